@@ -1,0 +1,68 @@
+// A short list of sizes or strides, held inline: shapes never allocate.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+namespace fxjit {
+
+// Highest supported rank of a tensor.
+inline constexpr int kMaxRank = 8;
+
+class Dims {
+ public:
+  Dims() = default;
+  Dims(std::initializer_list<int64_t> values);
+  explicit Dims(std::span<const int64_t> values);
+  Dims(int count, int64_t value);
+
+  int size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  int64_t operator[](int i) const { return values_[i]; }
+  int64_t& operator[](int i) { return values_[i]; }
+  int64_t back() const { return values_[count_ - 1]; }
+
+  const int64_t* begin() const { return values_.data(); }
+  const int64_t* end() const { return values_.data() + count_; }
+  int64_t* begin() { return values_.data(); }
+  int64_t* end() { return values_.data() + count_; }
+  const int64_t* data() const { return values_.data(); }
+
+  // Throw UserError beyond kMaxRank.
+  void push_back(int64_t value);
+  void insert(int at, int64_t value);
+  void erase(int at);
+  void resize(int count, int64_t value = 0);
+
+  std::span<const int64_t> span() const {
+    return {values_.data(), static_cast<size_t>(count_)};
+  }
+  std::string str() const;  // "[2, 3]"
+
+  friend bool operator==(const Dims& a, const Dims& b) {
+    return a.count_ == b.count_ && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+ private:
+  std::array<int64_t, kMaxRank> values_{};
+  int count_ = 0;
+};
+
+// Product of sizes; throws UserError when it overflows int64.
+int64_t numel(const Dims& sizes);
+
+// Row-major strides in elements.
+Dims contiguous_strides(const Dims& sizes);
+
+// Common shape of two operands; throws UserError naming both when they do not
+// broadcast.
+Dims broadcast_shapes(const Dims& a, const Dims& b);
+
+// `dim` in [-rank, rank) to [0, rank); throws IndexError with torch's text.
+int wrap_dim(int64_t dim, int rank);
+
+}  // namespace fxjit

@@ -1,0 +1,36 @@
+// Storage types for IEEE half precision and bfloat16. They hold bits and
+// convert; arithmetic is done in float. Rounding is to nearest, ties to even;
+// NaN stays NaN.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace fxjit {
+
+struct Half {
+  uint16_t bits = 0;
+
+  Half() = default;
+  explicit Half(float value);
+  explicit operator float() const;
+};
+
+struct BFloat16 {
+  uint16_t bits = 0;
+
+  BFloat16() = default;
+  explicit BFloat16(float value) : bits(round(value)) {}
+  explicit operator float() const {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
+
+ private:
+  static uint16_t round(float value) {
+    uint32_t word = std::bit_cast<uint32_t>(value);
+    if ((word & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
+    return static_cast<uint16_t>((word + 0x7fffu + ((word >> 16) & 1)) >> 16);
+  }
+};
+
+}  // namespace fxjit

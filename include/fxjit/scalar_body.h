@@ -1,0 +1,162 @@
+// ScalarBody: a straight-line program over scalars, the backend-neutral form of
+// an elementwise op or of a fused region. The eager kernels evaluate it block by
+// block and the JIT emits it as vectors; neither knows ops by name.
+//
+// Values are numbered in order of definition; an instruction refers to earlier
+// ones only. Each instruction has the dtype it computes in. f16 and bf16 never
+// occur as compute types: they are loaded as f32 and rounded at the store.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fxjit/dtype.h"
+
+namespace fxjit {
+
+enum class Prim : uint8_t {
+  input,     // Element of input `slot`.
+  constant,  // `imm` (`bits` for int64 constants beyond 2^53).
+  index,     // Position along iteration dim `slot`, as i64.
+  // Arithmetic; integer types wrap.
+  add,
+  sub,
+  mul,
+  div,       // True division on floats; C division on integers.
+  floor_div, // Python's //.
+  remainder, // Python's %.
+  fmod,      // C's.
+  pow,
+  neg,
+  abs,
+  minimum,   // NaN if either is NaN.
+  maximum,
+  sqrt,
+  rsqrt,
+  floor,
+  ceil,
+  round,     // Ties to even.
+  trunc,
+  // Smooth functions, floats only.
+  exp,
+  exp2,
+  expm1,
+  log,
+  log2,
+  log10,
+  log1p,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  erf,
+  sigmoid,
+  silu,
+  gelu,       // x * Phi(x) through erf.
+  gelu_tanh,  // The tanh approximation.
+  // Comparisons give boolean; NaN compares as in C.
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  // Bitwise on integers, logical on booleans.
+  bit_and,
+  bit_or,
+  bit_xor,
+  bit_not,
+  shift_left,
+  shift_right,
+  select,  // args[0] (boolean) ? args[1] : args[2].
+  cast,    // From the argument's type to `type`, as static_cast (bool: != 0).
+  // Reductions over the reduced iteration dim; only in fused regions. The
+  // result is the same for all positions of that dim.
+  reduce_sum,
+  reduce_prod,
+  reduce_max,  // NaN if any is NaN.
+  reduce_min,
+  reduce_any,
+  reduce_all,
+};
+
+struct ScalarInstr {
+  Prim prim = Prim::constant;
+  DType type = DType::f32;  // Of the result. For comparisons: boolean.
+  int32_t slot = 0;
+  std::array<int32_t, 3> args{-1, -1, -1};
+  double imm = 0;
+  int64_t bits = 0;  // Integer constants, exact.
+
+  friend bool operator==(const ScalarInstr&, const ScalarInstr&) = default;
+};
+
+int prim_arity(Prim prim);
+const char* prim_name(Prim prim);
+bool is_reduction(Prim prim);
+
+struct ScalarBody {
+  std::vector<ScalarInstr> instrs;
+  std::vector<int32_t> results;  // Instruction ids, one per output.
+
+  friend bool operator==(const ScalarBody&, const ScalarBody&) = default;
+  std::string str() const;  // "%2:f32 = add %0 %1" lines, for dumps and keys.
+};
+
+// Handle used while building a body; arithmetic on handles appends
+// instructions. Both operands of a binary operator must have the same type
+// (numbers take the type of the other side).
+class ScalarBuilder;
+
+struct Scalar {
+  ScalarBuilder* builder = nullptr;
+  int32_t id = -1;
+  DType type() const;
+};
+
+class ScalarBuilder {
+ public:
+  Scalar input(int slot, DType type);
+  Scalar constant(double value, DType type);
+  Scalar constant_int(int64_t value, DType type);
+  Scalar index(int dim);
+  // Result type follows the first argument (boolean for comparisons, `type`
+  // of args[1] for select).
+  Scalar apply(Prim prim, Scalar a);
+  Scalar apply(Prim prim, Scalar a, Scalar b);
+  Scalar select(Scalar condition, Scalar a, Scalar b);
+  Scalar cast(Scalar a, DType type);  // No instruction when equal.
+  // Appends `body` with its inputs bound to `inputs`; returns its results.
+  std::vector<Scalar> inline_body(const ScalarBody& body,
+                                  const std::vector<Scalar>& inputs);
+
+  DType type(int32_t id) const { return body_.instrs[id].type; }
+  ScalarBody finish(const std::vector<Scalar>& results);
+
+ private:
+  Scalar push(ScalarInstr instr);  // Reuses an equal earlier instruction.
+  ScalarBody body_;
+};
+
+Scalar operator+(Scalar a, Scalar b);
+Scalar operator-(Scalar a, Scalar b);
+Scalar operator*(Scalar a, Scalar b);
+Scalar operator/(Scalar a, Scalar b);
+Scalar operator+(Scalar a, double b);
+Scalar operator-(Scalar a, double b);
+Scalar operator*(Scalar a, double b);
+Scalar operator/(Scalar a, double b);
+Scalar operator+(double a, Scalar b);
+Scalar operator-(double a, Scalar b);
+Scalar operator*(double a, Scalar b);
+Scalar operator/(double a, Scalar b);
+Scalar operator-(Scalar a);
+
+}  // namespace fxjit

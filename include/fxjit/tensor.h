@@ -1,0 +1,133 @@
+// Tensor: a handle to a strided view of a reference-counted block of memory.
+// Copying a Tensor shares the data. A tensor without storage ("meta") has a
+// shape and a type only; shape inference runs on such tensors.
+//
+// Thread-safety: handles and storage counts are safe to copy and destroy from
+// any thread; writing elements needs the caller's own ordering.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fxjit/dims.h"
+#include "fxjit/dtype.h"
+#include "fxjit/half.h"
+
+namespace fxjit {
+
+// A block of bytes with an owner. Never resized.
+class Storage {
+ public:
+  // Owns fresh memory aligned to 64 bytes, not initialised.
+  static std::shared_ptr<Storage> allocate(size_t bytes);
+  // Refers to memory kept alive by `owner` (a mapping, a user's buffer).
+  static std::shared_ptr<Storage> borrow(void* data, size_t bytes,
+                                         std::shared_ptr<void> owner,
+                                         bool read_only = false);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  bool read_only() const { return read_only_; }
+
+  // Called with a byte range that will not be read soon (a mapped file gives
+  // its pages back). Empty by default.
+  std::function<void(size_t offset, size_t bytes)> release_pages;
+
+ private:
+  Storage() = default;
+  std::byte* data_ = nullptr;
+  size_t bytes_ = 0;
+  std::shared_ptr<void> owner_;
+  bool owned_ = false;
+  bool read_only_ = false;
+};
+
+class Tensor {
+ public:
+  Tensor() = default;  // Undefined: `defined()` is false.
+
+  // Contiguous, not initialised.
+  static Tensor empty(const Dims& sizes, DType dtype = DType::f32);
+  // Shape and type only.
+  static Tensor meta(const Dims& sizes, DType dtype);
+  static Tensor meta(const Dims& sizes, DType dtype, const Dims& strides,
+                     int64_t offset = 0);
+  // A view of `storage`; offset and strides in elements. Throws UserError when
+  // it would reach outside the storage.
+  static Tensor view(std::shared_ptr<Storage> storage, const Dims& sizes,
+                     DType dtype, const Dims& strides, int64_t offset);
+  static Tensor zeros(const Dims& sizes, DType dtype = DType::f32);
+  static Tensor full(const Dims& sizes, double value,
+                     DType dtype = DType::f32);
+  // Copies `values` (row-major) into a new tensor.
+  static Tensor from(std::span<const float> values, const Dims& sizes);
+  static Tensor from(std::span<const int64_t> values, const Dims& sizes);
+  // Uses the caller's memory; `owner` is kept until the last view is gone.
+  static Tensor wrap(void* data, const Dims& sizes, DType dtype,
+                     std::shared_ptr<void> owner = nullptr);
+
+  bool defined() const { return impl_ != nullptr; }
+  bool is_meta() const { return impl_ && !impl_->storage; }
+  const Dims& sizes() const { return impl_->sizes; }
+  const Dims& strides() const { return impl_->strides; }
+  int64_t size(int64_t d) const { return sizes()[wrap_dim(d, dim())]; }
+  int64_t stride(int64_t d) const { return strides()[wrap_dim(d, dim())]; }
+  int64_t offset() const { return impl_->offset; }
+  int dim() const { return impl_->sizes.size(); }
+  DType dtype() const { return impl_->dtype; }
+  int64_t numel() const { return fxjit::numel(impl_->sizes); }
+  size_t item_size() const { return dtype_size(dtype()); }
+  bool is_contiguous() const;
+  const std::shared_ptr<Storage>& storage() const { return impl_->storage; }
+
+  // First element; null for meta tensors.
+  void* data() const;
+  template <typename T>
+  T* data_as() const {
+    return static_cast<T*>(data());
+  }
+
+  // The same memory seen with another shape.
+  Tensor as_strided(const Dims& sizes, const Dims& strides,
+                    int64_t offset) const;
+  // A contiguous copy unless already contiguous.
+  Tensor contiguous() const;
+  Tensor clone() const;
+  Tensor to(DType dtype) const;
+  // Element-wise copy with broadcasting and conversion.
+  void copy_from(const Tensor& source) const;
+
+  // Any element as double / int64; for tests, printing and 0-d values.
+  double at(std::initializer_list<int64_t> index) const;
+  double item() const;
+  // Row-major elements converted to float / int64.
+  std::vector<float> to_floats() const;
+  std::vector<int64_t> to_ints() const;
+
+  // Same view object: identity as Python's `is`.
+  bool is(const Tensor& other) const { return impl_ == other.impl_; }
+  const void* id() const { return impl_.get(); }
+
+  std::string describe() const;  // "float32[2, 3]"
+
+ private:
+  friend class Value;
+  struct Impl {
+    std::shared_ptr<Storage> storage;
+    Dims sizes;
+    Dims strides;
+    int64_t offset = 0;  // In elements.
+    DType dtype = DType::f32;
+  };
+  explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace fxjit
