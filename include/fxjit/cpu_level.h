@@ -10,7 +10,7 @@ namespace fxjit {
 
 // Ordered: a host that has a level has every smaller one.
 enum class CpuLevel : uint8_t {
-  sse41,   // 4 floats a vector, no fused multiply-add.
+  sse41,   // 4 floats, no fused multiply-add: SSE4.2, POPCNT (x86-64-v2).
   avx2,    // 8 floats: AVX2, FMA, F16C, BMI1/2, LZCNT, MOVBE (x86-64-v3).
   avx512,  // 16 floats: the above with AVX-512 F, BW, CD, DQ, VL (x86-64-v4).
 };

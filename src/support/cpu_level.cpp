@@ -27,7 +27,9 @@ bool host_supports(CpuLevel level) {
   __builtin_cpu_init();
   switch (level) {
     case CpuLevel::sse41:
-      return __builtin_cpu_supports("sse4.1");
+      return __builtin_cpu_supports("sse4.1") &&
+             __builtin_cpu_supports("sse4.2") &&
+             __builtin_cpu_supports("popcnt");
     case CpuLevel::avx2:
       return has_avx2_level();
     case CpuLevel::avx512:

@@ -1,0 +1,45 @@
+// Smooth functions on vectors: inlined tables and polynomials for f32, calls
+// to libm per lane for the rest. Used by the code skeletons; knows no ops.
+//
+// Arguments are f32 or f64 scalars or vectors of any power-of-two lane count.
+// NaN, infinities, signed zeros and denormals come out as from PyTorch on CPU.
+#pragma once
+
+#include <span>
+
+#include "jit/emit/vector_builder.h"
+
+namespace fxjit::jit {
+
+Value* emit_exp(VectorBuilder& b, Value* x);
+// For arguments at or below zero, as softmax has them: relative error 8e-7,
+// growing to 5e-6 near -88. Infinite arguments are fine, NaN is kept.
+Value* emit_exp_softmax(VectorBuilder& b, Value* x);
+Value* emit_log(VectorBuilder& b, Value* x);
+Value* emit_sigmoid(VectorBuilder& b, Value* x);
+Value* emit_silu(VectorBuilder& b, Value* x);
+Value* emit_tanh(VectorBuilder& b, Value* x);
+Value* emit_erf(VectorBuilder& b, Value* x);
+Value* emit_gelu(VectorBuilder& b, Value* x);       // x * Phi(x)
+Value* emit_gelu_tanh(VectorBuilder& b, Value* x);  // The tanh approximation.
+Value* emit_rsqrt(VectorBuilder& b, Value* x);      // 1 / sqrt(x), two roundings.
+
+// Functions of libm, called per lane (by its double-precision name: "sin",
+// "expm1", "pow"; see runtime_symbols() for those that link).
+Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x);
+Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x, Value* y);
+
+// The accuracy of an inlined f32 function, the same at every CPU level: within
+// `ulp` units in the last place of the true value where its magnitude is at
+// least `from`, else within `absolute`.
+struct MathBound {
+  const char* name;  // As in emit_<name>.
+  double ulp;
+  double from;
+  double absolute;
+};
+
+// All inlined functions; the tests sweep each row.
+std::span<const MathBound> math_bounds();
+
+}  // namespace fxjit::jit
