@@ -1,0 +1,37 @@
+#include "fxjit/error.h"
+
+namespace fxjit {
+namespace {
+
+std::string with_place(const std::string& message,
+                       const ErrorContext& context) {
+  if (!context.source.known() && context.module_path.empty()) return message;
+  std::string text = message + "\n ";
+  if (context.source.known()) text += " at " + context.source.str();
+  if (!context.module_path.empty()) text += " in " + context.module_path;
+  return text;
+}
+
+}  // namespace
+
+std::string SourceLocation::str() const {
+  if (!known()) return "";
+  return std::string(file) + ":" + std::to_string(line);
+}
+
+Error::Error(const std::string& message, ErrorContext context)
+    : std::runtime_error(with_place(message, context)),
+      message_(message),
+      context_(std::move(context)) {}
+
+namespace support {
+
+void check_failed(const char* condition, const char* file, int line,
+                  const std::string& detail) {
+  throw InternalError("broken invariant `" + std::string(condition) + "` at " +
+                      file + ":" + std::to_string(line) +
+                      (detail.empty() ? "" : ": " + detail));
+}
+
+}  // namespace support
+}  // namespace fxjit

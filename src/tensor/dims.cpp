@@ -1,0 +1,102 @@
+#include "fxjit/dims.h"
+
+#include "fxjit/error.h"
+
+namespace fxjit {
+namespace {
+
+void check_rank(int64_t count) {
+  if (count > kMaxRank)
+    throw UserError("rank: expected at most " + std::to_string(kMaxRank) +
+                    " dimensions, got " + std::to_string(count));
+}
+
+}  // namespace
+
+Dims::Dims(std::initializer_list<int64_t> values)
+    : Dims(std::span<const int64_t>(values.begin(), values.size())) {}
+
+Dims::Dims(std::span<const int64_t> values) {
+  check_rank(static_cast<int64_t>(values.size()));
+  std::copy(values.begin(), values.end(), values_.begin());
+  count_ = static_cast<int>(values.size());
+}
+
+Dims::Dims(int count, int64_t value) { resize(count, value); }
+
+void Dims::push_back(int64_t value) { insert(count_, value); }
+
+void Dims::insert(int at, int64_t value) {
+  check_rank(count_ + 1);
+  std::copy_backward(begin() + at, end(), end() + 1);
+  values_[at] = value;
+  ++count_;
+}
+
+void Dims::erase(int at) {
+  std::copy(begin() + at + 1, end(), begin() + at);
+  --count_;
+}
+
+void Dims::resize(int count, int64_t value) {
+  check_rank(count);
+  if (count > count_) std::fill(end(), begin() + count, value);
+  count_ = count;
+}
+
+std::string Dims::str() const {
+  std::string text = "[";
+  for (int i = 0; i < count_; ++i)
+    text += (i ? ", " : "") + std::to_string(values_[i]);
+  return text + "]";
+}
+
+int64_t numel(const Dims& sizes) {
+  // A zero anywhere makes the tensor empty, however large the other sizes.
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    if (__builtin_mul_overflow(product, size, &product))
+      throw UserError("numel: sizes " + sizes.str() + " overflow int64");
+  return product;
+}
+
+Dims contiguous_strides(const Dims& sizes) {
+  Dims strides(sizes.size(), 1);
+  for (int i = sizes.size() - 2; i >= 0; --i)
+    if (__builtin_mul_overflow(strides[i + 1],
+                               std::max<int64_t>(sizes[i + 1], 1), &strides[i]))
+      throw UserError("strides: sizes " + sizes.str() + " overflow int64");
+  return strides;
+}
+
+Dims broadcast_shapes(const Dims& a, const Dims& b) {
+  const Dims& longer = a.size() >= b.size() ? a : b;
+  const Dims& shorter = a.size() >= b.size() ? b : a;
+  Dims result = longer;
+  const int shift = longer.size() - shorter.size();
+  for (int i = 0; i < shorter.size(); ++i) {
+    int64_t& size = result[i + shift];
+    if (size == shorter[i] || shorter[i] == 1) continue;
+    if (size != 1)
+      throw UserError("broadcast: shapes " + a.str() + " and " + b.str() +
+                      " differ at dimension " + std::to_string(i + shift) +
+                      ": expected equal sizes or 1, got " +
+                      std::to_string(a.size() >= b.size() ? size : shorter[i]) +
+                      " and " +
+                      std::to_string(a.size() >= b.size() ? shorter[i] : size));
+    size = shorter[i];
+  }
+  return result;
+}
+
+int wrap_dim(int64_t dim, int rank) {
+  const int64_t bound = rank == 0 ? 1 : rank;
+  if (dim < -bound || dim >= bound)
+    throw IndexError("Dimension out of range (expected to be in range of [" +
+                     std::to_string(-bound) + ", " + std::to_string(bound - 1) +
+                     "], but got " + std::to_string(dim) + ")");
+  return static_cast<int>(dim < 0 ? dim + bound : dim);
+}
+
+}  // namespace fxjit

@@ -1,0 +1,80 @@
+#include "fxjit/dtype.h"
+
+#include <array>
+
+#include "fxjit/error.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit {
+namespace {
+
+struct NamedDType {
+  std::string_view name;
+  DType dtype;
+};
+
+// The first entry per dtype is its name, later ones are torch's aliases.
+constexpr std::array kNames{
+    NamedDType{"float32", DType::f32}, NamedDType{"float64", DType::f64},
+    NamedDType{"float16", DType::f16}, NamedDType{"bfloat16", DType::bf16},
+    NamedDType{"int8", DType::i8},     NamedDType{"uint8", DType::u8},
+    NamedDType{"int16", DType::i16},   NamedDType{"int32", DType::i32},
+    NamedDType{"int64", DType::i64},   NamedDType{"bool", DType::boolean},
+    NamedDType{"float", DType::f32},   NamedDType{"double", DType::f64},
+    NamedDType{"half", DType::f16},    NamedDType{"short", DType::i16},
+    NamedDType{"int", DType::i32},     NamedDType{"long", DType::i64},
+};
+
+int integer_bits(DType dtype) {
+  return static_cast<int>(dtype_size(dtype)) * 8;
+}
+
+DType promote_integers(DType a, DType b) {
+  if (a == DType::u8 || b == DType::u8) {
+    const DType other = a == DType::u8 ? b : a;
+    return other == DType::i8 ? DType::i16 : other;
+  }
+  return integer_bits(a) >= integer_bits(b) ? a : b;
+}
+
+}  // namespace
+
+size_t dtype_size(DType dtype) {
+  return visit_dtype(
+      dtype, [](auto type) { return sizeof(typename decltype(type)::type); });
+}
+
+std::string_view dtype_name(DType dtype) {
+  for (const NamedDType& entry : kNames)
+    if (entry.dtype == dtype) return entry.name;
+  throw InternalError("dtype_name: unknown dtype");
+}
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  constexpr std::string_view kPrefix = "torch.";
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  for (const NamedDType& entry : kNames)
+    if (entry.name == name) return entry.dtype;
+  return std::nullopt;
+}
+
+bool is_floating(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 ||
+         dtype == DType::bf16;
+}
+
+bool is_integral(DType dtype) {
+  return !is_floating(dtype) && dtype != DType::boolean;
+}
+
+DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  if (a == DType::boolean) return b;
+  if (b == DType::boolean) return a;
+  if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
+  if (!is_floating(a)) return promote_integers(a, b);
+  if (a == DType::f64 || b == DType::f64) return DType::f64;
+  return DType::f32;  // Includes f16 with bf16: neither holds the other.
+}
+
+}  // namespace fxjit

@@ -1,0 +1,174 @@
+#include "fxjit/tensor.h"
+
+#include <cstring>
+
+#include "src/tensor/visit.h"
+
+namespace fxjit {
+namespace {
+
+size_t checked_bytes(const Dims& sizes, DType dtype) {
+  for (int64_t size : sizes)
+    if (size < 0)
+      throw UserError("tensor: expected sizes of at least 0, got " +
+                      sizes.str());
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(numel(sizes)),
+                             dtype_size(dtype), &bytes))
+    throw UserError("tensor: " + sizes.str() + " overflows the address space");
+  return bytes;
+}
+
+[[noreturn]] void view_outside(const Storage& storage, const Dims& sizes,
+                               const Dims& strides, int64_t offset) {
+  throw UserError("view: sizes " + sizes.str() + ", strides " + strides.str() +
+                  ", offset " + std::to_string(offset) +
+                  " reach outside a storage of " +
+                  std::to_string(storage.bytes()) + " bytes");
+}
+
+void check_view(const Storage& storage, const Dims& sizes, DType dtype,
+                const Dims& strides, int64_t offset) {
+  if (sizes.size() != strides.size())
+    throw UserError("view: expected as many strides as sizes, got " +
+                    strides.str() + " for " + sizes.str());
+  checked_bytes(sizes, dtype);
+  if (numel(sizes) == 0) return;
+  int64_t first = offset, last = offset;
+  for (int d = 0; d < sizes.size(); ++d) {
+    int64_t reach = 0;
+    int64_t& bound = strides[d] < 0 ? first : last;
+    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) ||
+        __builtin_add_overflow(bound, reach, &bound))
+      view_outside(storage, sizes, strides, offset);
+  }
+  const int64_t capacity =
+      static_cast<int64_t>(storage.bytes() / dtype_size(dtype));
+  if (first < 0 || last >= capacity)
+    view_outside(storage, sizes, strides, offset);
+}
+
+template <typename T>
+Tensor copy_of(std::span<const T> values, const Dims& sizes, DType dtype) {
+  Tensor result = Tensor::empty(sizes, dtype);
+  if (static_cast<int64_t>(values.size()) != result.numel())
+    throw UserError("Tensor::from: expected " + std::to_string(result.numel()) +
+                    " values for " + sizes.str() + ", got " +
+                    std::to_string(values.size()));
+  if (!values.empty())
+    std::memcpy(result.data(), values.data(), values.size_bytes());
+  return result;
+}
+
+}  // namespace
+
+Tensor Tensor::empty(const Dims& sizes, DType dtype) {
+  Tensor result = meta(sizes, dtype);
+  result.impl_->storage = Storage::allocate(checked_bytes(sizes, dtype));
+  return result;
+}
+
+Tensor Tensor::meta(const Dims& sizes, DType dtype) {
+  checked_bytes(sizes, dtype);
+  return meta(sizes, dtype, contiguous_strides(sizes));
+}
+
+Tensor Tensor::meta(const Dims& sizes, DType dtype, const Dims& strides,
+                    int64_t offset) {
+  auto impl = std::make_shared<Impl>();
+  impl->sizes = sizes;
+  impl->strides = strides;
+  impl->offset = offset;
+  impl->dtype = dtype;
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::view(std::shared_ptr<Storage> storage, const Dims& sizes,
+                    DType dtype, const Dims& strides, int64_t offset) {
+  if (!storage) throw UserError("view: expected a storage, got none");
+  check_view(*storage, sizes, dtype, strides, offset);
+  Tensor result = meta(sizes, dtype, strides, offset);
+  result.impl_->storage = std::move(storage);
+  return result;
+}
+
+Tensor Tensor::zeros(const Dims& sizes, DType dtype) {
+  Tensor result = empty(sizes, dtype);
+  std::memset(result.data(), 0, result.storage()->bytes());
+  return result;
+}
+
+Tensor Tensor::full(const Dims& sizes, double value, DType dtype) {
+  Tensor result = empty(sizes, dtype);
+  visit_dtype(dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    T* data = result.data_as<T>();
+    std::fill(data, data + result.numel(), convert<T>(value));
+  });
+  return result;
+}
+
+Tensor Tensor::from(std::span<const float> values, const Dims& sizes) {
+  return copy_of(values, sizes, DType::f32);
+}
+
+Tensor Tensor::from(std::span<const int64_t> values, const Dims& sizes) {
+  return copy_of(values, sizes, DType::i64);
+}
+
+Tensor Tensor::wrap(void* data, const Dims& sizes, DType dtype,
+                    std::shared_ptr<void> owner) {
+  Tensor result = meta(sizes, dtype);
+  const size_t bytes = checked_bytes(sizes, dtype);
+  if (!data && bytes)
+    throw UserError("Tensor::wrap: expected memory for " + result.describe() +
+                    ", got null");
+  result.impl_->storage = Storage::borrow(data, bytes, std::move(owner));
+  return result;
+}
+
+bool Tensor::is_contiguous() const {
+  int64_t expected = 1;
+  for (int d = dim() - 1; d >= 0; --d) {
+    if (sizes()[d] == 0) return true;
+    if (sizes()[d] != 1 && strides()[d] != expected) return false;
+    expected *= sizes()[d];
+  }
+  return true;
+}
+
+void* Tensor::data() const {
+  if (!impl_ || !impl_->storage) return nullptr;
+  return impl_->storage->data() +
+         impl_->offset * static_cast<int64_t>(item_size());
+}
+
+Tensor Tensor::as_strided(const Dims& sizes, const Dims& strides,
+                          int64_t offset) const {
+  if (is_meta()) return meta(sizes, dtype(), strides, offset);
+  return view(storage(), sizes, dtype(), strides, offset);
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::clone() const {
+  if (is_meta()) return meta(sizes(), dtype());
+  Tensor result = empty(sizes(), dtype());
+  result.copy_from(*this);
+  return result;
+}
+
+Tensor Tensor::to(DType target) const {
+  if (target == dtype()) return *this;
+  if (is_meta()) return meta(sizes(), target);
+  Tensor result = empty(sizes(), target);
+  result.copy_from(*this);
+  return result;
+}
+
+std::string Tensor::describe() const {
+  if (!defined()) return "undefined";
+  return std::string(dtype_name(dtype())) + sizes().str();
+}
+
+}  // namespace fxjit
