@@ -1,0 +1,243 @@
+// Graph: a list of nodes in execution order, with torch.fx's API. It owns its
+// nodes; all other code holds plain pointers to them. Iteration may erase and
+// insert nodes as it goes. Every operation is linear in what it touches, and
+// none recurses along the graph: graphs of millions of nodes are fine.
+//
+// A graph may be used by one thread at a time; different graphs are independent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "fxjit/fx/codegen.h"
+#include "fxjit/fx/namespace.h"
+#include "fxjit/fx/node.h"
+#include "fxjit/fx/string_pool.h"
+
+namespace fxjit::nn {
+class Module;
+}
+
+namespace fxjit::fx {
+
+class GraphModule;
+
+// The nodes in order. Iterators step over nodes erased since they got there.
+class NodeRange {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Node*;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Node* const*;
+    using reference = Node*;
+    iterator() = default;
+    iterator(Node* at, bool reverse) : at_(at), reverse_(reverse) {}
+    Node* operator*() const { return at_; }
+    iterator& operator++() {
+      do {
+        at_ = reverse_ ? at_->prev() : at_->next();
+      } while (at_->erased());
+      return *this;
+    }
+    iterator operator++(int) {
+      iterator old = *this;
+      ++*this;
+      return old;
+    }
+    friend bool operator==(iterator a, iterator b) { return a.at_ == b.at_; }
+
+   private:
+    Node* at_ = nullptr;
+    bool reverse_ = false;
+  };
+
+  NodeRange(Node* root, size_t count, bool reverse)
+      : root_(root), count_(count), reverse_(reverse) {}
+  iterator begin() const { return ++iterator(root_, reverse_); }
+  iterator end() const { return {root_, reverse_}; }
+  size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  Node* front() const { return *begin(); }
+  Node* back() const { return reverse_ ? root_->next() : root_->prev(); }
+  NodeRange reversed() const { return {root_, count_, !reverse_}; }
+  std::vector<Node*> list() const { return {begin(), end()}; }
+
+ private:
+  Node* root_;
+  size_t count_;
+  bool reverse_;
+};
+
+// Restores the insert point when it goes out of scope, unless `keep` is called.
+class [[nodiscard]] InsertScope {
+ public:
+  InsertScope(const InsertScope&) = delete;
+  InsertScope& operator=(const InsertScope&) = delete;
+  ~InsertScope();
+  void keep() { graph_ = nullptr; }
+
+ private:
+  friend class Graph;
+  InsertScope(Graph* graph, Node* anchor, bool after);
+  Graph* graph_;
+  Node* old_anchor_;
+  bool old_after_;
+};
+
+// Nodes of one graph mapped to values of another (nodes, mostly).
+using ValueMap = std::unordered_map<const Node*, Value>;
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // A deep copy with the same names, output node and codegen included. The
+  // owning module is not set.
+  std::unique_ptr<Graph> copy() const;
+
+  // The module that the graph belongs to; null when free-standing.
+  GraphModule* owning_module() const { return owning_module_; }
+  void set_owning_module(GraphModule* module) { owning_module_ = module; }
+
+  NodeRange nodes() const { return {root_, size_, false}; }
+  size_t size() const { return size_; }
+  // All ids are below this number.
+  uint32_t id_bound() const { return next_id_; }
+  // RuntimeError when there is none.
+  Node* output_node() const;
+  std::vector<Node*> placeholders() const;
+  // Nodes with this op (and target), in graph order.
+  std::vector<Node*> find_nodes(Opcode op) const;
+  std::vector<Node*> find_nodes(Opcode op, const Target& target) const;
+  // By name; null when absent. Linear.
+  Node* find_node(std::string_view name) const;
+
+  // --- Creation, at the insert point. ---
+  // `name` is a wish, made unique; by default it follows from the target.
+  // ValueError when target and op do not fit. Nodes inside the arguments should
+  // belong to this graph (`lint` tells).
+  Node* create_node(Opcode op, const Target& target, ValueList args = {},
+                    Kwargs kwargs = {}, std::string_view name = {},
+                    Value type = {});
+  Node* placeholder(std::string_view name, Value type = {},
+                    std::optional<Value> default_value = std::nullopt);
+  Node* get_attr(std::string_view qualified_name, Value type = {});
+  Node* call_function(const Target& function, ValueList args = {},
+                      Kwargs kwargs = {}, std::string_view name = {});
+  // By printed name ("torch.relu"); KeyError when the op table lacks it.
+  Node* call_function(std::string_view printed_name, ValueList args = {},
+                      Kwargs kwargs = {}, std::string_view name = {});
+  Node* call_function(const char* printed_name, ValueList args = {},
+                      Kwargs kwargs = {}, std::string_view name = {}) {
+    return call_function(std::string_view(printed_name), std::move(args),
+                         std::move(kwargs), name);
+  }
+  Node* call_method(std::string_view method, ValueList args,
+                    Kwargs kwargs = {}, std::string_view name = {});
+  Node* call_module(std::string_view qualified_name, ValueList args = {},
+                    Kwargs kwargs = {}, std::string_view name = {});
+  Node* output(Value result, Value type = {});
+
+  // Nodes created next go before / after `node`, each one again at that place
+  // (so several created after a node end up in reverse order, as in torch).
+  // Null: the start (before) or the end (after) of the graph.
+  InsertScope inserting_before(Node* node = nullptr);
+  InsertScope inserting_after(Node* node = nullptr);
+
+  // RuntimeError with torch's text while the node has users.
+  void erase_node(Node* node);
+
+  // Copies a node of another graph to the insert point; `map` gives each
+  // input's counterpart here. Meta is copied, the name kept where free.
+  template <typename Fn>
+  Node* node_copy(const Node& node, Fn&& map) {
+    return copy_node_with_args(
+        node, map_list(node.args(), map), map_kwargs(node.kwargs(), map));
+  }
+  Node* node_copy(const Node& node);
+  // Copies all nodes but the output; `map` may be pre-filled and receives every
+  // node. Returns the mapped result of `source`'s output, none without one.
+  Value graph_copy(const Graph& source, ValueMap& map);
+
+  // Removes calls whose results are unused and that have no effect. Returns
+  // whether anything was removed. `is_impure` replaces Node::is_impure.
+  bool eliminate_dead_code(
+      const std::function<bool(const Node&)>& is_impure = nullptr);
+
+  // Checks order, ownership, names, use lists and that targets exist (when the
+  // graph has an owning module, or in `root`). Throws with torch's texts.
+  void lint(const nn::Module* root = nullptr) const;
+
+  // --- Printing. ---
+  std::string str() const;  // "graph():\n    %x : [num_users=1] = ..."
+  std::string tabular() const;  // torch's print_tabular.
+  PythonCode python_code(std::string_view root_module = "self",
+                         const CodeOptions& options = {}) const;
+  // Runs with null: the standard `forward`.
+  void set_codegen(std::shared_ptr<const CodeGen> codegen);
+  const CodeGen& codegen() const;
+
+  // Makes `name` unavailable to nodes created later.
+  void reserve_name(std::string_view name) { namespace_.reserve(name); }
+
+ private:
+  friend class Node;
+  friend class InsertScope;
+
+  template <typename Fn>
+  static Value map_value(const Value& value, Fn& map) {
+    return map_leaves(value, [&](const Value& leaf) {
+      return leaf.is_node() ? Value(map(leaf.as_node())) : leaf;
+    });
+  }
+  template <typename Fn>
+  static ValueList map_list(const ValueList& args, Fn& map) {
+    ValueList mapped;
+    mapped.reserve(args.size());
+    for (const Value& arg : args) mapped.push_back(map_value(arg, map));
+    return mapped;
+  }
+  template <typename Fn>
+  static Kwargs map_kwargs(const Kwargs& kwargs, Fn& map) {
+    Kwargs mapped;
+    mapped.reserve(kwargs.size());
+    for (const auto& [key, arg] : kwargs)
+      mapped.emplace_back(key, map_value(arg, map));
+    return mapped;
+  }
+
+  Node* allocate(Opcode op);
+  Node* create(Opcode op, const Target& target, std::string_view name,
+               ValueList args, Kwargs kwargs);
+  Node* copy_node_with_args(const Node& node, ValueList args, Kwargs kwargs);
+  Target own(const Target& target);
+  uint32_t next_epoch() { return ++epoch_; }
+
+  static constexpr size_t kNodesPerSlab = 256;
+
+  StringPool strings_;  // Before everything that views into it.
+  Namespace namespace_{strings_};
+  std::vector<std::byte*> slabs_;
+  uint32_t next_id_ = 0;
+  uint32_t epoch_ = 0;
+  size_t size_ = 0;
+  Node* root_ = nullptr;
+  Node* insert_anchor_ = nullptr;
+  bool insert_after_ = false;
+  GraphModule* owning_module_ = nullptr;
+  std::shared_ptr<const CodeGen> codegen_;  // Shared by copies of the graph.
+};
+
+}  // namespace fxjit::fx

@@ -1,0 +1,108 @@
+// GraphModule: a module whose forward is a Graph. Calling it runs the graph by
+// the interpreter until native code is installed (see fxjit/compile.h).
+//
+// Calls may run in several threads at once, also while a native forward is
+// being installed. Editing the graph, `recompile` and the submodule functions
+// must not run beside calls.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/nn/module.h"
+
+namespace fxjit::fx {
+
+class ExecutionPlan;
+
+// A compiled replacement of the interpreter. Shared by all calling threads.
+class NativeForward {
+ public:
+  virtual ~NativeForward() = default;
+  // `inputs` are the placeholders' values in order, defaults filled in; "*args"
+  // and "**kwargs" arrive as one tuple and one dict. Returns false, without
+  // effects, when these inputs are not served (a shape not compiled yet): the
+  // interpreter then runs. Errors are thrown.
+  virtual bool run(std::span<const Value> inputs, Value* result) = 0;
+};
+
+class GraphModule : public nn::Module {
+ public:
+  // Takes from `root` what the graph refers to: modules, parameters, buffers
+  // and attributes are shared with it, not copied. RuntimeError naming the node
+  // when a target is missing.
+  GraphModule(const nn::Module& root, std::unique_ptr<Graph> graph,
+              std::string class_name = "GraphModule");
+  // As above, from qualified names to modules, parameters or tensors.
+  GraphModule(const nn::AttributeMap& root, std::unique_ptr<Graph> graph,
+              std::string class_name = "GraphModule");
+  ~GraphModule() override;
+
+  static nn::Ref<GraphModule> create(const nn::Module& root,
+                                     std::unique_ptr<Graph> graph,
+                                     std::string class_name = "GraphModule");
+
+  Graph& graph() { return *graph_; }
+  const Graph& graph() const { return *graph_; }
+  // Takes over `graph` and recompiles.
+  void set_graph(std::unique_ptr<Graph> graph);
+  // Makes edits of the graph take effect: lints it, regenerates `code()`, drops
+  // the native forward and plans the interpreter anew.
+  const PythonCode& recompile();
+  // Python source of forward.
+  const std::string& code() const;
+  std::string print_readable(const CodeOptions& options = {}) const;
+  // torch's str(gm): module tree, code and a hint.
+  std::string str() const override;
+
+  // Same graph and same parameters in a module of its own: nested graph modules
+  // are copied too, other modules and all tensors are shared.
+  nn::Ref<GraphModule> copy() const;
+
+  // Installs native code; null removes it. Thread-safe beside calls.
+  void set_native_forward(std::shared_ptr<NativeForward> native);
+  NativeForward* native_forward() const {
+    return native_.load(std::memory_order_acquire);
+  }
+  // Runs the interpreter, whatever is installed. `inputs` as NativeForward::run.
+  Value interpret(std::span<const Value> inputs) const;
+  // Python's argument binding to the placeholders; TypeError with Python's text.
+  std::vector<Value> bind_inputs(const ValueList& args,
+                                 const Kwargs& kwargs) const;
+
+  Value invoke(const ValueList& args, const Kwargs& kwargs) override;
+  const nn::Signature& signature() const override;
+
+  // False when a parent on the way is missing and cannot be made.
+  bool add_submodule(std::string_view target, nn::ModuleRef module);
+  bool delete_submodule(std::string_view target);
+  void delete_all_unused_submodules();
+
+  // Name of the tracer class that made the graph, for printing; may be empty.
+  const std::string& tracer_name() const { return tracer_name_; }
+  void set_tracer_name(std::string name) { tracer_name_ = std::move(name); }
+
+ private:
+  GraphModule(std::unique_ptr<Graph> graph, std::string class_name);
+  void copy_attribute(const nn::Module& root, const Node& node);
+  void drop_native();
+
+  std::unique_ptr<Graph> graph_;
+  PythonCode code_;
+  nn::Signature signature_;
+  std::vector<Value> defaults_;
+  std::unique_ptr<const ExecutionPlan> plan_;
+  std::string tracer_name_;
+  std::atomic<NativeForward*> native_{nullptr};
+  // Every native forward since the last recompile: calls may still run in them.
+  std::mutex native_mutex_;
+  std::vector<std::shared_ptr<NativeForward>> native_owners_;
+};
+
+}  // namespace fxjit::fx

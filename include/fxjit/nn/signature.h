@@ -1,0 +1,48 @@
+// The declared arguments of a function or of a module's forward: what Python
+// learns by inspecting a signature.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fxjit/value.h"
+
+namespace fxjit::nn {
+
+struct ArgSpec {
+  // "x"; "*args" takes further positional, "**kwargs" further named arguments.
+  std::string name;
+  std::optional<Value> default_value;
+
+  ArgSpec(const char* name) : name(name) {}         // NOLINT
+  ArgSpec(std::string name) : name(std::move(name)) {}  // NOLINT
+  ArgSpec(std::string name, Value default_value)
+      : name(std::move(name)), default_value(std::move(default_value)) {}
+
+  bool is_varargs() const { return name[0] == '*' && !is_varkeywords(); }
+  bool is_varkeywords() const { return name.starts_with("**"); }
+};
+
+class Signature {
+ public:
+  Signature() = default;
+  Signature(std::initializer_list<ArgSpec> args) : args_(args) {}
+  explicit Signature(std::vector<ArgSpec> args) : args_(std::move(args)) {}
+
+  const std::vector<ArgSpec>& args() const { return args_; }
+  size_t size() const { return args_.size(); }
+
+  // One value per declared argument: defaults filled in, "*args" as a tuple,
+  // "**kwargs" as a dict. Arguments declared after "*args" are keyword-only.
+  // TypeError with Python's wording; `function` is the name it uses.
+  std::vector<Value> bind(const ValueList& args, const Kwargs& kwargs,
+                          std::string_view function) const;
+
+ private:
+  std::vector<ArgSpec> args_;
+};
+
+}  // namespace fxjit::nn
