@@ -1,0 +1,113 @@
+// VectorBuilder: conversions between dtypes, in registers and at memory.
+#include "jit/emit/vector_builder.h"
+
+namespace fxjit::jit {
+namespace {
+
+bool is_unsigned(DType dtype) {
+  return dtype == DType::u8 || dtype == DType::boolean;
+}
+
+bool is_half(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16;
+}
+
+// Round to nearest even by adding just under half of the last kept place; NaN
+// keeps its upper bits and is made quiet, so that it cannot become infinity.
+Value* f32_to_bf16_bits(VectorBuilder& b, Value* value) {
+  llvm::IRBuilder<>& ir = b.ir();
+  Value* bits = b.bitcast(value, b.i32());
+  llvm::Type* type = bits->getType();
+  Value* upper = ir.CreateLShr(bits, b.integer(type, 16));
+  Value* odd = ir.CreateAnd(upper, b.integer(type, 1));
+  Value* bias = ir.CreateAdd(odd, b.integer(type, 0x7fff));
+  Value* rounded = ir.CreateLShr(ir.CreateAdd(bits, bias),
+                                 b.integer(type, 16));
+  Value* quiet = ir.CreateOr(upper, b.integer(type, 0x40));
+  Value* result = ir.CreateSelect(b.is_nan(value), quiet, rounded);
+  return ir.CreateTrunc(result, b.with_shape_of(value, b.i16()));
+}
+
+Value* bf16_bits_to_f32(VectorBuilder& b, Value* bits) {
+  llvm::IRBuilder<>& ir = b.ir();
+  Value* wide = ir.CreateZExt(bits, b.with_shape_of(bits, b.i32()));
+  Value* shifted = ir.CreateShl(wide, b.integer(wide->getType(), 16));
+  return b.bitcast(shifted, b.f32());
+}
+
+}  // namespace
+
+Value* VectorBuilder::from_memory(DType dtype, Value* value) {
+  switch (dtype) {
+    case DType::f16: {
+      Value* half = bitcast(value, ir_.getHalfTy());
+      return ir_.CreateFPExt(half, with_shape_of(value, f32()));
+    }
+    case DType::bf16:
+      return bf16_bits_to_f32(*this, value);
+    case DType::boolean:
+      return ne(value, integer(value->getType(), 0));
+    case DType::f32:
+    case DType::f64:
+    case DType::i8:
+    case DType::u8:
+    case DType::i16:
+    case DType::i32:
+    case DType::i64:
+      return value;
+  }
+  return nullptr;
+}
+
+Value* VectorBuilder::to_memory(DType dtype, Value* value) {
+  switch (dtype) {
+    case DType::f16: {
+      Value* half =
+          ir_.CreateFPTrunc(value, with_shape_of(value, ir_.getHalfTy()));
+      return bitcast(half, i16());
+    }
+    case DType::bf16:
+      return f32_to_bf16_bits(*this, value);
+    case DType::boolean:
+      return ir_.CreateZExt(value, with_shape_of(value, i8()));
+    case DType::f32:
+    case DType::f64:
+    case DType::i8:
+    case DType::u8:
+    case DType::i16:
+    case DType::i32:
+    case DType::i64:
+      return value;
+  }
+  return nullptr;
+}
+
+// Narrow integers go through i32, whose truncation wraps as in torch. Frozen,
+// because LLVM leaves the result of an out-of-range value undefined.
+Value* VectorBuilder::float_to_int(Value* value, llvm::Type* to) {
+  llvm::Type* wide = to->getIntegerBitWidth() < 32 ? i32() : to;
+  Value* whole = ir_.CreateFPToSI(value, with_shape_of(value, wide));
+  return ir_.CreateTrunc(ir_.CreateFreeze(whole), with_shape_of(value, to));
+}
+
+Value* VectorBuilder::convert(Value* value, DType from, DType to) {
+  if (from == to) return value;
+  if (to == DType::boolean) return ne(value, like(value, 0));
+  llvm::Type* target = with_shape_of(value, register_type(to));
+  const bool from_float = is_floating(from);
+  if (!is_floating(to)) {
+    if (from_float) return float_to_int(value, register_type(to));
+    return ir_.CreateIntCast(value, target, !is_unsigned(from));
+  }
+  Value* result = nullptr;
+  if (from_float) {
+    result = ir_.CreateFPCast(value, target);
+  } else if (is_unsigned(from)) {
+    result = ir_.CreateUIToFP(value, target);
+  } else {
+    result = ir_.CreateSIToFP(value, target);
+  }
+  return is_half(to) ? from_memory(to, to_memory(to, result)) : result;
+}
+
+}  // namespace fxjit::jit
