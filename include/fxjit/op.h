@@ -89,7 +89,8 @@ enum class Purity : uint8_t {
 struct OpRow {
   const char* name;    // Canonical name, ATen's base name.
   // Parameters, torch's names and defaults: "input, other, *, alpha=1".
-  // Defaults: None, True, False, numbers, 'text', (), (1, 1).
+  // Defaults: None, True, False, numbers, 'text', (), (1, 1). "*size" collects
+  // the remaining positional arguments into a tuple, or takes one sequence.
   const char* schema;
   // Names separated by blanks: "torch.add", "_operator.add", ".add" (Tensor
   // method), "F.gelu" (torch.nn.functional), "aten.add.Tensor", "onnx.Add",
@@ -111,6 +112,7 @@ struct OpRow {
 struct Parameter {
   std::string name;
   bool keyword_only = false;
+  bool variadic = false;  // "*size": always bound to a list or tuple.
   bool has_default = false;
   Value default_value;
 };
@@ -127,6 +129,8 @@ struct Spelling {
 struct Op {
   OpRow row;
   std::vector<Parameter> parameters;
+  // The op under its canonical name: what normalised graphs call.
+  Spelling canonical;
   std::string_view name() const { return row.name; }
   int index_of(std::string_view parameter) const;  // -1 when absent.
 };
@@ -150,6 +154,10 @@ void register_ops(std::span<const OpRow> rows);
 // Python's wording on surplus, missing or unknown arguments.
 std::vector<Value> bind(const Op& op, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source = {});
+
+// Whether the call writes its first argument: a row that mutates, or a
+// parameter "inplace" that is True.
+bool writes_input(const OpCall& call);
 
 // Shape rule, eager kernel. `args` are bound. Errors name op and source.
 Value infer(const OpCall& call);

@@ -1,0 +1,87 @@
+// The rule of torch's __torch_function__: a call with a proxy among its
+// arguments is recorded by that proxy's tracer, any other runs.
+#include "fxjit/op.h"
+#include "fxjit/proxy_base.h"
+
+namespace fxjit::ops {
+namespace {
+
+// The first proxy in the arguments. Proxies of two tracers are refused.
+fx::ProxyBase* find_proxy(const ValueList& args, const Kwargs& kwargs,
+                          std::string_view target, SourceLocation source) {
+  fx::ProxyBase* found = nullptr;
+  const auto look = [&](const Value& leaf) {
+    if (!leaf.is_proxy()) return;
+    fx::ProxyBase* proxy = leaf.as_proxy();
+    if (!found) found = proxy;
+    if (found->tracer_id() == proxy->tracer_id()) return;
+    ErrorContext context;
+    context.op = std::string(target);
+    context.source = source;
+    throw RuntimeError("Found multiple different tracers [" +
+                           found->describe() + ", " + proxy->describe() +
+                           "] while trying to trace operations " +
+                           std::string(target),
+                       std::move(context));
+  };
+  for (const Value& arg : args) visit_leaves(arg, look);
+  for (const auto& [name, value] : kwargs) visit_leaves(value, look);
+  return found;
+}
+
+// As torch's Python-level functions call handle_torch_function: parameters
+// without default by position, all others by keyword.
+void spell_out(const Op& op, ValueList& args, Kwargs& kwargs,
+               SourceLocation source) {
+  std::vector<Value> bound = ops::bind(op, args, kwargs, source);
+  args.clear();
+  kwargs.clear();
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const Parameter& parameter = op.parameters[i];
+    if (parameter.has_default)
+      kwargs.emplace_back(parameter.name, std::move(bound[i]));
+    else
+      args.push_back(std::move(bound[i]));
+  }
+}
+
+Value run_bound(const Op& op, const ValueList& args, const Kwargs& kwargs,
+                SourceLocation source) {
+  const std::vector<Value> bound = ops::bind(op, args, kwargs, source);
+  return run_eager({op, bound, source});
+}
+
+}  // namespace
+
+Value call_function(const Spelling& function, ValueList args, Kwargs kwargs,
+                    SourceLocation source) {
+  fx::ProxyBase* proxy = find_proxy(args, kwargs, function.name, source);
+  if (!proxy) return run_bound(*function.op, args, kwargs, source);
+  if (function.python_level) spell_out(*function.op, args, kwargs, source);
+  // Held while recording: the arguments are moved away.
+  const Value keep = Value::proxy(proxy);
+  return proxy->record_function(function, std::move(args), std::move(kwargs),
+                                source);
+}
+
+Value call_method(std::string_view method, ValueList args, Kwargs kwargs,
+                  SourceLocation source) {
+  if (fx::ProxyBase* proxy = find_proxy(args, kwargs, method, source)) {
+    const Value keep = Value::proxy(proxy);
+    return proxy->record_method(method, std::move(args), std::move(kwargs),
+                                source);
+  }
+  const Spelling* spelling = find_method(method);
+  if (!spelling) {
+    ErrorContext context;
+    context.op = std::string(method);
+    context.source = source;
+    throw AttributeError(
+        "'" + std::string(args.empty() ? "Tensor" : args[0].kind_name()) +
+            "' object has no attribute '" + std::string(method) + "'",
+        std::move(context));
+  }
+  return run_bound(*spelling->op, args, kwargs, source);
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,79 @@
+// Running a bound call on real tensors.
+#include "fxjit/op.h"
+#include "src/ops/body_evaluator.h"
+#include "src/ops/eager_reduce.h"
+#include "src/ops/op_call.h"
+#include "src/ops/python_values.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value run_scalar(const OpCall& call) {
+  if (!has_tensor(call)) return python_value_op(call);
+  const ScalarBody body = scalar_body(call);
+  const Tensor shape = infer(call).as_tensor();
+  std::vector<Tensor> inputs;
+  for (const Value& arg : call.args)
+    if (arg.is_tensor()) inputs.push_back(arg.as_tensor());
+  const Tensor result = Tensor::empty(shape.sizes(), shape.dtype());
+  evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
+  return result;
+}
+
+// Views of the first argument, as the shape rule describes them.
+Value run_view(const OpCall& call) {
+  const Tensor& self = call.tensor(0);
+  return map_leaves(infer(call), [&](const Value& leaf) -> Value {
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& view = leaf.as_tensor();
+    return self.as_strided(view.sizes(), view.strides(), view.offset());
+  });
+}
+
+Value run_reshape(const OpCall& call) {
+  const Tensor shape = infer(call).as_tensor();
+  const Tensor self = call.tensor(0).contiguous();
+  return self.as_strided(shape.sizes(), contiguous_strides(shape.sizes()),
+                         self.offset());
+}
+
+Value run_by_lowering(const OpCall& call) {
+  switch (call.op.row.lowering) {
+    case Lowering::scalar:
+      return run_scalar(call);
+    case Lowering::reduce:
+      return run_reduce(call);
+    case Lowering::view:
+      return run_view(call);
+    case Lowering::reshape:
+      return run_reshape(call);
+    case Lowering::decompose:
+      return call.op.row.decompose(call);
+    case Lowering::none:
+    case Lowering::contraction:
+    case Lowering::attention:
+    case Lowering::gather:
+    case Lowering::cat:
+    case Lowering::convolution:
+    case Lowering::pool:
+      break;
+  }
+  throw InternalError(call_prefix(call) + "row without an eager kernel");
+}
+
+Value run(const OpCall& call) {
+  if (has_meta(call)) return infer(call);
+  if (call.op.row.eager) return call.op.row.eager(call);
+  const Value result = run_by_lowering(call);
+  if (!writes_input(call)) return result;
+  call.tensor(0).copy_from(result.as_tensor());
+  return call[0];
+}
+
+}  // namespace
+
+Value run_eager(const OpCall& call) {
+  return with_call_context(call, [&] { return run(call); });
+}
+
+}  // namespace fxjit::ops

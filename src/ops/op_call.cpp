@@ -1,0 +1,119 @@
+#include "src/ops/op_call.h"
+
+namespace fxjit::ops {
+namespace {
+
+ErrorContext context_of(const OpCall& call) {
+  ErrorContext context;
+  context.op = call.op.row.name;
+  context.node = std::string(call.node);
+  context.source = call.source;
+  return context;
+}
+
+[[noreturn]] void wrong_kind(const OpCall& call, size_t i,
+                             const char* expected) {
+  throw TypeError(call_prefix(call) + call.op.parameters[i].name +
+                      ": expected " + expected + ", got " +
+                      std::string(call.args[i].kind_name()),
+                  context_of(call));
+}
+
+}  // namespace
+
+const Tensor& OpCall::tensor(size_t i) const {
+  if (!args[i].is_tensor()) wrong_kind(*this, i, "Tensor");
+  return args[i].as_tensor();
+}
+
+int64_t OpCall::integer(size_t i) const {
+  if (!args[i].is_int() && !args[i].is_bool()) wrong_kind(*this, i, "int");
+  return args[i].as_int();
+}
+
+double OpCall::number(size_t i) const {
+  if (args[i].is_tensor() && args[i].as_tensor().dim() == 0 &&
+      !args[i].as_tensor().is_meta())
+    return args[i].as_tensor().item();
+  if (!args[i].is_number()) wrong_kind(*this, i, "a number");
+  return args[i].as_double();
+}
+
+bool OpCall::flag(size_t i) const {
+  if (!args[i].is_bool() && !args[i].is_int()) wrong_kind(*this, i, "bool");
+  return args[i].as_int() != 0;
+}
+
+Dims OpCall::dims(size_t i) const {
+  if (args[i].is_int()) return args[i].as_dims();
+  if (!args[i].is_sequence()) wrong_kind(*this, i, "int or a list of int");
+  for (const Value& item : args[i].as_sequence())
+    if (!item.is_int() && !item.is_bool())
+      wrong_kind(*this, i, "a list of int");
+  return args[i].as_dims();
+}
+
+void OpCall::fail(const std::string& message) const {
+  throw UserError(call_prefix(*this) + message, context_of(*this));
+}
+
+std::string call_prefix(const OpCall& call) {
+  std::string prefix = "[" + std::string(call.op.row.name);
+  if (!call.node.empty()) prefix += " %" + std::string(call.node);
+  return prefix + "] ";
+}
+
+bool has_tensor(const OpCall& call) {
+  bool found = false;
+  for (const Value& arg : call.args)
+    visit_leaves(arg, [&](const Value& leaf) { found |= leaf.is_tensor(); });
+  return found;
+}
+
+bool has_meta(const OpCall& call) {
+  bool found = false;
+  for (const Value& arg : call.args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      found |= leaf.is_tensor() && leaf.as_tensor().is_meta();
+    });
+  return found;
+}
+
+bool writes_input(const OpCall& call) {
+  if (call.op.row.purity == Purity::mutates) return true;
+  const int i = call.op.index_of("inplace");
+  return i >= 0 && call.args[static_cast<size_t>(i)].is_bool() &&
+         call.args[static_cast<size_t>(i)].as_bool();
+}
+
+namespace {
+
+template <typename E>
+[[noreturn]] void rethrow_as(const E& error, const OpCall& call,
+                             const std::string& prefix) {
+  ErrorContext context = context_of(call);
+  context.module_path = error.context().module_path;
+  throw E(prefix + error.message(), std::move(context));
+}
+
+}  // namespace
+
+void rethrow_with_call(const UserError& error, const OpCall& call) {
+  // Texts that mirror Python's keep their wording; the context carries the op.
+  if (auto* e = dynamic_cast<const IndexError*>(&error))
+    rethrow_as(*e, call, "");
+  if (auto* e = dynamic_cast<const TypeError*>(&error))
+    rethrow_as(*e, call, "");
+  if (auto* e = dynamic_cast<const ValueError*>(&error))
+    rethrow_as(*e, call, "");
+  if (auto* e = dynamic_cast<const KeyError*>(&error)) rethrow_as(*e, call, "");
+  if (auto* e = dynamic_cast<const NotImplementedError*>(&error))
+    rethrow_as(*e, call, "");
+  rethrow_as(error, call, call_prefix(call));
+}
+
+void rethrow_with_call(const RuntimeError& error, const OpCall& call) {
+  rethrow_as(error, call, "");
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,36 @@
+// Questions about a bound call that shape rules and kernels share, and the
+// decoration of errors with the call they come from.
+#pragma once
+
+#include <string>
+
+#include "fxjit/op.h"
+
+namespace fxjit::ops {
+
+// "[add %add_1] ".
+std::string call_prefix(const OpCall& call);
+
+// Whether any argument (nested too) is a tensor; a tensor without data.
+bool has_tensor(const OpCall& call);
+bool has_meta(const OpCall& call);
+
+[[noreturn]] void rethrow_with_call(const UserError& error, const OpCall& call);
+[[noreturn]] void rethrow_with_call(const RuntimeError& error,
+                                    const OpCall& call);
+
+// Runs fn(); errors that do not name an op yet get this call's op and source.
+template <typename Fn>
+Value with_call_context(const OpCall& call, Fn&& fn) {
+  try {
+    return fn();
+  } catch (const UserError& error) {
+    if (!error.context().op.empty()) throw;
+    rethrow_with_call(error, call);
+  } catch (const RuntimeError& error) {
+    if (!error.context().op.empty()) throw;
+    rethrow_with_call(error, call);
+  }
+}
+
+}  // namespace fxjit::ops

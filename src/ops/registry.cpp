@@ -1,0 +1,177 @@
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "fxjit/op.h"
+#include "src/ops/families.h"
+#include "src/ops/schema.h"
+
+namespace fxjit::ops {
+namespace {
+
+// Short forms of rows and of look-ups, and what torch.fx prints for them.
+std::string printed_name(std::string_view name) {
+  struct Prefix {
+    std::string_view from, to;
+  };
+  constexpr Prefix kPrefixes[] = {
+      {"F.", "torch.nn.functional."},
+      {"operator.", "_operator."},
+      {"aten.", "torch.ops.aten."},
+  };
+  for (const Prefix& prefix : kPrefixes)
+    if (name.starts_with(prefix.from))
+      return std::string(prefix.to) +
+             std::string(name.substr(prefix.from.size()));
+  return std::string(name);
+}
+
+class Registry {
+ public:
+  static Registry& instance() {
+    // Never destroyed: ops may be used by threads that outlive main.
+    static Registry* const registry = new Registry;
+    return *registry;
+  }
+
+  void add(std::span<const OpRow> rows) {
+    std::unique_lock lock(mutex_);
+    for (const OpRow& row : rows) add_row(row);
+  }
+
+  const Op* op(std::string_view name) {
+    std::shared_lock lock(mutex_);
+    const auto found = by_name_.find(std::string(name));
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  const Spelling* function(std::string_view name) {
+    const std::string printed = printed_name(name);
+    std::shared_lock lock(mutex_);
+    const auto found = functions_.find(printed);
+    return found == functions_.end() ? nullptr : found->second.get();
+  }
+
+  const Spelling* method(std::string_view name) {
+    std::shared_lock lock(mutex_);
+    const auto found = methods_.find(std::string(name));
+    return found == methods_.end() ? nullptr : found->second.get();
+  }
+
+  std::vector<const Op*> all() {
+    std::shared_lock lock(mutex_);
+    std::vector<const Op*> result;
+    for (const auto& op : ops_) result.push_back(op.get());
+    return result;
+  }
+
+ private:
+  using Spellings = std::unordered_map<std::string, std::unique_ptr<Spelling>>;
+
+  Registry() {
+    for (std::span<const OpRow> family : all_families()) add(family);
+  }
+
+  void add_row(const OpRow& row) {
+    auto op = std::make_unique<Op>();
+    op->row = row;
+    op->canonical = {std::string(row.name), op.get()};
+    op->parameters = parse_schema(row.schema);
+    std::vector<std::unique_ptr<Spelling>> spellings = parse_names(*op);
+    // Everything is checked before anything changes.
+    if (by_name_.contains(row.name)) duplicate(row, row.name);
+    for (const auto& spelling : spellings)
+      if (table_for(*spelling).contains(spelling->name))
+        duplicate(row, spelling->name);
+    by_name_.emplace(row.name, op.get());
+    for (auto& spelling : spellings) {
+      Spellings& table = table_for(*spelling);
+      const std::string name = spelling->name;
+      if (!table.emplace(name, std::move(spelling)).second)
+        duplicate(row, name);
+    }
+    ops_.push_back(std::move(op));
+  }
+
+  Spellings& table_for(const Spelling& spelling) {
+    return spelling.method ? methods_ : functions_;
+  }
+
+  static std::vector<std::unique_ptr<Spelling>> parse_names(const Op& op) {
+    std::vector<std::unique_ptr<Spelling>> result;
+    std::string_view names = op.row.names;
+    while (!names.empty()) {
+      const size_t end = std::min(names.find(' '), names.size());
+      std::string_view name = names.substr(0, end);
+      names.remove_prefix(std::min(end + 1, names.size()));
+      if (name.empty()) continue;
+      auto spelling = std::make_unique<Spelling>();
+      spelling->op = &op;
+      if (name.back() == '!') {
+        spelling->python_level = true;
+        name.remove_suffix(1);
+      }
+      if (name.front() == '.') {
+        spelling->method = true;
+        name.remove_prefix(1);
+        spelling->name = std::string(name);
+      } else {
+        spelling->name = printed_name(name);
+      }
+      result.push_back(std::move(spelling));
+    }
+    return result;
+  }
+
+  [[noreturn]] static void duplicate(const OpRow& row, std::string_view name) {
+    throw UserError("[" + std::string(row.name) + "] register_ops: `" +
+                    std::string(name) + "` is already taken");
+  }
+
+  std::shared_mutex mutex_;
+  std::vector<std::unique_ptr<Op>> ops_;
+  std::unordered_map<std::string, const Op*> by_name_;
+  Spellings functions_;
+  Spellings methods_;
+};
+
+}  // namespace
+
+int Op::index_of(std::string_view parameter) const {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == parameter) return static_cast<int>(i);
+  return -1;
+}
+
+const Op* find_op(std::string_view canonical_name) {
+  return Registry::instance().op(canonical_name);
+}
+
+const Spelling* find_function(std::string_view printed_name) {
+  return Registry::instance().function(printed_name);
+}
+
+const Spelling* find_method(std::string_view method_name) {
+  return Registry::instance().method(method_name);
+}
+
+const Op& get_op(std::string_view canonical_name) {
+  const Op* op = find_op(canonical_name);
+  FXJIT_CHECK(op, "no op " + std::string(canonical_name));
+  return *op;
+}
+
+const Spelling& get_function(std::string_view printed_name) {
+  const Spelling* spelling = find_function(printed_name);
+  FXJIT_CHECK(spelling, "no function " + std::string(printed_name));
+  return *spelling;
+}
+
+std::vector<const Op*> all_ops() { return Registry::instance().all(); }
+
+void register_ops(std::span<const OpRow> rows) {
+  Registry::instance().add(rows);
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,314 @@
+#include "fxjit/scalar_body.h"
+
+#include <bit>
+
+#include "fxjit/error.h"
+#include "fxjit/value.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit {
+namespace {
+
+struct PrimInfo {
+  const char* name;
+  int arity;
+};
+
+PrimInfo info(Prim prim) {
+  switch (prim) {
+    case Prim::input:
+      return {"input", 0};
+    case Prim::constant:
+      return {"constant", 0};
+    case Prim::index:
+      return {"index", 0};
+    case Prim::add:
+      return {"add", 2};
+    case Prim::sub:
+      return {"sub", 2};
+    case Prim::mul:
+      return {"mul", 2};
+    case Prim::div:
+      return {"div", 2};
+    case Prim::floor_div:
+      return {"floor_div", 2};
+    case Prim::remainder:
+      return {"remainder", 2};
+    case Prim::fmod:
+      return {"fmod", 2};
+    case Prim::pow:
+      return {"pow", 2};
+    case Prim::neg:
+      return {"neg", 1};
+    case Prim::abs:
+      return {"abs", 1};
+    case Prim::minimum:
+      return {"minimum", 2};
+    case Prim::maximum:
+      return {"maximum", 2};
+    case Prim::sqrt:
+      return {"sqrt", 1};
+    case Prim::rsqrt:
+      return {"rsqrt", 1};
+    case Prim::floor:
+      return {"floor", 1};
+    case Prim::ceil:
+      return {"ceil", 1};
+    case Prim::round:
+      return {"round", 1};
+    case Prim::trunc:
+      return {"trunc", 1};
+    case Prim::exp:
+      return {"exp", 1};
+    case Prim::exp2:
+      return {"exp2", 1};
+    case Prim::expm1:
+      return {"expm1", 1};
+    case Prim::log:
+      return {"log", 1};
+    case Prim::log2:
+      return {"log2", 1};
+    case Prim::log10:
+      return {"log10", 1};
+    case Prim::log1p:
+      return {"log1p", 1};
+    case Prim::sin:
+      return {"sin", 1};
+    case Prim::cos:
+      return {"cos", 1};
+    case Prim::tan:
+      return {"tan", 1};
+    case Prim::asin:
+      return {"asin", 1};
+    case Prim::acos:
+      return {"acos", 1};
+    case Prim::atan:
+      return {"atan", 1};
+    case Prim::sinh:
+      return {"sinh", 1};
+    case Prim::cosh:
+      return {"cosh", 1};
+    case Prim::tanh:
+      return {"tanh", 1};
+    case Prim::erf:
+      return {"erf", 1};
+    case Prim::sigmoid:
+      return {"sigmoid", 1};
+    case Prim::silu:
+      return {"silu", 1};
+    case Prim::gelu:
+      return {"gelu", 1};
+    case Prim::gelu_tanh:
+      return {"gelu_tanh", 1};
+    case Prim::eq:
+      return {"eq", 2};
+    case Prim::ne:
+      return {"ne", 2};
+    case Prim::lt:
+      return {"lt", 2};
+    case Prim::le:
+      return {"le", 2};
+    case Prim::gt:
+      return {"gt", 2};
+    case Prim::ge:
+      return {"ge", 2};
+    case Prim::bit_and:
+      return {"bit_and", 2};
+    case Prim::bit_or:
+      return {"bit_or", 2};
+    case Prim::bit_xor:
+      return {"bit_xor", 2};
+    case Prim::bit_not:
+      return {"bit_not", 1};
+    case Prim::shift_left:
+      return {"shift_left", 2};
+    case Prim::shift_right:
+      return {"shift_right", 2};
+    case Prim::select:
+      return {"select", 3};
+    case Prim::cast:
+      return {"cast", 1};
+    case Prim::reduce_sum:
+      return {"reduce_sum", 1};
+    case Prim::reduce_prod:
+      return {"reduce_prod", 1};
+    case Prim::reduce_max:
+      return {"reduce_max", 1};
+    case Prim::reduce_min:
+      return {"reduce_min", 1};
+    case Prim::reduce_any:
+      return {"reduce_any", 1};
+    case Prim::reduce_all:
+      return {"reduce_all", 1};
+  }
+  throw InternalError("scalar body: unknown primitive");
+}
+
+bool is_comparison(Prim prim) { return prim >= Prim::eq && prim <= Prim::ge; }
+
+// As operator==, but bit for bit: -0.0 differs from 0.0, NaN equals itself.
+bool identical(const ScalarInstr& a, const ScalarInstr& b) {
+  ScalarInstr x = a, y = b;
+  x.imm = y.imm = 0;
+  return x == y &&
+         std::bit_cast<uint64_t>(a.imm) == std::bit_cast<uint64_t>(b.imm);
+}
+
+std::string instr_text(const ScalarInstr& instr, size_t id) {
+  const char* short_names[] = {"f32", "f64", "f16", "bf16", "i8",
+                               "u8",  "i16", "i32", "i64",  "bool"};
+  std::string text = "%" + std::to_string(id) + ":" +
+                     short_names[static_cast<int>(instr.type)] + " = " +
+                     prim_name(instr.prim);
+  if (instr.prim == Prim::input || instr.prim == Prim::index)
+    return text + " " + std::to_string(instr.slot);
+  if (instr.prim == Prim::constant)
+    return text + " " +
+           (is_floating(instr.type) ? repr(instr.imm) : repr(instr.bits));
+  for (int32_t arg : instr.args)
+    if (arg >= 0) text += " %" + std::to_string(arg);
+  return text;
+}
+
+ScalarBuilder& common_builder(Scalar a, Scalar b) {
+  FXJIT_CHECK(a.builder && a.builder == b.builder,
+              "operands of two scalar bodies");
+  return *a.builder;
+}
+
+}  // namespace
+
+int prim_arity(Prim prim) { return info(prim).arity; }
+const char* prim_name(Prim prim) { return info(prim).name; }
+bool is_reduction(Prim prim) { return prim >= Prim::reduce_sum; }
+
+std::string ScalarBody::str() const {
+  std::string text;
+  for (size_t i = 0; i < instrs.size(); ++i)
+    text += instr_text(instrs[i], i) + "\n";
+  text += "return";
+  for (int32_t id : results) text += " %" + std::to_string(id);
+  return text + "\n";
+}
+
+DType Scalar::type() const { return builder->type(id); }
+
+Scalar ScalarBuilder::push(ScalarInstr instr) {
+  for (size_t i = 0; i < body_.instrs.size(); ++i)
+    if (identical(body_.instrs[i], instr))
+      return {this, static_cast<int32_t>(i)};
+  body_.instrs.push_back(instr);
+  return {this, static_cast<int32_t>(body_.instrs.size()) - 1};
+}
+
+Scalar ScalarBuilder::input(int slot, DType type) {
+  return push({.prim = Prim::input, .type = type, .slot = slot});
+}
+
+Scalar ScalarBuilder::constant(double value, DType type) {
+  if (!is_floating(type)) return constant_int(convert<int64_t>(value), type);
+  return push({.prim = Prim::constant, .type = type, .imm = value});
+}
+
+Scalar ScalarBuilder::constant_int(int64_t value, DType type) {
+  const double imm = static_cast<double>(value);
+  if (is_floating(type)) return constant(imm, type);
+  return push(
+      {.prim = Prim::constant, .type = type, .imm = imm, .bits = value});
+}
+
+Scalar ScalarBuilder::index(int dim) {
+  return push({.prim = Prim::index, .type = DType::i64, .slot = dim});
+}
+
+Scalar ScalarBuilder::apply(Prim prim, Scalar a) {
+  FXJIT_CHECK(prim_arity(prim) == 1, prim_name(prim));
+  return push({.prim = prim, .type = a.type(), .args = {a.id, -1, -1}});
+}
+
+Scalar ScalarBuilder::apply(Prim prim, Scalar a, Scalar b) {
+  FXJIT_CHECK(prim_arity(prim) == 2, prim_name(prim));
+  FXJIT_CHECK(a.type() == b.type(), prim_name(prim));
+  const DType type = is_comparison(prim) ? DType::boolean : a.type();
+  return push({.prim = prim, .type = type, .args = {a.id, b.id, -1}});
+}
+
+Scalar ScalarBuilder::select(Scalar condition, Scalar a, Scalar b) {
+  FXJIT_CHECK(condition.type() == DType::boolean && a.type() == b.type(),
+              "select");
+  return push({.prim = Prim::select,
+               .type = a.type(),
+               .args = {condition.id, a.id, b.id}});
+}
+
+Scalar ScalarBuilder::cast(Scalar a, DType type) {
+  if (a.type() == type) return a;
+  return push({.prim = Prim::cast, .type = type, .args = {a.id, -1, -1}});
+}
+
+std::vector<Scalar> ScalarBuilder::inline_body(
+    const ScalarBody& body, const std::vector<Scalar>& inputs) {
+  std::vector<Scalar> mapped;
+  mapped.reserve(body.instrs.size());
+  for (ScalarInstr instr : body.instrs) {
+    if (instr.prim == Prim::input) {
+      const auto slot = static_cast<size_t>(instr.slot);
+      FXJIT_CHECK(slot < inputs.size(), "input without a binding");
+      mapped.push_back(cast(inputs[slot], instr.type));
+      continue;
+    }
+    for (int32_t& arg : instr.args)
+      if (arg >= 0) arg = mapped[static_cast<size_t>(arg)].id;
+    mapped.push_back(push(instr));
+  }
+  std::vector<Scalar> results;
+  for (int32_t id : body.results)
+    results.push_back(mapped[static_cast<size_t>(id)]);
+  return results;
+}
+
+ScalarBody ScalarBuilder::finish(const std::vector<Scalar>& results) {
+  body_.results.clear();
+  for (Scalar result : results) body_.results.push_back(result.id);
+  return std::move(body_);
+}
+
+Scalar operator+(Scalar a, Scalar b) {
+  return common_builder(a, b).apply(Prim::add, a, b);
+}
+Scalar operator-(Scalar a, Scalar b) {
+  return common_builder(a, b).apply(Prim::sub, a, b);
+}
+Scalar operator*(Scalar a, Scalar b) {
+  return common_builder(a, b).apply(Prim::mul, a, b);
+}
+Scalar operator/(Scalar a, Scalar b) {
+  return common_builder(a, b).apply(Prim::div, a, b);
+}
+Scalar operator+(Scalar a, double b) {
+  return a + a.builder->constant(b, a.type());
+}
+Scalar operator-(Scalar a, double b) {
+  return a - a.builder->constant(b, a.type());
+}
+Scalar operator*(Scalar a, double b) {
+  return a * a.builder->constant(b, a.type());
+}
+Scalar operator/(Scalar a, double b) {
+  return a / a.builder->constant(b, a.type());
+}
+Scalar operator+(double a, Scalar b) {
+  return b.builder->constant(a, b.type()) + b;
+}
+Scalar operator-(double a, Scalar b) {
+  return b.builder->constant(a, b.type()) - b;
+}
+Scalar operator*(double a, Scalar b) {
+  return b.builder->constant(a, b.type()) * b;
+}
+Scalar operator/(double a, Scalar b) {
+  return b.builder->constant(a, b.type()) / b;
+}
+Scalar operator-(Scalar a) { return a.builder->apply(Prim::neg, a); }
+
+}  // namespace fxjit
