@@ -1,0 +1,65 @@
+// The JIT engine: finished LLVM modules in, callable code out. Called by the
+// code cache and by tests. Knows nothing of graphs, programs or ops.
+//
+//   IrModule -> verify -> optimise -> [sanitize] -> object -> link -> code
+//
+// One Compiler serves any number of threads at once. Code is linked against a
+// closed symbol table and lies in pages that are never writable and executable
+// at the same time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jit/engine/compiled_code.h"
+#include "jit/engine/engine_options.h"
+#include "jit/engine/ir_module.h"
+#include "jit/engine/object_bundle.h"
+#include "jit/engine/symbol_table.h"
+
+namespace fxjit::jit {
+
+class Compiler {
+ public:
+  // Throws InternalError when LLVM has no back end for the host.
+  explicit Compiler(EngineOptions options);
+  ~Compiler();
+  Compiler(const Compiler&) = delete;
+  Compiler& operator=(const Compiler&) = delete;
+
+  // Compiles modules to objects, up to `max_threads` at a time. Throws
+  // InternalError with LLVM's text for IR that does not verify or cannot be
+  // selected.
+  ObjectBundle compile(std::vector<IrModule> modules,
+                       int max_threads = 1) const;
+
+  // Links objects into this process. Symbols come from the objects, from
+  // `symbols` and from runtime_symbols(), in this order; an unknown one is an
+  // InternalError naming it. Throws RuntimeError when executable memory is
+  // denied.
+  std::shared_ptr<CompiledCode> link(const ObjectBundle& bundle,
+                                     const SymbolTable& symbols) const;
+
+  // compile, then link.
+  std::shared_ptr<CompiledCode> build(std::vector<IrModule> modules,
+                                      const SymbolTable& symbols,
+                                      int max_threads = 1) const;
+
+  // Everything beside the module that determines the object's bytes: LLVM's
+  // version, CPU, features, tuning, sanitizer. Part of every cache key.
+  std::string code_key() const;
+
+  const EngineOptions& options() const { return options_; }
+
+ private:
+  EngineOptions options_;
+  std::shared_ptr<Linker> linker_;
+};
+
+// LLVM's version, "19.1.7".
+std::string llvm_version();
+// LLVM's name for this machine's processor, "znver4".
+std::string host_cpu_name();
+
+}  // namespace fxjit::jit

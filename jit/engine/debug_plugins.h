@@ -1,0 +1,19 @@
+// Linker plugins that show generated code to perf and gdb. Used by the linker
+// only.
+#pragma once
+
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+
+#include <memory>
+
+namespace fxjit::jit {
+
+// Appends "address size name" of each function to /tmp/perf-<pid>.map, where
+// perf looks for them. An unwritable file is reported once and then ignored.
+std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_perf_map_plugin();
+
+// Announces each object to the debugger through the GDB JIT interface, and
+// withdraws it when its code is unmapped.
+std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_gdb_plugin();
+
+}  // namespace fxjit::jit

@@ -1,0 +1,252 @@
+#include "jit/engine/linker.h"
+
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/Core.h>
+#include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/Object/ObjectFile.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+
+#include "fxjit/error.h"
+#include "fxjit/log.h"
+#include "jit/engine/debug_plugins.h"
+#include "jit/engine/llvm_error.h"
+#include "src/support/executable_memory.h"
+
+namespace fxjit::jit {
+namespace {
+
+using llvm::jitlink::JITLinkDylib;
+using llvm::jitlink::LinkGraph;
+
+// Links run on the calling thread, so what one allocates and reports belongs
+// to that thread.
+thread_local size_t bytes_of_link = 0;
+thread_local std::string* errors_of_link = nullptr;
+
+// Counts the pages that live as long as the code; the mapping itself, writable
+// first and then protected segment by segment, is LLVM's.
+class CountingMemoryManager : public llvm::jitlink::InProcessMemoryManager {
+ public:
+  explicit CountingMemoryManager(uint64_t page_bytes)
+      : InProcessMemoryManager(page_bytes), page_bytes_(page_bytes) {}
+
+  void allocate(const JITLinkDylib* library, LinkGraph& graph,
+                OnAllocatedFunction on_allocated) override {
+    llvm::jitlink::BasicLayout layout(graph);
+    auto sizes = layout.getContiguousPageBasedLayoutSizes(page_bytes_);
+    if (!sizes) return on_allocated(sizes.takeError());
+    bytes_of_link += sizes->StandardSegs;
+    InProcessMemoryManager::allocate(library, graph, std::move(on_allocated));
+  }
+
+ private:
+  uint64_t page_bytes_;
+};
+
+void report(llvm::Error error) {
+  const std::string text = llvm::toString(std::move(error));
+  if (errors_of_link == nullptr) {
+    log(LogLevel::warning, "[jit] " + text);
+  } else {
+    *errors_of_link += (errors_of_link->empty() ? "" : "; ") + text;
+  }
+}
+
+struct ErrorCollector {
+  std::string text;
+  ErrorCollector() { errors_of_link = &text; }
+  ~ErrorCollector() { errors_of_link = nullptr; }
+};
+
+llvm::MemoryBufferRef buffer_of(const std::string& object) {
+  return llvm::MemoryBufferRef(object, "fxjit object");
+}
+
+// Names that the objects use and none of them defines.
+std::set<std::string> undefined_names(const ObjectBundle& bundle) {
+  std::set<std::string> defined, used;
+  for (const std::string& bytes : bundle.objects) {
+    const auto object =
+        take(llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes)),
+             "reading an object");
+    for (const auto& symbol : object->symbols()) {
+      const auto flags = take(symbol.getFlags(), "reading an object");
+      const std::string name =
+          take(symbol.getName(), "reading an object").str();
+      if (name.empty() || name == "_GLOBAL_OFFSET_TABLE_") continue;
+      const bool outside = flags & llvm::object::SymbolRef::SF_Undefined;
+      (outside ? used : defined).insert(name);
+    }
+  }
+  for (const std::string& name : defined) used.erase(name);
+  return used;
+}
+
+void* address_of(const std::string& name, const SymbolTable& symbols) {
+  void* address = symbols.find(name);
+  return address != nullptr ? address : runtime_symbols().find(name);
+}
+
+llvm::orc::ExecutorSymbolDef definition_of(void* address) {
+  return {llvm::orc::ExecutorAddr::fromPtr(address),
+          llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+}
+
+}  // namespace
+
+struct Linker::Session {
+  Session(std::unique_ptr<llvm::orc::ExecutorProcessControl> control,
+          uint64_t page_bytes)
+      : execution(std::move(control)),
+        memory(page_bytes),
+        layer(execution, memory) {}
+
+  llvm::orc::SymbolMap outside_symbols(const ObjectBundle& bundle,
+                                       const SymbolTable& symbols);
+  // Adds the objects and returns the names they export.
+  llvm::orc::SymbolLookupSet add_objects(llvm::orc::JITDylib& library,
+                                         const ObjectBundle& bundle);
+  CompiledCode::Symbols resolve(llvm::orc::JITDylib& library,
+                                llvm::orc::SymbolLookupSet names);
+  CompiledCode::Symbols link(llvm::orc::JITDylib& library,
+                             const ObjectBundle& bundle,
+                             const SymbolTable& symbols);
+  void remove(llvm::orc::JITDylib& library);
+
+  llvm::orc::ExecutionSession execution;
+  CountingMemoryManager memory;
+  llvm::orc::ObjectLinkingLayer layer;
+  std::atomic<uint64_t> links = 0;
+};
+
+llvm::orc::SymbolMap Linker::Session::outside_symbols(
+    const ObjectBundle& bundle, const SymbolTable& symbols) {
+  llvm::orc::SymbolMap found;
+  std::string missing;
+  for (const std::string& name : undefined_names(bundle)) {
+    if (void* address = address_of(name, symbols)) {
+      found[execution.intern(name)] = definition_of(address);
+    } else {
+      missing += " " + name;
+    }
+  }
+  if (!missing.empty()) {
+    throw InternalError(
+        "[jit] unknown symbols in generated code: expected names of the "
+        "symbol table, got" +
+        missing);
+  }
+  return found;
+}
+
+llvm::orc::SymbolLookupSet Linker::Session::add_objects(
+    llvm::orc::JITDylib& library, const ObjectBundle& bundle) {
+  llvm::orc::SymbolLookupSet names;
+  for (const std::string& bytes : bundle.objects) {
+    auto interface =
+        take(llvm::orc::getObjectFileInterface(execution, buffer_of(bytes)),
+             "reading an object");
+    for (const auto& [name, flags] : interface.SymbolFlags) names.add(name);
+    // The bytes outlive the link, which is complete when `link` returns.
+    throw_if(layer.add(library.getDefaultResourceTracker(),
+                       llvm::MemoryBuffer::getMemBuffer(
+                           buffer_of(bytes), /*RequiresNullTerminator=*/false),
+                       std::move(interface)),
+             "adding an object");
+  }
+  return names;
+}
+
+CompiledCode::Symbols Linker::Session::resolve(
+    llvm::orc::JITDylib& library, llvm::orc::SymbolLookupSet names) {
+  auto found =
+      take(execution.lookup(
+               {{&library, llvm::orc::JITDylibLookupFlags::MatchAllSymbols}},
+               std::move(names)),
+           "linking");
+  CompiledCode::Symbols symbols;
+  for (const auto& [name, definition] : found) {
+    symbols.emplace((*name).str(), definition.getAddress().toPtr<void*>());
+  }
+  return symbols;
+}
+
+CompiledCode::Symbols Linker::Session::link(llvm::orc::JITDylib& library,
+                                            const ObjectBundle& bundle,
+                                            const SymbolTable& symbols) {
+  ErrorCollector errors;
+  try {
+    throw_if(library.define(
+                 llvm::orc::absoluteSymbols(outside_symbols(bundle, symbols))),
+             "defining symbols");
+    return resolve(library, add_objects(library, bundle));
+  } catch (const InternalError& error) {
+    if (!support::executable_memory_allowed()) {
+      throw RuntimeError("[jit] executable memory is denied on this host");
+    }
+    if (errors.text.empty()) throw;
+    throw InternalError(error.message() + ": " + errors.text);
+  }
+}
+
+void Linker::Session::remove(llvm::orc::JITDylib& library) {
+  if (llvm::Error error = execution.removeJITDylib(library)) {
+    report(std::move(error));
+  }
+  // Names stay interned otherwise, for the life of the process.
+  execution.getSymbolStringPool()->clearDeadEntries();
+}
+
+std::shared_ptr<Linker> Linker::create(const EngineOptions& options) {
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  auto control = take(
+      llvm::orc::SelfExecutorProcessControl::Create(nullptr, nullptr, nullptr),
+      "starting ORC");
+  auto session = std::make_unique<Session>(std::move(control), page_bytes);
+  session->execution.setErrorReporter(report);
+  if (options.perf_support) session->layer.addPlugin(make_perf_map_plugin());
+  if (options.gdb_support) session->layer.addPlugin(make_gdb_plugin());
+  return std::shared_ptr<Linker>(new Linker(std::move(session)));
+}
+
+Linker::Linker(std::unique_ptr<Session> session)
+    : session_(std::move(session)) {}
+
+Linker::~Linker() {
+  if (llvm::Error error = session_->execution.endSession()) {
+    report(std::move(error));
+  }
+}
+
+std::shared_ptr<CompiledCode> Linker::link(const ObjectBundle& bundle,
+                                           const SymbolTable& symbols) {
+  const auto start = std::chrono::steady_clock::now();
+  bytes_of_link = 0;
+  auto& library = session_->execution.createBareJITDylib(
+      "fxjit." + std::to_string(session_->links++));
+  CompiledCode::Symbols found;
+  try {
+    found = session_->link(library, bundle, symbols);
+  } catch (...) {
+    session_->remove(library);
+    throw;
+  }
+  CompileTimings timings = bundle.timings;
+  timings.link_us = std::chrono::duration<double, std::micro>(
+                        std::chrono::steady_clock::now() - start)
+                        .count();
+  return std::make_shared<CompiledCode>(
+      shared_from_this(), &library, std::move(found), bytes_of_link, timings);
+}
+
+void Linker::remove(void* library) {
+  session_->remove(*static_cast<llvm::orc::JITDylib*>(library));
+}
+
+}  // namespace fxjit::jit

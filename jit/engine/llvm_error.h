@@ -1,0 +1,34 @@
+// Turns LLVM's ways of failing into our exceptions. Used by the files of
+// jit/engine/ only.
+#pragma once
+
+#include <llvm/Support/Error.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace fxjit::jit {
+
+// Throws InternalError "[jit] <what>: <LLVM's text>" if `error` is one.
+void throw_if(llvm::Error error, std::string_view what);
+
+template <typename T>
+T take(llvm::Expected<T> value, std::string_view what) {
+  if (!value) throw_if(value.takeError(), what);
+  return std::move(*value);
+}
+
+// While one lives on a thread, LLVM's fatal errors on that thread throw
+// InternalError, and its failed allocations std::bad_alloc, in place of
+// ending the process. What LLVM had in hand is then in an unknown state and
+// must be leaked, not destroyed.
+class FatalErrorScope {
+ public:
+  FatalErrorScope();
+  ~FatalErrorScope();
+  FatalErrorScope(const FatalErrorScope&) = delete;
+  FatalErrorScope& operator=(const FatalErrorScope&) = delete;
+};
+
+}  // namespace fxjit::jit

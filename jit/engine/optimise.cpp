@@ -1,0 +1,74 @@
+#include "jit/engine/optimise.h"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "fxjit/error.h"
+#include "jit/engine/sanitize.h"
+
+namespace fxjit::jit {
+namespace {
+
+llvm::FunctionPassManager function_passes(const EngineOptions& options) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  if (options.unroll) {
+    passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2)));
+    passes.addPass(llvm::InstCombinePass());
+  }
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
+}
+
+}  // namespace
+
+void verify(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (llvm::verifyModule(module, &stream)) {
+    throw InternalError("[jit] module " + module.getName().str() +
+                        " does not verify: " + text);
+  }
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine,
+              const EngineOptions& options) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(function_passes(options)));
+  add_sanitizer_passes(passes, module, options.sanitizer);
+  passes.run(module, modules);
+}
+
+}  // namespace fxjit::jit
