@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -218,20 +219,25 @@ class Graph {
     return mapped;
   }
 
+  static void check_target(Opcode op, const Target& target, const Graph& graph,
+                           std::string_view name);
   Node* allocate(Opcode op);
-  Node* create(Opcode op, const Target& target, std::string_view name,
-               ValueList args, Kwargs kwargs);
+  Node* slot(uint32_t id) const;
   Node* copy_node_with_args(const Node& node, ValueList args, Kwargs kwargs);
   Target own(const Target& target);
-  uint32_t next_epoch() { return ++epoch_; }
+  uint32_t next_epoch();
+  void move_anchor_off(const Node* node);
+  void lint_order() const;
+  void lint_names() const;
+  void lint_targets(const nn::Module& root) const;
+  bool eliminate_in_submodules();
 
-  static constexpr size_t kNodesPerSlab = 256;
-
-  StringPool strings_;  // Before everything that views into it.
-  Namespace namespace_{strings_};
-  std::vector<std::byte*> slabs_;
+  StringPool strings_;  // Targets. Before everything that views into it.
+  Namespace namespace_;
+  std::vector<std::byte*> slabs_;  // Nodes in order of id, erased included.
   uint32_t next_id_ = 0;
   uint32_t epoch_ = 0;
+  bool names_forced_ = false;  // Node::force_name was used: lint looks.
   size_t size_ = 0;
   Node* root_ = nullptr;
   Node* insert_anchor_ = nullptr;

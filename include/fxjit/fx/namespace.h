@@ -14,19 +14,22 @@ namespace fxjit::fx {
 
 class Namespace {
  public:
-  // Names live in `strings`, which must outlive the namespace.
-  explicit Namespace(StringPool& strings) : strings_(strings) {}
-
-  // `candidate` made a legal and unused name.
+  // `candidate` made a legal and unused name, which lives as long as this.
   std::string_view create_name(std::string_view candidate);
   void reserve(std::string_view name) { used_.intern(name); }
+  bool contains(std::string_view name) const { return used_.contains(name); }
 
  private:
-  int64_t& count_of(std::string_view base);
+  struct Base {
+    int64_t count = 0;     // Highest number given out, as torch counts.
+    bool illegal = false;  // The bare base may not be a name.
+  };
+  Base& base_of(std::string_view text);
+  std::string_view number_until_free(std::string_view base, int64_t* number);
 
-  StringPool& strings_;
   StringPool used_;
-  std::unordered_map<std::string_view, int64_t> base_count_;
+  StringPool base_names_;
+  std::unordered_map<std::string_view, Base> bases_;
 };
 
 // "PascalCase" to "pascal_case", "ALL_CAPS" to "all_caps".

@@ -43,6 +43,9 @@ class Node {
   std::string_view name() const { return name_; }
   // Takes `candidate` made unique, as when the node was created.
   void rename(std::string_view candidate);
+  // Takes `name` as it is, although it may be taken or illegal; Graph::lint
+  // finds duplicates.
+  void force_name(std::string_view name);
   // Dense number, in order of creation, never reused: index of side tables of
   // size Graph::id_bound().
   uint32_t id() const { return id_; }
@@ -84,6 +87,7 @@ class Node {
   InputRange all_input_nodes() const { return {uses_, num_inputs_}; }
 
   // Moves `node` (of the same graph) behind or before this one.
+  // AssertionError for a node of another graph; itself is left in place.
   void append(Node* node);
   void prepend(Node* node);
   // True when this node stands before `other` in the list. O(distance).
@@ -138,6 +142,8 @@ class Node {
   // As torch.fx prints it:
   // "%add : [num_users=1] = call_function[target=operator.add](args = ...)".
   std::string format_node() const;
+  // As above, to the end of `out`.
+  void format_to(std::string& out) const;
 
  private:
   friend class Graph;
@@ -151,11 +157,11 @@ class Node {
   ~Node();
 
   Extra& extra();
+  // The use lists follow args and kwargs by these.
   void attach_inputs();
   void detach_inputs();
-  void collect_inputs();
-  void link(Use& use);
-  static void unlink(Use& use);
+  void reserve_uses(uint32_t count);  // Keeps the uses that are there.
+  void add_use(Node* input);
   void remove_from_list();
   void insert_before(Node* at);
 
@@ -167,11 +173,12 @@ class Node {
   ValueList args_;
   Kwargs kwargs_;
   // Inputs: `uses_` points to `inline_uses_` or to an owned array.
-  Use* uses_ = nullptr;
+  Use* uses_ = inline_uses_;
   Use inline_uses_[kInlineUses];
   Use* first_use_ = nullptr;
   Use* last_use_ = nullptr;
   uint32_t num_inputs_ = 0;
+  uint32_t uses_capacity_ = kInlineUses;
   uint32_t num_users_ = 0;
   uint32_t id_;
   uint32_t mark_ = 0;  // Equal to the graph's epoch: seen in this walk.

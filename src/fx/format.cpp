@@ -1,0 +1,149 @@
+// The printed forms of nodes and graphs: torch's, character for character.
+#include <algorithm>
+#include <array>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/fx/node.h"
+#include "src/fx/print_value.h"
+
+namespace fxjit::fx {
+namespace {
+
+void append_head(std::string& out, const Node& node) {
+  out += '%';
+  out += node.name();
+  out += " : ";
+  if (!node.type().is_none()) {
+    append_str(out, node.type());
+    out += ' ';
+  }
+  out += "[num_users=";
+  append_int(out, static_cast<int64_t>(node.num_users()));
+  out += "] = ";
+  out += opcode_name(node.op());
+  out += "[target=";
+  constexpr std::string_view kOperators = "_operator.";
+  std::string_view target = node.target_name();
+  if (node.target().callable() && target.starts_with(kOperators))
+    target.remove_prefix(1);
+  out += target;
+  out += ']';
+}
+
+void append_arguments(std::string& out, const ValueList& args) {
+  out += '(';
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (i) out += ", ";
+    append_argument(out, args[i]);
+  }
+  out += args.size() == 1 ? ",)" : ")";
+}
+
+void append_arguments(std::string& out, const Kwargs& kwargs) {
+  out += '{';
+  for (size_t i = 0; i < kwargs.size(); ++i) {
+    if (i) out += ", ";
+    out += kwargs[i].first;
+    out += ": ";
+    append_argument(out, kwargs[i].second);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+void Node::format_to(std::string& out) const {
+  switch (op_) {
+    case Opcode::placeholder:
+      append_head(out, *this);
+      if (args_.empty()) return;
+      out += "(default=";
+      append_str(out, args_[0]);
+      out += ')';
+      return;
+    case Opcode::get_attr:
+      append_head(out, *this);
+      return;
+    case Opcode::output:
+      out += "return ";
+      if (!args_.empty()) append_str(out, args_[0]);
+      return;
+    case Opcode::call_function:
+    case Opcode::call_method:
+    case Opcode::call_module:
+    case Opcode::root:
+      append_head(out, *this);
+      out += "(args = ";
+      append_arguments(out, args_);
+      out += ", kwargs = ";
+      append_arguments(out, kwargs_);
+      out += ')';
+      return;
+  }
+}
+
+std::string Node::format_node() const {
+  std::string out;
+  format_to(out);
+  return out;
+}
+
+std::string Graph::str() const {
+  constexpr size_t kTypicalLine = 110;
+  std::string out;
+  out.reserve(size_ * kTypicalLine);
+  out += "graph():";
+  for (const Node* node : nodes()) {
+    out += "\n    ";
+    node->format_to(out);
+  }
+  return out;
+}
+
+// The layout of Python's `tabulate`: columns as wide as their widest cell, two
+// spaces between them, a rule of dashes below the headers.
+std::string Graph::tabular() const {
+  constexpr size_t kColumns = 5;
+  using Row = std::array<std::string, kColumns>;
+  std::vector<Row> rows = {{"opcode", "name", "target", "args", "kwargs"}};
+  for (const Node* node : nodes()) {
+    Row row;
+    row[0] = opcode_name(node->op_);
+    row[1] = node->name_;
+    row[2] = node->target_name();
+    append_repr(row[3], Value::tuple(node->args_));
+    ValueDict kwargs;
+    for (const auto& [key, value] : node->kwargs_)
+      kwargs.emplace_back(Value(key), value);
+    append_repr(row[4], Value::dict(std::move(kwargs)));
+    rows.push_back(std::move(row));
+  }
+  std::array<size_t, kColumns> widths{};
+  for (const Row& row : rows)
+    for (size_t c = 0; c < kColumns; ++c)
+      widths[c] = std::max(widths[c], row[c].size());
+  // tabulate leaves two columns for the padding of a header.
+  for (size_t c = 0; c < kColumns; ++c)
+    widths[c] = std::max(widths[c], rows[0][c].size() + 2);
+  std::string out;
+  auto append_row = [&](const Row& row) {
+    for (size_t c = 0; c < kColumns; ++c) {
+      out += row[c];
+      if (c + 1 < kColumns) out.append(widths[c] - row[c].size() + 2, ' ');
+    }
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+  };
+  append_row(rows[0]);
+  out += '\n';
+  for (size_t c = 0; c < kColumns; ++c) {
+    out.append(widths[c], '-');
+    if (c + 1 < kColumns) out += "  ";
+  }
+  for (size_t r = 1; r < rows.size(); ++r) {
+    out += '\n';
+    append_row(rows[r]);
+  }
+  return out;
+}
+
+}  // namespace fxjit::fx

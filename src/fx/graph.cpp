@@ -1,0 +1,253 @@
+#include "fxjit/fx/graph.h"
+
+#include <new>
+
+#include "fxjit/fx/graph_module.h"
+
+namespace fxjit::fx {
+namespace {
+
+constexpr size_t kNodesPerSlab = 256;
+
+// The name that a node takes from what it calls, not yet unique.
+std::string name_from_target(const Target& target) {
+  constexpr std::string_view kOpNamespace = "torch.ops.";
+  std::string_view text = target.text();
+  if (!target.callable()) {
+    if (text.size() >= 4 && text.starts_with("__") && text.ends_with("__"))
+      text = text.substr(2, text.size() - 4);
+    return snake_case(text);
+  }
+  if (text.starts_with(kOpNamespace)) {  // "torch.ops.aten.add.Tensor"
+    text.remove_prefix(kOpNamespace.size());
+    return snake_case(text.substr(text.find('.') + 1));
+  }
+  return snake_case(text.substr(text.rfind('.') + 1));
+}
+
+}  // namespace
+
+InsertScope::InsertScope(Graph* graph, Node* anchor, bool after)
+    : graph_(graph),
+      old_anchor_(graph->insert_anchor_),
+      old_after_(graph->insert_after_) {
+  graph->insert_anchor_ = anchor;
+  graph->insert_after_ = after;
+}
+
+InsertScope::~InsertScope() {
+  if (!graph_) return;
+  while (old_anchor_->erased())
+    old_anchor_ = old_after_ ? old_anchor_->prev() : old_anchor_->next();
+  graph_->insert_anchor_ = old_anchor_;
+  graph_->insert_after_ = old_after_;
+}
+
+Graph::Graph() {
+  root_ = allocate(Opcode::root);
+  insert_anchor_ = root_;
+}
+
+Graph::~Graph() {
+  for (uint32_t id = 0; id < next_id_; ++id) slot(id)->~Node();
+  for (std::byte* slab : slabs_) ::operator delete(slab);
+}
+
+Node* Graph::slot(uint32_t id) const {
+  return reinterpret_cast<Node*>(slabs_[id / kNodesPerSlab] +
+                                 (id % kNodesPerSlab) * sizeof(Node));
+}
+
+Node* Graph::allocate(Opcode op) {
+  if (next_id_ == UINT32_MAX)
+    throw RuntimeError("[graph] nodes: expected below 2^32, got more");
+  if (next_id_ % kNodesPerSlab == 0)
+    slabs_.push_back(static_cast<std::byte*>(
+        ::operator new(kNodesPerSlab * sizeof(Node))));
+  Node* const node = new (slot(next_id_)) Node(this, op, next_id_);
+  ++next_id_;
+  return node;
+}
+
+Target Graph::own(const Target& target) {
+  if (target.callable()) return target;
+  return Target(strings_.intern(target.text()));
+}
+
+uint32_t Graph::next_epoch() {
+  if (++epoch_ == 0) {  // Wrapped: old marks would look fresh.
+    for (uint32_t id = 0; id < next_id_; ++id) slot(id)->mark_ = 0;
+    epoch_ = 1;
+  }
+  return epoch_;
+}
+
+void Graph::check_target(Opcode op, const Target& target, const Graph& graph,
+                         std::string_view name) {
+  if (op > Opcode::output)
+    throw AssertionError("op '" + std::string(opcode_name(op)) +
+                         "' is not in _legal_ops");
+  const bool needs_callable = op == Opcode::call_function;
+  if (target.callable() == needs_callable) return;
+  throw ValueError("Node [graph = " + graph.str() + ", name = '" +
+                   std::string(name) + "'] target " +
+                   std::string(target.text()) + " has type " +
+                   (needs_callable ? "str but a Callable is expected"
+                                   : "Callable but a str is expected"));
+}
+
+Node* Graph::create_node(Opcode op, const Target& target, ValueList args,
+                         Kwargs kwargs, std::string_view name, Value type) {
+  if (op > Opcode::output || target.callable() != (op == Opcode::call_function))
+    check_target(op, target, *this,
+                 name.empty() ? name_from_target(target) : name);
+  Node* const node = allocate(op);
+  node->name_ = name.empty() ? namespace_.create_name(name_from_target(target))
+                             : namespace_.create_name(name);
+  node->target_ = own(target);
+  node->args_ = std::move(args);
+  node->kwargs_ = std::move(kwargs);
+  node->set_type(std::move(type));
+  node->attach_inputs();
+  node->insert_before(insert_after_ ? insert_anchor_->next_ : insert_anchor_);
+  ++size_;
+  return node;
+}
+
+Node* Graph::placeholder(std::string_view name, Value type,
+                         std::optional<Value> default_value) {
+  ValueList args;
+  if (default_value) args.push_back(std::move(*default_value));
+  return create_node(Opcode::placeholder, name, std::move(args), {}, {},
+                     std::move(type));
+}
+
+Node* Graph::get_attr(std::string_view qualified_name, Value type) {
+  return create_node(Opcode::get_attr, qualified_name, {}, {}, {},
+                     std::move(type));
+}
+
+Node* Graph::call_function(const Target& function, ValueList args,
+                           Kwargs kwargs, std::string_view name) {
+  return create_node(Opcode::call_function, function, std::move(args),
+                     std::move(kwargs), name);
+}
+
+Node* Graph::call_function(std::string_view printed_name, ValueList args,
+                           Kwargs kwargs, std::string_view name) {
+  if (const ops::Spelling* spelling = ops::find_function(printed_name))
+    return call_function(Target(*spelling), std::move(args), std::move(kwargs),
+                         name);
+  if (const Function* function = find_defined_function(printed_name))
+    return call_function(Target(*function), std::move(args), std::move(kwargs),
+                         name);
+  throw KeyError("[call_function] target: expected a name of the op table, got " +
+                 std::string(printed_name));
+}
+
+Node* Graph::call_method(std::string_view method, ValueList args,
+                         Kwargs kwargs, std::string_view name) {
+  return create_node(Opcode::call_method, method, std::move(args),
+                     std::move(kwargs), name);
+}
+
+Node* Graph::call_module(std::string_view qualified_name, ValueList args,
+                         Kwargs kwargs, std::string_view name) {
+  return create_node(Opcode::call_module, qualified_name, std::move(args),
+                     std::move(kwargs), name);
+}
+
+Node* Graph::output(Value result, Value type) {
+  ValueList args;
+  args.push_back(std::move(result));
+  return create_node(Opcode::output, "output", std::move(args), {}, {},
+                     std::move(type));
+}
+
+InsertScope Graph::inserting_before(Node* node) {
+  if (!node) return InsertScope(this, root_, /*after=*/true);
+  if (node->graph_ != this || node->erased_)
+    throw AssertionError("Node to insert before is not in graph.");
+  return InsertScope(this, node, /*after=*/false);
+}
+
+InsertScope Graph::inserting_after(Node* node) {
+  if (!node) return InsertScope(this, root_, /*after=*/false);
+  if (node->graph_ != this || node->erased_)
+    throw AssertionError("Node to insert after is not in graph.");
+  return InsertScope(this, node, /*after=*/true);
+}
+
+void Graph::move_anchor_off(const Node* node) {
+  if (insert_anchor_ != node) return;
+  insert_anchor_ = insert_after_ ? node->prev_ : node->next_;
+}
+
+void Graph::erase_node(Node* node) {
+  if (node->num_users_ > 0) {
+    std::string users;
+    for (Node* user : node->users())
+      users += (users.empty() ? "" : ", ") + std::string(user->name()) +
+               ": None";
+    throw RuntimeError("Tried to erase Node " + std::string(node->name_) +
+                           " but it still had " +
+                           std::to_string(node->num_users_) +
+                           " users in the graph: {" + users + "}!",
+                       node->error_context());
+  }
+  if (node->graph_ != this)
+    throw RuntimeError("Attempting to remove " + std::string(node->name_) +
+                           " from wrong graph!",
+                       node->error_context());
+  if (node->erased_ || node == root_) return;
+  move_anchor_off(node);
+  node->remove_from_list();
+  node->erased_ = true;
+  --size_;
+  node->set_args_kwargs({}, {});
+  node->val_ = {};
+  node->extra_.reset();
+}
+
+Node* Graph::output_node() const {
+  Node* const last = root_->prev_;
+  if (last->op_ != Opcode::output)
+    throw AssertionError("Expected output node, got op=" +
+                         std::string(opcode_name(last->op_)));
+  return last;
+}
+
+std::vector<Node*> Graph::placeholders() const {
+  return find_nodes(Opcode::placeholder);
+}
+
+std::vector<Node*> Graph::find_nodes(Opcode op) const {
+  std::vector<Node*> found;
+  for (Node* node : nodes())
+    if (node->op_ == op) found.push_back(node);
+  return found;
+}
+
+std::vector<Node*> Graph::find_nodes(Opcode op, const Target& target) const {
+  std::vector<Node*> found;
+  for (Node* node : nodes())
+    if (node->op_ == op && node->target_ == target) found.push_back(node);
+  return found;
+}
+
+Node* Graph::find_node(std::string_view name) const {
+  for (Node* node : nodes())
+    if (node->name_ == name) return node;
+  return nullptr;
+}
+
+void Graph::set_codegen(std::shared_ptr<const CodeGen> codegen) {
+  codegen_ = std::move(codegen);
+}
+
+const CodeGen& Graph::codegen() const {
+  static const CodeGen kStandard;
+  return codegen_ ? *codegen_ : kStandard;
+}
+
+}  // namespace fxjit::fx

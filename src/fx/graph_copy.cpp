@@ -1,0 +1,57 @@
+// Copying nodes and graphs.
+#include <vector>
+
+#include "fxjit/fx/graph.h"
+
+namespace fxjit::fx {
+namespace {
+
+[[noreturn]] void fail_unmapped(const Node& input) {
+  throw KeyError("[graph_copy %" + std::string(input.name()) +
+                     "] value: expected a node copied before, got one that "
+                     "comes later or from another graph",
+                 input.error_context());
+}
+
+}  // namespace
+
+Node* Graph::copy_node_with_args(const Node& node, ValueList args,
+                                 Kwargs kwargs) {
+  Node* const copy = create_node(node.op_, node.target_, std::move(args),
+                                 std::move(kwargs), node.name_);
+  copy->copy_meta_from(node);
+  return copy;
+}
+
+Node* Graph::node_copy(const Node& node) {
+  return node_copy(node, [](Node* input) { return input; });
+}
+
+Value Graph::graph_copy(const Graph& source, ValueMap& map) {
+  auto mapped = [&](Node* input) {
+    const auto found = map.find(input);
+    if (found == map.end()) fail_unmapped(*input);
+    return found->second;
+  };
+  for (Node* node : source.nodes()) {
+    if (map.contains(node)) continue;
+    if (node->op_ == Opcode::output) return map_value(node->args_[0], mapped);
+    map.emplace(node, node_copy(*node, mapped));
+  }
+  return None;
+}
+
+std::unique_ptr<Graph> Graph::copy() const {
+  auto graph = std::make_unique<Graph>();
+  std::vector<Node*> copies(id_bound());
+  auto mapped = [&](Node* input) {
+    if (input->graph_ != this || !copies[input->id_]) fail_unmapped(*input);
+    return copies[input->id_];
+  };
+  for (Node* node : nodes())
+    copies[node->id_] = graph->node_copy(*node, mapped);
+  graph->codegen_ = codegen_;
+  return graph;
+}
+
+}  // namespace fxjit::fx

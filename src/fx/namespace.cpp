@@ -1,0 +1,168 @@
+#include "fxjit/fx/namespace.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+namespace fxjit::fx {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_word(char c) {
+  return is_digit(c) || is_upper(c) || is_lower(c) || c == '_';
+}
+
+bool is_legal(std::string_view name) {
+  return !name.empty() && !is_digit(name[0]) &&
+         std::all_of(name.begin(), name.end(), is_word);
+}
+
+// Runs of illegal characters become one "_".
+std::string legalise(std::string_view candidate) {
+  std::string name;
+  bool in_run = false;
+  for (char c : candidate) {
+    if (is_word(c)) {
+      name += c;
+    } else if (!in_run) {
+      name += '_';
+    }
+    in_run = !is_word(c);
+  }
+  if (name.empty()) return "_unnamed";
+  if (is_digit(name[0])) name.insert(name.begin(), '_');
+  return name;
+}
+
+struct NameParts {
+  std::string_view base;
+  int64_t number = -1;  // Of a "_<digits>" suffix; -1 without one.
+};
+
+NameParts split_number(std::string_view name) {
+  constexpr size_t kMaxDigits = 18;  // Fits int64; longer is no number to us.
+  size_t digits = name.size();
+  while (digits > 0 && is_digit(name[digits - 1])) --digits;
+  const size_t count = name.size() - digits;
+  if (count == 0 || count > kMaxDigits || digits < 2 ||
+      name[digits - 1] != '_')
+    return {name, -1};
+  int64_t number = 0;
+  std::from_chars(name.data() + digits, name.data() + name.size(), number);
+  return {name.substr(0, digits - 1), number};
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view text) { return is_legal(text); }
+
+std::string snake_case(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 4);
+  char before = 0;
+  for (char c : text) {
+    if (is_upper(c)) {
+      if (is_lower(before)) out += '_';
+      out += static_cast<char>(c - 'A' + 'a');
+    } else {
+      out += c;
+    }
+    before = c;
+  }
+  return out;
+}
+
+bool is_illegal_name(std::string_view name) {
+  // Python 3.11's keywords and builtins, and what generated code defines. In
+  // order of characters.
+  static constexpr std::string_view kIllegal[] = {
+      "ArithmeticError", "AssertionError", "AttributeError", "BaseException",
+      "BaseExceptionGroup", "BlockingIOError", "BrokenPipeError", "BufferError",
+      "BytesWarning", "ChildProcessError", "ConnectionAbortedError",
+      "ConnectionError", "ConnectionRefusedError", "ConnectionResetError",
+      "DeprecationWarning", "EOFError", "Ellipsis", "EncodingWarning",
+      "EnvironmentError", "Exception", "ExceptionGroup", "False",
+      "FileExistsError", "FileNotFoundError", "FloatingPointError",
+      "FutureWarning", "GeneratorExit", "IOError", "ImportError",
+      "ImportWarning", "IndentationError", "IndexError", "InterruptedError",
+      "IsADirectoryError", "KeyError", "KeyboardInterrupt", "LookupError",
+      "MemoryError", "ModuleNotFoundError", "NameError", "None", "NoneType",
+      "NotADirectoryError", "NotImplemented", "NotImplementedError", "OSError",
+      "OverflowError", "PendingDeprecationWarning", "PermissionError",
+      "ProcessLookupError", "RecursionError", "ReferenceError",
+      "ResourceWarning", "RuntimeError", "RuntimeWarning", "StopAsyncIteration",
+      "StopIteration", "SyntaxError", "SyntaxWarning", "SystemError",
+      "SystemExit", "TabError", "TimeoutError", "True", "TypeError",
+      "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
+      "UnicodeError", "UnicodeTranslateError", "UnicodeWarning", "UserWarning",
+      "ValueError", "Warning", "ZeroDivisionError", "__build_class__",
+      "__debug__", "__doc__", "__import__", "__loader__", "__name__",
+      "__package__", "__spec__", "abs", "aiter", "all", "and", "anext", "any",
+      "as", "ascii", "assert", "async", "await", "bin", "bool", "break",
+      "breakpoint", "bytearray", "bytes", "callable", "chr", "class",
+      "classmethod", "compile", "complex", "continue", "copyright", "credits",
+      "def", "del", "delattr", "device", "dict", "dir", "divmod", "elif",
+      "else", "enumerate", "eval", "except", "exec", "exit", "filter",
+      "finally", "float", "for", "format", "from", "frozenset", "fx_pytree",
+      "getattr", "global", "globals", "hasattr", "hash", "help", "hex", "id",
+      "if", "import", "in", "inf", "input", "int", "is", "isinstance",
+      "issubclass", "iter", "lambda", "len", "license", "list", "locals", "map",
+      "max", "memoryview", "min", "nan", "next", "nonlocal", "not", "object",
+      "oct", "open", "or", "ord", "pass", "pow", "print", "property", "pytree",
+      "quit", "raise", "range", "repr", "return", "reversed", "round", "set",
+      "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super",
+      "torch", "try", "tuple", "type", "vars", "while", "with", "yield", "zip"
+  };
+  return std::binary_search(std::begin(kIllegal), std::end(kIllegal), name);
+}
+
+Namespace::Base& Namespace::base_of(std::string_view text) {
+  auto found = bases_.find(text);
+  if (found == bases_.end()) {
+    found = bases_.emplace(base_names_.intern(text), Base()).first;
+    found->second.illegal = is_illegal_name(text);
+  }
+  return found->second;
+}
+
+std::string_view Namespace::number_until_free(std::string_view base,
+                                              int64_t* number) {
+  std::string candidate(base);
+  candidate += '_';
+  const size_t stem = candidate.size();
+  for (;; ++*number) {
+    candidate.resize(stem);
+    char digits[24];
+    const auto end = std::to_chars(digits, std::end(digits), *number).ptr;
+    candidate.append(digits, end);
+    bool added = false;
+    const std::string_view name = used_.intern(candidate, &added);
+    if (added) return name;
+  }
+}
+
+std::string_view Namespace::create_name(std::string_view wish) {
+  std::string legal;
+  std::string_view candidate = wish;
+  if (!is_legal(candidate)) candidate = legal = legalise(wish);
+
+  const NameParts parts = split_number(candidate);
+  Base& base = base_of(parts.base);
+  const bool bare = parts.number < 0;
+  if (!bare || !base.illegal) {
+    bool added = false;
+    const std::string_view name = used_.intern(candidate, &added);
+    if (added) {
+      if (!bare) base.count = parts.number;
+      return name;
+    }
+  }
+  int64_t number = base.count + 1;
+  const std::string_view name = number_until_free(parts.base, &number);
+  base.count = number;
+  return name;
+}
+
+}  // namespace fxjit::fx

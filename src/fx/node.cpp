@@ -1,0 +1,287 @@
+#include "fxjit/fx/node.h"
+
+#include <algorithm>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/fx/graph_module.h"
+
+namespace fxjit::fx {
+namespace {
+
+// `value` with `from` replaced; containers without it are shared, not rebuilt.
+Value substitute(const Value& value, const Node* from, Node* to) {
+  if (value.is_node())
+    return value.as_node() == from ? Value(to) : value;
+  bool found = false;
+  visit_leaves(value, [&](const Value& leaf) {
+    found = found || (leaf.is_node() && leaf.as_node() == from);
+  });
+  if (!found) return value;
+  return map_leaves(value, [&](const Value& leaf) {
+    return leaf.is_node() && leaf.as_node() == from ? Value(to) : leaf;
+  });
+}
+
+bool impure(ops::Purity purity, bool impure_random) {
+  switch (purity) {
+    case ops::Purity::pure:
+      return false;
+    case ops::Purity::random:
+      return impure_random;
+    case ops::Purity::mutates:
+    case ops::Purity::effect:
+      return true;
+  }
+  return true;
+}
+
+// torch names methods that write their tensor with one underscore at the end.
+bool named_in_place(std::string_view method) {
+  return method.size() > 1 && method.ends_with('_') &&
+         !method.ends_with("__");
+}
+
+}  // namespace
+
+Node::~Node() {
+  if (uses_ != inline_uses_) delete[] uses_;
+}
+
+void Node::rename(std::string_view candidate) {
+  if (candidate == name_) return;
+  name_ = graph_->namespace_.create_name(candidate);
+}
+
+void Node::force_name(std::string_view name) {
+  name_ = graph_->strings_.intern(name);
+  graph_->namespace_.reserve(name);
+  graph_->names_forced_ = true;
+}
+
+void Node::set_target(const Target& target) {
+  Graph::check_target(op_, target, *graph_, name_);
+  target_ = graph_->own(target);
+}
+
+const Value& Node::arg(size_t i) const {
+  if (i < args_.size()) return args_[i];
+  throw IndexError("[" + std::string(target_name()) + " %" +
+                       std::string(name_) + "] argument index: expected below " +
+                       std::to_string(args_.size()) + ", got " +
+                       std::to_string(i),
+                   error_context());
+}
+
+const Value* Node::find_kwarg(std::string_view name) const {
+  for (const auto& [key, value] : kwargs_)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+const Value& Node::kwarg(std::string_view name) const {
+  if (const Value* value = find_kwarg(name)) return *value;
+  throw KeyError("[" + std::string(target_name()) + " %" + std::string(name_) +
+                     "] keyword argument '" + std::string(name) +
+                     "' is not given",
+                 error_context());
+}
+
+Node* Node::arg_node(size_t i) const {
+  return i < args_.size() && args_[i].is_node() ? args_[i].as_node() : nullptr;
+}
+
+void Node::set_args_kwargs(ValueList args, Kwargs kwargs) {
+  detach_inputs();
+  args_ = std::move(args);
+  kwargs_ = std::move(kwargs);
+  attach_inputs();
+}
+
+void Node::set_args(ValueList args) {
+  detach_inputs();
+  args_ = std::move(args);
+  attach_inputs();
+}
+
+void Node::set_kwargs(Kwargs kwargs) {
+  detach_inputs();
+  kwargs_ = std::move(kwargs);
+  attach_inputs();
+}
+
+void Node::set_arg(size_t i, Value value) {
+  if (i >= args_.size())
+    throw IndexError("list assignment index out of range", error_context());
+  detach_inputs();
+  args_[i] = std::move(value);
+  attach_inputs();
+}
+
+void Node::set_kwarg(std::string_view name, Value value) {
+  detach_inputs();
+  auto found = std::find_if(kwargs_.begin(), kwargs_.end(),
+                            [&](const auto& kw) { return kw.first == name; });
+  if (found == kwargs_.end()) {
+    kwargs_.emplace_back(std::string(name), std::move(value));
+  } else {
+    found->second = std::move(value);
+  }
+  attach_inputs();
+}
+
+// An erased node keeps its neighbours: iterators standing on it go on.
+void Node::remove_from_list() {
+  prev_->next_ = next_;
+  next_->prev_ = prev_;
+}
+
+void Node::insert_before(Node* at) {
+  prev_ = at->prev_;
+  next_ = at;
+  prev_->next_ = this;
+  at->prev_ = this;
+}
+
+void Node::prepend(Node* node) {
+  if (node->graph_ != graph_)
+    throw AssertionError("Attempting to move a Node into a different Graph",
+                         node->error_context());
+  if (node == this) return;
+  if (erased_ || node->erased_)
+    throw AssertionError("Attempting to move an erased Node",
+                         node->error_context());
+  node->remove_from_list();
+  node->insert_before(this);
+}
+
+void Node::append(Node* node) { next_->prepend(node); }
+
+bool Node::precedes(const Node* other) const {
+  for (const Node* n = next_; n->op_ != Opcode::root; n = n->next_)
+    if (n == other) return true;
+  return false;
+}
+
+void Node::replace_input_with(Node* old_input, Node* new_input) {
+  detach_inputs();
+  for (Value& arg : args_) arg = substitute(arg, old_input, new_input);
+  for (auto& [key, arg] : kwargs_) arg = substitute(arg, old_input, new_input);
+  attach_inputs();
+}
+
+std::vector<Node*> Node::replace_all_uses_with(
+    Node* replacement, const std::function<bool(Node*)>& change_user,
+    bool propagate_meta) {
+  if (propagate_meta) {
+    if (!std::as_const(*replacement).meta().empty())
+      throw AssertionError(
+          "Called node.replace_all_uses_with(replace_with, "
+          "propagate_meta=True), but replace_with already has .meta keys",
+          replacement->error_context());
+    replacement->copy_meta_from(*this);
+  }
+  std::vector<Node*> changed = users().list();
+  if (change_user)
+    std::erase_if(changed, [&](Node* user) { return !change_user(user); });
+  for (Node* user : changed) user->replace_input_with(this, replacement);
+  return changed;
+}
+
+Node::Extra& Node::extra() {
+  if (!extra_) extra_ = std::make_unique<Extra>();
+  return *extra_;
+}
+
+const Value& Node::type() const {
+  static const Value kNone;
+  return extra_ ? extra_->type : kNone;
+}
+
+void Node::set_type(Value type) {
+  if (!extra_ && type.is_none()) return;
+  extra().type = std::move(type);
+}
+
+Meta& Node::meta() { return extra().meta; }
+
+const Meta& Node::meta() const {
+  static const Meta kEmpty;
+  return extra_ ? extra_->meta : kEmpty;
+}
+
+const Tensor& Node::val_tensor() const {
+  if (val_.is_tensor()) return val_.as_tensor();
+  throw InternalError("[" + std::string(target_name()) + " %" +
+                          std::string(name_) +
+                          "] inferred value: expected a tensor, got " +
+                          std::string(val_.kind_name()),
+                      error_context());
+}
+
+std::string_view Node::module_path() const {
+  return module_stack_ && !module_stack_->empty() ? module_stack_->back().path
+                                                  : std::string_view();
+}
+
+std::string Node::stack_trace() const {
+  if (const Value* given = meta().find("stack_trace"))
+    return std::string(given->as_string());
+  if (!source_.known()) return "";
+  return "File \"" + std::string(source_.file) + "\", line " +
+         std::to_string(source_.line) + ", in forward";
+}
+
+void Node::copy_meta_from(const Node& other) {
+  val_ = other.val_;
+  source_ = other.source_;
+  module_stack_ = other.module_stack_;
+  if (other.extra_) extra() = *other.extra_;
+}
+
+ErrorContext Node::error_context() const {
+  return {std::string(target_name()), std::string(name_),
+          std::string(module_path()), source_};
+}
+
+bool Node::is_impure(bool impure_random) const {
+  switch (op_) {
+    case Opcode::placeholder:
+    case Opcode::output:
+    case Opcode::root:
+      return true;
+    case Opcode::get_attr:
+      return false;
+    case Opcode::call_module: {
+      const GraphModule* const owner = graph_->owning_module();
+      if (!owner)
+        throw AssertionError(
+            "self.graph.owning_module not set for purity check",
+            error_context());
+      return owner->get_submodule(target_name()).is_impure();
+    }
+    case Opcode::call_method: {
+      const ops::Spelling* const method = ops::find_method(target_name());
+      if (method) return impure(method->op->row.purity, impure_random);
+      return named_in_place(target_name());
+    }
+    case Opcode::call_function:
+      if (find_kwarg("out") && !find_kwarg("out")->is_none()) return true;
+      if (target_.function())
+        return impure(target_.function()->purity, impure_random);
+      return impure(target_.op()->row.purity, impure_random);
+  }
+  return true;
+}
+
+Value map_arg(const Value& value, const std::function<Value(Node*)>& fn) {
+  return map_leaves(value, [&](const Value& leaf) {
+    return leaf.is_node() ? fn(leaf.as_node()) : leaf;
+  });
+}
+
+Value map_aggregate(const Value& value,
+                    const std::function<Value(const Value&)>& fn) {
+  return map_leaves(value, fn);
+}
+
+}  // namespace fxjit::fx

@@ -1,0 +1,125 @@
+#include "src/fx/print_value.h"
+
+#include <charconv>
+
+#include "fxjit/fx/node.h"
+
+namespace fxjit::fx {
+namespace {
+
+using Append = void (*)(std::string&, const Value&);
+
+void append_items(std::string& out, const ValueList& items, Append append) {
+  bool first = true;
+  for (const Value& item : items) {
+    if (!first) out += ", ";
+    first = false;
+    append(out, item);
+  }
+}
+
+void append_dict(std::string& out, const ValueDict& items, Append append_key,
+                 Append append) {
+  out += '{';
+  bool first = true;
+  for (const auto& [key, item] : items) {
+    if (!first) out += ", ";
+    first = false;
+    append_key(out, key);
+    out += ": ";
+    append(out, item);
+  }
+  out += '}';
+}
+
+void append_slice(std::string& out, const Value::SliceView& slice) {
+  out += "slice(";
+  append_repr(out, slice.start);
+  out += ", ";
+  append_repr(out, slice.stop);
+  out += ", ";
+  append_repr(out, slice.step);
+  out += ')';
+}
+
+// As generated code writes a tensor that stands in an argument.
+void append_tensor(std::string& out, const Tensor& tensor) {
+  out += "torch.Tensor(size=";
+  out += tensor.sizes().str();
+  out += ", dtype=";
+  out += dtype_name(tensor.dtype());
+  out += ')';
+}
+
+void append_sequence(std::string& out, const Value& value, Append append) {
+  const bool is_list = value.is_list();
+  out += is_list ? '[' : '(';
+  append_items(out, value.as_sequence(), append);
+  if (!is_list && value.size() == 1) out += ',';
+  out += is_list ? ']' : ')';
+}
+
+}  // namespace
+
+void append_int(std::string& out, int64_t value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+}
+
+void append_repr(std::string& out, const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::node:
+      out += value.as_node()->name();
+      return;
+    case Value::Kind::integer:
+      append_int(out, value.as_int());
+      return;
+    case Value::Kind::slice:
+      append_slice(out, value.as_slice());
+      return;
+    case Value::Kind::list:
+    case Value::Kind::tuple:
+      append_sequence(out, value, append_repr);
+      return;
+    case Value::Kind::dict:
+      append_dict(out, value.as_dict(), append_repr, append_repr);
+      return;
+    case Value::Kind::tensor:
+      append_tensor(out, value.as_tensor());
+      return;
+    case Value::Kind::none:
+    case Value::Kind::boolean:
+    case Value::Kind::floating:
+    case Value::Kind::dtype:
+    case Value::Kind::ellipsis:
+    case Value::Kind::string:
+    case Value::Kind::range:
+    case Value::Kind::proxy:
+    case Value::Kind::opaque:
+      out += repr(value);
+      return;
+  }
+}
+
+void append_str(std::string& out, const Value& value) {
+  if (value.is_string()) {
+    out += value.as_string();
+  } else {
+    append_repr(out, value);
+  }
+}
+
+void append_argument(std::string& out, const Value& value) {
+  if (value.is_node()) {
+    out += '%';
+    out += value.as_node()->name();
+  } else if (value.is_sequence()) {
+    append_sequence(out, value, append_argument);
+  } else if (value.is_dict()) {
+    append_dict(out, value.as_dict(), append_str, append_argument);
+  } else {
+    append_str(out, value);
+  }
+}
+
+}  // namespace fxjit::fx
