@@ -37,10 +37,15 @@ class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ErrorContext context = {});
 
+  const char* what() const noexcept override { return text_.c_str(); }
   const std::string& message() const { return message_; }
   const ErrorContext& context() const { return context_; }
+  // For a handler that knows more and rethrows: appends `note` to the message
+  // and fills in what the context lacks.
+  void extend(const std::string& note, const ErrorContext& more);
 
  private:
+  std::string text_;  // What `what()` returns.
   std::string message_;
   ErrorContext context_;
 };

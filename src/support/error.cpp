@@ -20,9 +20,19 @@ std::string SourceLocation::str() const {
 }
 
 Error::Error(const std::string& message, ErrorContext context)
-    : std::runtime_error(with_place(message, context)),
+    : std::runtime_error(message),
+      text_(with_place(message, context)),
       message_(message),
       context_(std::move(context)) {}
+
+void Error::extend(const std::string& note, const ErrorContext& more) {
+  message_ += note;
+  if (context_.op.empty()) context_.op = more.op;
+  if (context_.node.empty()) context_.node = more.node;
+  if (context_.module_path.empty()) context_.module_path = more.module_path;
+  if (!context_.source.known()) context_.source = more.source;
+  text_ = with_place(message_, context_);
+}
 
 namespace support {
 
