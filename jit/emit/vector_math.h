@@ -37,6 +37,7 @@ struct MathBound {
   double ulp;
   double from;
   double absolute;
+  double highest;  // Greatest argument that it holds for.
 };
 
 // All inlined functions; the tests sweep each row.

@@ -1,0 +1,186 @@
+#include "jit/emit/vector_math.h"
+
+#include <llvm/IR/Module.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+
+#include "jit/emit/vector_math_native.h"
+
+namespace fxjit::jit {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kSqrt2OverPi = 0x1.9884533d43651p-1;
+constexpr double kGeluTanhCubic = 0.044715;
+
+constexpr MathBound kBounds[] = {
+    // name, ulp, from, absolute, greatest argument
+    {"exp", 2, 0, 0, kInfinity},
+    {"exp_softmax", 12, 0, 0, 0},
+    {"log", 1.5, 0, 0, kInfinity},
+    // Below these e^-x overflows and, as in PyTorch, the result is zero.
+    {"sigmoid", 4, 1.2e-38, 1.2e-38, kInfinity},
+    {"silu", 4, 1e-36, 1e-36, kInfinity},
+    {"tanh", 5, 0, 0, kInfinity},
+    {"erf", 3, 0, 0, kInfinity},
+    {"gelu", 2, 0.1, 3e-7, kInfinity},
+    {"gelu_tanh", 2, 0.1, 3e-7, kInfinity},
+    {"rsqrt", 1.5, 0, 0, kInfinity},
+};
+
+bool is_f32(const Value* x) {
+  return x->getType()->getScalarType()->isFloatTy();
+}
+
+// Applies `function`, made for exactly one machine vector, to any lane count.
+Value* map_native(VectorBuilder& b, Value* x,
+                  llvm::function_ref<Value*(Value*)> function) {
+  const int native = b.lanes();
+  const int count = VectorBuilder::lane_count(x);
+  if (!x->getType()->isVectorTy()) {
+    return b.lane(function(b.splat(x)), 0);
+  }
+  if (count == native) return function(x);
+  if (count < native) {
+    return b.slice(function(b.resize(x, native)), 0, count);
+  }
+  const int half = count / 2;
+  return b.concat(map_native(b, b.slice(x, 0, half), function),
+                  map_native(b, b.slice(x, half, half), function));
+}
+
+llvm::FunctionCallee declare_libm(VectorBuilder& b, std::string name,
+                                  llvm::Type* type, int arity) {
+  if (type->isFloatTy()) name += 'f';
+  const std::vector<llvm::Type*> parameters(size_t(arity), type);
+  llvm::FunctionCallee callee = b.module().getOrInsertFunction(
+      name, llvm::FunctionType::get(type, parameters, false));
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();  // Nobody reads errno.
+  function->setWillReturn();
+  return callee;
+}
+
+// A loop over the lanes through the stack: a call per lane in line would be
+// long, and the calls are what takes the time.
+Value* call_per_lane(VectorBuilder& b, std::string_view name,
+                     const Values& args) {
+  llvm::Type* type = args[0]->getType();
+  llvm::Type* element = type->getScalarType();
+  const auto callee =
+      declare_libm(b, std::string(name), element, int(args.size()));
+  if (!type->isVectorTy()) return b.ir().CreateCall(callee, args);
+  Values slots;
+  for (Value* arg : args) {
+    slots.push_back(b.stack_slot(type));
+    b.store_raw(arg, slots.back(), 16);
+  }
+  const int lanes = VectorBuilder::lane_count(args[0]);
+  b.loop(b.i64(0), b.i64(lanes), b.i64(1), [&](Value* i) {
+    Values scalars;
+    for (Value* slot : slots) {
+      scalars.push_back(b.load_raw(element, b.offset(slot, element, i)));
+    }
+    b.store_raw(b.ir().CreateCall(callee, scalars),
+                b.offset(slots[0], element, i));
+  });
+  return b.load_raw(type, slots[0], 16);
+}
+
+Value* one_plus(VectorBuilder& b, Value* x) { return b.add(b.like(x, 1), x); }
+
+// 1 + e^-x
+Value* logistic_divisor(VectorBuilder& b, Value* x) {
+  return one_plus(b, emit_exp(b, b.neg(x)));
+}
+
+// Both gelus: relu(x) less an even bump that vanishes on both sides. The signs
+// of zeros count here, so that gelu(-0) is -0.
+Value* relu_less_bump(VectorBuilder& b, Value* x, const SmoothTable<5>& bump) {
+  return map_native(b, x, [&](Value* part) {
+    Value* height = native::smooth(b, part, bump);
+    Value* relu = native::relu_by_product(b, part);
+    llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
+    b.ir().clearFastMathFlags();
+    return b.sub(relu, height);
+  });
+}
+
+Value* odd_smooth(VectorBuilder& b, Value* x, const SmoothTable<6>& table) {
+  return map_native(b, x, [&](Value* part) {
+    return b.copysign(native::smooth(b, part, table), part);
+  });
+}
+
+}  // namespace
+
+std::span<const MathBound> math_bounds() { return kBounds; }
+
+Value* emit_exp(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "exp", x);
+  return map_native(b, x, [&](Value* part) { return native::exp(b, part); });
+}
+
+Value* emit_exp_softmax(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "exp", x);
+  return map_native(b, x, [&](Value* part) {
+    return native::exp(b, part, native::ExpRange::not_positive,
+                       native::ExpAccuracy::softmax);
+  });
+}
+
+Value* emit_log(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "log", x);
+  return map_native(b, x, [&](Value* part) { return native::log(b, part); });
+}
+
+Value* emit_sigmoid(VectorBuilder& b, Value* x) {
+  return b.div(b.like(x, 1), logistic_divisor(b, x));
+}
+
+Value* emit_silu(VectorBuilder& b, Value* x) {
+  return b.div(x, logistic_divisor(b, x));
+}
+
+Value* emit_tanh(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "tanh", x);
+  return odd_smooth(b, x, kTanh);
+}
+
+Value* emit_erf(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "erf", x);
+  return odd_smooth(b, x, kErf);
+}
+
+Value* emit_gelu(VectorBuilder& b, Value* x) {
+  if (is_f32(x)) return relu_less_bump(b, x, kGelu);
+  // By the complement, which keeps the tail of negative arguments.
+  Value* scaled = b.mul(x, b.like(x, -1 / std::numbers::sqrt2));
+  Value* twice_phi = emit_libm(b, "erfc", scaled);
+  return b.mul(b.mul(x, b.like(x, 0.5)), twice_phi);
+}
+
+Value* emit_gelu_tanh(VectorBuilder& b, Value* x) {
+  if (is_f32(x)) return relu_less_bump(b, x, kGeluTanh);
+  Value* cubic = b.mul(b.like(x, kGeluTanhCubic), b.mul(x, b.mul(x, x)));
+  Value* inner = b.mul(b.like(x, kSqrt2OverPi), b.add(x, cubic));
+  return b.mul(b.mul(x, b.like(x, 0.5)), one_plus(b, emit_tanh(b, inner)));
+}
+
+Value* emit_rsqrt(VectorBuilder& b, Value* x) {
+  return b.div(b.like(x, 1), b.sqrt(x));
+}
+
+Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x) {
+  return call_per_lane(b, name, {x});
+}
+
+Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x, Value* y) {
+  return call_per_lane(b, name, {x, y});
+}
+
+}  // namespace fxjit::jit

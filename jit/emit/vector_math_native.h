@@ -1,0 +1,27 @@
+// The cores of the inlined f32 functions, on exactly one machine vector
+// (b.lanes() floats). Used by vector_math.cpp only, which brings other widths
+// to this one.
+#pragma once
+
+#include "jit/emit/math_tables.h"
+#include "jit/emit/vector_builder.h"
+
+namespace fxjit::jit::native {
+
+// Which ends of exp's argument need clamping. An argument that is never above
+// 88 may omit the upper end on every level.
+enum class ExpRange { any, not_positive };
+enum class ExpAccuracy { full, softmax };
+
+Value* exp(VectorBuilder& b, Value* x, ExpRange range = ExpRange::any,
+           ExpAccuracy accuracy = ExpAccuracy::full);
+Value* log(VectorBuilder& b, Value* x);
+
+// table(min(|x|, last interval)); NaN stays NaN.
+template <int kDegree>
+Value* smooth(VectorBuilder& b, Value* x, const SmoothTable<kDegree>& table);
+
+// x where x > 0, zero of x's sign below, NaN for minus infinity (0 * inf).
+Value* relu_by_product(VectorBuilder& b, Value* x);
+
+}  // namespace fxjit::jit::native

@@ -1,0 +1,200 @@
+// Sweeps each inlined function over the whole float range at each CPU level
+// against the standard library in double, within the bounds of math_bounds().
+#include "jit/emit/vector_math.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/jit/jit_test_util.h"
+
+namespace fxjit::jit {
+namespace {
+
+using testing::Kernel;
+using UnaryKernel = Kernel<const float*, float*, int64_t>;
+
+constexpr int kBlock = 4096;  // A multiple of every level's lanes.
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kStride = 53 * 97;  // The sweep is about numbers only.
+#else
+constexpr uint64_t kStride = 53;
+#endif
+
+struct Function {
+  const char* name;  // As in math_bounds().
+  Value* (*emit)(VectorBuilder&, Value*);
+  double (*reference)(double);
+};
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double silu(double x) { return x / (1 + std::exp(-x)); }
+double gelu(double x) {
+  return x * 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+double gelu_tanh(double x) {
+  if (x > 100) return x;  // The cube of a great float overflows to infinity.
+  const double inner =
+      std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return x / (1 + std::exp(-2 * inner));
+}
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+
+const Function kFunctions[] = {
+    {"exp", emit_exp, std::exp},
+    {"exp_softmax", emit_exp_softmax, std::exp},
+    {"log", emit_log, std::log},
+    {"sigmoid", emit_sigmoid, sigmoid},
+    {"silu", emit_silu, silu},
+    {"tanh", emit_tanh, std::tanh},
+    {"erf", emit_erf, std::erf},
+    {"gelu", emit_gelu, gelu},
+    {"gelu_tanh", emit_gelu_tanh, gelu_tanh},
+    {"rsqrt", emit_rsqrt, rsqrt},
+};
+
+const MathBound& bound_of(std::string_view name) {
+  for (const MathBound& bound : math_bounds()) {
+    if (name == bound.name) return bound;
+  }
+  ADD_FAILURE() << "no bound for " << name;
+  return math_bounds()[0];
+}
+
+// Distance of floats around `value`.
+double ulp_size(double value) {
+  const double magnitude =
+      std::max(std::abs(value), double(std::numeric_limits<float>::min()));
+  return std::ldexp(1.0, std::ilogb(magnitude) - 23);
+}
+
+UnaryKernel compile(const Function& function, CpuLevel level) {
+  return UnaryKernel(level, [&](VectorBuilder& b,
+                                std::span<Value* const> args) {
+    b.loop(b.i64(0), args[2], b.i64(b.lanes()), [&](Value* i) {
+      Value* x = b.load(DType::f32, b.offset(args[0], b.f32(), i));
+      b.store(DType::f32, function.emit(b, x),
+              b.offset(args[1], b.f32(), i));
+    });
+  });
+}
+
+// The worst finding of one level.
+struct Worst {
+  double ulp = 0, ulp_at = 0;
+  double absolute = 0, absolute_at = 0;
+  std::string wrong;  // First result of the wrong kind.
+
+  void check(const MathBound& bound, float x, float got, double want) {
+    if (std::isnan(want) || std::isinf(float(want)) || !std::isfinite(got)) {
+      // A bound may let the last finite value round to infinity.
+      const bool same = std::isnan(want) ? std::isnan(got)
+                                         : got == float(want);
+      if (!same && wrong.empty() && !near_overflow(bound, got, want)) {
+        wrong = std::to_string(x) + ": got " + std::to_string(got) +
+                ", want " + std::to_string(want);
+      }
+      return;
+    }
+    const double error = std::abs(double(got) - want);
+    if (std::abs(want) >= bound.from) {
+      if (error / ulp_size(want) > ulp) ulp = error / ulp_size(want), ulp_at = x;
+    } else if (error > absolute) {
+      absolute = error, absolute_at = x;
+    }
+  }
+
+  static bool near_overflow(const MathBound& bound, float got, double want) {
+    const double most = std::numeric_limits<float>::max();
+    const double slack = bound.ulp * ulp_size(most);
+    return !std::isnan(want) && !std::isnan(got) &&
+           std::abs(want) > most - slack && std::abs(want) < most + slack &&
+           std::abs(got) > most - slack && std::signbit(got) ==
+                                               std::signbit(want);
+  }
+};
+
+std::vector<float> specials() {
+  std::vector<float> values = {0.0f,   1e-45f, 1.17e-38f, 1e-40f, 3.4e38f,
+                               kInf,   88.7f,  88.73f,    100.0f, 103.9f,
+                               104.1f, 87.3f,  0.5f,      1.0f,   5.5f};
+  for (size_t i = values.size(); i-- > 0;) values.push_back(-values[i]);
+  values.push_back(kNan);
+  values.push_back(-kNan);
+  return values;
+}
+
+class VectorMathSweep : public ::testing::TestWithParam<Function> {
+ protected:
+  void SetUp() override {
+    for (CpuLevel level : testing::host_levels()) {
+      kernels_.push_back(compile(GetParam(), level));
+    }
+    worst_.resize(kernels_.size());
+  }
+
+  void flush() {
+    inputs_.resize(kBlock, 0.0f);
+    std::vector<double> want(kBlock);
+    for (int i = 0; i < kBlock; ++i) {
+      want[i] = GetParam().reference(double(inputs_[i]));
+    }
+    std::vector<float> got(kBlock);
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      kernels_[k](inputs_.data(), got.data(), kBlock);
+      for (int i = 0; i < kBlock; ++i) {
+        worst_[k].check(bound_, inputs_[i], got[i], want[i]);
+      }
+    }
+    inputs_.clear();
+  }
+
+  void push(float x) {
+    if (x > bound_.highest) return;
+    inputs_.push_back(x);
+    if (inputs_.size() == kBlock) flush();
+  }
+
+  MathBound bound_ = bound_of(GetParam().name);
+  std::vector<UnaryKernel> kernels_;
+  std::vector<Worst> worst_;
+  std::vector<float> inputs_;
+};
+
+TEST_P(VectorMathSweep, StaysWithinItsBound) {
+  for (uint64_t bits = 0; bits >> 32 == 0; bits += kStride) {
+    const float x = std::bit_cast<float>(uint32_t(bits));
+    if (!std::isnan(x) || bits % 1000 == 0) push(x);
+  }
+  for (float x : specials()) push(x);
+  flush();
+
+  const std::vector<CpuLevel> levels = testing::host_levels();
+  for (size_t k = 0; k < levels.size(); ++k) {
+    const std::string level(cpu_level_name(levels[k]));
+    const Worst& worst = worst_[k];
+    EXPECT_LE(worst.ulp, bound_.ulp) << level << " at " << worst.ulp_at;
+    EXPECT_LE(worst.absolute, bound_.absolute)
+        << level << " at " << worst.absolute_at;
+    EXPECT_EQ(worst.wrong, "") << level;
+    RecordProperty(level + "_ulp", std::to_string(worst.ulp));
+    RecordProperty(level + "_absolute", std::to_string(worst.absolute));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, VectorMathSweep, ::testing::ValuesIn(kFunctions),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace fxjit::jit
