@@ -1,5 +1,7 @@
 #include "src/ops/op_call.h"
 
+#include "fxjit/proxy_base.h"
+
 namespace fxjit::ops {
 namespace {
 
@@ -22,6 +24,11 @@ ErrorContext context_of(const OpCall& call) {
 }  // namespace
 
 const Tensor& OpCall::tensor(size_t i) const {
+  if (args[i].is_proxy()) {
+    // The node that the proxy stands for keeps the tensor alive.
+    const Value known = args[i].as_proxy()->val();
+    if (known.is_tensor()) return known.as_tensor();
+  }
   if (!args[i].is_tensor()) wrong_kind(*this, i, "Tensor");
   return args[i].as_tensor();
 }
