@@ -176,7 +176,7 @@ def print_exp():
 
 def print_log():
     print_array("kLogPolynomial",
-                fit_powers(np.log1p, -0.25, 0.5, range(3, 11),
+                fit_powers(np.log1p, -0.25, 0.5, range(3, 10),
                            weight=lambda f: 1 / np.abs(np.log1p(f)),
                            fixed=[(1, 1.0), (2, -0.5)]),
                 "log(1 + f) - f + f^2 / 2 from f^3 up, -1/4 <= f < 1/2.")

@@ -236,8 +236,8 @@ inline constexpr float kExpPolynomial[] = {
 
 // log(1 + f) - f + f^2 / 2 from f^3 up, -1/4 <= f < 1/2.
 inline constexpr float kLogPolynomial[] = {
-    0x1.5555a4p-2f, -0x1.000046p-2f, 0x1.99697ap-3f, -0x1.54ee28p-3f,
-    0x1.2883bep-3f, -0x1.0d9942p-3f, 0x1.acd728p-4f, -0x1.71a206p-5f,
+    0x1.5555b2p-2f, -0x1.ffeceep-3f, 0x1.993cc6p-3f, -0x1.57d55p-3f,
+    0x1.313f0ep-3f, -0x1.f03b06p-4f, 0x1.c7851ap-5f,
 };
 
 // ln 2 = sum, for fused steps.
