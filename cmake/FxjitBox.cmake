@@ -1,11 +1,16 @@
-# fxjit_add_box(<target> FOLDERS <folder>... [LINK <library>...])
+# fxjit_add_box(<box> FOLDERS <folder>... [USES <box>...] [LINK <library>...])
 #
-# A box is one OBJECT library of all .cpp files below the given folders of the
-# source tree. It sees include/ and the repository root, plus the third-party
+# A box is one OBJECT library, fxjit_<box>, of all .cpp files below the given
+# folders. It sees include/ and the repository root, plus the third-party
 # libraries that LINK names: this is what keeps LLVM in jit/ and oneDNN in
-# kernels/. All boxes are joined into libfxjit.so (FxjitLibrary.cmake).
-function(fxjit_add_box target)
-  cmake_parse_arguments(PARSE_ARGV 1 box "" "" "FOLDERS;LINK")
+# kernels/.
+#
+# fxjit_<box>_closure is the box with every box it USES and what they link. The
+# shared library joins all of them; a box's tests link its closure alone, so a
+# call against the dependency direction does not link there.
+function(fxjit_add_box name)
+  cmake_parse_arguments(PARSE_ARGV 1 box "" "" "FOLDERS;USES;LINK")
+  set(target fxjit_${name})
   set(sources)
   foreach(folder IN LISTS box_FOLDERS)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS
@@ -22,5 +27,14 @@ function(fxjit_add_box target)
   target_include_directories(${target} PRIVATE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE Threads::Threads ${box_LINK})
-  set_property(GLOBAL APPEND PROPERTY FXJIT_BOXES ${target})
+
+  add_library(${target}_closure INTERFACE)
+  target_sources(${target}_closure INTERFACE $<TARGET_OBJECTS:${target}>)
+  target_include_directories(${target}_closure INTERFACE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target}_closure INTERFACE
+    Threads::Threads ${box_LINK})
+  foreach(used IN LISTS box_USES)
+    target_link_libraries(${target}_closure INTERFACE fxjit_${used}_closure)
+  endforeach()
 endfunction()

@@ -3,13 +3,7 @@
 # LLVM is linked statically and hidden, so that it cannot meet a host process's
 # own copy; oneDNN is a shared library found through a private rpath.
 
-get_property(fxjit_boxes GLOBAL PROPERTY FXJIT_BOXES)
-set(fxjit_objects)
-foreach(box IN LISTS fxjit_boxes)
-  list(APPEND fxjit_objects $<TARGET_OBJECTS:${box}>)
-endforeach()
-
-add_library(fxjit SHARED ${fxjit_objects})
+add_library(fxjit SHARED $<TARGET_OBJECTS:fxjit_compile>)
 add_library(fxjit::fxjit ALIAS fxjit)
 set_target_properties(fxjit PROPERTIES
   LINKER_LANGUAGE CXX
@@ -22,10 +16,8 @@ target_include_directories(fxjit PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(fxjit PRIVATE
-  ${fxjit_llvm_libs} DNNL::dnnl OpenMP::OpenMP_CXX Threads::Threads)
+  fxjit_compile_closure fxjit_io_closure)
 target_link_options(fxjit PRIVATE
   -Wl,--exclude-libs,ALL
-  -Wl,--as-needed
-  -Wl,--gc-sections
   -Wl,--no-undefined
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)

@@ -14,7 +14,9 @@ endif()
 # No -march: generated code and the kernels choose the CPU level at run time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
-add_compile_options(-Wall -Wextra -fno-semantic-interposition)
+add_compile_options(-Wall -Wextra -fno-semantic-interposition
+  -ffunction-sections -fdata-sections)
+add_link_options(-Wl,--as-needed -Wl,--gc-sections)
 if(FXJIT_WERROR)
   add_compile_options(-Werror)
 endif()
