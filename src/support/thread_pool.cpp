@@ -1,0 +1,302 @@
+#include "fxjit/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fxjit/error.h"
+#include "src/support/cpu_quota.h"
+#include "src/support/region_slot.h"
+#include "src/support/sleep_gate.h"
+#include "src/support/spin_timer.h"
+
+namespace fxjit::support {
+namespace {
+
+// True while the thread runs a task: regions begun then run inline.
+constinit thread_local bool in_task = false;
+// The pool of the innermost RequestScope of the thread.
+constinit thread_local void* request_pool = nullptr;
+
+class TaskScope {
+ public:
+  TaskScope() : outer_(std::exchange(in_task, true)) {}
+  ~TaskScope() { in_task = outer_; }
+
+ private:
+  bool outer_;
+};
+
+// Number of forks between the first process and this one; a pool of another
+// generation has no threads here.
+constinit std::atomic<uint32_t> fork_generation{0};
+
+void count_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    fork_generation.fetch_add(1, std::memory_order_relaxed);
+  });
+  (void)registered;  // Fails only without memory; then forks go unnoticed.
+}
+
+// Blocks the signals that the host may direct at any thread, so that its
+// handlers never run on a worker. Faults and profiling ticks stay.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (int kept :
+         {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
+      sigdelset(&blocked, kept);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+class ThreadPool::Impl {
+ public:
+  explicit Impl(const Options& options);
+  ~Impl();
+
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  bool forked() const {
+    return fork_generation.load(std::memory_order_relaxed) != generation_;
+  }
+  void run(RegionWork work);
+  void add_hook(void (*hook)());
+
+  // Request threads that are active; returns the number with this one.
+  int enter() { return active_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  void leave() { active_.fetch_sub(1, std::memory_order_relaxed); }
+  int active() const { return active_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Worker {
+    Impl* pool;
+    int number;  // From 1.
+    pthread_t thread;
+    int hooks_run = 0;
+  };
+
+  static constexpr int kMaxSlots = 8;
+
+  void start_workers(int count);
+  static void* worker_main(void* worker);
+  void worker_loop(Worker& worker);
+  bool serve(Worker& worker);
+  void rest(SpinTimer& timer);
+  bool worth_staying_awake() const;
+  // More workers awake than CPUs that active request threads leave.
+  bool crowded() const { return active() - 1 > gate_.sleepers(); }
+  void run_hooks(Worker& worker);
+  RegionSlot* own_slot();
+  void wake_helpers(const RegionWork& work, int active);
+
+  const uint32_t generation_;
+  const std::chrono::nanoseconds spin_;
+  std::vector<Worker> workers_;
+  int slot_count_ = 0;
+  std::array<RegionSlot, kMaxSlots> slots_;
+  SleepGate gate_;
+  alignas(128) std::atomic<int> active_{0};
+  alignas(128) std::atomic<bool> stopping_{false};
+  std::atomic<int> hook_count_{0};
+  std::array<std::atomic<void (*)()>, kMaxHooks> hooks_{};
+  std::mutex hook_mutex_;
+};
+
+ThreadPool::Impl::Impl(const Options& options)
+    : generation_((count_forks(), fork_generation.load())),
+      spin_(options.spin) {
+  int threads = options.threads > 0 ? options.threads : available_cpus();
+  threads = std::min(threads, kMaxThreads);
+  slot_count_ = std::clamp(threads - 1, 1, kMaxSlots);
+  start_workers(threads - 1);
+}
+
+void ThreadPool::Impl::start_workers(int count) {
+  // The vector is complete before any worker starts, but for the removal of
+  // those that could not: workers hold pointers into it.
+  for (int number = 1; number <= count; ++number)
+    workers_.push_back({.pool = this, .number = number, .thread = {}});
+  BlockedSignals blocked;
+  for (int i = 0; i < count; ++i) {
+    if (pthread_create(&workers_[i].thread, nullptr, worker_main,
+                       &workers_[i]) != 0) {
+      workers_.resize(i);
+      break;
+    }
+  }
+}
+
+ThreadPool::Impl::~Impl() {
+  if (forked()) return;  // The threads stayed in the parent.
+  stopping_.store(true, std::memory_order_seq_cst);
+  gate_.wake_all();
+  for (Worker& worker : workers_) pthread_join(worker.thread, nullptr);
+}
+
+void* ThreadPool::Impl::worker_main(void* argument) {
+  Worker& worker = *static_cast<Worker*>(argument);
+  std::array<char, 16> name{};  // The kernel's limit.
+  std::snprintf(name.data(), name.size(), "fxjit-%d", worker.number);
+  pthread_setname_np(pthread_self(), name.data());
+  in_task = true;
+  worker.pool->worker_loop(worker);
+  return nullptr;
+}
+
+void ThreadPool::Impl::worker_loop(Worker& worker) {
+  SpinTimer timer(spin_);
+  for (;;) {
+    if (serve(worker)) {
+      timer.restart();
+    } else if (timer.pause()) {
+      if (stopping_.load(std::memory_order_relaxed)) return;
+      if (crowded() || timer.expired()) rest(timer);
+    }
+  }
+}
+
+bool ThreadPool::Impl::serve(Worker& worker) {
+  // Workers start at different slots, to spread over simultaneous regions.
+  for (int i = 0; i < slot_count_; ++i) {
+    RegionSlot& slot = slots_[(worker.number - 1 + i) % slot_count_];
+    ClaimWord seen = slot.look();
+    if (!seen.open()) continue;
+    // Hooks registered before this region began are visible now, and the join
+    // fails if `seen` is no longer that region.
+    run_hooks(worker);
+    if (slot.run_worker(seen)) return true;
+  }
+  return false;
+}
+
+void ThreadPool::Impl::run_hooks(Worker& worker) {
+  int count = hook_count_.load(std::memory_order_acquire);
+  for (; worker.hooks_run < count; ++worker.hooks_run)
+    hooks_[worker.hooks_run].load(std::memory_order_relaxed)();
+}
+
+bool ThreadPool::Impl::worth_staying_awake() const {
+  if (stopping_.load(std::memory_order_seq_cst)) return true;
+  return std::any_of(
+      slots_.begin(), slots_.begin() + slot_count_,
+      [](const RegionSlot& slot) { return slot.joinable(slot.look()); });
+}
+
+void ThreadPool::Impl::rest(SpinTimer& timer) {
+  gate_.announce();
+  if (!worth_staying_awake() || !gate_.cancel()) gate_.sleep();
+  timer.restart();
+}
+
+RegionSlot* ThreadPool::Impl::own_slot() {
+  for (int i = 0; i < slot_count_; ++i)
+    if (slots_[i].own()) return &slots_[i];
+  return nullptr;
+}
+
+void ThreadPool::Impl::wake_helpers(const RegionWork& work, int active) {
+  int sleepers = gate_.sleepers();
+  if (sleepers == 0) return;
+  // Taking every active caller to want as many helpers as this one, those
+  // awake may suffice; and never wake more than there are CPUs left.
+  int helpers = work.threads - 1;
+  int awake = static_cast<int>(workers_.size()) - sleepers;
+  int count =
+      std::min({helpers * active - awake, helpers, sleepers + 1 - active});
+  if (count > 0) gate_.wake(count);
+}
+
+void ThreadPool::Impl::run(RegionWork work) {
+  bool counted = request_pool == this;
+  int active = counted ? this->active() : enter();
+  work.threads = static_cast<int>(
+      std::min<int64_t>({work.threads, work.chunks, size() + 1 - active}));
+  RegionSlot* slot = work.threads > 1 ? own_slot() : nullptr;
+  TaskScope scope;
+  if (slot == nullptr) {
+    work.fn(work.context, 0, work.tasks, 0);
+  } else {
+    slot->open(work);
+    wake_helpers(work, active);
+    slot->run_owner(work, spin_);
+    slot->disown();
+  }
+  if (!counted) leave();
+}
+
+void ThreadPool::Impl::add_hook(void (*hook)()) {
+  std::lock_guard lock(hook_mutex_);
+  int count = hook_count_.load(std::memory_order_relaxed);
+  for (int i = 0; i < count; ++i)
+    if (hooks_[i].load(std::memory_order_relaxed) == hook) return;
+  if (count == kMaxHooks)
+    throw RuntimeError("[thread_pool] start hooks: expected at most " +
+                       std::to_string(kMaxHooks) + " different ones");
+  hooks_[count].store(hook, std::memory_order_relaxed);
+  hook_count_.store(count + 1, std::memory_order_release);
+}
+
+ThreadPool::ThreadPool() : ThreadPool(Options{}) {}
+
+ThreadPool::ThreadPool(const Options& options)
+    : impl_(std::make_unique<Impl>(options)) {}
+
+ThreadPool::~ThreadPool() = default;
+
+ThreadPool& ThreadPool::shared() {
+  // Never destroyed: its workers may be awake while the process exits.
+  static ThreadPool* pool = new ThreadPool;
+  return *pool;
+}
+
+int ThreadPool::size() const { return impl_->size(); }
+
+void ThreadPool::run_region(int64_t tasks, TaskFn fn, void* context,
+                            int max_threads, int64_t chunk) noexcept {
+  if (in_task || impl_->forked()) {
+    fn(context, 0, tasks, 0);
+    return;
+  }
+  auto divide_up = [](int64_t a, int64_t b) { return a / b + (a % b != 0); };
+  chunk = std::max({chunk, int64_t{1}, divide_up(tasks, kMaxChunks)});
+  impl_->run({.fn = fn,
+              .context = context,
+              .tasks = tasks,
+              .chunk = chunk,
+              .chunks = divide_up(tasks, chunk),
+              .threads = std::min(max_threads, kMaxThreads)});
+}
+
+void ThreadPool::on_thread_start(void (*hook)()) { impl_->add_hook(hook); }
+
+ThreadPool::RequestScope::RequestScope(ThreadPool& pool)
+    : outer_pool_(request_pool),
+      pool_(request_pool == pool.impl_.get() ? nullptr : pool.impl_.get()) {
+  if (pool_ == nullptr) return;
+  pool.impl_->enter();
+  request_pool = pool_;
+}
+
+ThreadPool::RequestScope::~RequestScope() {
+  if (pool_ == nullptr) return;
+  static_cast<Impl*>(pool_)->leave();
+  request_pool = outer_pool_;
+}
+
+}  // namespace fxjit::support

@@ -1,0 +1,196 @@
+#include "src/support/block_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "fxjit/error.h"
+
+namespace fxjit::support {
+namespace {
+
+constexpr size_t kCap = size_t{64} << 20;
+
+TEST(BlockPool, SizeClassesCoverEverySizeTightly) {
+  for (size_t bytes = 0; bytes < 100000; ++bytes) {
+    int size_class = block_size_class(bytes);
+    size_t capacity = block_class_bytes(size_class);
+    ASSERT_GE(capacity, bytes);
+    ASSERT_LE(capacity, std::max(bytes + 64, bytes + bytes / 8)) << bytes;
+    ASSERT_EQ(block_size_class(capacity), size_class) << bytes;
+  }
+  for (size_t bytes = 100000; bytes < size_t{1} << 45; bytes += bytes / 13) {
+    size_t capacity = block_class_bytes(block_size_class(bytes));
+    ASSERT_GE(capacity, bytes);
+    ASSERT_LE(capacity, bytes + bytes / 8) << bytes;
+  }
+}
+
+TEST(BlockPool, ReusesAReleasedBlockOfTheClass) {
+  BlockPool pool(kCap);
+  Block* first = pool.acquire(1000);
+  std::byte* data = first->data();
+  EXPECT_GE(first->capacity(), 1000u);
+  EXPECT_EQ(pool.cached_bytes(), 0u);
+  first->release();
+  EXPECT_EQ(pool.cached_bytes(), first->capacity());
+  Block* second = pool.acquire(1010);
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(second->data(), data);
+  EXPECT_EQ(pool.cached_bytes(), 0u);
+  second->release();
+}
+
+TEST(BlockPool, NeverHandsOutABlockInUse) {
+  BlockPool pool(kCap);
+  BlockRef held(pool.acquire(4096));
+  std::memset(held->data(), 1, 4096);
+  for (int i = 0; i < 100; ++i) {
+    BlockRef other(pool.acquire(4096));
+    ASSERT_NE(other.get(), held.get());
+    std::memset(other->data(), 2, 4096);
+  }
+  for (int i = 0; i < 4096; ++i) ASSERT_EQ(held->data()[i], std::byte{1});
+}
+
+TEST(BlockPool, TheLastReferenceGivesBack) {
+  BlockPool pool(kCap);
+  Block* block = pool.acquire(100);
+  EXPECT_TRUE(block->unique());
+  block->retain();
+  EXPECT_FALSE(block->unique());
+  block->release();
+  EXPECT_TRUE(block->unique());
+  EXPECT_EQ(pool.cached_bytes(), 0u);
+  block->release();
+  EXPECT_GT(pool.cached_bytes(), 0u);
+}
+
+TEST(BlockPool, ReferencesFollowCopiesAndMoves) {
+  BlockPool pool(kCap);
+  BlockRef first(pool.acquire(0));
+  EXPECT_NE(first->data(), nullptr);
+  BlockRef copy = first;
+  EXPECT_FALSE(first->unique());
+  BlockRef moved = std::move(copy);
+  EXPECT_FALSE(copy);  // NOLINT: the moved-from state.
+  first = BlockRef();
+  EXPECT_TRUE(moved->unique());
+  moved = moved;  // NOLINT: self-assignment.
+  EXPECT_TRUE(moved->unique());
+  moved = BlockRef();
+  EXPECT_GT(pool.cached_bytes(), 0u);
+}
+
+TEST(BlockPool, KeepsNoMoreThanItsCap) {
+  BlockPool pool(10000);
+  std::vector<BlockRef> held;
+  for (int i = 0; i < 20; ++i) held.emplace_back(pool.acquire(1000));
+  held.clear();
+  EXPECT_LE(pool.cached_bytes(), 10000u);
+  EXPECT_GE(pool.cached_bytes(), 8000u);
+  BlockRef(pool.acquire(20000));  // Larger than the cap: freed.
+  EXPECT_LE(pool.cached_bytes(), 10000u);
+}
+
+TEST(BlockPool, NewSizesPushOldOnesOut) {
+  BlockPool pool(10000);
+  {
+    std::vector<BlockRef> held;
+    for (int i = 0; i < 9; ++i) held.emplace_back(pool.acquire(1000));
+  }
+  Block* block = pool.acquire(5000);
+  block->release();
+  EXPECT_LE(pool.cached_bytes(), 10000u);
+  EXPECT_EQ(pool.acquire(5000), block);
+  block->release();
+}
+
+TEST(BlockPool, TrimFreesEverythingCached) {
+  BlockPool pool(kCap);
+  for (size_t bytes : {10, 1000, 100000, 3000000})
+    BlockRef(pool.acquire(bytes));
+  EXPECT_GT(pool.cached_bytes(), 3000000u);
+  pool.trim();
+  EXPECT_EQ(pool.cached_bytes(), 0u);
+}
+
+TEST(BlockPool, BlocksOutliveTheirPool) {
+  auto pool = std::make_unique<BlockPool>(kCap);
+  BlockRef(pool->acquire(500));
+  BlockRef small(pool->acquire(500));
+  BlockRef large(pool->acquire(size_t{4} << 20));
+  pool.reset();
+  std::memset(small->data(), 1, 500);
+  std::memset(large->data(), 1, size_t{4} << 20);
+  small = BlockRef();
+  large = BlockRef();  // Leaks are for the address sanitizer to see.
+}
+
+TEST(BlockPool, AbsurdSizesAreTypedErrors) {
+  BlockPool pool(kCap);
+  EXPECT_THROW(pool.acquire(SIZE_MAX), RuntimeError);
+  EXPECT_THROW(pool.acquire(size_t{1} << 46), RuntimeError);  // No memory.
+  EXPECT_THROW(pool.acquire((size_t{1} << 46) + 1), RuntimeError);
+}
+
+TEST(BlockPool, ManyThreadsMixedSizes) {
+  BlockPool pool(size_t{1} << 20);
+  std::mutex mutex;
+  std::vector<BlockRef> exchange;  // Blocks released by other threads.
+  std::vector<std::thread> threads;
+  std::atomic<int> torn{0};
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      std::vector<BlockRef> held;
+      for (int i = 0; i < 3000; ++i) {
+        size_t bytes = random() % (random() % 16 == 0 ? 200000 : 2000) + 8;
+        BlockRef block(pool.acquire(bytes));
+        std::memset(block->data(), static_cast<int>(seed), 8);
+        held.push_back(block);
+        if (i % 7 == 0) {
+          std::lock_guard lock(mutex);
+          exchange.push_back(std::move(block));
+          if (exchange.size() > 20) exchange.erase(exchange.begin());
+        }
+        if (held.size() > 10) {
+          BlockRef& oldest = held[random() % held.size()];
+          for (int at = 0; at < 8; ++at)
+            if (oldest->data()[at] != std::byte(seed)) ++torn;
+          std::swap(oldest, held.back());
+          held.pop_back();
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(torn, 0);
+  EXPECT_LE(pool.cached_bytes(), size_t{1} << 20);
+}
+
+TEST(BlockPool, DestroyedWhileOthersRelease) {
+  for (int round = 0; round < 200; ++round) {
+    auto pool = std::make_unique<BlockPool>(kCap);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      std::vector<BlockRef> held;
+      for (int block = 0; block < 20; ++block)
+        held.emplace_back(pool->acquire(64 + block % 3 * 200));
+      threads.emplace_back([held = std::move(held)]() mutable {
+        while (!held.empty()) held.pop_back();
+      });
+    }
+    pool.reset();
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace fxjit::support
