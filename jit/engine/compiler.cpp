@@ -74,8 +74,7 @@ Compiled compile_one(IrModule ir, const EngineOptions& options) {
     const FatalErrorScope scope;
     Compiled result = compile_module(module_of(ir), *machine, options);
     if (errors.empty()) return result;
-  } catch (...) {
-    // A half-run code generator leaves objects that cannot be destroyed.
+  } catch (const LlvmFatalError&) {
     (void)ir.impl().module.release();
     (void)ir.impl().context.release();
     (void)machine.release();

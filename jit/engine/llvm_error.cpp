@@ -5,18 +5,17 @@
 #include <mutex>
 #include <new>
 
-#include "fxjit/error.h"
-
 namespace fxjit::jit {
 namespace {
 
 thread_local int fatal_error_scopes = 0;
 
 // Throwing out of LLVM's frames skips their clean-up (they are built without
-// exceptions but with unwind tables); FatalErrorScope's users leak instead.
+// exceptions but with unwind tables), hence the leak that LlvmFatalError asks
+// for.
 void on_fatal_error(void*, const char* reason, bool) {
   if (fatal_error_scopes == 0) return;  // LLVM goes on to abort.
-  throw InternalError(std::string("[jit] LLVM: ") + reason);
+  throw LlvmFatalError(std::string("[jit] LLVM: ") + reason);
 }
 
 void on_bad_alloc(void*, const char*, bool) { throw std::bad_alloc(); }

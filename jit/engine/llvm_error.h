@@ -8,7 +8,16 @@
 #include <string_view>
 #include <utility>
 
+#include "fxjit/error.h"
+
 namespace fxjit::jit {
+
+// LLVM gave up on the way. What it had in hand is in an unknown state: it must
+// be leaked, not destroyed.
+class LlvmFatalError : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
 
 // Throws InternalError "[jit] <what>: <LLVM's text>" if `error` is one.
 void throw_if(llvm::Error error, std::string_view what);
@@ -20,9 +29,8 @@ T take(llvm::Expected<T> value, std::string_view what) {
 }
 
 // While one lives on a thread, LLVM's fatal errors on that thread throw
-// InternalError, and its failed allocations std::bad_alloc, in place of
-// ending the process. What LLVM had in hand is then in an unknown state and
-// must be leaked, not destroyed.
+// LlvmFatalError, and its failed allocations std::bad_alloc, in place of
+// ending the process.
 class FatalErrorScope {
  public:
   FatalErrorScope();

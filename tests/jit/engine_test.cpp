@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,7 +191,16 @@ TEST(Engine, TextThatIsNoIrIsTheUsersError) {
               HasSubstr("bad:2"));
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+using AllowLeaks = __lsan::ScopedDisabler;
+#else
+struct AllowLeaks {
+  ~AllowLeaks() {}
+};
+#endif
+
 TEST(Engine, FatalErrorOfLlvmIsAnException) {
+  const AllowLeaks allow_leaks;  // LLVM's state is unknown then, and kept.
   EngineOptions options;
   options.cpu_level = CpuLevel::sse41;
   const Compiler compiler(options);
