@@ -12,8 +12,8 @@ bool is_half(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16;
 }
 
-// Round to nearest even by adding just under half of the last kept place; NaN
-// keeps its upper bits and is made quiet, so that it cannot become infinity.
+// Round to nearest even by adding just under half of the last kept place, which
+// could make infinity of a NaN. All NaNs become one, as with BFloat16.
 Value* f32_to_bf16_bits(VectorBuilder& b, Value* value) {
   llvm::IRBuilder<>& ir = b.ir();
   Value* bits = b.bitcast(value, b.i32());
@@ -23,8 +23,8 @@ Value* f32_to_bf16_bits(VectorBuilder& b, Value* value) {
   Value* bias = ir.CreateAdd(odd, b.integer(type, 0x7fff));
   Value* rounded = ir.CreateLShr(ir.CreateAdd(bits, bias),
                                  b.integer(type, 16));
-  Value* quiet = ir.CreateOr(upper, b.integer(type, 0x40));
-  Value* result = ir.CreateSelect(b.is_nan(value), quiet, rounded);
+  Value* nan = b.integer(type, 0x7fc0);
+  Value* result = ir.CreateSelect(b.is_nan(value), nan, rounded);
   return ir.CreateTrunc(result, b.with_shape_of(value, b.i16()));
 }
 
