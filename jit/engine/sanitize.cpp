@@ -71,8 +71,9 @@ void add_thread_symbols(SymbolTable& symbols) {
                      std::string("__tsan_atomic") + bits + "_" + operation);
     }
   }
-  for (const char* name : {"__tsan_func_entry", "__tsan_func_exit",
-                           "__tsan_vptr_update", "__tsan_vptr_read"}) {
+  for (const char* name :
+       {"__tsan_func_entry", "__tsan_func_exit", "__tsan_atomic_thread_fence",
+        "__tsan_vptr_update", "__tsan_vptr_read"}) {
     add_if_present(symbols, name);
   }
   // The runtime of g++ 12 knows these under their usual names only, and

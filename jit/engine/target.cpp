@@ -71,6 +71,7 @@ void prepare_module(llvm::Module& module, const llvm::TargetMachine& machine,
                       options.sanitizer != Sanitizer::none;
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
+    function.setDoesNotThrow();  // Exceptions never cross generated code.
     if (!tune.empty()) function.addFnAttr("tune-cpu", tune);
     if (traced) {
       function.addFnAttr("frame-pointer", "all");
