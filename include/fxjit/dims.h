@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -61,6 +62,11 @@ Dims contiguous_strides(const Dims& sizes);
 // Common shape of two operands; throws UserError naming both when they do not
 // broadcast.
 Dims broadcast_shapes(const Dims& a, const Dims& b);
+
+// Strides that show a tensor of `sizes` and `strides` as `new_sizes` without
+// copying; nothing when there are none. The element counts must be equal.
+std::optional<Dims> view_strides(const Dims& sizes, const Dims& strides,
+                                 const Dims& new_sizes);
 
 // `dim` in [-rank, rank) to [0, rank); throws IndexError with torch's text.
 int wrap_dim(int64_t dim, int rank);

@@ -1,0 +1,340 @@
+#include "src/passes/graph_builder.h"
+
+#include <mutex>
+
+#include "src/passes/internal_ops.h"
+#include "src/passes/lower.h"
+
+namespace fxjit::passes {
+namespace {
+
+// Results of constant calls up to this size are computed at compile time;
+// larger ones would double the memory of the weights.
+constexpr int64_t kFoldBytes = 1 << 20;
+
+bool holds(const Value& value, bool (Value::*is)() const) {
+  bool found = false;
+  visit_leaves(value, [&](const Value& leaf) { found |= (leaf.*is)(); });
+  return found;
+}
+
+size_t hash_leaf(const Value& leaf) {
+  switch (leaf.kind()) {
+    case Value::Kind::node:
+      return std::hash<const void*>()(leaf.as_node());
+    case Value::Kind::boolean:
+    case Value::Kind::integer:
+      return std::hash<int64_t>()(leaf.as_int());
+    case Value::Kind::floating:
+      return std::hash<double>()(leaf.as_double());
+    case Value::Kind::string:
+      return std::hash<std::string_view>()(leaf.as_string());
+    default:
+      return static_cast<size_t>(leaf.kind());
+  }
+}
+
+// Stricter than same(): 1 and 1.0 and True are different arguments here.
+bool identical(const Value& a, const Value& b) {
+  if (a.kind() != b.kind()) return false;
+  if (!a.is_sequence()) return same(a, b);
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!identical(a.at(i), b.at(i))) return false;
+  return true;
+}
+
+bool same_view(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides() && a.offset() == b.offset();
+}
+
+size_t call_hash(const ops::Op& op, const ValueList& args) {
+  size_t hash = std::hash<const void*>()(&op);
+  for (const Value& arg : args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      hash = hash * 1099511628211u + hash_leaf(leaf);
+    });
+  return hash;
+}
+
+}  // namespace
+
+class GraphBuilder::Proxy : public fx::ProxyBase {
+ public:
+  Proxy(GraphBuilder* builder, fx::Node* node)
+      : builder_(builder), node_(node) {}
+
+  const void* tracer_id() const override { return builder_; }
+  Value record_function(const ops::Spelling& function, ValueList args,
+                        Kwargs kwargs, SourceLocation source) override {
+    return builder_->call(*function.op,
+                          ops::bind(*function.op, args, kwargs, source));
+  }
+  Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
+                      SourceLocation source) override {
+    const ops::Spelling* spelling = ops::find_method(method);
+    if (!spelling)
+      throw AttributeError("'Tensor' object has no attribute '" +
+                           std::string(method) + "'");
+    return record_function(*spelling, std::move(args), std::move(kwargs),
+                           source);
+  }
+  bool to_bool(SourceLocation source) override {
+    ErrorContext context;
+    context.source = source;
+    throw TraceError(
+        "symbolically traced variables cannot be used as inputs to control "
+        "flow",
+        context);
+  }
+  Value val() const override { return node_->val(); }
+  std::string describe() const override {
+    return "Proxy(" + std::string(node_->name()) + ")";
+  }
+  fx::Node* node() const { return node_; }
+
+ private:
+  GraphBuilder* builder_;
+  fx::Node* node_;
+};
+
+Value meta_of(const Value& value) {
+  return map_leaves(value, [](const Value& leaf) -> Value {
+    if (leaf.is_proxy()) return leaf.as_proxy()->val();
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& t = leaf.as_tensor();
+    return Tensor::meta(t.sizes(), t.dtype(), t.strides(), t.offset());
+  });
+}
+
+GraphBuilder::GraphBuilder(Options options)
+    : options_(options), graph_(std::make_unique<fx::Graph>()) {}
+
+GraphBuilder::~GraphBuilder() = default;
+
+void GraphBuilder::set_origin(const fx::Node* captured) { origin_ = captured; }
+
+fx::Node* GraphBuilder::node_of(const Value& proxy) {
+  return static_cast<Proxy*>(proxy.as_proxy())->node();
+}
+
+const Tensor* GraphBuilder::constant_of(const Value& proxy) const {
+  if (!proxy.is_proxy()) return nullptr;
+  const fx::Node* node = node_of(proxy);
+  if (!node->is(fx::Opcode::get_attr)) return nullptr;
+  return &constants_[node->meta().at("constant").as_int()];
+}
+
+Value GraphBuilder::proxy(fx::Node* node) {
+  return Value::proxy(new Proxy(this, node));
+}
+
+Value GraphBuilder::placeholder(std::string_view name, const Value& val) {
+  fx::Node* node = graph_->placeholder(name);
+  node->set_val(val);
+  return proxy(node);
+}
+
+Value GraphBuilder::constant(const Tensor& tensor) {
+  auto& known = constant_nodes_[tensor.id()];
+  if (!known) {
+    const auto index = static_cast<int64_t>(constants_.size());
+    constants_.push_back(tensor);
+    known = graph_->get_attr("constant_" + std::to_string(index));
+    known->meta().set("constant", index);
+    known->set_val(meta_of(tensor));
+    if (origin_) known->set_source(origin_->source());
+  }
+  return proxy(known);
+}
+
+Value GraphBuilder::wrap_tensors(const Value& value) {
+  return map_leaves(value, [&](const Value& leaf) {
+    return leaf.is_tensor() ? constant(leaf.as_tensor()) : leaf;
+  });
+}
+
+void GraphBuilder::rethrow(const ops::Op& op, const Error& error) const {
+  ErrorContext context = error.context();
+  if (context.op.empty()) context.op = std::string(op.name());
+  if (origin_) {
+    context.node = std::string(origin_->name());
+    context.module_path = std::string(origin_->module_path());
+    context.source = origin_->source();
+  }
+  throw UserError(error.message(), context);
+}
+
+Value GraphBuilder::call(const ops::Op& op, ValueList args) {
+  for (Value& arg : args) arg = wrap_tensors(arg);
+  ValueList metas;
+  metas.reserve(args.size());
+  for (const Value& arg : args) metas.push_back(meta_of(arg));
+  Value val;
+  try {
+    val = ops::infer({op, metas});
+  } catch (const UserError& error) {
+    rethrow(op, error);
+  }
+  if (!holds(val, &Value::is_tensor)) return val;
+  if (Value simpler = simplify(op, args, val); !simpler.is_none())
+    return simpler;
+  if (options_.lower) {
+    if (Value lowered = lower_call(op, args); !lowered.is_none())
+      return lowered;
+  }
+  return append(op, args, val);
+}
+
+Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
+  Value lowered;
+  if (op.row.lowering == ops::Lowering::contraction)
+    lowered = lower_contraction(*this, op, args);
+  else if (op.row.lowering == ops::Lowering::attention &&
+           &op != &attention_op())
+    lowered = lower_attention(*this, op, args);
+  if (!lowered.is_none() || !op.row.decompose) return lowered;
+  return op.row.decompose({op, args});
+}
+
+// The result of a call that needs no node of its own, or none.
+Value GraphBuilder::simplify(const ops::Op& op, const ValueList& args,
+                             const Value& val) {
+  using ops::Lowering;
+  if (op.row.purity != ops::Purity::pure) return {};
+  if (Value folded = fold(op, args, val); !folded.is_none()) return folded;
+  const Lowering lowering = op.row.lowering;
+  if (lowering == Lowering::view && val.is_sequence())
+    return split_views(op, args, val);
+  if (lowering != Lowering::view && lowering != Lowering::reshape) return {};
+  if (args.empty() || !args[0].is_proxy() || !val.is_tensor()) return {};
+  const Tensor& from = args[0].as_proxy()->val().as_tensor();
+  Tensor to = val.as_tensor();
+  if (lowering == Lowering::reshape) {
+    const auto strides = view_strides(from.sizes(), from.strides(), to.sizes());
+    if (!strides) {
+      if (!options_.lower) return {};
+      const Value copy = call(materialize_op(), {args[0]});
+      return flatten_view(copy, Tensor::meta(to.sizes(), to.dtype(),
+                                             contiguous_strides(to.sizes())));
+    }
+    to = Tensor::meta(to.sizes(), to.dtype(), *strides, from.offset());
+  }
+  if (same_view(from, to)) return args[0];
+  return options_.lower ? flatten_view(args[0], to) : Value();
+}
+
+Value GraphBuilder::flatten_view(const Value& base, const Tensor& val) {
+  fx::Node* root = node_of(base);
+  if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
+  if (same_view(root->val_tensor(), val)) return proxy(root);
+  return append(as_strided_op(),
+                {proxy(root), val.sizes(), val.strides(), val.offset()}, val);
+}
+
+// split, chunk, unbind: one narrow or select per part, so that every view has
+// one result.
+Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
+                                const Value& val) {
+  const Value& input = args[0];
+  const Tensor from = input.as_proxy()->val().as_tensor();
+  const int at = op.index_of("dim");
+  const int64_t dim =
+      at < 0 ? 0 : wrap_dim(args[at].as_int(), from.dim());
+  ValueList parts;
+  int64_t start = 0;
+  for (const Value& part : val.as_sequence()) {
+    const bool whole = part.as_tensor().dim() == from.dim();
+    const int64_t length = whole ? part.as_tensor().size(dim) : 1;
+    parts.push_back(
+        whole ? call(ops::get_op("narrow"), {input, dim, start, length})
+              : call(ops::get_op("select"), {input, dim, start}));
+    start += length;
+  }
+  return Value::tuple(std::move(parts));
+}
+
+// Views of constants are views of their memory; small results are computed.
+Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
+                         const Value& val) {
+  if (!options_.fold_constants || !val.is_tensor()) return {};
+  bool constant_args = true;
+  int tensors = 0;
+  for (const Value& arg : args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (!leaf.is_proxy()) return;
+      ++tensors;
+      constant_args = constant_args && constant_of(leaf);
+    });
+  if (!constant_args) return {};
+  const Tensor& out = val.as_tensor();
+  const bool view = op.row.lowering == ops::Lowering::view && tensors == 1;
+  const auto bytes = out.numel() * static_cast<int64_t>(out.item_size());
+  if (!view && bytes > kFoldBytes) return {};
+  ValueList real;
+  for (const Value& arg : args)
+    real.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
+      const Tensor* tensor = constant_of(leaf);
+      return tensor ? Value(*tensor) : leaf;
+    }));
+  return constant(ops::run_eager({op, real}).as_tensor());
+}
+
+Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
+                           const Value& val) {
+  ValueList node_args;
+  node_args.reserve(args.size());
+  for (const Value& arg : args)
+    node_args.push_back(map_leaves(arg, [](const Value& leaf) -> Value {
+      return leaf.is_proxy() ? Value(node_of(leaf)) : leaf;
+    }));
+  const bool mergeable =
+      options_.merge_equal && op.row.purity == ops::Purity::pure;
+  const size_t hash = mergeable ? call_hash(op, node_args) : 0;
+  if (mergeable) {
+    auto [first, last] = known_calls_.equal_range(hash);
+    for (; first != last; ++first) {
+      fx::Node* known = first->second;
+      if (known->called_op() != &op) continue;
+      if (std::equal(node_args.begin(), node_args.end(),
+                     known->args().begin(), known->args().end(), identical))
+        return proxies_of(known);
+    }
+  }
+  fx::Node* node = graph_->call_function(op.canonical, std::move(node_args));
+  node->set_val(val);
+  if (origin_) {
+    node->set_source(origin_->source());
+    node->set_module_stack(origin_->module_stack());
+    node->meta().set("origin", origin_->name());
+  }
+  if (mergeable) known_calls_.emplace(hash, node);
+  return proxies_of(node);
+}
+
+Value GraphBuilder::proxies_of(fx::Node* node) {
+  if (node->val().is_tensor()) return proxy(node);
+  ValueList parts;
+  const ValueList& vals = node->val().as_sequence();
+  for (size_t i = 0; i < vals.size(); ++i)
+    parts.push_back(vals[i].is_tensor()
+                        ? append(item_op(), {proxy(node), i}, vals[i])
+                        : vals[i]);
+  return Value::tuple(std::move(parts));
+}
+
+ModelGraph GraphBuilder::finish(const Value& result) {
+  Value nodes = map_leaves(wrap_tensors(result), [](const Value& leaf) {
+    return leaf.is_proxy() ? Value(node_of(leaf)) : leaf;
+  });
+  graph_->output(std::move(nodes));
+  graph_->eliminate_dead_code();
+  ModelGraph model;
+  model.form = options_.lower ? GraphForm::lowered : GraphForm::normalized;
+  model.graph = std::move(graph_);
+  model.constants = std::move(constants_);
+  return model;
+}
+
+}  // namespace fxjit::passes

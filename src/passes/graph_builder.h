@@ -1,0 +1,77 @@
+// GraphBuilder: makes a ModelGraph by running calls on proxies that know their
+// shapes. Each call is bound, inferred, simplified and appended: results that
+// are plain values never become nodes, views that change nothing vanish, views of
+// constants are folded, equal calls are merged. Passes that rebuild a graph are
+// written with it, and op decompositions run on its proxies.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fxjit/op.h"
+#include "fxjit/proxy_base.h"
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+class GraphBuilder {
+ public:
+  struct Options {
+    bool lower = false;  // Build the lowered form: decompose, flatten views.
+    bool fold_constants = true;
+    bool merge_equal = true;
+  };
+
+  explicit GraphBuilder(Options options);
+  ~GraphBuilder();
+  GraphBuilder(const GraphBuilder&) = delete;
+  GraphBuilder& operator=(const GraphBuilder&) = delete;
+
+  // A program input; `val` is a meta tensor.
+  Value placeholder(std::string_view name, const Value& val);
+  // A proxy of a parameter or other tensor that does not change. The same
+  // tensor gives the same node.
+  Value constant(const Tensor& tensor);
+  // Calls `op` with bound arguments, which may hold proxies and tensors.
+  Value call(const ops::Op& op, ValueList args);
+  // Ends the graph. `result` is what the model returns.
+  ModelGraph finish(const Value& result);
+
+  // What the nodes made from now on come from.
+  void set_origin(const fx::Node* captured);
+
+  // The node behind a proxy of this builder.
+  static fx::Node* node_of(const Value& proxy);
+  // The constant behind a proxy; null when it is not one.
+  const Tensor* constant_of(const Value& proxy) const;
+
+ private:
+  class Proxy;
+  struct CallKey;
+
+  Value proxy(fx::Node* node);
+  Value proxies_of(fx::Node* node);  // Tuples become one getitem per tensor.
+  Value wrap_tensors(const Value& value);
+  Value simplify(const ops::Op& op, const ValueList& args, const Value& val);
+  Value lower_call(const ops::Op& op, const ValueList& args);
+  Value fold(const ops::Op& op, const ValueList& args, const Value& val);
+  Value split_views(const ops::Op& op, const ValueList& args,
+                    const Value& val);
+  Value flatten_view(const Value& base, const Tensor& val);
+  Value append(const ops::Op& op, const ValueList& args, const Value& val);
+  [[noreturn]] void rethrow(const ops::Op& op, const Error& error) const;
+
+  Options options_;
+  std::unique_ptr<fx::Graph> graph_;
+  std::vector<Tensor> constants_;
+  std::unordered_map<const void*, fx::Node*> constant_nodes_;
+  std::unordered_multimap<size_t, fx::Node*> known_calls_;
+  const fx::Node* origin_ = nullptr;
+};
+
+// Meta tensors in place of proxies and tensors, for shape rules.
+Value meta_of(const Value& value);
+
+}  // namespace fxjit::passes

@@ -1,0 +1,439 @@
+#include "src/passes/grouping.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "src/passes/internal_ops.h"
+#include "src/passes/lower.h"
+
+namespace fxjit::passes {
+namespace {
+
+using ops::Lowering;
+
+// More would only spill registers.
+constexpr size_t kMaxNodes = 128;
+
+Lowering lowering_of(const fx::Node& node) {
+  return node.called_op()->row.lowering;
+}
+
+bool has_code(const fx::Node& node) {
+  const ops::Op* op = node.called_op();
+  return op && op != &as_strided_op() && op != &item_op();
+}
+
+bool trailing(const std::vector<int>& dims, int rank) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != rank - static_cast<int>(dims.size() - i)) return false;
+  return !dims.empty();
+}
+
+Dims row_shape(const Dims& domain, int inner_dims) {
+  Dims shape = domain;
+  for (int d = domain.size() - inner_dims; d < domain.size(); ++d) shape[d] = 1;
+  return shape;
+}
+
+bool is_row_gather(const fx::Node& node) {
+  const std::string_view name = node.called_op()->name();
+  if (name == "embedding") return true;
+  if (name != "index_select") return false;
+  return wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()) == 0;
+}
+
+class Grouper {
+ public:
+  Grouper(const ModelGraph& model, const GroupingOptions& options)
+      : model_(model), options_(options) {
+    out_.group_of.assign(model.graph->id_bound(), -1);
+    position_.assign(model.graph->id_bound(), 0);
+    seen_.assign(model.graph->id_bound(), 0);
+  }
+
+  Grouping run() {
+    int32_t position = 0;
+    for (fx::Node* node : model_.graph->nodes()) {
+      position_[node->id()] = position++;
+      if (has_code(*node)) place(node);
+    }
+    for (Group& group : out_.groups)
+      std::sort(group.nodes.begin(), group.nodes.end(),
+                [&](const fx::Node* a, const fx::Node* b) {
+                  return position_[a->id()] < position_[b->id()];
+                });
+    return std::move(out_);
+  }
+
+ private:
+  void place(fx::Node* node) {
+    switch (lowering_of(*node)) {
+      case Lowering::scalar:
+        return place_scalar(node);
+      case Lowering::reduce:
+        return place_reduction(node);
+      case Lowering::gather:
+        return place_gather(node);
+      case Lowering::contraction:
+        start(node, node->called_op() == &contract_op()
+                        ? Region::Kind::contraction
+                        : Region::Kind::kernel);
+        return;
+      case Lowering::attention:
+        start(node, node->called_op() == &attention_op()
+                        ? Region::Kind::attention
+                        : Region::Kind::kernel);
+        return;
+      case Lowering::cat:
+        start(node, node->called_op()->name() == "cat"
+                        ? Region::Kind::copies
+                        : Region::Kind::kernel);
+        return;
+      default:
+        start(node, Region::Kind::kernel);
+    }
+  }
+
+  Group& start(fx::Node* node, Region::Kind kind, int inner_dims = 0) {
+    Group group;
+    group.kind = kind;
+    if (node->val().is_tensor()) group.domain = node->val_tensor().sizes();
+    group.inner_dims = inner_dims;
+    group.nodes = {node};
+    out_.group_of[node->id()] = static_cast<int32_t>(out_.groups.size());
+    out_.groups.push_back(std::move(group));
+    return out_.groups.back();
+  }
+
+  Group* group_of(const fx::Node* node) {
+    const int32_t index = out_.group_of[node->id()];
+    return index < 0 ? nullptr : &out_.groups[index];
+  }
+
+  // --- Elementwise nodes. ---
+
+  void place_scalar(fx::Node* node) {
+    std::vector<int32_t> merged;
+    bool contraction = false;
+    for (fx::Node* input : node->all_input_nodes()) {
+      const int32_t index = out_.group_of[input->id()];
+      if (index < 0 || contains(merged, index)) continue;
+      const Group& group = out_.groups[index];
+      const bool is_contraction = group.kind == Region::Kind::contraction;
+      if (is_contraction && contraction) continue;
+      if (!accepts_scalar(group, *node)) continue;
+      merged.push_back(index);
+      if (!fits_together(merged, *node) || closes_cycle(merged, *node))
+        merged.pop_back();
+      else
+        contraction = contraction || is_contraction;
+    }
+    if (merged.empty())
+      start(node, Region::Kind::rows);
+    else
+      join(merged, node);
+  }
+
+  bool accepts_scalar(const Group& group, const fx::Node& node) {
+    if (!options_.fuse || group.nodes.size() >= kMaxNodes) return false;
+    const Dims& shape = node.val_tensor().sizes();
+    switch (group.kind) {
+      case Region::Kind::rows:
+        return (shape == group.domain ||
+                (group.inner_dims > 0 &&
+                 shape == row_shape(group.domain, group.inner_dims))) &&
+               inputs_in_place(group, node);
+      case Region::Kind::contraction:
+        return options_.epilogues && shape == group.domain &&
+               inputs_in_place(group, node);
+      case Region::Kind::columns:
+        return shape == group.post && only_post_inputs(group, node);
+      default:
+        return false;
+    }
+  }
+
+  // Values of the group that `node` reads are at the same place of the loops:
+  // whole, or constant along the row with the row's dims kept.
+  bool inputs_in_place(const Group& group, const fx::Node& node) {
+    const int rank = group.domain.size();
+    for (const fx::Node* input : node.all_input_nodes()) {
+      if (group_of(input) != &group) continue;
+      if (input->val_tensor().dim() != rank) return false;
+    }
+    return true;
+  }
+
+  bool only_post_inputs(const Group& group, const fx::Node& node) {
+    for (const fx::Node* input : node.all_input_nodes())
+      if (group_of(input) == &group &&
+          (input->val_tensor().sizes() != group.post ||
+           !depends_on_reduction(*input, group)))
+        return false;
+    return true;
+  }
+
+  bool depends_on_reduction(const fx::Node& node, const Group& group) {
+    if (lowering_of(node) == Lowering::reduce) return true;
+    for (const fx::Node* input : node.all_input_nodes())
+      if (group_of(input) == &group && depends_on_reduction(*input, group))
+        return true;
+    return false;
+  }
+
+  // The groups can be one: equal domains, at most one kind of row, and what a
+  // contraction would read beside its sum can be addressed by its tiles.
+  bool fits_together(const std::vector<int32_t>& merged,
+                     const fx::Node& node) {
+    const Group& first = out_.groups[merged.front()];
+    int inner = 0;
+    size_t count = 0;
+    const Group* contraction = nullptr;
+    for (int32_t index : merged) {
+      const Group& group = out_.groups[index];
+      const bool mixes_columns = merged.size() > 1 &&
+                                 group.kind == Region::Kind::columns;
+      if (mixes_columns || group.domain != first.domain) return false;
+      if (inner && group.inner_dims && inner != group.inner_dims) return false;
+      inner = std::max(inner, group.inner_dims);
+      count += group.nodes.size();
+      if (group.kind == Region::Kind::contraction) contraction = &group;
+    }
+    if (count >= kMaxNodes) return false;
+    if (!contraction) return true;
+    return inner == 0 && epilogue_fits(*contraction, merged, node);
+  }
+
+  bool epilogue_fits(const Group& contraction,
+                     const std::vector<int32_t>& merged,
+                     const fx::Node& node) {
+    const int batch = contraction_batch_dims(*contraction.nodes.front());
+    const auto fits = [&](const fx::Node& member) {
+      if (member.called_op() == &contract_op()) return true;
+      if (member.val_tensor().dtype() != DType::f32 &&
+          member.val_tensor().dtype() != DType::boolean)
+        return false;
+      if (!member.val_tensor().is_contiguous()) return false;
+      for (const fx::Node* input : member.all_input_nodes())
+        if (!contains(merged, out_.group_of[input->id()]) &&
+            !tile_addressable(input->val_tensor(), contraction.domain, batch))
+          return false;
+      return true;
+    };
+    for (int32_t index : merged)
+      for (const fx::Node* member : out_.groups[index].nodes)
+        if (!fits(*member)) return false;
+    return fits(node);
+  }
+
+  static bool tile_addressable(const Tensor& t, const Dims& domain,
+                               int batch) {
+    const int last = domain.size() - 1;
+    const Dims strides = broadcast_strides(t, domain);
+    return t.dtype() != DType::f64 && !is_integral(t.dtype()) &&
+           strides[last] <= 1 &&
+           uniform_stride(domain, strides, 0, batch) >= 0 &&
+           uniform_stride(domain, strides, batch, last) >= 0;
+  }
+
+  // --- Reductions. ---
+
+  void place_reduction(fx::Node* node) {
+    const std::vector<int> dims = reduced_dims(*node);
+    fx::Node* input = node->arg_node(0);
+    const Dims& domain = input->val_tensor().sizes();
+    const auto inner = static_cast<int>(dims.size());
+    if (!trailing(dims, domain.size())) return place_columns(node, domain);
+    const int32_t index = out_.group_of[input->id()];
+    if (index >= 0 && options_.fuse) {
+      const Group& group = out_.groups[index];
+      const bool fits =
+          group.kind == Region::Kind::rows && group.domain == domain &&
+          (group.inner_dims == 0 || group.inner_dims == inner) &&
+          group.nodes.size() < kMaxNodes &&
+          input->val_tensor().dim() == domain.size();
+      if (fits && !closes_cycle({index}, *node)) {
+        join({index}, node);
+        out_.groups[index].inner_dims = inner;
+        return;
+      }
+    }
+    Group& group = start(node, Region::Kind::rows, inner);
+    group.domain = domain;
+  }
+
+  void place_columns(fx::Node* node, const Dims& domain) {
+    fx::Node* input = node->arg_node(0);
+    const int32_t index = out_.group_of[input->id()];
+    if (index >= 0 && options_.fuse && absorbable(out_.groups[index], *node, domain)) {
+      join({index}, node);
+      Group& group = out_.groups[index];
+      group.kind = Region::Kind::columns;
+      group.post = node->val_tensor().sizes();
+      return;
+    }
+    Group& group = start(node, Region::Kind::columns);
+    group.domain = domain;
+    group.post = node->val_tensor().sizes();
+  }
+
+  // Elementwise work that only this reduction reads.
+  bool absorbable(const Group& group, const fx::Node& reduction,
+                  const Dims& domain) {
+    if (group.kind != Region::Kind::rows || group.inner_dims != 0 ||
+        group.domain != domain)
+      return false;
+    for (const fx::Node* member : group.nodes)
+      for (const fx::Node* user : member->users())
+        if (user != &reduction && group_of(user) != &group) return false;
+    return true;
+  }
+
+  void place_gather(fx::Node* node) {
+    if (!is_row_gather(*node)) {
+      start(node, Region::Kind::kernel);
+      return;
+    }
+    const int inner = node->called_op()->name() == "embedding"
+                          ? 1
+                          : node->val_tensor().dim() - 1;
+    if (inner == 0)
+      start(node, Region::Kind::kernel);
+    else
+      start(node, Region::Kind::rows, inner);
+  }
+
+  // --- Joining. ---
+
+  void join(const std::vector<int32_t>& merged, fx::Node* node) {
+    int32_t target = merged.front();
+    for (int32_t index : merged)
+      if (out_.groups[index].kind == Region::Kind::contraction) target = index;
+    Group& into = out_.groups[target];
+    for (int32_t index : merged) {
+      if (index == target) continue;
+      Group& from = out_.groups[index];
+      for (fx::Node* member : from.nodes) {
+        out_.group_of[member->id()] = target;
+        into.nodes.push_back(member);
+      }
+      into.inner_dims = std::max(into.inner_dims, from.inner_dims);
+      from.nodes.clear();
+      from.dead = true;
+    }
+    out_.group_of[node->id()] = target;
+    into.nodes.push_back(node);
+  }
+
+  // Would the merged groups and `node` depend on something that depends on
+  // them? Walks back from their outside inputs, whole groups at a time.
+  bool closes_cycle(const std::vector<int32_t>& merged, const fx::Node& node) {
+    ++epoch_;
+    stack_.clear();
+    int32_t earliest = INT32_MAX;
+    const auto push_inputs = [&](const fx::Node& of) {
+      for (fx::Node* input : of.all_input_nodes()) stack_.push_back(input);
+    };
+    for (int32_t index : merged)
+      for (const fx::Node* member : out_.groups[index].nodes) {
+        earliest = std::min(earliest, position_[member->id()]);
+        push_outside(*member, merged);
+      }
+    push_outside(node, merged);
+    while (!stack_.empty()) {
+      const fx::Node* at = stack_.back();
+      stack_.pop_back();
+      if (seen_[at->id()] == epoch_) continue;
+      seen_[at->id()] = epoch_;
+      const int32_t index = out_.group_of[at->id()];
+      if (index >= 0 && contains(merged, index)) return true;
+      if (index < 0) {
+        if (position_[at->id()] > earliest) push_inputs(*at);
+        continue;
+      }
+      const Group& group = out_.groups[index];
+      bool later = false;
+      for (const fx::Node* member : group.nodes)
+        later = later || position_[member->id()] > earliest;
+      if (!later) continue;
+      for (const fx::Node* member : group.nodes) {
+        seen_[member->id()] = epoch_;
+        push_inputs(*member);
+      }
+    }
+    return false;
+  }
+
+  void push_outside(const fx::Node& of, const std::vector<int32_t>& merged) {
+    for (fx::Node* input : of.all_input_nodes())
+      if (!contains(merged, out_.group_of[input->id()]))
+        stack_.push_back(input);
+  }
+
+  static bool contains(const std::vector<int32_t>& list, int32_t item) {
+    return item >= 0 &&
+           std::find(list.begin(), list.end(), item) != list.end();
+  }
+
+  const ModelGraph& model_;
+  GroupingOptions options_;
+  Grouping out_;
+  std::vector<int32_t> position_;
+  std::vector<uint32_t> seen_;
+  uint32_t epoch_ = 0;
+  std::vector<fx::Node*> stack_;
+};
+
+}  // namespace
+
+int contraction_batch_dims(const fx::Node& contract) {
+  const ValueList& weights = contract.arg(1).as_sequence();
+  return weights[0].as_node()->val_tensor().dim() - 2;
+}
+
+int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
+                       int last) {
+  int64_t stride = -1, expected = 0;
+  for (int d = last - 1; d >= first; --d) {
+    if (sizes[d] == 1) continue;
+    if (stride < 0)
+      stride = strides[d];
+    else if (strides[d] != expected)
+      return -1;
+    expected = strides[d] * sizes[d];
+  }
+  return std::max<int64_t>(stride, 0);
+}
+
+Grouping group_nodes(const ModelGraph& model, const GroupingOptions& options) {
+  return Grouper(model, options).run();
+}
+
+Dims broadcast_strides(const Tensor& t, const Dims& domain) {
+  Dims strides(domain.size(), 0);
+  const int shift = domain.size() - t.dim();
+  for (int d = 0; d < t.dim(); ++d)
+    if (t.sizes()[d] != 1) strides[d + shift] = t.strides()[d];
+  return strides;
+}
+
+std::vector<int> reduced_dims(const fx::Node& node) {
+  const int rank = node.arg_node(0)->val_tensor().dim();
+  const int at = node.called_op()->index_of("dim");
+  std::vector<int> dims;
+  if (at >= 0 && !node.arg(static_cast<size_t>(at)).is_none())
+    for (int64_t d : node.arg(static_cast<size_t>(at)).as_dims())
+      dims.push_back(wrap_dim(d, rank));
+  if (dims.empty()) {
+    dims.resize(static_cast<size_t>(rank));
+    std::iota(dims.begin(), dims.end(), 0);
+  }
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
+bool keeps_dims(const fx::Node& node) {
+  return node.val_tensor().dim() == node.arg_node(0)->val_tensor().dim();
+}
+
+}  // namespace fxjit::passes

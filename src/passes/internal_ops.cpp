@@ -1,0 +1,80 @@
+#include "src/passes/internal_ops.h"
+
+#include <mutex>
+
+namespace fxjit::passes {
+namespace {
+
+Value infer_as_strided(const ops::OpCall& call) {
+  return Tensor::meta(call.dims(1), call.tensor(0).dtype(), call.dims(2),
+                      call.integer(3));
+}
+
+Value run_as_strided(const ops::OpCall& call) {
+  return call.tensor(0).as_strided(call.dims(1), call.dims(2),
+                                   call.integer(3));
+}
+
+Value infer_materialize(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+}
+
+Value run_materialize(const ops::OpCall& call) {
+  return call.tensor(0).clone().contiguous();
+}
+
+Scalar identity(ScalarBuilder&, const ops::OpCall&,
+                std::span<const Scalar> inputs) {
+  return inputs[0];
+}
+
+Value infer_item(const ops::OpCall& call) {
+  return call[0].at(static_cast<size_t>(call.integer(1)));
+}
+
+constexpr ops::OpRow kRows[] = {
+    {.name = "fxjit.as_strided",
+     .schema = "input, sizes, strides, offset",
+     .names = "",
+     .lowering = ops::Lowering::view,
+     .infer = infer_as_strided,
+     .eager = run_as_strided},
+    {.name = "fxjit.materialize",
+     .schema = "input",
+     .names = "",
+     .lowering = ops::Lowering::scalar,
+     .infer = infer_materialize,
+     .eager = run_materialize,
+     .scalar = identity,
+     .scalar_types = ops::ScalarTypes::custom},
+    {.name = "fxjit.item",
+     .schema = "calls, index",
+     .names = "",
+     .infer = infer_item,
+     .eager = infer_item},
+};
+
+const ops::Op& internal(const char* name) {
+  static std::once_flag once;
+  std::call_once(once, [] { ops::register_ops(kRows); });
+  return ops::get_op(name);
+}
+
+}  // namespace
+
+const ops::Op& as_strided_op() {
+  static const ops::Op& op = internal("fxjit.as_strided");
+  return op;
+}
+
+const ops::Op& materialize_op() {
+  static const ops::Op& op = internal("fxjit.materialize");
+  return op;
+}
+
+const ops::Op& item_op() {
+  static const ops::Op& op = internal("fxjit.item");
+  return op;
+}
+
+}  // namespace fxjit::passes

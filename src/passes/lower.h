@@ -1,0 +1,33 @@
+// Lowers a normalised graph: composite ops are decomposed into scalar bodies,
+// reductions and contractions, views become as_strided of the node that owns the
+// memory, and every matrix product becomes one `contract`.
+#pragma once
+
+#include "src/passes/graph_builder.h"
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+ModelGraph lower(const ModelGraph& model);
+
+// (input, weights): input [..., M, K] times the weights [K, N_i] side by side,
+// f32; one weight may instead be [batch..., K, N]. K is contiguous in the
+// input and its other dims step uniformly within each of batch and rows.
+const ops::Op& contract_op();
+// (input, weights, biases): linear layers on one input, results side by side
+// along the last dim; `biases` is none or has one per weight.
+const ops::Op& merged_linear_op();
+
+// (query, key, value, mask, is_causal, scale): attention on [batch, heads, rows,
+// depth] with depth contiguous and mask expanded to the scores' shape.
+const ops::Op& attention_op();
+
+// The lowered form of linear, matmul, mm, bmm, addmm, baddbmm and merged
+// linears; none when the dtype has no generated code.
+Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
+                        const ValueList& args);
+// The lowered form of scaled_dot_product_attention; none to decompose it.
+Value lower_attention(GraphBuilder& builder, const ops::Op& op,
+                      const ValueList& args);
+
+}  // namespace fxjit::passes

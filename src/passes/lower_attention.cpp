@@ -1,0 +1,104 @@
+#include <cmath>
+
+#include "src/passes/internal_ops.h"
+#include "src/passes/lower.h"
+
+namespace fxjit::passes {
+namespace {
+
+Tensor val_of(const Value& proxy) {
+  return proxy.as_proxy()->val().as_tensor();
+}
+
+Value call(GraphBuilder& b, const char* op, ValueList args) {
+  const ops::Op& row = ops::get_op(op);
+  return b.call(row, ops::bind(row, args, {}));
+}
+
+bool mask_fits(const Value& mask) {
+  if (mask.is_none()) return true;
+  const Tensor t = val_of(mask);
+  return (t.dtype() == DType::f32 || t.dtype() == DType::boolean) &&
+         t.dim() <= 4;
+}
+
+// [batch, heads, rows, depth] with depth contiguous.
+Value four_dims(GraphBuilder& b, Value x) {
+  while (val_of(x).dim() < 4) x = call(b, "unsqueeze", {x, 0});
+  const Tensor t = val_of(x);
+  if (t.size(-1) > 1 && t.stride(-1) != 1)
+    return b.call(materialize_op(), {x});
+  return x;
+}
+
+bool supported(const ValueList& args, const Value& dropout,
+               const Value& grouped) {
+  const Tensor query = val_of(args[0]);
+  if (dropout.as_double() != 0 || grouped.as_bool()) return false;
+  if (query.dim() < 2 || query.dim() > 4 || !mask_fits(args[3])) return false;
+  for (int i : {0, 1, 2}) {
+    const Tensor t = val_of(args[i]);
+    if (t.dtype() != DType::f32 || t.dim() != query.dim() || t.numel() == 0)
+      return false;
+    for (int d = 0; d < query.dim() - 2; ++d)
+      if (t.sizes()[d] != query.sizes()[d]) return false;
+  }
+  return true;
+}
+
+// The result lies in memory as [batch, queries, heads, depth], as torch's own
+// fused kernel leaves it: joining the heads afterwards is then a view.
+Value infer_attention(const ops::OpCall& call) {
+  const Tensor q = call.tensor(0);
+  const int64_t heads = q.size(1), rows = q.size(2);
+  const int64_t depth = call.tensor(2).size(3);
+  return Tensor::meta({q.size(0), heads, rows, depth}, q.dtype(),
+                      {rows * heads * depth, depth, heads * depth, 1});
+}
+
+constexpr ops::OpRow kRows[] = {
+    {.name = "fxjit.attention",
+     .schema = "query, key, value, mask, is_causal, scale",
+     .names = "",
+     .lowering = ops::Lowering::attention,
+     .infer = infer_attention},
+};
+
+}  // namespace
+
+const ops::Op& attention_op() {
+  static const ops::Op& op = [] () -> const ops::Op& {
+    ops::register_ops(kRows);
+    return ops::get_op("fxjit.attention");
+  }();
+  return op;
+}
+
+Value lower_attention(GraphBuilder& b, const ops::Op& op,
+                      const ValueList& args) {
+  const auto arg = [&](const char* name) -> const Value& {
+    return args[op.index_of(name)];
+  };
+  const Tensor query = val_of(args[0]);
+  if (!supported(args, arg("dropout_p"), arg("enable_gqa"))) return {};
+  const Value q = four_dims(b, args[0]);
+  const Value k = four_dims(b, args[1]);
+  const Value v = four_dims(b, args[2]);
+  Value mask = arg("attn_mask");
+  if (!mask.is_none()) {
+    const Tensor t = val_of(q);
+    const Dims scores{t.size(0), t.size(1), t.size(2), val_of(k).size(2)};
+    mask = call(b, "expand", {mask, scores});
+  }
+  const double scale =
+      arg("scale").is_none()
+          ? 1 / std::sqrt(static_cast<double>(query.size(-1)))
+          : arg("scale").as_double();
+  Value result =
+      b.call(attention_op(), {q, k, v, mask, arg("is_causal"), scale});
+  for (int d = query.dim(); d < 4; ++d)
+    result = call(b, "squeeze", {result, 0});
+  return result;
+}
+
+}  // namespace fxjit::passes

@@ -1,0 +1,194 @@
+#include <mutex>
+
+#include "src/passes/internal_ops.h"
+#include "src/passes/lower.h"
+
+namespace fxjit::passes {
+namespace {
+
+Tensor val_of(const Value& proxy) {
+  return proxy.as_proxy()->val().as_tensor();
+}
+
+Value infer_contract(const ops::OpCall& call) {
+  Dims sizes = call.tensor(0).sizes();
+  int64_t columns = 0;
+  for (const Value& weight : call[1].as_sequence())
+    columns += weight.as_tensor().size(-1);
+  sizes[sizes.size() - 1] = columns;
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+Value infer_merged_linear(const ops::OpCall& call) {
+  Dims sizes = call.tensor(0).sizes();
+  int64_t columns = 0;
+  for (const Value& weight : call[1].as_sequence())
+    columns += weight.as_tensor().size(0);
+  sizes[sizes.size() - 1] = columns;
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+constexpr ops::OpRow kRows[] = {
+    {.name = "fxjit.contract",
+     .schema = "input, weights",
+     .names = "",
+     .lowering = ops::Lowering::contraction,
+     .infer = infer_contract},
+    {.name = "fxjit.merged_linear",
+     .schema = "input, weights, biases",
+     .names = "",
+     .lowering = ops::Lowering::contraction,
+     .infer = infer_merged_linear},
+};
+
+const ops::Op& internal(const char* name) {
+  static std::once_flag once;
+  std::call_once(once, [] { ops::register_ops(kRows); });
+  return ops::get_op(name);
+}
+
+Value call(GraphBuilder& b, const char* op, ValueList args) {
+  const ops::Op& row = ops::get_op(op);
+  return b.call(row, ops::bind(row, args, {}));
+}
+
+// Dims [first, last) of `t` step uniformly: element i of the flattened dims is
+// at i * stride.
+bool uniform(const Tensor& t, int first, int last) {
+  int64_t expected = -1;
+  for (int d = last - 1; d >= first; --d) {
+    if (t.sizes()[d] == 1) continue;
+    if (expected >= 0 && t.strides()[d] != expected) return false;
+    expected = t.strides()[d] * t.sizes()[d];
+  }
+  return true;
+}
+
+// `batch_dims` leading dims are batch, the rest but the last are rows.
+Value addressable(GraphBuilder& b, const Value& input, int batch_dims) {
+  const Tensor t = val_of(input);
+  const int last = t.dim() - 1;
+  const bool contiguous_depth =
+      t.sizes()[last] <= 1 || t.strides()[last] == 1;
+  if (contiguous_depth && uniform(t, 0, batch_dims) &&
+      uniform(t, batch_dims, last))
+    return input;
+  return b.call(materialize_op(), {input});
+}
+
+Value contract(GraphBuilder& b, const Value& input, ValueList weights,
+               int batch_dims) {
+  return b.call(contract_op(), {addressable(b, input, batch_dims),
+                                Value::list(std::move(weights))});
+}
+
+Value transpose_last(GraphBuilder& b, const Value& x) {
+  return call(b, "transpose", {x, -2, -1});
+}
+
+Value linear(GraphBuilder& b, const Value& input, const Value& weights,
+             const Value& biases) {
+  ValueList transposed;
+  for (const Value& weight : weights.as_sequence())
+    transposed.push_back(transpose_last(b, weight));
+  const bool vector = val_of(input).dim() == 1;
+  const Value rows = vector ? call(b, "unsqueeze", {input, 0}) : input;
+  Value result = contract(b, rows, std::move(transposed), 0);
+  if (vector) result = call(b, "squeeze", {result, 0});
+  if (biases.is_none()) return result;
+  const ValueList& parts = biases.as_sequence();
+  const Value bias = parts.size() == 1
+                         ? parts[0]
+                         : call(b, "cat", {Value::list(parts), 0});
+  return call(b, "add", {result, bias});
+}
+
+// Expands the batch dims of both operands to their common shape.
+Value expand_batch(GraphBuilder& b, const Value& x, const Dims& batch) {
+  const Tensor t = val_of(x);
+  Dims sizes = batch;
+  sizes.push_back(t.size(-2));
+  sizes.push_back(t.size(-1));
+  if (t.sizes() == sizes) return x;
+  return call(b, "expand", {x, sizes});
+}
+
+Dims batch_of(const Tensor& t) {
+  Dims batch = t.sizes();
+  batch.resize(t.dim() - 2);
+  return batch;
+}
+
+Value matmul(GraphBuilder& b, Value lhs, Value rhs) {
+  const bool row = val_of(lhs).dim() == 1;
+  const bool column = val_of(rhs).dim() == 1;
+  if (row) lhs = call(b, "unsqueeze", {lhs, 0});
+  if (column) rhs = call(b, "unsqueeze", {rhs, 1});
+  Value result;
+  if (val_of(rhs).dim() == 2) {
+    result = contract(b, lhs, {rhs}, 0);
+  } else {
+    const Dims batch =
+        broadcast_shapes(batch_of(val_of(lhs)), batch_of(val_of(rhs)));
+    lhs = expand_batch(b, lhs, batch);
+    rhs = expand_batch(b, rhs, batch);
+    if (!uniform(val_of(rhs), 0, batch.size()))
+      rhs = b.call(materialize_op(), {rhs});
+    result = contract(b, lhs, {rhs}, batch.size());
+  }
+  if (column) result = call(b, "squeeze", {result, -1});
+  if (row) result = call(b, "squeeze", {result, column ? -1 : -2});
+  return result;
+}
+
+// beta * input + alpha * product.
+Value add_scaled(GraphBuilder& b, const Value& input, const Value& product,
+                 const Value& beta, const Value& alpha) {
+  Value scaled = product;
+  if (alpha.as_double() != 1) scaled = call(b, "mul", {scaled, alpha});
+  if (beta.as_double() == 0) return scaled;
+  const Value base =
+      beta.as_double() == 1 ? input : call(b, "mul", {input, beta});
+  return call(b, "add", {scaled, base});
+}
+
+bool all_f32(const ValueList& args) {
+  bool result = true;
+  for (const Value& arg : args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (leaf.is_proxy()) result = result && val_of(leaf).dtype() == DType::f32;
+    });
+  return result;
+}
+
+}  // namespace
+
+const ops::Op& contract_op() {
+  static const ops::Op& op = internal("fxjit.contract");
+  return op;
+}
+
+const ops::Op& merged_linear_op() {
+  static const ops::Op& op = internal("fxjit.merged_linear");
+  return op;
+}
+
+Value lower_contraction(GraphBuilder& b, const ops::Op& op,
+                        const ValueList& args) {
+  if (&op == &contract_op() || !all_f32(args)) return {};
+  if (&op == &merged_linear_op()) return linear(b, args[0], args[1], args[2]);
+  const std::string_view name = op.name();
+  if (name == "linear") {
+    const Value biases = args[2].is_none() ? Value() : Value::list({args[2]});
+    return linear(b, args[0], Value::list({args[1]}), biases);
+  }
+  if (name == "matmul" || name == "mm" || name == "bmm" || name == "mv" ||
+      name == "dot")
+    return matmul(b, args[0], args[1]);
+  if (name == "addmm" || name == "baddbmm")
+    return add_scaled(b, args[0], matmul(b, args[1], args[2]),
+                      args[op.index_of("beta")], args[op.index_of("alpha")]);
+  return {};
+}
+
+}  // namespace fxjit::passes

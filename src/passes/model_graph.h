@@ -1,0 +1,59 @@
+// ModelGraph: a graph on its way through the compiler, with the tensors that its
+// get_attr nodes name. Passes take one and give one; the captured graph is never
+// touched. Every node but the output has its val() set.
+//
+// Forms, each checked by verify():
+//   normalized  calls are call_function of canonical spellings with all
+//               parameters bound by position; composite ops still whole
+//   lowered     composite ops decomposed; views are as_strided of a node that
+//               owns memory; contractions are matmul
+//   fused       calls are call_module of `regions`, or as_strided
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/tensor.h"
+
+namespace fxjit::passes {
+
+enum class GraphForm : uint8_t { normalized, lowered, fused };
+
+// A fused region: a sub-graph whose placeholders are the region's inputs and
+// whose output is the tuple of values needed outside.
+struct Region {
+  enum class Kind : uint8_t {
+    rows,         // Elementwise work and reductions over trailing dims.
+    columns,      // Elementwise work and one level of other reductions.
+    contraction,  // One matmul with elementwise work on its result.
+    attention,    // One scaled_dot_product_attention.
+    copies,       // cat: one copy per input.
+    kernel,       // One op with a kernel of its own (convolution, fallback).
+  };
+  Kind kind = Kind::rows;
+  std::unique_ptr<fx::Graph> graph;
+  Dims domain;         // Shape that the loops run over.
+  int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
+  std::vector<std::string> nodes;  // Captured nodes it came from.
+};
+
+struct ModelGraph {
+  GraphForm form = GraphForm::normalized;
+  std::unique_ptr<fx::Graph> graph;
+  std::vector<Tensor> constants;  // get_attr "constant_<i>" names constants[i].
+  std::map<std::string, Region, std::less<>> regions;  // call_module targets.
+
+  const Tensor& constant(const fx::Node& node) const;
+  const Region& region(const fx::Node& node) const;
+  // The graph's text, then each region's.
+  std::string str() const;
+};
+
+// Throws InternalError naming the first node that does not fit the form.
+void verify(const ModelGraph& model);
+
+}  // namespace fxjit::passes

@@ -1,0 +1,13 @@
+#include "src/passes/patterns.h"
+
+namespace fxjit::passes {
+
+std::span<const Pattern> patterns() {
+  static constexpr Pattern kPatterns[] = {
+      {"fuse_attention", fuse_attention},
+      {"merge_linears", merge_linears},
+  };
+  return kPatterns;
+}
+
+}  // namespace fxjit::passes

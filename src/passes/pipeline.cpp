@@ -1,0 +1,60 @@
+#include "src/passes/pipeline.h"
+
+#include <algorithm>
+
+#include "src/passes/fuse.h"
+#include "src/passes/lower.h"
+#include "src/passes/normalize.h"
+#include "src/passes/patterns.h"
+
+namespace fxjit::passes {
+namespace {
+
+class Pipeline {
+ public:
+  explicit Pipeline(const PipelineOptions& options) : options_(options) {}
+
+  bool enabled(std::string_view pass) const {
+    return std::find(options_.disabled.begin(), options_.disabled.end(),
+                     pass) == options_.disabled.end();
+  }
+
+  void done(std::string_view pass, const ModelGraph& model) const {
+    verify(model);
+    if (options_.observer) options_.observer(pass, model);
+  }
+
+ private:
+  const PipelineOptions& options_;
+};
+
+}  // namespace
+
+ModelGraph run_pipeline(const fx::GraphModule& module,
+                        std::span<const Value> inputs,
+                        const PipelineOptions& options) {
+  const Pipeline pipeline(options);
+  ModelGraph model = normalize(module, inputs);
+  pipeline.done("normalize", model);
+  for (const Pattern& pattern : patterns())
+    if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
+      pipeline.done(pattern.name, model);
+  model = lower(model);
+  pipeline.done("lower", model);
+  GroupingOptions grouping;
+  grouping.fuse = pipeline.enabled("fuse");
+  grouping.epilogues = pipeline.enabled("fuse_epilogues");
+  model = fuse(model, grouping);
+  pipeline.done("fuse", model);
+  return model;
+}
+
+std::vector<std::string> optional_passes() {
+  std::vector<std::string> names;
+  for (const Pattern& pattern : patterns()) names.push_back(pattern.name);
+  names.push_back("fuse");
+  names.push_back("fuse_epilogues");
+  return names;
+}
+
+}  // namespace fxjit::passes

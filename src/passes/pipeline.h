@@ -1,0 +1,30 @@
+// The passes in order, from a captured graph and the shapes of one call to a
+// fused ModelGraph. Each pass can be disabled by name where that leaves a
+// correct graph, is verified after it has run, and shown to an observer.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fxjit/fx/graph_module.h"
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+struct PipelineOptions {
+  std::vector<std::string> disabled;
+  // Called after each pass that changed something; may be empty.
+  std::function<void(std::string_view pass, const ModelGraph& model)> observer;
+};
+
+ModelGraph run_pipeline(const fx::GraphModule& module,
+                        std::span<const Value> inputs,
+                        const PipelineOptions& options);
+
+// Names that PipelineOptions::disabled may hold.
+std::vector<std::string> optional_passes();
+
+}  // namespace fxjit::passes

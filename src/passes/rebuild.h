@@ -1,0 +1,19 @@
+// Rebuilding a ModelGraph call by call through a GraphBuilder: the common frame
+// of passes that replace or lower calls.
+#pragma once
+
+#include <functional>
+
+#include "src/passes/graph_builder.h"
+
+namespace fxjit::passes {
+
+// Gives the proxy (or value) that stands for `node`; none means: make the same
+// call again with the mapped arguments.
+using RebuildFn =
+    std::function<Value(GraphBuilder&, const fx::Node& node, ValueList& args)>;
+
+ModelGraph rebuild(const ModelGraph& model, GraphBuilder::Options options,
+                   const RebuildFn& replace = nullptr);
+
+}  // namespace fxjit::passes

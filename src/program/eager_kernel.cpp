@@ -1,0 +1,41 @@
+#include "src/program/eager_kernel.h"
+
+#include "src/program/plan_builder.h"
+
+namespace fxjit::program {
+namespace {
+
+// A tensor over memory of the call; it must not outlive it.
+Tensor borrow(void* first, const Tensor& val) {
+  const auto bytes = static_cast<size_t>(extent_bytes(val));
+  return Tensor::view(Storage::borrow(first, bytes, nullptr), val.sizes(),
+                      val.dtype(), val.strides(), 0);
+}
+
+}  // namespace
+
+EagerKernel::EagerKernel(const ops::Op& op, ValueList args, ValueList results)
+    : op_(op), args_(std::move(args)), results_(std::move(results)) {}
+
+void EagerKernel::run(const KernelCall& call, int64_t, int64_t) const {
+  size_t operand = 0;
+  ValueList args;
+  for (const Value& arg : args_)
+    args.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
+      if (!leaf.is_tensor()) return leaf;
+      return borrow(call.operands[operand++], leaf.as_tensor());
+    }));
+  const Value result = ops::run_eager({op_, args});
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const Tensor& computed =
+        result.is_tensor() ? result.as_tensor() : result.at(i).as_tensor();
+    borrow(call.operands[operand++], results_[i].as_tensor())
+        .copy_from(computed);
+  }
+}
+
+std::string EagerKernel::describe() const {
+  return "eager " + std::string(op_.name());
+}
+
+}  // namespace fxjit::program

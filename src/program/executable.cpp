@@ -1,0 +1,184 @@
+#include "src/program/executable.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "fxjit/error.h"
+#include "src/support/aligned_block.h"
+
+namespace fxjit::program {
+namespace {
+
+constexpr size_t kCacheLine = 64;
+
+size_t round_up(size_t bytes) {
+  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+}
+
+// Few tasks are cut into one run per thread, so that neighbouring tasks (whose
+// weights lie side by side) stay together; many into more, to even out.
+int64_t chunk_of(const KernelPlan& plan, int threads) {
+  const int64_t per_thread = (plan.tasks + threads - 1) / threads;
+  constexpr int64_t kManyTasks = 32;
+  constexpr int64_t kRunsPerThread = 4;
+  const int64_t run = per_thread < kManyTasks
+                          ? per_thread
+                          : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
+  return std::max(plan.grain, run);
+}
+
+}  // namespace
+
+// Working memory of one call at a time.
+struct Executable::Context {
+  support::AlignedBlock arena;
+  support::AlignedBlock scratch;
+  std::vector<void*> operands;
+  std::vector<int32_t> status;  // Per thread, so that none is shared.
+};
+
+Executable::Executable(Parts parts) : parts_(std::move(parts)) {
+  const Program& program = parts_.program;
+  FXJIT_CHECK(parts_.kernels.size() == program.steps.size() &&
+                  parts_.plans.size() == program.steps.size(),
+              "one kernel and plan per step");
+  arena_bytes_ = round_up(static_cast<size_t>(program.arena_bytes));
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    const KernelPlan& plan = parts_.plans[i];
+    thread_scratch_ = std::max(thread_scratch_, round_up(plan.scratch_bytes));
+    const auto* external = std::get_if<ExternStep>(&step.body);
+    const bool parallel = plan.tasks > plan.grain && parts_.max_threads > 1;
+    const auto first = static_cast<int32_t>(operands_.size());
+    add_operands(step);
+    if (plan.tasks == 0) continue;
+    launches_.push_back({parts_.kernels[i],
+                         external ? external->kernel.get() : nullptr, first,
+                         static_cast<int32_t>(i), plan.tasks,
+                         chunk_of(plan, parts_.max_threads),
+                         parallel ? parts_.max_threads : 1});
+  }
+  scratch_bytes_ =
+      thread_scratch_ * static_cast<size_t>(std::max(1, parts_.max_threads));
+}
+
+void Executable::add_operands(const Step& step) {
+  for (const OperandRef& ref : step.operands) {
+    const Buffer& buffer = parts_.program.buffers[ref.buffer];
+    if (buffer.home == Home::input || buffer.home == Home::output)
+      patches_.push_back({static_cast<int32_t>(operands_.size()), buffer.index,
+                          ref.byte_offset, buffer.home == Home::output});
+    operands_.push_back(ref);
+  }
+}
+
+Executable::~Executable() {
+  for (auto& slot : kept_) delete slot.exchange(nullptr);
+}
+
+std::unique_ptr<Executable::Context> Executable::make_context() const {
+  auto context = std::make_unique<Context>();
+  if (arena_bytes_) context->arena = support::AlignedBlock(arena_bytes_);
+  if (scratch_bytes_) context->scratch = support::AlignedBlock(scratch_bytes_);
+  context->status.resize(static_cast<size_t>(parts_.max_threads) *
+                         (kCacheLine / sizeof(int32_t)));
+  for (const OperandRef& ref : operands_) {
+    const Buffer& buffer = parts_.program.buffers[ref.buffer];
+    std::byte* base = nullptr;
+    switch (buffer.home) {
+      case Home::arena:
+        base = static_cast<std::byte*>(context->arena.data()) + buffer.offset;
+        break;
+      case Home::constant:
+        base = static_cast<std::byte*>(
+            parts_.program.constants[buffer.index].data());
+        break;
+      case Home::packed:
+        base = static_cast<std::byte*>(
+            const_cast<void*>(parts_.packed[buffer.index]));
+        break;
+      case Home::input:
+      case Home::output:
+        break;  // Patched per call.
+    }
+    context->operands.push_back(base ? base + ref.byte_offset : nullptr);
+  }
+  return context;
+}
+
+std::unique_ptr<Executable::Context> Executable::acquire() const {
+  for (auto& slot : kept_) {
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+    if (Context* kept = slot.exchange(nullptr, std::memory_order_acquire))
+      return std::unique_ptr<Context>(kept);
+  }
+  return make_context();
+}
+
+void Executable::release(std::unique_ptr<Context> context) const {
+  for (auto& slot : kept_) {
+    Context* expected = nullptr;
+    if (slot.compare_exchange_strong(expected, context.get(),
+                                     std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+      context.release();
+      return;
+    }
+  }
+}
+
+void Executable::launch(const Launch& launch, Context& context) const {
+  // Extern kernels may throw; they then have a single task and run here.
+  const auto body = [&](int64_t begin, int64_t end, int thread) {
+    KernelCall call;
+    call.operands = context.operands.data() + launch.first_operand;
+    call.scratch = static_cast<std::byte*>(context.scratch.data()) +
+                   thread_scratch_ * static_cast<size_t>(thread);
+    call.status = context.status.data() +
+                  static_cast<size_t>(thread) * (kCacheLine / sizeof(int32_t));
+    if (launch.external)
+      launch.external->run(call, begin, end);
+    else
+      launch.kernel(&call, begin, end);
+  };
+  if (launch.threads > 1)
+    parts_.pool->parallel_for(launch.tasks, body, launch.threads,
+                              launch.chunk);
+  else
+    body(0, launch.tasks, 0);
+}
+
+void Executable::run(std::span<void* const> inputs,
+                     std::span<void* const> outputs, StepTimes* times) const {
+  std::unique_ptr<Context> context = acquire();
+  for (const Patch& patch : patches_)
+    context->operands[patch.operand] =
+        static_cast<std::byte*>(patch.output ? outputs[patch.index]
+                                             : inputs[patch.index]) +
+        patch.byte_offset;
+  std::fill(context->status.begin(), context->status.end(), kOk);
+  using Clock = std::chrono::steady_clock;
+  for (const Launch& next : launches_) {
+    if (!times) {
+      launch(next, *context);
+      continue;
+    }
+    const auto start = Clock::now();
+    launch(next, *context);
+    times->nanoseconds[next.step] +=
+        std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+  }
+  if (times) ++times->calls;
+  const int32_t status =
+      *std::max_element(context->status.begin(), context->status.end());
+  release(std::move(context));
+  if (status != kOk) fail(status);
+}
+
+void Executable::fail(int32_t status) const {
+  if (status == kIndexOutOfRange)
+    throw IndexError("index out of range in self");
+  throw RuntimeError("a step of the compiled program failed");
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,93 @@
+// Executable: a Program with its kernels and weights, ready to run. Immutable
+// and shared: any number of threads may call run() at the same time. A repeated
+// call allocates nothing and takes no lock: working memory is kept in a few
+// slots and handed from call to call.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fxjit/thread_pool.h"
+#include "src/program/program.h"
+
+namespace fxjit::program {
+
+// Time of each step of one or more calls, for reports.
+struct StepTimes {
+  int64_t calls = 0;
+  std::vector<double> nanoseconds;  // One per step.
+};
+
+class Executable {
+ public:
+  struct Parts {
+    Program program;
+    std::vector<KernelFn> kernels;   // One per step; null for extern steps.
+    std::vector<KernelPlan> plans;   // One per step.
+    std::vector<const void*> packed; // One per packed weight.
+    std::shared_ptr<const void> keep_alive;  // Code and weights.
+    int max_threads = 1;
+    support::ThreadPool* pool = nullptr;  // Needed above one thread.
+  };
+
+  explicit Executable(Parts parts);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  const Program& program() const { return parts_.program; }
+  const std::vector<KernelPlan>& plans() const { return parts_.plans; }
+  int max_threads() const { return parts_.max_threads; }
+
+  // Runs all steps. `inputs` and `outputs` are first elements, in the order of
+  // the program's input and output buffers; shapes were checked by the caller.
+  // Throws IndexError when an index tensor reaches outside, RuntimeError when
+  // an extern kernel fails. Adds to `times` when given.
+  void run(std::span<void* const> inputs, std::span<void* const> outputs,
+           StepTimes* times = nullptr) const;
+
+  // Bytes of one call's working memory (arena, scratch of all threads).
+  size_t working_bytes() const { return arena_bytes_ + scratch_bytes_; }
+
+ private:
+  struct Context;
+  struct Patch {  // An operand that differs from call to call.
+    int32_t operand;
+    int32_t index;
+    int64_t byte_offset;
+    bool output;
+  };
+  struct Launch {
+    KernelFn kernel;
+    const ExternKernel* external;
+    int32_t first_operand;
+    int32_t step;
+    int64_t tasks;
+    int64_t chunk;
+    int threads;
+  };
+
+  void add_operands(const Step& step);
+  std::unique_ptr<Context> make_context() const;
+  std::unique_ptr<Context> acquire() const;
+  void release(std::unique_ptr<Context> context) const;
+  void launch(const Launch& launch, Context& context) const;
+  [[noreturn]] void fail(int32_t status) const;
+
+  // Calls beyond this many at once allocate their working memory afresh.
+  static constexpr int kKeptContexts = 16;
+
+  Parts parts_;
+  std::vector<Launch> launches_;
+  std::vector<OperandRef> operands_;
+  std::vector<Patch> patches_;
+  size_t arena_bytes_ = 0;
+  size_t thread_scratch_ = 0;
+  size_t scratch_bytes_ = 0;
+  mutable std::array<std::atomic<Context*>, kKeptContexts> kept_{};
+};
+
+}  // namespace fxjit::program

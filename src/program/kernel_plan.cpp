@@ -1,0 +1,158 @@
+#include "src/program/kernel_plan.h"
+
+#include <algorithm>
+
+#include "src/program/row_schedule.h"
+
+namespace fxjit::program {
+namespace {
+
+// Work below this many elements is not worth a hand-over between threads.
+constexpr int64_t kGrainElements = 4096;
+// The same for a contraction, in multiply-adds: about 5 us of one core.
+constexpr double kGrainProducts = 250e3;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+bool has_reduction(const ScalarBody& body) {
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [](const auto& i) { return is_reduction(i.prim); });
+}
+
+double body_cost(const ScalarBody& body) {
+  double cost = 0;
+  for (const ScalarInstr& instr : body.instrs) cost += prim_cost(instr.prim);
+  return cost;
+}
+
+template <typename Accesses>
+double bytes_per_element(const Accesses& accesses) {
+  double bytes = 0;
+  for (const auto& access : accesses)
+    if (access.inner != 0) bytes += static_cast<double>(dtype_size(access.dtype));
+  return bytes;
+}
+
+int64_t grain_of(int64_t elements_per_task, double cost) {
+  const double per_task = static_cast<double>(elements_per_task) *
+                          std::max(1.0, cost / 8);
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(static_cast<double>(kGrainElements) /
+                              std::max(1.0, per_task)));
+}
+
+KernelPlan plan_of(const RowStep& step, CpuLevel) {
+  KernelPlan plan;
+  const int64_t rows = numel(step.outer);
+  const double cost = body_cost(step.body);
+  const double elements = static_cast<double>(rows * step.inner);
+  if (is_flat(step)) {
+    plan.tasks = ceil_div(step.inner, kFlatChunk);
+    plan.grain = grain_of(kFlatChunk, cost);
+  } else {
+    plan.tasks = rows;
+    plan.grain = grain_of(step.inner, cost);
+    plan.scratch_bytes = schedule_rows(step).buffer_bytes;
+  }
+  plan.flops = elements * cost;
+  plan.bytes = elements * (bytes_per_element(step.inputs) +
+                           bytes_per_element(step.outputs));
+  return plan;
+}
+
+KernelPlan plan_of(const ColumnStep& step, CpuLevel level) {
+  KernelPlan plan;
+  const int64_t block = column_block(step, level);
+  const int64_t reduced = numel(step.reduce);
+  plan.tasks = numel(step.outer) * ceil_div(step.inner, block);
+  plan.grain = grain_of(block * reduced, body_cost(step.body));
+  const double points =
+      static_cast<double>(numel(step.outer) * step.inner * reduced);
+  plan.flops = points * body_cost(step.body);
+  plan.bytes = points * bytes_per_element(step.inputs);
+  return plan;
+}
+
+KernelPlan plan_of(const TileStep& step, CpuLevel level) {
+  KernelPlan plan;
+  const TileShape tile = tile_shape(level);
+  const int64_t per_matrix = panels(step, tile) * row_blocks(step);
+  plan.tasks = step.batch * per_matrix;
+  const double products = static_cast<double>(step.batch) *
+                          static_cast<double>(step.rows) *
+                          static_cast<double>(step.columns) *
+                          static_cast<double>(step.depth);
+  const double each = products / static_cast<double>(std::max<int64_t>(
+                                     1, plan.tasks));
+  plan.grain = std::max<int64_t>(
+      1, static_cast<int64_t>(kGrainProducts / std::max(1.0, each)));
+  plan.flops = 2 * products;
+  plan.bytes = 4.0 * static_cast<double>(step.batch) *
+               (static_cast<double>(step.rows) *
+                    static_cast<double>(step.depth + step.columns) +
+                (step.rhs_batched ? 1.0 : 1.0 / static_cast<double>(step.batch)) *
+                    static_cast<double>(step.depth) *
+                    static_cast<double>(step.columns));
+  return plan;
+}
+
+KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
+  KernelPlan plan;
+  const int64_t blocks = ceil_div(step.queries, query_block(level));
+  const double pairs = static_cast<double>(step.batch * step.heads) *
+                       static_cast<double>(step.queries) *
+                       static_cast<double>(step.keys);
+  plan.tasks = step.batch * step.heads * blocks;
+  plan.flops = 2 * pairs * static_cast<double>(step.depth + step.value_depth);
+  plan.bytes = 4.0 * static_cast<double>(step.batch * step.heads) *
+               static_cast<double>((step.queries + step.keys) *
+                                   (step.depth + step.value_depth));
+  const double each =
+      plan.flops / 2 / static_cast<double>(std::max<int64_t>(1, plan.tasks));
+  plan.grain = std::max<int64_t>(
+      1, static_cast<int64_t>(kGrainProducts / 4 / std::max(1.0, each)));
+  plan.scratch_bytes = attention_scratch(step, level);
+  return plan;
+}
+
+KernelPlan plan_of(const ExternStep& step, CpuLevel) {
+  KernelPlan plan;
+  plan.tasks = step.kernel->tasks();
+  plan.scratch_bytes = step.kernel->scratch_bytes();
+  return plan;
+}
+
+}  // namespace
+
+bool is_flat(const RowStep& step) {
+  return step.outer.empty() && !has_reduction(step.body);
+}
+
+int64_t column_block(const ColumnStep& step, CpuLevel level) {
+  const int64_t lanes = tile_shape(level).lanes;
+  return std::min(ceil_div(step.inner, lanes), int64_t{4}) * lanes;
+}
+
+int64_t row_blocks(const TileStep& step) {
+  return std::max<int64_t>(1, ceil_div(step.rows, kRowBlock));
+}
+
+int64_t panels(const TileStep& step, const TileShape& tile) {
+  return ceil_div(step.columns, tile.width());
+}
+
+int64_t query_block(CpuLevel level) { return tile_shape(level).lanes; }
+
+size_t attention_scratch(const AttentionStep& step, CpuLevel level) {
+  // Scaled queries, transposed [depth][lanes], then scores [keys][lanes].
+  const int64_t lanes = query_block(level);
+  return static_cast<size_t>(lanes * (step.depth + step.keys + 8)) *
+         sizeof(float);
+}
+
+KernelPlan kernel_plan(const StepBody& body, CpuLevel level) {
+  return std::visit([&](const auto& step) { return plan_of(step, level); },
+                    body);
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,30 @@
+#include "src/program/pack_kernel.h"
+
+#include "src/program/packing.h"
+
+namespace fxjit::program {
+
+PackKernel::PackKernel(const Matrix& matrix, CpuLevel level)
+    : matrix_(matrix),
+      width_(tile_shape(level).width()),
+      elements_(packed_elements(matrix.depth, matrix.columns, width_)) {}
+
+void PackKernel::run(const KernelCall& call, int64_t begin,
+                     int64_t end) const {
+  const auto* in = static_cast<const float*>(call.operands[0]);
+  auto* out = static_cast<float*>(call.operands[1]);
+  for (int64_t b = begin; b < end; ++b) {
+    const PackSource source{in + b * matrix_.batch_stride,
+                            matrix_.depth_stride, matrix_.column_stride,
+                            matrix_.columns};
+    pack_panels({&source, 1}, matrix_.depth, width_, out + b * elements_);
+  }
+}
+
+std::string PackKernel::describe() const {
+  return "pack " + std::to_string(matrix_.batch) + " x " +
+         std::to_string(matrix_.depth) + " x " +
+         std::to_string(matrix_.columns);
+}
+
+}  // namespace fxjit::program

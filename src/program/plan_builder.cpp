@@ -1,0 +1,88 @@
+#include "src/program/plan_builder.h"
+
+#include <algorithm>
+
+namespace fxjit::program {
+
+int RegionCall::result_index(const fx::Node& node) const {
+  const auto at = std::find(result_nodes.begin(), result_nodes.end(), &node);
+  return at == result_nodes.end()
+             ? -1
+             : static_cast<int>(at - result_nodes.begin());
+}
+
+int64_t extent_bytes(const Tensor& val) {
+  if (val.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int d = 0; d < val.dim(); ++d)
+    last += (val.sizes()[d] - 1) * val.strides()[d];
+  return (last + 1) * static_cast<int64_t>(val.item_size());
+}
+
+Placed PlanBuilder::allocate(const Tensor& val) {
+  Buffer buffer;
+  buffer.home = Home::arena;
+  buffer.bytes = extent_bytes(val);
+  program_.buffers.push_back(buffer);
+  return {static_cast<int32_t>(program_.buffers.size() - 1), 0, val, nullptr};
+}
+
+Placed PlanBuilder::place_constant(const Tensor& tensor) {
+  auto [entry, fresh] = constants_.try_emplace(tensor.id(), -1);
+  if (fresh) {
+    Buffer buffer;
+    buffer.home = Home::constant;
+    buffer.bytes = extent_bytes(tensor);
+    buffer.index = static_cast<int32_t>(program_.constants.size());
+    program_.constants.push_back(tensor);
+    program_.buffers.push_back(buffer);
+    entry->second = static_cast<int32_t>(program_.buffers.size() - 1);
+  }
+  const Tensor& kept = program_.constants[
+      program_.buffers[entry->second].index];
+  return {entry->second, 0,
+          Tensor::meta(kept.sizes(), kept.dtype(), kept.strides()), &kept};
+}
+
+namespace {
+
+// Equal for views of the same memory with the same shape, also when they were
+// made anew for another shape of the model.
+std::string piece_key(const Tensor& t) {
+  return std::to_string(reinterpret_cast<uintptr_t>(t.data())) +
+         t.sizes().str() + t.strides().str();
+}
+
+}  // namespace
+
+OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces) {
+  PackedWeight weight;
+  for (const Tensor& piece : pieces) {
+    weight.key += piece_key(piece);
+    weight.pieces.push_back({piece});
+    weight.depth = piece.size(0);
+    weight.columns += piece.size(1);
+  }
+  auto [entry, fresh] = packed_.try_emplace(weight.key, -1);
+  if (fresh) {
+    Buffer buffer;
+    buffer.home = Home::packed;
+    buffer.index = static_cast<int32_t>(program_.packed.size());
+    program_.packed.push_back(std::move(weight));
+    program_.buffers.push_back(buffer);
+    entry->second = static_cast<int32_t>(program_.buffers.size() - 1);
+  }
+  return {entry->second, 0};
+}
+
+void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
+                           const RegionCall& call) {
+  Step step;
+  step.body = std::move(body);
+  step.operands = std::move(operands);
+  step.label = call.label;
+  step.nodes = call.region.nodes;
+  program_.steps.push_back(std::move(step));
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,78 @@
+// Shared state of the planner while it walks the graph: where each value lies,
+// and the Program under construction. Private to src/program.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "src/passes/model_graph.h"
+#include "src/program/planner.h"
+#include "src/program/program.h"
+
+namespace fxjit::program {
+
+// A value's place: `val` gives shape and strides; the first element is at
+// `byte_offset` of the buffer.
+struct Placed {
+  int32_t buffer = -1;
+  int64_t byte_offset = 0;
+  Tensor val;
+  const Tensor* constant = nullptr;  // The tensor itself when it is one.
+
+  OperandRef ref() const { return {buffer, byte_offset}; }
+};
+
+// One region being lowered: its graph, its inputs' places by placeholder, the
+// places its results must go to, in order of the output tuple.
+struct RegionCall {
+  const passes::Region& region;
+  std::unordered_map<const fx::Node*, Placed> inputs;
+  std::vector<const fx::Node*> result_nodes;
+  std::vector<Placed> results;
+  std::string label;
+
+  // Position in `results`, or -1.
+  int result_index(const fx::Node& node) const;
+};
+
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(const PlanOptions& options) : options_(options) {}
+
+  Program& program() { return program_; }
+  const PlanOptions& options() const { return options_; }
+
+  // A new arena buffer for a value with the shape and strides of `val`.
+  Placed allocate(const Tensor& val);
+  Placed place_constant(const Tensor& tensor);
+  // The operand of a packed weight made of `pieces`.
+  OperandRef pack(const std::vector<Tensor>& pieces);
+  void add_step(StepBody body, std::vector<OperandRef> operands,
+                const RegionCall& call);
+
+ private:
+  const PlanOptions& options_;
+  Program program_;
+  std::unordered_map<const void*, int32_t> constants_;
+  std::unordered_map<std::string, int32_t> packed_;
+};
+
+// One function per kind of region. Those that return false leave the region to
+// the eager kernels.
+bool plan_rows(PlanBuilder& builder, const RegionCall& call);
+bool plan_columns(PlanBuilder& builder, const RegionCall& call);
+void plan_contraction(PlanBuilder& builder, const RegionCall& call);
+void plan_attention(PlanBuilder& builder, const RegionCall& call);
+void plan_copies(PlanBuilder& builder, const RegionCall& call);
+void plan_kernel(PlanBuilder& builder, const RegionCall& call);
+// Every node by its eager kernel, one step each.
+void plan_eager(PlanBuilder& builder, const RegionCall& call);
+
+// Gives every arena buffer its offset.
+void assign_arena(Program& program);
+
+// Bytes from the first to behind the last element.
+int64_t extent_bytes(const Tensor& val);
+
+}  // namespace fxjit::program

@@ -1,0 +1,153 @@
+// Contraction and attention regions to steps.
+#include "src/passes/grouping.h"
+#include "src/passes/lower.h"
+#include "src/program/pack_kernel.h"
+#include "src/program/plan_builder.h"
+#include "src/program/region_body.h"
+
+namespace fxjit::program {
+namespace {
+
+using passes::broadcast_strides;
+using passes::uniform_stride;
+
+const fx::Node& find_call(const RegionCall& call, const ops::Op& op) {
+  for (const fx::Node* node : call.region.graph->nodes())
+    if (node->called_op() == &op) return *node;
+  throw InternalError("a region lacks its " + std::string(op.name()));
+}
+
+int64_t product(const Dims& sizes, int first, int last) {
+  int64_t result = 1;
+  for (int d = first; d < last; ++d) result *= sizes[d];
+  return result;
+}
+
+TileAccess tile_access(const Tensor& val, const Dims& domain, int batch) {
+  const int last = domain.size() - 1;
+  const Dims strides = broadcast_strides(val, domain);
+  TileAccess access;
+  access.dtype = val.dtype();
+  access.batch = uniform_stride(domain, strides, 0, batch);
+  access.row = uniform_stride(domain, strides, batch, last);
+  access.column = strides[last];
+  FXJIT_CHECK(access.batch >= 0 && access.row >= 0 && access.column <= 1,
+              "a tile can address " + val.describe());
+  return access;
+}
+
+bool all_constant(const RegionCall& call, const ValueList& weights) {
+  for (const Value& weight : weights)
+    if (!call.inputs.at(weight.as_node()).constant) return false;
+  return true;
+}
+
+// Packs an activation at run time into a buffer of the arena.
+OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
+                            const Placed& weight) {
+  const Tensor& val = weight.val;
+  const int rank = val.dim();
+  PackKernel::Matrix matrix;
+  matrix.batch = product(val.sizes(), 0, rank - 2);
+  matrix.batch_stride = uniform_stride(val.sizes(), val.strides(), 0, rank - 2);
+  matrix.depth = val.size(-2);
+  matrix.columns = val.size(-1);
+  matrix.depth_stride = val.stride(-2);
+  matrix.column_stride = val.stride(-1);
+  FXJIT_CHECK(matrix.batch_stride >= 0, "batch dims step uniformly");
+  auto kernel = std::make_shared<PackKernel>(matrix, builder.options().level);
+  const Placed packed = builder.allocate(
+      Tensor::meta({matrix.batch, kernel->elements()}, DType::f32));
+  builder.add_step(ExternStep{std::move(kernel)}, {weight.ref(), packed.ref()},
+                   call);
+  return packed.ref();
+}
+
+}  // namespace
+
+void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node& node = find_call(call, passes::contract_op());
+  const Placed& lhs = call.inputs.at(node.arg_node(0));
+  const ValueList& weights = node.arg(1).as_sequence();
+  const Dims& domain = node.val_tensor().sizes();
+  const int last = domain.size() - 1;
+  const int batch = passes::contraction_batch_dims(node);
+  TileStep step;
+  step.batch = product(domain, 0, batch);
+  step.rows = product(domain, batch, last);
+  step.columns = domain[last];
+  step.depth = lhs.val.size(-1);
+  step.lhs_batch = uniform_stride(lhs.val.sizes(), lhs.val.strides(), 0, batch);
+  step.lhs_row =
+      uniform_stride(lhs.val.sizes(), lhs.val.strides(), batch, last);
+  step.rhs_batched = batch > 0;
+  std::vector<OperandRef> refs{lhs.ref()};
+  if (all_constant(call, weights) && batch == 0) {
+    std::vector<Tensor> pieces;
+    for (const Value& weight : weights)
+      pieces.push_back(*call.inputs.at(weight.as_node()).constant);
+    refs.push_back(builder.pack(pieces));
+  } else {
+    FXJIT_CHECK(weights.size() == 1, "only constants are merged");
+    refs.push_back(pack_at_run_time(
+        builder, call, call.inputs.at(weights[0].as_node())));
+  }
+  RegionBody body(call);
+  body.bind_sum(node);
+  body.build([](const fx::Node&) { return false; });
+  for (size_t i = 1; i < body.slots().size(); ++i) {
+    const Placed& extra = call.inputs.at(body.slots()[i].source);
+    step.extras.push_back(tile_access(extra.val, domain, batch));
+    refs.push_back(extra.ref());
+  }
+  for (const Placed& result : call.results) {
+    step.outputs.push_back(tile_access(result.val, domain, batch));
+    refs.push_back(result.ref());
+  }
+  step.epilogue = body.finish();
+  builder.add_step(std::move(step), std::move(refs), call);
+}
+
+namespace {
+
+HeadAccess head_access(const Tensor& val) {
+  return {val.strides()[0], val.strides()[1], val.strides()[2]};
+}
+
+}  // namespace
+
+void plan_attention(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node& node = find_call(call, passes::attention_op());
+  const Placed& q = call.inputs.at(node.arg_node(0));
+  const Placed& k = call.inputs.at(node.arg_node(1));
+  const Placed& v = call.inputs.at(node.arg_node(2));
+  const Placed& out = call.results.front();
+  AttentionStep step;
+  step.batch = q.val.size(0);
+  step.heads = q.val.size(1);
+  step.queries = q.val.size(2);
+  step.keys = k.val.size(2);
+  step.depth = q.val.size(3);
+  step.value_depth = v.val.size(3);
+  step.q = head_access(q.val);
+  step.k = head_access(k.val);
+  step.v = head_access(v.val);
+  step.out = head_access(out.val);
+  step.causal = node.arg(4).as_bool();
+  step.scale = static_cast<float>(node.arg(5).as_double());
+  std::vector<OperandRef> refs{q.ref(), k.ref(), v.ref()};
+  if (const fx::Node* mask_node = node.arg_node(3)) {
+    const Placed& mask = call.inputs.at(mask_node);
+    step.mask = mask.val.dtype() == DType::boolean
+                    ? AttentionStep::Mask::boolean
+                    : AttentionStep::Mask::additive;
+    // An expanded mask has stride 0 along the dims it lacks.
+    step.mask_access = head_access(mask.val);
+    step.mask_key_stride = mask.val.strides()[3];
+    refs.push_back(mask.ref());
+  }
+  refs.push_back(out.ref());
+  builder.add_step(std::move(step), std::move(refs), call);
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,78 @@
+// Regions of one op with a kernel of its own, and regions that no skeleton fits.
+#include "src/program/eager_kernel.h"
+#include "src/program/plan_builder.h"
+#include "src/program/region_body.h"
+
+namespace fxjit::program {
+namespace {
+
+struct CallOperands {
+  std::vector<OperandRef> refs;
+  std::vector<Tensor> constants;
+};
+
+CallOperands tensor_operands(const fx::Node& node,
+                             const std::function<Placed(const fx::Node*)>& at) {
+  CallOperands operands;
+  for (const Value& arg : node.args())
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
+      const Placed placed = at(leaf.as_node());
+      operands.refs.push_back(placed.ref());
+      operands.constants.push_back(placed.constant ? *placed.constant
+                                                   : Tensor());
+    });
+  return operands;
+}
+
+ValueList result_metas(const fx::Node& node) {
+  ValueList metas;
+  visit_leaves(node.val(), [&](const Value& leaf) {
+    if (leaf.is_tensor()) metas.push_back(leaf);
+  });
+  return metas;
+}
+
+void add_call(PlanBuilder& builder, const RegionCall& call,
+              const fx::Node& node, CallOperands operands,
+              const std::vector<Placed>& results, bool allow_kernel) {
+  const ValueList args = meta_args(node);
+  std::shared_ptr<const ExternKernel> kernel;
+  if (allow_kernel && builder.options().kernels)
+    kernel = builder.options().kernels({*node.called_op(), args,
+                                        operands.constants,
+                                        result_metas(node)});
+  if (!kernel)
+    kernel = std::make_shared<EagerKernel>(*node.called_op(), args,
+                                           result_metas(node));
+  for (const Placed& result : results) operands.refs.push_back(result.ref());
+  builder.add_step(ExternStep{std::move(kernel)}, std::move(operands.refs),
+                   call);
+}
+
+}  // namespace
+
+void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
+  for (const fx::Node* node : call.region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    auto operands = tensor_operands(
+        *node, [&](const fx::Node* n) { return call.inputs.at(n); });
+    add_call(builder, call, *node, std::move(operands), call.results, true);
+  }
+}
+
+void plan_eager(PlanBuilder& builder, const RegionCall& call) {
+  std::unordered_map<const fx::Node*, Placed> places(call.inputs.begin(),
+                                                     call.inputs.end());
+  for (const fx::Node* node : call.region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    const int result = call.result_index(*node);
+    places[node] = result >= 0 ? call.results[static_cast<size_t>(result)]
+                               : builder.allocate(node->val_tensor());
+    auto operands = tensor_operands(
+        *node, [&](const fx::Node* n) { return places.at(n); });
+    add_call(builder, call, *node, std::move(operands), {places[node]}, false);
+  }
+}
+
+}  // namespace fxjit::program

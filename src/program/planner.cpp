@@ -1,0 +1,158 @@
+#include "src/program/planner.h"
+
+#include "src/passes/internal_ops.h"
+#include "src/program/plan_builder.h"
+
+namespace fxjit::program {
+namespace {
+
+using passes::ModelGraph;
+using passes::Region;
+
+class Planner {
+ public:
+  Planner(const ModelGraph& model, const PlanOptions& options)
+      : model_(model), builder_(options) {}
+
+  Program run() {
+    places_.resize(model_.graph->id_bound());
+    for (const fx::Node* node : model_.graph->nodes()) visit(*node);
+    assign_arena(builder_.program());
+    return std::move(builder_.program());
+  }
+
+ private:
+  Placed& place(const fx::Node& node) { return places_[node.id()]; }
+
+  void visit(const fx::Node& node) {
+    switch (node.op()) {
+      case fx::Opcode::placeholder:
+        return add_input(node);
+      case fx::Opcode::get_attr:
+        place(node) = builder_.place_constant(model_.constant(node));
+        return;
+      case fx::Opcode::call_module:
+        return add_region(node);
+      case fx::Opcode::output:
+        return add_outputs(node);
+      default:
+        return add_view(node);
+    }
+  }
+
+  void add_input(const fx::Node& node) {
+    Program& program = builder_.program();
+    Buffer buffer;
+    buffer.home = Home::input;
+    buffer.index = static_cast<int32_t>(program.inputs.size());
+    buffer.bytes = extent_bytes(node.val_tensor());
+    program.buffers.push_back(buffer);
+    const Tensor& val = node.val_tensor();
+    program.inputs.push_back({val.dtype(), val.sizes(), val.strides()});
+    place(node) = {static_cast<int32_t>(program.buffers.size() - 1), 0, val,
+                   nullptr};
+  }
+
+  void add_view(const fx::Node& node) {
+    if (node.called_op() == &passes::item_op()) {
+      const auto& parts = results_.at(node.arg_node(0));
+      place(node) = parts[static_cast<size_t>(node.arg(1).as_int())];
+      return;
+    }
+    FXJIT_CHECK(node.called_op() == &passes::as_strided_op(),
+                "only views are left outside regions");
+    Placed view = place(*node.arg_node(0));
+    view.constant = nullptr;
+    view.val = node.val_tensor();
+    view.byte_offset += node.arg(3).as_int() *
+                        static_cast<int64_t>(view.val.item_size());
+    place(node) = view;
+  }
+
+  void add_region(const fx::Node& node) {
+    const Region& region = model_.region(node);
+    RegionCall call{region, {}, {}, {}, label(region)};
+    size_t arg = 0;
+    for (const fx::Node* inner : region.graph->nodes()) {
+      if (inner->is(fx::Opcode::placeholder))
+        call.inputs[inner] = place(*node.arg_node(arg++));
+      if (inner->is(fx::Opcode::output))
+        for (const Value& result : inner->arg(0).as_sequence())
+          call.result_nodes.push_back(result.as_node());
+    }
+    std::vector<Placed>& parts = results_[&node];
+    for (const fx::Node* result : call.result_nodes)
+      visit_leaves(result->val(), [&](const Value& leaf) {
+        parts.push_back(builder_.allocate(leaf.as_tensor()));
+      });
+    call.results = parts;
+    lower(call);
+  }
+
+  void lower(const RegionCall& call) {
+    switch (call.region.kind) {
+      case Region::Kind::rows:
+        if (!plan_rows(builder_, call)) plan_eager(builder_, call);
+        return;
+      case Region::Kind::columns:
+        if (!plan_columns(builder_, call)) plan_eager(builder_, call);
+        return;
+      case Region::Kind::contraction:
+        return plan_contraction(builder_, call);
+      case Region::Kind::attention:
+        return plan_attention(builder_, call);
+      case Region::Kind::copies:
+        return plan_copies(builder_, call);
+      case Region::Kind::kernel:
+        return plan_kernel(builder_, call);
+    }
+  }
+
+  // The ops of a region, "contract+add+gelu".
+  static std::string label(const Region& region) {
+    constexpr size_t kLongest = 60;
+    std::string text;
+    for (const fx::Node* node : region.graph->nodes()) {
+      if (!node->called_op()) continue;
+      std::string_view name = node->called_op()->name();
+      if (name.starts_with("fxjit.")) name.remove_prefix(6);
+      if (!text.empty()) text += '+';
+      text += name;
+      if (text.size() > kLongest) return text.substr(0, kLongest) + "...";
+    }
+    return text;
+  }
+
+  void add_outputs(const fx::Node& node) {
+    Program& program = builder_.program();
+    int32_t fresh = 0;
+    program.result = map_leaves(node.arg(0), [&](const Value& leaf) -> Value {
+      if (!leaf.is_node()) return leaf;
+      const Placed& placed = place(*leaf.as_node());
+      Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
+      if (buffer.home == Home::arena) {
+        buffer.home = Home::output;
+        buffer.index = fresh++;
+      }
+      program.outputs.push_back(
+          {{placed.val.dtype(), placed.val.sizes(), placed.val.strides()},
+           placed.buffer,
+           placed.byte_offset});
+      return Tensor::meta(placed.val.sizes(), placed.val.dtype(),
+                          placed.val.strides());
+    });
+  }
+
+  const ModelGraph& model_;
+  PlanBuilder builder_;
+  std::vector<Placed> places_;
+  std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
+};
+
+}  // namespace
+
+Program plan(const ModelGraph& model, const PlanOptions& options) {
+  return Planner(model, options).run();
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,36 @@
+// The planner: a fused ModelGraph becomes a Program. Each region is lowered to
+// steps over buffers, views become operands with offsets, and buffers that live
+// at different times share memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "fxjit/cpu_level.h"
+#include "src/passes/model_graph.h"
+#include "src/program/program.h"
+
+namespace fxjit::program {
+
+// A call that may have a kernel of its own. `args` hold meta tensors.
+struct KernelRequest {
+  const ops::Op& op;
+  const ValueList& args;
+  // One per tensor in `args`, in order of appearance; undefined unless the
+  // tensor is a constant of the model.
+  std::vector<Tensor> constants;
+  ValueList results;  // Meta tensors.
+};
+
+struct PlanOptions {
+  CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
+  // Gives the kernel of a call, or null. Its operands are the tensors of `args`
+  // in order, then the results.
+  std::function<std::shared_ptr<const ExternKernel>(const KernelRequest&)>
+      kernels;
+};
+
+// Throws NotImplementedError naming op and node when a region has no steps.
+Program plan(const passes::ModelGraph& model, const PlanOptions& options);
+
+}  // namespace fxjit::program

@@ -1,0 +1,108 @@
+#include "src/program/region_body.h"
+
+namespace fxjit::program {
+
+DType compute_type(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+}
+
+ValueList meta_args(const fx::Node& node) {
+  ValueList args;
+  for (const Value& arg : node.args())
+    args.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  return args;
+}
+
+void RegionBody::bind_sum(const fx::Node& node) {
+  slots_.push_back({&node, false, -1, false});
+  values_[&node] = builder_.input(0, DType::f32);
+}
+
+Scalar RegionBody::input(const fx::Node& placeholder, bool after_reduction) {
+  for (size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].source == &placeholder && !slots_[i].is_index &&
+        slots_[i].index_slot < 0 &&
+        slots_[i].after_reduction == after_reduction)
+      return builder_.input(static_cast<int>(i),
+                            compute_type(placeholder.val_tensor().dtype()));
+  slots_.push_back({&placeholder, after_reduction, -1, false});
+  return builder_.input(static_cast<int>(slots_.size() - 1),
+                        compute_type(placeholder.val_tensor().dtype()));
+}
+
+Scalar RegionBody::value_of(const fx::Node& node, bool after_reduction) {
+  if (const auto known = values_.find(&node); known != values_.end())
+    return known->second;
+  return input(node, after_reduction);
+}
+
+Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
+  std::vector<Scalar> inputs;
+  for (const Value& arg : node.args())
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (leaf.is_node())
+        inputs.push_back(value_of(*leaf.as_node(), after_reduction));
+    });
+  const ValueList args = meta_args(node);
+  const ScalarBody body = ops::scalar_body({*node.called_op(), args});
+  Scalar result = builder_.inline_body(body, inputs).front();
+  return builder_.cast(result, compute_type(node.val_tensor().dtype()));
+}
+
+Scalar RegionBody::reduction(const fx::Node& node) {
+  const Scalar input = value_of(*node.arg_node(0), false);
+  const DType type = compute_type(node.val_tensor().dtype());
+  return builder_.apply(node.called_op()->row.reduce_prim,
+                        builder_.cast(input, type));
+}
+
+Scalar RegionBody::gather(const fx::Node& node) {
+  const ops::Op& op = *node.called_op();
+  const bool embedding = op.name() == "embedding";
+  const int table_at = embedding ? op.index_of("weight") : 0;
+  const int index_at =
+      embedding ? (op.index_of("input") >= 0 ? op.index_of("input")
+                                             : op.index_of("indices"))
+                : op.index_of("index");
+  const fx::Node* table = node.arg_node(static_cast<size_t>(table_at));
+  const fx::Node* index = node.arg_node(static_cast<size_t>(index_at));
+  slots_.push_back({index, false, -1, true});
+  const auto index_slot = static_cast<int32_t>(slots_.size() - 1);
+  builder_.input(index_slot, index->val_tensor().dtype());
+  slots_.push_back({table, false, index_slot, false});
+  return builder_.input(static_cast<int>(slots_.size() - 1),
+                        compute_type(table->val_tensor().dtype()));
+}
+
+void RegionBody::build(
+    const std::function<bool(const fx::Node&)>& after_reduction) {
+  for (fx::Node* node : call_.region.graph->nodes()) {
+    const ops::Op* op = node->called_op();
+    if (!op || values_.contains(node)) continue;
+    switch (op->row.lowering) {
+      case ops::Lowering::scalar:
+        values_[node] = scalar_call(*node, after_reduction(*node));
+        break;
+      case ops::Lowering::reduce:
+        values_[node] = reduction(*node);
+        break;
+      case ops::Lowering::gather:
+        values_[node] = gather(*node);
+        break;
+      default:
+        throw InternalError("[" + std::string(op->name()) +
+                            "] has no scalar form");
+    }
+  }
+}
+
+ScalarBody RegionBody::finish() {
+  std::vector<Scalar> results;
+  for (const fx::Node* node : call_.result_nodes)
+    results.push_back(values_.at(node));
+  return builder_.finish(results);
+}
+
+}  // namespace fxjit::program

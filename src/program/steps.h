@@ -1,0 +1,171 @@
+// Steps: what a compiled program does, one after the other. Each kind is a loop
+// skeleton with bodies as data; it names no op and no buffer, so equal steps
+// share one kernel. Written by the planner (src/passes/plan), read by jit/emit.
+//
+// Strides are in elements of the operand's dtype; a stride of 0 broadcasts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fxjit/dims.h"
+#include "fxjit/dtype.h"
+#include "fxjit/scalar_body.h"
+
+namespace fxjit::program {
+
+// How a kernel walks one operand of a row or column step.
+struct Access {
+  DType dtype = DType::f32;
+  Dims outer;         // One stride per outer dim.
+  Dims reduce;        // One stride per reduced dim (column steps only).
+  int64_t inner = 1;  // Stride along the inner dim.
+  // A gathered operand adds index * gather_stride to its address, where index is
+  // the element of input `gather_slot` (i32 or i64, constant along a row) for
+  // this row; indices outside [0, gather_limit) set the status and read row 0.
+  int32_t gather_slot = -1;
+  int64_t gather_stride = 0;
+  int64_t gather_limit = 0;
+
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+// For each point of `outer`, a row of `inner` elements. Reductions of the body
+// run over the row. A result that is constant along the row may have an output
+// access with inner stride 0 and is written once. Operands: inputs by slot, then
+// outputs. With no outer dims and no reductions the row itself is split among
+// tasks.
+struct RowStep {
+  Dims outer;
+  int64_t inner = 1;
+  std::vector<Access> inputs;
+  std::vector<Access> outputs;
+  ScalarBody body;
+
+  friend bool operator==(const RowStep&, const RowStep&) = default;
+};
+
+// For each point of `outer` and each element of `inner` (contiguous where it
+// pays), reductions of the body run over the points of `reduce`; instructions
+// that depend on a reduction run once per element afterwards. All reductions are
+// of the first level: none depends on another.
+struct ColumnStep {
+  Dims outer;
+  Dims reduce;
+  int64_t inner = 1;
+  std::vector<Access> inputs;
+  std::vector<Access> outputs;
+  ScalarBody body;
+
+  friend bool operator==(const ColumnStep&, const ColumnStep&) = default;
+};
+
+// An extra input or an output of a contraction's epilogue, f32 computations.
+struct TileAccess {
+  DType dtype = DType::f32;
+  int64_t batch = 0;
+  int64_t row = 0;
+  int64_t column = 1;  // 0 or 1.
+
+  friend bool operator==(const TileAccess&, const TileAccess&) = default;
+};
+
+// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), f32.
+// lhs has k contiguous. rhs is packed in panels (see program/packing.h).
+// Operands: lhs, packed rhs, extras by slot from 1, outputs.
+struct TileStep {
+  int64_t batch = 1;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+  int64_t lhs_batch = 0;
+  int64_t lhs_row = 0;
+  bool rhs_batched = false;  // One packed matrix per batch, or one for all.
+  std::vector<TileAccess> extras;
+  std::vector<TileAccess> outputs;
+  ScalarBody epilogue;  // Input slot 0 is the sum.
+
+  friend bool operator==(const TileStep&, const TileStep&) = default;
+};
+
+// Strides of one attention operand [batch, head, row, depth]; depth stride 1.
+struct HeadAccess {
+  int64_t batch = 0;
+  int64_t head = 0;
+  int64_t row = 0;
+
+  friend bool operator==(const HeadAccess&, const HeadAccess&) = default;
+};
+
+// out = softmax(q k^T * scale + mask) v per batch and head, f32; the scores of a
+// block of queries are the only intermediate. Operands: q, k, v, mask if any,
+// out.
+struct AttentionStep {
+  enum class Mask : uint8_t { none, additive, boolean };
+  int64_t batch = 1;
+  int64_t heads = 1;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t depth = 0;        // Of q and k.
+  int64_t value_depth = 0;  // Of v and out.
+  HeadAccess q, k, v, out;
+  Mask mask = Mask::none;
+  HeadAccess mask_access;       // Row is the query.
+  int64_t mask_key_stride = 0;
+  bool causal = false;  // Query i sees keys up to i.
+  float scale = 1;
+
+  friend bool operator==(const AttentionStep&, const AttentionStep&) = default;
+};
+
+// What a kernel, generated or not, gets per call.
+struct KernelCall {
+  void* const* operands;  // First element of each operand of the step.
+  std::byte* scratch;     // This thread's; size from KernelPlan.
+  int32_t* status;        // Set to a KernelStatus on a data-dependent error.
+};
+
+enum KernelStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
+
+// Runs tasks [begin, end) of a step.
+using KernelFn = void (*)(const KernelCall* call, int64_t begin, int64_t end);
+
+// A step computed by code that is not generated: an eager kernel, a oneDNN
+// primitive, a run-time packing. Immutable and thread-safe; may allocate.
+class ExternKernel {
+ public:
+  virtual ~ExternKernel() = default;
+  // Number of independent tasks.
+  virtual int64_t tasks() const { return 1; }
+  virtual size_t scratch_bytes() const { return 0; }
+  virtual void run(const KernelCall& call, int64_t begin,
+                   int64_t end) const = 0;
+  virtual std::string describe() const = 0;
+  // True when the kernel is as good as generated code (a oneDNN primitive);
+  // false for the interpreter's fallback, which reports list as not native.
+  virtual bool native() const = 0;
+};
+
+struct ExternStep {
+  std::shared_ptr<const ExternKernel> kernel;
+};
+
+using StepBody =
+    std::variant<RowStep, ColumnStep, TileStep, AttentionStep, ExternStep>;
+
+// How a step's kernel is run, from sizes and CPU level alone.
+struct KernelPlan {
+  int64_t tasks = 1;
+  int64_t grain = 1;  // Tasks that are worth handing to another thread.
+  size_t scratch_bytes = 0;
+  double flops = 0;
+  double bytes = 0;  // Touched at least once.
+};
+
+// Text that is equal for equal steps: names kernels and keys caches.
+std::string step_key(const StepBody& body);
+
+}  // namespace fxjit::program
