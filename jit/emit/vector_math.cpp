@@ -2,8 +2,6 @@
 
 #include <llvm/IR/Module.h>
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 #include <string>
 
@@ -12,24 +10,8 @@
 namespace fxjit::jit {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSqrt2OverPi = 0x1.9884533d43651p-1;
 constexpr double kGeluTanhCubic = 0.044715;
-
-constexpr MathBound kBounds[] = {
-    // name, ulp, from, absolute, greatest argument
-    {"exp", 2, 0, 0, kInfinity},
-    {"exp_softmax", 12, 0, 0, 0},
-    {"log", 1.5, 0, 0, kInfinity},
-    // Below these e^-x overflows and, as in PyTorch, the result is zero.
-    {"sigmoid", 4, 1.2e-38, 1.2e-38, kInfinity},
-    {"silu", 4, 1e-36, 1e-36, kInfinity},
-    {"tanh", 5, 0, 0, kInfinity},
-    {"erf", 3, 0, 0, kInfinity},
-    {"gelu", 2, 0.1, 3e-7, kInfinity},
-    {"gelu_tanh", 2, 0.1, 3e-7, kInfinity},
-    {"rsqrt", 1.5, 0, 0, kInfinity},
-};
 
 bool is_f32(const Value* x) {
   return x->getType()->getScalarType()->isFloatTy();
@@ -117,8 +99,6 @@ Value* odd_smooth(VectorBuilder& b, Value* x, const SmoothTable<6>& table) {
 }
 
 }  // namespace
-
-std::span<const MathBound> math_bounds() { return kBounds; }
 
 Value* emit_exp(VectorBuilder& b, Value* x) {
   if (!is_f32(x)) return emit_libm(b, "exp", x);

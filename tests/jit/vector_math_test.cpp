@@ -1,5 +1,5 @@
 // Sweeps each inlined function over the whole float range at each CPU level
-// against the standard library in double, within the bounds of math_bounds().
+// against the standard library in double, within the bounds of kMathBounds.
 #include "jit/emit/vector_math.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,7 @@ constexpr uint64_t kStride = 53;
 #endif
 
 struct Function {
-  const char* name;  // As in math_bounds().
+  const char* name;  // As in kMathBounds.
   Value* (*emit)(VectorBuilder&, Value*);
   double (*reference)(double);
 };
@@ -64,11 +63,11 @@ const Function kFunctions[] = {
 };
 
 const MathBound& bound_of(std::string_view name) {
-  for (const MathBound& bound : math_bounds()) {
+  for (const MathBound& bound : kMathBounds) {
     if (name == bound.name) return bound;
   }
   ADD_FAILURE() << "no bound for " << name;
-  return math_bounds()[0];
+  return kMathBounds[0];
 }
 
 // Distance of floats around `value`.

@@ -1,0 +1,278 @@
+#include "jit/emit/body.h"
+
+#include <string>
+
+#include "fxjit/error.h"
+#include "jit/emit/body_integer.h"
+#include "jit/emit/vector_math.h"
+
+namespace fxjit::jit {
+namespace {
+
+[[noreturn]] void unsupported(const ScalarInstr& instr, DType type) {
+  throw InternalError(std::string("[jit] no ") + prim_name(instr.prim) +
+                      " on " + std::string(dtype_name(type)));
+}
+
+DType computed(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+}
+
+// Whether every lane is this one number, known while emitting.
+bool is_number(const Value* value, double number) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant == nullptr) return false;
+  if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  auto* single = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  if (single == nullptr) return false;
+  bool inexact = false;
+  llvm::APFloat wide = single->getValueAPF();
+  wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+               &inexact);
+  return wide.convertToDouble() == number;
+}
+
+Value* opposite_signs(VectorBuilder& b, Value* x, Value* y) {
+  Value* zero = b.like(x, 0);
+  return b.bit_xor(b.lt(x, zero), b.lt(y, zero));
+}
+
+// Python's %: the remainder takes the divisor's sign.
+Value* emit_remainder(VectorBuilder& b, Value* x, Value* y) {
+  Value* rest = emit_libm(b, "fmod", x, y);
+  Value* adjust =
+      b.bit_and(b.ne(rest, b.like(rest, 0)), opposite_signs(b, rest, y));
+  return b.select(adjust, b.add(rest, y), rest);
+}
+
+// As torch: exact where the quotient is, and x / y for a divisor of zero.
+Value* emit_floor_div(VectorBuilder& b, Value* x, Value* y) {
+  Value* zero = b.like(x, 0);
+  Value* one = b.like(x, 1);
+  Value* plain = b.div(x, y);
+  Value* rest = emit_libm(b, "fmod", x, y);
+  Value* quotient = b.div(b.sub(x, rest), y);
+  Value* adjust = b.bit_and(b.ne(rest, zero), opposite_signs(b, rest, y));
+  quotient = b.select(adjust, b.sub(quotient, one), quotient);
+  Value* whole = b.floor(quotient);
+  Value* above = b.lt(b.like(x, 0.5), b.sub(quotient, whole));
+  whole = b.select(above, b.add(whole, one), whole);
+  whole = b.select(b.eq(quotient, zero), b.copysign(zero, plain), whole);
+  return b.select(b.eq(y, zero), plain, whole);
+}
+
+// torch computes these exponents without pow as well.
+Value* emit_pow(VectorBuilder& b, Value* x, Value* y) {
+  Value* one = b.like(x, 1);
+  if (is_number(y, 2)) return b.mul(x, x);
+  if (is_number(y, 3)) return b.mul(b.mul(x, x), x);
+  if (is_number(y, 1)) return x;
+  if (is_number(y, 0.5)) return b.sqrt(x);
+  if (is_number(y, -0.5)) return emit_rsqrt(b, x);
+  if (is_number(y, -1)) return b.div(one, x);
+  if (is_number(y, -2)) return b.div(one, b.mul(x, x));
+  return emit_libm(b, "pow", x, y);
+}
+
+const char* libm_name(Prim prim) {
+  switch (prim) {
+    case Prim::exp2:
+    case Prim::expm1:
+    case Prim::log2:
+    case Prim::log10:
+    case Prim::log1p:
+    case Prim::sin:
+    case Prim::cos:
+    case Prim::tan:
+    case Prim::asin:
+    case Prim::acos:
+    case Prim::atan:
+    case Prim::sinh:
+    case Prim::cosh:
+      return prim_name(prim);
+    default:
+      return nullptr;
+  }
+}
+
+Value* emit_smooth(VectorBuilder& b, Prim prim, Value* x) {
+  switch (prim) {
+    case Prim::exp:
+      return emit_exp(b, x);
+    case Prim::log:
+      return emit_log(b, x);
+    case Prim::tanh:
+      return emit_tanh(b, x);
+    case Prim::erf:
+      return emit_erf(b, x);
+    case Prim::sigmoid:
+      return emit_sigmoid(b, x);
+    case Prim::silu:
+      return emit_silu(b, x);
+    case Prim::gelu:
+      return emit_gelu(b, x);
+    case Prim::gelu_tanh:
+      return emit_gelu_tanh(b, x);
+    default:
+      break;
+  }
+  const char* name = libm_name(prim);
+  return name == nullptr ? nullptr : emit_libm(b, name, x);
+}
+
+Value* emit_rounding(VectorBuilder& b, Prim prim, Value* x) {
+  switch (prim) {
+    case Prim::sqrt:
+      return b.sqrt(x);
+    case Prim::rsqrt:
+      return emit_rsqrt(b, x);
+    case Prim::floor:
+      return b.floor(x);
+    case Prim::ceil:
+      return b.ceil(x);
+    case Prim::round:
+      return b.round_even(x);
+    case Prim::trunc:
+      return b.trunc(x);
+    default:
+      return nullptr;
+  }
+}
+
+Value* emit_float(VectorBuilder& b, Prim prim, llvm::ArrayRef<Value*> args) {
+  switch (prim) {
+    case Prim::add:
+      return b.add(args[0], args[1]);
+    case Prim::sub:
+      return b.sub(args[0], args[1]);
+    case Prim::mul:
+      return b.mul(args[0], args[1]);
+    case Prim::div:
+      return b.div(args[0], args[1]);
+    case Prim::floor_div:
+      return emit_floor_div(b, args[0], args[1]);
+    case Prim::remainder:
+      return emit_remainder(b, args[0], args[1]);
+    case Prim::fmod:
+      return emit_libm(b, "fmod", args[0], args[1]);
+    case Prim::pow:
+      return emit_pow(b, args[0], args[1]);
+    case Prim::neg:
+      return b.neg(args[0]);
+    case Prim::abs:
+      return b.abs(args[0]);
+    case Prim::minimum:
+      return b.min(args[0], args[1]);
+    case Prim::maximum:
+      return b.max(args[0], args[1]);
+    default:
+      break;
+  }
+  if (Value* rounded = emit_rounding(b, prim, args[0])) return rounded;
+  return emit_smooth(b, prim, args[0]);
+}
+
+Value* emit_comparison(VectorBuilder& b, Prim prim, Value* x, Value* y,
+                       bool is_unsigned) {
+  switch (prim) {
+    case Prim::eq:
+      return b.eq(x, y);
+    case Prim::ne:
+      return b.ne(x, y);
+    case Prim::lt:
+      return b.lt(x, y, is_unsigned);
+    case Prim::le:
+      return b.le(x, y, is_unsigned);
+    case Prim::gt:
+      return b.gt(x, y, is_unsigned);
+    case Prim::ge:
+      return b.ge(x, y, is_unsigned);
+    default:
+      return nullptr;
+  }
+}
+
+// Scalars among vectors become vectors.
+Values same_lanes(VectorBuilder& b, llvm::ArrayRef<Value*> args) {
+  int lanes = 1;
+  for (Value* arg : args)
+    lanes = std::max(lanes, VectorBuilder::lane_count(arg));
+  Values same(args.begin(), args.end());
+  for (Value*& arg : same) {
+    if (lanes > 1 && !arg->getType()->isVectorTy()) arg = b.splat(arg, lanes);
+  }
+  return same;
+}
+
+Value* emit_typed(VectorBuilder& b, const ScalarInstr& instr,
+                  llvm::ArrayRef<Value*> args, DType type) {
+  const bool is_unsigned = type == DType::u8 || type == DType::boolean;
+  if (instr.prim >= Prim::eq && instr.prim <= Prim::ge) {
+    return emit_comparison(b, instr.prim, args[0], args[1], is_unsigned);
+  }
+  if (type == DType::boolean) return emit_boolean(b, instr.prim, args);
+  if (is_floating(type)) return emit_float(b, instr.prim, args);
+  return emit_integer(b, instr.prim, args, is_unsigned);
+}
+
+}  // namespace
+
+Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to) {
+  return b.convert(value, computed(from), computed(to));
+}
+
+Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes) {
+  llvm::Type* type = b.register_type(instr.type);
+  if (lanes != 1) type = b.vec(type, lanes);
+  if (instr.type == DType::boolean) return b.integer(type, instr.bits != 0);
+  if (is_floating(instr.type)) return b.number(type, instr.imm);
+  return b.integer(type, instr.bits);
+}
+
+Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
+                 llvm::ArrayRef<Value*> args, llvm::ArrayRef<DType> types) {
+  if (instr.prim == Prim::cast) {
+    return b.convert(args[0], computed(types[0]), instr.type);
+  }
+  const Values same = same_lanes(b, args);
+  if (instr.prim == Prim::select) return b.select(same[0], same[1], same[2]);
+  if (same.empty() || is_reduction(instr.prim)) unsupported(instr, instr.type);
+  Value* result = emit_typed(b, instr, same, computed(types[0]));
+  if (result == nullptr) unsupported(instr, types[0]);
+  return result;
+}
+
+BodyValues::BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes,
+                       Known known)
+    : b_(b),
+      body_(body),
+      lanes_(lanes),
+      known_(std::move(known)),
+      values_(body.instrs.size(), nullptr) {}
+
+Value* BodyValues::get(int32_t id) {
+  Value*& value = values_[size_t(id)];
+  if (value == nullptr) value = known_(id);
+  if (value == nullptr) value = emit(id);
+  return value;
+}
+
+Value* BodyValues::emit(int32_t id) {
+  const ScalarInstr& instr = body_.instrs[size_t(id)];
+  if (instr.prim == Prim::constant) return emit_constant(b_, instr, lanes_);
+  llvm::SmallVector<Value*, 3> args;
+  llvm::SmallVector<DType, 3> types;
+  for (int a = 0; a < prim_arity(instr.prim); ++a) {
+    args.push_back(get(instr.args[size_t(a)]));
+    types.push_back(body_.instrs[size_t(instr.args[size_t(a)])].type);
+  }
+  return emit_prim(b_, instr, args, types);
+}
+
+Value* BodyValues::result(size_t r, DType dtype) {
+  const int32_t id = body_.results[r];
+  const DType type = body_.instrs[size_t(id)].type;
+  return convert_computed(b_, get(id), type, dtype);
+}
+
+}  // namespace fxjit::jit

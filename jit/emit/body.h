@@ -1,0 +1,55 @@
+// Emission of ScalarBody instructions on vectors, for all code skeletons of
+// jit/emit/. Knows the primitives; leaves (input, index) and reductions are the
+// skeleton's business.
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+
+#include <functional>
+#include <vector>
+
+#include "fxjit/scalar_body.h"
+#include "jit/emit/vector_builder.h"
+
+namespace fxjit::jit {
+
+// The register form of `value`, of type `from`, in type `to`; f16 and bf16 are
+// computed with as f32.
+Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to);
+
+// A `constant` instruction in `lanes` lanes; 1 is a scalar.
+Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes);
+
+// One instruction from its arguments in register form, `types` being theirs.
+// All have one lane count, but scalars among vectors are splatted. Throws
+// InternalError for leaves, reductions and types that the primitive lacks.
+Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
+                 llvm::ArrayRef<Value*> args, llvm::ArrayRef<DType> types);
+
+// The values of a body for one vector of elements, emitted on demand at the
+// builder's position, each at most once. All that is asked of one object must
+// be emitted where earlier values dominate.
+class BodyValues {
+ public:
+  // The value of an instruction that is known by other means, and of every
+  // input, index and reduction that is reached; null: emit the instruction.
+  using Known = std::function<Value*(int32_t id)>;
+
+  // `body` must outlive the object. `lanes` is what constants are made with.
+  BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes, Known known);
+
+  Value* get(int32_t id);
+  // body.results[r] converted for a store of `dtype`.
+  Value* result(size_t r, DType dtype);
+
+ private:
+  Value* emit(int32_t id);
+
+  VectorBuilder& b_;
+  const ScalarBody& body_;
+  int lanes_;
+  Known known_;
+  std::vector<Value*> values_;
+};
+
+}  // namespace fxjit::jit

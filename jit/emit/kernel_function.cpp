@@ -1,0 +1,69 @@
+#include "jit/emit/kernel_function.h"
+
+#include <llvm/IR/Metadata.h>
+
+#include <cstddef>
+
+#include "src/program/steps.h"
+
+namespace fxjit::jit {
+namespace {
+
+void set_call_attributes(llvm::Argument& call) {
+  call.setName("call");
+  for (auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::NoCapture,
+                    llvm::Attribute::ReadOnly, llvm::Attribute::NonNull}) {
+    call.addAttr(kind);
+  }
+}
+
+// No pointer in a call changes while the kernel runs.
+Value* load_pointer(VectorBuilder& b, Value* base, size_t offset) {
+  Value* address = b.offset_bytes(base, int64_t(offset));
+  auto* load = llvm::cast<llvm::LoadInst>(b.load_raw(b.ptr(), address));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(b.context(), {}));
+  return load;
+}
+
+}  // namespace
+
+llvm::Function* make_kernel_function(llvm::Module& module,
+                                     std::string_view name, CpuLevel level) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  auto* type = llvm::FunctionType::get(
+      llvm::Type::getVoidTy(context),
+      {llvm::PointerType::get(context, 0), i64, i64}, /*isVarArg=*/false);
+  auto* function =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                             llvm::StringRef(name.data(), name.size()), module);
+  function->setDoesNotThrow();
+  if (level == CpuLevel::avx512) {
+    function->addFnAttr("prefer-vector-width", "512");
+  }
+  set_call_attributes(*function->getArg(0));
+  function->getArg(1)->setName("begin");
+  function->getArg(2)->setName("end");
+  return function;
+}
+
+Value* KernelArgs::operand(size_t index) const {
+  Value* operands =
+      load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, operands));
+  return load_pointer(b_, operands, index * sizeof(void*));
+}
+
+Value* KernelArgs::scratch() const {
+  return load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, scratch));
+}
+
+void KernelArgs::fail(int32_t status) const {
+  Value* place =
+      load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, status));
+  b_.ir()
+      .CreateAlignedStore(b_.i32(status), place, llvm::Align(4))
+      ->setAtomic(llvm::AtomicOrdering::Monotonic);
+}
+
+}  // namespace fxjit::jit

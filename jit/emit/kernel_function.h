@@ -1,0 +1,37 @@
+// The LLVM function that a step's kernel is: its signature, attributes and the
+// fields of its KernelCall. For all code skeletons of jit/emit/ and whoever
+// assembles modules from them.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string_view>
+
+#include "jit/emit/vector_builder.h"
+
+namespace fxjit::jit {
+
+// An exported, empty function of program::KernelFn's type:
+// void name(const KernelCall* call, i64 begin, i64 end).
+llvm::Function* make_kernel_function(llvm::Module& module,
+                                     std::string_view name, CpuLevel level);
+
+// Reads of program::KernelCall at the builder's position, within a function
+// of make_kernel_function.
+class KernelArgs {
+ public:
+  explicit KernelArgs(VectorBuilder& b) : b_(b) {}
+
+  Value* begin() const { return b_.arg(1); }
+  Value* end() const { return b_.arg(2); }
+  // First element of the step's operand number `index`.
+  Value* operand(size_t index) const;
+  Value* scratch() const;
+  // Sets the call's status; threads may race to store the same.
+  void fail(int32_t status) const;
+
+ private:
+  VectorBuilder& b_;
+};
+
+}  // namespace fxjit::jit
