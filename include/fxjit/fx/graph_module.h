@@ -77,6 +77,7 @@ class GraphModule : public nn::Module {
                                  const Kwargs& kwargs) const;
 
   Value invoke(const ValueList& args, const Kwargs& kwargs) override;
+  Value invoke_bound(std::vector<Value> inputs) override;
   const nn::Signature& signature() const override;
 
   // False when a parent on the way is missing and cannot be made.

@@ -16,10 +16,10 @@
 
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "fxjit/nn/call_values.h"
 #include "fxjit/nn/module.h"
 
 namespace fxjit::nn {
@@ -30,24 +30,9 @@ class DeclaredModule : public Module {
   DeclaredModule(std::string type_name, Signature signature);
   const Signature& signature() const override { return signature_; }
 
- protected:
-  // UserError unless forward takes `arity` values, one per declared argument.
-  void check_arity(size_t arity) const;
-
  private:
   Signature signature_;
 };
-
-namespace detail {
-template <typename F>
-struct ForwardArity;
-template <typename T, typename... Args>
-struct ForwardArity<Value (T::*)(Args...)>
-    : std::integral_constant<size_t, sizeof...(Args)> {};
-template <typename T, typename... Args>
-struct ForwardArity<Value (T::*)(Args...) const>
-    : std::integral_constant<size_t, sizeof...(Args)> {};
-}  // namespace detail
 
 // `Base` is DeclaredModule or derived from it with the same constructor.
 template <typename T, typename Base = DeclaredModule>
@@ -62,11 +47,12 @@ class Custom : public Base {
   }
 
   Value invoke(const ValueList& args, const Kwargs& kwargs) override {
-    constexpr size_t arity =
-        detail::ForwardArity<decltype(&T::forward)>::value;
-    this->check_arity(arity);
-    std::vector<Value> bound =
-        this->signature().bind(args, kwargs, this->type_name() + ".forward");
+    return invoke_bound(
+        this->signature().bind(args, kwargs, this->type_name() + ".forward"));
+  }
+  Value invoke_bound(std::vector<Value> bound) override {
+    constexpr size_t arity = kArity<decltype(&T::forward)>;
+    check_arity(arity, bound.size(), this->type_name() + ".forward");
     return apply(bound, std::make_index_sequence<arity>());
   }
 

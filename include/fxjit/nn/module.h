@@ -67,6 +67,9 @@ class Module : public std::enable_shared_from_this<Module> {
   // The dynamic forward, to be overridden (Custom does). NotImplementedError
   // by default.
   virtual Value invoke(const ValueList& args, const Kwargs& kwargs);
+  // Forward with one value per argument of `signature()`. While tracing,
+  // "*args" may be one proxy. By default expands them and calls `invoke`.
+  virtual Value invoke_bound(std::vector<Value> bound);
   // Arguments of forward; by default "*args", "**kwargs".
   virtual const Signature& signature() const;
   // Further functions by name, for Tracer::traced_func_name.

@@ -31,11 +31,13 @@ class Parameter {
   DType dtype() const { return tensor().dtype(); }
   // Replaces the tensor for all handles. Not beside running calls.
   void set_tensor(const Tensor& tensor) const;
-  // As user code sees it; asks the active tracer.
+  // As user code sees it. While tracing, `value` records the get_attr node at
+  // once; the conversion leaves that to the first use, so that nodes of
+  // `linear(x, weight, bias)` do not depend on C++'s order of evaluation.
   Value value() const;
-  operator Value() const { return value(); }  // NOLINT: reads like a tensor
+  operator Value() const;  // NOLINT: reads like a tensor
 
-  TensorSlot* slot() const { return slot_.get(); }
+  const TensorSlot* slot() const { return slot_.get(); }
   friend bool operator==(const Parameter& a, const Parameter& b) {
     return a.slot_ == b.slot_;
   }

@@ -37,7 +37,7 @@ class Signature {
 
   // One value per declared argument: defaults filled in, "*args" as a tuple,
   // "**kwargs" as a dict. Arguments declared after "*args" are keyword-only.
-  // TypeError with Python's wording; `function` is the name it uses.
+  // TypeError with Python's wording for a method called `function`.
   std::vector<Value> bind(const ValueList& args, const Kwargs& kwargs,
                           std::string_view function) const;
 

@@ -1,0 +1,113 @@
+// Proxies: values that stand for nodes. Calls and operators on them are recorded
+// as nodes by their tracer. User code holds them inside Value and meets this
+// header only to make proxies of existing nodes or to read an attribute.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fxjit/fx/node.h"
+#include "fxjit/nn/parameter.h"
+#include "fxjit/proxy_base.h"
+
+namespace fxjit::fx {
+
+class TracerBase;
+
+// The node and the tracer must outlive the proxy.
+class Proxy : public ProxyBase {
+ public:
+  Proxy(Node* node, TracerBase* tracer) : node_(node), tracer_(tracer) {}
+
+  virtual Node* node() { return node_; }
+  TracerBase& tracer() const { return *tracer_; }
+
+  const void* tracer_id() const override;
+  Value record_function(const ops::Spelling& function, ValueList args,
+                        Kwargs kwargs, SourceLocation source) override;
+  Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
+                      SourceLocation source) override;
+  bool to_bool(SourceLocation source) override;
+  std::string describe() const override;
+
+ protected:
+  Node* node_;
+
+ private:
+  TracerBase* tracer_;
+};
+
+// `root.name`, recorded as builtins.getattr at its first use; calling it
+// records one call_method instead.
+class Attribute : public Proxy {
+ public:
+  Attribute(Value root, std::string name);
+  Node* node() override;
+  const std::string& name() const { return name_; }
+  Value call(const ValueList& args, const Kwargs& kwargs,
+             SourceLocation source);
+  std::string describe() const override;
+
+ private:
+  Value root_;
+  std::string name_;
+};
+
+// A parameter read while tracing; the get_attr node is made at its first use.
+// With Tracer::param_shapes_constant its shape is known: `size`, `dim`, `numel`
+// and the like give values instead of nodes.
+class ParameterProxy : public Proxy {
+ public:
+  ParameterProxy(TracerBase* tracer, std::string name, nn::Parameter parameter,
+                 bool shapes_constant);
+  Node* node() override;
+  const std::string& name() const { return name_; }
+  const nn::Parameter& parameter() const { return parameter_; }
+  Value record_function(const ops::Spelling& function, ValueList args,
+                        Kwargs kwargs, SourceLocation source) override;
+  Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
+                      SourceLocation source) override;
+  std::string describe() const override;
+
+ private:
+  // The shape fact that `name` asks for; none when it is not one.
+  Value shape_fact(std::string_view name, const ValueList& args) const;
+
+  std::string name_;
+  nn::Parameter parameter_;
+  bool shapes_constant_;
+};
+
+// A proxy of an existing node that appends to its graph, for editing graphs by
+// running code.
+Value proxy(Node* node);
+// The node behind a proxy made by the tracers of this library, recording it
+// now if it was not yet; TypeError for other values.
+Node* node_of(const Value& proxy);
+// Makes a lazy proxy (an attribute, a parameter) record its node now.
+Value force_node(Value value);
+
+// Python's getattr(value, name): of a proxy an Attribute, of a tensor its
+// "shape", "dtype", "ndim", ...
+Value getattr(const Value& value, std::string_view name,
+              SourceLocation source = std::source_location::current());
+// `value.method(...)` by name.
+Value call_method(const Value& value, std::string_view method,
+                  ValueList args = {}, Kwargs kwargs = {},
+                  SourceLocation source = std::source_location::current());
+// Elements 0 .. count-1 of a sequence, or getitem calls on a proxy: the
+// counterpart of `a, b = value`.
+std::vector<Value> unpack(
+    const Value& value, size_t count,
+    SourceLocation source = std::source_location::current());
+// The elements of a sequence; of a proxy, whatever Tracer::iter gives
+// (TraceError by default).
+std::vector<Value> iterate(
+    const Value& value,
+    SourceLocation source = std::source_location::current());
+// Python's len(): RuntimeError with torch's text for proxies.
+int64_t len(const Value& value,
+            SourceLocation source = std::source_location::current());
+
+}  // namespace fxjit::fx

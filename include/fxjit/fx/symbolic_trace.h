@@ -1,0 +1,45 @@
+// symbolic_trace: from a module or a function to a GraphModule in one call.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fxjit/fx/graph_module.h"
+#include "fxjit/fx/tracer.h"
+#include "fxjit/nn/call_values.h"
+#include "fxjit/nn/module.h"
+
+namespace fxjit::fx {
+
+// Traces `root`; the result shares its parameters and leaf modules. Arguments in
+// `concrete_args` are fixed to the values given.
+nn::Ref<GraphModule> symbolic_trace(nn::Module& root,
+                                    const ConcreteArgs& concrete_args = {});
+template <typename T>
+nn::Ref<GraphModule> symbolic_trace(const nn::Ref<T>& root,
+                                    const ConcreteArgs& concrete_args = {}) {
+  return symbolic_trace(static_cast<nn::Module&>(*root), concrete_args);
+}
+nn::Ref<GraphModule> symbolic_trace(const TracedFunction& function,
+                                    const ConcreteArgs& concrete_args = {});
+
+// A function of Values, `Value f(Value x, Value y)`, with its argument names:
+//
+//   auto gm = fx::symbolic_trace(f, {"x", "y"}, "f");
+template <typename F>
+  requires nn::ValueCallable<F>
+nn::Ref<GraphModule> symbolic_trace(F function, nn::Signature signature,
+                                    std::string name = "function",
+                                    const ConcreteArgs& concrete_args = {}) {
+  return symbolic_trace(
+      TracedFunction{std::move(name), std::move(signature),
+                     [function = std::move(function)](
+                         std::vector<Value> bound) mutable {
+                       return nn::call_values(function, bound);
+                     }},
+      concrete_args);
+}
+
+}  // namespace fxjit::fx

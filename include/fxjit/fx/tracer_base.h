@@ -1,0 +1,125 @@
+// TracerBase: turns calls on proxies into nodes of a graph. Every hook may be
+// overridden, with torch.fx's names and meaning.
+//
+// A tracer is used by one thread; any number of tracers may run at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/fx/proxy.h"
+
+namespace fxjit::fx {
+
+// Path and type of the module whose forward is being traced; "" at the root.
+struct Scope {
+  std::string module_path;
+  std::string module_type;
+};
+
+// Changes `scope` to `current` while it lives.
+class ScopeContextManager {
+ public:
+  ScopeContextManager(Scope& scope, Scope current)
+      : scope_(scope), previous_(std::exchange(scope, std::move(current))) {}
+  ~ScopeContextManager() { scope_ = std::move(previous_); }
+  ScopeContextManager(const ScopeContextManager&) = delete;
+  ScopeContextManager& operator=(const ScopeContextManager&) = delete;
+
+ private:
+  Scope& scope_;
+  Scope previous_;
+};
+
+// A user's object that knows how to become a node argument.
+class TracedArgument : public Counted {
+ public:
+  virtual Value fx_create_arg(TracerBase& tracer) = 0;
+};
+
+class TracerBase {
+ public:
+  // Wraps a node in a proxy of the caller's choice.
+  using ProxyFactory = std::function<Value(Node*)>;
+
+  TracerBase() = default;
+  virtual ~TracerBase() = default;
+  TracerBase(const TracerBase&) = delete;
+  TracerBase& operator=(const TracerBase&) = delete;
+
+  Graph* graph = nullptr;  // Not owned.
+  // Put the user's line into meta["stack_trace"] too.
+  bool record_stack_traces = false;
+  // Refuse ops that write their arguments.
+  bool check_mutable_operations = false;
+  // Record fx::check of a proxy as an assertion.
+  bool trace_asserts = false;
+  // Reading a buffer gives a proxy, as reading a parameter does.
+  bool proxy_buffer_attributes = false;
+  // The function of the root module to trace.
+  std::string traced_func_name = "forward";
+  Scope scope;
+  std::shared_ptr<const ModuleStack> module_stack;
+
+  // Every traced node is made here.
+  virtual Node* create_node(Opcode kind, const Target& target, ValueList args,
+                            Kwargs kwargs, std::string_view name = {},
+                            const Value& type = {});
+  virtual Value proxy(Node* node);
+  virtual Value create_proxy(Opcode kind, const Target& target, ValueList args,
+                             Kwargs kwargs, std::string_view name = {},
+                             const Value& type = {},
+                             const ProxyFactory& factory = nullptr);
+  // Turns what user code passes into what a node may hold.
+  virtual Value create_arg(const Value& value);
+  virtual bool to_bool(Proxy& proxy);
+  virtual std::vector<Value> iter(Proxy& proxy);
+  virtual Value keys(Proxy& proxy);
+  // Proxies of tracers with one identity may meet in a call.
+  virtual const void* identity() const { return this; }
+
+  // Module path and type in which a node was traced; torch's
+  // node_name_to_scope.
+  Scope scope_of(const Node& node) const;
+
+  // The user's line being traced, stored in the nodes made meanwhile.
+  const SourceLocation& source() const { return source_; }
+  void set_source(SourceLocation source) { source_ = source; }
+
+ protected:
+  ErrorContext error_context() const;
+
+ private:
+  SourceLocation source_;
+};
+
+// Sets the line being traced while it lives.
+class SourceScope {
+ public:
+  SourceScope(TracerBase& tracer, SourceLocation source)
+      : tracer_(tracer), previous_(tracer.source()) {
+    if (source.known()) tracer.set_source(source);
+  }
+  ~SourceScope() { tracer_.set_source(previous_); }
+  SourceScope(const SourceScope&) = delete;
+  SourceScope& operator=(const SourceScope&) = delete;
+
+ private:
+  TracerBase& tracer_;
+  SourceLocation previous_;
+};
+
+// Appends to an existing graph without a trace.
+class GraphAppendingTracer : public TracerBase {
+ public:
+  explicit GraphAppendingTracer(Graph& to) { graph = &to; }
+  // All such tracers of a graph are as one.
+  const void* identity() const override { return graph; }
+};
+
+}  // namespace fxjit::fx

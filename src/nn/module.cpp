@@ -1,0 +1,272 @@
+#include "fxjit/nn/module.h"
+
+#include <unordered_set>
+
+#include "fxjit/fx/proxy.h"
+#include "fxjit/fx/tracer.h"
+
+namespace fxjit::nn {
+namespace {
+
+std::string joined(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+// torch's text for a name that a module does not have.
+[[noreturn]] void fail_absent(const Module& module, std::string_view name) {
+  throw AttributeError("'" + module.type_name() + "' object has no attribute '" +
+                       std::string(name) + "'");
+}
+
+// Walks the tree in registration order, each module once.
+template <typename Fn>
+void walk(const Module& module, const std::string& prefix,
+          std::unordered_set<const Module*>& seen, const Fn& fn) {
+  if (!seen.insert(&module).second) return;
+  fn(module, prefix);
+  for (const auto& [name, child] : module.children())
+    if (child) walk(*child, joined(prefix, name), seen, fn);
+}
+
+// Handles found by `members` over the tree, each slot once.
+template <typename T, typename Members>
+std::vector<std::pair<std::string, T>> collect(const Module& root,
+                                               const Members& members) {
+  std::vector<std::pair<std::string, T>> found;
+  std::unordered_set<const TensorSlot*> known;
+  std::unordered_set<const Module*> seen;
+  walk(root, "", seen, [&](const Module& module, const std::string& prefix) {
+    for (const auto& [name, handle] : members(module))
+      if (handle.defined() && known.insert(handle.slot()).second)
+        found.emplace_back(joined(prefix, name), handle);
+  });
+  return found;
+}
+
+}  // namespace
+
+Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
+Module::~Module() = default;
+
+Value Module::call(const ValueList& args, const Kwargs& kwargs,
+                   SourceLocation source) {
+  if (fx::Tracer* tracer = fx::active_tracer())
+    return tracer->call_from_user(*this, args, kwargs, source);
+  return invoke(args, kwargs);
+}
+
+Value Module::operator()(SourceLocation source) { return call({}, {}, source); }
+
+Value Module::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
+                         CallArg f, CallArg g, CallArg h) {
+  ValueList args;
+  Kwargs kwargs;
+  for (CallArg* arg : {&a, &b, &c, &d, &e, &f, &g, &h}) {
+    if (!arg->present) continue;
+    if (arg->name.empty()) {
+      args.push_back(std::move(arg->value));
+    } else {
+      kwargs.emplace_back(std::move(arg->name), std::move(arg->value));
+    }
+  }
+  return call(args, kwargs, a.source);
+}
+
+Value Module::invoke(const ValueList&, const Kwargs&) {
+  throw NotImplementedError("Module [" + type_name_ +
+                            "] is missing the required \"forward\" function");
+}
+
+Value Module::invoke_bound(std::vector<Value> bound) {
+  ValueList args;
+  Kwargs kwargs;
+  const std::vector<ArgSpec>& specs = signature().args();
+  bool by_name = false;  // Arguments behind "*args" go by keyword.
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (specs[i].is_varargs()) {
+      for (Value& item : fx::iterate(bound[i])) args.push_back(std::move(item));
+      by_name = true;
+    } else if (specs[i].is_varkeywords()) {
+      if (bound[i].is_proxy()) fx::iterate(bound[i]);  // Throws TraceError.
+      for (const auto& [key, value] : bound[i].as_dict())
+        kwargs.emplace_back(std::string(key.as_string()), value);
+    } else if (by_name) {
+      kwargs.emplace_back(specs[i].name, std::move(bound[i]));
+    } else {
+      args.push_back(std::move(bound[i]));
+    }
+  }
+  return invoke(args, kwargs);
+}
+
+const Signature& Module::signature() const {
+  static const Signature kAnything{"*args", "**kwargs"};
+  return kAnything;
+}
+
+void Module::register_method(std::string name, Method method) {
+  methods_.set(name, std::move(method));
+}
+
+const Method* Module::find_method(std::string_view name) const {
+  return methods_.find(name);
+}
+
+void Module::train(bool on) {
+  std::unordered_set<const Module*> seen;
+  walk(*this, "", seen, [on](const Module& module, const std::string&) {
+    const_cast<Module&>(module).training_ = on;
+  });
+}
+
+void Module::check_name(std::string_view name, const char* kind) const {
+  const std::string text(name);
+  if (name.find('.') != name.npos)
+    throw KeyError(std::string(kind) + " name can't contain \".\", got: " +
+                   text);
+  if (name.empty())
+    throw KeyError(std::string(kind) + " name can't be empty string \"\"");
+}
+
+void Module::add_module(std::string name, ModuleRef module) {
+  check_name(name, "module");
+  if (parameters_.contains(name) || buffers_.contains(name) ||
+      attrs_.contains(name))
+    throw KeyError("attribute '" + name + "' already exists");
+  modules_.set(name, std::move(module));
+}
+
+Parameter Module::register_parameter(std::string name, Parameter parameter) {
+  check_name(name, "parameter");
+  if (modules_.contains(name) || buffers_.contains(name) ||
+      attrs_.contains(name))
+    throw KeyError("attribute '" + name + "' already exists");
+  return parameters_.set(name, std::move(parameter));
+}
+
+Buffer Module::register_buffer(std::string name, Buffer buffer) {
+  check_name(name, "buffer");
+  if (modules_.contains(name) || parameters_.contains(name) ||
+      attrs_.contains(name))
+    throw KeyError("attribute '" + name + "' already exists");
+  return buffers_.set(name, std::move(buffer));
+}
+
+void Module::set_attr(std::string_view name, Value value) {
+  check_name(name, "attribute");
+  if (modules_.contains(name) || parameters_.contains(name) ||
+      buffers_.contains(name))
+    throw KeyError("attribute '" + std::string(name) + "' already exists");
+  attrs_.set(name, std::move(value));
+}
+
+bool Module::remove_member(std::string_view name) {
+  return modules_.erase(name) || parameters_.erase(name) ||
+         buffers_.erase(name) || attrs_.erase(name);
+}
+
+Value Module::param(std::string_view name) const {
+  if (const Parameter* parameter = parameters_.find(name))
+    return parameter->value();
+  if (const Buffer* buffer = buffers_.find(name)) return buffer->value();
+  if (const Value* value = attrs_.find(name)) return *value;
+  fail_absent(*this, name);
+}
+
+std::vector<std::pair<std::string, Parameter>> Module::named_parameters()
+    const {
+  return collect<Parameter>(*this, [](const Module& module) -> const auto& {
+    return module.parameters_;
+  });
+}
+
+std::vector<std::pair<std::string, Buffer>> Module::named_buffers() const {
+  return collect<Buffer>(*this, [](const Module& module) -> const auto& {
+    return module.buffers_;
+  });
+}
+
+std::vector<std::pair<std::string, Module*>> Module::named_modules() const {
+  std::vector<std::pair<std::string, Module*>> found;
+  std::unordered_set<const Module*> seen;
+  walk(*this, "", seen, [&](const Module& module, const std::string& prefix) {
+    found.emplace_back(prefix, const_cast<Module*>(&module));
+  });
+  return found;
+}
+
+Member Module::find_member(std::string_view path) const {
+  const Module* module = this;
+  while (true) {
+    const size_t dot = path.find('.');
+    const std::string_view name = path.substr(0, dot);
+    if (dot == path.npos) {
+      if (const ModuleRef* child = module->modules_.find(name)) return *child;
+      if (const Parameter* p = module->parameters_.find(name)) return *p;
+      if (const Buffer* b = module->buffers_.find(name)) return *b;
+      if (const Value* v = module->attrs_.find(name)) return *v;
+      return {};
+    }
+    const ModuleRef* const child = module->modules_.find(name);
+    if (!child || !*child) return {};
+    module = child->get();
+    path.remove_prefix(dot + 1);
+  }
+}
+
+Module* Module::find_submodule(std::string_view path) const {
+  const Module* module = this;
+  while (!path.empty()) {
+    const size_t dot = path.find('.');
+    const ModuleRef* const child = module->modules_.find(path.substr(0, dot));
+    if (!child || !*child) return nullptr;
+    module = child->get();
+    path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return const_cast<Module*>(module);
+}
+
+// As torch: the first part that is missing, or that is no module.
+Module& Module::get_submodule(std::string_view path) const {
+  const Module* module = this;
+  while (!path.empty()) {
+    const size_t dot = path.find('.');
+    const std::string name(path.substr(0, dot));
+    const ModuleRef* const child = module->modules_.find(name);
+    if (!child || !*child) {
+      const bool exists =
+          !std::holds_alternative<std::monostate>(module->find_member(name));
+      throw AttributeError(exists ? "`" + name + "` is not an nn.Module"
+                                  : module->type_name_ +
+                                        " has no attribute `" + name + "`");
+    }
+    module = child->get();
+    path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return const_cast<Module&>(*module);
+}
+
+Parameter Module::get_parameter(std::string_view path) const {
+  const size_t dot = path.rfind('.');
+  const bool nested = dot != path.npos;
+  const Module& owner = get_submodule(nested ? path.substr(0, dot) : "");
+  const std::string name(nested ? path.substr(dot + 1) : path);
+  if (const Parameter* parameter = owner.parameters_.find(name))
+    return *parameter;
+  if (std::holds_alternative<std::monostate>(owner.find_member(name)))
+    throw AttributeError(owner.type_name_ + " has no attribute `" + name + "`");
+  throw AttributeError("`" + name + "` is not an nn.Parameter");
+}
+
+Buffer Module::get_buffer(std::string_view path) const {
+  const size_t dot = path.rfind('.');
+  const bool nested = dot != path.npos;
+  const Module& owner = get_submodule(nested ? path.substr(0, dot) : "");
+  const std::string name(nested ? path.substr(dot + 1) : path);
+  if (const Buffer* buffer = owner.buffers_.find(name)) return *buffer;
+  if (std::holds_alternative<std::monostate>(owner.find_member(name)))
+    throw AttributeError(owner.type_name_ + " has no attribute `" + name + "`");
+  throw AttributeError("`" + name + "` is not a buffer");
+}
+
+}  // namespace fxjit::nn

@@ -1,0 +1,41 @@
+// The printed tree of a module, as torch's repr.
+#include "fxjit/nn/custom.h"
+#include "fxjit/nn/module.h"
+
+namespace fxjit::nn {
+namespace {
+
+// All lines but the first moved right.
+std::string indented(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Module::str() const {
+  const std::string extra = extra_repr();
+  if (modules_.empty()) return type_name_ + "(" + extra + ")";
+  std::string out = type_name_ + "(";
+  if (!extra.empty()) out += "\n  " + indented(extra);
+  for (const auto& [name, child] : modules_)
+    out += "\n  (" + name + "): " +
+           (child ? indented(child->str()) : std::string("None"));
+  return out + "\n)";
+}
+
+DeclaredModule::DeclaredModule(std::string type_name, Signature signature)
+    : Module(std::move(type_name)), signature_(std::move(signature)) {}
+
+void check_arity(size_t expected, size_t given, const std::string& what) {
+  if (expected == given) return;
+  throw UserError("[" + what + "] declared arguments: expected " +
+                  std::to_string(expected) + " to fit its parameters, got " +
+                  std::to_string(given));
+}
+
+}  // namespace fxjit::nn

@@ -1,0 +1,121 @@
+#include "fxjit/nn/signature.h"
+
+namespace fxjit::nn {
+namespace {
+
+// Binding of one call: slots are filled from the left, then by name.
+class Binder {
+ public:
+  Binder(const std::vector<ArgSpec>& specs, std::string_view function)
+      : specs_(specs), function_(function), slots_(specs.size()) {}
+
+  std::vector<Value> bind(const ValueList& args, const Kwargs& kwargs) {
+    take_positional(args);
+    take_keywords(kwargs);
+    return finish();
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& text) const {
+    throw TypeError(std::string(function_) + "() " + text);
+  }
+  size_t positional_count() const {
+    size_t count = 0;
+    while (count < specs_.size() && specs_[count].name[0] != '*') ++count;
+    return count;
+  }
+
+  void take_positional(const ValueList& args) {
+    const size_t count = positional_count();
+    for (size_t i = 0; i < args.size() && i < count; ++i) slots_[i] = args[i];
+    if (args.size() <= count) return;
+    if (count == specs_.size() || !specs_[count].is_varargs())
+      fail_surplus(count, args.size());
+    slots_[count] = Value::tuple(ValueList(
+        args.begin() + static_cast<std::ptrdiff_t>(count), args.end()));
+  }
+
+  void take_keywords(const Kwargs& kwargs) {
+    ValueDict rest;
+    for (const auto& [name, value] : kwargs) {
+      const size_t i = find(name);
+      if (i < specs_.size()) {
+        if (slots_[i]) fail("got multiple values for argument '" + name + "'");
+        slots_[i] = value;
+      } else {
+        rest.emplace_back(Value(name), value);
+      }
+    }
+    if (!specs_.empty() && specs_.back().is_varkeywords()) {
+      slots_.back() = Value::dict(std::move(rest));
+    } else if (!rest.empty()) {
+      fail("got an unexpected keyword argument '" +
+           std::string(rest[0].first.as_string()) + "'");
+    }
+  }
+
+  size_t find(std::string_view name) const {
+    size_t i = 0;
+    while (i < specs_.size() && specs_[i].name != name) ++i;
+    return i;
+  }
+
+  std::vector<Value> finish() {
+    std::vector<Value> bound;
+    std::vector<std::string> missing;
+    for (size_t i = 0; i < specs_.size(); ++i) {
+      if (slots_[i]) {
+        bound.push_back(std::move(*slots_[i]));
+      } else if (specs_[i].is_varargs()) {
+        bound.push_back(Value::tuple({}));
+      } else if (specs_[i].default_value) {
+        bound.push_back(*specs_[i].default_value);
+      } else {
+        missing.push_back("'" + specs_[i].name + "'");
+      }
+    }
+    if (!missing.empty()) fail_missing(missing);
+    return bound;
+  }
+
+  // Python counts the method's self.
+  [[noreturn]] void fail_surplus(size_t count, size_t given) const {
+    size_t required = 0;
+    for (size_t i = 0; i < count; ++i)
+      if (!specs_[i].default_value) ++required;
+    const std::string limit = std::to_string(count + 1);
+    const std::string takes =
+        required == count ? limit
+                          : "from " + std::to_string(required + 1) + " to " +
+                                limit;
+    fail("takes " + takes + " positional argument" +
+         (required == count && count == 0 ? "" : "s") + " but " +
+         std::to_string(given + 1) + " were given");
+  }
+
+  [[noreturn]] void fail_missing(const std::vector<std::string>& names) const {
+    std::string list = names[0];
+    for (size_t i = 1; i < names.size(); ++i) {
+      const bool last = i + 1 == names.size();
+      if (names.size() > 2) list += ",";
+      list += last ? " and " : " ";
+      list += names[i];
+    }
+    fail("missing " + std::to_string(names.size()) +
+         " required positional argument" + (names.size() > 1 ? "s" : "") +
+         ": " + list);
+  }
+
+  const std::vector<ArgSpec>& specs_;
+  std::string_view function_;
+  std::vector<std::optional<Value>> slots_;
+};
+
+}  // namespace
+
+std::vector<Value> Signature::bind(const ValueList& args, const Kwargs& kwargs,
+                                   std::string_view function) const {
+  return Binder(args_, function).bind(args, kwargs);
+}
+
+}  // namespace fxjit::nn
