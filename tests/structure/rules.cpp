@@ -1,0 +1,62 @@
+#include "tests/structure/rules.h"
+
+namespace fxjit::structure {
+
+// Public headers that stand directly in include/fxjit/ belong to the box that
+// implements them, so a new one needs an entry here.
+const std::vector<Box>& boxes() {
+  static const std::vector<Box> kBoxes = {
+      {"support",
+       {"src/support/", "include/fxjit/cpu_level.h", "include/fxjit/error.h",
+        "include/fxjit/log.h", "include/fxjit/thread_pool.h",
+        "include/fxjit/version.h"},
+       {}},
+      {"tensor",
+       {"src/tensor/", "include/fxjit/dims.h", "include/fxjit/dtype.h",
+        "include/fxjit/half.h", "include/fxjit/proxy_base.h",
+        "include/fxjit/tensor.h", "include/fxjit/value.h"},
+       {"support"}},
+      {"io", {"src/io/", "include/fxjit/io/"}, {"tensor"}},
+      {"ops",
+       {"src/ops/", "include/fxjit/functions.h",
+        "include/fxjit/functions_pointwise.h", "include/fxjit/op.h",
+        "include/fxjit/scalar_body.h"},
+       {"tensor"}},
+      {"fx",
+       {"src/fx/", "src/nn/", "include/fxjit/fx/", "include/fxjit/nn/"},
+       {"ops"}},
+      {"passes", {"src/passes/", "include/fxjit/passes/"}, {"fx"}},
+      {"program", {"src/program/", "include/fxjit/program/"}, {"passes"}},
+      {"kernels", {"kernels/"}, {"program"}},
+      {"jit", {"jit/"}, {"program"}},
+      {"compile",
+       {"src/compile/", "include/fxjit/compile.h", "include/fxjit/fxjit.h"},
+       {"jit", "kernels", "io"}},
+      {"tools", {"tools/"}, {"compile"}},
+      {"examples", {"examples/"}, {"compile"}},
+      {"bench", {"bench/"}, {"compile", "examples"}},
+      {"tests", {"tests/"}, {"tools", "examples", "bench"}},
+  };
+  return kBoxes;
+}
+
+const std::vector<Room>& rooms() {
+  static const std::vector<Room> kRooms = {
+      {"llvm/", {"jit/", "tests/jit/"}},
+      {"llvm-c/", {"jit/", "tests/jit/"}},
+      {"dnnl", {"kernels/onednn/", "tests/kernels/"}},
+      {"oneapi/dnnl/", {"kernels/onednn/", "tests/kernels/"}},
+      {"omp.h", {"kernels/", "tests/kernels/", "bench/"}},
+      {"Python.h", {"python/"}},
+      {"xxhash.h", {"src/support/"}},
+      {"CLI/", {"tools/", "examples/", "bench/", "tests/"}},
+      {"nlohmann/", {"tools/", "examples/", "bench/", "tests/"}},
+      {"spdlog/", {"tools/", "examples/", "bench/", "tests/"}},
+      {"benchmark/", {"bench/"}},
+      {"gtest/", {"tests/"}},
+      {"gmock/", {"tests/"}},
+  };
+  return kRooms;
+}
+
+}  // namespace fxjit::structure

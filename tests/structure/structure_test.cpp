@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/structure/rules.h"
+
+namespace fxjit::structure {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A tree of planted files in a fresh folder, removed at the end.
+class PlantedTree : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "fxjit_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+
+  void TearDown() override { fs::remove_all(root_); }
+
+  void plant(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+
+  // The one violation that `text` at `path` is.
+  std::string violation(const std::string& path, const std::string& text) {
+    plant(path, text);
+    const std::vector<std::string> found = check_includes(root_);
+    fs::remove(root_ / path);
+    EXPECT_EQ(found.size(), 1u) << path << ": " << text;
+    return found.empty() ? "" : found.front();
+  }
+
+  fs::path root_;
+};
+
+TEST(Structure, IncludesFollowTheRules) {
+  EXPECT_GT(count_files(FXJIT_SOURCE_DIR), 10);
+  EXPECT_THAT(check_includes(FXJIT_SOURCE_DIR), IsEmpty());
+}
+
+TEST(Structure, FilesStaySmallAndHeadersSayWhatTheyAre) {
+  EXPECT_THAT(check_files(FXJIT_SOURCE_DIR), IsEmpty());
+}
+
+TEST_F(PlantedTree, AllowedIncludesPass) {
+  plant("include/fxjit/tensor.h", "// A.\n#include <vector>\n");
+  plant("src/ops/a.cpp", "#include \"fxjit/tensor.h\"\n");
+  plant("src/ops/b.cpp", "#include \"src/support/x.h\"\n#include <cmath>\n");
+  plant("jit/c.cpp", "#include <llvm/IR/Module.h>\n#include \"jit/c.h\"\n");
+  plant("kernels/onednn/d.cpp", "#include <dnnl.hpp>\n");
+  plant("src/compile/e.cpp", "#include \"jit/c.h\"\n#include <unistd.h>\n");
+  plant("tests/jit/f.cpp", "#include <llvm/IR/Module.h>\n");
+  EXPECT_EQ(count_files(root_), 7);
+  EXPECT_THAT(check_includes(root_), IsEmpty());
+  EXPECT_THAT(check_files(root_), IsEmpty());
+}
+
+TEST_F(PlantedTree, UsesAgainstTheDirectionAreFound) {
+  EXPECT_EQ(violation("src/ops/a.cpp", "\n#include \"src/fx/graph.h\"\n"),
+            "src/ops/a.cpp:2: includes src/fx/graph.h: ops must not use fx");
+  EXPECT_THAT(violation("src/tensor/a.h", "#include \"fxjit/fx/node.h\"\n"),
+              HasSubstr("tensor must not use fx"));
+  EXPECT_THAT(violation("include/fxjit/error.h", "#include \"fxjit/op.h\"\n"),
+              HasSubstr("support must not use ops"));
+  EXPECT_THAT(violation("src/io/a.cpp", "#include \"fxjit/op.h\"\n"),
+              HasSubstr("io must not use ops"));
+  EXPECT_THAT(violation("jit/a.cpp", "#include \"kernels/k.h\"\n"),
+              HasSubstr("jit must not use kernels"));
+  EXPECT_THAT(violation("kernels/a.cpp", "  #  include \"jit/j.h\"\n"),
+              HasSubstr("kernels must not use jit"));
+  EXPECT_THAT(violation("src/passes/a.cpp", "#include \"examples/e.h\"\n"),
+              HasSubstr("passes must not use examples"));
+}
+
+TEST_F(PlantedTree, ThirdPartyHeadersOutsideTheirRoomsAreFound) {
+  const auto kRoom = HasSubstr("third-party header outside its room");
+  const std::string llvm = "#include <llvm/IR/Module.h>\n";
+  EXPECT_THAT(violation("src/compile/a.cpp", llvm), kRoom);
+  EXPECT_THAT(violation("tests/compile/a.cpp", llvm), kRoom);
+  EXPECT_THAT(violation("kernels/onednn/a.cpp", llvm), kRoom);
+  EXPECT_THAT(violation("kernels/a.cpp", "#include <dnnl.hpp>\n"), kRoom);
+  EXPECT_THAT(violation("jit/a.cpp", "#include <oneapi/dnnl/dnnl.h>\n"), kRoom);
+  EXPECT_THAT(violation("src/io/a.cpp", "#include <nlohmann/json.hpp>\n"),
+              kRoom);
+}
+
+TEST_F(PlantedTree, PublicHeadersIncludeOnlyStandardAndPublicOnes) {
+  const auto kPublic = HasSubstr("public headers include only");
+  const std::string header = "include/fxjit/compile.h";
+  EXPECT_THAT(violation(header, "#include <llvm/IR/Module.h>\n"), kPublic);
+  EXPECT_THAT(violation(header, "#include <unistd.h>\n"), kPublic);
+  EXPECT_THAT(violation(header, "#include \"src/ops/schema.h\"\n"), kPublic);
+}
+
+TEST_F(PlantedTree, UnknownPlacesAreFound) {
+  EXPECT_THAT(violation("src/ops/a.cpp", "#include \"schema.h\"\n"),
+              HasSubstr("no box has this header"));
+  EXPECT_THAT(violation("src/ops/a.cpp", "#include \"../fx/graph.h\"\n"),
+              HasSubstr("no box has this header"));
+  EXPECT_THAT(violation("src/novel/a.cpp", ""), HasSubstr("belongs to no box"));
+  EXPECT_THAT(violation("examples/a.cpp", "#include \"src/fx/a.h\"\n"),
+              HasSubstr("examples use public headers only"));
+}
+
+TEST_F(PlantedTree, LongFilesAndSilentHeadersAreFound) {
+  plant("src/ops/a.cpp", std::string(401, '\n'));
+  plant("src/ops/b.h", "#ifndef B\n");
+  EXPECT_THAT(check_files(root_),
+              ElementsAre(HasSubstr("401 lines"), HasSubstr("opens with")));
+}
+
+}  // namespace
+}  // namespace fxjit::structure
