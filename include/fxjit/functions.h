@@ -37,6 +37,7 @@ struct Arg {
   Arg(T&& v,  // NOLINT: converts by intent
       std::source_location at = std::source_location::current())
       : value(std::forward<T>(v)), source(at) {}
+  Arg(Value v, SourceLocation at) : value(std::move(v)), source(at) {}
   Arg(std::initializer_list<int64_t> v,  // NOLINT
       std::source_location at = std::source_location::current())
       : value(Value::tuple(ValueList(v.begin(), v.end()))), source(at) {}

@@ -18,7 +18,7 @@ namespace fxjit {
 
 enum class Prim : uint8_t {
   input,     // Element of input `slot`.
-  constant,  // `imm` (`bits` for int64 constants beyond 2^53).
+  constant,  // `imm` for floats, `bits` for integers and bool.
   index,     // Position along iteration dim `slot`, as i64.
   // Arithmetic; integer types wrap.
   add,
@@ -93,7 +93,7 @@ struct ScalarInstr {
   int32_t slot = 0;
   std::array<int32_t, 3> args{-1, -1, -1};
   double imm = 0;
-  int64_t bits = 0;  // Integer constants, exact.
+  int64_t bits = 0;  // Integer and bool constants, exact (imm is set as well).
 
   friend bool operator==(const ScalarInstr&, const ScalarInstr&) = default;
 };
@@ -138,6 +138,8 @@ class ScalarBuilder {
                                   const std::vector<Scalar>& inputs);
 
   DType type(int32_t id) const { return body_.instrs[id].type; }
+  // Gives the body without instructions that no result needs; slots stay. The
+  // builder is empty afterwards.
   ScalarBody finish(const std::vector<Scalar>& results);
 
  private:

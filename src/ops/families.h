@@ -11,7 +11,13 @@
 namespace fxjit::ops {
 
 std::span<const OpRow> arithmetic_rows();
+std::span<const OpRow> clamping_rows();
+std::span<const OpRow> smooth_rows();
+std::span<const OpRow> activation_rows();
 std::span<const OpRow> comparison_rows();
+std::span<const OpRow> bitwise_rows();
+std::span<const OpRow> selection_rows();
+std::span<const OpRow> cast_rows();
 
 // Every family, in table order.
 std::vector<std::span<const OpRow>> all_families();

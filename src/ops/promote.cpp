@@ -1,6 +1,7 @@
 #include "src/ops/promote.h"
 
 #include "src/ops/op_call.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
@@ -43,6 +44,14 @@ std::optional<DType> Promotion::result() const {
 }
 
 ScalarTyping scalar_typing(const OpCall& call) {
+  return scalar_typing(call, call.op.row.scalar_types);
+}
+
+DType compute_type(const ScalarTyping& typing) {
+  return compute_dtype(typing.inputs);
+}
+
+ScalarTyping scalar_typing(const OpCall& call, ScalarTypes types) {
   ScalarTyping typing;
   Promotion promotion;
   for (size_t i = 0; i < call.args.size(); ++i) {
@@ -56,7 +65,7 @@ ScalarTyping scalar_typing(const OpCall& call) {
   const std::optional<DType> promoted = promotion.result();
   FXJIT_CHECK(promoted, call_prefix(call) + "no tensor argument");
   typing.inputs = typing.result = *promoted;
-  switch (call.op.row.scalar_types) {
+  switch (types) {
     case ScalarTypes::promote:
     case ScalarTypes::custom:
       break;
@@ -77,7 +86,10 @@ ScalarTyping scalar_typing(const OpCall& call) {
 }
 
 Value infer_scalar(const OpCall& call) {
-  const ScalarTyping typing = scalar_typing(call);
+  return infer_scalar(call, scalar_typing(call));
+}
+
+Value infer_scalar(const OpCall& call, const ScalarTyping& typing) {
   if (!writes_input(call)) return Tensor::meta(typing.sizes, typing.result);
   const Tensor& self = call.tensor(0);
   if (!(self.sizes() == typing.sizes))

@@ -31,8 +31,15 @@ struct ScalarTyping {
 // By the row's ScalarTypes. Number arguments take part unless their parameter
 // has a number as default (slopes, factors). Needs a tensor argument.
 ScalarTyping scalar_typing(const OpCall& call);
+// The same under another rule than the row's, for rows with custom types.
+ScalarTyping scalar_typing(const OpCall& call, ScalarTypes types);
 
-// Shape rule of rows without one.
+// The type in which inputs are computed with: f32 for f16 and bf16.
+DType compute_type(const ScalarTyping& typing);
+
+// Shape rule of rows without one: a contiguous result, or the first argument
+// when the call writes it.
 Value infer_scalar(const OpCall& call);
+Value infer_scalar(const OpCall& call, const ScalarTyping& typing);
 
 }  // namespace fxjit::ops

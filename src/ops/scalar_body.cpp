@@ -268,9 +268,25 @@ std::vector<Scalar> ScalarBuilder::inline_body(
 }
 
 ScalarBody ScalarBuilder::finish(const std::vector<Scalar>& results) {
-  body_.results.clear();
-  for (Scalar result : results) body_.results.push_back(result.id);
-  return std::move(body_);
+  std::vector<bool> live(body_.instrs.size());
+  for (Scalar result : results) live[static_cast<size_t>(result.id)] = true;
+  for (size_t i = live.size(); i-- > 0;)
+    for (int32_t arg : body_.instrs[i].args)
+      if (live[i] && arg >= 0) live[static_cast<size_t>(arg)] = true;
+  ScalarBody kept;
+  std::vector<int32_t> renamed(live.size(), -1);
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (!live[i]) continue;
+    ScalarInstr instr = body_.instrs[i];
+    for (int32_t& arg : instr.args)
+      if (arg >= 0) arg = renamed[static_cast<size_t>(arg)];
+    renamed[i] = static_cast<int32_t>(kept.instrs.size());
+    kept.instrs.push_back(instr);
+  }
+  for (Scalar result : results)
+    kept.results.push_back(renamed[static_cast<size_t>(result.id)]);
+  body_ = {};
+  return kept;
 }
 
 Scalar operator+(Scalar a, Scalar b) {

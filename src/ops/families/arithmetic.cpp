@@ -1,22 +1,280 @@
 #include "src/ops/families.h"
-#include "src/ops/scalar_args.h"
+#include "src/ops/families/elementwise.h"
+#include "src/ops/promote.h"
 
 namespace fxjit::ops {
 namespace {
 
-Scalar add(ScalarBuilder& b, const OpCall& call, std::span<const Scalar> in) {
+Scalar add(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   if (same(call[2], 1)) return args[0] + args[1];
   return args[0] + args[2] * args[1];
 }
 
+void refuse_bool(const OpCall& call, Scalar value) {
+  if (value.type() == DType::boolean)
+    call.fail("dtype: expected numbers, got bool; use `^` or logical_not");
+}
+
+Scalar sub(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  refuse_bool(call, args[0]);
+  if (same(call[2], 1)) return args[0] - args[1];
+  return args[0] - args[2] * args[1];
+}
+
+Scalar rsub(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  refuse_bool(call, args[0]);
+  if (same(call[2], 1)) return args[1] - args[0];
+  return args[1] - args[2] * args[0];
+}
+
+Scalar neg(ScalarBuilder&, const OpCall& call, Inputs in) {
+  refuse_bool(call, in[0]);
+  return -in[0];
+}
+
+enum class Rounding { none, trunc, floor };
+
+Rounding rounding_of(const OpCall& call) {
+  if (!call.has(2)) return Rounding::none;
+  if (same(call[2], "trunc")) return Rounding::trunc;
+  if (same(call[2], "floor")) return Rounding::floor;
+  call.fail("rounding_mode: expected None, 'trunc' or 'floor', got " +
+            repr(call[2]));
+}
+
+// True division of integers gives floats; rounded division keeps them.
+ScalarTypes div_types(const OpCall& call) {
+  return rounding_of(call) == Rounding::none ? ScalarTypes::promote_float
+                                             : ScalarTypes::promote;
+}
+
+Value infer_div(const OpCall& call) {
+  return infer_scalar(call, scalar_typing(call, div_types(call)));
+}
+
+Scalar div(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const DType type = compute_type(scalar_typing(call, div_types(call)));
+  const ScalarArgs args(b, call, in);
+  const Scalar x = args.get(0, type), y = args.get(1, type);
+  switch (rounding_of(call)) {
+    case Rounding::none:
+      return x / y;
+    case Rounding::trunc:
+      return is_floating(type) ? b.apply(Prim::trunc, x / y) : x / y;
+    case Rounding::floor:
+      return b.apply(Prim::floor_div, x, y);
+  }
+  return x;
+}
+
+// Exponents that are cheaper than a general power; PyTorch picks the same.
+Scalar pow_constant(ScalarBuilder& b, Scalar x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return x * x;
+  if (exponent == 3) return x * x * x;
+  if (is_floating(x.type())) {
+    if (exponent == 0.5) return b.apply(Prim::sqrt, x);
+    if (exponent == -0.5) return b.apply(Prim::rsqrt, x);
+    if (exponent == -1) return 1.0 / x;
+    if (exponent == -2) return 1.0 / (x * x);
+  }
+  return b.apply(Prim::pow, x, b.constant(exponent, x.type()));
+}
+
+Scalar pow(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  const Scalar base = args[0];
+  if (!call[1].is_number()) return b.apply(Prim::pow, base, args[1]);
+  if (!is_floating(base.type()) && call.integer(1) < 0)
+    call.fail("Integers to negative integer powers are not allowed.");
+  return pow_constant(b, base, call.number(1));
+}
+
+Scalar sign(ScalarBuilder& b, const OpCall&, Inputs in) {
+  const Scalar zero = b.constant_int(0, in[0].type());
+  const Scalar above = b.apply(Prim::gt, in[0], zero);
+  if (in[0].type() == DType::boolean) return above;
+  const Scalar below = b.apply(Prim::lt, in[0], zero);
+  return b.cast(above, in[0].type()) - b.cast(below, in[0].type());
+}
+
+Scalar reciprocal(ScalarBuilder&, const OpCall&, Inputs in) {
+  return 1.0 / in[0];
+}
+
+// x ** 2 with an int exponent: bool becomes int64.
+Value infer_square(const OpCall& call) {
+  ScalarTyping typing = scalar_typing(call);
+  if (typing.result == DType::boolean) typing.result = DType::i64;
+  return infer_scalar(call, typing);
+}
+
+Scalar square(ScalarBuilder& b, const OpCall&, Inputs in) {
+  const bool as_int = in[0].type() == DType::boolean;
+  const Scalar x = as_int ? b.cast(in[0], DType::i64) : in[0];
+  return x * x;
+}
+
+// Interpolates from the nearer end, so that weight 1 gives `end` exactly.
+Scalar lerp(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  require_floating(call, in[0]);
+  const Scalar step = args[1] - args[0];
+  const Scalar weight = args[2];
+  const Scalar low = args[0] + weight * step;
+  const Scalar high = args[1] - step * (1.0 - weight);
+  if (call[2].is_number()) return call.number(2) < 0.5 ? low : high;
+  const Scalar half = b.constant(0.5, weight.type());
+  return b.select(b.apply(Prim::lt, weight, half), low, high);
+}
+
+Scalar addcmul(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  if (same(call[3], 1)) return in[0] + in[1] * in[2];
+  return in[0] + args[3] * in[1] * in[2];
+}
+
+Scalar addcdiv(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  require_floating(call, in[0]);
+  if (same(call[3], 1)) return in[0] + in[1] / in[2];
+  return in[0] + args[3] * in[1] / in[2];
+}
+
+constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
+
+constexpr OpRow kAdd = scalar_row(
+    "add", "input, other, *, alpha=1",
+    "torch.add _operator.add .add .__add__ .__radd__ aten.add.Tensor "
+    "aten.add.Scalar onnx.Add",
+    add);
+constexpr OpRow kSub =
+    scalar_row("sub", "input, other, *, alpha=1",
+               "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__ "
+               "aten.sub.Tensor aten.sub.Scalar onnx.Sub",
+               sub);
+constexpr OpRow kMul = binary_row(
+    "mul",
+    "torch.mul torch.multiply _operator.mul .mul .multiply .__mul__ .__rmul__ "
+    "aten.mul.Tensor aten.mul.Scalar onnx.Mul",
+    binary<Prim::mul>);
+constexpr OpRow kDiv = {
+    .name = "div",
+    .schema = "input, other, *, rounding_mode=None",
+    .names =
+        "torch.div torch.divide torch.true_divide _operator.truediv .div "
+        ".divide .true_divide .__truediv__ aten.div.Tensor aten.div.Scalar "
+        "aten.div.Tensor_mode aten.div.Scalar_mode onnx.Div",
+    .lowering = Lowering::scalar,
+    .infer = infer_div,
+    .scalar = div,
+    .scalar_types = ScalarTypes::custom};
+constexpr OpRow kFloorDivide = binary_row(
+    "floor_divide",
+    "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__ "
+    "aten.floor_divide.default aten.floor_divide.Scalar",
+    binary<Prim::floor_div>);
+constexpr OpRow kRemainder =
+    binary_row("remainder",
+               "torch.remainder _operator.mod .remainder .__mod__ "
+               "aten.remainder.Tensor aten.remainder.Scalar onnx.Mod",
+               binary<Prim::remainder>);
+constexpr OpRow kFmod =
+    binary_row("fmod", "torch.fmod .fmod aten.fmod.Tensor aten.fmod.Scalar",
+               binary<Prim::fmod>);
+constexpr OpRow kPow =
+    scalar_row("pow", "input, exponent",
+               "torch.pow _operator.pow .pow .__pow__ aten.pow.Tensor_Tensor "
+               "aten.pow.Tensor_Scalar aten.pow.Scalar onnx.Pow",
+               pow);
+constexpr OpRow kNeg =
+    unary_row("neg",
+              "torch.neg torch.negative _operator.neg .neg .negative .__neg__ "
+              "aten.neg.default onnx.Neg",
+              neg);
+constexpr OpRow kAbs =
+    unary_row("abs",
+              "torch.abs torch.absolute _operator.abs .abs .absolute .__abs__ "
+              "aten.abs.default onnx.Abs",
+              unary<Prim::abs>);
+constexpr OpRow kReciprocal = unary_row(
+    "reciprocal",
+    "torch.reciprocal .reciprocal aten.reciprocal.default onnx.Reciprocal",
+    reciprocal, kFloat);
+constexpr OpRow kSqrt =
+    unary_row("sqrt", "torch.sqrt .sqrt aten.sqrt.default onnx.Sqrt",
+              unary<Prim::sqrt>, kFloat);
+constexpr OpRow kRsqrt =
+    unary_row("rsqrt", "torch.rsqrt .rsqrt aten.rsqrt.default",
+              unary<Prim::rsqrt>, kFloat);
+constexpr OpRow kSquare = {.name = "square",
+                           .schema = "input",
+                           .names = "torch.square .square aten.square.default",
+                           .lowering = Lowering::scalar,
+                           .infer = infer_square,
+                           .scalar = square};
+constexpr OpRow kLerp =
+    scalar_row("lerp", "input, end, weight",
+               "torch.lerp .lerp aten.lerp.Tensor aten.lerp.Scalar", lerp);
+constexpr OpRow kAddcmul =
+    scalar_row("addcmul", "input, tensor1, tensor2, *, value=1",
+               "torch.addcmul .addcmul aten.addcmul.default", addcmul);
+constexpr OpRow kAddcdiv =
+    scalar_row("addcdiv", "input, tensor1, tensor2, *, value=1",
+               "torch.addcdiv .addcdiv aten.addcdiv.default", addcdiv);
+
 constexpr OpRow kRows[] = {
-    {.name = "add",
-     .schema = "input, other, *, alpha=1",
-     .names = "torch.add _operator.add .add .__add__ aten.add.Tensor "
-              "aten.add.Scalar onnx.Add",
-     .lowering = Lowering::scalar,
-     .scalar = add},
+    kAdd,
+    kSub,
+    scalar_row("rsub", "input, other, *, alpha=1",
+               "torch.rsub .__rsub__ aten.rsub.Tensor aten.rsub.Scalar", rsub),
+    kMul,
+    kDiv,
+    kFloorDivide,
+    kRemainder,
+    kFmod,
+    kPow,
+    kNeg,
+    unary_row("positive", "torch.positive _operator.pos .positive .__pos__",
+              identity),
+    kAbs,
+    unary_row("sign", "torch.sign .sign aten.sign.default onnx.Sign", sign),
+    kReciprocal,
+    kSquare,
+    kSqrt,
+    kRsqrt,
+    kLerp,
+    kAddcmul,
+    kAddcdiv,
+    in_place(kAdd, "add_",
+             ".add_ .__iadd__ _operator.iadd aten.add_.Tensor "
+             "aten.add_.Scalar"),
+    in_place(kSub, "sub_",
+             ".sub_ .subtract_ .__isub__ _operator.isub aten.sub_.Tensor "
+             "aten.sub_.Scalar"),
+    in_place(kMul, "mul_",
+             ".mul_ .multiply_ .__imul__ _operator.imul aten.mul_.Tensor "
+             "aten.mul_.Scalar"),
+    in_place(kDiv, "div_",
+             ".div_ .divide_ .true_divide_ .__itruediv__ _operator.itruediv "
+             "aten.div_.Tensor aten.div_.Scalar"),
+    in_place(kFloorDivide, "floor_divide_",
+             ".floor_divide_ .__ifloordiv__ _operator.ifloordiv"),
+    in_place(kRemainder, "remainder_", ".remainder_ .__imod__ _operator.imod"),
+    in_place(kFmod, "fmod_", ".fmod_"),
+    in_place(kPow, "pow_", ".pow_ .__ipow__ _operator.ipow"),
+    in_place(kNeg, "neg_", "torch.neg_ .neg_ .negative_ aten.neg_.default"),
+    in_place(kAbs, "abs_", "torch.abs_ .abs_ .absolute_ aten.abs_.default"),
+    in_place(kReciprocal, "reciprocal_", "torch.reciprocal_ .reciprocal_"),
+    in_place(kSquare, "square_", "torch.square_ .square_"),
+    in_place(kSqrt, "sqrt_", "torch.sqrt_ .sqrt_ aten.sqrt_.default"),
+    in_place(kRsqrt, "rsqrt_", "torch.rsqrt_ .rsqrt_"),
+    in_place(kLerp, "lerp_", ".lerp_"),
+    in_place(kAddcmul, "addcmul_", ".addcmul_ aten.addcmul_.default"),
+    in_place(kAddcdiv, "addcdiv_", ".addcdiv_ aten.addcdiv_.default"),
 };
 
 }  // namespace

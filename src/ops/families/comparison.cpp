@@ -1,30 +1,84 @@
+// Comparisons and predicates; results are bool.
+#include <limits>
+
 #include "src/ops/families.h"
-#include "src/ops/scalar_args.h"
+#include "src/ops/families/elementwise.h"
 
 namespace fxjit::ops {
 namespace {
 
-template <Prim kPrim>
-Scalar compare(ScalarBuilder& b, const OpCall& call,
-               std::span<const Scalar> in) {
-  const ScalarArgs args(b, call, in);
-  return b.apply(kPrim, args[0], args[1]);
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Scalar truth(ScalarBuilder& b, bool value) {
+  return b.constant_int(value, DType::boolean);
 }
 
-template <Prim kPrim>
-constexpr OpRow comparison(const char* name, const char* names) {
-  return {.name = name,
-          .schema = "input, other",
-          .names = names,
-          .lowering = Lowering::scalar,
-          .scalar = compare<kPrim>,
-          .scalar_types = ScalarTypes::compare};
+Scalar isnan(ScalarBuilder& b, const OpCall&, Inputs in) {
+  if (!is_floating(in[0].type())) return truth(b, false);
+  return b.apply(Prim::ne, in[0], in[0]);
 }
+
+Scalar isinf(ScalarBuilder& b, const OpCall&, Inputs in) {
+  if (!is_floating(in[0].type())) return truth(b, false);
+  return b.apply(Prim::eq, b.apply(Prim::abs, in[0]),
+                 b.constant(kInfinity, in[0].type()));
+}
+
+Scalar isfinite(ScalarBuilder& b, const OpCall&, Inputs in) {
+  if (!is_floating(in[0].type())) return truth(b, true);
+  return b.apply(Prim::lt, b.apply(Prim::abs, in[0]),
+                 b.constant(kInfinity, in[0].type()));
+}
+
+constexpr ScalarTypes kCompare = ScalarTypes::compare;
+constexpr ScalarTypes kLogical = ScalarTypes::logical;
 
 constexpr OpRow kRows[] = {
-    comparison<Prim::eq>("eq",
-                         "torch.eq _operator.eq .eq .__eq__ aten.eq.Tensor "
-                         "aten.eq.Scalar onnx.Equal"),
+    binary_row("eq",
+               "torch.eq _operator.eq .eq .__eq__ aten.eq.Tensor "
+               "aten.eq.Scalar onnx.Equal",
+               binary<Prim::eq>, kCompare),
+    binary_row("ne",
+               "torch.ne torch.not_equal _operator.ne .ne .not_equal .__ne__ "
+               "aten.ne.Tensor aten.ne.Scalar",
+               binary<Prim::ne>, kCompare),
+    binary_row("lt",
+               "torch.lt torch.less _operator.lt .lt .less .__lt__ "
+               "aten.lt.Tensor aten.lt.Scalar onnx.Less",
+               binary<Prim::lt>, kCompare),
+    binary_row("le",
+               "torch.le torch.less_equal _operator.le .le .less_equal "
+               ".__le__ aten.le.Tensor aten.le.Scalar onnx.LessOrEqual",
+               binary<Prim::le>, kCompare),
+    binary_row("gt",
+               "torch.gt torch.greater _operator.gt .gt .greater .__gt__ "
+               "aten.gt.Tensor aten.gt.Scalar onnx.Greater",
+               binary<Prim::gt>, kCompare),
+    binary_row("ge",
+               "torch.ge torch.greater_equal _operator.ge .ge .greater_equal "
+               ".__ge__ aten.ge.Tensor aten.ge.Scalar onnx.GreaterOrEqual",
+               binary<Prim::ge>, kCompare),
+    unary_row("isnan", "torch.isnan .isnan aten.isnan.default onnx.IsNaN",
+              isnan, kCompare),
+    unary_row("isinf", "torch.isinf .isinf aten.isinf.default onnx.IsInf",
+              isinf, kCompare),
+    unary_row("isfinite", "torch.isfinite .isfinite aten.isfinite.default",
+              isfinite, kCompare),
+    binary_row("logical_and",
+               "torch.logical_and .logical_and aten.logical_and.default "
+               "onnx.And",
+               binary<Prim::bit_and>, kLogical),
+    binary_row("logical_or",
+               "torch.logical_or .logical_or aten.logical_or.default onnx.Or",
+               binary<Prim::bit_or>, kLogical),
+    binary_row("logical_xor",
+               "torch.logical_xor .logical_xor aten.logical_xor.default "
+               "onnx.Xor",
+               binary<Prim::bit_xor>, kLogical),
+    unary_row("logical_not",
+              "torch.logical_not .logical_not aten.logical_not.default "
+              "onnx.Not",
+              unary<Prim::bit_not>, kLogical),
 };
 
 }  // namespace

@@ -1,0 +1,256 @@
+#include "fxjit/functions.h"
+#include "src/ops/families.h"
+#include "src/ops/families/elementwise.h"
+
+namespace fxjit::ops {
+namespace {
+
+Scalar zero_of(ScalarBuilder& b, Scalar x) { return b.constant(0, x.type()); }
+
+Scalar clamp_to(ScalarBuilder& b, Scalar x, double low, double high) {
+  return b.apply(Prim::minimum,
+                 b.apply(Prim::maximum, x, b.constant(low, x.type())),
+                 b.constant(high, x.type()));
+}
+
+// x above zero, `otherwise` else (and for NaN).
+Scalar above_zero(ScalarBuilder& b, Scalar x, Scalar otherwise) {
+  return b.select(b.apply(Prim::gt, x, zero_of(b, x)), x, otherwise);
+}
+
+Scalar relu(ScalarBuilder& b, const OpCall&, Inputs in) {
+  return b.apply(Prim::maximum, in[0], zero_of(b, in[0]));
+}
+
+Scalar relu6(ScalarBuilder& b, const OpCall&, Inputs in) {
+  return clamp_to(b, in[0], 0, 6);
+}
+
+Scalar hardtanh(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  return clamp_to(b, in[0], call.number(1), call.number(2));
+}
+
+Scalar leaky_relu(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return above_zero(b, in[0], in[0] * call.number(1));
+}
+
+Scalar scaled_elu(ScalarBuilder& b, Scalar x, double scale, double alpha,
+                  double input_scale) {
+  const Scalar inner = input_scale == 1 ? x : x * input_scale;
+  const Scalar below = b.apply(Prim::expm1, inner) * (alpha * scale);
+  const Scalar above = scale == 1 ? x : x * scale;
+  return b.select(b.apply(Prim::lt, x, zero_of(b, x)), below, above);
+}
+
+Scalar elu(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return scaled_elu(b, in[0], 1, call.number(1), 1);
+}
+
+Scalar celu(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  const double alpha = call.number(1);
+  if (alpha == 0) call.fail("ZeroDivisionError: alpha cannot be 0 for CELU");
+  return scaled_elu(b, in[0], 1, alpha, 1 / alpha);
+}
+
+// The constants make zero mean and unit variance a fixed point.
+Scalar selu(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return scaled_elu(b, in[0], 1.0507009873554804934, 1.6732632423543772848, 1);
+}
+
+Scalar hardsigmoid(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return clamp_to(b, in[0] + 3.0, 0, 6) / 6.0;
+}
+
+Scalar hardswish(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return in[0] * clamp_to(b, in[0] + 3.0, 0, 6) / 6.0;
+}
+
+// log(1 + exp(beta x)) / beta, linear where that is exact.
+Scalar softplus(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  const double beta = call.number(1);
+  const Scalar scaled = in[0] * beta;
+  const Scalar smooth = b.apply(Prim::log1p, b.apply(Prim::exp, scaled)) / beta;
+  const Scalar limit = b.constant(call.number(2), scaled.type());
+  return b.select(b.apply(Prim::gt, scaled, limit), in[0], smooth);
+}
+
+Scalar mish(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  const Scalar soft = b.apply(Prim::log1p, b.apply(Prim::exp, in[0]));
+  return in[0] * b.apply(Prim::tanh, soft);
+}
+
+Scalar logsigmoid(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  const Scalar tail = b.apply(Prim::exp, -b.apply(Prim::abs, in[0]));
+  return b.apply(Prim::minimum, in[0], zero_of(b, in[0])) -
+         b.apply(Prim::log1p, tail);
+}
+
+Scalar gelu(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  if (same(call[1], "none")) return b.apply(Prim::gelu, in[0]);
+  if (same(call[1], "tanh")) return b.apply(Prim::gelu_tanh, in[0]);
+  call.fail("approximate argument must be either none or tanh.");
+}
+
+Scalar silu(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return b.apply(Prim::silu, in[0]);
+}
+
+// PyTorch rounds between the steps of these two: they are calls, not a body.
+Value softsign(const OpCall& call) {
+  const Arg x(call[0], call.source);
+  return x.value / (abs(x) + 1);
+}
+
+Value tanhshrink(const OpCall& call) {
+  const Arg x(call[0], call.source);
+  return x.value - method(x, "tanh");
+}
+
+Scalar hardshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  const Scalar limit = b.constant(call.number(1), in[0].type());
+  const Scalar magnitude = b.apply(Prim::abs, in[0]);
+  // Written so that NaN is kept.
+  return b.select(b.apply(Prim::le, magnitude, limit), zero_of(b, in[0]),
+                  in[0]);
+}
+
+Scalar softshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  const double lambda = call.number(1);
+  const Scalar limit = b.constant(lambda, in[0].type());
+  const Scalar inside = in[0] * 0.0;  // Zero, or NaN for NaN.
+  const Scalar below =
+      b.select(b.apply(Prim::lt, in[0], -limit), in[0] + lambda, inside);
+  return b.select(b.apply(Prim::gt, in[0], limit), in[0] - lambda, below);
+}
+
+Scalar threshold(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  return b.select(b.apply(Prim::le, in[0], args[1]), args[2], in[0]);
+}
+
+Value infer_like_input(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  return Tensor::meta(input.sizes(), input.dtype());
+}
+
+// One weight for all, or one per channel (dimension 1).
+Value prelu(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Tensor& weight = call.tensor(1);
+  const int64_t channels = input.dim() > 1 ? input.sizes()[1] : 1;
+  if (weight.numel() != 1 && weight.numel() != channels)
+    call.fail("weight: expected 1 or " + std::to_string(channels) +
+              " elements, got " + std::to_string(weight.numel()));
+  Dims shape(input.dim(), 1);
+  if (weight.numel() != 1) shape[1] = channels;
+  const Arg x(call[0], call.source);
+  const Value slope = method({call[1], call.source}, "reshape", {shape});
+  return where(gt(x, 0), x, slope * x);
+}
+
+constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
+
+constexpr OpRow kRelu = scalar_row(
+    "relu", "input, inplace=False",
+    "torch.relu F.relu! .relu aten.relu.default onnx.Relu nn.ReLU", relu);
+constexpr OpRow kSigmoid =
+    unary_row("sigmoid",
+              "torch.sigmoid torch._C._special.special_expit .sigmoid "
+              "aten.sigmoid.default onnx.Sigmoid nn.Sigmoid",
+              unary<Prim::sigmoid>, kFloat);
+constexpr OpRow kTanh =
+    unary_row("tanh", "torch.tanh .tanh aten.tanh.default onnx.Tanh nn.Tanh",
+              unary<Prim::tanh>, kFloat);
+
+constexpr OpRow kRows[] = {
+    kRelu,
+    kSigmoid,
+    kTanh,
+    scalar_row("relu6", "input, inplace=False",
+               "F.relu6! aten.relu6.default nn.ReLU6", relu6),
+    scalar_row("hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False",
+               "F.hardtanh! aten.hardtanh.default nn.Hardtanh", hardtanh),
+    scalar_row("leaky_relu", "input, negative_slope=0.01, inplace=False",
+               "F.leaky_relu! torch._C._nn.leaky_relu "
+               "aten.leaky_relu.default onnx.LeakyRelu nn.LeakyReLU",
+               leaky_relu),
+    scalar_row("elu", "input, alpha=1.0, inplace=False",
+               "F.elu! aten.elu.default onnx.Elu nn.ELU", elu),
+    scalar_row("celu", "input, alpha=1.0, inplace=False",
+               "F.celu! torch.celu aten.celu.default onnx.Celu nn.CELU", celu),
+    scalar_row("selu", "input, inplace=False",
+               "F.selu! torch.selu aten.selu.default onnx.Selu nn.SELU", selu),
+    scalar_row("hardsigmoid", "input, inplace=False",
+               "F.hardsigmoid! aten.hardsigmoid.default nn.Hardsigmoid",
+               hardsigmoid),
+    scalar_row("hardswish", "input, inplace=False",
+               "F.hardswish! aten.hardswish.default onnx.HardSwish "
+               "nn.Hardswish",
+               hardswish),
+    scalar_row("softplus", "input, beta=1, threshold=20",
+               "F.softplus torch._C._nn.softplus aten.softplus.default "
+               "onnx.Softplus nn.Softplus",
+               softplus),
+    scalar_row("mish", "input, inplace=False",
+               "F.mish! aten.mish.default onnx.Mish nn.Mish", mish),
+    unary_row("log_sigmoid",
+              "F.logsigmoid torch._C._nn.log_sigmoid "
+              "aten.log_sigmoid.default nn.LogSigmoid",
+              logsigmoid),
+    scalar_row("gelu", "input, approximate='none'",
+               "F.gelu torch._C._nn.gelu aten.gelu.default onnx.Gelu nn.GELU",
+               gelu),
+    scalar_row("silu", "input, inplace=False",
+               "F.silu! torch._C._nn.silu aten.silu.default nn.SiLU", silu),
+    {.name = "softsign",
+     .schema = "input",
+     .names = "F.softsign onnx.Softsign nn.Softsign",
+     .lowering = Lowering::decompose,
+     .decompose = softsign},
+    {.name = "tanhshrink",
+     .schema = "input",
+     .names = "F.tanhshrink nn.Tanhshrink",
+     .lowering = Lowering::decompose,
+     .decompose = tanhshrink},
+    scalar_row("hardshrink", "input, lambd=0.5",
+               "F.hardshrink torch.hardshrink .hardshrink "
+               "aten.hardshrink.default nn.Hardshrink",
+               hardshrink),
+    scalar_row("softshrink", "input, lambd=0.5",
+               "F.softshrink torch._C._nn.softshrink aten.softshrink.default "
+               "nn.Softshrink",
+               softshrink),
+    scalar_row("threshold", "input, threshold, value, inplace=False",
+               "torch.nn.functional._threshold! F.threshold torch.threshold "
+               "aten.threshold.default nn.Threshold",
+               threshold),
+    {.name = "prelu",
+     .schema = "input, weight",
+     .names = "F.prelu torch.prelu .prelu aten.prelu.default onnx.PRelu "
+              "nn.PReLU",
+     .lowering = Lowering::decompose,
+     .infer = infer_like_input,
+     .decompose = prelu},
+    in_place(kRelu, "relu_", "torch.relu_ .relu_ aten.relu_.default"),
+    in_place(kSigmoid, "sigmoid_", "torch.sigmoid_ .sigmoid_"),
+    in_place(kTanh, "tanh_", "torch.tanh_ .tanh_"),
+};
+
+}  // namespace
+
+std::span<const OpRow> activation_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,149 @@
+// Casts and copies. Everything that converts becomes `cast`; what keeps the
+// elements as they are is a view or a copy of its input.
+#include "fxjit/functions.h"
+#include "fxjit/proxy_base.h"
+#include "src/ops/families.h"
+#include "src/ops/families/elementwise.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value infer_cast(const OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call[1].as_dtype());
+}
+
+// The tensor itself when it has the type already, as Tensor.to.
+Value run_cast(const OpCall& call) {
+  return call.tensor(0).to(call[1].as_dtype());
+}
+
+Value cast_to(const OpCall& call, DType dtype) {
+  return call_function(
+      get_function("torch.ops.prims.convert_element_type.default"),
+      {call[0], dtype}, {}, call.source);
+}
+
+template <DType kType>
+Value cast_method(const OpCall& call) {
+  return cast_to(call, kType);
+}
+
+// Dtype among the positional arguments of Tensor.to, from a dtype or from
+// another tensor; none when only the device is named.
+Value target_dtype(const OpCall& call) {
+  if (call.has(2)) return call[2];
+  for (const Value& target : call[1].as_sequence()) {
+    if (target.is_dtype()) return target;
+    if (target.is_tensor()) return target.as_tensor().dtype();
+    if (!target.is_proxy()) continue;
+    const Value known = target.as_proxy()->val();
+    if (known.is_tensor()) return known.as_tensor().dtype();
+  }
+  return None;
+}
+
+Value to(const OpCall& call) {
+  const Value dtype = target_dtype(call);
+  const Value copy = call[5];
+  if (copy.is_bool() && copy.as_bool())
+    return clone(dtype.is_none() ? call[0] : cast_to(call, dtype.as_dtype()));
+  return dtype.is_none() ? call[0] : cast_to(call, dtype.as_dtype());
+}
+
+Value type_as(const OpCall& call) {
+  return cast_to(call, call.tensor(1).dtype());
+}
+
+Value infer_clone(const OpCall& call) {
+  const Tensor& self = call.tensor(0);
+  return Tensor::meta(self.sizes(), self.dtype());
+}
+
+Value infer_alias(const OpCall& call) {
+  const Tensor& self = call.tensor(0);
+  return Tensor::meta(self.sizes(), self.dtype(), self.strides(),
+                      self.offset());
+}
+
+Value infer_dropout(const OpCall& call) {
+  if (call.flag(2) && call.number(1) != 0) {
+    ErrorContext context;
+    context.op = call.op.row.name;
+    context.node = std::string(call.node);
+    context.source = call.source;
+    throw NotImplementedError(
+        "[dropout] training: expected False, got True; call eval() first",
+        std::move(context));
+  }
+  return infer_alias(call);
+}
+
+constexpr OpRow cast_row(const char* name, const char* names,
+                         DecomposeFn decompose) {
+  return {.name = name,
+          .schema = "input, memory_format=None",
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "cast",
+     .schema = "input, dtype",
+     .names = "torch.ops.prims.convert_element_type.default onnx.Cast",
+     .lowering = Lowering::scalar,
+     .infer = infer_cast,
+     .eager = run_cast,
+     .scalar = identity,
+     .scalar_types = ScalarTypes::custom},
+    {.name = "to",
+     .schema = "input, *target, dtype=None, device=None, non_blocking=False, "
+               "copy=False, memory_format=None, layout=None, pin_memory=None",
+     .names = ".to aten._to_copy.default aten.to.dtype",
+     .lowering = Lowering::decompose,
+     .decompose = to},
+    {.name = "type_as",
+     .schema = "input, other",
+     .names = ".type_as aten.type_as.default",
+     .lowering = Lowering::decompose,
+     .decompose = type_as},
+    cast_row("float", ".float", cast_method<DType::f32>),
+    cast_row("double", ".double", cast_method<DType::f64>),
+    cast_row("half", ".half", cast_method<DType::f16>),
+    cast_row("bfloat16", ".bfloat16", cast_method<DType::bf16>),
+    cast_row("char", ".char", cast_method<DType::i8>),
+    cast_row("byte", ".byte", cast_method<DType::u8>),
+    cast_row("short", ".short", cast_method<DType::i16>),
+    cast_row("int", ".int", cast_method<DType::i32>),
+    cast_row("long", ".long", cast_method<DType::i64>),
+    cast_row("bool", ".bool", cast_method<DType::boolean>),
+    {.name = "clone",
+     .schema = "input, *, memory_format=None",
+     .names = "torch.clone .clone aten.clone.default",
+     .lowering = Lowering::scalar,
+     .infer = infer_clone,
+     .scalar = identity},
+    {.name = "contiguous",
+     .schema = "input, memory_format=None",
+     .names = ".contiguous aten.contiguous.default",
+     .lowering = Lowering::reshape,
+     .infer = infer_clone},
+    {.name = "detach",
+     .schema = "input",
+     .names = "torch.detach .detach aten.detach.default aten.alias.default "
+              "onnx.Identity nn.Identity",
+     .lowering = Lowering::view,
+     .infer = infer_alias},
+    {.name = "dropout",
+     .schema = "input, p=0.5, training=True, inplace=False",
+     .names = "F.dropout! torch.dropout aten.dropout.default onnx.Dropout "
+              "nn.Dropout",
+     .lowering = Lowering::view,
+     .infer = infer_dropout},
+};
+
+}  // namespace
+
+std::span<const OpRow> cast_rows() { return kRows; }
+
+}  // namespace fxjit::ops

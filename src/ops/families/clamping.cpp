@@ -1,0 +1,103 @@
+// Bounds and rounding: clamp, minimum, maximum, floor, ceil, round, trunc.
+#include <cmath>
+
+#include "src/ops/families.h"
+#include "src/ops/families/elementwise.h"
+
+namespace fxjit::ops {
+namespace {
+
+Scalar clamp(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  if (!call.has(1) && !call.has(2))
+    call.fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+  Scalar x = args[0];
+  if (call.has(1)) x = b.apply(Prim::maximum, x, args[1]);
+  if (call.has(2)) x = b.apply(Prim::minimum, x, args[2]);
+  return x;
+}
+
+template <Prim kPrim>
+Scalar rounding(ScalarBuilder& b, const OpCall&, Inputs in) {
+  return is_floating(in[0].type()) ? b.apply(kPrim, in[0]) : in[0];
+}
+
+Scalar round(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const int64_t decimals = call.integer(1);
+  if (!is_floating(in[0].type())) return in[0];
+  if (decimals == 0) return b.apply(Prim::round, in[0]);
+  const double scale = std::pow(10.0, std::abs(decimals));
+  if (decimals > 0) return b.apply(Prim::round, in[0] * scale) / scale;
+  return b.apply(Prim::round, in[0] / scale) * scale;
+}
+
+Scalar frac(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  require_floating(call, in[0]);
+  return in[0] - b.apply(Prim::trunc, in[0]);
+}
+
+constexpr OpRow kClamp =
+    scalar_row("clamp", "input, min=None, max=None",
+               "torch.clamp torch.clip .clamp .clip aten.clamp.default "
+               "aten.clamp.Tensor onnx.Clip",
+               clamp);
+constexpr OpRow kClampMin =
+    scalar_row("clamp_min", "input, min",
+               "torch.clamp_min .clamp_min aten.clamp_min.default "
+               "aten.clamp_min.Tensor",
+               binary<Prim::maximum>);
+constexpr OpRow kClampMax =
+    scalar_row("clamp_max", "input, max",
+               "torch.clamp_max .clamp_max aten.clamp_max.default "
+               "aten.clamp_max.Tensor",
+               binary<Prim::minimum>);
+constexpr OpRow kFloor =
+    unary_row("floor", "torch.floor .floor aten.floor.default onnx.Floor",
+              rounding<Prim::floor>);
+constexpr OpRow kCeil =
+    unary_row("ceil", "torch.ceil .ceil aten.ceil.default onnx.Ceil",
+              rounding<Prim::ceil>);
+constexpr OpRow kRound =
+    scalar_row("round", "input, *, decimals=0",
+               "torch.round .round aten.round.default aten.round.decimals "
+               "onnx.Round",
+               round);
+constexpr OpRow kTrunc =
+    unary_row("trunc", "torch.trunc torch.fix .trunc .fix aten.trunc.default",
+              rounding<Prim::trunc>);
+constexpr OpRow kFrac =
+    unary_row("frac", "torch.frac .frac aten.frac.default", frac);
+
+constexpr OpRow kRows[] = {
+    binary_row("minimum",
+               "torch.minimum .minimum aten.minimum.default onnx.Min",
+               binary<Prim::minimum>),
+    binary_row("maximum",
+               "torch.maximum .maximum aten.maximum.default onnx.Max",
+               binary<Prim::maximum>),
+    kClamp,
+    kClampMin,
+    kClampMax,
+    kFloor,
+    kCeil,
+    kRound,
+    kTrunc,
+    kFrac,
+    in_place(kClamp, "clamp_",
+             "torch.clamp_ torch.clip_ .clamp_ .clip_ aten.clamp_.default"),
+    in_place(kClampMin, "clamp_min_",
+             "torch.clamp_min_ .clamp_min_ aten.clamp_min_.default"),
+    in_place(kClampMax, "clamp_max_",
+             "torch.clamp_max_ .clamp_max_ aten.clamp_max_.default"),
+    in_place(kFloor, "floor_", "torch.floor_ .floor_"),
+    in_place(kCeil, "ceil_", "torch.ceil_ .ceil_"),
+    in_place(kRound, "round_", "torch.round_ .round_"),
+    in_place(kTrunc, "trunc_", "torch.trunc_ torch.fix_ .trunc_ .fix_"),
+    in_place(kFrac, "frac_", "torch.frac_ .frac_"),
+};
+
+}  // namespace
+
+std::span<const OpRow> clamping_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,66 @@
+// Building blocks of elementwise rows: scalar functions for a single primitive
+// and constexpr makers of rows. Only files of this folder include it.
+#pragma once
+
+#include <span>
+
+#include "fxjit/op.h"
+#include "src/ops/scalar_args.h"
+
+namespace fxjit::ops {
+
+using Inputs = std::span<const Scalar>;
+
+template <Prim kPrim>
+Scalar unary(ScalarBuilder& b, const OpCall&, Inputs in) {
+  return b.apply(kPrim, in[0]);
+}
+
+template <Prim kPrim>
+Scalar binary(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  return b.apply(kPrim, args[0], args[1]);
+}
+
+inline Scalar identity(ScalarBuilder&, const OpCall&, Inputs in) {
+  return in[0];
+}
+
+// Refuses integers where PyTorch has no integer kernel.
+inline void require_floating(const OpCall& call, Scalar input) {
+  if (!is_floating(input.type()))
+    call.fail("dtype: expected floating point, got " +
+              std::string(dtype_name(input.type())));
+}
+
+constexpr OpRow scalar_row(const char* name, const char* schema,
+                           const char* names, ScalarFn scalar,
+                           ScalarTypes types = ScalarTypes::promote) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::scalar,
+          .scalar = scalar,
+          .scalar_types = types};
+}
+
+constexpr OpRow unary_row(const char* name, const char* names, ScalarFn scalar,
+                          ScalarTypes types = ScalarTypes::promote) {
+  return scalar_row(name, "input", names, scalar, types);
+}
+
+constexpr OpRow binary_row(const char* name, const char* names, ScalarFn scalar,
+                           ScalarTypes types = ScalarTypes::promote) {
+  return scalar_row(name, "input, other", names, scalar, types);
+}
+
+// The method with a trailing underscore: same scalar body, written back to the
+// first argument.
+constexpr OpRow in_place(OpRow row, const char* name, const char* names) {
+  row.name = name;
+  row.names = names;
+  row.purity = Purity::mutates;
+  return row;
+}
+
+}  // namespace fxjit::ops

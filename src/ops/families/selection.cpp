@@ -1,0 +1,158 @@
+// Choosing and filling: where, masked_fill, full_like and its relatives.
+#include "src/ops/families.h"
+#include "src/ops/families/elementwise.h"
+#include "src/ops/promote.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::ops {
+namespace {
+
+void require_mask(const OpCall& call, size_t i, const char* what) {
+  const DType type = call.tensor(i).dtype();
+  if (type != DType::boolean && type != DType::u8)
+    call.fail(std::string(what) + ": expected a bool tensor, got " +
+              std::string(dtype_name(type)));
+}
+
+Value infer_where(const OpCall& call) {
+  require_mask(call, 0, "condition");
+  Promotion promotion;
+  Dims sizes = call.tensor(0).sizes();
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    promotion.add(call[i]);
+    if (call[i].is_tensor())
+      sizes = broadcast_shapes(sizes, call[i].as_tensor().sizes());
+  }
+  const auto type = promotion.result();
+  if (!type) call.fail("input, other: expected tensors or numbers");
+  return Tensor::meta(sizes, *type);
+}
+
+Scalar where(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const DType type = compute_dtype(infer_where(call).as_tensor().dtype());
+  const ScalarArgs args(b, call, in);
+  return b.select(b.cast(in[0], DType::boolean), args.get(1, type),
+                  args.get(2, type));
+}
+
+Value infer_masked_fill(const OpCall& call) {
+  require_mask(call, 1, "mask");
+  const Tensor& self = call.tensor(0);
+  if (call[2].is_tensor() && call[2].as_tensor().dim() != 0)
+    call.fail(
+        "masked_fill only supports a 0-dimensional value tensor, but got "
+        "tensor with " +
+        std::to_string(call[2].as_tensor().dim()) + " dimension(s).");
+  const Dims sizes = broadcast_shapes(self.sizes(), call.tensor(1).sizes());
+  if (!writes_input(call)) return Tensor::meta(sizes, self.dtype());
+  if (!(sizes == self.sizes()))
+    call.fail("mask: expected a shape that broadcasts to " +
+              self.sizes().str() + ", got " + call.tensor(1).sizes().str());
+  return self;
+}
+
+Scalar masked_fill(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  return b.select(b.cast(in[1], DType::boolean), args.get(2, in[0].type()),
+                  in[0]);
+}
+
+// Result of the "_like" family; `dtype` is the parameter's index.
+Value infer_like(const OpCall& call, size_t dtype) {
+  const Tensor& self = call.tensor(0);
+  return Tensor::meta(self.sizes(),
+                      call.has(dtype) ? call[dtype].as_dtype() : self.dtype());
+}
+
+Value infer_full_like(const OpCall& call) { return infer_like(call, 2); }
+Value infer_zeros_like(const OpCall& call) { return infer_like(call, 1); }
+
+Scalar full_like(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const DType type = compute_dtype(infer_full_like(call).as_tensor().dtype());
+  return ScalarArgs(b, call, in).get(1, type);
+}
+
+template <int kValue>
+Scalar constant_like(ScalarBuilder& b, const OpCall& call, Inputs) {
+  const DType type = compute_dtype(infer_zeros_like(call).as_tensor().dtype());
+  return b.constant_int(kValue, type);
+}
+
+// In-place writers keep their first argument's shape and type.
+Value infer_written(const OpCall& call) {
+  const Tensor& self = call.tensor(0);
+  if (call.args.size() > 1 && call[1].is_tensor() &&
+      !(broadcast_shapes(self.sizes(), call[1].as_tensor().sizes()) ==
+        self.sizes()))
+    call.fail("source: expected a shape that broadcasts to " +
+              self.sizes().str() + ", got " +
+              call[1].as_tensor().sizes().str());
+  return self;
+}
+
+Scalar written(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  return ScalarArgs(b, call, in)[1];
+}
+
+Scalar zeroed(ScalarBuilder& b, const OpCall&, Inputs in) {
+  return b.constant_int(0, in[0].type());
+}
+
+constexpr OpRow custom_row(const char* name, const char* schema,
+                           const char* names, InferFn infer, ScalarFn scalar,
+                           Purity purity = Purity::pure) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::scalar,
+          .infer = infer,
+          .scalar = scalar,
+          .scalar_types = ScalarTypes::custom,
+          .purity = purity};
+}
+
+constexpr OpRow kMaskedFill =
+    custom_row("masked_fill", "input, mask, value",
+               "torch.masked_fill .masked_fill aten.masked_fill.Scalar "
+               "aten.masked_fill.Tensor",
+               infer_masked_fill, masked_fill);
+
+constexpr OpRow kRows[] = {
+    custom_row("where", "condition, input, other",
+               "torch.where aten.where.self aten.where.ScalarOther "
+               "aten.where.ScalarSelf onnx.Where",
+               infer_where, where),
+    kMaskedFill,
+    custom_row("full_like",
+               "input, fill_value, *, dtype=None, layout=None, device=None, "
+               "requires_grad=False, pin_memory=None, memory_format=None",
+               "torch.full_like aten.full_like.default", infer_full_like,
+               full_like),
+    custom_row("zeros_like",
+               "input, *, dtype=None, layout=None, device=None, "
+               "requires_grad=False, pin_memory=None, memory_format=None",
+               "torch.zeros_like torch.empty_like aten.zeros_like.default "
+               "aten.empty_like.default",
+               infer_zeros_like, constant_like<0>),
+    custom_row("ones_like",
+               "input, *, dtype=None, layout=None, device=None, "
+               "requires_grad=False, pin_memory=None, memory_format=None",
+               "torch.ones_like aten.ones_like.default", infer_zeros_like,
+               constant_like<1>),
+    in_place(kMaskedFill, "masked_fill_",
+             ".masked_fill_ aten.masked_fill_.Scalar"),
+    custom_row("copy_", "input, other, non_blocking=False",
+               ".copy_ aten.copy_.default", infer_written, written,
+               Purity::mutates),
+    custom_row("fill_", "input, value",
+               "torch.fill_ .fill_ aten.fill_.Scalar aten.fill_.Tensor",
+               infer_written, written, Purity::mutates),
+    custom_row("zero_", "input", "torch.zero_ .zero_ aten.zero_.default",
+               infer_written, zeroed, Purity::mutates),
+};
+
+}  // namespace
+
+std::span<const OpRow> selection_rows() { return kRows; }
+
+}  // namespace fxjit::ops
