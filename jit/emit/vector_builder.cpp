@@ -115,9 +115,11 @@ Value* VectorBuilder::f32_table(std::string_view name,
   const std::string full = "fxjit.table." + std::string(name);
   if (auto* found = module().getGlobalVariable(full, true)) return found;
   auto* content = llvm::ConstantDataArray::get(context(), data);
-  auto* table = new llvm::GlobalVariable(
-      module(), content->getType(), /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage, content, full);
+  auto* table = llvm::cast<llvm::GlobalVariable>(
+      module().getOrInsertGlobal(full, content->getType()));
+  table->setInitializer(content);
+  table->setConstant(true);
+  table->setLinkage(llvm::GlobalValue::PrivateLinkage);
   table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   table->setAlignment(llvm::Align(kTableAlignment));
   return table;
