@@ -3,6 +3,7 @@
 #include <new>
 
 #include "fxjit/fx/graph_module.h"
+#include "fxjit/fx/tracer_base.h"
 
 namespace fxjit::fx {
 namespace {
@@ -62,8 +63,8 @@ Node* Graph::allocate(Opcode op) {
   if (next_id_ == UINT32_MAX)
     throw RuntimeError("[graph] nodes: expected below 2^32, got more");
   if (next_id_ % kNodesPerSlab == 0)
-    slabs_.push_back(static_cast<std::byte*>(
-        ::operator new(kNodesPerSlab * sizeof(Node))));
+    slabs_.push_back(
+        static_cast<std::byte*>(::operator new(kNodesPerSlab * sizeof(Node))));
   Node* const node = new (slot(next_id_)) Node(this, op, next_id_);
   ++next_id_;
   return node;
@@ -101,6 +102,7 @@ Node* Graph::create_node(Opcode op, const Target& target, ValueList args,
   if (op > Opcode::output || target.callable() != (op == Opcode::call_function))
     check_target(op, target, *this,
                  name.empty() ? name_from_target(target) : name);
+  touch();
   Node* const node = allocate(op);
   node->name_ = name.empty() ? namespace_.create_name(name_from_target(target))
                              : namespace_.create_name(name);
@@ -141,12 +143,13 @@ Node* Graph::call_function(std::string_view printed_name, ValueList args,
   if (const Function* function = find_defined_function(printed_name))
     return call_function(Target(*function), std::move(args), std::move(kwargs),
                          name);
-  throw KeyError("[call_function] target: expected a name of the op table, got " +
-                 std::string(printed_name));
+  throw KeyError(
+      "[call_function] target: expected a name of the op table, got " +
+      std::string(printed_name));
 }
 
-Node* Graph::call_method(std::string_view method, ValueList args,
-                         Kwargs kwargs, std::string_view name) {
+Node* Graph::call_method(std::string_view method, ValueList args, Kwargs kwargs,
+                         std::string_view name) {
   return create_node(Opcode::call_method, method, std::move(args),
                      std::move(kwargs), name);
 }
@@ -187,8 +190,8 @@ void Graph::erase_node(Node* node) {
   if (node->num_users_ > 0) {
     std::string users;
     for (Node* user : node->users())
-      users += (users.empty() ? "" : ", ") + std::string(user->name()) +
-               ": None";
+      users +=
+          (users.empty() ? "" : ", ") + std::string(user->name()) + ": None";
     throw RuntimeError("Tried to erase Node " + std::string(node->name_) +
                            " but it still had " +
                            std::to_string(node->num_users_) +
@@ -200,6 +203,7 @@ void Graph::erase_node(Node* node) {
                            " from wrong graph!",
                        node->error_context());
   if (node->erased_ || node == root_) return;
+  touch();
   move_anchor_off(node);
   node->remove_from_list();
   node->erased_ = true;
@@ -241,7 +245,19 @@ Node* Graph::find_node(std::string_view name) const {
   return nullptr;
 }
 
+void Graph::thaw() {
+  frozen_ = false;
+  if (owning_module_) owning_module_->keep_running_graph();
+}
+
+TracerBase& Graph::appending_tracer() {
+  if (!appending_tracer_)
+    appending_tracer_ = std::make_unique<GraphAppendingTracer>(*this);
+  return *appending_tracer_;
+}
+
 void Graph::set_codegen(std::shared_ptr<const CodeGen> codegen) {
+  touch();
   codegen_ = std::move(codegen);
 }
 

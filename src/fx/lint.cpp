@@ -30,8 +30,7 @@ std::string text(std::string_view view) { return std::string(view); }
                      seen);
     if (end == target.size() || !root.find_submodule(path))
       fail(node, "Node " + text(node.name()) + " target " + target + " " +
-                     atom + " of " + seen +
-                     " does not reference an nn.Module");
+                     atom + " of " + seen + " does not reference an nn.Module");
     seen = path;
     begin = end + 1;
   }

@@ -10,8 +10,7 @@ namespace {
 
 // `value` with `from` replaced; containers without it are shared, not rebuilt.
 Value substitute(const Value& value, const Node* from, Node* to) {
-  if (value.is_node())
-    return value.as_node() == from ? Value(to) : value;
+  if (value.is_node()) return value.as_node() == from ? Value(to) : value;
   bool found = false;
   visit_leaves(value, [&](const Value& leaf) {
     found = found || (leaf.is_node() && leaf.as_node() == from);
@@ -37,8 +36,7 @@ bool impure(ops::Purity purity, bool impure_random) {
 
 // torch names methods that write their tensor with one underscore at the end.
 bool named_in_place(std::string_view method) {
-  return method.size() > 1 && method.ends_with('_') &&
-         !method.ends_with("__");
+  return method.size() > 1 && method.ends_with('_') && !method.ends_with("__");
 }
 
 }  // namespace
@@ -49,10 +47,12 @@ Node::~Node() {
 
 void Node::rename(std::string_view candidate) {
   if (candidate == name_) return;
+  graph_->touch();
   name_ = graph_->namespace_.create_name(candidate);
 }
 
 void Node::force_name(std::string_view name) {
+  graph_->touch();
   name_ = graph_->strings_.intern(name);
   graph_->namespace_.reserve(name);
   graph_->names_forced_ = true;
@@ -60,16 +60,17 @@ void Node::force_name(std::string_view name) {
 
 void Node::set_target(const Target& target) {
   Graph::check_target(op_, target, *graph_, name_);
+  graph_->touch();
   target_ = graph_->own(target);
 }
 
 const Value& Node::arg(size_t i) const {
   if (i < args_.size()) return args_[i];
-  throw IndexError("[" + std::string(target_name()) + " %" +
-                       std::string(name_) + "] argument index: expected below " +
-                       std::to_string(args_.size()) + ", got " +
-                       std::to_string(i),
-                   error_context());
+  throw IndexError(
+      "[" + std::string(target_name()) + " %" + std::string(name_) +
+          "] argument index: expected below " + std::to_string(args_.size()) +
+          ", got " + std::to_string(i),
+      error_context());
 }
 
 const Value* Node::find_kwarg(std::string_view name) const {
@@ -150,6 +151,7 @@ void Node::prepend(Node* node) {
   if (erased_ || node->erased_)
     throw AssertionError("Attempting to move an erased Node",
                          node->error_context());
+  graph_->touch();
   node->remove_from_list();
   node->insert_before(this);
 }
@@ -224,11 +226,8 @@ std::string_view Node::module_path() const {
 }
 
 std::string Node::stack_trace() const {
-  if (const Value* given = meta().find("stack_trace"))
-    return std::string(given->as_string());
-  if (!source_.known()) return "";
-  return "File \"" + std::string(source_.file) + "\", line " +
-         std::to_string(source_.line) + ", in forward";
+  const Value* const recorded = meta().find("stack_trace");
+  return recorded ? std::string(recorded->as_string()) : std::string();
 }
 
 void Node::copy_meta_from(const Node& other) {

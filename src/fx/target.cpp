@@ -8,8 +8,8 @@ namespace fxjit::fx {
 namespace {
 
 constexpr std::string_view kOpcodeNames[] = {
-    "placeholder",  "get_attr",    "call_function", "call_method",
-    "call_module",  "output",      "root",
+    "placeholder", "get_attr", "call_function", "call_method",
+    "call_module", "output",   "root",
 };
 
 // Functions defined by the user; process-wide, as their names are.

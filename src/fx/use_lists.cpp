@@ -23,8 +23,7 @@ void Node::reserve_uses(uint32_t count) {
   for (uint32_t i = 0; i < num_inputs_; ++i) {
     grown[i] = uses_[i];
     Node* const input = grown[i].input;
-    if (grown[i].user)
-      relocate(grown[i], input->first_use_, input->last_use_);
+    if (grown[i].user) relocate(grown[i], input->first_use_, input->last_use_);
   }
   if (uses_ != inline_uses_) delete[] uses_;
   uses_ = grown;
@@ -65,7 +64,9 @@ void Node::attach_inputs() {
   for (const auto& [key, arg] : kwargs_) visit_leaves(arg, visit);
 }
 
+// Starts every change of arguments.
 void Node::detach_inputs() {
+  graph_->touch();
   for (uint32_t i = 0; i < num_inputs_; ++i) {
     Use& use = uses_[i];
     if (!use.user) continue;
@@ -88,6 +89,7 @@ void Node::insert_arg(size_t i, Value value) {
     throw AssertionError(
         "insert_args index must be between 0 and len(self.args), got " +
         std::to_string(i));
+  graph_->touch();
   std::vector<Node*> added;
   visit_leaves(value, [&](const Value& leaf) {
     if (leaf.is_node()) added.push_back(leaf.as_node());

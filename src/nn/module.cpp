@@ -14,8 +14,8 @@ std::string joined(const std::string& prefix, const std::string& name) {
 
 // torch's text for a name that a module does not have.
 [[noreturn]] void fail_absent(const Module& module, std::string_view name) {
-  throw AttributeError("'" + module.type_name() + "' object has no attribute '" +
-                       std::string(name) + "'");
+  throw AttributeError("'" + module.type_name() +
+                       "' object has no attribute '" + std::string(name) + "'");
 }
 
 // Walks the tree in registration order, each module once.
@@ -122,8 +122,8 @@ void Module::train(bool on) {
 void Module::check_name(std::string_view name, const char* kind) const {
   const std::string text(name);
   if (name.find('.') != name.npos)
-    throw KeyError(std::string(kind) + " name can't contain \".\", got: " +
-                   text);
+    throw KeyError(std::string(kind) +
+                   " name can't contain \".\", got: " + text);
   if (name.empty())
     throw KeyError(std::string(kind) + " name can't be empty string \"\"");
 }
@@ -237,8 +237,8 @@ Module& Module::get_submodule(std::string_view path) const {
       const bool exists =
           !std::holds_alternative<std::monostate>(module->find_member(name));
       throw AttributeError(exists ? "`" + name + "` is not an nn.Module"
-                                  : module->type_name_ +
-                                        " has no attribute `" + name + "`");
+                                  : module->type_name_ + " has no attribute `" +
+                                        name + "`");
     }
     module = child->get();
     path = dot == path.npos ? std::string_view() : path.substr(dot + 1);

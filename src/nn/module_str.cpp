@@ -23,8 +23,8 @@ std::string Module::str() const {
   std::string out = type_name_ + "(";
   if (!extra.empty()) out += "\n  " + indented(extra);
   for (const auto& [name, child] : modules_)
-    out += "\n  (" + name + "): " +
-           (child ? indented(child->str()) : std::string("None"));
+    out += "\n  (" + name +
+           "): " + (child ? indented(child->str()) : std::string("None"));
   return out + "\n)";
 }
 

@@ -85,9 +85,9 @@ class Binder {
       if (!specs_[i].default_value) ++required;
     const std::string limit = std::to_string(count + 1);
     const std::string takes =
-        required == count ? limit
-                          : "from " + std::to_string(required + 1) + " to " +
-                                limit;
+        required == count
+            ? limit
+            : "from " + std::to_string(required + 1) + " to " + limit;
     fail("takes " + takes + " positional argument" +
          (required == count && count == 0 ? "" : "s") + " but " +
          std::to_string(given + 1) + " were given");

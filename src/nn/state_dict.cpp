@@ -76,8 +76,8 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     problems.insert(0, "\n\tUnexpected key(s) in state_dict: " +
                            quoted(report.unexpected) + ".");
   if (strict && !report.missing.empty())
-    problems.insert(0, "\n\tMissing key(s) in state_dict: " +
-                           quoted(report.missing) + ".");
+    problems.insert(
+        0, "\n\tMissing key(s) in state_dict: " + quoted(report.missing) + ".");
   if (!problems.empty())
     throw UserError("Error(s) in loading state_dict for " + type_name() + ":" +
                     problems);
@@ -87,8 +87,7 @@ LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
     if (found == given.end()) continue;
     const Tensor& tensor = *found->second;
     const DType dtype = slot.handle.dtype();
-    slot.handle.set_tensor(tensor.dtype() == dtype ? tensor
-                                                   : tensor.to(dtype));
+    slot.handle.set_tensor(tensor.dtype() == dtype ? tensor : tensor.to(dtype));
   }
   return report;
 }

@@ -3,7 +3,6 @@
 // return statement, and how inputs and outputs are passed.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +18,9 @@ struct PythonCode {
   std::string src;
   // Names used by `src` and the import that defines each, in order.
   std::vector<std::pair<std::string, std::string>> globals;
-  // Line of `src` (from 1) to the position of the node that it computes.
-  std::map<int, int> lineno_map;
+  // For each line from "def" on, the position of the node it computes; -1 for
+  // none.
+  std::vector<int> lineno_map;
 };
 
 struct CodeOptions {

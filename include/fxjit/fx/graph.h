@@ -3,7 +3,8 @@
 // insert nodes as it goes. Every operation is linear in what it touches, and
 // none recurses along the graph: graphs of millions of nodes are fine.
 //
-// A graph may be used by one thread at a time; different graphs are independent.
+// A graph may be used by one thread at a time; different graphs are
+// independent.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,7 @@ class Module;
 namespace fxjit::fx {
 
 class GraphModule;
+class TracerBase;
 
 // The nodes in order. Iterators step over nodes erased since they got there.
 class NodeRange {
@@ -145,8 +147,8 @@ class Graph {
     return call_function(std::string_view(printed_name), std::move(args),
                          std::move(kwargs), name);
   }
-  Node* call_method(std::string_view method, ValueList args,
-                    Kwargs kwargs = {}, std::string_view name = {});
+  Node* call_method(std::string_view method, ValueList args, Kwargs kwargs = {},
+                    std::string_view name = {});
   Node* call_module(std::string_view qualified_name, ValueList args = {},
                     Kwargs kwargs = {}, std::string_view name = {});
   Node* output(Value result, Value type = {});
@@ -164,8 +166,8 @@ class Graph {
   // input's counterpart here. Meta is copied, the name kept where free.
   template <typename Fn>
   Node* node_copy(const Node& node, Fn&& map) {
-    return copy_node_with_args(
-        node, map_list(node.args(), map), map_kwargs(node.kwargs(), map));
+    return copy_node_with_args(node, map_list(node.args(), map),
+                               map_kwargs(node.kwargs(), map));
   }
   Node* node_copy(const Node& node);
   // Copies all nodes but the output; `map` may be pre-filled and receives every
@@ -182,16 +184,25 @@ class Graph {
   void lint(const nn::Module* root = nullptr) const;
 
   // --- Printing. ---
-  std::string str() const;  // "graph():\n    %x : [num_users=1] = ..."
+  std::string str() const;      // "graph():\n    %x : [num_users=1] = ..."
   std::string tabular() const;  // torch's print_tabular.
   PythonCode python_code(std::string_view root_module = "self",
                          const CodeOptions& options = {}) const;
   // Runs with null: the standard `forward`.
   void set_codegen(std::shared_ptr<const CodeGen> codegen);
   const CodeGen& codegen() const;
+  bool has_codegen() const { return codegen_ != nullptr; }
+  const std::shared_ptr<const CodeGen>& shared_codegen() const {
+    return codegen_;
+  }
 
   // Makes `name` unavailable to nodes created later.
   void reserve_name(std::string_view name) { namespace_.reserve(name); }
+  // The tracer behind `fx::proxy(node)`.
+  TracerBase& appending_tracer();
+  // From now on, the first edit lets the owning module keep a copy of the graph
+  // as it is: edits take effect at its `recompile` only.
+  void freeze() { frozen_ = true; }
 
  private:
   friend class Node;
@@ -226,6 +237,11 @@ class Graph {
   Node* copy_node_with_args(const Node& node, ValueList args, Kwargs kwargs);
   Target own(const Target& target);
   uint32_t next_epoch();
+  // Every edit starts with this.
+  void touch() {
+    if (frozen_) thaw();
+  }
+  void thaw();
   void move_anchor_off(const Node* node);
   void lint_order() const;
   void lint_names() const;
@@ -237,6 +253,7 @@ class Graph {
   std::vector<std::byte*> slabs_;  // Nodes in order of id, erased included.
   uint32_t next_id_ = 0;
   uint32_t epoch_ = 0;
+  bool frozen_ = false;
   bool names_forced_ = false;  // Node::force_name was used: lint looks.
   size_t size_ = 0;
   Node* root_ = nullptr;
@@ -244,6 +261,7 @@ class Graph {
   bool insert_after_ = false;
   GraphModule* owning_module_ = nullptr;
   std::shared_ptr<const CodeGen> codegen_;  // Shared by copies of the graph.
+  std::unique_ptr<TracerBase> appending_tracer_;
 };
 
 }  // namespace fxjit::fx

@@ -1,9 +1,10 @@
 // GraphModule: a module whose forward is a Graph. Calling it runs the graph by
 // the interpreter until native code is installed (see fxjit/compile.h).
 //
-// Calls may run in several threads at once, also while a native forward is
-// being installed. Editing the graph, `recompile` and the submodule functions
-// must not run beside calls.
+// Edits of the graph take effect with `recompile`; calls before it run the
+// graph as it was. Calls may run in several threads at once, also while a
+// native forward is being installed. Editing the graph, `recompile` and the
+// submodule functions must not run beside calls.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@
 
 namespace fxjit::fx {
 
-class ExecutionPlan;
+class RunningGraph;
 
 // A compiled replacement of the interpreter. Shared by all calling threads.
 class NativeForward {
@@ -35,11 +36,12 @@ class NativeForward {
 class GraphModule : public nn::Module {
  public:
   // Takes from `root` what the graph refers to: modules, parameters, buffers
-  // and attributes are shared with it, not copied. RuntimeError naming the node
-  // when a target is missing.
+  // and attributes are shared with it, not copied. AttributeError with torch's
+  // text when a target is missing.
   GraphModule(const nn::Module& root, std::unique_ptr<Graph> graph,
               std::string class_name = "GraphModule");
-  // As above, from qualified names to modules, parameters or tensors.
+  // As above, from qualified names to modules, parameters or tensors;
+  // RuntimeError naming the node when a target is missing.
   GraphModule(const nn::AttributeMap& root, std::unique_ptr<Graph> graph,
               std::string class_name = "GraphModule");
   ~GraphModule() override;
@@ -52,11 +54,12 @@ class GraphModule : public nn::Module {
   const Graph& graph() const { return *graph_; }
   // Takes over `graph` and recompiles.
   void set_graph(std::unique_ptr<Graph> graph);
-  // Makes edits of the graph take effect: lints it, regenerates `code()`, drops
-  // the native forward and plans the interpreter anew.
-  const PythonCode& recompile();
-  // Python source of forward.
-  const std::string& code() const;
+  // Makes edits of the graph take effect: lints it, drops the native forward,
+  // and plans and prints anew when that is asked for.
+  void recompile();
+  // Python source of forward, as of the last recompile.
+  const std::string& code() const { return python_code().src; }
+  const PythonCode& python_code() const;
   std::string print_readable(const CodeOptions& options = {}) const;
   // torch's str(gm): module tree, code and a hint.
   std::string str() const override;
@@ -70,9 +73,11 @@ class GraphModule : public nn::Module {
   NativeForward* native_forward() const {
     return native_.load(std::memory_order_acquire);
   }
-  // Runs the interpreter, whatever is installed. `inputs` as NativeForward::run.
+  // Runs the interpreter, whatever is installed. `inputs` as
+  // NativeForward::run.
   Value interpret(std::span<const Value> inputs) const;
-  // Python's argument binding to the placeholders; TypeError with Python's text.
+  // Python's argument binding to the placeholders; TypeError with Python's
+  // text.
   std::vector<Value> bind_inputs(const ValueList& args,
                                  const Kwargs& kwargs) const;
 
@@ -90,15 +95,14 @@ class GraphModule : public nn::Module {
   void set_tracer_name(std::string name) { tracer_name_ = std::move(name); }
 
  private:
+  friend class Graph;
   GraphModule(std::unique_ptr<Graph> graph, std::string class_name);
   void copy_attribute(const nn::Module& root, const Node& node);
-  void drop_native();
+  void assign_attribute(std::string_view target, const nn::Member& member);
+  void keep_running_graph();  // Before the first edit after a recompile.
 
   std::unique_ptr<Graph> graph_;
-  PythonCode code_;
-  nn::Signature signature_;
-  std::vector<Value> defaults_;
-  std::unique_ptr<const ExecutionPlan> plan_;
+  std::unique_ptr<RunningGraph> running_;
   std::string tracer_name_;
   std::atomic<NativeForward*> native_{nullptr};
   // Every native forward since the last recompile: calls may still run in them.

@@ -128,7 +128,8 @@ class Node {
     module_stack_ = std::move(stack);
   }
   std::string_view module_path() const;  // Innermost; "" when not traced.
-  // torch's stack_trace: `File "x.cpp", line 3, in f` lines; "" when unknown.
+  // meta()["stack_trace"], which tracers write on request
+  // (TracerBase::record_stack_traces): `File "x.cpp", line 3, in f` lines.
   std::string stack_trace() const;
   // Copies type, val, meta, source and module stack.
   void copy_meta_from(const Node& other);
@@ -153,7 +154,8 @@ class Node {
   };
   static constexpr uint32_t kInlineUses = 2;
 
-  Node(Graph* graph, Opcode op, uint32_t id) : graph_(graph), id_(id), op_(op) {}
+  Node(Graph* graph, Opcode op, uint32_t id)
+      : graph_(graph), id_(id), op_(op) {}
   ~Node();
 
   Extra& extra();

@@ -1,6 +1,7 @@
-// Proxies: values that stand for nodes. Calls and operators on them are recorded
-// as nodes by their tracer. User code holds them inside Value and meets this
-// header only to make proxies of existing nodes or to read an attribute.
+// Proxies: values that stand for nodes. Calls and operators on them are
+// recorded as nodes by their tracer. User code holds them inside Value and
+// meets this header only to make proxies of existing nodes or to read an
+// attribute.
 #pragma once
 
 #include <string>
@@ -92,10 +93,6 @@ Value force_node(Value value);
 // "shape", "dtype", "ndim", ...
 Value getattr(const Value& value, std::string_view name,
               SourceLocation source = std::source_location::current());
-// `value.method(...)` by name.
-Value call_method(const Value& value, std::string_view method,
-                  ValueList args = {}, Kwargs kwargs = {},
-                  SourceLocation source = std::source_location::current());
 // Elements 0 .. count-1 of a sequence, or getitem calls on a proxy: the
 // counterpart of `a, b = value`.
 std::vector<Value> unpack(

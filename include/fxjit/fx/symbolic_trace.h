@@ -13,8 +13,8 @@
 
 namespace fxjit::fx {
 
-// Traces `root`; the result shares its parameters and leaf modules. Arguments in
-// `concrete_args` are fixed to the values given.
+// Traces `root`; the result shares its parameters and leaf modules. Arguments
+// in `concrete_args` are fixed to the values given.
 nn::Ref<GraphModule> symbolic_trace(nn::Module& root,
                                     const ConcreteArgs& concrete_args = {});
 template <typename T>
@@ -34,11 +34,11 @@ nn::Ref<GraphModule> symbolic_trace(F function, nn::Signature signature,
                                     std::string name = "function",
                                     const ConcreteArgs& concrete_args = {}) {
   return symbolic_trace(
-      TracedFunction{std::move(name), std::move(signature),
-                     [function = std::move(function)](
-                         std::vector<Value> bound) mutable {
-                       return nn::call_values(function, bound);
-                     }},
+      TracedFunction{
+          std::move(name), std::move(signature),
+          [function = std::move(function)](std::vector<Value> bound) mutable {
+            return nn::call_values(function, bound);
+          }},
       concrete_args);
 }
 

@@ -1,8 +1,8 @@
 // What a node calls: the text of a placeholder, attribute, method, module or
 // output; a spelling of the op table; or a function wrapped by the user.
 //
-// A Target is a view. Text given to Graph::create_node is copied into the graph;
-// text read from a node lives as long as the node's graph.
+// A Target is a view. Text given to Graph::create_node is copied into the
+// graph; text read from a node lives as long as the node's graph.
 #pragma once
 
 #include <cstdint>
@@ -42,20 +42,19 @@ struct Function {
 // callable and keeps the address. Thread-safe, but not beside running calls of
 // the same function.
 const Function& define_function(
-    std::string name,
-    std::function<Value(const ValueList&, const Kwargs&)> run,
+    std::string name, std::function<Value(const ValueList&, const Kwargs&)> run,
     ops::Purity purity = ops::Purity::pure);
 const Function* find_defined_function(std::string_view name);
 
 class Target {
  public:
   Target() = default;
-  Target(std::string_view text) : text_(text) {}                   // NOLINT
-  Target(const std::string& text) : text_(text) {}                 // NOLINT
-  Target(const char* text) : text_(text) {}                        // NOLINT
-  Target(const ops::Spelling& spelling)                            // NOLINT
+  Target(std::string_view text) : text_(text) {}    // NOLINT
+  Target(const std::string& text) : text_(text) {}  // NOLINT
+  Target(const char* text) : text_(text) {}         // NOLINT
+  Target(const ops::Spelling& spelling)             // NOLINT
       : text_(spelling.name), spelling_(&spelling) {}
-  Target(const Function& function)                                 // NOLINT
+  Target(const Function& function)  // NOLINT
       : text_(function.name), function_(&function) {}
 
   bool callable() const { return spelling_ || function_; }

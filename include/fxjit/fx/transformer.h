@@ -1,5 +1,5 @@
-// Transformer: an Interpreter over proxies that builds a new graph. Override its
-// handlers to replace nodes by other code; what they return is recorded.
+// Transformer: an Interpreter over proxies that builds a new graph. Override
+// its handlers to replace nodes by other code; what they return is recorded.
 #pragma once
 
 #include <memory>

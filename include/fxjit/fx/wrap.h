@@ -1,5 +1,5 @@
-// wrap: makes a function of the user a leaf of traces. A call with a proxy among
-// its arguments is recorded as one call_function; any other call runs.
+// wrap: makes a function of the user a leaf of traces. A call with a proxy
+// among its arguments is recorded as one call_function; any other call runs.
 //
 //   const fx::Wrapped my_len = fx::wrap("my_len", [](Value x) -> Value {...});
 //   Value y = my_len(x);
@@ -38,8 +38,8 @@ Wrapped wrap(std::string name,
 template <typename F>
   requires nn::ValueCallable<F> &&
            (!std::invocable<F&, const ValueList&, const Kwargs&>)
-Wrapped wrap(std::string name, F function,
-             ops::Purity purity = ops::Purity::pure) {
+Wrapped
+    wrap(std::string name, F function, ops::Purity purity = ops::Purity::pure) {
   std::string text = name;
   return wrap(
       std::move(name),

@@ -17,8 +17,8 @@ namespace detail {
 template <typename F>
 struct Arity;
 template <typename R, typename... Args>
-struct Arity<R (*)(Args...)>
-    : std::integral_constant<size_t, sizeof...(Args)> {};
+struct Arity<R (*)(Args...)> : std::integral_constant<size_t, sizeof...(Args)> {
+};
 template <typename R, typename T, typename... Args>
 struct Arity<R (T::*)(Args...)>
     : std::integral_constant<size_t, sizeof...(Args)> {};

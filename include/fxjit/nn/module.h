@@ -2,8 +2,9 @@
 // as torch.nn.Module. Models derive from nn::Custom (fxjit/nn/custom.h).
 //
 // Modules are held by shared handles (Ref), since a module may stand in several
-// places of a tree and in graph modules made from it. Calls of a built module may
-// run in several threads; registering and loading must not run beside calls.
+// places of a tree and in graph modules made from it. Calls of a built module
+// may run in several threads; registering and loading must not run beside
+// calls.
 #pragma once
 
 #include <functional>
@@ -29,7 +30,8 @@ class Module;
 using ModuleRef = Ref<Module>;
 
 // Something a qualified name can stand for.
-using Member = std::variant<std::monostate, ModuleRef, Parameter, Buffer, Value>;
+using Member =
+    std::variant<std::monostate, ModuleRef, Parameter, Buffer, Value>;
 using AttributeMap = std::vector<std::pair<std::string, Member>>;
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
@@ -175,9 +177,9 @@ Value Ref<T>::operator()(SourceLocation source) const {
 template <typename T>
 Value Ref<T>::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
                          CallArg f, CallArg g, CallArg h) const {
-  return static_cast<Module&>(*get())(
-      std::move(a), std::move(b), std::move(c), std::move(d), std::move(e),
-      std::move(f), std::move(g), std::move(h));
+  return static_cast<Module&>(*get())(std::move(a), std::move(b), std::move(c),
+                                      std::move(d), std::move(e), std::move(f),
+                                      std::move(g), std::move(h));
 }
 
 }  // namespace fxjit::nn

@@ -1,7 +1,7 @@
 // Parameter and Buffer: handles to tensors that belong to modules. Copies of a
 // handle share the tensor, so a weight may be registered in several modules
-// (tied weights). Reading a parameter inside a module's forward gives its tensor,
-// or, while the module is traced, a get_attr proxy.
+// (tied weights). Reading a parameter inside a module's forward gives its
+// tensor, or, while the module is traced, a get_attr proxy.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ struct ArgSpec {
   std::string name;
   std::optional<Value> default_value;
 
-  ArgSpec(const char* name) : name(name) {}         // NOLINT
+  ArgSpec(const char* name) : name(name) {}             // NOLINT
   ArgSpec(std::string name) : name(std::move(name)) {}  // NOLINT
   ArgSpec(std::string name, Value default_value)
       : name(std::move(name)), default_value(std::move(default_value)) {}

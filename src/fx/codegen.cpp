@@ -1,0 +1,35 @@
+#include "fxjit/fx/codegen.h"
+
+namespace fxjit::fx {
+
+std::string CodeGen::gen_fn_def(std::vector<std::string> free_vars,
+                                std::string_view return_annotation,
+                                bool expanded_def) const {
+  if (free_vars.empty() || free_vars[0] != "self")
+    free_vars.insert(free_vars.begin(), "self");
+  std::string def = "def forward(";
+  if (expanded_def) def += '\n';
+  for (size_t i = 0; i < free_vars.size(); ++i) {
+    if (expanded_def) {
+      def += "    " + free_vars[i] + ",\n";
+    } else {
+      def += (i ? ", " : "") + free_vars[i];
+    }
+  }
+  return def + ")" + std::string(return_annotation) + ":";
+}
+
+std::string CodeGen::generate_output(std::string_view result) const {
+  return "return " + std::string(result);
+}
+
+ValueList CodeGen::process_inputs(ValueList inputs) const { return inputs; }
+
+Value CodeGen::process_outputs(Value outputs) const { return outputs; }
+
+std::vector<std::pair<std::string, std::string>> CodeGen::additional_globals()
+    const {
+  return {};
+}
+
+}  // namespace fxjit::fx

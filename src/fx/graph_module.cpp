@@ -1,0 +1,306 @@
+#include "fxjit/fx/graph_module.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "fxjit/fx/interpreter.h"
+#include "fxjit/fx/tracer.h"
+#include "src/fx/running_graph.h"
+
+namespace fxjit::fx {
+namespace {
+
+bool refers_to_module(const Node& node) {
+  return node.is(Opcode::get_attr) || node.is(Opcode::call_module);
+}
+
+// Sets `name` of `module`, whatever it was before.
+void set_member(nn::Module& module, const std::string& name,
+                const nn::Member& member) {
+  struct Setter {
+    nn::Module& module;
+    const std::string& name;
+    void operator()(std::monostate) const {}
+    void operator()(const nn::ModuleRef& child) const {
+      module.register_module(name, child);
+    }
+    void operator()(const nn::Parameter& parameter) const {
+      module.register_parameter(name, parameter);
+    }
+    void operator()(const nn::Buffer& buffer) const {
+      module.register_buffer(name, buffer);
+    }
+    // As torch: a tensor that is no parameter becomes a buffer.
+    void operator()(const Value& value) const {
+      if (value.is_tensor()) {
+        module.register_buffer(name, value.as_tensor());
+      } else {
+        module.set_attr(name, value);
+      }
+    }
+  };
+  if (!std::holds_alternative<nn::ModuleRef>(member))
+    module.remove_member(name);
+  std::visit(Setter{module, name}, member);
+}
+
+// The child `name`, made if it is not there; null when it is no module.
+nn::Module* child_or_new(nn::Module& module, const std::string& name) {
+  const nn::Member member = module.find_member(name);
+  if (const auto* child = std::get_if<nn::ModuleRef>(&member))
+    return child->get();
+  if (!std::holds_alternative<std::monostate>(member)) return nullptr;
+  return module
+      .register_module(name, nn::ModuleRef(std::make_shared<nn::Module>()))
+      .get();
+}
+
+// All lines but the first moved right by four; blank lines become empty.
+std::string indented(const std::string& text) {
+  std::string out;
+  for (size_t at = 0, end = 0; end != text.npos; at = end + 1) {
+    end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at);
+    if (at > 0) out += '\n';
+    if (line.find_first_not_of(' ') == line.npos) continue;
+    out += (at > 0 ? "    " : "") + line;
+  }
+  return out;
+}
+
+bool holds_proxy(const ValueList& values) {
+  bool found = false;
+  for (const Value& value : values)
+    visit_leaves(value,
+                 [&](const Value& leaf) { found = found || leaf.is_proxy(); });
+  return found;
+}
+
+}  // namespace
+
+GraphModule::GraphModule(std::unique_ptr<Graph> graph, std::string class_name)
+    : Module(std::move(class_name)), graph_(std::move(graph)) {
+  graph_->set_owning_module(this);
+}
+
+GraphModule::GraphModule(const nn::Module& root, std::unique_ptr<Graph> graph,
+                         std::string class_name)
+    : GraphModule(std::move(graph), std::move(class_name)) {
+  train(root.training());
+  for (const Node* node : graph_->nodes())
+    if (refers_to_module(*node)) copy_attribute(root, *node);
+  recompile();
+}
+
+GraphModule::GraphModule(const nn::AttributeMap& root,
+                         std::unique_ptr<Graph> graph, std::string class_name)
+    : GraphModule(std::move(graph), std::move(class_name)) {
+  std::unordered_map<std::string_view, const nn::Member*> members;
+  for (const auto& [name, member] : root) members[name] = &member;
+  std::vector<std::string_view> targets;
+  for (const Node* node : graph_->nodes()) {
+    if (!refers_to_module(*node)) continue;
+    if (!members.contains(node->target_name()))
+      throw RuntimeError("Node " + std::string(node->name()) +
+                             " referenced target " +
+                             std::string(node->target_name()) +
+                             " but that target was not provided in ``root``!",
+                         node->error_context());
+    targets.push_back(node->target_name());
+  }
+  // Outer ones first: "foo.bar" must not replace what "foo.bar.baz" made.
+  std::stable_sort(targets.begin(), targets.end(), [](auto a, auto b) {
+    return std::count(a.begin(), a.end(), '.') <
+           std::count(b.begin(), b.end(), '.');
+  });
+  for (std::string_view target : targets)
+    assign_attribute(target, *members[target]);
+  recompile();
+}
+
+GraphModule::~GraphModule() = default;
+
+nn::Ref<GraphModule> GraphModule::create(const nn::Module& root,
+                                         std::unique_ptr<Graph> graph,
+                                         std::string class_name) {
+  return std::make_shared<GraphModule>(root, std::move(graph),
+                                       std::move(class_name));
+}
+
+void GraphModule::copy_attribute(const nn::Module& root, const Node& node) {
+  const nn::Module* from = &root;
+  nn::Module* to = this;
+  std::string_view path = node.target_name();
+  for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+    const std::string name(path.substr(0, dot));
+    from = &from->get_submodule(name);
+    to = child_or_new(*to, name);
+    if (to == from) return;  // A parent is shared: so is all below it.
+    path.remove_prefix(dot + 1);
+  }
+  const std::string name(path);
+  const nn::Member member = from->find_member(name);
+  if (std::holds_alternative<std::monostate>(member))
+    throw AttributeError(
+        "'" + from->type_name() + "' object has no attribute '" + name + "'",
+        node.error_context());
+  set_member(*to, name, member);
+}
+
+void GraphModule::assign_attribute(std::string_view target,
+                                   const nn::Member& member) {
+  nn::Module* to = this;
+  for (size_t dot = target.find('.'); dot != target.npos;
+       dot = target.find('.')) {
+    to = child_or_new(*to, std::string(target.substr(0, dot)));
+    if (!to)
+      throw UserError("[graph module] attribute " + std::string(target) +
+                      ": expected a module on its path, got another member");
+    target.remove_prefix(dot + 1);
+  }
+  set_member(*to, std::string(target), member);
+}
+
+void GraphModule::set_graph(std::unique_ptr<Graph> graph) {
+  running_.reset();
+  graph_ = std::move(graph);
+  graph_->set_owning_module(this);
+  recompile();
+}
+
+void GraphModule::recompile() {
+  graph_->lint();
+  set_native_forward(nullptr);
+  {
+    // No call runs beside us, so nobody is inside the old native code.
+    std::lock_guard lock(native_mutex_);
+    native_owners_.clear();
+  }
+  running_ = std::make_unique<RunningGraph>(*graph_);
+  graph_->freeze();
+}
+
+void GraphModule::keep_running_graph() { running_->keep(graph_->copy()); }
+
+const PythonCode& GraphModule::python_code() const {
+  return running_->python_code();
+}
+
+std::string GraphModule::print_readable(const CodeOptions& options) const {
+  CodeOptions verbose = options;
+  verbose.verbose = true;
+  std::string code = graph_->python_code("self", verbose).src;
+  code.erase(0, code.find_first_not_of('\n'));
+  std::string out =
+      indented("class " + type_name() + "(torch.nn.Module):\n" + code);
+  std::string nested;
+  for (const auto& [name, child] : children())
+    if (const auto* module = dynamic_cast<const GraphModule*>(child.get()))
+      nested += "\n" + module->print_readable(options);
+  return out + indented(nested);
+}
+
+std::string GraphModule::str() const {
+  return Module::str() + "\n" + code() +
+         "\n# To see more debug info, please use "
+         "`graph_module.print_readable()`";
+}
+
+nn::Ref<GraphModule> GraphModule::copy() const {
+  auto made = GraphModule::create(*this, graph_->copy(), type_name());
+  made->tracer_name_ = tracer_name_;
+  for (const auto& [name, module] : made->named_modules())
+    for (const auto& [child_name, child] : module->children())
+      if (auto* nested = dynamic_cast<GraphModule*>(child.get()))
+        module->register_module(child_name, nested->copy());
+  return made;
+}
+
+void GraphModule::set_native_forward(std::shared_ptr<NativeForward> native) {
+  std::lock_guard lock(native_mutex_);
+  native_.store(native.get(), std::memory_order_release);
+  if (native) native_owners_.push_back(std::move(native));
+}
+
+Value GraphModule::interpret(std::span<const Value> inputs) const {
+  const std::vector<Node*>& placeholders = running_->placeholders();
+  if (inputs.size() != placeholders.size())
+    throw RuntimeError("[interpret] inputs: expected " +
+                       std::to_string(placeholders.size()) + ", got " +
+                       std::to_string(inputs.size()));
+  Interpreter interpreter(*this, running_->graph(), &running_->plan());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    interpreter.env.set(*placeholders[i], inputs[i]);
+  return interpreter.run_nodes();
+}
+
+std::vector<Value> GraphModule::bind_inputs(const ValueList& args,
+                                            const Kwargs& kwargs) const {
+  return running_->signature().bind(args, kwargs, type_name() + ".forward");
+}
+
+const nn::Signature& GraphModule::signature() const {
+  return running_->signature();
+}
+
+Value GraphModule::invoke(const ValueList& args, const Kwargs& kwargs) {
+  return invoke_bound(
+      bind_inputs(running_->graph().codegen().process_inputs(args), kwargs));
+}
+
+Value GraphModule::invoke_bound(std::vector<Value> inputs) {
+  Value result;
+  NativeForward* const native = native_forward();
+  if (!native || active_tracer() || holds_proxy(inputs) ||
+      !native->run(inputs, &result))
+    result = interpret(inputs);
+  return running_->graph().codegen().process_outputs(std::move(result));
+}
+
+bool GraphModule::add_submodule(std::string_view target, nn::ModuleRef module) {
+  nn::Module* parent = this;
+  for (size_t dot = target.find('.'); dot != target.npos;
+       dot = target.find('.')) {
+    parent = child_or_new(*parent, std::string(target.substr(0, dot)));
+    if (!parent) return false;
+    target.remove_prefix(dot + 1);
+  }
+  parent->register_module(std::string(target), std::move(module));
+  return true;
+}
+
+bool GraphModule::delete_submodule(std::string_view target) {
+  const size_t dot = target.rfind('.');
+  const bool nested = dot != target.npos;
+  nn::Module* const parent =
+      nested ? find_submodule(target.substr(0, dot)) : this;
+  if (nested) target.remove_prefix(dot + 1);
+  if (!parent || !parent->children().contains(target)) return false;
+  return parent->remove_member(target);
+}
+
+void GraphModule::delete_all_unused_submodules() {
+  // Modules used, and all modules on the way to used ones.
+  std::vector<std::string> used;
+  for (const Node* node : graph_->nodes()) {
+    if (!refers_to_module(*node)) continue;
+    const std::string target(node->target_name());
+    for (size_t dot = target.find('.'); dot != target.npos;
+         dot = target.find('.', dot + 1))
+      used.push_back(target.substr(0, dot));
+    used.push_back(target);
+    if (!node->is(Opcode::call_module)) continue;
+    const nn::Module* const module = find_submodule(target);
+    if (!module) continue;
+    for (const auto& [name, child] : module->named_modules())
+      used.push_back(name.empty() ? target : target + "." + name);
+  }
+  std::sort(used.begin(), used.end());
+  std::vector<std::string> unused;
+  for (const auto& [name, module] : named_modules())
+    if (!name.empty() && !std::binary_search(used.begin(), used.end(), name))
+      unused.push_back(name);
+  for (const std::string& name : unused) delete_submodule(name);
+}
+
+}  // namespace fxjit::fx

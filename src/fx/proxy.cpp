@@ -1,0 +1,199 @@
+#include "fxjit/fx/proxy.h"
+
+#include "fxjit/fx/tracer.h"
+
+namespace fxjit::fx {
+namespace {
+
+const ops::Spelling& getattr_function() {
+  static const ops::Spelling& spelling = ops::get_function("builtins.getattr");
+  return spelling;
+}
+
+Proxy* as_fx_proxy(const Value& value) {
+  return value.is_proxy() ? dynamic_cast<Proxy*>(value.as_proxy()) : nullptr;
+}
+
+}  // namespace
+
+const void* Proxy::tracer_id() const { return tracer_->identity(); }
+
+Value Proxy::record_function(const ops::Spelling& function, ValueList args,
+                             Kwargs kwargs, SourceLocation source) {
+  const SourceScope scope(*tracer_, source);
+  return tracer_->create_proxy(Opcode::call_function, function, std::move(args),
+                               std::move(kwargs));
+}
+
+Value Proxy::record_method(std::string_view method, ValueList args,
+                           Kwargs kwargs, SourceLocation source) {
+  const SourceScope scope(*tracer_, source);
+  return tracer_->create_proxy(Opcode::call_method, method, std::move(args),
+                               std::move(kwargs));
+}
+
+bool Proxy::to_bool(SourceLocation source) {
+  const SourceScope scope(*tracer_, source);
+  return tracer_->to_bool(*this);
+}
+
+std::string Proxy::describe() const {
+  return "Proxy(" + std::string(node_->name()) + ")";
+}
+
+Attribute::Attribute(Value root, std::string name)
+    : Proxy(nullptr, &as_fx_proxy(root)->tracer()),
+      root_(std::move(root)),
+      name_(std::move(name)) {}
+
+Node* Attribute::node() {
+  if (!node_)
+    node_ = node_of(tracer().create_proxy(
+        Opcode::call_function, getattr_function(), {root_, Value(name_)}, {}));
+  return node_;
+}
+
+Value Attribute::call(const ValueList& args, const Kwargs& kwargs,
+                      SourceLocation source) {
+  const SourceScope scope(tracer(), source);
+  ValueList all = {root_};
+  all.insert(all.end(), args.begin(), args.end());
+  return tracer().create_proxy(Opcode::call_method, name_, std::move(all),
+                               kwargs);
+}
+
+std::string Attribute::describe() const {
+  return node_ ? Proxy::describe() : "Attribute(" + name_ + ")";
+}
+
+ParameterProxy::ParameterProxy(TracerBase* tracer, std::string name,
+                               nn::Parameter parameter, bool shapes_constant)
+    : Proxy(nullptr, tracer),
+      name_(std::move(name)),
+      parameter_(std::move(parameter)),
+      shapes_constant_(shapes_constant) {}
+
+Node* ParameterProxy::node() {
+  if (!node_) node_ = tracer().create_node(Opcode::get_attr, name_, {}, {});
+  return node_;
+}
+
+Value ParameterProxy::shape_fact(std::string_view name,
+                                 const ValueList& args) const {
+  if (!shapes_constant_) return {};
+  const Tensor& tensor = parameter_.tensor();
+  if (name == "dim" || name == "ndim") return tensor.dim();
+  if (name == "numel" || name == "nelement") return tensor.numel();
+  if (name != "size" && name != "shape") return {};
+  if (args.size() > 1 && args[1].is_int()) return tensor.size(args[1].as_int());
+  const Dims& sizes = tensor.sizes();
+  return Value::tuple(ValueList(sizes.begin(), sizes.end()));
+}
+
+Value ParameterProxy::record_function(const ops::Spelling& function,
+                                      ValueList args, Kwargs kwargs,
+                                      SourceLocation source) {
+  if (&function == &getattr_function() && args.size() == 2 &&
+      args[1].is_string()) {
+    Value fact = shape_fact(args[1].as_string(), {});
+    if (!fact.is_none()) return fact;
+  }
+  return Proxy::record_function(function, std::move(args), std::move(kwargs),
+                                source);
+}
+
+Value ParameterProxy::record_method(std::string_view method, ValueList args,
+                                    Kwargs kwargs, SourceLocation source) {
+  Value fact = shape_fact(method, args);
+  if (!fact.is_none()) return fact;
+  return Proxy::record_method(method, std::move(args), std::move(kwargs),
+                              source);
+}
+
+std::string ParameterProxy::describe() const {
+  return "ParameterProxy(" + name_ + ")";
+}
+
+Value proxy(Node* node) { return node->graph().appending_tracer().proxy(node); }
+
+Node* node_of(const Value& value) {
+  if (Proxy* found = as_fx_proxy(value)) return found->node();
+  throw TypeError("[node_of] value: expected a proxy, got " +
+                  std::string(value.kind_name()));
+}
+
+Value force_node(Value value) {
+  if (Proxy* found = as_fx_proxy(value)) found->node();
+  return value;
+}
+
+Value getattr(const Value& value, std::string_view name,
+              SourceLocation source) {
+  Proxy* const found = as_fx_proxy(value);
+  if (!found)
+    return ops::call_function(getattr_function(), {value, Value(name)}, {},
+                              source);
+  if (auto* parameter = dynamic_cast<ParameterProxy*>(found))
+    return parameter->record_function(getattr_function(), {value, Value(name)},
+                                      {}, source);
+  return Value::proxy(new Attribute(value, std::string(name)));
+}
+
+std::vector<Value> unpack(const Value& value, size_t count,
+                          SourceLocation source) {
+  if (!value.is_proxy()) {
+    const std::vector<Value> items = iterate(value, source);
+    if (items.size() == count) return items;
+    const bool many = items.size() > count;
+    throw ValueError(
+        (many ? "too many values to unpack (expected "
+              : "not enough values to unpack (expected ") +
+        std::to_string(count) +
+        (many ? ")" : ", got " + std::to_string(items.size()) + ")"));
+  }
+  static const ops::Spelling& getitem = ops::get_function("_operator.getitem");
+  std::vector<Value> items;
+  for (size_t i = 0; i < count; ++i)
+    items.push_back(ops::call_function(getitem, {value, Value(i)}, {}, source));
+  return items;
+}
+
+std::vector<Value> iterate(const Value& value, SourceLocation source) {
+  if (Proxy* found = as_fx_proxy(value)) {
+    const SourceScope scope(found->tracer(), source);
+    return found->tracer().iter(*found);
+  }
+  if (value.is_sequence()) return value.as_sequence();
+  if (value.is_dict()) {
+    std::vector<Value> keys;
+    for (const auto& [key, item] : value.as_dict()) keys.push_back(key);
+    return keys;
+  }
+  if (value.is_tensor() && value.as_tensor().dim() > 0) {
+    std::vector<Value> rows;
+    static const ops::Spelling& getitem =
+        ops::get_function("_operator.getitem");
+    for (int64_t i = 0; i < value.as_tensor().size(0); ++i)
+      rows.push_back(
+          ops::call_function(getitem, {value, Value(i)}, {}, source));
+    return rows;
+  }
+  throw TypeError("'" + std::string(value.kind_name()) +
+                  "' object is not iterable");
+}
+
+int64_t len(const Value& value, SourceLocation source) {
+  if (value.is_proxy()) {
+    ErrorContext context;
+    context.source = source;
+    throw RuntimeError(
+        "'len' is not supported in symbolic tracing by default. If you want "
+        "this call to be recorded, please call torch.fx.wrap('len') at module "
+        "scope",
+        std::move(context));
+  }
+  if (value.is_tensor()) return value.as_tensor().size(0);
+  return static_cast<int64_t>(value.size());
+}
+
+}  // namespace fxjit::fx

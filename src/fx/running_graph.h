@@ -1,0 +1,41 @@
+// What calls of a GraphModule run: its graph as of the last recompile, with all
+// that is derived from it once, on first demand. Read by any number of threads.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/fx/interpreter.h"
+#include "fxjit/nn/signature.h"
+
+namespace fxjit::fx {
+
+class RunningGraph {
+ public:
+  explicit RunningGraph(const Graph& graph);
+
+  // Continues on a copy: the original is about to be edited.
+  void keep(std::unique_ptr<Graph> copy);
+
+  const Graph& graph() const { return *graph_; }
+  const nn::Signature& signature() const { return signature_; }
+  const std::vector<Node*>& placeholders() const { return placeholders_; }
+  // Derived on first call.
+  const ExecutionPlan& plan() const;
+  const PythonCode& python_code() const;
+
+ private:
+  void index_placeholders();
+
+  const Graph* graph_;
+  std::unique_ptr<Graph> owned_;
+  std::vector<Node*> placeholders_;
+  nn::Signature signature_;
+  mutable std::mutex mutex_;  // Of the two below.
+  mutable std::unique_ptr<const ExecutionPlan> plan_;
+  mutable std::unique_ptr<const PythonCode> code_;
+};
+
+}  // namespace fxjit::fx

@@ -1,0 +1,19 @@
+#include "fxjit/fx/symbolic_trace.h"
+
+namespace fxjit::fx {
+
+nn::Ref<GraphModule> symbolic_trace(nn::Module& root,
+                                    const ConcreteArgs& concrete_args) {
+  Tracer tracer;
+  std::unique_ptr<Graph> graph = tracer.trace(root, concrete_args);
+  return GraphModule::create(*tracer.root, std::move(graph), root.type_name());
+}
+
+nn::Ref<GraphModule> symbolic_trace(const TracedFunction& function,
+                                    const ConcreteArgs& concrete_args) {
+  Tracer tracer;
+  std::unique_ptr<Graph> graph = tracer.trace(function, concrete_args);
+  return GraphModule::create(*tracer.root, std::move(graph), function.name);
+}
+
+}  // namespace fxjit::fx

@@ -1,0 +1,142 @@
+#include "fxjit/fx/tracer_base.h"
+
+#include "src/fx/print_value.h"
+
+namespace fxjit::fx {
+namespace {
+
+[[noreturn]] void refuse_mutable(const Target& target, ErrorContext context) {
+  throw RuntimeError(
+      "Tried to trace mutable operation " + std::string(target.text()) +
+          ". FX only supports functional code, so operations that mutate "
+          "operands in-place (e.g. via `out` arguments) are not supported",
+      std::move(context));
+}
+
+}  // namespace
+
+ErrorContext TracerBase::error_context() const {
+  ErrorContext context;
+  context.module_path = scope.module_path;
+  context.source = source_;
+  return context;
+}
+
+Node* TracerBase::create_node(Opcode kind, const Target& target, ValueList args,
+                              Kwargs kwargs, std::string_view name,
+                              const Value& type) {
+  if (check_mutable_operations && kind == Opcode::call_function &&
+      target.op() && target.op()->row.purity == ops::Purity::mutates)
+    refuse_mutable(target, error_context());
+  Node* const node = graph->create_node(kind, target, std::move(args),
+                                        std::move(kwargs), name, type);
+  node->set_source(source_);
+  if (module_stack) node->set_module_stack(module_stack);
+  if (record_stack_traces && source_.known())
+    node->meta().set(
+        "stack_trace",
+        Value("File \"" + std::string(source_.file) + "\", line " +
+              std::to_string(source_.line) + ", in " + traced_func_name));
+  return node;
+}
+
+Value TracerBase::proxy(Node* node) {
+  return Value::proxy(new Proxy(node, this));
+}
+
+Value TracerBase::create_proxy(Opcode kind, const Target& target,
+                               ValueList args, Kwargs kwargs,
+                               std::string_view name, const Value& type,
+                               const ProxyFactory& factory) {
+  for (Value& arg : args) arg = create_arg(arg);
+  for (auto& [key, arg] : kwargs) arg = create_arg(arg);
+  Node* const node =
+      create_node(kind, target, std::move(args), std::move(kwargs), name, type);
+  return factory ? factory(node) : proxy(node);
+}
+
+Value TracerBase::create_arg(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::proxy:
+      return Value(node_of(value));
+    case Value::Kind::list:
+    case Value::Kind::tuple: {
+      ValueList items;
+      items.reserve(value.size());
+      for (const Value& item : value.as_sequence())
+        items.push_back(create_arg(item));
+      return value.is_list() ? Value::list(std::move(items))
+                             : Value::tuple(std::move(items));
+    }
+    case Value::Kind::dict: {
+      ValueDict items;
+      for (const auto& [key, item] : value.as_dict()) {
+        const Value made = key.is_string() ? key : create_arg(key);
+        visit_leaves(made, [&](const Value& leaf) {
+          if (!leaf.is_node()) return;
+          std::string text;
+          append_repr(text, leaf);
+          throw RuntimeError(
+              "Keys for dictionaries used as an argument cannot contain a "
+              "Node. Got key: " +
+                  text,
+              error_context());
+        });
+        items.emplace_back(made, create_arg(item));
+      }
+      return Value::dict(std::move(items));
+    }
+    case Value::Kind::slice: {
+      const auto s = value.as_slice();
+      return Value::slice(create_arg(s.start), create_arg(s.stop),
+                          create_arg(s.step));
+    }
+    case Value::Kind::opaque:
+      if (auto* traced = dynamic_cast<TracedArgument*>(value.as_opaque()))
+        return traced->fx_create_arg(*this);
+      throw NotImplementedError(
+          "argument of type: " + std::string(value.kind_name()),
+          error_context());
+    case Value::Kind::none:
+    case Value::Kind::boolean:
+    case Value::Kind::integer:
+    case Value::Kind::floating:
+    case Value::Kind::dtype:
+    case Value::Kind::ellipsis:
+    case Value::Kind::node:
+    case Value::Kind::string:
+    case Value::Kind::range:
+    case Value::Kind::tensor:
+      return value;
+  }
+  return value;
+}
+
+bool TracerBase::to_bool(Proxy&) {
+  throw TraceError(
+      "symbolically traced variables cannot be used as inputs to control flow",
+      error_context());
+}
+
+std::vector<Value> TracerBase::iter(Proxy&) {
+  throw TraceError(
+      "Proxy object cannot be iterated. This can be attempted when the Proxy "
+      "is "
+      "used in a loop or as a *args or **kwargs function argument. See the "
+      "torch.fx docs on pytorch.org for a more detailed explanation of what "
+      "types of control flow can be traced, and check out the Proxy docstring "
+      "for help troubleshooting Proxy iteration errors",
+      error_context());
+}
+
+Value TracerBase::keys(Proxy& proxy) {
+  return create_proxy(Opcode::call_method, "keys", {Value::proxy(&proxy)}, {});
+}
+
+Scope TracerBase::scope_of(const Node& node) const {
+  const auto& stack = node.module_stack();
+  if (!stack || stack->empty()) return {};
+  return {stack->back().path, stack->back().type};
+}
+
+}  // namespace fxjit::fx

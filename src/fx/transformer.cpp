@@ -1,0 +1,76 @@
+#include "fxjit/fx/transformer.h"
+
+namespace fxjit::fx {
+namespace {
+
+// Every module is a leaf: calls are copied, not traced through.
+class TransformerTracer : public Tracer {
+ public:
+  bool is_leaf_module(const nn::Module&, std::string_view) const override {
+    return true;
+  }
+};
+
+}  // namespace
+
+Transformer::Transformer(const nn::Ref<GraphModule>& module)
+    : Interpreter(*module),
+      module_ref_(module),
+      new_graph_(std::make_unique<Graph>()),
+      tracer_(std::make_unique<TransformerTracer>()) {
+  tracer_->graph = new_graph_.get();
+  tracer_->root = module.ptr();
+  tracer_->index_root();
+}
+
+Transformer::~Transformer() = default;
+
+// Nodes made for `node` come from where it came from.
+Value Transformer::run_node(const Node& node) {
+  const SourceScope line(*tracer_, node.source());
+  tracer_->module_stack = node.module_stack();
+  return Interpreter::run_node(node);
+}
+
+Value Transformer::placeholder(const Target& target, const ValueList& args,
+                               const Kwargs&) {
+  Node* const node = new_graph_->create_node(Opcode::placeholder, target, args);
+  return tracer_->proxy(node);
+}
+
+Value Transformer::get_attr(const Target& target, const ValueList& args,
+                            const Kwargs& kwargs) {
+  return tracer_->create_proxy(Opcode::get_attr, target, args, kwargs);
+}
+
+Value Transformer::call_module(const Target& target, const ValueList& args,
+                               const Kwargs& kwargs) {
+  const nn::Member member = fetch_attr(target.text());
+  const auto* const module = std::get_if<nn::ModuleRef>(&member);
+  if (!module)
+    throw TypeError("[call_module] target " + std::string(target.text()) +
+                    ": expected a module, got another member");
+  return tracer_->call_module(**module, args, kwargs);
+}
+
+Value Transformer::call_function(const Target& target, const ValueList& args,
+                                 const Kwargs& kwargs) {
+  Value result =
+      tracer_->create_proxy(Opcode::call_function, target, args, kwargs);
+  if (target.function()) node_of(result)->meta().set("is_wrapped", true);
+  return result;
+}
+
+nn::Ref<GraphModule> Transformer::transform() {
+  if (!new_graph_)
+    throw RuntimeError("[transformer] transform: expected one call, got two");
+  const ActiveTracerScope active(tracer_.get());
+  const Value result = run({}, {}, /*enable_io_processing=*/false);
+  Node* const old_output = graph().output_node();
+  Node* const output = new_graph_->output(tracer_->create_arg(result));
+  output->copy_meta_from(*old_output);
+  if (graph().has_codegen()) new_graph_->set_codegen(graph().shared_codegen());
+  return GraphModule::create(*module_ref_, std::move(new_graph_));
+}
+
+}  // namespace fxjit::fx
