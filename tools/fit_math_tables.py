@@ -98,9 +98,9 @@ def print_smooth(name, function, step, degree, limit, tolerance):
     print(f"    {literal(step)},")
     print("    {")
     for power in range(degree + 1):
-        print("        {")
-        print_values([row[power] for row in rows], " " * 12)
-        print("        },")
+        print("      {")
+        print_values([row[power] for row in rows], " " * 8)
+        print("      },")
     print("    }};\n")
 
 

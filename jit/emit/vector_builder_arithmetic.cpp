@@ -41,11 +41,10 @@ Value* VectorBuilder::guarded_divisor(Value* a, Value* b, bool is_unsigned) {
   Value* bad = ir_.CreateICmpEQ(b, integer(type, 0));
   if (!is_unsigned) {
     const unsigned bits = type->getScalarSizeInBits();
-    Value* lowest = llvm::ConstantInt::get(
-        type, llvm::APInt::getSignedMinValue(bits));
-    Value* overflows =
-        ir_.CreateAnd(ir_.CreateICmpEQ(a, lowest),
-                      ir_.CreateICmpEQ(b, integer(type, -1)));
+    Value* lowest =
+        llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
+    Value* overflows = ir_.CreateAnd(ir_.CreateICmpEQ(a, lowest),
+                                     ir_.CreateICmpEQ(b, integer(type, -1)));
     bad = ir_.CreateOr(bad, overflows);
   }
   return ir_.CreateSelect(bad, integer(type, 1), b);
@@ -79,8 +78,7 @@ Value* VectorBuilder::neg(Value* a) {
 
 Value* VectorBuilder::abs(Value* a) {
   if (is_float(a)) return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
-  return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a,
-                                   ir_.getFalse());
+  return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, ir_.getFalse());
 }
 
 Value* VectorBuilder::copysign(Value* magnitude, Value* sign) {

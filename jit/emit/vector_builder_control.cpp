@@ -68,8 +68,7 @@ void VectorBuilder::loop(Value* lo, Value* hi, Value* step,
   });
 }
 
-void VectorBuilder::if_then(Value* condition,
-                            llvm::function_ref<void()> body) {
+void VectorBuilder::if_then(Value* condition, llvm::function_ref<void()> body) {
   auto* inside = llvm::BasicBlock::Create(context(), "then", &function_);
   auto* after = llvm::BasicBlock::Create(context(), "end", &function_);
   ir_.CreateCondBr(condition, inside, after);

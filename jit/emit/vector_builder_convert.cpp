@@ -21,8 +21,7 @@ Value* f32_to_bf16_bits(VectorBuilder& b, Value* value) {
   Value* upper = ir.CreateLShr(bits, b.integer(type, 16));
   Value* odd = ir.CreateAnd(upper, b.integer(type, 1));
   Value* bias = ir.CreateAdd(odd, b.integer(type, 0x7fff));
-  Value* rounded = ir.CreateLShr(ir.CreateAdd(bits, bias),
-                                 b.integer(type, 16));
+  Value* rounded = ir.CreateLShr(ir.CreateAdd(bits, bias), b.integer(type, 16));
   Value* nan = b.integer(type, 0x7fc0);
   Value* result = ir.CreateSelect(b.is_nan(value), nan, rounded);
   return ir.CreateTrunc(result, b.with_shape_of(value, b.i16()));

@@ -80,9 +80,9 @@ Value* VectorBuilder::gather(DType dtype, Value* base, Value* indices,
   llvm::Type* element = memory_type(dtype);
   llvm::Type* type = vec(element, lane_count(indices));
   Value* pointers = ir_.CreateGEP(element, base, indices);
-  Value* loaded = ir_.CreateMaskedGather(
-      type, pointers, element_alignment(type, 0), mask,
-      llvm::Constant::getNullValue(type));
+  Value* loaded =
+      ir_.CreateMaskedGather(type, pointers, element_alignment(type, 0), mask,
+                             llvm::Constant::getNullValue(type));
   return from_memory(dtype, loaded);
 }
 

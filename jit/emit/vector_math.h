@@ -23,7 +23,7 @@ Value* emit_tanh(VectorBuilder& b, Value* x);
 Value* emit_erf(VectorBuilder& b, Value* x);
 Value* emit_gelu(VectorBuilder& b, Value* x);       // x * Phi(x)
 Value* emit_gelu_tanh(VectorBuilder& b, Value* x);  // The tanh approximation.
-Value* emit_rsqrt(VectorBuilder& b, Value* x);      // 1 / sqrt(x), two roundings.
+Value* emit_rsqrt(VectorBuilder& b, Value* x);  // 1 / sqrt(x), two roundings.
 
 // Functions of libm, called per lane (by its double-precision name: "sin",
 // "expm1", "pow"; see runtime_symbols() for those that link).

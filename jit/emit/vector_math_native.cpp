@@ -102,8 +102,9 @@ Value* exp_avx512(VectorBuilder& b, Value* x, ExpAccuracy accuracy) {
   if (accuracy == ExpAccuracy::full) {
     r = subtract_ln2(b, x, n);
     Value* table = b.f32_table("exp32", kExpTable32);
-    power = call_x86(b, intrinsic::x86_avx512_vpermi2var_ps_512,
-                     {load_table(b, table, 0), index, load_table(b, table, 16)});
+    power =
+        call_x86(b, intrinsic::x86_avx512_vpermi2var_ps_512,
+                 {load_table(b, table, 0), index, load_table(b, table, 16)});
     c = kExpQuadratic32;
   } else {
     r = b.fnma(n, b.like(x, kLn2Fma[0]), x);
@@ -131,8 +132,7 @@ Value* exp_polynomial(VectorBuilder& b, Value* x, ExpRange range) {
   Value* n = b.sub(shifted, round);
   Value* r = subtract_ln2(b, x, n);
   Value* rest = horner(b, r, kExpPolynomial);
-  Value* power =
-      b.add(b.fma(rest, b.mul(r, r), r), b.like(x, 1));
+  Value* power = b.add(b.fma(rest, b.mul(r, r), r), b.like(x, 1));
 
   Value* bits = b.bitcast(shifted, b.i32());
   Value* whole = b.sub(bits, b.bitcast(round, b.i32()));
@@ -152,11 +152,9 @@ struct Decomposed {
 Decomposed decompose_avx512(VectorBuilder& b, Value* x) {
   constexpr int kFrom34To32 = 3;
   constexpr int kNegativeIsNan = 2 << 2;
-  Value* mantissa =
-      call_x86_512(b, intrinsic::x86_avx512_mask_getmant_ps_512,
-                   {x, b.i32(kFrom34To32 | kNegativeIsNan)});
-  Value* of_x =
-      call_x86_512(b, intrinsic::x86_avx512_mask_getexp_ps_512, {x});
+  Value* mantissa = call_x86_512(b, intrinsic::x86_avx512_mask_getmant_ps_512,
+                                 {x, b.i32(kFrom34To32 | kNegativeIsNan)});
+  Value* of_x = call_x86_512(b, intrinsic::x86_avx512_mask_getexp_ps_512, {x});
   Value* of_mantissa =
       call_x86_512(b, intrinsic::x86_avx512_mask_getexp_ps_512, {mantissa});
   return {mantissa, b.sub(of_x, of_mantissa)};
@@ -169,11 +167,11 @@ Decomposed decompose_integer(VectorBuilder& b, Value* x) {
   Value* denormal = b.lt(x, b.like(x, std::numeric_limits<float>::min()));
   Value* scaled = b.mul(x, b.like(x, double(1 << kDenormalShift)));
   Value* bits = b.bitcast(b.select(denormal, scaled, x), b.i32());
-  Value* exponent = b.ir().CreateAShr(
-      b.sub(bits, b.like(bits, kBitsOfThreeQuarters)),
-      b.like(bits, kMantissaBits));
-  Value* mantissa_bits = b.sub(
-      bits, b.ir().CreateShl(exponent, b.like(bits, kMantissaBits)));
+  Value* exponent =
+      b.ir().CreateAShr(b.sub(bits, b.like(bits, kBitsOfThreeQuarters)),
+                        b.like(bits, kMantissaBits));
+  Value* mantissa_bits =
+      b.sub(bits, b.ir().CreateShl(exponent, b.like(bits, kMantissaBits)));
   Value* shift =
       b.select(denormal, b.like(bits, kDenormalShift), b.like(bits, 0));
   return {b.bitcast(mantissa_bits, b.f32()),
@@ -188,8 +186,7 @@ Value* repair_log(VectorBuilder& b, Value* x, Value* result) {
       b.select(b.lt(zero, x), b.like(x, infinity),
                b.like(x, std::numeric_limits<double>::quiet_NaN()));
   special = b.select(b.eq(x, zero), b.like(x, -infinity), special);
-  Value* regular =
-      b.bit_and(b.lt(zero, x), b.lt(x, b.like(x, infinity)));
+  Value* regular = b.bit_and(b.lt(zero, x), b.lt(x, b.like(x, infinity)));
   return b.select(regular, result, special);
 }
 
@@ -209,14 +206,14 @@ Value* log(VectorBuilder& b, Value* x) {
   Value* tail = b.fma(horner(b, f, kLogPolynomial), f, b.like(x, -0.5));
   Value* square = b.mul(f, f);
   if (b.has_fma()) {
-    Value* result = b.fma(parts.exponent, b.like(x, kLn2Fma[0]),
-                          b.fma(tail, square, f));
+    Value* result =
+        b.fma(parts.exponent, b.like(x, kLn2Fma[0]), b.fma(tail, square, f));
     return is_avx512 ? result : repair_log(b, x, result);
   }
   // Without fused steps the large terms are added last, the exact one at the
   // very end.
-  Value* low = b.fma(parts.exponent, b.like(x, kLn2Exact[1]),
-                     b.mul(tail, square));
+  Value* low =
+      b.fma(parts.exponent, b.like(x, kLn2Exact[1]), b.mul(tail, square));
   Value* high = b.mul(parts.exponent, b.like(x, kLn2Exact[0]));
   return repair_log(b, x, b.add(high, b.add(f, low)));
 }

@@ -30,8 +30,8 @@ llvm::Function* make_function(llvm::Module& module,
   for (ArgKind kind : args) types.push_back(type_of(kind, context));
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types,
                                        /*isVarArg=*/false);
-  auto* function = llvm::Function::Create(
-      type, llvm::Function::ExternalLinkage, "kernel", module);
+  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                          "kernel", module);
   for (llvm::Argument& argument : function->args()) {
     if (!argument.getType()->isPointerTy()) continue;
     argument.addAttr(llvm::Attribute::NoAlias);
@@ -43,8 +43,7 @@ llvm::Function* make_function(llvm::Module& module,
 
 std::vector<CpuLevel> host_levels() {
   std::vector<CpuLevel> levels;
-  for (CpuLevel level :
-       {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
+  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
     if (host_supports(level)) levels.push_back(level);
   }
   return levels;

@@ -46,14 +46,12 @@ class VectorBuilderTest : public ::testing::TestWithParam<CpuLevel> {
 TEST_P(VectorBuilderTest, MaxAndMinKeepNan) {
   const std::vector<float> a = {1, kNan, 2, kNan, -kInf, 3, -0.5f, 7};
   const std::vector<float> c = {2, 1, kNan, kNan, 5, -3, -0.25f, kInf};
-  const auto highest = binary(DType::f32, a, c,
-                              [](VectorBuilder& b, Value* x, Value* y) {
-                                return b.max(x, y);
-                              });
-  const auto lowest = binary(DType::f32, a, c,
-                             [](VectorBuilder& b, Value* x, Value* y) {
-                               return b.min(x, y);
-                             });
+  const auto highest =
+      binary(DType::f32, a, c,
+             [](VectorBuilder& b, Value* x, Value* y) { return b.max(x, y); });
+  const auto lowest =
+      binary(DType::f32, a, c,
+             [](VectorBuilder& b, Value* x, Value* y) { return b.min(x, y); });
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::isnan(a[i]) || std::isnan(c[i])) {
       EXPECT_TRUE(std::isnan(highest[i]) && std::isnan(lowest[i])) << i;
@@ -66,14 +64,14 @@ TEST_P(VectorBuilderTest, MaxAndMinKeepNan) {
 
 TEST_P(VectorBuilderTest, MaxWithConstantKeepsNanOnBothSides) {
   const std::vector<float> a = {1, kNan, -2, kInf};
-  const auto left = binary(DType::f32, a, a,
-                           [](VectorBuilder& b, Value* x, Value*) {
-                             return b.max(b.like(x, 0), x);
-                           });
-  const auto right = binary(DType::f32, a, a,
-                            [](VectorBuilder& b, Value* x, Value*) {
-                              return b.max(x, b.like(x, 0));
-                            });
+  const auto left =
+      binary(DType::f32, a, a, [](VectorBuilder& b, Value* x, Value*) {
+        return b.max(b.like(x, 0), x);
+      });
+  const auto right =
+      binary(DType::f32, a, a, [](VectorBuilder& b, Value* x, Value*) {
+        return b.max(x, b.like(x, 0));
+      });
   for (const auto& out : {left, right}) {
     EXPECT_EQ(out[0], 1);
     EXPECT_TRUE(std::isnan(out[1]));
@@ -86,16 +84,14 @@ TEST_P(VectorBuilderTest, IntegerDivisionNeverTraps) {
   constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
   const std::vector<int32_t> a = {7, -7, kMin, 5};
   const std::vector<int32_t> c = {2, 2, -1, 0};
-  EXPECT_THAT(binary(DType::i32, a, c,
-                     [](VectorBuilder& b, Value* x, Value* y) {
-                       return b.div(x, y);
-                     }),
-              ::testing::ElementsAre(3, -3, kMin, 5));
-  EXPECT_THAT(binary(DType::i32, a, c,
-                     [](VectorBuilder& b, Value* x, Value* y) {
-                       return b.rem(x, y);
-                     }),
-              ::testing::ElementsAre(1, -1, 0, 0));
+  EXPECT_THAT(
+      binary(DType::i32, a, c,
+             [](VectorBuilder& b, Value* x, Value* y) { return b.div(x, y); }),
+      ::testing::ElementsAre(3, -3, kMin, 5));
+  EXPECT_THAT(
+      binary(DType::i32, a, c,
+             [](VectorBuilder& b, Value* x, Value* y) { return b.rem(x, y); }),
+      ::testing::ElementsAre(1, -1, 0, 0));
   const std::vector<uint8_t> u = {200, 255, 9, 8};
   const std::vector<uint8_t> v = {3, 255, 0, 16};
   EXPECT_THAT(binary(DType::u8, u, v,
@@ -123,11 +119,9 @@ TEST_P(VectorBuilderTest, ShiftsSaturateTheirAmount) {
 
 TEST_P(VectorBuilderTest, FmaRoundsOnceWhereTheLevelHasIt) {
   const float a = 1 + 0x1p-12f;
-  const auto out = binary(DType::f32, std::vector<float>(4, a),
-                          std::vector<float>(4, -1.0f),
-                          [](VectorBuilder& b, Value* x, Value* y) {
-                            return b.fma(x, x, y);
-                          });
+  const auto out = binary(
+      DType::f32, std::vector<float>(4, a), std::vector<float>(4, -1.0f),
+      [](VectorBuilder& b, Value* x, Value* y) { return b.fma(x, x, y); });
   const bool fused = GetParam() != CpuLevel::sse41;
   EXPECT_EQ(out[0], fused ? std::fma(a, a, -1.0f) : 0x1p-11f);
 }
@@ -174,8 +168,7 @@ TEST_P(VectorBuilderTest, TransposesSquares) {
           }
           const Values columns = b.transpose(rows);
           for (int i = 0; i < n; ++i) {
-            b.store(DType::f32, columns[i],
-                    b.offset(args[1], b.f32(), i * n));
+            b.store(DType::f32, columns[i], b.offset(args[1], b.f32(), i * n));
           }
         });
     std::vector<float> in(n * n), out(n * n);

@@ -77,8 +77,7 @@ TEST_P(VectorMathForm, EveryLaneCountGivesTheSame) {
   const int native = f32_lanes(GetParam());
   for (const Function& function : kFunctions) {
     const auto in = arguments<float>(function);
-    const auto want =
-        apply(GetParam(), DType::f32, native, function.emit, in);
+    const auto want = apply(GetParam(), DType::f32, native, function.emit, in);
     for (int lanes : {1, 2, native / 2, native * 2}) {
       EXPECT_EQ(apply(GetParam(), DType::f32, lanes, function.emit, in), want)
           << function.name << " in " << lanes << " lanes";
@@ -90,8 +89,7 @@ TEST_P(VectorMathForm, DoublesAreAccurate) {
   for (const Function& function : kFunctions) {
     const auto in = arguments<double>(function);
     for (int lanes : {1, 4}) {
-      const auto out =
-          apply(GetParam(), DType::f64, lanes, function.emit, in);
+      const auto out = apply(GetParam(), DType::f64, lanes, function.emit, in);
       for (int i = 0; i < kCount; ++i) {
         const double want = function.reference(in[i]);
         EXPECT_NEAR(out[i], want, std::abs(want) * 1e-15)

@@ -23,10 +23,9 @@ using Args = std::span<Value* const>;
 
 constexpr size_t kPage = 4096;
 constexpr int kMostCasts = 8;
-constexpr DType kAllDTypes[] = {DType::f32, DType::f64, DType::f16,
-                                DType::bf16, DType::i8, DType::u8,
-                                DType::i16, DType::i32, DType::i64,
-                                DType::boolean};
+constexpr DType kAllDTypes[] = {
+    DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,
+    DType::u8,  DType::i16, DType::i32, DType::i64,  DType::boolean};
 
 // A readable page followed by a forbidden one.
 class GuardedPage {
@@ -94,15 +93,14 @@ TEST_P(VectorMemoryTest, StridesAndGathersReachTheirElements) {
   const int n = lanes();
   Kernel<const float*, const int32_t*, float*, int64_t> kernel(
       GetParam(), [&](VectorBuilder& b, Args args) {
-        Value* strided =
-            b.load_strided(DType::f32, args[0], b.i64(3), nullptr);
+        Value* strided = b.load_strided(DType::f32, args[0], b.i64(3), nullptr);
         b.store(DType::f32, strided, args[2]);
         Value* indices = b.load(DType::i32, args[1]);
         Value* mask = b.tail_mask(args[3]);
         Value* gathered = b.gather(DType::f32, args[0], indices, mask);
         b.store(DType::f32, gathered, b.offset(args[2], b.f32(), n));
-        b.store_strided(DType::f32, strided,
-                        b.offset(args[2], b.f32(), 2 * n), b.i64(2), mask);
+        b.store_strided(DType::f32, strided, b.offset(args[2], b.f32(), 2 * n),
+                        b.i64(2), mask);
       });
   std::vector<float> in(3 * n), out(4 * n, -1.0f);
   std::vector<int32_t> indices(n);
@@ -202,12 +200,11 @@ TEST_P(VectorMemoryTest, CastsAsStaticCast) {
 }
 
 TEST_P(VectorMemoryTest, NanIsTrue) {
-  Kernel<const float*, bool*> kernel(
-      GetParam(), [&](VectorBuilder& b, Args args) {
-        Value* x = b.load(DType::f32, args[0], 4);
-        b.store(DType::boolean,
-                b.convert(x, DType::f32, DType::boolean), args[1]);
-      });
+  Kernel<const float*, bool*> kernel(GetParam(), [&](VectorBuilder& b,
+                                                     Args args) {
+    Value* x = b.load(DType::f32, args[0], 4);
+    b.store(DType::boolean, b.convert(x, DType::f32, DType::boolean), args[1]);
+  });
   const float in[4] = {std::numeric_limits<float>::quiet_NaN(), -0.0f, 1e-45f,
                        0.0f};
   bool out[4];
