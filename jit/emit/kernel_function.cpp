@@ -28,6 +28,13 @@ Value* load_pointer(VectorBuilder& b, Value* base, size_t offset) {
 
 }  // namespace
 
+void set_kernel_attributes(llvm::Function& function, CpuLevel level) {
+  function.setDoesNotThrow();
+  if (level == CpuLevel::avx512) {
+    function.addFnAttr("prefer-vector-width", "512");
+  }
+}
+
 llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level) {
   llvm::LLVMContext& context = module.getContext();
@@ -38,10 +45,7 @@ llvm::Function* make_kernel_function(llvm::Module& module,
   auto* function =
       llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                              llvm::StringRef(name.data(), name.size()), module);
-  function->setDoesNotThrow();
-  if (level == CpuLevel::avx512) {
-    function->addFnAttr("prefer-vector-width", "512");
-  }
+  set_kernel_attributes(*function, level);
   set_call_attributes(*function->getArg(0));
   function->getArg(1)->setName("begin");
   function->getArg(2)->setName("end");

@@ -16,6 +16,9 @@ namespace fxjit::jit {
 llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level);
 
+// What every function of a kernel's module carries, private ones included.
+void set_kernel_attributes(llvm::Function& function, CpuLevel level);
+
 // Reads of program::KernelCall at the builder's position, within a function
 // of make_kernel_function.
 class KernelArgs {

@@ -1,0 +1,90 @@
+// Compiling a GraphModule: installs native code as its forward in place of the
+// interpreter. The module's graph and printed code stay as they are; an edit
+// followed by recompile() drops the native code.
+//
+// A program is made for each tuple of input shapes (and of arguments that are not
+// tensors). All functions are thread-safe beside calls of the module.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/fx/graph_module.h"
+
+namespace fxjit {
+
+struct CompileOptions {
+  // Threads of one call, the calling one included; 0: all CPUs that the process
+  // may use (affinity and cgroup quota).
+  int threads = 0;
+  // Narrower than the host's level for tests; never wider.
+  std::optional<CpuLevel> cpu_level;
+  // What a call with shapes not seen before does: `behind` answers by the
+  // interpreter while one background thread compiles, `wait` compiles first.
+  enum class NewShape { wait, behind };
+  NewShape new_shape = NewShape::wait;
+  // Bytes of compiled programs (code and working memory) kept per module; the
+  // least recently used beyond it are dropped. Weights do not count.
+  size_t memory_cap = size_t{256} << 20;
+  // Folder of compiled objects. Nothing: $FXJIT_CACHE, else the XDG cache
+  // folder; empty text: no disk cache.
+  std::optional<std::string> cache_folder;
+  // Passes to leave out, by name (see optional_passes()).
+  std::vector<std::string> disabled_passes;
+  // Folder for graphs before and after each pass, LLVM IR and assembly; empty:
+  // $FXJIT_DUMP, else none.
+  std::string dump_folder;
+  // Makes generated code visible to `perf` and gdb.
+  bool debug_support = false;
+};
+
+// Prepares `module` for compiled calls. Compiles nothing yet. Does nothing when
+// FXJIT_BACKEND=interpreter is set. Throws UserError for bad options.
+void compile(fx::GraphModule& module, const CompileOptions& options = {});
+
+// Compiles for inputs like these (values of the placeholders, tensors real or
+// meta) and waits for it. False, and a warning logged, when these inputs stay
+// with the interpreter. UserError when the module was not compiled.
+bool prepare(fx::GraphModule& module, std::span<const Value> inputs);
+
+// What was compiled, for each shape: steps, which ops each holds, which are
+// native; and why something is not. Empty when nothing was compiled.
+std::string report(const fx::GraphModule& module);
+
+// One step of a compiled program, averaged over calls.
+struct StepProfile {
+  std::string label;               // "contract+add+gelu"
+  std::vector<std::string> nodes;  // Nodes of the module's graph it computes.
+  bool native = true;              // False: an eager kernel.
+  double microseconds = 0;
+  double gflops = 0;               // 10^9 floating-point operations a second.
+  double gigabytes = 0;            // 10^9 bytes a second, each byte once.
+};
+
+struct Profile {
+  double call_microseconds = 0;  // Whole call, median.
+  std::vector<StepProfile> steps;
+  size_t arena_bytes = 0;
+  size_t packed_bytes = 0;
+  // Where the time of the compilation went, in milliseconds.
+  double passes_ms = 0, emit_ms = 0, optimise_ms = 0, codegen_ms = 0,
+         link_ms = 0, pack_ms = 0;
+  bool from_disk_cache = false;
+};
+
+// Runs the compiled program for these inputs `calls` times with a clock around
+// each step. UserError when they have no compiled program.
+Profile profile(fx::GraphModule& module, std::span<const Value> inputs,
+                int calls = 20);
+
+// Names that CompileOptions::disabled_passes and FXJIT_DISABLE accept.
+std::vector<std::string> optional_passes();
+
+// "fxjit 0.1.0, LLVM 19.1.7, oneDNN v3.2.0, avx512 (znver4), huge pages: ..."
+std::string version_text();
+
+}  // namespace fxjit

@@ -1,0 +1,20 @@
+// The FXJIT_* variables, read once per process.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fxjit {
+
+struct Environment {
+  bool interpreter_only = false;      // FXJIT_BACKEND=interpreter
+  std::string dump_folder;            // FXJIT_DUMP
+  std::vector<std::string> disabled;  // FXJIT_DISABLE=pass,pass
+};
+
+// Also sets the log level from FXJIT_DEBUG (0 warnings .. 2 debug). Unknown
+// values are reported by a warning and ignored.
+const Environment& environment();
+
+}  // namespace fxjit

@@ -1,0 +1,209 @@
+// Contractions by register tiles against sums in double precision.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "jit/emit/kernel_function.h"
+#include "jit/emit/tiles.h"
+#include "jit/engine/compiler_llvm.h"
+#include "src/program/kernel_plan.h"
+#include "tests/jit/jit_test_util.h"
+
+namespace fxjit::jit {
+namespace {
+
+using program::TileAccess;
+using program::TileStep;
+using testing::host_levels;
+
+std::shared_ptr<CompiledCode> compile_tiles(const TileStep& step,
+                                            CpuLevel level) {
+  EngineOptions options;
+  options.cpu_level = level;
+  IrModule module = make_ir_module("tiles");
+  VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
+                  level);
+  emit_tiles(b, step);
+  std::vector<IrModule> modules;
+  modules.push_back(std::move(module));
+  return Compiler(options).build(std::move(modules), SymbolTable());
+}
+
+std::vector<float> randoms(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> value(-1, 1);
+  std::vector<float> values(count);
+  for (float& v : values) v = value(random);
+  return values;
+}
+
+struct Case {
+  int64_t batch, rows, columns, depth;
+};
+
+// out = max(sum + bias[n] + residual[m, n], 0), and the plain sum beside it.
+class Product {
+ public:
+  Product(const Case& c, CpuLevel level) : case_(c), level_(level) {
+    lhs_row_ = c.depth + 3;
+    lhs_ = randoms(size_t(c.batch * c.rows * lhs_row_ + 1), 1);
+    rhs_ = randoms(size_t(c.batch * c.depth * c.columns + 1), 2);
+    bias_ = randoms(size_t(c.columns + 1), 3);
+    residual_ = randoms(size_t(c.batch * c.rows * c.columns + 1), 4);
+    pack();
+  }
+
+  void expect_right() {
+    const TileStep step = make_step();
+    const auto code = compile_tiles(step, level_);
+    const size_t count = size_t(case_.batch * case_.rows * case_.columns);
+    constexpr float kCanary = 123.5f;
+    std::vector<float> out(count + 16, kCanary), sum(count + 16, kCanary);
+    void* operands[] = {lhs_.data(),      packed(),   bias_.data(),
+                        residual_.data(), out.data(), sum.data()};
+    int32_t status = 0;
+    const program::KernelCall call{operands, nullptr, &status};
+    const int64_t tasks = program::kernel_plan(step, level_).tasks;
+    auto* kernel = code->function<void(const program::KernelCall*, int64_t,
+                                       int64_t)>("kernel");
+    // In two runs, as two threads would.
+    kernel(&call, 0, tasks / 2);
+    kernel(&call, tasks / 2, tasks);
+    for (int64_t b = 0; b < case_.batch; ++b)
+      for (int64_t m = 0; m < case_.rows; ++m)
+        for (int64_t n = 0; n < case_.columns; ++n)
+          expect_element(b, m, n, out, sum);
+    for (size_t i = count; i < out.size(); ++i) {
+      ASSERT_EQ(out[i], kCanary);
+      ASSERT_EQ(sum[i], kCanary);
+    }
+  }
+
+ private:
+  void pack() {
+    const int64_t width = program::tile_shape(level_).width();
+    const int64_t each =
+        program::packed_elements(case_.depth, case_.columns, width);
+    packed_.assign(size_t(each * case_.batch + 64), 7.0f);
+    for (int64_t b = 0; b < case_.batch; ++b) {
+      const program::PackSource source{
+          rhs_.data() + b * case_.depth * case_.columns, case_.columns, 1,
+          case_.columns};
+      program::pack_panels({&source, 1}, case_.depth, width,
+                           packed() + b * each);
+    }
+  }
+
+  float* packed() {
+    const auto at = reinterpret_cast<uintptr_t>(packed_.data());
+    return packed_.data() + (64 - at % 64) % 64 / sizeof(float);
+  }
+
+  TileStep make_step() const {
+    TileStep step;
+    step.batch = case_.batch;
+    step.rows = case_.rows;
+    step.columns = case_.columns;
+    step.depth = case_.depth;
+    step.lhs_batch = case_.rows * lhs_row_;
+    step.lhs_row = lhs_row_;
+    step.rhs_batched = case_.batch > 1;
+    const TileAccess whole{DType::f32, case_.rows * case_.columns,
+                           case_.columns, 1};
+    step.extras = {{DType::f32, 0, 0, 1}, whole};
+    step.outputs = {whole, whole};
+    ScalarBuilder body;
+    const Scalar sum = body.input(0, DType::f32);
+    const Scalar total =
+        sum + body.input(1, DType::f32) + body.input(2, DType::f32);
+    step.epilogue = body.finish(
+        {body.apply(Prim::maximum, total, body.constant(0, DType::f32)), sum});
+    return step;
+  }
+
+  void expect_element(int64_t b, int64_t m, int64_t n,
+                      const std::vector<float>& out,
+                      const std::vector<float>& sum) {
+    double want = 0, size = 0;
+    for (int64_t k = 0; k < case_.depth; ++k) {
+      const double product =
+          double(lhs_[size_t((b * case_.rows + m) * lhs_row_ + k)]) *
+          rhs_[size_t((b * case_.depth + k) * case_.columns + n)];
+      want += product;
+      size += std::abs(product);
+    }
+    const size_t at = size_t((b * case_.rows + m) * case_.columns + n);
+    const double bound = (size + 2) * (double(case_.depth) + 4) * 6e-8;
+    ASSERT_NEAR(sum[at], want, bound) << b << " " << m << " " << n;
+    want = std::max(0.0, want + bias_[size_t(n)] + residual_[at]);
+    ASSERT_NEAR(out[at], want, bound) << b << " " << m << " " << n;
+  }
+
+  Case case_;
+  CpuLevel level_;
+  int64_t lhs_row_;
+  std::vector<float> lhs_, rhs_, bias_, residual_, packed_;
+};
+
+class Tiles : public ::testing::TestWithParam<CpuLevel> {};
+
+TEST_P(Tiles, MatchDoubleSums) {
+  const Case cases[] = {
+      {1, 1, 1, 1},     {1, 1, 64, 16},    {1, 2, 65, 7},   {1, 3, 130, 33},
+      {1, 16, 192, 96}, {1, 7, 63, 5},     {1, 13, 17, 64}, {1, 200, 70, 40},
+      {1, 397, 9, 12},  {3, 5, 20, 11},    {2, 17, 64, 32}, {1, 4, 8, 0},
+      {1, 1, 300, 257}, {1, 128, 128, 48}, {1, 6, 16, 2},   {4, 1, 33, 18},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(::testing::Message() << c.batch << " x " << c.rows << " x "
+                                      << c.columns << " x " << c.depth);
+    Product(c, GetParam()).expect_right();
+  }
+}
+
+TEST_P(Tiles, KeepNanAndInfinityInTheirRows) {
+  TileStep step;
+  step.rows = 9;
+  step.columns = 40;
+  step.depth = 8;
+  step.lhs_row = 8;
+  step.outputs = {{DType::f32, 0, 40, 1}};
+  ScalarBuilder body;
+  step.epilogue = body.finish({body.input(0, DType::f32)});
+  std::vector<float> lhs(9 * 8, 1.0f), rhs(8 * 40, 2.0f);
+  lhs[3 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();
+  lhs[5 * 8 + 1] = std::numeric_limits<float>::infinity();
+  const int64_t width = program::tile_shape(GetParam()).width();
+  std::vector<float> store(
+      size_t(program::packed_elements(8, 40, width)) + 16);
+  float* packed = store.data();
+  while (reinterpret_cast<uintptr_t>(packed) % 64) ++packed;
+  const program::PackSource source{rhs.data(), 40, 1, 40};
+  program::pack_panels({&source, 1}, 8, width, packed);
+  std::vector<float> out(9 * 40);
+  void* operands[] = {lhs.data(), packed, out.data()};
+  int32_t status = 0;
+  const program::KernelCall call{operands, nullptr, &status};
+  const auto code = compile_tiles(step, GetParam());
+  code->function<void(const program::KernelCall*, int64_t, int64_t)>("kernel")(
+      &call, 0, program::kernel_plan(step, GetParam()).tasks);
+  for (int m = 0; m < 9; ++m)
+    for (int n = 0; n < 40; ++n) {
+      const float value = out[size_t(m * 40 + n)];
+      if (m == 3)
+        EXPECT_TRUE(std::isnan(value));
+      else if (m == 5)
+        EXPECT_TRUE(std::isinf(value) && value > 0);
+      else
+        EXPECT_EQ(value, 16.0f);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Tiles, ::testing::ValuesIn(host_levels()),
+                         testing::level_name);
+
+}  // namespace
+}  // namespace fxjit::jit
