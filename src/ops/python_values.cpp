@@ -54,14 +54,12 @@ Tensor zero_dim(const Value& number, bool as_float) {
   return Tensor::from(std::span<const int64_t>(&value, 1), {});
 }
 
-// Numbers become 0-d tensors; ints are exact, floats are doubles.
-Value compute(const OpCall& call) {
+// The call with its numbers as 0-d tensors: ints exact, floats as doubles.
+std::vector<Value> as_tensors(const OpCall& call, bool as_float) {
   const ScalarTypes types = call.op.row.scalar_types;
-  const bool arithmetic =
-      types == ScalarTypes::promote || types == ScalarTypes::promote_float;
-  bool as_float = types == ScalarTypes::promote_float;
-  if (call.op.name() == "pow" && !call[1].is_float())
-    as_float |= call[1].as_int() < 0;
+  const bool arithmetic = types != ScalarTypes::compare &&
+                          types != ScalarTypes::logical &&
+                          types != ScalarTypes::bitwise;
   std::vector<Value> args(call.args.begin(), call.args.end());
   for (size_t i = 0; i < args.size(); ++i) {
     const Parameter& parameter = call.op.parameters[i];
@@ -69,8 +67,22 @@ Value compute(const OpCall& call) {
     if (args[i].is_bool() && arithmetic) args[i] = args[i].as_int();
     args[i] = zero_dim(args[i], as_float);
   }
-  const Value result = run_eager({call.op, args, call.source, call.node});
-  return number_of(result.as_tensor());
+  return args;
+}
+
+Value compute(const OpCall& call) {
+  // Python's int ** -1 is a float; tensors refuse it.
+  bool as_float =
+      call.op.name() == "pow" && call[1].is_number() && call[1].as_double() < 0;
+  std::vector<Value> args = as_tensors(call, as_float);
+  const OpCall exact{call.op, args, call.source, call.node};
+  if (!as_float && infer(exact).as_tensor().dtype() == DType::f32) {
+    // Floats from integers (`/`, exp): Python's are doubles.
+    as_float = true;
+    args = as_tensors(call, as_float);
+  }
+  return number_of(
+      run_eager({call.op, args, call.source, call.node}).as_tensor());
 }
 
 }  // namespace
