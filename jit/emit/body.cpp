@@ -252,7 +252,7 @@ BodyValues::BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes,
 
 Value* BodyValues::get(int32_t id) {
   Value*& value = values_[size_t(id)];
-  if (value == nullptr) value = known_(id);
+  if (value == nullptr) value = known_(*this, id);
   if (value == nullptr) value = emit(id);
   return value;
 }

@@ -31,9 +31,10 @@ Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
 // be emitted where earlier values dominate.
 class BodyValues {
  public:
-  // The value of an instruction that is known by other means, and of every
-  // input, index and reduction that is reached; null: emit the instruction.
-  using Known = std::function<Value*(int32_t id)>;
+  // The value of an instruction that is known by other means, as that of every
+  // input, index and reduction must be; null: emit the instruction. May ask
+  // `values` for other instructions.
+  using Known = std::function<Value*(BodyValues& values, int32_t id)>;
 
   // `body` must outlive the object. `lanes` is what constants are made with.
   BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes, Known known);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/program/row_rewrite.h"
 #include "src/program/row_schedule.h"
 
 namespace fxjit::program {
@@ -52,7 +53,7 @@ KernelPlan plan_of(const RowStep& step, CpuLevel) {
   } else {
     plan.tasks = rows;
     plan.grain = grain_of(step.inner, cost);
-    plan.scratch_bytes = schedule_rows(step).buffer_bytes;
+    plan.scratch_bytes = schedule_rows(rewrite_rows(step)).buffer_bytes;
   }
   plan.flops = elements * cost;
   plan.bytes = elements * (bytes_per_element(step.inputs) +

@@ -87,8 +87,8 @@ class Scheduler {
       if (step_.outputs[r].inner == 0 && !out_.varies[id])
         out_.row_stores.push_back(static_cast<int32_t>(r));
       else
-        out_.passes[out_.varies[id] ? out_.level[id] : last]
-            .stores.push_back(static_cast<int32_t>(r));
+        out_.passes[out_.varies[id] ? out_.level[id] : last].stores.push_back(
+            static_cast<int32_t>(r));
     }
     // A row constant of a level beyond the last pass needs that pass to exist.
     for (const auto& pass : out_.passes)
@@ -148,11 +148,11 @@ class Scheduler {
     for (size_t i = 0; i < instrs_.size(); ++i) {
       if (!out_.buffered[i]) continue;
       out_.buffer_ids.push_back(static_cast<int32_t>(i));
-      const size_t row = static_cast<size_t>(step_.inner) *
-                         dtype_size(instrs_[i].type);
+      out_.buffer_offsets.push_back(out_.buffer_bytes);
+      const size_t row =
+          static_cast<size_t>(step_.inner) * dtype_size(instrs_[i].type);
       out_.buffer_bytes +=
-          (row + kBufferAlign - 1) / kBufferAlign * kBufferAlign +
-          kBufferAlign;
+          (row + kBufferAlign - 1) / kBufferAlign * kBufferAlign + kBufferAlign;
     }
     for (auto& pass : out_.passes)
       std::sort(pass.buffers.begin(), pass.buffers.end());
@@ -209,8 +209,6 @@ int prim_cost(Prim prim) {
   }
 }
 
-RowSchedule schedule_rows(const RowStep& step) {
-  return Scheduler(step).run();
-}
+RowSchedule schedule_rows(const RowStep& step) { return Scheduler(step).run(); }
 
 }  // namespace fxjit::program

@@ -1,6 +1,6 @@
 // How a row step is cut into passes over the row: a reduction ends a pass, and
-// what depends on it starts in the next. Values needed again in a later pass are
-// either computed again or, when that is dear, kept in a row buffer. Pure
+// what depends on it starts in the next. Values needed again in a later pass
+// are either computed again or, when that is dear, kept in a row buffer. Pure
 // analysis; used by the code generator and by cost estimates.
 #pragma once
 
@@ -28,8 +28,10 @@ struct RowSchedule {
   // Positions in body.results that are constant along the row, stored once.
   std::vector<int32_t> row_stores;
 
-  // Row buffers, in order; bytes of one row buffer rounded up to a vector.
+  // Row buffers, in order, and where each begins in scratch. There is room for
+  // a whole vector beyond the end of a row.
   std::vector<int32_t> buffer_ids;
+  std::vector<size_t> buffer_offsets;
   size_t buffer_bytes = 0;  // All of them together.
 };
 

@@ -1,0 +1,42 @@
+// Where the operands of row and column steps lie and how vectors of their
+// elements are read and written. Used by the row and column skeletons.
+#pragma once
+
+#include "jit/emit/kernel_function.h"
+#include "jit/emit/vector_builder.h"
+#include "src/program/steps.h"
+
+namespace fxjit::jit {
+
+// A vector of positions along the inner dim. Lanes from `active` on are beyond
+// its end; they are never read or written.
+struct Place {
+  Value* first = nullptr;  // i64: position of lane 0.
+  int lanes = 0;
+  int active = 0;
+};
+
+// A constant i1 vector, or null when all lanes are active.
+Value* active_mask(VectorBuilder& b, const Place& place);
+
+// The elements at `place` of a row that starts at `row`.
+Value* load_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* row,
+               const Place& place);
+void store_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* value,
+              Value* row, const Place& place);
+
+// The position along each of `sizes` of point number `linear` in row-major
+// order. The first size does not matter.
+Values unravel(VectorBuilder& b, Value* linear, const Dims& sizes);
+
+// base + the sum of indices * strides, in elements of `dtype`.
+Value* point_address(VectorBuilder& b, Value* base, DType dtype,
+                     const Dims& strides, const Values& indices);
+
+// Adds index * gather_stride to `base`, where `index` is an element of type
+// `index_dtype`. Outside [0, gather_limit) the call fails and `base` is kept.
+Value* gathered_address(VectorBuilder& b, const KernelArgs& args, Value* base,
+                        const program::Access& access, Value* index,
+                        DType index_dtype);
+
+}  // namespace fxjit::jit

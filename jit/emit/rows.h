@@ -1,0 +1,13 @@
+// The code skeleton of program::RowStep: elementwise loops, row reductions and
+// everything built of them (softmax, norms), one row after the other.
+#pragma once
+
+#include "jit/emit/vector_builder.h"
+#include "src/program/steps.h"
+
+namespace fxjit::jit {
+
+// Fills an empty function of make_kernel_function; returns included.
+void emit_rows(VectorBuilder& b, const program::RowStep& step);
+
+}  // namespace fxjit::jit

@@ -1,0 +1,203 @@
+#include "jit/emit/rows_pass.h"
+
+#include <algorithm>
+
+#include "jit/emit/reduction.h"
+#include "jit/emit/rows_shape.h"
+#include "jit/emit/vector_math.h"
+#include "src/program/kernel_plan.h"
+
+namespace fxjit::jit {
+namespace {
+
+Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
+                  const Place& place) {
+  const program::Access& access = row.step.inputs[size_t(instr.slot)];
+  Value* loaded = load_at(b, access.dtype, access.inner,
+                          row.operands[size_t(instr.slot)], place);
+  return convert_computed(b, loaded, access.dtype, instr.type);
+}
+
+// Null for what is to be computed.
+Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
+                   int32_t pass, BodyValues& values, int32_t id) {
+  const ScalarInstr& instr = row.step.body.instrs[size_t(id)];
+  if (!row.schedule.varies[size_t(id)]) return row.splats[size_t(id)];
+  if (instr.prim == Prim::input) return load_input(b, row, instr, place);
+  if (instr.prim == Prim::index) {
+    return b.add(b.splat(place.first, place.lanes),
+                 b.iota(b.i64(), place.lanes));
+  }
+  Value* buffer = row.buffers[size_t(id)];
+  if (buffer != nullptr && row.schedule.level[size_t(id)] < pass) {
+    return b.load(instr.type,
+                  b.offset(buffer, b.memory_type(instr.type), place.first));
+  }
+  if (row.facts.is_softmax_exp(id)) {
+    return emit_exp_softmax(b, values.get(instr.args[0]));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+BodyValues row_values(VectorBuilder& b, const Row& row, const Place& place,
+                      int32_t pass) {
+  return BodyValues(b, row.step.body, place.lanes,
+                    [&b, &row, place, pass](BodyValues& values, int32_t id) {
+                      return known_value(b, row, place, pass, values, id);
+                    });
+}
+
+RowPass::RowPass(VectorBuilder& b, Row& row, size_t number)
+    : b_(b),
+      row_(row),
+      number_(int32_t(number)),
+      pass_(row.schedule.passes[number]),
+      body_(row.step.body),
+      copies_(row_unroll(b, row.step, row.schedule, number)) {}
+
+Values RowPass::whole_row() {
+  if (!row_.resident.empty()) return finish(resident(identities()));
+  const int64_t lanes = b_.lanes();
+  const int64_t inner = row_.step.inner;
+  const int64_t main = inner / (lanes * copies_) * (lanes * copies_);
+  const int64_t full = inner / lanes * lanes;
+  Values accumulators = strip(0, main, copies_, identities());
+  accumulators = strip(main, full, 1, accumulators);
+  if (full < inner) accumulators = tail(accumulators);
+  return finish(accumulators);
+}
+
+void RowPass::chunks(Value* first, Value* last) {
+  const int64_t lanes = b_.lanes();
+  const int64_t inner = row_.step.inner;
+  const int64_t main = inner / (lanes * copies_) * (lanes * copies_);
+  const int64_t full = inner / lanes * lanes;
+  Value* stop =
+      b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b_.i64(main));
+  b_.loop(first, stop, b_.i64(lanes * copies_),
+          [&](Value* i) { vectors(i, copies_, {}); });
+  if (main == inner) return;
+  b_.if_then(b_.eq(last, b_.i64(inner)), [&] {
+    strip(main, full, 1, {});
+    if (full < inner) tail({});
+  });
+}
+
+Values RowPass::strip(int64_t lo, int64_t hi, int copies,
+                      const Values& accumulators) {
+  const int64_t step = int64_t{b_.lanes()} * copies;
+  if (lo == hi) return accumulators;
+  if (lo + step == hi) return vectors(b_.i64(lo), copies, accumulators);
+  return b_.loop(b_.i64(lo), b_.i64(hi), b_.i64(step), accumulators,
+                 [&](Value* i, const Values& carried) {
+                   return vectors(i, copies, carried);
+                 });
+}
+
+// Stores come after all of the loads: LLVM cannot tell that they never overlap
+// and would keep the vectors apart.
+Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
+  Values next = accumulators;
+  std::vector<std::pair<BodyValues, Place>> done;
+  for (int copy = 0; copy < copies; ++copy) {
+    Value* from = b_.add(first, b_.i64(int64_t{copy} * b_.lanes()));
+    const Place place = place_at(from, b_.lanes());
+    done.emplace_back(row_values(b_, row_, place, number_), place);
+    accumulate(done.back().first, place, copy, next);
+  }
+  for (auto& [values, place] : done) store(values, place);
+  return next;
+}
+
+Values RowPass::tail(const Values& accumulators) {
+  Values next = accumulators;
+  const int64_t active = row_.step.inner % b_.lanes();
+  const Place place = place_at(b_.i64(row_.step.inner - active), active);
+  BodyValues values = row_values(b_, row_, place, number_);
+  accumulate(values, place, 0, next);
+  store(values, place);
+  return next;
+}
+
+Values RowPass::resident(const Values& accumulators) {
+  Values next = accumulators;
+  std::vector<Place> places;
+  for (size_t i = 0; i < row_.resident.size(); ++i) {
+    const int64_t first = int64_t(i) * b_.lanes();
+    const int64_t active =
+        std::min<int64_t>(b_.lanes(), row_.step.inner - first);
+    places.push_back(place_at(b_.i64(first), active));
+    accumulate(row_.resident[i], places[i], int(i) % copies_, next);
+  }
+  for (size_t i = 0; i < places.size(); ++i) store(row_.resident[i], places[i]);
+  return next;
+}
+
+void RowPass::accumulate(BodyValues& values, const Place& place, int copy,
+                         Values& accumulators) {
+  Value* mask = active_mask(b_, place);
+  for (size_t r = 0; r < pass_.reductions.size(); ++r) {
+    const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
+    const DType type = body_.instrs[size_t(instr.args[0])].type;
+    Value* value =
+        convert_computed(b_, values.get(instr.args[0]), type, instr.type);
+    Value*& accumulator = accumulators[r * size_t(copies_) + size_t(copy)];
+    accumulator = reduction_step(b_, instr, accumulator, value, mask);
+  }
+  // What is stored is computed here, with the loads.
+  for (int32_t r : pass_.stores) values.get(body_.results[size_t(r)]);
+  for (int32_t id : pass_.buffers) values.get(id);
+}
+
+void RowPass::store(BodyValues& values, const Place& place) {
+  for (int32_t r : pass_.stores) {
+    const program::Access& access = row_.step.outputs[size_t(r)];
+    Value* base = row_.operands[row_.step.inputs.size() + size_t(r)];
+    store_at(b_, access.dtype, access.inner,
+             values.result(size_t(r), access.dtype), base, place);
+  }
+  // Buffers have room for a whole last vector.
+  for (int32_t id : pass_.buffers) {
+    Value* buffer = row_.buffers[size_t(id)];
+    if (buffer == nullptr) continue;
+    const DType type = body_.instrs[size_t(id)].type;
+    b_.store(type, values.get(id),
+             b_.offset(buffer, b_.memory_type(type), place.first));
+  }
+}
+
+Place RowPass::place_at(Value* first, int64_t active) const {
+  return {first, b_.lanes(), int(active)};
+}
+
+Values RowPass::identities() const {
+  Values accumulators;
+  for (int32_t id : pass_.reductions) {
+    Value* identity =
+        reduction_identity(b_, body_.instrs[size_t(id)], b_.lanes());
+    accumulators.insert(accumulators.end(), size_t(copies_), identity);
+  }
+  return accumulators;
+}
+
+// Pairs of accumulators, pairs of pairs, then the lanes.
+Values RowPass::finish(const Values& accumulators) const {
+  Values results;
+  for (size_t r = 0; r < pass_.reductions.size(); ++r) {
+    const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
+    const auto first = accumulators.begin() + std::ptrdiff_t(r) * copies_;
+    Values parts(first, first + copies_);
+    for (size_t half = parts.size() / 2; half >= 1; half /= 2) {
+      for (size_t i = 0; i < half; ++i) {
+        parts[i] = reduction_step(b_, instr, parts[i], parts[i + half],
+                                  /*mask=*/nullptr);
+      }
+    }
+    results.push_back(reduce_lanes(b_, instr, parts[0]));
+  }
+  return results;
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,65 @@
+// One pass over a row: the loop over its vectors with everything that the
+// schedule computes in it. Used by rows.cpp only.
+#pragma once
+
+#include <deque>
+
+#include "jit/emit/access.h"
+#include "jit/emit/body.h"
+#include "src/program/row_rewrite.h"
+#include "src/program/row_schedule.h"
+
+namespace fxjit::jit {
+
+// What is known of the row that is being worked on. Values dominate all of its
+// passes.
+struct Row {
+  const program::RowStep& step;
+  const program::RowSchedule& schedule;
+  const program::BodyFacts& facts;
+  Values operands;   // First element of this row, per operand.
+  Values constants;  // Per instruction: row constant known so far, a scalar.
+  Values splats;     // The same as vectors.
+  Values buffers;    // Per instruction: its row buffer, or null.
+  // Rows of a few vectors are one piece of straight-line code: their values
+  // stay in registers from pass to pass, without buffers. Empty for others.
+  std::deque<BodyValues> resident;
+};
+
+// The values of the row's instructions at `place` in pass number `pass`.
+BodyValues row_values(VectorBuilder& b, const Row& row, const Place& place,
+                      int32_t pass);
+
+class RowPass {
+ public:
+  RowPass(VectorBuilder& b, Row& row, size_t number);
+
+  // All of the row. Returns a scalar per reduction of the pass.
+  Values whole_row();
+  // Elements [first, last) of a flat step, `last` being the end of the row or
+  // a multiple of program::kFlatChunk.
+  void chunks(Value* first, Value* last);
+
+ private:
+  // Accumulators: for each reduction one per copy.
+  Values strip(int64_t lo, int64_t hi, int copies, const Values& accumulators);
+  Values vectors(Value* first, int copies, const Values& accumulators);
+  Values resident(const Values& accumulators);
+  Values tail(const Values& accumulators);
+  void accumulate(BodyValues& values, const Place& place, int copy,
+                  Values& accumulators);
+  void store(BodyValues& values, const Place& place);
+
+  Place place_at(Value* first, int64_t active) const;
+  Values identities() const;
+  Values finish(const Values& accumulators) const;
+
+  VectorBuilder& b_;
+  Row& row_;
+  int32_t number_;
+  const program::RowSchedule::Pass& pass_;
+  const ScalarBody& body_;
+  int copies_;
+};
+
+}  // namespace fxjit::jit

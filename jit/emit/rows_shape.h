@@ -1,0 +1,19 @@
+// How much of a row is emitted side by side: unrolling and short rows. Used by
+// the row skeleton only.
+#pragma once
+
+#include "jit/emit/vector_builder.h"
+#include "src/program/row_schedule.h"
+
+namespace fxjit::jit {
+
+// Vectors per iteration of a pass's loop: enough to hide the latency of light
+// bodies, one for those that fill the machine by themselves.
+int row_unroll(const VectorBuilder& b, const program::RowStep& step,
+               const program::RowSchedule& schedule, size_t pass);
+
+// Rows of few vectors and small bodies are straight-line code.
+bool is_short_row(const VectorBuilder& b, const program::RowStep& step,
+                  const program::RowSchedule& schedule);
+
+}  // namespace fxjit::jit
