@@ -162,7 +162,8 @@ class TileKernel {
   }
 
   void finish_vector(Value* row, int v, Value* sum, Value* mask) {
-    BodyValues values(b_, step_.epilogue, b_.lanes(), [&](int32_t id) {
+    BodyValues values(b_, step_.epilogue, b_.lanes(),
+                      [&](BodyValues&, int32_t id) {
       const ScalarInstr& instr = step_.epilogue.instrs[id];
       if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
       if (instr.slot == 0) return sum;
