@@ -13,6 +13,7 @@ namespace {
 
 // Elements per block: a handful of 8-byte blocks fit the 32 KiB cache.
 constexpr int64_t kBlock = 512;
+constexpr size_t kBlockBytes = static_cast<size_t>(kBlock) * sizeof(int64_t);
 
 // Reads the elements of a broadcast view in row-major order, a few at a time.
 class Reader {
@@ -22,6 +23,16 @@ class Reader {
               {broadcast_strides(source.sizes(), source.strides(), target)}),
         index_(nest_.sizes.size(), 0),
         source_(source) {}
+
+  // The elements from `first` on where they lie in memory as they are needed,
+  // or null when they must be read.
+  const void* in_place(int64_t first) const {
+    const bool plain = compute_dtype(source_.dtype()) == source_.dtype() &&
+                       nest_.sizes.size() == 1 && nest_.strides[0][0] == 1;
+    if (!plain) return nullptr;
+    return source_.data_as<std::byte>() +
+           first * static_cast<int64_t>(source_.item_size());
+  }
 
   // The next n elements, converted to the compute type of the source.
   void read(void* to, int64_t n) {
@@ -69,39 +80,34 @@ class Reader {
 class Evaluator {
  public:
   Evaluator(const ScalarBody& body, std::span<const Tensor> inputs,
-            const Dims& sizes)
+            std::span<const Tensor> outputs)
       : body_(body),
-        sizes_(sizes),
-        registers_(body.instrs.size()),
-        memory_(new std::byte[body.instrs.size() * kBlock * sizeof(int64_t)]) {
-    for (const Tensor& input : inputs) readers_.emplace_back(input, sizes);
-    for (size_t i = 0; i < registers_.size(); ++i)
-      registers_[i] =
-          memory_.get() + i * static_cast<size_t>(kBlock) * sizeof(int64_t);
+        outputs_(outputs),
+        sizes_(outputs[0].sizes()),
+        memory_(new std::byte[body.instrs.size() * kBlockBytes]) {
+    for (const Tensor& input : inputs) readers_.emplace_back(input, sizes_);
+    for (size_t i = 0; i < body.instrs.size(); ++i)
+      blocks_.push_back(memory_.get() + i * kBlockBytes);
+    operands_.assign(blocks_.begin(), blocks_.end());
     fill_constants();
+    find_direct_results();
   }
 
-  // Every instruction over elements [first, first + n).
-  void run_block(int64_t first, int64_t n) {
+  // Every instruction over elements [first, first + n), then the stores.
+  void run(int64_t first, int64_t n) {
     for (size_t i = 0; i < body_.instrs.size(); ++i) {
       const ScalarInstr& instr = body_.instrs[i];
       if (instr.prim == Prim::constant) continue;
       if (instr.prim == Prim::input)
-        readers_[static_cast<size_t>(instr.slot)].read(registers_[i], n);
+        run_input(instr, i, first, n);
       else if (instr.prim == Prim::index)
-        fill_index(instr.slot, first, n, registers_[i]);
+        fill_index(instr.slot, first, n, blocks_[i]);
       else
-        run_instr(instr, registers_[i], n);
+        run_instr(instr, i, first, n);
     }
-  }
-
-  void store(int32_t id, const Tensor& output, int64_t first, int64_t n) {
-    visit_dtype(output.dtype(), [&](auto type) {
-      using To = typename decltype(type)::type;
-      const auto* from = reinterpret_cast<const ComputeOf<To>*>(registers_[id]);
-      To* to = output.data_as<To>() + first;
-      for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
-    });
+    for (size_t k = 0; k < outputs_.size(); ++k)
+      if (direct_[static_cast<size_t>(body_.results[k])] != &outputs_[k])
+        store(k, first, n);
   }
 
  private:
@@ -113,9 +119,28 @@ class Evaluator {
         using T = ComputeOf<typename decltype(type)::type>;
         const T value = std::is_floating_point_v<T> ? convert<T>(instr.imm)
                                                     : convert<T>(instr.bits);
-        std::fill_n(reinterpret_cast<T*>(registers_[i]), kBlock, value);
+        std::fill_n(reinterpret_cast<T*>(blocks_[i]), kBlock, value);
       });
     }
+  }
+
+  // Results that need no conversion are computed where they are wanted.
+  void find_direct_results() {
+    direct_.assign(body_.instrs.size(), nullptr);
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      const auto id = static_cast<size_t>(body_.results[k]);
+      const ScalarInstr& instr = body_.instrs[id];
+      if (prim_arity(instr.prim) > 0 && instr.type == outputs_[k].dtype())
+        direct_[id] = &outputs_[k];
+    }
+  }
+
+  void run_input(const ScalarInstr& instr, size_t i, int64_t first, int64_t n) {
+    Reader& reader = readers_[static_cast<size_t>(instr.slot)];
+    operands_[i] = reader.in_place(first);
+    if (operands_[i]) return;
+    operands_[i] = blocks_[i];
+    reader.read(blocks_[i], n);
   }
 
   void fill_index(int dim, int64_t first, int64_t n, std::byte* to) const {
@@ -124,20 +149,40 @@ class Evaluator {
     for (int64_t i = 0; i < n; ++i) out[i] = (first + i) / step % sizes_[dim];
   }
 
-  void run_instr(const ScalarInstr& instr, std::byte* result, int64_t n) {
+  void run_instr(const ScalarInstr& instr, size_t i, int64_t first, int64_t n) {
     FXJIT_CHECK(!is_reduction(instr.prim), "reduction in an elementwise body");
     const void* args[3] = {};
     for (size_t k = 0; k < 3; ++k)
-      if (instr.args[k] >= 0) args[k] = registers_[instr.args[k]];
+      if (instr.args[k] >= 0)
+        args[k] = operands_[static_cast<size_t>(instr.args[k])];
+    std::byte* result = blocks_[i];
+    if (const Tensor* output = direct_[i])
+      result = output->data_as<std::byte>() +
+               first * static_cast<int64_t>(output->item_size());
+    operands_[i] = result;
     const int32_t typed = instr.args[instr.prim == Prim::select ? 1 : 0];
-    run_prim(instr, body_.instrs[typed].type, args, result, n);
+    run_prim(instr, body_.instrs[static_cast<size_t>(typed)].type, args, result,
+             n);
+  }
+
+  void store(size_t k, int64_t first, int64_t n) {
+    visit_dtype(outputs_[k].dtype(), [&](auto type) {
+      using To = typename decltype(type)::type;
+      const auto* from = static_cast<const ComputeOf<To>*>(
+          operands_[static_cast<size_t>(body_.results[k])]);
+      To* to = outputs_[k].data_as<To>() + first;
+      for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+    });
   }
 
   const ScalarBody& body_;
+  const std::span<const Tensor> outputs_;
   const Dims sizes_;
   std::vector<Reader> readers_;
-  std::vector<std::byte*> registers_;
   std::unique_ptr<std::byte[]> memory_;
+  std::vector<std::byte*> blocks_;     // One per instruction, in memory_.
+  std::vector<const void*> operands_;  // Where its elements are right now.
+  std::vector<const Tensor*> direct_;  // Written without a block, or null.
 };
 
 }  // namespace
@@ -147,13 +192,9 @@ void evaluate_body(const ScalarBody& body, std::span<const Tensor> inputs,
   FXJIT_CHECK(!outputs.empty() && outputs.size() == body.results.size(),
               "results of a scalar body");
   const int64_t count = outputs[0].numel();
-  Evaluator evaluator(body, inputs, outputs[0].sizes());
-  for (int64_t first = 0; first < count; first += kBlock) {
-    const int64_t n = std::min(kBlock, count - first);
-    evaluator.run_block(first, n);
-    for (size_t i = 0; i < outputs.size(); ++i)
-      evaluator.store(body.results[i], outputs[i], first, n);
-  }
+  Evaluator evaluator(body, inputs, outputs);
+  for (int64_t first = 0; first < count; first += kBlock)
+    evaluator.run(first, std::min(kBlock, count - first));
 }
 
 }  // namespace fxjit::ops

@@ -10,7 +10,8 @@
 
 namespace fxjit::ops {
 
-// Inputs broadcast to the common shape of the outputs, which are contiguous.
+// Inputs broadcast to the common shape of the outputs, which are contiguous and
+// overlap no input.
 // Input and output slots agree with the body's types up to f16/bf16 held as
 // f32. Bodies with reductions are refused (InternalError). Integer division by
 // zero throws RuntimeError("ZeroDivisionError").
