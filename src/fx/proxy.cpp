@@ -1,14 +1,10 @@
 #include "fxjit/fx/proxy.h"
 
 #include "fxjit/fx/tracer.h"
+#include "src/fx/builtins.h"
 
 namespace fxjit::fx {
 namespace {
-
-const ops::Spelling& getattr_function() {
-  static const ops::Spelling& spelling = ops::get_function("builtins.getattr");
-  return spelling;
-}
 
 Proxy* as_fx_proxy(const Value& value) {
   return value.is_proxy() ? dynamic_cast<Proxy*>(value.as_proxy()) : nullptr;
@@ -41,15 +37,17 @@ std::string Proxy::describe() const {
   return "Proxy(" + std::string(node_->name()) + ")";
 }
 
-Attribute::Attribute(Value root, std::string name)
+Attribute::Attribute(Value root, std::string name, SourceLocation source)
     : Proxy(nullptr, &as_fx_proxy(root)->tracer()),
       root_(std::move(root)),
-      name_(std::move(name)) {}
+      name_(std::move(name)),
+      source_(source) {}
 
 Node* Attribute::node() {
+  const SourceScope scope(tracer(), source_);
   if (!node_)
     node_ = node_of(tracer().create_proxy(
-        Opcode::call_function, getattr_function(), {root_, Value(name_)}, {}));
+        Opcode::call_function, getattr_target(), {root_, Value(name_)}, {}));
   return node_;
 }
 
@@ -93,7 +91,7 @@ Value ParameterProxy::shape_fact(std::string_view name,
 Value ParameterProxy::record_function(const ops::Spelling& function,
                                       ValueList args, Kwargs kwargs,
                                       SourceLocation source) {
-  if (&function == &getattr_function() && args.size() == 2 &&
+  if (&function == getattr_target().spelling() && args.size() == 2 &&
       args[1].is_string()) {
     Value fact = shape_fact(args[1].as_string(), {});
     if (!fact.is_none()) return fact;
@@ -131,12 +129,12 @@ Value getattr(const Value& value, std::string_view name,
               SourceLocation source) {
   Proxy* const found = as_fx_proxy(value);
   if (!found)
-    return ops::call_function(getattr_function(), {value, Value(name)}, {},
-                              source);
-  if (auto* parameter = dynamic_cast<ParameterProxy*>(found))
-    return parameter->record_function(getattr_function(), {value, Value(name)},
-                                      {}, source);
-  return Value::proxy(new Attribute(value, std::string(name)));
+    return run_target(getattr_target(), {value, Value(name)}, {}, source);
+  if (auto* parameter = dynamic_cast<ParameterProxy*>(found)) {
+    Value fact = parameter->shape_fact(name, {});
+    if (!fact.is_none()) return fact;
+  }
+  return Value::proxy(new Attribute(value, std::string(name), source));
 }
 
 std::vector<Value> unpack(const Value& value, size_t count,

@@ -2,41 +2,13 @@
 #include <algorithm>
 
 #include "fxjit/fx/tracer.h"
+#include "src/fx/builtins.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {
 namespace {
 
 struct PlaceholderMark : Counted {};
-
-// torch._assert, from the op table or as a function of ours.
-const Target& assert_true() {
-  static const Target target = [] {
-    if (const ops::Spelling* known = ops::find_function("torch._assert"))
-      return Target(*known);
-    return Target(define_function(
-        "torch._assert",
-        [](const ValueList& args, const Kwargs&) -> Value {
-          if (!static_cast<bool>(args.at(0)))
-            throw AssertionError(std::string(args.at(1).as_string()));
-          return None;
-        },
-        ops::Purity::effect));
-  }();
-  return target;
-}
-
-const Target& assert_is_none() {
-  static const Target target = define_function(
-      "torch.fx._symbolic_trace._assert_is_none",
-      [](const ValueList& args, const Kwargs&) -> Value {
-        if (!args.at(0).is_none())
-          throw AssertionError(std::string(args.at(1).as_string()));
-        return None;
-      },
-      ops::Purity::effect);
-  return target;
-}
 
 std::string specialised_text(const std::string& name, const Value& value) {
   std::string text = name + " has been specialized to have value ";
@@ -106,11 +78,12 @@ Value Tracer::specialise(const nn::ArgSpec& spec, const Value& value,
   if (is_placeholder(value)) return out;
   const Value text = specialised_text(spec.name, value);
   if (value.is_none()) {
-    create_proxy(Opcode::call_function, assert_is_none(), {out, text}, {});
+    create_proxy(Opcode::call_function, assert_is_none_target(), {out, text},
+                 {});
   } else if (!value.is_tensor()) {
     const Value equal = ops::call_function(ops::get_function("_operator.eq"),
                                            {out, value}, {}, source());
-    create_proxy(Opcode::call_function, assert_true(), {equal, text}, {});
+    create_proxy(Opcode::call_function, assert_target(), {equal, text}, {});
   }
   return value;
 }

@@ -43,7 +43,7 @@ class Proxy : public ProxyBase {
 // records one call_method instead.
 class Attribute : public Proxy {
  public:
-  Attribute(Value root, std::string name);
+  Attribute(Value root, std::string name, SourceLocation source = {});
   Node* node() override;
   const std::string& name() const { return name_; }
   Value call(const ValueList& args, const Kwargs& kwargs,
@@ -53,6 +53,7 @@ class Attribute : public Proxy {
  private:
   Value root_;
   std::string name_;
+  SourceLocation source_;
 };
 
 // A parameter read while tracing; the get_attr node is made at its first use.
@@ -70,11 +71,11 @@ class ParameterProxy : public Proxy {
   Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
                       SourceLocation source) override;
   std::string describe() const override;
-
- private:
-  // The shape fact that `name` asks for; none when it is not one.
+  // The shape fact that `name` asks for; none when it is not one or shapes are
+  // not constant. `args` are those of a method call, self included.
   Value shape_fact(std::string_view name, const ValueList& args) const;
 
+ private:
   std::string name_;
   nn::Parameter parameter_;
   bool shapes_constant_;

@@ -1,0 +1,20 @@
+// Python functions that traces record and that are no tensor ops. Where the op
+// table has a row of the same name, that row is used.
+#pragma once
+
+#include "fxjit/fx/target.h"
+
+namespace fxjit::fx {
+
+// builtins.getattr(value, name): of a tensor shape, dtype, ndim, T, ...
+const Target& getattr_target();
+// torch._assert(condition, message): AssertionError unless true.
+const Target& assert_target();
+// Throws AssertionError unless the first argument is None.
+const Target& assert_is_none_target();
+
+// Calls the function behind `target` on values without proxies.
+Value run_target(const Target& target, const ValueList& args,
+                 const Kwargs& kwargs, SourceLocation source);
+
+}  // namespace fxjit::fx

@@ -1,0 +1,240 @@
+// parse_graph: recursive descent over the text form.
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "fxjit/fx/text.h"
+#include "src/fx/text_scanner.h"
+
+namespace fxjit::fx {
+namespace {
+
+// Containers in containers; deeper text is refused, not overflowed on.
+constexpr int kMaxDepth = 200;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : in_(text) {}
+
+  std::unique_ptr<Graph> parse() {
+    in_.expect("graph");
+    in_.expect('{');
+    while (in_.peek() == '%') parse_node();
+    in_.expect('}');
+    if (in_.peek() != '\0') in_.fail("nothing behind the graph");
+    return std::move(graph_);
+  }
+
+ private:
+  // --- Nodes. ---
+  std::string node_name() {
+    in_.expect('%');
+    return std::string(in_.word());
+  }
+
+  void parse_node() {
+    const std::string name = node_name();
+    if (nodes_.contains(name)) in_.fail("a new name instead of %" + name);
+    Value type;
+    if (in_.take(':')) type = value();
+    in_.expect('=');
+    const Opcode op = opcode();
+    in_.expect('[');
+    const std::string target_text =
+        in_.at_string() ? in_.string() : std::string(in_.word());
+    const Target target = resolve(op, target_text);
+    in_.expect(']');
+    ValueList args;
+    Kwargs kwargs;
+    if (in_.take('(')) parse_arguments(&args, &kwargs);
+    Node* const node = graph_->create_node(op, target, std::move(args),
+                                           std::move(kwargs), name, type);
+    if (node->name() != name) node->force_name(name);
+    if (in_.take("->")) node->set_val(val());
+    nodes_.emplace(name, node);
+  }
+
+  Opcode opcode() {
+    const std::string name(in_.word());
+    for (int i = 0; i < static_cast<int>(Opcode::root); ++i)
+      if (opcode_name(static_cast<Opcode>(i)) == name)
+        return static_cast<Opcode>(i);
+    in_.fail("an opcode before '" + name + "'");
+  }
+
+  Target resolve(Opcode op, const std::string& text) {
+    if (op != Opcode::call_function) return text;
+    if (const ops::Spelling* spelling = ops::find_function(text))
+      return *spelling;
+    if (const ops::Op* known = ops::find_op(text); known)
+      return known->canonical;
+    if (const Function* function = find_defined_function(text))
+      return *function;
+    in_.fail("a known function instead of " + text);
+  }
+
+  void parse_arguments(ValueList* args, Kwargs* kwargs) {
+    while (!in_.take(')')) {
+      if (std::string key = keyword(); !key.empty()) {
+        kwargs->emplace_back(std::move(key), value());
+      } else {
+        if (!kwargs->empty()) in_.fail("a keyword argument");
+        args->push_back(value());
+      }
+      if (in_.take(',')) continue;
+      in_.expect(')');
+      return;
+    }
+  }
+
+  // "name=", or nothing taken.
+  std::string keyword() {
+    const char c = in_.peek();
+    if (!is_identifier(std::string_view(&c, 1))) return {};
+    TextScanner ahead = in_;
+    std::string name(ahead.word());
+    if (!ahead.take('=')) return {};
+    in_ = ahead;
+    return name;
+  }
+
+  // --- Values. ---
+  Value value() {
+    const DepthScope depth(*this);
+    const char c = in_.peek();
+    if (c == '%') {
+      const std::string name = node_name();
+      const auto found = nodes_.find(name);
+      if (found == nodes_.end())
+        in_.fail("a node defined before, not %" + name);
+      return found->second;
+    }
+    if (c == '(' || c == '[') return sequence(&Parser::value);
+    if (c == '{') return dict();
+    if (in_.at_string()) return in_.string();
+    if (in_.at_number()) return in_.number();
+    return named_value(std::string(in_.word()));
+  }
+
+  Value named_value(const std::string& name) {
+    if (name == "None") return None;
+    if (name == "True") return true;
+    if (name == "False") return false;
+    if (name == "Ellipsis" || name == "...") return Ellipsis;
+    if (name == "inf") return std::numeric_limits<double>::infinity();
+    if (name == "nan") return std::nan("");
+    if (name == "slice" || name == "range") return slice_or_range(name);
+    if (name.starts_with("torch."))
+      if (const auto dtype = dtype_from_name(name)) return *dtype;
+    in_.fail("a value instead of " + name);
+  }
+
+  Value slice_or_range(const std::string& name) {
+    if (in_.peek() != '(') in_.fail("'('");
+    const Value items = sequence(&Parser::value);
+    const bool is_slice = name == "slice";
+    if (items.size() != 3 && (is_slice || items.size() != 2))
+      in_.fail("three parts of a " + name);
+    if (is_slice) return Value::slice(items.at(0), items.at(1), items.at(2));
+    for (const Value& item : items.as_sequence())
+      if (!item.is_int()) in_.fail("integers in a range");
+    return Value::range(items.at(0).as_int(), items.at(1).as_int(),
+                        items.size() == 3 ? items.at(2).as_int() : 1);
+  }
+
+  Value sequence(Value (Parser::*item)()) {
+    const bool is_list = in_.take('[');
+    if (!is_list) in_.expect('(');
+    const char close = is_list ? ']' : ')';
+    ValueList items;
+    bool comma = false;
+    while (!in_.take(close)) {
+      items.push_back((this->*item)());
+      comma = in_.take(',');
+      if (comma) continue;
+      in_.expect(close);
+      break;
+    }
+    if (is_list) return Value::list(std::move(items));
+    // Parentheses around one value only group.
+    if (items.size() == 1 && !comma) return items[0];
+    return Value::tuple(std::move(items));
+  }
+
+  Value dict() {
+    in_.expect('{');
+    ValueDict items;
+    while (!in_.take('}')) {
+      Value key = value();
+      in_.expect(':');
+      items.emplace_back(std::move(key), value());
+      if (in_.take(',')) continue;
+      in_.expect('}');
+      break;
+    }
+    return Value::dict(std::move(items));
+  }
+
+  // --- Inferred values. ---
+  Value val() {
+    const DepthScope depth(*this);
+    const char c = in_.peek();
+    if (c == '(' || c == '[') return sequence(&Parser::val);
+    TextScanner ahead = in_;
+    if (is_identifier(std::string_view(&c, 1))) {
+      const auto dtype = dtype_from_name(ahead.word());
+      if (dtype && ahead.peek() == '[') {
+        in_ = ahead;
+        return meta_tensor(*dtype);
+      }
+    }
+    return value();
+  }
+
+  Value meta_tensor(DType dtype) {
+    const Dims sizes = dims('[', ']');
+    for (int64_t size : sizes)
+      if (size < 0) in_.fail("sizes that are not negative");
+    numel(sizes);  // Refuses shapes beyond int64.
+    Dims strides = contiguous_strides(sizes);
+    if (in_.peek() == '{') strides = dims('{', '}');
+    if (strides.size() != sizes.size()) in_.fail("as many strides as sizes");
+    const int64_t offset = in_.take('+') ? in_.integer() : 0;
+    return Tensor::meta(sizes, dtype, strides, offset);
+  }
+
+  Dims dims(char open, char close) {
+    in_.expect(open);
+    Dims result;
+    while (!in_.take(close)) {
+      result.push_back(in_.integer());
+      if (in_.take(',')) continue;
+      in_.expect(close);
+      break;
+    }
+    return result;
+  }
+
+  struct DepthScope {
+    explicit DepthScope(Parser& parser) : parser(parser) {
+      if (++parser.depth_ > kMaxDepth)
+        parser.in_.fail("values nested less than " + std::to_string(kMaxDepth) +
+                        " deep");
+    }
+    ~DepthScope() { --parser.depth_; }
+    Parser& parser;
+  };
+
+  TextScanner in_;
+  std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
+  std::unordered_map<std::string, Node*> nodes_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Graph> parse_graph(std::string_view text) {
+  return Parser(text).parse();
+}
+
+}  // namespace fxjit::fx
