@@ -8,9 +8,10 @@
 #include <llvm/Object/ObjectFile.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include "fxjit/error.h"
 #include "fxjit/log.h"
@@ -24,11 +25,6 @@ namespace {
 using llvm::jitlink::JITLinkDylib;
 using llvm::jitlink::LinkGraph;
 
-// Links run on the calling thread, so what one allocates and reports belongs
-// to that thread.
-thread_local size_t bytes_of_link = 0;
-thread_local std::string* errors_of_link = nullptr;
-
 // Counts the pages that live as long as the code; the mapping itself, writable
 // first and then protected segment by segment, is LLVM's.
 class CountingMemoryManager : public llvm::jitlink::InProcessMemoryManager {
@@ -41,27 +37,16 @@ class CountingMemoryManager : public llvm::jitlink::InProcessMemoryManager {
     llvm::jitlink::BasicLayout layout(graph);
     auto sizes = layout.getContiguousPageBasedLayoutSizes(page_bytes_);
     if (!sizes) return on_allocated(sizes.takeError());
-    bytes_of_link += sizes->StandardSegs;
+    bytes_ += sizes->StandardSegs;
     InProcessMemoryManager::allocate(library, graph, std::move(on_allocated));
   }
 
+  // Bytes allocated since the last call.
+  size_t take_bytes() { return std::exchange(bytes_, 0); }
+
  private:
   uint64_t page_bytes_;
-};
-
-void report(llvm::Error error) {
-  const std::string text = llvm::toString(std::move(error));
-  if (errors_of_link == nullptr) {
-    log(LogLevel::warning, "[jit] " + text);
-  } else {
-    *errors_of_link += (errors_of_link->empty() ? "" : "; ") + text;
-  }
-}
-
-struct ErrorCollector {
-  std::string text;
-  ErrorCollector() { errors_of_link = &text; }
-  ~ErrorCollector() { errors_of_link = nullptr; }
+  size_t bytes_ = 0;
 };
 
 llvm::MemoryBufferRef buffer_of(const std::string& object) {
@@ -117,12 +102,17 @@ struct Linker::Session {
   CompiledCode::Symbols link(llvm::orc::JITDylib& library,
                              const ObjectBundle& bundle,
                              const SymbolTable& symbols);
+  void report(llvm::Error error);
   void remove(llvm::orc::JITDylib& library);
 
   llvm::orc::ExecutionSession execution;
   CountingMemoryManager memory;
   llvm::orc::ObjectLinkingLayer layer;
-  std::atomic<uint64_t> links = 0;
+  // One link at a time: ORC may let any linking thread do any other's work,
+  // and a link is short. Guards the session as a whole.
+  std::mutex mutex;
+  uint64_t links = 0;
+  std::string errors;  // What ORC reported during the current link.
 };
 
 llvm::orc::SymbolMap Linker::Session::outside_symbols(
@@ -180,7 +170,7 @@ CompiledCode::Symbols Linker::Session::resolve(
 CompiledCode::Symbols Linker::Session::link(llvm::orc::JITDylib& library,
                                             const ObjectBundle& bundle,
                                             const SymbolTable& symbols) {
-  ErrorCollector errors;
+  errors.clear();
   try {
     throw_if(library.define(
                  llvm::orc::absoluteSymbols(outside_symbols(bundle, symbols))),
@@ -190,14 +180,18 @@ CompiledCode::Symbols Linker::Session::link(llvm::orc::JITDylib& library,
     if (!support::executable_memory_allowed()) {
       throw RuntimeError("[jit] executable memory is denied on this host");
     }
-    if (errors.text.empty()) throw;
-    throw InternalError(error.message() + ": " + errors.text);
+    if (errors.empty()) throw;
+    throw InternalError(error.message() + ": " + errors);
   }
+}
+
+void Linker::Session::report(llvm::Error error) {
+  errors += (errors.empty() ? "" : "; ") + llvm::toString(std::move(error));
 }
 
 void Linker::Session::remove(llvm::orc::JITDylib& library) {
   if (llvm::Error error = execution.removeJITDylib(library)) {
-    report(std::move(error));
+    log(LogLevel::warning, "[jit] " + llvm::toString(std::move(error)));
   }
   // Names stay interned otherwise, for the life of the process.
   execution.getSymbolStringPool()->clearDeadEntries();
@@ -209,7 +203,9 @@ std::shared_ptr<Linker> Linker::create(const EngineOptions& options) {
       llvm::orc::SelfExecutorProcessControl::Create(nullptr, nullptr, nullptr),
       "starting ORC");
   auto session = std::make_unique<Session>(std::move(control), page_bytes);
-  session->execution.setErrorReporter(report);
+  session->execution.setErrorReporter([raw = session.get()](llvm::Error error) {
+    raw->report(std::move(error));
+  });
   if (options.perf_support) session->layer.addPlugin(make_perf_map_plugin());
   if (options.gdb_support) session->layer.addPlugin(make_gdb_plugin());
   return std::shared_ptr<Linker>(new Linker(std::move(session)));
@@ -220,14 +216,15 @@ Linker::Linker(std::unique_ptr<Session> session)
 
 Linker::~Linker() {
   if (llvm::Error error = session_->execution.endSession()) {
-    report(std::move(error));
+    log(LogLevel::warning, "[jit] " + llvm::toString(std::move(error)));
   }
 }
 
 std::shared_ptr<CompiledCode> Linker::link(const ObjectBundle& bundle,
                                            const SymbolTable& symbols) {
+  const std::lock_guard<std::mutex> lock(session_->mutex);
   const auto start = std::chrono::steady_clock::now();
-  bytes_of_link = 0;
+  session_->memory.take_bytes();
   auto& library = session_->execution.createBareJITDylib(
       "fxjit." + std::to_string(session_->links++));
   CompiledCode::Symbols found;
@@ -241,11 +238,13 @@ std::shared_ptr<CompiledCode> Linker::link(const ObjectBundle& bundle,
   timings.link_us = std::chrono::duration<double, std::micro>(
                         std::chrono::steady_clock::now() - start)
                         .count();
-  return std::make_shared<CompiledCode>(
-      shared_from_this(), &library, std::move(found), bytes_of_link, timings);
+  return std::make_shared<CompiledCode>(shared_from_this(), &library,
+                                        std::move(found),
+                                        session_->memory.take_bytes(), timings);
 }
 
 void Linker::remove(void* library) {
+  const std::lock_guard<std::mutex> lock(session_->mutex);
   session_->remove(*static_cast<llvm::orc::JITDylib*>(library));
 }
 

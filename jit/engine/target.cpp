@@ -88,14 +88,16 @@ std::string host_cpu_name() {
 }
 
 IrModule make_ir_module(std::string_view name) {
-  // Data layout and triple depend on neither level nor tuning.
-  const auto machine = make_target_machine(EngineOptions{});
+  // Depends on neither level nor tuning.
+  static const std::string layout = make_target_machine(EngineOptions{})
+                                        ->createDataLayout()
+                                        .getStringRepresentation();
   auto impl = std::make_unique<IrModule::Impl>();
   impl->context = std::make_unique<llvm::LLVMContext>();
   impl->module = std::make_unique<llvm::Module>(
       llvm::StringRef(name.data(), name.size()), *impl->context);
-  impl->module->setTargetTriple(machine->getTargetTriple().str());
-  impl->module->setDataLayout(machine->createDataLayout());
+  impl->module->setTargetTriple(llvm::sys::getProcessTriple());
+  impl->module->setDataLayout(layout);
   return IrModule(std::move(impl));
 }
 
