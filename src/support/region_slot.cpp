@@ -1,9 +1,10 @@
 #include "src/support/region_slot.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "src/support/futex.h"
-#include "src/support/spin_timer.h"
 
 namespace fxjit::support {
 
@@ -23,6 +24,7 @@ void RegionSlot::open(const RegionWork& work) {
   tasks_.store(work.tasks, std::memory_order_relaxed);
   chunk_.store(work.chunk, std::memory_order_relaxed);
   threads_.store(work.threads, std::memory_order_relaxed);
+  owner_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   base_ = finished_.load(std::memory_order_relaxed);
   claim_.exchange(ClaimWord::opened(++epoch_, work.chunks).bits(),
                   std::memory_order_seq_cst);
@@ -74,28 +76,14 @@ bool RegionSlot::run_worker(ClaimWord seen) {
   return true;
 }
 
-void RegionSlot::run_owner(const RegionWork& work,
-                           std::chrono::nanoseconds spin) {
-  int64_t own = run_chunks(work, 0, 0);
-  if (own < work.chunks)
-    wait_for_others(static_cast<uint32_t>(work.chunks - own), spin);
-}
-
-void RegionSlot::wait_for_others(uint32_t chunks,
-                                 std::chrono::nanoseconds spin) {
-  SpinTimer timer(spin);
-  bool asleep = false;
+void RegionSlot::sleep_until_finished(int64_t chunks) {
+  finished_.fetch_or(kOwnerSleeps, std::memory_order_relaxed);
   for (;;) {
     uint32_t seen = finished_.load(std::memory_order_acquire);
-    if ((seen - base_) / kOneFinished == chunks) break;
-    if (asleep) {
-      futex_wait(finished_, seen);
-    } else if (timer.expired_after_pause()) {
-      finished_.fetch_or(kOwnerSleeps, std::memory_order_relaxed);
-      asleep = true;
-    }
+    if (finished(seen, chunks)) break;
+    futex_wait(finished_, seen);
   }
-  if (asleep) finished_.fetch_and(~kOwnerSleeps, std::memory_order_relaxed);
+  finished_.fetch_and(~kOwnerSleeps, std::memory_order_relaxed);
 }
 
 }  // namespace fxjit::support

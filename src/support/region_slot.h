@@ -9,6 +9,7 @@
 
 #include "fxjit/thread_pool.h"
 #include "src/support/claim_word.h"
+#include "src/support/spin_timer.h"
 
 namespace fxjit::support {
 
@@ -33,8 +34,10 @@ class RegionSlot {
   // consistent with what the owner does next (the check for sleepers).
   void open(const RegionWork& work);
   // The owner's share of the work, then the wait for claimed chunks of others:
-  // polling for `spin`, then asleep.
-  void run_owner(const RegionWork& work, std::chrono::nanoseconds spin);
+  // polling for `spin`, then asleep; at once where `polling_hurts()`.
+  template <typename PollingHurts>
+  void run_owner(const RegionWork& work, std::chrono::nanoseconds spin,
+                 const PollingHurts& polling_hurts);
 
   // Worker's side. look() is cheap; run_worker(seen) tries to join the region
   // that `seen` shows and returns whether it did. A word that has changed in
@@ -47,6 +50,8 @@ class RegionSlot {
            seen.joined() < threads_.load(std::memory_order_relaxed);
   }
   bool run_worker(ClaimWord seen);
+  // The CPU on which the latest region was opened, a negative number before.
+  int owner_cpu() const { return owner_cpu_.load(std::memory_order_relaxed); }
 
  private:
   // Lines that different threads write stay apart; two lines because cores
@@ -60,7 +65,11 @@ class RegionSlot {
   // Claims chunks for thread `index` until none is left, starting with one it
   // holds already; returns how many it ran.
   int64_t run_chunks(const RegionWork& work, int index, int64_t held);
-  void wait_for_others(uint32_t chunks, std::chrono::nanoseconds spin);
+  // Whether workers have finished `chunks` chunks of this region.
+  bool finished(uint32_t seen, int64_t chunks) const {
+    return (seen - base_) / kOneFinished == static_cast<uint32_t>(chunks);
+  }
+  void sleep_until_finished(int64_t chunks);
 
   // Written by the owner only while the region is closed (low == high). A
   // worker may read a mixture, but its claim succeeds only if the word has not
@@ -71,6 +80,7 @@ class RegionSlot {
   std::atomic<int64_t> tasks_{0};
   std::atomic<int64_t> chunk_{1};
   std::atomic<int> threads_{0};
+  std::atomic<int> owner_cpu_{-1};
 
   // Chunks finished by workers since the pool began, times two, modulo 2^32.
   alignas(kApart) std::atomic<uint32_t> finished_{0};
@@ -79,5 +89,18 @@ class RegionSlot {
   uint32_t epoch_ = 0;  // The owner's, as the next: finished_ at open().
   uint32_t base_ = 0;
 };
+
+template <typename PollingHurts>
+void RegionSlot::run_owner(const RegionWork& work,
+                           std::chrono::nanoseconds spin,
+                           const PollingHurts& polling_hurts) {
+  int64_t others = work.chunks - run_chunks(work, 0, 0);
+  if (others == 0) return;
+  SpinTimer timer(spin);
+  while (!finished(finished_.load(std::memory_order_acquire), others)) {
+    if (timer.pause() && (timer.expired() || polling_hurts()))
+      return sleep_until_finished(others);
+  }
+}
 
 }  // namespace fxjit::support

@@ -46,8 +46,6 @@ class SpinTimer {
     return now - start_ >= limit_;
   }
 
-  bool expired_after_pause() { return pause() && expired(); }
-
  private:
   std::chrono::nanoseconds limit_;
   std::chrono::steady_clock::time_point start_;

@@ -1,6 +1,7 @@
 #include "fxjit/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "src/support/region_slot.h"
 #include "src/support/sleep_gate.h"
 #include "src/support/spin_timer.h"
+#include "src/support/wake_backoff.h"
 
 namespace fxjit::support {
 namespace {
@@ -71,7 +73,7 @@ class ThreadPool::Impl {
   explicit Impl(const Options& options);
   ~Impl();
 
-  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  int size() const { return worker_count_ + 1; }
   bool forked() const {
     return fork_generation.load(std::memory_order_relaxed) != generation_;
   }
@@ -84,33 +86,44 @@ class ThreadPool::Impl {
   int active() const { return active_.load(std::memory_order_relaxed); }
 
  private:
-  struct Worker {
-    Impl* pool;
-    int number;  // From 1.
-    pthread_t thread;
+  struct alignas(128) Worker {
+    Impl* pool = nullptr;
+    int number = 0;  // From 1.
+    pthread_t thread = {};
     int hooks_run = 0;
+    bool woken = false;   // Since its last sleep ...
+    bool useful = false;  // ... it helped a caller on another CPU.
+    // The CPU on which it joined a region, kNoCpu outside regions.
+    std::atomic<int> region_cpu{kNoCpu};
   };
 
   static constexpr int kMaxSlots = 8;
+  static constexpr int kNoCpu = -1;
 
   void start_workers(int count);
   static void* worker_main(void* worker);
   void worker_loop(Worker& worker);
   bool serve(Worker& worker);
-  void rest(SpinTimer& timer);
+  void rest(Worker& worker);
   bool worth_staying_awake() const;
+  bool spinning_hurts() const;
   // More workers awake than CPUs that active request threads leave.
   bool crowded() const { return active() - 1 > gate_.sleepers(); }
   void run_hooks(Worker& worker);
   RegionSlot* own_slot();
   void wake_helpers(const RegionWork& work, int active);
+  // A worker that takes part in a region and cannot run, as the calling thread
+  // does on its CPU.
+  bool worker_displaced() const;
 
   const uint32_t generation_;
   const std::chrono::nanoseconds spin_;
-  std::vector<Worker> workers_;
+  int worker_count_ = 0;
+  std::unique_ptr<Worker[]> workers_;
   int slot_count_ = 0;
   std::array<RegionSlot, kMaxSlots> slots_;
   SleepGate gate_;
+  WakeBackoff backoff_;
   alignas(128) std::atomic<int> active_{0};
   alignas(128) std::atomic<bool> stopping_{false};
   std::atomic<int> hook_count_{0};
@@ -128,17 +141,14 @@ ThreadPool::Impl::Impl(const Options& options)
 }
 
 void ThreadPool::Impl::start_workers(int count) {
-  // The vector is complete before any worker starts, but for the removal of
-  // those that could not: workers hold pointers into it.
-  for (int number = 1; number <= count; ++number)
-    workers_.push_back({.pool = this, .number = number, .thread = {}});
+  workers_ = std::make_unique<Worker[]>(count);
   BlockedSignals blocked;
-  for (int i = 0; i < count; ++i) {
-    if (pthread_create(&workers_[i].thread, nullptr, worker_main,
-                       &workers_[i]) != 0) {
-      workers_.resize(i);
-      break;
-    }
+  for (; worker_count_ < count; ++worker_count_) {
+    Worker& worker = workers_[worker_count_];
+    worker.pool = this;
+    worker.number = worker_count_ + 1;
+    if (pthread_create(&worker.thread, nullptr, worker_main, &worker) != 0)
+      return;
   }
 }
 
@@ -146,7 +156,8 @@ ThreadPool::Impl::~Impl() {
   if (forked()) return;  // The threads stayed in the parent.
   stopping_.store(true, std::memory_order_seq_cst);
   gate_.wake_all();
-  for (Worker& worker : workers_) pthread_join(worker.thread, nullptr);
+  for (int i = 0; i < worker_count_; ++i)
+    pthread_join(workers_[i].thread, nullptr);
 }
 
 void* ThreadPool::Impl::worker_main(void* argument) {
@@ -166,7 +177,10 @@ void ThreadPool::Impl::worker_loop(Worker& worker) {
       timer.restart();
     } else if (timer.pause()) {
       if (stopping_.load(std::memory_order_relaxed)) return;
-      if (crowded() || timer.expired()) rest(timer);
+      if (crowded() || timer.expired() || spinning_hurts()) {
+        rest(worker);
+        timer.restart();
+      }
     }
   }
 }
@@ -180,7 +194,13 @@ bool ThreadPool::Impl::serve(Worker& worker) {
     // Hooks registered before this region began are visible now, and the join
     // fails if `seen` is no longer that region.
     run_hooks(worker);
-    if (slot.run_worker(seen)) return true;
+    int cpu = sched_getcpu();
+    worker.region_cpu.store(cpu, std::memory_order_relaxed);
+    bool joined = slot.run_worker(seen);
+    worker.region_cpu.store(kNoCpu, std::memory_order_relaxed);
+    if (!joined) continue;
+    worker.useful |= cpu != slot.owner_cpu();
+    return true;
   }
   return false;
 }
@@ -198,10 +218,22 @@ bool ThreadPool::Impl::worth_staying_awake() const {
       [](const RegionSlot& slot) { return slot.joinable(slot.look()); });
 }
 
-void ThreadPool::Impl::rest(SpinTimer& timer) {
+bool ThreadPool::Impl::spinning_hurts() const {
+  // On the CPU of a caller it is the caller that a spinning worker displaces.
+  int cpu = sched_getcpu();
+  return std::any_of(
+      slots_.begin(), slots_.begin() + slot_count_,
+      [cpu](const RegionSlot& slot) { return slot.owner_cpu() == cpu; });
+}
+
+void ThreadPool::Impl::rest(Worker& worker) {
+  if (worker.woken) backoff_.report(worker.useful);
+  worker.woken = false;
   gate_.announce();
-  if (!worth_staying_awake() || !gate_.cancel()) gate_.sleep();
-  timer.restart();
+  if (worth_staying_awake() && gate_.cancel()) return;
+  gate_.sleep();
+  worker.woken = true;
+  worker.useful = false;
 }
 
 RegionSlot* ThreadPool::Impl::own_slot() {
@@ -216,10 +248,19 @@ void ThreadPool::Impl::wake_helpers(const RegionWork& work, int active) {
   // Taking every active caller to want as many helpers as this one, those
   // awake may suffice; and never wake more than there are CPUs left.
   int helpers = work.threads - 1;
-  int awake = static_cast<int>(workers_.size()) - sleepers;
+  int awake = worker_count_ - sleepers;
   int count =
       std::min({helpers * active - awake, helpers, sleepers + 1 - active});
-  if (count > 0) gate_.wake(count);
+  if (count > 0 && backoff_.should_wake()) gate_.wake(count);
+}
+
+bool ThreadPool::Impl::worker_displaced() const {
+  int cpu = sched_getcpu();
+  return std::any_of(
+      workers_.get(), workers_.get() + worker_count_,
+      [cpu](const Worker& worker) {
+        return worker.region_cpu.load(std::memory_order_relaxed) == cpu;
+      });
 }
 
 void ThreadPool::Impl::run(RegionWork work) {
@@ -234,7 +275,7 @@ void ThreadPool::Impl::run(RegionWork work) {
   } else {
     slot->open(work);
     wake_helpers(work, active);
-    slot->run_owner(work, spin_);
+    slot->run_owner(work, spin_, [this] { return worker_displaced(); });
     slot->disown();
   }
   if (!counted) leave();

@@ -1,0 +1,40 @@
+// Whether waking a sleeping worker is worth its system call. Waking takes
+// longer than many a region lasts, above all on virtual machines and beside a
+// busy neighbour: while woken workers come too late to help, fewer and fewer
+// regions try. Used by thread_pool.cpp only; thread-safe, and exact only for
+// one thread at a time, which is enough for a heuristic.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+namespace fxjit::support {
+
+class WakeBackoff {
+ public:
+  // Caller, when somebody sleeps: every 2^n-th call is true after n futile
+  // wakes in a row, at the least every kMaxPeriod-th.
+  bool should_wake() {
+    int period = period_.load(std::memory_order_relaxed);
+    if (period == 1) return true;
+    if (skipped_.fetch_add(1, std::memory_order_relaxed) + 1 < period)
+      return false;
+    skipped_.store(0, std::memory_order_relaxed);
+    return true;
+  }
+
+  // Worker, on going back to sleep: whether it was of use since it was woken.
+  void report(bool useful) {
+    int period = period_.load(std::memory_order_relaxed);
+    period_.store(useful ? 1 : std::min(period * 2, kMaxPeriod),
+                  std::memory_order_relaxed);
+  }
+
+  static constexpr int kMaxPeriod = 64;
+
+ private:
+  std::atomic<int> period_{1};
+  std::atomic<int> skipped_{0};
+};
+
+}  // namespace fxjit::support
