@@ -65,6 +65,9 @@ Value acos(const Arg& input);
 Value atan(const Arg& input);
 Value sinh(const Arg& input);
 Value cosh(const Arg& input);
+Value asinh(const Arg& input);
+Value acosh(const Arg& input);
+Value atanh(const Arg& input);
 Value tanh(const Arg& input);
 
 // Activations that torch has at top level.
@@ -112,6 +115,10 @@ Value relu(const Arg& input, bool inplace = false);
 Value relu6(const Arg& input, bool inplace = false);
 Value elu(const Arg& input, double alpha = 1.0, bool inplace = false);
 Value selu(const Arg& input, bool inplace = false);
+Value celu(const Arg& input, double alpha = 1.0, bool inplace = false);
+// `value` where the input is not above `threshold`.
+Value threshold(const Arg& input, const Arg& threshold, const Arg& value,
+                bool inplace = false);
 Value leaky_relu(const Arg& input, double negative_slope = 0.01,
                  bool inplace = false);
 Value hardtanh(const Arg& input, double min_val = -1.0, double max_val = 1.0,
@@ -131,6 +138,8 @@ Value gelu(const Arg& input, const Arg& approximate = None);  // "none", "tanh"
 Value softplus(const Arg& input, const Arg& beta = None,
                const Arg& threshold = None);
 Value logsigmoid(const Arg& input);
+Value hardshrink(const Arg& input, const Arg& lambd = None);
+Value softshrink(const Arg& input, const Arg& lambd = None);
 Value prelu(const Arg& input, const Arg& weight);
 Value sigmoid(const Arg& input);
 Value tanh(const Arg& input);

@@ -16,6 +16,14 @@ Value elu(const Arg& input, double alpha, bool inplace) {
 Value selu(const Arg& input, bool inplace) {
   return functions::call("F.selu", {input, inplace});
 }
+Value celu(const Arg& input, double alpha, bool inplace) {
+  return functions::call("F.celu", {input, alpha, inplace});
+}
+Value threshold(const Arg& input, const Arg& threshold, const Arg& value,
+                bool inplace) {
+  return functions::call("torch.nn.functional._threshold",
+                         {input, threshold, value, inplace});
+}
 Value leaky_relu(const Arg& input, double negative_slope, bool inplace) {
   return functions::call("F.leaky_relu", {input, negative_slope, inplace});
 }
@@ -52,6 +60,12 @@ Value softplus(const Arg& input, const Arg& beta, const Arg& threshold) {
 }
 Value logsigmoid(const Arg& input) {
   return functions::call("torch._C._nn.log_sigmoid", {input});
+}
+Value hardshrink(const Arg& input, const Arg& lambd) {
+  return functions::call("torch.hardshrink", {input, lambd});
+}
+Value softshrink(const Arg& input, const Arg& lambd) {
+  return functions::call("torch._C._nn.softshrink", {input, lambd});
 }
 Value prelu(const Arg& input, const Arg& weight) {
   return functions::call("torch.prelu", {input, weight});

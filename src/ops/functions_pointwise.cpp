@@ -110,6 +110,15 @@ Value acos(const Arg& input) { return functions::call("torch.acos", {input}); }
 Value atan(const Arg& input) { return functions::call("torch.atan", {input}); }
 Value sinh(const Arg& input) { return functions::call("torch.sinh", {input}); }
 Value cosh(const Arg& input) { return functions::call("torch.cosh", {input}); }
+Value asinh(const Arg& input) {
+  return functions::call("torch.asinh", {input});
+}
+Value acosh(const Arg& input) {
+  return functions::call("torch.acosh", {input});
+}
+Value atanh(const Arg& input) {
+  return functions::call("torch.atanh", {input});
+}
 Value tanh(const Arg& input) { return functions::call("torch.tanh", {input}); }
 Value sigmoid(const Arg& input) {
   return functions::call("torch.sigmoid", {input});

@@ -1,4 +1,5 @@
 // Choosing and filling: where, masked_fill, full_like and its relatives.
+#include "fxjit/functions.h"
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/promote.h"
@@ -33,6 +34,11 @@ Scalar where(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   return b.select(b.cast(in[0], DType::boolean), args.get(1, type),
                   args.get(2, type));
+}
+
+// x.where(condition, other) has the operands in another order.
+Value where_method(const OpCall& call) {
+  return fxjit::where({call[1], call.source}, call[0], call[2]);
 }
 
 Value infer_masked_fill(const OpCall& call) {
@@ -122,6 +128,11 @@ constexpr OpRow kRows[] = {
                "torch.where aten.where.self aten.where.ScalarOther "
                "aten.where.ScalarSelf onnx.Where",
                infer_where, where),
+    {.name = "where_method",
+     .schema = "input, condition, other",
+     .names = ".where",
+     .lowering = Lowering::decompose,
+     .decompose = where_method},
     kMaskedFill,
     custom_row("full_like",
                "input, fill_value, *, dtype=None, layout=None, device=None, "
