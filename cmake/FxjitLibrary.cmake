@@ -21,3 +21,29 @@ target_link_options(fxjit PRIVATE
   -Wl,--exclude-libs,ALL
   -Wl,--no-undefined
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+
+# The installed tree is relocatable: include/fxjit/, lib/libfxjit.so,
+# lib/fxjit/libdnnl.so.3 (private, found through the rpath), lib/cmake/fxjit/.
+include(CMakePackageConfigHelpers)
+set(fxjit_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fxjit)
+configure_package_config_file(cmake/fxjitConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/fxjitConfig.cmake
+  INSTALL_DESTINATION ${fxjit_package_dir})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/package/fxjitConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(TARGETS fxjit EXPORT fxjitTargets LIBRARY
+  DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT fxjitTargets NAMESPACE fxjit:: DESTINATION ${fxjit_package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/package/fxjitConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/fxjitConfigVersion.cmake
+  DESTINATION ${fxjit_package_dir})
+install(DIRECTORY include/fxjit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.h)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+get_target_property(fxjit_dnnl_type DNNL::dnnl TYPE)
+if(fxjit_dnnl_type STREQUAL "SHARED_LIBRARY")
+  install(PROGRAMS $<TARGET_FILE:DNNL::dnnl>
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/fxjit
+    RENAME $<TARGET_SONAME_FILE_NAME:DNNL::dnnl>)
+endif()
