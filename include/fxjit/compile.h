@@ -63,6 +63,9 @@ struct StepProfile {
   double microseconds = 0;
   double gflops = 0;               // 10^9 floating-point operations a second.
   double gigabytes = 0;            // 10^9 bytes a second, each byte once.
+  // Least time that the machine's arithmetic and bandwidth, as measured,
+  // would allow, over the time taken. 0 for kernels whose work is not counted.
+  double of_limit = 0;
 };
 
 struct Profile {

@@ -1,0 +1,25 @@
+// From steps to kernels: each different step of a program becomes a function of
+// its own module, compiled or taken from the cache. The only entry to jit/ for
+// compile/; free of LLVM's headers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "jit/engine/code_cache.h"
+#include "src/program/program.h"
+
+namespace fxjit::jit {
+
+struct ProgramCode {
+  std::shared_ptr<const CompiledCode> code;  // Null without generated steps.
+  std::vector<program::KernelFn> kernels;    // One per step; null for externs.
+};
+
+// Thread-safe. Throws InternalError when LLVM fails, RuntimeError when
+// executable memory is denied.
+ProgramCode compile_program(const program::Program& program,
+                            const Compiler& compiler, CodeCache& cache,
+                            int max_threads);
+
+}  // namespace fxjit::jit

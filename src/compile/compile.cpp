@@ -1,0 +1,66 @@
+#include "fxjit/compile.h"
+
+#include <algorithm>
+#include <map>
+
+#include "fxjit/log.h"
+#include "src/compile/compiled_module.h"
+#include "src/compile/environment.h"
+
+namespace fxjit {
+namespace {
+
+void check_options(const CompileOptions& options) {
+  if (options.threads < 0)
+    throw UserError("compile: threads: expected 0 or more, got " +
+                    std::to_string(options.threads));
+  if (options.cpu_level && !host_supports(*options.cpu_level))
+    throw UserError("compile: cpu_level: this machine lacks " +
+                    std::string(cpu_level_name(*options.cpu_level)));
+  const std::vector<std::string> known = optional_passes();
+  for (const std::string& pass : options.disabled_passes)
+    if (std::find(known.begin(), known.end(), pass) == known.end())
+      throw UserError("compile: disabled_passes: unknown pass " + pass);
+}
+
+std::shared_ptr<CompiledModule> require(const fx::GraphModule& module,
+                                        const char* what) {
+  auto compiled = compiled_module(module);
+  if (!compiled)
+    throw UserError(std::string(what) + ": the module was not compiled");
+  return compiled;
+}
+
+}  // namespace
+
+std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module) {
+  auto* native = dynamic_cast<CompiledModule*>(module.native_forward());
+  return native ? native->shared_from_this() : nullptr;
+}
+
+void compile(fx::GraphModule& module, const CompileOptions& options) {
+  check_options(options);
+  if (environment().interpreter_only) return;
+  module.set_native_forward(
+      std::make_shared<CompiledModule>(module.copy(), options));
+}
+
+bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {
+  return require(module, "prepare")->get(inputs)->native();
+}
+
+std::string report(const fx::GraphModule& module) {
+  const auto compiled = compiled_module(module);
+  return compiled ? compiled->report() : "";
+}
+
+Profile profile(fx::GraphModule& module, std::span<const Value> inputs,
+                int calls) {
+  return require(module, "profile")->profile(inputs, calls);
+}
+
+std::vector<std::string> optional_passes() {
+  return passes::optional_passes();
+}
+
+}  // namespace fxjit

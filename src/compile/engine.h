@@ -1,0 +1,31 @@
+// The compiler and code cache that modules compiled with the same settings
+// share. One per setting, kept for the life of the process.
+#pragma once
+
+#include <string>
+
+#include "fxjit/compile.h"
+#include "jit/program_compiler.h"
+
+namespace fxjit {
+
+class Engine {
+ public:
+  Engine(CpuLevel level, const std::string& cache_folder,
+         const std::string& dump_folder, bool debug_support);
+
+  // The engine for `options`. Thread-safe.
+  static Engine& shared(const CompileOptions& options);
+
+  CpuLevel level() const { return compiler_.options().cpu_level; }
+  jit::ProgramCode compile(const program::Program& program, int max_threads) {
+    return jit::compile_program(program, compiler_, cache_, max_threads);
+  }
+
+ private:
+  support::ObjectCache disk_;
+  jit::Compiler compiler_;
+  jit::CodeCache cache_;
+};
+
+}  // namespace fxjit

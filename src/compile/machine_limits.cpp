@@ -1,0 +1,135 @@
+#include "src/compile/machine_limits.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
+
+#include "src/program/kernel_plan.h"
+#include "src/program/packing.h"
+#include "src/support/aligned_block.h"
+
+namespace fxjit {
+namespace {
+
+using program::KernelCall;
+using program::KernelFn;
+using program::Program;
+
+constexpr double kMeasuredSeconds = 0.012;
+
+// Runs one step's kernel over `operands` for a while; the best time of a run in
+// nanoseconds. The best is the machine's, the rest its neighbours'.
+double best_run(Engine& engine, const program::StepBody& body,
+                std::vector<void*> operands) {
+  Program program;
+  program.steps.push_back({body, {}, "limit", {}});
+  const jit::ProgramCode code = engine.compile(program, 1);
+  const program::KernelPlan plan = program::kernel_plan(body, engine.level());
+  support::AlignedBlock scratch(plan.scratch_bytes + 64);
+  int32_t status = 0;
+  const KernelCall call{operands.data(), scratch.data(), &status};
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  double best = 1e18;
+  for (int runs = 0; runs < 3 || std::chrono::duration<double>(
+                                     Clock::now() - begin)
+                                         .count() < kMeasuredSeconds;
+       ++runs) {
+    const auto start = Clock::now();
+    code.kernels[0](&call, 0, plan.tasks);
+    const std::chrono::duration<double, std::nano> time = Clock::now() - start;
+    best = std::min(best, time.count());
+  }
+  return best;
+}
+
+// A product whose panel and rows stay in the nearest caches.
+double measure_gflops(Engine& engine) {
+  const program::TileShape tile = program::tile_shape(engine.level());
+  program::TileStep step;
+  step.rows = int64_t{tile.max_rows} * 20;
+  step.columns = tile.width() * 2;
+  step.depth = 256;
+  step.lhs_row = step.depth;
+  step.outputs = {{DType::f32, 0, step.columns, 1}};
+  ScalarBuilder body;
+  step.epilogue = body.finish({body.input(0, DType::f32)});
+  const auto packed = static_cast<size_t>(program::packed_elements(
+      step.depth, step.columns, tile.width()));
+  support::AlignedBlock lhs(static_cast<size_t>(step.rows * step.depth) * 4);
+  support::AlignedBlock rhs(packed * 4);
+  support::AlignedBlock out(static_cast<size_t>(step.rows * step.columns) * 4);
+  std::fill_n(reinterpret_cast<float*>(lhs.data()), lhs.size() / 4, 0.5f);
+  std::fill_n(reinterpret_cast<float*>(rhs.data()), packed, 0.5f);
+  const double ns = best_run(engine, step, {lhs.data(), rhs.data(), out.data()});
+  return 2.0 * static_cast<double>(step.rows * step.columns * step.depth) / ns;
+}
+
+// Rows summed one after the other: one stream of reads.
+double measure_bandwidth(Engine& engine, size_t bytes) {
+  constexpr int64_t kRow = 4096;
+  program::RowStep step;
+  step.outer = {static_cast<int64_t>(bytes / (kRow * 4))};
+  step.inner = kRow;
+  program::Access in, out;
+  in.outer = {kRow};
+  out.outer = {1};
+  out.inner = 0;
+  step.inputs = {in};
+  step.outputs = {out};
+  ScalarBuilder body;
+  step.body = body.finish(
+      {body.apply(Prim::reduce_sum, body.input(0, DType::f32))});
+  support::AlignedBlock data(bytes), sums(bytes / kRow + 64);
+  std::fill_n(reinterpret_cast<float*>(data.data()), bytes / 4, 1.0f);
+  const double ns = best_run(engine, step, {data.data(), sums.data()});
+  return static_cast<double>(bytes) / ns;
+}
+
+MachineLimits measure(Engine& engine) {
+  MachineLimits limits;
+  limits.gflops = measure_gflops(engine);
+  const auto at = [&](size_t bytes) {
+    return MachineLimits::Bandwidth{bytes, measure_bandwidth(engine, bytes)};
+  };
+  limits.near = at(size_t{512} << 10);
+  limits.middle = at(size_t{8} << 20);
+  limits.far = at(size_t{96} << 20);
+  return limits;
+}
+
+}  // namespace
+
+double MachineLimits::nanoseconds(const program::StepBody& body,
+                                  const program::KernelPlan& plan,
+                                  int threads) const {
+  const double gigabytes = plan.bytes <= static_cast<double>(near.bytes)
+                               ? near.gigabytes
+                           : plan.bytes <= static_cast<double>(middle.bytes) * 4
+                               ? middle.gigabytes
+                               : far.gigabytes;
+  // Row and column steps count instructions, of which a core does half as many
+  // as operations of multiply-adds.
+  const bool products =
+      std::holds_alternative<program::TileStep>(body) ||
+      std::holds_alternative<program::AttentionStep>(body);
+  const double rate = products ? gflops : gflops / 2;
+  return std::max(plan.flops / rate, plan.bytes / gigabytes) /
+         std::max(1, threads);
+}
+
+const MachineLimits& machine_limits(Engine& engine) {
+  static std::mutex mutex;
+  static std::array<MachineLimits, 3> limits;
+  static std::array<bool, 3> known{};
+  const auto level = static_cast<size_t>(engine.level());
+  std::lock_guard lock(mutex);
+  if (!known[level]) {
+    limits[level] = measure(engine);
+    known[level] = true;
+  }
+  return limits[level];
+}
+
+}  // namespace fxjit
