@@ -13,6 +13,11 @@ constexpr int64_t kGrainElements = 4096;
 // The same for a contraction, in multiply-adds: about 5 us of one core.
 constexpr double kGrainProducts = 250e3;
 
+// Scores of a block of queries are all held at once while they leave room in
+// the second-level cache (512 KiB); for longer rows, this many keys at a time.
+constexpr int64_t kScoreElements = 128 << 10;
+constexpr int64_t kKeyBlock = 256;
+
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 bool has_reduction(const ScalarBody& body) {
@@ -99,11 +104,11 @@ KernelPlan plan_of(const TileStep& step, CpuLevel level) {
 
 KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
   KernelPlan plan;
-  const int64_t blocks = ceil_div(step.queries, query_block(level));
+  const AttentionShape shape = attention_shape(step, level);
   const double pairs = static_cast<double>(step.batch * step.heads) *
                        static_cast<double>(step.queries) *
                        static_cast<double>(step.keys);
-  plan.tasks = step.batch * step.heads * blocks;
+  plan.tasks = step.batch * step.heads * query_blocks(step, shape);
   plan.flops = 2 * pairs * static_cast<double>(step.depth + step.value_depth);
   plan.bytes = 4.0 * static_cast<double>(step.batch * step.heads) *
                static_cast<double>((step.queries + step.keys) *
@@ -112,7 +117,7 @@ KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
       plan.flops / 2 / static_cast<double>(std::max<int64_t>(1, plan.tasks));
   plan.grain = std::max<int64_t>(
       1, static_cast<int64_t>(kGrainProducts / 4 / std::max(1.0, each)));
-  plan.scratch_bytes = attention_scratch(step, level);
+  plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
   return plan;
 }
 
@@ -142,13 +147,33 @@ int64_t panels(const TileStep& step, const TileShape& tile) {
   return ceil_div(step.columns, tile.width());
 }
 
-int64_t query_block(CpuLevel level) { return tile_shape(level).lanes; }
+AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
+  AttentionShape shape;
+  const int64_t lanes = tile_shape(level).lanes;
+  const int64_t vectors = level == CpuLevel::avx512 ? 1 : 2;
+  shape.block = step.queries > lanes ? lanes * vectors : lanes;
+  const int64_t most = kScoreElements / shape.block;
+  const int64_t each = step.keys > most ? kKeyBlock : std::max<int64_t>(
+                                                          1, step.keys);
+  shape.key_blocks = ceil_div(step.keys, each);
+  shape.key_block = ceil_div(step.keys, std::max<int64_t>(
+                                            1, shape.key_blocks));
+  // Eight sums hide the latency of additions. Tiles of equal height; no tile is
+  // higher than the shortest row.
+  const int64_t row = step.causal ? std::min(step.keys, shape.block) : step.keys;
+  const int64_t high = shape.block == lanes ? 8 : 4;
+  shape.key_tile = ceil_div(row, std::max<int64_t>(1, ceil_div(row, high)));
+  shape.scores_at = (step.depth + shape.key_tile) * shape.block;
+  shape.factors_at = shape.scores_at + shape.key_block * shape.block;
+  shape.sums_at = shape.factors_at + shape.block;
+  shape.sums_row = ceil_div(step.value_depth, lanes) * lanes;
+  shape.total = shape.sums_at +
+                (shape.key_blocks > 1 ? shape.block * shape.sums_row : 0);
+  return shape;
+}
 
-size_t attention_scratch(const AttentionStep& step, CpuLevel level) {
-  // Scaled queries, transposed [depth][lanes], then scores [keys][lanes].
-  const int64_t lanes = query_block(level);
-  return static_cast<size_t>(lanes * (step.depth + step.keys + 8)) *
-         sizeof(float);
+int64_t query_blocks(const AttentionStep& step, const AttentionShape& shape) {
+  return ceil_div(step.queries, shape.block);
 }
 
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level) {

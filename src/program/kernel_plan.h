@@ -27,9 +27,24 @@ inline constexpr int64_t kRowBlock = 192;
 int64_t row_blocks(const TileStep& step);
 int64_t panels(const TileStep& step, const TileShape& tile);
 
-// Queries handled together by one attention task.
-int64_t query_block(CpuLevel level);
-size_t attention_scratch(const AttentionStep& step, CpuLevel level);
+// How an attention step is cut and what lies in a thread's scratch. A task is
+// one block of queries of one head.
+struct AttentionShape {
+  int64_t block = 0;       // Queries of a task, whole vectors.
+  int64_t key_blocks = 0;  // Scores of one key block are held at a time.
+  int64_t key_block = 0;   // Keys of the longest; block i starts at key
+                           // i * keys / key_blocks.
+  int64_t key_tile = 0;    // Keys whose scores are summed side by side.
+  // Scratch regions, in floats from its start.
+  int64_t queries_at = 0;  // [depth][block], scaled
+  int64_t scores_at = 0;   // [key_block][block], after key_tile rows of waste.
+  int64_t factors_at = 0;  // [block]
+  int64_t sums_at = 0;     // [block][sums_row]; none with one key block.
+  int64_t sums_row = 0;    // Value depth rounded up to whole vectors.
+  int64_t total = 0;
+};
+AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
+int64_t query_blocks(const AttentionStep& step, const AttentionShape& shape);
 
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level);
 

@@ -1,0 +1,22 @@
+// Code for attention steps: scaled dot products, mask, softmax and the
+// weighted sum of values in one pass over blocks of queries. Called where
+// programs are turned into modules; knows no buffers.
+#pragma once
+
+#include "jit/emit/vector_builder.h"
+#include "src/program/steps.h"
+
+namespace fxjit::jit {
+
+// Fills a function of make_kernel_function; tasks and scratch are those of
+// program::kernel_plan.
+//
+// As torch's scaled_dot_product_attention on CPU: a query that sees no key
+// (every score minus infinity, be it by an additive or a boolean mask) gives
+// zeros. A boolean mask adds 0 or minus infinity, so a NaN score of a hidden
+// key still makes its query's row NaN; `causal` drops the scores themselves.
+// A NaN value of a hidden key gives NaN unless the key is never looked at,
+// which only `causal` makes possible.
+void emit_attention(VectorBuilder& b, const program::AttentionStep& step);
+
+}  // namespace fxjit::jit
