@@ -37,8 +37,11 @@ class RowsEmitter {
     emit_constants(row, 0);
     Value* chunk = b_.i64(program::kFlatChunk);
     Value* last = b_.ir().CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, b_.mul(args_.end(), chunk), b_.i64(step_.inner));
+        llvm::Intrinsic::smin, b_.mul(args_.end(), chunk),
+        b_.i64(step_.inner));
     RowPass(b_, row, 0).chunks(b_.mul(args_.begin(), chunk), last);
+    if (schedule_.row_stores.empty()) return;
+    b_.if_then(b_.eq(args_.begin(), b_.i64(0)), [&] { store_constants(row); });
   }
 
   void one_row(Value* number) {

@@ -1,0 +1,289 @@
+#include "jit/emit/columns.h"
+
+#include <algorithm>
+
+#include "jit/emit/access.h"
+#include "jit/emit/body.h"
+#include "jit/emit/reduction.h"
+#include "src/program/kernel_plan.h"
+#include "src/program/row_schedule.h"
+
+namespace fxjit::jit {
+namespace {
+
+// Independent sums that hide the latency of one, and the cost of a body above
+// which it hides it by itself.
+constexpr int64_t kChains = 4;
+constexpr int kHeavyBody = 16;
+
+// One task: a block of columns at one point of the outer dims.
+class ColumnBlock {
+ public:
+  ColumnBlock(VectorBuilder& b, const program::ColumnStep& step,
+              const Values& operands, const Values& outer,
+              const std::vector<Place>& places)
+      : b_(b),
+        args_(b),
+        step_(step),
+        operands_(operands),
+        outer_(outer),
+        places_(places) {
+    for (size_t i = 0; i < step.body.instrs.size(); ++i) {
+      if (is_reduction(step.body.instrs[i].prim)) {
+        reductions_.push_back(int32_t(i));
+      }
+    }
+    copies_ = choose_copies();
+  }
+
+  void run() {
+    const Values sums = joined(reduce(0, {}, identities()));
+    for (size_t p = 0; p < places_.size(); ++p) store(p, sums);
+  }
+
+ private:
+  // Accumulators: [copy][place][reduction].
+  size_t group() const { return places_.size() * reductions_.size(); }
+
+  // Neighbouring points of the last reduced dim that are worked on together.
+  int choose_copies() const {
+    int cost = 0;
+    for (const ScalarInstr& instr : step_.body.instrs) {
+      cost += program::prim_cost(instr.prim);
+    }
+    if (step_.reduce.empty() || cost >= kHeavyBody) return 1;
+    const int64_t wanted = kChains / int64_t(places_.size());
+    return int(std::clamp(step_.reduce.back(), int64_t{1},
+                          std::max(wanted, int64_t{1})));
+  }
+
+  Values identities() {
+    Values values;
+    for (int copy = 0; copy < copies_; ++copy) {
+      for (const Place& place : places_) {
+        for (int32_t id : reductions_) {
+          values.push_back(reduction_identity(b_, step_.body.instrs[size_t(id)],
+                                              place.lanes));
+        }
+      }
+    }
+    return values;
+  }
+
+  // Loops over reduced dim number `dim` and those inside it.
+  Values reduce(int dim, const Values& point, const Values& sums) {
+    if (dim == step_.reduce.size()) return one_point(point, 0, sums);
+    const int64_t size = step_.reduce[dim];
+    if (dim + 1 < step_.reduce.size() || copies_ == 1) {
+      return count(0, size, 1, sums, [&](Value* i, const Values& carried) {
+        return reduce(dim + 1, with(point, i), carried);
+      });
+    }
+    const int64_t main = size / copies_ * copies_;
+    const Values done =
+        count(0, main, copies_, sums, [&](Value* i, const Values& carried) {
+          Values next = carried;
+          for (int copy = 0; copy < copies_; ++copy) {
+            next = one_point(with(point, b_.add(i, b_.i64(copy))), copy, next);
+          }
+          return next;
+        });
+    return count(main, size, 1, done, [&](Value* i, const Values& carried) {
+      return one_point(with(point, i), 0, carried);
+    });
+  }
+
+  Values count(int64_t lo, int64_t hi, int64_t step, const Values& sums,
+               VectorBuilder::LoopBody body) {
+    if (lo >= hi) return sums;
+    if (lo + step >= hi) return body(b_.i64(lo), sums);
+    return b_.loop(b_.i64(lo), b_.i64(hi), b_.i64(step), sums, body);
+  }
+
+  static Values with(Values point, Value* index) {
+    point.push_back(index);
+    return point;
+  }
+
+  Values one_point(const Values& point, int copy, const Values& sums) {
+    const Values inputs = addresses(point);
+    Values next = sums;
+    for (size_t p = 0; p < places_.size(); ++p) {
+      BodyValues values = values_at(places_[p], inputs, point, {});
+      for (size_t r = 0; r < reductions_.size(); ++r) {
+        const ScalarInstr& instr = step_.body.instrs[size_t(reductions_[r])];
+        const DType type = step_.body.instrs[size_t(instr.args[0])].type;
+        Value* value =
+            convert_computed(b_, values.get(instr.args[0]), type, instr.type);
+        Value*& sum = next[size_t(copy) * group() + p * reductions_.size() + r];
+        sum = reduction_step(b_, instr, sum, value, /*mask=*/nullptr);
+      }
+    }
+    return next;
+  }
+
+  // The copies' sums put together: [place][reduction].
+  Values joined(const Values& sums) {
+    Values total(sums.begin(), sums.begin() + std::ptrdiff_t(group()));
+    for (size_t i = group(); i < sums.size(); ++i) {
+      const size_t at = i % group();
+      const int32_t id = reductions_[at % reductions_.size()];
+      total[at] = reduction_step(b_, step_.body.instrs[size_t(id)], total[at],
+                                 sums[i], /*mask=*/nullptr);
+    }
+    return total;
+  }
+
+  void store(size_t p, const Values& sums) {
+    const Values origin(size_t(step_.reduce.size()), b_.i64(0));
+    const Values inputs = addresses(origin);
+    Values reduced(step_.body.instrs.size(), nullptr);
+    for (size_t r = 0; r < reductions_.size(); ++r) {
+      reduced[size_t(reductions_[r])] = sums[p * reductions_.size() + r];
+    }
+    BodyValues values = values_at(places_[p], inputs, origin, reduced);
+    for (size_t r = 0; r < step_.outputs.size(); ++r) {
+      const program::Access& access = step_.outputs[r];
+      // A block of one column may have any stride.
+      const int64_t stride = step_.inner == 1 ? 1 : access.inner;
+      store_at(b_, access.dtype, stride, values.result(r, access.dtype),
+               operands_[step_.inputs.size() + r], places_[p]);
+    }
+  }
+
+  // Where the columns of each input begin at a point of the reduced dims.
+  Values addresses(const Values& point) {
+    Values plain;
+    for (size_t i = 0; i < step_.inputs.size(); ++i) {
+      const program::Access& access = step_.inputs[i];
+      plain.push_back(
+          point_address(b_, operands_[i], access.dtype, access.reduce, point));
+    }
+    Values all = plain;
+    for (size_t i = 0; i < step_.inputs.size(); ++i) {
+      const program::Access& access = step_.inputs[i];
+      if (access.gather_slot < 0) continue;
+      const auto slot = size_t(access.gather_slot);
+      const DType dtype = step_.inputs[slot].dtype;
+      Value* index = b_.load_scalar(dtype, plain[slot]);
+      all[i] = gathered_address(b_, args_, plain[i], access, index, dtype);
+    }
+    return all;
+  }
+
+  BodyValues values_at(const Place& place, const Values& inputs,
+                       const Values& point, const Values& reduced) {
+    return BodyValues(
+        b_, step_.body, place.lanes,
+        [this, place, inputs, point, reduced](BodyValues&,
+                                              int32_t id) -> Value* {
+          const ScalarInstr& instr = step_.body.instrs[size_t(id)];
+          if (is_reduction(instr.prim) && !reduced.empty()) {
+            return reduced[size_t(id)];
+          }
+          if (instr.prim == Prim::index) return index(instr.slot, place, point);
+          if (instr.prim != Prim::input) return nullptr;
+          const program::Access& access = step_.inputs[size_t(instr.slot)];
+          Value* loaded = load_at(b_, access.dtype, access.inner,
+                                  inputs[size_t(instr.slot)], place);
+          return convert_computed(b_, loaded, access.dtype, instr.type);
+        });
+  }
+
+  // Positions are numbered outer dims first, then reduced ones, then inner.
+  Value* index(int32_t slot, const Place& place, const Values& point) {
+    const auto at = size_t(slot);
+    if (at < outer_.size()) return b_.splat(outer_[at], place.lanes);
+    if (at < outer_.size() + point.size()) {
+      return b_.splat(point[at - outer_.size()], place.lanes);
+    }
+    return b_.add(b_.splat(place.first, place.lanes),
+                  b_.iota(b_.i64(), place.lanes));
+  }
+
+  VectorBuilder& b_;
+  KernelArgs args_;
+  const program::ColumnStep& step_;
+  const Values& operands_;
+  const Values& outer_;
+  const std::vector<Place>& places_;
+  std::vector<int32_t> reductions_;
+  int copies_ = 1;
+};
+
+class ColumnsEmitter {
+ public:
+  ColumnsEmitter(VectorBuilder& b, const program::ColumnStep& step)
+      : b_(b),
+        args_(b),
+        step_(step),
+        width_(std::max<int64_t>(1, program::column_block(step, b.level()))),
+        blocks_((step.inner + width_ - 1) / width_) {}
+
+  void run() {
+    for (size_t i = 0; i < step_.inputs.size() + step_.outputs.size(); ++i) {
+      operands_.push_back(args_.operand(i));
+    }
+    b_.loop(args_.begin(), args_.end(), b_.i64(1),
+            [&](Value* number) { task(number); });
+    b_.ret();
+  }
+
+ private:
+  void task(Value* number) {
+    if (blocks_ == 0) return;
+    Value* point = b_.ir().CreateUDiv(number, b_.i64(blocks_));
+    Value* block = b_.sub(number, b_.mul(point, b_.i64(blocks_)));
+    const Values outer = unravel(b_, point, step_.outer);
+    Values bases;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const program::Access& access = access_of(i);
+      bases.push_back(
+          point_address(b_, operands_[i], access.dtype, access.outer, outer));
+    }
+    Value* first = b_.mul(block, b_.i64(width_));
+    const int64_t rest = step_.inner % width_;
+    const auto emit = [&](int64_t columns) -> Values {
+      ColumnBlock(b_, step_, bases, outer, places(first, columns)).run();
+      return {};
+    };
+    if (rest == 0 || blocks_ == 1) {
+      emit(rest == 0 ? width_ : rest);
+    } else {
+      b_.if_else(
+          b_.eq(block, b_.i64(blocks_ - 1)), [&] { return emit(rest); },
+          [&] { return emit(width_); });
+    }
+  }
+
+  std::vector<Place> places(Value* first, int64_t columns) {
+    std::vector<Place> all;
+    const int64_t lanes = b_.lanes();
+    for (int64_t at = 0; at < columns; at += lanes) {
+      all.push_back({b_.add(first, b_.i64(at)), int(lanes),
+                     int(std::min(lanes, columns - at))});
+    }
+    return all;
+  }
+
+  const program::Access& access_of(size_t operand) const {
+    const size_t inputs = step_.inputs.size();
+    return operand < inputs ? step_.inputs[operand]
+                            : step_.outputs[operand - inputs];
+  }
+
+  VectorBuilder& b_;
+  KernelArgs args_;
+  const program::ColumnStep& step_;
+  int64_t width_;
+  int64_t blocks_;
+  Values operands_;
+};
+
+}  // namespace
+
+void emit_columns(VectorBuilder& b, const program::ColumnStep& step) {
+  ColumnsEmitter(b, step).run();
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,13 @@
+// The code skeleton of program::ColumnStep: reductions over other dims than the
+// innermost, a block of columns at a time, without any horizontal operation.
+#pragma once
+
+#include "jit/emit/vector_builder.h"
+#include "src/program/steps.h"
+
+namespace fxjit::jit {
+
+// Fills an empty function of make_kernel_function; returns included.
+void emit_columns(VectorBuilder& b, const program::ColumnStep& step);
+
+}  // namespace fxjit::jit
