@@ -141,3 +141,4 @@ Value abs(const Arg& a);
 }  // namespace fxjit
 
 #include "fxjit/functions_pointwise.h"  // IWYU pragma: export
+#include "fxjit/functions_structured.h"  // IWYU pragma: export

@@ -18,6 +18,23 @@ std::span<const OpRow> comparison_rows();
 std::span<const OpRow> bitwise_rows();
 std::span<const OpRow> selection_rows();
 std::span<const OpRow> cast_rows();
+std::span<const OpRow> reduction_rows();
+std::span<const OpRow> softmax_norm_rows();
+std::span<const OpRow> view_rows();
+std::span<const OpRow> slicing_rows();
+std::span<const OpRow> indexing_rows();
+std::span<const OpRow> metadata_rows();
+std::span<const OpRow> shape_op_rows();
+std::span<const OpRow> padding_rows();
+std::span<const OpRow> contraction_rows();
+std::span<const OpRow> einsum_rows();
+std::span<const OpRow> convolution_rows();
+std::span<const OpRow> pooling_rows();
+std::span<const OpRow> interpolation_rows();
+std::span<const OpRow> gather_rows();
+std::span<const OpRow> index_rows();
+std::span<const OpRow> attention_rows();
+std::span<const OpRow> creation_rows();
 
 // Every family, in table order.
 std::vector<std::span<const OpRow>> all_families();

@@ -1,0 +1,25 @@
+// Helpers of decompositions: computing the half types in float32, and dims as
+// arguments. Used by the families that are composed of other ops; arguments may
+// be proxies.
+#pragma once
+
+#include "fxjit/functions.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+
+// `value` as `dtype`, and float32 where that is a half type.
+Value widened(const Value& value, DType dtype);
+// Back to `dtype` if `wide`, the result of `widened`, is of another type.
+Value narrowed(const Value& result, const Value& wide, DType dtype);
+Value cast_to(const Value& value, DType dtype);
+
+// Axes as an argument that means exactly these (an empty list means all dims).
+Value axes_value(const Dims& axes);
+// Number of elements along `axes`.
+int64_t count_along(const Tensor& input, const Dims& axes);
+
+// torch's name of a type in messages: "Float", "Long", ...
+const char* torch_type_name(DType dtype);
+
+}  // namespace fxjit::ops

@@ -1,0 +1,384 @@
+// Products of matrices. All of them are one strided batch product; the shape
+// rules differ, and so do torch's messages.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+#include "src/ops/matmul_kernel.h"
+
+namespace fxjit::ops {
+namespace {
+
+void check_same_dtype(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype())
+    runtime_error(std::string("mat1 and mat2 must have the same dtype, but "
+                              "got ") +
+                  torch_type_name(a.dtype()) + " and " +
+                  torch_type_name(b.dtype()));
+}
+
+[[noreturn]] void shapes_differ(int64_t rows, int64_t depth, const Dims& b) {
+  runtime_error("mat1 and mat2 shapes cannot be multiplied (" +
+                std::to_string(rows) + "x" + std::to_string(depth) + " and " +
+                x_shape(b) + ")");
+}
+
+// Dims [0, dim - 2).
+Dims batch_dims(const Tensor& tensor) {
+  Dims dims = tensor.sizes();
+  dims.resize(std::max(tensor.dim() - 2, 0));
+  return dims;
+}
+
+// out = a @ b (+ bias along columns), both at least matrices whose batch dims
+// broadcast to those of the contiguous `out`.
+void multiply(const Tensor& a, const Tensor& b, const Tensor* bias,
+              const Tensor& out) {
+  const Dims batch = batch_dims(out);
+  const auto strides = [&](const Tensor& t) {
+    Dims own = t.strides();
+    own.resize(t.dim() - 2);
+    return broadcast_strides(batch_dims(t), own, batch);
+  };
+  MatmulArgs args;
+  args.dtype = out.dtype();
+  args.rows = out.size(-2);
+  args.columns = out.size(-1);
+  args.depth = a.size(-1);
+  args.a_row = a.stride(-2);
+  args.a_depth = a.stride(-1);
+  args.b_depth = b.stride(-2);
+  args.b_column = b.stride(-1);
+  args.c_row = out.size(-1);
+  if (bias) {
+    args.bias = bias->data();
+    args.bias_stride = bias->numel() == 1 ? 0 : bias->stride(-1);
+  }
+  Dims out_strides = out.strides();
+  out_strides.resize(out.dim() - 2);
+  const int64_t bytes = static_cast<int64_t>(out.item_size());
+  const auto* a_data = static_cast<const std::byte*>(a.data());
+  const auto* b_data = static_cast<const std::byte*>(b.data());
+  auto* c_data = static_cast<std::byte*>(out.data());
+  if (out.numel() == 0) return;
+  // The innermost merged batch dim goes to the kernel, outer ones loop here.
+  const LoopNest<3> nest(batch, {out_strides, strides(a), strides(b)});
+  nest.for_each_row([&](const auto& at, const auto& step, int64_t n) {
+    args.batch = n;
+    args.c_batch = step[0];
+    args.a_batch = step[1];
+    args.b_batch = step[2];
+    args.c = c_data + at[0] * bytes;
+    args.a = a_data + at[1] * bytes;
+    args.b = b_data + at[2] * bytes;
+    run_matmul(args);
+  });
+}
+
+Tensor transposed(const Tensor& matrix) { return permuted(matrix, {1, 0}); }
+
+Value infer_linear(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &weight = call.tensor(1);
+  if (weight.dim() != 2 && weight.dim() != 1)
+    runtime_error("linear: expected weight to have 1 or 2 dimensions, got " +
+                  weight.sizes().str());
+  if (input.dim() == 0)
+    runtime_error(
+        "both arguments to linear need to be at least 1D, but they "
+        "are 0D and " +
+        std::to_string(weight.dim()) + "D");
+  check_same_dtype(input, weight);
+  const int64_t depth = input.size(-1);
+  if (weight.size(-1) != depth)
+    shapes_differ(depth == 0 ? 0 : input.numel() / depth, depth,
+                  weight.dim() == 2 ? Dims{weight.sizes()[1], weight.sizes()[0]}
+                                    : weight.sizes());
+  Dims sizes = input.sizes();
+  sizes.erase(sizes.size() - 1);
+  if (weight.dim() == 2) sizes.push_back(weight.sizes()[0]);
+  if (call.has(2)) {
+    const Tensor& bias = call.tensor(2);
+    check_same_dtype(input, bias);
+    const bool fits =
+        bias.dim() <= 1 &&
+        (bias.numel() == 1 ||
+         (weight.dim() == 2 && bias.numel() == weight.sizes()[0]));
+    if (!fits)
+      runtime_error("The expanded size of the tensor (" +
+                    std::to_string(weight.sizes()[0]) +
+                    ") must match the existing size (" +
+                    std::to_string(bias.numel()) +
+                    ") at non-singleton dimension " +
+                    std::to_string(std::max(sizes.size() - 1, 0)) +
+                    ".  Target sizes: " + sizes.str() +
+                    ".  Tensor sizes: " + bias.sizes().str());
+  }
+  return Tensor::meta(sizes, input.dtype());
+}
+
+// `tensor` as a matrix of rows, the last dim kept.
+Tensor as_rows(const Tensor& tensor) {
+  const Dims rows{tensor.size(-1) == 0 ? 0 : tensor.numel() / tensor.size(-1),
+                  tensor.size(-1)};
+  if (const auto strides = view_strides(tensor.sizes(), tensor.strides(), rows))
+    return tensor.as_strided(rows, *strides, tensor.offset());
+  const Tensor packed = tensor.contiguous();
+  return packed.as_strided(rows, contiguous_strides(rows), packed.offset());
+}
+
+Value eager_linear(const OpCall& call) {
+  const Tensor shape = infer_linear(call).as_tensor();
+  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  if (out.numel() == 0) return out;
+  Tensor weight = call.tensor(1);
+  if (weight.dim() == 1)
+    weight = weight.as_strided({1, weight.numel()}, {0, weight.stride(0)},
+                               weight.offset());
+  const int64_t columns = weight.sizes()[0];
+  const int64_t rows = out.numel() / columns;
+  const Tensor& input = call.tensor(0);
+  const Tensor a = input.size(-1) == 0
+                       ? input.as_strided({rows, 0}, {0, 1}, input.offset())
+                       : as_rows(input);
+  const Tensor* bias = call.has(2) ? &call.tensor(2) : nullptr;
+  multiply(a, transposed(weight), bias,
+           out.as_strided({rows, columns}, {columns, 1}, 0));
+  return out;
+}
+
+struct MatmulShape {
+  Dims batch;
+  int64_t rows = 1, columns = 1;
+  bool a_vector = false, b_vector = false;
+  Dims sizes;
+};
+
+[[noreturn]] void batch_mismatch(const Tensor& a, const Tensor& b) {
+  // torch's bmm speaks of the collapsed batch.
+  runtime_error(
+      "Expected size for first two dimensions of batch2 tensor to "
+      "be: [" +
+      std::to_string(numel(batch_dims(a))) + ", " + std::to_string(a.size(-1)) +
+      "] but got: [" + std::to_string(numel(batch_dims(a))) + ", " +
+      std::to_string(b.size(-2)) + "].");
+}
+
+void check_depth(const Tensor& a, const Tensor& b) {
+  const int64_t depth = a.size(-1);
+  if (depth == (b.dim() == 1 ? b.sizes()[0] : b.size(-2))) return;
+  if (a.dim() == 1 && b.dim() == 1)
+    runtime_error("inconsistent tensor size, expected tensor " +
+                  a.sizes().str() + " and src " + b.sizes().str() +
+                  " to have the same number of elements, but got " +
+                  std::to_string(a.numel()) + " and " +
+                  std::to_string(b.numel()) + " elements respectively");
+  if (b.dim() == 1)
+    runtime_error(
+        "size mismatch, got input (" +
+        std::to_string(depth == 0 ? 0 : a.numel() / depth) + "), mat (" +
+        std::to_string(depth == 0 ? 0 : a.numel() / depth) + "x" +
+        std::to_string(depth) + "), vec (" + std::to_string(b.numel()) + ")");
+  if (b.dim() == 2)
+    shapes_differ(a.dim() == 1 ? 1 : a.numel() / std::max<int64_t>(depth, 1),
+                  depth, b.sizes());
+  batch_mismatch(a, b);
+}
+
+// NumPy's rules: vectors gain a dim that the result loses again.
+MatmulShape matmul_shape(const Tensor& a, const Tensor& b) {
+  if (a.dim() == 0 || b.dim() == 0)
+    runtime_error(
+        "both arguments to matmul need to be at least 1D, but they "
+        "are " +
+        std::to_string(a.dim()) + "D and " + std::to_string(b.dim()) + "D");
+  check_same_dtype(a, b);
+  check_depth(a, b);
+  MatmulShape shape;
+  shape.a_vector = a.dim() == 1;
+  shape.b_vector = b.dim() == 1;
+  const Dims a_batch = batch_dims(a), b_batch = batch_dims(b);
+  for (int i = 1; i <= std::min(a_batch.size(), b_batch.size()); ++i) {
+    const int64_t x = a_batch[a_batch.size() - i];
+    const int64_t y = b_batch[b_batch.size() - i];
+    if (x != y && x != 1 && y != 1)
+      runtime_error(
+          "The size of tensor a (" + std::to_string(x) +
+          ") must match the size of tensor b (" + std::to_string(y) +
+          ") at non-singleton dimension " +
+          std::to_string(std::max(a_batch.size(), b_batch.size()) - i));
+  }
+  shape.batch = broadcast_shapes(a_batch, b_batch);
+  if (!shape.a_vector) shape.rows = a.size(-2);
+  if (!shape.b_vector) shape.columns = b.size(-1);
+  shape.sizes = shape.batch;
+  if (!shape.a_vector) shape.sizes.push_back(shape.rows);
+  if (!shape.b_vector) shape.sizes.push_back(shape.columns);
+  return shape;
+}
+
+Tensor matrix_product(Tensor a, Tensor b) {
+  const MatmulShape shape = matmul_shape(a, b);
+  const Tensor out = Tensor::empty(shape.sizes, a.dtype());
+  if (shape.a_vector)
+    a = a.as_strided({1, a.numel()}, {0, a.stride(0)}, a.offset());
+  if (shape.b_vector)
+    b = b.as_strided({b.numel(), 1}, {b.stride(0), 0}, b.offset());
+  Dims whole = shape.batch;
+  whole.push_back(shape.rows);
+  whole.push_back(shape.columns);
+  multiply(a, b, nullptr, out.as_strided(whole, contiguous_strides(whole), 0));
+  return out;
+}
+
+Value infer_matmul(const OpCall& call) {
+  const Tensor &a = call.tensor(0), &b = call.tensor(1);
+  return Tensor::meta(matmul_shape(a, b).sizes, a.dtype());
+}
+
+Value eager_matmul(const OpCall& call) {
+  return matrix_product(call.tensor(0), call.tensor(1));
+}
+
+void check_matrices(const Tensor& a, const Tensor& b) {
+  if (a.dim() != 2)
+    runtime_error("mat1 must be a matrix, got " + std::to_string(a.dim()) +
+                  "-D tensor");
+  if (b.dim() != 2)
+    runtime_error("mat2 must be a matrix, got " + std::to_string(b.dim()) +
+                  "-D tensor");
+}
+
+Value infer_mm(const OpCall& call) {
+  const Tensor &a = call.tensor(0), &b = call.tensor(1);
+  if (a.dim() != 2) runtime_error("self must be a matrix");
+  if (b.dim() != 2) runtime_error("mat2 must be a matrix");
+  return infer_matmul(call);
+}
+
+void check_batches(const Tensor& a, const Tensor& b) {
+  if (a.dim() != 3) runtime_error("batch1 must be a 3D tensor");
+  if (b.dim() != 3) runtime_error("batch2 must be a 3D tensor");
+  if (a.sizes()[0] != b.sizes()[0] || a.sizes()[2] != b.sizes()[1])
+    runtime_error(
+        "Expected size for first two dimensions of batch2 tensor to "
+        "be: [" +
+        std::to_string(a.sizes()[0]) + ", " + std::to_string(a.sizes()[2]) +
+        "] but got: [" + std::to_string(b.sizes()[0]) + ", " +
+        std::to_string(b.sizes()[1]) + "].");
+}
+
+Value infer_bmm(const OpCall& call) {
+  check_batches(call.tensor(0), call.tensor(1));
+  return infer_matmul(call);
+}
+
+Value infer_dot(const OpCall& call) {
+  const Tensor &a = call.tensor(0), &b = call.tensor(1);
+  if (a.dim() != 1 || b.dim() != 1)
+    runtime_error("1D tensors expected, but got " + std::to_string(a.dim()) +
+                  "D and " + std::to_string(b.dim()) + "D tensors");
+  if (a.dtype() != b.dtype())
+    runtime_error(std::string("dot : expected both vectors to have same "
+                              "dtype, but found ") +
+                  torch_type_name(a.dtype()) + " and " +
+                  torch_type_name(b.dtype()));
+  return infer_matmul(call);
+}
+
+Value infer_mv(const OpCall& call) {
+  const Tensor &a = call.tensor(0), &b = call.tensor(1);
+  if (a.dim() != 2 || b.dim() != 1)
+    runtime_error("vector + matrix @ vector expected, got 1, " +
+                  std::to_string(a.dim()) + ", " + std::to_string(b.dim()));
+  return infer_matmul(call);
+}
+
+// addmm and baddbmm: beta * input + alpha * (a @ b).
+Value infer_added(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &a = call.tensor(1),
+               &b = call.tensor(2);
+  if (call.op.name() == "addmm")
+    check_matrices(a, b);
+  else
+    check_batches(a, b);
+  const Dims sizes = matmul_shape(a, b).sizes;
+  check_same_dtype(input, a);
+  bool fits = input.dim() <= sizes.size();
+  for (int i = 1; fits && i <= input.dim(); ++i)
+    fits = input.size(-i) == sizes[sizes.size() - i] || input.size(-i) == 1;
+  if (!fits)
+    runtime_error("expand(" + input.describe() + ", size=" + sizes.str() +
+                  "): the shape of input does not broadcast to the product");
+  return Tensor::meta(sizes, a.dtype());
+}
+
+Value eager_added(const OpCall& call) {
+  infer_added(call);
+  const Tensor &input = call.tensor(0), &b = call.tensor(2);
+  const bool plain = same(call[3], 1) && same(call[4], 1);
+  if (plain && input.dim() == 1 && b.dim() == 2) {
+    const Tensor& a = call.tensor(1);
+    const Tensor out = Tensor::empty({a.sizes()[0], b.sizes()[1]}, a.dtype());
+    multiply(a, b, &input, out);
+    return out;
+  }
+  const DType dtype = input.dtype();
+  const DType wide = compute_dtype(dtype);
+  Value sum = matrix_product(call.tensor(1).to(wide), b.to(wide));
+  if (!same(call[4], 1)) sum = sum * call[4];
+  // With beta = 0 even NaN in `input` is ignored.
+  if (!same(call[3], 0)) sum = sum + Value(input.to(wide)) * call[3];
+  return sum.as_tensor().to(dtype);
+}
+
+Value decompose_outer(const OpCall& call) {
+  const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
+  if (a.dim() != 1)
+    runtime_error("outer: Expected 1-D argument self, but got " +
+                  std::to_string(a.dim()) + "-D");
+  if (b.dim() != 1)
+    runtime_error("outer: Expected 1-D argument vec2, but got " +
+                  std::to_string(b.dim()) + "-D");
+  return fxjit::unsqueeze(call[0], 1) * fxjit::unsqueeze(call[1], 0);
+}
+
+constexpr OpRow product(const char* name, const char* schema, const char* names,
+                        InferFn infer, EagerFn eager = eager_matmul) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::contraction,
+          .infer = infer,
+          .eager = eager};
+}
+
+constexpr OpRow kRows[] = {
+    product("linear", "input, weight, bias=None",
+            "torch._C._nn.linear F.linear aten.linear.default nn.Linear",
+            infer_linear, eager_linear),
+    product("matmul", "input, other",
+            "torch.matmul .matmul _operator.matmul .__matmul__ "
+            "aten.matmul.default onnx.MatMul",
+            infer_matmul),
+    product("mm", "input, mat2", "torch.mm .mm aten.mm.default", infer_mm),
+    product("bmm", "input, mat2", "torch.bmm .bmm aten.bmm.default", infer_bmm),
+    product("addmm", "input, mat1, mat2, *, beta=1, alpha=1",
+            "torch.addmm .addmm aten.addmm.default", infer_added, eager_added),
+    product("baddbmm", "input, batch1, batch2, *, beta=1, alpha=1",
+            "torch.baddbmm .baddbmm aten.baddbmm.default", infer_added,
+            eager_added),
+    product("dot", "input, tensor", "torch.dot .dot aten.dot.default",
+            infer_dot),
+    product("mv", "input, vec", "torch.mv .mv aten.mv.default", infer_mv),
+    {.name = "outer",
+     .schema = "input, vec2",
+     .names = "torch.outer .outer aten.outer.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_outer},
+};
+
+}  // namespace
+
+std::span<const OpRow> contraction_rows() { return kRows; }
+
+}  // namespace fxjit::ops

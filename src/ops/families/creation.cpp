@@ -1,0 +1,220 @@
+// Tensors made from sizes and numbers. All arguments are constants, so the
+// simplifier folds these calls; they have no lowering of their own.
+#include <cmath>
+
+#include "src/ops/families.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+void check_sizes(const Dims& sizes) {
+  for (int64_t size : sizes)
+    if (size < 0)
+      runtime_error("Trying to create tensor with negative dimension " +
+                    std::to_string(size) + ": " + sizes.str());
+}
+
+Dims sizes_arg(const OpCall& call, size_t i) {
+  const Dims sizes = call.dims(i);
+  check_sizes(sizes);
+  return sizes;
+}
+
+Tensor filled(const Tensor& shape, const Value& fill) {
+  if (!fill.is_int())
+    return Tensor::full(shape.sizes(), fill.as_double(), shape.dtype());
+  // Integers beyond 2^53 are exact.
+  const int64_t exact = fill.as_int();
+  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  out.copy_from(Tensor::from(std::span<const int64_t>(&exact, 1), {}));
+  return out;
+}
+
+Value infer_sized(const OpCall& call) {
+  return Tensor::meta(sizes_arg(call, 0), dtype_arg(call, 1, DType::f32));
+}
+
+template <int kFill>
+Value eager_sized(const OpCall& call) {
+  return filled(infer_sized(call).as_tensor(), kFill);
+}
+
+DType type_of_number(const Value& value) {
+  if (value.is_bool()) return DType::boolean;
+  return value.is_int() ? DType::i64 : DType::f32;
+}
+
+Value infer_full(const OpCall& call) {
+  return Tensor::meta(sizes_arg(call, 0),
+                      dtype_arg(call, 2, type_of_number(call[1])));
+}
+
+Value eager_full(const OpCall& call) {
+  return filled(infer_full(call).as_tensor(), call[1]);
+}
+
+Value infer_new(const OpCall& call) {
+  return Tensor::meta(sizes_arg(call, 1),
+                      dtype_arg(call, 2, call.tensor(0).dtype()));
+}
+
+template <int kFill>
+Value eager_new(const OpCall& call) {
+  return filled(infer_new(call).as_tensor(), kFill);
+}
+
+Value infer_new_full(const OpCall& call) {
+  return Tensor::meta(sizes_arg(call, 1),
+                      dtype_arg(call, 3, call.tensor(0).dtype()));
+}
+
+Value eager_new_full(const OpCall& call) {
+  return filled(infer_new_full(call).as_tensor(), call[2]);
+}
+
+struct Range {
+  Value start = 0, end, step = 1;
+  DType dtype = DType::i64;
+  int64_t length = 0;
+};
+
+// arange(end), arange(start, end), arange(start, end, step).
+Range range_of(const OpCall& call) {
+  Range range;
+  range.end = call[0];
+  if (call.has(1)) {
+    range.start = call[0];
+    range.end = call[1];
+  }
+  range.step = call[2];
+  const bool floats =
+      range.start.is_float() || range.end.is_float() || range.step.is_float();
+  range.dtype = dtype_arg(call, 3, floats ? DType::f32 : DType::i64);
+  const double start = range.start.as_double(), end = range.end.as_double();
+  const double step = range.step.as_double();
+  if (step == 0) runtime_error("step must be nonzero");
+  if (!std::isfinite(start) || !std::isfinite(end))
+    runtime_error("unsupported range: " + repr(range.start) + " -> " +
+                  repr(range.end));
+  if ((step > 0 && end < start) || (step < 0 && end > start))
+    runtime_error("upper bound and lower bound inconsistent with step sign");
+  range.length = static_cast<int64_t>(std::ceil((end - start) / step));
+  return range;
+}
+
+Value infer_arange(const OpCall& call) {
+  const Range range = range_of(call);
+  return Tensor::meta({range.length}, range.dtype);
+}
+
+Value eager_arange(const OpCall& call) {
+  const Range range = range_of(call);
+  if (!is_floating(range.dtype) && range.start.is_int() &&
+      range.step.is_int()) {
+    std::vector<int64_t> values(static_cast<size_t>(range.length));
+    for (int64_t i = 0; i < range.length; ++i)
+      values[static_cast<size_t>(i)] =
+          range.start.as_int() + i * range.step.as_int();
+    return Tensor::from(values, {range.length}).to(range.dtype);
+  }
+  const Tensor values = Tensor::empty({range.length}, DType::f64);
+  for (int64_t i = 0; i < range.length; ++i)
+    values.data_as<double>()[i] =
+        range.start.as_double() +
+        static_cast<double>(i) * range.step.as_double();
+  return values.to(range.dtype);
+}
+
+Value infer_eye(const OpCall& call) {
+  const int64_t rows = call.integer(0);
+  const int64_t columns = call.has(1) ? call.integer(1) : rows;
+  if (rows < 0)
+    runtime_error("n must be greater or equal to 0, got " +
+                  std::to_string(rows));
+  if (columns < 0)
+    runtime_error("m must be greater or equal to 0, got " +
+                  std::to_string(columns));
+  return Tensor::meta({rows, columns}, dtype_arg(call, 2, DType::f32));
+}
+
+Value eager_eye(const OpCall& call) {
+  const Tensor shape = infer_eye(call).as_tensor();
+  const Tensor out = Tensor::zeros(shape.sizes(), shape.dtype());
+  const int64_t length = std::min(shape.sizes()[0], shape.sizes()[1]);
+  if (length > 0)
+    out.as_strided({length}, {shape.sizes()[1] + 1}, 0)
+        .copy_from(Tensor::full({}, 1, shape.dtype()));
+  return out;
+}
+
+Value infer_linspace(const OpCall& call) {
+  const int64_t steps = call.integer(2);
+  if (steps < 0) runtime_error("number of steps must be non-negative");
+  return Tensor::meta({steps}, dtype_arg(call, 3, DType::f32));
+}
+
+// From both ends towards the middle, as torch does.
+Value eager_linspace(const OpCall& call) {
+  const Tensor shape = infer_linspace(call).as_tensor();
+  const int64_t steps = shape.numel();
+  const double start = call.number(0), end = call.number(1);
+  const double step =
+      steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  const Tensor values = Tensor::empty({steps}, DType::f64);
+  for (int64_t i = 0; i < steps; ++i)
+    values.data_as<double>()[i] =
+        i < steps / 2 || steps == 1
+            ? start + static_cast<double>(i) * step
+            : end - static_cast<double>(steps - 1 - i) * step;
+  return values.to(shape.dtype());
+}
+
+// Options that do not matter here (layout, device, ...) are taken and ignored.
+#define FXJIT_TENSOR_OPTIONS                                    \
+  "dtype=None, layout=None, device=None, requires_grad=False, " \
+  "pin_memory=None, out=None, memory_format=None"
+
+constexpr OpRow creation(const char* name, const char* schema,
+                         const char* names, InferFn infer, EagerFn eager) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .infer = infer,
+          .eager = eager};
+}
+
+constexpr OpRow kRows[] = {
+    creation("zeros", "*size, " FXJIT_TENSOR_OPTIONS,
+             "torch.zeros aten.zeros.default", infer_sized, eager_sized<0>),
+    creation("ones", "*size, " FXJIT_TENSOR_OPTIONS,
+             "torch.ones aten.ones.default", infer_sized, eager_sized<1>),
+    creation("empty", "*size, " FXJIT_TENSOR_OPTIONS,
+             "torch.empty aten.empty.memory_format", infer_sized,
+             eager_sized<0>),
+    creation("full", "size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
+             "torch.full aten.full.default", infer_full, eager_full),
+    creation("new_zeros", "input, *size, " FXJIT_TENSOR_OPTIONS,
+             ".new_zeros aten.new_zeros.default", infer_new, eager_new<0>),
+    creation("new_ones", "input, *size, " FXJIT_TENSOR_OPTIONS,
+             ".new_ones aten.new_ones.default", infer_new, eager_new<1>),
+    creation("new_empty", "input, *size, " FXJIT_TENSOR_OPTIONS,
+             ".new_empty aten.new_empty.default", infer_new, eager_new<0>),
+    creation("new_full", "input, size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
+             ".new_full aten.new_full.default", infer_new_full, eager_new_full),
+    creation("arange", "start, end=None, step=1, *, " FXJIT_TENSOR_OPTIONS,
+             "torch.arange aten.arange.default aten.arange.start "
+             "aten.arange.start_step",
+             infer_arange, eager_arange),
+    creation("eye", "n, m=None, *, " FXJIT_TENSOR_OPTIONS,
+             "torch.eye aten.eye.default aten.eye.m", infer_eye, eager_eye),
+    creation("linspace", "start, end, steps, *, " FXJIT_TENSOR_OPTIONS,
+             "torch.linspace aten.linspace.default", infer_linspace,
+             eager_linspace),
+};
+
+}  // namespace
+
+std::span<const OpRow> creation_rows() { return kRows; }
+
+}  // namespace fxjit::ops

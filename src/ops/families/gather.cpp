@@ -1,0 +1,269 @@
+// Ops that pick elements by index tensors. Indices outside of the tensor raise
+// IndexError (RuntimeError where torch does) with torch's texts.
+#include <cstring>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/gather_kernels.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+bool is_index_type(DType dtype) {
+  return dtype == DType::i64 || dtype == DType::i32;
+}
+
+Value infer_embedding(const OpCall& call) {
+  const Tensor &indices = call.tensor(0), &weight = call.tensor(1);
+  if (weight.dim() != 2) runtime_error("'weight' must be 2-D");
+  if (!is_index_type(indices.dtype()))
+    runtime_error(
+        std::string("Expected tensor for argument #1 'indices' to have one of "
+                    "the following scalar types: Long, Int; but got ") +
+        torch_type_name(indices.dtype()) +
+        " instead (while checking arguments for embedding)");
+  if (call.has(2)) {
+    const int64_t padding = call.integer(2), rows = weight.sizes()[0];
+    if (padding >= rows || padding < -rows)
+      throw AssertionError("Padding_idx must be within num_embeddings");
+  }
+  if (call.has(3))
+    throw NotImplementedError(
+        "embedding: expected max_norm to be None, which would change weight");
+  Dims sizes = indices.sizes();
+  sizes.push_back(weight.sizes()[1]);
+  return Tensor::meta(sizes, weight.dtype());
+}
+
+Value eager_embedding(const OpCall& call) {
+  const Tensor shape = infer_embedding(call).as_tensor();
+  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor indices = call.tensor(0).to(DType::i64).contiguous();
+  if (!pick_rows(call.tensor(1), 0, indices, false, out))
+    throw IndexError("index out of range in self");
+  return out;
+}
+
+// aten.embedding has the parameters the other way round.
+Value decompose_aten_embedding(const OpCall& call) {
+  return nn::functional::embedding(call[1], call[0]);
+}
+
+Value infer_index_select(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &index = call.tensor(2);
+  const int axis = dim_arg(call, 1, input.dim());
+  if (index.dim() > 1)
+    throw IndexError("index_select(): Index is supposed to be a vector");
+  if (!is_index_type(index.dtype()))
+    runtime_error("index_select(): Expected dtype int32 or int64 for index");
+  Dims sizes = input.sizes();
+  if (input.dim() > 0) sizes[axis] = index.numel();
+  return Tensor::meta(sizes, input.dtype());
+}
+
+Value eager_index_select(const OpCall& call) {
+  const Tensor shape = infer_index_select(call).as_tensor();
+  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor indices = call.tensor(2).to(DType::i64).contiguous();
+  Tensor input = call.tensor(0);
+  if (input.dim() == 0) input = input.as_strided({1}, {1}, input.offset());
+  if (!pick_rows(input, dim_arg(call, 1, input.dim()), indices, false, out))
+    runtime_error("index out of range in self");
+  return out;
+}
+
+void check_lines(const char* op, const Tensor& input, const Tensor& index,
+                 int axis) {
+  if (index.dtype() != DType::i64)
+    runtime_error(std::string(op) + "(): Expected dtype int64 for index");
+  if (std::max(index.dim(), 1) != std::max(input.dim(), 1))
+    runtime_error(
+        "Index tensor must have the same number of dimensions as "
+        "input tensor");
+  for (int d = 0; d < input.dim(); ++d)
+    if (d != axis && index.sizes()[d] > input.sizes()[d])
+      runtime_error("Size does not match at dimension " + std::to_string(d) +
+                    " expected index " + index.sizes().str() +
+                    " to be no larger than self " + input.sizes().str() +
+                    " apart from dimension " + std::to_string(axis));
+}
+
+Value infer_gather(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &index = call.tensor(2);
+  const int axis = dim_arg(call, 1, input.dim());
+  if (index.numel() > 0) check_lines("gather", input, index, axis);
+  return Tensor::meta(index.sizes(), input.dtype());
+}
+
+Value eager_gather(const OpCall& call) {
+  const Tensor shape = infer_gather(call).as_tensor();
+  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor& input = call.tensor(0);
+  const int axis = dim_arg(call, 1, input.dim());
+  pick_along(input, axis, call.tensor(2), out);
+  return out;
+}
+
+Value decompose_take_along_dim(const OpCall& call) {
+  if (!call.has(2))
+    return fxjit::gather(fxjit::flatten(call[0]), 0, fxjit::flatten(call[1]));
+  const Tensor input = meta_of(call[0]), index = meta_of(call[1]);
+  if (input.dim() != index.dim())
+    runtime_error(
+        "torch.take_along_dim(): input and indices should have the same "
+        "number of dimensions, but got " +
+        std::to_string(input.dim()) + " dimensions for input, and " +
+        std::to_string(index.dim()) + " dimensions for indices");
+  const int axis = dim_arg(call, 2, input.dim());
+  Dims input_sizes = input.sizes(), index_sizes = index.sizes();
+  input_sizes[axis] = index_sizes[axis] = 1;
+  Dims common = broadcast_shapes(input_sizes, index_sizes);
+  common[axis] = input.sizes()[axis];
+  const Value wide_input = fxjit::expand(call[0], Value(common));
+  common[axis] = index.sizes()[axis];
+  return fxjit::gather(wide_input, axis, fxjit::expand(call[1], Value(common)));
+}
+
+Value infer_scatter(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &index = call.tensor(2);
+  const int axis = dim_arg(call, 1, input.dim());
+  if (call.has(5) && call[5].as_string() != "add")
+    throw NotImplementedError("scatter: expected reduce to be None or 'add'");
+  if (index.numel() > 0) check_lines("scatter", input, index, axis);
+  if (call[3].is_tensor()) {
+    const Tensor& source = call.tensor(3);
+    if (source.dtype() != input.dtype())
+      runtime_error("scatter(): Expected self.dtype to be equal to src.dtype");
+    for (int d = 0; d < source.dim(); ++d)
+      if (index.sizes()[d] > source.sizes()[d])
+        runtime_error("Expected index " + index.sizes().str() +
+                      " to be no larger than src " + source.sizes().str());
+  }
+  return Tensor::meta(input.sizes(), input.dtype());
+}
+
+Value eager_scatter(const OpCall& call) {
+  infer_scatter(call);
+  const Tensor& input = call.tensor(0);
+  const Tensor& index = call.tensor(2);
+  const bool add = call.has(5);
+  const Tensor out = Tensor::empty(input.sizes(), input.dtype());
+  out.copy_from(input);
+  if (index.numel() == 0) return out;
+  Tensor source;
+  if (call[3].is_tensor()) {
+    source = call.tensor(3);
+  } else {
+    const double value = call.number(call.has(3) ? 3 : 4);
+    source = Tensor::full({}, value, input.dtype())
+                 .as_strided(index.sizes(), Dims(index.dim(), 0), 0);
+  }
+  put_along(source, dim_arg(call, 1, input.dim()), index, add, out);
+  return out;
+}
+
+Value decompose_scatter_add(const OpCall& call) {
+  return call_function(get_op("scatter").canonical,
+                       {call[0], call[1], call[2], call[3]},
+                       {{"reduce", "add"}});
+}
+
+Value infer_one_hot(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const int64_t classes = call.integer(1);
+  if (input.dtype() != DType::i64)
+    runtime_error(
+        "one_hot is only applicable to index tensor of type "
+        "LongTensor.");
+  if (classes < 0)
+    throw NotImplementedError(
+        "one_hot: expected num_classes for a result of known shape; without "
+        "it one_hot runs eagerly only");
+  Dims sizes = input.sizes();
+  sizes.push_back(classes);
+  return Tensor::meta(sizes, DType::i64);
+}
+
+Value eager_one_hot(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  int64_t classes = call.integer(1);
+  if (input.dtype() != DType::i64)
+    runtime_error(
+        "one_hot is only applicable to index tensor of type "
+        "LongTensor.");
+  const std::vector<int64_t> indices = input.to_ints();
+  const bool found = classes < 0;
+  if (found && indices.empty())
+    runtime_error("Can not infer total number of classes from empty tensor.");
+  for (int64_t index : indices) {
+    if (index < 0) runtime_error("Class values must be non-negative.");
+    if (found) classes = std::max(classes, index + 1);
+    if (!found && index >= classes)
+      runtime_error("Class values must be smaller than num_classes.");
+  }
+  Dims sizes = input.sizes();
+  sizes.push_back(classes);
+  const Tensor out = Tensor::zeros(sizes, DType::i64);
+  int64_t* row = out.data_as<int64_t>();
+  for (int64_t index : indices) {
+    row[index] = 1;
+    row += classes;
+  }
+  return out;
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "embedding",
+     .schema = "input, weight, padding_idx=None, max_norm=None, "
+               "norm_type=2.0, scale_grad_by_freq=False, sparse=False",
+     .names = "F.embedding! nn.Embedding",
+     .lowering = Lowering::gather,
+     .infer = infer_embedding,
+     .eager = eager_embedding},
+    {.name = "aten_embedding",
+     .schema = "weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
+               "sparse=False",
+     .names = "torch.embedding aten.embedding.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_aten_embedding},
+    {.name = "index_select",
+     .schema = "input, dim, index",
+     .names = "torch.index_select .index_select aten.index_select.default",
+     .lowering = Lowering::gather,
+     .infer = infer_index_select,
+     .eager = eager_index_select},
+    {.name = "gather",
+     .schema = "input, dim, index, *, sparse_grad=False",
+     .names = "torch.gather .gather aten.gather.default",
+     .infer = infer_gather,
+     .eager = eager_gather},
+    {.name = "take_along_dim",
+     .schema = "input, indices, dim=None",
+     .names =
+         "torch.take_along_dim .take_along_dim aten.take_along_dim.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_take_along_dim},
+    {.name = "scatter",
+     .schema = "input, dim, index, src=None, value=None, *, reduce=None",
+     .names = "torch.scatter .scatter aten.scatter.src aten.scatter.value",
+     .infer = infer_scatter,
+     .eager = eager_scatter},
+    {.name = "scatter_add",
+     .schema = "input, dim, index, src",
+     .names = "torch.scatter_add .scatter_add aten.scatter_add.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_scatter_add},
+    {.name = "one_hot",
+     .schema = "tensor, num_classes=-1",
+     .names = "torch._C._nn.one_hot F.one_hot aten.one_hot.default",
+     .infer = infer_one_hot,
+     .eager = eager_one_hot},
+};
+
+}  // namespace
+
+std::span<const OpRow> gather_rows() { return kRows; }
+
+}  // namespace fxjit::ops

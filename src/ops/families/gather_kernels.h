@@ -1,0 +1,24 @@
+// Copying of elements picked by index tensors. Called by the eager kernels of
+// gather.cpp and index.cpp; shapes are checked by their shape rules.
+#pragma once
+
+#include "fxjit/tensor.h"
+
+namespace fxjit::ops {
+
+// out = input with `axis` replaced by the dims of `indices` (contiguous int64).
+// False when an index is out of range; negative ones count from the end only
+// if `wrap`. `out` is contiguous.
+bool pick_rows(const Tensor& input, int axis, const Tensor& indices, bool wrap,
+               const Tensor& out);
+
+// out[p] = input[p with p[axis] = index[p]] for contiguous `out`. RuntimeError
+// with torch's text on a bad index.
+void pick_along(const Tensor& input, int axis, const Tensor& index,
+                const Tensor& out);
+
+// out[p with p[axis] = index[p]] = source[p] (or +=), in row-major order.
+void put_along(const Tensor& source, int axis, const Tensor& index, bool add,
+               const Tensor& out);
+
+}  // namespace fxjit::ops

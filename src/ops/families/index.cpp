@@ -1,0 +1,174 @@
+// Advanced indexing: index tensors in the place of some dims (aten.index). The
+// dims of the index tensors, broadcast together, stand where the first of them
+// stood, or in front when dims without an index lie between them.
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+struct Plan {
+  std::vector<Tensor> indices;  // Broadcast to `picked`, contiguous int64.
+  Dims axes;                    // Which dim each of them indexes.
+  Dims picked;                  // Common shape of the index tensors.
+  int at = 0;                   // Where `picked` stands in the result.
+  Dims sizes;                   // Of the result.
+};
+
+bool has_mask(const OpCall& call) {
+  for (const Value& item : call[1].as_sequence())
+    if (item.is_tensor() && item.as_tensor().dtype() == DType::boolean)
+      return true;
+  return false;
+}
+
+Dims common_shape(const std::vector<Tensor>& indices) {
+  Dims shape;
+  std::string all;
+  for (const Tensor& index : indices)
+    all += (all.empty() ? "" : ", ") + index.sizes().str();
+  try {
+    for (const Tensor& index : indices)
+      shape = broadcast_shapes(shape, index.sizes());
+  } catch (const UserError&) {
+    throw IndexError(
+        "shape mismatch: indexing tensors could not be broadcast together "
+        "with shapes " +
+        all);
+  }
+  return shape;
+}
+
+Plan plan_of(const Tensor& input, const ValueList& items) {
+  Plan plan;
+  if (static_cast<int>(items.size()) > input.dim())
+    throw IndexError("too many indices for tensor of dimension " +
+                     std::to_string(input.dim()) + " (got " +
+                     std::to_string(items.size()) + ")");
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].is_none()) continue;
+    const Tensor& index = items[i].as_tensor();
+    if (!is_integral(index.dtype()))
+      throw IndexError(
+          "tensors used as indices must be long, int, byte or bool tensors");
+    plan.indices.push_back(index);
+    plan.axes.push_back(static_cast<int64_t>(i));
+  }
+  plan.picked = common_shape(plan.indices);
+  const bool adjacent = plan.axes.empty() ||
+                        plan.axes.back() - plan.axes[0] == plan.axes.size() - 1;
+  plan.at = adjacent && !plan.axes.empty() ? static_cast<int>(plan.axes[0]) : 0;
+  for (int d = 0; d < input.dim(); ++d)
+    if (!contains(plan.axes, d)) plan.sizes.push_back(input.sizes()[d]);
+  for (int d = 0; d < plan.picked.size(); ++d)
+    plan.sizes.insert(plan.at + d, plan.picked[d]);
+  return plan;
+}
+
+Value infer_index(const OpCall& call) {
+  if (has_mask(call))
+    throw NotImplementedError(
+        "index: expected a result of known shape, got a bool mask; it runs "
+        "eagerly only");
+  const Tensor& input = call.tensor(0);
+  return Tensor::meta(plan_of(input, call[1].as_sequence()).sizes,
+                      input.dtype());
+}
+
+// A mask as one index tensor per dim: the positions of its true elements.
+void append_positions(const Tensor& mask, const Tensor& input,
+                      ValueList& items) {
+  for (int d = 0; d < mask.dim(); ++d) {
+    const int axis = static_cast<int>(items.size()) + d;
+    if (axis >= input.dim() || mask.sizes()[d] != input.sizes()[axis])
+      throw IndexError("The shape of the mask " + mask.sizes().str() +
+                       " at index " + std::to_string(d) +
+                       " does not match the shape of the indexed tensor " +
+                       input.sizes().str() + " at index " +
+                       std::to_string(axis));
+  }
+  std::vector<std::vector<int64_t>> positions(static_cast<size_t>(mask.dim()));
+  const std::vector<int64_t> flags = mask.to_ints();
+  const Dims steps = contiguous_strides(mask.sizes());
+  for (size_t i = 0; i < flags.size(); ++i) {
+    if (!flags[i]) continue;
+    for (int d = 0; d < mask.dim(); ++d)
+      positions[static_cast<size_t>(d)].push_back(static_cast<int64_t>(i) /
+                                                  steps[d] % mask.sizes()[d]);
+  }
+  for (const auto& line : positions)
+    items.push_back(Tensor::from(line, {static_cast<int64_t>(line.size())}));
+}
+
+// Offsets into the input of each picked position.
+std::vector<int64_t> picked_offsets(const Tensor& input, const Plan& plan) {
+  std::vector<int64_t> offsets(static_cast<size_t>(numel(plan.picked)), 0);
+  for (size_t k = 0; k < plan.indices.size(); ++k) {
+    const int axis = static_cast<int>(plan.axes[static_cast<int>(k)]);
+    const int64_t size = input.sizes()[axis];
+    const Tensor index = Tensor::empty(plan.picked, DType::i64);
+    index.copy_from(plan.indices[k]);
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      int64_t at = index.data_as<int64_t>()[i];
+      if (at < -size || at >= size)
+        throw IndexError(
+            "index " + std::to_string(at) + " is out of bounds for dimension " +
+            std::to_string(axis) + " with size " + std::to_string(size));
+      if (at < 0) at += size;
+      offsets[i] += at * input.strides()[axis];
+    }
+  }
+  return offsets;
+}
+
+Tensor pick(const Tensor& input, const Plan& plan) {
+  const Tensor out = Tensor::empty(plan.sizes, input.dtype());
+  const std::vector<int64_t> offsets = picked_offsets(input, plan);
+  Dims outer, outer_strides, inner, inner_strides;
+  int kept = 0;
+  for (int d = 0; d < input.dim(); ++d) {
+    if (contains(plan.axes, d)) continue;
+    const bool before = kept++ < plan.at;
+    (before ? outer : inner).push_back(input.sizes()[d]);
+    (before ? outer_strides : inner_strides).push_back(input.strides()[d]);
+  }
+  visit_element_size(input.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    T* to = out.data_as<T>();
+    for_each_point<1>(outer, {outer_strides}, [&](const auto& start) {
+      for (int64_t offset : offsets) {
+        const T* from = input.data_as<T>() + start[0] + offset;
+        for_each_point<1>(inner, {inner_strides},
+                          [&](const auto& at) { *to++ = from[at[0]]; });
+      }
+    });
+  });
+  return out;
+}
+
+Value eager_index(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  ValueList items;
+  for (const Value& item : call[1].as_sequence()) {
+    if (item.is_tensor() && item.as_tensor().dtype() == DType::boolean)
+      append_positions(item.as_tensor(), input, items);
+    else
+      items.push_back(item);
+  }
+  return pick(input, plan_of(input, items));
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "index",
+     .schema = "input, indices",
+     .names = "aten.index.Tensor",
+     .infer = infer_index,
+     .eager = eager_index},
+};
+
+}  // namespace
+
+std::span<const OpRow> index_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,216 @@
+// Python's indexing, `self[index]`: of tensors by ints, slices, None, Ellipsis
+// and index tensors; of tuples, lists, dicts and strings as Python does. On
+// tensors it is a chain of select, slice and unsqueeze, then at most one index.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+bool is_tensor_index(const Value& item) {
+  return item.is_tensor() || item.is_proxy() || item.is_list();
+}
+
+// A list of ints or bools as an index tensor.
+Value index_tensor(const Value& item) {
+  if (!item.is_list()) return item;
+  std::vector<int64_t> values;
+  bool flags = item.size() > 0;
+  for (const Value& entry : item.as_sequence()) {
+    values.push_back(entry.as_int());
+    flags = flags && entry.is_bool();
+  }
+  const Tensor tensor =
+      Tensor::from(values, {static_cast<int64_t>(values.size())});
+  return flags ? tensor.to(DType::boolean) : tensor;
+}
+
+int dims_taken(const Value& item) {
+  if (item.is_none() || item.is_ellipsis()) return 0;
+  if (item.is_tensor() || item.is_proxy()) {
+    const Tensor meta = meta_of(item);
+    return meta.dtype() == DType::boolean ? meta.dim() : 1;
+  }
+  return 1;
+}
+
+// The items of `index` with an Ellipsis where there is none.
+ValueList index_items(const Value& index, int rank) {
+  ValueList items = index.is_tuple() ? index.as_sequence() : ValueList{index};
+  int taken = 0, ellipses = 0;
+  for (const Value& item : items) {
+    taken += dims_taken(item);
+    ellipses += item.is_ellipsis();
+  }
+  if (ellipses > 1)
+    throw IndexError("an index can only have a single ellipsis ('...')");
+  if (taken > rank)
+    throw IndexError("too many indices for tensor of dimension " +
+                     std::to_string(rank));
+  if (ellipses == 0) items.push_back(Ellipsis);
+  return items;
+}
+
+// Consumes the items of an index one by one; `axis_` is the next dim.
+class Indexer {
+ public:
+  explicit Indexer(const Value& self) : value_(self) {}
+
+  Value apply(const Value& index) {
+    const int rank = meta_of(value_).dim();
+    if (rank == 0 && index.is_int())
+      throw IndexError(
+          "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+          "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+    const ValueList items = index_items(index, rank);
+    int taken = 0;
+    for (const Value& item : items) taken += dims_taken(item);
+    for (const Value& item : items) step(item, rank - taken);
+    return picked_ ? fxjit::index(value_, Value::list(std::move(tensors_)))
+                   : alias();
+  }
+
+ private:
+  void step(const Value& item, int skipped) {
+    if (item.is_ellipsis()) return keep(skipped);
+    if (item.is_none()) {
+      value_ = fxjit::unsqueeze(value_, axis_);
+      return keep(1);
+    }
+    if (item.is_slice()) return take_slice(item.as_slice());
+    if (is_tensor_index(item)) return take_tensor(index_tensor(item));
+    if (item.is_int()) return take_int(item.as_int());
+    throw IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+        "Variables are valid indices (got " +
+        std::string(item.kind_name()) + ")");
+  }
+
+  void keep(int count) {
+    tensors_.resize(tensors_.size() + static_cast<size_t>(count));
+    axis_ += count;
+  }
+
+  void take_int(int64_t at) {
+    const int64_t size = meta_of(value_).sizes()[axis_];
+    if (at < -size || at >= size)
+      throw IndexError(
+          "index " + std::to_string(at) + " is out of bounds for dimension " +
+          std::to_string(axis_) + " with size " + std::to_string(size));
+    value_ = fxjit::select(value_, axis_, at);
+    changed_ = true;
+  }
+
+  void take_slice(const Value::SliceView& range) {
+    const int64_t step = range.step.is_none() ? 1 : range.step.as_int();
+    if (step <= 0) throw ValueError("step must be greater than zero");
+    if (!range.start.is_none() || !range.stop.is_none() || step != 1) {
+      value_ = call_function(get_op("slice").canonical,
+                             {value_, axis_, range.start, range.stop, step});
+      changed_ = true;
+    }
+    keep(1);
+  }
+
+  void take_tensor(Value tensor) {
+    axis_ += dims_taken(tensor);
+    tensors_.push_back(std::move(tensor));
+    picked_ = true;
+  }
+
+  // Indexing always gives a new view.
+  Value alias() const {
+    if (changed_ || !value_.is_tensor()) return value_;
+    const Tensor& t = value_.as_tensor();
+    return t.as_strided(t.sizes(), t.strides(), t.offset());
+  }
+
+  Value value_;
+  ValueList tensors_;  // For the index op: a tensor or None per dim.
+  int axis_ = 0;
+  bool picked_ = false;
+  bool changed_ = false;
+};
+
+int64_t position(int64_t at, size_t size, const char* what) {
+  const int64_t count = static_cast<int64_t>(size);
+  if (at < 0) at += count;
+  if (at < 0 || at >= count)
+    throw IndexError(std::string(what) + " index out of range");
+  return at;
+}
+
+struct PythonRange {
+  int64_t start, stop, step;
+};
+
+// slice.indices(size).
+PythonRange python_range(const Value::SliceView& slice, int64_t size) {
+  const int64_t step = slice.step.is_none() ? 1 : slice.step.as_int();
+  if (step == 0) throw ValueError("slice step cannot be zero");
+  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  const auto bound = [&](const Value& value, int64_t fallback) {
+    if (value.is_none()) return fallback;
+    int64_t at = value.as_int();
+    if (at < 0) at += size;
+    return std::clamp(at, low, high);
+  };
+  return {bound(slice.start, step > 0 ? low : high),
+          bound(slice.stop, step > 0 ? high : low), step};
+}
+
+Value item_of_sequence(const Value& self, const Value& index) {
+  if (index.is_slice()) {
+    const PythonRange range =
+        python_range(index.as_slice(), static_cast<int64_t>(self.size()));
+    ValueList items;
+    for (int64_t i = range.start;
+         range.step > 0 ? i < range.stop : i > range.stop; i += range.step)
+      items.push_back(self.at(static_cast<size_t>(i)));
+    return self.is_list() ? Value::list(std::move(items))
+                          : Value::tuple(std::move(items));
+  }
+  if (!index.is_int() && !index.is_bool())
+    throw TypeError(std::string(self.kind_name()) +
+                    " indices must be integers or slices, not " +
+                    std::string(index.kind_name()));
+  const char* what = self.is_list() ? "list" : "tuple";
+  return self.at(
+      static_cast<size_t>(position(index.as_int(), self.size(), what)));
+}
+
+Value decompose_getitem(const OpCall& call) {
+  const Value& self = call[0];
+  if (self.is_sequence()) return item_of_sequence(self, call[1]);
+  if (self.is_dict()) {
+    for (const auto& [key, value] : self.as_dict())
+      if (same(key, call[1])) return value;
+    throw KeyError(repr(call[1]));
+  }
+  if (self.is_string()) {
+    const std::string_view text = self.as_string();
+    return text.substr(
+        static_cast<size_t>(position(call[1].as_int(), text.size(), "string")),
+        1);
+  }
+  if (!self.is_tensor() && !self.is_proxy())
+    throw TypeError("'" + std::string(self.kind_name()) +
+                    "' object is not subscriptable");
+  return Indexer(self).apply(call[1]);
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "getitem",
+     .schema = "input, index",
+     .names = "_operator.getitem .__getitem__",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_getitem},
+};
+
+}  // namespace
+
+std::span<const OpRow> indexing_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,138 @@
+// Resizing of images: one spatial dim after the other, rows picked by constant
+// indices and blended with constant weights.
+#include <cmath>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+struct Resize {
+  int axis;
+  int64_t from, to;
+  float scale;  // Source elements per result element.
+};
+
+Value index_of(const std::vector<int64_t>& positions) {
+  return Tensor::from(positions, {static_cast<int64_t>(positions.size())});
+}
+
+Value nearest(const Value& value, const Resize& resize, bool exact) {
+  std::vector<int64_t> positions;
+  for (int64_t i = 0; i < resize.to; ++i) {
+    const float at =
+        (static_cast<float>(i) + (exact ? 0.5f : 0.0f)) * resize.scale;
+    positions.push_back(
+        std::min(static_cast<int64_t>(std::floor(at)), resize.from - 1));
+  }
+  return fxjit::index_select(value, resize.axis, index_of(positions));
+}
+
+Value blended(const Value& value, const Resize& resize, bool align_corners) {
+  std::vector<int64_t> lower, upper;
+  std::vector<float> weights;
+  for (int64_t i = 0; i < resize.to; ++i) {
+    float at = static_cast<float>(i) * resize.scale;
+    if (!align_corners)
+      at = std::max(0.0f, (static_cast<float>(i) + 0.5f) * resize.scale - 0.5f);
+    const int64_t below = std::min(static_cast<int64_t>(at), resize.from - 1);
+    lower.push_back(below);
+    upper.push_back(std::min(below + 1, resize.from - 1));
+    weights.push_back(std::clamp(at - static_cast<float>(below), 0.0f, 1.0f));
+  }
+  Dims shape(meta_of(value).dim(), 1);
+  shape[resize.axis] = resize.to;
+  const Value weight = Tensor::from(weights, shape);
+  const Value a = fxjit::index_select(value, resize.axis, index_of(lower));
+  const Value b = fxjit::index_select(value, resize.axis, index_of(upper));
+  return a * (1.0 - weight) + b * weight;
+}
+
+// Result sizes of the spatial dims and how far apart the samples lie.
+std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
+                            bool align_corners) {
+  const int spatial = input.dim() - 2;
+  const bool by_size = call.has(1);
+  if (by_size == call.has(2))
+    throw ValueError(by_size
+                         ? "only one of size or scale_factor should be defined"
+                         : "either size or scale_factor should be defined");
+  const Value& given = by_size ? call[1] : call[2];
+  if (given.is_sequence() && static_cast<int>(given.size()) != spatial)
+    throw ValueError(
+        "Input and output must have the same number of spatial dimensions, "
+        "but got input with spatial dimensions of " +
+        Dims(input.sizes().span().subspan(2)).str() + " and output size of " +
+        repr(given));
+  std::vector<Resize> result;
+  for (int i = 0; i < spatial; ++i) {
+    const Value& item =
+        given.is_sequence() ? given.at(static_cast<size_t>(i)) : given;
+    Resize resize{i + 2, input.sizes()[i + 2], 0, 0};
+    resize.to = by_size
+                    ? item.as_int()
+                    : static_cast<int64_t>(std::floor(
+                          static_cast<double>(resize.from) * item.as_double()));
+    if (resize.from <= 0 || resize.to <= 0)
+      runtime_error(
+          "Input and output sizes should be greater than 0, but got "
+          "input (" +
+          std::to_string(resize.from) + ") output (" +
+          std::to_string(resize.to) + ")");
+    const bool recompute = by_size || (call.has(5) && call.flag(5));
+    resize.scale = recompute ? static_cast<float>(resize.from) /
+                                   static_cast<float>(resize.to)
+                             : static_cast<float>(1.0 / item.as_double());
+    if (align_corners)
+      resize.scale = resize.to > 1 ? static_cast<float>(resize.from - 1) /
+                                         static_cast<float>(resize.to - 1)
+                                   : 0;
+    result.push_back(resize);
+  }
+  return result;
+}
+
+Value decompose_interpolate(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const std::string_view mode = call[3].as_string();
+  const bool is_nearest = mode == "nearest" || mode == "nearest-exact";
+  const bool is_linear = (mode == "linear" && input.dim() == 3) ||
+                         (mode == "bilinear" && input.dim() == 4) ||
+                         (mode == "trilinear" && input.dim() == 5);
+  if (input.dim() < 3 || (!is_nearest && !is_linear) || call.flag(6))
+    throw NotImplementedError(
+        "interpolate: expected mode nearest, nearest-exact, linear, bilinear "
+        "or trilinear for 3 to 5 dimensions without antialias, got mode " +
+        repr(call[3]) + " for " + input.sizes().str());
+  if (is_nearest && call.has(4))
+    throw ValueError(
+        "align_corners option can only be set with the interpolating modes: "
+        "linear | bilinear | bicubic | trilinear");
+  const bool align_corners = call.has(4) && call.flag(4);
+  const DType dtype = input.dtype();
+  const Value wide = is_nearest ? call[0] : widened(call[0], dtype);
+  Value value = wide;
+  for (const Resize& resize : resizes(call, input, align_corners))
+    value = is_nearest ? nearest(value, resize, mode == "nearest-exact")
+                       : blended(value, resize, align_corners);
+  return narrowed(value, wide, dtype);
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "interpolate",
+     .schema = "input, size=None, scale_factor=None, mode='nearest', "
+               "align_corners=None, recompute_scale_factor=None, "
+               "antialias=False",
+     .names = "F.interpolate!",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_interpolate},
+};
+
+}  // namespace
+
+std::span<const OpRow> interpolation_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,150 @@
+// Padding: constants around a tensor, or its own elements mirrored, repeated or
+// wrapped around.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+// Pads come in pairs from the last dim backwards.
+void check_pairs(const Tensor& input, const Dims& pads) {
+  if (pads.size() % 2 != 0)
+    runtime_error("Length of pad must be even but instead it equals " +
+                  std::to_string(pads.size()));
+  if (pads.size() > 2 * input.dim())
+    runtime_error(
+        "Length of pad should be no more than twice the number of "
+        "dimensions of the input. Pad length is " +
+        std::to_string(pads.size()) + " while the input has " +
+        std::to_string(input.dim()) + " dimensions.");
+  for (int i = 0; i < pads.size() / 2; ++i) {
+    const int axis = input.dim() - 1 - i;
+    const int64_t size = input.sizes()[axis] + pads[2 * i] + pads[2 * i + 1];
+    if (size < 0)
+      runtime_error("The input size " + std::to_string(input.sizes()[axis]) +
+                    ", plus negative padding " + std::to_string(pads[2 * i]) +
+                    " and " + std::to_string(pads[2 * i + 1]) +
+                    " resulted in a negative output size, which is invalid. "
+                    "Check dimension " +
+                    std::to_string(axis) + " of your input.");
+  }
+}
+
+Value block(const Tensor& like, int axis, int64_t length, const Value& fill) {
+  Dims sizes = like.sizes();
+  sizes[axis] = length;
+  return fxjit::full(Value(sizes), fill, like.dtype());
+}
+
+Value decompose_constant_pad(const OpCall& call) {
+  const Dims pads = call.dims(1);
+  Value value = call[0];
+  bool copied = false;
+  check_pairs(meta_of(value), pads);
+  for (int i = 0; i < pads.size() / 2; ++i) {
+    const Tensor meta = meta_of(value);
+    const int axis = meta.dim() - 1 - i;
+    const int64_t before = pads[2 * i], after = pads[2 * i + 1];
+    const int64_t first = std::max<int64_t>(-before, 0);
+    const int64_t kept =
+        meta.sizes()[axis] - first - std::max<int64_t>(-after, 0);
+    if (kept < 0)
+      throw NotImplementedError(
+          "constant_pad_nd: expected negative padding to leave elements");
+    if (before < 0 || after < 0)
+      value = fxjit::narrow(value, axis, first, kept);
+    ValueList parts;
+    if (before > 0) parts.push_back(block(meta, axis, before, call[2]));
+    parts.push_back(value);
+    if (after > 0) parts.push_back(block(meta, axis, after, call[2]));
+    copied = parts.size() > 1;
+    if (copied) value = fxjit::cat(Value::list(parts), axis);
+  }
+  return copied ? value : method(value, "clone");
+}
+
+int64_t wrapped_position(int64_t at, int64_t size) {
+  return ((at % size) + size) % size;
+}
+
+// Which element stands at position `at` (negative before the start).
+int64_t source_position(std::string_view mode, int64_t at, int64_t size) {
+  if (mode == "replicate") return std::clamp<int64_t>(at, 0, size - 1);
+  if (mode == "circular") return wrapped_position(at, size);
+  if (at < 0) return -at;
+  return at < size ? at : 2 * (size - 1) - at;
+}
+
+void check_mode(std::string_view mode, int64_t before, int64_t after,
+                const Tensor& input, int axis) {
+  const int64_t size = input.sizes()[axis];
+  const int64_t most = std::max(before, after);
+  if (mode == "reflect" && most >= size)
+    runtime_error(
+        "Padding size should be less than the corresponding input "
+        "dimension, but got: padding (" +
+        std::to_string(before) + ", " + std::to_string(after) +
+        ") at dimension " + std::to_string(axis) + " of input " +
+        input.sizes().str());
+  if (mode == "circular" && most > size)
+    runtime_error("Padding value causes wrapping around more than once.");
+  if (size == 0)
+    runtime_error("Expected a non-empty dimension " + std::to_string(axis) +
+                  " to pad, got input of size " + input.sizes().str());
+}
+
+Value padded_by_index(const OpCall& call, std::string_view mode) {
+  const Dims pads = call.dims(1);
+  Value value = call[0];
+  check_pairs(meta_of(value), pads);
+  for (int i = 0; i < pads.size() / 2; ++i) {
+    const Tensor meta = meta_of(value);
+    const int axis = meta.dim() - 1 - i;
+    const int64_t before = pads[2 * i], after = pads[2 * i + 1];
+    if (before == 0 && after == 0) continue;
+    check_mode(mode, before, after, meta, axis);
+    const int64_t size = meta.sizes()[axis];
+    std::vector<int64_t> positions;
+    for (int64_t at = -before; at < size + after; ++at)
+      positions.push_back(source_position(mode, at, size));
+    const Tensor index =
+        Tensor::from(positions, {static_cast<int64_t>(positions.size())});
+    value = fxjit::index_select(value, axis, index);
+  }
+  return value;
+}
+
+Value decompose_pad(const OpCall& call) {
+  const std::string_view mode = call[2].as_string();
+  if (mode == "constant")
+    return call_function(get_op("constant_pad_nd").canonical,
+                         {call[0], call[1], call.has(3) ? call[3] : Value(0)});
+  if (mode == "reflect" || mode == "replicate" || mode == "circular") {
+    if (call.has(3) && !same(call[3], 0))
+      runtime_error("Padding mode \"" + std::string(mode) +
+                    "\" doesn't take in value argument");
+    return padded_by_index(call, mode);
+  }
+  throw NotImplementedError("Unrecognised padding mode " + std::string(mode));
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "pad",
+     .schema = "input, pad, mode='constant', value=None",
+     .names = "F.pad! aten.pad.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_pad},
+    {.name = "constant_pad_nd",
+     .schema = "input, pad, value=0",
+     .names = "torch.constant_pad_nd aten.constant_pad_nd.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_constant_pad},
+};
+
+}  // namespace
+
+std::span<const OpRow> padding_rows() { return kRows; }
+
+}  // namespace fxjit::ops

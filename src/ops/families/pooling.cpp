@@ -1,0 +1,304 @@
+// Max and average pooling. Adaptive pooling is separable and is composed of
+// reductions, one spatial dim after the other.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+#include "src/ops/pool_kernel.h"
+
+namespace fxjit::ops {
+namespace {
+
+size_t index_of(const OpCall& call, const char* name) {
+  const int i = call.op.index_of(name);
+  FXJIT_CHECK(i >= 0, std::string(call.op.name()) + " lacks " + name);
+  return static_cast<size_t>(i);
+}
+
+Dims window_arg(const OpCall& call, const char* name, int spatial) {
+  const Dims dims = call.dims(index_of(call, name));
+  if (dims.size() == 1) return Dims(spatial, dims[0]);
+  if (dims.size() != spatial)
+    runtime_error(std::string(call.op.name()) + ": " + name +
+                  " must either be a single int, or a tuple of " +
+                  std::to_string(spatial) + " ints");
+  return dims;
+}
+
+int64_t pooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
+                    int64_t dilation, bool ceil_mode) {
+  const int64_t span = size + 2 * pad - dilation * (kernel - 1) - 1;
+  if (span < 0) return ceil_mode && span + stride > 0 ? 1 : 0;
+  int64_t places = (span + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+  // The last window starts inside the image or its left padding.
+  if (ceil_mode && (places - 1) * stride >= size + pad) --places;
+  return places;
+}
+
+void check_windows(const PoolParams& params) {
+  for (int i = 0; i < params.spatial; ++i) {
+    if (params.kernel[i] <= 0)
+      runtime_error("kernel size should be greater than zero, but got " +
+                    params.kernel.str());
+    if (params.stride[i] <= 0) runtime_error("stride should not be zero");
+    if (params.dilation[i] <= 0)
+      runtime_error("dilation should be greater than zero, but got " +
+                    params.dilation.str());
+    if (params.padding[i] < 0)
+      runtime_error("pad must be non-negative, but got pad: " +
+                    std::to_string(params.padding[i]));
+    const int64_t reach = (params.kernel[i] - 1) * params.dilation[i] + 1;
+    if (params.padding[i] > reach / 2)
+      runtime_error(
+          "pad should be at most half of effective kernel size, but got pad=" +
+          std::to_string(params.padding[i]) +
+          ", kernel_size=" + std::to_string(params.kernel[i]) +
+          " and dilation=" + std::to_string(params.dilation[i]));
+  }
+}
+
+Value infer_pool(const OpCall& call) {
+  const PoolParams params = pool_params(call);
+  Dims sizes = params.output;
+  if (!params.batched) sizes.erase(0);
+  const Tensor values = Tensor::meta(sizes, call.tensor(0).dtype());
+  if (!params.indices) return values;
+  return Value::tuple({values, Tensor::meta(sizes, DType::i64)});
+}
+
+Tensor without_batch(const Tensor& tensor) {
+  Dims sizes = tensor.sizes();
+  sizes.erase(0);
+  return tensor.as_strided(sizes, contiguous_strides(sizes), 0);
+}
+
+Value eager_pool(const OpCall& call) {
+  const PoolParams params = pool_params(call);
+  Tensor input = call.tensor(0);
+  if (!params.batched) {
+    Dims sizes = input.sizes(), strides = input.strides();
+    sizes.insert(0, 1);
+    strides.insert(0, 0);
+    input = input.as_strided(sizes, strides, input.offset());
+  }
+  Tensor out = Tensor::empty(params.output, input.dtype());
+  Tensor positions;
+  if (params.indices) positions = Tensor::empty(params.output, DType::i64);
+  run_pool(params, input, out, positions);
+  if (!params.batched) {
+    out = without_batch(out);
+    if (params.indices) positions = without_batch(positions);
+  }
+  if (!params.indices) return out;
+  return Value::tuple({out, positions});
+}
+
+// Where output cell `i` of `count` begins in `size` elements.
+int64_t cell_begin(int64_t i, int64_t count, int64_t size) {
+  return i * size / count;
+}
+int64_t cell_end(int64_t i, int64_t count, int64_t size) {
+  return ((i + 1) * size + count - 1) / count;
+}
+
+Value reduced_over(const Value& value, const Value& dims, bool average,
+                   bool keepdim) {
+  return average ? fxjit::mean(value, dims, keepdim)
+                 : fxjit::amax(value, dims, keepdim);
+}
+
+// `axis` pooled to `count` cells: equal cells by a reshape, others one by one.
+Value adapted(const Value& value, int axis, int64_t count, bool average) {
+  const int64_t size = meta_of(value).sizes()[axis];
+  if (count == size) return value;
+  if (count > 0 && size % count == 0) {
+    const Value cells =
+        fxjit::unflatten(value, axis, Value::tuple({count, size / count}));
+    return reduced_over(cells, Value::tuple({axis + 1}), average, false);
+  }
+  ValueList cells;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = cell_begin(i, count, size);
+    const Value part =
+        fxjit::narrow(value, axis, begin, cell_end(i, count, size) - begin);
+    cells.push_back(reduced_over(part, Value::tuple({axis}), average, true));
+  }
+  if (cells.empty()) return fxjit::narrow(value, axis, 0, 0);
+  return fxjit::cat(Value::list(std::move(cells)), axis);
+}
+
+Value adaptive_pool(const OpCall& call, bool average) {
+  const Tensor input = meta_of(call[0]);
+  const std::string_view name = call.op.name();
+  const int spatial = name.ends_with("1d") ? 1 : 2;
+  if (input.dim() != spatial + 1 && input.dim() != spatial + 2)
+    runtime_error(std::string(name) + "(): Expected " +
+                  std::to_string(spatial + 1) + "D or " +
+                  std::to_string(spatial + 2) + "D tensor, but got " +
+                  input.sizes().str());
+  // None keeps a dim's size.
+  const Value& wanted = call[1];
+  ValueList items = wanted.is_sequence()
+                        ? wanted.as_sequence()
+                        : ValueList(static_cast<size_t>(spatial), wanted);
+  if (items.size() == 1) items.resize(static_cast<size_t>(spatial), items[0]);
+  if (static_cast<int>(items.size()) != spatial)
+    runtime_error(std::string(name) + "(): output_size must be " +
+                  std::to_string(spatial));
+  const DType dtype = input.dtype();
+  const Value wide = widened(call[0], dtype);
+  Value value = wide;
+  bool single = true;
+  for (const Value& item : items) single = single && same(item, 1);
+  if (single) {
+    ValueList dims;
+    for (int i = spatial; i > 0; --i) dims.push_back(-i);
+    value = reduced_over(value, Value::tuple(std::move(dims)), average, true);
+    return narrowed(value, wide, dtype);
+  }
+  for (int i = 0; i < spatial; ++i) {
+    const Value& item = items[static_cast<size_t>(i)];
+    if (!item.is_none())
+      value = adapted(value, input.dim() - spatial + i, item.as_int(), average);
+  }
+  return method(narrowed(value, wide, dtype), "contiguous");
+}
+
+Value decompose_adaptive_average(const OpCall& call) {
+  return adaptive_pool(call, true);
+}
+
+Value decompose_adaptive_max(const OpCall& call) {
+  if (call.flag(2))
+    throw NotImplementedError(
+        "adaptive_max_pool: expected return_indices=False");
+  return adaptive_pool(call, false);
+}
+
+constexpr OpRow pool(const char* name, const char* schema, const char* names) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::pool,
+          .infer = infer_pool,
+          .eager = eager_pool};
+}
+
+constexpr OpRow adaptive(const char* name, const char* schema,
+                         const char* names, DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr const char* kMax =
+    "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "
+    "return_indices=False";
+constexpr const char* kAverage1d =
+    "input, kernel_size, stride=None, padding=0, ceil_mode=False, "
+    "count_include_pad=True";
+constexpr const char* kAverage =
+    "input, kernel_size, stride=None, padding=0, ceil_mode=False, "
+    "count_include_pad=True, divisor_override=None";
+
+constexpr OpRow kRows[] = {
+    pool("max_pool1d", kMax,
+         "F.max_pool1d! torch.max_pool1d aten.max_pool1d.default"),
+    pool("max_pool2d", kMax,
+         "F.max_pool2d! torch.max_pool2d aten.max_pool2d.default "
+         "nn.MaxPool2d"),
+    pool("max_pool3d", kMax,
+         "F.max_pool3d! torch.max_pool3d aten.max_pool3d.default"),
+    pool("max_pool1d_with_indices", kMax,
+         "F.max_pool1d_with_indices! torch.max_pool1d_with_indices "
+         "aten.max_pool1d_with_indices.default"),
+    pool("max_pool2d_with_indices", kMax,
+         "F.max_pool2d_with_indices! "
+         "torch._C._nn.max_pool2d_with_indices "
+         "aten.max_pool2d_with_indices.default"),
+    pool("avg_pool1d", kAverage1d,
+         "torch.avg_pool1d F.avg_pool1d aten.avg_pool1d.default"),
+    pool("avg_pool2d", kAverage,
+         "torch._C._nn.avg_pool2d F.avg_pool2d aten.avg_pool2d.default "
+         "nn.AvgPool2d"),
+    pool("avg_pool3d", kAverage,
+         "torch._C._nn.avg_pool3d F.avg_pool3d aten.avg_pool3d.default"),
+    adaptive("adaptive_avg_pool1d", "input, output_size",
+             "torch.adaptive_avg_pool1d F.adaptive_avg_pool1d "
+             "aten.adaptive_avg_pool1d.default",
+             decompose_adaptive_average),
+    adaptive("adaptive_avg_pool2d", "input, output_size",
+             "F.adaptive_avg_pool2d! torch._C._nn.adaptive_avg_pool2d "
+             "aten.adaptive_avg_pool2d.default "
+             "aten._adaptive_avg_pool2d.default nn.AdaptiveAvgPool2d",
+             decompose_adaptive_average),
+    adaptive("adaptive_max_pool1d", "input, output_size, return_indices=False",
+             "F.adaptive_max_pool1d! torch.adaptive_max_pool1d",
+             decompose_adaptive_max),
+    adaptive("adaptive_max_pool2d", "input, output_size, return_indices=False",
+             "F.adaptive_max_pool2d! torch._C._nn.adaptive_max_pool2d",
+             decompose_adaptive_max),
+};
+
+}  // namespace
+
+PoolParams pool_params(const OpCall& call) {
+  PoolParams params;
+  const std::string name(call.op.name());
+  params.average = name.starts_with("avg");
+  params.spatial = name.find("1d") != name.npos   ? 1
+                   : name.find("2d") != name.npos ? 2
+                                                  : 3;
+  Dims input = call.tensor(0).sizes();
+  params.batched = input.size() == params.spatial + 2;
+  if (!params.batched && input.size() != params.spatial + 1)
+    runtime_error(name + "(): Expected " + std::to_string(params.spatial + 1) +
+                  "D or " + std::to_string(params.spatial + 2) +
+                  "D tensor, but got: " + input.str());
+  if (!params.batched) input.insert(0, 1);
+  params.kernel = window_arg(call, "kernel_size", params.spatial);
+  const Value& stride = call[index_of(call, "stride")];
+  const bool own_stride =
+      !stride.is_none() && !(stride.is_sequence() && stride.size() == 0);
+  params.stride =
+      own_stride ? window_arg(call, "stride", params.spatial) : params.kernel;
+  params.padding = window_arg(call, "padding", params.spatial);
+  params.dilation = params.average
+                        ? Dims(params.spatial, 1)
+                        : window_arg(call, "dilation", params.spatial);
+  check_windows(params);
+  if (params.average) {
+    params.count_include_pad = call.flag(index_of(call, "count_include_pad"));
+    const int divisor = call.op.index_of("divisor_override");
+    if (divisor >= 0 && call.has(static_cast<size_t>(divisor))) {
+      params.divisor = call.integer(static_cast<size_t>(divisor));
+      if (params.divisor == 0) runtime_error("divisor must be not zero");
+    }
+  } else {
+    params.indices = call.flag(index_of(call, "return_indices")) ||
+                     name.ends_with("with_indices");
+  }
+  const bool ceil_mode = call.flag(index_of(call, "ceil_mode"));
+  params.output = {input[0], input[1]};
+  std::string planes = std::to_string(input[1]), result = planes;
+  bool fits = true;
+  for (int i = 0; i < params.spatial; ++i) {
+    params.output.push_back(pooled_size(input[2 + i], params.kernel[i],
+                                        params.stride[i], params.padding[i],
+                                        params.dilation[i], ceil_mode));
+    planes += "x" + std::to_string(input[2 + i]);
+    result += "x" + std::to_string(params.output[2 + i]);
+    fits = fits && params.output[2 + i] >= 1;
+  }
+  if (!fits)
+    runtime_error("Given input size: (" + planes +
+                  "). Calculated output size: (" + result +
+                  "). Output size is too small");
+  return params;
+}
+
+std::span<const OpRow> pooling_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,334 @@
+// Reductions over dims. Sums, products, extrema and any/all reduce directly;
+// the rest is composed of them (in float32 for the half types).
+#include <cmath>
+#include <limits>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/reduction_kernels.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+Tensor reduced(const OpCall& call, DType dtype) {
+  const Tensor& input = call.tensor(0);
+  const Dims axes = axes_arg(call, 1, input.dim());
+  return Tensor::meta(reduced_shape(input.sizes(), axes, call.flag(2)), dtype);
+}
+
+DType sum_dtype(const OpCall& call, const Tensor& input) {
+  return dtype_arg(call, 3,
+                   is_floating(input.dtype()) ? input.dtype() : DType::i64);
+}
+
+Value infer_sum(const OpCall& call) {
+  return reduced(call, sum_dtype(call, call.tensor(0)));
+}
+
+// Extrema of nothing do not exist.
+void check_not_empty(const char* name, const Tensor& input, const Dims& axes,
+                     bool all) {
+  if (input.numel() != 0) return;
+  if (all)
+    runtime_error(std::string(name) +
+                  "(): Expected reduction dim to be specified for "
+                  "input.numel() == 0. Specify the reduction dim with the "
+                  "'dim' argument.");
+  for (int64_t axis : axes)
+    if (input.dim() > 0 && input.sizes()[axis] == 0)
+      throw IndexError(std::string(name) + "(): Expected reduction dim " +
+                       std::to_string(axis) + " to have non-zero size.");
+}
+
+bool reduces_all(const OpCall& call) {
+  return !call.has(1) || (call[1].is_sequence() && call[1].size() == 0);
+}
+
+Value infer_extremum(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  check_not_empty(call.op.row.name, input, axes_arg(call, 1, input.dim()),
+                  reduces_all(call));
+  return reduced(call, input.dtype());
+}
+
+Value infer_position(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  check_not_empty(call.op.row.name, input, axes_arg(call, 1, input.dim()),
+                  reduces_all(call));
+  if (input.dtype() == DType::boolean)
+    runtime_error(std::string("\"") + call.op.row.name +
+                  "_cpu\" not implemented for 'Bool'");
+  return reduced(call, DType::i64);
+}
+
+Value infer_truth(const OpCall& call) {
+  // uint8 stood for bool once and still gives uint8.
+  const DType dtype = call.tensor(0).dtype();
+  return reduced(call, dtype == DType::u8 ? DType::u8 : DType::boolean);
+}
+
+template <bool kMax>
+Value eager_position(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Tensor shape = infer_position(call).as_tensor();
+  Tensor out = Tensor::empty(shape.sizes(), DType::i64);
+  if (call.has(1))
+    arg_extremum(input, dim_arg(call, 1, input.dim()), kMax, out);
+  else
+    arg_extremum(input.contiguous().as_strided({input.numel()}, {1},
+                                               input.contiguous().offset()),
+                 0, kMax, out);
+  return out;
+}
+
+// max(x) and max(x, dim) -> (values, indices) and max(x, other).
+template <bool kMax>
+Value decompose_extremum(const OpCall& call) {
+  const auto best = kMax ? amax : amin;
+  if (call[1].is_tensor() || call[1].is_proxy())
+    return kMax ? maximum(call[0], call[1]) : minimum(call[0], call[1]);
+  if (!call.has(1)) {
+    check_not_empty(kMax ? "max" : "min", meta_of(call[0]), {}, true);
+    return best(call[0], Value::tuple({}), false);
+  }
+  const auto position = kMax ? argmax : argmin;
+  check_not_empty(kMax ? "max" : "min", meta_of(call[0]),
+                  axes_arg(call, 1, meta_of(call[0]).dim()), false);
+  return Value::tuple(
+      {best(call[0], call[1], call[2]), position(call[0], call[1], call[2])});
+}
+
+Value decompose_mean(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const DType dtype = dtype_arg(call, 3, input.dtype());
+  if (!is_floating(dtype))
+    runtime_error(
+        std::string("mean(): could not infer output dtype. Input dtype must be "
+                    "either a floating point or complex dtype. Got: ") +
+        torch_type_name(dtype));
+  const Dims axes = axes_arg(call, 1, input.dim());
+  const Value wide = widened(call[0], dtype);
+  const Value total = fxjit::sum(wide, axes_value(axes), call[2]);
+  return narrowed(total / double(count_along(input, axes)), wide, dtype);
+}
+
+struct Spread {
+  Value variance;
+  Value wide;
+  DType dtype;
+};
+
+// Two passes: the mean, then the mean of squared distances.
+Spread spread(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (!is_floating(input.dtype()))
+    runtime_error(std::string(call.op.row.name) +
+                  " only support floating point and complex dtypes");
+  // var(x, False) gives `unbiased` in the place of `dim`.
+  const bool flag_first = call[1].is_bool();
+  Dims axes;
+  if (flag_first)
+    for (int d = 0; d < input.dim(); ++d) axes.push_back(d);
+  else
+    axes = axes_arg(call, 1, input.dim());
+  const Value& unbiased = flag_first ? call[1] : call[2];
+  double correction = 1;
+  if (!unbiased.is_none()) correction = unbiased.as_bool() ? 1 : 0;
+  if (call.has(4)) correction = call.number(4);
+  const double count = double(count_along(input, axes));
+  const Value wide = widened(call[0], input.dtype());
+  const Value dims = axes_value(axes);
+  const Value center = fxjit::sum(wide, dims, true) / count;
+  const Value distance = wide - center;
+  const Value total = fxjit::sum(distance * distance, dims, call[3]);
+  return {total / std::max(0.0, count - correction), wide, input.dtype()};
+}
+
+Value decompose_var(const OpCall& call) {
+  const Spread s = spread(call);
+  return narrowed(s.variance, s.wide, s.dtype);
+}
+
+Value decompose_std(const OpCall& call) {
+  const Spread s = spread(call);
+  return narrowed(fxjit::sqrt(s.variance), s.wide, s.dtype);
+}
+
+Value decompose_logsumexp(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const DType dtype = is_floating(input.dtype()) ? input.dtype() : DType::f32;
+  const Value wide = widened(call[0], dtype);
+  const Value dims = axes_value(axes_arg(call, 1, input.dim()));
+  if (count_along(input, axes_arg(call, 1, input.dim())) == 0)
+    return narrowed(fxjit::log(fxjit::sum(fxjit::exp(wide), dims, call[2])),
+                    wide, dtype);
+  const Value top = fxjit::amax(wide, dims, true);
+  // Infinite maxima would give inf - inf.
+  const Value shift = fxjit::where(fxjit::isinf(top), 0.0, top);
+  const Value total = fxjit::sum(fxjit::exp(wide - shift), dims, true);
+  Value result = fxjit::log(total) + shift;
+  if (!call.flag(2) && input.dim() > 0) result = fxjit::squeeze(result, dims);
+  return narrowed(result, wide, dtype);
+}
+
+Value decompose_vector_norm(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const DType dtype = dtype_arg(call, 4, input.dtype());
+  if (!is_floating(dtype))
+    runtime_error(
+        "linalg.vector_norm: Expected a floating point or complex tensor as "
+        "input. Got " +
+        std::string(torch_type_name(dtype)));
+  const Value dims = axes_value(axes_arg(call, 2, input.dim()));
+  const Value wide = widened(call[0], dtype);
+  const double order = call.number(1);
+  Value result;
+  if (order == 2)
+    result = fxjit::sqrt(fxjit::sum(wide * wide, dims, call[3]));
+  else if (order == 1)
+    result = fxjit::sum(fxjit::abs(wide), dims, call[3]);
+  else if (order == std::numeric_limits<double>::infinity())
+    result = fxjit::amax(fxjit::abs(wide), dims, call[3]);
+  else if (order == -std::numeric_limits<double>::infinity())
+    result = fxjit::amin(fxjit::abs(wide), dims, call[3]);
+  else if (order == 0)
+    result =
+        fxjit::sum(method(fxjit::ne(wide, 0), "to", {compute_dtype(dtype)}),
+                   dims, call[3]);
+  else
+    result = fxjit::pow(
+        fxjit::sum(fxjit::pow(fxjit::abs(wide), order), dims, call[3]),
+        1 / order);
+  return narrowed(result, wide, dtype);
+}
+
+// Of a matrix or vector alike: "fro" is the 2-norm of all elements.
+Value decompose_norm(const OpCall& call) {
+  if (call[1].is_string() && call[1].as_string() != "fro")
+    throw NotImplementedError("norm: expected p to be a number or 'fro', got " +
+                              repr(call[1]));
+  const Value order = call[1].is_number() ? call[1] : Value(2.0);
+  return call_function(get_function("torch._C._linalg.linalg_vector_norm"),
+                       {call[0], order, call[2], call[3]}, {{"dtype", call[5]}},
+                       call.source);
+}
+
+Value infer_cumsum(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  dim_arg(call, 1, input.dim());
+  const DType dtype = dtype_arg(
+      call, 2, is_floating(input.dtype()) ? input.dtype() : DType::i64);
+  return Tensor::meta(input.sizes(), dtype);
+}
+
+Value eager_cumsum(const OpCall& call) {
+  const Tensor shape = infer_cumsum(call).as_tensor();
+  const Tensor& input = call.tensor(0);
+  Tensor out = Tensor::empty(shape.sizes(), kernel_dtype(shape.dtype()));
+  cumulative_sum(input.to(shape.dtype()).to(out.dtype()),
+                 dim_arg(call, 1, input.dim()), out);
+  return out.to(shape.dtype());
+}
+
+constexpr const char* kAlong = "input, dim=None, keepdim=False";
+constexpr const char* kAlongTyped =
+    "input, dim=None, keepdim=False, *, dtype=None";
+constexpr const char* kSpread =
+    "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
+
+constexpr OpRow reduction(const char* name, const char* schema,
+                          const char* names, InferFn infer, Prim prim) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::reduce,
+          .infer = infer,
+          .reduce_prim = prim};
+}
+
+constexpr OpRow composed(const char* name, const char* schema,
+                         const char* names, DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    reduction("sum", kAlongTyped,
+              "torch.sum .sum aten.sum.default aten.sum.dim_IntList "
+              "onnx.ReduceSum",
+              infer_sum, Prim::reduce_sum),
+    reduction("prod", kAlongTyped,
+              "torch.prod .prod aten.prod.default aten.prod.dim_int "
+              "onnx.ReduceProd",
+              infer_sum, Prim::reduce_prod),
+    reduction("amax", "input, dim=(), keepdim=False",
+              "torch.amax .amax aten.amax.default onnx.ReduceMax",
+              infer_extremum, Prim::reduce_max),
+    reduction("amin", "input, dim=(), keepdim=False",
+              "torch.amin .amin aten.amin.default onnx.ReduceMin",
+              infer_extremum, Prim::reduce_min),
+    reduction("any", kAlong,
+              "torch.any .any aten.any.default aten.any.dim aten.any.dims",
+              infer_truth, Prim::reduce_any),
+    reduction("all", kAlong,
+              "torch.all .all aten.all.default aten.all.dim aten.all.dims",
+              infer_truth, Prim::reduce_all),
+    composed("max", kAlong,
+             "torch.max .max aten.max.default aten.max.dim aten.max.other",
+             decompose_extremum<true>),
+    composed("min", kAlong,
+             "torch.min .min aten.min.default aten.min.dim aten.min.other",
+             decompose_extremum<false>),
+    {.name = "argmax",
+     .schema = kAlong,
+     .names = "torch.argmax .argmax aten.argmax.default",
+     .infer = infer_position,
+     .eager = eager_position<true>},
+    {.name = "argmin",
+     .schema = kAlong,
+     .names = "torch.argmin .argmin aten.argmin.default",
+     .infer = infer_position,
+     .eager = eager_position<false>},
+    composed("mean", kAlongTyped,
+             "torch.mean .mean aten.mean.default aten.mean.dim "
+             "onnx.ReduceMean",
+             decompose_mean),
+    composed("var", kSpread,
+             "torch.var .var aten.var.default aten.var.dim "
+             "aten.var.correction",
+             decompose_var),
+    composed("std", kSpread,
+             "torch.std .std aten.std.default aten.std.dim "
+             "aten.std.correction",
+             decompose_std),
+    composed("logsumexp", "input, dim, keepdim=False",
+             "torch.logsumexp .logsumexp aten.logsumexp.default "
+             "onnx.ReduceLogSumExp",
+             decompose_logsumexp),
+    composed("linalg_vector_norm",
+             "input, ord=2, dim=None, keepdim=False, *, dtype=None",
+             "torch._C._linalg.linalg_vector_norm torch.linalg.vector_norm "
+             "aten.linalg_vector_norm.default",
+             decompose_vector_norm),
+    composed("norm",
+             "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
+             "torch.functional.norm! torch.norm .norm aten.norm.Scalar "
+             "aten.norm.ScalarOpt_dim",
+             decompose_norm),
+    {.name = "cumsum",
+     .schema = "input, dim, *, dtype=None",
+     .names = "torch.cumsum .cumsum aten.cumsum.default",
+     .infer = infer_cumsum,
+     .eager = eager_cumsum},
+};
+
+}  // namespace
+
+std::span<const OpRow> reduction_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,119 @@
+#include "src/ops/families/structured.h"
+
+#include "fxjit/proxy_base.h"
+
+namespace fxjit::ops {
+
+void runtime_error(const std::string& message) { throw RuntimeError(message); }
+
+Tensor meta_of(const Value& value) {
+  if (value.is_tensor()) return value.as_tensor();
+  if (value.is_proxy()) {
+    const Value known = value.as_proxy()->val();
+    if (known.is_tensor()) return known.as_tensor();
+  }
+  throw UserError("expected a tensor of known shape, got " +
+                  std::string(value.kind_name()));
+}
+
+std::string x_shape(const Dims& sizes) {
+  std::string text;
+  for (int i = 0; i < sizes.size(); ++i)
+    text += (i ? "x" : "") + std::to_string(sizes[i]);
+  return text;
+}
+
+int dim_arg(const OpCall& call, size_t i, int rank) {
+  return wrap_dim(call.integer(i), rank);
+}
+
+Dims axes_arg(const OpCall& call, size_t i, int rank) {
+  Dims axes;
+  const bool all =
+      !call.has(i) || (call[i].is_sequence() && call[i].size() == 0);
+  if (all) {
+    for (int d = 0; d < rank; ++d) axes.push_back(d);
+    return axes;
+  }
+  for (int64_t dim : call.dims(i)) {
+    const int axis = wrap_dim(dim, rank);
+    if (contains(axes, axis))
+      runtime_error("dim " + std::to_string(axis) +
+                    " appears multiple times in the list of dims");
+    axes.push_back(axis);
+  }
+  return rank == 0 ? Dims() : axes;
+}
+
+DType dtype_arg(const OpCall& call, size_t i, DType fallback) {
+  return call.has(i) ? call[i].as_dtype() : fallback;
+}
+
+Dims per_axis_arg(const OpCall& call, size_t i, int count) {
+  Dims dims = call.dims(i);
+  if (dims.size() == 1) return Dims(count, dims[0]);
+  if (dims.size() != count)
+    runtime_error("expected " + std::string(call.op.parameters[i].name) +
+                  " to be a single integer value or a list of " +
+                  std::to_string(count) + " values to match the convolution " +
+                  "dimensions, but got " + call.op.parameters[i].name + "=" +
+                  dims.str());
+  return dims;
+}
+
+Dims flat_dims(const Value& value) {
+  if (value.is_sequence() && value.size() == 1 && value.at(0).is_sequence())
+    return value.at(0).as_dims();
+  return value.as_dims();
+}
+
+std::vector<Tensor> tensors_arg(const OpCall& call, size_t i) {
+  std::vector<Tensor> tensors;
+  for (const Value& item : call[i].as_sequence())
+    tensors.push_back(item.as_tensor());
+  return tensors;
+}
+
+bool contains(const Dims& axes, int64_t axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim) {
+  Dims shape;
+  for (int d = 0; d < sizes.size(); ++d) {
+    if (!contains(axes, d))
+      shape.push_back(sizes[d]);
+    else if (keepdim)
+      shape.push_back(1);
+  }
+  return shape;
+}
+
+Dims axes_last(int rank, const Dims& axes) {
+  Dims order;
+  for (int d = 0; d < rank; ++d)
+    if (!contains(axes, d)) order.push_back(d);
+  for (int64_t axis : axes) order.push_back(axis);
+  return order;
+}
+
+Tensor permuted(const Tensor& tensor, const Dims& order) {
+  Dims sizes, strides;
+  for (int64_t d : order) {
+    sizes.push_back(tensor.sizes()[d]);
+    strides.push_back(tensor.strides()[d]);
+  }
+  return tensor.as_strided(sizes, strides, tensor.offset());
+}
+
+Tensor axis_last(const Tensor& tensor, int axis) {
+  if (tensor.dim() == 0) return tensor.as_strided({1}, {1}, tensor.offset());
+  return permuted(tensor, axes_last(tensor.dim(), {axis}));
+}
+
+DType kernel_dtype(DType dtype) {
+  if (!is_floating(dtype)) return DType::i64;
+  return compute_dtype(dtype);
+}
+
+}  // namespace fxjit::ops

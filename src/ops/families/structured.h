@@ -1,0 +1,106 @@
+// What the structured families (reductions, norms, views, contractions, ...)
+// share: reading canonical arguments, making result metas, and walking strided
+// tensors. Used by the files of this folder only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fxjit/op.h"
+#include "src/tensor/strided.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::ops {
+
+// RuntimeError with torch's text; op, node and source are filled in by the
+// caller of the row's function.
+[[noreturn]] void runtime_error(const std::string& message);
+
+// Shape and type of an argument of a decomposition: the tensor itself, or what
+// a proxy knows of its node (UserError when it knows nothing).
+Tensor meta_of(const Value& value);
+
+// "2x3" and "[2, 3]", as torch writes shapes in messages.
+std::string x_shape(const Dims& sizes);
+
+// A wrapped dimension argument.
+int dim_arg(const OpCall& call, size_t i, int rank);
+// Wrapped dimensions of an int, a sequence, or None / () for all of them.
+Dims axes_arg(const OpCall& call, size_t i, int rank);
+// A dtype argument or, when it is None, `fallback`.
+DType dtype_arg(const OpCall& call, size_t i, DType fallback);
+// An int, or a sequence of 1 or `count` ints, as `count` ints.
+Dims per_axis_arg(const OpCall& call, size_t i, int count);
+// Sizes given as one sequence or one by one (a "*sizes" parameter).
+Dims flat_dims(const Value& value);
+// A list or tuple of tensors.
+std::vector<Tensor> tensors_arg(const OpCall& call, size_t i);
+
+bool contains(const Dims& axes, int64_t axis);
+// Shape after reducing `axes`.
+Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim);
+// Axes not in `axes` in order, followed by `axes`.
+Dims axes_last(int rank, const Dims& axes);
+Tensor permuted(const Tensor& tensor, const Dims& order);
+// `axis` moved to the end.
+Tensor axis_last(const Tensor& tensor, int axis);
+
+// Type in which eager kernels of this folder compute: float for the half
+// types, int64 for integers and bool.
+DType kernel_dtype(DType dtype);
+
+// Calls fn(std::type_identity<T>{}) with float, double or int64_t.
+template <typename Fn>
+decltype(auto) visit_kernel_dtype(DType dtype, Fn&& fn) {
+  switch (dtype) {
+    case DType::f32:
+      return fn(std::type_identity<float>{});
+    case DType::f64:
+      return fn(std::type_identity<double>{});
+    case DType::i64:
+      return fn(std::type_identity<int64_t>{});
+    default:
+      throw InternalError("visit_kernel_dtype: " +
+                          std::string(dtype_name(dtype)));
+  }
+}
+
+// Calls fn(std::type_identity<U>{}) with an unsigned type of the element's
+// size: for kernels that only move elements.
+template <typename Fn>
+decltype(auto) visit_element_size(DType dtype, Fn&& fn) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return fn(std::type_identity<uint8_t>{});
+    case 2:
+      return fn(std::type_identity<uint16_t>{});
+    case 4:
+      return fn(std::type_identity<uint32_t>{});
+    default:
+      return fn(std::type_identity<uint64_t>{});
+  }
+}
+
+// Calls fn(offsets) for each position along `outer`, in row-major order.
+template <int N, typename Fn>
+void for_each_point(const Dims& outer, const std::array<Dims, N>& strides,
+                    Fn&& fn) {
+  if (numel(outer) == 0) return;
+  std::array<int64_t, N> offsets{};
+  Dims index(outer.size(), 0);
+  while (true) {
+    fn(offsets);
+    int d = outer.size() - 1;
+    for (; d >= 0; --d) {
+      for (int k = 0; k < N; ++k) offsets[k] += strides[k][d];
+      if (++index[d] < outer[d]) break;
+      for (int k = 0; k < N; ++k) offsets[k] -= strides[k][d] * outer[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+}  // namespace fxjit::ops

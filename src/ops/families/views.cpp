@@ -1,0 +1,309 @@
+// Views that keep or regroup whole dims. Each shape rule returns sizes, strides
+// and offset relative to the input's storage; no code runs.
+#include "src/ops/families.h"
+#include "src/ops/families/structured.h"
+#include "src/ops/families/view_rules.h"
+
+namespace fxjit::ops {
+namespace {
+
+// view(size) and view(dtype) of the same width.
+Value infer_view(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (call[1].size() == 1 && call[1].at(0).is_dtype()) {
+    const DType dtype = call[1].at(0).as_dtype();
+    if (dtype_size(dtype) != input.item_size())
+      throw NotImplementedError(
+          "view: expected a dtype of " + std::to_string(input.item_size()) +
+          " bytes, got " + std::string(dtype_name(dtype)));
+    return Tensor::meta(input.sizes(), dtype, input.strides(), input.offset());
+  }
+  const Dims sizes = resolved_shape(call.dims(1), input.numel());
+  const auto strides = view_strides(input.sizes(), input.strides(), sizes);
+  if (!strides)
+    runtime_error(
+        "view size is not compatible with input tensor's size and stride (at "
+        "least one dimension spans across two contiguous subspaces). Use "
+        ".reshape(...) instead.");
+  return view_of(input, sizes, *strides);
+}
+
+Value eager_view(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Tensor shape = infer_view(call).as_tensor();
+  return Tensor::view(input.storage(), shape.sizes(), shape.dtype(),
+                      shape.strides(), shape.offset());
+}
+
+Value infer_view_as(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Dims sizes = resolved_shape(call.tensor(1).sizes(), input.numel());
+  const auto strides = view_strides(input.sizes(), input.strides(), sizes);
+  if (!strides)
+    runtime_error(
+        "view size is not compatible with input tensor's size and stride (at "
+        "least one dimension spans across two contiguous subspaces). Use "
+        ".reshape(...) instead.");
+  return view_of(input, sizes, *strides);
+}
+
+Value infer_reshape(const OpCall& call) {
+  return reshaped(call.tensor(0),
+                  resolved_shape(call.dims(1), call.tensor(0).numel()));
+}
+
+Value infer_reshape_as(const OpCall& call) {
+  return reshaped(call.tensor(0), resolved_shape(call.tensor(1).sizes(),
+                                                 call.tensor(0).numel()));
+}
+
+Value infer_flatten(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const int first = dim_arg(call, 1, input.dim());
+  const int last = dim_arg(call, 2, input.dim());
+  if (first > last)
+    runtime_error(
+        "flatten() has invalid args: start_dim cannot come after end_dim");
+  if (input.dim() == 0) return view_of(input, {1}, {1});
+  if (first == last) return view_of(input, input.sizes(), input.strides());
+  Dims sizes;
+  int64_t joined = 1;
+  for (int d = 0; d < input.dim(); ++d) {
+    if (d < first || d > last) {
+      sizes.push_back(input.sizes()[d]);
+      continue;
+    }
+    joined *= input.sizes()[d];
+    if (d == last) sizes.push_back(joined);
+  }
+  return reshaped(input, sizes);
+}
+
+Value infer_unflatten(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const int axis = dim_arg(call, 1, input.dim());
+  const Dims parts = call.dims(2);
+  if (parts.empty()) runtime_error("unflatten: sizes must be non-empty");
+  const int64_t size = input.size(axis);
+  int64_t known = 1;
+  int inferred = -1;
+  for (int i = 0; i < parts.size(); ++i) {
+    if (parts[i] == -1)
+      inferred = i;
+    else
+      known *= parts[i];
+  }
+  const bool fits =
+      inferred < 0 ? known == size : known != 0 && size % known == 0;
+  if (!fits)
+    runtime_error("unflatten: Provided sizes " + parts.str() +
+                  " don't multiply up to the size of dim " +
+                  std::to_string(axis) + " (" + std::to_string(size) +
+                  ") in the input tensor");
+  Dims sizes;
+  for (int d = 0; d < input.dim(); ++d) {
+    if (d != axis) {
+      sizes.push_back(input.sizes()[d]);
+      continue;
+    }
+    for (int i = 0; i < parts.size(); ++i)
+      sizes.push_back(i == inferred ? size / known : parts[i]);
+  }
+  return view_of(input, sizes,
+                 *view_strides(input.sizes(), input.strides(), sizes));
+}
+
+Value infer_permute(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Dims dims = call.dims(1);
+  if (dims.size() != input.dim())
+    runtime_error(
+        "permute(sparse_coo): number of dimensions in the tensor input does "
+        "not match the length of the desired ordering of dimensions i.e. "
+        "input.dim() = " +
+        std::to_string(input.dim()) +
+        " is not equal to len(dims) = " + std::to_string(dims.size()));
+  Dims order;
+  for (int64_t dim : dims) {
+    const int axis = wrap_dim(dim, input.dim());
+    if (contains(order, axis))
+      runtime_error("permute(): duplicate dims are not allowed.");
+    order.push_back(axis);
+  }
+  return permuted(as_meta(input), order);
+}
+
+Value swapped(const Tensor& input, int a, int b) {
+  Dims sizes = input.sizes(), strides = input.strides();
+  if (input.dim() > 0) {
+    std::swap(sizes[a], sizes[b]);
+    std::swap(strides[a], strides[b]);
+  }
+  return view_of(input, sizes, strides);
+}
+
+Value infer_transpose(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  return swapped(input, dim_arg(call, 1, input.dim()),
+                 dim_arg(call, 2, input.dim()));
+}
+
+Value infer_t(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (input.dim() > 2)
+    runtime_error("t() expects a tensor with <= 2 dimensions, but self is " +
+                  std::to_string(input.dim()) + "D");
+  return input.dim() < 2 ? view_of(input, input.sizes(), input.strides())
+                         : swapped(input, 0, 1);
+}
+
+Value infer_movedim(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Dims from = axes_arg(call, 1, input.dim());
+  const Dims to = axes_arg(call, 2, input.dim());
+  if (from.size() != to.size())
+    runtime_error(
+        "movedim: Invalid source or destination dims: source (" + from.str() +
+        " dims) should contain the same number of dims as destination (" +
+        to.str() + " dims)");
+  Dims order(input.dim(), -1);
+  for (int i = 0; i < from.size(); ++i) order[to[i]] = from[i];
+  int next = 0;
+  for (int d = 0; d < input.dim(); ++d) {
+    if (order[d] >= 0) continue;
+    while (contains(from, next)) ++next;
+    order[d] = next++;
+  }
+  return permuted(as_meta(input), order);
+}
+
+Value infer_expand(const OpCall& call) {
+  return expanded(call.tensor(0), call.dims(1));
+}
+
+Value infer_expand_as(const OpCall& call) {
+  return expanded(call.tensor(0), call.tensor(1).sizes());
+}
+
+Value infer_squeeze(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const bool all = !call.has(1);
+  const Dims axes = all || call[1].is_int() || call[1].size() > 0
+                        ? axes_arg(call, 1, input.dim())
+                        : Dims();
+  Dims sizes, strides;
+  for (int d = 0; d < input.dim(); ++d) {
+    if (input.sizes()[d] == 1 && contains(axes, d)) continue;
+    sizes.push_back(input.sizes()[d]);
+    strides.push_back(input.strides()[d]);
+  }
+  return view_of(input, sizes, strides);
+}
+
+Value infer_unsqueeze(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  return unsqueezed(input, wrap_dim(call.integer(1), input.dim() + 1));
+}
+
+Value infer_as_strided(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Dims sizes = call.dims(1), strides = call.dims(2);
+  if (sizes.size() != strides.size())
+    runtime_error("mismatch in length of strides and shape");
+  const int64_t offset = call.has(3) ? call.integer(3) : input.offset();
+  return Tensor::meta(sizes, input.dtype(), strides, offset);
+}
+
+Value infer_diagonal(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const int a = dim_arg(call, 2, input.dim()),
+            b = dim_arg(call, 3, input.dim());
+  if (a == b)
+    runtime_error("diagonal dimensions cannot be identical " +
+                  std::to_string(call.integer(2)) + ", " +
+                  std::to_string(call.integer(3)));
+  const int64_t shift = call.integer(1);
+  const int64_t down = std::max<int64_t>(-shift, 0);
+  const int64_t right = std::max<int64_t>(shift, 0);
+  const int64_t length = std::max<int64_t>(
+      0, std::min(input.sizes()[a] - down, input.sizes()[b] - right));
+  Dims sizes, strides;
+  for (int d = 0; d < input.dim(); ++d) {
+    if (d == a || d == b) continue;
+    sizes.push_back(input.sizes()[d]);
+    strides.push_back(input.strides()[d]);
+  }
+  sizes.push_back(length);
+  strides.push_back(input.strides()[a] + input.strides()[b]);
+  int64_t offset = input.offset();
+  if (length > 0)
+    offset += down * input.strides()[a] + right * input.strides()[b];
+  return Tensor::meta(sizes, input.dtype(), strides, offset);
+}
+
+constexpr OpRow view(const char* name, const char* schema, const char* names,
+                     InferFn infer) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::view,
+          .infer = infer};
+}
+
+constexpr OpRow reshape(const char* name, const char* schema, const char* names,
+                        InferFn infer) {
+  OpRow row = view(name, schema, names, infer);
+  row.lowering = Lowering::reshape;
+  return row;
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "view",
+     .schema = "input, *size",
+     .names = ".view aten.view.default aten._unsafe_view.default",
+     .lowering = Lowering::view,
+     .infer = infer_view,
+     .eager = eager_view},
+    view("view_as", "input, other", ".view_as aten.view_as.default",
+         infer_view_as),
+    reshape("reshape", "input, *shape",
+            "torch.reshape .reshape aten.reshape.default", infer_reshape),
+    reshape("reshape_as", "input, other", ".reshape_as", infer_reshape_as),
+    reshape("flatten", "input, start_dim=0, end_dim=-1",
+            "torch.flatten .flatten aten.flatten.using_ints nn.Flatten",
+            infer_flatten),
+    view("unflatten", "input, dim, sizes",
+         "torch.unflatten .unflatten aten.unflatten.int", infer_unflatten),
+    view("permute", "input, *dims",
+         "torch.permute .permute aten.permute.default", infer_permute),
+    view("transpose", "input, dim0, dim1",
+         "torch.transpose .transpose aten.transpose.int torch.swapaxes "
+         ".swapaxes torch.swapdims .swapdims",
+         infer_transpose),
+    view("t", "input", "torch.t .t aten.t.default", infer_t),
+    view("movedim", "input, source, destination",
+         "torch.movedim .movedim torch.moveaxis .moveaxis aten.movedim.int "
+         "aten.movedim.intlist",
+         infer_movedim),
+    view("expand", "input, *size, implicit=False",
+         ".expand aten.expand.default", infer_expand),
+    view("expand_as", "input, other", ".expand_as aten.expand_as.default",
+         infer_expand_as),
+    view("squeeze", "input, dim=None",
+         "torch.squeeze .squeeze aten.squeeze.default aten.squeeze.dim "
+         "aten.squeeze.dims",
+         infer_squeeze),
+    view("unsqueeze", "input, dim",
+         "torch.unsqueeze .unsqueeze aten.unsqueeze.default", infer_unsqueeze),
+    view("as_strided", "input, size, stride, storage_offset=None",
+         "torch.as_strided .as_strided aten.as_strided.default",
+         infer_as_strided),
+    view("diagonal", "input, offset=0, dim1=0, dim2=1",
+         "torch.diagonal .diagonal aten.diagonal.default", infer_diagonal),
+};
+
+}  // namespace
+
+std::span<const OpRow> view_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,104 @@
+// Questions about a tensor that are answered by its shape and type: plain
+// Values, or for T and its kin a view.
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+#include "src/ops/families/view_rules.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value shape_value(const Dims& sizes) {
+  return Value::tuple(ValueList(sizes.begin(), sizes.end()));
+}
+
+Value infer_size(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (!call.has(1)) return shape_value(input.sizes());
+  const int axis = dim_arg(call, 1, input.dim());
+  if (input.dim() == 0)
+    throw IndexError("Dimension specified as " +
+                     std::to_string(call.integer(1)) +
+                     " but tensor has no dimensions");
+  return input.sizes()[axis];
+}
+
+Value infer_stride(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (!call.has(1)) return shape_value(input.strides());
+  return input.stride(call.integer(1));
+}
+
+Value infer_dim(const OpCall& call) { return call.tensor(0).dim(); }
+Value infer_numel(const OpCall& call) { return call.tensor(0).numel(); }
+Value infer_is_floating(const OpCall& call) {
+  return is_floating(call.tensor(0).dtype());
+}
+
+// T reverses all dims, mT swaps the last two.
+Value reversed(const Tensor& input) {
+  Dims order;
+  for (int d = input.dim() - 1; d >= 0; --d) order.push_back(d);
+  return permuted(as_meta(input), order);
+}
+
+Value matrix_transposed(const Tensor& input) {
+  if (input.dim() < 2)
+    runtime_error(
+        "tensor.mT is only supported on matrices or batches of "
+        "matrices. Got " +
+        std::to_string(input.dim()) + "-D tensor.");
+  Dims order;
+  for (int d = 0; d < input.dim() - 2; ++d) order.push_back(d);
+  order.push_back(input.dim() - 1);
+  order.push_back(input.dim() - 2);
+  return permuted(as_meta(input), order);
+}
+
+Value infer_getattr(const OpCall& call) {
+  const std::string_view name = call[1].as_string();
+  if (!call[0].is_tensor())
+    throw AttributeError("'" + std::string(call[0].kind_name()) +
+                         "' object has no attribute '" + std::string(name) +
+                         "'");
+  const Tensor& input = call.tensor(0);
+  if (name == "shape") return shape_value(input.sizes());
+  if (name == "dtype") return input.dtype();
+  if (name == "ndim") return input.dim();
+  if (name == "device") return "cpu";
+  if (name == "T") return reversed(input);
+  if (name == "mT") return matrix_transposed(input);
+  if (name == "data") return as_meta(input);
+  if (name == "requires_grad" || name == "is_cuda") return false;
+  if (name == "itemsize") return static_cast<int64_t>(input.item_size());
+  throw AttributeError("'Tensor' object has no attribute '" +
+                       std::string(name) + "'");
+}
+
+constexpr OpRow fact(const char* name, const char* schema, const char* names,
+                     InferFn infer) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::view,
+          .infer = infer};
+}
+
+constexpr OpRow kRows[] = {
+    fact("size", "input, dim=None",
+         ".size aten.sym_size.int aten.size.int aten.size.default", infer_size),
+    fact("stride", "input, dim=None", ".stride aten.stride.default",
+         infer_stride),
+    fact("dim", "input", ".dim .ndimension aten.dim.default", infer_dim),
+    fact("numel", "input", "torch.numel .numel .nelement aten.numel.default",
+         infer_numel),
+    fact("is_floating_point", "input",
+         "torch.is_floating_point .is_floating_point", infer_is_floating),
+    fact("getattr", "object, name", "builtins.getattr", infer_getattr),
+};
+
+}  // namespace
+
+std::span<const OpRow> metadata_rows() { return kRows; }
+
+}  // namespace fxjit::ops
