@@ -13,7 +13,7 @@ namespace fxjit::structure {
 // A part of the tree, and the parts it may include besides itself.
 struct Box {
   std::string_view name;
-  std::vector<std::string_view> folders;  // Each ends in '/'.
+  std::vector<std::string_view> folders;  // Prefixes of its files' paths.
   std::vector<std::string_view> uses;     // With all that those use.
 };
 

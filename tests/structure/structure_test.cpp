@@ -88,7 +88,7 @@ TEST_F(PlantedTree, ThirdPartyHeadersOutsideTheirRoomsAreFound) {
   EXPECT_THAT(violation("kernels/onednn/a.cpp", llvm), kRoom);
   EXPECT_THAT(violation("kernels/a.cpp", "#include <dnnl.hpp>\n"), kRoom);
   EXPECT_THAT(violation("jit/a.cpp", "#include <oneapi/dnnl/dnnl.h>\n"), kRoom);
-  EXPECT_THAT(violation("src/io/a.cpp", "#include <nlohmann/json.hpp>\n"),
+  EXPECT_THAT(violation("src/fx/a.cpp", "#include <nlohmann/json.hpp>\n"),
               kRoom);
 }
 
