@@ -24,7 +24,7 @@ Placed PlanBuilder::allocate(const Tensor& val) {
   buffer.home = Home::arena;
   buffer.bytes = extent_bytes(val);
   program_.buffers.push_back(buffer);
-  return {static_cast<int32_t>(program_.buffers.size() - 1), 0, val, nullptr};
+  return {static_cast<int32_t>(program_.buffers.size() - 1), 0, val, {}};
 }
 
 Placed PlanBuilder::place_constant(const Tensor& tensor) {
@@ -41,7 +41,7 @@ Placed PlanBuilder::place_constant(const Tensor& tensor) {
   const Tensor& kept = program_.constants[
       program_.buffers[entry->second].index];
   return {entry->second, 0,
-          Tensor::meta(kept.sizes(), kept.dtype(), kept.strides()), &kept};
+          Tensor::meta(kept.sizes(), kept.dtype(), kept.strides()), kept};
 }
 
 namespace {

@@ -18,7 +18,7 @@ struct Placed {
   int32_t buffer = -1;
   int64_t byte_offset = 0;
   Tensor val;
-  const Tensor* constant = nullptr;  // The tensor itself when it is one.
+  Tensor constant;  // The tensor itself when it is one, else undefined.
 
   OperandRef ref() const { return {buffer, byte_offset}; }
 };

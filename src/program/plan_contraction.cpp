@@ -38,7 +38,7 @@ TileAccess tile_access(const Tensor& val, const Dims& domain, int batch) {
 
 bool all_constant(const RegionCall& call, const ValueList& weights) {
   for (const Value& weight : weights)
-    if (!call.inputs.at(weight.as_node()).constant) return false;
+    if (!call.inputs.at(weight.as_node()).constant.defined()) return false;
   return true;
 }
 
@@ -85,7 +85,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   if (all_constant(call, weights) && batch == 0) {
     std::vector<Tensor> pieces;
     for (const Value& weight : weights)
-      pieces.push_back(*call.inputs.at(weight.as_node()).constant);
+      pieces.push_back(call.inputs.at(weight.as_node()).constant);
     refs.push_back(builder.pack(pieces));
   } else {
     FXJIT_CHECK(weights.size() == 1, "only constants are merged");

@@ -19,8 +19,7 @@ CallOperands tensor_operands(const fx::Node& node,
       if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
       const Placed placed = at(leaf.as_node());
       operands.refs.push_back(placed.ref());
-      operands.constants.push_back(placed.constant ? *placed.constant
-                                                   : Tensor());
+      operands.constants.push_back(placed.constant);
     });
   return operands;
 }

@@ -50,7 +50,7 @@ class Planner {
     const Tensor& val = node.val_tensor();
     program.inputs.push_back({val.dtype(), val.sizes(), val.strides()});
     place(node) = {static_cast<int32_t>(program.buffers.size() - 1), 0, val,
-                   nullptr};
+                   {}};
   }
 
   void add_view(const fx::Node& node) {
@@ -62,7 +62,7 @@ class Planner {
     FXJIT_CHECK(node.called_op() == &passes::as_strided_op(),
                 "only views are left outside regions");
     Placed view = place(*node.arg_node(0));
-    view.constant = nullptr;
+    view.constant = {};
     view.val = node.val_tensor();
     view.byte_offset += node.arg(3).as_int() *
                         static_cast<int64_t>(view.val.item_size());

@@ -30,7 +30,7 @@ class Rewriter {
   int32_t rewrite(int32_t id) {
     ScalarInstr instr = at(old_, id);
     if (is_slow_division(instr)) return multiply_by_reciprocal(instr);
-    if (instr.prim == Prim::reduce_max && is_softmax_maximum(id))
+    if (instr.prim == Prim::reduce_max && facts_.only_shifts_softmax(id))
       return maximum_of(instr, instr.args[0]);
     return copy(instr);
   }
@@ -68,29 +68,6 @@ class Rewriter {
     return push({.prim = Prim::mul,
                  .type = instr.type,
                  .args = {dividend, reciprocal, -1}});
-  }
-
-  // A maximum that only shifts a softmax: there a NaN anywhere makes the sum,
-  // and so the whole row, NaN, whatever the maximum is.
-  bool is_softmax_maximum(int32_t id) const {
-    bool summed = false;
-    for (const ScalarInstr& user : old_.instrs) {
-      if (user.prim == Prim::reduce_sum) {
-        summed = summed || (facts_.is_softmax_exp(user.args[0]) &&
-                            subtracted_in(user.args[0]) == id);
-      }
-      const bool uses = std::count(user.args.begin(), user.args.end(), id) > 0;
-      if (uses && (user.prim != Prim::sub || user.args[1] != id ||
-                   user.args[0] != at(old_, id).args[0]))
-        return false;
-    }
-    return summed &&
-           std::count(old_.results.begin(), old_.results.end(), id) == 0;
-  }
-
-  // m of exp(y - m).
-  int32_t subtracted_in(int32_t exp) const {
-    return at(old_, at(old_, exp).args[0]).args[1];
   }
 
   // The maximum of `value` along the row, taken as early as possible.
@@ -141,6 +118,9 @@ BodyFacts::BodyFacts(const ScalarBody& body) : body_(body) {
     not_negative_.push_back(find_not_negative(instr));
   for (size_t i = 0; i < body.instrs.size(); ++i)
     safe_.push_back(find_safe_reciprocal(static_cast<int32_t>(i)));
+  only_shifts_softmax_.resize(body.instrs.size());
+  for (size_t i = body.instrs.size(); i-- > 0;)
+    only_shifts_softmax_[i] = find_only_shifts_softmax(static_cast<int32_t>(i));
 }
 
 bool BodyFacts::find_not_negative(const ScalarInstr& instr) const {
@@ -227,6 +207,49 @@ bool BodyFacts::is_row_maximum(int32_t maximum, int32_t value) const {
     if (is_monotone(element, kept) &&
         top.args[1 - kept] == element.args[1 - kept] &&
         is_row_maximum(top.args[kept], element.args[kept]))
+      return true;
+  }
+  return false;
+}
+
+bool BodyFacts::is_summed(int32_t id) const {
+  return std::any_of(
+      body_.instrs.begin(), body_.instrs.end(), [&](const ScalarInstr& instr) {
+        return instr.prim == Prim::reduce_sum && instr.args[0] == id;
+      });
+}
+
+// Follows the maximum through operations that were moved behind it. Those that
+// a softmax subtracts from are the ones where it counts.
+bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
+  const auto& results = body_.results;
+  if (std::find(results.begin(), results.end(), id) != results.end())
+    return false;
+  bool shifts = false;
+  for (size_t i = 0; i < body_.instrs.size(); ++i) {
+    const ScalarInstr& user = body_.instrs[i];
+    if (std::find(user.args.begin(), user.args.end(), id) == user.args.end())
+      continue;
+    const auto at_user = static_cast<int32_t>(i);
+    if (user.prim == Prim::sub && user.args[1] == id &&
+        is_row_maximum(id, user.args[0])) {
+      shifts = shifts || feeds_softmax(at_user);
+    } else if (user.args[0] == user.args[1] || prim_arity(user.prim) != 2 ||
+               !only_shifts_softmax_[i]) {
+      return false;
+    } else {
+      shifts = true;
+    }
+  }
+  return shifts;
+}
+
+// Whether exp(id) is summed.
+bool BodyFacts::feeds_softmax(int32_t id) const {
+  for (size_t i = 0; i < body_.instrs.size(); ++i) {
+    const ScalarInstr& user = body_.instrs[i];
+    if (user.prim == Prim::exp && user.args[0] == id &&
+        is_summed(static_cast<int32_t>(i)))
       return true;
   }
   return false;

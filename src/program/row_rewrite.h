@@ -32,6 +32,11 @@ class BodyFacts {
   bool is_row_maximum(int32_t maximum, int32_t value) const;
   // exp(y - m) where m is the row's maximum of y.
   bool is_softmax_exp(int32_t id) const;
+  // A maximum that only shifts softmaxes: a NaN in the row makes the sum, and
+  // so all results, NaN, whatever the maximum is.
+  bool only_shifts_softmax(int32_t id) const {
+    return only_shifts_softmax_[size_t(id)];
+  }
   // f32 and surely not so great or small that the reciprocal is inexact or
   // infinite (zero, infinity and NaN are fine).
   bool has_safe_reciprocal(int32_t id) const { return safe_[size_t(id)]; }
@@ -41,10 +46,14 @@ class BodyFacts {
  private:
   bool find_not_negative(const ScalarInstr& instr) const;
   bool find_safe_reciprocal(int32_t id) const;
+  bool find_only_shifts_softmax(int32_t id) const;
+  bool is_summed(int32_t id) const;
+  bool feeds_softmax(int32_t id) const;
 
   const ScalarBody& body_;
   std::vector<bool> not_negative_;
   std::vector<bool> safe_;
+  std::vector<bool> only_shifts_softmax_;
 };
 
 }  // namespace fxjit::program

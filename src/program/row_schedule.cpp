@@ -9,6 +9,7 @@ namespace {
 // the first-level cache.
 constexpr int kRecomputeLimit = 4;
 constexpr int kStridedLoadCost = 8;
+constexpr int kBufferLoadCost = 1;
 // Row buffers are padded to the widest vector.
 constexpr size_t kBufferAlign = 64;
 
@@ -22,7 +23,7 @@ class Scheduler {
     split_roots();
     for (size_t pass = 1; pass < out_.passes.size(); ++pass)
       for (int32_t root : roots(static_cast<int32_t>(pass)))
-        visit(root, static_cast<int32_t>(pass), /*is_root=*/true);
+        visit(root, static_cast<int32_t>(pass));
     place_buffers();
     return std::move(out_);
   }
@@ -33,7 +34,6 @@ class Scheduler {
     out_.varies.resize(n);
     out_.level.resize(n);
     out_.buffered.assign(n, false);
-    cost_.resize(n);
     visited_.assign(n, -1);
     for (size_t i = 0; i < n; ++i) classify(static_cast<int32_t>(i));
   }
@@ -42,12 +42,10 @@ class Scheduler {
     const ScalarInstr& instr = instrs_[id];
     bool varies = leaf_varies(instr);
     int32_t level = 0;
-    int cost = leaf_cost(instr);
     for (int a = 0; a < prim_arity(instr.prim); ++a) {
       const int32_t arg = instr.args[a];
       varies = varies || out_.varies[arg];
       level = std::max(level, out_.level[arg]);
-      cost += out_.varies[arg] ? cost_[arg] : 0;
     }
     if (is_reduction(instr.prim)) {
       varies = false;
@@ -55,7 +53,6 @@ class Scheduler {
     }
     out_.varies[id] = varies;
     out_.level[id] = level;
-    cost_[id] = std::min(cost, 1 << 20);
   }
 
   bool leaf_varies(const ScalarInstr& instr) const {
@@ -65,7 +62,7 @@ class Scheduler {
 
   int leaf_cost(const ScalarInstr& instr) const {
     if (instr.prim != Prim::input) return prim_cost(instr.prim);
-    return step_.inputs[instr.slot].inner > 1 ? kStridedLoadCost : 1;
+    return step_.inputs[instr.slot].inner != 1 ? kStridedLoadCost : 1;
   }
 
   void split_roots() {
@@ -123,10 +120,11 @@ class Scheduler {
     return ids;
   }
 
-  void visit(int32_t id, int32_t pass, bool is_root) {
+  void visit(int32_t id, int32_t pass) {
     if (!out_.varies[id] || visited_[id] == pass) return;
     visited_[id] = pass;
-    if (out_.level[id] < pass && cost_[id] > kRecomputeLimit) {
+    if (out_.level[id] < pass &&
+        (out_.buffered[id] || recompute_cost(id) > kRecomputeLimit)) {
       if (!out_.buffered[id]) {
         out_.buffered[id] = true;
         out_.passes[out_.level[id]].buffers.push_back(id);
@@ -135,13 +133,25 @@ class Scheduler {
       }
       return;
     }
-    (void)is_root;
     visit_args(id, pass);
+  }
+
+  // What computing `id` again costs when row buffers are read, or something
+  // above the limit.
+  int recompute_cost(int32_t id) const {
+    if (out_.buffered[id]) return kBufferLoadCost;
+    int cost = leaf_cost(instrs_[id]);
+    for (int a = 0; a < prim_arity(instrs_[id].prim); ++a) {
+      const int32_t arg = instrs_[id].args[a];
+      if (cost > kRecomputeLimit) break;
+      if (out_.varies[arg]) cost += recompute_cost(arg);
+    }
+    return cost;
   }
 
   void visit_args(int32_t id, int32_t pass) {
     for (int a = 0; a < prim_arity(instrs_[id].prim); ++a)
-      visit(instrs_[id].args[a], pass, false);
+      visit(instrs_[id].args[a], pass);
   }
 
   void place_buffers() {
@@ -161,7 +171,6 @@ class Scheduler {
   const RowStep& step_;
   const std::vector<ScalarInstr>& instrs_;
   RowSchedule out_;
-  std::vector<int> cost_;
   std::vector<int32_t> visited_;
   int32_t needed_level_ = 0;
 };
