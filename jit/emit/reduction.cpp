@@ -32,6 +32,11 @@ bool is_any(Prim prim) {
          prim == Prim::reduce_sum;
 }
 
+bool is_fast_maximum(const ScalarInstr& instr, NanRule nan) {
+  return nan == NanRule::ignore && instr.prim == Prim::reduce_max &&
+         is_floating(instr.type);
+}
+
 // The value that every other one of the type replaces.
 Value* extreme(VectorBuilder& b, llvm::Type* type, bool is_unsigned,
                bool lowest) {
@@ -72,11 +77,14 @@ Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,
 // The accumulator goes second: max and min then wait for it in one operation,
 // as the test for NaN looks at the first operand.
 Value* reduction_step(VectorBuilder& b, const ScalarInstr& instr,
-                      Value* accumulator, Value* value, Value* mask) {
+                      Value* accumulator, Value* value, Value* mask,
+                      NanRule nan) {
   Value* next = nullptr;
   if (instr.type == DType::boolean) {
     next = is_any(instr.prim) ? b.bit_or(value, accumulator)
                               : b.bit_and(value, accumulator);
+  } else if (is_fast_maximum(instr, nan)) {
+    next = b.max_fast(value, accumulator);
   } else {
     next = b.combine(combine_of(instr.prim), value, accumulator,
                      instr.type == DType::u8);
@@ -84,11 +92,18 @@ Value* reduction_step(VectorBuilder& b, const ScalarInstr& instr,
   return mask == nullptr ? next : b.select(mask, next, accumulator);
 }
 
-Value* reduce_lanes(VectorBuilder& b, const ScalarInstr& instr, Value* vector) {
+Value* reduce_lanes(VectorBuilder& b, const ScalarInstr& instr, Value* vector,
+                    NanRule nan) {
   if (instr.type == DType::boolean) {
     return is_any(instr.prim) ? b.any(vector) : b.all(vector);
   }
-  return b.reduce(combine_of(instr.prim), vector, instr.type == DType::u8);
+  if (!is_fast_maximum(instr, nan)) {
+    return b.reduce(combine_of(instr.prim), vector, instr.type == DType::u8);
+  }
+  for (int half = VectorBuilder::lane_count(vector) / 2; half >= 1; half /= 2) {
+    vector = b.max_fast(b.slice(vector, 0, half), b.slice(vector, half, half));
+  }
+  return b.lane(vector, 0);
 }
 
 }  // namespace fxjit::jit

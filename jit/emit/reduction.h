@@ -12,12 +12,17 @@ namespace fxjit::jit {
 Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,
                           int lanes);
 
+// Whether the maximum of numbers and NaN must be NaN.
+enum class NanRule { keep, ignore };
+
 // `accumulator` after `value`; lanes that are off in `mask` (null: none) keep
-// it. Floats: max and min keep NaN.
+// it.
 Value* reduction_step(VectorBuilder& b, const ScalarInstr& instr,
-                      Value* accumulator, Value* value, Value* mask);
+                      Value* accumulator, Value* value, Value* mask,
+                      NanRule nan = NanRule::keep);
 
 // All lanes to one scalar, always in the same order.
-Value* reduce_lanes(VectorBuilder& b, const ScalarInstr& instr, Value* vector);
+Value* reduce_lanes(VectorBuilder& b, const ScalarInstr& instr, Value* vector,
+                    NanRule nan = NanRule::keep);
 
 }  // namespace fxjit::jit

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "jit/emit/reduction.h"
 #include "jit/emit/rows_shape.h"
 #include "jit/emit/vector_math.h"
 #include "src/program/kernel_plan.h"
@@ -144,7 +143,8 @@ void RowPass::accumulate(BodyValues& values, const Place& place, int copy,
     Value* value =
         convert_computed(b_, values.get(instr.args[0]), type, instr.type);
     Value*& accumulator = accumulators[r * size_t(copies_) + size_t(copy)];
-    accumulator = reduction_step(b_, instr, accumulator, value, mask);
+    accumulator = reduction_step(b_, instr, accumulator, value, mask,
+                                 nan_rule(pass_.reductions[r]));
   }
   // What is stored is computed here, with the loads.
   for (int32_t r : pass_.stores) values.get(body_.results[size_t(r)]);
@@ -182,6 +182,10 @@ Values RowPass::identities() const {
   return accumulators;
 }
 
+NanRule RowPass::nan_rule(int32_t id) const {
+  return row_.facts.only_shifts_softmax(id) ? NanRule::ignore : NanRule::keep;
+}
+
 // Pairs of accumulators, pairs of pairs, then the lanes.
 Values RowPass::finish(const Values& accumulators) const {
   Values results;
@@ -189,13 +193,14 @@ Values RowPass::finish(const Values& accumulators) const {
     const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
     const auto first = accumulators.begin() + std::ptrdiff_t(r) * copies_;
     Values parts(first, first + copies_);
+    const NanRule nan = nan_rule(pass_.reductions[r]);
     for (size_t half = parts.size() / 2; half >= 1; half /= 2) {
       for (size_t i = 0; i < half; ++i) {
         parts[i] = reduction_step(b_, instr, parts[i], parts[i + half],
-                                  /*mask=*/nullptr);
+                                  /*mask=*/nullptr, nan);
       }
     }
-    results.push_back(reduce_lanes(b_, instr, parts[0]));
+    results.push_back(reduce_lanes(b_, instr, parts[0], nan));
   }
   return results;
 }

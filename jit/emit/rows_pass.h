@@ -6,6 +6,7 @@
 
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
+#include "jit/emit/reduction.h"
 #include "src/program/row_rewrite.h"
 #include "src/program/row_schedule.h"
 
@@ -51,6 +52,7 @@ class RowPass {
   void store(BodyValues& values, const Place& place);
 
   Place place_at(Value* first, int64_t active) const;
+  NanRule nan_rule(int32_t id) const;
   Values identities() const;
   Values finish(const Values& accumulators) const;
 
