@@ -18,10 +18,15 @@
 // of user code. The library prints nothing: messages go to a callback (log.h).
 #pragma once
 
+#include "fxjit/compile.h"
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
+#include "fxjit/functions_structured.h"
+#include "fxjit/fx.h"
 #include "fxjit/log.h"
+#include "fxjit/nn.h"
 #include "fxjit/op.h"
+#include "fxjit/safetensors.h"
 #include "fxjit/tensor.h"
 #include "fxjit/value.h"
 #include "fxjit/version.h"
