@@ -15,8 +15,8 @@ std::string name_from_target(const Target& target) {
   constexpr std::string_view kOpNamespace = "torch.ops.";
   std::string_view text = target.text();
   if (!target.callable()) {
-    if (text.size() >= 4 && text.starts_with("__") && text.ends_with("__"))
-      text = text.substr(2, text.size() - 4);
+    if (text.starts_with("__") && text.ends_with("__"))
+      text = text.size() > 4 ? text.substr(2, text.size() - 4) : "";
     return snake_case(text);
   }
   if (text.starts_with(kOpNamespace)) {  // "torch.ops.aten.add.Tensor"

@@ -187,21 +187,25 @@ const PythonCode& GraphModule::python_code() const {
 }
 
 std::string GraphModule::print_readable(const CodeOptions& options) const {
+  return readable_as(type_name(), options);
+}
+
+std::string GraphModule::readable_as(const std::string& name,
+                                     const CodeOptions& options) const {
   CodeOptions verbose = options;
   verbose.verbose = true;
   std::string code = graph_->python_code("self", verbose).src;
   code.erase(0, code.find_first_not_of('\n'));
-  std::string out =
-      indented("class " + type_name() + "(torch.nn.Module):\n" + code);
   std::string nested;
-  for (const auto& [name, child] : children())
+  for (const auto& [child_name, child] : children())
     if (const auto* module = dynamic_cast<const GraphModule*>(child.get()))
-      nested += "\n" + module->print_readable(options);
-  return out + indented(nested);
+      nested += "\n" + module->readable_as(child_name, options);
+  return indented("class " + name + "(torch.nn.Module):\n" + code) +
+         indented(nested);
 }
 
 std::string GraphModule::str() const {
-  return Module::str() + "\n" + code() +
+  return repr() + "\n" + code() +
          "\n# To see more debug info, please use "
          "`graph_module.print_readable()`";
 }
@@ -236,7 +240,7 @@ Value GraphModule::interpret(std::span<const Value> inputs) const {
 
 std::vector<Value> GraphModule::bind_inputs(const ValueList& args,
                                             const Kwargs& kwargs) const {
-  return running_->signature().bind(args, kwargs, type_name() + ".forward");
+  return running_->signature().bind(args, kwargs, "forward");
 }
 
 const nn::Signature& GraphModule::signature() const {

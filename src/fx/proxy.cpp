@@ -29,7 +29,8 @@ Value Proxy::record_method(std::string_view method, ValueList args,
 }
 
 bool Proxy::to_bool(SourceLocation source) {
-  const SourceScope scope(*tracer_, source);
+  // C++ does not say where bool() was asked: then where the value was made.
+  const SourceScope scope(*tracer_, source.known() ? source : node()->source());
   return tracer_->to_bool(*this);
 }
 

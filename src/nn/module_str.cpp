@@ -17,14 +17,26 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
-std::string Module::str() const {
+std::string Module::repr() const {
   const std::string extra = extra_repr();
   if (modules_.empty()) return type_name_ + "(" + extra + ")";
+  std::vector<std::string> texts;
+  for (const auto& [name, child] : modules_)
+    texts.push_back(child ? indented(child->repr()) : "None");
   std::string out = type_name_ + "(";
   if (!extra.empty()) out += "\n  " + indented(extra);
-  for (const auto& [name, child] : modules_)
-    out += "\n  (" + name +
-           "): " + (child ? indented(child->str()) : std::string("None"));
+  for (size_t i = 0, end = 0; i < texts.size(); i = end) {
+    end = i + 1;
+    while (groups_equal_children() && end < texts.size() &&
+           texts[end] == texts[i])
+      ++end;
+    out += "\n  (" + modules_.entry(i).first;
+    if (end - i > 1)
+      out += "-" + modules_.entry(end - 1).first +
+             "): " + std::to_string(end - i) + " x " + texts[i];
+    else
+      out += "): " + texts[i];
+  }
   return out + "\n)";
 }
 

@@ -99,6 +99,8 @@ class GraphModule : public nn::Module {
   GraphModule(std::unique_ptr<Graph> graph, std::string class_name);
   void copy_attribute(const nn::Module& root, const Node& node);
   void assign_attribute(std::string_view target, const nn::Member& member);
+  std::string readable_as(const std::string& name,
+                          const CodeOptions& options) const;
   void keep_running_graph();  // Before the first edit after a recompile.
 
   std::unique_ptr<Graph> graph_;

@@ -8,8 +8,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <iterator>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,7 +88,9 @@ class Module : public std::enable_shared_from_this<Module> {
   // Text between the parentheses of the printed form.
   virtual std::string extra_repr() const { return {}; }
   // torch's printed tree.
-  virtual std::string str() const;
+  std::string repr() const;
+  // What print(module) shows: the tree, and more where there is more.
+  virtual std::string str() const { return repr(); }
 
   bool training() const { return training_; }
   // Sets the flag on this module and all below.
@@ -149,13 +152,17 @@ class Module : public std::enable_shared_from_this<Module> {
   // missing or unexpected name is an error. UserError lists every problem with
   // expected and got, and then nothing has been changed.
   LoadReport load_state_dict(const StateDict& state, bool strict = true);
-  LoadReport load_state_dict(const std::map<std::string, Tensor>& state,
-                             bool strict = true) {
-    return load_state_dict(StateDict(state.begin(), state.end()), strict);
+  // Any other collection of pairs of name and tensor.
+  template <std::ranges::input_range Entries>
+  LoadReport load_state_dict(const Entries& state, bool strict = true) {
+    return load_state_dict(StateDict(std::begin(state), std::end(state)),
+                           strict);
   }
 
  protected:
   void set_type_name(std::string name) { type_name_ = std::move(name); }
+  // Print runs of equal children as one line, "(0-5): 6 x Block(...)".
+  virtual bool groups_equal_children() const { return false; }
 
  private:
   void add_module(std::string name, ModuleRef module);

@@ -1,0 +1,14 @@
+// fxjit::fx: graphs of torch.fx's six opcodes; how to capture, look at, edit,
+// run and rewrite them.
+#pragma once
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/fx/graph_module.h"
+#include "fxjit/fx/interpreter.h"
+#include "fxjit/fx/node.h"
+#include "fxjit/fx/proxy.h"
+#include "fxjit/fx/symbolic_trace.h"
+#include "fxjit/fx/text.h"
+#include "fxjit/fx/tracer.h"
+#include "fxjit/fx/transformer.h"
+#include "fxjit/fx/wrap.h"

@@ -1,0 +1,12 @@
+// fxjit::nn: modules and layers, with torch.nn's names and meaning.
+#pragma once
+
+#include "fxjit/nn/activation.h"
+#include "fxjit/nn/containers.h"
+#include "fxjit/nn/convolution.h"
+#include "fxjit/nn/custom.h"
+#include "fxjit/nn/init.h"
+#include "fxjit/nn/linear.h"
+#include "fxjit/nn/module.h"
+#include "fxjit/nn/normalization.h"
+#include "fxjit/nn/pooling.h"

@@ -1,0 +1,123 @@
+// Layers without parameters: activations, dropout, reshaping.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fxjit/nn/layer.h"
+
+namespace fxjit::nn {
+
+class Identity : public Layer<Identity> {
+ public:
+  Identity();
+  Value forward(Value input);
+};
+
+class ReLU : public Layer<ReLU> {
+ public:
+  ReLU();
+  Value forward(Value input);
+};
+
+class ReLU6 : public Layer<ReLU6> {
+ public:
+  ReLU6();
+  Value forward(Value input);
+};
+
+class SiLU : public Layer<SiLU> {
+ public:
+  SiLU();
+  Value forward(Value input);
+};
+
+class Tanh : public Layer<Tanh> {
+ public:
+  Tanh();
+  Value forward(Value input);
+};
+
+class Sigmoid : public Layer<Sigmoid> {
+ public:
+  Sigmoid();
+  Value forward(Value input);
+};
+
+class Hardswish : public Layer<Hardswish> {
+ public:
+  Hardswish();
+  Value forward(Value input);
+};
+
+class Hardsigmoid : public Layer<Hardsigmoid> {
+ public:
+  Hardsigmoid();
+  Value forward(Value input);
+};
+
+class Mish : public Layer<Mish> {
+ public:
+  Mish();
+  Value forward(Value input);
+};
+
+// `approximate`: "none" (through erf) or "tanh".
+class GELU : public Layer<GELU> {
+ public:
+  explicit GELU(std::string approximate = "none");
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const std::string approximate;
+};
+
+class LeakyReLU : public Layer<LeakyReLU> {
+ public:
+  explicit LeakyReLU(double negative_slope = 0.01);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const double negative_slope;
+};
+
+class ELU : public Layer<ELU> {
+ public:
+  explicit ELU(double alpha = 1.0);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const double alpha;
+};
+
+class Softmax : public Layer<Softmax> {
+ public:
+  explicit Softmax(int64_t dim);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const int64_t dim;
+};
+
+class LogSoftmax : public Layer<LogSoftmax> {
+ public:
+  explicit LogSoftmax(int64_t dim);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const int64_t dim;
+};
+
+// The identity after eval(); running it in training mode is refused.
+class Dropout : public Layer<Dropout> {
+ public:
+  explicit Dropout(double p = 0.5);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const double p;
+};
+
+class Flatten : public Layer<Flatten> {
+ public:
+  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const int64_t start_dim, end_dim;
+};
+
+}  // namespace fxjit::nn

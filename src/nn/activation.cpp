@@ -1,0 +1,91 @@
+#include "fxjit/nn/activation.h"
+
+#include "fxjit/functions_structured.h"
+#include "src/nn/repr_parts.h"
+
+namespace fxjit::nn {
+
+Identity::Identity() : Custom("Identity", {"input"}) {}
+Value Identity::forward(Value input) { return input; }
+
+ReLU::ReLU() : Custom("ReLU", {"input"}) {}
+Value ReLU::forward(Value input) { return functional::relu(input); }
+
+ReLU6::ReLU6() : Custom("ReLU6", {"input"}) {}
+Value ReLU6::forward(Value input) { return functional::relu6(input); }
+
+SiLU::SiLU() : Custom("SiLU", {"input"}) {}
+Value SiLU::forward(Value input) { return functional::silu(input); }
+
+Tanh::Tanh() : Custom("Tanh", {"input"}) {}
+Value Tanh::forward(Value input) { return fxjit::tanh(input); }
+
+Sigmoid::Sigmoid() : Custom("Sigmoid", {"input"}) {}
+Value Sigmoid::forward(Value input) { return fxjit::sigmoid(input); }
+
+Hardswish::Hardswish() : Custom("Hardswish", {"input"}) {}
+Value Hardswish::forward(Value input) { return functional::hardswish(input); }
+
+Hardsigmoid::Hardsigmoid() : Custom("Hardsigmoid", {"input"}) {}
+Value Hardsigmoid::forward(Value input) {
+  return functional::hardsigmoid(input);
+}
+
+Mish::Mish() : Custom("Mish", {"input"}) {}
+Value Mish::forward(Value input) { return functional::mish(input); }
+
+GELU::GELU(std::string approximate)
+    : Custom("GELU", {"input"}), approximate(std::move(approximate)) {}
+Value GELU::forward(Value input) {
+  return functional::gelu(input, approximate);
+}
+std::string GELU::extra_repr() const {
+  return "approximate=" + py(approximate);
+}
+
+LeakyReLU::LeakyReLU(double negative_slope)
+    : Custom("LeakyReLU", {"input"}), negative_slope(negative_slope) {}
+Value LeakyReLU::forward(Value input) {
+  return functional::leaky_relu(input, negative_slope);
+}
+std::string LeakyReLU::extra_repr() const {
+  return "negative_slope=" + py(negative_slope);
+}
+
+ELU::ELU(double alpha) : Custom("ELU", {"input"}), alpha(alpha) {}
+Value ELU::forward(Value input) { return functional::elu(input, alpha); }
+std::string ELU::extra_repr() const { return "alpha=" + py(alpha); }
+
+Softmax::Softmax(int64_t dim) : Custom("Softmax", {"input"}), dim(dim) {}
+Value Softmax::forward(Value input) { return functional::softmax(input, dim); }
+std::string Softmax::extra_repr() const { return "dim=" + py(dim); }
+
+LogSoftmax::LogSoftmax(int64_t dim)
+    : Custom("LogSoftmax", {"input"}), dim(dim) {}
+Value LogSoftmax::forward(Value input) {
+  return functional::log_softmax(input, dim);
+}
+std::string LogSoftmax::extra_repr() const { return "dim=" + py(dim); }
+
+Dropout::Dropout(double p) : Custom("Dropout", {"input"}), p(p) {
+  if (p < 0 || p > 1)
+    throw ValueError("dropout probability has to be between 0 and 1, but got " +
+                     py(p));
+}
+Value Dropout::forward(Value input) {
+  return functional::dropout(input, p, training());
+}
+std::string Dropout::extra_repr() const {
+  return "p=" + py(p) + ", inplace=False";
+}
+
+Flatten::Flatten(int64_t start_dim, int64_t end_dim)
+    : Custom("Flatten", {"input"}), start_dim(start_dim), end_dim(end_dim) {}
+Value Flatten::forward(Value input) {
+  return method(input, "flatten", {start_dim, end_dim});
+}
+std::string Flatten::extra_repr() const {
+  return "start_dim=" + py(start_dim) + ", end_dim=" + py(end_dim);
+}
+
+}  // namespace fxjit::nn

@@ -1,0 +1,73 @@
+// Graphs of a million nodes pass through every operation: nothing recurses
+// along the graph and nothing is quadratic. No time is measured; a quadratic
+// step would not end within the test's limit.
+#include <gtest/gtest.h>
+
+#include "fxjit/functions.h"
+#include "fxjit/fx/graph_module.h"
+#include "fxjit/fx/symbolic_trace.h"
+#include "fxjit/fx/text.h"
+
+namespace fxjit::fx {
+namespace {
+
+constexpr int kNodes = 1'000'000;
+
+void pass_through_everything(Graph& graph) {
+  graph.lint();
+  const size_t size = graph.size();
+  const auto copy = graph.copy();
+  EXPECT_EQ(copy->size(), size);
+  EXPECT_EQ(copy->str().size(), graph.str().size());
+  EXPECT_GT(graph.python_code().src.size(), size);
+  EXPECT_EQ(parse_graph(text(graph))->size(), size);
+  EXPECT_FALSE(copy->eliminate_dead_code());
+  copy->output_node()->set_args({Value(copy->nodes().front())});
+  EXPECT_TRUE(copy->eliminate_dead_code());
+  EXPECT_EQ(copy->size(), copy->placeholders().size() + 1);
+}
+
+TEST(LargeGraph, Chain) {
+  Graph graph;
+  Node* x = graph.placeholder("x");
+  const Target neg = ops::get_function("torch.neg");
+  for (int i = 0; i < kNodes; ++i) x = graph.call_function(neg, {x});
+  graph.output(x);
+  pass_through_everything(graph);
+}
+
+TEST(LargeGraph, OneProducerWithManyUsers) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const y = graph.placeholder("y");
+  const Target neg = ops::get_function("torch.neg");
+  ValueList results;
+  for (int i = 0; i < kNodes; ++i)
+    results.push_back(graph.call_function(neg, {x}));
+  graph.output(Value::tuple(std::move(results)));
+  EXPECT_EQ(x->replace_all_uses_with(y).size(), size_t{kNodes});
+  EXPECT_EQ(y->replace_all_uses_with(x).size(), size_t{kNodes});
+  // Remove and add users in the middle of the list.
+  for (Node* user : x->users().list())
+    if (user->id() % 2) user->set_arg(0, y);
+  EXPECT_EQ(x->num_users() + y->num_users(), size_t{kNodes});
+  y->replace_all_uses_with(x);
+  pass_through_everything(graph);
+}
+
+TEST(LargeGraph, TracedRunAndRecompiled) {
+  constexpr int kOps = 200'000;
+  const auto gm = symbolic_trace(
+      [](Value x) -> Value {
+        for (int i = 0; i < kOps; ++i) x = x + 1;
+        return x;
+      },
+      {"x"}, "f");
+  EXPECT_EQ(gm(Tensor::zeros({1})).as_tensor().item(), kOps);
+  gm->graph().find_nodes(Opcode::call_function)[7]->set_arg(1, 11);
+  gm->recompile();
+  EXPECT_EQ(gm(Tensor::zeros({1})).as_tensor().item(), kOps + 10);
+}
+
+}  // namespace
+}  // namespace fxjit::fx

@@ -1,0 +1,226 @@
+#include "fxjit/fx/node.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fxjit/fx/graph.h"
+
+namespace fxjit::fx {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<Node*> users(const Node* node) { return node->users().list(); }
+std::vector<Node*> inputs(const Node* node) {
+  return node->all_input_nodes().list();
+}
+
+TEST(Node, AllInputNodesAreUniqueAndInOrder) {
+  Graph graph;
+  Node* const a = graph.placeholder("x");
+  Node* const b = graph.call_module("linear_mod", {a});
+  Node* const c = graph.get_attr("y_attr");
+  Node* const d = graph.call_function("torch.add", {b, c});
+  Node* const e =
+      graph.call_function("torch.cat", {Value::list({d, b, d})}, {{"z", c}});
+  graph.output(e);
+  EXPECT_THAT(inputs(a), IsEmpty());
+  EXPECT_THAT(inputs(b), ElementsAre(a));
+  EXPECT_THAT(inputs(d), ElementsAre(b, c));
+  EXPECT_THAT(inputs(e), ElementsAre(d, b, c));
+}
+
+TEST(Node, InputsAreFoundAtAnyDepth) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const y = graph.placeholder("y");
+  Node* const out =
+      graph.output(Value::tuple({Value::dict({{"k", x}, {3, Value::list({y})}}),
+                                 Value::slice(x, None, 2), 1.5}));
+  EXPECT_THAT(inputs(out), ElementsAre(x, y));
+  EXPECT_EQ(graph.str(),
+            "graph():\n"
+            "    %x : [num_users=1] = placeholder[target=x]\n"
+            "    %y : [num_users=1] = placeholder[target=y]\n"
+            "    return ({'k': x, 3: [y]}, slice(x, None, 2), 1.5)");
+}
+
+// The orders are those that torch gives.
+TEST(Node, UsersFollowArguments) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const y = graph.placeholder("y");
+  Node* const z = graph.placeholder("z");
+  Node* const a = graph.call_function("torch.add", {x, y});
+  Node* const b = graph.call_function("torch.add", {x, z});
+  Node* const c = graph.call_function("torch.sub", {x, a});
+  EXPECT_THAT(users(x), ElementsAre(a, b, c));
+  a->set_arg(1, z);
+  EXPECT_THAT(users(x), ElementsAre(b, c, a));
+  EXPECT_THAT(users(z), ElementsAre(b, a));
+  EXPECT_THAT(users(y), IsEmpty());
+  b->replace_input_with(z, y);
+  EXPECT_THAT(users(x), ElementsAre(c, a, b));
+  EXPECT_THAT(users(y), ElementsAre(b));
+  a->set_args({x, y});
+  a->set_kwargs({{"alpha", 2}});
+  EXPECT_THAT(users(x), ElementsAre(c, b, a));
+  EXPECT_TRUE(x->has_user(c));
+  EXPECT_FALSE(y->has_user(c));
+}
+
+TEST(Node, UsingANodeTwiceIsOneUse) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const y = graph.placeholder("y");
+  Node* const add = graph.call_function("_operator.add", {x, x});
+  EXPECT_EQ(x->num_users(), 1u);
+  add->set_arg(0, y);
+  EXPECT_EQ(x->num_users(), 1u);
+  add->set_arg(1, y);
+  EXPECT_EQ(x->num_users(), 0u);
+  EXPECT_EQ(y->num_users(), 1u);
+}
+
+TEST(Node, UpdateApis) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const y = graph.placeholder("y");
+  Node* const z = graph.placeholder("z");
+  Node* const n = graph.call_method("foo", {x, y});
+  n->insert_arg(1, Value::list({z, x}));
+  EXPECT_TRUE(same(n->args()[1].at(0), Value(z)));
+  EXPECT_THAT(inputs(n), ElementsAre(x, y, z));
+  EXPECT_THAT(users(x), ElementsAre(n));
+  n->set_kwarg("k", z);
+  n->set_kwarg("k", y);
+  EXPECT_EQ(n->kwargs().size(), 1u);
+  EXPECT_EQ(n->kwarg("k").as_node(), y);
+  EXPECT_THROW(n->set_arg(7, 1), IndexError);
+  EXPECT_THROW(n->insert_arg(9, 1), AssertionError);
+  EXPECT_THROW(n->kwarg("no"), KeyError);
+  EXPECT_THROW(n->arg(9), IndexError);
+  graph.lint();
+}
+
+TEST(Node, ReplaceAllUsesWithReturnsTheUsersChanged) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const y = graph.placeholder("y");
+  Node* const a = graph.call_method("relu", {x});
+  Node* const b = graph.call_function("torch.cat", {Value::list({x, a})});
+  Node* const out = graph.output(Value::tuple({b, x}));
+  EXPECT_THAT(x->replace_all_uses_with(y), ElementsAre(a, b, out));
+  EXPECT_EQ(x->num_users(), 0u);
+  EXPECT_THAT(users(y), ElementsAre(a, b, out));
+  EXPECT_EQ(out->format_node(), "return (cat, y)");
+}
+
+TEST(Node, ReplaceAllUsesWithAsksPerUser) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const relu = graph.call_method("relu", {x});
+  Node* const neg = graph.call_method("neg", {relu});
+  Node* const out = graph.output(Value::tuple({relu, neg}));
+  Node* const tanh = [&] {
+    const auto scope = graph.inserting_after(relu);
+    return graph.call_method("tanh", {relu});
+  }();
+  EXPECT_THAT(
+      relu->replace_all_uses_with(
+          tanh, [&](Node* user) { return user != tanh && user != neg; }),
+      ElementsAre(out));
+  EXPECT_THAT(users(relu), ElementsAre(neg, tanh));
+  graph.lint();
+}
+
+TEST(Node, PropagatesMetaOnRequest) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const relu = graph.call_method("relu", {x});
+  relu->meta().set("tag", 7);
+  Node* const neg = graph.call_method("neg", {x});
+  graph.output(relu);
+  relu->replace_all_uses_with(neg, nullptr, /*propagate_meta=*/true);
+  EXPECT_EQ(neg->meta().at("tag").as_int(), 7);
+  EXPECT_THROW(relu->replace_all_uses_with(neg, nullptr, true), AssertionError);
+}
+
+TEST(Node, MovesInTheList) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const a = graph.call_method("a", {x});
+  Node* const b = graph.call_method("b", {x});
+  a->prepend(b);
+  EXPECT_THAT(graph.nodes().list(), ElementsAre(x, b, a));
+  x->append(a);
+  EXPECT_THAT(graph.nodes().list(), ElementsAre(x, a, b));
+  b->prepend(b);
+  b->append(b);
+  EXPECT_THAT(graph.nodes().list(), ElementsAre(x, a, b));
+  EXPECT_TRUE(x->precedes(b));
+  EXPECT_FALSE(b->precedes(a));
+
+  Graph other;
+  EXPECT_THROW(a->append(other.placeholder("y")), AssertionError);
+}
+
+TEST(Node, PurityFollowsTheOpTable) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  EXPECT_TRUE(x->is_impure());
+  EXPECT_FALSE(graph.call_function("torch.relu", {x})->is_impure());
+  EXPECT_FALSE(graph.call_method("relu", {x})->is_impure());
+  EXPECT_TRUE(graph.call_method("some_user_method_", {x})->is_impure());
+  EXPECT_FALSE(graph.get_attr("w")->is_impure());
+}
+
+TEST(Node, KeepsMetaInOrder) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  const Node* const reader = x;
+  EXPECT_TRUE(reader->meta().empty());
+  x->meta().set("b", 1);
+  x->meta().set("a", 2);
+  x->meta().set("b", 3);
+  std::string keys;
+  for (const auto& [key, value] : x->meta()) keys += key;
+  EXPECT_EQ(keys, "ba");
+  EXPECT_THROW(x->meta().at("c"), KeyError);
+  EXPECT_TRUE(x->meta().erase("b"));
+  EXPECT_FALSE(x->meta().contains("b"));
+}
+
+TEST(Node, ValTensorNamesTheNode) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  x->set_val(Tensor::meta({2, 3}, DType::f32));
+  EXPECT_EQ(x->val_tensor().sizes(), (Dims{2, 3}));
+  x->set_val(None);
+  try {
+    x->val_tensor();
+    FAIL() << "expected an error";
+  } catch (const InternalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("%x"));
+  }
+}
+
+TEST(Node, MapsArguments) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  const Value nested =
+      Value::tuple({x, Value::dict({{"k", Value::slice(x, 1)}})});
+  const Value mapped = map_arg(nested, [](Node*) { return Value(5); });
+  EXPECT_EQ(repr(mapped), "(5, {'k': slice(5, 1, None)})");
+  int leaves = 0;
+  map_aggregate(nested, [&](const Value& leaf) {
+    ++leaves;
+    return leaf;
+  });
+  EXPECT_EQ(leaves, 4);
+}
+
+}  // namespace
+}  // namespace fxjit::fx

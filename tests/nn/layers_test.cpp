@@ -1,0 +1,138 @@
+// Layers against torch.nn: printed form, state and numbers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "fxjit/fx/symbolic_trace.h"
+#include "fxjit/nn.h"
+
+namespace fxjit::nn {
+namespace {
+
+struct StateEntry {
+  std::string name;
+  Dims sizes;
+  std::vector<float> values;
+};
+
+struct LayerCase {
+  const char* name;
+  std::function<ModuleRef()> make;
+  const char* printed;  // Line breaks as "\n" in two characters.
+  std::vector<StateEntry> state;
+  Dims input_sizes;
+  std::vector<float> input;
+  Dims output_sizes;
+  std::vector<float> output;
+};
+
+std::vector<LayerCase> layer_cases() {
+  return {
+#include "tests/nn/reference/layers.inc"
+  };
+}
+
+std::string with_line_breaks(std::string text) {
+  for (size_t at; (at = text.find("\\n")) != text.npos;)
+    text.replace(at, 2, "\n");
+  return text;
+}
+
+class Layers : public testing::TestWithParam<LayerCase> {
+ protected:
+  static ModuleRef load(const LayerCase& layer) {
+    ModuleRef module = layer.make();
+    module->eval();
+    StateDict state;
+    for (const StateEntry& entry : layer.state)
+      state.emplace_back(entry.name, Tensor::from(entry.values, entry.sizes));
+    const LoadReport report = module->load_state_dict(state, false);
+    EXPECT_TRUE(report.unexpected.empty());
+    for (const std::string& name : report.missing)
+      EXPECT_THAT(name, testing::EndsWith("num_batches_tracked"));
+    return module;
+  }
+  static void check(const Value& result, const LayerCase& layer) {
+    const Tensor& tensor = result.as_tensor();
+    EXPECT_EQ(tensor.sizes(), layer.output_sizes);
+    EXPECT_THAT(tensor.to_floats(),
+                testing::Pointwise(testing::FloatNear(2e-5f), layer.output));
+  }
+};
+
+TEST_P(Layers, PrintsAsTorch) {
+  EXPECT_EQ(GetParam().make()->str(), with_line_breaks(GetParam().printed));
+}
+
+TEST_P(Layers, ComputesAsTorch) {
+  const ModuleRef module = load(GetParam());
+  const Tensor input = Tensor::from(GetParam().input, GetParam().input_sizes);
+  check(module(input), GetParam());
+}
+
+// As one call_module, and traced through.
+TEST_P(Layers, ComputesAsTorchWhenTraced) {
+  class Holder : public Custom<Holder> {
+   public:
+    explicit Holder(ModuleRef m) : Custom("Holder", {"x"}) {
+      layer = register_module("layer", std::move(m));
+    }
+    Value forward(Value x) { return layer(x); }
+    ModuleRef layer;
+  };
+  class NoLeaves : public fx::Tracer {
+   public:
+    bool is_leaf_module(const Module&, std::string_view) const override {
+      return false;
+    }
+  };
+  const auto holder = Holder::create(load(GetParam()));
+  const Tensor input = Tensor::from(GetParam().input, GetParam().input_sizes);
+  const auto leaf = fx::symbolic_trace(holder);
+  leaf->graph().lint();
+  check(leaf(input), GetParam());
+  NoLeaves tracer;
+  auto graph = tracer.trace(*holder);
+  EXPECT_TRUE(graph->find_nodes(fx::Opcode::call_module).empty());
+  check(fx::GraphModule::create(*holder, std::move(graph))(input), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Torch, Layers, testing::ValuesIn(layer_cases()),
+                         [](const auto& info) {
+                           return std::string(info.param.name);
+                         });
+
+TEST(Embedding, PicksRows) {
+  const auto embedding = Embedding::create(4, 2, 1);
+  EXPECT_EQ(embedding->str(), "Embedding(4, 2, padding_idx=1)");
+  EXPECT_EQ(embedding->weight.tensor().at({1, 0}), 0);
+  const std::vector<int64_t> indices = {3, 1, 0};
+  const Value rows = embedding(Tensor::from(indices, {3}));
+  EXPECT_EQ(rows.as_tensor().sizes(), (Dims{3, 2}));
+  EXPECT_EQ(rows.as_tensor().at({0, 1}), embedding->weight.tensor().at({3, 1}));
+  EXPECT_EQ(rows.as_tensor().at({1, 1}), 0);
+}
+
+TEST(Layers, WrongOptionsAreRefused) {
+  EXPECT_THROW(Dropout::create(1.5), ValueError);
+  EXPECT_THROW(GroupNorm::create(3, 4), ValueError);
+  EXPECT_THROW(Conv2d::create(3, 4, 3, ConvOptions{.groups = 2}), ValueError);
+  EXPECT_THROW(Conv2d::create(3, 4, Value::tuple({1, 2, 3})), ValueError);
+  const auto norm = BatchNorm2d::create(3);
+  norm->eval();
+  EXPECT_THROW(norm(Tensor::zeros({2, 3})), ValueError);
+}
+
+TEST(Layers, FirstValuesAreRepeatable) {
+  manual_seed(5);
+  const auto a = Linear::create(3, 2);
+  manual_seed(5);
+  const auto b = Linear::create(3, 2);
+  EXPECT_EQ(a->weight.tensor().to_floats(), b->weight.tensor().to_floats());
+  for (float v : a->weight.tensor().to_floats())
+    EXPECT_LE(std::abs(v), 0.5774f);
+}
+
+}  // namespace
+}  // namespace fxjit::nn

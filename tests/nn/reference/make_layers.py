@@ -1,0 +1,105 @@
+"""Writes layers.inc: inputs, parameters and outputs of torch.nn's layers.
+
+Run with torch 2.13: python make_layers.py > layers.inc
+Every number is a small multiple of 1/64, so that the text is exact; outputs are
+printed with nine digits.
+"""
+import torch
+import torch.nn as nn
+
+
+def grid(count, shift=0):
+    values = (torch.arange(count) * 37 + shift * 11) % 129 - 64
+    return values.double() / 64
+
+
+CASES = [
+    ("Linear", "Linear::create(4, 3)", nn.Linear(4, 3), (2, 4)),
+    ("LinearNoBias", "Linear::create(4, 3, false)",
+     nn.Linear(4, 3, bias=False), (2, 2, 4)),
+    ("LayerNorm", "LayerNorm::create(4)", nn.LayerNorm(4), (3, 4)),
+    ("LayerNorm2", "LayerNorm::create(Dims{2, 3}, 1e-3)",
+     nn.LayerNorm((2, 3), eps=1e-3), (2, 2, 3)),
+    ("RMSNorm", "RMSNorm::create(4, 1e-5)", nn.RMSNorm(4, eps=1e-5), (3, 4)),
+    ("GroupNorm", "GroupNorm::create(2, 4)", nn.GroupNorm(2, 4), (2, 4, 3)),
+    ("BatchNorm1d", "BatchNorm1d::create(3)", nn.BatchNorm1d(3), (2, 3)),
+    ("BatchNorm2d", "BatchNorm2d::create(3, 1e-3)",
+     nn.BatchNorm2d(3, eps=1e-3), (2, 3, 2, 2)),
+    ("Conv1d", "Conv1d::create(2, 3, 3, ConvOptions{.padding = 1})",
+     nn.Conv1d(2, 3, 3, padding=1), (1, 2, 5)),
+    ("Conv2d", "Conv2d::create(2, 3, 3)", nn.Conv2d(2, 3, 3), (1, 2, 4, 4)),
+    ("Conv2dOptions",
+     "Conv2d::create(4, 2, Value::tuple({3, 1}), ConvOptions{.stride = 2, "
+     ".padding = Value::tuple({1, 0}), .groups = 2, .bias = false})",
+     nn.Conv2d(4, 2, (3, 1), stride=2, padding=(1, 0), groups=2, bias=False),
+     (1, 4, 5, 3)),
+    ("Conv2dSame", "Conv2d::create(1, 1, 3, ConvOptions{.padding = \"same\"})",
+     nn.Conv2d(1, 1, 3, padding="same"), (1, 1, 4, 3)),
+    ("ConvTranspose2d",
+     "ConvTranspose2d::create(2, 3, 3, ConvOptions{.stride = 2, .padding = 1, "
+     ".output_padding = 1})",
+     nn.ConvTranspose2d(2, 3, 3, stride=2, padding=1, output_padding=1),
+     (1, 2, 3, 3)),
+    ("MaxPool2d", "MaxPool2d::create(2)", nn.MaxPool2d(2), (1, 2, 4, 4)),
+    ("MaxPool2dOptions", "MaxPool2d::create(3, 2, 1, 1, true)",
+     nn.MaxPool2d(3, 2, 1, ceil_mode=True), (1, 1, 6, 6)),
+    ("AvgPool2d", "AvgPool2d::create(2)", nn.AvgPool2d(2), (1, 2, 4, 4)),
+    ("AvgPool2dOptions", "AvgPool2d::create(3, 2, 1, false, false)",
+     nn.AvgPool2d(3, 2, 1, count_include_pad=False), (1, 1, 5, 5)),
+    ("AdaptiveAvgPool2d", "AdaptiveAvgPool2d::create(1)",
+     nn.AdaptiveAvgPool2d(1), (1, 2, 3, 4)),
+    ("AdaptiveAvgPool2dTuple",
+     "AdaptiveAvgPool2d::create(Value::tuple({2, None}))",
+     nn.AdaptiveAvgPool2d((2, None)), (1, 1, 3, 2)),
+    ("ReLU", "ReLU::create()", nn.ReLU(), (7,)),
+    ("ReLU6", "ReLU6::create()", nn.ReLU6(), (7,)),
+    ("GELU", "GELU::create()", nn.GELU(), (7,)),
+    ("GELUTanh", "GELU::create(\"tanh\")", nn.GELU("tanh"), (7,)),
+    ("SiLU", "SiLU::create()", nn.SiLU(), (7,)),
+    ("Tanh", "Tanh::create()", nn.Tanh(), (7,)),
+    ("Sigmoid", "Sigmoid::create()", nn.Sigmoid(), (7,)),
+    ("Softmax", "Softmax::create(-1)", nn.Softmax(-1), (2, 5)),
+    ("LogSoftmax", "LogSoftmax::create(0)", nn.LogSoftmax(0), (2, 5)),
+    ("Hardswish", "Hardswish::create()", nn.Hardswish(), (7,)),
+    ("Hardsigmoid", "Hardsigmoid::create()", nn.Hardsigmoid(), (7,)),
+    ("Mish", "Mish::create()", nn.Mish(), (7,)),
+    ("LeakyReLU", "LeakyReLU::create(0.25)", nn.LeakyReLU(0.25), (7,)),
+    ("ELU", "ELU::create(1.5)", nn.ELU(1.5), (7,)),
+    ("Identity", "Identity::create()", nn.Identity(), (3,)),
+    ("Dropout", "Dropout::create(0.5)", nn.Dropout(0.5), (3,)),
+    ("Flatten", "Flatten::create()", nn.Flatten(), (2, 3, 2)),
+    ("Sequential", "Sequential::create(Linear::create(3, 2), GELU::create())",
+     nn.Sequential(nn.Linear(3, 2), nn.GELU()), (2, 3)),
+]
+
+
+def floats(tensor):
+    return "{" + ", ".join(f"{v:.9g}" for v in tensor.flatten().tolist()) + "}"
+
+
+def dims(tensor):
+    return "{" + ", ".join(str(n) for n in tensor.shape) + "}"
+
+
+print("// Made by make_layers.py with torch " + torch.__version__ + ".")
+for name, code, module, shape in CASES:
+    module.eval().double()
+    for i, (key, value) in enumerate(module.state_dict().items()):
+        if value.dtype == torch.double:
+            fill = grid(value.numel(), i + 1).reshape(value.shape)
+            if key.endswith("running_var"):
+                fill = fill.abs() + 0.5
+            value.copy_(fill)
+    count = 1
+    for n in shape:
+        count *= n
+    x = (grid(count) * 4).reshape(shape)
+    y = module(x)
+    print(f'{{"{name}", [] {{ return ModuleRef({code}); }},')
+    printed = repr(module).replace("\n", "\\n")
+    print(f' R"({printed})",')
+    print(" {" + ", ".join(
+        f'{{"{k}", {dims(v)}, {floats(v)}}}'
+        for k, v in module.state_dict().items()
+        if v.dtype == torch.double) + "},")
+    print(f" {dims(x)}, {floats(x)}, {dims(y)}, {floats(y)}}},")
