@@ -163,6 +163,7 @@ Value SentenceEncoder::forward(Value ids, Value mask) {
 
 nn::Ref<SentenceEncoder> load_encoder(const std::filesystem::path& folder) {
   const BertConfig config = load_config(folder / "config.json");
+  const nn::SkipInit every_weight_is_loaded;
   auto encoder = SentenceEncoder::create(config);
   auto tensors = fxjit::load_safetensors((folder / "model.safetensors").string());
   // The file also holds a pooler, which sentence embeddings do not use.
