@@ -32,9 +32,14 @@ Value run_view(const OpCall& call) {
 
 Value run_reshape(const OpCall& call) {
   const Tensor shape = infer(call).as_tensor();
-  const Tensor self = call.tensor(0).contiguous();
-  return self.as_strided(shape.sizes(), contiguous_strides(shape.sizes()),
-                         self.offset());
+  const Tensor& self = call.tensor(0);
+  const auto strides =
+      view_strides(self.sizes(), self.strides(), shape.sizes());
+  if (strides && *strides == shape.strides())
+    return self.as_strided(shape.sizes(), *strides, self.offset());
+  const Tensor packed = self.contiguous();
+  return packed.as_strided(shape.sizes(), contiguous_strides(shape.sizes()),
+                           packed.offset());
 }
 
 Value run_by_lowering(const OpCall& call) {

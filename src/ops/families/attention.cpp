@@ -32,8 +32,8 @@ void check_mask(const Tensor& mask, const Tensor& query) {
   runtime_error(
       "Expected attn_mask dtype to be bool or float or to match query dtype, "
       "but got attn_mask.dtype: " +
-      std::string(torch_type_name(mask.dtype())) +
-      " and  query.dtype: " + torch_type_name(query.dtype()) + " instead.");
+      std::string(cpp_type_name(mask.dtype())) +
+      " and  query.dtype: " + cpp_type_name(query.dtype()) + " instead.");
 }
 
 void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -46,9 +46,8 @@ void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v) {
     runtime_error(
         std::string("Expected query, key, and value to have the same dtype, "
                     "but got query.dtype: ") +
-        torch_type_name(q.dtype()) +
-        " key.dtype: " + torch_type_name(k.dtype()) +
-        " and value.dtype: " + torch_type_name(v.dtype()) + " instead.");
+        cpp_type_name(q.dtype()) + " key.dtype: " + cpp_type_name(k.dtype()) +
+        " and value.dtype: " + cpp_type_name(v.dtype()) + " instead.");
   if (!is_floating(q.dtype()))
     throw NotImplementedError(
         "scaled_dot_product_attention: expected a floating point type, got " +

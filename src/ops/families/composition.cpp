@@ -54,4 +54,30 @@ const char* torch_type_name(DType dtype) {
   throw InternalError("torch_type_name: unknown dtype");
 }
 
+const char* cpp_type_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::f16:
+      return "c10::Half";
+    case DType::bf16:
+      return "c10::BFloat16";
+    case DType::i8:
+      return "signed char";
+    case DType::u8:
+      return "unsigned char";
+    case DType::i16:
+      return "short int";
+    case DType::i32:
+      return "int";
+    case DType::i64:
+      return "long int";
+    case DType::boolean:
+      return "bool";
+  }
+  throw InternalError("cpp_type_name: unknown dtype");
+}
+
 }  // namespace fxjit::ops

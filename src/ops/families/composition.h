@@ -19,7 +19,8 @@ Value axes_value(const Dims& axes);
 // Number of elements along `axes`.
 int64_t count_along(const Tensor& input, const Dims& axes);
 
-// torch's name of a type in messages: "Float", "Long", ...
+// torch's names of a type in messages: "Float", "Long"; "float", "long int".
 const char* torch_type_name(DType dtype);
+const char* cpp_type_name(DType dtype);
 
 }  // namespace fxjit::ops

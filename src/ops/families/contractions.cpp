@@ -10,11 +10,23 @@ namespace fxjit::ops {
 namespace {
 
 void check_same_dtype(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype())
-    runtime_error(std::string("mat1 and mat2 must have the same dtype, but "
-                              "got ") +
-                  torch_type_name(a.dtype()) + " and " +
+  if (a.dtype() == b.dtype()) return;
+  if (a.dim() == 3 && b.dim() == 3)
+    runtime_error(std::string("expected scalar type ") +
+                  torch_type_name(a.dtype()) + " but found " +
                   torch_type_name(b.dtype()));
+  runtime_error(
+      std::string("expected m1 and m2 to have the same dtype, but got: ") +
+      cpp_type_name(a.dtype()) + " != " + cpp_type_name(b.dtype()));
+}
+
+// Where torch calls addmm.
+void check_addend(const Tensor& input, const Tensor& b) {
+  if (input.dtype() == b.dtype()) return;
+  runtime_error(std::string("self and mat2 must have the same dtype, but "
+                            "got ") +
+                torch_type_name(input.dtype()) + " and " +
+                torch_type_name(b.dtype()));
 }
 
 [[noreturn]] void shapes_differ(int64_t rows, int64_t depth, const Dims& b) {
@@ -87,6 +99,7 @@ Value infer_linear(const OpCall& call) {
         "both arguments to linear need to be at least 1D, but they "
         "are 0D and " +
         std::to_string(weight.dim()) + "D");
+  if (call.has(2)) check_addend(call.tensor(2), weight);
   check_same_dtype(input, weight);
   const int64_t depth = input.size(-1);
   if (weight.size(-1) != depth)
@@ -98,7 +111,6 @@ Value infer_linear(const OpCall& call) {
   if (weight.dim() == 2) sizes.push_back(weight.sizes()[0]);
   if (call.has(2)) {
     const Tensor& bias = call.tensor(2);
-    check_same_dtype(input, bias);
     const bool fits =
         bias.dim() <= 1 &&
         (bias.numel() == 1 ||
@@ -236,6 +248,7 @@ Value infer_matmul(const OpCall& call) {
 }
 
 Value eager_matmul(const OpCall& call) {
+  call.op.row.infer(call);
   return matrix_product(call.tensor(0), call.tensor(1));
 }
 
@@ -301,8 +314,8 @@ Value infer_added(const OpCall& call) {
     check_matrices(a, b);
   else
     check_batches(a, b);
+  check_addend(input, b);
   const Dims sizes = matmul_shape(a, b).sizes;
-  check_same_dtype(input, a);
   bool fits = input.dim() <= sizes.size();
   for (int i = 1; fits && i <= input.dim(); ++i)
     fits = input.size(-i) == sizes[sizes.size() - i] || input.size(-i) == 1;

@@ -142,14 +142,29 @@ void forward_output(ConvParams& params, const Dims& input, const Dims& weight) {
         ". Kernel size can't be greater than actual input size");
 }
 
+[[noreturn]] void output_padding_too_large(const ConvParams& params) {
+  std::string text =
+      "output padding must be smaller than either stride or dilation";
+  const auto pair = [&](const char* what, const Dims& dims) {
+    text += std::string(" ") + what + "_height: " + std::to_string(dims[0]) +
+            " " + what + "_width: " + std::to_string(dims[1]);
+  };
+  if (params.spatial == 2) {
+    text += ", but got";
+    pair("output_padding", params.output_padding);
+    pair("stride", params.stride);
+    pair("dilation", params.dilation);
+  }
+  runtime_error(text);
+}
+
 void transposed_output(ConvParams& params, const Dims& input,
                        const Dims& weight) {
   params.output = {input[0], weight[1] * params.groups};
   for (int i = 0; i < params.spatial; ++i) {
     if (params.output_padding[i] >=
         std::max(params.stride[i], params.dilation[i]))
-      runtime_error(
-          "output padding must be smaller than either stride or dilation");
+      output_padding_too_large(params);
     const int64_t size = (input[2 + i] - 1) * params.stride[i] -
                          params.pad_before[i] - params.pad_after[i] +
                          params.dilation[i] * (weight[2 + i] - 1) +

@@ -32,6 +32,10 @@ Tensor filled(const Tensor& shape, const Value& fill) {
 }
 
 Value infer_sized(const OpCall& call) {
+  if (call.op.name() == "zeros")
+    for (int64_t size : call.dims(0))
+      if (size < 0)
+        runtime_error("zeros: Dimension size must be non-negative.");
   return Tensor::meta(sizes_arg(call, 0), dtype_arg(call, 1, DType::f32));
 }
 

@@ -84,7 +84,7 @@ Equation parse(std::string_view text, const ValueList& operands) {
   }
   if (result.inputs.size() != operands.size())
     runtime_error(std::string("einsum(): ") +
-                  (result.inputs.size() > operands.size() ? "more" : "fewer") +
+                  (result.inputs.size() > operands.size() ? "fewer" : "more") +
                   " operands were provided than specified in the equation");
   for (size_t i = 0; i < operands.size(); ++i) {
     std::string& labels = result.inputs[i];

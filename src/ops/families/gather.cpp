@@ -70,7 +70,7 @@ Value eager_index_select(const OpCall& call) {
   Tensor input = call.tensor(0);
   if (input.dim() == 0) input = input.as_strided({1}, {1}, input.offset());
   if (!pick_rows(input, dim_arg(call, 1, input.dim()), indices, false, out))
-    runtime_error("index out of range in self");
+    throw IndexError("index out of range in self");
   return out;
 }
 

@@ -67,7 +67,10 @@ class Indexer {
     const ValueList items = index_items(index, rank);
     int taken = 0;
     for (const Value& item : items) taken += dims_taken(item);
-    for (const Value& item : items) step(item, rank - taken);
+    for (const Value& item : items) {
+      step(item, rank - taken);
+      consumed_ += item.is_ellipsis() ? rank - taken : dims_taken(item);
+    }
     return picked_ ? fxjit::index(value_, Value::list(std::move(tensors_)))
                    : alias();
   }
@@ -98,7 +101,7 @@ class Indexer {
     if (at < -size || at >= size)
       throw IndexError(
           "index " + std::to_string(at) + " is out of bounds for dimension " +
-          std::to_string(axis_) + " with size " + std::to_string(size));
+          std::to_string(consumed_) + " with size " + std::to_string(size));
     value_ = fxjit::select(value_, axis_, at);
     changed_ = true;
   }
@@ -129,7 +132,8 @@ class Indexer {
 
   Value value_;
   ValueList tensors_;  // For the index op: a tensor or None per dim.
-  int axis_ = 0;
+  int axis_ = 0;       // Of `value_`.
+  int consumed_ = 0;   // Dims of the indexed tensor.
   bool picked_ = false;
   bool changed_ = false;
 };

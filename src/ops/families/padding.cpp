@@ -117,6 +117,8 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
 }
 
 Value decompose_pad(const OpCall& call) {
+  if (call.dims(1).size() % 2 != 0)
+    runtime_error("Padding length must be divisible by 2");
   const std::string_view mode = call[2].as_string();
   if (mode == "constant")
     return call_function(get_op("constant_pad_nd").canonical,

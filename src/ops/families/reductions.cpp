@@ -31,15 +31,14 @@ Value infer_sum(const OpCall& call) {
 void check_not_empty(const char* name, const Tensor& input, const Dims& axes,
                      bool all) {
   if (input.numel() != 0) return;
+  const std::string what = std::string(name) + "(): Expected reduction dim ";
   if (all)
-    runtime_error(std::string(name) +
-                  "(): Expected reduction dim to be specified for "
-                  "input.numel() == 0. Specify the reduction dim with the "
-                  "'dim' argument.");
+    runtime_error(what +
+                  "to be specified for input.numel() == 0. Specify the "
+                  "reduction dim with the 'dim' argument.");
   for (int64_t axis : axes)
     if (input.dim() > 0 && input.sizes()[axis] == 0)
-      throw IndexError(std::string(name) + "(): Expected reduction dim " +
-                       std::to_string(axis) + " to have non-zero size.");
+      throw IndexError(what + std::to_string(axis) + " to have non-zero size.");
 }
 
 bool reduces_all(const OpCall& call) {
@@ -55,11 +54,12 @@ Value infer_extremum(const OpCall& call) {
 
 Value infer_position(const OpCall& call) {
   const Tensor& input = call.tensor(0);
+  if (reduces_all(call) && input.numel() == 0)
+    throw IndexError(std::string(call.op.name()) +
+                     "(): Expected reduction dim to be specified for "
+                     "input.numel() == 0.");
   check_not_empty(call.op.row.name, input, axes_arg(call, 1, input.dim()),
-                  reduces_all(call));
-  if (input.dtype() == DType::boolean)
-    runtime_error(std::string("\"") + call.op.row.name +
-                  "_cpu\" not implemented for 'Bool'");
+                  false);
   return reduced(call, DType::i64);
 }
 
@@ -124,8 +124,7 @@ struct Spread {
 Spread spread(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   if (!is_floating(input.dtype()))
-    runtime_error(std::string(call.op.row.name) +
-                  " only support floating point and complex dtypes");
+    runtime_error("std and var only support floating point and complex dtypes");
   // var(x, False) gives `unbiased` in the place of `dim`.
   const bool flag_first = call[1].is_bool();
   Dims axes;

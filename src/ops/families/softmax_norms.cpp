@@ -191,7 +191,10 @@ Value batch_norm(const BatchNorm& args) {
       throw NotImplementedError(
           "batch_norm: expected evaluation mode, got training=True, which "
           "updates the running statistics");
-    value = standardised(wide, axes_last(rank, {1}), args.eps).value;
+    Dims others;
+    for (int d = 0; d < rank; ++d)
+      if (d != 1) others.push_back(d);
+    value = standardised(wide, others, args.eps).value;
   } else {
     if (args.mean.is_none() || args.variance.is_none())
       runtime_error(

@@ -21,7 +21,9 @@ Dims resolved_shape(const Dims& shape, int64_t elements) {
       continue;
     }
     if (shape[d] != -1)
-      runtime_error("invalid shape dimension " + std::to_string(shape[d]));
+      runtime_error("invalid shape dimension " + std::to_string(shape[d]) +
+                    " at index " + std::to_string(d) + " of shape " +
+                    shape.str());
     if (inferred >= 0) runtime_error("only one dimension can be inferred");
     inferred = d;
   }

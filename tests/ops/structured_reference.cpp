@@ -1,0 +1,300 @@
+#include "tests/ops/structured_reference.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace fxjit::testing {
+namespace {
+
+std::string decode_base64(const std::string& text) {
+  const std::string alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (char c : text) {
+    const size_t digit = alphabet.find(c);
+    if (digit == alphabet.npos) break;  // Padding, or "-" for no data.
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out += static_cast<char>(bits >> count & 0xff);
+  }
+  return out;
+}
+
+// Splits outside of brackets.
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::string part;
+  int depth = 0;
+  for (char c : text) {
+    if (c == '[' || c == '(' || c == '<') ++depth;
+    if (c == ']' || c == ')' || c == '>') --depth;
+    if (c == separator && depth == 0) {
+      parts.push_back(std::move(part));
+      part.clear();
+    } else {
+      part += c;
+    }
+  }
+  parts.push_back(std::move(part));
+  return parts;
+}
+
+Dims dims(const std::string& text) {
+  Dims result;
+  if (text == "()") return result;
+  for (const std::string& part : split(text, ','))
+    result.push_back(std::stoll(part));
+  return result;
+}
+
+DType dtype(const std::string& name) {
+  const auto found = dtype_from_name(name);
+  if (!found) throw UserError("reference: unknown dtype " + name);
+  return *found;
+}
+
+Tensor tensor_of(const std::string& base64, DType type, const Dims& sizes) {
+  const std::string bytes = decode_base64(base64);
+  const Tensor tensor = Tensor::empty(sizes, type);
+  if (bytes.size() != static_cast<size_t>(tensor.numel()) * dtype_size(type))
+    throw UserError("reference: data does not fit " + tensor.describe());
+  if (!bytes.empty()) std::memcpy(tensor.data(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+// A result keeps torch's strides and offset beside its row-major elements: the
+// elements stand where a tensor with those strides has them.
+Tensor result_of(const std::vector<std::string>& parts) {
+  const DType type = dtype(parts.at(1));
+  const Dims sizes = dims(parts.at(2)), strides = dims(parts.at(3));
+  const int64_t offset = std::stoll(parts.at(4));
+  int64_t last = offset;
+  for (int d = 0; d < sizes.size(); ++d)
+    last += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
+  const Tensor tensor =
+      Tensor::zeros({last + 1}, type).as_strided(sizes, strides, offset);
+  if (tensor.numel() > 0) tensor.copy_from(tensor_of(parts.at(5), type, sizes));
+  return tensor;
+}
+
+class Parser {
+ public:
+  void pool(const std::vector<std::string>& words) {
+    const DType type = dtype(words.at(2));
+    const auto count = decode_base64(words.at(3)).size() / dtype_size(type);
+    pools_[words[1]] = tensor_of(words[3], type, {static_cast<int64_t>(count)});
+  }
+
+  StructuredCase parse(const std::string& line,
+                       const std::vector<std::string>& words) const {
+    using Kind = StructuredCase::Kind;
+    StructuredCase result;
+    result.kind = words.at(0) == "view"   ? Kind::view
+                  : words.at(0) == "fail" ? Kind::failure
+                                          : Kind::value;
+    result.op = words.at(1);
+    result.text = line.substr(5, line.find(" -> ") - 5);
+    size_t i = 2;
+    for (; words.at(i) != "->"; ++i) {
+      const size_t mark = words[i].find('=');
+      if (mark == std::string::npos)
+        result.args.push_back(value(words[i]));
+      else
+        result.kwargs.emplace_back(words[i].substr(0, mark),
+                                   value(words[i].substr(mark + 1)));
+    }
+    if (result.kind == Kind::failure) {
+      const std::vector<std::string> parts = split(words.at(i + 1), ':');
+      result.error_type = parts.at(1);
+      result.error_text = decode_base64(parts.at(2));
+    } else {
+      result.expected = value(words.at(i + 1));
+    }
+    return result;
+  }
+
+ private:
+  ValueList items(const std::string& word) const {
+    ValueList result;
+    const std::string inner = word.substr(1, word.size() - 2);
+    if (inner.empty()) return result;
+    for (const std::string& part : split(inner, '|'))
+      result.push_back(value(part));
+    return result;
+  }
+
+  Value value(const std::string& word) const {
+    if (word == "none") return None;
+    if (word == "...") return Ellipsis;
+    if (word[0] == '[') return Value::list(items(word));
+    if (word[0] == '(') return Value::tuple(items(word));
+    if (word[0] == '<') {
+      const ValueList parts = items(word);
+      return Value::slice(parts.at(0), parts.at(1), parts.at(2));
+    }
+    const std::string text = word.substr(2);
+    const std::vector<std::string> parts = split(word, ':');
+    switch (word[0]) {
+      case 'i':
+        return std::stoll(text);
+      case 'f':
+        return std::stod(text);
+      case 'b':
+        return text == "True";
+      case 's':
+        return spaced(text);
+      case 'd':
+        return dtype(text);
+      case 't':
+        return pools_.at(parts.at(1))
+            .as_strided(dims(parts.at(3)), dims(parts.at(4)),
+                        std::stoll(parts.at(2)));
+      case 'l':
+        return literal(parts);
+      case 'r':
+        return result_of(parts);
+      default:
+        throw UserError("reference: bad value " + word);
+    }
+  }
+
+  static std::string spaced(std::string text) {
+    if (text.find("->") == text.npos) return text;
+    for (char& c : text)
+      if (c == '_') c = ' ';
+    return text;
+  }
+
+  static Tensor literal(const std::vector<std::string>& parts) {
+    std::vector<int64_t> numbers;
+    if (parts.at(3) != "()")
+      for (const std::string& number : split(parts.at(3), ','))
+        numbers.push_back(std::stoll(number));
+    return Tensor::from(numbers, dims(parts.at(2))).to(dtype(parts.at(1)));
+  }
+
+  std::map<std::string, Tensor> pools_;
+};
+
+struct Tolerance {
+  double relative, absolute;
+};
+
+Tolerance tolerance(DType type) {
+  switch (type) {
+    case DType::f32:
+      return {1e-5, 2e-6};
+    case DType::f64:
+      return {1e-12, 1e-14};
+    case DType::f16:
+      return {2e-3, 1e-3};
+    case DType::bf16:
+      return {1.6e-2, 1e-2};
+    default:
+      return {0, 0};
+  }
+}
+
+bool close(double got, double expected, const Tolerance& allowed) {
+  if (std::isnan(expected)) return std::isnan(got);
+  if (std::isinf(expected) || std::isinf(got)) return got == expected;
+  return std::abs(got - expected) <=
+         allowed.absolute + allowed.relative * std::abs(expected);
+}
+
+std::string element_difference(const Tensor& got, const Tensor& expected) {
+  // Integers beyond 2^53 compare exactly.
+  if (got.dtype() == DType::i64)
+    return got.to_ints() == expected.to_ints() ? "" : "integers differ";
+  const Tensor a = got.to(DType::f64).contiguous();
+  const Tensor b = expected.to(DType::f64).contiguous();
+  const Tolerance allowed = tolerance(expected.dtype());
+  for (int64_t i = 0; i < b.numel(); ++i) {
+    const double x = a.data_as<double>()[i], y = b.data_as<double>()[i];
+    if (close(x, y, allowed)) continue;
+    std::ostringstream text;
+    text.precision(17);
+    text << "element " << i << ": expected " << y << ", got " << x;
+    return text.str();
+  }
+  return "";
+}
+
+std::string tensor_shape_difference(const Tensor& got, const Tensor& expected,
+                                    bool strides, bool offset) {
+  if (got.describe() != expected.describe())
+    return "expected " + expected.describe() + ", got " + got.describe();
+  if (strides && !(got.strides() == expected.strides()))
+    return "expected strides " + expected.strides().str() + ", got " +
+           got.strides().str();
+  if (offset && got.numel() > 0 && got.offset() != expected.offset())
+    return "expected offset " + std::to_string(expected.offset()) + ", got " +
+           std::to_string(got.offset());
+  return "";
+}
+
+// Walks two structures; `compare` sees pairs of tensors.
+template <typename Fn>
+std::string walk(const Value& got, const Value& expected, const Fn& compare) {
+  if (got.kind() != expected.kind())
+    return "expected " + std::string(expected.kind_name()) + ", got " +
+           std::string(got.kind_name());
+  if (got.is_tensor()) return compare(got.as_tensor(), expected.as_tensor());
+  if (!got.is_sequence())
+    return same(got, expected)
+               ? ""
+               : "expected " + repr(expected) + ", got " + repr(got);
+  if (got.size() != expected.size())
+    return "expected " + std::to_string(expected.size()) + " items, got " +
+           std::to_string(got.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::string text = walk(got.at(i), expected.at(i), compare);
+    if (!text.empty()) return "item " + std::to_string(i) + ": " + text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<StructuredCase> read_structured_reference(
+    const std::string& file_name) {
+  const std::string path =
+      std::string(FXJIT_SOURCE_DIR) + "/tests/ops/" + file_name;
+  std::ifstream file(path);
+  if (!file) throw UserError("reference: cannot read " + path);
+  Parser parser;
+  std::vector<StructuredCase> cases;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> words;
+    std::istringstream stream(line);
+    for (std::string word; stream >> word;) words.push_back(word);
+    if (words.at(0) == "pool")
+      parser.pool(words);
+    else
+      cases.push_back(parser.parse(line, words));
+  }
+  return cases;
+}
+
+std::string difference(const Value& got, const Value& expected, bool views) {
+  return walk(got, expected, [&](const Tensor& a, const Tensor& b) {
+    const std::string text = tensor_shape_difference(a, b, views, views);
+    return text.empty() ? element_difference(a, b) : text;
+  });
+}
+
+std::string shape_difference(const Value& inferred, const Value& result,
+                             bool views) {
+  return walk(inferred, result, [&](const Tensor& a, const Tensor& b) {
+    return tensor_shape_difference(a, b, true, views);
+  });
+}
+
+}  // namespace fxjit::testing

@@ -1,0 +1,120 @@
+// Every structured row against PyTorch's committed results: dtypes, strides,
+// empty and size-1 tensors, NaN and infinities, errors; and shape rules against
+// eager results.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fxjit/op.h"
+#include "tests/ops/structured_reference.h"
+
+namespace fxjit {
+namespace {
+
+using testing::StructuredCase;
+using Kind = StructuredCase::Kind;
+
+const std::vector<StructuredCase>& cases() {
+  static const auto* const all = new std::vector<StructuredCase>(
+      testing::read_structured_reference("structured_reference.txt"));
+  return *all;
+}
+
+std::vector<std::string> names() {
+  std::set<std::string> unique;
+  for (const StructuredCase& c : cases()) unique.insert(c.op);
+  return {unique.begin(), unique.end()};
+}
+
+Value meta_of(const Value& value) {
+  return map_leaves(value, [](const Value& leaf) -> Value {
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& t = leaf.as_tensor();
+    return Tensor::meta(t.sizes(), t.dtype(), t.strides(), t.offset());
+  });
+}
+
+std::vector<Value> metas(std::vector<Value> args) {
+  for (Value& arg : args) arg = meta_of(arg);
+  return args;
+}
+
+// Results whose size depends on the data have no shape rule.
+bool depends_on_data(const StructuredCase& c) {
+  bool mask = false;
+  for (const Value& arg : c.args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      mask |= leaf.is_tensor() && leaf.as_tensor().dtype() == DType::boolean;
+    });
+  return c.op == "masked_select" ||
+         (mask &&
+          (c.op == "index" || (c.op == "getitem" && c.args[1].is_tensor()))) ||
+         (c.op == "one_hot" && c.args.size() == 1);
+}
+
+std::string type_of(const std::exception& error) {
+  if (dynamic_cast<const IndexError*>(&error)) return "IndexError";
+  if (dynamic_cast<const ValueError*>(&error)) return "ValueError";
+  if (dynamic_cast<const TypeError*>(&error)) return "TypeError";
+  if (dynamic_cast<const AssertionError*>(&error)) return "AssertionError";
+  if (dynamic_cast<const RuntimeError*>(&error)) return "RuntimeError";
+  return "another error";
+}
+
+template <typename Fn>
+void expect_failure(const StructuredCase& c, Fn&& run) {
+  try {
+    run();
+    ADD_FAILURE() << "expected " << c.error_type << ": " << c.error_text;
+  } catch (const Error& error) {
+    EXPECT_EQ(type_of(error), c.error_type) << error.what();
+    EXPECT_EQ(error.message(), c.error_text);
+    EXPECT_EQ(error.context().op.empty(), false);
+  }
+}
+
+class Structured : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Structured, EqualsPyTorch) {
+  const ops::Op& op = ops::get_op(GetParam());
+  for (const StructuredCase& c : cases()) {
+    if (c.op != GetParam() || c.kind == Kind::failure) continue;
+    SCOPED_TRACE(c.text);
+    const std::vector<Value> args = ops::bind(op, c.args, c.kwargs);
+    const Value result = ops::run_eager({op, args});
+    EXPECT_EQ(testing::difference(result, c.expected, c.kind == Kind::view),
+              "");
+  }
+}
+
+TEST_P(Structured, InfersWhatTheKernelReturns) {
+  const ops::Op& op = ops::get_op(GetParam());
+  for (const StructuredCase& c : cases()) {
+    if (c.op != GetParam() || c.kind == Kind::failure || depends_on_data(c))
+      continue;
+    SCOPED_TRACE(c.text);
+    const std::vector<Value> args = ops::bind(op, c.args, c.kwargs);
+    const std::vector<Value> shapes = metas(args);
+    EXPECT_EQ(testing::shape_difference(ops::infer({op, shapes}),
+                                        ops::run_eager({op, args}),
+                                        c.kind == Kind::view),
+              "");
+  }
+}
+
+// Errors of shapes come from the shape rule, those of data from the kernel.
+TEST_P(Structured, FailsAsPyTorch) {
+  const ops::Op& op = ops::get_op(GetParam());
+  for (const StructuredCase& c : cases()) {
+    if (c.op != GetParam() || c.kind != Kind::failure) continue;
+    SCOPED_TRACE(c.text);
+    const std::vector<Value> args = ops::bind(op, c.args, c.kwargs);
+    expect_failure(c, [&] { ops::run_eager({op, args}); });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Structured, ::testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace fxjit
