@@ -1,4 +1,5 @@
 // Attention: scores, masks and exponentials of one block of queries.
+#include <algorithm>
 #include <limits>
 
 #include "jit/emit/attention_parts.h"
@@ -11,6 +12,10 @@ using program::AttentionStep;
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+// The running maximum starts with a finite number, so that rows of minus
+// infinities come out as zeros rather than as NaN.
+constexpr double kLowest = std::numeric_limits<float>::lowest();
+
 class Scores {
  public:
   Scores(const AttentionContext& context, const AttentionTask& task,
@@ -19,14 +24,18 @@ class Scores {
         context_(context),
         step_(context.step),
         block_(context.shape.block),
-        task_(task),
+        k_(task.k),
+        mask_(task.mask),
+        first_(task.first),
+        queries_(context.region(task.scratch, context.shape.queries_at)),
+        scores_(context.region(task.scratch, context.shape.scores_at)),
         start_(start),
         end_(end) {}
 
+  // Returns the maxima of these scores and of `maxima`.
   Values emit(const Values& maxima) {
     if (step_.keys == 0) return maxima;
-    const Values products = all_tiles(maxima);
-    return by_query() ? mask_scores(products) : products;
+    return all_tiles(maxima);
   }
 
  private:
@@ -41,25 +50,28 @@ class Scores {
   // and of the last key block, whose scores are then written before the buffer.
   Values all_tiles(const Values& maxima) {
     const int64_t keys = context_.shape.key_tile;
+    const bool whole = context_.shape.key_blocks == 1 && !step_.causal &&
+                       step_.keys % keys == 0;
     Value* last = b_.sub(end_, b_.i64(keys));
     return b_.loop(start_, end_, b_.i64(keys), maxima,
                    [&](Value* key, const Values& before) {
-                     return tile(b_.min(key, last), keys, before);
+                     return tile(whole ? key : b_.min(key, last), keys, before);
                    });
   }
 
   Values tile(Value* key, int64_t keys, Values maxima) {
     const Values sums = products(key, keys);
     const auto vectors = size_t(context_.vectors());
+    const Values biases = tile_biases(key, keys);
     for (int64_t r = 0; r < keys; ++r) {
       Value* row = b_.add(key, b_.i64(r));
-      Value* bias = key_bias(row);
       for (size_t v = 0; v < vectors; ++v) {
-        Value* score = sums[size_t(r) * vectors + v];
-        if (bias != nullptr) score = b_.add(score, bias);
+        const size_t i = size_t(r) * vectors + v;
+        Value* score = sums[i];
+        if (!biases.empty()) score = b_.add(score, biases[i]);
         if (step_.causal) score = hide_future(score, row, int(v));
-        b_.store_raw(score, score_at(row, int(v)), context_.alignment());
-        if (!by_query()) maxima[v] = b_.max_fast(score, maxima[v]);
+        context_.store(score, score_at(row, int(v)));
+        maxima[v] = b_.max_fast(score, maxima[v]);
       }
     }
     return maxima;
@@ -68,7 +80,7 @@ class Scores {
   Values products(Value* key, int64_t keys) {
     constexpr int64_t kUnroll = 2;
     Values sums(size_t(keys * context_.vectors()), b_.splat_f32(0));
-    Value* row = context_.row(task_.k, key, step_.k.row);
+    Value* row = context_.row(k_, key, step_.k.row);
     const int64_t looped = step_.depth / kUnroll * kUnroll;
     sums = b_.loop(b_.i64(0), b_.i64(looped), b_.i64(kUnroll), sums,
                    [&](Value* d, const Values& before) {
@@ -82,13 +94,10 @@ class Scores {
   }
 
   void accumulate(Values& sums, Value* row, Value* d, int64_t fixed) {
-    Value* from = context_.row(task_.queries, d, block_);
+    Value* from = context_.row(queries_, d, block_);
     Values queries;
     for (int v = 0; v < context_.vectors(); ++v)
-      queries.push_back(b_.load_raw(
-          b_.vec(b_.f32()),
-          b_.offset(from, b_.f32(), fixed * block_ + v * b_.lanes()),
-          context_.alignment()));
+      queries.push_back(context_.load(from, fixed * block_ + v * b_.lanes()));
     Value* column = b_.offset(row, b_.f32(), d);
     for (size_t i = 0; i < sums.size(); ++i) {
       const size_t v = i % queries.size();
@@ -99,14 +108,71 @@ class Scores {
     }
   }
 
-  // What the mask adds to all scores of a key; null: nothing.
-  Value* key_bias(Value* key) {
-    if (step_.mask == AttentionStep::Mask::none || by_query()) return nullptr;
-    const DType dtype = mask_dtype();
-    Value* at = b_.offset(
-        task_.mask, b_.memory_type(dtype),
-        b_.ir().CreateMul(key, b_.i64(step_.mask_key_stride)));
-    return b_.splat(to_bias(b_.load_scalar(dtype, at)));
+  // What the mask adds to the scores of a tile, in their order.
+  Values tile_biases(Value* key, int64_t keys) {
+    if (step_.mask == AttentionStep::Mask::none) return {};
+    Value* from =
+        b_.offset(mask_, b_.memory_type(mask_dtype()),
+                  b_.ir().CreateMul(key, b_.i64(step_.mask_key_stride)));
+    Values biases(size_t(keys * context_.vectors()));
+    for (int64_t r = 0; r < keys; ++r) {
+      if (!by_query())
+        fill_row(biases, r, key_bias(from, r));
+      else if (step_.mask_key_stride != 1)
+        gather_row(biases, r, from);
+      else if (r % kColumns == 0)
+        transpose_rows(biases, r, std::min(keys - r, kColumns), from);
+    }
+    return biases;
+  }
+
+  Value* mask_row(Value* from, int64_t r) {
+    return b_.offset(from, b_.memory_type(mask_dtype()),
+                     r * step_.mask_key_stride);
+  }
+
+  Value* key_bias(Value* from, int64_t r) {
+    return b_.splat(to_bias(b_.load_scalar(mask_dtype(), mask_row(from, r))));
+  }
+
+  void fill_row(Values& biases, int64_t r, Value* bias) {
+    for (int v = 0; v < context_.vectors(); ++v)
+      biases[size_t(r * context_.vectors() + v)] = bias;
+  }
+
+  void gather_row(Values& biases, int64_t r, Value* from) {
+    for (int v = 0; v < context_.vectors(); ++v) {
+      Value* query = b_.add(b_.splat(first_of(v)), b_.iota(b_.i64()));
+      if (step_.queries % block_ != 0)
+        query = b_.min(query, b_.splat(b_.i64(step_.queries - 1)));
+      Value* indices =
+          b_.ir().CreateMul(query, b_.splat(b_.i64(step_.mask_access.row)));
+      biases[size_t(r * context_.vectors() + v)] =
+          to_bias(b_.gather(mask_dtype(), mask_row(from, r), indices, nullptr));
+    }
+  }
+
+  // Rows [r, r + count) of the tile, from columns of the mask.
+  void transpose_rows(Values& biases, int64_t r, int64_t count, Value* from) {
+    Value* mask =
+        count < kColumns ? b_.tail_mask(b_.i64(count), kColumns) : nullptr;
+    from = mask_row(from, r);
+    for (int v = 0; v < context_.vectors(); ++v) {
+      const Values columns = transpose_columns(b_, [&](int query) {
+        Value* at =
+            context_.query_row(from, b_.memory_type(mask_dtype()), first_of(v),
+                               query, step_.mask_access.row);
+        return to_bias(mask ? b_.load(mask_dtype(), at, mask)
+                            : b_.load(mask_dtype(), at, kColumns));
+      });
+      for (int64_t i = 0; i < count; ++i)
+        biases[size_t((r + i) * context_.vectors() + v)] = columns[size_t(i)];
+    }
+  }
+
+  // Query in lane 0 of vector `v`.
+  Value* first_of(int v) {
+    return b_.add(first_, b_.i64(int64_t{v} * b_.lanes()));
   }
 
   DType mask_dtype() const {
@@ -122,92 +188,124 @@ class Scores {
                      b_.number(type, kMinusInfinity));
   }
 
-  Value* query_lanes(int v) {
-    return b_.add(b_.splat(task_.first),
-                  b_.add(b_.iota(b_.i64()),
-                         b_.splat(b_.i64(int64_t{v} * b_.lanes()))));
-  }
-
   Value* hide_future(Value* score, Value* key, int v) {
     // Differences fit 32 bits wherever they matter.
-    Value* distance = b_.ir().CreateTrunc(b_.sub(key, task_.first), b_.i32());
-    Value* lanes = b_.add(b_.iota(b_.i32()),
-                          b_.splat(b_.i32(int32_t(v) * b_.lanes())));
+    Value* distance = b_.ir().CreateTrunc(b_.sub(key, first_), b_.i32());
+    Value* lanes =
+        b_.add(b_.iota(b_.i32()), b_.splat(b_.i32(int32_t(v) * b_.lanes())));
     return b_.select(b_.le(b_.splat(distance), lanes), score,
                      b_.splat_f32(kMinusInfinity));
   }
 
   Value* score_at(Value* key, int v) {
-    return b_.offset(
-        context_.row(task_.scores, b_.sub(key, start_), block_), b_.f32(),
-        int64_t{v} * b_.lanes());
-  }
-
-  // Adds a mask that differs between queries, taking the maxima.
-  Values mask_scores(const Values& maxima) {
-    Values rows;
-    for (int v = 0; v < context_.vectors(); ++v) {
-      Value* query = query_lanes(v);
-      if (step_.queries % block_ != 0)
-        query = b_.min(query, b_.splat(b_.i64(step_.queries - 1)));
-      rows.push_back(b_.ir().CreateMul(
-          query, b_.splat(b_.i64(step_.mask_access.row))));
-    }
-    return b_.loop(
-        start_, end_, b_.i64(1), maxima,
-        [&](Value* key, const Values& before) {
-          const DType dtype = mask_dtype();
-          Value* base = b_.offset(
-              task_.mask, b_.memory_type(dtype),
-              b_.ir().CreateMul(key, b_.i64(step_.mask_key_stride)));
-          Values next = before;
-          for (size_t v = 0; v < rows.size(); ++v) {
-            Value* bias = to_bias(b_.gather(dtype, base, rows[v], nullptr));
-            Value* at = score_at(key, int(v));
-            Value* score = b_.add(
-                b_.load_raw(b_.vec(b_.f32()), at, context_.alignment()), bias);
-            b_.store_raw(score, at, context_.alignment());
-            next[v] = b_.max_fast(score, next[v]);
-          }
-          return next;
-        });
+    return b_.offset(context_.row(scores_, b_.sub(key, start_), block_),
+                     b_.f32(), int64_t{v} * b_.lanes());
   }
 
   VectorBuilder& b_;
   const AttentionContext& context_;
   const AttentionStep& step_;
   int64_t block_;
-  const AttentionTask& task_;
+  Value* k_;
+  Value* mask_;
+  Value* first_;
+  Value* queries_;
+  Value* scores_;
   Value* start_;
   Value* end_;
 };
 
-}  // namespace
-
-Values emit_scores(const AttentionContext& context, const AttentionTask& task,
-                   Value* start, Value* end, const Values& maxima) {
-  return Scores(context, task, start, end).emit(maxima);
+Values load_all(const AttentionContext& context, Value* at) {
+  Values loaded;
+  for (int v = 0; v < context.vectors(); ++v)
+    loaded.push_back(context.load(at, int64_t{v} * context.b.lanes()));
+  return loaded;
 }
 
-Values emit_exponentials(const AttentionContext& context,
-                         const AttentionTask& task, Value* count,
-                         const Values& maxima) {
+void store_all(const AttentionContext& context, const Values& values,
+               Value* at) {
+  for (size_t v = 0; v < values.size(); ++v)
+    context.store(values[v], at, int64_t(v) * context.b.lanes());
+}
+
+// Places in scratch, at the builder's position.
+struct State {
+  State(const AttentionContext& context, Value* scratch)
+      : scores(context.region(scratch, context.shape.scores_at)),
+        maxima(context.region(scratch, context.shape.maxima_at)),
+        totals(context.region(scratch, context.shape.totals_at)),
+        factors(context.region(scratch, context.shape.factors_at)) {}
+  Value *scores, *maxima, *totals, *factors;
+};
+
+Values exponentiate(const AttentionContext& context, Value* scores,
+                    Value* count, const Values& maxima) {
   VectorBuilder& b = context.b;
   const Values zeros(maxima.size(), b.splat_f32(0));
   return b.loop(
       b.i64(0), count, b.i64(1), zeros, [&](Value* key, const Values& before) {
         Values totals = before;
-        Value* row = context.row(task.scores, key, context.shape.block);
+        Value* row = context.row(scores, key, context.shape.block);
         for (size_t v = 0; v < maxima.size(); ++v) {
-          Value* at = b.offset(row, b.f32(), int64_t(v) * b.lanes());
-          Value* score =
-              b.load_raw(b.vec(b.f32()), at, context.alignment());
+          const int64_t lane = int64_t(v) * b.lanes();
+          Value* score = context.load(row, lane);
           Value* weight = emit_exp_softmax(b, b.sub(score, maxima[v]));
-          b.store_raw(weight, at, context.alignment());
+          context.store(weight, row, lane);
           totals[v] = b.add(totals[v], weight);
         }
         return totals;
       });
+}
+
+}  // namespace
+
+void emit_scores(const AttentionContext& context, const AttentionTask& task,
+                 Value* start, Value* end, AttentionSums how) {
+  emit_part(
+      context, "scores",
+      {task.k, task.mask, task.first, task.scratch, start, end},
+      [&](const AttentionContext& inside, const Values& args) {
+        VectorBuilder& b = inside.b;
+        AttentionTask part{};
+        part.k = args[0];
+        part.mask = args[1];
+        part.first = args[2];
+        part.scratch = args[3];
+        const State state(inside, part.scratch);
+        const bool direct = how == AttentionSums::direct;
+        const Values before =
+            direct ? Values(size_t(inside.vectors()), b.splat_f32(kLowest))
+                   : load_all(inside, state.maxima);
+        const Values after =
+            Scores(inside, part, args[4], args[5]).emit(before);
+        store_all(inside, after, state.maxima);
+        if (direct) return;
+        Values factors;
+        for (size_t v = 0; v < after.size(); ++v)
+          factors.push_back(emit_exp_softmax(b, b.sub(before[v], after[v])));
+        store_all(inside, factors, state.factors);
+      });
+}
+
+void emit_exponentials(const AttentionContext& context,
+                       const AttentionTask& task, Value* count,
+                       AttentionSums how) {
+  emit_part(context, "exponentials", {task.scratch, count},
+            [&](const AttentionContext& inside, const Values& args) {
+              VectorBuilder& b = inside.b;
+              const State state(inside, args[0]);
+              Values totals = exponentiate(inside, state.scores, args[1],
+                                           load_all(inside, state.maxima));
+              if (how == AttentionSums::direct) {
+                for (Value*& total : totals) total = inverse_total(b, total);
+                return store_all(inside, totals, state.factors);
+              }
+              const Values factors = load_all(inside, state.factors);
+              const Values before = load_all(inside, state.totals);
+              for (size_t v = 0; v < totals.size(); ++v)
+                totals[v] = b.fma(before[v], factors[v], totals[v]);
+              store_all(inside, totals, state.totals);
+            });
 }
 
 }  // namespace fxjit::jit

@@ -25,18 +25,24 @@ class ValueTiles {
         context_(context),
         step_(context.step),
         shape_(context.shape),
-        task_(task) {
+        v_(task.v),
+        out_(task.out),
+        first_(task.first),
+        count_(task.count),
+        scores_(context.region(task.scratch, shape_.scores_at)),
+        factors_(context.region(task.scratch, shape_.factors_at)),
+        sums_(context.region(task.scratch, shape_.sums_at)) {
     const int64_t most = b_.level() == CpuLevel::avx512 ? 8 : 4;
     rows_ = std::clamp<int64_t>(step_.queries, 1, most);
   }
 
-  void sum(Value* start, Value* count, ValueSums how) {
-    Value* values = context_.row(task_.v, start, step_.v.row);
+  void sum(Value* start, Value* count, AttentionSums how) {
+    Value* values = context_.row(v_, start, step_.v.row);
     for_tiles([&](Value* query, const Columns& columns) {
-      Values sums = how == ValueSums::direct ? zeros(columns)
-                                             : scaled_sums(query, columns);
+      Values sums = how == AttentionSums::direct ? zeros(columns)
+                                                 : scaled_sums(query, columns);
       sums = weighted(values, count, query, columns, sums);
-      if (how == ValueSums::direct)
+      if (how == AttentionSums::direct)
         store_output(query, columns, sums);
       else
         store_sums(query, columns, sums);
@@ -47,9 +53,7 @@ class ValueTiles {
     for_tiles([&](Value* query, const Columns& columns) {
       Values sums;
       for_vectors(columns, [&](int64_t r, int64_t v) {
-        sums.push_back(b_.load_raw(b_.vec(b_.f32()),
-                                   sum_at(query, r, columns, v),
-                                   context_.alignment()));
+        sums.push_back(context_.load(sum_at(query, r, columns, v)));
       });
       store_output(query, columns, sums);
     });
@@ -58,13 +62,12 @@ class ValueTiles {
  private:
   void for_tiles(
       llvm::function_ref<void(Value* query, const Columns&)> emit_tile) {
-    b_.loop(b_.i64(0), task_.count, b_.i64(rows_), [&](Value* query) {
+    b_.loop(b_.i64(0), count_, b_.i64(rows_), [&](Value* query) {
       const int64_t lanes = b_.lanes();
       const int64_t width = kTileVectors * lanes;
       const int64_t whole = step_.value_depth / width * width;
-      b_.loop(b_.i64(0), b_.i64(whole), b_.i64(width), [&](Value* at) {
-        emit_tile(query, {at, kTileVectors, 0});
-      });
+      b_.loop(b_.i64(0), b_.i64(whole), b_.i64(width),
+              [&](Value* at) { emit_tile(query, {at, kTileVectors, 0}); });
       const int64_t rest = step_.value_depth - whole;
       if (rest == 0) return;
       emit_tile(query,
@@ -89,13 +92,12 @@ class ValueTiles {
   }
 
   Value* factor(Value* query, int64_t r) {
-    Value* at = b_.offset(b_.offset(task_.factors, b_.f32(), query), b_.f32(), r);
+    Value* at = b_.offset(b_.offset(factors_, b_.f32(), query), b_.f32(), r);
     return b_.load_broadcast(DType::f32, at);
   }
 
   Value* sum_at(Value* query, int64_t r, const Columns& columns, int64_t v) {
-    Value* row = context_.row(task_.sums, b_.add(query, b_.i64(r)),
-                              shape_.sums_row);
+    Value* row = context_.row(sums_, b_.add(query, b_.i64(r)), shape_.sums_row);
     return b_.offset(b_.offset(row, b_.f32(), columns.at), b_.f32(),
                      v * b_.lanes());
   }
@@ -103,8 +105,7 @@ class ValueTiles {
   Values scaled_sums(Value* query, const Columns& columns) {
     Values sums;
     for_vectors(columns, [&](int64_t r, int64_t v) {
-      Value* sum = b_.load_raw(b_.vec(b_.f32()), sum_at(query, r, columns, v),
-                               context_.alignment());
+      Value* sum = context_.load(sum_at(query, r, columns, v));
       sums.push_back(b_.mul(sum, factor(query, r)));
     });
     return sums;
@@ -124,12 +125,12 @@ class ValueTiles {
             loaded.push_back(mask ? b_.load(DType::f32, at, mask)
                                   : b_.load(DType::f32, at));
           }
-          Value* weights = b_.offset(
-              context_.row(task_.scores, key, shape_.block), b_.f32(), query);
+          Value* weights = b_.offset(context_.row(scores_, key, shape_.block),
+                                     b_.f32(), query);
           Values sums = before;
           for_vectors(columns, [&](int64_t r, int64_t v) {
-            Value* weight = b_.load_broadcast(
-                DType::f32, b_.offset(weights, b_.f32(), r));
+            Value* weight =
+                b_.load_broadcast(DType::f32, b_.offset(weights, b_.f32(), r));
             Value*& sum = sums[size_t(r * columns.vectors + v)];
             sum = b_.fma(weight, loaded[size_t(v)], sum);
           });
@@ -140,8 +141,7 @@ class ValueTiles {
   void store_sums(Value* query, const Columns& columns, const Values& sums) {
     size_t i = 0;
     for_vectors(columns, [&](int64_t r, int64_t v) {
-      b_.store_raw(sums[i++], sum_at(query, r, columns, v),
-                   context_.alignment());
+      context_.store(sums[i++], sum_at(query, r, columns, v));
     });
   }
 
@@ -153,16 +153,16 @@ class ValueTiles {
       if (r == 0 || step_.queries % shape_.block % rows_ == 0)
         store();
       else
-        b_.if_then(b_.lt(index, task_.count), store);
+        b_.if_then(b_.lt(index, count_), store);
     }
   }
 
   void store_row(Value* index, int64_t r, Value* query, const Columns& columns,
                  const Values& sums) {
     Value* scale = factor(query, r);
-    Value* row = b_.offset(
-        context_.row(task_.out, b_.add(task_.first, index), step_.out.row),
-        b_.f32(), columns.at);
+    Value* row =
+        b_.offset(context_.row(out_, b_.add(first_, index), step_.out.row),
+                  b_.f32(), columns.at);
     for (int64_t v = 0; v < columns.vectors; ++v) {
       Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
       Value* value = b_.mul(sums[size_t(r * columns.vectors + v)], scale);
@@ -178,19 +178,61 @@ class ValueTiles {
   const AttentionContext& context_;
   const program::AttentionStep& step_;
   const program::AttentionShape& shape_;
-  const AttentionTask& task_;
+  Value* v_;
+  Value* out_;
+  Value* first_;
+  Value* count_;
+  Value* scores_;
+  Value* factors_;
+  Value* sums_;
   int64_t rows_;  // Queries of one tile.
 };
+
+void store_inverse_totals(const AttentionContext& context, Value* scratch) {
+  Value* totals = context.region(scratch, context.shape.totals_at);
+  Value* factors = context.region(scratch, context.shape.factors_at);
+  for (int v = 0; v < context.vectors(); ++v) {
+    const int64_t lane = int64_t{v} * context.b.lanes();
+    context.store(inverse_total(context.b, context.load(totals, lane)), factors,
+                  lane);
+  }
+}
+
+Values arguments(const AttentionTask& task) {
+  return {task.v, task.out, task.first, task.count, task.scratch};
+}
+
+AttentionTask received(const Values& args) {
+  AttentionTask part{};
+  part.v = args[0];
+  part.out = args[1];
+  part.first = args[2];
+  part.count = args[3];
+  part.scratch = args[4];
+  return part;
+}
 
 }  // namespace
 
 void emit_values(const AttentionContext& context, const AttentionTask& task,
-                 Value* start, Value* count, ValueSums how) {
-  ValueTiles(context, task).sum(start, count, how);
+                 Value* start, Value* count, AttentionSums how) {
+  Values args = arguments(task);
+  args.push_back(start);
+  args.push_back(count);
+  emit_part(
+      context, "values", args,
+      [&](const AttentionContext& inside, const Values& values) {
+        ValueTiles(inside, received(values)).sum(values[5], values[6], how);
+      });
 }
 
 void emit_output(const AttentionContext& context, const AttentionTask& task) {
-  ValueTiles(context, task).output();
+  emit_part(context, "output", arguments(task),
+            [](const AttentionContext& inside, const Values& args) {
+              const AttentionTask part = received(args);
+              store_inverse_totals(inside, part.scratch);
+              ValueTiles(inside, part).output();
+            });
 }
 
 }  // namespace fxjit::jit

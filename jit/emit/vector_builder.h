@@ -194,7 +194,8 @@ class VectorBuilder {
   Value* reduce(Combine how, Value* vector, bool is_unsigned = false);
   Value* any(Value* mask);
   Value* all(Value* mask);
-  // Rows of N lanes, N of them (4, 8 or 16), to columns.
+  // Rows of N lanes, N of them (4, 8 or 16), to columns. Four rows of more lanes:
+  // so within each group of four lanes.
   Values transpose(const Values& rows);
 
   // ---- Control flow with loop-carried values in SSA form. Bodies may make

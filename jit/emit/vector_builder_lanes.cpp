@@ -80,7 +80,8 @@ Value* VectorBuilder::all(Value* mask) {
 Values VectorBuilder::transpose(const Values& rows) {
   const int n = int(rows.size());
   const auto unpack = [&](Value* a, Value* b, int size, bool high) {
-    return ir_.CreateShuffleVector(a, b, unpack_mask(n, size, high));
+    return ir_.CreateShuffleVector(a, b,
+                                   unpack_mask(lane_count(a), size, high));
   };
   Values blocks(rows.size());  // [4 * group + column of the 4 x 4 block]
   for (int g = 0; g < n; g += 4) {

@@ -147,28 +147,42 @@ int64_t panels(const TileStep& step, const TileShape& tile) {
   return ceil_div(step.columns, tile.width());
 }
 
+namespace {
+
+// Eight sums hide the latency of additions. Tiles are of nearly equal height
+// and no higher than the shortest row of scores. Masks that differ between
+// queries are transposed by four keys.
+int64_t key_tile(const AttentionStep& step, int64_t block, int64_t lanes) {
+  constexpr int64_t kMaskKeys = 4;
+  const int64_t keys = step.causal ? std::min(step.keys, block) : step.keys;
+  if (keys == 0) return 0;
+  const int64_t most = block == lanes ? 8 : 4;
+  const int64_t tile = ceil_div(keys, ceil_div(keys, most));
+  if (step.mask == AttentionStep::Mask::none || keys < kMaskKeys) return tile;
+  return std::min(ceil_div(tile, kMaskKeys), keys / kMaskKeys) * kMaskKeys;
+}
+
+}  // namespace
+
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
   AttentionShape shape;
   const int64_t lanes = tile_shape(level).lanes;
   const int64_t vectors = level == CpuLevel::avx512 ? 1 : 2;
   shape.block = step.queries > lanes ? lanes * vectors : lanes;
   const int64_t most = kScoreElements / shape.block;
-  const int64_t each = step.keys > most ? kKeyBlock : std::max<int64_t>(
-                                                          1, step.keys);
+  const int64_t each =
+      step.keys > most ? kKeyBlock : std::max<int64_t>(1, step.keys);
   shape.key_blocks = ceil_div(step.keys, each);
-  shape.key_block = ceil_div(step.keys, std::max<int64_t>(
-                                            1, shape.key_blocks));
-  // Eight sums hide the latency of additions. Tiles of equal height; no tile is
-  // higher than the shortest row.
-  const int64_t row = step.causal ? std::min(step.keys, shape.block) : step.keys;
-  const int64_t high = shape.block == lanes ? 8 : 4;
-  shape.key_tile = ceil_div(row, std::max<int64_t>(1, ceil_div(row, high)));
+  shape.key_block = ceil_div(step.keys, std::max<int64_t>(1, shape.key_blocks));
+  shape.key_tile = key_tile(step, shape.block, lanes);
   shape.scores_at = (step.depth + shape.key_tile) * shape.block;
-  shape.factors_at = shape.scores_at + shape.key_block * shape.block;
+  shape.maxima_at = shape.scores_at + shape.key_block * shape.block;
+  shape.totals_at = shape.maxima_at + shape.block;
+  shape.factors_at = shape.totals_at + shape.block;
   shape.sums_at = shape.factors_at + shape.block;
   shape.sums_row = ceil_div(step.value_depth, lanes) * lanes;
-  shape.total = shape.sums_at +
-                (shape.key_blocks > 1 ? shape.block * shape.sums_row : 0);
+  shape.total =
+      shape.sums_at + (shape.key_blocks > 1 ? shape.block * shape.sums_row : 0);
   return shape;
 }
 

@@ -38,7 +38,9 @@ struct AttentionShape {
   // Scratch regions, in floats from its start.
   int64_t queries_at = 0;  // [depth][block], scaled
   int64_t scores_at = 0;   // [key_block][block], after key_tile rows of waste.
-  int64_t factors_at = 0;  // [block]
+  int64_t maxima_at = 0;   // [block], of the scores so far
+  int64_t totals_at = 0;   // [block], sums of exponentials so far
+  int64_t factors_at = 0;  // [block], what the sums are multiplied with
   int64_t sums_at = 0;     // [block][sums_row]; none with one key block.
   int64_t sums_row = 0;    // Value depth rounded up to whole vectors.
   int64_t total = 0;

@@ -61,8 +61,8 @@ AttentionStep make_step(int64_t queries, int64_t keys, int64_t depth,
 }
 
 // Elements from the first to the last of an operand.
-size_t extent(const AttentionStep& step, const HeadAccess& access,
-              int64_t rows, int64_t columns, int64_t column_stride = 1) {
+size_t extent(const AttentionStep& step, const HeadAccess& access, int64_t rows,
+              int64_t columns, int64_t column_stride = 1) {
   if (rows == 0 || columns == 0) return 0;
   return size_t((step.batch - 1) * access.batch +
                 (step.heads - 1) * access.head + (rows - 1) * access.row +
@@ -90,8 +90,8 @@ struct Problem {
     fill(q, extent(step, step.q, step.queries, step.depth));
     fill(k, extent(step, step.k, step.keys, step.depth));
     fill(v, extent(step, step.v, step.keys, step.value_depth));
-    const size_t masks = extent(step, step.mask_access, step.queries,
-                                step.keys, step.mask_key_stride);
+    const size_t masks = extent(step, step.mask_access, step.queries, step.keys,
+                                step.mask_key_stride);
     if (step.mask == AttentionStep::Mask::additive) fill(mask, masks);
     if (step.mask == AttentionStep::Mask::boolean)
       for (size_t i = 0; i < masks; ++i) keep.push_back(random() % 3 != 0);
@@ -106,8 +106,9 @@ struct Problem {
 
   void run(CpuLevel level) {
     const auto code = compile_attention(step, level);
-    auto* kernel = code->function<void(const program::KernelCall*, int64_t,
-                                       int64_t)>("kernel");
+    auto* kernel =
+        code->function<void(const program::KernelCall*, int64_t, int64_t)>(
+            "kernel");
     const program::KernelPlan plan = program::kernel_plan(step, level);
     // Scratch of exactly the size that was asked for, never zeroed.
     std::vector<float> store(plan.scratch_bytes / sizeof(float) + 32, kNan);
@@ -256,12 +257,12 @@ struct MaskLayout {
 TEST_P(Attention, WithMasks) {
   const int64_t batch = 2, heads = 2, queries = 19, keys = 37;
   const MaskLayout layouts[] = {
-      {{keys, 0, 0}, 1},                            // [b, 1, 1, keys]
-      {{2 * keys, 0, 0}, 2},                        // The same, strided.
-      {{0, 0, keys}, 1},                            // [queries, keys]
+      {{keys, 0, 0}, 1},      // [b, 1, 1, keys]
+      {{2 * keys, 0, 0}, 2},  // The same, strided.
+      {{0, 0, keys}, 1},      // [queries, keys]
       {{heads * queries * keys, queries * keys, keys}, 1},
-      {{0, queries * keys, 1}, queries},            // Transposed.
-      {{queries, 0, 1}, 0},                         // One number per query.
+      {{0, queries * keys, 1}, queries},  // Transposed.
+      {{queries, 0, 1}, 0},               // One number per query.
       {{0, 0, 0}, 0},
   };
   for (const MaskLayout& layout : layouts)
