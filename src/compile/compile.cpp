@@ -63,4 +63,13 @@ std::vector<std::string> optional_passes() {
   return passes::optional_passes();
 }
 
+void fx::GraphModule::compile() { fxjit::compile(*this); }
+void fx::GraphModule::compile(const CompileOptions& options) {
+  fxjit::compile(*this, options);
+}
+bool fx::GraphModule::prepare(std::span<const Value> inputs) {
+  return fxjit::prepare(*this, inputs);
+}
+std::string fx::GraphModule::report() const { return fxjit::report(*this); }
+
 }  // namespace fxjit

@@ -4,6 +4,7 @@ namespace fxjit::passes {
 
 std::span<const Pattern> patterns() {
   static constexpr Pattern kPatterns[] = {
+      {"fold_batch_norm", fold_batch_norm},
       {"fuse_attention", fuse_attention},
       {"merge_linears", merge_linears},
   };

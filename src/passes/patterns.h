@@ -17,6 +17,7 @@ struct Pattern {
 
 std::span<const Pattern> patterns();
 
+int fold_batch_norm(ModelGraph& model);
 int fuse_attention(ModelGraph& model);
 int merge_linears(ModelGraph& model);
 

@@ -18,6 +18,10 @@
 #include "fxjit/fx/graph.h"
 #include "fxjit/nn/module.h"
 
+namespace fxjit {
+struct CompileOptions;
+}
+
 namespace fxjit::fx {
 
 class RunningGraph;
@@ -67,6 +71,12 @@ class GraphModule : public nn::Module {
   // Same graph and same parameters in a module of its own: nested graph modules
   // are copied too, other modules and all tensors are shared.
   nn::Ref<GraphModule> copy() const;
+
+  // --- Compiling: see fxjit/compile.h, which has these as functions. ---
+  void compile();
+  void compile(const CompileOptions& options);
+  bool prepare(std::span<const Value> inputs);
+  std::string report() const;
 
   // Installs native code; null removes it. Thread-safe beside calls.
   void set_native_forward(std::shared_ptr<NativeForward> native);

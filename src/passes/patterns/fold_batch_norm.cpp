@@ -1,0 +1,121 @@
+// Batch norm in inference behind a convolution becomes part of its weights:
+//
+//   y = conv(x, w, b)                         s = gamma / sqrt(var + eps)
+//   z = batch_norm(y, mean, var,      ==>     z = conv(x, w * s, (b - mean) * s
+//                  gamma, beta, eps)                       + beta)
+//
+// Not where the convolution is used elsewhere, is transposed, or anything but x
+// is not a constant. New weights are computed in double precision.
+#include <cmath>
+#include <optional>
+
+#include "src/passes/patterns.h"
+
+namespace fxjit::passes {
+namespace {
+
+struct Match {
+  fx::Node* conv = nullptr;
+  Tensor weight, bias, mean, var, gamma, beta;  // Undefined where absent.
+  double eps = 0;
+};
+
+bool is_convolution(const fx::Node* node) {
+  if (!node || !node->called_op()) return false;
+  const std::string_view name = node->called_op()->name();
+  return name == "conv1d" || name == "conv2d" || name == "conv3d";
+}
+
+// The constant at `arg`, undefined for none. False when it is no f32 constant.
+bool constant_arg(const ModelGraph& model, const fx::Node& node, size_t arg,
+                  Tensor* out) {
+  const Value& value = node.arg(arg);
+  if (value.is_none()) return true;
+  if (!value.is_node() || !value.as_node()->is(fx::Opcode::get_attr))
+    return false;
+  *out = model.constant(*value.as_node());
+  return out->dtype() == DType::f32;
+}
+
+std::optional<Match> match_norm(const ModelGraph& model,
+                                const fx::Node& norm) {
+  const ops::Op* op = norm.called_op();
+  if (!op || op->name() != "batch_norm") return std::nullopt;
+  const auto at = [&](const char* name) {
+    return static_cast<size_t>(op->index_of(name));
+  };
+  Match match;
+  match.conv = norm.arg_node(0);
+  if (!is_convolution(match.conv) || match.conv->num_users() != 1 ||
+      norm.arg(at("training")).as_bool())
+    return std::nullopt;
+  const bool constants =
+      constant_arg(model, *match.conv, 1, &match.weight) &&
+      constant_arg(model, *match.conv, 2, &match.bias) &&
+      constant_arg(model, norm, at("running_mean"), &match.mean) &&
+      constant_arg(model, norm, at("running_var"), &match.var) &&
+      constant_arg(model, norm, at("weight"), &match.gamma) &&
+      constant_arg(model, norm, at("bias"), &match.beta);
+  if (!constants || !match.weight.defined() || !match.mean.defined() ||
+      !match.var.defined())
+    return std::nullopt;
+  match.eps = norm.arg(at("eps")).as_double();
+  return match;
+}
+
+double element(const Tensor& t, int64_t i, double otherwise) {
+  return t.defined() ? t.at({i}) : otherwise;
+}
+
+struct Folded {
+  Tensor weight, bias;
+};
+
+Folded fold(const Match& match) {
+  const int64_t channels = match.weight.size(0);
+  Folded folded{match.weight.clone().contiguous(), Tensor::empty({channels})};
+  auto* weight = folded.weight.data_as<float>();
+  const int64_t each = channels == 0 ? 0 : folded.weight.numel() / channels;
+  for (int64_t c = 0; c < channels; ++c) {
+    const double scale = element(match.gamma, c, 1) /
+                         std::sqrt(match.var.at({c}) + match.eps);
+    for (int64_t i = 0; i < each; ++i)
+      weight[c * each + i] =
+          static_cast<float>(double{weight[c * each + i]} * scale);
+    folded.bias.data_as<float>()[c] = static_cast<float>(
+        (element(match.bias, c, 0) - match.mean.at({c})) * scale +
+        element(match.beta, c, 0));
+  }
+  return folded;
+}
+
+fx::Node* add_constant(ModelGraph& model, const Tensor& tensor) {
+  const auto index = static_cast<int64_t>(model.constants.size());
+  model.constants.push_back(tensor);
+  fx::Node* node =
+      model.graph->get_attr("constant_" + std::to_string(index));
+  node->meta().set("constant", index);
+  node->set_val(Tensor::meta(tensor.sizes(), tensor.dtype()));
+  return node;
+}
+
+}  // namespace
+
+int fold_batch_norm(ModelGraph& model) {
+  int count = 0;
+  for (fx::Node* node : model.graph->nodes()) {
+    const std::optional<Match> match = match_norm(model, *node);
+    if (!match) continue;
+    const Folded folded = fold(*match);
+    auto scope = model.graph->inserting_before(match->conv);
+    match->conv->set_arg(1, add_constant(model, folded.weight));
+    match->conv->set_arg(2, add_constant(model, folded.bias));
+    node->replace_all_uses_with(match->conv);
+    model.graph->erase_node(node);
+    ++count;
+  }
+  if (count > 0) model.graph->eliminate_dead_code();
+  return count;
+}
+
+}  // namespace fxjit::passes
