@@ -1,7 +1,6 @@
 #include "src/passes/grouping.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
@@ -386,54 +385,8 @@ class Grouper {
 
 }  // namespace
 
-int contraction_batch_dims(const fx::Node& contract) {
-  const ValueList& weights = contract.arg(1).as_sequence();
-  return weights[0].as_node()->val_tensor().dim() - 2;
-}
-
-int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
-                       int last) {
-  int64_t stride = -1, expected = 0;
-  for (int d = last - 1; d >= first; --d) {
-    if (sizes[d] == 1) continue;
-    if (stride < 0)
-      stride = strides[d];
-    else if (strides[d] != expected)
-      return -1;
-    expected = strides[d] * sizes[d];
-  }
-  return std::max<int64_t>(stride, 0);
-}
-
 Grouping group_nodes(const ModelGraph& model, const GroupingOptions& options) {
   return Grouper(model, options).run();
-}
-
-Dims broadcast_strides(const Tensor& t, const Dims& domain) {
-  Dims strides(domain.size(), 0);
-  const int shift = domain.size() - t.dim();
-  for (int d = 0; d < t.dim(); ++d)
-    if (t.sizes()[d] != 1) strides[d + shift] = t.strides()[d];
-  return strides;
-}
-
-std::vector<int> reduced_dims(const fx::Node& node) {
-  const int rank = node.arg_node(0)->val_tensor().dim();
-  const int at = node.called_op()->index_of("dim");
-  std::vector<int> dims;
-  if (at >= 0 && !node.arg(static_cast<size_t>(at)).is_none())
-    for (int64_t d : node.arg(static_cast<size_t>(at)).as_dims())
-      dims.push_back(wrap_dim(d, rank));
-  if (dims.empty()) {
-    dims.resize(static_cast<size_t>(rank));
-    std::iota(dims.begin(), dims.end(), 0);
-  }
-  std::sort(dims.begin(), dims.end());
-  return dims;
-}
-
-bool keeps_dims(const fx::Node& node) {
-  return node.val_tensor().dim() == node.arg_node(0)->val_tensor().dim();
 }
 
 }  // namespace fxjit::passes

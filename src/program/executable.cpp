@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "fxjit/error.h"
 #include "src/support/aligned_block.h"
@@ -150,6 +151,8 @@ void Executable::launch(const Launch& launch, Context& context) const {
 
 void Executable::run(std::span<void* const> inputs,
                      std::span<void* const> outputs, StepTimes* times) const {
+  std::optional<support::ThreadPool::RequestScope> request;
+  if (parts_.max_threads > 1) request.emplace(*parts_.pool);
   std::unique_ptr<Context> context = acquire();
   for (const Patch& patch : patches_)
     context->operands[patch.operand] =

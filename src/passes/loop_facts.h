@@ -1,0 +1,26 @@
+// What grouping and planning ask about the loops of a node: strides over a
+// domain, reduced dims, batch dims. Pure functions of the lowered form.
+#pragma once
+
+#include <vector>
+
+#include "fxjit/fx/node.h"
+
+namespace fxjit::passes {
+
+// Batch dims of a contraction: leading dims that its weight has too.
+int contraction_batch_dims(const fx::Node& contract);
+
+// Dims [first, last) step uniformly: element i of the flattened dims is at
+// i * stride. Returns the stride, or -1 when they do not. 0 when all are 1.
+int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
+                       int last);
+
+// Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
+Dims broadcast_strides(const Tensor& t, const Dims& domain);
+
+// Dims that a Lowering::reduce node reduces, in increasing order.
+std::vector<int> reduced_dims(const fx::Node& node);
+bool keeps_dims(const fx::Node& node);
+
+}  // namespace fxjit::passes
