@@ -3,6 +3,7 @@
 // share one kernel. Written by the planner (src/passes/plan), read by jit/emit.
 //
 // Strides are in elements of the operand's dtype; a stride of 0 broadcasts.
+// Prim::index counts iteration dims in this order: outer, reduce, inner.
 #pragma once
 
 #include <cstdint>

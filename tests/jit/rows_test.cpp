@@ -111,6 +111,16 @@ TEST(Rows, SoftmaxOfEverySize) {
   }
 }
 
+TEST(Rows, SoftmaxInDouble) {
+  for (int64_t n : {1, 9, 20, 65, 97, 300}) {
+    ScalarBuilder b;
+    RowStep step =
+        simple_rows(3, n, b.finish({softmax(b.input(0, DType::f64))}));
+    step.inputs[0].dtype = step.outputs[0].dtype = DType::f64;
+    check_step(step);
+  }
+}
+
 TEST(Rows, LayerNormOfEverySize) {
   for (int64_t n : sizes()) {
     ScalarBuilder b;

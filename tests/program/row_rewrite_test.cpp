@@ -1,0 +1,148 @@
+// Which bodies are rewritten, and how rows are cut into passes afterwards.
+#include "src/program/row_rewrite.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "src/program/row_schedule.h"
+
+namespace fxjit::program {
+namespace {
+
+constexpr int64_t kInner = 100;
+
+Scalar apply(Prim prim, Scalar x) { return x.builder->apply(prim, x); }
+Scalar sum(Scalar x) { return apply(Prim::reduce_sum, x); }
+
+// One varying f32 input and one result.
+RowStep step_of(ScalarBuilder& b, Scalar result) {
+  RowStep step;
+  step.outer = {3};
+  step.inner = kInner;
+  step.inputs.resize(1);
+  step.inputs[0].outer = {kInner};
+  step.outputs = step.inputs;
+  step.body = b.finish({result});
+  return step;
+}
+
+// y, divided by its sum after a shift by its maximum.
+Scalar softmax(Scalar y) {
+  Scalar e = apply(Prim::exp, y - apply(Prim::reduce_max, y));
+  return e / sum(e);
+}
+
+int count(const RowStep& step, Prim prim) {
+  return int(std::count_if(step.body.instrs.begin(), step.body.instrs.end(),
+                           [&](const auto& i) { return i.prim == prim; }));
+}
+
+size_t passes(const RowStep& step) {
+  return schedule_rows(rewrite_rows(step)).passes.size();
+}
+
+// Whether the quotients of x by `divisor`, made from x, become products.
+bool multiplies(Scalar (*divisor)(Scalar)) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  const RowStep rewritten = rewrite_rows(step_of(b, x / divisor(x)));
+  const ScalarInstr& last =
+      rewritten.body.instrs[size_t(rewritten.body.results[0])];
+  return last.prim == Prim::mul;
+}
+
+TEST(RowRewrite, DividesByHarmlessRowConstantsOnce) {
+  EXPECT_TRUE(multiplies([](Scalar x) { return apply(Prim::sqrt, sum(x)); }));
+  EXPECT_TRUE(multiplies(
+      [](Scalar x) { return apply(Prim::sqrt, sum(x * x)) + 1e-12; }));
+  EXPECT_TRUE(multiplies([](Scalar x) {
+    return sum(apply(Prim::exp, x - apply(Prim::reduce_max, x)));
+  }));
+}
+
+TEST(RowRewrite, KeepsOtherQuotients) {
+  // May be denormal, overflow, or differs along the row.
+  EXPECT_FALSE(multiplies([](Scalar x) { return sum(x); }));
+  EXPECT_FALSE(multiplies([](Scalar x) { return sum(apply(Prim::exp, x)); }));
+  EXPECT_FALSE(multiplies([](Scalar x) { return apply(Prim::sqrt, x); }));
+  EXPECT_FALSE(
+      multiplies([](Scalar x) { return x.builder->constant(41, DType::f32); }));
+}
+
+TEST(RowRewrite, TakesTheMaximumOfASoftmaxEarly) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  Scalar centred = x - sum(x) / double(kInner);
+  Scalar variance = sum(centred * centred) / double(kInner);
+  Scalar y = centred * apply(Prim::rsqrt, variance + 1e-5);
+  const RowStep step = step_of(b, softmax(y));
+  const RowStep rewritten = rewrite_rows(step);
+  const auto maximum =
+      std::find_if(rewritten.body.instrs.begin(), rewritten.body.instrs.end(),
+                   [](const auto& i) { return i.prim == Prim::reduce_max; });
+  ASSERT_NE(maximum, rewritten.body.instrs.end());
+  EXPECT_EQ(rewritten.body.instrs[size_t(maximum->args[0])].prim, Prim::input);
+  const BodyFacts facts(rewritten.body);
+  EXPECT_TRUE(facts.only_shifts_softmax(
+      int32_t(maximum - rewritten.body.instrs.begin())));
+  // Sum and maximum, squares, exponentials, quotients.
+  EXPECT_EQ(passes(step), 4u);
+  EXPECT_EQ(schedule_rows(step).passes.size(), 5u);
+}
+
+TEST(RowRewrite, LeavesMaximaThatMayFall) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  const RowStep step = step_of(b, softmax(x * sum(x)));  // Of either sign.
+  EXPECT_EQ(rewrite_rows(step).body.str(),
+            step_of(b,
+                    [&] {
+                      Scalar x2 = b.input(0, DType::f32);
+                      Scalar y = x2 * sum(x2);
+                      Scalar e =
+                          apply(Prim::exp, y - apply(Prim::reduce_max, y));
+                      Scalar total = sum(e);
+                      return e * (1.0 / total);
+                    }())
+                .body.str());
+}
+
+TEST(RowRewrite, LeavesMaximaThatAreResults) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  Scalar y = x - sum(x);
+  Scalar maximum = apply(Prim::reduce_max, y);
+  Scalar e = apply(Prim::exp, y - maximum);
+  RowStep step = step_of(b, e / sum(e));
+  step.body.results.push_back(maximum.id);
+  step.outputs.push_back({});
+  step.outputs[1].outer = {1};
+  step.outputs[1].inner = 0;
+  const RowStep rewritten = rewrite_rows(step);
+  const BodyFacts facts(rewritten.body);
+  for (size_t i = 0; i < rewritten.body.instrs.size(); ++i) {
+    const ScalarInstr& instr = rewritten.body.instrs[i];
+    if (instr.prim != Prim::reduce_max) continue;
+    EXPECT_EQ(rewritten.body.instrs[size_t(instr.args[0])].prim, Prim::sub);
+    EXPECT_FALSE(facts.only_shifts_softmax(int32_t(i)));
+  }
+  EXPECT_EQ(count(rewritten, Prim::reduce_max), 1);
+}
+
+TEST(RowSchedule, KeepsDearValuesAndRepeatsCheapOnes) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  Scalar dear = apply(Prim::gelu, x);
+  Scalar centred = dear - sum(dear) / double(kInner);
+  Scalar variance = sum(centred * centred);
+  const RowStep step =
+      step_of(b, centred * apply(Prim::rsqrt, variance + 1e-5));
+  const RowSchedule schedule = schedule_rows(step);
+  ASSERT_EQ(schedule.buffer_ids.size(), 1u);
+  EXPECT_EQ(step.body.instrs[size_t(schedule.buffer_ids[0])].prim, Prim::gelu);
+  EXPECT_GE(schedule.buffer_bytes, size_t{kInner} * 4 + 64);
+}
+
+}  // namespace
+}  // namespace fxjit::program
