@@ -40,6 +40,11 @@ Value run_assert(const ValueList& args, const Kwargs&) {
   return None;
 }
 
+Value run_assert_fn(const ValueList& args, const Kwargs&) {
+  if (!static_cast<bool>(args.at(0))) throw AssertionError("Assertion failed");
+  return None;
+}
+
 Value run_assert_is_none(const ValueList& args, const Kwargs&) {
   if (!args.at(0).is_none())
     throw AssertionError(std::string(args.at(1).as_string()));
@@ -57,6 +62,12 @@ const Target& getattr_target() {
 const Target& assert_target() {
   static const Target target =
       find_or_define("torch._assert", run_assert, ops::Purity::effect);
+  return target;
+}
+
+const Target& assert_fn_target() {
+  static const Target target = find_or_define(
+      "torch.fx.proxy.assert_fn", run_assert_fn, ops::Purity::effect);
   return target;
 }
 

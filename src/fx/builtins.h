@@ -10,6 +10,8 @@ namespace fxjit::fx {
 const Target& getattr_target();
 // torch._assert(condition, message): AssertionError unless true.
 const Target& assert_target();
+// AssertionError("Assertion failed") unless its argument is true.
+const Target& assert_fn_target();
 // Throws AssertionError unless the first argument is None.
 const Target& assert_is_none_target();
 

@@ -50,6 +50,17 @@ void append_arguments(std::string& out, const Kwargs& kwargs) {
   out += '}';
 }
 
+// str() of a target. Other functions print an address in Python.
+std::string target_text(const Node& node) {
+  const std::string_view text = node.target_name();
+  if (node.target().callable())
+    for (const std::string_view module : {"_operator.", "builtins."})
+      if (text.starts_with(module))
+        return "<built-in function " + std::string(text.substr(module.size())) +
+               ">";
+  return std::string(text);
+}
+
 }  // namespace
 
 void Node::format_to(std::string& out) const {
@@ -110,7 +121,7 @@ std::string Graph::tabular() const {
     Row row;
     row[0] = opcode_name(node->op_);
     row[1] = node->name_;
-    row[2] = node->target_name();
+    row[2] = target_text(*node);
     append_repr(row[3], Value::tuple(node->args_));
     ValueDict kwargs;
     for (const auto& [key, value] : node->kwargs_)

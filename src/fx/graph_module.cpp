@@ -68,7 +68,7 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-bool holds_proxy(const ValueList& values) {
+bool holds_proxy(std::span<const Value> values) {
   bool found = false;
   for (const Value& value : values)
     visit_leaves(value,
@@ -213,10 +213,18 @@ std::string GraphModule::str() const {
 nn::Ref<GraphModule> GraphModule::copy() const {
   auto made = GraphModule::create(*this, graph_->copy(), type_name());
   made->tracer_name_ = tracer_name_;
-  for (const auto& [name, module] : made->named_modules())
-    for (const auto& [child_name, child] : module->children())
-      if (auto* nested = dynamic_cast<GraphModule*>(child.get()))
-        module->register_module(child_name, nested->copy());
+  for (const Node* node : graph_->find_nodes(Opcode::call_module)) {
+    const std::string path(node->target_name());
+    const auto* nested = dynamic_cast<const GraphModule*>(find_submodule(path));
+    const size_t dot = path.rfind('.');
+    const std::string parent = dot == path.npos ? "" : path.substr(0, dot);
+    nn::Module* const owner = made->find_submodule(parent);
+    // Below a shared module everything is shared.
+    if (!nested || owner == find_submodule(parent)) continue;
+    const std::string name = path.substr(dot + 1);
+    if (owner->find_submodule(name) == nested)
+      owner->register_module(name, nested->copy());
+  }
   return made;
 }
 
@@ -248,17 +256,29 @@ const nn::Signature& GraphModule::signature() const {
 }
 
 Value GraphModule::invoke(const ValueList& args, const Kwargs& kwargs) {
-  return invoke_bound(
-      bind_inputs(running_->graph().codegen().process_inputs(args), kwargs));
+  const Graph& graph = running_->graph();
+  if (graph.has_codegen())
+    return run_inputs(
+        bind_inputs(graph.codegen().process_inputs(args), kwargs));
+  if (kwargs.empty() && running_->takes_directly(args.size()))
+    return run_inputs(args);
+  return run_inputs(bind_inputs(args, kwargs));
 }
 
 Value GraphModule::invoke_bound(std::vector<Value> inputs) {
+  return run_inputs(inputs);
+}
+
+Value GraphModule::run_inputs(std::span<const Value> inputs) {
   Value result;
   NativeForward* const native = native_forward();
   if (!native || active_tracer() || holds_proxy(inputs) ||
       !native->run(inputs, &result))
     result = interpret(inputs);
-  return running_->graph().codegen().process_outputs(std::move(result));
+  const Graph& graph = running_->graph();
+  return graph.has_codegen()
+             ? graph.codegen().process_outputs(std::move(result))
+             : result;
 }
 
 bool GraphModule::add_submodule(std::string_view target, nn::ModuleRef module) {

@@ -181,6 +181,30 @@ std::vector<Value> iterate(const Value& value, SourceLocation source) {
                   "' object is not iterable");
 }
 
+Value torch_assert(const Value& condition, std::string_view message,
+                   SourceLocation source) {
+  Proxy* const found = as_fx_proxy(condition);
+  if (!found)
+    return run_target(assert_target(), {condition, Value(message)}, {}, source);
+  const SourceScope scope(found->tracer(), source);
+  return found->tracer().create_proxy(Opcode::call_function, assert_target(),
+                                      {condition, Value(message)}, {});
+}
+
+void check(const Value& condition, SourceLocation source) {
+  Proxy* const found = as_fx_proxy(condition);
+  if (found && found->tracer().trace_asserts) {
+    const SourceScope scope(found->tracer(), source);
+    found->tracer().create_proxy(Opcode::call_function, assert_fn_target(),
+                                 {condition}, {});
+    return;
+  }
+  if (found ? found->to_bool(source) : static_cast<bool>(condition)) return;
+  ErrorContext context;
+  context.source = source;
+  throw AssertionError("Assertion failed", std::move(context));
+}
+
 int64_t len(const Value& value, SourceLocation source) {
   if (value.is_proxy()) {
     ErrorContext context;

@@ -8,10 +8,12 @@ RunningGraph::RunningGraph(const Graph& graph) : graph_(&graph) {
 
 void RunningGraph::index_placeholders() {
   placeholders_ = graph_->placeholders();
+  variadic_ = false;
   std::vector<nn::ArgSpec> specs;
   for (const Node* node : placeholders_) {
     nn::ArgSpec spec(std::string(node->target_name()));
     if (!node->args().empty()) spec.default_value = node->args()[0];
+    variadic_ = variadic_ || spec.name.starts_with('*');
     specs.push_back(std::move(spec));
   }
   signature_ = nn::Signature(std::move(specs));

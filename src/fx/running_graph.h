@@ -22,6 +22,10 @@ class RunningGraph {
   const Graph& graph() const { return *graph_; }
   const nn::Signature& signature() const { return signature_; }
   const std::vector<Node*>& placeholders() const { return placeholders_; }
+  // `count` positional arguments are the inputs as they stand.
+  bool takes_directly(size_t count) const {
+    return !variadic_ && count == placeholders_.size();
+  }
   // Derived on first call.
   const ExecutionPlan& plan() const;
   const PythonCode& python_code() const;
@@ -33,6 +37,7 @@ class RunningGraph {
   std::unique_ptr<Graph> owned_;
   std::vector<Node*> placeholders_;
   nn::Signature signature_;
+  bool variadic_ = false;     // Has "*args" or "**kwargs".
   mutable std::mutex mutex_;  // Of the two below.
   mutable std::unique_ptr<const ExecutionPlan> plan_;
   mutable std::unique_ptr<const PythonCode> code_;

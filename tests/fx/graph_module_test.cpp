@@ -178,6 +178,22 @@ TEST(GraphModule, CopiesAreIndependentGraphsOverSharedState) {
   EXPECT_EQ(first(copy(Tensor::zeros({1}))), 100);
 }
 
+TEST(GraphModule, CopiesReachNestedGraphModules) {
+  auto graph = std::make_unique<Graph>();
+  Node* const x = graph->placeholder("x");
+  graph->output(graph->call_module("a.inner", {x}));
+  const auto inner = traced();
+  const auto gm = std::make_shared<GraphModule>(
+      nn::AttributeMap{{"a.inner", nn::ModuleRef(inner)}}, std::move(graph));
+  const auto copy = gm->copy();
+  auto& copied = dynamic_cast<GraphModule&>(copy->get_submodule("a.inner"));
+  EXPECT_NE(&copied, inner.get());
+  copied.graph().find_node("add")->set_arg(1, 50);
+  copied.recompile();
+  EXPECT_EQ(first((*gm)(Tensor::zeros({1}))), 1);
+  EXPECT_EQ(first(copy(Tensor::zeros({1}))), 50);
+}
+
 TEST(GraphModule, Submodules) {
   const auto gm = traced();
   EXPECT_TRUE(gm->add_submodule("net_b.net_c", traced()));

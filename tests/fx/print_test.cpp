@@ -75,6 +75,18 @@ TEST(Print, Tabular) {
             "output       output  output    (relu,)  {}");
 }
 
+TEST(Print, TabularShowsOperatorsAsPython) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  graph.call_function("_operator.add", {x, 1});
+  EXPECT_EQ(graph.tabular(),
+            "opcode         name    target                   args    kwargs\n"
+            "-------------  ------  -----------------------  ------  "
+            "--------\n"
+            "placeholder    x       x                        ()      {}\n"
+            "call_function  add     <built-in function add>  (x, 1)  {}");
+}
+
 TEST(Code, OperatorsAndDeletions) {
   Graph graph;
   Node* const x = graph.placeholder("x");

@@ -63,6 +63,38 @@ TEST(Trace, NestedGraphModulesAreInlined) {
             "    return mul\n    ");
 }
 
+TEST(Asserts, AreRecordedAndKept) {
+  const auto gm = trace1([](Value x) -> Value {
+    torch_assert(getattr(x, "ndim") == 1, "assert_foobar");
+    return x + 1;
+  });
+  gm->graph().eliminate_dead_code();
+  gm->recompile();
+  EXPECT_EQ(gm(Tensor::zeros({2})).as_tensor().at({0}), 1);
+  try {
+    gm(Tensor::zeros({2, 2}));
+    FAIL() << "expected an error";
+  } catch (const AssertionError& error) {
+    EXPECT_THAT(error.message(), testing::StartsWith("assert_foobar\n"));
+  }
+  EXPECT_THROW(torch_assert(false, "text"), AssertionError);
+}
+
+TEST(Asserts, StatementsAreRecordedOnRequest) {
+  const TracedFunction function = {"f", {"x"}, [](std::vector<Value> a) {
+                                     check(a[0] > 0);
+                                     return a[0];
+                                   }};
+  Tracer refusing;
+  EXPECT_THROW(refusing.trace(function), TraceError);
+  Tracer recording;
+  recording.trace_asserts = true;
+  EXPECT_THAT(recording.trace(function)->str(),
+              testing::HasSubstr("torch.fx.proxy.assert_fn](args = (%gt,)"));
+  check(true);
+  EXPECT_THROW(check(false), AssertionError);
+}
+
 TEST(Proxies, EditAGraph) {
   Graph graph;
   Node* const x = graph.placeholder("x");

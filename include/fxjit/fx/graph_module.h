@@ -111,6 +111,7 @@ class GraphModule : public nn::Module {
   void assign_attribute(std::string_view target, const nn::Member& member);
   std::string readable_as(const std::string& name,
                           const CodeOptions& options) const;
+  Value run_inputs(std::span<const Value> inputs);
   void keep_running_graph();  // Before the first edit after a recompile.
 
   std::unique_ptr<Graph> graph_;

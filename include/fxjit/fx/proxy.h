@@ -108,4 +108,13 @@ std::vector<Value> iterate(
 int64_t len(const Value& value,
             SourceLocation source = std::source_location::current());
 
+// torch._assert: recorded when `condition` is a proxy, else AssertionError with
+// `message` unless it is true.
+Value torch_assert(const Value& condition, std::string_view message,
+                   SourceLocation source = std::source_location::current());
+// Python's `assert condition`. Of a proxy it is recorded with
+// TracerBase::trace_asserts, otherwise asks for its truth (a TraceError).
+void check(const Value& condition,
+           SourceLocation source = std::source_location::current());
+
 }  // namespace fxjit::fx

@@ -57,7 +57,7 @@ class TracerBase {
   bool record_stack_traces = false;
   // Refuse ops that write their arguments.
   bool check_mutable_operations = false;
-  // Record fx::check of a proxy as an assertion.
+  // Record fx::check of a proxy instead of refusing it.
   bool trace_asserts = false;
   // Reading a buffer gives a proxy, as reading a parameter does.
   bool proxy_buffer_attributes = false;
