@@ -117,18 +117,25 @@ x.float()
 x.add(1, alpha=2)
 """.strip().split('\n')
 
-lines = []
-for text in EXPRESSIONS:
-    code = compile(text, 'expression', 'eval')
-    graph = torch.fx.symbolic_trace(
-        lambda x, y: eval(code, {'torch': torch, 'F': F, 'x': x, 'y': y})).graph
-    (node,) = [n for n in graph.nodes if n.op.startswith('call_')]
-    target = node.target
-    if node.op == 'call_function':
-        target = torch.fx.node._get_qualified_name(target)
-    lines.append('%s -> %s %s %r %r' % (text, node.op, target, node.args,
-                                       dict(node.kwargs)))
 
-path = os.path.join(os.path.dirname(__file__), 'recorded_reference.txt')
-with open(path, 'w') as out:
-    out.write('\n'.join(lines) + '\n')
+
+def write(expressions, file_name):
+    lines = []
+    for text in expressions:
+        code = compile(text, 'expression', 'eval')
+        graph = torch.fx.symbolic_trace(
+            lambda x, y: eval(code, {'torch': torch, 'F': F, 'x': x, 'y': y})
+        ).graph
+        (node,) = [n for n in graph.nodes if n.op.startswith('call_')]
+        target = node.target
+        if node.op == 'call_function':
+            target = torch.fx.node._get_qualified_name(target)
+        lines.append('%s -> %s %s %r %r' % (text, node.op, target, node.args,
+                                           dict(node.kwargs)))
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), file_name)
+    with open(path, 'w') as out:
+        out.write('\n'.join(lines) + '\n')
+
+
+if __name__ == '__main__':
+    write(EXPRESSIONS, 'recorded_reference.txt')

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "fxjit/op.h"
+#include "tests/ops/reference.h"
+#include "tests/ops/shadow_proxy.h"
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
@@ -113,8 +115,42 @@ TEST_P(Structured, FailsAsPyTorch) {
   }
 }
 
+// In a graph the arguments of a decomposition have shapes only.
+TEST_P(Structured, DecomposesOnProxies) {
+  const ops::Op& op = ops::get_op(GetParam());
+  if (!op.row.decompose) return;
+  for (const StructuredCase& c : cases()) {
+    if (c.op != GetParam() || c.kind == Kind::failure || depends_on_data(c))
+      continue;
+    SCOPED_TRACE(c.text);
+    std::vector<Value> args = ops::bind(op, c.args, c.kwargs);
+    for (Value& arg : args) arg = testing::shadowed(arg);
+    const Value result = op.row.decompose({op, args});
+    EXPECT_EQ(testing::difference(testing::revealed(result), c.expected,
+                                  c.kind == Kind::view),
+              "");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, Structured, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
+
+TEST(StructuredRows, EachHasReferenceData) {
+  std::set<std::string> covered = {
+      "empty", "new_empty",  // Values are not defined.
+  };
+  for (const StructuredCase& c : cases()) covered.insert(c.op);
+  for (const testing::ReferenceCase& c :
+       testing::read_reference("elementwise_reference.txt"))
+    covered.insert(c.op);
+  for (const ops::Op* op : ops::all_ops()) {
+    const std::string name(op->name());
+    // "x.y" and "test_" rows are not torch's.
+    if (name.find('.') != name.npos || name.starts_with("test_")) continue;
+    EXPECT_TRUE(covered.contains(name))
+        << "row " << name << " has no case in make_structured_reference.py";
+  }
+}
 
 }  // namespace
 }  // namespace fxjit
