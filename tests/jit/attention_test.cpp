@@ -178,8 +178,11 @@ struct Problem {
             written[place + size_t(d)] = 1;
           if (row % every == 0) expect_row(b, h, row, tolerance);
         }
-    for (size_t i = 0; i < out.size(); ++i)
-      if (!written[i]) ASSERT_EQ(out[i], kCanary) << i;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (!written[i]) {
+        ASSERT_EQ(out[i], kCanary) << i;
+      }
+    }
   }
 
   void expect_row(int64_t b, int64_t h, int64_t row, double tolerance) {
