@@ -114,6 +114,8 @@ Value* VectorBuilder::min_fast(Value* a, Value* b) {
   return ir_.CreateSelect(ir_.CreateFCmpOLT(a, b), a, b);
 }
 
+// LLVM lowers the intrinsic to maxps and a repair where `a` is NaN; it makes
+// one operation more of the same written as selects.
 Value* VectorBuilder::max(Value* a, Value* b, bool is_unsigned) {
   if (!is_float(a)) {
     return ir_.CreateBinaryIntrinsic(
@@ -121,7 +123,7 @@ Value* VectorBuilder::max(Value* a, Value* b, bool is_unsigned) {
   }
   if (is_constant_number(a)) return max_fast(a, b);
   if (is_constant_number(b)) return max_fast(b, a);
-  return ir_.CreateSelect(is_nan(a), a, max_fast(a, b));
+  return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
 }
 
 Value* VectorBuilder::min(Value* a, Value* b, bool is_unsigned) {
@@ -131,7 +133,7 @@ Value* VectorBuilder::min(Value* a, Value* b, bool is_unsigned) {
   }
   if (is_constant_number(a)) return min_fast(a, b);
   if (is_constant_number(b)) return min_fast(b, a);
-  return ir_.CreateSelect(is_nan(a), a, min_fast(a, b));
+  return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
 }
 
 Value* VectorBuilder::combine(Combine how, Value* a, Value* b,
