@@ -27,14 +27,15 @@ class Parser {
 
  private:
   // --- Nodes. ---
-  std::string node_name() {
+  std::string_view node_name() {
     in_.expect('%');
-    return std::string(in_.word());
+    return in_.word();
   }
 
   void parse_node() {
-    const std::string name = node_name();
-    if (nodes_.contains(name)) in_.fail("a new name instead of %" + name);
+    const std::string_view name = node_name();
+    if (nodes_.contains(name))
+      in_.fail("a new name instead of %" + std::string(name));
     Value type;
     if (in_.take(':')) type = value();
     in_.expect('=');
@@ -51,7 +52,7 @@ class Parser {
                                            std::move(kwargs), name, type);
     if (node->name() != name) node->force_name(name);
     if (in_.take("->")) node->set_val(val());
-    nodes_.emplace(name, node);
+    nodes_.emplace(node->name(), node);
   }
 
   Opcode opcode() {
@@ -103,10 +104,10 @@ class Parser {
     const DepthScope depth(*this);
     const char c = in_.peek();
     if (c == '%') {
-      const std::string name = node_name();
+      const std::string_view name = node_name();
       const auto found = nodes_.find(name);
       if (found == nodes_.end())
-        in_.fail("a node defined before, not %" + name);
+        in_.fail("a node defined before, not %" + std::string(name));
       return found->second;
     }
     if (c == '(' || c == '[') return sequence(&Parser::value);
@@ -227,7 +228,7 @@ class Parser {
 
   TextScanner in_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
-  std::unordered_map<std::string, Node*> nodes_;
+  std::unordered_map<std::string_view, Node*> nodes_;  // Names of the graph.
   int depth_ = 0;
 };
 

@@ -142,6 +142,11 @@ class Graph {
   // By printed name ("torch.relu"); KeyError when the op table lacks it.
   Node* call_function(std::string_view printed_name, ValueList args = {},
                       Kwargs kwargs = {}, std::string_view name = {});
+  Node* call_function(const std::string& printed_name, ValueList args = {},
+                      Kwargs kwargs = {}, std::string_view name = {}) {
+    return call_function(std::string_view(printed_name), std::move(args),
+                         std::move(kwargs), name);
+  }
   Node* call_function(const char* printed_name, ValueList args = {},
                       Kwargs kwargs = {}, std::string_view name = {}) {
     return call_function(std::string_view(printed_name), std::move(args),
