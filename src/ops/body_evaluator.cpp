@@ -51,8 +51,15 @@ class Reader {
     while (n > 0) {
       const int64_t run = std::min(n, nest_.sizes[inner] - index_[inner]);
       const From* from = data + offset_;
-      for (int64_t i = 0; i < run; ++i)
-        to[i] = convert<ComputeOf<From>>(from[i * step]);
+      if (step == 0) {
+        std::fill_n(to, run, convert<ComputeOf<From>>(*from));
+      } else if (step == 1) {
+        for (int64_t i = 0; i < run; ++i)
+          to[i] = convert<ComputeOf<From>>(from[i]);
+      } else {
+        for (int64_t i = 0; i < run; ++i)
+          to[i] = convert<ComputeOf<From>>(from[i * step]);
+      }
       to += run;
       n -= run;
       advance(run);
