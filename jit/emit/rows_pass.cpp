@@ -54,7 +54,8 @@ RowPass::RowPass(VectorBuilder& b, Row& row, size_t number)
       number_(int32_t(number)),
       pass_(row.schedule.passes[number]),
       body_(row.step.body),
-      copies_(row_unroll(b, row.step, row.schedule, number)) {}
+      copies_(row_unroll(b, row.step, row.schedule, number)),
+      order_(pass_instructions(row.step, row.schedule, number)) {}
 
 Values RowPass::whole_row() {
   if (!row_.resident.empty()) return finish(resident(identities()));
@@ -95,18 +96,23 @@ Values RowPass::strip(int64_t lo, int64_t hi, int copies,
                  });
 }
 
-// Stores come after all of the loads: LLVM cannot tell that they never overlap
-// and would keep the vectors apart.
+// The copies go side by side, instruction by instruction: one vector alone would
+// wait for each result of a long chain. Stores come after all of the loads: LLVM
+// cannot tell that they never overlap and would keep the vectors apart.
 Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   Values next = accumulators;
-  std::vector<std::pair<BodyValues, Place>> done;
+  std::deque<std::pair<BodyValues, Place>> lanes;
   for (int copy = 0; copy < copies; ++copy) {
     Value* from = b_.add(first, b_.i64(int64_t{copy} * b_.lanes()));
     const Place place = place_at(from, b_.lanes());
-    done.emplace_back(row_values(b_, row_, place, number_), place);
-    accumulate(done.back().first, place, copy, next);
+    lanes.emplace_back(row_values(b_, row_, place, number_), place);
   }
-  for (auto& [values, place] : done) store(values, place);
+  for (int32_t id : order_) {
+    for (auto& [values, place] : lanes) values.get(id);
+  }
+  int copy = 0;
+  for (auto& [values, place] : lanes) accumulate(values, place, copy++, next);
+  for (auto& [values, place] : lanes) store(values, place);
   return next;
 }
 

@@ -62,6 +62,7 @@ class RowPass {
   const program::RowSchedule::Pass& pass_;
   const ScalarBody& body_;
   int copies_;
+  std::vector<int32_t> order_;
 };
 
 }  // namespace fxjit::jit

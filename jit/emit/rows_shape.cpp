@@ -9,25 +9,54 @@ namespace {
 constexpr int kLightBody = 6;
 constexpr int kMediumBody = 16;
 constexpr int kLoadCost = 1;
+// A body is a chain when its cost is at most 3/2 of its longest path.
+constexpr struct {
+  int numerator = 3;
+  int denominator = 2;
+} kChainDepth;
 constexpr int64_t kShortRowVectors = 4;
 constexpr int64_t kShortRowCost = 160;
 
-// The cost of what one pass computes per vector.
-class PassCost {
+// What one pass computes or loads per vector, and its cost.
+class PassWork {
  public:
-  PassCost(const program::RowStep& step, const program::RowSchedule& schedule,
-           size_t pass)
+  PassWork(const program::RowStep& step, const program::RowSchedule& schedule,
+           size_t number)
       : step_(step),
         schedule_(schedule),
-        pass_(static_cast<int32_t>(pass)),
-        seen_(step.body.instrs.size(), false) {}
-
-  int run() {
-    const auto& pass = schedule_.passes[size_t(pass_)];
+        pass_(static_cast<int32_t>(number)),
+        seen_(step.body.instrs.size(), false) {
+    const auto& pass = schedule.passes[size_t(pass_)];
     for (int32_t id : pass.reductions) visit(id);
-    for (int32_t r : pass.stores) visit(step_.body.results[size_t(r)]);
+    for (int32_t r : pass.stores) visit(step.body.results[size_t(r)]);
     for (int32_t id : pass.buffers) visit(id);
-    return cost_;
+  }
+
+  int cost() const { return cost_; }
+  // Most of the work waits for what comes before it, so that the machine finds
+  // little to do side by side within one vector.
+  bool is_chain() const {
+    std::vector<int> depth(seen_.size(), 0);
+    int deepest = 0;
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      const ScalarInstr& instr = step_.body.instrs[i];
+      if (!seen_[i] || is_loaded(int32_t(i))) continue;
+      for (int a = 0; a < prim_arity(instr.prim); ++a) {
+        depth[i] = std::max(depth[i], depth[size_t(instr.args[size_t(a)])]);
+      }
+      depth[i] += program::prim_cost(instr.prim);
+      deepest = std::max(deepest, depth[i]);
+    }
+    return cost_ * kChainDepth.denominator <= deepest * kChainDepth.numerator;
+  }
+  std::vector<int32_t> instructions() const {
+    std::vector<int32_t> ids;
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      if (seen_[i] && !is_reduction(step_.body.instrs[i].prim)) {
+        ids.push_back(int32_t(i));
+      }
+    }
+    return ids;
   }
 
  private:
@@ -39,7 +68,7 @@ class PassCost {
     }
     seen_[size_t(id)] = true;
     const int vectors = dtype_size(instr.type) == 8 ? 2 : 1;
-    const bool loaded = instr.prim == Prim::input || is_buffered(id);
+    const bool loaded = is_loaded(id);
     cost_ += vectors * (loaded ? kLoadCost : program::prim_cost(instr.prim));
     if (loaded) return;
     for (int a = 0; a < prim_arity(instr.prim); ++a) {
@@ -48,9 +77,10 @@ class PassCost {
     }
   }
 
-  bool is_buffered(int32_t id) const {
-    return schedule_.buffered[size_t(id)] &&
-           schedule_.level[size_t(id)] < pass_;
+  bool is_loaded(int32_t id) const {
+    return step_.body.instrs[size_t(id)].prim == Prim::input ||
+           (schedule_.buffered[size_t(id)] &&
+            schedule_.level[size_t(id)] < pass_);
   }
 
   const program::RowStep& step_;
@@ -62,13 +92,20 @@ class PassCost {
 
 }  // namespace
 
+std::vector<int32_t> pass_instructions(const program::RowStep& step,
+                                       const program::RowSchedule& schedule,
+                                       size_t pass) {
+  return PassWork(step, schedule, pass).instructions();
+}
+
 int row_unroll(const VectorBuilder& b, const program::RowStep& step,
                const program::RowSchedule& schedule, size_t pass) {
-  const int cost = PassCost(step, schedule, pass).run();
+  const PassWork work(step, schedule, pass);
   // Half the registers: half as much at a time.
   const int scale = b.level() == CpuLevel::avx512 ? 1 : 2;
-  if (cost <= kLightBody) return 4;
-  return cost * scale <= kMediumBody ? 2 : 1;
+  if (work.cost() <= kLightBody) return 4;
+  if (work.is_chain()) return 4 / scale;
+  return work.cost() * scale <= kMediumBody ? 2 : 1;
 }
 
 bool is_short_row(const VectorBuilder& b, const program::RowStep& step,
@@ -76,7 +113,7 @@ bool is_short_row(const VectorBuilder& b, const program::RowStep& step,
   const int64_t vectors = (step.inner + b.lanes() - 1) / b.lanes();
   int64_t cost = 0;
   for (size_t i = 0; i < schedule.passes.size(); ++i) {
-    cost += PassCost(step, schedule, i).run();
+    cost += PassWork(step, schedule, i).cost();
   }
   return vectors <= kShortRowVectors && vectors * cost <= kShortRowCost;
 }

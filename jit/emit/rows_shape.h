@@ -2,10 +2,18 @@
 // the row skeleton only.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "jit/emit/vector_builder.h"
 #include "src/program/row_schedule.h"
 
 namespace fxjit::jit {
+
+// Instructions that a pass computes or loads for each vector, in order.
+std::vector<int32_t> pass_instructions(const program::RowStep& step,
+                                       const program::RowSchedule& schedule,
+                                       size_t pass);
 
 // Vectors per iteration of a pass's loop: enough to hide the latency of light
 // bodies, one for those that fill the machine by themselves.
