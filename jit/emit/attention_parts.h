@@ -47,6 +47,11 @@ enum class AttentionSums { direct, accumulated };
 // The block's queries times the scale, transposed.
 void emit_queries(const AttentionContext& context, const AttentionTask& task);
 
+// What the mask adds to the scores of `keys` keys from `key`, one vector per
+// key and vector of queries, key by key; empty without a mask.
+Values emit_biases(const AttentionContext& context, const AttentionTask& task,
+                   Value* key, int64_t keys);
+
 // Scores of keys [start, end) with masks applied, and maxima. Accumulated:
 // maxima include those before, and factors are what sums so far shrink by.
 void emit_scores(const AttentionContext& context, const AttentionTask& task,

@@ -1,5 +1,4 @@
-// Attention: scores, masks and exponentials of one block of queries.
-#include <algorithm>
+// Attention: scores and exponentials of one block of queries.
 #include <limits>
 
 #include "jit/emit/attention_parts.h"
@@ -24,9 +23,7 @@ class Scores {
         context_(context),
         step_(context.step),
         block_(context.shape.block),
-        k_(task.k),
-        mask_(task.mask),
-        first_(task.first),
+        task_(task),
         queries_(context.region(task.scratch, context.shape.queries_at)),
         scores_(context.region(task.scratch, context.shape.scores_at)),
         start_(start),
@@ -39,13 +36,6 @@ class Scores {
   }
 
  private:
-  // Whether the mask differs between the queries of a block; else it is one
-  // number per key.
-  bool by_query() const {
-    return step_.mask != AttentionStep::Mask::none &&
-           step_.mask_access.row != 0;
-  }
-
   // The last tile ends with the last key: it may repeat keys of the one before,
   // and of the last key block, whose scores are then written before the buffer.
   Values all_tiles(const Values& maxima) {
@@ -62,7 +52,7 @@ class Scores {
   Values tile(Value* key, int64_t keys, Values maxima) {
     const Values sums = products(key, keys);
     const auto vectors = size_t(context_.vectors());
-    const Values biases = tile_biases(key, keys);
+    const Values biases = emit_biases(context_, task_, key, keys);
     for (int64_t r = 0; r < keys; ++r) {
       Value* row = b_.add(key, b_.i64(r));
       for (size_t v = 0; v < vectors; ++v) {
@@ -78,14 +68,14 @@ class Scores {
   }
 
   Values products(Value* key, int64_t keys) {
-    constexpr int64_t kUnroll = 2;
+    const int64_t unroll = keys * context_.vectors() > 8 ? 1 : 2;
     Values sums(size_t(keys * context_.vectors()), b_.splat_f32(0));
-    Value* row = context_.row(k_, key, step_.k.row);
-    const int64_t looped = step_.depth / kUnroll * kUnroll;
-    sums = b_.loop(b_.i64(0), b_.i64(looped), b_.i64(kUnroll), sums,
+    Value* row = context_.row(task_.k, key, step_.k.row);
+    const int64_t looped = step_.depth / unroll * unroll;
+    sums = b_.loop(b_.i64(0), b_.i64(looped), b_.i64(unroll), sums,
                    [&](Value* d, const Values& before) {
                      Values next = before;
-                     for (int64_t i = 0; i < kUnroll; ++i)
+                     for (int64_t i = 0; i < unroll; ++i)
                        accumulate(next, row, d, i);
                      return next;
                    });
@@ -108,89 +98,9 @@ class Scores {
     }
   }
 
-  // What the mask adds to the scores of a tile, in their order.
-  Values tile_biases(Value* key, int64_t keys) {
-    if (step_.mask == AttentionStep::Mask::none) return {};
-    Value* from =
-        b_.offset(mask_, b_.memory_type(mask_dtype()),
-                  b_.ir().CreateMul(key, b_.i64(step_.mask_key_stride)));
-    Values biases(size_t(keys * context_.vectors()));
-    for (int64_t r = 0; r < keys; ++r) {
-      if (!by_query())
-        fill_row(biases, r, key_bias(from, r));
-      else if (step_.mask_key_stride != 1)
-        gather_row(biases, r, from);
-      else if (r % kColumns == 0)
-        transpose_rows(biases, r, std::min(keys - r, kColumns), from);
-    }
-    return biases;
-  }
-
-  Value* mask_row(Value* from, int64_t r) {
-    return b_.offset(from, b_.memory_type(mask_dtype()),
-                     r * step_.mask_key_stride);
-  }
-
-  Value* key_bias(Value* from, int64_t r) {
-    return b_.splat(to_bias(b_.load_scalar(mask_dtype(), mask_row(from, r))));
-  }
-
-  void fill_row(Values& biases, int64_t r, Value* bias) {
-    for (int v = 0; v < context_.vectors(); ++v)
-      biases[size_t(r * context_.vectors() + v)] = bias;
-  }
-
-  void gather_row(Values& biases, int64_t r, Value* from) {
-    for (int v = 0; v < context_.vectors(); ++v) {
-      Value* query = b_.add(b_.splat(first_of(v)), b_.iota(b_.i64()));
-      if (step_.queries % block_ != 0)
-        query = b_.min(query, b_.splat(b_.i64(step_.queries - 1)));
-      Value* indices =
-          b_.ir().CreateMul(query, b_.splat(b_.i64(step_.mask_access.row)));
-      biases[size_t(r * context_.vectors() + v)] =
-          to_bias(b_.gather(mask_dtype(), mask_row(from, r), indices, nullptr));
-    }
-  }
-
-  // Rows [r, r + count) of the tile, from columns of the mask.
-  void transpose_rows(Values& biases, int64_t r, int64_t count, Value* from) {
-    Value* mask =
-        count < kColumns ? b_.tail_mask(b_.i64(count), kColumns) : nullptr;
-    from = mask_row(from, r);
-    for (int v = 0; v < context_.vectors(); ++v) {
-      const Values columns = transpose_columns(b_, [&](int query) {
-        Value* at =
-            context_.query_row(from, b_.memory_type(mask_dtype()), first_of(v),
-                               query, step_.mask_access.row);
-        return to_bias(mask ? b_.load(mask_dtype(), at, mask)
-                            : b_.load(mask_dtype(), at, kColumns));
-      });
-      for (int64_t i = 0; i < count; ++i)
-        biases[size_t((r + i) * context_.vectors() + v)] = columns[size_t(i)];
-    }
-  }
-
-  // Query in lane 0 of vector `v`.
-  Value* first_of(int v) {
-    return b_.add(first_, b_.i64(int64_t{v} * b_.lanes()));
-  }
-
-  DType mask_dtype() const {
-    return step_.mask == AttentionStep::Mask::boolean ? DType::boolean
-                                                      : DType::f32;
-  }
-
-  // A mask's elements, in register form, as numbers to add.
-  Value* to_bias(Value* loaded) {
-    if (step_.mask == AttentionStep::Mask::additive) return loaded;
-    llvm::Type* type = b_.with_shape_of(loaded, b_.f32());
-    return b_.select(loaded, b_.number(type, 0),
-                     b_.number(type, kMinusInfinity));
-  }
-
   Value* hide_future(Value* score, Value* key, int v) {
     // Differences fit 32 bits wherever they matter.
-    Value* distance = b_.ir().CreateTrunc(b_.sub(key, first_), b_.i32());
+    Value* distance = b_.ir().CreateTrunc(b_.sub(key, task_.first), b_.i32());
     Value* lanes =
         b_.add(b_.iota(b_.i32()), b_.splat(b_.i32(int32_t(v) * b_.lanes())));
     return b_.select(b_.le(b_.splat(distance), lanes), score,
@@ -206,9 +116,7 @@ class Scores {
   const AttentionContext& context_;
   const AttentionStep& step_;
   int64_t block_;
-  Value* k_;
-  Value* mask_;
-  Value* first_;
+  const AttentionTask& task_;
   Value* queries_;
   Value* scores_;
   Value* start_;

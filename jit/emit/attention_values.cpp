@@ -7,8 +7,19 @@
 namespace fxjit::jit {
 namespace {
 
-// Vectors of value depth that one tile sums.
-constexpr int64_t kTileVectors = 2;
+// A tile's queries, and the sums that fit the registers beside a row of values.
+int64_t max_rows(CpuLevel level) { return level == CpuLevel::avx512 ? 8 : 4; }
+int64_t max_sums(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::avx512:
+      return 16;
+    case CpuLevel::avx2:
+      return 12;
+    case CpuLevel::sse41:
+      return 8;  // Products need a register too.
+  }
+  return 0;
+}
 
 // `vectors` vectors from column `at` on; only `last_lanes` of the last one are
 // there, 0 if all.
@@ -32,8 +43,11 @@ class ValueTiles {
         scores_(context.region(task.scratch, shape_.scores_at)),
         factors_(context.region(task.scratch, shape_.factors_at)),
         sums_(context.region(task.scratch, shape_.sums_at)) {
-    const int64_t most = b_.level() == CpuLevel::avx512 ? 8 : 4;
-    rows_ = std::clamp<int64_t>(step_.queries, 1, most);
+    rows_ = std::clamp<int64_t>(step_.queries, 1, max_rows(b_.level()));
+    const int64_t vectors = shape_.sums_row / b_.lanes();
+    const int64_t most = max_sums(b_.level()) / rows_;
+    const int64_t tiles = std::max<int64_t>(1, (vectors + most - 1) / most);
+    vectors_ = (vectors + tiles - 1) / tiles;
   }
 
   void sum(Value* start, Value* count, AttentionSums how) {
@@ -64,10 +78,11 @@ class ValueTiles {
       llvm::function_ref<void(Value* query, const Columns&)> emit_tile) {
     b_.loop(b_.i64(0), count_, b_.i64(rows_), [&](Value* query) {
       const int64_t lanes = b_.lanes();
-      const int64_t width = kTileVectors * lanes;
+      const int64_t width = vectors_ * lanes;
+      if (width == 0) return;
       const int64_t whole = step_.value_depth / width * width;
       b_.loop(b_.i64(0), b_.i64(whole), b_.i64(width),
-              [&](Value* at) { emit_tile(query, {at, kTileVectors, 0}); });
+              [&](Value* at) { emit_tile(query, {at, vectors_, 0}); });
       const int64_t rest = step_.value_depth - whole;
       if (rest == 0) return;
       emit_tile(query,
@@ -185,7 +200,8 @@ class ValueTiles {
   Value* scores_;
   Value* factors_;
   Value* sums_;
-  int64_t rows_;  // Queries of one tile.
+  int64_t rows_;     // Queries of one tile.
+  int64_t vectors_;  // Vectors of value depth of a whole one.
 };
 
 void store_inverse_totals(const AttentionContext& context, Value* scratch) {

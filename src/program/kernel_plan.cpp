@@ -14,8 +14,8 @@ constexpr int64_t kGrainElements = 4096;
 constexpr double kGrainProducts = 250e3;
 
 // Scores of a block of queries are all held at once while they leave room in
-// the second-level cache (512 KiB); for longer rows, this many keys at a time.
-constexpr int64_t kScoreElements = 128 << 10;
+// the second-level cache (256 KiB); for longer rows, this many keys at a time.
+constexpr int64_t kScoreElements = 64 << 10;
 constexpr int64_t kKeyBlock = 256;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -149,32 +149,46 @@ int64_t panels(const TileStep& step, const TileShape& tile) {
 
 namespace {
 
+// Vectors of queries handled together. AVX-512 has the registers for one at
+// full speed; more of them read long keys and values from memory less often.
+int64_t query_vectors(const AttentionStep& step, CpuLevel level) {
+  const int64_t lanes = tile_shape(level).lanes;
+  const bool is_long = step.keys > 1024 && step.queries >= 6 * lanes;
+  const int64_t most = level != CpuLevel::avx512 ? 2 : is_long ? 3 : 1;
+  return std::clamp<int64_t>(ceil_div(step.queries, lanes), 1, most);
+}
+
 // Eight sums hide the latency of additions. Tiles are of nearly equal height
 // and no higher than the shortest row of scores. Masks that differ between
 // queries are transposed by four keys.
-int64_t key_tile(const AttentionStep& step, int64_t block, int64_t lanes) {
+int64_t key_tile(const AttentionStep& step, int64_t block, CpuLevel level) {
   constexpr int64_t kMaskKeys = 4;
   const int64_t keys = step.causal ? std::min(step.keys, block) : step.keys;
   if (keys == 0) return 0;
-  const int64_t most = block == lanes ? 8 : 4;
-  const int64_t tile = ceil_div(keys, ceil_div(keys, most));
-  if (step.mask == AttentionStep::Mask::none || keys < kMaskKeys) return tile;
-  return std::min(ceil_div(tile, kMaskKeys), keys / kMaskKeys) * kMaskKeys;
+  const bool by_query = mask_by_query(step);
+  const bool one_vector = block == tile_shape(level).lanes;
+  const bool high = one_vector || (level == CpuLevel::avx512 && !by_query);
+  const int64_t tile = ceil_div(keys, ceil_div(keys, high ? 8 : 4));
+  if (!by_query || keys < kMaskKeys) return tile;
+  return std::max<int64_t>(1, tile / kMaskKeys) * kMaskKeys;
 }
 
 }  // namespace
 
+bool mask_by_query(const AttentionStep& step) {
+  return step.mask != AttentionStep::Mask::none && step.mask_access.row != 0;
+}
+
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
   AttentionShape shape;
   const int64_t lanes = tile_shape(level).lanes;
-  const int64_t vectors = level == CpuLevel::avx512 ? 1 : 2;
-  shape.block = step.queries > lanes ? lanes * vectors : lanes;
+  shape.block = lanes * query_vectors(step, level);
   const int64_t most = kScoreElements / shape.block;
   const int64_t each =
       step.keys > most ? kKeyBlock : std::max<int64_t>(1, step.keys);
   shape.key_blocks = ceil_div(step.keys, each);
   shape.key_block = ceil_div(step.keys, std::max<int64_t>(1, shape.key_blocks));
-  shape.key_tile = key_tile(step, shape.block, lanes);
+  shape.key_tile = key_tile(step, shape.block, level);
   shape.scores_at = (step.depth + shape.key_tile) * shape.block;
   shape.maxima_at = shape.scores_at + shape.key_block * shape.block;
   shape.totals_at = shape.maxima_at + shape.block;

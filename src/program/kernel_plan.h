@@ -47,6 +47,8 @@ struct AttentionShape {
 };
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
 int64_t query_blocks(const AttentionStep& step, const AttentionShape& shape);
+// Whether the mask differs between queries; else it is one number per key.
+bool mask_by_query(const AttentionStep& step);
 
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level);
 

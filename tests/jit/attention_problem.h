@@ -1,0 +1,47 @@
+// Attention steps with random operands and what they come to in double
+// precision. For the tests of attention kernels.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "src/program/steps.h"
+
+namespace fxjit::jit::testing {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Contiguous operands, no mask, the usual scale.
+program::AttentionStep make_attention(int64_t queries, int64_t keys,
+                                      int64_t depth, int64_t value_depth,
+                                      int64_t batch = 1, int64_t heads = 1);
+
+// A step and its operands, as small as its strides allow; to be changed before
+// run().
+struct AttentionProblem {
+  program::AttentionStep step;
+  std::vector<float> q, k, v, mask, out;
+  std::vector<uint8_t> keep;  // The mask if boolean.
+
+  explicit AttentionProblem(const program::AttentionStep& s);
+
+  // Computes `out`. Nothing can be read behind the operands, and nothing may be
+  // written beside the scratch that the step asks for.
+  void run(CpuLevel level);
+
+  // Rows that are multiples of `every`, and that nothing else was written.
+  void expect_right(double tolerance = 4e-6, int64_t every = 1) const;
+
+ private:
+  size_t mask_at(int64_t b, int64_t h, int64_t row, int64_t key) const;
+  std::vector<double> scores(int64_t b, int64_t h, int64_t row) const;
+  std::vector<double> expected(int64_t b, int64_t h, int64_t row) const;
+  void expect_row(int64_t b, int64_t h, int64_t row, double tolerance) const;
+};
+
+}  // namespace fxjit::jit::testing
