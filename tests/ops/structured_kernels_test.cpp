@@ -2,6 +2,7 @@
 // the hooks through which faster kernels replace them.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "fxjit/functions.h"
@@ -148,6 +149,22 @@ TEST(Sharing, ViewsShareStorageAndCopiesDoNot) {
         flip(x, {0}), nn::functional::pad(x, {0, 0}),
         getitem(x, Value::list({0}))})
     EXPECT_NE(copy.as_tensor().storage(), x.storage());
+}
+
+TEST(BadSizes, AreRefusedBeforeAnyArithmetic) {
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  const Tensor x = Tensor::full({1, 1, 4, 4}, 1);
+  EXPECT_THROW(nn::functional::conv2d(x, x, None, 1, huge), RuntimeError);
+  EXPECT_THROW(nn::functional::conv2d(x, x, None, huge), RuntimeError);
+  EXPECT_THROW(nn::functional::max_pool2d(x, huge), RuntimeError);
+  EXPECT_THROW(nn::functional::pad(x, {huge, huge}), RuntimeError);
+  EXPECT_THROW(nn::functional::interpolate(x, None, 1e300), RuntimeError);
+  EXPECT_THROW(arange(0, 1e300), RuntimeError);
+  EXPECT_THROW(zeros({huge, huge}), UserError);
+  EXPECT_THROW(repeat(x, {huge, huge, 1, 1}), UserError);
+  EXPECT_THROW(as_strided(x, {4}, {huge}), Error);
+  EXPECT_THROW(as_strided(Tensor::meta({4}, DType::f32), {3}, {2}), Error);
+  EXPECT_EQ(getitem(x, Value::slice(0, huge, huge)).as_tensor().numel(), 16);
 }
 
 }  // namespace

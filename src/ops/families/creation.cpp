@@ -103,7 +103,10 @@ Range range_of(const OpCall& call) {
                   repr(range.end));
   if ((step > 0 && end < start) || (step < 0 && end > start))
     runtime_error("upper bound and lower bound inconsistent with step sign");
-  range.length = static_cast<int64_t>(std::ceil((end - start) / step));
+  const double length = std::ceil((end - start) / step);
+  constexpr double kMostExact = 9007199254740992.0;  // 2^53
+  if (!(length < kMostExact)) runtime_error("invalid size, possible overflow?");
+  range.length = static_cast<int64_t>(length);
   return range;
 }
 

@@ -72,6 +72,10 @@ std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
     const Value& item =
         given.is_sequence() ? given.at(static_cast<size_t>(i)) : given;
     Resize resize{i + 2, input.sizes()[i + 2], 0, 0};
+    constexpr double kLimit = 2147483648.0;
+    if (!(std::abs(item.as_double()) < kLimit))
+      runtime_error("interpolate: expected sizes and factors below 2^31, got " +
+                    repr(given));
     resize.to = by_size
                     ? item.as_int()
                     : static_cast<int64_t>(std::floor(

@@ -40,6 +40,7 @@ Value block(const Tensor& like, int axis, int64_t length, const Value& fill) {
 
 Value decompose_constant_pad(const OpCall& call) {
   const Dims pads = call.dims(1);
+  check_moderate(call, pads);
   Value value = call[0];
   bool copied = false;
   check_pairs(meta_of(value), pads);
@@ -97,6 +98,7 @@ void check_mode(std::string_view mode, int64_t before, int64_t after,
 
 Value padded_by_index(const OpCall& call, std::string_view mode) {
   const Dims pads = call.dims(1);
+  check_moderate(call, pads);
   Value value = call[0];
   check_pairs(meta_of(value), pads);
   for (int i = 0; i < pads.size() / 2; ++i) {

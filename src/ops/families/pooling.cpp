@@ -17,6 +17,7 @@ size_t index_of(const OpCall& call, const char* name) {
 
 Dims window_arg(const OpCall& call, const char* name, int spatial) {
   const Dims dims = call.dims(index_of(call, name));
+  check_moderate(call, dims);
   if (dims.size() == 1) return Dims(spatial, dims[0]);
   if (dims.size() != spatial)
     runtime_error(std::string(call.op.name()) + ": " + name +
@@ -55,6 +56,52 @@ void check_windows(const PoolParams& params) {
           ", kernel_size=" + std::to_string(params.kernel[i]) +
           " and dilation=" + std::to_string(params.dilation[i]));
   }
+}
+
+void read_windows(const OpCall& call, PoolParams& params) {
+  params.kernel = window_arg(call, "kernel_size", params.spatial);
+  const Value& stride = call[index_of(call, "stride")];
+  const bool own_stride =
+      !stride.is_none() && !(stride.is_sequence() && stride.size() == 0);
+  params.stride =
+      own_stride ? window_arg(call, "stride", params.spatial) : params.kernel;
+  params.padding = window_arg(call, "padding", params.spatial);
+  params.dilation = params.average
+                        ? Dims(params.spatial, 1)
+                        : window_arg(call, "dilation", params.spatial);
+  check_windows(params);
+}
+
+void read_options(const OpCall& call, PoolParams& params) {
+  if (!params.average) {
+    params.indices = call.flag(index_of(call, "return_indices")) ||
+                     call.op.name().ends_with("with_indices");
+    return;
+  }
+  params.count_include_pad = call.flag(index_of(call, "count_include_pad"));
+  const int divisor = call.op.index_of("divisor_override");
+  if (divisor < 0 || !call.has(static_cast<size_t>(divisor))) return;
+  params.divisor = call.integer(static_cast<size_t>(divisor));
+  if (params.divisor == 0) runtime_error("divisor must be not zero");
+}
+
+void set_output(const OpCall& call, PoolParams& params, const Dims& input) {
+  const bool ceil_mode = call.flag(index_of(call, "ceil_mode"));
+  params.output = {input[0], input[1]};
+  std::string planes = std::to_string(input[1]), result = planes;
+  bool fits = true;
+  for (int i = 0; i < params.spatial; ++i) {
+    params.output.push_back(pooled_size(input[2 + i], params.kernel[i],
+                                        params.stride[i], params.padding[i],
+                                        params.dilation[i], ceil_mode));
+    planes += "x" + std::to_string(input[2 + i]);
+    result += "x" + std::to_string(params.output[2 + i]);
+    fits = fits && params.output[2 + i] >= 1;
+  }
+  if (!fits)
+    runtime_error("Given input size: (" + planes +
+                  "). Calculated output size: (" + result +
+                  "). Output size is too small");
 }
 
 Value infer_pool(const OpCall& call) {
@@ -258,44 +305,9 @@ PoolParams pool_params(const OpCall& call) {
                   "D or " + std::to_string(params.spatial + 2) +
                   "D tensor, but got: " + input.str());
   if (!params.batched) input.insert(0, 1);
-  params.kernel = window_arg(call, "kernel_size", params.spatial);
-  const Value& stride = call[index_of(call, "stride")];
-  const bool own_stride =
-      !stride.is_none() && !(stride.is_sequence() && stride.size() == 0);
-  params.stride =
-      own_stride ? window_arg(call, "stride", params.spatial) : params.kernel;
-  params.padding = window_arg(call, "padding", params.spatial);
-  params.dilation = params.average
-                        ? Dims(params.spatial, 1)
-                        : window_arg(call, "dilation", params.spatial);
-  check_windows(params);
-  if (params.average) {
-    params.count_include_pad = call.flag(index_of(call, "count_include_pad"));
-    const int divisor = call.op.index_of("divisor_override");
-    if (divisor >= 0 && call.has(static_cast<size_t>(divisor))) {
-      params.divisor = call.integer(static_cast<size_t>(divisor));
-      if (params.divisor == 0) runtime_error("divisor must be not zero");
-    }
-  } else {
-    params.indices = call.flag(index_of(call, "return_indices")) ||
-                     name.ends_with("with_indices");
-  }
-  const bool ceil_mode = call.flag(index_of(call, "ceil_mode"));
-  params.output = {input[0], input[1]};
-  std::string planes = std::to_string(input[1]), result = planes;
-  bool fits = true;
-  for (int i = 0; i < params.spatial; ++i) {
-    params.output.push_back(pooled_size(input[2 + i], params.kernel[i],
-                                        params.stride[i], params.padding[i],
-                                        params.dilation[i], ceil_mode));
-    planes += "x" + std::to_string(input[2 + i]);
-    result += "x" + std::to_string(params.output[2 + i]);
-    fits = fits && params.output[2 + i] >= 1;
-  }
-  if (!fits)
-    runtime_error("Given input size: (" + planes +
-                  "). Calculated output size: (" + result +
-                  "). Output size is too small");
+  read_windows(call, params);
+  read_options(call, params);
+  set_output(call, params, input);
   return params;
 }
 

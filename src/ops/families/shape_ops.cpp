@@ -108,7 +108,7 @@ Value copies_along(const Value& value, int axis, int64_t count,
   wide.insert(each_element ? axis + 1 : axis, count);
   const Value spread = fxjit::expand(
       fxjit::unsqueeze(value, each_element ? axis + 1 : axis), Value(wide));
-  sizes[axis] *= count;
+  sizes[axis] = numel({sizes[axis], count});
   return fxjit::reshape(spread, Value(sizes));
 }
 

@@ -49,8 +49,17 @@ DType dtype_arg(const OpCall& call, size_t i, DType fallback) {
   return call.has(i) ? call[i].as_dtype() : fallback;
 }
 
+void check_moderate(const OpCall& call, const Dims& numbers) {
+  constexpr int64_t kLimit = int64_t{1} << 31;
+  for (int64_t number : numbers)
+    if (number >= kLimit || number <= -kLimit)
+      runtime_error(std::string(call.op.name()) +
+                    ": expected numbers below 2^31, got " + numbers.str());
+}
+
 Dims per_axis_arg(const OpCall& call, size_t i, int count) {
-  Dims dims = call.dims(i);
+  const Dims dims = call.dims(i);
+  check_moderate(call, dims);
   if (dims.size() == 1) return Dims(count, dims[0]);
   if (dims.size() != count)
     runtime_error("expected " + std::string(call.op.parameters[i].name) +

@@ -31,6 +31,9 @@ int dim_arg(const OpCall& call, size_t i, int rank);
 Dims axes_arg(const OpCall& call, size_t i, int rank);
 // A dtype argument or, when it is None, `fallback`.
 DType dtype_arg(const OpCall& call, size_t i, DType fallback);
+// RuntimeError unless every number is below 2^31 in size: window sizes, strides
+// and paddings, with which shape rules calculate.
+void check_moderate(const OpCall& call, const Dims& numbers);
 // An int, or a sequence of 1 or `count` ints, as `count` ints.
 Dims per_axis_arg(const OpCall& call, size_t i, int count);
 // Sizes given as one sequence or one by one (a "*sizes" parameter).

@@ -87,14 +87,16 @@ Value infer_unflatten(const OpCall& call) {
   const int64_t size = input.size(axis);
   int64_t known = 1;
   int inferred = -1;
+  bool overflow = false;
   for (int i = 0; i < parts.size(); ++i) {
     if (parts[i] == -1)
       inferred = i;
     else
-      known *= parts[i];
+      overflow |= __builtin_mul_overflow(known, parts[i], &known);
   }
   const bool fits =
-      inferred < 0 ? known == size : known != 0 && size % known == 0;
+      !overflow &&
+      (inferred < 0 ? known == size : known > 0 && size % known == 0);
   if (!fits)
     runtime_error("unflatten: Provided sizes " + parts.str() +
                   " don't multiply up to the size of dim " +
@@ -205,12 +207,48 @@ Value infer_unsqueeze(const OpCall& call) {
   return unsqueezed(input, wrap_dim(call.integer(1), input.dim() + 1));
 }
 
+struct Reach {
+  int64_t first, last;
+};
+
+Reach reach_of(const Dims& sizes, const Dims& strides, int64_t offset) {
+  Reach reach{offset, offset};
+  for (int d = 0; d < sizes.size(); ++d) {
+    int64_t distance = 0;
+    int64_t& bound = strides[d] < 0 ? reach.first : reach.last;
+    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &distance) ||
+        __builtin_add_overflow(bound, distance, &bound))
+      runtime_error("as_strided: strides " + strides.str() + " overflow");
+  }
+  return reach;
+}
+
+// The storage behind a shape is not known: only the input's own elements are
+// certain to exist. (With data the view itself checks the storage.)
+void check_inside(const Tensor& input, const Dims& sizes, const Dims& strides,
+                  int64_t offset) {
+  if (numel(sizes) == 0) return;
+  const Reach wanted = reach_of(sizes, strides, offset);
+  const Reach known = reach_of(input.sizes(), input.strides(), input.offset());
+  if (input.numel() == 0 || wanted.first < known.first ||
+      wanted.last > known.last)
+    throw NotImplementedError("as_strided: expected a view inside its input " +
+                              input.describe() + ", got sizes " + sizes.str() +
+                              ", strides " + strides.str() + ", offset " +
+                              std::to_string(offset));
+}
+
 Value infer_as_strided(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   const Dims sizes = call.dims(1), strides = call.dims(2);
   if (sizes.size() != strides.size())
     runtime_error("mismatch in length of strides and shape");
+  for (int64_t size : sizes)
+    if (size < 0)
+      runtime_error("as_strided: negative sizes are not supported, got " +
+                    sizes.str());
   const int64_t offset = call.has(3) ? call.integer(3) : input.offset();
+  if (input.is_meta()) check_inside(input, sizes, strides, offset);
   return Tensor::meta(sizes, input.dtype(), strides, offset);
 }
 
