@@ -150,11 +150,17 @@ int64_t panels(const TileStep& step, const TileShape& tile) {
 namespace {
 
 // Vectors of queries handled together. AVX-512 has the registers for one at
-// full speed; more of them read long keys and values from memory less often.
+// full speed; where a head's keys and values outgrow the second-level cache,
+// more vectors read them less often.
 int64_t query_vectors(const AttentionStep& step, CpuLevel level) {
+  constexpr int64_t kCachedElements = 128 << 10;
   const int64_t lanes = tile_shape(level).lanes;
-  const bool is_long = step.keys > 1024 && step.queries >= 6 * lanes;
-  const int64_t most = level != CpuLevel::avx512 ? 2 : is_long ? 3 : 1;
+  const int64_t seen = step.causal ? step.keys / 2 : step.keys;
+  const bool is_large =
+      seen * (step.depth + step.value_depth) > kCachedElements;
+  const bool many =
+      is_large && step.queries >= 6 * lanes && !mask_by_query(step);
+  const int64_t most = level != CpuLevel::avx512 ? 2 : many ? 3 : 1;
   return std::clamp<int64_t>(ceil_div(step.queries, lanes), 1, most);
 }
 
@@ -166,9 +172,9 @@ int64_t key_tile(const AttentionStep& step, int64_t block, CpuLevel level) {
   const int64_t keys = step.causal ? std::min(step.keys, block) : step.keys;
   if (keys == 0) return 0;
   const bool by_query = mask_by_query(step);
-  const bool one_vector = block == tile_shape(level).lanes;
-  const bool high = one_vector || (level == CpuLevel::avx512 && !by_query);
-  const int64_t tile = ceil_div(keys, ceil_div(keys, high ? 8 : 4));
+  const bool is_high =
+      level == CpuLevel::avx512 || block == tile_shape(level).lanes;
+  const int64_t tile = ceil_div(keys, ceil_div(keys, is_high ? 8 : 4));
   if (!by_query || keys < kMaskKeys) return tile;
   return std::max<int64_t>(1, tile / kMaskKeys) * kMaskKeys;
 }

@@ -134,8 +134,8 @@ TEST_P(Attention, Causal) {
 
 // Long enough for blocks of several vectors of queries.
 TEST_P(Attention, OfManyQueriesAndKeys) {
-  const int64_t queries = 107, keys = 1031;
-  AttentionStep step = make_attention(queries, keys, 6, 9);
+  const int64_t queries = 107, keys = 1311;
+  AttentionStep step = make_attention(queries, keys, 102, 103);
   check(step);
   step.mask_key_stride = 1;
   step.mask_access = {0, 0, keys};
@@ -143,6 +143,7 @@ TEST_P(Attention, OfManyQueriesAndKeys) {
   check(step);
   step.mask = AttentionStep::Mask::additive;
   check(step);
+  step = make_attention(queries, keys, 201, 203);
   step.causal = true;
   check(step);
 }
