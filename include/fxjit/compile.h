@@ -27,6 +27,10 @@ struct CompileOptions {
   // interpreter while one background thread compiles, `wait` compiles first.
   enum class NewShape { wait, behind };
   NewShape new_shape = NewShape::wait;
+  // Sums of matrix products in order of depth, one chain each, so that a row
+  // gives bitwise the same result alone and in any batch. Costs time where few
+  // rows are computed together.
+  bool strict_sums = false;
   // Bytes of compiled programs (code and working memory) kept per module; the
   // least recently used beyond it are dropped. Weights do not count.
   size_t memory_cap = size_t{256} << 20;

@@ -30,7 +30,7 @@ class TileKernel {
       : b_(b), step_(step), shape_(shape) {
     width_ = program::tile_shape(b.level()).width();
     parts_ = 1;
-    while (parts_ * 2 <= kMaxDepthParts &&
+    while (!step.strict && parts_ * 2 <= kMaxDepthParts &&
            parts_ * 2 * shape.rows * shape.vectors <= max_sums(b.level()) &&
            step.depth % (parts_ * 2 * kDepthStep) == 0)
       parts_ *= 2;

@@ -108,6 +108,7 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
       passes::run_pipeline(*module_, inputs, pipeline_options());
   program::PlanOptions plan_options;
   plan_options.level = engine_.level();
+  plan_options.strict_sums = options_.strict_sums;
   program::Program program = program::plan(model, plan_options);
   parts.timings.passes_ms = watch.lap_ms();
   jit::ProgramCode code = engine_.compile(program, threads_);

@@ -81,6 +81,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.lhs_row =
       uniform_stride(lhs.val.sizes(), lhs.val.strides(), batch, last);
   step.rhs_batched = batch > 0;
+  step.strict = builder.options().strict_sums;
   std::vector<OperandRef> refs{lhs.ref()};
   if (all_constant(call, weights) && batch == 0) {
     std::vector<Tensor> pieces;

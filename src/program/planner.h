@@ -23,6 +23,7 @@ struct KernelRequest {
 };
 
 struct PlanOptions {
+  bool strict_sums = false;  // See TileStep::strict.
   CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
   // Gives the kernel of a call, or null. Its operands are the tensors of `args`
   // in order, then the results.

@@ -73,6 +73,7 @@ std::string key_of(const TileStep& step) {
   KeyWriter key("tile");
   key.add(step.batch).add(step.rows).add(step.columns).add(step.depth);
   key.add(step.lhs_batch).add(step.lhs_row).add(int64_t{step.rhs_batched});
+  key.add(int64_t{step.strict});
   return key.add(step.extras).add(step.outputs).add(step.epilogue).take();
 }
 

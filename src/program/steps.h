@@ -85,6 +85,9 @@ struct TileStep {
   int64_t lhs_batch = 0;
   int64_t lhs_row = 0;
   bool rhs_batched = false;  // One packed matrix per batch, or one for all.
+  // Every sum is one chain in order of depth: a row's result does not depend on
+  // how many rows are computed with it.
+  bool strict = false;
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;
   ScalarBody epilogue;  // Input slot 0 is the sum.

@@ -148,6 +148,37 @@ class Product {
   std::vector<float> lhs_, rhs_, bias_, residual_, packed_;
 };
 
+// The sums of `rows` equal rows, strict.
+std::vector<float> strict_sums(int64_t rows, CpuLevel level) {
+  constexpr int64_t kDepth = 333, kColumns = 70;
+  TileStep step;
+  step.rows = rows;
+  step.columns = kColumns;
+  step.depth = kDepth;
+  step.lhs_row = 0;
+  step.strict = true;
+  step.outputs = {{DType::f32, 0, kColumns, 1}};
+  ScalarBuilder body;
+  step.epilogue = body.finish({body.input(0, DType::f32)});
+  const std::vector<float> lhs = randoms(kDepth, 5);
+  const std::vector<float> rhs = randoms(kDepth * kColumns, 6);
+  const int64_t width = program::tile_shape(level).width();
+  std::vector<float> store(
+      size_t(program::packed_elements(kDepth, kColumns, width)) + 16);
+  float* packed = store.data();
+  while (reinterpret_cast<uintptr_t>(packed) % 64) ++packed;
+  const program::PackSource source{rhs.data(), kColumns, 1, kColumns};
+  program::pack_panels({&source, 1}, kDepth, width, packed);
+  std::vector<float> out(size_t(rows * kColumns));
+  void* operands[] = {const_cast<float*>(lhs.data()), packed, out.data()};
+  int32_t status = 0;
+  const program::KernelCall call{operands, nullptr, &status};
+  compile_tiles(step, level)
+      ->function<void(const program::KernelCall*, int64_t, int64_t)>("kernel")(
+          &call, 0, program::kernel_plan(step, level).tasks);
+  return out;
+}
+
 class Tiles : public ::testing::TestWithParam<CpuLevel> {};
 
 TEST_P(Tiles, MatchDoubleSums) {
@@ -200,6 +231,15 @@ TEST_P(Tiles, KeepNanAndInfinityInTheirRows) {
       else
         EXPECT_EQ(value, 16.0f);
     }
+}
+
+TEST_P(Tiles, StrictSumsDoNotDependOnTheNumberOfRows) {
+  const std::vector<float> one = strict_sums(1, GetParam());
+  for (int64_t rows : {2, 5, 19}) {
+    const std::vector<float> many = strict_sums(rows, GetParam());
+    for (size_t i = 0; i < many.size(); ++i)
+      ASSERT_EQ(many[i], one[i % one.size()]) << rows << " rows, " << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Tiles, ::testing::ValuesIn(host_levels()),
