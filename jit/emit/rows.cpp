@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "jit/emit/rows_crosswise.h"
 #include "jit/emit/rows_pass.h"
 #include "jit/emit/rows_shape.h"
 #include "src/program/kernel_plan.h"
+#include "src/program/row_code.h"
 
 namespace fxjit::jit {
 namespace {
@@ -14,8 +16,9 @@ class RowsEmitter {
   RowsEmitter(VectorBuilder& b, const program::RowStep& step)
       : b_(b),
         args_(b),
-        step_(program::rewrite_rows(step)),
-        schedule_(program::schedule_rows(step_)),
+        code_(program::row_code(step, b.level())),
+        step_(code_.step),
+        schedule_(code_.schedule),
         facts_(step_.body) {}
 
   void run() {
@@ -24,29 +27,84 @@ class RowsEmitter {
     }
     if (program::is_flat(step_)) {
       chunks();
+    } else if (code_.crosswise.empty()) {
+      b_.loop(args_.begin(), args_.end(), b_.i64(1), [&](Value* number) {
+        outer_ = unravel(b_, number, step_.outer);
+        one_row(addresses());
+      });
     } else {
-      b_.loop(args_.begin(), args_.end(), b_.i64(1),
-              [&](Value* row) { one_row(row); });
+      groups();
     }
     b_.ret();
   }
 
  private:
   void chunks() {
-    Row row = make_row({});
+    Row row = make_row(addresses());
     emit_constants(row, 0);
     Value* chunk = b_.i64(program::kFlatChunk);
-    Value* last = b_.ir().CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, b_.mul(args_.end(), chunk),
-        b_.i64(step_.inner));
+    Value* last = minimum(b_.mul(args_.end(), chunk), b_.i64(step_.inner));
     RowPass(b_, row, 0).chunks(b_.mul(args_.begin(), chunk), last);
     if (schedule_.row_stores.empty()) return;
     b_.if_then(b_.eq(args_.begin(), b_.i64(0)), [&] { store_constants(row); });
   }
 
-  void one_row(Value* number) {
-    outer_ = unravel(b_, number, step_.outer);
-    Row row = make_row(outer_);
+  // Groups of rows that are neighbours along the last outer dim.
+  void groups() {
+    b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
+      outer_ = unravel(b_, number, step_.outer);
+      Value* rows =
+          minimum(b_.i64(code_.crosswise.rows), b_.sub(args_.end(), number));
+      if (step_.outer.size() > 1) {
+        rows = minimum(rows, b_.sub(b_.i64(step_.outer.back()), outer_.back()));
+      }
+      group(rows);
+      return rows;
+    });
+  }
+
+  void group(Value* rows) {
+    const Values first = addresses();
+    for (const auto& operand : code_.crosswise.operands) {
+      if (operand.operand >= step_.inputs.size()) continue;
+      emit_crosswise_load(b_, code_.crosswise, crosswise(operand, first),
+                          step_.inner, rows);
+    }
+    Value* last = outer_.back();
+    b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* number) {
+      outer_.back() = b_.add(last, number);
+      Values row = addresses();
+      for (const auto& operand : code_.crosswise.operands) {
+        const DType dtype = access_of(operand.operand).dtype;
+        row[operand.operand] =
+            b_.offset(scratch(operand.offset), b_.memory_type(dtype),
+                      b_.mul(number, b_.i64(code_.crosswise.pitch)));
+      }
+      one_row(row);
+    });
+    for (const auto& operand : code_.crosswise.operands) {
+      if (operand.operand < step_.inputs.size()) continue;
+      emit_crosswise_store(b_, code_.crosswise, crosswise(operand, first),
+                           step_.inner, rows);
+    }
+  }
+
+  CrosswiseOperand crosswise(const program::Crosswise::Operand& operand,
+                             const Values& first) {
+    return {access_of(operand.operand).dtype, operand.stride,
+            first[operand.operand], scratch(operand.offset)};
+  }
+
+  Value* scratch(size_t offset) {
+    return b_.offset_bytes(args_.scratch(), int64_t(offset));
+  }
+
+  Value* minimum(Value* a, Value* b) {
+    return b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+  }
+
+  void one_row(const Values& operands) {
+    Row row = make_row(operands);
     if (is_short_row(b_, step_, schedule_)) {
       make_resident(row);
     } else {
@@ -64,28 +122,34 @@ class RowsEmitter {
     store_constants(row);
   }
 
-  Row make_row(const Values& outer) {
+  Row make_row(const Values& operands) {
     const size_t n = step_.body.instrs.size();
-    Row row{step_, schedule_, facts_, {}, {}, {}, {}, {}};
+    Row row{step_, schedule_, facts_, operands, {}, {}, {}, {}};
     row.constants.resize(n);
     row.splats.resize(n);
     row.buffers.resize(n);
+    return row;
+  }
+
+  // First element of each operand in the row at outer_.
+  Values addresses() {
+    Values plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const program::Access& access = access_of(i);
-      row.operands.push_back(
-          point_address(b_, operands_[i], access.dtype, access.outer, outer));
+      plain.push_back(
+          point_address(b_, operands_[i], access.dtype, access.outer, outer_));
     }
-    const Values plain = row.operands;
+    Values all = plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const program::Access& access = access_of(i);
       if (access.gather_slot < 0) continue;
       const auto slot = size_t(access.gather_slot);
       const DType index_dtype = step_.inputs[slot].dtype;
       Value* index = b_.load_scalar(index_dtype, plain[slot]);
-      row.operands[i] =
+      all[i] =
           gathered_address(b_, args_, plain[i], access, index, index_dtype);
     }
-    return row;
+    return all;
   }
 
   const program::Access& access_of(size_t operand) const {
@@ -105,11 +169,9 @@ class RowsEmitter {
   }
 
   void place_buffers(Row& row) {
-    if (schedule_.buffer_ids.empty()) return;
-    Value* scratch = args_.scratch();
     for (size_t i = 0; i < schedule_.buffer_ids.size(); ++i) {
       row.buffers[size_t(schedule_.buffer_ids[i])] =
-          b_.offset_bytes(scratch, int64_t(schedule_.buffer_offsets[i]));
+          scratch(code_.crosswise.bytes + schedule_.buffer_offsets[i]);
     }
   }
 
@@ -155,8 +217,9 @@ class RowsEmitter {
 
   VectorBuilder& b_;
   KernelArgs args_;
-  program::RowStep step_;
-  program::RowSchedule schedule_;
+  program::RowCode code_;
+  const program::RowStep& step_;
+  const program::RowSchedule& schedule_;
   program::BodyFacts facts_;
   Values operands_;
   Values outer_;

@@ -207,6 +207,9 @@ class VectorBuilder {
               LoopBody body);
   void loop(Value* lo, Value* hi, Value* step,
             llvm::function_ref<void(Value* index)> body);
+  // for (i = lo; i < hi; i += body(i)), signed; steps are greater than zero.
+  void loop_by(Value* lo, Value* hi,
+               llvm::function_ref<Value*(Value* index)> body);
   void if_then(Value* condition, llvm::function_ref<void()> body);
   // Both sides return the same number of values of the same types.
   Values if_else(Value* condition, llvm::function_ref<Values()> then,

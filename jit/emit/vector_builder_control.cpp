@@ -68,6 +68,23 @@ void VectorBuilder::loop(Value* lo, Value* hi, Value* step,
   });
 }
 
+void VectorBuilder::loop_by(Value* lo, Value* hi,
+                            llvm::function_ref<Value*(Value*)> body) {
+  llvm::BasicBlock* before = ir_.GetInsertBlock();
+  auto* inside = llvm::BasicBlock::Create(context(), "loop", &function_);
+  auto* after = llvm::BasicBlock::Create(context(), "done", &function_);
+  ir_.CreateCondBr(ir_.CreateICmpSLT(lo, hi), inside, after);
+  ir_.SetInsertPoint(inside);
+  llvm::PHINode* index = ir_.CreatePHI(lo->getType(), 2);
+  index->addIncoming(lo, before);
+  Value* next = ir_.CreateNSWAdd(index, body(index));
+  llvm::BasicBlock* latch = ir_.GetInsertBlock();
+  index->addIncoming(next, latch);
+  ir_.CreateCondBr(ir_.CreateICmpSLT(next, hi), inside, after);
+  after->moveAfter(latch);
+  ir_.SetInsertPoint(after);
+}
+
 void VectorBuilder::if_then(Value* condition, llvm::function_ref<void()> body) {
   auto* inside = llvm::BasicBlock::Create(context(), "then", &function_);
   auto* after = llvm::BasicBlock::Create(context(), "end", &function_);

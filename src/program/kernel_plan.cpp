@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "src/program/row_rewrite.h"
-#include "src/program/row_schedule.h"
+#include "src/program/row_code.h"
 
 namespace fxjit::program {
 namespace {
@@ -47,7 +46,7 @@ int64_t grain_of(int64_t elements_per_task, double cost) {
                               std::max(1.0, per_task)));
 }
 
-KernelPlan plan_of(const RowStep& step, CpuLevel) {
+KernelPlan plan_of(const RowStep& step, CpuLevel level) {
   KernelPlan plan;
   const int64_t rows = numel(step.outer);
   const double cost = body_cost(step.body);
@@ -58,7 +57,10 @@ KernelPlan plan_of(const RowStep& step, CpuLevel) {
   } else {
     plan.tasks = rows;
     plan.grain = grain_of(step.inner, cost);
-    plan.scratch_bytes = schedule_rows(rewrite_rows(step)).buffer_bytes;
+    const RowCode code = row_code(step, level);
+    plan.grain =
+        ceil_div(plan.grain, code.crosswise.rows) * code.crosswise.rows;
+    plan.scratch_bytes = code.scratch_bytes();
   }
   plan.flops = elements * cost;
   plan.bytes = elements * (bytes_per_element(step.inputs) +

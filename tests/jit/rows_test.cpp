@@ -202,6 +202,55 @@ TEST(Rows, StridesAndSeveralOuterDims) {
   }
 }
 
+// Rows that lie crosswise in memory: a transpose on the way in and out.
+TEST(Rows, CrosswiseOperands) {
+  for (int64_t n : {1, 7, 8, 15, 16, 17, 40, 70}) {
+    constexpr int64_t kBatch = 3, kRows = 37;
+    ScalarBuilder b;
+    Scalar x = b.input(0, DType::f32), y = b.input(1, DType::f32);
+    RowStep step;
+    step.outer = {kBatch, kRows};
+    step.inner = n;
+    step.inputs = {row_access({n * kRows, 1}, kRows),
+                   row_access({n * kRows, n}, 1)};
+    step.outputs = {row_access({n * kRows, n}, 1),
+                    row_access({n * (kRows + 2), 1}, kRows + 2)};
+    step.body = b.finish({x + y, x * y});
+    check_step(step);
+  }
+}
+
+TEST(Rows, CrosswiseOperandsOfEveryType) {
+  for (DType type :
+       {DType::f64, DType::f16, DType::i8, DType::boolean, DType::i64}) {
+    constexpr int64_t kRows = 50, kInner = 21;
+    ScalarBuilder b;
+    Scalar x = b.input(0, type == DType::f16 ? DType::f32 : type);
+    RowStep step;
+    step.outer = {kRows};
+    step.inner = kInner;
+    step.inputs = {row_access({1}, kRows, type)};
+    step.outputs = {row_access({kInner}, 1, type),
+                    row_access({1}, kRows, type)};
+    step.body = b.finish({x, x});
+    check_step(step);
+  }
+}
+
+TEST(Rows, CrosswiseSoftmax) {
+  for (int64_t n : {20, 100, 300}) {
+    constexpr int64_t kRows = 40;
+    ScalarBuilder b;
+    RowStep step =
+        simple_rows(kRows, n,
+                    b.finish({softmax(normalised(
+                        apply(Prim::gelu, b.input(0, DType::f32)), n))}));
+    step.inputs[0] = row_access({1}, kRows);
+    step.outputs[0] = row_access({1}, kRows);
+    check_step(step, {.units = 64});
+  }
+}
+
 TEST(Rows, ReductionsOfStridedRows) {
   for (int64_t n : {3, 16, 50, 130}) {
     ScalarBuilder b;

@@ -1,0 +1,26 @@
+// Moves a group of rows between an operand whose rows lie crosswise and
+// scratch, where they are contiguous. Used by the row skeleton only.
+#pragma once
+
+#include "jit/emit/vector_builder.h"
+#include "src/program/row_code.h"
+
+namespace fxjit::jit {
+
+// One operand for the code that is emitted.
+struct CrosswiseOperand {
+  DType dtype;
+  int64_t stride;  // Along the row, in elements.
+  Value* memory;   // First element of the group's first row.
+  Value* scratch;  // The same in scratch.
+};
+
+// `rows` (i64, at most crosswise.rows) rows of `inner` elements each.
+void emit_crosswise_load(VectorBuilder& b, const program::Crosswise& crosswise,
+                         const CrosswiseOperand& operand, int64_t inner,
+                         Value* rows);
+void emit_crosswise_store(VectorBuilder& b, const program::Crosswise& crosswise,
+                          const CrosswiseOperand& operand, int64_t inner,
+                          Value* rows);
+
+}  // namespace fxjit::jit
