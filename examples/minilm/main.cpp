@@ -37,12 +37,12 @@ void notice_truncation(const Embedding& embedding, size_t max_length) {
 
 void print(const Embedding& embedding, bool as_json) {
   if (as_json) {
-    const nlohmann::json line = {{"text", embedding.text},
+    const nlohmann::ordered_json line = {{"text", embedding.text},
                                  {"tokens", embedding.tokens},
                                  {"embedding", embedding.values}};
     // Text that is not UTF-8 is shown with replacement characters.
     std::cout << line.dump(-1, ' ', false,
-                           nlohmann::json::error_handler_t::replace)
+                           nlohmann::ordered_json::error_handler_t::replace)
               << '\n';
     return;
   }
