@@ -3,13 +3,14 @@
 #include <atomic>
 #include <cstring>
 
+#include "src/ops/linked_kernels.h"
 #include "src/ops/matmul_kernel.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
 
-std::atomic<ConvKernel> installed_kernel{nullptr};
+constinit std::atomic<ConvKernel> installed_kernel{linked_conv};
 
 // Geometry with three spatial dims; missing ones have size 1.
 struct Geometry {

@@ -31,7 +31,8 @@ using ConvKernel = bool (*)(const ConvParams& params, const Tensor& input,
                             const Tensor& weight, const Tensor& bias,
                             const Tensor& out);
 
-// Null restores the plain kernel. Thread-safe; meant to be called once.
+// Takes the place of linked_conv (see linked_kernels.h); null leaves the plain
+// kernel. Thread-safe.
 void set_conv_kernel(ConvKernel kernel);
 void run_conv(const ConvParams& params, const Tensor& input,
               const Tensor& weight, const Tensor& bias, const Tensor& out);

@@ -5,12 +5,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "src/ops/linked_kernels.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
 
-std::atomic<MatmulKernel> installed_kernel{nullptr};
+constinit std::atomic<MatmulKernel> installed_kernel{linked_matmul};
 
 // Sums wrap for integers; signed overflow would be undefined.
 template <typename T>

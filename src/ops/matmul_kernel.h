@@ -27,7 +27,8 @@ struct MatmulArgs {
 // Returns false to leave the product to the plain loop. Must be thread-safe.
 using MatmulKernel = bool (*)(const MatmulArgs& args);
 
-// Null restores the plain loop. Thread-safe; meant to be called once.
+// Takes the place of linked_matmul (see linked_kernels.h); null leaves the plain
+// loop. Thread-safe.
 void set_matmul_kernel(MatmulKernel kernel);
 
 // The installed kernel, or else the plain loop: float accumulation for f32 and

@@ -6,11 +6,12 @@
 #include <limits>
 
 #include "src/ops/families/structured.h"
+#include "src/ops/linked_kernels.h"
 
 namespace fxjit::ops {
 namespace {
 
-std::atomic<PoolKernel> installed_kernel{nullptr};
+constinit std::atomic<PoolKernel> installed_kernel{linked_pool};
 
 // One spatial dim of the pooling; missing dims have size 1.
 struct Axis {

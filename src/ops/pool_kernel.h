@@ -29,7 +29,8 @@ PoolParams pool_params(const OpCall& call);
 using PoolKernel = bool (*)(const PoolParams& params, const Tensor& input,
                             const Tensor& out);
 
-// Null restores the plain kernel. Thread-safe; meant to be called once.
+// Takes the place of linked_pool (see linked_kernels.h); null leaves the plain
+// kernel. Thread-safe.
 void set_pool_kernel(PoolKernel kernel);
 // `positions` is undefined or a contiguous int64 tensor of the output's shape.
 void run_pool(const PoolParams& params, const Tensor& input, const Tensor& out,

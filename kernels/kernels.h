@@ -1,0 +1,44 @@
+// What the kernels box offers: fast products, convolutions and pooling for the
+// interpreter, and the kernels of compiled programs that no loop skeleton
+// gives. Called by compile/ and the tools; tells nothing of oneDNN's types.
+//
+// Where executable memory is denied, or oneDNN fails, functions here give null
+// (reported once) and plain C++ loops do the work.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "fxjit/cpu_level.h"
+#include "src/program/planner.h"
+
+namespace fxjit::kernels {
+
+// Of the library that is loaded: "v3.2.0".
+std::string onednn_version();
+
+// Puts the eager kernels behind ops::run_matmul, run_conv and run_pool. They
+// are there from the start in every program linked with this box; this is for
+// putting them back. Thread-safe.
+void install_eager_kernels();
+
+// Kernels kept for the interpreter at this moment and at most, over all ops.
+size_t eager_kernels_kept();
+size_t most_eager_kernels_kept();
+
+// PlanOptions::kernels: a native kernel for convolutions, pooling, and products
+// of f16 and bf16; null for other calls and where only slow code would serve.
+// Weights that are constants are packed here, once, and shared by all kernels
+// that need the same form of them. Thread-safe.
+std::shared_ptr<const program::ExternKernel> make_kernel(
+    const program::KernelRequest& request);
+
+// oneDNN in place of a generated tile loop: takes the operands of `step` as
+// they are, the packed right-hand side included. Null when the level is not
+// avx512 (other panels are not oneDNN's) or the epilogue is more than a bias,
+// a gelu and additions. Thread-safe.
+std::shared_ptr<const program::ExternKernel> make_matmul_kernel(
+    const program::TileStep& step, CpuLevel level);
+
+}  // namespace fxjit::kernels

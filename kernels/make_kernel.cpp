@@ -1,0 +1,53 @@
+// Which calls have a kernel of their own, and what happens when oneDNN fails.
+#include "kernels/kernels.h"
+#include "kernels/onednn/extern_kernels.h"
+#include "kernels/onednn/handles.h"
+#include "kernels/onednn/runtime.h"
+#include "kernels/pool_kernel.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::kernels {
+namespace {
+
+using Kernel = std::shared_ptr<const program::ExternKernel>;
+
+// Null where oneDNN may not be called or fails.
+template <typename Make>
+Kernel by_onednn(Make&& make) {
+  if (!onednn::may_generate_code()) return nullptr;
+  try {
+    return make();
+  } catch (const onednn::Failure& failure) {
+    onednn::warn_once(failure.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Kernel make_kernel(const program::KernelRequest& request) {
+  using onednn::make_conv_kernel, onednn::make_product_kernel;
+  const ops::Lowering lowering = request.op.row.lowering;
+  if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
+  const bool conv = lowering == ops::Lowering::convolution;
+  const DType dtype = request.results[0].as_tensor().dtype();
+  const bool half = compute_dtype(dtype) != dtype;
+  if (!conv && !(lowering == ops::Lowering::contraction && half))
+    return nullptr;
+  Kernel kernel = by_onednn([&] {
+    return conv ? make_conv_kernel(request) : make_product_kernel(request);
+  });
+  if (!kernel)
+    onednn::warn_once(std::string(request.op.name()) + ": no fast kernel for " +
+                      std::string(dtype_name(dtype)) +
+                      "; some calls stay with the interpreter's");
+  return kernel;
+}
+
+Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level) {
+  if (level != CpuLevel::avx512 || host_cpu_level() != CpuLevel::avx512)
+    return nullptr;
+  return by_onednn([&] { return onednn::make_tile_kernel(step); });
+}
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,105 @@
+#include "kernels/onednn/convolution.h"
+
+#include <algorithm>
+
+namespace fxjit::kernels::onednn {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+size_t round_up(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+std::shared_ptr<const Convolution> Convolution::make(const ConvShape& shape,
+                                                     int threads) {
+  std::shared_ptr<Convolution> made(new Convolution);
+  for (const ConvSlice& slice : cut_conv(shape, threads))
+    if (!made->add(slice)) return nullptr;
+  return made;
+}
+
+bool Convolution::add(const ConvSlice& slice) {
+  const ConvPrimitive* primitive = primitive_for(slice.shape);
+  if (!primitive) return false;
+  const auto item = static_cast<int64_t>(dtype_size(slice.shape.dtype));
+  const int64_t weight = primitive->packed_weights()
+                             ? packed_place(slice, *primitive)
+                             : slice.weight * item;
+  slices_.push_back({primitive, slice.input * item, slice.bias * item,
+                     slice.output * item, weight});
+  scratch_bytes_ = std::max(scratch_bytes_, primitive->scratch_bytes());
+  return true;
+}
+
+const ConvPrimitive* Convolution::primitive_for(const ConvShape& shape) {
+  const ShapeKey key = shape.key();
+  for (const auto& [known, primitive] : primitives_)
+    if (known == key) return primitive.get();
+  std::unique_ptr<ConvPrimitive> made = make_pointwise_conv(shape);
+  // Slices by rows share their weights, so they must agree on the form.
+  const_dnnl_memory_desc_t weights = nullptr;
+  if (!primitives_.empty() && !packings_.empty() &&
+      same_desc(packings_.back().plain.get(), plain_weights(shape).get()))
+    weights = packings_.back().packed;
+  if (!made) made = make_direct_conv(shape, weights);
+  if (!made) return nullptr;
+  primitives_.emplace_back(key, std::move(made));
+  return primitives_.back().second.get();
+}
+
+int64_t Convolution::packed_place(const ConvSlice& slice,
+                                  const ConvPrimitive& primitive) {
+  const int64_t source =
+      slice.weight * static_cast<int64_t>(dtype_size(slice.shape.dtype));
+  for (const Packing& known : packings_)
+    if (known.source == source &&
+        same_desc(known.packed, primitive.packed_weights()))
+      return known.target;
+  const auto target = static_cast<int64_t>(packed_bytes_);
+  packings_.push_back(
+      {plain_weights(slice.shape), primitive.packed_weights(), source, target});
+  const size_t bytes =
+      round_up(dnnl_memory_desc_get_size(primitive.packed_weights()));
+  packed_bytes_ += bytes;
+  const ShapeKey shape = slice.shape.key();
+  packed_key_.insert(packed_key_.end(), {source, static_cast<int64_t>(bytes)});
+  packed_key_.insert(packed_key_.end(), shape.begin(), shape.end());
+  return target;
+}
+
+std::string Convolution::describe() const {
+  std::string text = primitives_.front().second->describe();
+  if (tasks() > 1) text += ", " + std::to_string(tasks()) + " slices";
+  return text;
+}
+
+void Convolution::pack(const void* weight, std::byte* packed) const {
+  for (const Packing& packing : packings_)
+    reorder(packing.plain.get(),
+            static_cast<const std::byte*>(weight) + packing.source,
+            packing.packed, packed + packing.target);
+}
+
+bool Convolution::run(const ConvData& data, std::byte* scratch, int64_t begin,
+                      int64_t end) const {
+  bool good = true;
+  for (int64_t i = begin; i < end; ++i) {
+    const Slice& slice = slices_[static_cast<size_t>(i)];
+    ConvData part;
+    part.input = static_cast<const std::byte*>(data.input) + slice.input;
+    if (slice.primitive->packed_weights())
+      part.packed = data.packed + slice.weight;
+    else
+      part.weight = static_cast<const std::byte*>(data.weight) + slice.weight;
+    if (data.bias)
+      part.bias = static_cast<const std::byte*>(data.bias) + slice.bias;
+    part.output = static_cast<std::byte*>(data.output) + slice.output;
+    good = slice.primitive->run(part, scratch) && good;
+  }
+  return good;
+}
+
+}  // namespace fxjit::kernels::onednn

@@ -1,0 +1,95 @@
+// A convolution by oneDNN, cut into independent tasks. The program around it
+// keeps plain [N, C, H, W] tensors; oneDNN is far faster on channels in blocks
+// or innermost, so a task copies its input and output between the layouts: in
+// cache these copies cost 2 to 5 % where the plain layout would cost 40 %.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/onednn/conv_shape.h"
+#include "kernels/onednn/descriptor.h"
+#include "kernels/onednn/matmul.h"
+
+namespace fxjit::kernels::onednn {
+
+struct ConvData {
+  const void* input = nullptr;
+  const void* weight = nullptr;  // As the shape says.
+  const std::byte* packed = nullptr;
+  const void* bias = nullptr;
+  void* output = nullptr;
+};
+
+// Primitives for a slice of one shape.
+class ConvPrimitive {
+ public:
+  virtual ~ConvPrimitive() = default;
+  virtual std::string describe() const = 0;
+  virtual size_t scratch_bytes() const = 0;
+  // Null when weights are read as they lie.
+  virtual const_dnnl_memory_desc_t packed_weights() const = 0;
+  // Pointers are those of the slice. See Primitive::run.
+  virtual bool run(const ConvData& data, std::byte* scratch) const = 0;
+};
+
+class Convolution {
+ public:
+  // Null when oneDNN has no fast implementation. Throws Failure.
+  static std::shared_ptr<const Convolution> make(const ConvShape& shape,
+                                                 int threads);
+
+  int64_t tasks() const { return static_cast<int64_t>(slices_.size()); }
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  // 0 when weights are read as they lie.
+  size_t packed_bytes() const { return packed_bytes_; }
+  // Names the packed form: equal for equal bytes of equal weights.
+  const ShapeKey& packed_key() const { return packed_key_; }
+  // "brgconv:avx512_core, channels last".
+  std::string describe() const;
+
+  // Throws Failure.
+  void pack(const void* weight, std::byte* packed) const;
+  // Runs tasks [begin, end); false when oneDNN fails.
+  bool run(const ConvData& data, std::byte* scratch, int64_t begin,
+           int64_t end) const;
+
+ private:
+  struct Slice {
+    const ConvPrimitive* primitive;
+    int64_t input, bias, output;  // Byte offsets.
+    int64_t weight;               // Into the plain or the packed weights.
+  };
+  struct Packing {
+    MemoryDesc plain;
+    const_dnnl_memory_desc_t packed;
+    int64_t source;  // Byte offsets.
+    int64_t target;
+  };
+
+  Convolution() = default;
+  bool add(const ConvSlice& slice);
+  const ConvPrimitive* primitive_for(const ConvShape& shape);
+  int64_t packed_place(const ConvSlice& slice, const ConvPrimitive& primitive);
+
+  std::vector<std::pair<ShapeKey, std::unique_ptr<ConvPrimitive>>> primitives_;
+  std::vector<Slice> slices_;
+  std::vector<Packing> packings_;
+  size_t scratch_bytes_ = 0;
+  size_t packed_bytes_ = 0;
+  ShapeKey packed_key_;
+};
+
+// The weights of `shape` with output channels first and groups apart, as oneDNN
+// wants them.
+MemoryDesc plain_weights(const ConvShape& shape);
+
+// Null when there is no fast one. `weights` fixes the packed form of the
+// weights to that of an earlier slice where it is not null. Throw Failure.
+std::unique_ptr<ConvPrimitive> make_direct_conv(
+    const ConvShape& shape, const_dnnl_memory_desc_t weights);
+// For ConvShape::pointwise() with planes large enough; null otherwise.
+std::unique_ptr<ConvPrimitive> make_pointwise_conv(const ConvShape& shape);
+
+}  // namespace fxjit::kernels::onednn

@@ -1,0 +1,127 @@
+#include "kernels/onednn/descriptor.h"
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/error.h"
+
+namespace fxjit::kernels::onednn {
+namespace {
+
+dnnl_format_tag_t blocked_tag(int rank) {
+  const bool wide = channel_block() == 16;
+  switch (rank) {
+    case 3:
+      return wide ? dnnl_nCw16c : dnnl_nCw8c;
+    case 4:
+      return wide ? dnnl_nChw16c : dnnl_nChw8c;
+    case 5:
+      return wide ? dnnl_nCdhw16c : dnnl_nCdhw8c;
+  }
+  throw InternalError("blocked_tag: rank " + std::to_string(rank));
+}
+
+dnnl_format_tag_t channels_last_tag(int rank) {
+  switch (rank) {
+    case 3:
+      return dnnl_nwc;
+    case 4:
+      return dnnl_nhwc;
+    case 5:
+      return dnnl_ndhwc;
+  }
+  throw InternalError("channels_last_tag: rank " + std::to_string(rank));
+}
+
+MemoryDesc tagged(DType dtype, const Dims& sizes, dnnl_format_tag_t tag) {
+  dnnl_memory_desc_t made = nullptr;
+  check(dnnl_memory_desc_create_with_tag(&made, sizes.size(), sizes.data(),
+                                         *data_type(dtype), tag),
+        "describing memory");
+  return MemoryDesc(made);
+}
+
+}  // namespace
+
+std::optional<dnnl_data_type_t> data_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return dnnl_f32;
+    case DType::f16:
+      return dnnl_f16;
+    case DType::bf16:
+      return dnnl_bf16;
+    case DType::f64:
+    case DType::i8:
+    case DType::u8:
+    case DType::i16:
+    case DType::i32:
+    case DType::i64:
+    case DType::boolean:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
+                    Form form) {
+  switch (form) {
+    case Form::any:
+      return tagged(dtype, sizes, dnnl_format_tag_any);
+    case Form::channels_last:
+      return tagged(dtype, sizes, channels_last_tag(sizes.size()));
+    case Form::blocked:
+      return tagged(dtype, sizes, blocked_tag(sizes.size()));
+    case Form::plain:
+    case Form::strided:
+      break;
+  }
+  const Dims tidy = form == Form::plain ? contiguous_strides(sizes)
+                                        : tidy_strides(sizes, strides);
+  dnnl_memory_desc_t made = nullptr;
+  check(dnnl_memory_desc_create_with_strides(&made, sizes.size(), sizes.data(),
+                                             *data_type(dtype), tidy.data()),
+        "describing strided memory");
+  return MemoryDesc(made);
+}
+
+MemoryDesc copy_of(const_dnnl_memory_desc_t desc) {
+  dnnl_memory_desc_t made = nullptr;
+  check(dnnl_memory_desc_clone(&made, desc), "copying a description");
+  return MemoryDesc(made);
+}
+
+bool same_desc(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b) {
+  return dnnl_memory_desc_equal(a, b) != 0;
+}
+
+int64_t channel_block() {
+  return host_cpu_level() == CpuLevel::avx512 ? 16 : 8;
+}
+
+bool is_dense_view(const Dims& sizes, const Dims& strides) {
+  // Dims from the innermost on: each must step over all that lie inside it.
+  int64_t extent = 1;
+  int64_t done = 0;
+  for (int round = 0; round < sizes.size(); ++round) {
+    int next = -1;
+    for (int d = 0; d < sizes.size(); ++d)
+      if ((done >> d & 1) == 0 && (next < 0 || strides[d] < strides[next]))
+        next = d;
+    done |= int64_t{1} << next;
+    if (sizes[next] == 1) continue;
+    if (strides[next] < extent) return false;
+    extent = strides[next] * sizes[next];
+  }
+  return true;
+}
+
+Dims tidy_strides(const Dims& sizes, const Dims& strides) {
+  Dims tidy = strides;
+  int64_t next = 1;
+  for (int d = sizes.size() - 1; d >= 0; --d) {
+    if (sizes[d] == 1) tidy[d] = next;
+    next = tidy[d] * sizes[d];
+  }
+  return tidy;
+}
+
+}  // namespace fxjit::kernels::onednn

@@ -1,0 +1,235 @@
+// Direct convolutions: candidates of layouts in order of expected speed, the
+// first for which oneDNN has a fast implementation, and copies around it.
+#include <algorithm>
+
+#include "kernels/onednn/convolution.h"
+#include "kernels/onednn/runtime.h"
+
+namespace fxjit::kernels::onednn {
+namespace {
+
+struct Layout {
+  Form input, output;
+};
+
+constexpr size_t kAlignment = 64;
+
+size_t round_up(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+bool is_channels_last(const ConvShape& shape) {
+  return shape.input_channels() > 1 && shape.input_strides[1] == 1;
+}
+
+// Whole blocks, or a depthwise convolution, whose blocks may be padded.
+bool fills_blocks(const ConvShape& shape) {
+  const int64_t block = channel_block();
+  const int64_t in = shape.input_channels() / shape.groups;
+  const int64_t out = shape.output_channels() / shape.groups;
+  return shape.depthwise() || (in % block == 0 && out % block == 0);
+}
+
+// On maps of few places with padding the implementations for channels last
+// leave out the padding, which is much of the work.
+bool is_small_map(const ConvShape& shape) {
+  constexpr int64_t kFewPlaces = 100;
+  int64_t places = 1, window = 1;
+  for (int i = 0; i < shape.spatial(); ++i) {
+    places *= shape.output[2 + i];
+    window *= shape.weight[2 + i];
+  }
+  return window > 1 && places <= kFewPlaces && shape.groups == 1;
+}
+
+std::vector<Layout> candidates(const ConvShape& shape) {
+  constexpr int64_t kFewChannels = 4;
+  constexpr Layout kBlocked{Form::blocked, Form::blocked};
+  constexpr Layout kChannelsLast{Form::channels_last, Form::channels_last};
+  std::vector<Layout> layouts;
+  const bool few = shape.groups == 1 && !shape.transposed &&
+                   shape.input_channels() <= kFewChannels &&
+                   !is_channels_last(shape);
+  if (few) layouts.push_back({Form::plain, Form::blocked});
+  const bool prefer_last = is_channels_last(shape) || is_small_map(shape) ||
+                           !fills_blocks(shape) ||
+                           (shape.transposed && !shape.depthwise());
+  if (!prefer_last) layouts.push_back(kBlocked);
+  layouts.push_back(kChannelsLast);
+  if (prefer_last) layouts.push_back(kBlocked);
+  layouts.push_back({Form::plain, Form::plain});
+  return layouts;
+}
+
+Dims grouped(const ConvShape& shape, int64_t groups_entry,
+             const std::vector<int64_t>& rest) {
+  Dims dims;
+  if (shape.groups > 1) dims.push_back(groups_entry);
+  for (int64_t entry : rest) dims.push_back(entry);
+  return dims;
+}
+
+// Output channels, input channels of one group, window.
+Dims weight_sizes(const ConvShape& shape) {
+  std::vector<int64_t> rest = {shape.output_channels() / shape.groups,
+                               shape.input_channels() / shape.groups};
+  rest.insert(rest.end(), shape.weight.begin() + 2, shape.weight.end());
+  return grouped(shape, shape.groups, rest);
+}
+
+PrimitiveDesc describe_conv(const ConvShape& shape, const_dnnl_memory_desc_t in,
+                            const_dnnl_memory_desc_t weights,
+                            const_dnnl_memory_desc_t out) {
+  MemoryDesc bias;
+  if (shape.bias)
+    bias = describe(shape.dtype, Dims{shape.output_channels()}, Dims{1});
+  Dims dilation = shape.dilation;
+  for (int64_t& d : dilation) --d;
+  const Attributes attributes = user_scratchpad();
+  SingleThread single;
+  dnnl_primitive_desc_t made = nullptr;
+  const dnnl_status_t status =
+      shape.transposed
+          ? dnnl_deconvolution_forward_primitive_desc_create(
+                &made, engine(), dnnl_forward_inference,
+                dnnl_deconvolution_direct, in, weights, bias.get(), out,
+                shape.stride.data(), dilation.data(), shape.pad_before.data(),
+                shape.pad_after.data(), attributes.get())
+          : dnnl_convolution_forward_primitive_desc_create(
+                &made, engine(), dnnl_forward_inference,
+                dnnl_convolution_direct, in, weights, bias.get(), out,
+                shape.stride.data(), dilation.data(), shape.pad_before.data(),
+                shape.pad_after.data(), attributes.get());
+  // What oneDNN does not take in one layout it may take in another.
+  if (status == dnnl_unimplemented || status == dnnl_invalid_arguments)
+    return nullptr;
+  check(status, "describing a convolution");
+  return PrimitiveDesc(made);
+}
+
+const char* form_name(Form form) {
+  switch (form) {
+    case Form::strided:
+      return "strided";
+    case Form::plain:
+      return "plain";
+    case Form::channels_last:
+      return "channels last";
+    case Form::blocked:
+      return "blocked";
+    case Form::any:
+      return "any";
+  }
+  return "";
+}
+
+class DirectConv : public ConvPrimitive {
+ public:
+  DirectConv(const ConvShape& shape, Layout layout, PrimitiveDesc desc)
+      : conv_(std::move(desc), arguments_of(shape)),
+        layout_(layout),
+        has_bias_(shape.bias) {
+    const MemoryDesc plain_in =
+        onednn::describe(shape.dtype, shape.input, shape.input_strides);
+    const MemoryDesc plain_out =
+        onednn::describe(shape.dtype, shape.output, shape.output_strides);
+    const auto in = conv_.desc_of(DNNL_ARG_SRC);
+    const auto out = conv_.desc_of(DNNL_ARG_DST);
+    if (!same_desc(plain_in.get(), in)) {
+      copy_in_ = make_reorder(plain_in.get(), in);
+      in_bytes_ = round_up(dnnl_memory_desc_get_size(in));
+    }
+    if (!same_desc(plain_out.get(), out)) {
+      copy_out_ = make_reorder(out, plain_out.get());
+      out_bytes_ = round_up(dnnl_memory_desc_get_size(out));
+    }
+    primitive_scratch_ = conv_.scratch_bytes();
+    for (const auto& copy : {copy_in_.get(), copy_out_.get()})
+      if (copy)
+        primitive_scratch_ =
+            std::max(primitive_scratch_, copy->scratch_bytes());
+  }
+
+  std::string describe() const override {
+    return conv_.implementation() + ", " + form_name(layout_.output);
+  }
+  size_t scratch_bytes() const override {
+    return in_bytes_ + out_bytes_ + round_up(primitive_scratch_);
+  }
+  const_dnnl_memory_desc_t packed_weights() const override {
+    return conv_.desc_of(DNNL_ARG_WEIGHTS);
+  }
+
+  bool run(const ConvData& data, std::byte* scratch) const override {
+    void* in = const_cast<void*>(data.input);
+    void* out = data.output;
+    std::byte* rest = scratch + in_bytes_ + out_bytes_;
+    if (copy_in_) {
+      void* const copy[] = {in, scratch};
+      if (!copy_in_->run(copy, rest)) return false;
+      in = scratch;
+    }
+    if (copy_out_) out = scratch + in_bytes_;
+    void* const pointers[] = {in, const_cast<std::byte*>(data.packed), out,
+                              const_cast<void*>(data.bias)};
+    if (!conv_.run({pointers, has_bias_ ? size_t{4} : size_t{3}}, rest))
+      return false;
+    if (!copy_out_) return true;
+    void* const copy[] = {out, data.output};
+    return copy_out_->run(copy, rest);
+  }
+
+ private:
+  static std::vector<int> arguments_of(const ConvShape& shape) {
+    std::vector<int> arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
+    if (shape.bias) arguments.push_back(DNNL_ARG_BIAS);
+    return arguments;
+  }
+
+  Primitive conv_;
+  Layout layout_;
+  bool has_bias_;
+  std::unique_ptr<Primitive> copy_in_, copy_out_;
+  size_t in_bytes_ = 0, out_bytes_ = 0, primitive_scratch_ = 0;
+};
+
+std::unique_ptr<ConvPrimitive> try_layout(const ConvShape& shape, Layout layout,
+                                          const_dnnl_memory_desc_t weights) {
+  const MemoryDesc in =
+      describe(shape.dtype, shape.input, shape.input_strides, layout.input);
+  const MemoryDesc out =
+      describe(shape.dtype, shape.output, shape.output_strides, layout.output);
+  MemoryDesc any;
+  if (!weights)
+    any = describe(shape.dtype, weight_sizes(shape), Dims(), Form::any);
+  PrimitiveDesc desc =
+      describe_conv(shape, in.get(), weights ? weights : any.get(), out.get());
+  if (!desc || is_reference(desc.get())) return nullptr;
+  // The general product is the last resort, in the plain layout.
+  if (is_gemm(desc.get()) && layout.output != Form::plain) return nullptr;
+  return std::make_unique<DirectConv>(shape, layout, std::move(desc));
+}
+
+}  // namespace
+
+MemoryDesc plain_weights(const ConvShape& shape) {
+  const Dims& strides = shape.weight_strides;
+  const int64_t first = shape.weight[0] / shape.groups;
+  std::vector<int64_t> rest = {strides[0], strides[1]};
+  if (shape.transposed) std::swap(rest[0], rest[1]);
+  rest.insert(rest.end(), strides.begin() + 2, strides.end());
+  return describe(shape.dtype, weight_sizes(shape),
+                  grouped(shape, strides[0] * first, rest));
+}
+
+std::unique_ptr<ConvPrimitive> make_direct_conv(
+    const ConvShape& shape, const_dnnl_memory_desc_t weights) {
+  for (const Layout& layout : candidates(shape)) {
+    if (weights)
+      if (auto made = try_layout(shape, layout, weights)) return made;
+    if (auto made = try_layout(shape, layout, nullptr)) return made;
+  }
+  return nullptr;
+}
+
+}  // namespace fxjit::kernels::onednn

@@ -1,0 +1,22 @@
+// The interpreter's kernels by oneDNN, with the primitives they keep. Hooks for
+// ops::set_matmul_kernel and ops::set_conv_kernel; false means "do it plainly".
+#pragma once
+
+#include <cstddef>
+
+#include "src/ops/conv_kernel.h"
+#include "src/ops/matmul_kernel.h"
+
+namespace fxjit::kernels::onednn {
+
+bool eager_matmul(const ops::MatmulArgs& args);
+bool eager_conv(const ops::ConvParams& params, const Tensor& input,
+                const Tensor& weight, const Tensor& bias, const Tensor& out);
+
+// Entries of the caches behind them.
+inline constexpr size_t kMostMatmuls = 256;
+inline constexpr size_t kMostConvolutions = 128;
+size_t matmuls_kept();
+size_t convolutions_kept();
+
+}  // namespace fxjit::kernels::onednn

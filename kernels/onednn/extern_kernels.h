@@ -1,0 +1,22 @@
+// Steps of compiled programs by oneDNN: see kernels.h, whose functions choose
+// among these. All return null where oneDNN has nothing fast, and throw
+// Failure.
+#pragma once
+
+#include <memory>
+
+#include "src/program/planner.h"
+
+namespace fxjit::kernels::onednn {
+
+std::shared_ptr<const program::ExternKernel> make_conv_kernel(
+    const program::KernelRequest& request);
+
+// linear, matmul, mm, bmm and addmm of f16 and bf16.
+std::shared_ptr<const program::ExternKernel> make_product_kernel(
+    const program::KernelRequest& request);
+
+std::shared_ptr<const program::ExternKernel> make_tile_kernel(
+    const program::TileStep& step);
+
+}  // namespace fxjit::kernels::onednn

@@ -1,0 +1,36 @@
+// The process's use of oneDNN: whether it may be called, its engine, and its
+// threads. Every call of oneDNN that may compute happens inside SingleThread.
+#pragma once
+
+#include <oneapi/dnnl/dnnl_types.h>
+
+#include <string>
+
+namespace fxjit::kernels::onednn {
+
+// Whether primitives may be made now: oneDNN writes code for each, and crashes
+// where executable memory is denied. A few microseconds; ask before making
+// something, not before running it. Reports a denial once.
+bool may_generate_code();
+
+// The CPU engine, made on first use and never destroyed. Throws Failure.
+dnnl_engine_t engine();
+
+// oneDNN computes inline on the calling thread for the scope's lifetime: the
+// parallelism is ours. libgomp's thread count belongs to the host program, so
+// it is put back afterwards.
+class SingleThread {
+ public:
+  SingleThread();
+  ~SingleThread();
+  SingleThread(const SingleThread&) = delete;
+  SingleThread& operator=(const SingleThread&) = delete;
+
+ private:
+  int before_;
+};
+
+// Logs a warning the first time that `text` is given. Thread-safe.
+void warn_once(const std::string& text);
+
+}  // namespace fxjit::kernels::onednn

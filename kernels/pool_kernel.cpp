@@ -1,0 +1,55 @@
+#include "kernels/pool_kernel.h"
+
+#include <algorithm>
+
+#include "kernels/pooling.h"
+
+namespace fxjit::kernels {
+namespace {
+
+// Operands: input, output. A task is a run of planes.
+class PoolKernel : public program::ExternKernel {
+ public:
+  PoolKernel(const ops::PoolParams& params, const Tensor& input)
+      : pooling_(params, input), average_(params.average) {
+    constexpr double kElementsPerTask = 16 << 10;
+    planes_per_task_ = std::max<int64_t>(
+        1,
+        static_cast<int64_t>(kElementsPerTask / pooling_.elements_per_plane()));
+  }
+
+  int64_t tasks() const override {
+    return (pooling_.planes() + planes_per_task_ - 1) / planes_per_task_;
+  }
+  size_t scratch_bytes() const override { return pooling_.scratch_bytes(); }
+  std::string describe() const override {
+    return average_ ? "average pooling" : "max pooling";
+  }
+  bool native() const override { return true; }
+
+  void run(const program::KernelCall& call, int64_t begin,
+           int64_t end) const override {
+    pooling_.run(call.operands[0], call.operands[1], call.scratch,
+                 begin * planes_per_task_,
+                 std::min(end * planes_per_task_, pooling_.planes()));
+  }
+
+ private:
+  Pooling pooling_;
+  bool average_;
+  int64_t planes_per_task_;
+};
+
+}  // namespace
+
+std::shared_ptr<const program::ExternKernel> make_pool_kernel(
+    const program::KernelRequest& request) {
+  const ops::OpCall call{request.op, request.args};
+  const ops::PoolParams params = ops::pool_params(call);
+  if (!Pooling::supports(params, call.tensor(0)) ||
+      !request.results[0].as_tensor().is_contiguous())
+    return nullptr;
+  return std::make_shared<PoolKernel>(params, call.tensor(0));
+}
+
+}  // namespace fxjit::kernels

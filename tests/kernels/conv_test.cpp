@@ -1,0 +1,179 @@
+// Convolutions of the interpreter and of compiled programs.
+#include <gtest/gtest.h>
+
+#include "kernels/kernels.h"
+#include "kernels/onednn/eager.h"
+#include "tests/kernels/conv_cases.h"
+#include "tests/kernels/kernel_test_util.h"
+
+namespace fxjit::kernels::testing {
+namespace {
+
+struct Operands {
+  Tensor input, weight, bias;
+  ops::ConvParams params;
+
+  Operands(const ConvCase& c, DType dtype, bool with_bias) {
+    input = random_tensor(c.input, dtype, 1);
+    weight = random_tensor(c.weight, dtype, 2);
+    if (with_bias) bias = random_tensor({c.output_channels()}, dtype, 3);
+    params = ops::conv_params({op(), bound(c)});
+  }
+
+  static const ops::Op& op() { return ops::get_op("convolution"); }
+
+  ValueList bound(const ConvCase& c) const {
+    return bound_args(
+        "convolution",
+        c.args(input, weight, bias.defined() ? Value(bias) : Value()));
+  }
+  Tensor with_batch(const Tensor& t) const {
+    if (params.batched) return t;
+    Dims sizes = t.sizes(), strides = t.strides();
+    sizes.insert(0, 1);
+    strides.insert(0, 0);
+    return t.as_strided(sizes, strides, t.offset());
+  }
+  std::vector<double> expected() const {
+    return conv_oracle(params, with_batch(input), weight, bias);
+  }
+};
+
+double tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return 5e-3;
+    case DType::f16:
+      return 6e-4;
+    default:
+      return 2e-6;
+  }
+}
+
+class Conv : public ::testing::TestWithParam<ConvCase> {};
+
+TEST_P(Conv, InterpreterEqualsTheSumsInDouble) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
+    for (bool with_bias : {false, true}) {
+      const Operands o(GetParam(), dtype, with_bias);
+      const auto expected = o.expected();
+      const Tensor out = Tensor::full(o.params.output, 99, dtype);
+      ASSERT_TRUE(onednn::eager_conv(o.params, o.with_batch(o.input), o.weight,
+                                     o.bias, out));
+      EXPECT_LT(relative_error(out, expected), tolerance(dtype))
+          << dtype_name(dtype) << " bias " << with_bias;
+    }
+}
+
+// A compiled step on these operands; constants are packed at creation.
+void expect_step(const ConvCase& c, Operands& o, bool constant) {
+  const ops::OpCall call{Operands::op(), {}};
+  const ValueList args = o.bound(c);
+  std::vector<Tensor> constants(o.bias.defined() ? 3 : 2);
+  if (constant) constants[1] = o.weight;
+  const Value result = ops::infer({call.op, args});
+  const auto kernel =
+      make_kernel({call.op, args, constants, ValueList{result}});
+  ASSERT_TRUE(kernel);
+  EXPECT_TRUE(kernel->native());
+  EXPECT_EQ(kernel->describe().find("ref"), std::string::npos);
+  const Tensor out =
+      Tensor::full(result.as_tensor().sizes(), 99, o.input.dtype());
+  std::vector<Tensor> operands = {o.input, o.weight};
+  if (o.bias.defined()) operands.push_back(o.bias);
+  operands.push_back(out);
+  EXPECT_EQ(run_kernel(*kernel, operands), program::kOk);
+  EXPECT_LT(relative_error(out, o.expected()), tolerance(o.input.dtype()))
+      << kernel->describe();
+}
+
+TEST_P(Conv, StepEqualsTheSumsInDouble) {
+  for (bool with_bias : {false, true})
+    for (bool constant : {true, false}) {
+      Operands o(GetParam(), DType::f32, with_bias);
+      expect_step(GetParam(), o, constant);
+    }
+}
+
+TEST_P(Conv, StepReadsChannelsLast) {
+  if (GetParam().input.size() != GetParam().weight.size()) return;
+  Operands o(GetParam(), DType::f32, true);
+  o.input = channels_last_copy(o.input);
+  o.weight = channels_last_copy(o.weight);
+  expect_step(GetParam(), o, true);
+}
+
+std::string case_name(const ::testing::TestParamInfo<ConvCase>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Conv, ::testing::ValuesIn(kConvCases),
+                         case_name);
+
+TEST(ConvStep, ReadsPartsOfLargerTensors) {
+  const ConvCase c{"part", {2, 24, 20, 20}, {32, 24, 3, 3},
+                   {1, 1}, {1, 1},          {1, 1}};
+  Operands o(c, DType::f32, true);
+  const Tensor whole = random_tensor({2, 48, 40, 50});
+  o.input = whole.as_strided(c.input, {48 * 2000, 2000, 100, 1}, 2000 * 7 + 3);
+  expect_step(c, o, true);
+}
+
+TEST(ConvStep, Bf16WhereTheMachineHasIt) {
+  const ConvCase c{"half", {1, 32, 20, 20}, {64, 32, 3, 3},
+                   {1, 1}, {1, 1},          {1, 1}};
+  Operands o(c, DType::bf16, true);
+  const ValueList args = o.bound(c);
+  const Value result = ops::infer({Operands::op(), args});
+  if (!make_kernel({Operands::op(), args, std::vector<Tensor>(3), {result}}))
+    GTEST_SKIP() << "oneDNN has no fast bf16 convolution on this machine";
+  expect_step(c, o, true);
+}
+
+TEST(ConvStep, PacksSharedWeightsOnce) {
+  const ConvCase c{"shared", {1, 64, 20, 20}, {64, 64, 3, 3},
+                   {1, 1},   {1, 1},          {1, 1}};
+  Operands o(c, DType::f32, false);
+  // Pages that are given back are counted once per packing.
+  int packings = 0;
+  o.weight.storage()->release_pages = [&](size_t offset, size_t bytes) {
+    EXPECT_EQ(offset, 0u);
+    EXPECT_EQ(bytes, 64u * 64 * 9 * 4);
+    ++packings;
+  };
+  const ValueList args = o.bound(c);
+  const Value result = ops::infer({Operands::op(), args});
+  const program::KernelRequest request{
+      Operands::op(), args, {Tensor(), o.weight}, {result}};
+  const auto first = make_kernel(request), second = make_kernel(request);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(packings, 1);
+}
+
+TEST(EagerConv, EmptyAndTinyAreLeftToThePlainKernel) {
+  ConvCase c{"empty", {0, 64, 20, 20}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}};
+  const Operands empty(c, DType::f32, true);
+  EXPECT_FALSE(onednn::eager_conv(empty.params, empty.input, empty.weight,
+                                  empty.bias,
+                                  Tensor::empty(empty.params.output)));
+  c.input = {1, 1, 4, 4};
+  c.weight = {1, 1, 3, 3};
+  const Operands tiny(c, DType::f32, true);
+  EXPECT_FALSE(onednn::eager_conv(tiny.params, tiny.input, tiny.weight,
+                                  tiny.bias,
+                                  Tensor::empty(tiny.params.output)));
+}
+
+TEST(EagerConv, CacheStaysBelowItsBound) {
+  ConvCase c{"many", {1, 8, 12, 12}, {16, 8, 3, 3}, {1, 1}, {1, 1}, {1, 1}};
+  for (int64_t width = 12; width < 12 + 150; ++width) {
+    c.input[3] = width;
+    const Operands o(c, DType::f32, false);
+    const Tensor out = Tensor::empty(o.params.output);
+    ASSERT_TRUE(onednn::eager_conv(o.params, o.input, o.weight, o.bias, out));
+  }
+  EXPECT_EQ(onednn::convolutions_kept(), onednn::kMostConvolutions);
+}
+
+}  // namespace
+}  // namespace fxjit::kernels::testing

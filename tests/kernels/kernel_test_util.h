@@ -1,0 +1,47 @@
+// Random operands, and what products, convolutions and pooling come to in
+// double precision by loops over their definitions. Knows neither the plain
+// kernels nor oneDNN.
+#pragma once
+
+#include <vector>
+
+#include "fxjit/tensor.h"
+#include "src/ops/conv_kernel.h"
+#include "src/ops/pool_kernel.h"
+#include "src/program/steps.h"
+
+namespace fxjit::kernels::testing {
+
+// Normal numbers, the same for the same seed.
+Tensor random_tensor(const Dims& sizes, DType dtype = DType::f32,
+                     unsigned seed = 1);
+// The same elements with the last two dims (or the channels) stored in another
+// order.
+Tensor transposed_copy(const Tensor& tensor);
+Tensor channels_last_copy(const Tensor& tensor);
+
+std::vector<double> doubles(const Tensor& tensor);
+
+// a [B, M, K] times b [B, K, N], plus bias [N] where defined.
+std::vector<double> product_oracle(const Tensor& a, const Tensor& b,
+                                   const Tensor& bias);
+std::vector<double> conv_oracle(const ops::ConvParams& params,
+                                const Tensor& input, const Tensor& weight,
+                                const Tensor& bias);
+std::vector<double> pool_oracle(const ops::PoolParams& params,
+                                const Tensor& input);
+
+// Greatest difference over the greatest magnitude expected; NaN where either
+// side alone has one. Infinities must be equal.
+double relative_error(const Tensor& result,
+                      const std::vector<double>& expected);
+
+// A call of the named op with defaults filled in; tensors may be meta.
+std::vector<Value> bound_args(const char* op, const ValueList& args);
+
+// Runs a kernel as an Executable would, task by task, with its scratch memory
+// between guard pages. Returns the status.
+int32_t run_kernel(const program::ExternKernel& kernel,
+                   const std::vector<Tensor>& operands);
+
+}  // namespace fxjit::kernels::testing
