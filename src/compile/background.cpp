@@ -1,9 +1,15 @@
 #include "src/compile/background.h"
 
+#include "src/support/exit_order.h"
+
 namespace fxjit {
 
 BackgroundCompiler& BackgroundCompiler::shared() {
   static BackgroundCompiler compiler;
+  // A job uses LLVM's static objects: it must end before they do.
+  static const bool stops_first =
+      (support::stop_before_statics([] { compiler.stop(); }), true);
+  static_cast<void>(stops_first);
   return compiler;
 }
 
@@ -28,7 +34,9 @@ void BackgroundCompiler::work() {
   }
 }
 
-BackgroundCompiler::~BackgroundCompiler() {
+BackgroundCompiler::~BackgroundCompiler() { stop(); }
+
+void BackgroundCompiler::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -23,6 +23,7 @@ class BackgroundCompiler {
  private:
   BackgroundCompiler() = default;
   void work();
+  void stop();  // Drops waiting jobs and waits for the running one.
 
   std::mutex mutex_;
   std::condition_variable wake_;
