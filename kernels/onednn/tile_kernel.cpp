@@ -157,8 +157,8 @@ class TileKernel : public program::ExternKernel {
 
 std::shared_ptr<const program::ExternKernel> make_tile_kernel(
     const program::TileStep& step) {
-  if (step.batch != 1 || step.outputs.size() != 1 || step.rows == 0 ||
-      step.columns == 0 || step.depth == 0)
+  if (step.strict || step.batch != 1 || step.outputs.size() != 1 ||
+      step.rows == 0 || step.columns == 0 || step.depth == 0)
     return nullptr;
   const program::TileAccess& out = step.outputs[0];
   if (out.dtype != DType::f32 || out.column != 1) return nullptr;

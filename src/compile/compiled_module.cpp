@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "fxjit/log.h"
+#include "kernels/kernels.h"
 #include "src/compile/background.h"
 #include "src/compile/dump.h"
 #include "src/compile/environment.h"
@@ -109,6 +110,7 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
   program::PlanOptions plan_options;
   plan_options.level = engine_.level();
   plan_options.strict_sums = options_.strict_sums;
+  plan_options.kernels = kernels::make_kernel;
   program::Program program = program::plan(model, plan_options);
   parts.timings.passes_ms = watch.lap_ms();
   jit::ProgramCode code = engine_.compile(program, threads_);

@@ -1,6 +1,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/version.h"
 #include "jit/engine/compiler.h"
+#include "kernels/kernels.h"
 #include "src/support/aligned_block.h"
 #include "src/support/executable_memory.h"
 
@@ -9,6 +10,7 @@ namespace fxjit {
 std::string version_text() {
   std::string text = "fxjit " FXJIT_VERSION_STRING;
   text += "\nLLVM " + jit::llvm_version();
+  text += "\noneDNN " + kernels::onednn_version();
   text += "\nCPU level " + std::string(cpu_level_name(host_cpu_level())) +
           " (" + jit::host_cpu_name() + ")";
   text += "\nhuge pages " + support::transparent_huge_page_state();
