@@ -31,6 +31,12 @@ struct CompileOptions {
   // gives bitwise the same result alone and in any batch. Costs time where few
   // rows are computed together.
   bool strict_sums = false;
+  // What computes matrix products: loops generated for each, or oneDNN where it
+  // can (f32 on avx512 with a bias, gelu or additions behind; generated loops
+  // elsewhere). `automatic` takes the one measured faster, which is `generated`
+  // for f32 (docs/decisions.md).
+  enum class Contraction { automatic, generated, onednn };
+  Contraction contraction = Contraction::automatic;
   // Bytes of compiled programs (code and working memory) kept per module; the
   // least recently used beyond it are dropped. Weights do not count.
   size_t memory_cap = size_t{256} << 20;

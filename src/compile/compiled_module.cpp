@@ -110,6 +110,11 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
   program::PlanOptions plan_options;
   plan_options.level = engine_.level();
   plan_options.strict_sums = options_.strict_sums;
+  if (options_.contraction == CompileOptions::Contraction::onednn)
+    plan_options.products = [level = engine_.level()](
+                                const program::TileStep& step) {
+      return kernels::make_matmul_kernel(step, level);
+    };
   plan_options.kernels = kernels::make_kernel;
   program::Program program = program::plan(model, plan_options);
   parts.timings.passes_ms = watch.lap_ms();

@@ -106,6 +106,10 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(result.ref());
   }
   step.epilogue = body.finish();
+  if (builder.options().products)
+    if (auto kernel = builder.options().products(step))
+      return builder.add_step(ExternStep{std::move(kernel)}, std::move(refs),
+                              call);
   builder.add_step(std::move(step), std::move(refs), call);
 }
 

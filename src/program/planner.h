@@ -29,6 +29,9 @@ struct PlanOptions {
   // in order, then the results.
   std::function<std::shared_ptr<const ExternKernel>(const KernelRequest&)>
       kernels;
+  // Gives a kernel to use in place of a generated contraction, with the same
+  // operands, or null. Empty: contractions are always generated.
+  std::function<std::shared_ptr<const ExternKernel>(const TileStep&)> products;
 };
 
 // Throws NotImplementedError naming op and node when a region has no steps.
