@@ -3,25 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-
+#include "tests/jit/step_bodies.h"
 #include "tests/jit/step_test_util.h"
 
 namespace fxjit::jit {
 namespace {
 
 using program::ColumnStep;
+using testing::apply;
 using testing::check_step;
 using testing::column_access;
+using testing::kInf;
+using testing::kNan;
 using testing::Number;
 using testing::sample;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Scalar apply(Prim prim, Scalar x) { return x.builder->apply(prim, x); }
-Scalar sum(Scalar x) { return apply(Prim::reduce_sum, x); }
+using testing::sum;
 
 // Reductions over the rows of one contiguous matrix, one output per result.
 ColumnStep matrix_columns(int64_t rows, int64_t columns, ScalarBody body,
