@@ -17,6 +17,9 @@ constexpr double kGrainProducts = 250e3;
 constexpr int64_t kScoreElements = 64 << 10;
 constexpr int64_t kKeyBlock = 256;
 
+// Vectors of sums that a column task keeps in registers.
+constexpr int64_t kColumnSums = 8;
+
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 bool has_reduction(const ScalarBody& body) {
@@ -136,9 +139,16 @@ bool is_flat(const RowStep& step) {
   return step.outer.empty() && !has_reduction(step.body);
 }
 
+// Wide blocks read longer pieces of memory; their sums stay in registers.
 int64_t column_block(const ColumnStep& step, CpuLevel level) {
   const int64_t lanes = tile_shape(level).lanes;
-  return std::min(ceil_div(step.inner, lanes), int64_t{4}) * lanes;
+  int64_t sums = 0;
+  for (const ScalarInstr& instr : step.body.instrs)
+    if (is_reduction(instr.prim)) sums += dtype_size(instr.type) == 8 ? 2 : 1;
+  const int64_t vectors =
+      std::clamp<int64_t>(kColumnSums / std::max<int64_t>(1, sums), 2,
+                          kColumnSums);
+  return std::min(ceil_div(step.inner, lanes), vectors) * lanes;
 }
 
 int64_t row_blocks(const TileStep& step) {
