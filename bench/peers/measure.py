@@ -1,0 +1,262 @@
+"""Measures all contestants beside each other and writes results.json.
+
+Each contestant is a process of its own that waits on its standard input; one
+runs at a time, the others are stopped. A round gives every contestant one turn,
+in rotating order. A turn during which other processes were busy is repeated, a
+few times at most. The first start of each process, with empty caches, gives the
+cold start and the memory; answers are checked before anything is timed.
+"""
+
+import argparse
+import contextlib
+import datetime
+import fcntl
+import json
+import os
+import pathlib
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from workloads import WORKLOADS
+
+NAMES = ["fxjit", "onnxruntime", "openvino", "inductor", "eager"]
+# Largest difference from the double-precision answer, relative to its largest
+# value: far above what f32 gives, far below what a wrong graph gives.
+TOLERANCE = 1e-4
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Contestant:
+    """A running process; `ready` is what it said after its first answer."""
+
+    def __init__(self, options, name, workload, threads, cache, cpus):
+        self.name = name
+        data = str(options.data / workload.name)
+        self.output = os.path.join(cache, f"{name}.out")
+        arguments = [workload.name, data, options.model, str(threads),
+                     os.path.join(cache, name), self.output]
+        if name == "fxjit":
+            command = [str(options.fxjit)] + arguments
+        else:
+            command = [sys.executable, str(HERE / "contestant.py"), name]
+            command += arguments
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        self.ready = self.read()
+        self.stop()
+
+    def read(self):
+        # Libraries may print lines of their own.
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        raise SystemExit(f"{self.name}: ended with status "
+                         f"{self.process.wait()}")
+
+    def ask(self, command):
+        os.kill(self.process.pid, signal.SIGCONT)
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        answer = self.read()
+        self.stop()
+        return answer
+
+    def stop(self):
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait()
+
+
+def busy_seconds():
+    """Of all CPUs since boot, user and system."""
+    with open("/proc/stat") as stat:
+        fields = [int(field) for field in stat.readline().split()[1:]]
+    # user, nice, system, irq, softirq, steal.
+    return sum(fields[i] for i in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
+
+
+def others_share(contestant, turn):
+    """Runs `turn`; the CPUs that all other processes kept busy meanwhile."""
+    begin, busy, own = (time.monotonic(), busy_seconds(),
+                        contestant.cpu_seconds())
+    result = turn()
+    spent = time.monotonic() - begin
+    others = busy_seconds() - busy - (contestant.cpu_seconds() - own)
+    return result, others / spent
+
+
+def quiet_turn(contestant, options):
+    for _ in range(options.retries):
+        answer, others = others_share(
+            contestant, lambda: contestant.ask(f"run {options.seconds}"))
+        if others < options.others:
+            return answer["ns"], False
+        time.sleep(options.seconds)
+    return answer["ns"], True
+
+
+def errors(contestant, reference):
+    answer = np.fromfile(contestant.output, np.float32).astype(np.float64)
+    if answer.size != reference.size or not np.isfinite(answer).all():
+        raise SystemExit(f"{contestant.name}: not an answer")
+    difference = np.abs(answer - reference.ravel())
+    worst = float(difference.max())
+    if worst > TOLERANCE * np.abs(reference).max():
+        raise SystemExit(f"{contestant.name}: wrong by {worst:.2e}")
+    return {"max_error": worst,
+            "rms_error": float(np.sqrt(np.mean(difference ** 2)))}
+
+
+def percentile(times, share):
+    return sorted(times)[int(share * (len(times) - 1))] / 1e3
+
+
+def summary(contestant, rounds, empty, disturbed, reference):
+    times = [ns for turn in rounds for ns in turn]
+    row = dict(contestant.ready)
+    row["total_ms"] = row["load_ms"] + row["compile_ms"] + row["first_ms"]
+    row.update(errors(contestant, reference))
+    row.update({
+        "calls": len(times), "disturbed_turns": disturbed,
+        "raw_p10_us": percentile(times, 0.1),
+        "raw_median_us": percentile(times, 0.5),
+        "empty_p10_us": percentile(empty, 0.1) if empty else 0,
+        "empty_median_us": percentile(empty, 0.5) if empty else 0,
+        "rounds_p10_us": [percentile(turn, 0.1) for turn in rounds],
+    })
+    for kind in ("p10", "median"):
+        row[f"{kind}_us"] = row[f"raw_{kind}_us"] - row[f"empty_{kind}_us"]
+    return row
+
+
+def restart_warm(options, workload, threads, cache, cpus):
+    """fxjit once more, finding its compiled code on disk."""
+    again = Contestant(options, "fxjit", workload, threads, cache, cpus)
+    again.end()
+    ready = again.ready
+    return ready["load_ms"] + ready["compile_ms"] + ready["first_ms"]
+
+
+def measure(options, workload, threads, cpus):
+    """The results of one workload with so many threads, by contestant."""
+    reference = np.load(options.data / workload.name / "reference.npy")
+    with tempfile.TemporaryDirectory() as cache, \
+            contextlib.ExitStack() as running:
+        contestants = []
+        for name in options.contestants:
+            contestants.append(Contestant(options, name, workload, threads,
+                                          cache, cpus))
+            running.callback(contestants[-1].end)
+            errors(contestants[-1], reference)
+        times = {c.name: [] for c in contestants}
+        disturbed = dict.fromkeys(times, 0)
+        for turn in range(options.rounds):
+            shift = turn % len(contestants)
+            for contestant in contestants[shift:] + contestants[:shift]:
+                ns, bad = quiet_turn(contestant, options)
+                times[contestant.name].append(ns)
+                disturbed[contestant.name] += bad
+        rows = {}
+        for c in contestants:
+            empty = (c.ask(f"empty {options.seconds}")["ns"]
+                     if c.name != "fxjit" else [])
+            rows[c.name] = summary(c, times[c.name], empty, disturbed[c.name],
+                                   reference)
+        if "fxjit" in rows:
+            rows["fxjit"]["profile"] = contestants[0].ask("profile")
+            rows["fxjit"]["warm_total_ms"] = restart_warm(
+                options, workload, threads, cache, cpus)
+        return rows
+
+
+@contextlib.contextmanager
+def window(lock):
+    """Holds the lock file, if any, so that nothing else heavy runs."""
+    if not lock:
+        yield
+        return
+    with open(lock, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def machine():
+    with open("/proc/cpuinfo") as info:
+        model = next((line.split(":")[1].strip() for line in info
+                      if line.startswith("model name")), platform.machine())
+    with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:
+        huge = file.read().split("[")[1].split("]")[0]
+    return {"cpu": model, "cpus": len(os.sched_getaffinity(0)),
+            "system": platform.platform(), "python": platform.python_version(),
+            "huge_pages": huge,
+            "date": datetime.date.today().isoformat()}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--fxjit", type=pathlib.Path, required=True)
+    parser.add_argument("--results", type=pathlib.Path, required=True)
+    parser.add_argument("--lock", help="held during each workload")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=0.3,
+                        help="of one turn")
+    parser.add_argument("--others", type=float, default=0.05,
+                        help="CPUs that others may keep busy in a turn")
+    parser.add_argument("--retries", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--workloads", nargs="*",
+                        default=[w.name for w in WORKLOADS])
+    parser.add_argument("--contestants", nargs="*", default=NAMES)
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    # Ends by exception, so that no stopped process is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    allowed = sorted(os.sched_getaffinity(0))
+    results = {"machine": machine(), "settings": {
+        "rounds": options.rounds, "seconds": options.seconds}, "workloads": []}
+    for workload in WORKLOADS:
+        if workload.name not in options.workloads:
+            continue
+        entry = {"name": workload.name, "title": workload.title, "threads": {}}
+        for threads in options.threads:
+            # The last CPUs: the first one serves most interrupts.
+            cpus = set(allowed[-threads:])
+            if len(cpus) < threads:
+                continue
+            with window(options.lock):
+                rows = measure(options, workload, threads, cpus)
+            entry["threads"][str(threads)] = {
+                "target": workload.target[threads], "rows": rows}
+            print(workload.name, threads, {
+                name: round(row["p10_us"], 1) for name, row in rows.items()},
+                flush=True)
+        results["workloads"].append(entry)
+    options.results.mkdir(parents=True, exist_ok=True)
+    with open(options.results / "results.json", "w") as file:
+        json.dump(results, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
