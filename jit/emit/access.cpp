@@ -110,4 +110,22 @@ Value* gathered_address(VectorBuilder& b, const KernelArgs& args, Value* base,
                   b.mul(row, b.i64(access.gather_stride)));
 }
 
+Value* gather_elements(VectorBuilder& b, const KernelArgs& args, Value* base,
+                       const program::Access& access, Value* indices,
+                       DType index_dtype, const Place& place) {
+  Value* wide = b.convert(indices, index_dtype, DType::i64);
+  Value* outside = b.ge(wide, b.integer(wide->getType(), access.gather_limit),
+                        /*is_unsigned=*/true);
+  Value* mask = active_mask(b, place);
+  Value* bad = mask == nullptr ? outside : b.bit_and(outside, mask);
+  b.if_then(b.any(bad), [&] { args.fail(program::kIndexOutOfRange); });
+  Value* row = b.select(outside, b.like(wide, 0), wide);
+  Value* positions =
+      b.add(b.splat(place.first, place.lanes), b.iota(b.i64(), place.lanes));
+  Value* offsets =
+      b.add(b.mul(row, b.integer(wide->getType(), access.gather_stride)),
+            b.mul(positions, b.integer(wide->getType(), access.inner)));
+  return b.gather(access.dtype, base, offsets, mask);
+}
+
 }  // namespace fxjit::jit

@@ -39,4 +39,11 @@ Value* gathered_address(VectorBuilder& b, const KernelArgs& args, Value* base,
                         const program::Access& access, Value* index,
                         DType index_dtype);
 
+// Elements at `place` that each have an index of their own: those of a gathered
+// access at base + index * gather_stride + position * inner. Indices outside
+// count as 0 and fail the call.
+Value* gather_elements(VectorBuilder& b, const KernelArgs& args, Value* base,
+                       const program::Access& access, Value* indices,
+                       DType index_dtype, const Place& place);
+
 }  // namespace fxjit::jit

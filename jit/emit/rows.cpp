@@ -142,7 +142,9 @@ class RowsEmitter {
     Values all = plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const program::Access& access = access_of(i);
-      if (access.gather_slot < 0) continue;
+      if (access.gather_slot < 0 || program::gathers_elements(step_, access)) {
+        continue;
+      }
       const auto slot = size_t(access.gather_slot);
       const DType index_dtype = step_.inputs[slot].dtype;
       Value* index = b_.load_scalar(index_dtype, plain[slot]);

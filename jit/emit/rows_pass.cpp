@@ -12,8 +12,18 @@ namespace {
 Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
                   const Place& place) {
   const program::Access& access = row.step.inputs[size_t(instr.slot)];
-  Value* loaded = load_at(b, access.dtype, access.inner,
-                          row.operands[size_t(instr.slot)], place);
+  Value* base = row.operands[size_t(instr.slot)];
+  Value* loaded = nullptr;
+  if (program::gathers_elements(row.step, access)) {
+    const auto at = size_t(access.gather_slot);
+    const program::Access& index = row.step.inputs[at];
+    Value* indices =
+        load_at(b, index.dtype, index.inner, row.operands[at], place);
+    loaded = gather_elements(b, KernelArgs(b), base, access, indices,
+                             index.dtype, place);
+  } else {
+    loaded = load_at(b, access.dtype, access.inner, base, place);
+  }
   return convert_computed(b, loaded, access.dtype, instr.type);
 }
 
@@ -96,9 +106,10 @@ Values RowPass::strip(int64_t lo, int64_t hi, int copies,
                  });
 }
 
-// The copies go side by side, instruction by instruction: one vector alone would
-// wait for each result of a long chain. Stores come after all of the loads: LLVM
-// cannot tell that they never overlap and would keep the vectors apart.
+// The copies go side by side, instruction by instruction: one vector alone
+// would wait for each result of a long chain. Stores come after all of the
+// loads: LLVM cannot tell that they never overlap and would keep the vectors
+// apart.
 Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   Values next = accumulators;
   std::deque<std::pair<BodyValues, Place>> lanes;

@@ -96,12 +96,18 @@ class Rewriter {
 
 }  // namespace
 
+bool gathers_elements(const RowStep& step, const Access& access) {
+  return access.gather_slot >= 0 &&
+         step.inputs[static_cast<size_t>(access.gather_slot)].inner != 0;
+}
+
 std::vector<bool> varies_along_row(const RowStep& step) {
   std::vector<bool> varies;
   for (const ScalarInstr& instr : step.body.instrs) {
     bool any = false;
     if (instr.prim == Prim::input) {
-      any = step.inputs[static_cast<size_t>(instr.slot)].inner != 0;
+      const Access& access = step.inputs[static_cast<size_t>(instr.slot)];
+      any = access.inner != 0 || gathers_elements(step, access);
     } else if (instr.prim == Prim::index) {
       any = instr.slot == step.outer.size();
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/program/row_rewrite.h"
+
 namespace fxjit::program {
 namespace {
 
@@ -56,7 +58,10 @@ class Scheduler {
   }
 
   bool leaf_varies(const ScalarInstr& instr) const {
-    if (instr.prim == Prim::input) return step_.inputs[instr.slot].inner != 0;
+    if (instr.prim == Prim::input) {
+      const Access& access = step_.inputs[instr.slot];
+      return access.inner != 0 || gathers_elements(step_, access);
+    }
     return instr.prim == Prim::index && instr.slot == step_.outer.size();
   }
 

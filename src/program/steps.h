@@ -25,8 +25,9 @@ struct Access {
   Dims reduce;        // One stride per reduced dim (column steps only).
   int64_t inner = 1;  // Stride along the inner dim.
   // A gathered operand adds index * gather_stride to its address, where index is
-  // the element of input `gather_slot` (i32 or i64, constant along a row) for
-  // this row; indices outside [0, gather_limit) set the status and read row 0.
+  // the element of input `gather_slot` (an integer) for this row or, where that
+  // input of a row step varies along the row, for each element; indices outside
+  // [0, gather_limit) set the status and read row 0.
   int32_t gather_slot = -1;
   int64_t gather_stride = 0;
   int64_t gather_limit = 0;

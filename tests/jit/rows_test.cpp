@@ -173,6 +173,39 @@ TEST(Rows, GatherByIndex) {
   }
 }
 
+// out[r, i] = table[index[r, i], i or 0] + table2[...]: an index per element.
+TEST(Rows, GatherOfElements) {
+  for (int64_t inner : {5, 16, 37, 100}) {
+    for (bool bad : {false, true}) {
+      ScalarBuilder b;
+      RowStep step;
+      step.outer = {4};
+      step.inner = inner;
+      program::Access table = row_access({0}, 1);
+      table.gather_slot = 1;
+      table.gather_stride = inner;
+      table.gather_limit = 9;
+      program::Access list = row_access({11}, 0, DType::i16);
+      list.gather_slot = 1;
+      list.gather_stride = 1;
+      list.gather_limit = 9;
+      step.inputs = {table, row_access({inner}, 1, DType::i64), list};
+      step.outputs = {row_access({inner}, 1)};
+      step.body = b.finish({b.input(0, DType::f32) +
+                            b.cast(b.input(2, DType::i16), DType::f32)});
+      check_step(step,
+                 {.fill =
+                      [&](size_t slot, int64_t i) {
+                        if (slot == 0) return sample(DType::f32, slot, i);
+                        if (slot == 2) return sample(DType::i16, slot, i);
+                        const bool outside = bad && i == inner - 1;
+                        return Number{0, outside ? -1 : i * 7 % 9};
+                      },
+                  .status = bad ? program::kIndexOutOfRange : program::kOk});
+    }
+  }
+}
+
 TEST(Rows, GatherOutOfRangeSetsTheStatus) {
   for (int64_t bad : {int64_t{9}, int64_t{-1}, int64_t{1} << 40}) {
     const auto indices = [bad](size_t slot, int64_t i) {
