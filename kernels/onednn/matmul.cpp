@@ -1,6 +1,7 @@
 #include "kernels/onednn/matmul.h"
 
 #include <array>
+#include <cstring>
 
 #include "kernels/onednn/descriptor.h"
 #include "kernels/onednn/runtime.h"
@@ -83,6 +84,18 @@ Attributes attributes_of(const MatmulShape& shape,
   return attributes;
 }
 
+bool is_gathered(const MatmulShape& shape, Matmul::Weights weights) {
+  return weights != Matmul::Weights::as_they_lie && shape.batch == 1 &&
+         shape.rows > 1 && shape.c_row != shape.columns;
+}
+
+size_t dense_result_bytes(const MatmulShape& shape) {
+  constexpr size_t kAlignment = 64;
+  const size_t bytes =
+      static_cast<size_t>(shape.rows * shape.columns) * dtype_size(shape.dtype);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 }  // namespace
 
 ShapeKey MatmulShape::key() const {
@@ -115,9 +128,11 @@ std::shared_ptr<const Matmul> Matmul::make(
       operand_desc(shape, operand(shape, shape.rows, shape.depth, shape.a_batch,
                                   shape.a_row, shape.a_depth));
   const MemoryDesc w = weights_desc(shape, weights);
+  const bool through_scratch = is_gathered(shape, weights);
+  const int64_t c_row = through_scratch ? shape.columns : shape.c_row;
   const MemoryDesc c = operand_desc(
       shape,
-      operand(shape, shape.rows, shape.columns, shape.c_batch, shape.c_row, 1));
+      operand(shape, shape.rows, shape.columns, shape.c_batch, c_row, 1));
   MemoryDesc bias;
   if (shape.bias) bias = added_desc(shape, shape.dtype, 0);
   const Attributes attributes = attributes_of(shape, post_ops);
@@ -135,13 +150,16 @@ std::shared_ptr<const Matmul> Matmul::make(
     if (post_ops[i].kind == MatmulPostOp::Kind::add)
       arguments.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) |
                           DNNL_ARG_SRC_1);
+  const size_t dense_bytes = through_scratch ? dense_result_bytes(shape) : 0;
   return std::shared_ptr<const Matmul>(
-      new Matmul(shape, std::move(desc), std::move(arguments)));
+      new Matmul(shape, std::move(desc), std::move(arguments), dense_bytes));
 }
 
 Matmul::Matmul(const MatmulShape& shape, PrimitiveDesc desc,
-               std::vector<int> arguments)
-    : shape_(shape), primitive_(std::move(desc), std::move(arguments)) {}
+               std::vector<int> arguments, size_t dense_bytes)
+    : shape_(shape),
+      primitive_(std::move(desc), std::move(arguments)),
+      dense_bytes_(dense_bytes) {}
 
 size_t Matmul::packed_bytes() const {
   return primitive_.bytes_of(DNNL_ARG_WEIGHTS);
@@ -157,11 +175,23 @@ bool Matmul::run(const void* a, const void* weights, const void* bias, void* c,
   constexpr size_t kMostPointers = 16;
   std::array<void*, kMostPointers> pointers{const_cast<void*>(a),
                                             const_cast<void*>(weights), c};
+  if (dense_bytes_) pointers[2] = scratch;
   size_t count = 3;
   if (shape_.bias) pointers[count++] = const_cast<void*>(bias);
   for (const void* matrix : added)
     pointers[count++] = const_cast<void*>(matrix);
-  return primitive_.run({pointers.data(), count}, scratch);
+  if (!primitive_.run({pointers.data(), count}, scratch + dense_bytes_))
+    return false;
+  if (dense_bytes_) spread_rows(scratch, static_cast<std::byte*>(c));
+  return true;
+}
+
+void Matmul::spread_rows(const std::byte* dense, std::byte* c) const {
+  const size_t item = dtype_size(shape_.dtype);
+  const size_t row = static_cast<size_t>(shape_.columns) * item;
+  const size_t step = static_cast<size_t>(shape_.c_row) * item;
+  for (int64_t m = 0; m < shape_.rows; ++m, dense += row, c += step)
+    std::memcpy(c, dense, row);
 }
 
 bool is_plain_matrix(int64_t rows, int64_t columns, int64_t row_stride,

@@ -46,7 +46,9 @@ class Matmul {
       const MatmulShape& shape, Weights weights = Weights::as_they_lie,
       std::span<const MatmulPostOp> post_ops = {});
 
-  size_t scratch_bytes() const { return primitive_.scratch_bytes(); }
+  size_t scratch_bytes() const {
+    return dense_bytes_ + primitive_.scratch_bytes();
+  }
   size_t packed_bytes() const;
   const std::string& implementation() const {
     return primitive_.implementation();
@@ -60,10 +62,15 @@ class Matmul {
 
  private:
   Matmul(const MatmulShape& shape, PrimitiveDesc desc,
-         std::vector<int> arguments);
+         std::vector<int> arguments, size_t dense_bytes);
+
+  void spread_rows(const std::byte* dense, std::byte* c) const;
 
   MatmulShape shape_;
   Primitive primitive_;
+  // oneDNN's best code writes rows that follow each other; where c's do not,
+  // the result goes through this much scratch memory first.
+  size_t dense_bytes_;
 };
 
 // Whether oneDNN reads a matrix of these strides: one of them 1, the other at

@@ -31,7 +31,8 @@ std::vector<MatmulSlice> cut(const MatmulShape& whole,
 
 }  // namespace
 
-std::vector<MatmulSlice> cut_matmul(const MatmulShape& whole, int threads) {
+std::vector<MatmulSlice> cut_matmul(const MatmulShape& whole, int threads,
+                                    CutFirst first) {
   constexpr int64_t kRowStep = 8, kLeastRows = 16;
   const int64_t pieces = std::min<int64_t>(
       threads, static_cast<int64_t>(whole.flops() / kLeastFlops));
@@ -40,7 +41,9 @@ std::vector<MatmulSlice> cut_matmul(const MatmulShape& whole, int threads) {
     return cut(whole, &MatmulShape::batch, &MatmulSlice::batch, pieces, 1);
   const bool columns = whole.columns >= kColumnStep * pieces;
   const bool rows = whole.rows >= kLeastRows * pieces;
-  if (columns && (whole.columns >= whole.rows || !rows))
+  const bool columns_first =
+      first == CutFirst::longer && whole.columns >= whole.rows;
+  if (columns && (columns_first || !rows))
     return cut(whole, &MatmulShape::columns, &MatmulSlice::column, pieces,
                kColumnStep);
   if (rows)

@@ -22,9 +22,15 @@ struct MatmulSlice {
   }
 };
 
+enum class CutFirst {
+  longer,  // Whichever of rows and columns there are more of.
+  rows,    // Rows where there are enough: their results stay dense.
+};
+
 // At most `threads` slices, one where work is small. Columns are cut at
 // multiples of kColumnStep.
 inline constexpr int64_t kColumnStep = 64;
-std::vector<MatmulSlice> cut_matmul(const MatmulShape& whole, int threads);
+std::vector<MatmulSlice> cut_matmul(const MatmulShape& whole, int threads,
+                                    CutFirst first = CutFirst::longer);
 
 }  // namespace fxjit::kernels::onednn

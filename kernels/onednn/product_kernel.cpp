@@ -24,7 +24,7 @@ class ProductKernel : public program::ExternKernel {
     std::shared_ptr<ProductKernel> made(new ProductKernel(product));
     const bool pack = weight.defined() && product.shape.batch == 1;
     for (const MatmulSlice& slice :
-         cut_matmul(product.shape, support::available_cpus()))
+         cut_matmul(product.shape, support::available_cpus(), CutFirst::rows))
       if (!made->add(slice, pack ? weight : Tensor())) return nullptr;
     return made;
   }

@@ -78,12 +78,13 @@ class TileKernel : public program::ExternKernel {
  public:
   static std::shared_ptr<TileKernel> make(const program::TileStep& step,
                                           const MatmulShape& shape,
-                                          Epilogue epilogue) {
-    std::shared_ptr<TileKernel> made(new TileKernel(step, std::move(epilogue)));
+                                          const Epilogue& epilogue,
+                                          int threads) {
+    std::shared_ptr<TileKernel> made(new TileKernel(step, epilogue));
     for (const MatmulSlice& slice :
-         cut_matmul(shape, support::available_cpus())) {
-      auto matmul = Matmul::make(slice.shape, Matmul::Weights::panels,
-                                 made->epilogue_.post_ops);
+         cut_matmul(shape, threads, CutFirst::rows)) {
+      auto matmul =
+          Matmul::make(slice.shape, Matmul::Weights::panels, epilogue.post_ops);
       if (!matmul || matmul->packed_bytes() != panel_bytes(slice.shape))
         return nullptr;
       made->scratch_bytes_ =
@@ -173,7 +174,11 @@ std::shared_ptr<const program::ExternKernel> make_tile_kernel(
   shape.a_row = step.lhs_row;
   shape.w_depth = step.columns;
   shape.c_row = out.row;
-  return TileKernel::make(step, shape, std::move(*epilogue));
+  // A residual is read in whole rows only, so columns cannot always be cut.
+  if (auto kernel =
+          TileKernel::make(step, shape, *epilogue, support::available_cpus()))
+    return kernel;
+  return TileKernel::make(step, shape, *epilogue, 1);
 }
 
 }  // namespace fxjit::kernels::onednn
