@@ -151,8 +151,11 @@ Value CompiledShape::run(std::span<const Value> inputs,
         buffer.home == Home::input
             ? *given.tensors[static_cast<size_t>(buffer.index)]
             : program.constants[static_cast<size_t>(buffer.index)];
-    return base.as_strided(output.spec.sizes, output.spec.strides,
-                           base.offset() + offset);
+    // The view may have another dtype than its base.
+    const int64_t start =
+        base.offset() * static_cast<int64_t>(base.item_size()) / item;
+    return Tensor::view(base.storage(), output.spec.sizes, output.spec.dtype,
+                        output.spec.strides, start + offset);
   };
   return map_leaves(program.result, wrap);
 }

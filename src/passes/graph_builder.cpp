@@ -1,6 +1,6 @@
 #include "src/passes/graph_builder.h"
 
-#include <mutex>
+#include <bit>
 
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
@@ -37,11 +37,20 @@ size_t hash_leaf(const Value& leaf) {
 // Stricter than same(): 1 and 1.0 and True are different arguments here.
 bool identical(const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return false;
+  if (a.is_float())  // 0.0 and -0.0 differ, NaN is NaN.
+    return std::bit_cast<uint64_t>(a.as_double()) ==
+           std::bit_cast<uint64_t>(b.as_double());
   if (!a.is_sequence()) return same(a, b);
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (!identical(a.at(i), b.at(i))) return false;
   return true;
+}
+
+bool identical(const ValueList& a, const ValueList& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const Value& x, const Value& y) { return identical(x, y); });
 }
 
 bool same_view(const Tensor& a, const Tensor& b) {
@@ -143,10 +152,22 @@ Value GraphBuilder::constant(const Tensor& tensor) {
     constants_.push_back(tensor);
     known = graph_->get_attr("constant_" + std::to_string(index));
     known->meta().set("constant", index);
-    known->set_val(meta_of(tensor));
+    // Its memory starts with its first element, as that of inputs does.
+    known->set_val(
+        Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides()));
     if (origin_) known->set_source(origin_->source());
   }
   return proxy(known);
+}
+
+ValueList GraphBuilder::nodes_of(const ValueList& args) {
+  ValueList nodes;
+  nodes.reserve(args.size());
+  for (const Value& arg : args)
+    nodes.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_proxy() ? Value(node_of(leaf)) : leaf;
+    }));
+  return nodes;
 }
 
 Value GraphBuilder::wrap_tensors(const Value& value) {
@@ -155,27 +176,26 @@ Value GraphBuilder::wrap_tensors(const Value& value) {
   });
 }
 
-void GraphBuilder::rethrow(const ops::Op& op, const Error& error) const {
-  ErrorContext context = error.context();
-  if (context.op.empty()) context.op = std::string(op.name());
-  if (origin_) {
-    context.node = std::string(origin_->name());
-    context.module_path = std::string(origin_->module_path());
-    context.source = origin_->source();
-  }
-  throw UserError(error.message(), context);
+void GraphBuilder::refuse_write(const ops::Op& op) const {
+  ErrorContext context;
+  if (origin_) context = origin_->error_context();
+  context.op = std::string(op.name());
+  throw NotImplementedError(
+      "cannot be compiled: the call changes its argument in place", context);
 }
 
 Value GraphBuilder::call(const ops::Op& op, ValueList args) {
   for (Value& arg : args) arg = wrap_tensors(arg);
+  if (ops::writes_input({op, args})) refuse_write(op);
   ValueList metas;
   metas.reserve(args.size());
   for (const Value& arg : args) metas.push_back(meta_of(arg));
   Value val;
   try {
     val = ops::infer({op, metas});
-  } catch (const UserError& error) {
-    rethrow(op, error);
+  } catch (Error& error) {
+    if (origin_) error.extend("", origin_->error_context());
+    throw;
   }
   if (!holds(val, &Value::is_tensor)) return val;
   if (Value simpler = simplify(op, args, val); !simpler.is_none())
@@ -211,10 +231,10 @@ Value GraphBuilder::simplify(const ops::Op& op, const ValueList& args,
   if (args.empty() || !args[0].is_proxy() || !val.is_tensor()) return {};
   const Tensor& from = args[0].as_proxy()->val().as_tensor();
   Tensor to = val.as_tensor();
-  if (lowering == Lowering::reshape) {
+  // Captured strides decide what `view` accepts later; lowered ones are free.
+  if (lowering == Lowering::reshape && options_.lower) {
     const auto strides = view_strides(from.sizes(), from.strides(), to.sizes());
     if (!strides) {
-      if (!options_.lower) return {};
       const Value copy = call(materialize_op(), {args[0]});
       return flatten_view(copy, Tensor::meta(to.sizes(), to.dtype(),
                                              contiguous_strides(to.sizes())));
@@ -256,39 +276,53 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 }
 
 // Views of constants are views of their memory; small results are computed.
-Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
-                         const Value& val) {
-  if (!options_.fold_constants || !val.is_tensor()) return {};
+bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
+                         const Value& val) const {
+  if (!options_.fold_constants || !val.is_tensor()) return false;
   bool constant_args = true;
+  const Tensor* only = nullptr;
   int tensors = 0;
   for (const Value& arg : args)
     visit_leaves(arg, [&](const Value& leaf) {
       if (!leaf.is_proxy()) return;
       ++tensors;
-      constant_args = constant_args && constant_of(leaf);
+      only = constant_of(leaf);
+      constant_args = constant_args && only;
     });
-  if (!constant_args) return {};
+  if (!constant_args) return false;
   const Tensor& out = val.as_tensor();
-  const bool view = op.row.lowering == ops::Lowering::view && tensors == 1;
+  const bool view =
+      tensors == 1 &&
+      (op.row.lowering == ops::Lowering::view ||
+       (op.row.lowering == ops::Lowering::reshape &&
+        view_strides(only->sizes(), only->strides(), out.sizes())));
   const auto bytes = out.numel() * static_cast<int64_t>(out.item_size());
-  if (!view && bytes > kFoldBytes) return {};
+  return view || bytes <= kFoldBytes;
+}
+
+Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
+                         const Value& val) {
+  if (!folds(op, args, val)) return {};
+  const ValueList nodes = nodes_of(args);
+  const size_t hash = call_hash(op, nodes);
+  auto [first, last] = folded_.equal_range(hash);
+  for (; first != last; ++first)
+    if (first->second.op == &op && identical(first->second.args, nodes))
+      return proxy(first->second.constant);
   ValueList real;
   for (const Value& arg : args)
     real.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
       const Tensor* tensor = constant_of(leaf);
       return tensor ? Value(*tensor) : leaf;
     }));
-  return constant(ops::run_eager({op, real}).as_tensor());
+  const Value made = constant(ops::run_eager({op, real}).as_tensor());
+  folded_.emplace(hash, Folded{&op, nodes, node_of(made)});
+  return made;
 }
 
 Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
                            const Value& val) {
-  ValueList node_args;
-  node_args.reserve(args.size());
-  for (const Value& arg : args)
-    node_args.push_back(map_leaves(arg, [](const Value& leaf) -> Value {
-      return leaf.is_proxy() ? Value(node_of(leaf)) : leaf;
-    }));
+  ValueList node_args = nodes_of(args);
   const bool mergeable =
       options_.merge_equal && op.row.purity == ops::Purity::pure;
   const size_t hash = mergeable ? call_hash(op, node_args) : 0;
@@ -297,9 +331,7 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
     for (; first != last; ++first) {
       fx::Node* known = first->second;
       if (known->called_op() != &op) continue;
-      if (std::equal(node_args.begin(), node_args.end(),
-                     known->args().begin(), known->args().end(), identical))
-        return proxies_of(known);
+      if (identical(node_args, known->args())) return proxies_of(known);
     }
   }
   fx::Node* node = graph_->call_function(op.canonical, std::move(node_args));
@@ -307,7 +339,9 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
   if (origin_) {
     node->set_source(origin_->source());
     node->set_module_stack(origin_->module_stack());
-    node->meta().set("origin", origin_->name());
+    // A node of the captured graph, through all passes.
+    const Value* origin = origin_->meta().find("origin");
+    node->meta().set("origin", origin ? *origin : Value(origin_->name()));
   }
   if (mergeable) known_calls_.emplace(hash, node);
   return proxies_of(node);

@@ -53,21 +53,29 @@ class GraphBuilder {
 
   Value proxy(fx::Node* node);
   Value proxies_of(fx::Node* node);  // Tuples become one getitem per tensor.
+  static ValueList nodes_of(const ValueList& args);
   Value wrap_tensors(const Value& value);
   Value simplify(const ops::Op& op, const ValueList& args, const Value& val);
   Value lower_call(const ops::Op& op, const ValueList& args);
   Value fold(const ops::Op& op, const ValueList& args, const Value& val);
+  bool folds(const ops::Op& op, const ValueList& args, const Value& val) const;
   Value split_views(const ops::Op& op, const ValueList& args,
                     const Value& val);
   Value flatten_view(const Value& base, const Tensor& val);
   Value append(const ops::Op& op, const ValueList& args, const Value& val);
-  [[noreturn]] void rethrow(const ops::Op& op, const Error& error) const;
+  [[noreturn]] void refuse_write(const ops::Op& op) const;
 
   Options options_;
   std::unique_ptr<fx::Graph> graph_;
   std::vector<Tensor> constants_;
   std::unordered_map<const void*, fx::Node*> constant_nodes_;
   std::unordered_multimap<size_t, fx::Node*> known_calls_;
+  struct Folded {
+    const ops::Op* op;
+    ValueList args;
+    fx::Node* constant;
+  };
+  std::unordered_multimap<size_t, Folded> folded_;
   const fx::Node* origin_ = nullptr;
 };
 

@@ -34,13 +34,6 @@ Dims row_shape(const Dims& domain, int inner_dims) {
   return shape;
 }
 
-bool is_row_gather(const fx::Node& node) {
-  const std::string_view name = node.called_op()->name();
-  if (name == "embedding") return true;
-  if (name != "index_select") return false;
-  return wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()) == 0;
-}
-
 class Grouper {
  public:
   Grouper(const ModelGraph& model, const GroupingOptions& options)
@@ -113,6 +106,7 @@ class Grouper {
 
   void place_scalar(fx::Node* node) {
     std::vector<int32_t> merged;
+    const bool indexed = uses_index(*node);
     bool contraction = false;
     for (fx::Node* input : node->all_input_nodes()) {
       const int32_t index = out_.group_of[input->id()];
@@ -121,6 +115,7 @@ class Grouper {
       const bool is_contraction = group.kind == Region::Kind::contraction;
       if (is_contraction && contraction) continue;
       if (!accepts_scalar(group, *node)) continue;
+      if (indexed && !accepts_index(group, *node)) continue;
       merged.push_back(index);
       if (!fits_together(merged, *node) || closes_cycle(merged, *node))
         merged.pop_back();
@@ -131,6 +126,13 @@ class Grouper {
       start(node, Region::Kind::rows);
     else
       join(merged, node);
+    group_of(node)->indexed |= indexed;
+  }
+
+  // Positions are known along the dims of a row region, one dim a row.
+  static bool accepts_index(const Group& group, const fx::Node& node) {
+    return group.kind == Region::Kind::rows && group.inner_dims <= 1 &&
+           node.val_tensor().sizes() == group.domain;
   }
 
   bool accepts_scalar(const Group& group, const fx::Node& node) {
@@ -187,6 +189,7 @@ class Grouper {
     const Group& first = out_.groups[merged.front()];
     int inner = 0;
     size_t count = 0;
+    bool indexed = false;
     const Group* contraction = nullptr;
     for (int32_t index : merged) {
       const Group& group = out_.groups[index];
@@ -196,9 +199,11 @@ class Grouper {
       if (inner && group.inner_dims && inner != group.inner_dims) return false;
       inner = std::max(inner, group.inner_dims);
       count += group.nodes.size();
+      indexed |= group.indexed;
       if (group.kind == Region::Kind::contraction) contraction = &group;
     }
     if (count >= kMaxNodes) return false;
+    if (indexed && (contraction || inner > 1)) return false;
     if (!contraction) return true;
     return inner == 0 && epilogue_fits(*contraction, merged, node);
   }
@@ -249,6 +254,7 @@ class Grouper {
       const bool fits =
           group.kind == Region::Kind::rows && group.domain == domain &&
           (group.inner_dims == 0 || group.inner_dims == inner) &&
+          (inner == 1 || !group.indexed) &&
           group.nodes.size() < kMaxNodes &&
           input->val_tensor().dim() == domain.size();
       if (fits && !closes_cycle({index}, *node)) {
@@ -280,7 +286,7 @@ class Grouper {
   bool absorbable(const Group& group, const fx::Node& reduction,
                   const Dims& domain) {
     if (group.kind != Region::Kind::rows || group.inner_dims != 0 ||
-        group.domain != domain)
+        group.domain != domain || group.indexed)
       return false;
     for (const fx::Node* member : group.nodes)
       for (const fx::Node* user : member->users())
@@ -317,6 +323,7 @@ class Grouper {
         into.nodes.push_back(member);
       }
       into.inner_dims = std::max(into.inner_dims, from.inner_dims);
+      into.indexed |= from.indexed;
       from.nodes.clear();
       from.dead = true;
     }

@@ -17,6 +17,7 @@ struct Group {
   int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
   Dims post;           // columns: shape after the reduction.
   std::vector<fx::Node*> nodes;  // In graph order once grouping has ended.
+  bool indexed = false;          // Values depend on their place in the loops.
   bool dead = false;             // Merged into another.
 };
 

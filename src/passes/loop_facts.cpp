@@ -14,6 +14,7 @@ int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
                        int last) {
   int64_t stride = -1, expected = 0;
   for (int d = last - 1; d >= first; --d) {
+    if (sizes[d] == 0) return 0;
     if (sizes[d] == 1) continue;
     if (stride < 0)
       stride = strides[d];
@@ -34,6 +35,8 @@ Dims broadcast_strides(const Tensor& t, const Dims& domain) {
 
 std::vector<int> reduced_dims(const fx::Node& node) {
   const int rank = node.arg_node(0)->val_tensor().dim();
+  // A single element has no dims, although torch accepts dim 0 for it.
+  if (rank == 0) return {};
   const int at = node.called_op()->index_of("dim");
   std::vector<int> dims;
   if (at >= 0 && !node.arg(static_cast<size_t>(at)).is_none())
@@ -49,6 +52,24 @@ std::vector<int> reduced_dims(const fx::Node& node) {
 
 bool keeps_dims(const fx::Node& node) {
   return node.val_tensor().dim() == node.arg_node(0)->val_tensor().dim();
+}
+
+bool is_row_gather(const fx::Node& node) {
+  const std::string_view name = node.called_op()->name();
+  if (name == "embedding") return true;
+  if (name != "index_select") return false;
+  return wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()) == 0;
+}
+
+bool uses_index(const fx::Node& node) {
+  ValueList args;
+  for (const Value& arg : node.args())
+    args.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  const ScalarBody body = ops::scalar_body({*node.called_op(), args});
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [](const auto& i) { return i.prim == Prim::index; });
 }
 
 }  // namespace fxjit::passes

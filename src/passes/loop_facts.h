@@ -23,4 +23,10 @@ Dims broadcast_strides(const Tensor& t, const Dims& domain);
 std::vector<int> reduced_dims(const fx::Node& node);
 bool keeps_dims(const fx::Node& node);
 
+// Whether a Lowering::gather node picks whole rows of its first dim.
+bool is_row_gather(const fx::Node& node);
+
+// Whether an elementwise node's values depend on their place in the loops.
+bool uses_index(const fx::Node& node);
+
 }  // namespace fxjit::passes

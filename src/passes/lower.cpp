@@ -1,13 +1,92 @@
 #include "src/passes/lower.h"
 
+#include "src/passes/internal_ops.h"
 #include "src/passes/rebuild.h"
 
 namespace fxjit::passes {
+namespace {
+
+Tensor val_of(const Value& proxy) {
+  return proxy.as_proxy()->val().as_tensor();
+}
+
+// Some lowered calls leave their result in memory in another order than the op
+// does (attention, merged linears). Restores it for those who look.
+Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
+  if (!wanted.is_contiguous() || val_of(value).is_contiguous()) return value;
+  return b.call(materialize_op(), {value});
+}
+
+void order_results(GraphBuilder& b, const fx::Node& output, Value& result) {
+  std::vector<const fx::Node*> wanted;
+  visit_leaves(output.arg(0), [&](const Value& leaf) {
+    if (leaf.is_node()) wanted.push_back(leaf.as_node());
+  });
+  size_t next = 0;
+  result = map_leaves(result, [&](const Value& leaf) {
+    if (!leaf.is_proxy()) return leaf;
+    return in_order_of(b, leaf, wanted[next++]->val_tensor());
+  });
+}
+
+int64_t last_element(const Tensor& t) {
+  int64_t last = t.offset();
+  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
+  return last;
+}
+
+// as_strided names places in memory: these must be the captured ones, and
+// known. A caller's tensor may start anywhere in its memory.
+void check_memory_view(const fx::Node& node, const Value& input) {
+  const fx::Node* root = GraphBuilder::node_of(input);
+  if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
+  const Tensor& view = node.val_tensor();
+  const bool outside =
+      view.numel() > 0 && last_element(view) > last_element(root->val_tensor());
+  if (outside || (root->is(fx::Opcode::placeholder) && !node.arg(3).is_none()))
+    throw NotImplementedError(
+        "cannot be compiled: the view may reach outside its input",
+        node.error_context());
+}
+
+// Picking along an inner dim is picking rows of the transposed tensor.
+Value lower_index_select(GraphBuilder& b, const ValueList& args) {
+  const int rank = val_of(args[0]).dim();
+  const int dim = wrap_dim(args[1].as_int(), rank);
+  if (dim == 0) return {};
+  const ops::Op& move = ops::get_op("movedim");
+  const Value rows = b.call(move, {args[0], dim, 0});
+  const Value picked = b.call(ops::get_op("index_select"), {rows, 0, args[2]});
+  return b.call(move, {picked, 0, dim});
+}
+
+// view(x, size) was checked on the captured strides; what the lowered ones do
+// not allow is copied.
+Value lower_call(GraphBuilder& b, const fx::Node& node, ValueList& args) {
+  const std::string_view name = node.called_op()->name();
+  const DType dtype = node.val_tensor().dtype();
+  if ((name == "view" || name == "view_as") && val_of(args[0]).dtype() == dtype)
+    return b.call(ops::get_op("reshape"), {args[0], node.val_tensor().sizes()});
+  if (name == "index_select") return lower_index_select(b, args);
+  if (name != "as_strided") return {};
+  args[0] = in_order_of(b, args[0], node.arg_node(0)->val_tensor());
+  check_memory_view(node, args[0]);
+  return {};
+}
+
+}  // namespace
 
 ModelGraph lower(const ModelGraph& model) {
   GraphBuilder::Options options;
   options.lower = true;
-  return rebuild(model, options);
+  return rebuild(model, options,
+                 [](GraphBuilder& b, const fx::Node& node, ValueList& args) {
+                   if (node.is(fx::Opcode::output))
+                     order_results(b, node, args[0]);
+                   else if (node.called_op() && node.val().is_tensor())
+                     return lower_call(b, node, args);
+                   return Value();
+                 });
 }
 
 }  // namespace fxjit::passes

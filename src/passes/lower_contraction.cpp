@@ -1,6 +1,7 @@
 #include <mutex>
 
 #include "src/passes/internal_ops.h"
+#include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
 
 namespace fxjit::passes {
@@ -52,16 +53,8 @@ Value call(GraphBuilder& b, const char* op, ValueList args) {
   return b.call(row, ops::bind(row, args, {}));
 }
 
-// Dims [first, last) of `t` step uniformly: element i of the flattened dims is
-// at i * stride.
 bool uniform(const Tensor& t, int first, int last) {
-  int64_t expected = -1;
-  for (int d = last - 1; d >= first; --d) {
-    if (t.sizes()[d] == 1) continue;
-    if (expected >= 0 && t.strides()[d] != expected) return false;
-    expected = t.strides()[d] * t.sizes()[d];
-  }
-  return true;
+  return uniform_stride(t.sizes(), t.strides(), first, last) >= 0;
 }
 
 // `batch_dims` leading dims are batch, the rest but the last are rows.
@@ -86,8 +79,16 @@ Value transpose_last(GraphBuilder& b, const Value& x) {
   return call(b, "transpose", {x, -2, -1});
 }
 
+Value matmul(GraphBuilder& b, Value lhs, Value rhs);
+
 Value linear(GraphBuilder& b, const Value& input, const Value& weights,
              const Value& biases) {
+  // A weight may be one row, given as a vector.
+  if (const Value& weight = weights.at(0); val_of(weight).dim() == 1) {
+    const Value result = matmul(b, input, weight);
+    return biases.is_none() ? result
+                            : call(b, "add", {result, biases.at(0)});
+  }
   ValueList transposed;
   for (const Value& weight : weights.as_sequence())
     transposed.push_back(transpose_last(b, weight));

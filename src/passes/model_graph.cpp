@@ -10,21 +10,72 @@ namespace {
                       node.error_context());
 }
 
-void verify_call(const ModelGraph& model, const fx::Node& node) {
-  if (model.form == GraphForm::fused && node.is(fx::Opcode::call_module)) {
-    if (!model.regions.contains(node.target_name()))
-      misfit(node, "calls an unknown region");
-    return;
-  }
+int64_t last_element(const Tensor& t) {
+  int64_t last = t.offset();
+  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
+  return last;
+}
+
+void verify_view(const fx::Node& node) {
+  if (node.called_op() != &as_strided_op()) misfit(node, "is a view");
+  const fx::Node& root = *node.arg_node(0);
+  if (root.called_op() == &as_strided_op()) misfit(node, "is a view of a view");
+  const Tensor &view = node.val_tensor(), &from = root.val_tensor();
+  const auto bytes = [](const Tensor& t) {
+    return (last_element(t) + 1) * static_cast<int64_t>(t.item_size());
+  };
+  if (view.numel() > 0 && (from.numel() == 0 || bytes(view) > bytes(from)))
+    misfit(node, "reaches outside of its input");
+}
+
+void verify_call(const fx::Node& node, GraphForm form) {
   const ops::Op* op = node.called_op();
   if (!op) misfit(node, "is not a call of a known op");
   if (node.args().size() != op->parameters.size() || !node.kwargs().empty())
     misfit(node, "does not bind every parameter by position");
-  if (model.form == GraphForm::normalized) return;
-  const bool view = op->row.lowering == ops::Lowering::view;
-  if (view && op != &as_strided_op()) misfit(node, "is a view");
-  if (view && node.arg_node(0)->called_op() == op)
-    misfit(node, "is a view of a view");
+  if (form == GraphForm::normalized) return;
+  if (op->row.lowering == ops::Lowering::view) verify_view(node);
+  if (op->row.lowering == ops::Lowering::decompose)
+    misfit(node, "is not lowered");
+}
+
+void verify_nodes(const ModelGraph& model, const fx::Graph& graph,
+                  const Region* region);
+
+void verify_region_call(const ModelGraph& model, const fx::Node& node) {
+  const auto found = model.regions.find(node.target_name());
+  if (found == model.regions.end()) misfit(node, "calls an unknown region");
+  const Region& region = found->second;
+  if (region.graph->placeholders().size() != node.args().size())
+    misfit(node, "gives another number of inputs than its region takes");
+  verify_nodes(model, *region.graph, &region);
+}
+
+void verify_node(const ModelGraph& model, const fx::Node& node,
+                 const Region* region) {
+  if (node.val().is_none()) misfit(node, "has no inferred value");
+  if (node.is(fx::Opcode::placeholder)) return;
+  if (node.is(fx::Opcode::get_attr)) {
+    const Value* index = node.meta().find("constant");
+    if (region || !index || index->as_int() < 0 ||
+        static_cast<size_t>(index->as_int()) >= model.constants.size())
+      misfit(node, "names no constant of the model");
+    return;
+  }
+  const bool fused = model.form == GraphForm::fused && !region;
+  if (fused && node.is(fx::Opcode::call_module))
+    return verify_region_call(model, node);
+  verify_call(node, region ? GraphForm::lowered : model.form);
+  if (fused && node.called_op() != &as_strided_op() &&
+      node.called_op() != &item_op())
+    misfit(node, "is in no region");
+}
+
+void verify_nodes(const ModelGraph& model, const fx::Graph& graph,
+                  const Region* region) {
+  graph.lint();
+  for (const fx::Node* node : graph.nodes())
+    if (!node->is(fx::Opcode::output)) verify_node(model, *node, region);
 }
 
 }  // namespace
@@ -47,14 +98,7 @@ std::string ModelGraph::str() const {
 }
 
 void verify(const ModelGraph& model) {
-  model.graph->lint();
-  for (const fx::Node* node : model.graph->nodes()) {
-    if (node->is(fx::Opcode::output)) continue;
-    if (node->val().is_none()) misfit(*node, "has no inferred value");
-    if (node->is(fx::Opcode::placeholder) || node->is(fx::Opcode::get_attr))
-      continue;
-    verify_call(model, *node);
-  }
+  verify_nodes(model, *model.graph, nullptr);
 }
 
 }  // namespace fxjit::passes

@@ -14,6 +14,14 @@ Value call_again(GraphBuilder& builder, const fx::Node& node,
   return builder.call(op, std::move(args));
 }
 
+Value output_of(GraphBuilder& builder, const fx::Node& node,
+                const Value& result, const RebuildFn& replace) {
+  ValueList args{result};
+  if (!replace) return result;
+  replace(builder, node, args);
+  return args[0];
+}
+
 }  // namespace
 
 ModelGraph rebuild(const ModelGraph& model, GraphBuilder::Options options,
@@ -36,7 +44,8 @@ ModelGraph rebuild(const ModelGraph& model, GraphBuilder::Options options,
         value = builder.constant(model.constant(*node));
         break;
       case fx::Opcode::output:
-        return builder.finish(map(node->arg(0)));
+        return builder.finish(output_of(builder, *node, map(node->arg(0)),
+                                        replace));
       default: {
         ValueList args;
         for (const Value& arg : node->args()) args.push_back(map(arg));

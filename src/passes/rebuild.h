@@ -9,7 +9,8 @@
 namespace fxjit::passes {
 
 // Gives the proxy (or value) that stands for `node`; none means: make the same
-// call again with the mapped arguments.
+// call again with the mapped arguments, which it may have changed. It is also
+// called for the output node, whose argument is the model's result.
 using RebuildFn =
     std::function<Value(GraphBuilder&, const fx::Node& node, ValueList& args)>;
 

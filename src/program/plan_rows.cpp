@@ -79,6 +79,65 @@ void split_accesses(Operands& operands, size_t inputs,
              operands.accesses.end());
 }
 
+// A step that copies, strides of `dims` being those of source and target.
+void add_copy(PlanBuilder& builder, const RegionCall& call, LoopDims dims,
+              DType from_type, DType to_type, OperandRef source,
+              OperandRef target) {
+  dims = join_dims(dims);
+  const int last = dims.sizes.size() - 1;
+  const LoopDims outer = sub_dims(dims, 0, std::max(0, last));
+  RowStep step;
+  step.inner = last < 0 ? 1 : dims.sizes[last];
+  step.outer = outer.sizes;
+  Access from, to;
+  from.dtype = from_type;
+  to.dtype = to_type;
+  from.inner = last < 0 ? 0 : dims.strides[0][last];
+  to.inner = last < 0 ? 0 : dims.strides[1][last];
+  from.outer = outer.strides[0];
+  to.outer = outer.strides[1];
+  step.inputs = {from};
+  step.outputs = {to};
+  ScalarBuilder body;
+  Scalar value = body.input(0, compute_type(from.dtype));
+  step.body = body.finish({body.cast(value, compute_type(to.dtype))});
+  builder.add_step(std::move(step), {source, target}, call);
+}
+
+// Dims [first, last) of a value lie in memory as one dim does.
+bool steps_evenly(const LoopDims& dims, size_t operand, int first) {
+  LoopDims inner = sub_dims(dims, first, dims.sizes.size());
+  inner.strides = {inner.strides[operand]};
+  return join_dims(inner).sizes.size() <= 1;
+}
+
+// Copies an input into a new buffer in which the row is contiguous. Dims along
+// which it does not differ outside of the row stay so.
+void copy_evenly(PlanBuilder& builder, const RegionCall& call,
+                 Operands& operands, size_t operand, int outer) {
+  Dims sizes = operands.dims.sizes;
+  Dims& from = operands.dims.strides[operand];
+  Access& access = operands.accesses[operand];
+  for (int d = 0; d < outer; ++d)
+    if (from[d] == 0) sizes[d] = 1;
+  LoopDims dims{sizes, {from}};
+  if (access.gather_slot >= 0) {  // A table is copied whole.
+    dims.sizes.insert(0, access.gather_limit);
+    dims.strides[0].insert(0, access.gather_stride);
+  }
+  const Placed copy = builder.allocate(Tensor::meta(dims.sizes, access.dtype));
+  dims.strides.push_back(copy.val.strides());
+  add_copy(builder, call, dims, access.dtype, access.dtype,
+           operands.refs[operand], copy.ref());
+  operands.refs[operand] = copy.ref();
+  if (access.gather_slot >= 0) {
+    access.gather_stride = dims.strides[1][0];
+    dims.strides[1].erase(0);
+  }
+  from = broadcast_strides(Tensor::meta(sizes, access.dtype, dims.strides[1]),
+                           operands.dims.sizes);
+}
+
 // A step's inner dim from a joined nest: its only dim, or a dim of size 1.
 bool single_inner(const LoopDims& inner, std::vector<Access>& accesses,
                   int64_t* size) {
@@ -98,6 +157,11 @@ void set_outer(const LoopDims& outer, std::vector<Access>& accesses) {
 
 bool never(const fx::Node&) { return false; }
 
+bool has_index(const ScalarBody& body) {
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [](const auto& i) { return i.prim == Prim::index; });
+}
+
 }  // namespace
 
 bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
@@ -108,8 +172,19 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   RowStep step;
   step.body = body.finish();
   Operands operands = gather_operands(call, body, domain, inner_dims);
+  for (size_t i = 0; i < body.slots().size() && inner_dims > 1; ++i) {
+    const int split = domain.size() - inner_dims;
+    if (steps_evenly(operands.dims, i, split)) continue;
+    copy_evenly(builder, call, operands, i, split);
+  }
   LoopDims outer, inner;
-  if (inner_dims > 0) {
+  if (has_index(step.body)) {
+    // Positions are counted along the domain's own dims.
+    if (inner_dims > 1) return false;
+    const int split = domain.size() - 1;
+    outer = sub_dims(operands.dims, 0, split);
+    inner = sub_dims(operands.dims, split, domain.size());
+  } else if (inner_dims > 0) {
     const int split = domain.size() - inner_dims;
     outer = join_dims(sub_dims(operands.dims, 0, split));
     inner = join_dims(sub_dims(operands.dims, split, domain.size()));
@@ -249,29 +324,12 @@ void plan_copies(PlanBuilder& builder, const RegionCall& call) {
     const Placed& in = call.inputs.at(leaf.as_node());
     // torch lets an empty 1-d tensor stand among others.
     if (in.val.numel() == 0) continue;
-    LoopDims dims{in.val.sizes(), {in.val.strides(), out.val.strides()}};
-    dims = join_dims(dims);
-    RowStep step;
-    const int last = dims.sizes.size() - 1;
-    Access from, to;
-    from.dtype = in.val.dtype();
-    to.dtype = out.val.dtype();
-    step.inner = last < 0 ? 1 : dims.sizes[last];
-    from.inner = last < 0 ? 0 : dims.strides[0][last];
-    to.inner = last < 0 ? 0 : dims.strides[1][last];
-    const LoopDims outer = sub_dims(dims, 0, std::max(0, last));
-    step.outer = outer.sizes;
-    from.outer = outer.strides[0];
-    to.outer = outer.strides[1];
-    step.inputs = {from};
-    step.outputs = {to};
-    ScalarBuilder body;
-    Scalar value = body.input(0, compute_type(from.dtype));
-    step.body = body.finish({body.cast(value, compute_type(to.dtype))});
     OperandRef target = out.ref();
     target.byte_offset += start * out.val.strides()[dim] *
                           static_cast<int64_t>(out.val.item_size());
-    builder.add_step(std::move(step), {in.ref(), target}, call);
+    add_copy(builder, call,
+             {in.val.sizes(), {in.val.strides(), out.val.strides()}},
+             in.val.dtype(), out.val.dtype(), in.ref(), target);
     start += in.val.sizes()[dim];
   }
 }

@@ -53,12 +53,30 @@ class Planner {
                    {}};
   }
 
+  // Results of a region lie one after the other, those of a call with several
+  // among them.
+  void add_item(const fx::Node& node) {
+    const fx::Node& from = *node.arg_node(0);
+    const auto at = static_cast<size_t>(node.arg(1).as_int());
+    size_t first = 0;
+    for (size_t i = 0; i < at; ++i) first += count_tensors(from.val().at(i));
+    const std::vector<Placed>& parts = results_.at(&from);
+    const size_t count = count_tensors(node.val());
+    if (node.val().is_tensor())
+      place(node) = parts[first];
+    else
+      results_[&node] = {parts.begin() + static_cast<int64_t>(first),
+                         parts.begin() + static_cast<int64_t>(first + count)};
+  }
+
+  static size_t count_tensors(const Value& val) {
+    size_t count = 0;
+    visit_leaves(val, [&](const Value& leaf) { count += leaf.is_tensor(); });
+    return count;
+  }
+
   void add_view(const fx::Node& node) {
-    if (node.called_op() == &passes::item_op()) {
-      const auto& parts = results_.at(node.arg_node(0));
-      place(node) = parts[static_cast<size_t>(node.arg(1).as_int())];
-      return;
-    }
+    if (node.called_op() == &passes::item_op()) return add_item(node);
     FXJIT_CHECK(node.called_op() == &passes::as_strided_op(),
                 "only views are left outside regions");
     Placed view = place(*node.arg_node(0));

@@ -54,8 +54,10 @@ Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
 Scalar RegionBody::reduction(const fx::Node& node) {
   const Scalar input = value_of(*node.arg_node(0), false);
   const DType type = compute_type(node.val_tensor().dtype());
-  return builder_.apply(node.called_op()->row.reduce_prim,
-                        builder_.cast(input, type));
+  const Prim prim = node.called_op()->row.reduce_prim;
+  const bool truth = prim == Prim::reduce_any || prim == Prim::reduce_all;
+  const Scalar value = builder_.cast(input, truth ? DType::boolean : type);
+  return builder_.cast(builder_.apply(prim, value), type);
 }
 
 Scalar RegionBody::gather(const fx::Node& node) {

@@ -4,8 +4,9 @@
 //   z = batch_norm(y, mean, var,      ==>     z = conv(x, w * s, (b - mean) * s
 //                  gamma, beta, eps)                       + beta)
 //
-// Not where the convolution is used elsewhere, is transposed, or anything but x
-// is not a constant. New weights are computed in double precision.
+// Not where the convolution is used elsewhere, is transposed or without a batch
+// (batch norm then takes another dim for the channels), or anything but x is not
+// a constant. New weights are computed in double precision.
 #include <cmath>
 #include <optional>
 
@@ -59,6 +60,7 @@ std::optional<Match> match_norm(const ModelGraph& model,
   if (!constants || !match.weight.defined() || !match.mean.defined() ||
       !match.var.defined())
     return std::nullopt;
+  if (match.conv->val_tensor().dim() != match.weight.dim()) return std::nullopt;
   match.eps = norm.arg(at("eps")).as_double();
   return match;
 }

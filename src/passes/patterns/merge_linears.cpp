@@ -6,7 +6,8 @@
 //                                      k = narrow(y, -1, nq, nk)
 //
 // Not where a result feeds elementwise work: that is better done on the product
-// while it is in registers.
+// while it is in registers. Not where a result is returned or seen by its place
+// in memory: it must be contiguous then.
 #include <map>
 #include <tuple>
 
@@ -21,15 +22,18 @@ bool mergeable(const fx::Node& node, const ops::Op& linear) {
   const fx::Node* weight = node.arg_node(1);
   if (!weight->is(fx::Opcode::get_attr) ||
       weight->val_tensor().dtype() != DType::f32 ||
+      weight->val_tensor().dim() != 2 ||
       node.arg_node(0)->val_tensor().dtype() != DType::f32)
     return false;
   if (const fx::Node* bias = node.arg_node(2);
       bias && !bias->is(fx::Opcode::get_attr))
     return false;
-  for (const fx::Node* user : node.users())
-    if (const ops::Op* op = user->called_op();
-        op && op->row.lowering == ops::Lowering::scalar)
+  for (const fx::Node* user : node.users()) {
+    const ops::Op* op = user->called_op();
+    if (!op || op->row.lowering == ops::Lowering::scalar ||
+        op->name() == "as_strided")
       return false;
+  }
   return true;
 }
 

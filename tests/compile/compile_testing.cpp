@@ -1,0 +1,140 @@
+#include "tests/compile/compile_testing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "src/compile/compiled_module.h"
+
+namespace fxjit::testing {
+
+std::vector<CpuLevel> host_levels() {
+  std::vector<CpuLevel> levels;
+  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
+    if (host_supports(level)) levels.push_back(level);
+  return levels;
+}
+
+CompileOptions options_for(CpuLevel level, int threads) {
+  CompileOptions options;
+  options.threads = threads;
+  options.cpu_level = level;
+  options.cache_folder = "";
+  return options;
+}
+
+Tensor random_tensor(const Dims& sizes, DType dtype, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tensor made = Tensor::empty(sizes, DType::f64);
+  double* const values = made.data_as<double>();
+  const bool whole = is_integral(dtype);
+  for (int64_t i = 0; i < made.numel(); ++i) {
+    const double unit = static_cast<double>(random()) / 4294967296.0;
+    values[i] = whole ? std::floor(unit * 16) - 8 : unit * 4 - 2;
+    if (dtype == DType::u8) values[i] = std::floor(unit * 8);
+    if (dtype == DType::boolean) values[i] = unit < 0.5;
+  }
+  return made.to(dtype);
+}
+
+std::vector<StepView> steps_for(const fx::GraphModule& module,
+                                std::span<const Value> inputs) {
+  const auto shape = compiled_module(module)->get(inputs);
+  std::vector<StepView> views;
+  if (!shape->native()) return views;
+  for (const program::Step& step : shape->executable().program().steps) {
+    const auto* external = std::get_if<program::ExternStep>(&step.body);
+    views.push_back(
+        {step.label, step.nodes, !external || external->kernel->native()});
+  }
+  return views;
+}
+
+namespace {
+
+std::string tensor_difference(const Tensor& got, const Tensor& expected,
+                              double relative, double absolute) {
+  if (got.describe() != expected.describe())
+    return "expected " + expected.describe() + ", got " + got.describe();
+  if (got.dtype() == DType::i64)
+    return got.to_ints() == expected.to_ints() ? "" : "integers differ";
+  if (is_integral(got.dtype()) || got.dtype() == DType::boolean)
+    relative = absolute = 0;
+  const Tensor a = got.to(DType::f64).contiguous();
+  const Tensor b = expected.to(DType::f64).contiguous();
+  for (int64_t i = 0; i < b.numel(); ++i) {
+    const double x = a.data_as<double>()[i], y = b.data_as<double>()[i];
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (std::isfinite(x) && std::isfinite(y) &&
+        std::abs(x - y) <= absolute + relative * std::abs(y))
+      continue;
+    std::ostringstream text;
+    text.precision(9);
+    text << "element " << i << ": expected " << y << ", got " << x;
+    return text.str();
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string value_difference(const Value& got, const Value& expected,
+                             double relative, double absolute) {
+  if (got.kind() != expected.kind())
+    return "expected " + std::string(expected.kind_name()) + ", got " +
+           std::string(got.kind_name());
+  if (got.is_tensor())
+    return tensor_difference(got.as_tensor(), expected.as_tensor(), relative,
+                             absolute);
+  if (got.is_dict()) {
+    if (got.size() != expected.size()) return "dicts of different sizes";
+    for (size_t i = 0; i < got.size(); ++i) {
+      const auto& [key, item] = got.as_dict()[i];
+      const auto& [other_key, other] = expected.as_dict()[i];
+      if (!same(key, other_key)) return "keys differ";
+      const std::string text =
+          value_difference(item, other, relative, absolute);
+      if (!text.empty()) return repr(key) + ": " + text;
+    }
+    return "";
+  }
+  if (!got.is_sequence())
+    return same(got, expected)
+               ? ""
+               : "expected " + repr(expected) + ", got " + repr(got);
+  if (got.size() != expected.size())
+    return "expected " + std::to_string(expected.size()) + " items, got " +
+           std::to_string(got.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::string text =
+        value_difference(got.at(i), expected.at(i), relative, absolute);
+    if (!text.empty()) return "item " + std::to_string(i) + ": " + text;
+  }
+  return "";
+}
+
+WarningLog::WarningLog() {
+  set_log_callback([this](LogLevel level, std::string_view message) {
+    if (level < LogLevel::warning) return;
+    std::lock_guard lock(mutex_);
+    messages_.emplace_back(message);
+  });
+}
+
+WarningLog::~WarningLog() { set_log_callback(nullptr); }
+
+std::vector<std::string> WarningLog::messages() const {
+  std::lock_guard lock(mutex_);
+  return messages_;
+}
+
+int WarningLog::count(const std::string& part) const {
+  std::lock_guard lock(mutex_);
+  return static_cast<int>(std::count_if(
+      messages_.begin(), messages_.end(), [&](const std::string& message) {
+        return message.find(part) != message.npos;
+      }));
+}
+
+}  // namespace fxjit::testing

@@ -1,0 +1,195 @@
+// Every op row, compiled at every CPU level of this machine, against PyTorch's
+// committed results and the interpreter: dtypes, promotion, broadcasting,
+// strides, empty, size-1 and 0-d tensors, NaN and infinities. Many calls stand
+// in one graph, so that compiling stays quick.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/compile/compile_testing.h"
+#include "tests/compile/op_cases.h"
+#include "tests/ops/structured_reference.h"
+
+namespace fxjit {
+namespace {
+
+using namespace testing;  // Of this folder, not of GoogleTest.
+
+constexpr size_t kCasesPerGraph = 400;
+
+bool one_of(std::string_view name,
+            std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool has_tensor(const Value& value) {
+  bool found = false;
+  visit_leaves(value, [&](const Value& leaf) { found |= leaf.is_tensor(); });
+  return found;
+}
+
+bool is_float32(const OpCase& c) {
+  bool result = true;
+  for (const Value& arg : c.args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      result &= !leaf.is_tensor() || leaf.as_tensor().dtype() == DType::f32 ||
+                leaf.as_tensor().dtype() == DType::boolean;
+    });
+  return result;
+}
+
+bool has_half(const OpCase& c) {
+  bool result = false;
+  for (const Value& arg : c.args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      result |= leaf.is_tensor() && (leaf.as_tensor().dtype() == DType::f16 ||
+                                     leaf.as_tensor().dtype() == DType::bf16);
+    });
+  return result;
+}
+
+// Calls that run by their eager kernels inside a compiled program. Everything
+// else has generated code in every case: a fallback fails the test.
+bool runs_eagerly(const OpCase& c) {
+  const std::string_view name = c.op->name();
+  // Indices that differ from element to element, scans, extrema's positions.
+  if (one_of(name, {"argmax", "argmin", "cumsum", "flip", "roll", "gather",
+                    "scatter", "scatter_add", "take_along_dim", "one_hot",
+                    "index", "interpolate", "erfc"}))
+    return true;
+  // Only a dtype is taken from their argument; the eager kernel fills.
+  if (one_of(name, {"new_zeros", "new_ones", "new_full"})) return true;
+  if (name == "pad")
+    return c.args.size() > 2 && c.args[2].as_string() != "constant";
+  if (one_of(name, {"max", "min"})) return c.expected.is_sequence();
+  if (name == "getitem") return c.args[1].is_list() || has_tensor(c.args[1]);
+  // Products have generated code in float32; attention on shorter floats is
+  // computed in it.
+  if (one_of(name, {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "mv",
+                    "dot", "einsum"}))
+    return !is_float32(c);
+  if (name == "scaled_dot_product_attention")
+    return c.expected.as_tensor().dtype() == DType::f64;
+  return false;
+}
+
+// Either way is fine: oneDNN serves what it is good at, half types where the
+// machine has instructions for them.
+bool may_run_eagerly(const OpCase& c) {
+  const ops::Lowering lowering = c.op->row.lowering;
+  if ((lowering == ops::Lowering::contraction ||
+       lowering == ops::Lowering::attention) &&
+      has_half(c))
+    return true;
+  return c.op->name().find("conv") != std::string_view::npos ||
+         c.op->name().find("pool") != std::string_view::npos;
+}
+
+void check_case(const OpCase& c, const Value& got, const Value& interpreted,
+                bool native) {
+  SCOPED_TRACE(c.text);
+  EXPECT_EQ(difference(got, c.expected, false), "");
+  EXPECT_EQ(difference(got, interpreted, false), "");
+  if (may_run_eagerly(c)) return;
+  EXPECT_EQ(native, !runs_eagerly(c));
+}
+
+std::set<std::string> eager_nodes(const CaseGraph& graph) {
+  std::set<std::string> nodes;
+  for (const StepView& step : steps_for(*graph.module, graph.inputs))
+    if (!step.native) nodes.insert(step.nodes.begin(), step.nodes.end());
+  return nodes;
+}
+
+// Cases that keep the others from compiling are found by halving.
+void check_cases(std::span<const OpCase> cases, CpuLevel level) {
+  CaseGraph graph = graph_of(cases);
+  compile(*graph.module, options_for(level));
+  if (!prepare(*graph.module, graph.inputs)) {
+    if (cases.size() == 1) {
+      ADD_FAILURE() << cases[0].text
+                    << "\nis not compiled: " << report(*graph.module);
+      return;
+    }
+    check_cases(cases.first(cases.size() / 2), level);
+    check_cases(cases.subspan(cases.size() / 2), level);
+    return;
+  }
+  const std::set<std::string> eager = eager_nodes(graph);
+  const Value got = graph.module->forward(graph.inputs);
+  const Value interpreted = graph.module->interpret(graph.inputs);
+  for (size_t i = 0; i < cases.size(); ++i)
+    check_case(cases[i], got.at(i), interpreted.at(i),
+               !eager.contains(case_node(i)));
+}
+
+using Parameter = std::tuple<CpuLevel, size_t>;
+
+class CompiledOps : public ::testing::TestWithParam<Parameter> {};
+
+// Narrower levels do a third of each op's cases, another third each.
+std::vector<OpCase> cases_of(CpuLevel level, size_t part) {
+  const auto& all = op_cases();
+  const size_t first = part * kCasesPerGraph;
+  const size_t last = std::min(first + kCasesPerGraph, all.size());
+  std::vector<OpCase> cases;
+  for (size_t i = first; i < last; ++i) {
+    const bool first_of_op = i == 0 || all[i].op != all[i - 1].op;
+    if (level == host_cpu_level() || first_of_op ||
+        i % 3 == static_cast<size_t>(level))
+      cases.push_back(all[i]);
+  }
+  return cases;
+}
+
+TEST_P(CompiledOps, EqualPyTorch) {
+  const auto [level, part] = GetParam();
+  check_cases(cases_of(level, part), level);
+}
+
+std::vector<size_t> parts() {
+  std::vector<size_t> list;
+  for (size_t i = 0; i * kCasesPerGraph < op_cases().size(); ++i)
+    list.push_back(i);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, CompiledOps,
+                         ::testing::Combine(::testing::ValuesIn(host_levels()),
+                                            ::testing::ValuesIn(parts())),
+                         [](const auto& info) {
+                           return std::string(
+                                      cpu_level_name(std::get<0>(info.param))) +
+                                  "_" + std::to_string(std::get<1>(info.param));
+                         });
+
+TEST(CompiledOpRows, UncompiledCasesStayWithTheInterpreter) {
+  for (const OpCase& c : uncompiled_cases()) {
+    SCOPED_TRACE(c.text);
+    WarningLog log;
+    CaseGraph graph = graph_of({&c, 1});
+    compile(*graph.module, options_for(host_cpu_level()));
+    EXPECT_FALSE(prepare(*graph.module, graph.inputs));
+    EXPECT_EQ(difference(graph.module->forward(graph.inputs).at(0), c.expected,
+                         false),
+              "");
+    EXPECT_EQ(log.messages().size(), 1u);
+  }
+}
+
+TEST(CompiledOpRows, EachHasACase) {
+  std::set<const ops::Op*> covered;
+  for (const auto* cases : {&op_cases(), &uncompiled_cases()})
+    for (const OpCase& c : *cases) covered.insert(c.op);
+  for (const ops::Op* op : ops::all_ops()) {
+    if (op->name().starts_with("fxjit.")) continue;
+    // Their results are not determined.
+    if (one_of(op->name(), {"empty", "new_empty"})) continue;
+    if (op->row.purity == ops::Purity::mutates) continue;
+    EXPECT_TRUE(covered.contains(op)) << "row " << op->name();
+  }
+}
+
+}  // namespace
+}  // namespace fxjit

@@ -1,0 +1,242 @@
+#include "tests/passes/pass_testing.h"
+
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "src/passes/internal_ops.h"
+#include "src/passes/lower.h"
+#include "src/passes/pipeline.h"
+
+namespace fxjit::testing {
+
+using passes::ModelGraph;
+using passes::Region;
+
+Tensor random_tensor(const Dims& sizes, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tensor made = Tensor::empty(sizes);
+  float* const values = made.data_as<float>();
+  for (int64_t i = 0; i < made.numel(); ++i)
+    values[i] = static_cast<float>(random()) / 2147483648.0f - 1;
+  return made;
+}
+
+Tensor random_index(const Dims& sizes, int64_t bound, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tensor made = Tensor::empty(sizes, DType::i64);
+  auto* const values = made.data_as<int64_t>();
+  for (int64_t i = 0; i < made.numel(); ++i)
+    values[i] = static_cast<int64_t>(random()) % bound;
+  return made;
+}
+
+Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
+                  std::vector<std::string> disabled) {
+  Passed passed;
+  passes::PipelineOptions options;
+  options.disabled = std::move(disabled);
+  options.observer = [&](std::string_view pass, const ModelGraph&) {
+    passed.changed.emplace_back(pass);
+  };
+  passed.model = passes::run_pipeline(*module, inputs, options);
+  passed.module = std::move(module);
+  passed.inputs = std::move(inputs);
+  return passed;
+}
+
+namespace {
+
+std::string_view short_name(const fx::Node& node) {
+  std::string_view name = node.called_op()->name();
+  if (name.starts_with("fxjit.")) name.remove_prefix(6);
+  return name;
+}
+
+const char* kind_name(Region::Kind kind) {
+  constexpr const char* kNames[] = {"rows",      "columns", "contraction",
+                                    "attention", "copies",  "kernel"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace
+
+std::vector<std::string> regions(const ModelGraph& model) {
+  std::vector<std::string> texts;
+  for (const fx::Node* node : model.graph->nodes()) {
+    if (!node->is(fx::Opcode::call_module)) continue;
+    const Region& region = model.region(*node);
+    std::string text = kind_name(region.kind);
+    char separator = ':';
+    for (const fx::Node* member : region.graph->nodes()) {
+      if (!member->called_op()) continue;
+      text += separator;
+      if (separator == ':') text += ' ';
+      text += short_name(*member);
+      separator = '+';
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::vector<std::string> calls(const ModelGraph& model) {
+  std::vector<std::string> names;
+  for (const fx::Node* node : model.graph->nodes())
+    if (node->called_op() &&
+        node->called_op()->row.lowering != ops::Lowering::view)
+      names.emplace_back(short_name(*node));
+  return names;
+}
+
+namespace {
+
+Value call(const char* op, ValueList args, Kwargs kwargs = {}) {
+  const ops::Op& row = ops::get_op(op);
+  const std::vector<Value> bound = ops::bind(row, args, kwargs);
+  return ops::run_eager({row, bound});
+}
+
+Value contract(const ValueList& args) {
+  ValueList parts;
+  for (const Value& weight : args[1].as_sequence())
+    parts.push_back(call("matmul", {args[0], weight}));
+  return call("cat", {Value::list(parts), -1});
+}
+
+Value merged_linear(const ValueList& args) {
+  ValueList parts;
+  for (size_t i = 0; i < args[1].size(); ++i)
+    parts.push_back(call(
+        "linear",
+        {args[0], args[1].at(i), args[2].is_none() ? Value() : args[2].at(i)}));
+  return call("cat", {Value::list(parts), -1});
+}
+
+Value attention(const ValueList& args) {
+  return call(
+      "scaled_dot_product_attention", {args[0], args[1], args[2]},
+      {{"attn_mask", args[3]}, {"is_causal", args[4]}, {"scale", args[5]}});
+}
+
+// Elements laid out in memory as `val` says.
+Value arranged(const Value& value, const Value& val) {
+  if (!value.is_tensor()) return value;
+  const Tensor& wanted = val.as_tensor();
+  int64_t last = 0;
+  for (int d = 0; d < wanted.dim(); ++d)
+    last += std::max<int64_t>(wanted.sizes()[d] - 1, 0) * wanted.strides()[d];
+  const Tensor made = Tensor::empty({last + 1}, wanted.dtype())
+                          .as_strided(wanted.sizes(), wanted.strides(), 0);
+  made.copy_from(value.as_tensor());
+  return made;
+}
+
+class Evaluator {
+ public:
+  explicit Evaluator(const ModelGraph& model) : model_(model) {}
+
+  Value run(const fx::Graph& graph, const ValueList& inputs) {
+    std::vector<Value> values(graph.id_bound());
+    const auto map = [&](const Value& value) {
+      return map_leaves(value, [&](const Value& leaf) {
+        return leaf.is_node() ? values[leaf.as_node()->id()] : leaf;
+      });
+    };
+    size_t next = 0;
+    for (const fx::Node* node : graph.nodes()) {
+      ValueList args;
+      for (const Value& arg : node->args()) args.push_back(map(arg));
+      if (node->is(fx::Opcode::output)) return args[0];
+      values[node->id()] = node->is(fx::Opcode::placeholder)
+                               ? inputs.at(next++)
+                               : evaluate_node(*node, args);
+    }
+    throw InternalError("evaluate: no output");
+  }
+
+ private:
+  Value evaluate_node(const fx::Node& node, const ValueList& args) {
+    if (node.is(fx::Opcode::get_attr)) return model_.constant(node);
+    if (node.is(fx::Opcode::call_module))
+      return run(*model_.region(node).graph, args);
+    const ops::Op& op = *node.called_op();
+    if (&op == &passes::as_strided_op()) return strided(node, args);
+    if (&op == &passes::item_op())
+      return args[0].at(static_cast<size_t>(args[1].as_int()));
+    if (&op == &passes::contract_op())
+      return arranged(contract(args), node.val());
+    if (&op == &passes::merged_linear_op()) return merged_linear(args);
+    if (&op == &passes::attention_op())
+      return arranged(attention(args), node.val());
+    return ops::run_eager({op, args});
+  }
+
+  // Offsets count from the value's first element.
+  static Value strided(const fx::Node& node, const ValueList& args) {
+    const Tensor& root = args[0].as_tensor();
+    const Tensor& val = node.val_tensor();
+    const auto item = static_cast<int64_t>(val.item_size());
+    const int64_t start =
+        root.offset() * static_cast<int64_t>(root.item_size()) / item;
+    return Tensor::view(root.storage(), val.sizes(), val.dtype(), val.strides(),
+                        start + args[3].as_int());
+  }
+
+  const ModelGraph& model_;
+};
+
+bool close(double got, double expected) {
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return true;
+  return std::abs(got - expected) <= 1e-6 + 1e-5 * std::abs(expected);
+}
+
+std::string tensor_difference(const Tensor& got, const Tensor& expected) {
+  if (got.describe() != expected.describe())
+    return "expected " + expected.describe() + ", got " + got.describe();
+  if (expected.is_contiguous() && !got.is_contiguous())
+    return "expected a contiguous result, got strides " + got.strides().str();
+  const Tensor a = got.to(DType::f64).contiguous();
+  const Tensor b = expected.to(DType::f64).contiguous();
+  for (int64_t i = 0; i < b.numel(); ++i) {
+    const double x = a.data_as<double>()[i], y = b.data_as<double>()[i];
+    if (close(x, y)) continue;
+    std::ostringstream text;
+    text << "element " << i << ": expected " << y << ", got " << x;
+    return text.str();
+  }
+  return "";
+}
+
+std::string difference(const Value& got, const Value& expected) {
+  if (got.kind() != expected.kind())
+    return "expected " + std::string(expected.kind_name()) + ", got " +
+           std::string(got.kind_name());
+  if (got.is_tensor())
+    return tensor_difference(got.as_tensor(), expected.as_tensor());
+  if (!got.is_sequence()) return same(got, expected) ? "" : "values differ";
+  if (got.size() != expected.size()) return "sizes differ";
+  for (size_t i = 0; i < got.size(); ++i)
+    if (const std::string text = difference(got.at(i), expected.at(i));
+        !text.empty())
+      return "item " + std::to_string(i) + ": " + text;
+  return "";
+}
+
+}  // namespace
+
+Value evaluate(const ModelGraph& model, const ValueList& inputs) {
+  ValueList tensors;
+  for (const Value& input : inputs)
+    visit_leaves(input, [&](const Value& leaf) {
+      if (leaf.is_tensor()) tensors.push_back(leaf);
+    });
+  return Evaluator(model).run(*model.graph, tensors);
+}
+
+std::string wrong_result(const Passed& passed) {
+  return difference(evaluate(passed.model, passed.inputs),
+                    passed.module->interpret(passed.inputs));
+}
+
+}  // namespace fxjit::testing

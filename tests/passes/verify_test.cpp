@@ -1,0 +1,175 @@
+// verify() accepts what the passes make and names what does not fit a form.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/passes/fuse.h"
+#include "src/passes/lower.h"
+#include "src/passes/normalize.h"
+#include "tests/passes/pass_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using passes::GraphForm;
+using passes::ModelGraph;
+using ::testing::HasSubstr;
+using testing::random_tensor;
+
+ModelGraph normalized() {
+  const Tensor weight = random_tensor({8, 6});
+  const auto gm = fx::symbolic_trace(
+      [&](Value x) {
+        return softmax(transpose(F::linear(x, weight), 0, 1), -1);
+      },
+      {"x"}, "f");
+  const ValueList inputs{random_tensor({5, 6})};
+  return passes::normalize(*gm, inputs);
+}
+
+ModelGraph of_form(GraphForm form) {
+  ModelGraph model = normalized();
+  if (form == GraphForm::normalized) return model;
+  model = passes::lower(model);
+  return form == GraphForm::lowered ? std::move(model) : passes::fuse(model);
+}
+
+fx::Node* find_call(const ModelGraph& model, std::string_view op) {
+  for (fx::Node* node : model.graph->nodes())
+    if (node->called_op() && node->called_op()->name() == op) return node;
+  throw InternalError("the planted fault has no place");
+}
+
+std::string fault(const ModelGraph& model) {
+  try {
+    passes::verify(model);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class Verify : public ::testing::TestWithParam<GraphForm> {};
+
+TEST_P(Verify, AcceptsWhatThePassesMake) {
+  EXPECT_EQ(fault(of_form(GetParam())), "");
+}
+
+TEST_P(Verify, ValueLost) {
+  ModelGraph model = of_form(GetParam());
+  fx::Node* const last = model.graph->output_node()->prev();
+  last->set_val(Value());
+  EXPECT_THAT(fault(model), HasSubstr("has no inferred value"));
+  EXPECT_THAT(fault(model), HasSubstr("%" + std::string(last->name())));
+}
+
+TEST_P(Verify, UseBeforeDefinition) {
+  ModelGraph model = of_form(GetParam());
+  const auto nodes = model.graph->nodes().list();
+  nodes.front()->prepend(nodes[nodes.size() - 2]);
+  EXPECT_NE(fault(model), "");
+}
+
+TEST_P(Verify, CallOfAMethod) {
+  ModelGraph model = of_form(GetParam());
+  fx::Node* const output = model.graph->output_node();
+  auto scope = model.graph->inserting_before(output);
+  fx::Node* const node = model.graph->call_method("relu", {output->arg(0)});
+  node->set_val(output->arg_node(0)->val());
+  EXPECT_THAT(fault(model), HasSubstr("is not a call of a known op"));
+}
+
+TEST_P(Verify, ArgumentsLeftOut) {
+  ModelGraph model = of_form(GetParam());
+  fx::Node* const output = model.graph->output_node();
+  auto scope = model.graph->inserting_before(output);
+  fx::Node* const node = model.graph->call_function(
+      ops::get_op("gelu").canonical, {output->arg(0)});
+  node->set_val(output->arg_node(0)->val());
+  EXPECT_THAT(fault(model), HasSubstr("does not bind every parameter"));
+}
+
+TEST_P(Verify, ConstantThatDoesNotExist) {
+  ModelGraph model = of_form(GetParam());
+  model.constants.clear();
+  EXPECT_THAT(fault(model), HasSubstr("constant"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Verify,
+                         ::testing::Values(GraphForm::normalized,
+                                           GraphForm::lowered,
+                                           GraphForm::fused),
+                         [](const auto& info) -> std::string {
+                           return info.param == GraphForm::normalized
+                                      ? "normalized"
+                                  : info.param == GraphForm::lowered ? "lowered"
+                                                                     : "fused";
+                         });
+
+TEST(VerifyLowered, ViewThatWasNotFlattened) {
+  ModelGraph model = of_form(GraphForm::normalized);
+  model.form = GraphForm::lowered;
+  EXPECT_THAT(fault(model), HasSubstr("is a view"));
+}
+
+TEST(VerifyLowered, ViewOfAView) {
+  ModelGraph model = of_form(GraphForm::lowered);
+  fx::Node* const view = find_call(model, "fxjit.as_strided");
+  auto scope = model.graph->inserting_after(view);
+  fx::Node* const second = model.graph->call_function(
+      view->called_op()->canonical,
+      {view, view->arg(1), view->arg(2), view->arg(3)});
+  second->set_val(view->val());
+  EXPECT_THAT(fault(model), HasSubstr("is a view of a view"));
+}
+
+TEST(VerifyLowered, ViewOutsideOfItsInput) {
+  ModelGraph model = of_form(GraphForm::lowered);
+  fx::Node* const view = find_call(model, "fxjit.as_strided");
+  view->set_arg(3, int64_t{1000});
+  const Tensor val = view->val_tensor();
+  view->set_val(Tensor::meta(val.sizes(), val.dtype(), val.strides(), 1000));
+  EXPECT_THAT(fault(model), HasSubstr("reaches outside"));
+}
+
+TEST(VerifyLowered, CompositeCall) {
+  ModelGraph model = of_form(GraphForm::lowered);
+  fx::Node* const output = model.graph->output_node();
+  auto scope = model.graph->inserting_before(output);
+  const ops::Op& op = ops::get_op("softmax");
+  fx::Node* const node = model.graph->call_function(
+      op.canonical, ops::bind(op, ValueList{output->arg(0), -1}, {}));
+  node->set_val(output->arg_node(0)->val());
+  EXPECT_THAT(fault(model), HasSubstr("is not lowered"));
+}
+
+TEST(VerifyFused, UnknownRegion) {
+  ModelGraph model = of_form(GraphForm::fused);
+  const std::string name = model.regions.begin()->first;
+  model.regions.erase(name);
+  EXPECT_THAT(fault(model), HasSubstr("calls an unknown region"));
+}
+
+TEST(VerifyFused, CallOutsideOfRegions) {
+  ModelGraph model = of_form(GraphForm::lowered);
+  model.form = GraphForm::fused;
+  EXPECT_THAT(fault(model), HasSubstr("is in no region"));
+}
+
+TEST(VerifyFused, RegionWithFewerInputsThanGiven) {
+  ModelGraph model = of_form(GraphForm::fused);
+  for (fx::Node* node : model.graph->nodes())
+    if (node->is(fx::Opcode::call_module)) node->set_args_kwargs({}, {});
+  EXPECT_THAT(fault(model), HasSubstr("inputs"));
+}
+
+TEST(VerifyFused, RegionWithABrokenGraph) {
+  ModelGraph model = of_form(GraphForm::fused);
+  passes::Region& region = model.regions.begin()->second;
+  const auto nodes = region.graph->nodes().list();
+  nodes.front()->prepend(nodes[nodes.size() - 2]);
+  EXPECT_NE(fault(model), "");
+}
+
+}  // namespace
+}  // namespace fxjit
