@@ -29,9 +29,11 @@ class TileKernel {
              const TileKernelShape& shape)
       : b_(b), step_(step), shape_(shape) {
     width_ = program::tile_shape(b.level()).width();
+    panel_elements_ = program::packed_depth(step.depth) * width_;
+    vectors_ = shape.vectors * shape.panels;
     parts_ = 1;
     while (!step.strict && parts_ * 2 <= kMaxDepthParts &&
-           parts_ * 2 * shape.rows * shape.vectors <= max_sums(b.level()) &&
+           parts_ * 2 * shape.rows * vectors_ <= max_sums(b.level()) &&
            step.depth % (parts_ * 2 * kDepthStep) == 0)
       parts_ *= 2;
   }
@@ -50,7 +52,7 @@ class TileKernel {
     return b_.arg(static_cast<int>(3 + step_.extras.size() + i));
   }
 
-  int sum_count() const { return shape_.rows * shape_.vectors; }
+  int sum_count() const { return shape_.rows * vectors_; }
 
   // All sums, row by row.
   Values sums() {
@@ -87,17 +89,20 @@ class TileKernel {
                            b_.ir().CreateMul(k, b_.i64(width_)));
     row = b_.offset(row, b_.f32(), fixed * width_);
     Values weights;
-    for (int v = 0; v < shape_.vectors; ++v)
+    for (int v = 0; v < vectors_; ++v)
       weights.push_back(b_.load_raw(
-          b_.vec(b_.f32()), b_.offset(row, b_.f32(), v * b_.lanes()),
+          b_.vec(b_.f32()),
+          b_.offset(row, b_.f32(),
+                    v / shape_.vectors * panel_elements_ +
+                        v % shape_.vectors * b_.lanes()),
           vector_alignment()));
     Value* column = b_.offset(lhs(), b_.f32(), k);
     for (int r = 0; r < shape_.rows; ++r) {
       Value* x = b_.load_broadcast(
           DType::f32, b_.offset(column, b_.f32(), r * step_.lhs_row + fixed));
-      for (int v = 0; v < shape_.vectors; ++v) {
+      for (int v = 0; v < vectors_; ++v) {
         Value*& sum = sums[static_cast<size_t>(p * sum_count() +
-                                               r * shape_.vectors + v)];
+                                               r * vectors_ + v)];
         sum = b_.fma(x, weights[static_cast<size_t>(v)], sum);
       }
     }
@@ -126,7 +131,7 @@ class TileKernel {
     if (shape_.rows == 1 || epilogue_cost() <= kInlineEpilogueCost) {
       for (int r = 0; r < shape_.rows; ++r)
         finish_row(b_.i64(r), [&](int v) {
-          return sums[static_cast<size_t>(r * shape_.vectors + v)];
+          return sums[static_cast<size_t>(r * vectors_ + v)];
         });
       return;
     }
@@ -146,8 +151,8 @@ class TileKernel {
   }
 
   void finish_row(Value* row, const std::function<Value*(int)>& sum) {
-    for (int v = 0; v < shape_.vectors; ++v) {
-      const bool partial = shape_.last_lanes && v == shape_.vectors - 1;
+    for (int v = 0; v < vectors_; ++v) {
+      const bool partial = shape_.last_lanes && v == vectors_ - 1;
       Value* mask =
           partial ? b_.tail_mask(b_.i64(shape_.last_lanes)) : nullptr;
       finish_vector(row, v, sum(v), mask);
@@ -189,6 +194,8 @@ class TileKernel {
   const TileStep& step_;
   TileKernelShape shape_;
   int64_t width_;
+  int64_t panel_elements_;
+  int vectors_;  // Of one row.
   int parts_;
 };
 

@@ -14,6 +14,9 @@ struct TileKernelShape {
   int rows = 1;
   int vectors = 1;
   int last_lanes = 0;  // Valid lanes of the last vector; 0 means all.
+  // Neighbouring panels computed together, `vectors` vectors of each: single
+  // rows would otherwise stop and start with every panel.
+  int panels = 1;
 };
 
 // A private function of `b`'s module:

@@ -28,12 +28,44 @@ class Tiles {
     const size_t operands = 2 + step_.extras.size() + step_.outputs.size();
     for (size_t i = 0; i < operands; ++i)
       operands_.push_back(call.operand(i));
-    b_.loop(call.begin(), call.end(), b_.i64(1),
+    Value* begin = call.begin();
+    if (groups_panels())
+      for (int panels : {4, 2}) begin = emit_groups(begin, call.end(), panels);
+    b_.loop(begin, call.end(), b_.i64(1),
             [&](Value* task) { emit_task(task); });
     b_.ret();
   }
 
  private:
+  // One row of one matrix: its tasks are panels, and neighbours go together.
+  bool groups_panels() const {
+    return step_.rows == 1 && step_.batch == 1 && full_panels() >= 2;
+  }
+  int64_t full_panels() const { return step_.columns / tile_.width(); }
+
+  // Whole groups of full panels from task `begin`; returns the first task left.
+  Value* emit_groups(Value* begin, Value* end, int panels) {
+    if (full_panels() < panels) return begin;
+    TileKernelShape shape;
+    shape.vectors = tile_.vectors;
+    shape.panels = panels;
+    llvm::Function* kernel = make_tile_kernel(
+        b_, step_, shape,
+        b_.function().getName().str() + "_" + std::to_string(panels));
+    Value* stop = b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, end,
+                                                b_.i64(full_panels()));
+    Value* none = b_.i64(0);
+    Value* count = b_.ir().CreateSDiv(
+        b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smax,
+                                      b_.sub(stop, begin), none),
+        b_.i64(panels));
+    Value* next =
+        b_.add(begin, b_.ir().CreateMul(count, b_.i64(panels)));
+    b_.loop(begin, next, b_.i64(panels),
+            [&](Value* panel) { call(kernel, none, panel, none, none); });
+    return next;
+  }
+
   // Tasks are numbered batch by batch, panel by panel, block by block, so that
   // neighbours share a panel and follow its memory.
   void emit_task(Value* task) {

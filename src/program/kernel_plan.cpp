@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t kGrainElements = 4096;
 // The same for a contraction, in multiply-adds: about 5 us of one core.
 constexpr double kGrainProducts = 250e3;
+// And in bytes of weights for products of one or two rows: about 1.2 us.
+constexpr double kGrainBytes = 128 << 10;
 
 // Scores of a block of queries are all held at once while they leave room in
 // the second-level cache (256 KiB); for longer rows, this many keys at a time.
@@ -95,8 +97,13 @@ KernelPlan plan_of(const TileStep& step, CpuLevel level) {
                           static_cast<double>(step.depth);
   const double each = products / static_cast<double>(std::max<int64_t>(
                                      1, plan.tasks));
+  // Few rows read weights faster than they multiply: their grain is bytes.
+  const double panel_bytes =
+      4.0 * static_cast<double>(step.depth * tile.width());
   plan.grain = std::max<int64_t>(
-      1, static_cast<int64_t>(kGrainProducts / std::max(1.0, each)));
+      1, static_cast<int64_t>(step.rows <= 2
+                                  ? kGrainBytes / std::max(1.0, panel_bytes)
+                                  : kGrainProducts / std::max(1.0, each)));
   plan.flops = 2 * products;
   plan.bytes = 4.0 * static_cast<double>(step.batch) *
                (static_cast<double>(step.rows) *
