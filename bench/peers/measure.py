@@ -186,6 +186,22 @@ def measure(options, workload, threads, cpus):
         return rows
 
 
+def measure_threads(options, workload, allowed):
+    entry = {"name": workload.name, "title": workload.title, "threads": {}}
+    for threads in options.threads:
+        # The last CPUs: the first one serves most interrupts.
+        cpus = set(allowed[-threads:])
+        if len(cpus) < threads:
+            continue
+        rows = measure(options, workload, threads, cpus)
+        entry["threads"][str(threads)] = {
+            "target": workload.target[threads], "rows": rows}
+        print(workload.name, f"{threads} threads, us:",
+              {name: round(row["p10_us"], 1) for name, row in rows.items()},
+              flush=True)
+    return entry
+
+
 @contextlib.contextmanager
 def window(lock):
     """Holds the lock file, if any, so that nothing else heavy runs."""
@@ -239,20 +255,9 @@ def main():
     for workload in WORKLOADS:
         if workload.name not in options.workloads:
             continue
-        entry = {"name": workload.name, "title": workload.title, "threads": {}}
-        for threads in options.threads:
-            # The last CPUs: the first one serves most interrupts.
-            cpus = set(allowed[-threads:])
-            if len(cpus) < threads:
-                continue
-            with window(options.lock):
-                rows = measure(options, workload, threads, cpus)
-            entry["threads"][str(threads)] = {
-                "target": workload.target[threads], "rows": rows}
-            print(workload.name, threads, {
-                name: round(row["p10_us"], 1) for name, row in rows.items()},
-                flush=True)
-        results["workloads"].append(entry)
+        with window(options.lock):
+            results["workloads"].append(
+                measure_threads(options, workload, allowed))
     options.results.mkdir(parents=True, exist_ok=True)
     with open(options.results / "results.json", "w") as file:
         json.dump(results, file, indent=1)
