@@ -279,6 +279,8 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!options_.fold_constants || !val.is_tensor()) return false;
+  // Ops of lowered graphs have no eager kernels.
+  if (&op == &contract_op() || &op == &attention_op()) return false;
   bool constant_args = true;
   const Tensor* only = nullptr;
   int tensors = 0;

@@ -155,7 +155,7 @@ int64_t column_block(const ColumnStep& step, CpuLevel level) {
   const int64_t vectors =
       std::clamp<int64_t>(kColumnSums / std::max<int64_t>(1, sums), 2,
                           kColumnSums);
-  return std::min(ceil_div(step.inner, lanes), vectors) * lanes;
+  return std::clamp<int64_t>(ceil_div(step.inner, lanes), 1, vectors) * lanes;
 }
 
 int64_t row_blocks(const TileStep& step) {
