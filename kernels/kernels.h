@@ -30,15 +30,16 @@ size_t most_eager_kernels_kept();
 // PlanOptions::kernels: a native kernel for convolutions, pooling, and products
 // of f16 and bf16; null for other calls and where only slow code would serve.
 // Weights that are constants are packed here, once, and shared by all kernels
-// that need the same form of them. Thread-safe.
+// that need the same form of them. The kernel has tasks for `threads` threads;
+// fewer are a little faster on one. Thread-safe.
 std::shared_ptr<const program::ExternKernel> make_kernel(
-    const program::KernelRequest& request);
+    const program::KernelRequest& request, int threads);
 
 // oneDNN in place of a generated tile loop: takes the operands of `step` as
 // they are, the packed right-hand side included. Null when the level is not
 // avx512 (other panels are not oneDNN's) or the epilogue is more than a bias,
 // a gelu and additions. Thread-safe.
 std::shared_ptr<const program::ExternKernel> make_matmul_kernel(
-    const program::TileStep& step, CpuLevel level);
+    const program::TileStep& step, CpuLevel level, int threads);
 
 }  // namespace fxjit::kernels

@@ -25,7 +25,7 @@ Kernel by_onednn(Make&& make) {
 
 }  // namespace
 
-Kernel make_kernel(const program::KernelRequest& request) {
+Kernel make_kernel(const program::KernelRequest& request, int threads) {
   using onednn::make_conv_kernel, onednn::make_product_kernel;
   const ops::Lowering lowering = request.op.row.lowering;
   if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
@@ -35,7 +35,8 @@ Kernel make_kernel(const program::KernelRequest& request) {
   if (!conv && !(lowering == ops::Lowering::contraction && half))
     return nullptr;
   Kernel kernel = by_onednn([&] {
-    return conv ? make_conv_kernel(request) : make_product_kernel(request);
+    return conv ? make_conv_kernel(request, threads)
+                : make_product_kernel(request, threads);
   });
   if (!kernel)
     onednn::warn_once(std::string(request.op.name()) + ": no fast kernel for " +
@@ -44,10 +45,11 @@ Kernel make_kernel(const program::KernelRequest& request) {
   return kernel;
 }
 
-Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level) {
+Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level,
+                          int threads) {
   if (level != CpuLevel::avx512 || host_cpu_level() != CpuLevel::avx512)
     return nullptr;
-  return by_onednn([&] { return onednn::make_tile_kernel(step); });
+  return by_onednn([&] { return onednn::make_tile_kernel(step, threads); });
 }
 
 }  // namespace fxjit::kernels

@@ -7,19 +7,19 @@
 namespace fxjit::kernels {
 namespace {
 
-// Operands: input, output. A task is a run of planes.
+// Operands: input, output. A task is a run of parts.
 class PoolKernel : public program::ExternKernel {
  public:
   PoolKernel(const ops::PoolParams& params, const Tensor& input)
       : pooling_(params, input), average_(params.average) {
-    constexpr double kElementsPerTask = 16 << 10;
-    planes_per_task_ = std::max<int64_t>(
+    constexpr double kElementsPerTask = 32 << 10;
+    parts_per_task_ = std::max<int64_t>(
         1,
-        static_cast<int64_t>(kElementsPerTask / pooling_.elements_per_plane()));
+        static_cast<int64_t>(kElementsPerTask / pooling_.elements_per_part()));
   }
 
   int64_t tasks() const override {
-    return (pooling_.planes() + planes_per_task_ - 1) / planes_per_task_;
+    return (pooling_.parts() + parts_per_task_ - 1) / parts_per_task_;
   }
   size_t scratch_bytes() const override { return pooling_.scratch_bytes(); }
   std::string describe() const override {
@@ -30,14 +30,14 @@ class PoolKernel : public program::ExternKernel {
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {
     pooling_.run(call.operands[0], call.operands[1], call.scratch,
-                 begin * planes_per_task_,
-                 std::min(end * planes_per_task_, pooling_.planes()));
+                 begin * parts_per_task_,
+                 std::min(end * parts_per_task_, pooling_.parts()));
   }
 
  private:
   Pooling pooling_;
   bool average_;
-  int64_t planes_per_task_;
+  int64_t parts_per_task_;
 };
 
 }  // namespace

@@ -3,31 +3,27 @@
 #include <algorithm>
 
 #include "fxjit/thread_pool.h"
-#include "kernels/pool_plane.h"
+#include "kernels/plane_copy.h"
 #include "kernels/thread_scratch.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {
 namespace {
 
-// Elements read and written that pay for another thread: some 10 us.
-constexpr double kElementsPerThread = 64 << 10;
+constexpr int64_t kChannels = PoolBlock::kChannels;
+// Floats of a block of channels that leave room for results in the cache.
+constexpr int64_t kBandFloats = 48 << 10;
+// Elements that pay for another thread: some 10 us.
+constexpr double kElementsPerThread = 128 << 10;
 
-template <typename T>
-void widen(const std::byte* plane, const Pooling::Axis* axes, float* out) {
-  const auto* from = reinterpret_cast<const T*>(plane);
-  for (int64_t d = 0; d < axes[0].size; ++d)
-    for (int64_t h = 0; h < axes[1].size; ++h) {
-      const T* row = from + d * axes[0].input_stride + h * axes[1].input_stride;
-      for (int64_t w = 0; w < axes[2].size; ++w)
-        *out++ = static_cast<float>(row[w * axes[2].input_stride]);
-    }
-}
-
-template <typename T>
-void narrow(const float* from, int64_t count, void* out) {
-  auto* to = static_cast<T*>(out);
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(from[i]);
+template <typename Fn>
+void visit_float(DType dtype, Fn&& fn) {
+  if (dtype == DType::f16)
+    fn(std::type_identity<Half>{});
+  else if (dtype == DType::bf16)
+    fn(std::type_identity<BFloat16>{});
+  else
+    fn(std::type_identity<float>{});
 }
 
 }  // namespace
@@ -39,84 +35,178 @@ bool Pooling::supports(const ops::PoolParams& params, const Tensor& input) {
 Pooling::Pooling(const ops::PoolParams& params, const Tensor& input)
     : dtype_(input.dtype()),
       average_(params.average),
-      count_pad_(params.count_include_pad),
-      divisor_(params.divisor),
       images_(params.output[0]),
-      channels_(params.output[1]) {
+      channels_(params.output[1]),
+      channel_blocks_((channels_ + kChannels - 1) / kChannels) {
   const int first = params.batched ? 2 : 1;
   image_stride_ = params.batched ? input.strides()[0] : 0;
   channel_stride_ = input.strides()[first - 1];
   for (int i = 0; i < params.spatial; ++i) {
     Axis& axis = axes_[3 - params.spatial + i];
     axis.size = input.sizes()[first + i];
-    axis.places = params.output[2 + i];
-    axis.kernel = params.kernel[i];
-    axis.stride = params.stride[i];
-    axis.pad = params.padding[i];
-    axis.dilation = average_ ? 1 : params.dilation[i];
-    axis.input_stride = input.strides()[first + i];
+    axis.stride = input.strides()[first + i];
+    read_axis(params, i, axis);
   }
   int64_t next = 1;
-  in_place_ = dtype_ == DType::f32;
+  planes_in_order_ = true;
   for (int d = 2; d >= 0; --d) {
-    if (axes_[d].size != 1 && axes_[d].input_stride != next) in_place_ = false;
+    if (axes_[d].size != 1 && axes_[d].stride != next) planes_in_order_ = false;
     next *= axes_[d].size;
+  }
+  // A fixed divisor stands in for the windows' sizes.
+  if (average_ && params.divisor != 0)
+    for (PoolWindow& window : axes_[2].windows)
+      window.divisor = static_cast<float>(params.divisor);
+  choose_bands();
+}
+
+void Pooling::read_axis(const ops::PoolParams& params, int i,
+                        Axis& axis) const {
+  const int64_t kernel = params.kernel[i], pad = params.padding[i];
+  axis.dilation = average_ ? 1 : params.dilation[i];
+  axis.windows.clear();
+  for (int64_t place = 0; place < params.output[2 + i]; ++place) {
+    const int64_t begin = place * params.stride[i] - pad;
+    int64_t first = 0, last = kernel;
+    while (first < last && begin + first * axis.dilation < 0) ++first;
+    while (first < last && begin + (last - 1) * axis.dilation >= axis.size)
+      --last;
+    PoolWindow window{begin + first * axis.dilation, last - first, 1};
+    const int64_t padded = std::min(begin + kernel, axis.size + pad) - begin;
+    const int64_t counted = params.count_include_pad ? padded : window.count;
+    // A window outside the plane sums to nothing, whatever its size.
+    if (average_ && params.divisor == 0)
+      window.divisor = static_cast<float>(std::max<int64_t>(counted, 1));
+    if (window.count == 0) window.first = 0;
+    axis.windows.push_back(window);
   }
 }
 
-int64_t Pooling::plane_elements() const {
-  return axes_[0].size * axes_[1].size * axes_[2].size;
+void Pooling::choose_bands() {
+  rows_per_band_ = axes_[1].places();
+  if (axes_[0].size != 1) return;
+  const int64_t floats = axes_[1].size * axes_[2].size * kChannels;
+  const int64_t wanted = (floats + kBandFloats - 1) / kBandFloats;
+  const int64_t places = std::max<int64_t>(1, axes_[1].places());
+  rows_per_band_ = (places + wanted - 1) / wanted;
+  bands_ = (places + rows_per_band_ - 1) / rows_per_band_;
 }
 
-int64_t Pooling::output_elements() const {
-  return axes_[0].places * axes_[1].places * axes_[2].places;
+Pooling::Band Pooling::band_at(int64_t index) const {
+  const Axis& height = axes_[1];
+  Band band;
+  band.first_window = index * rows_per_band_;
+  band.windows = std::min(rows_per_band_, height.places() - band.first_window);
+  int64_t first = height.size, last = 0;
+  for (int64_t i = 0; i < band.windows; ++i) {
+    const PoolWindow& window =
+        height.windows[static_cast<size_t>(band.first_window + i)];
+    if (window.count == 0) continue;
+    first = std::min(first, window.first);
+    last =
+        std::max(last, window.first + (window.count - 1) * height.dilation + 1);
+  }
+  band.first_row = std::min(first, last);
+  band.rows = last - band.first_row;
+  return band;
 }
 
-double Pooling::elements_per_plane() const {
-  return static_cast<double>(plane_elements() + output_elements());
+int64_t Pooling::band_elements() const {
+  int64_t rows = 0;
+  for (int64_t i = 0; i < bands_; ++i) rows = std::max(rows, band_at(i).rows);
+  return axes_[0].size * rows * axes_[2].size;
+}
+
+int64_t Pooling::band_results() const {
+  return axes_[0].places() * rows_per_band_ * axes_[2].places();
+}
+
+int64_t Pooling::plane_results() const {
+  return axes_[0].places() * axes_[1].places() * axes_[2].places();
+}
+
+double Pooling::elements_per_part() const {
+  return static_cast<double>((band_elements() + band_results()) *
+                             std::min(channels_, kChannels));
 }
 
 size_t Pooling::scratch_bytes() const {
-  int64_t floats = axes_[2].reach() + axes_[2].places;
-  if (!in_place_) floats += plane_elements();
-  if (dtype_ != DType::f32) floats += output_elements();
-  return static_cast<size_t>(floats) * sizeof(float);
+  return static_cast<size_t>((band_elements() + band_results()) * kChannels) *
+         sizeof(float);
 }
 
-const float* Pooling::load(const std::byte* plane, float* scratch) const {
-  if (in_place_) return reinterpret_cast<const float*>(plane);
-  if (dtype_ == DType::f32)
-    widen<float>(plane, axes_, scratch);
-  else if (dtype_ == DType::f16)
-    widen<Half>(plane, axes_, scratch);
-  else
-    widen<BFloat16>(plane, axes_, scratch);
-  return scratch;
+// Rows of the band of `channels` planes, channels side by side.
+void Pooling::load(const std::byte* planes, int64_t channels, const Band& band,
+                   float* block) const {
+  const Axis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
+  const int64_t first = band.first_row * height.stride;
+  if (planes_in_order_ && dtype_ == DType::f32) {
+    const int64_t places = depth.size * band.rows * width.size;
+    PlaneCopy copy{1, channels, places, 0, channel_stride_, true};
+    copy.to_inner(reinterpret_cast<const float*>(planes) + first, block);
+    return;
+  }
+  visit_float(dtype_, [&](auto type) {
+    using T = typename decltype(type)::type;
+    const T* from = reinterpret_cast<const T*>(planes) + first;
+    for (int64_t d = 0; d < depth.size; ++d)
+      for (int64_t h = 0; h < band.rows; ++h)
+        for (int64_t w = 0; w < width.size; ++w, block += kChannels)
+          for (int64_t c = 0; c < channels; ++c)
+            block[c] = static_cast<float>(
+                from[d * depth.stride + h * height.stride + w * width.stride +
+                     c * channel_stride_]);
+  });
+}
+
+void Pooling::store(const float* block, int64_t channels, const Band& band,
+                    std::byte* planes) const {
+  const int64_t first = band.first_window * axes_[2].places();
+  const int64_t places = axes_[0].places() * band.windows * axes_[2].places();
+  if (dtype_ == DType::f32) {
+    PlaneCopy copy{1, channels, places, 0, plane_results(), true};
+    copy.to_planes(block, reinterpret_cast<float*>(planes) + first);
+    return;
+  }
+  visit_float(dtype_, [&](auto type) {
+    using T = typename decltype(type)::type;
+    T* to = reinterpret_cast<T*>(planes) + first;
+    for (int64_t c = 0; c < channels; ++c, to += plane_results())
+      for (int64_t i = 0; i < places; ++i)
+        to[i] = static_cast<T>(block[i * kChannels + c]);
+  });
 }
 
 void Pooling::run(const void* input, void* output, std::byte* scratch,
                   int64_t begin, int64_t end) const {
-  PlaneJob job;
-  job.axes = axes_;
-  job.average = average_;
-  job.count_pad = count_pad_;
-  job.divisor = divisor_;
-  job.row = reinterpret_cast<float*>(scratch);
-  job.counts = job.row + axes_[2].reach();
-  float* wide_output = job.counts + axes_[2].places;
-  float* plane = wide_output;
-  if (dtype_ != DType::f32) plane += output_elements();
+  auto* block = reinterpret_cast<float*>(scratch);
+  float* results = block + band_elements() * kChannels;
   const auto item = static_cast<int64_t>(dtype_size(dtype_));
+  PoolBlock job;
+  job.average = average_;
   for (int64_t i = begin; i < end; ++i) {
-    const int64_t at =
-        i / channels_ * image_stride_ + i % channels_ * channel_stride_;
-    job.input = load(static_cast<const std::byte*>(input) + at * item, plane);
-    void* out = static_cast<std::byte*>(output) + i * output_elements() * item;
-    job.output = dtype_ == DType::f32 ? static_cast<float*>(out) : wide_output;
-    pool_plane(job);
-    if (dtype_ == DType::f16) narrow<Half>(wide_output, output_elements(), out);
-    if (dtype_ == DType::bf16)
-      narrow<BFloat16>(wide_output, output_elements(), out);
+    const Band band = band_at(i % bands_);
+    const int64_t image = i / bands_ / channel_blocks_;
+    const int64_t channel = i / bands_ % channel_blocks_ * kChannels;
+    const int64_t channels = std::min(kChannels, channels_ - channel);
+    load(static_cast<const std::byte*>(input) +
+             (image * image_stride_ + channel * channel_stride_) * item,
+         channels, band, block);
+    const int64_t steps[3] = {band.rows * axes_[2].size, axes_[2].size, 1};
+    for (int d = 0; d < 3; ++d) {
+      job.windows[d] = axes_[d].windows.data();
+      job.window_count[d] = axes_[d].places();
+      job.position_step[d] = steps[d] * kChannels;
+      job.tap_step[d] = job.position_step[d] * axes_[d].dilation;
+    }
+    job.windows[1] += band.first_window;
+    job.window_count[1] = band.windows;
+    job.input = block - band.first_row * job.position_step[1];
+    job.output = results;
+    pool_block(job);
+    store(results, channels, band,
+          static_cast<std::byte*>(output) +
+              (image * channels_ + channel) * plane_results() * item);
   }
 }
 
@@ -128,17 +218,17 @@ bool eager_pool(const ops::PoolParams& params, const Tensor& input,
   batched.batched = true;
   const Pooling pooling(batched, input);
   const double work =
-      pooling.elements_per_plane() * static_cast<double>(pooling.planes());
+      pooling.elements_per_part() * static_cast<double>(pooling.parts());
   support::ThreadPool& pool = support::ThreadPool::shared();
   const auto threads = static_cast<int>(std::clamp(
       work / kElementsPerThread, 1.0, static_cast<double>(pool.size())));
   pool.parallel_for(
-      pooling.planes(),
+      pooling.parts(),
       [&](int64_t begin, int64_t end, int) {
         pooling.run(input.data(), out.data(),
                     thread_scratch(pooling.scratch_bytes()), begin, end);
       },
-      threads, (pooling.planes() + threads - 1) / threads);
+      threads, (pooling.parts() + threads - 1) / threads);
   return true;
 }
 

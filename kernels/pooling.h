@@ -4,49 +4,63 @@
 // compiled programs.
 #pragma once
 
+#include <vector>
+
+#include "kernels/pool_block.h"
 #include "src/ops/pool_kernel.h"
 
 namespace fxjit::kernels {
 
 class Pooling {
  public:
-  // `input` may be meta; spatial dims of any strides. Floating types only.
+  // `input` may be meta and have any strides; results are contiguous.
   Pooling(const ops::PoolParams& params, const Tensor& input);
 
+  // Floating types up to f32, without indices.
   static bool supports(const ops::PoolParams& params, const Tensor& input);
 
-  // One image's one channel each; results are contiguous.
-  int64_t planes() const { return images_ * channels_; }
+  // Parts that can be computed side by side: 16 channels and a band of rows.
+  int64_t parts() const { return images_ * channel_blocks_ * bands_; }
+  double elements_per_part() const;
   size_t scratch_bytes() const;
-  double elements_per_plane() const;
 
-  // Computes planes [begin, end).
+  // Computes parts [begin, end).
   void run(const void* input, void* output, std::byte* scratch, int64_t begin,
            int64_t end) const;
 
-  // One spatial dim; missing dims have size 1.
+ private:
+  // One spatial dim (depth, height, width); missing dims have size 1.
   struct Axis {
-    int64_t size = 1, places = 1;
-    int64_t kernel = 1, stride = 1, pad = 0, dilation = 1;
-    int64_t input_stride = 0;
+    int64_t size = 1, stride = 1;  // Of the input.
+    int64_t dilation = 1;
+    std::vector<PoolWindow> windows{PoolWindow{0, 1, 1}};
 
-    // Elements that the windows reach over, padding included.
-    int64_t reach() const {
-      return (places - 1) * stride + (kernel - 1) * dilation + 1;
-    }
+    int64_t places() const { return static_cast<int64_t>(windows.size()); }
+  };
+  // The windows of a part along the height, and the rows that they see.
+  struct Band {
+    int64_t first_window = 0, windows = 0;
+    int64_t first_row = 0, rows = 0;
   };
 
- private:
-  int64_t plane_elements() const;
-  int64_t output_elements() const;
-  const float* load(const std::byte* plane, float* scratch) const;
+  void read_axis(const ops::PoolParams& params, int i, Axis& axis) const;
+  void choose_bands();
+  Band band_at(int64_t index) const;
+  int64_t band_elements() const;  // Of the input, one channel.
+  int64_t band_results() const;
+  int64_t plane_results() const;
+  void load(const std::byte* planes, int64_t channels, const Band& band,
+            float* block) const;
+  void store(const float* block, int64_t channels, const Band& band,
+             std::byte* planes) const;
 
   DType dtype_;
-  bool average_, count_pad_;
-  int64_t divisor_;
+  bool average_;
   Axis axes_[3];
-  int64_t images_, channels_, image_stride_, channel_stride_;
-  bool in_place_;  // Planes are read as they lie.
+  int64_t images_, channels_, channel_blocks_;
+  int64_t image_stride_, channel_stride_;
+  bool planes_in_order_;  // Each plane is one run of memory.
+  int64_t bands_ = 1, rows_per_band_ = 1;
 };
 
 // Hook for ops::set_pool_kernel.

@@ -2,7 +2,6 @@
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/packed_weights.h"
-#include "src/support/cpu_quota.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -75,14 +74,14 @@ class ConvKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_conv_kernel(
-    const program::KernelRequest& request) {
+    const program::KernelRequest& request, int threads) {
   const ops::OpCall call{request.op, request.args};
   const ops::ConvParams params = ops::conv_params(call);
   const auto shape =
       conv_shape(params, call.tensor(0), call.tensor(1), call.has(2));
   if (!shape || !request.results[0].as_tensor().is_contiguous()) return nullptr;
   if (call.has(2) && !call.tensor(2).is_contiguous()) return nullptr;
-  auto conv = Convolution::make(*shape, support::available_cpus());
+  auto conv = Convolution::make(*shape, threads);
   if (!conv) return nullptr;
   return std::make_shared<ConvKernel>(*shape, std::move(conv),
                                       request.constants[1]);

@@ -76,13 +76,11 @@ std::optional<ConvSlice> rows(const ConvSlice& from, int64_t first,
   return slice;
 }
 
-// Copying the input into another layout against computing, in time: reordering
-// an element takes about as long as 256 multiply-adds.
-bool input_is_dear(const ConvShape& shape) {
-  constexpr double kFlopsPerElement = 512;
-  constexpr double kShare = 0.05;
-  return static_cast<double>(numel(shape.input)) * kFlopsPerElement >
-         kShare * shape.flops();
+// Slices by rows copy each input element between layouts once, slices by
+// channels read each weight once. A product copies nothing.
+bool prefers_channels(const ConvShape& shape) {
+  constexpr int64_t kManyWeights = 256 << 10;
+  return shape.product_places() > 0 || numel(shape.weight) > kManyWeights;
 }
 
 using Slices = std::vector<ConvSlice>;
@@ -126,7 +124,7 @@ Slices cut_image(const ConvSlice& image, int64_t pieces) {
       !shape.transposed && shape.output[2] >= kLeastRows * pieces;
   const bool by_channels =
       shape.groups == 1 && shape.output[1] >= kChannelStep * pieces;
-  if (by_channels && (!by_rows || !input_is_dear(shape)))
+  if (by_channels && (!by_rows || prefers_channels(shape)))
     return cut_range(shape.output[1], pieces, kChannelStep,
                      [&](int64_t first, int64_t count) {
                        return output_channels(image, first, count);
@@ -136,13 +134,23 @@ Slices cut_image(const ConvSlice& image, int64_t pieces) {
 
 }  // namespace
 
-bool ConvShape::pointwise() const {
-  if (transposed || groups != 1) return false;
+int64_t run_of_places(const Dims& sizes, const Dims& strides) {
+  int64_t next = 1;
+  for (int d = sizes.size() - 1; d >= 2; --d) {
+    if (sizes[d] != 1 && strides[d] != next) return 0;
+    next *= sizes[d];
+  }
+  return next;
+}
+
+int64_t ConvShape::product_places() const {
+  if (transposed || groups != 1) return 0;
   for (int i = 0; i < spatial(); ++i)
     if (weight[2 + i] != 1 || stride[i] != 1 || pad_before[i] != 0 ||
         pad_after[i] != 0)
-      return false;
-  return true;
+      return 0;
+  const int64_t places = run_of_places(input, input_strides);
+  return places == run_of_places(output, output_strides) ? places : 0;
 }
 
 double ConvShape::flops() const {
@@ -202,14 +210,15 @@ std::optional<ConvShape> conv_shape(const ops::ConvParams& params,
 std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads) {
   const ConvSlice whole{shape};
   const int64_t batch = shape.input[0];
-  const double flops = shape.flops();
-  const auto worth = static_cast<int64_t>(flops / kLeastFlops);
+  const auto worth = static_cast<int64_t>(shape.flops() / kLeastFlops);
   const int64_t pieces = std::clamp<int64_t>(worth, 1, threads);
+  // One image after the other stays in cache, where images are large at all.
+  if (batch > 1 && batch >= pieces)
+    return cut_range(batch, std::clamp(worth, pieces, batch), 1,
+                     [&](int64_t first, int64_t count) {
+                       return images(whole, first, count);
+                     });
   if (pieces == 1) return {whole};
-  if (batch >= pieces)
-    return cut_range(batch, pieces, 1, [&](int64_t first, int64_t count) {
-      return images(whole, first, count);
-    });
   Slices slices;
   for (int64_t n = 0; n < batch; ++n) {
     const Slices parts =

@@ -29,11 +29,15 @@ struct ConvShape {
   bool depthwise() const {
     return groups > 1 && groups == input[1] && groups == output[1];
   }
-  // A matrix product at every place.
-  bool pointwise() const;
+  // Places of an image where this is one matrix product at every place, and
+  // planes are runs of memory; else 0.
+  int64_t product_places() const;
   double flops() const;
   ShapeKey key() const;
 };
+
+// Places of a plane of [N, C, ...] where planes are runs of memory; else 0.
+int64_t run_of_places(const Dims& sizes, const Dims& strides);
 
 // Nothing when oneDNN cannot read the operands: overlapping strides, other
 // element types, empty dims. `input` and `weight` may be meta.

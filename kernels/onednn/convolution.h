@@ -89,7 +89,7 @@ MemoryDesc plain_weights(const ConvShape& shape);
 // weights to that of an earlier slice where it is not null. Throw Failure.
 std::unique_ptr<ConvPrimitive> make_direct_conv(
     const ConvShape& shape, const_dnnl_memory_desc_t weights);
-// For ConvShape::pointwise() with planes large enough; null otherwise.
+// For products on planes large enough; null otherwise.
 std::unique_ptr<ConvPrimitive> make_pointwise_conv(const ConvShape& shape);
 
 }  // namespace fxjit::kernels::onednn

@@ -4,6 +4,7 @@
 
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/runtime.h"
+#include "kernels/plane_copy.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -123,60 +124,91 @@ const char* form_name(Form form) {
   return "";
 }
 
+// The copy between a tensor of the program and the layout that a primitive
+// wants; none where they are the same.
+class LayoutCopy {
+ public:
+  enum class Direction { in, out };
+
+  LayoutCopy(DType dtype, const Dims& sizes, const Dims& strides, Form form,
+             const_dnnl_memory_desc_t wanted, Direction direction)
+      : direction_(direction) {
+    const MemoryDesc own = describe(dtype, sizes, strides);
+    if (same_desc(own.get(), wanted)) return;
+    bytes_ = round_up(dnnl_memory_desc_get_size(wanted));
+    const int64_t places = run_of_places(sizes, strides);
+    const bool wide = channel_block() == PlaneCopy::kBlock;
+    const bool blocked = form == Form::blocked;
+    if (dtype == DType::f32 && places > 0 && wide &&
+        (blocked || form == Form::channels_last)) {
+      planes_ = {sizes[0], sizes[1], places, strides[0], strides[1], blocked};
+      return;
+    }
+    primitive_ = direction == Direction::in ? make_reorder(own.get(), wanted)
+                                            : make_reorder(wanted, own.get());
+  }
+
+  // Of the tensor in the wanted layout; 0 when there is nothing to copy.
+  size_t bytes() const { return bytes_; }
+  size_t scratch_bytes() const {
+    return primitive_ ? primitive_->scratch_bytes() : 0;
+  }
+  // `own` is the program's tensor.
+  bool run(void* own, std::byte* wanted, std::byte* scratch) const {
+    if (bytes_ == 0) return true;
+    const bool in = direction_ == Direction::in;
+    if (primitive_) {
+      void* const pointers[] = {in ? own : wanted, in ? wanted : own};
+      return primitive_->run(pointers, scratch);
+    }
+    auto* planes = static_cast<float*>(own);
+    auto* inner = reinterpret_cast<float*>(wanted);
+    in ? planes_.to_inner(planes, inner) : planes_.to_planes(inner, planes);
+    return true;
+  }
+
+ private:
+  Direction direction_;
+  size_t bytes_ = 0;
+  PlaneCopy planes_;
+  std::unique_ptr<Primitive> primitive_;
+};
+
 class DirectConv : public ConvPrimitive {
  public:
   DirectConv(const ConvShape& shape, Layout layout, PrimitiveDesc desc)
       : conv_(std::move(desc), arguments_of(shape)),
         layout_(layout),
-        has_bias_(shape.bias) {
-    const MemoryDesc plain_in =
-        onednn::describe(shape.dtype, shape.input, shape.input_strides);
-    const MemoryDesc plain_out =
-        onednn::describe(shape.dtype, shape.output, shape.output_strides);
-    const auto in = conv_.desc_of(DNNL_ARG_SRC);
-    const auto out = conv_.desc_of(DNNL_ARG_DST);
-    if (!same_desc(plain_in.get(), in)) {
-      copy_in_ = make_reorder(plain_in.get(), in);
-      in_bytes_ = round_up(dnnl_memory_desc_get_size(in));
-    }
-    if (!same_desc(plain_out.get(), out)) {
-      copy_out_ = make_reorder(out, plain_out.get());
-      out_bytes_ = round_up(dnnl_memory_desc_get_size(out));
-    }
-    primitive_scratch_ = conv_.scratch_bytes();
-    for (const auto& copy : {copy_in_.get(), copy_out_.get()})
-      if (copy)
-        primitive_scratch_ =
-            std::max(primitive_scratch_, copy->scratch_bytes());
-  }
+        has_bias_(shape.bias),
+        copy_in_(shape.dtype, shape.input, shape.input_strides, layout.input,
+                 conv_.desc_of(DNNL_ARG_SRC), LayoutCopy::Direction::in),
+        copy_out_(shape.dtype, shape.output, shape.output_strides,
+                  layout.output, conv_.desc_of(DNNL_ARG_DST),
+                  LayoutCopy::Direction::out) {}
 
   std::string describe() const override {
     return conv_.implementation() + ", " + form_name(layout_.output);
   }
   size_t scratch_bytes() const override {
-    return in_bytes_ + out_bytes_ + round_up(primitive_scratch_);
+    return copy_in_.bytes() + copy_out_.bytes() +
+           round_up(std::max({conv_.scratch_bytes(), copy_in_.scratch_bytes(),
+                              copy_out_.scratch_bytes()}));
   }
   const_dnnl_memory_desc_t packed_weights() const override {
     return conv_.desc_of(DNNL_ARG_WEIGHTS);
   }
 
   bool run(const ConvData& data, std::byte* scratch) const override {
-    void* in = const_cast<void*>(data.input);
-    void* out = data.output;
-    std::byte* rest = scratch + in_bytes_ + out_bytes_;
-    if (copy_in_) {
-      void* const copy[] = {in, scratch};
-      if (!copy_in_->run(copy, rest)) return false;
-      in = scratch;
-    }
-    if (copy_out_) out = scratch + in_bytes_;
-    void* const pointers[] = {in, const_cast<std::byte*>(data.packed), out,
-                              const_cast<void*>(data.bias)};
-    if (!conv_.run({pointers, has_bias_ ? size_t{4} : size_t{3}}, rest))
-      return false;
-    if (!copy_out_) return true;
-    void* const copy[] = {out, data.output};
-    return copy_out_->run(copy, rest);
+    std::byte* in = scratch;
+    std::byte* out = in + copy_in_.bytes();
+    std::byte* rest = out + copy_out_.bytes();
+    void* const own_in = const_cast<void*>(data.input);
+    if (!copy_in_.run(own_in, in, rest)) return false;
+    void* const pointers[] = {
+        copy_in_.bytes() ? in : own_in, const_cast<std::byte*>(data.packed),
+        copy_out_.bytes() ? out : data.output, const_cast<void*>(data.bias)};
+    return conv_.run({pointers, has_bias_ ? size_t{4} : size_t{3}}, rest) &&
+           copy_out_.run(data.output, out, rest);
   }
 
  private:
@@ -189,8 +221,7 @@ class DirectConv : public ConvPrimitive {
   Primitive conv_;
   Layout layout_;
   bool has_bias_;
-  std::unique_ptr<Primitive> copy_in_, copy_out_;
-  size_t in_bytes_ = 0, out_bytes_ = 0, primitive_scratch_ = 0;
+  LayoutCopy copy_in_, copy_out_;
 };
 
 std::unique_ptr<ConvPrimitive> try_layout(const ConvShape& shape, Layout layout,

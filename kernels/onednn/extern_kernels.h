@@ -10,13 +10,13 @@
 namespace fxjit::kernels::onednn {
 
 std::shared_ptr<const program::ExternKernel> make_conv_kernel(
-    const program::KernelRequest& request);
+    const program::KernelRequest& request, int threads);
 
 // linear, matmul, mm, bmm and addmm of f16 and bf16.
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
-    const program::KernelRequest& request);
+    const program::KernelRequest& request, int threads);
 
 std::shared_ptr<const program::ExternKernel> make_tile_kernel(
-    const program::TileStep& step);
+    const program::TileStep& step, int threads);
 
 }  // namespace fxjit::kernels::onednn

@@ -62,22 +62,32 @@ MemoryDesc added_desc(const MatmulShape& shape, DType dtype,
   return describe(dtype, added.sizes, added.strides);
 }
 
+// oneDNN 3.2 has no fast product of f16 with a bias, but one with an addition
+// behind it, done in f32 all the same.
+bool adds_bias_behind(const MatmulShape& shape) {
+  return shape.bias && shape.dtype == DType::f16;
+}
+
+void append_addition(dnnl_post_ops_t chain, const MemoryDesc& added) {
+  check(dnnl_post_ops_append_binary(chain, dnnl_binary_add, added.get()),
+        "appending an addition");
+}
+
 Attributes attributes_of(const MatmulShape& shape,
                          std::span<const MatmulPostOp> post_ops) {
   Attributes attributes = user_scratchpad();
-  if (post_ops.empty()) return attributes;
+  if (post_ops.empty() && !adds_bias_behind(shape)) return attributes;
   dnnl_post_ops_t made = nullptr;
   check(dnnl_post_ops_create(&made), "making post-ops");
   const PostOps chain(made);
+  if (adds_bias_behind(shape))
+    append_addition(made, added_desc(shape, shape.dtype, 0));
   for (const MatmulPostOp& op : post_ops) {
-    if (op.kind == MatmulPostOp::Kind::gelu) {
+    if (op.kind == MatmulPostOp::Kind::gelu)
       check(dnnl_post_ops_append_eltwise(made, dnnl_eltwise_gelu_erf, 0, 0),
             "appending a gelu");
-    } else {
-      const MemoryDesc added = added_desc(shape, DType::f32, op.row_stride);
-      check(dnnl_post_ops_append_binary(made, dnnl_binary_add, added.get()),
-            "appending an addition");
-    }
+    else
+      append_addition(made, added_desc(shape, DType::f32, op.row_stride));
   }
   check(dnnl_primitive_attr_set_post_ops(attributes.get(), made),
         "setting post-ops");
@@ -134,7 +144,8 @@ std::shared_ptr<const Matmul> Matmul::make(
       shape,
       operand(shape, shape.rows, shape.columns, shape.c_batch, c_row, 1));
   MemoryDesc bias;
-  if (shape.bias) bias = added_desc(shape, shape.dtype, 0);
+  const bool bias_behind = adds_bias_behind(shape);
+  if (shape.bias && !bias_behind) bias = added_desc(shape, shape.dtype, 0);
   const Attributes attributes = attributes_of(shape, post_ops);
   SingleThread single;
   dnnl_primitive_desc_t made = nullptr;
@@ -145,11 +156,15 @@ std::shared_ptr<const Matmul> Matmul::make(
   PrimitiveDesc desc(made);
   if (is_reference(desc.get())) return nullptr;
   std::vector<int> arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
-  if (shape.bias) arguments.push_back(DNNL_ARG_BIAS);
+  const auto addition = [](size_t place) {
+    return DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(place)) |
+           DNNL_ARG_SRC_1;
+  };
+  if (shape.bias)
+    arguments.push_back(bias_behind ? addition(0) : DNNL_ARG_BIAS);
   for (size_t i = 0; i < post_ops.size(); ++i)
     if (post_ops[i].kind == MatmulPostOp::Kind::add)
-      arguments.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) |
-                          DNNL_ARG_SRC_1);
+      arguments.push_back(addition(i + (bias_behind ? 1 : 0)));
   const size_t dense_bytes = through_scratch ? dense_result_bytes(shape) : 0;
   return std::shared_ptr<const Matmul>(
       new Matmul(shape, std::move(desc), std::move(arguments), dense_bytes));

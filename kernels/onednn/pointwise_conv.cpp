@@ -48,24 +48,11 @@ class PointwiseConv : public ConvPrimitive {
   std::shared_ptr<const Matmul> product_;
 };
 
-// Places of a plane that is one run of memory; 0 when it is not.
-int64_t run_of_places(const Dims& sizes, const Dims& strides) {
-  int64_t next = 1;
-  for (int d = sizes.size() - 1; d >= 2; --d) {
-    if (sizes[d] != 1 && strides[d] != next) return 0;
-    next *= sizes[d];
-  }
-  return next;
-}
-
 }  // namespace
 
 std::unique_ptr<ConvPrimitive> make_pointwise_conv(const ConvShape& shape) {
-  if (!shape.pointwise() || shape.dtype != DType::f32) return nullptr;
-  const int64_t places = run_of_places(shape.input, shape.input_strides);
-  if (places < kLeastPlaces ||
-      run_of_places(shape.output, shape.output_strides) != places)
-    return nullptr;
+  const int64_t places = shape.product_places();
+  if (places < kLeastPlaces || shape.dtype != DType::f32) return nullptr;
   MatmulShape product;
   product.rows = shape.output_channels();
   product.columns = places;

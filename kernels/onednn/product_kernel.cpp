@@ -5,7 +5,6 @@
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/matmul_slices.h"
 #include "kernels/onednn/packed_weights.h"
-#include "src/support/cpu_quota.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -20,11 +19,12 @@ class ProductKernel : public program::ExternKernel {
  public:
   // `weight` is undefined unless it is a constant. See make_product_kernel.
   static std::shared_ptr<ProductKernel> make(const Product& product,
-                                             const Tensor& weight) {
+                                             const Tensor& weight,
+                                             int threads) {
     std::shared_ptr<ProductKernel> made(new ProductKernel(product));
     const bool pack = weight.defined() && product.shape.batch == 1;
     for (const MatmulSlice& slice :
-         cut_matmul(product.shape, support::available_cpus(), CutFirst::rows))
+         cut_matmul(product.shape, threads, CutFirst::rows))
       if (!made->add(slice, pack ? weight : Tensor())) return nullptr;
     return made;
   }
@@ -206,13 +206,14 @@ bool is_readable(const MatmulShape& s) {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
-    const program::KernelRequest& request) {
+    const program::KernelRequest& request, int threads) {
   const auto product = read_call({request.op, request.args});
   if (!product || !request.results[0].as_tensor().is_contiguous() ||
       !is_readable(product->shape))
     return nullptr;
   return ProductKernel::make(
-      *product, request.constants[static_cast<size_t>(product->weights)]);
+      *product, request.constants[static_cast<size_t>(product->weights)],
+      threads);
 }
 
 }  // namespace fxjit::kernels::onednn

@@ -5,7 +5,6 @@
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/matmul_slices.h"
 #include "src/program/packing.h"
-#include "src/support/cpu_quota.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -146,7 +145,7 @@ class TileKernel : public program::ExternKernel {
   }
 
   friend std::shared_ptr<const program::ExternKernel> onednn::make_tile_kernel(
-      const program::TileStep& step);
+      const program::TileStep& step, int threads);
 
   program::TileStep step_;
   Epilogue epilogue_;
@@ -157,7 +156,7 @@ class TileKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_tile_kernel(
-    const program::TileStep& step) {
+    const program::TileStep& step, int threads) {
   if (step.strict || step.batch != 1 || step.outputs.size() != 1 ||
       step.rows == 0 || step.columns == 0 || step.depth == 0)
     return nullptr;
@@ -175,8 +174,7 @@ std::shared_ptr<const program::ExternKernel> make_tile_kernel(
   shape.w_depth = step.columns;
   shape.c_row = out.row;
   // A residual is read in whole rows only, so columns cannot always be cut.
-  if (auto kernel =
-          TileKernel::make(step, shape, *epilogue, support::available_cpus()))
+  if (auto kernel = TileKernel::make(step, shape, *epilogue, threads))
     return kernel;
   return TileKernel::make(step, shape, *epilogue, 1);
 }

@@ -73,7 +73,7 @@ void expect_step(const ConvCase& c, Operands& o, bool constant) {
   if (constant) constants[1] = o.weight;
   const Value result = ops::infer({call.op, args});
   const auto kernel =
-      make_kernel({call.op, args, constants, ValueList{result}});
+      make_kernel({call.op, args, constants, ValueList{result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   EXPECT_EQ(kernel->describe().find("ref"), std::string::npos);
@@ -125,7 +125,8 @@ TEST(ConvStep, Bf16WhereTheMachineHasIt) {
   Operands o(c, DType::bf16, true);
   const ValueList args = o.bound(c);
   const Value result = ops::infer({Operands::op(), args});
-  if (!make_kernel({Operands::op(), args, std::vector<Tensor>(3), {result}}))
+  if (!make_kernel({Operands::op(), args, std::vector<Tensor>(3), {result}},
+                   kSliceThreads))
     GTEST_SKIP() << "oneDNN has no fast bf16 convolution on this machine";
   expect_step(c, o, true);
 }
@@ -145,7 +146,8 @@ TEST(ConvStep, PacksSharedWeightsOnce) {
   const Value result = ops::infer({Operands::op(), args});
   const program::KernelRequest request{
       Operands::op(), args, {Tensor(), o.weight}, {result}};
-  const auto first = make_kernel(request), second = make_kernel(request);
+  const auto first = make_kernel(request, kSliceThreads),
+             second = make_kernel(request, kSliceThreads);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(packings, 1);
 }

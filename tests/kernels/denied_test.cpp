@@ -101,7 +101,8 @@ TEST(Denied, ConvolutionsAreDonePlainly) {
              !make_kernel({op,
                            args,
                            {Tensor(), w, bias},
-                           {Tensor::meta(params.output, DType::f32)}});
+                           {Tensor::meta(params.output, DType::f32)}},
+                          kSliceThreads);
     }
     return good;
   });
@@ -113,8 +114,8 @@ TEST(Denied, PoolingNeedsNoCode) {
     const ops::Op& op = ops::get_op("max_pool2d");
     const ValueList args = bound_args("max_pool2d", {x, 3, 2, 1});
     const ops::PoolParams params = ops::pool_params({op, args});
-    const auto kernel =
-        make_kernel({op, args, {Tensor()}, {ops::infer({op, args})}});
+    const auto kernel = make_kernel(
+        {op, args, {Tensor()}, {ops::infer({op, args})}}, kSliceThreads);
     const Tensor out = Tensor::empty(params.output);
     return kernel && run_kernel(*kernel, {x, out}) == program::kOk &&
            relative_error(out, pool_oracle(params, x)) == 0;

@@ -12,6 +12,9 @@
 
 namespace fxjit::kernels::testing {
 
+// Steps are made for this many threads: slices of uneven sizes.
+inline constexpr int kSliceThreads = 3;
+
 // Normal numbers, the same for the same seed.
 Tensor random_tensor(const Dims& sizes, DType dtype = DType::f32,
                      unsigned seed = 1);

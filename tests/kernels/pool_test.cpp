@@ -121,7 +121,8 @@ void expect_pooled(const PoolCase& c, const Tensor& input, double tolerance) {
   ASSERT_TRUE(eager_pool(params, batched, eager));
   EXPECT_LE(relative_error(eager, expected), tolerance);
   const Value result = ops::infer({op, args});
-  const auto kernel = make_kernel({op, args, std::vector<Tensor>(1), {result}});
+  const auto kernel =
+      make_kernel({op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   const Tensor out =
@@ -166,7 +167,8 @@ TEST(PoolRefusals, IntegersAndIndicesAreLeftToThePlainKernel) {
       bound_args("max_pool2d_with_indices", {random_tensor(c.input), 2});
   const Value results = ops::infer({both, both_args});
   EXPECT_FALSE(make_kernel(
-      {both, both_args, std::vector<Tensor>(1), results.as_sequence()}));
+      {both, both_args, std::vector<Tensor>(1), results.as_sequence()},
+      kSliceThreads));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ std::shared_ptr<const program::ExternKernel> kernel_for(
     const std::vector<Tensor>& constants) {
   const ops::Op& row = ops::get_op(op);
   const ValueList bound = bound_args(op, args);
-  return make_kernel({row, bound, constants, {ops::infer({row, bound})}});
+  return make_kernel({row, bound, constants, {ops::infer({row, bound})}},
+                     kSliceThreads);
 }
 
 bool has_fast_half_products(DType dtype) {
@@ -152,7 +153,8 @@ class TileKernel : public ::testing::Test {
 
   void expect(TileProblem& problem) {
     problem.finish();
-    const auto kernel = make_matmul_kernel(problem.step, CpuLevel::avx512);
+    const auto kernel =
+        make_matmul_kernel(problem.step, CpuLevel::avx512, kSliceThreads);
     ASSERT_TRUE(kernel);
     EXPECT_EQ(run_kernel(*kernel, problem.operands), program::kOk);
     EXPECT_LT(relative_error(problem.operands.back(), problem.expected), 2e-6)
@@ -196,12 +198,14 @@ TEST_F(TileKernel, OtherEpiloguesAreRefused) {
   TileProblem problem(16, 64, 64);
   problem.sum = problem.builder.apply(Prim::tanh, problem.sum);
   problem.finish();
-  EXPECT_FALSE(make_matmul_kernel(problem.step, CpuLevel::avx512));
+  EXPECT_FALSE(
+      make_matmul_kernel(problem.step, CpuLevel::avx512, kSliceThreads));
   TileProblem strict(16, 64, 64);
   strict.finish();
-  EXPECT_FALSE(make_matmul_kernel(strict.step, CpuLevel::avx2));
+  EXPECT_FALSE(make_matmul_kernel(strict.step, CpuLevel::avx2, kSliceThreads));
   strict.step.strict = true;
-  EXPECT_FALSE(make_matmul_kernel(strict.step, CpuLevel::avx512));
+  EXPECT_FALSE(
+      make_matmul_kernel(strict.step, CpuLevel::avx512, kSliceThreads));
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST(Threads, OneStepSharedByAll) {
   const Tensor shape = Tensor::meta({1, 32, 20, 20}, DType::f32);
   const ValueList args = bound_args("conv2d", {shape, w, Value(), 1, 1});
   const Value result = ops::infer({op, args});
-  const auto kernel = make_kernel({op, args, {Tensor(), w}, {result}});
+  const auto kernel =
+      make_kernel({op, args, {Tensor(), w}, {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   const ops::ConvParams params = ops::conv_params({op, args});
   std::atomic<int> wrong = 0;

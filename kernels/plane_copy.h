@@ -1,0 +1,28 @@
+// Copies between planes ([N, C, places], places contiguous) and layouts with
+// channels innermost, as fast as the caches allow: around each convolution.
+// oneDNN's own copies are several times slower on parts of larger tensors.
+#pragma once
+
+#include <cstdint>
+
+namespace fxjit::kernels {
+
+struct PlaneCopy {
+  int64_t images = 1, channels = 0, places = 0;
+  // Of the planes, in elements; the other side is dense.
+  int64_t image_stride = 0, channel_stride = 0;
+  // Channels side by side on the other side: all of them, [N, places, C], or
+  // kBlock, [N, C / kBlock, places, kBlock] with zeros in the last block's
+  // rest.
+  bool blocked = false;
+
+  static constexpr int64_t kBlock = 16;
+
+  // Floats of the other side.
+  int64_t inner_elements() const;
+
+  void to_inner(const float* planes, float* inner) const;
+  void to_planes(const float* inner, float* planes) const;
+};
+
+}  // namespace fxjit::kernels

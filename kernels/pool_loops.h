@@ -1,0 +1,87 @@
+// The loops of pool_block.cpp, which includes this once per CPU level, each
+// time in a namespace of its own, under that level's target options and with
+// FXJIT_LANES floats to a vector. Never included elsewhere.
+
+constexpr int kVectors = PoolBlock::kChannels / FXJIT_LANES;
+using Vector [[gnu::vector_size(FXJIT_LANES * sizeof(float))]] = float;
+
+// One place of all channels.
+struct Row {
+  Vector part[kVectors];
+};
+
+// NaN once seen stays. Two chains of instructions that do not wait for each
+// other: the greatest number, and a NaN if there is one.
+template <bool kAverage>
+inline void combine(Row& total, Row& nan, const float* from) {
+  for (int i = 0; i < kVectors; ++i) {
+    Vector next;
+    std::memcpy(&next, from + i * FXJIT_LANES, sizeof(next));
+    if (kAverage) {
+      total.part[i] += next;
+    } else {
+      total.part[i] = next > total.part[i] ? next : total.part[i];
+      nan.part[i] = next != next ? next : nan.part[i];
+    }
+  }
+}
+
+// Counts and steps of the taps of one window, in floats.
+struct Taps {
+  int64_t count[3], step[3];
+};
+
+template <bool kAverage>
+inline Row pool_window(const float* corner, const Taps& taps, float divisor) {
+  constexpr float kLeast = -std::numeric_limits<float>::infinity();
+  Row total, nan;
+  for (Vector& part : total.part) part = Vector{} + (kAverage ? 0 : kLeast);
+  for (Vector& part : nan.part) part = Vector{};
+  for (int64_t x = 0; x < taps.count[0]; ++x, corner += taps.step[0]) {
+    const float* row = corner;
+    for (int64_t y = 0; y < taps.count[1]; ++y, row += taps.step[1]) {
+      const float* from = row;
+      for (int64_t z = 0; z < taps.count[2]; ++z, from += taps.step[2])
+        combine<kAverage>(total, nan, from);
+    }
+  }
+  for (int i = 0; i < kVectors; ++i)
+    if (kAverage)
+      total.part[i] /= divisor;
+    else
+      total.part[i] = nan.part[i] != nan.part[i] ? nan.part[i] : total.part[i];
+  return total;
+}
+
+// `block` is a copy: stores to its output cannot change it.
+template <bool kAverage>
+void pool_windows(const PoolBlock block) {
+  float* out = block.output;
+  Taps taps{{}, {block.tap_step[0], block.tap_step[1], block.tap_step[2]}};
+  for (int64_t d = 0; d < block.window_count[0]; ++d)
+    for (int64_t h = 0; h < block.window_count[1]; ++h) {
+      const PoolWindow &depth = block.windows[0][d],
+                       &height = block.windows[1][h];
+      const float* rows = block.input + depth.first * block.position_step[0] +
+                          height.first * block.position_step[1];
+      const float divisor = depth.divisor * height.divisor;
+      taps.count[0] = depth.count;
+      taps.count[1] = height.count;
+      for (int64_t w = 0; w < block.window_count[2];
+           ++w, out += PoolBlock::kChannels) {
+        const PoolWindow& width = block.windows[2][w];
+        taps.count[2] = width.count;
+        const Row total =
+            pool_window<kAverage>(rows + width.first * block.position_step[2],
+                                  taps, divisor * width.divisor);
+        std::memcpy(out, total.part, sizeof(total.part));
+      }
+    }
+}
+
+inline void pool(const PoolBlock& block) {
+  if (block.average)
+    pool_windows<true>(block);
+  else
+    pool_windows<false>(block);
+}
