@@ -35,6 +35,12 @@ def round_ratios(rows):
             for own, *others in turns]
 
 
+def disturbed(rows):
+    """Whether other processes were busy during most turns of somebody."""
+    return any(2 * row["disturbed_turns"] > len(row["rounds_p10_us"])
+               for row in rows.values())
+
+
 def number(us):
     return f"{us:.1f}" if us < 100 else f"{us:.0f}"
 
@@ -55,7 +61,8 @@ def speed_table(results, threads):
                     + [number(peers[n]["p10_us"]) if n in peers else ""
                        for n in LABELS]
                     + [f"{ratio(peers):.2f}x",
-                       f"{min(spread):.2f}-{max(spread):.2f}",
+                       ("\\* " if disturbed(peers) else "")
+                       + f"{min(spread):.2f}-{max(spread):.2f}",
                        f"{ratio(peers, 'median_us'):.2f}x",
                        f"{run['target']:.2f}x"])
     header = ["work"] + list(LABELS.values())
@@ -104,7 +111,8 @@ def write_table(results, path):
              f"of {settings['seconds']} s in {settings['rounds']} rounds. For "
              "runtimes called from Python the cost of an empty call is taken "
              "off. Ratio: the better of ONNX Runtime and OpenVINO over fxjit; "
-             "rounds: its least and greatest value in one round.", "",
+             "rounds: its least and greatest value in one round, with a star "
+             "where other processes were busy most of the time.", "",
              f"{machine['cpu']}, {machine['cpus']} CPUs, huge pages "
              f"{machine['huge_pages']}, {machine['system']}, "
              f"Python {machine['python']}, {machine['date']}.", ""]

@@ -46,6 +46,7 @@ void compile(fx::GraphModule& module, const CompileOptions& options) {
 }
 
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {
+  if (environment().interpreter_only) return false;
   return require(module, "prepare")->get(inputs)->native();
 }
 

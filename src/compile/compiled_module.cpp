@@ -44,6 +44,15 @@ ValueList signature_of(std::span<const Value> inputs) {
   return metas;
 }
 
+bool have_data(std::span<const Value> inputs) {
+  bool all = true;
+  for (const Value& input : inputs)
+    visit_leaves(input, [&](const Value& leaf) {
+      all = all && !(leaf.is_tensor() && leaf.as_tensor().is_meta());
+    });
+  return all;
+}
+
 int thread_count(const CompileOptions& options) {
   return options.threads > 0 ? options.threads : support::available_cpus();
 }
@@ -61,6 +70,7 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
       shapes_(options_.memory_cap) {}
 
 bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
+  if (!have_data(inputs)) return false;  // The interpreter infers shapes.
   std::shared_ptr<const CompiledShape> shape = shapes_.find(inputs);
   if (!shape) {
     if (options_.new_shape == CompileOptions::NewShape::behind) {
@@ -82,8 +92,8 @@ std::shared_ptr<const CompiledShape> CompiledModule::get(
   return make(inputs);
 }
 
-// What cannot be compiled is remembered as such, so that it is tried and
-// reported once. Errors of the user's making are left to the interpreter, which
+// What cannot be compiled is remembered as such, so that it is tried once; the
+// same reason is reported once, for whatever shapes. Errors of the user's making are left to the interpreter, which
 // finds them again with the values at hand.
 std::shared_ptr<const CompiledShape> CompiledModule::make(
     std::span<const Value> inputs) {
@@ -93,8 +103,9 @@ std::shared_ptr<const CompiledShape> CompiledModule::make(
   } catch (const Error& error) {
     parts = {};
     parts.why_not = error.message();
-    log(LogLevel::warning,
-        "a call stays with the interpreter: " + std::string(error.what()));
+    if (reported_.insert(error.what()).second)
+      log(LogLevel::warning,
+          "a call stays with the interpreter: " + std::string(error.what()));
   }
   parts.signature = signature_of(inputs);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
@@ -111,18 +122,20 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
   plan_options.level = engine_.level();
   plan_options.strict_sums = options_.strict_sums;
   if (options_.contraction == CompileOptions::Contraction::onednn)
-    plan_options.products = [level = engine_.level()](
-                                const program::TileStep& step) {
-      return kernels::make_matmul_kernel(step, level);
+    plan_options.products = [this](const program::TileStep& step) {
+      return kernels::make_matmul_kernel(step, engine_.level(), threads_);
     };
-  plan_options.kernels = kernels::make_kernel;
+  plan_options.kernels = [this](const program::KernelRequest& request) {
+    return kernels::make_kernel(request, threads_);
+  };
   program::Program program = program::plan(model, plan_options);
   parts.timings.passes_ms = watch.lap_ms();
   jit::ProgramCode code = engine_.compile(program, threads_);
   watch.lap_ms();
   program::Executable::Parts run;
-  run.packed = weights_.get(program.packed, support::ThreadPool::shared(),
-                            threads_);
+  WeightStore::Packed packed = weights_.get(
+      program.packed, support::ThreadPool::shared(), threads_);
+  run.packed = std::move(packed.addresses);
   parts.timings.pack_ms = watch.lap_ms();
   for (const program::Step& step : program.steps)
     run.plans.push_back(program::kernel_plan(step.body, engine_.level()));
@@ -139,7 +152,9 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
         code.code->origin() == jit::CodeOrigin::disk;
     parts.code_bytes = code.code->code_bytes();
   }
-  run.keep_alive = code.code;
+  run.keep_alive = std::make_shared<
+      std::pair<decltype(code.code), decltype(packed.blocks)>>(
+      code.code, std::move(packed.blocks));
   run.program = std::move(program);
   parts.executable =
       std::make_unique<program::Executable>(std::move(run));

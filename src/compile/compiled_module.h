@@ -41,6 +41,7 @@ class CompiledModule : public fx::NativeForward,
   support::BlockPool blocks_;
   ShapeTable shapes_;
   std::mutex compile_mutex_;  // One compilation of this module at a time.
+  std::set<std::string> reported_;  // Why calls stay with the interpreter.
   std::mutex pending_mutex_;
   std::set<size_t> pending_;  // Hashes of inputs queued for the background.
 };

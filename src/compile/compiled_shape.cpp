@@ -1,6 +1,7 @@
 #include "src/compile/compiled_shape.h"
 
 #include <array>
+#include <bit>
 #include <cstdio>
 
 namespace fxjit {
@@ -9,6 +10,7 @@ namespace {
 using program::Buffer;
 using program::Home;
 using program::Program;
+using program::TensorSpec;
 
 size_t mix(size_t hash, uint64_t word) {
   return (hash ^ word) * 0x9e3779b97f4a7c15u + (hash >> 29);
@@ -45,6 +47,9 @@ bool same_inputs(const Value& known, const Value& given) {
         return false;
     return true;
   }
+  if (known.is_float())  // 0.0 and -0.0 differ, NaN is NaN.
+    return std::bit_cast<uint64_t>(known.as_double()) ==
+           std::bit_cast<uint64_t>(given.as_double());
   return same(known, given);
 }
 
@@ -151,11 +156,17 @@ Value CompiledShape::run(std::span<const Value> inputs,
         buffer.home == Home::input
             ? *given.tensors[static_cast<size_t>(buffer.index)]
             : program.constants[static_cast<size_t>(buffer.index)];
+    const TensorSpec& spec = output.spec;
+    if (!output.copied && offset == 0 && spec.dtype == base.dtype() &&
+        spec.sizes == base.sizes() && spec.strides == base.strides())
+      return base;
     // The view may have another dtype than its base.
     const int64_t start =
         base.offset() * static_cast<int64_t>(base.item_size()) / item;
-    return Tensor::view(base.storage(), output.spec.sizes, output.spec.dtype,
-                        output.spec.strides, start + offset);
+    const Tensor view =
+        Tensor::view(base.storage(), spec.sizes, spec.dtype, spec.strides,
+                     start + offset);
+    return output.copied ? view.clone() : view;
   };
   return map_leaves(program.result, wrap);
 }

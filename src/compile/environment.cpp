@@ -1,10 +1,12 @@
 #include "src/compile/environment.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
 
 #include "fxjit/log.h"
+#include "src/passes/pipeline.h"
 
 namespace fxjit {
 namespace {
@@ -19,6 +21,21 @@ void set_debug_level(const std::string& text) {
   set_log_level(text == "1" ? LogLevel::info : LogLevel::debug);
 }
 
+std::vector<std::string> known_passes(const std::string& list) {
+  const std::vector<std::string> known = passes::optional_passes();
+  std::vector<std::string> found;
+  std::stringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name.empty()) continue;
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      found.push_back(name);
+    else
+      log(LogLevel::warning,
+          "FXJIT_DISABLE: no pass is named " + name + "; ignored");
+  }
+  return found;
+}
+
 Environment read() {
   Environment env;
   set_debug_level(variable("FXJIT_DEBUG"));
@@ -28,9 +45,7 @@ Environment read() {
     log(LogLevel::warning, "FXJIT_BACKEND=" + backend +
                                ": expected interpreter or jit; ignored");
   env.dump_folder = variable("FXJIT_DUMP");
-  std::stringstream names(variable("FXJIT_DISABLE"));
-  for (std::string name; std::getline(names, name, ',');)
-    if (!name.empty()) env.disabled.push_back(name);
+  env.disabled = known_passes(variable("FXJIT_DISABLE"));
   return env;
 }
 

@@ -1,5 +1,8 @@
 #include "src/compile/weight_store.h"
 
+#include <algorithm>
+#include <set>
+
 #include "src/program/packing.h"
 
 namespace fxjit {
@@ -40,47 +43,76 @@ void release_pages(const PackedWeight& weight) {
 
 }  // namespace
 
-std::vector<const void*> WeightStore::get(
-    const std::vector<PackedWeight>& weights, support::ThreadPool& pool,
-    int threads) {
+bool WeightStore::Entry::is_of(const PackedWeight& weight) const {
+  if (sources.size() != weight.pieces.size()) return false;
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].lock() != weight.pieces[i].tensor.storage()) return false;
+  return true;
+}
+
+WeightStore::Packed WeightStore::get(const std::vector<PackedWeight>& weights,
+                                     support::ThreadPool& pool, int threads) {
   std::lock_guard lock(mutex_);
-  const int64_t width = program::tile_shape(level_).width();
+  Packed packed;
   std::vector<const PackedWeight*> fresh;
+  for (const PackedWeight& weight : weights) {
+    Entry& entry = entries_[weight.key];
+    auto block = entry.block.lock();
+    if (block && entry.is_of(weight))
+      packed.blocks.push_back(std::move(block));
+    else
+      fresh.push_back(&weight);
+  }
+  if (!fresh.empty()) pack(fresh, pool, threads, packed);
+  for (const PackedWeight& weight : weights)
+    packed.addresses.push_back(entries_.at(weight.key).address);
+  std::sort(packed.blocks.begin(), packed.blocks.end());
+  packed.blocks.erase(std::unique(packed.blocks.begin(), packed.blocks.end()),
+                      packed.blocks.end());
+  std::erase_if(entries_,
+                [](const auto& entry) { return entry.second.block.expired(); });
+  return packed;
+}
+
+// All in one block, in order.
+void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
+                       support::ThreadPool& pool, int threads, Packed& packed) {
+  const int64_t width = program::tile_shape(level_).width();
   std::vector<size_t> offsets;
   size_t elements = 0;
-  for (const PackedWeight& weight : weights) {
-    if (packed_.contains(weight.key)) continue;
-    fresh.push_back(&weight);
+  for (const PackedWeight* weight : fresh) {
     offsets.push_back(elements);
-    elements += padded_elements(weight, width);
+    elements += padded_elements(*weight, width);
   }
-  if (!fresh.empty()) {
-    support::AlignedBlock block(elements * sizeof(float));
-    auto* base = reinterpret_cast<float*>(block.data());
-    pool.parallel_for(
-        static_cast<int64_t>(fresh.size()),
-        [&](int64_t begin, int64_t end, int) {
-          for (int64_t i = begin; i < end; ++i) {
-            const auto at = static_cast<size_t>(i);
-            pack(*fresh[at], width, base + offsets[at]);
-            release_pages(*fresh[at]);
-          }
-        },
-        threads);
-    for (size_t i = 0; i < fresh.size(); ++i)
-      packed_[fresh[i]->key] = base + offsets[i];
-    blocks_.push_back(std::move(block));
+  const auto block =
+      std::make_shared<support::AlignedBlock>(elements * sizeof(float));
+  auto* base = reinterpret_cast<float*>(block->data());
+  pool.parallel_for(
+      static_cast<int64_t>(fresh.size()),
+      [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+          const auto at = static_cast<size_t>(i);
+          fxjit::pack(*fresh[at], width, base + offsets[at]);
+          release_pages(*fresh[at]);
+        }
+      },
+      threads);
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    Entry& entry = entries_[fresh[i]->key];
+    entry = {{}, block, base + offsets[i]};
+    for (const program::PackPiece& piece : fresh[i]->pieces)
+      entry.sources.push_back(piece.tensor.storage());
   }
-  std::vector<const void*> addresses;
-  for (const PackedWeight& weight : weights)
-    addresses.push_back(packed_.at(weight.key));
-  return addresses;
+  packed.blocks.push_back(block);
 }
 
 size_t WeightStore::bytes() const {
   std::lock_guard lock(mutex_);
+  std::set<std::shared_ptr<const support::AlignedBlock>> blocks;
+  for (const auto& [key, entry] : entries_)
+    if (auto block = entry.block.lock()) blocks.insert(std::move(block));
   size_t total = 0;
-  for (const support::AlignedBlock& block : blocks_) total += block.size();
+  for (const auto& block : blocks) total += block->size();
   return total;
 }
 

@@ -18,21 +18,39 @@ namespace fxjit {
 
 class WeightStore {
  public:
+  // Packed weights of one program, in its order, and what keeps them.
+  struct Packed {
+    std::vector<const void*> addresses;
+    std::vector<std::shared_ptr<const support::AlignedBlock>> blocks;
+  };
+
   explicit WeightStore(CpuLevel level) : level_(level) {}
 
-  // Addresses of the packed weights, packing what is new on up to `threads`
-  // threads. They live as long as the store. Mapped pages of what was packed
-  // are given back. Thread-safe.
-  std::vector<const void*> get(const std::vector<program::PackedWeight>& weights,
-                               support::ThreadPool& pool, int threads);
+  // Packs what is new on up to `threads` threads. Weights are freed with the
+  // last program that keeps them. Mapped pages of what was packed are given
+  // back. Thread-safe.
+  Packed get(const std::vector<program::PackedWeight>& weights,
+             support::ThreadPool& pool, int threads);
 
+  // Of all weights that are kept.
   size_t bytes() const;
 
  private:
+  struct Entry {
+    // Of the pieces: another tensor may come to lie where a freed one was.
+    std::vector<std::weak_ptr<Storage>> sources;
+    std::weak_ptr<const support::AlignedBlock> block;
+    const float* address = nullptr;
+
+    bool is_of(const program::PackedWeight& weight) const;
+  };
+
+  void pack(const std::vector<const program::PackedWeight*>& fresh,
+            support::ThreadPool& pool, int threads, Packed& packed);
+
   CpuLevel level_;
   mutable std::mutex mutex_;
-  std::map<std::string, const float*> packed_;
-  std::vector<support::AlignedBlock> blocks_;
+  std::map<std::string, Entry> entries_;
 };
 
 }  // namespace fxjit

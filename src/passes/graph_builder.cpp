@@ -145,13 +145,14 @@ Value GraphBuilder::placeholder(std::string_view name, const Value& val) {
   return proxy(node);
 }
 
-Value GraphBuilder::constant(const Tensor& tensor) {
+Value GraphBuilder::constant(const Tensor& tensor, bool computed) {
   auto& known = constant_nodes_[tensor.id()];
   if (!known) {
     const auto index = static_cast<int64_t>(constants_.size());
     constants_.push_back(tensor);
     known = graph_->get_attr("constant_" + std::to_string(index));
     known->meta().set("constant", index);
+    if (computed) known->meta().set("computed", true);
     // Its memory starts with its first element, as that of inputs does.
     known->set_val(
         Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides()));
@@ -172,7 +173,8 @@ ValueList GraphBuilder::nodes_of(const ValueList& args) {
 
 Value GraphBuilder::wrap_tensors(const Value& value) {
   return map_leaves(value, [&](const Value& leaf) {
-    return leaf.is_tensor() ? constant(leaf.as_tensor()) : leaf;
+    // Made by a call without inputs: the graph's own tensors are attributes.
+    return leaf.is_tensor() ? constant(leaf.as_tensor(), true) : leaf;
   });
 }
 
@@ -311,13 +313,21 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
   for (; first != last; ++first)
     if (first->second.op == &op && identical(first->second.args, nodes))
       return proxy(first->second.constant);
+  bool computed = true;  // Unless it is a view of what someone holds.
   ValueList real;
   for (const Value& arg : args)
     real.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
       const Tensor* tensor = constant_of(leaf);
       return tensor ? Value(*tensor) : leaf;
     }));
-  const Value made = constant(ops::run_eager({op, real}).as_tensor());
+  const Tensor result = ops::run_eager({op, real}).as_tensor();
+  for (const Value& arg : args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (const Tensor* tensor = constant_of(leaf))
+        computed = computed && (tensor->storage() != result.storage() ||
+                                node_of(leaf)->meta().contains("computed"));
+    });
+  const Value made = constant(result, computed);
   folded_.emplace(hash, Folded{&op, nodes, node_of(made)});
   return made;
 }

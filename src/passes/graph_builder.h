@@ -32,8 +32,9 @@ class GraphBuilder {
   // A program input; `val` is a meta tensor.
   Value placeholder(std::string_view name, const Value& val);
   // A proxy of a parameter or other tensor that does not change. The same
-  // tensor gives the same node.
-  Value constant(const Tensor& tensor);
+  // tensor gives the same node. `computed`: no one else holds it, so that a
+  // model that returns it returns a copy.
+  Value constant(const Tensor& tensor, bool computed = false);
   // Calls `op` with bound arguments, which may hold proxies and tensors.
   Value call(const ops::Op& op, ValueList args);
   // Ends the graph. `result` is what the model returns.

@@ -41,7 +41,8 @@ ModelGraph rebuild(const ModelGraph& model, GraphBuilder::Options options,
         value = builder.placeholder(node->name(), node->val());
         break;
       case fx::Opcode::get_attr:
-        value = builder.constant(model.constant(*node));
+        value = builder.constant(model.constant(*node),
+                                 node->meta().contains("computed"));
         break;
       case fx::Opcode::output:
         return builder.finish(output_of(builder, *node, map(node->arg(0)),

@@ -141,6 +141,12 @@ class Planner {
     return text;
   }
 
+  static bool is_computed(const fx::Node& node) {
+    const fx::Node* root = &node;
+    if (root->called_op() == &passes::as_strided_op()) root = root->arg_node(0);
+    return root->meta().contains("computed");
+  }
+
   void add_outputs(const fx::Node& node) {
     Program& program = builder_.program();
     int32_t fresh = 0;
@@ -155,7 +161,8 @@ class Planner {
       program.outputs.push_back(
           {{placed.val.dtype(), placed.val.sizes(), placed.val.strides()},
            placed.buffer,
-           placed.byte_offset});
+           placed.byte_offset,
+           is_computed(*leaf.as_node())});
       return Tensor::meta(placed.val.sizes(), placed.val.dtype(),
                           placed.val.strides());
     });

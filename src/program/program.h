@@ -78,6 +78,7 @@ struct Program {
     TensorSpec spec;
     int32_t buffer = -1;  // Home output, input (a view of one) or constant.
     int64_t byte_offset = 0;
+    bool copied = false;  // A constant of the program's own: given as a copy.
   };
   std::vector<Output> outputs;
   Value result;

@@ -1,0 +1,172 @@
+// Shapes not seen before: compiled by the call or behind it, prepared, kept
+// within bounds, from several threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::options_for;
+using testing::random_tensor;
+using testing::value_difference;
+
+CompileOptions quick() { return options_for(host_cpu_level()); }
+
+const Tensor& weight() {
+  static const auto* const made =
+      new Tensor(random_tensor({8, 6}, DType::f32, 7));
+  return *made;
+}
+
+// softmax(gelu(x W^T)), for inputs [..., 6].
+nn::Ref<fx::GraphModule> model() {
+  return fx::symbolic_trace(
+      [](Value x) { return softmax(F::gelu(F::linear(x, weight())), -1); },
+      {"x"}, "f");
+}
+
+ValueList batch(int64_t rows, uint32_t seed = 1) {
+  return {random_tensor({rows, 6}, DType::f32, seed)};
+}
+
+void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
+  EXPECT_EQ(
+      value_difference(gm.forward(inputs), gm.interpret(inputs), 1e-5, 1e-6),
+      "");
+}
+
+int shapes_in(const std::string& report) {
+  int count = 0;
+  for (size_t at = 0; (at = report.find("inputs: ", at)) != report.npos; ++at)
+    ++count;
+  return count;
+}
+
+TEST(NewShapes, AreCompiledByTheCallThatBringsThem) {
+  const auto gm = model();
+  compile(*gm, quick());
+  EXPECT_EQ(report(*gm), "");
+  for (int64_t rows : {1, 2, 5, 2, 1}) expect_right(*gm, batch(rows));
+  EXPECT_EQ(shapes_in(report(*gm)), 3);
+  EXPECT_THAT(report(*gm), Not(HasSubstr("interpreter")));
+}
+
+TEST(NewShapes, AreAnsweredAtOnceAndCompiledBehind) {
+  const auto gm = model();
+  CompileOptions options = quick();
+  options.new_shape = CompileOptions::NewShape::behind;
+  compile(*gm, options);
+  for (int64_t rows : {3, 4}) expect_right(*gm, batch(rows));
+  while (shapes_in(report(*gm)) < 2)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_THAT(report(*gm), Not(HasSubstr("interpreter")));
+  for (int64_t rows : {3, 4}) expect_right(*gm, batch(rows, 5));
+}
+
+TEST(NewShapes, CanBePreparedFromShapesAlone) {
+  const auto gm = model();
+  compile(*gm, quick());
+  const ValueList shapes{Tensor::meta({4, 6}, DType::f32)};
+  EXPECT_TRUE(prepare(*gm, shapes));
+  EXPECT_EQ(shapes_in(report(*gm)), 1);
+  expect_right(*gm, batch(4));
+  EXPECT_EQ(shapes_in(report(*gm)), 1);
+}
+
+TEST(NewShapes, StridesAreShapesToo) {
+  const auto gm = model();
+  compile(*gm, quick());
+  const Tensor wide = random_tensor({4, 12});
+  expect_right(*gm, {wide.as_strided({4, 6}, {12, 2}, 1)});
+  expect_right(*gm, {wide.as_strided({4, 6}, {0, 1}, 3)});
+  expect_right(*gm, {wide.as_strided({4, 6}, {1, 4}, 0)});
+  EXPECT_EQ(shapes_in(report(*gm)), 3);
+  // Where a tensor starts in its memory is no part of its shape.
+  expect_right(*gm, {wide.as_strided({4, 6}, {12, 2}, 0)});
+  EXPECT_EQ(shapes_in(report(*gm)), 3);
+}
+
+TEST(NewShapes, NumbersArePartOfThem) {
+  const auto gm = fx::symbolic_trace([](Value x, Value s) { return x / s; },
+                                     {"x", "s"}, "f");
+  compile(*gm, quick());
+  const Tensor x = random_tensor({5});
+  for (const Value& s : ValueList{2, 2.0, 3, true, 0.0, -0.0, NAN, NAN})
+    expect_right(*gm, {x, s});
+  EXPECT_EQ(shapes_in(report(*gm)), 7);
+}
+
+TEST(NewShapes, KeptProgramsAreBounded) {
+  const auto gm = model();
+  CompileOptions options = quick();
+  options.memory_cap = 200 << 10;
+  compile(*gm, options);
+  int most = 0;
+  for (int64_t rows = 1; rows <= 24; ++rows) {
+    expect_right(*gm, batch(rows));
+    most = std::max(most, shapes_in(report(*gm)));
+  }
+  EXPECT_LT(most, 24);
+  EXPECT_GE(most, 1);
+  // The newest stays, however small the cap.
+  options.memory_cap = 1;
+  compile(*gm, options);
+  for (int64_t rows = 1; rows <= 3; ++rows) expect_right(*gm, batch(rows));
+  EXPECT_EQ(shapes_in(report(*gm)), 1);
+}
+
+// Weights computed while compiling belong to one program; another's may come to
+// lie at the same place.
+TEST(NewShapes, WeightsOfDroppedProgramsAreForgotten) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x, Value s) {
+        return matmul(x, full({6, 6}, s) * tril(ones({6, 6})));
+      },
+      {"x", "s"}, "f");
+  CompileOptions options = quick();
+  options.memory_cap = 1;
+  compile(*gm, options);
+  for (int i = 0; i < 30; ++i) expect_right(*gm, {batch(2)[0], 0.5 + i});
+}
+
+TEST(NewShapes, ModulesMayGoWhileTheyAreCompiled) {
+  CompileOptions options = quick();
+  options.new_shape = CompileOptions::NewShape::behind;
+  for (int i = 1; i <= 30; ++i) {
+    const auto gm = model();
+    compile(*gm, options);
+    expect_right(*gm, batch(i));
+  }
+}
+
+TEST(NewShapes, ManyThreadsWithMixedShapes) {
+  using NewShape = CompileOptions::NewShape;
+  for (NewShape policy : {NewShape::wait, NewShape::behind}) {
+    const auto gm = model();
+    CompileOptions options = options_for(host_cpu_level(), 2);
+    options.new_shape = policy;
+    options.memory_cap = 300 << 10;  // Programs come and go.
+    compile(*gm, options);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&gm, t] {
+        for (int i = 0; i < 30; ++i)
+          expect_right(*gm, batch(1 + (i * (t + 1)) % 7, uint32_t(i)));
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace fxjit

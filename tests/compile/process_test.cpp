@@ -1,0 +1,241 @@
+// Compiled modules and their process: environment variables, the disk cache,
+// exits while compiling, denied executable memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "tests/compile/compile_testing.h"
+#include "tests/compile/subprocess.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::options_for;
+using testing::ProcessResult;
+using testing::random_tensor;
+using testing::run_child;
+using testing::TemporaryFolder;
+using testing::value_difference;
+using testing::WarningLog;
+
+nn::Ref<fx::GraphModule> model(int64_t width = 6) {
+  return fx::symbolic_trace(
+      [w = random_tensor({8, width})](Value x) {
+        return softmax(F::gelu(F::linear(x, w)) * 2, -1);
+      },
+      {"x"}, "f");
+}
+
+void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
+  EXPECT_EQ(
+      value_difference(gm.forward(inputs), gm.interpret(inputs), 1e-5, 1e-6),
+      "");
+}
+
+#define EXPECT_CHILD_OK(result) \
+  EXPECT_EQ((result).exit_code, 0) << (result).output
+
+// --- Environment. ---
+
+TEST(Child, DISABLED_Report) {
+  WarningLog log;
+  const auto gm = model();
+  compile(*gm, options_for(host_cpu_level()));
+  const ValueList inputs{random_tensor({5, 6})};
+  std::cout << "prepared: " << prepare(*gm, inputs) << "\n";
+  expect_right(*gm, inputs);
+  std::cout << "native: " << (gm->native_forward() != nullptr) << "\n"
+            << report(*gm);
+  for (const std::string& message : log.messages())
+    std::cout << "warning: " << message << "\n";
+}
+
+TEST(Environment, BackendInterpreter) {
+  const ProcessResult result =
+      run_child("Report", {{"FXJIT_BACKEND", "interpreter"}});
+  EXPECT_CHILD_OK(result);
+  EXPECT_THAT(result.output, HasSubstr("prepared: 0"));
+  EXPECT_THAT(result.output, HasSubstr("native: 0"));
+}
+
+TEST(Environment, BackendJit) {
+  const ProcessResult result = run_child("Report", {{"FXJIT_BACKEND", "jit"}});
+  EXPECT_CHILD_OK(result);
+  EXPECT_THAT(result.output, HasSubstr("native: 1"));
+  EXPECT_THAT(result.output, Not(HasSubstr("warning: ")));
+}
+
+TEST(Environment, BackendUnknown) {
+  const ProcessResult result = run_child("Report", {{"FXJIT_BACKEND", "gpu"}});
+  EXPECT_CHILD_OK(result);
+  EXPECT_THAT(result.output, HasSubstr("warning: FXJIT_BACKEND=gpu"));
+}
+
+TEST(Environment, DisabledPasses) {
+  const ProcessResult fused = run_child("Report");
+  EXPECT_THAT(fused.output, HasSubstr("contract+gelu+mul"));
+  const ProcessResult apart = run_child("Report", {{"FXJIT_DISABLE", "fuse"}});
+  EXPECT_CHILD_OK(apart);
+  EXPECT_THAT(apart.output, Not(HasSubstr("contract+")));
+  EXPECT_THAT(apart.output, HasSubstr("softmax"));
+}
+
+TEST(Environment, DisabledPassesUnknown) {
+  const ProcessResult result =
+      run_child("Report", {{"FXJIT_DISABLE", "fuse,no_such_pass"}});
+  EXPECT_CHILD_OK(result);
+  EXPECT_THAT(result.output,
+              HasSubstr("FXJIT_DISABLE: no pass is named no_such_pass"));
+}
+
+TEST(Environment, Dump) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      run_child("Report", {{"FXJIT_DUMP", folder.path() + "/new"}});
+  EXPECT_CHILD_OK(result);
+  std::string names;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder.path()))
+    names += entry.path().filename().string() + "\n";
+  for (const char* part : {"normalize", "lower", "fuse", ".ll", ".s"})
+    EXPECT_THAT(names, HasSubstr(part));
+}
+
+TEST(Environment, DumpToNowhere) {
+  const ProcessResult result =
+      run_child("Report", {{"FXJIT_DUMP", "/proc/no/such/folder"}});
+  EXPECT_CHILD_OK(result);
+  EXPECT_THAT(result.output, HasSubstr("native: 1"));
+  EXPECT_THAT(result.output, HasSubstr("warning: "));
+}
+
+// --- Disk cache. ---
+
+TEST(Child, DISABLED_Cached) {
+  const auto gm = model();
+  CompileOptions options = options_for(host_cpu_level());
+  options.cache_folder = std::getenv("FXJIT_TEST_FOLDER");
+  compile(*gm, options);
+  const ValueList inputs{random_tensor({5, 6})};
+  expect_right(*gm, inputs);
+  std::cout << "from disk: " << profile(*gm, inputs, 1).from_disk_cache << "\n";
+}
+
+TEST(DiskCache, ServesTheNextProcess) {
+  const TemporaryFolder folder;
+  const std::vector<std::pair<std::string, std::string>> environment{
+      {"FXJIT_TEST_FOLDER", folder.path()}};
+  const ProcessResult first = run_child("Cached", environment);
+  EXPECT_CHILD_OK(first);
+  EXPECT_THAT(first.output, HasSubstr("from disk: 0"));
+  const ProcessResult second = run_child("Cached", environment);
+  EXPECT_CHILD_OK(second);
+  EXPECT_THAT(second.output, HasSubstr("from disk: 1"));
+}
+
+TEST(DiskCache, DamagedEntriesAreCompiledAnew) {
+  const TemporaryFolder folder;
+  const std::vector<std::pair<std::string, std::string>> environment{
+      {"FXJIT_TEST_FOLDER", folder.path()}};
+  EXPECT_CHILD_OK(run_child("Cached", environment));
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (!entry.is_regular_file() || entry.file_size() < 100) continue;
+    std::fstream file(entry.path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(entry.file_size() / 2));
+    file.write("damaged", 7);
+    ++files;
+  }
+  EXPECT_GT(files, 0);
+  const ProcessResult again = run_child("Cached", environment);
+  EXPECT_CHILD_OK(again);
+  EXPECT_THAT(again.output, HasSubstr("from disk: 0"));
+}
+
+TEST(DiskCache, FolderThatCannotBeWritten) {
+  const ProcessResult result =
+      run_child("Cached", {{"FXJIT_TEST_FOLDER", "/proc/no/such/folder"}});
+  EXPECT_CHILD_OK(result);
+  EXPECT_THAT(result.output, HasSubstr("from disk: 0"));
+}
+
+// --- Exits. ---
+
+TEST(Child, DISABLED_ExitWhileCompiling) {
+  CompileOptions options = options_for(host_cpu_level(), 2);
+  options.new_shape = CompileOptions::NewShape::behind;
+  // Still there while static objects go.
+  static std::vector<nn::Ref<fx::GraphModule>> modules;
+  for (int64_t width = 5; width < 12; ++width) {
+    modules.push_back(model(width));
+    compile(*modules.back(), options);
+    for (int64_t rows = 1; rows < 4; ++rows)
+      expect_right(*modules.back(), {random_tensor({rows, width})});
+  }
+  const int64_t done = std::atoll(std::getenv("FXJIT_TEST_DONE"));
+  // Exit once this many have been compiled, in the middle of the next.
+  while (done > 0 && modules[static_cast<size_t>(done - 1)]->report().empty()) {
+  }
+  std::exit(0);
+}
+
+TEST(Exit, WhileCompiling) {
+  for (const char* done : {"0", "1", "2", "5"}) {
+    const ProcessResult result =
+        run_child("ExitWhileCompiling", {{"FXJIT_TEST_DONE", done}});
+    EXPECT_CHILD_OK(result);
+  }
+}
+
+// --- Denied executable memory. ---
+
+TEST(Child, DISABLED_NoExecutableMemory) {
+  constexpr int kSetMdwe = 65, kRefuseExecGain = 1;
+  if (prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0) != 0) {
+    std::cout << "no such limit here\n";
+    return;
+  }
+  WarningLog log;
+  const auto gm = model();
+  compile(*gm, options_for(host_cpu_level()));
+  const ValueList inputs{random_tensor({5, 6})};
+  for (int i = 0; i < 3; ++i) expect_right(*gm, inputs);
+  expect_right(*gm, {random_tensor({2, 6})});
+  std::cout << "prepared: " << prepare(*gm, inputs) << "\n"
+            << report(*gm) << "warnings: " << log.messages().size() << "\n";
+  // oneDNN's convolutions would crash.
+  const Tensor kernel = random_tensor({4, 3, 3, 3});
+  const auto conv = fx::symbolic_trace(
+      [&](Value x) { return F::max_pool2d(F::conv2d(x, kernel), 2); }, {"x"},
+      "f");
+  compile(*conv, options_for(host_cpu_level()));
+  expect_right(*conv, {random_tensor({2, 3, 8, 8})});
+  std::cout << "done\n";
+}
+
+TEST(NoExecutableMemory, InterpreterServes) {
+  const ProcessResult result = run_child("NoExecutableMemory");
+  EXPECT_CHILD_OK(result);
+  if (result.output.find("no such limit") != std::string::npos)
+    GTEST_SKIP() << "this kernel has no PR_SET_MDWE";
+  EXPECT_THAT(result.output, HasSubstr("prepared: 0"));
+  EXPECT_THAT(result.output, HasSubstr("interpreter: "));
+  EXPECT_THAT(result.output, HasSubstr("warnings: 1\n"));
+  EXPECT_THAT(result.output, HasSubstr("done"));
+}
+
+}  // namespace
+}  // namespace fxjit
