@@ -113,7 +113,22 @@ Node* Graph::create_node(Opcode op, const Target& target, ValueList args,
   node->attach_inputs();
   node->insert_before(insert_after_ ? insert_anchor_->next_ : insert_anchor_);
   ++size_;
+  if (hooks_ && !hooks_->empty()) run_create_hooks(node);
   return node;
+}
+
+// A hook that throws refuses the node.
+void Graph::run_create_hooks(Node* node) {
+  struct Refusal {
+    Graph& graph;
+    Node* node;
+    ~Refusal() {
+      if (node) graph.remove(node);
+    }
+  };
+  Refusal refusal{*this, node};
+  hooks_->created(*node);
+  refusal.node = nullptr;
 }
 
 Node* Graph::placeholder(std::string_view name, Value type,
@@ -203,7 +218,12 @@ void Graph::erase_node(Node* node) {
                            " from wrong graph!",
                        node->error_context());
   if (node->erased_ || node == root_) return;
+  if (hooks_) hooks_->erasing(*node);
   touch();
+  remove(node);
+}
+
+void Graph::remove(Node* node) {
   move_anchor_off(node);
   node->remove_from_list();
   node->erased_ = true;
@@ -243,6 +263,11 @@ Node* Graph::find_node(std::string_view name) const {
   for (Node* node : nodes())
     if (node->name_ == name) return node;
   return nullptr;
+}
+
+NodeHooks& Graph::hooks() {
+  if (!hooks_) hooks_ = std::make_unique<NodeHooks>();
+  return *hooks_;
 }
 
 void Graph::thaw() {

@@ -162,7 +162,9 @@ void GraphModule::assign_attribute(std::string_view target,
 }
 
 void GraphModule::set_graph(std::unique_ptr<Graph> graph) {
+  graph->lint(this);
   running_.reset();
+  if (graph_->hooks_) graph->hooks_ = std::move(graph_->hooks_);
   graph_ = std::move(graph);
   graph_->set_owning_module(this);
   recompile();
@@ -213,6 +215,8 @@ std::string GraphModule::str() const {
 nn::Ref<GraphModule> GraphModule::copy() const {
   auto made = GraphModule::create(*this, graph_->copy(), type_name());
   made->tracer_name_ = tracer_name_;
+  if (graph_->hooks_)
+    made->graph_->hooks_ = std::make_unique<NodeHooks>(*graph_->hooks_);
   for (const Node* node : graph_->find_nodes(Opcode::call_module)) {
     const std::string path(node->target_name());
     const auto* nested = dynamic_cast<const GraphModule*>(find_submodule(path));
@@ -252,20 +256,25 @@ std::vector<Value> GraphModule::bind_inputs(const ValueList& args,
 }
 
 const nn::Signature& GraphModule::signature() const {
-  return running_->signature();
+  const nn::Signature* const own = running_->graph().codegen().signature();
+  return own ? *own : running_->signature();
 }
 
 Value GraphModule::invoke(const ValueList& args, const Kwargs& kwargs) {
-  const Graph& graph = running_->graph();
-  if (graph.has_codegen())
+  const CodeGen& codegen = running_->graph().codegen();
+  if (const nn::Signature* own = codegen.signature())
     return run_inputs(
-        bind_inputs(graph.codegen().process_inputs(args), kwargs));
+        codegen.process_inputs(own->bind(args, kwargs, "forward")));
+  if (running_->graph().has_codegen())
+    return run_inputs(bind_inputs(codegen.process_inputs(args), kwargs));
   if (kwargs.empty() && running_->takes_directly(args.size()))
     return run_inputs(args);
   return run_inputs(bind_inputs(args, kwargs));
 }
 
 Value GraphModule::invoke_bound(std::vector<Value> inputs) {
+  const CodeGen& codegen = running_->graph().codegen();
+  if (codegen.signature()) inputs = codegen.process_inputs(std::move(inputs));
   return run_inputs(inputs);
 }
 

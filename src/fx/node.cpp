@@ -21,24 +21,6 @@ Value substitute(const Value& value, const Node* from, Node* to) {
   });
 }
 
-bool impure(ops::Purity purity, bool impure_random) {
-  switch (purity) {
-    case ops::Purity::pure:
-      return false;
-    case ops::Purity::random:
-      return impure_random;
-    case ops::Purity::mutates:
-    case ops::Purity::effect:
-      return true;
-  }
-  return true;
-}
-
-// torch names methods that write their tensor with one underscore at the end.
-bool named_in_place(std::string_view method) {
-  return method.size() > 1 && method.ends_with('_') && !method.ends_with("__");
-}
-
 }  // namespace
 
 Node::~Node() {
@@ -48,11 +30,14 @@ Node::~Node() {
 void Node::rename(std::string_view candidate) {
   if (candidate == name_) return;
   graph_->touch();
-  name_ = graph_->namespace_.create_name(candidate);
+  const std::string_view name = graph_->namespace_.create_name(candidate);
+  if (graph_->hooks_) announce_replacement(name, users().list());
+  name_ = name;
 }
 
 void Node::force_name(std::string_view name) {
   graph_->touch();
+  if (graph_->hooks_) announce_replacement(name, users().list());
   name_ = graph_->strings_.intern(name);
   graph_->namespace_.reserve(name);
   graph_->names_forced_ = true;
@@ -164,7 +149,20 @@ bool Node::precedes(const Node* other) const {
   return false;
 }
 
+// All hooks agree before the first user is changed.
+void Node::announce_replacement(std::string_view new_name,
+                                const std::vector<Node*>& users) {
+  const NodeHooks* const hooks = graph_->hooks_.get();
+  if (!hooks || hooks->empty()) return;
+  for (Node* user : users) hooks->replacing(*this, new_name, *user);
+}
+
 void Node::replace_input_with(Node* old_input, Node* new_input) {
+  if (graph_->hooks_) old_input->announce_replacement(new_input->name_, {this});
+  exchange_input(old_input, new_input);
+}
+
+void Node::exchange_input(Node* old_input, Node* new_input) {
   detach_inputs();
   for (Value& arg : args_) arg = substitute(arg, old_input, new_input);
   for (auto& [key, arg] : kwargs_) arg = substitute(arg, old_input, new_input);
@@ -180,12 +178,13 @@ std::vector<Node*> Node::replace_all_uses_with(
           "Called node.replace_all_uses_with(replace_with, "
           "propagate_meta=True), but replace_with already has .meta keys",
           replacement->error_context());
-    replacement->copy_meta_from(*this);
   }
   std::vector<Node*> changed = users().list();
   if (change_user)
     std::erase_if(changed, [&](Node* user) { return !change_user(user); });
-  for (Node* user : changed) user->replace_input_with(this, replacement);
+  announce_replacement(replacement->name_, changed);
+  if (propagate_meta) replacement->copy_meta_from(*this);
+  for (Node* user : changed) user->exchange_input(this, replacement);
   return changed;
 }
 
@@ -240,36 +239,6 @@ void Node::copy_meta_from(const Node& other) {
 ErrorContext Node::error_context() const {
   return {std::string(target_name()), std::string(name_),
           std::string(module_path()), source_};
-}
-
-bool Node::is_impure(bool impure_random) const {
-  switch (op_) {
-    case Opcode::placeholder:
-    case Opcode::output:
-    case Opcode::root:
-      return true;
-    case Opcode::get_attr:
-      return false;
-    case Opcode::call_module: {
-      const GraphModule* const owner = graph_->owning_module();
-      if (!owner)
-        throw AssertionError(
-            "self.graph.owning_module not set for purity check",
-            error_context());
-      return owner->get_submodule(target_name()).is_impure();
-    }
-    case Opcode::call_method: {
-      const ops::Spelling* const method = ops::find_method(target_name());
-      if (method) return impure(method->op->row.purity, impure_random);
-      return named_in_place(target_name());
-    }
-    case Opcode::call_function:
-      if (find_kwarg("out") && !find_kwarg("out")->is_none()) return true;
-      if (target_.function())
-        return impure(target_.function()->purity, impure_random);
-      return impure(target_.op()->row.purity, impure_random);
-  }
-  return true;
 }
 
 Value map_arg(const Value& value, const std::function<Value(Node*)>& fn) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/nn/signature.h"
 #include "fxjit/value.h"
 
 namespace fxjit::fx {
@@ -41,6 +42,8 @@ class CodeGen {
                                  bool expanded_def) const;
   // "return " followed by `result`, the Python expression of the output.
   virtual std::string generate_output(std::string_view result) const;
+  // Arguments of the generated function; null when they are the placeholders.
+  virtual const nn::Signature* signature() const { return nullptr; }
   // Turns the inputs of the generated function into those of the graph.
   virtual ValueList process_inputs(ValueList inputs) const;
   virtual Value process_outputs(Value outputs) const;

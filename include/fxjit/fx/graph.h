@@ -21,6 +21,7 @@
 #include "fxjit/fx/codegen.h"
 #include "fxjit/fx/namespace.h"
 #include "fxjit/fx/node.h"
+#include "fxjit/fx/node_hooks.h"
 #include "fxjit/fx/string_pool.h"
 
 namespace fxjit::nn {
@@ -203,6 +204,8 @@ class Graph {
 
   // Makes `name` unavailable to nodes created later.
   void reserve_name(std::string_view name) { namespace_.reserve(name); }
+  // Functions that learn of edits. Copies of the graph have none.
+  NodeHooks& hooks();
   // The tracer behind `fx::proxy(node)`.
   TracerBase& appending_tracer();
   // From now on, the first edit lets the owning module keep a copy of the graph
@@ -212,6 +215,7 @@ class Graph {
  private:
   friend class Node;
   friend class InsertScope;
+  friend class GraphModule;
 
   template <typename Fn>
   static Value map_value(const Value& value, Fn& map) {
@@ -248,6 +252,8 @@ class Graph {
   }
   void thaw();
   void move_anchor_off(const Node* node);
+  void run_create_hooks(Node* node);
+  void remove(Node* node);
   void lint_order() const;
   void lint_names() const;
   void lint_targets(const nn::Module& root) const;
@@ -267,6 +273,7 @@ class Graph {
   GraphModule* owning_module_ = nullptr;
   std::shared_ptr<const CodeGen> codegen_;  // Shared by copies of the graph.
   std::unique_ptr<TracerBase> appending_tracer_;
+  std::unique_ptr<NodeHooks> hooks_;  // Null: never asked for.
 };
 
 }  // namespace fxjit::fx

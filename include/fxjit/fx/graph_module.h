@@ -100,6 +100,20 @@ class GraphModule : public nn::Module {
   bool delete_submodule(std::string_view target);
   void delete_all_unused_submodules();
 
+  // Functions that learn of edits of the graph, also of one set later; copies
+  // of the module have them too. ValueError for an empty function or an unknown
+  // id.
+  HookId register_create_node_hook(NodeHooks::Create hook) {
+    return graph_->hooks().add_create(std::move(hook));
+  }
+  HookId register_erase_node_hook(NodeHooks::Erase hook) {
+    return graph_->hooks().add_erase(std::move(hook));
+  }
+  HookId register_replace_node_hook(NodeHooks::Replace hook) {
+    return graph_->hooks().add_replace(std::move(hook));
+  }
+  void unregister_node_hook(HookId id) { graph_->hooks().remove(id); }
+
   // Name of the tracer class that made the graph, for printing; may be empty.
   const std::string& tracer_name() const { return tracer_name_; }
   void set_tracer_name(std::string name) { tracer_name_ = std::move(name); }

@@ -164,6 +164,9 @@ class Node {
   void detach_inputs();
   void reserve_uses(uint32_t count);  // Keeps the uses that are there.
   void add_use(Node* input);
+  void exchange_input(Node* old_input, Node* new_input);
+  void announce_replacement(std::string_view new_name,
+                            const std::vector<Node*>& users);
   void remove_from_list();
   void insert_before(Node* at);
 

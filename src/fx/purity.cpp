@@ -1,0 +1,137 @@
+// Node::is_impure and the functions declared to have side effects.
+#include "fxjit/fx/purity.h"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+#include "fxjit/fx/graph.h"
+#include "fxjit/fx/graph_module.h"
+
+namespace fxjit::fx {
+namespace {
+
+class SideEffects {
+ public:
+  static SideEffects& instance() {
+    // Never destroyed: graphs may outlive main.
+    static SideEffects* const table = new SideEffects;
+    return *table;
+  }
+
+  void add(const void* function) {
+    std::lock_guard lock(mutex_);
+    functions_.insert(function);
+    any_.store(true, std::memory_order_release);
+  }
+  bool contains(const void* function) {
+    if (!any_.load(std::memory_order_acquire)) return false;
+    std::lock_guard lock(mutex_);
+    return functions_.contains(function);
+  }
+
+ private:
+  std::atomic<bool> any_{false};  // Spares most processes the lock.
+  std::mutex mutex_;
+  std::unordered_set<const void*> functions_;
+};
+
+const void* identity_of(const Target& function) {
+  if (function.function()) return function.function();
+  return function.spelling();
+}
+
+bool impure(ops::Purity purity, bool impure_random) {
+  switch (purity) {
+    case ops::Purity::pure:
+      return false;
+    case ops::Purity::random:
+      return impure_random;
+    case ops::Purity::mutates:
+    case ops::Purity::effect:
+      return true;
+  }
+  return true;
+}
+
+// torch names what writes its tensor with one underscore at the end.
+bool named_in_place(std::string_view method) {
+  return method.size() > 1 && method.ends_with('_') && !method.ends_with("__");
+}
+
+bool is_true(const Value& value) { return value.is_bool() && value.as_bool(); }
+
+// The argument "inplace" of ops that have one, by name or by position. What is
+// not known before the graph runs counts as true.
+bool writes_by_option(const ops::Op& op, const Node& node) {
+  const int position = op.index_of("inplace");
+  if (position < 0) return false;
+  const auto index = static_cast<size_t>(position);
+  const Value* option = node.find_kwarg("inplace");
+  if (!option && index < node.args().size()) option = &node.args()[index];
+  return option && (option->is_node() || is_true(*option));
+}
+
+bool op_is_impure(const ops::Op& op, const Node& node, bool impure_random) {
+  return impure(op.row.purity, impure_random) || writes_by_option(op, node);
+}
+
+}  // namespace
+
+Target has_side_effect(const Target& function) {
+  if (!function.callable())
+    throw ValueError("[has_side_effect] function: expected a callable, got \"" +
+                     std::string(function.text()) + "\"");
+  SideEffects::instance().add(identity_of(function));
+  return function;
+}
+
+Target has_side_effect(std::string_view function) {
+  if (const ops::Spelling* spelling = ops::find_function(function))
+    return has_side_effect(Target(*spelling));
+  if (const Function* defined = find_defined_function(function))
+    return has_side_effect(Target(*defined));
+  throw KeyError(
+      "[has_side_effect] function: expected a name of the op table, got " +
+      std::string(function));
+}
+
+bool is_side_effectful(const Target& function) {
+  return function.callable() &&
+         SideEffects::instance().contains(identity_of(function));
+}
+
+bool Node::is_impure(bool impure_random) const {
+  switch (op_) {
+    case Opcode::placeholder:
+    case Opcode::output:
+    case Opcode::root:
+      return true;
+    case Opcode::get_attr:
+      return false;
+    case Opcode::call_module: {
+      const GraphModule* const owner = graph_->owning_module();
+      if (!owner)
+        throw AssertionError(
+            "self.graph.owning_module not set for purity check",
+            error_context());
+      return owner->get_submodule(target_name()).is_impure();
+    }
+    case Opcode::call_method: {
+      const ops::Spelling* const method = ops::find_method(target_name());
+      if (method) return op_is_impure(*method->op, *this, impure_random);
+      return named_in_place(target_name());
+    }
+    case Opcode::call_function: {
+      const Value* const out = find_kwarg("out");
+      if (out && !out->is_none()) return true;
+      if (is_side_effectful(target_)) return true;
+      if (target_.function())
+        return impure(target_.function()->purity, impure_random);
+      return op_is_impure(*target_.op(), *this, impure_random);
+    }
+  }
+  return true;
+}
+
+}  // namespace fxjit::fx
