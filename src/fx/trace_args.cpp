@@ -1,14 +1,24 @@
 // The arguments of a trace: placeholders, or the values they are fixed to.
 #include <algorithm>
 
+#include "fxjit/fx/pytree.h"
 #include "fxjit/fx/tracer.h"
+#include "fxjit/log.h"
 #include "src/fx/builtins.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {
 namespace {
 
-struct PlaceholderMark : Counted {};
+struct PlaceholderMark : Counted {
+  std::string key;  // Of PH with a key; "" otherwise.
+};
+
+const PlaceholderMark* as_mark(const Value& value) {
+  return value.is_opaque()
+             ? dynamic_cast<const PlaceholderMark*>(value.as_opaque())
+             : nullptr;
+}
 
 std::string specialised_text(const std::string& name, const Value& value) {
   std::string text = name + " has been specialized to have value ";
@@ -16,8 +26,37 @@ std::string specialised_text(const std::string& name, const Value& value) {
   return text + " but got another value";
 }
 
-bool is_container(const Value& value) {
-  return value.is_sequence() || value.is_dict();
+// What torch compares with ==: its base types but tensors.
+bool can_be_asserted(const Value& value) {
+  return value.is_number() || value.is_string() || value.is_dtype();
+}
+
+void warn_not_asserted(const std::string& name) {
+  log(LogLevel::warning,
+      "Was not able to add assertion to guarantee correct input " + name +
+          " to specialized function. It is up to the user to make sure that "
+          "your inputs match the inputs you specialized the function with.");
+}
+
+bool is_positional(const ConcreteArgs& concrete) {
+  return !concrete.empty() && concrete[0].first.empty();
+}
+
+bool is_variadic(const nn::ArgSpec& spec) { return spec.name[0] == '*'; }
+
+// Positional concrete arguments under the names of the arguments they are for.
+ConcreteArgs named(const nn::Signature& signature,
+                   const ConcreteArgs& positional) {
+  ConcreteArgs result;
+  for (const size_t i : signature.python_order()) {
+    if (is_variadic(signature.args()[i])) break;
+    result.emplace_back(signature.args()[i].name,
+                        i < positional.size() ? positional[i].second : Value());
+  }
+  if (result.size() == positional.size()) return result;
+  throw RuntimeError("Tracing expected " + std::to_string(result.size()) +
+                     " arguments but got " + std::to_string(positional.size()) +
+                     " concrete arguments");
 }
 
 ValueList default_args(const nn::ArgSpec& spec) {
@@ -32,23 +71,56 @@ Value PH() {
   return mark;
 }
 
-bool is_placeholder(const Value& value) {
-  return value.is_opaque() &&
-         dynamic_cast<PlaceholderMark*>(value.as_opaque()) != nullptr;
+Value PH(std::string ph_key) {
+  auto* const mark = new PlaceholderMark;
+  mark->key = std::move(ph_key);
+  return Value::opaque(mark);
+}
+
+bool is_placeholder(const Value& value) { return as_mark(value) != nullptr; }
+
+ConcreteArgs concrete_tuple(ValueList values) {
+  ConcreteArgs positional;
+  for (Value& value : values) positional.emplace_back("", std::move(value));
+  return positional;
 }
 
 std::vector<Value> Tracer::create_args_for_root(
     const nn::Signature& signature, const ConcreteArgs& concrete_args) {
-  // Python's order of variables: "*args" and "**kwargs" come last.
   const std::vector<nn::ArgSpec>& specs = signature.args();
+  const bool positional = is_positional(concrete_args);
+  const auto variadic = std::count_if(specs.begin(), specs.end(), is_variadic);
+  // torch counts "self": a module takes nothing but "*args" here, a function
+  // one argument before them.
+  const auto declared = static_cast<std::ptrdiff_t>(specs.size()) - variadic +
+                        (root_is_fresh_ ? 0 : 1);
+  if (positional && variadic > 0 && declared == 1)
+    return inputs_of_variadic(signature, concrete_args);
+  const ConcreteArgs& concrete =
+      positional ? named(signature, concrete_args) : concrete_args;
   std::vector<Value> bound(specs.size());
-  for (size_t i = 0; i < specs.size(); ++i)
-    if (specs[i].name[0] != '*')
-      bound[i] = placeholder(specs[i], concrete_args);
-  for (size_t i = 0; i < specs.size(); ++i)
-    if (specs[i].name[0] == '*')
-      bound[i] = placeholder(specs[i], concrete_args);
+  for (const size_t i : signature.python_order())
+    bound[i] = placeholder(specs[i], concrete);
   return bound;
+}
+
+// As many inputs as positional arguments are given; "*args" takes those for
+// which nothing else is declared.
+std::vector<Value> Tracer::inputs_of_variadic(const nn::Signature& signature,
+                                              const ConcreteArgs& concrete) {
+  ValueList inputs;
+  for (const auto& [name, value] : concrete) {
+    inputs.push_back(create_proxy(
+        Opcode::placeholder, "input_" + std::to_string(inputs.size()), {}, {}));
+    mark_placeholder(inputs.back(), value);
+  }
+  return signature.bind(inputs, {}, traced_func_name);
+}
+
+void Tracer::mark_placeholder(const Value& proxy, const Value& concrete) {
+  const PlaceholderMark* const mark = as_mark(concrete);
+  if (mark && !mark->key.empty())
+    node_of(proxy)->meta().set("ph_key", mark->key);
 }
 
 Value Tracer::placeholder(const nn::ArgSpec& spec,
@@ -67,23 +139,28 @@ Value Tracer::placeholder(const nn::ArgSpec& spec,
 // with the value given here.
 Value Tracer::specialise(const nn::ArgSpec& spec, const Value& value,
                          int* count) {
-  if (is_container(value))
-    return map_leaves(value, [&](const Value& leaf) {
+  if (TreeSpec::is_node(value))
+    return tree_map(value, [&](const Value& leaf) {
       return specialise(spec, leaf, count);
     });
   ++*count;
   const Value out = create_proxy(Opcode::placeholder,
                                  spec.name + "_" + std::to_string(*count),
                                  default_args(spec), {});
-  if (is_placeholder(value)) return out;
+  if (is_placeholder(value)) {
+    mark_placeholder(out, value);
+    return out;
+  }
   const Value text = specialised_text(spec.name, value);
   if (value.is_none()) {
     create_proxy(Opcode::call_function, assert_is_none_target(), {out, text},
                  {});
-  } else if (!value.is_tensor()) {
+  } else if (can_be_asserted(value)) {
     const Value equal = ops::call_function(ops::get_function("_operator.eq"),
                                            {out, value}, {}, source());
     create_proxy(Opcode::call_function, assert_target(), {equal, text}, {});
+  } else {
+    warn_not_asserted(spec.name);
   }
   return value;
 }

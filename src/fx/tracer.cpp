@@ -1,5 +1,7 @@
 #include "fxjit/fx/tracer.h"
 
+#include "fxjit/fx/pytree_codegen.h"
+
 namespace fxjit::fx {
 namespace {
 
@@ -46,6 +48,7 @@ void Tracer::index_root() {
 std::unique_ptr<Graph> Tracer::trace(nn::Module& module,
                                      const ConcreteArgs& concrete_args) {
   root = handle_of(module);
+  root_is_fresh_ = false;
   if (traced_func_name == "forward")
     return run_trace(
         module.signature(),
@@ -63,6 +66,7 @@ std::unique_ptr<Graph> Tracer::trace(nn::Module& module,
 std::unique_ptr<Graph> Tracer::trace(const TracedFunction& function,
                                      const ConcreteArgs& concrete_args) {
   root = std::make_shared<nn::Module>();
+  root_is_fresh_ = true;
   return run_trace(function.signature, function.run, concrete_args);
 }
 
@@ -89,9 +93,31 @@ std::unique_ptr<Graph> Tracer::run_trace(
   index_root();
   const ActiveTracerScope active(this);
   std::vector<Value> args = create_args_for_root(signature, concrete_args);
-  const Value result = run(std::move(args));
+  bool nested = false;
+  for (size_t i = 0; i < args.size(); ++i)
+    nested = nested ||
+             (signature.args()[i].name[0] != '*' && TreeSpec::is_node(args[i]));
+  const Value in_tree = nested ? Value::tuple(args) : Value();
+  Value result = run(std::move(args));
+  if (nested) result = flatten_result(signature, in_tree, result);
   create_node(Opcode::output, "output", {create_arg(result)}, {});
   return std::move(traced.graph);
+}
+
+// The graph gives the leaves of the result; its code takes and gives trees.
+Value Tracer::flatten_result(const nn::Signature& signature,
+                             const Value& in_tree, const Value& result) {
+  auto [leaves, out_spec] = tree_flatten(result);
+  std::vector<std::string> names;
+  for (const size_t i : signature.python_order())
+    names.push_back(signature.args()[i].name);
+  ValueList in_order;
+  for (const size_t i : signature.python_order())
+    in_order.push_back(in_tree.at(i));
+  graph->set_codegen(std::make_shared<PyTreeCodeGen>(
+      std::move(names), TreeSpec(Value::tuple(std::move(in_order))),
+      std::move(out_spec), /*of_module=*/!root_is_fresh_));
+  return Value::list(std::move(leaves));
 }
 
 Value Tracer::create_arg(const Value& value) {

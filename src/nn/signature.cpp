@@ -113,6 +113,14 @@ class Binder {
 
 }  // namespace
 
+std::vector<size_t> Signature::python_order() const {
+  std::vector<size_t> order;
+  for (const bool variadic : {false, true})
+    for (size_t i = 0; i < args_.size(); ++i)
+      if ((args_[i].name[0] == '*') == variadic) order.push_back(i);
+  return order;
+}
+
 std::vector<Value> Signature::bind(const ValueList& args, const Kwargs& kwargs,
                                    std::string_view function) const {
   return Binder(args_, function).bind(args, kwargs);

@@ -23,11 +23,19 @@
 
 namespace fxjit::fx {
 
-// Values of arguments that are not to be traced, by name.
+// Values of arguments that are not to be traced, by name. Names of other
+// arguments are ignored, as in torch. Lists, tuples and dicts are taken apart:
+// the graph has an input for each leaf, and the graph module takes and gives
+// such containers.
 using ConcreteArgs = std::vector<std::pair<std::string, Value>>;
+// One value per argument, in order. For a function of "*args" alone, one input
+// per value.
+ConcreteArgs concrete_tuple(ValueList values);
 
-// torch's fx.PH: inside a concrete argument, a part that stays symbolic.
+// torch's fx.PH: inside a concrete argument, a part that stays symbolic. With a
+// key (torch's PHWithMeta), its node has it as meta "ph_key".
 Value PH();
+Value PH(std::string ph_key);
 bool is_placeholder(const Value& value);
 
 // A free function to trace. `run` takes one value per declared argument.
@@ -100,11 +108,17 @@ class Tracer : public TracerBase {
       const nn::Signature& signature,
       const std::function<Value(std::vector<Value>)>& run,
       const ConcreteArgs& concrete_args);
+  Value flatten_result(const nn::Signature& signature, const Value& in_tree,
+                       const Value& result);
+  std::vector<Value> inputs_of_variadic(const nn::Signature& signature,
+                                        const ConcreteArgs& concrete);
+  static void mark_placeholder(const Value& proxy, const Value& concrete);
   Value placeholder(const nn::ArgSpec& spec, const ConcreteArgs& concrete);
   Value specialise(const nn::ArgSpec& spec, const Value& value, int* count);
   Value constant_arg(const Tensor& tensor);
 
   TracerOptions options_;
+  bool root_is_fresh_ = false;  // Made for a function being traced.
   std::unordered_map<const nn::Module*, std::string> module_paths_;
   std::unordered_map<const nn::TensorSlot*, std::string> slot_names_;
   std::unordered_map<const void*, TensorAttr> tensor_attrs_;

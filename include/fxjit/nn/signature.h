@@ -35,6 +35,9 @@ class Signature {
   const std::vector<ArgSpec>& args() const { return args_; }
   size_t size() const { return args_.size(); }
 
+  // Positions in the order of Python's variables: "*args" and "**kwargs" last.
+  std::vector<size_t> python_order() const;
+
   // One value per declared argument: defaults filled in, "*args" as a tuple,
   // "**kwargs" as a dict. Arguments declared after "*args" are keyword-only.
   // TypeError with Python's wording for a method called `function`.
