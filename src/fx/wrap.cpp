@@ -1,5 +1,6 @@
 #include "fxjit/fx/wrap.h"
 
+#include "fxjit/fx/namespace.h"
 #include "fxjit/fx/tracer_base.h"
 
 namespace fxjit::fx {
@@ -21,6 +22,8 @@ Proxy* find_proxy(const ValueList& args, const Kwargs& kwargs) {
 Wrapped wrap(std::string name,
              std::function<Value(const ValueList&, const Kwargs&)> run,
              ops::Purity purity) {
+  // As torch prints Python's own functions.
+  if (is_illegal_name(name)) name.insert(0, "builtins.");
   return Wrapped(define_function(std::move(name), std::move(run), purity));
 }
 

@@ -15,7 +15,6 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import tabulate  # noqa: F401, E402: print_tabular needs it.
 import torch  # noqa: E402
 
 import mirror  # noqa: E402

@@ -15,6 +15,7 @@ import io
 import warnings
 
 import numpy
+import tabulate
 import torch
 import torch.fx
 
@@ -23,6 +24,7 @@ torch.backends.mkldnn.enabled = False
 torch.set_grad_enabled(False)
 
 CASES = []
+TABULATE = tabulate.tabulate
 
 
 def case(function):
@@ -109,6 +111,16 @@ def error_text(error):
     return type(error).__name__, text.split("\nOriginal traceback:")[0]
 
 
+def without_addresses(rows, **options):
+    """tabulate, with the plain name of each function that prints as an address."""
+    name = torch.fx.node._get_qualified_name
+    rows = [
+        [name(x) if callable(x) and " at 0x" in repr(x) else x for x in row]
+        for row in rows
+    ]
+    return TABULATE(rows, **options)
+
+
 class Recorder:
     """Collects the sections of one case."""
 
@@ -130,10 +142,12 @@ class Recorder:
             self.add("code", graph.python_code("self").src)
 
     def tabular(self, graph):
-        """What print_tabular prints."""
+        """What print_tabular prints; names stand for addresses."""
         printed = io.StringIO()
+        tabulate.tabulate = without_addresses
         with contextlib.redirect_stdout(printed):
             graph_of(graph).print_tabular()
+        tabulate.tabulate = TABULATE
         self.add("tabular", printed.getvalue().removesuffix("\n"))
 
     def text(self, label, text):
