@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdio>
 
+#include "src/support/small_array.h"
+
 namespace fxjit {
 namespace {
 
@@ -53,23 +55,23 @@ bool same_inputs(const Value& known, const Value& given) {
   return same(known, given);
 }
 
-// Pointers of a call; on the stack for all but unusual models.
-class Pointers {
- public:
-  explicit Pointers(size_t count) {
-    if (count > inline_.size()) {
-      many_.resize(count);
-      data_ = many_.data();
-    }
-  }
-  void*& operator[](size_t i) { return data_[i]; }
-  void** data() { return data_; }
+// On the stack for all but unusual models.
+constexpr size_t kFewTensors = 16;
+using Pointers = support::SmallArray<void*, kFewTensors>;
+using InputTensors = support::SmallArray<const Tensor*, kFewTensors>;
+using OutputStorages =
+    support::SmallArray<std::shared_ptr<Storage>, kFewTensors>;
 
- private:
-  std::array<void*, 16> inline_{};
-  std::vector<void*> many_;
-  void** data_ = inline_.data();
-};
+void collect(std::span<const Value> inputs, InputTensors& tensors,
+             Pointers& data) {
+  size_t count = 0;
+  for (const Value& input : inputs)
+    visit_leaves(input, [&](const Value& leaf) {
+      if (!leaf.is_tensor()) return;
+      tensors[count] = &leaf.as_tensor();
+      data[count++] = leaf.as_tensor().data();
+    });
+}
 
 std::shared_ptr<Storage> storage_of(support::Block* block, size_t bytes) {
   std::shared_ptr<void> owner(block, [](void* p) {
@@ -78,31 +80,36 @@ std::shared_ptr<Storage> storage_of(support::Block* block, size_t bytes) {
   return Storage::borrow(block->data(), bytes, std::move(owner));
 }
 
-// Storage of each output buffer of a call.
-std::vector<std::shared_ptr<Storage>> make_outputs(const Program& program,
-                                                   support::BlockPool& blocks) {
-  std::vector<std::shared_ptr<Storage>> made;
+void make_outputs(const Program& program, support::BlockPool& blocks,
+                  OutputStorages& made) {
   for (const Program::Output& output : program.outputs) {
     const Buffer& buffer =
         program.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.home != Home::output) continue;
-    const auto index = static_cast<size_t>(buffer.index);
-    if (made.size() <= index) made.resize(index + 1);
-    if (made[index]) continue;
+    auto& storage = made[static_cast<size_t>(buffer.index)];
     const auto bytes = static_cast<size_t>(buffer.bytes);
-    made[index] = storage_of(blocks.acquire(bytes), bytes);
+    if (!storage) storage = storage_of(blocks.acquire(bytes), bytes);
   }
-  return made;
+}
+
+// An output that is an input or a constant, or a view of one; the view may have
+// another dtype than its base.
+Tensor known_output(const Program::Output& output, const Tensor& base) {
+  const TensorSpec& spec = output.spec;
+  if (!output.copied && output.byte_offset == 0 &&
+      spec.dtype == base.dtype() && spec.sizes == base.sizes() &&
+      spec.strides == base.strides())
+    return base;
+  const auto item = static_cast<int64_t>(dtype_size(spec.dtype));
+  const int64_t start =
+      base.offset() * static_cast<int64_t>(base.item_size()) / item;
+  const Tensor view = Tensor::view(base.storage(), spec.sizes, spec.dtype,
+                                   spec.strides,
+                                   start + output.byte_offset / item);
+  return output.copied ? view.clone() : view;
 }
 
 }  // namespace
-
-CallInputs::CallInputs(std::span<const Value> inputs) {
-  for (const Value& input : inputs)
-    visit_leaves(input, [&](const Value& leaf) {
-      if (leaf.is_tensor()) tensors.push_back(&leaf.as_tensor());
-    });
-}
 
 size_t hash_inputs(std::span<const Value> inputs) {
   size_t hash = inputs.size();
@@ -131,44 +138,32 @@ Value CompiledShape::run(std::span<const Value> inputs,
                          support::BlockPool& blocks,
                          program::StepTimes* times) const {
   const Program& program = parts_.executable->program();
-  const CallInputs given(inputs);
-  Pointers in(given.tensors.size());
-  for (size_t i = 0; i < given.tensors.size(); ++i)
-    in[i] = given.tensors[i]->data();
-  const auto made = make_outputs(program, blocks);
+  InputTensors given(program.inputs.size());
+  Pointers in(given.size());
+  collect(inputs, given, in);
+  OutputStorages made(program.outputs.size());
+  make_outputs(program, blocks, made);
   Pointers out(made.size());
-  for (size_t i = 0; i < made.size(); ++i) out[i] = made[i]->data();
-  parts_.executable->run({in.data(), given.tensors.size()},
-                         {out.data(), made.size()}, times);
+  for (size_t i = 0; i < made.size(); ++i)
+    out[i] = made[i] ? made[i]->data() : nullptr;
+  parts_.executable->run({in.data(), in.size()}, {out.data(), out.size()},
+                         times);
   size_t next = 0;
-  const auto wrap = [&](const Value& leaf) -> Value {
+  return map_leaves(program.result, [&](const Value& leaf) -> Value {
     if (!leaf.is_tensor()) return leaf;
     const Program::Output& output = program.outputs[next++];
-    const Buffer& buffer =
-        program.buffers[static_cast<size_t>(output.buffer)];
-    const auto item = static_cast<int64_t>(dtype_size(output.spec.dtype));
-    const int64_t offset = output.byte_offset / item;
+    const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
+    const auto index = static_cast<size_t>(buffer.index);
     if (buffer.home == Home::output)
-      return Tensor::view(made[static_cast<size_t>(buffer.index)],
-                          output.spec.sizes, output.spec.dtype,
-                          output.spec.strides, offset);
-    const Tensor& base =
-        buffer.home == Home::input
-            ? *given.tensors[static_cast<size_t>(buffer.index)]
-            : program.constants[static_cast<size_t>(buffer.index)];
-    const TensorSpec& spec = output.spec;
-    if (!output.copied && offset == 0 && spec.dtype == base.dtype() &&
-        spec.sizes == base.sizes() && spec.strides == base.strides())
-      return base;
-    // The view may have another dtype than its base.
-    const int64_t start =
-        base.offset() * static_cast<int64_t>(base.item_size()) / item;
-    const Tensor view =
-        Tensor::view(base.storage(), spec.sizes, spec.dtype, spec.strides,
-                     start + offset);
-    return output.copied ? view.clone() : view;
-  };
-  return map_leaves(program.result, wrap);
+      return Tensor::view(
+          made[index], output.spec.sizes, output.spec.dtype,
+          output.spec.strides,
+          output.byte_offset /
+              static_cast<int64_t>(dtype_size(output.spec.dtype)));
+    return known_output(output, buffer.home == Home::input
+                                    ? *given[index]
+                                    : program.constants[index]);
+  });
 }
 
 std::string CompiledShape::report() const {

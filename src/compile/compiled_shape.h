@@ -13,14 +13,6 @@
 
 namespace fxjit {
 
-// Inputs of a call: all tensors in order, and everything else as text.
-struct CallInputs {
-  std::vector<const Tensor*> tensors;
-
-  // Collects from the placeholders' values, which must outlive it.
-  explicit CallInputs(std::span<const Value> inputs);
-};
-
 // Shapes, dtypes and strides of the tensors, and the other values.
 size_t hash_inputs(std::span<const Value> inputs);
 
