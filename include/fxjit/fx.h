@@ -2,6 +2,7 @@
 // run and rewrite them.
 #pragma once
 
+#include "fxjit/fx/archive.h"
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/interpreter.h"

@@ -8,5 +8,6 @@
 #include "fxjit/nn/init.h"
 #include "fxjit/nn/linear.h"
 #include "fxjit/nn/module.h"
+#include "fxjit/nn/module_types.h"
 #include "fxjit/nn/normalization.h"
 #include "fxjit/nn/pooling.h"

@@ -1,10 +1,13 @@
 // parse_graph: recursive descent over the text form.
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "fxjit/fx/text.h"
+#include "src/fx/lasting_text.h"
 #include "src/fx/text_scanner.h"
+#include "src/fx/text_values.h"
 
 namespace fxjit::fx {
 namespace {
@@ -19,30 +22,45 @@ class Parser {
   std::unique_ptr<Graph> parse() {
     in_.expect("graph");
     in_.expect('{');
-    while (in_.peek() == '%') parse_node();
+    while (true) {
+      if (in_.peek() == '%') {
+        parse_node();
+      } else if (in_.peek() == '$') {
+        parse_stack();
+      } else {
+        break;
+      }
+    }
     in_.expect('}');
     if (in_.peek() != '\0') in_.fail("nothing behind the graph");
     return std::move(graph_);
   }
 
+  Value parse_single() {
+    Value result = value();
+    if (in_.peek() != '\0') in_.fail("nothing behind the value");
+    return result;
+  }
+
  private:
   // --- Nodes. ---
-  std::string_view node_name() {
+  std::string name() {
+    return in_.at_string() ? in_.string() : std::string(in_.word());
+  }
+  std::string node_name() {
     in_.expect('%');
-    return in_.word();
+    return name();
   }
 
   void parse_node() {
-    const std::string_view name = node_name();
-    if (nodes_.contains(name))
-      in_.fail("a new name instead of %" + std::string(name));
+    const std::string name = node_name();
+    if (nodes_.contains(name)) in_.fail("a new name instead of %" + name);
     Value type;
     if (in_.take(':')) type = value();
     in_.expect('=');
     const Opcode op = opcode();
     in_.expect('[');
-    const std::string target_text =
-        in_.at_string() ? in_.string() : std::string(in_.word());
+    const std::string target_text = this->name();
     const Target target = resolve(op, target_text);
     in_.expect(']');
     ValueList args;
@@ -52,7 +70,52 @@ class Parser {
                                            std::move(kwargs), name, type);
     if (node->name() != name) node->force_name(name);
     if (in_.take("->")) node->set_val(val());
+    parse_meta(*node);
     nodes_.emplace(node->name(), node);
+  }
+
+  // --- What was noted beside a call. ---
+  void parse_stack() {
+    in_.expect('$');
+    if (in_.integer() != static_cast<int64_t>(stacks_.size()))
+      in_.fail("module stacks numbered from 0");
+    in_.expect('=');
+    ModuleStack stack;
+    while (in_.peek() == '(') {
+      const Value frame = sequence(&Parser::value);
+      if (!frame.is_tuple() || frame.size() != 3 || !frame.at(0).is_string() ||
+          !frame.at(1).is_string() || !frame.at(2).is_string())
+        in_.fail("a key, a path and a type of a module");
+      stack.push_back({std::string(frame.at(0).as_string()),
+                       std::string(frame.at(1).as_string()),
+                       std::string(frame.at(2).as_string())});
+    }
+    stacks_.push_back(std::make_shared<const ModuleStack>(std::move(stack)));
+  }
+
+  void parse_meta(Node& node) {
+    if (in_.take('@')) {
+      SourceLocation source;
+      source.file = lasting_text(in_.string());
+      const int64_t line = in_.integer();
+      if (line < 1 || line > std::numeric_limits<int>::max())
+        in_.fail("the number of a line");
+      source.line = static_cast<int>(line);
+      node.set_source(source);
+    }
+    if (in_.take("in")) {
+      in_.expect('$');
+      const int64_t stack = in_.integer();
+      if (stack < 0 || stack >= static_cast<int64_t>(stacks_.size()))
+        in_.fail("the number of a module stack");
+      node.set_module_stack(stacks_[static_cast<size_t>(stack)]);
+    }
+    if (!in_.take("with")) return;
+    const Value entries = dict(&Parser::val);
+    for (const auto& [key, entry] : entries.as_dict()) {
+      if (!key.is_string()) in_.fail("names of meta entries");
+      node.meta().set(key.as_string(), entry);
+    }
   }
 
   Opcode opcode() {
@@ -76,8 +139,8 @@ class Parser {
 
   void parse_arguments(ValueList* args, Kwargs* kwargs) {
     while (!in_.take(')')) {
-      if (std::string key = keyword(); !key.empty()) {
-        kwargs->emplace_back(std::move(key), value());
+      if (std::optional<std::string> key = keyword()) {
+        kwargs->emplace_back(std::move(*key), value());
       } else {
         if (!kwargs->empty()) in_.fail("a keyword argument");
         args->push_back(value());
@@ -89,12 +152,18 @@ class Parser {
   }
 
   // "name=", or nothing taken.
-  std::string keyword() {
+  std::optional<std::string> keyword() {
     const char c = in_.peek();
-    if (!is_identifier(std::string_view(&c, 1))) return {};
     TextScanner ahead = in_;
-    std::string name(ahead.word());
-    if (!ahead.take('=')) return {};
+    std::string name;
+    if (in_.at_string()) {
+      name = ahead.string();
+    } else if (is_identifier(std::string_view(&c, 1))) {
+      name = ahead.word();
+    } else {
+      return std::nullopt;
+    }
+    if (!ahead.take('=')) return std::nullopt;
     in_ = ahead;
     return name;
   }
@@ -104,14 +173,14 @@ class Parser {
     const DepthScope depth(*this);
     const char c = in_.peek();
     if (c == '%') {
-      const std::string_view name = node_name();
+      const std::string name = node_name();
       const auto found = nodes_.find(name);
       if (found == nodes_.end())
-        in_.fail("a node defined before, not %" + std::string(name));
+        in_.fail("a node defined before, not %" + name);
       return found->second;
     }
     if (c == '(' || c == '[') return sequence(&Parser::value);
-    if (c == '{') return dict();
+    if (c == '{') return dict(&Parser::value);
     if (in_.at_string()) return in_.string();
     if (in_.at_number()) return in_.number();
     return named_value(std::string(in_.word()));
@@ -162,13 +231,13 @@ class Parser {
     return Value::tuple(std::move(items));
   }
 
-  Value dict() {
+  Value dict(Value (Parser::*item)()) {
     in_.expect('{');
     ValueDict items;
     while (!in_.take('}')) {
       Value key = value();
       in_.expect(':');
-      items.emplace_back(std::move(key), value());
+      items.emplace_back(std::move(key), (this->*item)());
       if (in_.take(',')) continue;
       in_.expect('}');
       break;
@@ -181,6 +250,7 @@ class Parser {
     const DepthScope depth(*this);
     const char c = in_.peek();
     if (c == '(' || c == '[') return sequence(&Parser::val);
+    if (c == '{') return dict(&Parser::val);
     TextScanner ahead = in_;
     if (is_identifier(std::string_view(&c, 1))) {
       const auto dtype = dtype_from_name(ahead.word());
@@ -229,6 +299,7 @@ class Parser {
   TextScanner in_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
   std::unordered_map<std::string_view, Node*> nodes_;  // Names of the graph.
+  std::vector<std::shared_ptr<const ModuleStack>> stacks_;
   int depth_ = 0;
 };
 
@@ -237,5 +308,7 @@ class Parser {
 std::unique_ptr<Graph> parse_graph(std::string_view text) {
   return Parser(text).parse();
 }
+
+Value parse_value(std::string_view text) { return Parser(text).parse_single(); }
 
 }  // namespace fxjit::fx

@@ -1,21 +1,26 @@
 #include "fxjit/fx/text.h"
 
+#include <unordered_map>
+
 #include "src/fx/print_value.h"
+#include "src/fx/text_values.h"
 
 namespace fxjit::fx {
 namespace {
 
-bool is_plain(std::string_view target) {
-  if (target.empty()) return false;
-  for (char c : target)
-    if (!is_identifier(std::string_view(&c, 1)) && (c < '0' || c > '9') &&
-        c != '.' && c != '*')
-      return false;
-  return true;
+// Shapes have a text, the numbers of a tensor have none.
+bool is_shape_only(const Value& value) {
+  bool shapes = true;
+  visit_leaves(value, [&](const Value& leaf) {
+    if (leaf.is_tensor() && !leaf.as_tensor().is_meta()) shapes = false;
+  });
+  return shapes;
 }
 
 class Writer {
  public:
+  explicit Writer(const TextOptions& options) : options_(options) {}
+
   std::string write(const Graph& graph) {
     out_ = "graph {\n";
     for (const Node* node : graph.nodes()) write_node(*node);
@@ -24,135 +29,102 @@ class Writer {
 
  private:
   void write_node(const Node& node) {
-    node_ = &node;
+    if (options_.meta) write_stack(node);
     out_ += "  %";
-    out_ += node.name();
+    append_name_text(out_, node.name());
     if (!node.type().is_none()) {
       out_ += " : ";
-      write_value(node.type());
+      check(node, append_value_text(out_, node.type()), "type", node.type());
     }
     out_ += " = ";
     out_ += opcode_name(node.op());
     out_ += '[';
-    if (is_plain(node.target_name())) {
-      out_ += node.target_name();
-    } else {
-      append_repr(out_, Value(node.target_name()));
-    }
+    append_name_text(out_, node.target_name());
     out_ += ']';
     write_arguments(node);
     if (!node.val().is_none()) {
       out_ += " -> ";
-      write_val(node.val());
+      check(node, append_result_text(out_, node.val()), "val", node.val());
     }
+    if (options_.meta) write_meta(node);
     out_ += '\n';
   }
 
   void write_arguments(const Node& node) {
     if (node.args().empty() && node.kwargs().empty()) return;
     out_ += '(';
-    bool comma = false;
+    const char* separator = "";
     for (const Value& arg : node.args()) {
-      if (comma) out_ += ", ";
-      comma = true;
-      write_value(arg);
+      out_ += separator;
+      separator = ", ";
+      check(node, append_value_text(out_, arg), "argument", arg);
     }
     for (const auto& [key, arg] : node.kwargs()) {
-      if (comma) out_ += ", ";
-      comma = true;
-      out_ += key;
+      out_ += separator;
+      separator = ", ";
+      append_name_text(out_, key);
       out_ += '=';
-      write_value(arg);
+      check(node, append_value_text(out_, arg), "argument", arg);
     }
     out_ += ')';
   }
 
-  // An argument: containers here, leaves by their Python text.
-  void write_value(const Value& value) {
-    switch (value.kind()) {
-      case Value::Kind::node:
-        out_ += '%';
-        out_ += value.as_node()->name();
-        return;
-      case Value::Kind::list:
-      case Value::Kind::tuple:
-        return write_sequence(value, &Writer::write_value);
-      case Value::Kind::dict: {
-        out_ += '{';
-        const char* separator = "";
-        for (const auto& [key, item] : value.as_dict()) {
-          out_ += separator;
-          separator = ", ";
-          write_value(key);
-          out_ += ": ";
-          write_value(item);
-        }
-        out_ += '}';
-        return;
-      }
-      case Value::Kind::slice: {
-        const auto s = value.as_slice();
-        out_ += "slice";
-        return write_sequence(Value::tuple({s.start, s.stop, s.step}),
-                              &Writer::write_value);
-      }
-      case Value::Kind::tensor:
-      case Value::Kind::proxy:
-      case Value::Kind::opaque:
-        throw UserError("[text %" + std::string(node_->name()) +
-                            "] argument: expected a value with a text, got " +
-                            std::string(value.kind_name()),
-                        node_->error_context());
-      case Value::Kind::none:
-      case Value::Kind::boolean:
-      case Value::Kind::integer:
-      case Value::Kind::floating:
-      case Value::Kind::dtype:
-      case Value::Kind::ellipsis:
-      case Value::Kind::string:
-      case Value::Kind::range:
-        append_repr(out_, value);
-        return;
+  // A module stack stands before its first node.
+  void write_stack(const Node& node) {
+    const ModuleStack* const stack = node.module_stack().get();
+    if (!stack || !stacks_.emplace(stack, stacks_.size()).second) return;
+    out_ += "  $" + std::to_string(stacks_.size() - 1) + " =";
+    for (const ModuleFrame& frame : *stack) {
+      out_ += ' ';
+      append_value_text(out_,
+                        Value::tuple({frame.key, frame.path, frame.type}));
     }
+    out_ += '\n';
   }
 
-  // An inferred value: tensors by type and shape.
-  void write_val(const Value& value) {
-    if (value.is_sequence()) return write_sequence(value, &Writer::write_val);
-    if (!value.is_tensor()) return write_value(value);
-    const Tensor& tensor = value.as_tensor();
-    out_ += dtype_name(tensor.dtype());
-    out_ += tensor.sizes().str();
-    if (!tensor.is_contiguous()) {
-      std::string strides = tensor.strides().str();
-      strides.front() = '{';
-      strides.back() = '}';
-      out_ += strides;
+  void write_meta(const Node& node) {
+    if (node.source().known()) {
+      out_ += " @ ";
+      append_repr(out_, Value(node.source().file));
+      out_ += ' ';
+      append_int(out_, node.source().line);
     }
-    if (tensor.offset() != 0) {
-      out_ += '+';
-      append_int(out_, tensor.offset());
+    if (const ModuleStack* const stack = node.module_stack().get()) {
+      out_ += " in $";
+      append_int(out_, static_cast<int64_t>(stacks_.at(stack)));
     }
-  }
-
-  void write_sequence(const Value& value, void (Writer::*write)(const Value&)) {
-    out_ += value.is_list() ? '[' : '(';
+    if (node.meta().empty()) return;
+    out_ += " with {";
     const char* separator = "";
-    for (const Value& item : value.as_sequence()) {
+    for (const auto& [key, value] : node.meta()) {
       out_ += separator;
       separator = ", ";
-      (this->*write)(item);
+      append_repr(out_, Value(key));
+      out_ += ": ";
+      check(node, is_shape_only(value) && append_result_text(out_, value),
+            "meta['" + key + "']", value);
     }
-    if (value.is_tuple() && value.size() == 1) out_ += ',';
-    out_ += value.is_list() ? ']' : ')';
+    out_ += '}';
   }
 
+  static void check(const Node& node, bool written, const std::string& part,
+                    const Value& value) {
+    if (written) return;
+    throw UserError("[text %" + std::string(node.name()) + "] " + part +
+                        ": expected a value with a text, got " +
+                        std::string(value.kind_name()),
+                    node.error_context());
+  }
+
+  const TextOptions options_;
   std::string out_;
-  const Node* node_ = nullptr;
+  std::unordered_map<const ModuleStack*, size_t> stacks_;
 };
 
 }  // namespace
 
-std::string text(const Graph& graph) { return Writer().write(graph); }
+std::string text(const Graph& graph, const TextOptions& options) {
+  return Writer(options).write(graph);
+}
 
 }  // namespace fxjit::fx

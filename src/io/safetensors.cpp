@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "fxjit/error.h"
+#include "src/io/safetensors_names.h"
 #include "src/support/mapped_file.h"
 
 namespace fxjit {
@@ -27,29 +27,18 @@ struct Entry {
   uint64_t begin = 0, end = 0;
 };
 
-std::optional<DType> dtype_of(const std::string& text) {
-  static constexpr std::pair<const char*, DType> kNames[] = {
-      {"F32", DType::f32},   {"F64", DType::f64}, {"F16", DType::f16},
-      {"BF16", DType::bf16}, {"I8", DType::i8},   {"U8", DType::u8},
-      {"I16", DType::i16},   {"I32", DType::i32}, {"I64", DType::i64},
-      {"BOOL", DType::boolean}};
-  for (const auto& [name, dtype] : kNames)
-    if (text == name) return dtype;
-  return std::nullopt;
-}
-
 class Reader {
  public:
   explicit Reader(const std::string& path)
       : path_(path), file_(std::make_shared<MappedFile>(path)) {}
 
-  std::vector<std::pair<std::string, Tensor>> read() {
-    read_header();
+  NamedTensors read(FileMetadata* metadata) {
+    read_header(metadata);
     std::sort(entries_.begin(), entries_.end(),
               [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
     check_layout();
     const auto storage = map_data();
-    std::vector<std::pair<std::string, Tensor>> tensors;
+    NamedTensors tensors;
     for (const Entry& entry : entries_)
       tensors.emplace_back(entry.name, make_tensor(entry, storage));
     return tensors;
@@ -64,7 +53,7 @@ class Reader {
     fail("tensor \"" + name + "\": " + what);
   }
 
-  void read_header() {
+  void read_header(FileMetadata* metadata) {
     const auto bytes = file_->bytes();
     if (bytes.size() < kLengthBytes)
       fail("expected at least 8 bytes, got " + std::to_string(bytes.size()));
@@ -79,8 +68,22 @@ class Reader {
         json::parse(text + kLengthBytes, text + data_start_,
                     /*cb=*/nullptr, /*allow_exceptions=*/false);
     if (!header.is_object()) fail("the header is not a JSON object");
-    for (const auto& [name, value] : header.items())
-      if (name != "__metadata__") add_entry(name, value);
+    for (const auto& [name, value] : header.items()) {
+      if (name != io::kMetadataKey) {
+        add_entry(name, value);
+      } else if (metadata) {
+        read_metadata(value, *metadata);
+      }
+    }
+  }
+
+  void read_metadata(const json& value, FileMetadata& metadata) const {
+    if (!value.is_object()) fail("__metadata__: expected an object");
+    for (const auto& [name, text] : value.items()) {
+      if (!text.is_string())
+        fail("__metadata__: " + name + ": expected a string");
+      metadata[name] = text.get<std::string>();
+    }
   }
 
   void add_entry(const std::string& name, const json& value) {
@@ -90,7 +93,7 @@ class Reader {
     const auto dtype = value.find("dtype");
     if (dtype == value.end() || !dtype->is_string())
       fail(name, "dtype: expected a string");
-    const auto known = dtype_of(dtype->get<std::string>());
+    const auto known = io::safetensors_dtype(dtype->get<std::string>());
     if (!known) fail(name, "dtype: unknown " + dtype->get<std::string>());
     entry.dtype = *known;
     read_shape(entry, value);
@@ -185,9 +188,9 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::pair<std::string, Tensor>> load_safetensors(
-    const std::string& path) {
-  return Reader(path).read();
+NamedTensors load_safetensors(const std::string& path,
+                              FileMetadata* metadata) {
+  return Reader(path).read(metadata);
 }
 
 }  // namespace fxjit

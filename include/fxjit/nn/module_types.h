@@ -1,0 +1,79 @@
+// The types of modules that can be made from a name and their constructor's
+// arguments: what files and generated code say of a layer. All layers of
+// fxjit::nn are known; users add their own leaf modules:
+//
+//   nn::register_module_type(nn::module_type<Scale>(
+//       "Scale", [](const Scale& m) -> Kwargs { return {{"by", m.by}}; },
+//       [](nn::ArgumentReader& args) {
+//         return Scale::create(args.floating("by"));
+//       }));
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "fxjit/nn/module.h"
+
+namespace fxjit::nn {
+
+// Takes arguments by name, each once. UserError naming the type and the
+// argument when it is missing, of another type, or left over.
+class ArgumentReader {
+ public:
+  ArgumentReader(std::string_view type, const Kwargs& arguments);
+  Value value(std::string_view name);
+  int64_t integer(std::string_view name);
+  double floating(std::string_view name);
+  bool boolean(std::string_view name);
+  std::string string(std::string_view name);
+  Dims dims(std::string_view name);
+  void finish() const;
+
+ private:
+  [[noreturn]] void fail(std::string_view name, const std::string& what) const;
+
+  std::string type_;
+  Kwargs left_;
+};
+
+struct ModuleType {
+  std::string name;        // "Linear"
+  std::type_index type = typeid(void);  // The C++ class, exactly.
+  // Constructor arguments of a module of that class.
+  std::function<Kwargs(const Module&)> arguments;
+  // Files are read under SkipInit: parameters may come without memory.
+  std::function<ModuleRef(ArgumentReader&)> make;
+  // Set for the library's layers: nothing but registered members, so that each
+  // can be replaced. `handles` are the members of the class through which
+  // forward reads parameters and buffers, by registered name: who replaces one
+  // replaces both. Of other types only the numbers are read and set.
+  bool transparent = false;
+  std::function<std::vector<std::pair<std::string, Parameter*>>(Module&)>
+      handles;
+};
+
+template <typename T, typename Arguments, typename Make>
+ModuleType module_type(std::string name, Arguments arguments, Make make) {
+  return {std::move(name), typeid(T),
+          [arguments](const Module& module) -> Kwargs {
+            return arguments(static_cast<const T&>(module));
+          },
+          [make](ArgumentReader& args) -> ModuleRef { return make(args); },
+          false, nullptr};
+}
+
+// Thread-safe. UserError when the name or the class is known already.
+void register_module_type(ModuleType type);
+// Null when unknown; never destroyed otherwise.
+const ModuleType* find_module_type(const Module& module);
+const ModuleType* find_module_type(std::string_view name);
+// A new module. UserError for an unknown type, a wrong argument, and what the
+// constructor throws.
+ModuleRef make_module(std::string_view type, const Kwargs& arguments = {});
+
+}  // namespace fxjit::nn

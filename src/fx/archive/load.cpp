@@ -1,0 +1,337 @@
+// fx::load: builds the tables of the file in order. Rows refer to earlier rows
+// only, so there is no recursion and nothing can refer to itself.
+#include <algorithm>
+#include <unordered_map>
+
+#include "fxjit/fx/archive.h"
+#include "fxjit/fx/text.h"
+#include "fxjit/nn/init.h"
+#include "fxjit/nn/module_types.h"
+#include "src/fx/archive/fields.h"
+#include "src/fx/archive/format.h"
+#include "src/fx/text_values.h"
+
+namespace fxjit::fx {
+namespace {
+
+using archive::Fields;
+using nlohmann::json;
+
+// Modules in modules: printing and destroying them recurses.
+constexpr int kMaxDepth = 500;
+
+bool writes_in_place(const Node& node) {
+  if (!node.is(Opcode::call_function) && !node.is(Opcode::call_method))
+    return false;
+  const Value* const inplace = node.find_kwarg("inplace");
+  return node.is_impure(false) || (inplace && !inplace->is_none());
+}
+
+class Loader {
+ public:
+  explicit Loader(const NamedTensors& data) {
+    for (const auto& [name, tensor] : data) data_.emplace(name, tensor);
+  }
+
+  nn::Ref<GraphModule> run() {
+    const json description = parse_description();
+    Fields fields(description, "description");
+    const json& modules = fields.array("modules");
+    const json& handles = fields.array("handles");
+    const json& tensors = fields.array("tensors");
+    fields.finish();
+    parse_graphs(modules);
+    for (const json& entry : tensors) add_tensor(entry);
+    if (!data_.empty())
+      fields.fail("no module refers to tensor \"" +
+                  std::string(data_.begin()->first) + "\"");
+    for (const json& entry : handles) add_handle(entry);
+    for (const json& entry : modules) add_module(entry);
+    // Each flag is set on all below, so parents go first.
+    for (size_t i = modules_.size(); i-- > 0;)
+      modules_[i]->train(training_[i]);
+    if (modules_.empty()) fields.fail("modules: expected at least one");
+    auto root = std::dynamic_pointer_cast<GraphModule>(modules_.back().ptr());
+    if (!root) fields.fail("modules: expected a GraphModule as the last");
+    return root;
+  }
+
+ private:
+  json parse_description() {
+    const auto found = data_.find(archive::kDescription);
+    if (found == data_.end() || found->second.dtype() != DType::u8)
+      throw UserError(std::string("[load] tensor \"") + archive::kDescription +
+                      "\": expected the bytes of a description");
+    const Tensor& bytes = found->second;
+    const char* const begin = bytes.data_as<char>();
+    json description = json::parse(begin, begin + bytes.numel(),
+                                   /*cb=*/nullptr, /*allow_exceptions=*/false);
+    data_.erase(found);
+    return description;
+  }
+
+  // First, since graphs that write in place need memory of their own.
+  void parse_graphs(const json& modules) {
+    graphs_.resize(modules.size());
+    for (size_t row = 0; row < modules.size(); ++row) {
+      const json& entry = modules[row];
+      if (!entry.is_object() || !entry.contains("graph")) continue;
+      Fields fields(entry, place("modules", row));
+      graphs_[row] = parse_graph(fields.string("graph"));
+      for (const Node* node : graphs_[row]->nodes())
+        writes_ = writes_ || writes_in_place(*node);
+    }
+  }
+
+  static std::string place(const char* table, size_t row) {
+    return std::string(table) + "[" + std::to_string(row) + "]";
+  }
+
+  // --- Tensors and the handles that share them. ---
+  void add_tensor(const json& entry) {
+    Fields fields(entry, place("tensors", tensors_.size()));
+    const std::string name = fields.string("name");
+    const auto dtype = dtype_from_name(fields.string("dtype"));
+    if (!dtype) fields.fail("dtype: unknown");
+    const Dims sizes = shape(fields);
+    const bool memory = fields.boolean("memory");
+    fields.finish();
+    if (!memory) {
+      tensors_.push_back(Tensor::meta(sizes, *dtype));
+      return;
+    }
+    const auto found = data_.find(name);
+    if (found == data_.end()) fields.fail("the file has no tensor " + name);
+    if (found->second.dtype() != *dtype || found->second.sizes() != sizes)
+      fields.fail(name + ": expected " + std::string(dtype_name(*dtype)) +
+                  sizes.str() + ", got " + found->second.describe());
+    tensors_.push_back(writes_ ? found->second.clone() : found->second);
+    data_.erase(found);
+  }
+
+  static Dims shape(Fields& fields) {
+    Dims sizes;
+    for (const json& size : fields.array("shape")) {
+      if (!size.is_number_unsigned() || size.get<uint64_t>() > uint64_t{1} << 62)
+        fields.fail("shape: expected sizes of 0 or more");
+      sizes.push_back(size.get<int64_t>());
+    }
+    return sizes;
+  }
+
+  void add_handle(const json& entry) {
+    Fields fields(entry, place("handles", handles_.size()));
+    const Tensor& tensor = tensors_[fields.index("tensor", tensors_.size())];
+    const bool is_parameter = fields.boolean("parameter");
+    const bool requires_grad = fields.boolean("requires_grad");
+    const bool persistent = fields.boolean("persistent");
+    fields.finish();
+    handles_.push_back({is_parameter ? nn::Parameter(tensor, requires_grad)
+                                     : nn::Parameter(),
+                        is_parameter ? nn::Buffer()
+                                     : nn::Buffer(tensor, persistent)});
+  }
+
+  // --- Modules. ---
+  void add_module(const json& entry) {
+    Fields fields(entry, place("modules", modules_.size()));
+    const std::string type = fields.string("type");
+    training_.push_back(fields.boolean("training"));
+    depth_ = 0;
+    nn::ModuleRef module = type == archive::kGraphModule
+                               ? graph_module(fields)
+                               : plain_module(fields, type);
+    fields.finish();
+    modules_.push_back(std::move(module));
+    depths_.push_back(depth_ + 1);
+  }
+
+  nn::ModuleRef graph_module(Fields& fields) {
+    const auto module = GraphModule::create(
+        nn::Module(), std::make_unique<Graph>(), fields.string("class"));
+    module->set_tracer_name(fields.string("tracer"));
+    fields.string("graph");
+    set_members(fields, *module);
+    module->set_graph(std::move(graphs_[modules_.size()]));
+    return module;
+  }
+
+  nn::ModuleRef plain_module(Fields& fields, const std::string& type) {
+    const Value arguments = parse_value(fields.string("arguments"));
+    if (!arguments.is_dict()) fields.fail("arguments: expected a dict");
+    Kwargs kwargs;
+    for (const auto& [key, value] : arguments.as_dict())
+      kwargs.emplace_back(std::string(key.as_string()), value);
+    nn::ModuleRef module = make(type, kwargs, fields);
+    const nn::ModuleType& known = *nn::find_module_type(*module);
+    if (!known.transparent) {
+      set_state(fields, *module);
+      return module;
+    }
+    set_members(fields, *module);
+    if (known.handles)
+      for (const auto& [name, handle] : known.handles(*module))
+        connect(fields, *module, name, handle);
+    return module;
+  }
+
+  static nn::ModuleRef make(const std::string& type, const Kwargs& arguments,
+                            Fields& fields) {
+    if (type == archive::kModule)
+      return nn::ModuleRef(
+          std::make_shared<nn::Module>(fields.string("class")));
+    const nn::SkipInit skip;
+    nn::ModuleRef module = nn::make_module(type, arguments);
+    const nn::ModuleType* const known =
+        module ? nn::find_module_type(*module) : nullptr;
+    if (!known || known->name != type)
+      fields.fail("type: " + type + " makes modules of another type");
+    return module;
+  }
+
+  // The handles of the class read what is registered.
+  static void connect(const Fields& fields, const nn::Module& module,
+                      const std::string& name, nn::Parameter* handle) {
+    const nn::Parameter* registered = module.own_parameters().find(name);
+    if (!registered) registered = module.own_buffers().find(name);
+    if (handle->defined() &&
+        (!registered || !registered->defined() ||
+         registered->sizes() != handle->sizes()))
+      fields.fail(name + ": expected sizes " + handle->sizes().str() +
+                  " as the arguments say");
+    if (!handle->defined() && registered && registered->defined())
+      fields.fail(name + ": expected none as the arguments say");
+    if (registered) *handle = *registered;
+  }
+
+  void set_members(Fields& fields, nn::Module& module) {
+    for (const json& pair : fields.array("parameters")) {
+      const std::string name = fields.pair_name(pair);
+      nn::Parameter parameter = handle(fields, pair[1], name).parameter;
+      if (!pair[1].is_null() && !parameter.defined())
+        fields.fail(name + ": expected a parameter, got a buffer");
+      module.register_parameter(name, std::move(parameter));
+    }
+    for (const json& pair : fields.array("buffers")) {
+      const std::string name = fields.pair_name(pair);
+      nn::Buffer buffer = handle(fields, pair[1], name).buffer;
+      if (!pair[1].is_null() && !buffer.defined())
+        fields.fail(name + ": expected a buffer, got a parameter");
+      module.register_buffer(name, std::move(buffer));
+    }
+    size_t row = 0;
+    for (const json& entry : fields.array("attributes")) {
+      Fields attribute(entry, place("attributes", row++));
+      const std::string name = attribute.string("name");
+      if (attribute.has("tensor")) {
+        module.set_attr(
+            name, tensors_[attribute.index("tensor", tensors_.size())]);
+      } else {
+        module.set_attr(name, parse_value(attribute.string("value")));
+      }
+      attribute.finish();
+    }
+    for (const json& pair : fields.array("children"))
+      add_child(fields, module, pair);
+  }
+
+  void add_child(const Fields& fields, nn::Module& module, const json& pair) {
+    const std::string name = fields.pair_name(pair);
+    nn::ModuleRef child;
+    if (!pair[1].is_null()) {
+      const size_t index = fields.as_index(pair[1], modules_.size(), name);
+      child = modules_[index];
+      depth_ = std::max(depth_, depths_[index]);
+      if (depth_ >= kMaxDepth)
+        fields.fail("modules nested more than " + std::to_string(kMaxDepth) +
+                    " deep");
+    }
+    module.register_module(name, std::move(child));
+  }
+
+  struct Handle {
+    nn::Parameter parameter;
+    nn::Buffer buffer;
+  };
+  Handle handle(const Fields& fields, const json& value,
+                const std::string& name) const {
+    if (value.is_null()) return {};
+    return handles_[fields.as_index(value, handles_.size(), name)];
+  }
+
+  // The numbers of a module that made its own members.
+  void set_state(Fields& fields, nn::Module& module) {
+    std::unordered_map<std::string, nn::Parameter> left;
+    for (auto& [name, parameter] : module.named_parameters())
+      left.emplace(name, parameter);
+    for (auto& [name, buffer] : module.named_buffers())
+      left.emplace(name, buffer);
+    for (const json& pair : fields.array("state")) {
+      const std::string name = fields.pair_name(pair);
+      const Tensor& tensor =
+          tensors_[fields.as_index(pair[1], tensors_.size(), name)];
+      const auto found = left.find(name);
+      if (found == left.end()) fields.fail("state: unexpected " + name);
+      if (found->second.sizes() != tensor.sizes())
+        fields.fail("state: " + name + ": expected sizes " +
+                    found->second.sizes().str() + ", got " +
+                    tensor.sizes().str());
+      found->second.set_tensor(tensor);
+      left.erase(found);
+    }
+    if (!left.empty()) fields.fail("state: missing " + left.begin()->first);
+  }
+
+  std::unordered_map<std::string, Tensor> data_;  // Not referred to yet.
+  std::vector<std::unique_ptr<Graph>> graphs_;    // By row of modules.
+  bool writes_ = false;
+  std::vector<Tensor> tensors_;
+  std::vector<Handle> handles_;
+  std::vector<nn::ModuleRef> modules_;
+  std::vector<bool> training_;
+  std::vector<int> depths_;  // By module: 1 without children.
+  int depth_ = 0;            // Of the children of the module being made.
+};
+
+void check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,
+                    const LoadOptions& options) {
+  auto entry = [&](const char* key) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end())
+      throw UserError(std::string("[load] metadata: ") + key +
+                      ": missing: not a file written by fx::save");
+    return found->second;
+  };
+  if (const std::string format = entry(archive::kFormatKey);
+      format != archive::kFormat)
+    throw UserError(std::string("[load] format: expected ") +
+                    archive::kFormat + ", got " + format);
+  if (const std::string version = entry(archive::kVersionKey);
+      version != std::to_string(kArchiveVersion))
+    throw UserError("[load] format_version: expected " +
+                    std::to_string(kArchiveVersion) + ", got " + version);
+  const std::string sum = entry(archive::kChecksumKey);
+  if (metadata.size() != 3)
+    throw UserError("[load] metadata: it has entries that this version does "
+                    "not know");
+  if (!options.verify) return;
+  if (const std::string got = archive::checksum(tensors); got != sum)
+    throw UserError("[load] checksum: expected " + sum + ", got " + got +
+                    ": the file is damaged");
+}
+
+}  // namespace
+
+nn::Ref<GraphModule> load(const std::string& path, const LoadOptions& options) {
+  FileMetadata metadata;
+  const NamedTensors tensors = load_safetensors(path, &metadata);
+  try {
+    check_metadata(metadata, tensors, options);
+    return Loader(tensors).run();
+  } catch (Error& error) {
+    error.extend("\n  in file " + path, {});
+    throw;
+  }
+}
+
+}  // namespace fxjit::fx

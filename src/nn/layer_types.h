@@ -1,0 +1,12 @@
+// The layers of fxjit::nn as rows of the table of module types. Used by it only.
+#pragma once
+
+#include <vector>
+
+#include "fxjit/nn/module_types.h"
+
+namespace fxjit::nn {
+
+std::vector<ModuleType> layer_types();
+
+}  // namespace fxjit::nn
