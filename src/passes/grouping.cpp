@@ -67,9 +67,10 @@ class Grouper {
       case Lowering::gather:
         return place_gather(node);
       case Lowering::contraction:
-        start(node, node->called_op() == &contract_op()
-                        ? Region::Kind::contraction
-                        : Region::Kind::kernel);
+        if (node->called_op() == &contract_op())
+          note_sources(start(node, Region::Kind::contraction), *node);
+        else
+          start(node, Region::Kind::kernel);
         return;
       case Lowering::attention:
         start(node, node->called_op() == &attention_op()
@@ -193,6 +194,8 @@ class Grouper {
     const Group* contraction = nullptr;
     for (int32_t index : merged) {
       const Group& group = out_.groups[index];
+      for (const fx::Node* source : group.sources)
+        if (contains(merged, out_.group_of[source->id()])) return false;
       const bool mixes_columns = merged.size() > 1 &&
                                  group.kind == Region::Kind::columns;
       if (mixes_columns || group.domain != first.domain) return false;
@@ -305,7 +308,12 @@ class Grouper {
     if (inner == 0)
       start(node, Region::Kind::kernel);
     else
-      start(node, Region::Kind::rows, inner);
+      note_sources(start(node, Region::Kind::rows, inner), *node);
+  }
+
+  static void note_sources(Group& group, const fx::Node& node) {
+    for (const fx::Node* input : node.all_input_nodes())
+      group.sources.push_back(input);
   }
 
   // --- Joining. ---
@@ -324,6 +332,8 @@ class Grouper {
       }
       into.inner_dims = std::max(into.inner_dims, from.inner_dims);
       into.indexed |= from.indexed;
+      into.sources.insert(into.sources.end(), from.sources.begin(),
+                          from.sources.end());
       from.nodes.clear();
       from.dead = true;
     }

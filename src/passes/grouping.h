@@ -17,6 +17,9 @@ struct Group {
   int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
   Dims post;           // columns: shape after the reduction.
   std::vector<fx::Node*> nodes;  // In graph order once grouping has ended.
+  // Operands of contractions and gathers, read elsewhere than at the place of
+  // the loops: never computed by the group itself.
+  std::vector<const fx::Node*> sources;
   bool indexed = false;          // Values depend on their place in the loops.
   bool dead = false;             // Merged into another.
 };

@@ -69,6 +69,8 @@ void plan_kernel(PlanBuilder& builder, const RegionCall& call);
 // Every node by its eager kernel, one step each.
 void plan_eager(PlanBuilder& builder, const RegionCall& call);
 
+// Lets results take the place of operands in the arena that end with them.
+void work_in_place(Program& program, CpuLevel level);
 // Gives every arena buffer its offset.
 void assign_arena(Program& program);
 

@@ -17,6 +17,7 @@ class Planner {
   Program run() {
     places_.resize(model_.graph->id_bound());
     for (const fx::Node* node : model_.graph->nodes()) visit(*node);
+    work_in_place(builder_.program(), builder_.options().level);
     assign_arena(builder_.program());
     return std::move(builder_.program());
   }

@@ -322,6 +322,26 @@ TEST(Fuse, NoRegionWaitsForItself) {
               SizeIs(5));
 }
 
+// Operands of products and tables of gathers are read as a whole, so a region
+// that computes them comes before.
+TEST(Fuse, SourcesComeFromOtherRegions) {
+  const Tensor square = random_tensor({6, 6}, 3);
+  EXPECT_THAT(fused(
+                  [&](Value x) {
+                    const Value y = relu(x);
+                    return F::linear(y, square) + y;
+                  },
+                  {random_tensor({5, 6})}),
+              ElementsAre("rows: relu", "contraction: contract+add"));
+  EXPECT_THAT(fused(
+                  [](Value x, Value ids) {
+                    const Value table = relu(x);
+                    return F::embedding(ids, table) + table;
+                  },
+                  {random_tensor({5, 6}), random_index({5}, 5)}),
+              SizeIs(2));
+}
+
 TEST(Fuse, LongChainsAreCut) {
   const auto list = fused(
       [](Value x) {
