@@ -22,12 +22,6 @@ bool has_code(const fx::Node& node) {
   return op && op != &as_strided_op() && op != &item_op();
 }
 
-bool trailing(const std::vector<int>& dims, int rank) {
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] != rank - static_cast<int>(dims.size() - i)) return false;
-  return !dims.empty();
-}
-
 Dims row_shape(const Dims& domain, int inner_dims) {
   Dims shape = domain;
   for (int d = domain.size() - inner_dims; d < domain.size(); ++d) shape[d] = 1;
@@ -231,16 +225,6 @@ class Grouper {
       for (const fx::Node* member : out_.groups[index].nodes)
         if (!fits(*member)) return false;
     return fits(node);
-  }
-
-  static bool tile_addressable(const Tensor& t, const Dims& domain,
-                               int batch) {
-    const int last = domain.size() - 1;
-    const Dims strides = broadcast_strides(t, domain);
-    return t.dtype() != DType::f64 && !is_integral(t.dtype()) &&
-           strides[last] <= 1 &&
-           uniform_stride(domain, strides, 0, batch) >= 0 &&
-           uniform_stride(domain, strides, batch, last) >= 0;
   }
 
   // --- Reductions. ---

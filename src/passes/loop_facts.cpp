@@ -54,6 +54,21 @@ bool keeps_dims(const fx::Node& node) {
   return node.val_tensor().dim() == node.arg_node(0)->val_tensor().dim();
 }
 
+bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims) {
+  const int last = domain.size() - 1;
+  const Dims strides = broadcast_strides(t, domain);
+  return t.dtype() != DType::f64 && !is_integral(t.dtype()) &&
+         strides[last] <= 1 &&
+         uniform_stride(domain, strides, 0, batch_dims) >= 0 &&
+         uniform_stride(domain, strides, batch_dims, last) >= 0;
+}
+
+bool trailing(const std::vector<int>& dims, int rank) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != rank - static_cast<int>(dims.size() - i)) return false;
+  return !dims.empty();
+}
+
 bool is_row_gather(const fx::Node& node) {
   const std::string_view name = node.called_op()->name();
   if (name == "embedding") return true;

@@ -19,6 +19,12 @@ int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
 // Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
 Dims broadcast_strides(const Tensor& t, const Dims& domain);
 
+// Whether the tiles of a contraction over `domain` can read `t` beside the sum.
+bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims);
+
+// Whether `dims`, in increasing order, are the last ones of `rank`.
+bool trailing(const std::vector<int>& dims, int rank);
+
 // Dims that a Lowering::reduce node reduces, in increasing order.
 std::vector<int> reduced_dims(const fx::Node& node);
 bool keeps_dims(const fx::Node& node);
