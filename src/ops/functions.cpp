@@ -44,7 +44,9 @@ Value method(const Arg& self, std::string_view name, ValueList args,
 }
 
 Value getitem(const Arg& self, const Arg& index) {
-  return functions::call("_operator.getitem", {self, index});
+  // Not functions::call, which drops an index of None.
+  return ops::call_function(ops::get_function("_operator.getitem"),
+                            {self.value, index.value}, {}, self.source);
 }
 
 Value operator+(const Operand& a, const Arg& b) {

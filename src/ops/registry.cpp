@@ -47,9 +47,14 @@ class Registry {
   }
 
   const Spelling* function(std::string_view name) {
+    constexpr std::string_view kTorch = "torch.";
     const std::string printed = printed_name(name);
     std::shared_lock lock(mutex_);
-    const auto found = functions_.find(printed);
+    auto found = functions_.find(printed);
+    // torch.split is another name of torch.functional.split.
+    if (found == functions_.end() && printed.starts_with(kTorch))
+      found = functions_.find("torch.functional." +
+                              printed.substr(kTorch.size()));
     return found == functions_.end() ? nullptr : found->second.get();
   }
 

@@ -37,8 +37,9 @@ def lines_agree(got, expected):
     a, b = numbers_of(got), numbers_of(expected)
     if a is None or b is None or a[0] != b[0] or len(a[1]) != len(b[1]):
         return False
+    scale = max((abs(y) for y in b[1] if math.isfinite(y)), default=0)
     return all(
-        math.isclose(x, y, rel_tol=1e-5, abs_tol=2e-6)
+        math.isclose(x, y, rel_tol=1e-5, abs_tol=2e-6 * max(1, scale))
         or (math.isnan(x) and math.isnan(y))
         for x, y in zip(a[1], b[1])
     )

@@ -316,7 +316,7 @@ constexpr OpRow kRows[] = {
              decompose_vector_norm),
     composed("norm",
              "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
-             "torch.functional.norm! torch.norm .norm aten.norm.Scalar "
+             "torch.functional.norm! .norm aten.norm.Scalar "
              "aten.norm.ScalarOpt_dim",
              decompose_norm),
     {.name = "cumsum",

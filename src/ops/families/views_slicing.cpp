@@ -152,7 +152,7 @@ constexpr OpRow kRows[] = {
     view("narrow", "input, dim, start, length",
          "torch.narrow .narrow aten.narrow.default", infer_narrow),
     view("split", "tensor, split_size_or_sections, dim=0",
-         "torch.functional.split! torch.split aten.split.Tensor "
+         "torch.functional.split! aten.split.Tensor "
          "aten.split_with_sizes.default",
          infer_split),
     // The method calls its parameter otherwise.
