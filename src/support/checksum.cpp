@@ -1,6 +1,7 @@
 #include "src/support/checksum.h"
 
 #define XXH_INLINE_ALL
+#define XXH_NO_INLINE_HINTS 1  // -Og cannot inline all that they insist on.
 #include <xxhash.h>
 
 #include <cstdint>
