@@ -1,0 +1,97 @@
+// One run of a SubgraphMatcher over one graph.
+//
+// Pattern and graph are walked backwards together from an anchor, a result of
+// the pattern that nothing else in it uses: a node has one producer, so the walk
+// has no choices. With several anchors, all but the first are reached by going
+// down again from nodes that are matched already.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fxjit/fx/passes/subgraph_matcher.h"
+#include "src/fx/passes/node_order.h"
+
+namespace fxjit::fx::passes {
+
+class MatchSearch {
+ public:
+  MatchSearch(const SubgraphMatcher& matcher, const Graph& graph,
+              std::string_view node_name_match);
+  std::vector<InternalMatch> run();
+
+ private:
+  // A way from a node shared with earlier anchors down to this one.
+  struct Descent {
+    uint32_t id;  // Unique in the search.
+    const Node* from;
+    std::vector<const Node*> steps;  // Ends with the anchor.
+  };
+  // Nodes to be tried for an anchor, in graph order. Those that belong to
+  // matches are dropped from the front.
+  struct Candidates {
+    std::vector<Node*> nodes;
+    size_t first = 0;
+  };
+  struct Level {
+    Candidates* candidates;
+    size_t next;
+    size_t trail;  // Bindings made by earlier levels.
+  };
+  enum class Bound : uint8_t { no, wildcard, node };
+
+  void plan_descents();
+  void find_descents(size_t anchor, const std::vector<bool>& shared);
+  const Descent* cheapest_descent(size_t anchor) const;
+  Candidates& candidates(size_t anchor);
+  std::vector<Node*> all_candidates(size_t anchor) const;
+  std::vector<Node*> descend(const Descent& descent, Node* from);
+  void search_from(Node* first);
+  bool next_candidate(std::vector<Level>& levels);
+  bool accept();
+
+  bool match_anchor(const Node* pattern_node, Node* node);
+  bool match_pair(const Value& pattern_value, const Value& value);
+  bool match_nodes(const Node* pattern_node, Node* node, bool anchor);
+  bool match_literal(const Value& pattern_value, const Value& value);
+  bool match_wildcard(const Node* pattern_node, const Value& value);
+  bool nodes_are_equal(const Node& pattern_node, const Node& node,
+                       bool anchor) const;
+  bool push_arguments(const Node& pattern_node, const Node& node);
+  bool push_all(const ValueList& pattern_values, const ValueList& values);
+  void bind(const Node* pattern_node, const Value& value);
+  void unbind_to(size_t trail);
+
+  bool is_contained() const;
+  InternalMatch result() const;
+
+  const SubgraphMatcher& matcher_;
+  const Graph& graph_;
+  std::string_view node_name_match_;
+  NodeOrder order_;
+  CycleSearch cycles_;
+  std::vector<bool> returned_;                  // By pattern node id.
+  std::vector<std::vector<Descent>> descents_;  // By anchor.
+  uint32_t num_descents_ = 0;
+
+  // The match being made.
+  std::vector<const Node*> trail_;  // Pattern nodes bound, in order.
+  std::vector<Value> bound_to_;     // By pattern node id.
+  std::vector<bool> is_bound_;
+  std::vector<Bound> bound_;  // By graph node id.
+  std::vector<std::pair<const Value*, const Value*>> pending_;
+  std::vector<std::unique_ptr<ValueList>> completed_args_;
+
+  std::vector<InternalMatch> matches_;
+  NodeMarks taken_;  // By matches, when they may not overlap.
+  NodeMarks seen_;
+  std::unordered_map<size_t, Candidates> all_of_anchor_;
+  // By descent and node where it starts.
+  std::unordered_map<uint64_t, Candidates> below_;
+};
+
+}  // namespace fxjit::fx::passes

@@ -1,0 +1,62 @@
+// The steps of replace_pattern: checks everything, then edits match by match.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fxjit/fx/subgraph_rewriter.h"
+#include "src/fx/passes/node_order.h"
+
+namespace fxjit::fx::passes {
+
+class Rewrite {
+ public:
+  // Finds the matches and checks that each can be replaced. `replacement` is
+  // null when the options bring a callback. Edits nothing.
+  Rewrite(GraphModule& gm, const Subgraph& pattern,
+          const Subgraph* replacement, const RewriteOptions& options);
+  std::vector<ReplacedPatterns> run();
+
+ private:
+  void find_matches(const RewriteOptions& options);
+  void check_connected() const;
+  void check(const InternalMatch& match, const Subgraph& replacement) const;
+  void check_attributes(const Subgraph& replacement) const;
+  const Subgraph& replacement_of(size_t match) const;
+
+  Node* resolve(Node* node) const;
+  Value resolve(const Value& value) const;
+  void follow_earlier_edits(InternalMatch& match);
+  bool still_valid(const InternalMatch& match);
+  Node* first_user(const InternalMatch& match) const;
+  Node* insert_point(const InternalMatch& match);
+  Node* hoist_inputs(const InternalMatch& match, Node* before);
+  ReplacedPatterns replace(InternalMatch& match, const Subgraph& replacement);
+  std::vector<Node*> insert(const Subgraph& replacement,
+                            const InternalMatch& match, Node* before,
+                            ValueList& results);
+  void rewire(const InternalMatch& match, const ValueList& results,
+              uint32_t first_new_id);
+  void erase(const InternalMatch& match);
+  void take_over_constants(const Subgraph& replacement);
+  void take_over_attributes(const Subgraph& replacement);
+
+  GraphModule& gm_;
+  Graph& graph_;
+  const Subgraph& pattern_;
+  const Subgraph* common_;
+  std::vector<Subgraph> own_;  // One per match, from the callback.
+  std::vector<InternalMatch> matches_;
+  std::vector<Node*> changed_;  // By id: what took the place of a node.
+  // Names in `gm` of tensors that traced functions brought along.
+  std::unordered_map<const Node*, std::string> constant_names_;
+  std::vector<bool> returns_wildcard_;  // By position in returning_nodes.
+  NodeOrder order_;
+  CycleSearch cycles_;
+  NodeMarks seen_;
+};
+
+}  // namespace fxjit::fx::passes
