@@ -13,6 +13,7 @@
 #include "fxjit/fx/pytree.h"
 #include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/symbolic_trace.h"
+#include "fxjit/fx/subgraph_rewriter.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/fx/tracer.h"
 #include "fxjit/fx/transformer.h"

@@ -20,6 +20,13 @@ Subgraph::Subgraph(const TracedFunction& function)
   is_function_ = true;
 }
 
+nn::Signature Subgraph::numbered_arguments(size_t count) {
+  std::vector<nn::ArgSpec> args;
+  for (size_t i = 0; i < count; ++i)
+    args.emplace_back("arg" + std::to_string(i));
+  return nn::Signature(std::move(args));
+}
+
 std::vector<Match> replace_pattern(GraphModule& gm, const Subgraph& pattern,
                                    const Subgraph& replacement) {
   std::vector<Match> matches;

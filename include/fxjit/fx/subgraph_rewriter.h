@@ -42,11 +42,20 @@ class Subgraph {
     requires std::derived_from<T, nn::Module>
   Subgraph(const nn::Ref<T>& module)  // NOLINT
       : Subgraph(nn::ModuleRef(module)) {}
-  // `Value f(Value x, Value y)`; its arguments are called "arg0", "arg1", ...
+  // `Value f(Value x, Value y)`, with the names of its arguments; by default
+  // they are called "arg0", "arg1", ...
+  template <typename F>
+    requires nn::ValueCallable<F>
+  Subgraph(F function, nn::Signature signature)
+      : Subgraph(TracedFunction{
+            "pattern", std::move(signature),
+            [function = std::move(function)](std::vector<Value> bound) mutable {
+              return nn::call_values(function, bound);
+            }}) {}
   template <typename F>
     requires nn::ValueCallable<F>
   Subgraph(F function)  // NOLINT
-      : Subgraph(traced(std::move(function), nn::kArity<F>)) {}
+      : Subgraph(std::move(function), numbered_arguments(nn::kArity<F>)) {}
 
   const Graph& graph() const { return *graph_; }
   // What its call_module and get_attr nodes refer to, when it is a module.
@@ -57,16 +66,7 @@ class Subgraph {
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
  private:
-  template <typename F>
-  static TracedFunction traced(F function, size_t arity) {
-    std::vector<nn::ArgSpec> args;
-    for (size_t i = 0; i < arity; ++i)
-      args.emplace_back("arg" + std::to_string(i));
-    return {"pattern", nn::Signature(std::move(args)),
-            [function = std::move(function)](std::vector<Value> bound) mutable {
-              return nn::call_values(function, bound);
-            }};
-  }
+  static nn::Signature numbered_arguments(size_t count);
 
   std::shared_ptr<const void> owner_;  // Shared with matches.
   const Graph* graph_;
@@ -96,13 +96,13 @@ using ReplacementCallback = std::function<Subgraph(
 
 struct RewriteOptions {
   // A match is replaced when all of them say so.
-  std::vector<MatchFilter> match_filters;
+  std::vector<MatchFilter> match_filters = {};
   // Literals of the pattern match any literal.
   bool ignore_literals = false;
   // Takes the place of `replacement`.
-  ReplacementCallback replacement_callback;
+  ReplacementCallback replacement_callback = {};
   // See SubgraphMatcher::match.
-  std::string node_name_match;
+  std::string node_name_match = {};
 };
 
 // Replaces all matches of `pattern` that do not overlap, the first found first,

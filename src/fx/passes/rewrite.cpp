@@ -41,7 +41,8 @@ Rewrite::Rewrite(GraphModule& gm, const Subgraph& pattern,
       changed_(gm.graph().id_bound()),
       order_(linted(gm.graph())),
       cycles_(gm.graph(), order_),
-      seen_(gm.graph()) {
+      seen_(gm.graph()),
+      postponed_(gm.graph()) {
   if (!common_ && !options.replacement_callback)
     throw AssertionError(
         "Must provide either a replacement GraphModule or a replacement "
@@ -70,6 +71,8 @@ void Rewrite::find_matches(const RewriteOptions& options) {
   });
   for (const Node* node : pattern.output_node()->all_input_nodes())
     returns_wildcard_.push_back(node->is(Opcode::placeholder));
+  // Where there are more results, their users must be known at every step.
+  postpones_ = returns_wildcard_.size() == 1 && !returns_wildcard_[0];
 }
 
 // Every match binds the same nodes of the pattern.
@@ -135,6 +138,7 @@ std::vector<ReplacedPatterns> Rewrite::run() {
     if (i > 0 && !still_valid(matches_[i])) continue;
     replaced.push_back(replace(matches_[i], replacement_of(i)));
   }
+  finish_postponed();
   const bool from_module =
       common_ && common_->module() && !common_->is_function();
   if (from_module) gm_.delete_all_unused_submodules();

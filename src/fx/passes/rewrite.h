@@ -41,6 +41,7 @@ class Rewrite {
   void rewire(const InternalMatch& match, const ValueList& results,
               uint32_t first_new_id);
   void erase(const InternalMatch& match);
+  void finish_postponed();
   void take_over_constants(const Subgraph& replacement);
   void take_over_attributes(const Subgraph& replacement);
 
@@ -57,6 +58,13 @@ class Rewrite {
   NodeOrder order_;
   CycleSearch cycles_;
   NodeMarks seen_;
+  // A user of thousands of matches would be edited as often, at the cost of all
+  // its arguments each time. Such users are edited once, at the end; what they
+  // use is erased then.
+  bool postpones_ = false;
+  NodeMarks postponed_;
+  std::vector<Node*> postponed_users_;
+  std::vector<Node*> postponed_erasures_;
 };
 
 }  // namespace fxjit::fx::passes

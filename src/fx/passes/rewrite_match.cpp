@@ -8,6 +8,9 @@
 namespace fxjit::fx::passes {
 namespace {
 
+// Users of more inputs than this are edited once for all matches.
+constexpr size_t kManyInputs = 32;
+
 bool is_call(const Node& node) {
   return !node.is(Opcode::placeholder) && !node.is(Opcode::output);
 }
@@ -145,15 +148,42 @@ void Rewrite::rewire(const InternalMatch& match, const ValueList& results,
         return user->id() < first_new_id && order_.before(now, user);
       });
     } else {
-      old->replace_all_uses_with(now);
+      old->replace_all_uses_with(now, [&](Node* user) {
+        if (!postpones_ || user->all_input_nodes().size() <= kManyInputs)
+          return true;
+        if (postponed_.insert(user)) postponed_users_.push_back(user);
+        return false;
+      });
     }
     changed_[old->id()] = now;
   }
 }
 
 void Rewrite::erase(const InternalMatch& match) {
-  for (const Node* node : pattern_.graph().nodes().reversed())
-    if (is_call(*node)) graph_.erase_node(match.nodes_map.node(node));
+  const bool later =
+      postpones_ && match.returning_nodes[0]->num_users() > 0;
+  for (const Node* node : pattern_.graph().nodes().reversed()) {
+    if (!is_call(*node)) continue;
+    Node* const matched = match.nodes_map.node(node);
+    if (later) {
+      postponed_erasures_.push_back(matched);
+    } else {
+      graph_.erase_node(matched);
+    }
+  }
+}
+
+void Rewrite::finish_postponed() {
+  for (Node* user : postponed_users_) {
+    if (user->erased()) continue;  // Part of a later match.
+    ValueList args;
+    for (const Value& arg : user->args()) args.push_back(resolve(arg));
+    Kwargs kwargs;
+    for (const auto& [key, arg] : user->kwargs())
+      kwargs.emplace_back(key, resolve(arg));
+    user->set_args_kwargs(std::move(args), std::move(kwargs));
+  }
+  for (Node* node : postponed_erasures_) graph_.erase_node(node);
 }
 
 ReplacedPatterns Rewrite::replace(InternalMatch& match,
