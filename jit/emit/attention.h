@@ -11,9 +11,9 @@ namespace fxjit::jit {
 // Fills a function of make_kernel_function; tasks and scratch are those of
 // program::kernel_plan.
 //
-// As torch's scaled_dot_product_attention on CPU: a query that sees no key
-// (every score minus infinity, be it by an additive or a boolean mask) gives
-// zeros. A boolean mask adds 0 or minus infinity, so a NaN score of a hidden
+// With `zero_rows` as torch's scaled_dot_product_attention on CPU: a query that
+// sees no key (every score minus infinity, be it by an additive or a boolean
+// mask) gives zeros; without, as a softmax followed by a product: NaN. A boolean mask adds 0 or minus infinity, so a NaN score of a hidden
 // key still makes its query's row NaN; `causal` drops the scores themselves.
 // A NaN value of a hidden key gives NaN unless the key is never looked at,
 // which only `causal` makes possible.

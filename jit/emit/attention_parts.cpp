@@ -130,9 +130,11 @@ void emit_part(
   b.ir().CreateCall(function, passed);
 }
 
-Value* inverse_total(VectorBuilder& b, Value* total) {
-  return b.select(b.eq(total, b.splat_f32(0)), b.splat_f32(0),
-                  b.div(b.splat_f32(1), total));
+Value* inverse_total(const AttentionContext& context, Value* total) {
+  VectorBuilder& b = context.b;
+  Value* inverse = b.div(b.splat_f32(1), total);
+  if (!context.step.zero_rows) return inverse;
+  return b.select(b.eq(total, b.splat_f32(0)), b.splat_f32(0), inverse);
 }
 
 void emit_queries(const AttentionContext& context, const AttentionTask& task) {

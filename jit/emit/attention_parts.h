@@ -87,7 +87,7 @@ void emit_part(
     llvm::function_ref<void(const AttentionContext&, const Values&)> emit);
 
 // Factors that turn sums into means. A total of zero is that of a query which
-// sees no key: its output is zero.
-Value* inverse_total(VectorBuilder& b, Value* total);
+// sees no key: its output is zero, or zero times infinity.
+Value* inverse_total(const AttentionContext& context, Value* total);
 
 }  // namespace fxjit::jit

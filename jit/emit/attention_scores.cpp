@@ -205,7 +205,8 @@ void emit_exponentials(const AttentionContext& context,
               Values totals = exponentiate(inside, state.scores, args[1],
                                            load_all(inside, state.maxima));
               if (how == AttentionSums::direct) {
-                for (Value*& total : totals) total = inverse_total(b, total);
+                for (Value*& total : totals)
+                  total = inverse_total(inside, total);
                 return store_all(inside, totals, state.factors);
               }
               const Values factors = load_all(inside, state.factors);

@@ -209,7 +209,7 @@ void store_inverse_totals(const AttentionContext& context, Value* scratch) {
   Value* factors = context.region(scratch, context.shape.factors_at);
   for (int v = 0; v < context.vectors(); ++v) {
     const int64_t lane = int64_t{v} * context.b.lanes();
-    context.store(inverse_total(context.b, context.load(totals, lane)), factors,
+    context.store(inverse_total(context, context.load(totals, lane)), factors,
                   lane);
   }
 }

@@ -282,7 +282,9 @@ bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!options_.fold_constants || !val.is_tensor()) return false;
   // Ops of lowered graphs have no eager kernels.
-  if (&op == &contract_op() || &op == &attention_op()) return false;
+  if (&op == &contract_op() || &op == &attention_op() ||
+      &op == &written_attention_op())
+    return false;
   bool constant_args = true;
   const Tensor* only = nullptr;
   int tensors = 0;

@@ -18,15 +18,20 @@ const ops::Op& contract_op();
 // along the last dim; `biases` is none or has one per weight.
 const ops::Op& merged_linear_op();
 
-// (query, key, value, mask, is_causal, scale): attention on [batch, heads, rows,
-// depth] with depth contiguous and mask expanded to the scores' shape.
+// (query, key, value, mask, is_causal, scale, zero_rows): attention on [batch,
+// heads, rows, depth] with depth contiguous and mask expanded to the scores'
+// shape. Rows that see no key are zeros, or NaN without `zero_rows`.
 const ops::Op& attention_op();
+// (query, key, value, mask, scale): softmax(query key^T * scale + mask) value of
+// f32 tensors of two to four dims that are not empty.
+const ops::Op& written_attention_op();
 
 // The lowered form of linear, matmul, mm, bmm, addmm, baddbmm and merged
 // linears; none when the dtype has no generated code.
 Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
-// The lowered form of scaled_dot_product_attention; none to decompose it.
+// The lowered form of scaled_dot_product_attention and of attention written out;
+// none to decompose it.
 Value lower_attention(GraphBuilder& builder, const ops::Op& op,
                       const ValueList& args);
 

@@ -140,6 +140,7 @@ void plan_attention(PlanBuilder& builder, const RegionCall& call) {
   step.out = head_access(out.val);
   step.causal = node.arg(4).as_bool();
   step.scale = static_cast<float>(node.arg(5).as_double());
+  step.zero_rows = node.arg(6).as_bool();
   std::vector<OperandRef> refs{q.ref(), k.ref(), v.ref()};
   if (const fx::Node* mask_node = node.arg_node(3)) {
     const Placed& mask = call.inputs.at(mask_node);

@@ -84,6 +84,7 @@ std::string key_of(const AttentionStep& step) {
   key.add(step.q).add(step.k).add(step.v).add(step.out);
   key.add(static_cast<int64_t>(step.mask)).add(step.mask_access);
   key.add(step.mask_key_stride).add(int64_t{step.causal});
+  key.add(int64_t{step.zero_rows});
   return key.take() + " " + std::to_string(step.scale);
 }
 

@@ -121,6 +121,7 @@ struct AttentionStep {
   HeadAccess mask_access;       // Row is the query.
   int64_t mask_key_stride = 0;
   bool causal = false;  // Query i sees keys up to i.
+  bool zero_rows = true;  // Queries that see no key: zeros, else NaN.
   float scale = 1;
 
   friend bool operator==(const AttentionStep&, const AttentionStep&) = default;

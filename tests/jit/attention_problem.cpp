@@ -186,7 +186,8 @@ std::vector<double> AttentionProblem::expected(int64_t b, int64_t h,
   for (int64_t key = 0; key < step.keys; ++key)
     for (size_t d = 0; d < sums.size(); ++d)
       sums[d] += weights[size_t(key)] * double(v[at(step.v, b, h, key) + d]);
-  for (double& s : sums) s = total == 0 ? 0 : s / total;
+  const bool zero = total == 0 && step.zero_rows;
+  for (double& s : sums) s = zero ? 0 : s / total;
   return sums;
 }
 

@@ -193,6 +193,13 @@ TEST_P(Attention, OfQueriesThatSeeNothing) {
   std::fill(all.mask.begin(), all.mask.end(), -kInfinity);
   all.run(GetParam());
   all.expect_right();
+  // And of a softmax followed by a product.
+  step.zero_rows = false;
+  AttentionProblem written(step);
+  std::fill(written.mask.begin(), written.mask.end(), -kInfinity);
+  written.run(GetParam());
+  written.expect_right();
+  EXPECT_TRUE(std::isnan(written.out[0]));
 }
 
 TEST_P(Attention, KeepsNanInItsRows) {

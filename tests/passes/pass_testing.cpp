@@ -114,6 +114,12 @@ Value merged_linear(const ValueList& args) {
 }
 
 Value attention(const ValueList& args) {
+  if (!args[6].as_bool()) {
+    Value scores = call("matmul", {args[0], call("transpose", {args[1], -2, -1})});
+    scores = call("mul", {scores, args[5]});
+    if (!args[3].is_none()) scores = call("add", {scores, args[3]});
+    return call("matmul", {call("softmax", {scores, -1}), args[2]});
+  }
   return call(
       "scaled_dot_product_attention", {args[0], args[1], args[2]},
       {{"attn_mask", args[3]}, {"is_causal", args[4]}, {"scale", args[5]}});

@@ -1,14 +1,15 @@
 // Attention written out becomes one call:
 //
 //   s = matmul(q, k)                     kt = transpose(k, -2, -1)
-//   s = s / c   or   s * c   (optional)  y = scaled_dot_product_attention(
-//   s = s + mask             (optional)          q, kt, v, mask, scale=c)
+//   s = s / c   or   s * c   (optional)  y = written_attention(
+//   s = s + mask             (optional)          q, kt, v, mask, c)
 //   p = softmax(s, -1)            ==>
 //   y = matmul(p, v)
 //
 // Not where the scores or the probabilities are used elsewhere.
 #include <optional>
 
+#include "src/passes/lower.h"
 #include "src/passes/patterns.h"
 
 namespace fxjit::passes {
@@ -97,7 +98,8 @@ std::optional<Match> match_attention(const fx::Node* product) {
   match.value = product->arg_node(1);
   const Tensor& q = match.query->val_tensor();
   const Tensor& v = match.value->val_tensor();
-  if (q.dim() > 4 || v.dim() != q.dim()) return std::nullopt;
+  if (q.dim() > 4 || v.dim() != q.dim() || q.numel() == 0 || v.numel() == 0)
+    return std::nullopt;
   for (int d = 0; d < q.dim() - 2; ++d)
     if (v.sizes()[d] != q.sizes()[d] ||
         match.key->val_tensor().sizes()[d] != q.sizes()[d])
@@ -115,11 +117,9 @@ void replace(fx::Graph& graph, fx::Node* product, const Match& match) {
   fx::Node* keys = graph.call_function(ops::get_op("transpose").canonical,
                                        {match.key, -2, -1});
   keys->set_val(Tensor::meta(sizes, key.dtype(), strides, key.offset()));
-  const ops::Op& op = ops::get_op("scaled_dot_product_attention");
   fx::Node* fused = graph.call_function(
-      op.canonical,
-      ops::bind(op, ValueList{match.query, keys, match.value, match.mask},
-                {{"scale", match.scale}}));
+      written_attention_op().canonical,
+      {match.query, keys, match.value, match.mask, match.scale});
   fused->copy_meta_from(*product);
   product->replace_all_uses_with(fused);
   graph.erase_node(product);
