@@ -6,6 +6,7 @@
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/interpreter.h"
+#include "fxjit/fx/math.h"
 #include "fxjit/fx/node.h"
 #include "fxjit/fx/node_hooks.h"
 #include "fxjit/fx/proxy.h"

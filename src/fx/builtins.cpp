@@ -7,12 +7,6 @@ namespace {
 
 using Run = Value (*)(const ValueList& args, const Kwargs& kwargs);
 
-// The op table's function of this name, or a function of ours.
-Target find_or_define(const char* name, Run run, ops::Purity purity) {
-  if (const ops::Spelling* known = ops::find_function(name)) return *known;
-  return define_function(name, run, purity);
-}
-
 Value tuple_of(const Dims& dims) {
   return Value::tuple(ValueList(dims.begin(), dims.end()));
 }
@@ -51,30 +45,62 @@ Value run_assert_is_none(const ValueList& args, const Kwargs&) {
   return None;
 }
 
+Value run_len(const ValueList& args, const Kwargs&) {
+  const Value& value = args.at(0);
+  if (value.is_tensor()) return value.as_tensor().size(0);
+  return value.size();
+}
+
+struct Row {
+  const char* name;
+  Run run;
+  ops::Purity purity = ops::Purity::pure;
+};
+constexpr Row kRows[] = {
+    {"builtins.getattr", run_getattr},
+    {"builtins.len", run_len},
+    {"torch._assert", run_assert, ops::Purity::effect},
+    {"torch.fx.proxy.assert_fn", run_assert_fn, ops::Purity::effect},
+    {"torch.fx._symbolic_trace._assert_is_none", run_assert_is_none,
+     ops::Purity::effect},
+};
+
+// The op table's function of this name, or a function of ours.
+Target find(const char* name) {
+  if (const ops::Spelling* known = ops::find_function(name)) return *known;
+  return *find_defined_function(name);
+}
+
 }  // namespace
 
+void visit_python_functions(const DefineFunction& define) {
+  for (const Row& row : kRows)
+    if (!ops::find_function(row.name)) define(row.name, row.run, row.purity);
+  visit_math_functions(define);
+}
+
 const Target& getattr_target() {
-  static const Target target =
-      find_or_define("builtins.getattr", run_getattr, ops::Purity::pure);
+  static const Target target = find("builtins.getattr");
+  return target;
+}
+
+const Target& len_target() {
+  static const Target target = find("builtins.len");
   return target;
 }
 
 const Target& assert_target() {
-  static const Target target =
-      find_or_define("torch._assert", run_assert, ops::Purity::effect);
+  static const Target target = find("torch._assert");
   return target;
 }
 
 const Target& assert_fn_target() {
-  static const Target target = find_or_define(
-      "torch.fx.proxy.assert_fn", run_assert_fn, ops::Purity::effect);
+  static const Target target = find("torch.fx.proxy.assert_fn");
   return target;
 }
 
 const Target& assert_is_none_target() {
-  static const Target target =
-      find_or_define("torch.fx._symbolic_trace._assert_is_none",
-                     run_assert_is_none, ops::Purity::effect);
+  static const Target target = find("torch.fx._symbolic_trace._assert_is_none");
   return target;
 }
 

@@ -2,9 +2,16 @@
 // table has a row of the same name, that row is used.
 #pragma once
 
-#include "fxjit/fx/target.h"
+#include "fxjit/fx/wrap.h"
 
 namespace fxjit::fx {
+
+// Calls `define` for every function here that the op table does not have.
+using DefineFunction =
+    std::function<void(const char* name, FunctionBody run, ops::Purity purity)>;
+void visit_python_functions(const DefineFunction& define);
+// Those of Python's module `math`.
+void visit_math_functions(const DefineFunction& define);
 
 // builtins.getattr(value, name): of a tensor shape, dtype, ndim, T, ...
 const Target& getattr_target();
@@ -14,6 +21,9 @@ const Target& assert_target();
 const Target& assert_fn_target();
 // Throws AssertionError unless the first argument is None.
 const Target& assert_is_none_target();
+
+// builtins.len(value): elements of a container, rows of a tensor.
+const Target& len_target();
 
 // Calls the function behind `target` on values without proxies.
 Value run_target(const Target& target, const ValueList& args,

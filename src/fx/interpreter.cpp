@@ -180,7 +180,7 @@ Value Interpreter::call_function(const Target& target, const ValueList& args,
   const SourceLocation source =
       current_ ? current_->source() : SourceLocation();
   if (const Function* function = target.function())
-    return Wrapped(*function).call(args, kwargs, source);
+    return record_or_run(*function, args, kwargs, source);
   return ops::call_function(*target.spelling(), args, kwargs, source);
 }
 

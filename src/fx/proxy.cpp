@@ -205,8 +205,12 @@ void check(const Value& condition, SourceLocation source) {
   throw AssertionError("Assertion failed", std::move(context));
 }
 
-int64_t len(const Value& value, SourceLocation source) {
+Value len(const Value& value, SourceLocation source) {
+  const Function& function = *len_target().function();
   if (value.is_proxy()) {
+    const Tracer* const tracer = active_tracer();
+    if (function.is_wrapped() || (tracer && tracer->autowraps(function)))
+      return record_or_run(function, {value}, {}, source);
     ErrorContext context;
     context.source = source;
     throw RuntimeError(
@@ -215,8 +219,7 @@ int64_t len(const Value& value, SourceLocation source) {
         "scope",
         std::move(context));
   }
-  if (value.is_tensor()) return value.as_tensor().size(0);
-  return static_cast<int64_t>(value.size());
+  return function.run({value}, {});
 }
 
 }  // namespace fxjit::fx

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "src/fx/builtins.h"
+
 namespace fxjit::fx {
 namespace {
 
@@ -15,6 +17,16 @@ constexpr std::string_view kOpcodeNames[] = {
 // Functions defined by the user; process-wide, as their names are.
 class FunctionTable {
  public:
+  // Python's own functions are there from the start.
+  FunctionTable() {
+    visit_python_functions(
+        [this](const char* name, FunctionBody run, ops::Purity purity) {
+          Function& function = get_or_add(name);
+          function.run = std::move(run);
+          function.purity = purity;
+        });
+  }
+
   static FunctionTable& instance() {
     // Never destroyed: graphs may outlive main.
     static FunctionTable* const table = new FunctionTable;

@@ -149,6 +149,19 @@ std::string Tracer::get_fresh_qualname(std::string_view prefix) {
   return text + std::to_string(next++);
 }
 
+bool Tracer::autowraps(const Function& function) const {
+  const std::string_view name = function.name;
+  const size_t dot = name.rfind('.');
+  const std::string_view module = name.substr(0, dot == name.npos ? 0 : dot);
+  for (const std::string& wrapped : options_.autowrap_modules)
+    if (wrapped == module) return true;
+  for (const std::string& wrapped : options_.autowrap_functions)
+    if (wrapped == name ||
+        (module == "builtins" && wrapped == name.substr(dot + 1)))
+      return true;
+  return false;
+}
+
 bool Tracer::is_leaf_module(const nn::Module& module, std::string_view) const {
   return module.is_leaf();
 }

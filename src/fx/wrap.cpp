@@ -1,42 +1,82 @@
 #include "fxjit/fx/wrap.h"
 
 #include "fxjit/fx/namespace.h"
-#include "fxjit/fx/tracer_base.h"
+#include "fxjit/fx/tracer.h"
 
 namespace fxjit::fx {
 namespace {
 
-Proxy* find_proxy(const ValueList& args, const Kwargs& kwargs) {
+// The first proxy of the arguments; proxies of another tracer are refused.
+Proxy* find_proxy(const Function& function, const ValueList& args,
+                  const Kwargs& kwargs, SourceLocation source) {
   Proxy* found = nullptr;
   auto visit = [&](const Value& leaf) {
-    if (leaf.is_proxy() && !found)
-      found = dynamic_cast<Proxy*>(leaf.as_proxy());
+    if (!leaf.is_proxy()) return;
+    auto* const proxy = dynamic_cast<Proxy*>(leaf.as_proxy());
+    if (!found) found = proxy;
+    if (!proxy || found->tracer_id() == proxy->tracer_id()) return;
+    ErrorContext context;
+    context.op = function.name;
+    context.source = source;
+    throw RuntimeError("Found multiple different tracers [" +
+                           found->describe() + ", " + proxy->describe() +
+                           "] while trying to trace operations " +
+                           function.name,
+                       std::move(context));
   };
   for (const Value& arg : args) visit_leaves(arg, visit);
   for (const auto& [key, arg] : kwargs) visit_leaves(arg, visit);
   return found;
 }
 
+bool is_leaf_now(const Function& function) {
+  if (function.is_wrapped()) return true;
+  const Tracer* const tracer = active_tracer();
+  return tracer && tracer->autowraps(function);
+}
+
 }  // namespace
 
-Wrapped wrap(std::string name,
-             std::function<Value(const ValueList&, const Kwargs&)> run,
-             ops::Purity purity) {
+Wrapped wrap(std::string name, FunctionBody run, ops::Purity purity) {
   // As torch prints Python's own functions.
   if (is_illegal_name(name)) name.insert(0, "builtins.");
   return Wrapped(define_function(std::move(name), std::move(run), purity));
 }
 
-Value Wrapped::call(ValueList args, Kwargs kwargs,
-                    SourceLocation source) const {
-  Proxy* const proxy = find_proxy(args, kwargs);
-  if (!proxy) return function_->run(args, kwargs);
+Wrapped wrap(const Wrapped& function) {
+  function.function().set_wrapped();
+  return Wrapped(function.function());
+}
+
+Wrapped wrap(std::string_view name) {
+  const Function* found = find_defined_function(name);
+  if (!found) found = find_defined_function("builtins." + std::string(name));
+  if (!found) throw KeyError("'" + std::string(name) + "'");
+  return wrap(Wrapped(*found));
+}
+
+Wrapped global_function(std::string name, FunctionBody run,
+                        ops::Purity purity) {
+  return Wrapped(define_function(std::move(name), std::move(run), purity),
+                 /*leaf=*/false);
+}
+
+Value record_or_run(const Function& function, ValueList args, Kwargs kwargs,
+                    SourceLocation source) {
+  Proxy* const proxy = find_proxy(function, args, kwargs, source);
+  if (!proxy) return function.run(args, kwargs);
   TracerBase& tracer = proxy->tracer();
   const SourceScope line(tracer, source);
-  const Value result = tracer.create_proxy(Opcode::call_function, *function_,
+  const Value result = tracer.create_proxy(Opcode::call_function, function,
                                            std::move(args), std::move(kwargs));
   node_of(result)->meta().set("is_wrapped", true);
   return result;
+}
+
+Value Wrapped::call(ValueList args, Kwargs kwargs,
+                    SourceLocation source) const {
+  if (!leaf_ && !is_leaf_now(*function_)) return function_->run(args, kwargs);
+  return record_or_run(*function_, std::move(args), std::move(kwargs), source);
 }
 
 Value Wrapped::operator()(nn::CallArg a, nn::CallArg b, nn::CallArg c,

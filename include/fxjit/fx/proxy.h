@@ -104,9 +104,10 @@ std::vector<Value> unpack(
 std::vector<Value> iterate(
     const Value& value,
     SourceLocation source = std::source_location::current());
-// Python's len(): RuntimeError with torch's text for proxies.
-int64_t len(const Value& value,
-            SourceLocation source = std::source_location::current());
+// Python's len(). Of a proxy it is recorded when "len" is wrapped (see
+// fx::wrap), otherwise RuntimeError with torch's text.
+Value len(const Value& value,
+          SourceLocation source = std::source_location::current());
 
 // torch._assert: recorded when `condition` is a proxy, else AssertionError with
 // `message` unless it is true.

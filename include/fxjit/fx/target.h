@@ -5,6 +5,7 @@
 // graph; text read from a node lives as long as the node's graph.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -36,6 +37,13 @@ struct Function {
   std::string name;  // As printed and as written in generated code.
   std::function<Value(const ValueList&, const Kwargs&)> run;
   ops::Purity purity = ops::Purity::pure;
+
+  // A leaf of all traces (see fx::wrap); stays so for good.
+  bool is_wrapped() const { return wrapped_.load(std::memory_order_relaxed); }
+  void set_wrapped() const { wrapped_.store(true, std::memory_order_relaxed); }
+
+ private:
+  mutable std::atomic<bool> wrapped_{false};
 };
 
 // Registers `run` under `name`; a second definition of a name replaces the

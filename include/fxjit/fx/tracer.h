@@ -46,6 +46,10 @@ struct TracedFunction {
 };
 
 struct TracerOptions {
+  // Functions recorded although they are not wrapped: those in these modules
+  // ("math" has "math.sqrt"), and these (by name; "len" is "builtins.len").
+  std::vector<std::string> autowrap_modules = {"math"};
+  std::vector<std::string> autowrap_functions = {};
   // Shapes of parameters are values while tracing.
   bool param_shapes_constant = false;
 };
@@ -55,7 +59,7 @@ class Tracer : public TracerBase {
   // Parameter proxies of the running trace, by qualified name.
   using ParameterProxyCache = std::unordered_map<std::string, Value>;
 
-  explicit Tracer(TracerOptions options = {}) : options_(options) {}
+  explicit Tracer(TracerOptions options = {}) : options_(std::move(options)) {}
 
   // The module being traced: a fresh one when a function is traced. Tensors
   // met while tracing are stored in it.
@@ -86,6 +90,8 @@ class Tracer : public TracerBase {
   // `concrete_args`.
   virtual std::vector<Value> create_args_for_root(
       const nn::Signature& signature, const ConcreteArgs& concrete_args);
+  // Whether the options say that this function is recorded.
+  bool autowraps(const Function& function) const;
   // A name starting with `prefix` that the root does not have.
   virtual std::string get_fresh_qualname(std::string_view prefix);
 
