@@ -2,6 +2,7 @@
 // refer to entries that hold their elements.
 #include "fxjit/torch_state.h"
 
+#include "fxjit/error.h"
 #include "src/io/zip_writer.h"
 
 namespace fxjit {

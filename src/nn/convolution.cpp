@@ -66,6 +66,14 @@ ConvBase::ConvBase(std::string type_name, Signature signature, int spatial_dims,
                            : Parameter());
 }
 
+std::string ConvBase::constructor_text() const {
+  std::string text = repr();
+  if (!padding.is_string()) return text;
+  const std::string name(padding.as_string());
+  return text.replace(text.find("padding=" + name) + 8, name.size(),
+                      py(padding));
+}
+
 std::string ConvBase::extra_repr() const {
   std::string text =
       std::to_string(in_channels) + ", " + std::to_string(out_channels) +

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -67,6 +68,14 @@ class GraphModule : public nn::Module {
   std::string print_readable(const CodeOptions& options = {}) const;
   // torch's str(gm): module tree, code and a hint.
   std::string str() const override;
+
+  // Writes a Python package that torch imports: "from <folder> import
+  // <module_name>" gives a torch.nn.Module with this code and these weights.
+  // Modules of the user are traced for it. The parent of `folder` must exist.
+  // ValueError for a module_name that is no Python name, RuntimeError when a
+  // file cannot be written.
+  void to_folder(const std::filesystem::path& folder,
+                 const std::string& module_name = "FxModule") const;
 
   // Same graph and same parameters in a module of its own: nested graph modules
   // are copied too, other modules and all tensors are shared.

@@ -25,6 +25,8 @@ class ConvBase : public LeafModule {
            bool transposed, int64_t in_channels, int64_t out_channels,
            const Value& kernel_size, const ConvOptions& options);
   std::string extra_repr() const override;
+  // torch prints padding='same' without quotes.
+  std::string constructor_text() const override;
 
   const int64_t in_channels, out_channels, groups;
   const Value kernel_size, stride, padding, dilation, output_padding;

@@ -12,6 +12,7 @@ class LeafModule : public DeclaredModule {
  public:
   using DeclaredModule::DeclaredModule;
   bool is_leaf() const override { return true; }
+  std::string constructor_text() const override { return repr(); }
 };
 
 template <typename T>

@@ -87,6 +87,9 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual bool is_impure() const { return false; }
   // Text between the parentheses of the printed form.
   virtual std::string extra_repr() const { return {}; }
+  // Python expression that makes such a module, for `from torch.nn import *`;
+  // empty for modules that torch does not have.
+  virtual std::string constructor_text() const { return {}; }
   // torch's printed tree.
   std::string repr() const;
   // What print(module) shows: the tree, and more where there is more.
