@@ -184,8 +184,9 @@ class FileWriter {
     if (!training) statement("self.eval()");
     for (const auto& [path, mode] : modes_)
       if (mode != training)
-        statement("self.get_submodule(" + py_text(path) + ").train(" +
-                  repr(Value(mode)) + ")");
+        // Of that module alone: train() would go on to those below.
+        statement("self.get_submodule(" + py_text(path) +
+                  ").training = " + repr(Value(mode)));
   }
 
   PythonModule result_;

@@ -37,13 +37,14 @@ std::string python_type(const Error& error) {
 }
 
 // For the job that runs C++'s code by torch (run_exported.py).
-void export_code(const std::string& name, const std::string& code,
+void export_code(const std::string& name, const fx::GraphModule& module,
                  const std::vector<std::string>& outputs) {
   const char* const folder = std::getenv("FXJIT_MIRROR_EXPORT");
   if (folder == nullptr) return;
   const std::filesystem::path target = std::filesystem::path(folder) / name;
   std::filesystem::create_directories(target);
-  std::ofstream(target / "code.py") << code;
+  std::ofstream(target / "code.py") << module.code();
+  module.to_folder(target / "package", "Exported");
   std::ofstream(target / "outputs.txt") << join(outputs);
 }
 
@@ -85,7 +86,8 @@ void fill_parameters(nn::Module& module) {
 }
 
 void Case::SetUp() {
-  const ExpectedCases cases = read_expected(area_of(current().test_suite_name()));
+  const ExpectedCases cases =
+      read_expected(area_of(current().test_suite_name()));
   const auto found = cases.find(current().name());
   ASSERT_NE(found, cases.end()) << "torch's side has no such case";
   sections_ = found->second;
@@ -176,15 +178,14 @@ void Case::expect_outputs(const nn::Ref<fx::GraphModule>& module,
   compile.threads = 1;
   compile.cache_folder = "";
   module->compile(compile);
-  const std::vector<std::string> compiled =
-      describe(module->call(inputs, {}));
-  EXPECT_EQ(
-      difference(compiled, expected, options.relative, options.absolute), "")
+  const std::vector<std::string> compiled = describe(module->call(inputs, {}));
+  EXPECT_EQ(difference(compiled, expected, options.relative, options.absolute),
+            "")
       << "compiled";
   expect_native(*module, options);
   export_code(area_of(current().test_suite_name()) + "." + current().name() +
                   "." + std::to_string(exported_++),
-              module->code(), compiled);
+              *module, compiled);
 }
 
 void Case::expect_native(const fx::GraphModule& module,

@@ -5,10 +5,12 @@
 
 test_mirror writes, for every comparison of outputs, the `.code` of its graph and
 what its compiled forward gave. Here the cases run once more; in place of torch's
-own code each module runs that of C++, on torch's parameters.
+own code each module runs that of C++, on torch's parameters; and the package that
+C++ wrote with its own parameters (to_folder) is imported and run.
 """
 
 import importlib
+import importlib.util
 import math
 import pathlib
 import sys
@@ -52,6 +54,21 @@ def run_code(code, gm, inputs):
     return mirror.describe(names["forward"](gm, *inputs))
 
 
+def run_package(folder, inputs):
+    path = folder / "module.py"
+    spec = importlib.util.spec_from_file_location("exported_package", path)
+    package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    with torch.no_grad():
+        return mirror.describe(package.Exported()(*inputs))
+
+
+def require_equal(target, got, expected):
+    assert len(got) == len(expected), (target, got, expected)
+    for a, b in zip(got, expected):
+        assert lines_agree(a, b), f"{target}\n{a}\n{b}"
+
+
 class Runner(mirror.Recorder):
     """Runs a case; outputs come from the code that C++ wrote."""
 
@@ -65,10 +82,9 @@ class Runner(mirror.Recorder):
         target = self.folder / f"{self.name}.{self.count}"
         self.count += 1
         expected = (target / "outputs.txt").read_text().split("\n")
-        got = run_code((target / "code.py").read_text(), gm, inputs)
-        assert len(got) == len(expected), (target, got, expected)
-        for a, b in zip(got, expected):
-            assert lines_agree(a, b), f"{target}\n{a}\n{b}"
+        code = (target / "code.py").read_text()
+        require_equal(target, run_code(code, gm, inputs), expected)
+        require_equal(target, run_package(target / "package", inputs), expected)
 
 
 def main():
