@@ -1,6 +1,7 @@
 // fxjit_bench [--threads=N] [--once] [Google Benchmark's options]
 //
 // --threads=N  threads of one call (default 1)
+// --version    versions and CPU level
 // --once       one iteration of each row, for tests
 #include <benchmark/benchmark.h>
 
@@ -16,6 +17,7 @@ namespace {
 
 struct Settings {
   int threads = 1;
+  bool version = false;
   // Later options win: these hold unless the user gives others.
   std::vector<std::string> google{"fxjit_bench", "--benchmark_min_time=0.05"};
 };
@@ -27,6 +29,8 @@ Settings parse(int argc, char** argv) {
     const std::string option = argv[i];
     if (option.starts_with(threads))
       settings.threads = std::atoi(option.c_str() + threads.size());
+    else if (option == "--version")
+      settings.version = true;
     else if (option == "--once")
       settings.google.push_back("--benchmark_min_time=0.000000001");
     else
@@ -39,6 +43,10 @@ Settings parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   Settings settings = parse(argc, argv);
+  if (settings.version) {
+    std::cout << fxjit::version_text() << '\n';
+    return 0;
+  }
   std::vector<char*> arguments;
   for (std::string& option : settings.google)
     arguments.push_back(option.data());

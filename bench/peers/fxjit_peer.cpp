@@ -14,6 +14,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "bench/graphs.h"
 #include "examples/minilm/bert.h"
@@ -178,6 +179,10 @@ void run(const Arguments& arguments) {
 }  // namespace fxjit::bench
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::cout << fxjit::version_text() << '\n';
+    return 0;
+  }
   if (argc != 7) {
     std::cerr << "usage: fxjit_peer WORKLOAD DATA_FOLDER MODEL_FOLDER THREADS "
                  "CACHE|none OUTPUT\n";

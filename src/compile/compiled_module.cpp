@@ -230,7 +230,7 @@ Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
       row.gflops = executable.plans()[i].flops / ns;
       row.gigabytes = executable.plans()[i].bytes / ns;
       row.of_limit =
-          limits.nanoseconds(step.body, executable.plans()[i], threads_) / ns;
+          limits.nanoseconds(executable.plans()[i], threads_) / ns;
     }
     result.steps.push_back(std::move(row));
   }

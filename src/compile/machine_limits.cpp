@@ -1,5 +1,7 @@
 #include "src/compile/machine_limits.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,6 +19,8 @@ using program::KernelFn;
 using program::Program;
 
 constexpr double kMeasuredSeconds = 0.012;
+constexpr size_t kSharedCache = size_t{8} << 20;
+constexpr size_t kMemory = size_t{96} << 20;
 
 // Runs one step's kernel over `operands` for a while; the best time of a run in
 // nanoseconds. The best is the machine's, the rest its neighbours'.
@@ -68,7 +72,7 @@ double measure_gflops(Engine& engine) {
 
 // Rows summed one after the other: one stream of reads.
 double measure_bandwidth(Engine& engine, size_t bytes) {
-  constexpr int64_t kRow = 4096;
+  constexpr int64_t kRow = 1024;
   program::RowStep step;
   step.outer = {static_cast<int64_t>(bytes / (kRow * 4))};
   step.inner = kRow;
@@ -87,35 +91,41 @@ double measure_bandwidth(Engine& engine, size_t bytes) {
   return static_cast<double>(bytes) / ns;
 }
 
+// Bytes of the first, second and third level as the system tells, or usual ones.
+std::array<size_t, 3> cache_sizes() {
+  std::array<size_t, 3> sizes{size_t{32} << 10, size_t{1} << 20,
+                              size_t{32} << 20};
+  const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                       _SC_LEVEL3_CACHE_SIZE};
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (const long known = sysconf(names[i]); known > 0)
+      sizes[i] = static_cast<size_t>(known);
+  return sizes;
+}
+
 MachineLimits measure(Engine& engine) {
   MachineLimits limits;
   limits.gflops = measure_gflops(engine);
-  const auto at = [&](size_t bytes) {
-    return MachineLimits::Bandwidth{bytes, measure_bandwidth(engine, bytes)};
-  };
-  limits.near = at(size_t{512} << 10);
-  limits.middle = at(size_t{8} << 20);
-  limits.far = at(size_t{96} << 20);
+  const std::array<size_t, 3> sizes = cache_sizes();
+  // Half of a cache is surely in it; a shared one is seldom ours alone.
+  const size_t measured[] = {sizes[0] / 2, sizes[1] / 2,
+                             std::max(2 * sizes[1], kSharedCache),
+                             kMemory};
+  for (size_t i = 0; i < limits.levels.size(); ++i)
+    limits.levels[i] = {i < sizes.size() ? sizes[i] : SIZE_MAX,
+                        measure_bandwidth(engine, measured[i])};
   return limits;
 }
 
 }  // namespace
 
-double MachineLimits::nanoseconds(const program::StepBody& body,
-                                  const program::KernelPlan& plan,
+double MachineLimits::nanoseconds(const program::KernelPlan& plan,
                                   int threads) const {
-  const double gigabytes = plan.bytes <= static_cast<double>(near.bytes)
-                               ? near.gigabytes
-                           : plan.bytes <= static_cast<double>(middle.bytes) * 4
-                               ? middle.gigabytes
-                               : far.gigabytes;
-  // Row and column steps count instructions, of which a core does half as many
-  // as operations of multiply-adds.
-  const bool products =
-      std::holds_alternative<program::TileStep>(body) ||
-      std::holds_alternative<program::AttentionStep>(body);
-  const double rate = products ? gflops : gflops / 2;
-  return std::max(plan.flops / rate, plan.bytes / gigabytes) /
+  const double each = plan.bytes / std::max(1, threads);
+  size_t level = 0;
+  while (each > static_cast<double>(levels[level].bytes)) ++level;
+  const double gigabytes = levels[level].gigabytes;
+  return std::max(plan.flops / gflops, plan.bytes / gigabytes) /
          std::max(1, threads);
 }
 

@@ -2,6 +2,7 @@
 // code: the yardstick of profiles. Takes about a tenth of a second on first use.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "src/compile/engine.h"
@@ -10,16 +11,16 @@ namespace fxjit {
 
 struct MachineLimits {
   double gflops = 0;  // f32 multiply-adds, two operations each.
-  // Bytes per nanosecond read in one stream from data of at most these sizes.
+  // Bytes per nanosecond read in one stream from data of at most this size: of
+  // the three levels of cache and, of any size, memory.
   struct Bandwidth {
-    size_t bytes;
-    double gigabytes;
+    size_t bytes = 0;
+    double gigabytes = 0;
   };
-  Bandwidth near, middle, far;  // Second-level cache, third-level, memory.
+  std::array<Bandwidth, 4> levels;
 
   // Least time for a step on `threads` cores, in nanoseconds.
-  double nanoseconds(const program::StepBody& body,
-                     const program::KernelPlan& plan, int threads) const;
+  double nanoseconds(const program::KernelPlan& plan, int threads) const;
 };
 
 // Of the engine's CPU level. Thread-safe.

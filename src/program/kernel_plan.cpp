@@ -35,11 +35,69 @@ double body_cost(const ScalarBody& body) {
   return cost;
 }
 
-template <typename Accesses>
-double bytes_per_element(const Accesses& accesses) {
+// Operations at the least: what costs as much as an addition may be half of a
+// multiply-add; of dearer ones each unit of cost is an instruction of its own.
+double operations(const ScalarInstr& instr) {
+  const int cost = prim_cost(instr.prim);
+  return cost > 1 ? 2.0 * cost : cost;
+}
+
+double body_operations(const ScalarBody& body) {
+  double count = 0;
+  for (const ScalarInstr& instr : body.instrs) count += operations(instr);
+  return count;
+}
+
+// Of a row of `inner` elements: what is constant along it is computed once.
+double row_operations(const RowCode& code, int64_t inner) {
+  double count = 0;
+  for (size_t i = 0; i < code.step.body.instrs.size(); ++i) {
+    const ScalarInstr& instr = code.step.body.instrs[i];
+    const bool repeated = code.schedule.varies[i] || is_reduction(instr.prim);
+    count += operations(instr) * (repeated ? static_cast<double>(inner) : 1.0);
+  }
+  return count;
+}
+
+// Of one result of a column step: what depends on a sum is computed once.
+double column_operations(const ScalarBody& body, int64_t reduced) {
+  std::vector<bool> after(body.instrs.size());
+  double count = 0;
+  for (size_t i = 0; i < body.instrs.size(); ++i) {
+    const ScalarInstr& instr = body.instrs[i];
+    after[i] = is_reduction(instr.prim);
+    const double times = static_cast<double>(reduced);
+    bool once = false;
+    if (!after[i])
+      for (int32_t arg : instr.args)
+        once = once || (arg >= 0 && after[static_cast<size_t>(arg)]);
+    after[i] = after[i] || once;
+    count += operations(instr) * (once ? 1.0 : times);
+  }
+  return count;
+}
+
+double extent(const Dims& sizes, const Dims& strides) {
+  double count = 1;
+  for (int d = 0; d < sizes.size() && d < strides.size(); ++d)
+    if (strides[d] != 0) count *= static_cast<double>(sizes[d]);
+  return count;
+}
+
+// Of every operand each byte once; picked rows count each time.
+template <typename Step>
+double touched_bytes(const Step& step, const Dims& reduce) {
   double bytes = 0;
-  for (const auto& access : accesses)
-    if (access.inner != 0) bytes += static_cast<double>(dtype_size(access.dtype));
+  const auto add = [&](const Access& access) {
+    const double outer = access.gather_slot >= 0
+                             ? static_cast<double>(numel(step.outer))
+                             : extent(step.outer, access.outer);
+    bytes += outer * extent(reduce, access.reduce) *
+             (access.inner != 0 ? static_cast<double>(step.inner) : 1.0) *
+             static_cast<double>(dtype_size(access.dtype));
+  };
+  for (const Access& access : step.inputs) add(access);
+  for (const Access& access : step.outputs) add(access);
   return bytes;
 }
 
@@ -59,6 +117,7 @@ KernelPlan plan_of(const RowStep& step, CpuLevel level) {
   if (is_flat(step)) {
     plan.tasks = ceil_div(step.inner, kFlatChunk);
     plan.grain = grain_of(kFlatChunk, cost);
+    plan.flops = elements * body_operations(step.body);
   } else {
     plan.tasks = rows;
     plan.grain = grain_of(step.inner, cost);
@@ -66,10 +125,10 @@ KernelPlan plan_of(const RowStep& step, CpuLevel level) {
     plan.grain =
         ceil_div(plan.grain, code.crosswise.rows) * code.crosswise.rows;
     plan.scratch_bytes = code.scratch_bytes();
+    plan.flops =
+        static_cast<double>(rows) * row_operations(code, step.inner);
   }
-  plan.flops = elements * cost;
-  plan.bytes = elements * (bytes_per_element(step.inputs) +
-                           bytes_per_element(step.outputs));
+  plan.bytes = touched_bytes(step, {});
   return plan;
 }
 
@@ -79,10 +138,9 @@ KernelPlan plan_of(const ColumnStep& step, CpuLevel level) {
   const int64_t reduced = numel(step.reduce);
   plan.tasks = numel(step.outer) * ceil_div(step.inner, block);
   plan.grain = grain_of(block * reduced, body_cost(step.body));
-  const double points =
-      static_cast<double>(numel(step.outer) * step.inner * reduced);
-  plan.flops = points * body_cost(step.body);
-  plan.bytes = points * bytes_per_element(step.inputs);
+  plan.flops = static_cast<double>(numel(step.outer) * step.inner) *
+               column_operations(step.body, reduced);
+  plan.bytes = touched_bytes(step, step.reduce);
   return plan;
 }
 
