@@ -44,6 +44,14 @@ void set_member(nn::Module& module, const std::string& name,
   std::visit(Setter{module, name}, member);
 }
 
+[[noreturn]] void throw_no_attribute(const nn::Module& module,
+                                     const std::string& name,
+                                     const Node& node) {
+  throw AttributeError(
+      "'" + module.type_name() + "' object has no attribute '" + name + "'",
+      node.error_context());
+}
+
 // The child `name`, made if it is not there; null when it is no module.
 nn::Module* child_or_new(nn::Module& module, const std::string& name) {
   const nn::Member member = module.find_member(name);
@@ -133,7 +141,10 @@ void GraphModule::copy_attribute(const nn::Module& root, const Node& node) {
   std::string_view path = node.target_name();
   for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
     const std::string name(path.substr(0, dot));
-    from = &from->get_submodule(name);
+    const nn::Member member = from->find_member(name);
+    const auto* const inner = std::get_if<nn::ModuleRef>(&member);
+    if (!inner) throw_no_attribute(*from, name, node);
+    from = inner->get();
     to = child_or_new(*to, name);
     if (to == from) return;  // A parent is shared: so is all below it.
     path.remove_prefix(dot + 1);
@@ -141,9 +152,7 @@ void GraphModule::copy_attribute(const nn::Module& root, const Node& node) {
   const std::string name(path);
   const nn::Member member = from->find_member(name);
   if (std::holds_alternative<std::monostate>(member))
-    throw AttributeError(
-        "'" + from->type_name() + "' object has no attribute '" + name + "'",
-        node.error_context());
+    throw_no_attribute(*from, name, node);
   set_member(*to, name, member);
 }
 
@@ -245,6 +254,7 @@ Value GraphModule::interpret(std::span<const Value> inputs) const {
                        std::to_string(placeholders.size()) + ", got " +
                        std::to_string(inputs.size()));
   Interpreter interpreter(*this, running_->graph(), &running_->plan());
+  interpreter.extra_traceback = false;  // As torch's generated code.
   for (size_t i = 0; i < inputs.size(); ++i)
     interpreter.env.set(*placeholders[i], inputs[i]);
   return interpreter.run_nodes();

@@ -121,9 +121,10 @@ Value Interpreter::run_nodes() {
     try {
       env.set(*node, run_node(*node));
     } catch (Error& error) {
-      if (extra_traceback)
-        error.extend("\n\nWhile executing " + node->format_node(),
-                     node->error_context());
+      error.extend(extra_traceback
+                       ? "\n\nWhile executing " + node->format_node()
+                       : "",
+                   node->error_context());
       throw;
     }
     if (plan_)

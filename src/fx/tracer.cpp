@@ -29,6 +29,7 @@ void Tracer::index_root() {
   module_paths_.clear();
   slot_names_.clear();
   tensor_attrs_.clear();
+  foreign_parameters_.clear();
   for (const auto& [path, module] : root->named_modules()) {
     module_paths_.emplace(module, path);
     for (const auto& [name, value] : module->own_attrs())
@@ -126,6 +127,9 @@ Value Tracer::create_arg(const Value& value) {
 }
 
 Value Tracer::constant_arg(const Tensor& tensor) {
+  if (foreign_parameters_.contains(tensor.id()))
+    throw NameError("parameter is not a member of this module",
+                    error_context());
   auto found = tensor_attrs_.find(tensor.id());
   if (found == tensor_attrs_.end()) {
     const std::string name = get_fresh_qualname("_tensor_constant");
@@ -220,6 +224,9 @@ Value Tracer::getattr(std::string_view attr, const nn::Parameter& value,
 
 Value Tracer::read_parameter(const nn::Parameter& parameter) {
   const auto found = slot_names_.find(parameter.slot());
+  if (found == slot_names_.end() && parameter.defined() &&
+      parameter.slot()->is_parameter)
+    foreign_parameters_.emplace(parameter.tensor().id(), parameter.tensor());
   return getattr(found == slot_names_.end() ? "" : found->second, parameter,
                  parameter_cache_);
 }

@@ -95,7 +95,7 @@ Value TracerBase::create_arg(const Value& value) {
       if (auto* traced = dynamic_cast<TracedArgument*>(value.as_opaque()))
         return traced->fx_create_arg(*this);
       throw NotImplementedError(
-          "argument of type: " + std::string(value.kind_name()),
+          "argument of type: <class '" + std::string(value.kind_name()) + "'>",
           error_context());
     case Value::Kind::none:
     case Value::Kind::boolean:

@@ -104,11 +104,12 @@ def graph_of(graph):
     return graph.graph if isinstance(graph, torch.fx.GraphModule) else graph
 
 
-def error_text(error):
+def error_text(error, until):
     """Type and message, less the trailer that torch puts behind a node."""
     plain = isinstance(error, KeyError) and error.args
     text = str(error.args[0]) if plain else str(error)
-    return type(error).__name__, text.split("\nOriginal traceback:")[0]
+    text = text.split("\nOriginal traceback:")[0]
+    return type(error).__name__, text.split(until)[0] if until else text
 
 
 def without_addresses(rows, **options):
@@ -158,12 +159,13 @@ class Recorder:
         """Any number, string, tensor or container of them."""
         self.add("value " + label, "\n".join(describe(value)))
 
-    def error(self, function):
-        """The error that calling `function` raises."""
+    def error(self, function, until=""):
+        """The error that calling `function` raises; its message up to `until`,
+        for messages that go on with addresses."""
         try:
             function()
         except Exception as error:
-            kind, text = error_text(error)
+            kind, text = error_text(error, until)
             self.add("error " + kind, text)
             return
         raise AssertionError("expected an error")

@@ -140,11 +140,14 @@ void Case::expect_value(const std::string& label, const Value& value) {
       << label;
 }
 
-void Case::expect_error(const std::function<void()>& function) {
+void Case::expect_error(const std::function<void()>& function,
+                        std::string_view until) {
   try {
     function();
   } catch (const Error& error) {
-    compare("error " + python_type(error), error.message());
+    const size_t end =
+        until.empty() ? std::string::npos : error.message().find(until);
+    compare("error " + python_type(error), error.message().substr(0, end));
     // Our own facts follow in a line of their own.
     const std::string what = error.what();
     EXPECT_TRUE(what == error.message() ||

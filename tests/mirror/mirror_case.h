@@ -60,8 +60,10 @@ class Case : public ::testing::Test {
   }
   void expect_text(const std::string& label, const std::string& text);
   void expect_value(const std::string& label, const Value& value);
-  // `function` must throw an Error of the type and with the message of torch.
-  void expect_error(const std::function<void()>& function);
+  // `function` must throw an Error of the type and with the message of torch,
+  // compared up to `until` where torch goes on with addresses.
+  void expect_error(const std::function<void()>& function,
+                    std::string_view until = {});
   // `function` must log one warning, torch's.
   void expect_warning(const std::function<void()>& function);
   // Runs the module by the interpreter and compiled, and compares both with

@@ -128,6 +128,8 @@ class Tracer : public TracerBase {
   std::unordered_map<const nn::Module*, std::string> module_paths_;
   std::unordered_map<const nn::TensorSlot*, std::string> slot_names_;
   std::unordered_map<const void*, TensorAttr> tensor_attrs_;
+  // Read while tracing, and not below the root: kept by identity.
+  std::unordered_map<const void*, Tensor> foreign_parameters_;
   std::unordered_map<std::string, int> num_calls_;
   std::unordered_map<std::string, int> qualname_counter_;
   ParameterProxyCache parameter_cache_;
