@@ -122,7 +122,7 @@ TEST(Interpreter, ErrorsNameNodeModuleAndLine) {
   const auto outer = Outer::create();
   const auto gm = symbolic_trace(outer);
   try {
-    gm(Tensor::zeros({2}));
+    Interpreter(*gm).run({Tensor::zeros({2})});
     FAIL() << "expected an error";
   } catch (const Error& error) {
     EXPECT_THAT(error.message(),
