@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/cpp_code.h"
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/interpreter.h"

@@ -104,6 +104,18 @@ const Target& assert_is_none_target() {
   return target;
 }
 
+std::optional<Target> find_callable(std::string_view name) {
+  if (const ops::Spelling* spelling = ops::find_function(name))
+    return *spelling;
+  if (const ops::Op* op = ops::find_op(name)) return op->canonical;
+  // Traces define these when they first need them.
+  for (const Target* known : {&getattr_target(), &assert_target(),
+                              &assert_fn_target(), &assert_is_none_target()})
+    if (known->text() == name) return *known;
+  if (const Function* function = find_defined_function(name)) return *function;
+  return std::nullopt;
+}
+
 Value run_target(const Target& target, const ValueList& args,
                  const Kwargs& kwargs, SourceLocation source) {
   if (const Function* function = target.function())

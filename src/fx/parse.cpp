@@ -128,12 +128,7 @@ class Parser {
 
   Target resolve(Opcode op, const std::string& text) {
     if (op != Opcode::call_function) return text;
-    if (const ops::Spelling* spelling = ops::find_function(text))
-      return *spelling;
-    if (const ops::Op* known = ops::find_op(text); known)
-      return known->canonical;
-    if (const Function* function = find_defined_function(text))
-      return *function;
+    if (const auto known = find_callable(text)) return *known;
     in_.fail("a known function instead of " + text);
   }
 

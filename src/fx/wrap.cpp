@@ -2,6 +2,7 @@
 
 #include "fxjit/fx/namespace.h"
 #include "fxjit/fx/tracer.h"
+#include "src/fx/builtins.h"
 
 namespace fxjit::fx {
 namespace {
@@ -70,6 +71,26 @@ Value record_or_run(const Function& function, ValueList args, Kwargs kwargs,
   const Value result = tracer.create_proxy(Opcode::call_function, function,
                                            std::move(args), std::move(kwargs));
   node_of(result)->meta().set("is_wrapped", true);
+  return result;
+}
+
+Value call_by_name(std::string_view name, ValueList args, Kwargs kwargs,
+                   std::source_location at) {
+  const std::optional<Target> target = find_callable(name);
+  if (!target)
+    throw NameError("name '" + std::string(name) + "' is not defined",
+                    ErrorContext{std::string(name), "", "", at});
+  if (const ops::Spelling* const spelling = target->spelling())
+    return ops::call_function(*spelling, std::move(args), std::move(kwargs),
+                              at);
+  const Value result = record_or_run(*target->function(), std::move(args),
+                                     std::move(kwargs), at);
+  // What traces record by themselves is not wrapped.
+  const bool traced = *target == getattr_target() ||
+                      *target == assert_target() ||
+                      *target == assert_fn_target() ||
+                      *target == assert_is_none_target();
+  if (traced && result.is_proxy()) node_of(result)->meta().erase("is_wrapped");
   return result;
 }
 

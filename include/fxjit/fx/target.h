@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -85,5 +86,10 @@ class Target {
   const ops::Spelling* spelling_ = nullptr;
   const Function* function_ = nullptr;
 };
+
+// What a call_function means by `name`: a spelling of the op table, an op's own
+// name, a function that traces record, or one wrapped by the user. Nothing when
+// no function has this name.
+std::optional<Target> find_callable(std::string_view name);
 
 }  // namespace fxjit::fx

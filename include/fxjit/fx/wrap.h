@@ -8,6 +8,7 @@
 // process-wide; all functions here are thread-safe.
 #pragma once
 
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,11 @@ Wrapped global_function(std::string name, FunctionBody run,
 // says, or runs it when there is none. RuntimeError for proxies of two tracers.
 Value record_or_run(const Function& function, ValueList args, Kwargs kwargs,
                     SourceLocation source);
+
+// Calls what a call_function means by `name` (see find_callable): recorded when
+// an argument holds a proxy, run otherwise. NameError when there is none.
+Value call_by_name(std::string_view name, ValueList args, Kwargs kwargs = {},
+                   std::source_location at = std::source_location::current());
 
 namespace detail {
 

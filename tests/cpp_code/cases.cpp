@@ -1,0 +1,192 @@
+#include "tests/cpp_code/cases.h"
+
+#include <limits>
+
+namespace fxjit::cpp_cases {
+namespace {
+
+namespace F = nn::functional;
+using fx::GraphModule;
+using fx::Node;
+
+struct Perceptron : nn::Custom<Perceptron> {
+  Perceptron() : Custom("Perceptron", {"x"}) {
+    layers = register_module(
+        "layers",
+        nn::Sequential::create(nn::Linear::create(6, 8), nn::GELU::create(),
+                               nn::Linear::create(8, 4, false),
+                               nn::Dropout::create(0.1)));
+    norm = register_module("norm", nn::LayerNorm::create(4, 1e-3));
+    scale = register_parameter("scale", ramp({4}));
+    shift = register_buffer("shift", ramp({1, 4}), false);
+    eval();
+  }
+  Value forward(Value x) {
+    return relu(norm(layers(x)) * scale.value() + shift.value());
+  }
+  nn::Ref<nn::Sequential> layers;
+  nn::Ref<nn::LayerNorm> norm;
+  nn::Parameter scale;
+  nn::Buffer shift;
+};
+
+struct Convolutions : nn::Custom<Convolutions> {
+  Convolutions() : Custom("Convolutions", {"x"}) {
+    body = register_module(
+        "body",
+        nn::Sequential::create(
+            nn::Conv2d::create(2, 4, 3, nn::ConvOptions{.padding = "same"}),
+            nn::BatchNorm2d::create(4), nn::ReLU::create(),
+            nn::MaxPool2d::create(2), nn::ConvTranspose2d::create(4, 2, 2),
+            nn::AdaptiveAvgPool2d::create(Value::tuple({2, 2})),
+            nn::Flatten::create()));
+    eval();
+  }
+  Value forward(Value x) { return F::softmax(body(x), -1); }
+  nn::Ref<nn::Sequential> body;
+};
+
+struct Shared : nn::Custom<Shared> {
+  Shared() : Custom("Shared", {"x"}) {
+    a = register_module("a", nn::Linear::create(4, 4));
+    register_module("again", a);
+    b = register_module("b", nn::Linear::create(4, 4, false));
+    b->weight = b->register_parameter("weight", a->weight);
+    inner = register_module("inner", fx::symbolic_trace(Perceptron::create()));
+    w = register_parameter("w", a->weight);
+  }
+  Value forward(Value x) {
+    const Value wide = cat(Value::list({b(a(x)), x}), -1);
+    const Value six =
+        getitem(wide, Value::tuple({Ellipsis, Value::slice(0, 6)}));
+    return inner(six) + x + w.value();
+  }
+  nn::Ref<nn::Linear> a, b;
+  nn::Ref<GraphModule> inner;
+  nn::Parameter w;
+};
+
+nn::Ref<GraphModule> over(std::unique_ptr<fx::Graph> graph) {
+  return GraphModule::create(nn::Module(), std::move(graph));
+}
+
+}  // namespace
+
+Tensor ramp(const Dims& sizes) {
+  Tensor t = Tensor::empty(sizes);
+  for (int64_t i = 0; i < t.numel(); ++i)
+    t.data_as<float>()[i] = 0.01f * static_cast<float>(i % 97) - 0.3f;
+  return t;
+}
+
+nn::Ref<GraphModule> perceptron() {
+  nn::manual_seed(1);
+  return fx::symbolic_trace(Perceptron::create());
+}
+
+nn::Ref<GraphModule> convolutions() {
+  nn::manual_seed(2);
+  return fx::symbolic_trace(Convolutions::create());
+}
+
+nn::Ref<GraphModule> operators() {
+  return fx::symbolic_trace(
+      [](Value x, Value y) -> Value {
+        const Value z = (x + 1) * (2 - y) / 3.5 % 2 + -x + +y;
+        const Value n = fxjit::operators::floordiv(z, 0.25) +
+                        fxjit::operators::pow(x, 2) +
+                        fxjit::operators::matmul(x, y);
+        const Value both = ((x < y) & (x <= 0.1)) | (~(x > y) ^ (x >= y));
+        const Value equal = (x == y) | (x != 0);
+        return where(both, n, y) + where(equal, x, z) +
+               getitem(n, 0) * getitem(n, Value::slice(None, 1));
+      },
+      {"x", "y"}, "operators");
+}
+
+nn::Ref<GraphModule> in_place() {
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  Node* const sum = graph->call_function("_operator.iadd", {x, 1.5});
+  graph->call_method("mul_", {sum, 2});
+  graph->output(graph->call_function("torch.nn.functional.relu", {x},
+                                     {{"inplace", true}}));
+  return over(std::move(graph));
+}
+
+nn::Ref<GraphModule> signatures() {
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  Node* const scale = graph->placeholder("scale", {}, Value(0.5));
+  Node* const args = graph->placeholder("*args");
+  Node* const kwargs = graph->placeholder("**kwargs");
+  Node* const first = graph->call_function("_operator.getitem", {args, 0});
+  Node* const named = graph->call_function("_operator.getitem", {kwargs, "k"});
+  Node* const sum = graph->call_function("torch.add", {x, first},
+                                         {{"alpha", scale}});
+  Node* const shape =
+      graph->call_function(*fx::find_callable("builtins.getattr"),
+                           {sum, "shape"});
+  graph->output(Value::tuple(
+      {Value::list({sum, named}), Value::dict({{"shape", shape}}), None}));
+  return over(std::move(graph));
+}
+
+nn::Ref<GraphModule> literals() {
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  graph->output(Value::tuple(
+      {x, None, true, -7, int64_t{1} << 40,
+       std::numeric_limits<int64_t>::min(), 1e-300,
+       -std::numeric_limits<double>::infinity(), DType::bf16, Ellipsis,
+       "\"\\\n\x01" "1?\?/'\xff", std::string_view("a\0b", 3),
+       Value::slice(x, None, 2), Value::range(1, 9, 3), Value::tuple({}),
+       Value::tuple({1}), Value::list({}), Value::list({Value::list({"a", "b"})}),
+       Value::dict({}), Value::dict({{"a", "b"}, {1, Value::tuple({x})}})}));
+  return over(std::move(graph));
+}
+
+nn::Ref<GraphModule> shared() {
+  nn::manual_seed(3);
+  return fx::symbolic_trace(Shared::create());
+}
+
+nn::Ref<GraphModule> wrapped() {
+  const fx::Wrapped twice = fx::wrap(
+      "cpp_case_twice", [](Value x) -> Value { return x + x; });
+  return fx::symbolic_trace([twice](Value x) -> Value { return twice(x) - 1; },
+                            {"x"}, "wrapped");
+}
+
+nn::Ref<GraphModule> odd_names() {
+  auto graph = std::make_unique<fx::Graph>();
+  ValueList sum;
+  for (const char* name :
+       {"new", "template", "Value", "function", "self", "a", "_B", "std"}) {
+    sum.push_back(graph->placeholder(name));
+  }
+  sum.push_back(graph->call_method("neg", {sum[0]}, {}, "a__b"));
+  sum.push_back(graph->call_method("neg", {sum[1]}, {}, "a_b"));
+  sum.push_back(graph->call_method("neg", {sum[2]}, {}, "operator"));
+  graph->output(graph->call_function("torch.cat", {Value::list(sum), 0}));
+  return over(std::move(graph));
+}
+
+std::unique_ptr<fx::Graph> free_graph() {
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  Node* const lin = graph->call_module("lin", {x});
+  graph->output(graph->call_function("_operator.mul",
+                                     {lin, graph->get_attr("part.w")}));
+  return graph;
+}
+
+std::vector<std::pair<std::string, Make>> all() {
+  return {{"Perceptron", perceptron}, {"Convolutions", convolutions},
+          {"Operators", operators},   {"InPlace", in_place},
+          {"Signatures", signatures}, {"Literals", literals},
+          {"Shared", shared},         {"Wrapped", wrapped},
+          {"OddNames", odd_names}};
+}
+
+}  // namespace fxjit::cpp_cases

@@ -1,0 +1,34 @@
+// The graphs whose C++ code is compiled and run. Made anew, with the same
+// weights, by the generator and by the test.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fxjit/fxjit.h"
+
+namespace fxjit::cpp_cases {
+
+using Make = nn::Ref<fx::GraphModule> (*)();
+// Names of the generated structs.
+std::vector<std::pair<std::string, Make>> all();
+
+nn::Ref<fx::GraphModule> perceptron();
+nn::Ref<fx::GraphModule> convolutions();
+nn::Ref<fx::GraphModule> operators();
+nn::Ref<fx::GraphModule> in_place();
+nn::Ref<fx::GraphModule> signatures();
+nn::Ref<fx::GraphModule> literals();
+nn::Ref<fx::GraphModule> shared();
+nn::Ref<fx::GraphModule> wrapped();
+nn::Ref<fx::GraphModule> odd_names();
+
+// Refers to the attribute "w" and the module "lin".
+std::unique_ptr<fx::Graph> free_graph();
+
+// 0.01 * i - 0.3, wrapped around.
+Tensor ramp(const Dims& sizes);
+
+}  // namespace fxjit::cpp_cases
