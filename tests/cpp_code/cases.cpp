@@ -46,20 +46,14 @@ struct Convolutions : nn::Custom<Convolutions> {
   nn::Ref<nn::Sequential> body;
 };
 
-struct Shared : nn::Custom<Shared> {
-  Shared() : Custom("Shared", {"x"}) {
+struct Shared : nn::Module {
+  Shared() : Module("Shared") {
     a = register_module("a", nn::Linear::create(4, 4));
     register_module("again", a);
     b = register_module("b", nn::Linear::create(4, 4, false));
     b->weight = b->register_parameter("weight", a->weight);
     inner = register_module("inner", fx::symbolic_trace(Perceptron::create()));
     w = register_parameter("w", a->weight);
-  }
-  Value forward(Value x) {
-    const Value wide = cat(Value::list({b(a(x)), x}), -1);
-    const Value six =
-        getitem(wide, Value::tuple({Ellipsis, Value::slice(0, 6)}));
-    return inner(six) + x + w.value();
   }
   nn::Ref<nn::Linear> a, b;
   nn::Ref<GraphModule> inner;
@@ -148,7 +142,19 @@ nn::Ref<GraphModule> literals() {
 
 nn::Ref<GraphModule> shared() {
   nn::manual_seed(3);
-  return fx::symbolic_trace(Shared::create());
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  Node* h = x;
+  for (const char* layer : {"a", "b", "again"})
+    h = graph->call_module(layer, {h});
+  h = graph->call_function("torch.cat", {Value::list({h, x}), -1});
+  h = graph->call_function(
+      "_operator.getitem",
+      {h, Value::tuple({Ellipsis, Value::slice(None, 6)})});
+  h = graph->call_module("inner", {h});
+  graph->output(
+      graph->call_function("_operator.add", {h, graph->get_attr("w")}));
+  return GraphModule::create(Shared(), std::move(graph), "Shared");
 }
 
 nn::Ref<GraphModule> wrapped() {

@@ -12,7 +12,7 @@
 namespace fxjit::cpp_cases {
 
 using Make = nn::Ref<fx::GraphModule> (*)();
-// Names of the generated structs.
+// Each struct X is generated into the namespace of_X.
 std::vector<std::pair<std::string, Make>> all();
 
 nn::Ref<fx::GraphModule> perceptron();

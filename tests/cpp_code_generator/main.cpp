@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   std::ofstream file(argv[1]);
   try {
     for (const auto& [name, make] : fxjit::cpp_cases::all())
-      file << fx::cpp_code(*make(), {.name = name}).src << '\n';
+      file << fx::cpp_code(*make(), {.name = name, .name_space = "of_" + name}).src << '\n';
     file << fx::cpp_code(*fxjit::cpp_cases::free_graph(), "free_graph");
   } catch (const fxjit::Error& error) {
     std::cerr << "cpp_code_generator: " << error.what() << '\n';
