@@ -122,8 +122,6 @@ GraphBuilder::GraphBuilder(Options options)
 
 GraphBuilder::~GraphBuilder() = default;
 
-void GraphBuilder::set_origin(const fx::Node* captured) { origin_ = captured; }
-
 fx::Node* GraphBuilder::node_of(const Value& proxy) {
   return static_cast<Proxy*>(proxy.as_proxy())->node();
 }
@@ -178,17 +176,23 @@ Value GraphBuilder::wrap_tensors(const Value& value) {
   });
 }
 
-void GraphBuilder::refuse_write(const ops::Op& op) const {
+void GraphBuilder::refuse_write() const {
   ErrorContext context;
   if (origin_) context = origin_->error_context();
-  context.op = std::string(op.name());
   throw NotImplementedError(
       "cannot be compiled: the call changes its argument in place", context);
 }
 
 Value GraphBuilder::call(const ops::Op& op, ValueList args) {
   for (Value& arg : args) arg = wrap_tensors(arg);
-  if (ops::writes_input({op, args})) refuse_write(op);
+  const int64_t calls = ++calls_;
+  last_op_ = &op;
+  if (ops::writes_input({op, args})) {
+    if (!on_write_) refuse_write();
+    const Value result = on_write_(op, std::move(args));
+    calls_ = calls;
+    return result;
+  }
   ValueList metas;
   metas.reserve(args.size());
   for (const Value& arg : args) metas.push_back(meta_of(arg));

@@ -5,6 +5,7 @@
 // written with it, and op decompositions run on its proxies.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -41,7 +42,19 @@ class GraphBuilder {
   ModelGraph finish(const Value& result);
 
   // What the nodes made from now on come from.
-  void set_origin(const fx::Node* captured);
+  void set_origin(const fx::Node* captured) { origin_ = captured; }
+  const fx::Node* origin() const { return origin_; }
+
+  // Called in place of a call that writes its first argument; without it these
+  // are refused.
+  using WriteHandler = std::function<Value(const ops::Op&, ValueList args)>;
+  void on_write(WriteHandler handler) { on_write_ = std::move(handler); }
+  [[noreturn]] void refuse_write() const;
+
+  // Calls so far, decomposed or simplified ones as well, and the last one's op;
+  // those of a WriteHandler do not count.
+  int64_t calls() const { return calls_; }
+  const ops::Op* last_op() const { return last_op_; }
 
   // The node behind a proxy of this builder.
   static fx::Node* node_of(const Value& proxy);
@@ -64,7 +77,6 @@ class GraphBuilder {
                     const Value& val);
   Value flatten_view(const Value& base, const Tensor& val);
   Value append(const ops::Op& op, const ValueList& args, const Value& val);
-  [[noreturn]] void refuse_write(const ops::Op& op) const;
 
   Options options_;
   std::unique_ptr<fx::Graph> graph_;
@@ -78,6 +90,9 @@ class GraphBuilder {
   };
   std::unordered_multimap<size_t, Folded> folded_;
   const fx::Node* origin_ = nullptr;
+  WriteHandler on_write_;
+  int64_t calls_ = 0;
+  const ops::Op* last_op_ = nullptr;
 };
 
 // Meta tensors in place of proxies and tensors, for shape rules.

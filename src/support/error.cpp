@@ -5,11 +5,14 @@ namespace {
 
 std::string with_place(const std::string& message,
                        const ErrorContext& context) {
-  if (!context.source.known() && context.module_path.empty()) return message;
-  std::string text = message + "\n ";
-  if (context.source.known()) text += " at " + context.source.str();
-  if (!context.module_path.empty()) text += " in " + context.module_path;
-  return text;
+  std::string place;
+  if (context.source.known()) place += " at " + context.source.str();
+  // Many messages name the node themselves.
+  if (const std::string node = "%" + context.node;
+      !context.node.empty() && message.find(node) == message.npos)
+    place += " computing " + node;
+  if (!context.module_path.empty()) place += " in " + context.module_path;
+  return place.empty() ? message : message + "\n " + place;
 }
 
 }  // namespace

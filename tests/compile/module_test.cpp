@@ -144,19 +144,6 @@ TEST(Interpreted, FunctionsOutsideTheTable) {
   EXPECT_FALSE(prepare(*gm, inputs));
 }
 
-TEST(Interpreted, CallsThatWrite) {
-  const auto gm = fx::symbolic_trace(
-      [](Value x) { return method(x * 1, "mul_", {3}) + x; }, {"x"}, "f");
-  compile(*gm, quick());
-  WarningLog log;
-  const ValueList inputs{random_tensor({3, 4})};
-  for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(
-        value_difference(gm->forward(inputs), Value(inputs[0]) * 4, 1e-6, 1e-6),
-        "");
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("in place")));
-}
-
 TEST(Interpreted, PartsAreReported) {
   const auto gm = fx::symbolic_trace(
       [](Value x) { return relu(flip(x * 2, {0})) + 1; }, {"x"}, "f");

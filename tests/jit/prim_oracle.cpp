@@ -197,7 +197,8 @@ int64_t integer(Prim prim, DType type, int64_t x, int64_t y) {
     case Prim::floor_div:
       return floor_divide(x, y);
     case Prim::remainder:
-      return x - y * floor_divide(x, y);
+      return static_cast<int64_t>(
+          ux - uy * static_cast<uint64_t>(floor_divide(x, y)));
     case Prim::pow:
       return power(type, x, y);
     case Prim::minimum:
