@@ -77,6 +77,7 @@ void visit_python_functions(const DefineFunction& define) {
   for (const Row& row : kRows)
     if (!ops::find_function(row.name)) define(row.name, row.run, row.purity);
   visit_math_functions(define);
+  visit_operator_functions(define);
 }
 
 const Target& getattr_target() {

@@ -75,7 +75,9 @@ const Function& define_function(
 }
 
 const Function* find_defined_function(std::string_view name) {
-  return FunctionTable::instance().find(std::string(name));
+  std::string qualified(name);
+  if (name.starts_with("operator.")) qualified.insert(0, "_");
+  return FunctionTable::instance().find(qualified);
 }
 
 std::string Target::pretty() const {
