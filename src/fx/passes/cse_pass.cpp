@@ -1,0 +1,169 @@
+#include "fxjit/fx/passes/cse_pass.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <variant>
+
+namespace fxjit::fx::passes {
+namespace {
+
+size_t mix(size_t seed, size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
+}
+
+size_t hash_of(const Value& value) {
+  const size_t kind = static_cast<size_t>(value.kind());
+  switch (value.kind()) {
+    case Value::Kind::node:
+      return mix(kind, value.as_node()->id());
+    case Value::Kind::boolean:
+      return mix(kind, value.as_bool());
+    case Value::Kind::integer:
+      return mix(kind, static_cast<size_t>(value.as_int()));
+    case Value::Kind::floating:
+      return mix(kind, std::hash<double>()(value.as_double()));
+    case Value::Kind::string:
+      return mix(kind, std::hash<std::string_view>()(value.as_string()));
+    case Value::Kind::list:
+    case Value::Kind::tuple: {
+      size_t seed = kind;
+      for (const Value& item : value.as_sequence())
+        seed = mix(seed, hash_of(item));
+      return seed;
+    }
+    case Value::Kind::none:
+    case Value::Kind::dtype:
+    case Value::Kind::ellipsis:
+    case Value::Kind::slice:
+    case Value::Kind::range:
+    case Value::Kind::tensor:
+    case Value::Kind::dict:
+    case Value::Kind::proxy:
+    case Value::Kind::opaque:
+      return kind;
+  }
+  return kind;
+}
+
+// As `same`, but 1, 1.0 and True differ, at any depth.
+bool identical(const Value& a, const Value& b) {
+  if (a.kind() != b.kind()) return false;
+  if (a.is_sequence()) {
+    const ValueList &x = a.as_sequence(), &y = b.as_sequence();
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), identical);
+  }
+  if (a.is_slice())
+    return identical(a.as_slice().start, b.as_slice().start) &&
+           identical(a.as_slice().stop, b.as_slice().stop) &&
+           identical(a.as_slice().step, b.as_slice().step);
+  if (a.is_dict()) {
+    const ValueDict &x = a.as_dict(), &y = b.as_dict();
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const auto& p, const auto& q) {
+                        return identical(p.first, q.first) &&
+                               identical(p.second, q.second);
+                      });
+  }
+  return same(a, b);
+}
+
+size_t hash_of_call(const Node& node) {
+  size_t seed = std::hash<std::string_view>()(node.target_name());
+  for (const Value& arg : node.args()) seed = mix(seed, hash_of(arg));
+  for (const auto& [key, arg] : node.kwargs())
+    seed = mix(seed, mix(std::hash<std::string>()(key), hash_of(arg)));
+  return seed;
+}
+
+bool equal_calls(const Node& a, const Node& b) {
+  return a.op() == b.op() && a.target() == b.target() &&
+         std::equal(a.args().begin(), a.args().end(), b.args().begin(),
+                    b.args().end(), identical) &&
+         std::equal(a.kwargs().begin(), a.kwargs().end(), b.kwargs().begin(),
+                    b.kwargs().end(), [](const auto& x, const auto& y) {
+                      return x.first == y.first && identical(x.second, y.second);
+                    });
+}
+
+const ops::Op* op_of(const Node& node) {
+  if (!node.is(Opcode::call_method)) return node.called_op();
+  const ops::Spelling* const method = ops::find_method(node.target_name());
+  return method ? method->op : nullptr;
+}
+
+enum class Kind {
+  mergeable,
+  alone,   // Must run as often as it is written.
+  writes,  // What was read before may be different afterwards.
+};
+
+Kind kind_of(const Node& node, const GraphModule& module, const OpSet& banned) {
+  switch (node.op()) {
+    case Opcode::placeholder:
+    case Opcode::get_attr:
+    case Opcode::output:
+    case Opcode::root:
+      return Kind::alone;
+    case Opcode::call_module: {
+      const nn::Module& called = module.get_submodule(node.target_name());
+      if (called.is_impure() || !called.is_leaf()) return Kind::writes;
+      return called.training() ? Kind::alone : Kind::mergeable;
+    }
+    case Opcode::call_function:
+    case Opcode::call_method:
+      break;
+  }
+  const ops::Op* const op = op_of(node);
+  const bool random = op && op->row.purity == ops::Purity::random;
+  if (random || (op && banned.contains(op) && !node.is_impure()))
+    return Kind::alone;
+  if (node.is_impure()) return Kind::writes;
+  return op || node.target().function() ? Kind::mergeable : Kind::alone;
+}
+
+}  // namespace
+
+OpSet get_CSE_banned_ops() {
+  OpSet banned;
+  for (const ops::Op* op : ops::all_ops())
+    if (op->row.purity == ops::Purity::random ||
+        op->row.purity == ops::Purity::mutates)
+      banned.insert(op);
+  return banned;
+}
+
+CSEPass::CSEPass(OpSet banned_ops) : banned_ops_(std::move(banned_ops)) {}
+
+PassResult CSEPass::call(const GraphModuleRef& module) {
+  const Graph& graph = module->graph();
+  auto merged = std::make_unique<Graph>();
+  std::vector<Node*> copies(graph.id_bound());
+  std::unordered_multimap<size_t, Node*> known;
+  bool modified = false;
+  for (const Node* node : graph.nodes()) {
+    Node* const copy = merged->node_copy(
+        *node, [&](Node* input) { return copies[input->id()]; });
+    copies[node->id()] = copy;
+    const Kind kind = kind_of(*node, *module, banned_ops_);
+    if (kind == Kind::writes) known.clear();
+    if (kind != Kind::mergeable) continue;
+    const size_t hash = hash_of_call(*copy);
+    const auto [begin, end] = known.equal_range(hash);
+    const auto equal = std::find_if(begin, end, [&](const auto& entry) {
+      return equal_calls(*entry.second, *copy);
+    });
+    if (equal == end) {
+      known.emplace(hash, copy);
+      continue;
+    }
+    merged->erase_node(copy);
+    copies[node->id()] = equal->second;
+    modified = true;
+  }
+  if (!modified) return {module, false};
+  merged->set_codegen(graph.shared_codegen());
+  return {GraphModule::create(*module, std::move(merged)), true};
+}
+
+}  // namespace fxjit::fx::passes
