@@ -1,0 +1,62 @@
+// CapabilityBasedPartitioner: finds the largest parts of a graph that a backend
+// supports and moves each into a submodule of its own, without cycles
+// (torch.fx.passes.infra.partitioner). The rest stays for the interpreter.
+//
+//   passes::CapabilityBasedPartitioner partitioner(
+//       *gm, passes::create_op_support(is_supported));
+//   partitioner.partition_and_fuse();
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fxjit/fx/graph_module.h"
+#include "fxjit/fx/passes/operator_support.h"
+
+namespace fxjit::fx::passes {
+
+struct Partition {
+  int64_t id = 0;
+  std::vector<Node*> nodes;  // In graph order.
+};
+
+struct PartitionerOptions {
+  // Keep partitions that compute only one thing.
+  bool allows_single_node_partition = false;
+  // Functions, by qualified name, that do not count as computing; always also
+  // "_operator.getitem" and "torch.ops.aten.view".
+  std::vector<std::string> non_compute_ops = {};
+  // Functions of which one is enough.
+  std::vector<std::string> allowed_single_node_partition_ops = {};
+};
+
+// Supported nodes are in one partition when nothing unsupported lies on a way
+// between them: a node's partition is told by how many times a way to the
+// graph's end changes from unsupported to supported. This gives the partitions
+// of torch's pairwise merging, in linear time.
+class CapabilityBasedPartitioner {
+ public:
+  // `module` must outlive the partitioner.
+  CapabilityBasedPartitioner(GraphModule& module, OperatorSupportRef support,
+                             PartitionerOptions options = {});
+
+  // Edits nothing. Reading one of several results ("getitem") belongs to the
+  // partition of what made them.
+  std::vector<Partition> propose_partitions() const;
+  // See fuse_by_partitions.
+  void fuse_partitions(const std::vector<Partition>& partitions,
+                       const std::string& prefix = "fused_");
+  // Takes non-compute ops at the edges out of the partitions.
+  void remove_bookend_non_compute_ops(std::vector<Partition>& partitions) const;
+  void partition_and_fuse(const std::string& prefix = "fused_");
+
+ private:
+  bool is_non_compute(const Node& node) const;
+  bool worth_keeping(const Partition& partition) const;
+
+  GraphModule& module_;
+  OperatorSupportRef support_;
+  PartitionerOptions options_;
+};
+
+}  // namespace fxjit::fx::passes

@@ -1,0 +1,207 @@
+#include "fxjit/fx/passes/fuser_utils.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <unordered_map>
+
+#include "src/fx/passes/node_order.h"
+
+namespace fxjit::fx::passes {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+
+// Kahn's algorithm over `nodes`, the earliest ready one first. Shorter than
+// `nodes` when there is a cycle.
+std::vector<Node*> sorted(const std::vector<Node*>& nodes, uint32_t id_bound) {
+  std::vector<size_t> position(id_bound, kNone);
+  for (size_t i = 0; i < nodes.size(); ++i) position[nodes[i]->id()] = i;
+  std::vector<size_t> missing(nodes.size());
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const Node* input : nodes[i]->all_input_nodes())
+      if (position[input->id()] != kNone) ++missing[i];
+    if (missing[i] == 0) ready.push(i);
+  }
+  std::vector<Node*> order;
+  while (!ready.empty()) {
+    Node* const node = nodes[ready.top()];
+    ready.pop();
+    order.push_back(node);
+    for (const Node* user : node->users())
+      if (const size_t at = position[user->id()];
+          at != kNone && --missing[at] == 0)
+        ready.push(at);
+  }
+  return order;
+}
+
+void check_nodes(const GraphModule& module, const std::vector<Node*>& nodes) {
+  for (const Node* node : nodes) {
+    const std::string name(node->name());
+    if (&node->graph() != &module.graph())
+      throw AssertionError(name + " doesn't belong to passed in graph module " +
+                               module.type_name(),
+                           node->error_context());
+    if (node->erased())
+      throw AssertionError(name + " has been removed from owning graph",
+                           node->error_context());
+  }
+}
+
+// Every partition counts as one vertex: is there an order for all of them?
+void check_acyclic(const Graph& graph,
+                   const std::vector<std::vector<Node*>>& partitions) {
+  std::vector<size_t> vertex(graph.id_bound(), kNone);
+  size_t count = 0;
+  for (const auto& partition : partitions) {
+    for (const Node* node : partition) {
+      if (vertex[node->id()] != kNone)
+        throw AssertionError("[fuse_by_partitions %" +
+                                 std::string(node->name()) +
+                                 "] partition: expected one, got two",
+                             node->error_context());
+      vertex[node->id()] = count;
+    }
+    ++count;
+  }
+  for (const Node* node : graph.nodes())
+    if (vertex[node->id()] == kNone) vertex[node->id()] = count++;
+  std::vector<size_t> missing(count);
+  std::vector<std::vector<const Node*>> members(partitions.size());
+  std::vector<const Node*> single(count);
+  for (const Node* node : graph.nodes()) {
+    const size_t at = vertex[node->id()];
+    single[at] = node;
+    for (const Node* input : node->all_input_nodes())
+      if (vertex[input->id()] != at) ++missing[at];
+  }
+  std::vector<size_t> ready;
+  for (size_t v = 0; v < count; ++v)
+    if (missing[v] == 0) ready.push_back(v);
+  size_t done = 0;
+  auto release = [&](const Node* node) {
+    for (const Node* user : node->users())
+      if (const size_t at = vertex[user->id()];
+          at != vertex[node->id()] && --missing[at] == 0)
+        ready.push_back(at);
+  };
+  for (; !ready.empty(); ++done) {
+    const size_t v = ready.back();
+    ready.pop_back();
+    if (v >= partitions.size()) {
+      release(single[v]);
+    } else {
+      for (const Node* node : partitions[v]) release(node);
+    }
+  }
+  if (done < count)
+    throw AssertionError("Invalid partition, found dependency cycles");
+}
+
+// One partition as a graph of its own.
+struct Fused {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  std::vector<Node*> inputs;   // Nodes outside that it reads.
+  std::vector<Node*> outputs;  // Nodes inside that are used outside.
+};
+
+Fused fuse(const std::vector<Node*>& nodes, bool always_return_tuple) {
+  Fused fused;
+  std::unordered_map<const Node*, Node*> copies;
+  std::unordered_map<const Node*, bool> inside;
+  for (const Node* node : nodes) inside.emplace(node, true);
+  auto mapped = [&](Node* input) {
+    const auto [entry, added] = copies.try_emplace(input);
+    if (!added) return entry->second;
+    Node* const outer = fused.graph->placeholder(input->name());
+    outer->copy_meta_from(*input);
+    fused.inputs.push_back(input);
+    return copies[input] = outer;
+  };
+  for (Node* node : nodes) {
+    Node* const copy = fused.graph->node_copy(*node, mapped);
+    copies[node] = copy;
+  }
+  ValueList results;
+  for (Node* node : nodes) {
+    const auto users = node->users();
+    if (std::all_of(users.begin(), users.end(),
+                    [&](const Node* user) { return inside.contains(user); }))
+      continue;
+    fused.outputs.push_back(node);
+    results.push_back(copies[node]);
+  }
+  const bool single = results.size() == 1 && !always_return_tuple;
+  fused.graph->output(single ? results[0] : Value::tuple(std::move(results)));
+  return fused;
+}
+
+void replace_outputs(Graph& graph, Node* call, const Fused& fused,
+                     bool always_return_tuple) {
+  if (fused.outputs.size() == 1 && !always_return_tuple) {
+    fused.outputs[0]->replace_all_uses_with(call, nullptr,
+                                            /*propagate_meta=*/true);
+    return;
+  }
+  const Target getitem = ops::get_function("operator.getitem");
+  const InsertScope scope = call->next()->is(Opcode::root)
+                                ? graph.inserting_after(nullptr)
+                                : graph.inserting_before(call->next());
+  ValueList vals;
+  for (size_t i = 0; i < fused.outputs.size(); ++i) {
+    Node* const item =
+        graph.call_function(getitem, {call, static_cast<int64_t>(i)});
+    vals.push_back(fused.outputs[i]->val());
+    fused.outputs[i]->replace_all_uses_with(item, nullptr,
+                                            /*propagate_meta=*/true);
+  }
+  call->set_val(Value::tuple(std::move(vals)));
+}
+
+}  // namespace
+
+bool validate_partition(std::span<Node* const> nodes) {
+  if (nodes.empty()) return true;
+  const Graph& graph = nodes[0]->graph();
+  const NodeOrder order(graph);
+  return !CycleSearch(graph, order).leaves_and_returns(nodes);
+}
+
+void stable_topological_sort(Graph& graph) {
+  const std::vector<Node*> nodes = graph.nodes().list();
+  const std::vector<Node*> order = sorted(nodes, graph.id_bound());
+  if (order.size() != nodes.size())
+    throw RuntimeError("Input graph has cycles");
+  for (size_t i = 1; i < order.size(); ++i)
+    if (order[i - 1]->next() != order[i]) order[i - 1]->append(order[i]);
+}
+
+void fuse_by_partitions(GraphModule& module,
+                        const std::vector<std::vector<Node*>>& partitions,
+                        const std::string& prefix, bool always_return_tuple) {
+  Graph& graph = module.graph();
+  for (const auto& nodes : partitions) check_nodes(module, nodes);
+  check_acyclic(graph, partitions);
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    if (partitions[i].empty()) continue;
+    const std::vector<Node*> nodes = sorted(partitions[i], graph.id_bound());
+    Fused fused = fuse(nodes, always_return_tuple);
+    const std::string name = prefix + std::to_string(i);
+    module.add_submodule(
+        name, GraphModule::create(module, std::move(fused.graph), name));
+    ValueList args(fused.inputs.begin(), fused.inputs.end());
+    Node* call = nullptr;
+    {
+      const InsertScope scope = graph.inserting_after(nodes.back());
+      call = graph.call_module(name, std::move(args));
+    }
+    replace_outputs(graph, call, fused, always_return_tuple);
+    for (size_t n = nodes.size(); n-- > 0;) graph.erase_node(nodes[n]);
+  }
+  stable_topological_sort(graph);
+  module.recompile();
+}
+
+}  // namespace fxjit::fx::passes
