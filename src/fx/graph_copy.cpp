@@ -27,7 +27,22 @@ Node* Graph::node_copy(const Node& node) {
   return node_copy(node, [](Node* input) { return input; });
 }
 
+// Before the first node is copied: a refused copy changes nothing.
+void Graph::check_copyable(const Graph& source, const ValueMap& map) {
+  std::vector<bool> seen(source.id_bound());
+  for (const Node* node : source.nodes()) {
+    if (!map.contains(node))
+      for (const Node* input : node->all_input_nodes())
+        if (!map.contains(input) &&
+            (input->graph_ != &source || !seen[input->id_]))
+          fail_unmapped(*input);
+    if (node->op_ == Opcode::output) return;
+    seen[node->id_] = true;
+  }
+}
+
 Value Graph::graph_copy(const Graph& source, ValueMap& map) {
+  check_copyable(source, map);
   auto mapped = [&](Node* input) {
     const auto found = map.find(input);
     if (found == map.end()) fail_unmapped(*input);

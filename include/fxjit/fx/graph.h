@@ -243,6 +243,7 @@ class Graph {
                            std::string_view name);
   Node* allocate(Opcode op);
   Node* slot(uint32_t id) const;
+  static void check_copyable(const Graph& source, const ValueMap& map);
   Node* copy_node_with_args(const Node& node, ValueList args, Kwargs kwargs);
   Target own(const Target& target);
   uint32_t next_epoch();
