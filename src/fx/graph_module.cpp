@@ -241,6 +241,24 @@ nn::Ref<GraphModule> GraphModule::copy() const {
   return made;
 }
 
+GraphModule::GraphModule(const GraphModule& other)
+    : Module(other),
+      graph_(other.graph_->copy()),
+      tracer_name_(other.tracer_name_) {
+  if (other.graph_->hooks_)
+    graph_->hooks_ = std::make_unique<NodeHooks>(*other.graph_->hooks_);
+  graph_->set_owning_module(this);
+  recompile();
+}
+
+std::shared_ptr<nn::Module> GraphModule::clone() const {
+  return std::shared_ptr<GraphModule>(new GraphModule(*this));
+}
+
+nn::Ref<GraphModule> GraphModule::deep_copy() const {
+  return nn::deep_copy_as(*this);
+}
+
 void GraphModule::set_native_forward(std::shared_ptr<NativeForward> native) {
   std::lock_guard lock(native_mutex_);
   native_.store(native.get(), std::memory_order_release);

@@ -30,6 +30,10 @@ ModuleRef Sequential::operator[](int64_t i) const { return child_at(*this, i); }
 
 ModuleList::ModuleList() : Module("ModuleList") {}
 
+std::shared_ptr<Module> ModuleList::clone() const {
+  return std::make_shared<ModuleList>(*this);
+}
+
 ModuleList& ModuleList::append(ModuleRef module) {
   register_module(std::to_string(size()), std::move(module));
   return *this;
@@ -44,6 +48,10 @@ std::vector<ModuleRef> ModuleList::modules() const {
 }
 
 ModuleDict::ModuleDict() : Module("ModuleDict") {}
+
+std::shared_ptr<Module> ModuleDict::clone() const {
+  return std::make_shared<ModuleDict>(*this);
+}
 
 Ref<ModuleDict> ModuleDict::create(
     std::vector<std::pair<std::string, ModuleRef>> modules) {

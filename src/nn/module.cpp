@@ -1,5 +1,6 @@
 #include "fxjit/nn/module.h"
 
+#include <typeinfo>
 #include <unordered_set>
 
 #include "fxjit/fx/proxy.h"
@@ -47,6 +48,28 @@ std::vector<std::pair<std::string, T>> collect(const Module& root,
 
 Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
 Module::~Module() = default;
+
+Module::Module(const Module& other)
+    : std::enable_shared_from_this<Module>(),
+      type_name_(other.type_name_),
+      training_(other.training_),
+      parameters_(other.parameters_),
+      buffers_(other.buffers_),
+      modules_(other.modules_),
+      attrs_(other.attrs_),
+      methods_(other.methods_) {
+  if (DeepCopy* const copy = DeepCopy::active())
+    for (const auto& [name, value] : other.attrs_)
+      attrs_.set(name, copy->value(value));
+}
+
+std::shared_ptr<Module> Module::clone() const {
+  // Classes of their own say how they are copied.
+  if (typeid(*this) != typeid(Module))
+    throw NotImplementedError("[deep copy] " + type_name_ +
+                              ": expected a class that overrides clone()");
+  return std::shared_ptr<Module>(new Module(*this));
+}
 
 Value Module::call(const ValueList& args, const Kwargs& kwargs,
                    SourceLocation source) {

@@ -81,6 +81,13 @@ class GraphModule : public nn::Module {
   // are copied too, other modules and all tensors are shared.
   nn::Ref<GraphModule> copy() const;
 
+  // As torch's deepcopy: graph, modules and tensors of its own, what was shared
+  // inside stays shared inside. Edits of the graph not recompiled yet take
+  // effect in the copy. NotImplementedError for a module of a class that cannot
+  // be copied (see fxjit/nn/deep_copy.h).
+  nn::Ref<GraphModule> deep_copy() const;
+  std::shared_ptr<nn::Module> clone() const override;
+
   // --- Compiling: see fxjit/compile.h, which has these as functions. ---
   void compile();
   void compile(const CompileOptions& options);
@@ -130,6 +137,7 @@ class GraphModule : public nn::Module {
  private:
   friend class Graph;
   GraphModule(std::unique_ptr<Graph> graph, std::string class_name);
+  GraphModule(const GraphModule& other);
   void copy_attribute(const nn::Module& root, const Node& node);
   void assign_attribute(std::string_view target, const nn::Member& member);
   std::string readable_as(const std::string& name,

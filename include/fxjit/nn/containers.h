@@ -32,6 +32,7 @@ class Sequential : public Custom<Sequential> {
 class ModuleList : public Module {
  public:
   ModuleList();
+  std::shared_ptr<Module> clone() const override;
   template <typename... Modules>
   static Ref<ModuleList> create(Modules... modules) {
     auto list = std::make_shared<ModuleList>();
@@ -53,6 +54,7 @@ class ModuleList : public Module {
 class ModuleDict : public Module {
  public:
   ModuleDict();
+  std::shared_ptr<Module> clone() const override;
   static Ref<ModuleDict> create(
       std::vector<std::pair<std::string, ModuleRef>> modules = {});
 

@@ -16,6 +16,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,13 @@ class Custom : public Base {
   template <typename... Args>
   static Ref<T> create(Args&&... args) {
     return Ref<T>(std::make_shared<T>(std::forward<Args>(args)...));
+  }
+
+  std::shared_ptr<Module> clone() const override {
+    if constexpr (std::is_copy_constructible_v<T>)
+      if (typeid(*this) == typeid(T))
+        return std::make_shared<T>(static_cast<const T&>(*this));
+    return Base::clone();
   }
 
   Value invoke(const ValueList& args, const Kwargs& kwargs) override {

@@ -52,7 +52,6 @@ class Module : public std::enable_shared_from_this<Module> {
  public:
   explicit Module(std::string type_name = "Module");
   virtual ~Module();
-  Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
   // --- Calling. ---
@@ -148,6 +147,10 @@ class Module : public std::enable_shared_from_this<Module> {
   Member find_member(std::string_view path) const;
   Module* find_submodule(std::string_view path) const;
 
+  // A module of the same class with the same members; under a DeepCopy all are
+  // copies too. NotImplementedError when the class cannot be copied.
+  virtual std::shared_ptr<Module> clone() const;
+
   // --- State. ---
   StateDict state_dict() const;
   // Takes the tensors as they are, without copying; they may lie in mapped
@@ -163,6 +166,7 @@ class Module : public std::enable_shared_from_this<Module> {
   }
 
  protected:
+  Module(const Module& other);
   void set_type_name(std::string name) { type_name_ = std::move(name); }
   // Print runs of equal children as one line, "(0-5): 6 x Block(...)".
   virtual bool groups_equal_children() const { return false; }

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "fxjit/nn/deep_copy.h"
 #include "fxjit/tensor.h"
 #include "fxjit/value.h"
 
@@ -23,6 +24,13 @@ class Parameter {
  public:
   Parameter() = default;  // Undefined: reads as none (a missing bias).
   explicit Parameter(const Tensor& tensor, bool requires_grad = true);
+  // Of the same tensor, or of its copy (see deep_copy.h).
+  Parameter(const Parameter& other)
+      : slot_(DeepCopy::active() ? DeepCopy::active()->slot(other.slot_)
+                                 : other.slot_) {}
+  Parameter(Parameter&&) noexcept = default;
+  Parameter& operator=(const Parameter&) = default;
+  Parameter& operator=(Parameter&&) noexcept = default;
 
   bool defined() const { return slot_ != nullptr; }
   // The real tensor, also while tracing.

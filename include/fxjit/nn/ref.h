@@ -8,6 +8,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/nn/call_arg.h"
+#include "fxjit/nn/deep_copy.h"
 
 namespace fxjit::nn {
 
@@ -16,6 +17,11 @@ class Ref {
  public:
   Ref() = default;
   Ref(std::shared_ptr<T> module) : module_(std::move(module)) {}  // NOLINT
+  // A handle of the same module, or of its copy (see deep_copy.h).
+  Ref(const Ref& other) : module_(detail::copied_handle(other.module_)) {}
+  Ref(Ref&&) noexcept = default;
+  Ref& operator=(const Ref&) = default;
+  Ref& operator=(Ref&&) noexcept = default;
   template <typename U>
     requires std::convertible_to<U*, T*>
   Ref(const Ref<U>& other) : module_(other.ptr()) {}  // NOLINT

@@ -1,0 +1,57 @@
+#include "fxjit/nn/deep_copy.h"
+
+#include "fxjit/fx/tracer.h"
+#include "fxjit/nn/module.h"
+
+namespace fxjit::nn {
+namespace {
+
+thread_local DeepCopy* current_copy = nullptr;
+
+}  // namespace
+
+DeepCopy::DeepCopy() : previous_(std::exchange(current_copy, this)) {}
+DeepCopy::~DeepCopy() { current_copy = previous_; }
+DeepCopy* DeepCopy::active() { return current_copy; }
+
+std::shared_ptr<Module> DeepCopy::module(
+    const std::shared_ptr<Module>& original) {
+  const auto found = modules_.find(original.get());
+  if (found != modules_.end()) return found->second;
+  std::shared_ptr<Module> made = original->clone();
+  modules_.emplace(original.get(), made);
+  return made;
+}
+
+std::shared_ptr<TensorSlot> DeepCopy::slot(
+    const std::shared_ptr<TensorSlot>& original) {
+  if (!original) return nullptr;
+  auto& made = slots_[original.get()];
+  if (!made) {
+    made = std::make_shared<TensorSlot>(*original);
+    made->value = value(original->value);
+  }
+  return made;
+}
+
+Value DeepCopy::value(const Value& original) {
+  return map_leaves(original, [this](const Value& leaf) {
+    return leaf.is_tensor() ? Value(tensor(leaf.as_tensor())) : leaf;
+  });
+}
+
+Tensor DeepCopy::tensor(const Tensor& original) {
+  auto& [kept, made] = tensors_[original.id()];
+  if (!made.defined()) {
+    kept = original;
+    made = original.is_meta() ? original : original.clone();
+  }
+  return made;
+}
+
+std::shared_ptr<Module> deep_copy(const Module& module) {
+  DeepCopy copy;
+  return module.clone();
+}
+
+}  // namespace fxjit::nn
