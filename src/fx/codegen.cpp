@@ -1,6 +1,20 @@
 #include "fxjit/fx/codegen.h"
 
+#include "fxjit/fx/graph.h"
+
 namespace fxjit::fx {
+
+BodyTransformScope::~BodyTransformScope() {
+  if (graph_) graph_->body_transform_ = std::move(old_);
+}
+
+BodyTransformScope Graph::on_generate_code(
+    const std::function<BodyTransform(BodyTransform current)>& make) {
+  BodyTransform made = make(body_transform_);
+  touch();
+  return BodyTransformScope(this,
+                            std::exchange(body_transform_, std::move(made)));
+}
 
 std::string CodeGen::gen_fn_def(std::vector<std::string> free_vars,
                                 std::string_view return_annotation,

@@ -4,6 +4,7 @@
 
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/tracer_base.h"
+#include "fxjit/log.h"
 
 namespace fxjit::fx {
 namespace {
@@ -139,7 +140,26 @@ Node* Graph::placeholder(std::string_view name, Value type,
                      std::move(type));
 }
 
+// torch counts modules, parameters and buffers, not plain attributes.
+void Graph::warn_of_missing(std::string_view qualified_name) const {
+  const size_t dot = qualified_name.rfind('.');
+  const std::string_view path =
+      qualified_name.substr(0, dot == qualified_name.npos ? 0 : dot);
+  if (!owning_module_->find_submodule(path))
+    log(LogLevel::warning, "Failed to fetch module " + std::string(path) + "!");
+  const nn::Member member = owning_module_->find_member(qualified_name);
+  if (!std::holds_alternative<std::monostate>(member) &&
+      !std::holds_alternative<Value>(member))
+    return;
+  log(LogLevel::warning,
+      "Attempted to insert a get_attr Node with no underlying reference in the "
+      "owning GraphModule! Call GraphModule.add_submodule to add the necessary "
+      "submodule, GraphModule.add_parameter to add the necessary Parameter, or "
+      "nn.Module.register_buffer to add the necessary buffer");
+}
+
 Node* Graph::get_attr(std::string_view qualified_name, Value type) {
+  if (owning_module_) warn_of_missing(qualified_name);
   return create_node(Opcode::get_attr, qualified_name, {}, {}, {},
                      std::move(type));
 }
@@ -171,6 +191,8 @@ Node* Graph::call_method(std::string_view method, ValueList args, Kwargs kwargs,
 
 Node* Graph::call_module(std::string_view qualified_name, ValueList args,
                          Kwargs kwargs, std::string_view name) {
+  // AttributeError where the owner lacks the module.
+  if (owning_module_) owning_module_->get_submodule(qualified_name);
   return create_node(Opcode::call_module, qualified_name, std::move(args),
                      std::move(kwargs), name);
 }
@@ -217,7 +239,12 @@ void Graph::erase_node(Node* node) {
     throw RuntimeError("Attempting to remove " + std::string(node->name_) +
                            " from wrong graph!",
                        node->error_context());
-  if (node->erased_ || node == root_) return;
+  if (node->erased_) {
+    log(LogLevel::warning, "erase_node(" + std::string(node->name_) +
+                               ") on an already erased node");
+    return;
+  }
+  if (node == root_) return;
   if (hooks_) hooks_->erasing(*node);
   touch();
   remove(node);

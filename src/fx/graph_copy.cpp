@@ -66,6 +66,7 @@ std::unique_ptr<Graph> Graph::copy() const {
   for (Node* node : nodes())
     copies[node->id_] = graph->node_copy(*node, mapped);
   graph->codegen_ = codegen_;
+  graph->body_transform_ = body_transform_;
   return graph;
 }
 

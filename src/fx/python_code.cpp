@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "fxjit/fx/graph.h"
+#include "src/fx/body_transform.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {
@@ -136,6 +137,8 @@ class CodeWriter {
       write_deletions(*node);
     }
     if (index == 0) body_ += "pass\n";
+    if (graph_.body_transform())
+      body_ = transform_body(body_, &line_starts_, graph_.body_transform());
     lay_out();
     return std::move(code_);
   }
@@ -373,7 +376,7 @@ class CodeWriter {
   std::string return_annotation_;
   std::string previous_summary_;
   std::vector<const Node*> dies_at_;  // By node id: its last user.
-  std::vector<std::pair<size_t, int>> line_starts_;
+  LineStarts line_starts_;
 };
 
 }  // namespace

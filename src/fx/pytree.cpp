@@ -39,7 +39,8 @@ const Value& dict_part(const Value& tree, const Value& key) {
   const auto found =
       std::find_if(items.begin(), items.end(),
                    [&](const auto& item) { return same(item.first, key); });
-  if (found == items.end()) throw KeyError(repr(key));
+  if (found == items.end())
+    throw KeyError(key.is_string() ? std::string(key.as_string()) : repr(key));
   return found->second;
 }
 

@@ -3,6 +3,7 @@
 // return statement, and how inputs and outputs are passed.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,12 @@ struct CodeOptions {
   bool include_device = false;
   bool expanded_def = false;  // Each argument on its own line.
 };
+
+// Changes the lines of a generated body. Each line has its line break; before
+// those of a node stands a line "# COUNTER: <position>", which is dropped
+// afterwards.
+using BodyTransform =
+    std::function<std::vector<std::string>(std::vector<std::string> body)>;
 
 // Immutable; shared between a graph and its copies.
 class CodeGen {

@@ -97,6 +97,23 @@ class [[nodiscard]] InsertScope {
   bool old_after_;
 };
 
+// Takes a change of generated code back when it goes out of scope, unless
+// `keep` is called.
+class [[nodiscard]] BodyTransformScope {
+ public:
+  BodyTransformScope(const BodyTransformScope&) = delete;
+  BodyTransformScope& operator=(const BodyTransformScope&) = delete;
+  ~BodyTransformScope();
+  void keep() { graph_ = nullptr; }
+
+ private:
+  friend class Graph;
+  BodyTransformScope(Graph* graph, BodyTransform old)
+      : graph_(graph), old_(std::move(old)) {}
+  Graph* graph_;
+  BodyTransform old_;
+};
+
 // Nodes of one graph mapped to values of another (nodes, mostly).
 using ValueMap = std::unordered_map<const Node*, Value>;
 
@@ -137,6 +154,7 @@ class Graph {
                     Value type = {});
   Node* placeholder(std::string_view name, Value type = {},
                     std::optional<Value> default_value = std::nullopt);
+  // With a warning when the owning module lacks what is named.
   Node* get_attr(std::string_view qualified_name, Value type = {});
   Node* call_function(const Target& function, ValueList args = {},
                       Kwargs kwargs = {}, std::string_view name = {});
@@ -155,6 +173,7 @@ class Graph {
   }
   Node* call_method(std::string_view method, ValueList args, Kwargs kwargs = {},
                     std::string_view name = {});
+  // AttributeError when there is an owning module and it lacks this one.
   Node* call_module(std::string_view qualified_name, ValueList args = {},
                     Kwargs kwargs = {}, std::string_view name = {});
   Node* output(Value result, Value type = {});
@@ -197,6 +216,12 @@ class Graph {
   // Runs with null: the standard `forward`.
   void set_codegen(std::shared_ptr<const CodeGen> codegen);
   const CodeGen& codegen() const;
+  // Changes the body of code generated from now on by what `make` returns; it
+  // is given the change in effect, which may be empty. Copies of the graph keep
+  // it.
+  BodyTransformScope on_generate_code(
+      const std::function<BodyTransform(BodyTransform current)>& make);
+  const BodyTransform& body_transform() const { return body_transform_; }
   bool has_codegen() const { return codegen_ != nullptr; }
   const std::shared_ptr<const CodeGen>& shared_codegen() const {
     return codegen_;
@@ -215,6 +240,7 @@ class Graph {
  private:
   friend class Node;
   friend class InsertScope;
+  friend class BodyTransformScope;
   friend class GraphModule;
 
   template <typename Fn>
@@ -254,6 +280,7 @@ class Graph {
   void thaw();
   void move_anchor_off(const Node* node);
   void run_create_hooks(Node* node);
+  void warn_of_missing(std::string_view qualified_name) const;
   void remove(Node* node);
   void lint_order() const;
   void lint_names() const;
@@ -273,6 +300,7 @@ class Graph {
   bool insert_after_ = false;
   GraphModule* owning_module_ = nullptr;
   std::shared_ptr<const CodeGen> codegen_;  // Shared by copies of the graph.
+  BodyTransform body_transform_;            // Mostly empty.
   std::unique_ptr<TracerBase> appending_tracer_;
   std::unique_ptr<NodeHooks> hooks_;  // Null: never asked for.
 };

@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +29,19 @@
 #include "fxjit/op.h"
 #include "fxjit/value.h"
 
+namespace fxjit::nn {
+class Module;
+}
+
 namespace fxjit::fx {
 
 class Graph;
+
+// torch's ArgsKwargsPair.
+struct ArgsKwargs {
+  ValueList args;
+  Kwargs kwargs;
+};
 
 class Node {
  public:
@@ -139,6 +150,16 @@ class Node {
   // False when removing an unused call changes nothing: placeholders, outputs,
   // random, mutating and effectful ops are impure, modules say so themselves.
   bool is_impure(bool impure_random = true) const;
+
+  // The arguments matched to the parameters of the function or of the module
+  // below `root`, with defaults filled in: those not given by position, or all,
+  // as keywords in the order of declaration. None for other nodes, Python's
+  // operators, methods, functions of the user and variadic functions. Where
+  // torch asks for types to choose among overloads, the one on tensors is
+  // taken. RuntimeError when `root` lacks the module, TypeError when arguments
+  // do not fit.
+  std::optional<ArgsKwargs> normalized_arguments(
+      const nn::Module& root, bool normalize_to_only_use_kwargs = false) const;
 
   // As torch.fx prints it:
   // "%add : [num_users=1] = call_function[target=operator.add](args = ...)".
