@@ -220,6 +220,8 @@ Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
   else if (op.row.lowering == ops::Lowering::attention &&
            &op != &attention_op())
     lowered = lower_attention(*this, op, args);
+  else
+    lowered = lower_gather(*this, op, args);
   if (!lowered.is_none() || !op.row.decompose) return lowered;
   return op.row.decompose({op, args});
 }

@@ -282,6 +282,10 @@ class Grouper {
   }
 
   void place_gather(fx::Node* node) {
+    if (is_element_gather(*node)) {
+      note_sources(start(node, Region::Kind::rows), *node);
+      return;
+    }
     if (!is_row_gather(*node)) {
       start(node, Region::Kind::kernel);
       return;

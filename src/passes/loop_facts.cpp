@@ -76,6 +76,11 @@ bool is_row_gather(const fx::Node& node) {
   return wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()) == 0;
 }
 
+bool is_element_gather(const fx::Node& node) {
+  return node.called_op()->name() == "gather" && node.val_tensor().dim() > 0 &&
+         node.arg_node(0)->val_tensor().numel() > 0;
+}
+
 bool uses_index(const fx::Node& node) {
   ValueList args;
   for (const Value& arg : node.args())

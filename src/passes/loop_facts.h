@@ -31,6 +31,8 @@ bool keeps_dims(const fx::Node& node);
 
 // Whether a Lowering::gather node picks whole rows of its first dim.
 bool is_row_gather(const fx::Node& node);
+// Whether it has an index for each element.
+bool is_element_gather(const fx::Node& node);
 
 // Whether an elementwise node's values depend on their place in the loops.
 bool uses_index(const fx::Node& node);

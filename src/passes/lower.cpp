@@ -49,17 +49,6 @@ void check_memory_view(const fx::Node& node, const Value& input) {
         node.error_context());
 }
 
-// Picking along an inner dim is picking rows of the transposed tensor.
-Value lower_index_select(GraphBuilder& b, const ValueList& args) {
-  const int rank = val_of(args[0]).dim();
-  const int dim = wrap_dim(args[1].as_int(), rank);
-  if (dim == 0) return {};
-  const ops::Op& move = ops::get_op("movedim");
-  const Value rows = b.call(move, {args[0], dim, 0});
-  const Value picked = b.call(ops::get_op("index_select"), {rows, 0, args[2]});
-  return b.call(move, {picked, 0, dim});
-}
-
 // view(x, size) was checked on the captured strides; what the lowered ones do
 // not allow is copied.
 Value lower_call(GraphBuilder& b, const fx::Node& node, ValueList& args) {
@@ -67,7 +56,6 @@ Value lower_call(GraphBuilder& b, const fx::Node& node, ValueList& args) {
   const DType dtype = node.val_tensor().dtype();
   if ((name == "view" || name == "view_as") && val_of(args[0]).dtype() == dtype)
     return b.call(ops::get_op("reshape"), {args[0], node.val_tensor().sizes()});
-  if (name == "index_select") return lower_index_select(b, args);
   if (name != "as_strided") return {};
   args[0] = in_order_of(b, args[0], node.arg_node(0)->val_tensor());
   check_memory_view(node, args[0]);

@@ -30,6 +30,10 @@ const ops::Op& written_attention_op();
 // linears; none when the dtype has no generated code.
 Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
+// The lowered form of index_select along inner dims, of index with one tensor
+// and of flip; none for other calls.
+Value lower_gather(GraphBuilder& builder, const ops::Op& op,
+                   const ValueList& args);
 // The lowered form of scaled_dot_product_attention and of attention written out;
 // none to decompose it.
 Value lower_attention(GraphBuilder& builder, const ops::Op& op,

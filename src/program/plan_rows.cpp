@@ -37,7 +37,15 @@ void add_input(Operands& operands, const RegionCall& call,
   access.dtype = placed.val.dtype();
   Dims strides(domain.size(), 0);
   const int outer = domain.size() - inner_dims;
-  if (slot.is_index) {
+  if (slot.axis >= 0 && slot.index_slot >= 0) {
+    access.gather_slot = slot.index_slot;
+    access.gather_stride = placed.val.strides()[slot.axis];
+    access.gather_limit = placed.val.sizes()[slot.axis];
+    strides = placed.val.strides();
+    strides[slot.axis] = 0;
+  } else if (slot.axis >= 0) {
+    strides = placed.val.strides();
+  } else if (slot.is_index) {
     for (int d = 0; d < outer; ++d) strides[d] = placed.val.strides()[d];
   } else if (slot.index_slot >= 0) {
     access.gather_slot = slot.index_slot;

@@ -62,20 +62,27 @@ Scalar RegionBody::reduction(const fx::Node& node) {
 
 Scalar RegionBody::gather(const fx::Node& node) {
   const ops::Op& op = *node.called_op();
+  if (op.name() == "gather")
+    return gathered(*node.arg_node(0), *node.arg_node(2),
+                    wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()));
   const bool embedding = op.name() == "embedding";
   const int table_at = embedding ? op.index_of("weight") : 0;
   const int index_at =
       embedding ? (op.index_of("input") >= 0 ? op.index_of("input")
                                              : op.index_of("indices"))
                 : op.index_of("index");
-  const fx::Node* table = node.arg_node(static_cast<size_t>(table_at));
-  const fx::Node* index = node.arg_node(static_cast<size_t>(index_at));
-  slots_.push_back({index, false, -1, true});
+  return gathered(*node.arg_node(static_cast<size_t>(table_at)),
+                  *node.arg_node(static_cast<size_t>(index_at)), -1);
+}
+
+Scalar RegionBody::gathered(const fx::Node& table, const fx::Node& index,
+                            int axis) {
+  slots_.push_back({&index, false, -1, true, axis});
   const auto index_slot = static_cast<int32_t>(slots_.size() - 1);
-  builder_.input(index_slot, index->val_tensor().dtype());
-  slots_.push_back({table, false, index_slot, false});
+  builder_.input(index_slot, index.val_tensor().dtype());
+  slots_.push_back({&table, false, index_slot, false, axis});
   return builder_.input(static_cast<int>(slots_.size() - 1),
-                        compute_type(table->val_tensor().dtype()));
+                        compute_type(table.val_tensor().dtype()));
 }
 
 void RegionBody::build(

@@ -20,6 +20,7 @@ class RegionBody {
     bool after_reduction = false;
     int32_t index_slot = -1;
     bool is_index = false;
+    int axis = -1;  // Of a gather with an index for each element: its dim.
   };
 
   explicit RegionBody(const RegionCall& call) : call_(call) {}
@@ -40,6 +41,7 @@ class RegionBody {
   Scalar scalar_call(const fx::Node& node, bool after_reduction);
   Scalar reduction(const fx::Node& node);
   Scalar gather(const fx::Node& node);
+  Scalar gathered(const fx::Node& table, const fx::Node& index, int axis);
 
   const RegionCall& call_;
   ScalarBuilder builder_;

@@ -53,17 +53,16 @@ bool has_half(const OpCase& c) {
 // else has generated code in every case: a fallback fails the test.
 bool runs_eagerly(const OpCase& c) {
   const std::string_view name = c.op->name();
-  // Indices that differ from element to element, scans, extrema's positions.
-  if (one_of(name, {"argmax", "argmin", "cumsum", "flip", "roll", "gather",
-                    "scatter", "scatter_add", "take_along_dim", "one_hot",
-                    "index", "interpolate", "erfc"}))
+  // Scans, extrema's positions, writes to picked places.
+  if (one_of(name, {"argmax", "argmin", "cumsum", "roll", "scatter",
+                    "scatter_add", "one_hot", "erfc"}))
     return true;
+  if (one_of(name, {"gather", "take_along_dim"}))
+    return c.expected.as_tensor().dim() == 0 ||
+           c.args[0].as_tensor().numel() == 0;
   // Only a dtype is taken from their argument; the eager kernel fills.
   if (one_of(name, {"new_zeros", "new_ones", "new_full"})) return true;
-  if (name == "pad")
-    return c.args.size() > 2 && c.args[2].as_string() != "constant";
   if (one_of(name, {"max", "min"})) return c.expected.is_sequence();
-  if (name == "getitem") return c.args[1].is_list() || has_tensor(c.args[1]);
   // Products have generated code in float32; attention on shorter floats is
   // computed in it.
   if (one_of(name, {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "mv",
@@ -75,8 +74,13 @@ bool runs_eagerly(const OpCase& c) {
 }
 
 // Either way is fine: oneDNN serves what it is good at, half types where the
-// machine has instructions for them.
+// machine has instructions for them, and one index tensor is native where
+// several are not.
 bool may_run_eagerly(const OpCase& c) {
+  if (one_of(c.op->name(), {"index", "interpolate"})) return true;
+  if (c.op->name() == "getitem" &&
+      (c.args[1].is_list() || has_tensor(c.args[1])))
+    return true;
   const ops::Lowering lowering = c.op->row.lowering;
   if ((lowering == ops::Lowering::contraction ||
        lowering == ops::Lowering::attention) &&

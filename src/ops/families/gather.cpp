@@ -237,6 +237,7 @@ constexpr OpRow kRows[] = {
     {.name = "gather",
      .schema = "input, dim, index, *, sparse_grad=False",
      .names = "torch.gather .gather aten.gather.default",
+     .lowering = Lowering::gather,
      .infer = infer_gather,
      .eager = eager_gather},
     {.name = "take_along_dim",

@@ -1,0 +1,130 @@
+// Picking by index tensors in generated code: rows, one element each, along
+// inner dims; indices outside of their dim.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::random_tensor;
+using testing::value_difference;
+
+Tensor indices(const Dims& sizes, int64_t low, int64_t high,
+               DType dtype = DType::i64) {
+  const Tensor made = Tensor::empty(sizes, DType::i64);
+  for (int64_t i = 0; i < made.numel(); ++i)
+    made.data_as<int64_t>()[i] = low + (i * 7 + 3) % (high - low);
+  return made.to(dtype);
+}
+
+template <typename Fn>
+nn::Ref<fx::GraphModule> traced(Fn fn) {
+  return fx::symbolic_trace(fn, {"x", "i"}, "f");
+}
+
+void expect_native(fx::GraphModule& gm, const ValueList& inputs) {
+  for (CpuLevel level : testing::host_levels()) {
+    compile(gm, testing::options_for(level, 2));
+    EXPECT_EQ(
+        value_difference(gm.forward(inputs), gm.interpret(inputs), 1e-6, 1e-6),
+        "");
+    EXPECT_THAT(report(gm), Not(HasSubstr("not native")));
+    EXPECT_THAT(report(gm), Not(HasSubstr("interpreter")));
+  }
+}
+
+TEST(Gather, AlongEveryDim) {
+  for (DType dtype : {DType::f32, DType::f64, DType::i64, DType::u8,
+                      DType::f16, DType::boolean})
+    for (int dim : {0, 1, 2, -1}) {
+      const auto gm = traced([=](Value x, Value i) { return gather(x, dim, i); });
+      expect_native(*gm, {random_tensor({5, 6, 7}, dtype),
+                          indices({4, 5, 3}, 0, 5)});
+    }
+}
+
+TEST(Gather, FusesWithWhatFollows) {
+  const auto gm = traced([](Value x, Value i) {
+    return softmax(gather(x, 1, i) * 2 + 1, -1);
+  });
+  expect_native(*gm, {random_tensor({20, 50}), indices({20, 37}, 0, 50)});
+  EXPECT_THAT(report(*gm), HasSubstr("gather+mul+add"));
+}
+
+TEST(Gather, OfStridedTablesAndIndices) {
+  const auto gm = traced([](Value x, Value i) {
+    return gather(transpose(x, 0, 1), 1, transpose(i, 0, 1));
+  });
+  expect_native(*gm, {random_tensor({30, 20}), indices({33, 18}, 0, 30)});
+  const auto broadcast = traced([](Value x, Value i) {
+    return gather(x, 0, expand(i, {9, 20}));
+  });
+  expect_native(*broadcast, {random_tensor({30, 20}), indices({1, 20}, 0, 30)});
+}
+
+TEST(Gather, OfComputedTablesAndIndices) {
+  const auto gm = traced([](Value x, Value i) {
+    const Value y = relu(x);
+    return gather(y, 1, i + 1) + y;
+  });
+  expect_native(*gm, {random_tensor({6, 8}), indices({6, 8}, 0, 7)});
+}
+
+TEST(Gather, EmptyAndSizeOne) {
+  const auto gm = traced([](Value x, Value i) { return gather(x, 1, i); });
+  expect_native(*gm, {random_tensor({4, 5}), Tensor::empty({0, 3}, DType::i64)});
+  expect_native(*gm, {random_tensor({1, 1}), indices({1, 1}, 0, 1)});
+}
+
+TEST(Gather, IndicesOutsideAreErrors) {
+  const auto gm = traced([](Value x, Value i) { return gather(x, 1, i) * 2; });
+  compile(*gm, testing::options_for(host_cpu_level()));
+  for (int64_t bad : {5, -1}) {
+    const Tensor index = indices({4, 3}, 0, 5);
+    index.data_as<int64_t>()[7] = bad;
+    EXPECT_THROW(gm->forward({random_tensor({4, 5}), index}), Error);
+  }
+  expect_native(*gm, {random_tensor({4, 5}), indices({4, 3}, 0, 5)});
+}
+
+TEST(Index, OneTensorAtAnyDim) {
+  for (DType dtype : {DType::i64, DType::i32})
+    for (const Dims& sizes : {Dims{3}, Dims{2, 4}, Dims{}}) {
+      const auto gm =
+          traced([](Value x, Value i) { return getitem(x, i) * 2; });
+      expect_native(*gm,
+                    {random_tensor({5, 6, 7}), indices(sizes, -5, 5, dtype)});
+    }
+  const auto inner = traced([](Value x, Value i) {
+    return getitem(x, Value::tuple({Value::slice(None, None, None), i}));
+  });
+  expect_native(*inner, {random_tensor({5, 6, 7}), indices({4}, -6, 6)});
+}
+
+TEST(Index, OutsideIsAnError) {
+  const auto gm = traced([](Value x, Value i) { return getitem(x, i) * 2; });
+  compile(*gm, testing::options_for(host_cpu_level()));
+  for (int64_t bad : {5, -6}) {
+    const Tensor index = Tensor::full({1}, bad, DType::i64);
+    EXPECT_THROW(gm->forward({random_tensor({5, 6}), index}), IndexError);
+  }
+}
+
+TEST(Flip, AlongEveryDim) {
+  for (const Value& dims :
+       {Value::tuple({0}), Value::tuple({1, 2}), Value::tuple({-1})}) {
+    const auto gm =
+        traced([=](Value x, Value) { return flip(x, dims) * 2; });
+    expect_native(*gm, {random_tensor({3, 4, 5}), Tensor::zeros({1})});
+  }
+}
+
+}  // namespace
+}  // namespace fxjit
