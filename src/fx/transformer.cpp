@@ -55,10 +55,7 @@ Value Transformer::call_module(const Target& target, const ValueList& args,
 
 Value Transformer::call_function(const Target& target, const ValueList& args,
                                  const Kwargs& kwargs) {
-  Value result =
-      tracer_->create_proxy(Opcode::call_function, target, args, kwargs);
-  if (target.function()) node_of(result)->meta().set("is_wrapped", true);
-  return result;
+  return tracer_->create_proxy(Opcode::call_function, target, args, kwargs);
 }
 
 nn::Ref<GraphModule> Transformer::transform() {
