@@ -59,8 +59,10 @@ class Printer {
     print_members(module, "");
     structs_ += "struct " + name + " : nn::Custom<" + name +
                 "> {\n  explicit " + name +
-                "([[maybe_unused]] const fx::Weights& weights)\n      : Custom(" +
-                cpp_string(module.type_name()) + ", nn::Signature(std::vector<" +
+                "([[maybe_unused]] const fx::Weights& weights)\n"
+                "      : Custom(" +
+                cpp_string(module.type_name()) +
+                ", nn::Signature(std::vector<" +
                 "nn::ArgSpec>{" + body.signature + "})) {\n" + out_ +
                 "    train(" + (module.training() ? "true" : "false") +
                 ");\n" + flags_ + "  }\n  Value forward(" +
@@ -129,8 +131,8 @@ class Printer {
       if (!added) {
         made = "get_" + kind + "(" + cpp_string(found->second) + ")";
       } else {
-        const bool flag =
-            is_buffer ? handle.slot()->persistent : handle.slot()->requires_grad;
+        const nn::TensorSlot& slot = *handle.slot();
+        const bool flag = is_buffer ? slot.persistent : slot.requires_grad;
         made = std::string(is_buffer ? "nn::Buffer" : "nn::Parameter") +
                "(weights.at(" + cpp_string(path) + "), " +
                (flag ? "true)" : "false)");
@@ -198,8 +200,8 @@ class Printer {
             cpp_string(type.name) + ", {" + arguments + "}, " +
             cpp_string(path) + ");\n";
     const bool whole = !type.transparent;
-    add_weights(whole ? module.named_parameters() : own(module.own_parameters()),
-                path);
+    add_weights(
+        whole ? module.named_parameters() : own(module.own_parameters()), path);
     add_weights(whole ? module.named_buffers() : own(module.own_buffers()),
                 path);
   }

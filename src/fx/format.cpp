@@ -54,7 +54,8 @@ void append_arguments(std::string& out, const Kwargs& kwargs) {
 std::string target_text(const Node& node) {
   const std::string_view text = node.target_name();
   if (node.target().callable())
-    for (const std::string_view module : {"_operator.", "builtins."})
+    for (const std::string_view module :
+         {"_operator.", "builtins.", "math.", "torch._C._nn."})
       if (text.starts_with(module))
         return "<built-in function " + std::string(text.substr(module.size())) +
                ">";

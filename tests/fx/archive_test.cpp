@@ -124,6 +124,22 @@ TEST(Archive, WrappedFunctionsAndEveryKindOfArgument) {
   EXPECT_THAT(all_text(any), HasSubstr("odd name"));
 }
 
+TEST(Archive, ContainersAsInputs) {
+  const auto gm = symbolic_trace(
+      [](Value tree) -> Value {
+        return Value::dict({{"sum", tree.at(0) + *tree.at(1).find("k")}});
+      },
+      {"tree"}, "f",
+      {{"tree", Value::list({PH(), Value::dict({{"k", PH()}})})}});
+  ASSERT_TRUE(gm->graph().has_codegen());
+  const auto loaded = round_trip(*gm);
+  EXPECT_EQ(all_text(*loaded), all_text(*gm));
+  const Value tree =
+      Value::list({ramp({2}), Value::dict({{"k", ramp({2})}})});
+  EXPECT_EQ(loaded(tree).find("sum")->as_tensor().to_floats(),
+            gm(tree).find("sum")->as_tensor().to_floats());
+}
+
 TEST(Archive, SharedWeightsStayShared) {
   struct Tied : nn::Custom<Tied> {
     Tied() : Custom("Tied", {"x"}) {

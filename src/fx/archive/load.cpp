@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/nn/init.h"
 #include "fxjit/nn/module_types.h"
@@ -112,7 +113,8 @@ class Loader {
   static Dims shape(Fields& fields) {
     Dims sizes;
     for (const json& size : fields.array("shape")) {
-      if (!size.is_number_unsigned() || size.get<uint64_t>() > uint64_t{1} << 62)
+      if (!size.is_number_unsigned() ||
+          size.get<uint64_t>() > uint64_t{1} << 62)
         fields.fail("shape: expected sizes of 0 or more");
       sizes.push_back(size.get<int64_t>());
     }
@@ -151,9 +153,33 @@ class Loader {
         nn::Module(), std::make_unique<Graph>(), fields.string("class"));
     module->set_tracer_name(fields.string("tracer"));
     fields.string("graph");
+    if (const json& codegen = fields.any("codegen"); !codegen.is_null())
+      graphs_[modules_.size()]->set_codegen(read_codegen(codegen));
     set_members(fields, *module);
     module->set_graph(std::move(graphs_[modules_.size()]));
     return module;
+  }
+
+  static std::shared_ptr<const CodeGen> read_codegen(const json& entry) {
+    Fields fields(entry, "codegen");
+    std::vector<std::string> arguments;
+    for (const json& name : fields.array("orig_args")) {
+      if (!name.is_string()) fields.fail("orig_args: expected strings");
+      arguments.push_back(name.get<std::string>());
+    }
+    const TreeSpec in_spec(parse_value(fields.string("in_spec")));
+    const Value out_spec = parse_value(fields.string("out_spec"));
+    const bool of_module = fields.boolean("of_module");
+    fields.finish();
+    if (!out_spec.is_list() || out_spec.size() > 1)
+      fields.fail("out_spec: expected a list of at most one tree");
+    if (in_spec.num_children() != arguments.size())
+      fields.fail("in_spec: expected one tree for each of orig_args");
+    return std::make_shared<PyTreeCodeGen>(
+        std::move(arguments), in_spec,
+        out_spec.size() == 0 ? std::nullopt
+                             : std::optional(TreeSpec(out_spec.at(0))),
+        of_module);
   }
 
   nn::ModuleRef plain_module(Fields& fields, const std::string& type) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/nn/init.h"
 #include "fxjit/nn/module_types.h"
@@ -83,16 +84,31 @@ class Saver {
   }
 
   json graph_module(const GraphModule& module, const std::string& path) {
-    if (module.graph().has_codegen())
-      fail(path, "its graph has a CodeGen of its own, which has no text");
     module.graph().lint();
     json entry = {
         {"type", archive::kGraphModule},
         {"class", module.type_name()},
         {"tracer", module.tracer_name()},
-        {"graph", escaped(text(module.graph(), {.meta = true}))}};
+        {"graph", escaped(text(module.graph(), {.meta = true}))},
+        {"codegen", codegen(module.graph(), path)}};
     add_members(entry, module, path);
     return entry;
+  }
+
+  // The library's own code generation of graphs with containers as inputs.
+  static json codegen(const Graph& graph, const std::string& path) {
+    if (!graph.has_codegen()) return nullptr;
+    const CodeGen& codegen = graph.codegen();
+    if (typeid(codegen) != typeid(PyTreeCodeGen))
+      fail(path, "its graph has a CodeGen of its own, which has no text");
+    const auto& tree = static_cast<const PyTreeCodeGen&>(codegen);
+    const Value out_spec = tree.out_spec()
+                               ? Value::list({tree.out_spec()->shape()})
+                               : Value::list({});
+    return {{"orig_args", tree.orig_args()},
+            {"in_spec", value_text(tree.in_spec().shape(), path, "in_spec")},
+            {"out_spec", value_text(out_spec, path, "out_spec")},
+            {"of_module", tree.of_module()}};
   }
 
   json plain_module(const nn::Module& module, const std::string& path) {
