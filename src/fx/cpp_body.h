@@ -1,4 +1,4 @@
-// The statements and parameters of a graph as C++. Used by code generation only.
+// Statements and parameters of a graph as C++. Used by code generation only.
 #pragma once
 
 #include <string>

@@ -35,9 +35,9 @@ struct LoadOptions {
 // Functions wrapped by the user and modules of the user's types must have been
 // registered before. UserError naming the file and what is wrong with it:
 // missing, truncated, damaged, another format, a newer version, fields that are
-// unknown, missing or of the wrong type, unknown functions and types, sizes that
-// differ from the layer's; RuntimeError with Graph::lint's text for a graph that
-// refers to what is not there. Never half a module.
+// unknown, missing or of the wrong type, unknown functions and types, sizes
+// that differ from the layer's; RuntimeError with Graph::lint's text for a graph
+// that refers to what is not there. Never half a module.
 nn::Ref<GraphModule> load(const std::string& path,
                           const LoadOptions& options = {});
 

@@ -9,9 +9,9 @@
 //   auto net = generated::Net::create(load_safetensors("net.safetensors"));
 //   Value y = net(x);
 //
-// Layers are made by nn::make_module, so a type of the user's must be registered
-// (nn::register_module_type) where the code is made and where it runs; so must
-// functions given to fx::wrap. Weights shared by two layers come back as two
+// Layers are made by nn::make_module, so a type of the user's must be
+// registered (nn::register_module_type) where the code is made and where it
+// runs; so must functions given to fx::wrap. Weights shared by two layers come back as two
 // parameters over the same memory.
 #pragma once
 
@@ -24,7 +24,7 @@
 namespace fxjit::fx {
 
 struct CppOptions {
-  std::string name;                      // Of the struct; by default the module's.
+  std::string name;  // Of the struct; by default the module's type.
   std::string name_space = "generated";  // Without "::" on either end.
 };
 
@@ -39,8 +39,8 @@ struct CppCode {
 // that is a module, modules of unknown types.
 CppCode cpp_code(const GraphModule& module, const CppOptions& options = {});
 
-// One function `Value <name>(nn::Module& self, Value x, ...)` over a module that
-// has what the graph refers to.
+// One function `Value <name>(nn::Module& self, Value x, ...)` over a module
+// that has what the graph refers to.
 std::string cpp_code(const Graph& graph, std::string_view name = "forward");
 
 }  // namespace fxjit::fx
