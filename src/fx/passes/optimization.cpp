@@ -1,0 +1,131 @@
+#include "fxjit/fx/passes/optimization.h"
+
+#include <unordered_map>
+
+#include "fxjit/functions.h"
+#include "fxjit/fx/symbolic_trace.h"
+#include "fxjit/fx/transformer.h"
+#include "fxjit/nn/activation.h"
+#include "fxjit/nn/convolution.h"
+#include "fxjit/nn/linear.h"
+#include "fxjit/nn/normalization.h"
+#include "src/fx/passes/module_members.h"
+
+namespace fxjit::fx::passes {
+namespace {
+
+Value tensor_or(const nn::Parameter& parameter, double value,
+                const Value& like) {
+  return parameter.defined() ? Value(parameter.tensor())
+                             : full_like(like, value);
+}
+
+// Gives `fused` the weights of `layer` followed by `bn`: along the first dim of
+// the weight, both scale and add.
+template <typename T>
+void take_weights(const T& fused, const T& layer,
+                  const nn::BatchNormBase& bn) {
+  const Value mean = bn.running_mean.tensor();
+  const Value scale = tensor_or(bn.weight, 1, mean) *
+                      rsqrt(Value(bn.running_var.tensor()) + bn.eps);
+  Dims shape = {-1};
+  for (int d = 1; d < layer.weight.tensor().dim(); ++d) shape.push_back(1);
+  const Value weight = Value(layer.weight.tensor()) * reshape(scale, shape);
+  const Value bias = (tensor_or(layer.bias, 0, mean) - mean) * scale +
+                     tensor_or(bn.bias, 0, mean);
+  fused.weight.set_tensor(weight.as_tensor().to(layer.weight.dtype()));
+  fused.bias.set_tensor(bias.as_tensor().to(layer.weight.dtype()));
+}
+
+template <typename T>
+nn::ModuleRef fused_conv(const T& conv, const nn::BatchNormBase& bn) {
+  const auto fused = T::create(
+      conv.in_channels, conv.out_channels, conv.kernel_size,
+      nn::ConvOptions{conv.stride, conv.padding, conv.dilation, conv.groups});
+  take_weights(*fused, conv, bn);
+  return fused;
+}
+
+nn::ModuleRef fused_linear(const nn::Linear& linear,
+                           const nn::BatchNormBase& bn) {
+  const auto fused =
+      nn::Linear::create(linear.in_features, linear.out_features);
+  take_weights(*fused, linear, bn);
+  return fused;
+}
+
+// Null when the layers do not fit together.
+nn::ModuleRef fused(const nn::Module& layer, const nn::Module& norm) {
+  const auto* const bn = dynamic_cast<const nn::BatchNormBase*>(&norm);
+  if (!bn || !bn->running_mean.defined()) return {};
+  const bool flat = dynamic_cast<const nn::BatchNorm1d*>(bn);
+  const auto* const conv1d = dynamic_cast<const nn::Conv1d*>(&layer);
+  const auto* const conv2d = dynamic_cast<const nn::Conv2d*>(&layer);
+  const auto* const linear = dynamic_cast<const nn::Linear*>(&layer);
+  const bool fits = flat ? conv1d || linear : conv2d != nullptr;
+  if (!fits) return {};
+  if (layer.training() || norm.training())
+    throw AssertionError("Fusion only for eval!");
+  nn::ModuleRef made = conv1d   ? fused_conv(*conv1d, *bn)
+                       : conv2d ? fused_conv(*conv2d, *bn)
+                                : fused_linear(*linear, *bn);
+  made->eval();
+  return made;
+}
+
+class DropoutRemover : public Transformer {
+ public:
+  using Transformer::Transformer;
+  Value call_module(const Target& target, const ValueList& args,
+                    const Kwargs& kwargs) override {
+    const nn::Module& called = module().get_submodule(target.text());
+    if (!dynamic_cast<const nn::Dropout*>(&called))
+      return Transformer::call_module(target, args, kwargs);
+    if (args.size() != 1)
+      throw AssertionError("Expected 1 arg for Dropout, got " +
+                           std::to_string(args.size()));
+    return args[0];
+  }
+};
+
+}  // namespace
+
+nn::Ref<GraphModule> fuse(nn::Module& model) {
+  const nn::Ref<GraphModule> traced = symbolic_trace(model);
+  std::unique_ptr<Graph> graph = traced->graph().copy();
+  std::unordered_map<const nn::Module*, int> calls;
+  const std::vector<Node*> nodes = graph->find_nodes(Opcode::call_module);
+  for (const Node* node : nodes)
+    ++calls[&traced->get_submodule(node->target_name())];
+  std::unordered_map<std::string, nn::ModuleRef> replaced;
+  for (Node* node : nodes) {
+    Node* const before = node->arg_node(0);
+    if (!before || !before->is(Opcode::call_module) || before->num_users() > 1)
+      continue;
+    const std::string target(before->target_name());
+    const nn::Module& layer = traced->get_submodule(target);
+    const nn::Module& norm = traced->get_submodule(node->target_name());
+    if (calls[&layer] > 1) continue;
+    const auto earlier = replaced.find(target);
+    nn::ModuleRef made =
+        fused(earlier == replaced.end() ? layer : *earlier->second, norm);
+    if (!made) continue;
+    replaced[target] = std::move(made);
+    node->replace_all_uses_with(before);
+    graph->erase_node(node);
+  }
+  const nn::Ref<GraphModule> result =
+      GraphModule::create(*traced, std::move(graph));
+  for (const Node* node : result->graph().find_nodes(Opcode::call_module)) {
+    const auto layer = replaced.find(std::string(node->target_name()));
+    if (layer != replaced.end())
+      put_member(*result, layer->first, layer->second);
+  }
+  return result;
+}
+
+nn::Ref<GraphModule> remove_dropout(nn::Module& model) {
+  return DropoutRemover(symbolic_trace(model)).transform();
+}
+
+}  // namespace fxjit::fx::passes
