@@ -11,7 +11,9 @@ namespace {
 constexpr double kDegreesPerRadian = 57.29577951308232;
 
 double number_of(const Value& value) {
-  return value.is_tensor() ? value.as_tensor().item() : value.as_double();
+  if (value.is_tensor()) return value.as_tensor().item();
+  if (value.is_number()) return value.as_double();
+  throw TypeError("must be real number, not " + std::string(value.kind_name()));
 }
 
 // Python raises where C gives NaN or infinity for finite arguments.

@@ -181,6 +181,16 @@ std::vector<Value> iterate(const Value& value, SourceLocation source) {
                   "' object is not iterable");
 }
 
+Value keys(const Value& value, SourceLocation source) {
+  if (Proxy* found = as_fx_proxy(value)) {
+    const SourceScope scope(found->tracer(), source);
+    return found->tracer().keys(*found);
+  }
+  ValueList keys;
+  for (const auto& [key, item] : value.as_dict()) keys.push_back(key);
+  return Value::list(std::move(keys));
+}
+
 Value torch_assert(const Value& condition, std::string_view message,
                    SourceLocation source) {
   Proxy* const found = as_fx_proxy(condition);

@@ -205,6 +205,7 @@ Value Tracer::call_module(nn::Module& module, const ValueList& args,
 Value Tracer::call_from_user(nn::Module& module, const ValueList& args,
                              const Kwargs& kwargs, SourceLocation source) {
   const SourceScope line(*this, source);
+  const CallerScope caller(*this, source);
   return call_module(module, args, kwargs);
 }
 

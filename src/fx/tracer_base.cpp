@@ -33,11 +33,23 @@ Node* TracerBase::create_node(Opcode kind, const Target& target, ValueList args,
   node->set_source(source_);
   if (module_stack) node->set_module_stack(module_stack);
   if (record_stack_traces && source_.known())
-    node->meta().set(
-        "stack_trace",
-        Value("File \"" + std::string(source_.file) + "\", line " +
-              std::to_string(source_.line) + ", in " + traced_func_name));
+    node->meta().set("stack_trace", Value(stack_trace()));
   return node;
+}
+
+std::string TracerBase::stack_trace() const {
+  std::string text;
+  std::string previous;
+  auto add = [&](const SourceLocation& line) {
+    if (!line.known() || line.str() == previous) return;
+    previous = line.str();
+    text += (text.empty() ? "File \"" : "\n  File \"") +
+            std::string(line.file) + "\", line " + std::to_string(line.line) +
+            ", in " + traced_func_name;
+  };
+  for (const SourceLocation& line : callers_) add(line);
+  add(source_);
+  return text;
 }
 
 Value TracerBase::proxy(Node* node) {

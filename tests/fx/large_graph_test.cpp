@@ -7,6 +7,8 @@
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fx/text.h"
+#include "fxjit/fx/transformer.h"
+#include "fxjit/nn.h"
 
 namespace fxjit::fx {
 namespace {
@@ -72,6 +74,50 @@ TEST(LargeGraph, TracedRunAndRecompiled) {
   gm->graph().find_nodes(Opcode::call_function)[7]->set_arg(1, 11);
   gm->recompile();
   EXPECT_EQ(gm(Tensor::zeros({1})).as_tensor().item(), kOps + 10);
+}
+
+TEST(LargeGraph, TracedWideTransformedAndCopied) {
+  constexpr int kOps = kNodes / 5;
+  const auto gm = symbolic_trace(
+      [](Value x) -> Value {
+        ValueList results;
+        for (int i = 0; i < kOps; ++i) results.push_back(x * i);
+        return Value::list(std::move(results));
+      },
+      {"x"}, "f");
+  int edits = 0;
+  gm->register_replace_node_hook(
+      [&](Node&, std::string_view, Node&) { ++edits; });
+  const auto copy = gm->deep_copy();
+  EXPECT_EQ(copy->graph().size(), size_t{kOps} + 2);
+  const auto transformed = Transformer(gm).transform();
+  EXPECT_EQ(transformed->graph().size(), size_t{kOps} + 2);
+  EXPECT_EQ(transformed(Tensor::full({1}, 2)).at(7).as_tensor().item(), 14);
+  Node* const x = copy->graph().placeholders()[0];
+  const auto scope = copy->graph().inserting_after(x);
+  Node* const neg = copy->graph().call_function("torch.neg", {x});
+  x->replace_all_uses_with(neg, [&](Node* user) { return user != neg; });
+  EXPECT_EQ(edits, kOps);
+  copy->recompile();
+  EXPECT_EQ(copy(Tensor::full({1}, 2)).at(7).as_tensor().item(), -14);
+}
+
+TEST(LargeGraph, ManyConstantsAndModules) {
+  constexpr int kMany = kNodes / 50;
+  const auto model = nn::Sequential::create();
+  for (int i = 0; i < kMany; ++i) model->append(nn::ReLU::create());
+  const auto gm = symbolic_trace(
+      [&](Value x) -> Value {
+        for (int i = 0; i < kMany; ++i) x = x + Tensor::full({1}, 1);
+        return x;
+      },
+      {"x"}, "f");
+  EXPECT_EQ(gm(Tensor::zeros({1})).as_tensor().item(), kMany);
+  const auto layers = symbolic_trace(model);
+  EXPECT_EQ(layers->graph().size(), size_t{kMany} + 2);
+  layers->delete_all_unused_submodules();
+  layers->recompile();
+  EXPECT_EQ(layers(Tensor::full({1}, 3)).as_tensor().item(), 3);
 }
 
 }  // namespace

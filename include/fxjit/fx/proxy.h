@@ -104,6 +104,9 @@ std::vector<Value> unpack(
 std::vector<Value> iterate(
     const Value& value,
     SourceLocation source = std::source_location::current());
+// The keys of a dict, as a list; of a proxy, whatever Tracer::keys gives.
+Value keys(const Value& value,
+           SourceLocation source = std::source_location::current());
 // Python's len(). Of a proxy it is recorded when "len" is wrapped (see
 // fx::wrap), otherwise RuntimeError with torch's text.
 Value len(const Value& value,

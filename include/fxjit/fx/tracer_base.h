@@ -53,7 +53,8 @@ class TracerBase {
   TracerBase& operator=(const TracerBase&) = delete;
 
   Graph* graph = nullptr;  // Not owned.
-  // Put the user's line into meta["stack_trace"] too.
+  // Put the user's lines into meta["stack_trace"] too: those of the module
+  // calls that led there and the node's own, each once, the innermost last.
   bool record_stack_traces = false;
   // Refuse ops that write their arguments.
   bool check_mutable_operations = false;
@@ -95,7 +96,25 @@ class TracerBase {
   ErrorContext error_context() const;
 
  private:
+  friend class CallerScope;
+  std::string stack_trace() const;
+
   SourceLocation source_;
+  std::vector<SourceLocation> callers_;  // Of the modules being traced.
+};
+
+// Names the line that calls the module traced while it lives.
+class CallerScope {
+ public:
+  CallerScope(TracerBase& tracer, SourceLocation source) : tracer_(tracer) {
+    tracer.callers_.push_back(source);
+  }
+  ~CallerScope() { tracer_.callers_.pop_back(); }
+  CallerScope(const CallerScope&) = delete;
+  CallerScope& operator=(const CallerScope&) = delete;
+
+ private:
+  TracerBase& tracer_;
 };
 
 // Sets the line being traced while it lives.
