@@ -61,7 +61,8 @@ TEST(Trace, SizeDependentConstructorsAreRecorded) {
     const Value zero = function("torch.zeros", {rows, columns});
     const Value ramp = function("torch.arange", {columns});
     const Value one = function("torch.ones", {Value::tuple({rows, 1})});
-    return x + zero + ramp + one + function("torch.full", {columns, 2.0});
+    const Value two = function("torch.full", {Value::tuple({columns}), 2.0});
+    return x + zero + ramp + one + two;
   });
   EXPECT_EQ(gm->code(),
             "\n\n\n"
@@ -72,12 +73,13 @@ TEST(Trace, SizeDependentConstructorsAreRecorded) {
             "    zeros = torch.zeros(size, getitem)\n"
             "    arange = torch.arange(getitem)\n"
             "    ones = torch.ones((size, 1));  size = None\n"
+            "    full = torch.full((getitem,), 2.0);  getitem = None\n"
             "    add = x + zeros;  x = zeros = None\n"
             "    add_1 = add + arange;  add = arange = None\n"
             "    add_2 = add_1 + ones;  add_1 = ones = None\n"
-            "    full = torch.full(getitem, 2.0);  getitem = None\n"
             "    add_3 = add_2 + full;  add_2 = full = None\n"
             "    return add_3\n    ");
+  EXPECT_EQ(gm(Tensor::full({2, 3}, 1)).as_tensor().at({1, 2}), 6);
 }
 
 TEST(Trace, KeysOfADictAndOfAProxy) {
