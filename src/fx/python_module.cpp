@@ -22,8 +22,8 @@ std::string joined(const std::string& prefix, const std::string& name) {
   return prefix.empty() ? name : prefix + "." + name;
 }
 
-std::string in_file(const char* name) {
-  return "torch.load(os.path.join(folder, " + py_text(name) + "))";
+std::string in_file(const std::string& folder, const char* name) {
+  return "torch.load(os.path.join(" + folder + ", " + py_text(name) + "))";
 }
 
 // An expression for a tensor of the same shape and type.
@@ -70,6 +70,11 @@ class FileWriter {
     for (const std::string& line : imports_) out += line + "\n";
     out += "from torch.nn import *\n";
     for (const std::string& line : wraps_) out += line + "\n";
+    if (!result_.tensors.empty())
+      out +=
+          "\n_tensors = " +
+          in_file("os.path.dirname(os.path.abspath(__file__))", kTensorsFile) +
+          "\n";
     out += classes_;
     return std::move(result_);
   }
@@ -125,25 +130,46 @@ class FileWriter {
         result_.state.emplace_back(joined(path, name), parameter.tensor());
       }
     for (const auto& [name, buffer] : module.own_buffers())
-      if (buffer.defined()) {
-        const bool persistent = buffer.slot()->persistent;
-        statement(self + ".register_buffer(" + py_text(name) + ", " +
-                  empty_like(buffer.tensor()) +
-                  ", persistent=" + repr(Value(persistent)) + ")");
-        (persistent ? result_.state : result_.tensors)
-            .emplace_back(joined(path, name), buffer.tensor());
-      }
-    for (const auto& [name, value] : module.own_attrs()) {
-      if (value.is_tensor()) {
-        result_.tensors.emplace_back(joined(path, name), value.as_tensor());
-      } else if (!value.is_opaque()) {
+      if (buffer.defined()) add_buffer(self, name, joined(path, name), buffer);
+    for (const auto& [name, value] : module.own_attrs())
+      if (!value.is_opaque())
         statement("setattr(" + self + ", " + py_text(name) + ", " +
-                  repr(value) + ")");
-      }
-    }
+                  value_text(value, joined(path, name)) + ")");
     for (const auto& [name, child] : module.children())
       if (child)
         add_child(*child, self, name, joined(local, name), joined(path, name));
+  }
+
+  void add_buffer(const std::string& self, const std::string& name,
+                  const std::string& path, const nn::Buffer& buffer) {
+    const bool persistent = buffer.slot()->persistent;
+    if (persistent) result_.state.emplace_back(path, buffer.tensor());
+    statement(self + ".register_buffer(" + py_text(name) + ", " +
+              (persistent ? empty_like(buffer.tensor())
+                          : value_text(buffer.tensor(), path)) +
+              ", persistent=" + repr(Value(persistent)) + ")");
+  }
+
+  // An expression for a value; its tensors are read from a file by names that
+  // start with `key`.
+  std::string value_text(const Value& value, const std::string& key) {
+    if (value.is_tensor()) {
+      result_.tensors.emplace_back(key, value.as_tensor());
+      return "_tensors[" + py_text(key) + "].clone()";
+    }
+    std::string items;
+    if (value.is_sequence()) {
+      for (size_t i = 0; i < value.size(); ++i)
+        items +=
+            value_text(value.as_sequence()[i], key + "." + std::to_string(i)) +
+            ", ";
+      return value.is_list() ? "[" + items + "]" : "(" + items + ")";
+    }
+    if (!value.is_dict()) return repr(value);
+    for (const auto& [name, item] : value.as_dict())
+      items +=
+          repr(name) + ": " + value_text(item, key + "." + repr(name)) + ", ";
+    return "{" + items + "}";
   }
 
   void add_child(nn::Module& child, const std::string& self,
@@ -175,12 +201,8 @@ class FileWriter {
   // Fills the tensors and sets the modes.
   void add_loading(bool training) {
     statement("folder = os.path.dirname(os.path.abspath(__file__))");
-    statement("self.load_state_dict(" + in_file(kStateFile) + ", assign=True)");
-    if (!result_.tensors.empty()) {
-      statement("for name, tensor in " + in_file(kTensorsFile) + ".items():");
-      statement("    owner, _, attribute = name.rpartition('.')");
-      statement("    setattr(self.get_submodule(owner), attribute, tensor)");
-    }
+    statement("self.load_state_dict(" + in_file("folder", kStateFile) +
+              ", assign=True)");
     if (!training) statement("self.eval()");
     for (const auto& [path, mode] : modes_)
       if (mode != training)
