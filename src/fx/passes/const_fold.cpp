@@ -71,7 +71,8 @@ std::unique_ptr<Graph> rooted(const GraphModule& part, const Node& call) {
   for (Node* input : graph->placeholders()) {
     const Node* const attribute = call.arg(next++).as_node();
     const InsertScope scope = graph->inserting_before(input);
-    Node* const read = graph->get_attr(attribute->target_name());
+    Node* const read =
+        graph->create_node(Opcode::get_attr, attribute->target_name());
     read->copy_meta_from(*input);
     input->replace_all_uses_with(read);
     graph->erase_node(input);
@@ -213,7 +214,7 @@ nn::Ref<FoldedGraphModule> split_const_subgraphs(
   split->set_attr(name, several ? Value::list({}) : Value(Tensor::empty({0})));
   {
     const InsertScope scope = graph.inserting_before(call);
-    Node* const folded = graph.get_attr(name);
+    Node* const folded = graph.create_node(Opcode::get_attr, name);
     folded->copy_meta_from(*call);
     call->replace_all_uses_with(folded);
   }
