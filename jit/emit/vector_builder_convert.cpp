@@ -1,4 +1,6 @@
 // VectorBuilder: conversions between dtypes, in registers and at memory.
+#include <cmath>
+
 #include "jit/emit/vector_builder.h"
 
 namespace fxjit::jit {
@@ -81,12 +83,21 @@ Value* VectorBuilder::to_memory(DType dtype, Value* value) {
   return nullptr;
 }
 
-// Narrow integers go through i32, whose truncation wraps as in torch. Frozen,
-// because LLVM leaves the result of an out-of-range value undefined.
+// Narrow integers go through i32, whose truncation wraps as in torch. What lies
+// outside, NaN included, gives the least integer, as x86 does; LLVM alone leaves
+// it undefined.
 Value* VectorBuilder::float_to_int(Value* value, llvm::Type* to) {
   llvm::Type* wide = to->getIntegerBitWidth() < 32 ? i32() : to;
-  Value* whole = ir_.CreateFPToSI(value, with_shape_of(value, wide));
-  return ir_.CreateTrunc(ir_.CreateFreeze(whole), with_shape_of(value, to));
+  llvm::Type* type = with_shape_of(value, wide);
+  const unsigned bits = wide->getIntegerBitWidth();
+  const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
+  Value* inside = ir_.CreateAnd(ge(value, like(value, -limit)),
+                                lt(value, like(value, limit)));
+  Value* least =
+      llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
+  Value* whole =
+      ir_.CreateSelect(inside, ir_.CreateFPToSI(value, type), least);
+  return ir_.CreateTrunc(whole, with_shape_of(value, to));
 }
 
 Value* VectorBuilder::convert(Value* value, DType from, DType to) {

@@ -57,7 +57,8 @@ template <typename To, typename From>
 To float_to_integer(From value) {
   // Narrow types go through int64 and wrap, as x86 hardware and PyTorch do.
   using Wide = std::conditional_t<sizeof(To) < 4, int64_t, To>;
-  constexpr From kLimit = static_cast<From>(std::numeric_limits<Wide>::max());
+  constexpr From kLimit =
+      static_cast<From>(std::numeric_limits<Wide>::max() / 2 + 1) * 2;
   if (!(value >= -kLimit && value < kLimit))
     return static_cast<To>(std::numeric_limits<Wide>::min());
   return static_cast<To>(static_cast<Wide>(value));

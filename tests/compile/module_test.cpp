@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
@@ -245,6 +247,29 @@ TEST(Results, OfNothingAtAll) {
   compile(*empty, quick());
   expect_right(*empty, {Tensor::empty({0, 4})});
   expect_right(*empty, {Tensor::empty({4, 0})});
+}
+
+// As the machine converts them, also where LLVM knows the value beforehand.
+TEST(Results, OfCastsOutsideTheirType) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x) {
+        const Value wide = method(x, "to", {DType::f64});
+        return Value::tuple({method(mean(x), "to", {DType::i64}),
+                             method(mean(wide), "to", {DType::i32}),
+                             method(wide * 0 + 2147483647.0, "to", {DType::i32}),
+                             method(wide * 3e9, "to", {DType::i32}),
+                             method(x * 1e30, "to", {DType::i64})});
+      },
+      {"x"}, "f");
+  for (CpuLevel level : testing::host_levels()) {
+    compile(*gm, options_for(level));
+    for (const Dims& sizes : {Dims{0, 1}, Dims{3, 5}}) {
+      expect_right(*gm, {random_tensor(sizes)});
+      expect_right(*gm, {Tensor::full(sizes, NAN)});
+    }
+  }
+  const Value last = gm->forward({Tensor::full({1}, 1.0)}).at(2);
+  EXPECT_EQ(last.as_tensor().item(), 2147483647.0);
 }
 
 // --- The module. ---
