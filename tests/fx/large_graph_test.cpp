@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "fxjit/functions.h"
+#include "fxjit/fx/archive.h"
+#include "fxjit/fx/cpp_code.h"
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/fx/transformer.h"
 #include "fxjit/nn.h"
+#include "tests/fx/archive_testing.h"
 
 namespace fxjit::fx {
 namespace {
@@ -60,6 +63,22 @@ TEST(LargeGraph, OneProducerWithManyUsers) {
   EXPECT_EQ(x->num_users() + y->num_users(), size_t{kNodes});
   y->replace_all_uses_with(x);
   pass_through_everything(graph);
+}
+
+TEST(LargeGraph, SavedLoadedAndWrittenAsCpp) {
+  auto graph = std::make_unique<Graph>();
+  Node* x = graph->placeholder("x");
+  const Target neg = ops::get_function("torch.neg");
+  for (int i = 0; i < kNodes; ++i) x = graph->call_function(neg, {x});
+  graph->output(x);
+  EXPECT_GT(cpp_code(*graph).size(), size_t{kNodes});
+  const auto gm = GraphModule::create(nn::Module(), std::move(graph));
+  const std::string path = testing_archive::folder() / "large.safetensors";
+  save(*gm, path);
+  const auto loaded = load(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(loaded->graph().size(), gm->graph().size());
+  EXPECT_EQ(loaded->code(), gm->code());
 }
 
 TEST(LargeGraph, TracedRunAndRecompiled) {
