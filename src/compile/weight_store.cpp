@@ -84,8 +84,8 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
     offsets.push_back(elements);
     elements += padded_elements(*weight, width);
   }
-  const auto block =
-      std::make_shared<support::AlignedBlock>(elements * sizeof(float));
+  const auto block = std::make_shared<support::AlignedBlock>(
+      support::AlignedBlock::in_huge_pages(elements * sizeof(float)));
   auto* base = reinterpret_cast<float*>(block->data());
   pool.parallel_for(
       static_cast<int64_t>(fresh.size()),

@@ -67,14 +67,27 @@ size_t parse_hex(const char* begin, const char* end) {
 AlignedBlock::AlignedBlock(size_t bytes) : size_(bytes) {
   if (bytes > kMaxBytes) throw_no_memory(bytes);
   if (bytes >= kLargeBytes) {
-    mapped_bytes_ = large_mapping_bytes(bytes);
-    mapping_ = data_ = map_aligned(mapped_bytes_, bytes);
-    madvise(mapping_, mapped_bytes_, MADV_HUGEPAGE);  // May be refused.
+    map(large_mapping_bytes(bytes));
     return;
   }
   size_t rounded = round_up(std::max<size_t>(bytes, 1), kAlignment);
   data_ = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
   if (data_ == nullptr) throw_no_memory(bytes);
+}
+
+void AlignedBlock::map(size_t bytes) {
+  mapped_bytes_ = bytes;
+  mapping_ = data_ = map_aligned(bytes, size_);
+  madvise(mapping_, bytes, MADV_HUGEPAGE);  // May be refused.
+}
+
+AlignedBlock AlignedBlock::in_huge_pages(size_t bytes) {
+  if (bytes < kWorthHugePage || bytes >= kLargeAlignment)
+    return AlignedBlock(bytes);
+  AlignedBlock block;
+  block.size_ = bytes;
+  block.map(kLargeAlignment);
+  return block;
 }
 
 AlignedBlock AlignedBlock::guarded(size_t bytes) {

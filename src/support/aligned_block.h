@@ -13,6 +13,7 @@ class AlignedBlock {
   static constexpr size_t kAlignment = 64;
   static constexpr size_t kLargeAlignment = size_t{2} << 20;  // A huge page.
   static constexpr size_t kLargeBytes = size_t{1} << 20;
+  static constexpr size_t kWorthHugePage = size_t{512} << 10;
 
   AlignedBlock() = default;  // No bytes, null data.
 
@@ -20,6 +21,11 @@ class AlignedBlock {
   // kLargeBytes, else aligned to 2 MiB and zero. Throws RuntimeError when the
   // size is absurd or the memory is not there.
   explicit AlignedBlock(size_t bytes);
+
+  // For memory that is read over and over, as packed weights are: from
+  // kWorthHugePage bytes on, what does not fill a huge page takes the whole one,
+  // which spares address translations.
+  static AlignedBlock in_huge_pages(size_t bytes);
 
   // The same aligned to 64 bytes, its end within 63 bytes of a page that
   // faults on any access: overruns by code that no sanitizer instruments are
@@ -41,6 +47,8 @@ class AlignedBlock {
   size_t huge_pages_granted() const;
 
  private:
+  void map(size_t bytes);
+
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   std::byte* mapping_ = nullptr;  // Null for heap blocks.

@@ -43,6 +43,19 @@ TEST(AlignedBlock, LargeBlocksAreHugePageAlignedAndZero) {
   }
 }
 
+TEST(AlignedBlock, InHugePages) {
+  EXPECT_FALSE(AlignedBlock::in_huge_pages(AlignedBlock::kWorthHugePage - 1)
+                   .is_large());
+  for (size_t bytes : {AlignedBlock::kWorthHugePage, kMib + 64, 2 * kMib - 1,
+                       2 * kMib, 3 * kMib + 5}) {
+    AlignedBlock block = AlignedBlock::in_huge_pages(bytes);
+    EXPECT_EQ(block.size(), bytes);
+    EXPECT_TRUE(block.is_large());
+    EXPECT_TRUE(aligned_to(block.data(), AlignedBlock::kLargeAlignment));
+    std::memset(block.data(), 0xab, bytes);
+  }
+}
+
 TEST(AlignedBlock, ManyLargeBlocksDoNotOverlap) {
   AlignedBlock blocks[8];
   for (int i = 0; i < 8; ++i) {
