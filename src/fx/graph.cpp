@@ -224,6 +224,8 @@ void Graph::move_anchor_off(const Node* node) {
 }
 
 void Graph::erase_node(Node* node) {
+  if (!node)
+    throw AttributeError("'NoneType' object has no attribute 'users'");
   if (node->num_users_ > 0) {
     std::string users;
     for (Node* user : node->users())

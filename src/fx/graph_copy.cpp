@@ -48,10 +48,14 @@ Value Graph::graph_copy(const Graph& source, ValueMap& map) {
     if (found == map.end()) fail_unmapped(*input);
     return found->second;
   };
+  if (source.nodes().empty()) return None;
+  // A graph copied into itself grows behind this one.
+  const Node* const last = source.nodes().back();
   for (Node* node : source.nodes()) {
-    if (map.contains(node)) continue;
-    if (node->op_ == Opcode::output) return map_value(node->args_[0], mapped);
-    map.emplace(node, node_copy(*node, mapped));
+    if (node->op_ == Opcode::output && !map.contains(node))
+      return map_value(node->args_[0], mapped);
+    if (!map.contains(node)) map.emplace(node, node_copy(*node, mapped));
+    if (node == last) break;
   }
   return None;
 }

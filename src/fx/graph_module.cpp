@@ -88,6 +88,8 @@ bool holds_proxy(std::span<const Value> values) {
 
 GraphModule::GraphModule(std::unique_ptr<Graph> graph, std::string class_name)
     : Module(std::move(class_name)), graph_(std::move(graph)) {
+  if (!graph_)
+    throw AttributeError("'NoneType' object has no attribute 'nodes'");
   graph_->set_owning_module(this);
 }
 
@@ -171,6 +173,9 @@ void GraphModule::assign_attribute(std::string_view target,
 }
 
 void GraphModule::set_graph(std::unique_ptr<Graph> graph) {
+  if (!graph)
+    throw AssertionError(
+        "Expected a Graph instance, but got <class 'NoneType'>");
   graph->lint(this);
   running_.reset();
   if (graph_->hooks_) graph->hooks_ = std::move(graph_->hooks_);

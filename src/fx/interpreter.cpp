@@ -99,6 +99,7 @@ Value Interpreter::run(ValueList args, Env initial_env,
 
 Value Interpreter::boxed_run(ValueList* args) {
   const std::vector<Node*> placeholders = graph_.placeholders();
+  if (!args) throw TypeError("object of type 'NoneType' has no len()");
   if (args->size() != placeholders.size())
     throw RuntimeError("Interpreter.boxed_run expected " +
                        std::to_string(placeholders.size()) +

@@ -21,6 +21,11 @@ Value substitute(const Value& value, const Node* from, Node* to) {
   });
 }
 
+// A null replacement puts None, as torch's does.
+std::string_view name_or_none(const Node* node) {
+  return node ? node->name() : "None";
+}
+
 }  // namespace
 
 Node::~Node() {
@@ -129,6 +134,8 @@ void Node::insert_before(Node* at) {
 }
 
 void Node::prepend(Node* node) {
+  if (!node)
+    throw TypeError("_prepend() argument must be a Node", error_context());
   if (node->graph_ != graph_)
     throw AssertionError("Attempting to move a Node into a different Graph",
                          node->error_context());
@@ -158,7 +165,9 @@ void Node::announce_replacement(std::string_view new_name,
 }
 
 void Node::replace_input_with(Node* old_input, Node* new_input) {
-  if (graph_->hooks_) old_input->announce_replacement(new_input->name_, {this});
+  if (!old_input) return;
+  if (graph_->hooks_)
+    old_input->announce_replacement(name_or_none(new_input), {this});
   exchange_input(old_input, new_input);
 }
 
@@ -172,7 +181,7 @@ void Node::exchange_input(Node* old_input, Node* new_input) {
 std::vector<Node*> Node::replace_all_uses_with(
     Node* replacement, const std::function<bool(Node*)>& change_user,
     bool propagate_meta) {
-  if (propagate_meta) {
+  if (propagate_meta && replacement) {
     if (!std::as_const(*replacement).meta().empty())
       throw AssertionError(
           "Called node.replace_all_uses_with(replace_with, "
@@ -182,8 +191,8 @@ std::vector<Node*> Node::replace_all_uses_with(
   std::vector<Node*> changed = users().list();
   if (change_user)
     std::erase_if(changed, [&](Node* user) { return !change_user(user); });
-  announce_replacement(replacement->name_, changed);
-  if (propagate_meta) replacement->copy_meta_from(*this);
+  announce_replacement(name_or_none(replacement), changed);
+  if (propagate_meta && replacement) replacement->copy_meta_from(*this);
   for (Node* user : changed) user->exchange_input(this, replacement);
   return changed;
 }

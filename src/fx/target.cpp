@@ -56,7 +56,8 @@ class FunctionTable {
 }  // namespace
 
 std::string_view opcode_name(Opcode op) {
-  return kOpcodeNames[static_cast<size_t>(op)];
+  const auto i = static_cast<size_t>(op);
+  return i < std::size(kOpcodeNames) ? kOpcodeNames[i] : "unknown";
 }
 
 Opcode opcode_from_name(std::string_view name) {

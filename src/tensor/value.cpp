@@ -21,7 +21,11 @@ Value::Value(const Tensor& v) : Value(Kind::tensor, new TensorPayload(v)) {}
 Value::Value(ValueList v)
     : Value(Kind::list, new SequencePayload(std::move(v))) {}
 Value::Value(const Dims& v) : Value(ValueList(v.begin(), v.end())) {}
-Value::Value(fx::Node* node) : kind_(Kind::node) { word_.node = node; }
+Value::Value(fx::Node* node) : Value() {
+  if (!node) return;
+  kind_ = Kind::node;
+  word_.node = node;
+}
 
 Value Value::tuple(ValueList items) {
   return Value(Kind::tuple, new SequencePayload(std::move(items)));

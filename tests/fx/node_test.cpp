@@ -222,5 +222,34 @@ TEST(Node, MapsArguments) {
   EXPECT_EQ(leaves, 4);
 }
 
+TEST(Node, NullNodesAreNone) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const call = graph.call_function("torch.relu", {x});
+  graph.output(call);
+  EXPECT_THROW(call->append(nullptr), TypeError);
+  EXPECT_THROW(graph.erase_node(graph.find_node("y")), AttributeError);
+  call->set_arg(0, static_cast<Node*>(nullptr));
+  EXPECT_TRUE(call->arg(0).is_none());
+  EXPECT_THAT(users(x), IsEmpty());
+  graph.lint();
+}
+
+TEST(Node, UnknownOpcodesAreRefused) {
+  Graph graph;
+  EXPECT_THROW(graph.create_node(static_cast<Opcode>(77), "x"), AssertionError);
+  EXPECT_EQ(graph.size(), 0u);
+}
+
+TEST(Node, GraphsAreCopiedIntoThemselves) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  graph.call_function("torch.relu", {x});
+  ValueMap map;
+  graph.graph_copy(graph, map);
+  EXPECT_EQ(graph.size(), 4u);
+  graph.lint();
+}
+
 }  // namespace
 }  // namespace fxjit::fx

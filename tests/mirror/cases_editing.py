@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 from torch import fx
-from torch.fx import Graph, GraphModule, symbolic_trace
+from torch.fx import Graph, GraphModule, replace_pattern, symbolic_trace
 
 from mirror import case, fill, filled
 
@@ -238,3 +238,27 @@ def code_transformed(m):
     gm.graph.on_generate_code(lambda _: lambda body: first + body)
     gm.recompile()
     m.code(gm)
+
+
+@case
+def none_for_a_node(m):
+    gm = symbolic_trace(f)
+    graph = gm.graph
+    x, add, relu, output = graph.nodes
+    m.error(lambda: graph.erase_node(None))
+    m.error(lambda: x.prepend(None))
+    relu.replace_input_with(None, x)
+    m.graph(graph)
+    relu.replace_input_with(add, None)
+    relu.replace_all_uses_with(None)
+    m.graph(graph)
+    neg = graph.create_node("call_function", torch.neg, (None,))
+    m.text("none", neg.format_node())
+    m.error(lambda: setattr(gm, "graph", None))
+    m.error(lambda: GraphModule({}, None))
+
+
+@case
+def nothing_behind_the_result(m):
+    gm = symbolic_trace(lambda x, y: x + y)
+    m.error(lambda: replace_pattern(gm, lambda x: x, lambda x: torch.relu(x)))

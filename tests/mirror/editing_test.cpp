@@ -301,4 +301,36 @@ MIRROR_CASE(Editing, code_transformed) {
   expect_code(gm);
 }
 
+MIRROR_CASE(Editing, none_for_a_node) {
+  const auto gm = traced();
+  Graph& graph = gm->graph();
+  Node* const nothing = nullptr;
+  Node* const x = graph.find_node("x");
+  Node* const add = graph.find_node("add");
+  Node* const relu = graph.find_node("relu");
+  expect_error([&] { graph.erase_node(nothing); });
+  expect_error([&] { x->prepend(nothing); });
+  relu->replace_input_with(nothing, x);
+  expect_graph(graph);
+  relu->replace_input_with(add, nothing);
+  relu->replace_all_uses_with(nothing);
+  expect_graph(graph);
+  expect_text("none",
+              graph.call_function("torch.neg", {nothing})->format_node());
+  expect_error([&] { gm->set_graph(nullptr); });
+  expect_error([&] { fx::GraphModule(nn::AttributeMap(), nullptr); });
+}
+
+MIRROR_CASE(Editing, nothing_behind_the_result) {
+  const auto gm = symbolic_trace([](Value x, Value y) -> Value { return x + y; },
+                                 {"x", "y"}, "f");
+  const std::string before = gm->graph().str();
+  expect_error([&] {
+    fx::replace_pattern(
+        *gm, [](Value x) -> Value { return x; },
+        [](Value x) -> Value { return relu(x); });
+  });
+  EXPECT_EQ(gm->graph().str(), before);
+}
+
 }  // namespace fxjit::mirror

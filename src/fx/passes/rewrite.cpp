@@ -93,6 +93,11 @@ void Rewrite::check(const InternalMatch& match,
     throw AssertionError("Returning nodes count mismatch: " +
                          std::to_string(match.returning_nodes.size()) +
                          " vs " + std::to_string(results.size()));
+  // Nothing can stand behind the graph's own result.
+  for (const Node* node : match.returning_nodes)
+    if (node->is(Opcode::output))
+      throw AssertionError("The insert point can't be None",
+                           node->error_context());
   for (const Value& result : results) {
     // A literal cannot take the place of a node.
     const Value* actual = &result;
