@@ -324,6 +324,12 @@ Value GraphModule::run_inputs(std::span<const Value> inputs) {
 }
 
 bool GraphModule::add_submodule(std::string_view target, nn::ModuleRef module) {
+  // Before the first parent is made: a refused call changes nothing.
+  const bool has_empty_part = target.empty() || target.front() == '.' ||
+                              target.back() == '.' ||
+                              target.find("..") != target.npos;
+  if (has_empty_part)
+    throw KeyError("module name can't be empty string \"\"");
   nn::Module* parent = this;
   for (size_t dot = target.find('.'); dot != target.npos;
        dot = target.find('.')) {

@@ -1,7 +1,9 @@
 // Node::is_impure and the functions declared to have side effects.
 #include "fxjit/fx/purity.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <unordered_set>
 
@@ -54,9 +56,20 @@ bool impure(ops::Purity purity, bool impure_random) {
   return true;
 }
 
+// Python's methods behind `x[i] = v`, `x.a = v`, `x += v` and the like.
+constexpr std::string_view kMagicWrites[] = {
+    "__setitem__", "__delitem__",   "__setattr__", "__delattr__", "__iadd__",
+    "__isub__",    "__imul__",      "__idiv__",    "__itruediv__",
+    "__imod__",    "__ifloordiv__", "__ipow__",    "__ilshift__",
+    "__irshift__", "__iand__",      "__ior__",     "__ixor__",
+    "__imatmul__",
+};
+
 // torch names what writes its tensor with one underscore at the end.
 bool named_in_place(std::string_view method) {
-  return method.size() > 1 && method.ends_with('_') && !method.ends_with("__");
+  if (method.ends_with("__"))
+    return std::ranges::find(kMagicWrites, method) != std::end(kMagicWrites);
+  return method.size() > 1 && method.ends_with('_');
 }
 
 bool is_true(const Value& value) { return value.is_bool() && value.as_bool(); }

@@ -203,6 +203,8 @@ TEST(GraphModule, Submodules) {
   EXPECT_TRUE(gm->delete_submodule("net_b.net_d"));
   EXPECT_FALSE(gm->delete_submodule("net_b.net_d"));
   EXPECT_FALSE(gm->delete_submodule("no.such"));
+  EXPECT_THROW(gm->add_submodule("new..part", traced()), KeyError);
+  EXPECT_EQ(gm->find_submodule("new"), nullptr);
   {
     const auto scope = gm->graph().inserting_before(gm->graph().output_node());
     gm->graph().call_module("net_b.net_c", {gm->graph().find_node("add")});

@@ -109,6 +109,9 @@ TEST(Purity, InPlaceCallsAreKept) {
         method(x, "zero_");
         nn::functional::relu(x, /*inplace=*/true);
         method(x, "some_user_method_");
+        method(x, "__setitem__", {0, 1});
+        method(x, "__iadd__", {1});
+        method(x, "__add__", {1});
         relu(x);
         return x;
       },
@@ -117,7 +120,8 @@ TEST(Purity, InPlaceCallsAreKept) {
   std::vector<std::string> names;
   for (const Node* node : gm->graph().nodes()) names.push_back(text(*node));
   EXPECT_THAT(names,
-              ElementsAre("x", "zero_", "relu", "some_user_method_", "output"));
+              ElementsAre("x", "zero_", "relu", "some_user_method_", "setitem",
+                          "iadd", "output"));
 }
 
 TEST(Purity, CallsWithAnOutArgumentAreKept) {
