@@ -6,10 +6,6 @@
 namespace fxjit::passes {
 namespace {
 
-Tensor val_of(const Value& proxy) {
-  return proxy.as_proxy()->val().as_tensor();
-}
-
 // Some lowered calls leave their result in memory in another order than the op
 // does (attention, merged linears). Restores it for those who look.
 Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
@@ -63,6 +59,15 @@ Value lower_call(GraphBuilder& b, const fx::Node& node, ValueList& args) {
 }
 
 }  // namespace
+
+Tensor val_of(const Value& proxy) {
+  return proxy.as_proxy()->val().as_tensor();
+}
+
+Value call(GraphBuilder& builder, std::string_view op, const ValueList& args) {
+  const ops::Op& row = ops::get_op(op);
+  return builder.call(row, ops::bind(row, args, {}));
+}
 
 ModelGraph lower(const ModelGraph& model) {
   GraphBuilder::Options options;

@@ -39,4 +39,10 @@ Value lower_gather(GraphBuilder& builder, const ops::Op& op,
 Value lower_attention(GraphBuilder& builder, const ops::Op& op,
                       const ValueList& args);
 
+// For the functions above.
+// Shape and strides of the tensor behind a proxy.
+Tensor val_of(const Value& proxy);
+// Calls the op of this canonical name with these leading arguments.
+Value call(GraphBuilder& builder, std::string_view op, const ValueList& args);
+
 }  // namespace fxjit::passes

@@ -7,15 +7,6 @@
 namespace fxjit::passes {
 namespace {
 
-Tensor val_of(const Value& proxy) {
-  return proxy.as_proxy()->val().as_tensor();
-}
-
-Value call(GraphBuilder& b, const char* op, ValueList args) {
-  const ops::Op& row = ops::get_op(op);
-  return b.call(row, ops::bind(row, args, {}));
-}
-
 bool mask_fits(const Value& mask) {
   if (mask.is_none()) return true;
   const Tensor t = val_of(mask);

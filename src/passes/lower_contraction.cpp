@@ -7,10 +7,6 @@
 namespace fxjit::passes {
 namespace {
 
-Tensor val_of(const Value& proxy) {
-  return proxy.as_proxy()->val().as_tensor();
-}
-
 Value infer_contract(const ops::OpCall& call) {
   Dims sizes = call.tensor(0).sizes();
   int64_t columns = 0;
@@ -46,11 +42,6 @@ const ops::Op& internal(const char* name) {
   static std::once_flag once;
   std::call_once(once, [] { ops::register_ops(kRows); });
   return ops::get_op(name);
-}
-
-Value call(GraphBuilder& b, const char* op, ValueList args) {
-  const ops::Op& row = ops::get_op(op);
-  return b.call(row, ops::bind(row, args, {}));
 }
 
 bool uniform(const Tensor& t, int first, int last) {

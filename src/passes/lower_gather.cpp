@@ -4,15 +4,6 @@
 namespace fxjit::passes {
 namespace {
 
-Tensor val_of(const Value& proxy) {
-  return proxy.as_proxy()->val().as_tensor();
-}
-
-Value call(GraphBuilder& b, const char* op, ValueList args) {
-  const ops::Op& row = ops::get_op(op);
-  return b.call(row, ops::bind(row, args, {}));
-}
-
 // Picking along an inner dim is picking rows of the transposed tensor.
 Value lower_index_select(GraphBuilder& b, const ValueList& args) {
   if (!args[0].is_proxy() || !args[2].is_proxy()) return {};

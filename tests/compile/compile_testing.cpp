@@ -1,10 +1,14 @@
 #include "tests/compile/compile_testing.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <sstream>
 
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
 #include "src/compile/compiled_module.h"
 
 namespace fxjit::testing {
@@ -135,6 +139,26 @@ int WarningLog::count(const std::string& part) const {
       messages_.begin(), messages_.end(), [&](const std::string& message) {
         return message.find(part) != message.npos;
       }));
+}
+
+CompileOptions quick() { return options_for(host_cpu_level()); }
+
+nn::Ref<fx::GraphModule> model() {
+  namespace F = nn::functional;
+  const Tensor weight = random_tensor({8, 6}, DType::f32, 7);
+  return fx::symbolic_trace(
+      [weight](Value x) { return softmax(F::gelu(F::linear(x, weight)), -1); },
+      {"x"}, "f");
+}
+
+ValueList batch(int64_t rows, uint32_t seed) {
+  return {random_tensor({rows, 6}, DType::f32, seed)};
+}
+
+void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
+  EXPECT_EQ(
+      value_difference(gm.forward(inputs), gm.interpret(inputs), 1e-5, 1e-6),
+      "");
 }
 
 }  // namespace fxjit::testing

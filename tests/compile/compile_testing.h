@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fxjit/compile.h"
+#include "fxjit/fx/graph_module.h"
 #include "fxjit/log.h"
 #include "fxjit/value.h"
 
@@ -18,6 +19,9 @@ std::vector<CpuLevel> host_levels();
 
 // One thread unless told, no disk cache.
 CompileOptions options_for(CpuLevel level, int threads = 1);
+
+// Of this machine's best level.
+CompileOptions quick();
 
 // Uniform in [-2, 2) for floats, in [-8, 8) for integers (below 8 for u8).
 Tensor random_tensor(const Dims& sizes, DType dtype = DType::f32,
@@ -38,6 +42,12 @@ std::vector<StepView> steps_for(const fx::GraphModule& module,
 // `relative` * |expected| + `absolute` (in double), NaN equals NaN.
 std::string value_difference(const Value& got, const Value& expected,
                              double relative, double absolute);
+
+// softmax(gelu(x W^T)) of inputs [..., 6], and such inputs.
+nn::Ref<fx::GraphModule> model();
+ValueList batch(int64_t rows, uint32_t seed = 1);
+// The compiled forward gives what the interpreter gives.
+void expect_right(fx::GraphModule& gm, const ValueList& inputs);
 
 // Collects the warnings and errors logged during its life.
 class WarningLog {

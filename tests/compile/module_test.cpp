@@ -19,35 +19,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using testing::batch;
+using testing::expect_right;
+using testing::model;
 using testing::options_for;
+using testing::quick;
 using testing::random_tensor;
 using testing::value_difference;
 using testing::WarningLog;
-
-CompileOptions quick() { return options_for(host_cpu_level()); }
-
-const Tensor& weight() {
-  static const auto* const made =
-      new Tensor(random_tensor({8, 6}, DType::f32, 7));
-  return *made;
-}
-
-// softmax(gelu(x W^T)), for inputs [..., 6].
-nn::Ref<fx::GraphModule> model() {
-  return fx::symbolic_trace(
-      [](Value x) { return softmax(F::gelu(F::linear(x, weight())), -1); },
-      {"x"}, "f");
-}
-
-ValueList batch(int64_t rows, uint32_t seed = 1) {
-  return {random_tensor({rows, 6}, DType::f32, seed)};
-}
-
-void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
-  EXPECT_EQ(
-      value_difference(gm.forward(inputs), gm.interpret(inputs), 1e-5, 1e-6),
-      "");
-}
 
 // --- Bad input. ---
 
@@ -66,11 +45,11 @@ TEST(BadInput, ErrorsSayWhatWasExpectedAndWhere) {
   WarningLog log;
   EXPECT_THAT(error_of(*gm, {random_tensor({5, 7})}),
               AllOf(HasSubstr("5x7 and 6x8"), HasSubstr("%linear"),
-                    HasSubstr("module_test.cpp")));
+                    HasSubstr("compile_testing.cpp")));
   EXPECT_THAT(error_of(*gm, {random_tensor({})}),
-              AllOf(HasSubstr("%linear"), HasSubstr("module_test.cpp")));
+              AllOf(HasSubstr("%linear"), HasSubstr("compile_testing.cpp")));
   EXPECT_THAT(error_of(*gm, {random_tensor({5, 6}, DType::i64)}),
-              AllOf(HasSubstr("%linear"), HasSubstr("module_test.cpp")));
+              AllOf(HasSubstr("%linear"), HasSubstr("compile_testing.cpp")));
   EXPECT_NE(error_of(*gm, {Value("text")}), "");
   EXPECT_NE(error_of(*gm, {Value()}), "");
   EXPECT_THAT(error_of(*gm, {}), HasSubstr("missing 1 required"));
@@ -84,12 +63,15 @@ TEST(BadInput, PrepareSaysNo) {
   WarningLog log;
   EXPECT_FALSE(prepare(*gm, ValueList{random_tensor({5, 7})}));
   EXPECT_EQ(log.count("5x7"), 1);
-  EXPECT_EQ(log.count("module_test.cpp"), 1);
+  EXPECT_EQ(log.count("compile_testing.cpp"), 1);
 }
 
 TEST(BadInput, IndicesOutsideTheirTable) {
   const auto gm = fx::symbolic_trace(
-      [](Value ids) { return F::embedding(ids, weight()) * 2; }, {"ids"}, "f");
+      [table = random_tensor({8, 6})](Value ids) {
+        return F::embedding(ids, table) * 2;
+      },
+      {"ids"}, "f");
   compile(*gm, quick());
   const std::vector<int64_t> good{0, 7, 3}, bad{0, 8, 3}, negative{0, -1, 3};
   EXPECT_THROW(gm->forward({Tensor::from(bad, {3})}), IndexError);

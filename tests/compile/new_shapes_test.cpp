@@ -17,34 +17,13 @@ namespace {
 namespace F = nn::functional;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::batch;
+using testing::expect_right;
+using testing::model;
 using testing::options_for;
+using testing::quick;
 using testing::random_tensor;
 using testing::value_difference;
-
-CompileOptions quick() { return options_for(host_cpu_level()); }
-
-const Tensor& weight() {
-  static const auto* const made =
-      new Tensor(random_tensor({8, 6}, DType::f32, 7));
-  return *made;
-}
-
-// softmax(gelu(x W^T)), for inputs [..., 6].
-nn::Ref<fx::GraphModule> model() {
-  return fx::symbolic_trace(
-      [](Value x) { return softmax(F::gelu(F::linear(x, weight())), -1); },
-      {"x"}, "f");
-}
-
-ValueList batch(int64_t rows, uint32_t seed = 1) {
-  return {random_tensor({rows, 6}, DType::f32, seed)};
-}
-
-void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
-  EXPECT_EQ(
-      value_difference(gm.forward(inputs), gm.interpret(inputs), 1e-5, 1e-6),
-      "");
-}
 
 int shapes_in(const std::string& report) {
   int count = 0;
