@@ -372,7 +372,9 @@ void GraphModule::delete_all_unused_submodules() {
   for (const auto& [name, module] : named_modules())
     if (!name.empty() && !std::binary_search(used.begin(), used.end(), name))
       unused.push_back(name);
-  for (const std::string& name : unused) delete_submodule(name);
+  // Backwards, so that what follows in its module need not move each time.
+  for (auto name = unused.rbegin(); name != unused.rend(); ++name)
+    delete_submodule(*name);
 }
 
 }  // namespace fxjit::fx

@@ -12,30 +12,46 @@ Proxy* as_fx_proxy(const Value& value) {
 
 }  // namespace
 
-const void* Proxy::tracer_id() const { return tracer_->identity(); }
+Proxy::Proxy(Node* node, TracerBase* tracer)
+    : node_(node), tracer_(tracer->life()) {}
+
+Node* Proxy::node() {
+  tracer();
+  return node_;
+}
+
+TracerBase& Proxy::tracer() const {
+  if (!*tracer_)
+    throw RuntimeError(
+        "a Proxy was used after its trace had ended: nothing records it");
+  return **tracer_;
+}
+
+const void* Proxy::tracer_id() const { return tracer().identity(); }
 
 Value Proxy::record_function(const ops::Spelling& function, ValueList args,
                              Kwargs kwargs, SourceLocation source) {
-  const SourceScope scope(*tracer_, source);
-  return tracer_->create_proxy(Opcode::call_function, function, std::move(args),
+  const SourceScope scope(tracer(), source);
+  return tracer().create_proxy(Opcode::call_function, function, std::move(args),
                                std::move(kwargs));
 }
 
 Value Proxy::record_method(std::string_view method, ValueList args,
                            Kwargs kwargs, SourceLocation source) {
-  const SourceScope scope(*tracer_, source);
-  return tracer_->create_proxy(Opcode::call_method, method, std::move(args),
+  const SourceScope scope(tracer(), source);
+  return tracer().create_proxy(Opcode::call_method, method, std::move(args),
                                std::move(kwargs));
 }
 
 bool Proxy::to_bool(SourceLocation source) {
   // C++ does not say where bool() was asked: then where the value was made.
-  const SourceScope scope(*tracer_, source.known() ? source : node()->source());
-  return tracer_->to_bool(*this);
+  const SourceScope scope(tracer(), source.known() ? source : node()->source());
+  return tracer().to_bool(*this);
 }
 
 std::string Proxy::describe() const {
-  return "Proxy(" + std::string(node_->name()) + ")";
+  return *tracer_ ? "Proxy(" + std::string(node_->name()) + ")"
+                  : "Proxy of a trace that has ended";
 }
 
 Attribute::Attribute(Value root, std::string name, SourceLocation source)

@@ -115,5 +115,28 @@ TEST(Proxies, OfTwoTracersDoNotMeet) {
   EXPECT_THROW(a + b, RuntimeError);
 }
 
+TEST(Proxy, OutlivingItsTraceIsAnError) {
+  Value kept, attribute;
+  {
+    const auto gm = symbolic_trace(
+        [&](Value x) {
+          kept = x + 1;
+          attribute = getattr(x, "T");
+          return kept;
+        },
+        {"x"}, "f");
+    EXPECT_THROW(relu(kept), RuntimeError);
+  }
+  EXPECT_THROW(relu(kept), RuntimeError);
+  EXPECT_THROW(kept + 1, RuntimeError);
+  EXPECT_THROW(method(kept, "size"), RuntimeError);
+  EXPECT_THROW(node_of(kept), RuntimeError);
+  EXPECT_THROW(relu(attribute), RuntimeError);
+  EXPECT_THROW(static_cast<bool>(kept), RuntimeError);
+  EXPECT_THROW(symbolic_trace([&](Value x) { return x + kept; }, {"x"}, "g"),
+               RuntimeError);
+  EXPECT_EQ(kept.as_proxy()->describe(), "Proxy of a trace that has ended");
+}
+
 }  // namespace
 }  // namespace fxjit::fx

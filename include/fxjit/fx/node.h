@@ -105,7 +105,7 @@ class Node {
   bool precedes(const Node* other) const;
 
   // Makes every user of this node use `replacement` instead, except those for
-  // which `keep_user` returns false. Returns the users changed. The node
+  // which `change_user` returns false. Returns the users changed. The node
   // `replacement` itself is changed too when it uses this node (as in torch),
   // unless filtered.
   std::vector<Node*> replace_all_uses_with(

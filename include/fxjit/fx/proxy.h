@@ -4,6 +4,7 @@
 // attribute.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,13 +17,14 @@ namespace fxjit::fx {
 
 class TracerBase;
 
-// The node and the tracer must outlive the proxy.
+// A proxy kept beyond its tracer may be copied and destroyed; any other use is a
+// RuntimeError. While its tracer lives, its node must, too.
 class Proxy : public ProxyBase {
  public:
-  Proxy(Node* node, TracerBase* tracer) : node_(node), tracer_(tracer) {}
+  Proxy(Node* node, TracerBase* tracer);
 
-  virtual Node* node() { return node_; }
-  TracerBase& tracer() const { return *tracer_; }
+  virtual Node* node();
+  TracerBase& tracer() const;
 
   const void* tracer_id() const override;
   Value record_function(const ops::Spelling& function, ValueList args,
@@ -36,7 +38,7 @@ class Proxy : public ProxyBase {
   Node* node_;
 
  private:
-  TracerBase* tracer_;
+  std::shared_ptr<TracerBase*> tracer_;  // TracerBase::life().
 };
 
 // `root.name`, recorded as builtins.getattr at its first use; calling it

@@ -48,7 +48,7 @@ class TracerBase {
   using ProxyFactory = std::function<Value(Node*)>;
 
   TracerBase() = default;
-  virtual ~TracerBase() = default;
+  virtual ~TracerBase() { *life_ = nullptr; }
   TracerBase(const TracerBase&) = delete;
   TracerBase& operator=(const TracerBase&) = delete;
 
@@ -92,6 +92,9 @@ class TracerBase {
   const SourceLocation& source() const { return source_; }
   void set_source(SourceLocation source) { source_ = source; }
 
+  // Points to this tracer, to null once it has gone: what proxies hold.
+  const std::shared_ptr<TracerBase*>& life() const { return life_; }
+
  protected:
   ErrorContext error_context() const;
 
@@ -99,6 +102,7 @@ class TracerBase {
   friend class CallerScope;
   std::string stack_trace() const;
 
+  std::shared_ptr<TracerBase*> life_ = std::make_shared<TracerBase*>(this);
   SourceLocation source_;
   std::vector<SourceLocation> callers_;  // Of the modules being traced.
 };

@@ -39,9 +39,12 @@ class OrderedDict {
   bool erase(std::string_view key) {
     size_t i = position(key);
     if (i == kAbsent) return false;
+    index_.erase(entries_[i].first);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
-    index_.clear();
-    if (entries_.size() > kLinear) reindex_from(0);
+    if (entries_.size() > kLinear)
+      reindex_from(i);
+    else
+      index_.clear();
     return true;
   }
   bool contains(std::string_view key) const { return position(key) != kAbsent; }
