@@ -4,6 +4,7 @@
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/pool_kernel.h"
+#include "kernels/scan_kernel.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {
@@ -29,6 +30,7 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
   using onednn::make_conv_kernel, onednn::make_product_kernel;
   const ops::Lowering lowering = request.op.row.lowering;
   if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
+  if (request.op.name() == "cumsum") return make_scan_kernel(request);
   const bool conv = lowering == ops::Lowering::convolution;
   const DType dtype = request.results[0].as_tensor().dtype();
   const bool half = compute_dtype(dtype) != dtype;

@@ -80,7 +80,11 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
     shape = get(inputs);
   }
   if (!shape->native()) return false;
-  *result = shape->run(inputs, blocks_);
+  try {
+    *result = shape->run(inputs, blocks_);
+  } catch (const IndexError&) {
+    return false;  // The interpreter finds it again, with node and line.
+  }
   return true;
 }
 

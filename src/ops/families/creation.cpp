@@ -2,6 +2,7 @@
 // simplifier folds these calls; they have no lowering of their own.
 #include <cmath>
 
+#include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/structured.h"
 
@@ -68,6 +69,13 @@ Value eager_new(const OpCall& call) {
   return filled(infer_new(call).as_tensor(), kFill);
 }
 
+// Only a dtype is taken from the argument: a constant of compiled graphs.
+template <int kFill>
+Value decompose_new(const OpCall& call) {
+  return fxjit::full(Value(sizes_arg(call, 1)), kFill,
+                     dtype_arg(call, 2, meta_of(call[0]).dtype()));
+}
+
 Value infer_new_full(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, 1),
                       dtype_arg(call, 3, call.tensor(0).dtype()));
@@ -75,6 +83,11 @@ Value infer_new_full(const OpCall& call) {
 
 Value eager_new_full(const OpCall& call) {
   return filled(infer_new_full(call).as_tensor(), call[2]);
+}
+
+Value decompose_new_full(const OpCall& call) {
+  return fxjit::full(Value(sizes_arg(call, 1)), call[2],
+                     dtype_arg(call, 3, meta_of(call[0]).dtype()));
 }
 
 struct Range {
@@ -183,12 +196,14 @@ Value eager_linspace(const OpCall& call) {
   "pin_memory=None, out=None, memory_format=None"
 
 constexpr OpRow creation(const char* name, const char* schema,
-                         const char* names, InferFn infer, EagerFn eager) {
+                         const char* names, InferFn infer, EagerFn eager,
+                         DecomposeFn decompose = nullptr) {
   return {.name = name,
           .schema = schema,
           .names = names,
           .infer = infer,
-          .eager = eager};
+          .eager = eager,
+          .decompose = decompose};
 }
 
 constexpr OpRow kRows[] = {
@@ -202,13 +217,17 @@ constexpr OpRow kRows[] = {
     creation("full", "size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
              "torch.full aten.full.default", infer_full, eager_full),
     creation("new_zeros", "input, *size, " FXJIT_TENSOR_OPTIONS,
-             ".new_zeros aten.new_zeros.default", infer_new, eager_new<0>),
+             ".new_zeros aten.new_zeros.default", infer_new, eager_new<0>,
+             decompose_new<0>),
     creation("new_ones", "input, *size, " FXJIT_TENSOR_OPTIONS,
-             ".new_ones aten.new_ones.default", infer_new, eager_new<1>),
+             ".new_ones aten.new_ones.default", infer_new, eager_new<1>,
+             decompose_new<1>),
     creation("new_empty", "input, *size, " FXJIT_TENSOR_OPTIONS,
-             ".new_empty aten.new_empty.default", infer_new, eager_new<0>),
+             ".new_empty aten.new_empty.default", infer_new, eager_new<0>,
+             decompose_new<0>),
     creation("new_full", "input, size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
-             ".new_full aten.new_full.default", infer_new_full, eager_new_full),
+             ".new_full aten.new_full.default", infer_new_full, eager_new_full,
+             decompose_new_full),
     creation("arange", "start, end=None, step=1, *, " FXJIT_TENSOR_OPTIONS,
              "torch.arange aten.arange.default aten.arange.start "
              "aten.arange.start_step",

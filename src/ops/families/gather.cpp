@@ -186,6 +186,19 @@ Value infer_one_hot(const OpCall& call) {
   return Tensor::meta(sizes, DType::i64);
 }
 
+// Classes compared with all of them. Those looked up in a list of all cannot lie
+// outside of it.
+Value decompose_one_hot(const OpCall& call) {
+  const int64_t count = call.integer(1);
+  Dims sizes = meta_of(call[0]).sizes();
+  sizes.push_back(count);
+  if (numel(sizes) == 0) return fxjit::zeros(Value(sizes), DType::i64);
+  const Value classes = fxjit::arange(count);
+  const Value known =
+      nn::functional::embedding(call[0], fxjit::unsqueeze(classes, 1));
+  return cast_to(fxjit::eq(known, classes), DType::i64);
+}
+
 Value eager_one_hot(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   int64_t classes = call.integer(1);
@@ -260,7 +273,8 @@ constexpr OpRow kRows[] = {
      .schema = "tensor, num_classes=-1",
      .names = "torch._C._nn.one_hot F.one_hot aten.one_hot.default",
      .infer = infer_one_hot,
-     .eager = eager_one_hot},
+     .eager = eager_one_hot,
+     .decompose = decompose_one_hot},
 };
 
 }  // namespace

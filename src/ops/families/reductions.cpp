@@ -83,6 +83,43 @@ Value eager_position(const OpCall& call) {
   return out;
 }
 
+// The least place along `axis` that holds the extremum; a NaN is one, as in
+// torch.
+Value first_place(const Value& input, int axis, bool greatest) {
+  const Tensor meta = meta_of(input);
+  const int64_t size = meta.sizes()[axis];
+  constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
+  const DType counter = size < kMost32 ? DType::i32 : DType::i64;
+  Dims line(meta.dim(), 1);
+  line[axis] = size;
+  const Value best = (greatest ? amax : amin)(input, axis, true);
+  Value found = fxjit::eq(input, best);
+  if (is_floating(meta.dtype()))
+    found = fxjit::logical_or(found, fxjit::ne(input, input));
+  const Value places =
+      fxjit::reshape(fxjit::arange(0, size, 1, counter), Value(line));
+  return cast_to(fxjit::amin(fxjit::where(found, places, size), axis, true),
+                 DType::i64);
+}
+
+template <bool kMax>
+Value decompose_position(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Dims sizes = reduced_shape(
+      input.sizes(), axes_arg(call, 1, input.dim()), call.flag(2));
+  if (input.dim() == 0 || numel(sizes) == 0)
+    return fxjit::zeros(Value(sizes), DType::i64);
+  // Places among truth values are counted as among numbers.
+  const Value numbers = input.dtype() == DType::boolean
+                            ? cast_to(call[0], DType::u8)
+                            : call[0];
+  const Value place =
+      call.has(1)
+          ? first_place(numbers, dim_arg(call, 1, input.dim()), kMax)
+          : first_place(fxjit::reshape(numbers, {-1}), 0, kMax);
+  return fxjit::reshape(place, Value(sizes));
+}
+
 // max(x) and max(x, dim) -> (values, indices) and max(x, other).
 template <bool kMax>
 Value decompose_extremum(const OpCall& call) {
@@ -96,8 +133,10 @@ Value decompose_extremum(const OpCall& call) {
   const auto position = kMax ? argmax : argmin;
   check_not_empty(kMax ? "max" : "min", meta_of(call[0]),
                   axes_arg(call, 1, meta_of(call[0]).dim()), false);
-  return Value::tuple(
-      {best(call[0], call[1], call[2]), position(call[0], call[1], call[2])});
+  Value extremum = best(call[0], call[1], true);
+  if (!call.flag(2) && meta_of(call[0]).dim() > 0)
+    extremum = fxjit::squeeze(extremum, call[1]);
+  return Value::tuple({extremum, position(call[0], call[1], call[2])});
 }
 
 Value decompose_mean(const OpCall& call) {
@@ -287,12 +326,14 @@ constexpr OpRow kRows[] = {
      .schema = kAlong,
      .names = "torch.argmax .argmax aten.argmax.default",
      .infer = infer_position,
-     .eager = eager_position<true>},
+     .eager = eager_position<true>,
+     .decompose = decompose_position<true>},
     {.name = "argmin",
      .schema = kAlong,
      .names = "torch.argmin .argmin aten.argmin.default",
      .infer = infer_position,
-     .eager = eager_position<false>},
+     .eager = eager_position<false>,
+     .decompose = decompose_position<false>},
     composed("mean", kAlongTyped,
              "torch.mean .mean aten.mean.default aten.mean.dim "
              "onnx.ReduceMean",

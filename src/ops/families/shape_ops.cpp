@@ -112,6 +112,14 @@ Value copies_along(const Value& value, int axis, int64_t count,
   return fxjit::reshape(spread, Value(sizes));
 }
 
+// Never a view of what is repeated, even where every count is 1 or every size is.
+// Elements repeated in memory of their own were copied.
+Value with_own_memory(const Value& value, bool repeated) {
+  const Tensor meta = meta_of(value);
+  const bool copied = repeated && meta.numel() > 0 && meta.is_contiguous();
+  return copied ? value : method(value, "clone");
+}
+
 Value decompose_repeat(const OpCall& call) {
   const Dims repeats = call.dims(1);
   Value value = call[0];
@@ -128,8 +136,7 @@ Value decompose_repeat(const OpCall& call) {
     value = fxjit::unsqueeze(value, 0);
   for (int d = repeats.size() - 1; d >= 0; --d)
     if (repeats[d] != 1) value = copies_along(value, d, repeats[d], false);
-  // Never a view, even where every count is 1 or every size is.
-  return method(value, "clone");
+  return with_own_memory(value, numel(repeats) > 1);
 }
 
 Value decompose_repeat_interleave(const OpCall& call) {
@@ -142,7 +149,7 @@ Value decompose_repeat_interleave(const OpCall& call) {
   Value value = call[0];
   if (!call.has(2)) value = fxjit::flatten(value);
   const int axis = call.has(2) ? dim_arg(call, 2, meta_of(value).dim()) : 0;
-  return method(copies_along(value, axis, count, true), "clone");
+  return with_own_memory(copies_along(value, axis, count, true), count > 1);
 }
 
 Value infer_flip(const OpCall& call) {
@@ -183,9 +190,13 @@ Value infer_roll(const OpCall& call) {
   return Tensor::meta(input.sizes(), input.dtype());
 }
 
+int64_t wrapped(int64_t shift, int64_t size) {
+  return ((shift % size) + size) % size;
+}
+
 Tensor rolled(const Tensor& input, int axis, int64_t shift) {
   const int64_t size = input.sizes()[axis];
-  const int64_t start = ((shift % size) + size) % size;
+  const int64_t start = wrapped(shift, size);
   const Tensor out = Tensor::empty(input.sizes(), input.dtype());
   const auto copy = [&](int64_t from, int64_t to, int64_t count) {
     Dims sizes = input.sizes();
@@ -215,6 +226,27 @@ Value eager_roll(const OpCall& call) {
   for (int i = 0; i < dims.size(); ++i)
     value = rolled(value, wrap_dim(dims[i], input.dim()), shifts[i]);
   return value;
+}
+
+// The end of each line in front of its beginning.
+Value decompose_roll(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Dims shifts = call.dims(1), dims = call.dims(2);
+  if (input.numel() == 0 || input.dim() == 0) return method(call[0], "clone");
+  Value value = dims.empty() ? fxjit::flatten(call[0]) : call[0];
+  bool moved = false;
+  for (int i = 0; i < shifts.size(); ++i) {
+    const int axis = dims.empty() ? 0 : wrap_dim(dims[i], input.dim());
+    const int64_t size = meta_of(value).sizes()[axis];
+    const int64_t start = wrapped(shifts[i], size);
+    moved = moved || start != 0;
+    if (start != 0)
+      value = fxjit::cat({fxjit::narrow(value, axis, size - start, start),
+                          fxjit::narrow(value, axis, 0, size - start)},
+                         axis);
+  }
+  if (dims.empty()) value = fxjit::reshape(value, Value(input.sizes()));
+  return moved ? value : method(value, "clone");
 }
 
 Value infer_triangle(const OpCall& call) {
@@ -311,7 +343,8 @@ constexpr OpRow kRows[] = {
      .schema = "input, shifts, dims=()",
      .names = "torch.roll .roll aten.roll.default",
      .infer = infer_roll,
-     .eager = eager_roll},
+     .eager = eager_roll,
+     .decompose = decompose_roll},
     triangle_row<true>("tril", "torch.tril .tril aten.tril.default"),
     triangle_row<false>("triu", "torch.triu .triu aten.triu.default"),
     {.name = "masked_select",
