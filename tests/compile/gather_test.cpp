@@ -108,6 +108,81 @@ TEST(Index, OneTensorAtAnyDim) {
   expect_native(*inner, {random_tensor({5, 6, 7}), indices({4}, -6, 6)});
 }
 
+Value all() { return Value::slice(None, None, None); }
+
+TEST(Index, SeveralTensorsSideBySideAndApart) {
+  const Tensor second = indices({3, 1}, -7, 7), row = indices({4}, -6, 6);
+  const auto both = [&](ValueList at) {
+    return [at](Value x, Value i) {
+      ValueList items = at;
+      for (Value& item : items)
+        if (item.is_string()) item = i;
+      return getitem(x, Value::tuple(items)) * 2;
+    };
+  };
+  const Value given = "i";
+  const ValueList places[] = {
+      {given, row},                  // In front: [4, 7, 8].
+      {all(), row, given},           // In the middle: [5, 3, 4, 8].
+      {all(), all(), given, row},    // At the end: [5, 6, 3, 4].
+      {given, all(), second},        // Apart.
+      {given, row, second, row},     // All dims.
+      {Ellipsis, row, None, given},  // With a new dim between.
+  };
+  for (const ValueList& at : places)
+    expect_native(*traced(both(at)), {random_tensor({5, 6, 7, 8}),
+                                      indices({3, 4}, -5, 5)});
+}
+
+TEST(Index, OutsideOfOneOfSeveralDims) {
+  const auto gm = traced([](Value x, Value i) {
+    return getitem(x, all(), i, i + 1) * 2;
+  });
+  compile(*gm, testing::options_for(host_cpu_level()));
+  for (int64_t bad : {3, -5})  // Other elements of the tensor lie there.
+    EXPECT_THROW(gm->forward({random_tensor({2, 3, 4}),
+                              Tensor::full({1}, double(bad), DType::i64)}),
+                 IndexError);
+  expect_native(*gm, {random_tensor({2, 3, 4}), indices({5}, -3, 3)});
+}
+
+TEST(IndexSelect, OfInnerDimsTakesNoNeighbours) {
+  for (int dim : {1, 2}) {
+    const auto gm =
+        traced([=](Value x, Value i) { return index_select(x, dim, i) + 1; });
+    expect_native(*gm, {random_tensor({3, 4, 5}), indices({6}, 0, 4)});
+    for (int64_t bad : {-1, 5})
+      EXPECT_THROW(gm->forward({random_tensor({3, 4, 5}),
+                                Tensor::full({1}, double(bad), DType::i64)}),
+                   IndexError);
+  }
+}
+
+// The compiled program only knows that an index is wrong.
+TEST(Index, ErrorsNameTheNode) {
+  const auto gm = traced([](Value x, Value i) { return getitem(x, i) * 2; });
+  compile(*gm, testing::options_for(host_cpu_level()));
+  try {
+    gm->forward({random_tensor({5, 6}), Tensor::full({1}, 9, DType::i64)});
+    FAIL() << "no error";
+  } catch (const IndexError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("index 9 is out of bounds for "
+                                        "dimension 0 with size 5"));
+    EXPECT_THAT(error.what(), HasSubstr("%getitem"));
+  }
+}
+
+TEST(OneHot, OfClassesInsideOnly) {
+  const auto gm = traced([](Value x, Value i) {
+    return nn::functional::one_hot(i, 6) * x;
+  });
+  expect_native(*gm, {random_tensor({6}), indices({4, 3}, 0, 6)});
+  for (int64_t bad : {-1, 6})
+    EXPECT_THROW(gm->forward({random_tensor({6}),
+                              Tensor::full({2}, double(bad), DType::i64)}),
+                 RuntimeError);
+}
+
 TEST(Index, OutsideIsAnError) {
   const auto gm = traced([](Value x, Value i) { return getitem(x, i) * 2; });
   compile(*gm, testing::options_for(host_cpu_level()));
