@@ -1,41 +1,15 @@
 #include "fxjit/fx/passes/fuser_utils.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <unordered_map>
 
 #include "src/fx/passes/node_order.h"
+#include "src/fx/passes/topological_order.h"
 
 namespace fxjit::fx::passes {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
-
-// Kahn's algorithm over `nodes`, the earliest ready one first. Shorter than
-// `nodes` when there is a cycle.
-std::vector<Node*> sorted(const std::vector<Node*>& nodes, uint32_t id_bound) {
-  std::vector<size_t> position(id_bound, kNone);
-  for (size_t i = 0; i < nodes.size(); ++i) position[nodes[i]->id()] = i;
-  std::vector<size_t> missing(nodes.size());
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    for (const Node* input : nodes[i]->all_input_nodes())
-      if (position[input->id()] != kNone) ++missing[i];
-    if (missing[i] == 0) ready.push(i);
-  }
-  std::vector<Node*> order;
-  while (!ready.empty()) {
-    Node* const node = nodes[ready.top()];
-    ready.pop();
-    order.push_back(node);
-    for (const Node* user : node->users())
-      if (const size_t at = position[user->id()];
-          at != kNone && --missing[at] == 0)
-        ready.push(at);
-  }
-  return order;
-}
 
 void check_nodes(const GraphModule& module, const std::vector<Node*>& nodes) {
   for (const Node* node : nodes) {
@@ -140,6 +114,7 @@ Fused fuse(const std::vector<Node*>& nodes, bool always_return_tuple) {
 
 void replace_outputs(Graph& graph, Node* call, const Fused& fused,
                      bool always_return_tuple) {
+  if (fused.outputs.empty()) return;
   if (fused.outputs.size() == 1 && !always_return_tuple) {
     fused.outputs[0]->replace_all_uses_with(call, nullptr,
                                             /*propagate_meta=*/true);
@@ -169,15 +144,6 @@ bool validate_partition(std::span<Node* const> nodes) {
   return !CycleSearch(graph, order).leaves_and_returns(nodes);
 }
 
-void stable_topological_sort(Graph& graph) {
-  const std::vector<Node*> nodes = graph.nodes().list();
-  const std::vector<Node*> order = sorted(nodes, graph.id_bound());
-  if (order.size() != nodes.size())
-    throw RuntimeError("Input graph has cycles");
-  for (size_t i = 1; i < order.size(); ++i)
-    if (order[i - 1]->next() != order[i]) order[i - 1]->append(order[i]);
-}
-
 void fuse_by_partitions(GraphModule& module,
                         const std::vector<std::vector<Node*>>& partitions,
                         const std::string& prefix, bool always_return_tuple) {
@@ -186,7 +152,7 @@ void fuse_by_partitions(GraphModule& module,
   check_acyclic(graph, partitions);
   for (size_t i = 0; i < partitions.size(); ++i) {
     if (partitions[i].empty()) continue;
-    const std::vector<Node*> nodes = sorted(partitions[i], graph.id_bound());
+    const std::vector<Node*> nodes = topological_order(partitions[i], graph.id_bound());
     Fused fused = fuse(nodes, always_return_tuple);
     const std::string name = prefix + std::to_string(i);
     module.add_submodule(

@@ -38,7 +38,7 @@ class Split {
     // What stands for nodes from outside.
     std::unordered_map<const Node*, Node*> received;
     nn::AttributeMap targets;
-    std::unordered_map<std::string, bool> has_target;
+    std::unordered_map<std::string, std::string> target_of;  // By new name.
   };
   static constexpr size_t kNone = SIZE_MAX;
 
@@ -49,9 +49,11 @@ class Split {
   void make_inputs(Partition& partition);
   Node* make_input(Partition& partition, Node* outside, size_t* counter);
   void copy_calls();
+  std::string flat_target(Partition& partition, const std::string& name);
   void copy_call(Node* node);
   void finish(Partition& partition);
   void call(Partition& partition);
+  Node* base_node(const Node& node) const;
   void copy_to_base(Node* node);
   nn::Member attribute(std::string_view target) const;
 

@@ -46,7 +46,7 @@ nn::Ref<GraphModule> Split::run(
   for (const Node* output : m_.graph().find_nodes(Opcode::output))
     base_->output(map_arg(output->arg(0), [&](Node* node) {
       copy_to_base(node);  // An attribute that no partition reads.
-      return Value(in_base_[node->id()]);
+      return Value(base_node(*node));
     }));
   auto made = std::make_shared<GraphModule>(base_members_, std::move(base_));
   return made;
@@ -136,7 +136,7 @@ void Split::make_inputs(Partition& partition) {
     const std::string target((*at)->target_name());
     Node* const read = partition.graph->get_attr(target);
     read->copy_meta_from(**at);
-    if (partition.has_target.emplace(target, true).second)
+    if (partition.target_of.emplace(target, target).second)
       partition.targets.emplace_back(target, attribute(target));
     partition.received[*at] = read;
   }
@@ -157,6 +157,21 @@ void Split::copy_calls() {
     if (partition_of_[node->id()] != kNone) copy_call(node);
 }
 
+// The module's name in the partition: dots become underlines, and one that is
+// taken by another module a number.
+std::string Split::flat_target(Partition& partition, const std::string& name) {
+  std::string flat = name;
+  std::replace(flat.begin(), flat.end(), '.', '_');
+  for (;; flat += "_1") {
+    const auto [entry, added] = partition.target_of.try_emplace(flat, name);
+    if (entry->second != name) continue;
+    if (!added) return flat;
+    partition.targets.emplace_back(flat, attribute(name));
+    qualname_map_->emplace_back(partition.submod_name + "." + flat, name);
+    return flat;
+  }
+}
+
 void Split::copy_call(Node* node) {
   const size_t index = partition_of_[node->id()];
   Partition& partition = partitions_[index];
@@ -167,14 +182,8 @@ void Split::copy_call(Node* node) {
   Target target = node->target();
   std::string flat;
   if (node->is(Opcode::call_module)) {
-    const std::string name(node->target_name());
-    flat = name;
-    std::replace(flat.begin(), flat.end(), '.', '_');
+    flat = flat_target(partition, std::string(node->target_name()));
     target = flat;
-    if (partition.has_target.emplace(flat, true).second)
-      partition.targets.emplace_back(flat, attribute(name));
-    if (qualname_map_)
-      qualname_map_->emplace_back(partition.submod_name + "." + flat, name);
   }
   ValueList args;
   for (const Value& arg : node->args()) args.push_back(map_arg(arg, inside));
@@ -204,8 +213,7 @@ void Split::finish(Partition& partition) {
 
 void Split::call(Partition& partition) {
   ValueList args;
-  for (const Node* input : partition.inputs)
-    args.push_back(in_base_[input->id()]);
+  for (const Node* input : partition.inputs) args.push_back(base_node(*input));
   Node* const result =
       base_->call_module(partition.submod_name, std::move(args));
   if (partition.outputs.size() == 1 && !options_.tuple_return) {
@@ -216,6 +224,13 @@ void Split::call(Partition& partition) {
   for (size_t i = 0; i < partition.outputs.size(); ++i)
     in_base_[partition.outputs[i]->id()] =
         base_->call_function(getitem, {result, static_cast<int64_t>(i)});
+}
+
+// Null would be None: with the original order kept, a partition may need
+// results of one that is called later.
+Node* Split::base_node(const Node& node) const {
+  if (Node* const made = in_base_[node.id()]) return made;
+  throw KeyError(std::string(node.name()), node.error_context());
 }
 
 // Placeholders and attributes; others are made by their partitions.

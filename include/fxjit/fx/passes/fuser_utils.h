@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fxjit/fx/graph_module.h"
+#include "fxjit/fx/passes/tools_common.h"
 
 namespace fxjit::fx::passes {
 
@@ -27,10 +28,5 @@ void fuse_by_partitions(GraphModule& module,
                         const std::vector<std::vector<Node*>>& partitions,
                         const std::string& prefix = "fused_",
                         bool always_return_tuple = false);
-
-// Moves the nodes of `graph` into topological order; of those that could come
-// next, the one that stood first does. RuntimeError, with nothing moved, when
-// the graph has a cycle.
-void stable_topological_sort(Graph& graph);
 
 }  // namespace fxjit::fx::passes
