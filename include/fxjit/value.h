@@ -73,6 +73,10 @@ class Value {
     opaque,  // Any Counted of the user's; printed by its describe().
   };
 
+  // Lists, tuples, dicts and slices in one another; deeper ones are refused
+  // with a RuntimeError, as Python's recursion ends in one.
+  static constexpr int kMaxNesting = 200;
+
   Value() = default;
   Value(NoneType) {}                              // NOLINT
   Value(std::nullopt_t) {}                        // NOLINT
@@ -109,7 +113,8 @@ class Value {
   static Value dict(ValueDict items);
   static Value slice(Value start, Value stop, Value step = None);
   static Value range(int64_t start, int64_t stop, int64_t step);
-  // Takes part in the count of `payload`; kind is proxy or opaque.
+  // Takes part in the count of `payload`; kind is proxy or opaque. TypeError
+  // for null.
   static Value proxy(fx::ProxyBase* payload);
   static Value opaque(Counted* payload);
 
@@ -192,6 +197,8 @@ class Value {
         word_.payload->count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       delete word_.payload;
   }
+  int nesting() const;  // 0 for what is no container.
+  static int nesting_around(std::span<const Value> items);
   Value(Kind kind, Counted* payload) : kind_(kind) {
     word_.payload = payload;
     retain();

@@ -50,6 +50,26 @@ void append_arguments(std::string& out, const Kwargs& kwargs) {
   out += '}';
 }
 
+std::string repr_of(const ValueList& args) {
+  std::string out = "(";
+  for (const Value& arg : args) {
+    if (out.size() > 1) out += ", ";
+    append_repr(out, arg);
+  }
+  return out + (args.size() == 1 ? ",)" : ")");
+}
+
+std::string repr_of(const Kwargs& kwargs) {
+  std::string out = "{";
+  for (const auto& [key, value] : kwargs) {
+    if (out.size() > 1) out += ", ";
+    append_repr(out, Value(key));
+    out += ": ";
+    append_repr(out, value);
+  }
+  return out + "}";
+}
+
 // str() of a target. Other functions print an address in Python.
 std::string target_text(const Node& node) {
   const std::string_view text = node.target_name();
@@ -123,11 +143,8 @@ std::string Graph::tabular() const {
     row[0] = opcode_name(node->op_);
     row[1] = node->name_;
     row[2] = target_text(*node);
-    append_repr(row[3], Value::tuple(node->args_));
-    ValueDict kwargs;
-    for (const auto& [key, value] : node->kwargs_)
-      kwargs.emplace_back(Value(key), value);
-    append_repr(row[4], Value::dict(std::move(kwargs)));
+    row[3] = repr_of(node->args_);
+    row[4] = repr_of(node->kwargs_);
     rows.push_back(std::move(row));
   }
   std::array<size_t, kColumns> widths{};

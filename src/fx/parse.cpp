@@ -12,9 +12,6 @@
 namespace fxjit::fx {
 namespace {
 
-// Containers in containers; deeper text is refused, not overflowed on.
-constexpr int kMaxDepth = 200;
-
 class Parser {
  public:
   explicit Parser(std::string_view text) : in_(text) {}
@@ -165,7 +162,6 @@ class Parser {
 
   // --- Values. ---
   Value value() {
-    const DepthScope depth(*this);
     const char c = in_.peek();
     if (c == '%') {
       const std::string name = node_name();
@@ -208,6 +204,7 @@ class Parser {
   }
 
   Value sequence(Value (Parser::*item)()) {
+    const DepthScope depth(*this);
     const bool is_list = in_.take('[');
     if (!is_list) in_.expect('(');
     const char close = is_list ? ']' : ')';
@@ -227,6 +224,7 @@ class Parser {
   }
 
   Value dict(Value (Parser::*item)()) {
+    const DepthScope depth(*this);
     in_.expect('{');
     ValueDict items;
     while (!in_.take('}')) {
@@ -242,7 +240,6 @@ class Parser {
 
   // --- Inferred values. ---
   Value val() {
-    const DepthScope depth(*this);
     const char c = in_.peek();
     if (c == '(' || c == '[') return sequence(&Parser::val);
     if (c == '{') return dict(&Parser::val);
@@ -281,11 +278,12 @@ class Parser {
     return result;
   }
 
+  // Deeper text is refused before values are made of it.
   struct DepthScope {
     explicit DepthScope(Parser& parser) : parser(parser) {
-      if (++parser.depth_ > kMaxDepth)
-        parser.in_.fail("values nested less than " + std::to_string(kMaxDepth) +
-                        " deep");
+      if (++parser.depth_ > Value::kMaxNesting)
+        parser.in_.fail("values nested at most " +
+                        std::to_string(Value::kMaxNesting) + " deep");
     }
     ~DepthScope() { --parser.depth_; }
     Parser& parser;

@@ -1,5 +1,7 @@
 #include "fxjit/value.h"
 
+#include <algorithm>
+
 #include "fxjit/proxy_base.h"
 #include "src/tensor/value_payloads.h"
 
@@ -18,8 +20,10 @@ using Kind = Value::Kind;
 Value::Value(std::string_view v)
     : Value(Kind::string, new StringPayload(std::string(v))) {}
 Value::Value(const Tensor& v) : Value(Kind::tensor, new TensorPayload(v)) {}
-Value::Value(ValueList v)
-    : Value(Kind::list, new SequencePayload(std::move(v))) {}
+Value::Value(ValueList v) : Value() {
+  const int nesting = nesting_around(v);
+  *this = Value(Kind::list, new SequencePayload(std::move(v), nesting));
+}
 Value::Value(const Dims& v) : Value(ValueList(v.begin(), v.end())) {}
 Value::Value(fx::Node* node) : Value() {
   if (!node) return;
@@ -27,17 +31,45 @@ Value::Value(fx::Node* node) : Value() {
   word_.node = node;
 }
 
+int Value::nesting() const {
+  const bool container = kind_ == Kind::list || kind_ == Kind::tuple ||
+                         kind_ == Kind::dict || kind_ == Kind::slice;
+  return container
+             ? static_cast<const ContainerPayload*>(word_.payload)->nesting
+             : 0;
+}
+
+// Refuses here what the walks over values could not get through.
+int Value::nesting_around(std::span<const Value> items) {
+  int nesting = 0;
+  for (const Value& item : items) nesting = std::max(nesting, item.nesting());
+  if (nesting >= kMaxNesting)
+    throw RuntimeError(
+        "maximum recursion depth exceeded: expected values nested at most " +
+        std::to_string(kMaxNesting) + " deep");
+  return nesting + 1;
+}
+
 Value Value::tuple(ValueList items) {
-  return Value(Kind::tuple, new SequencePayload(std::move(items)));
+  const int nesting = nesting_around(items);
+  return Value(Kind::tuple, new SequencePayload(std::move(items), nesting));
 }
 
 Value Value::dict(ValueDict items) {
-  return Value(Kind::dict, new DictPayload(std::move(items)));
+  int nesting = 1;
+  for (const auto& [key, item] : items)
+    nesting = std::max({nesting, nesting_around({&key, 1}),
+                        nesting_around({&item, 1})});
+  return Value(Kind::dict, new DictPayload(std::move(items), nesting));
 }
 
 Value Value::slice(Value start, Value stop, Value step) {
-  return Value(Kind::slice, new SlicePayload(std::move(start), std::move(stop),
-                                             std::move(step)));
+  const int nesting =
+      std::max({nesting_around({&start, 1}), nesting_around({&stop, 1}),
+                nesting_around({&step, 1})});
+  return Value(Kind::slice,
+               new SlicePayload(std::move(start), std::move(stop),
+                                std::move(step), nesting));
 }
 
 Value Value::range(int64_t start, int64_t stop, int64_t step) {
@@ -46,10 +78,14 @@ Value Value::range(int64_t start, int64_t stop, int64_t step) {
 }
 
 Value Value::proxy(fx::ProxyBase* payload) {
+  if (!payload) throw TypeError("value: expected a proxy, got null");
   return Value(Kind::proxy, payload);
 }
 
-Value Value::opaque(Counted* payload) { return Value(Kind::opaque, payload); }
+Value Value::opaque(Counted* payload) {
+  if (!payload) throw TypeError("value: expected an object, got null");
+  return Value(Kind::opaque, payload);
+}
 
 bool Value::as_bool() const {
   if (!is_bool()) throw_kind("bool", *this);

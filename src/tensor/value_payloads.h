@@ -18,19 +18,30 @@ struct TensorPayload : Counted {
   const Tensor tensor;
 };
 
-struct SequencePayload : Counted {  // Lists and tuples.
-  explicit SequencePayload(ValueList v) : items(std::move(v)) {}
+// `nesting` counts the containers in one another, this one included.
+struct ContainerPayload : Counted {
+  explicit ContainerPayload(int nesting) : nesting(nesting) {}
+  const int nesting;
+};
+
+struct SequencePayload : ContainerPayload {  // Lists and tuples.
+  SequencePayload(ValueList v, int nesting)
+      : ContainerPayload(nesting), items(std::move(v)) {}
   const ValueList items;
 };
 
-struct DictPayload : Counted {
-  explicit DictPayload(ValueDict v) : items(std::move(v)) {}
+struct DictPayload : ContainerPayload {
+  DictPayload(ValueDict v, int nesting)
+      : ContainerPayload(nesting), items(std::move(v)) {}
   const ValueDict items;
 };
 
-struct SlicePayload : Counted {
-  SlicePayload(Value a, Value b, Value c)
-      : start(std::move(a)), stop(std::move(b)), step(std::move(c)) {}
+struct SlicePayload : ContainerPayload {
+  SlicePayload(Value a, Value b, Value c, int nesting)
+      : ContainerPayload(nesting),
+        start(std::move(a)),
+        stop(std::move(b)),
+        step(std::move(c)) {}
   const Value start, stop, step;
 };
 

@@ -70,7 +70,7 @@ TEST(Text, Errors) {
   EXPECT_THAT(error_of("graph { %x = call_method[f]('abc) }"),
               HasSubstr("the end of a string"));
   EXPECT_THAT(error_of("graph { %x = call_method[f](" + std::string(5000, '[')),
-              HasSubstr("nested less than"));
+              HasSubstr("nested at most"));
 }
 
 TEST(Text, TensorsInArgumentsHaveNoText) {
