@@ -37,23 +37,9 @@ Value run_imatmul(const ValueList& args, const Kwargs& kwargs) {
   return operators::matmul(args[0], args[1]);
 }
 
-bool selects_by_tensor(const Value& index) {
-  bool found = false;
-  visit_leaves(index, [&](const Value& leaf) { found |= leaf.is_tensor(); });
-  return found;
-}
-
 Value run_setitem(const ValueList& args, const Kwargs& kwargs) {
   check_count("setitem", args, kwargs, 3);
-  if (!args[0].is_tensor() || selects_by_tensor(args[1]))
-    throw NotImplementedError(
-        "[setitem] expected a tensor indexed by ints and slices, got " +
-        std::string(args[0].kind_name()) + " indexed by " + repr(args[1]));
-  const Tensor part = getitem(args[0], args[1]).as_tensor();
-  part.copy_from(args[2].is_tensor()
-                     ? args[2].as_tensor()
-                     : Tensor::full({}, args[2].as_double(), part.dtype()));
-  return None;
+  return ops::call_method("__setitem__", args);
 }
 
 Value run_not(const ValueList& args, const Kwargs& kwargs) {

@@ -2,6 +2,7 @@
 // arguments is recorded by that proxy's tracer, any other runs.
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
+#include "src/ops/python_methods.h"
 
 namespace fxjit::ops {
 namespace {
@@ -71,7 +72,11 @@ Value call_method(std::string_view method, ValueList args, Kwargs kwargs,
     return proxy->record_method(method, std::move(args), std::move(kwargs),
                                 source);
   }
+  const bool on_tensor = !args.empty() && args[0].is_tensor();
   const Spelling* spelling = find_method(method);
+  if (!spelling || !on_tensor)
+    if (const auto result = call_python_method(method, args, kwargs))
+      return *result;
   if (!spelling) {
     ErrorContext context;
     context.op = std::string(method);
