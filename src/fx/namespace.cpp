@@ -38,24 +38,26 @@ std::string legalise(std::string_view candidate) {
 
 struct NameParts {
   std::string_view base;
-  int64_t number = -1;  // Of a "_<digits>" suffix; -1 without one.
+  std::string_view digits;  // Of a "_<digits>" suffix; empty without one.
 };
 
 NameParts split_number(std::string_view name) {
-  constexpr size_t kMaxDigits = 18;  // Fits int64; longer is no number to us.
   size_t digits = name.size();
   while (digits > 0 && is_digit(name[digits - 1])) --digits;
-  const size_t count = name.size() - digits;
-  if (count == 0 || count > kMaxDigits || digits < 2 || name[digits - 1] != '_')
-    return {name, -1};
-  int64_t number = 0;
-  std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  return {name.substr(0, digits - 1), number};
+  if (digits == name.size() || digits < 2 || name[digits - 1] != '_')
+    return {name, {}};
+  return {name.substr(0, digits - 1), name.substr(digits)};
 }
 
 }  // namespace
 
-bool is_identifier(std::string_view text) { return is_legal(text); }
+bool is_identifier(std::string_view text) {
+  auto is_part = [](char c) {
+    return is_word(c) || static_cast<unsigned char>(c) >= 0x80;
+  };
+  return !text.empty() && !is_digit(text[0]) &&
+         std::all_of(text.begin(), text.end(), is_part);
+}
 
 std::string snake_case(std::string_view text) {
   std::string out;
@@ -279,21 +281,58 @@ Namespace::Base& Namespace::base_of(std::string_view text) {
   auto found = bases_.find(text);
   if (found == bases_.end()) {
     found = bases_.emplace(base_names_.intern(text), Base()).first;
-    found->second.illegal = is_illegal_name(text);
+    // torch finds "None" in its table of illegal names under the value None,
+    // which to it says that the name is not there.
+    found->second.illegal = text != "None" && is_illegal_name(text);
   }
   return found->second;
 }
 
+void NameNumber::assign(std::string_view digits) {
+  constexpr size_t kMaxDigits = 18;  // Fit int64.
+  const size_t first = digits.find_first_not_of('0');
+  digits.remove_prefix(first == digits.npos ? digits.size() : first);
+  value_ = 0;
+  long_.clear();
+  if (digits.size() > kMaxDigits) {
+    long_ = digits;
+  } else {
+    std::from_chars(digits.data(), digits.data() + digits.size(), value_);
+  }
+}
+
+void NameNumber::increment() {
+  if (long_.empty()) {
+    ++value_;  // Names run out first.
+    return;
+  }
+  auto digit = long_.rbegin();
+  for (; digit != long_.rend() && *digit == '9'; ++digit) *digit = '0';
+  if (digit == long_.rend()) {
+    long_.insert(0, 1, '1');
+  } else {
+    ++*digit;
+  }
+}
+
+void NameNumber::append_to(std::string& out) const {
+  if (!long_.empty()) {
+    out += long_;
+    return;
+  }
+  char digits[24];
+  out.append(digits, std::to_chars(digits, std::end(digits), value_).ptr);
+}
+
 std::string_view Namespace::number_until_free(std::string_view base,
-                                              int64_t* number) {
+                                              NameNumber& number) {
   std::string candidate(base);
   candidate += '_';
   const size_t stem = candidate.size();
-  for (;; ++*number) {
+  while (true) {
+    number.increment();
     candidate.resize(stem);
-    char digits[24];
-    const auto end = std::to_chars(digits, std::end(digits), *number).ptr;
-    candidate.append(digits, end);
+    number.append_to(candidate);
     bool added = false;
     const std::string_view name = used_.intern(candidate, &added);
     if (added) return name;
@@ -307,19 +346,16 @@ std::string_view Namespace::create_name(std::string_view wish) {
 
   const NameParts parts = split_number(candidate);
   Base& base = base_of(parts.base);
-  const bool bare = parts.number < 0;
+  const bool bare = parts.digits.empty();
   if (!bare || !base.illegal) {
     bool added = false;
     const std::string_view name = used_.intern(candidate, &added);
     if (added) {
-      if (!bare) base.count = parts.number;
+      if (!bare) base.count.assign(parts.digits);
       return name;
     }
   }
-  int64_t number = base.count + 1;
-  const std::string_view name = number_until_free(parts.base, &number);
-  base.count = number;
-  return name;
+  return number_until_free(parts.base, base.count);
 }
 
 }  // namespace fxjit::fx

@@ -6,6 +6,7 @@
 
 #include "fxjit/fx/graph.h"
 #include "src/fx/body_transform.h"
+#include "src/fx/code_names.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {
@@ -122,8 +123,8 @@ std::string summary_of(const std::string& trace) {
 class CodeWriter {
  public:
   CodeWriter(const Graph& graph, std::string_view root,
-             const CodeOptions& options)
-      : graph_(graph), root_(root), options_(options) {
+             const CodeOptions& options, const CodeNames* names = nullptr)
+      : graph_(graph), root_(root), options_(options), names_(names) {
     for (const auto& entry : kBuiltinGlobals) code_.globals.push_back(entry);
   }
 
@@ -280,12 +281,9 @@ class CodeWriter {
 
   // What generated code calls a function, which becomes a global of the code.
   std::string global_name(std::string_view qualified) {
-    constexpr std::string_view kBuiltins = "builtins.";
-    if (qualified.starts_with("torch.")) return std::string(qualified);
-    if (qualified.starts_with(kBuiltins))
-      return std::string(qualified.substr(kBuiltins.size()));
-    std::string name(qualified);
-    std::replace(name.begin(), name.end(), '.', '_');
+    std::string name = global_hint(qualified);
+    if (has_fixed_name(qualified)) return name;
+    if (names_) name = names_->globals.at(name);
     const size_t dot = qualified.rfind('.');
     if (dot == qualified.npos) return name;
     const bool known =
@@ -369,6 +367,7 @@ class CodeWriter {
   const Graph& graph_;
   const std::string root_;
   const CodeOptions& options_;
+  const CodeNames* const names_;  // Null: as they are.
   PythonCode code_;
   std::string body_;
   std::vector<std::string> free_vars_;
@@ -383,7 +382,14 @@ class CodeWriter {
 
 PythonCode Graph::python_code(std::string_view root_module,
                               const CodeOptions& options) const {
-  return CodeWriter(*this, root_module, options).write();
+  PythonCode code = CodeWriter(*this, root_module, options).write();
+  // Unless a name was forced, only functions that torch does not know clash.
+  const bool may_clash = names_forced_ || namespace_.contains("None") ||
+                         code.globals.size() > kBuiltinGlobals.size();
+  if (!may_clash || !names_clash(*this, code.globals)) return code;
+  const CodeNames names =
+      rename_for_code(*this, {kBuiltinGlobals.begin(), kBuiltinGlobals.end()});
+  return CodeWriter(*names.graph, root_module, options, &names).write();
 }
 
 }  // namespace fxjit::fx

@@ -12,6 +12,18 @@
 
 namespace fxjit::fx {
 
+// The number behind a name's last "_", of any length.
+class NameNumber {
+ public:
+  void assign(std::string_view digits);
+  void increment();
+  void append_to(std::string& out) const;
+
+ private:
+  int64_t value_ = 0;
+  std::string long_;  // Instead of `value_` where that is too small.
+};
+
 class Namespace {
  public:
   // `candidate` made a legal and unused name, which lives as long as this.
@@ -21,11 +33,11 @@ class Namespace {
 
  private:
   struct Base {
-    int64_t count = 0;     // Highest number given out, as torch counts.
+    NameNumber count;      // The last number given out, as torch counts.
     bool illegal = false;  // The bare base may not be a name.
   };
   Base& base_of(std::string_view text);
-  std::string_view number_until_free(std::string_view base, int64_t* number);
+  std::string_view number_until_free(std::string_view base, NameNumber& number);
 
   StringPool used_;
   StringPool base_names_;
@@ -36,6 +48,7 @@ class Namespace {
 std::string snake_case(std::string_view text);
 // True for Python keywords, builtins and the globals of generated code.
 bool is_illegal_name(std::string_view name);
+// Python's str.isidentifier; beyond ASCII every character counts as a letter.
 bool is_identifier(std::string_view text);
 
 }  // namespace fxjit::fx
