@@ -73,6 +73,10 @@ class TraceError : public UserError {
  public:
   using UserError::UserError;
 };
+class SyntaxError : public UserError {
+ public:
+  using UserError::UserError;
+};
 class NameError : public UserError {
  public:
   using UserError::UserError;

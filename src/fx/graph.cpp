@@ -103,6 +103,7 @@ Node* Graph::create_node(Opcode op, const Target& target, ValueList args,
   if (op > Opcode::output || target.callable() != (op == Opcode::call_function))
     check_target(op, target, *this,
                  name.empty() ? name_from_target(target) : name);
+  root_->refuse_erased(args, kwargs);
   touch();
   Node* const node = allocate(op);
   node->name_ = name.empty() ? namespace_.create_name(name_from_target(target))
@@ -255,9 +256,13 @@ void Graph::erase_node(Node* node) {
 void Graph::remove(Node* node) {
   move_anchor_off(node);
   node->remove_from_list();
-  node->erased_ = true;
   --size_;
-  node->set_args_kwargs({}, {});
+  // As in torch, None stands where nodes stood.
+  node->detach_inputs();
+  auto none = [](Node*) { return Value(); };
+  node->args_ = map_list(node->args_, none);
+  node->kwargs_ = map_kwargs(node->kwargs_, none);
+  node->erased_ = true;
   node->val_ = {};
   node->extra_.reset();
 }

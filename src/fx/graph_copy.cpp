@@ -17,6 +17,7 @@ namespace {
 
 Node* Graph::copy_node_with_args(const Node& node, ValueList args,
                                  Kwargs kwargs) {
+  node.refuse_erased();
   Node* const copy = create_node(node.op_, node.target_, std::move(args),
                                  std::move(kwargs), node.name_);
   copy->copy_meta_from(node);

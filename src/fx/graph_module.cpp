@@ -6,13 +6,10 @@
 #include "fxjit/fx/interpreter.h"
 #include "fxjit/fx/tracer.h"
 #include "src/fx/running_graph.h"
+#include "src/fx/submodules.h"
 
 namespace fxjit::fx {
 namespace {
-
-bool refers_to_module(const Node& node) {
-  return node.is(Opcode::get_attr) || node.is(Opcode::call_module);
-}
 
 // Sets `name` of `module`, whatever it was before.
 void set_member(nn::Module& module, const std::string& name,
@@ -50,17 +47,6 @@ void set_member(nn::Module& module, const std::string& name,
   throw AttributeError(
       "'" + module.type_name() + "' object has no attribute '" + name + "'",
       node.error_context());
-}
-
-// The child `name`, made if it is not there; null when it is no module.
-nn::Module* child_or_new(nn::Module& module, const std::string& name) {
-  const nn::Member member = module.find_member(name);
-  if (const auto* child = std::get_if<nn::ModuleRef>(&member))
-    return child->get();
-  if (!std::holds_alternative<std::monostate>(member)) return nullptr;
-  return module
-      .register_module(name, nn::ModuleRef(std::make_shared<nn::Module>()))
-      .get();
 }
 
 // All lines but the first moved right by four; blank lines become empty.
@@ -145,9 +131,10 @@ void GraphModule::copy_attribute(const nn::Module& root, const Node& node) {
     const std::string name(path.substr(0, dot));
     const nn::Member member = from->find_member(name);
     const auto* const inner = std::get_if<nn::ModuleRef>(&member);
-    if (!inner) throw_no_attribute(*from, name, node);
+    if (!inner || !*inner) throw_no_attribute(*from, name, node);
     from = inner->get();
     to = child_or_new(*to, name);
+    if (!to) throw_no_attribute(*from, name, node);
     if (to == from) return;  // A parent is shared: so is all below it.
     path.remove_prefix(dot + 1);
   }
@@ -177,6 +164,9 @@ void GraphModule::set_graph(std::unique_ptr<Graph> graph) {
     throw AssertionError(
         "Expected a Graph instance, but got <class 'NoneType'>");
   graph->lint(this);
+  // SyntaxError for placeholders that make no function, before anything
+  // changes.
+  const RunningGraph accepted(*graph);
   running_.reset();
   if (graph_->hooks_) graph->hooks_ = std::move(graph_->hooks_);
   graph_ = std::move(graph);
@@ -186,13 +176,14 @@ void GraphModule::set_graph(std::unique_ptr<Graph> graph) {
 
 void GraphModule::recompile() {
   graph_->lint();
+  auto running = std::make_unique<RunningGraph>(*graph_);
   set_native_forward(nullptr);
   {
     // No call runs beside us, so nobody is inside the old native code.
     std::lock_guard lock(native_mutex_);
     native_owners_.clear();
   }
-  running_ = std::make_unique<RunningGraph>(*graph_);
+  running_ = std::move(running);
   graph_->freeze();
 }
 
@@ -321,60 +312,6 @@ Value GraphModule::run_inputs(std::span<const Value> inputs) {
   return graph.has_codegen()
              ? graph.codegen().process_outputs(std::move(result))
              : result;
-}
-
-bool GraphModule::add_submodule(std::string_view target, nn::ModuleRef module) {
-  // Before the first parent is made: a refused call changes nothing.
-  const bool has_empty_part = target.empty() || target.front() == '.' ||
-                              target.back() == '.' ||
-                              target.find("..") != target.npos;
-  if (has_empty_part)
-    throw KeyError("module name can't be empty string \"\"");
-  nn::Module* parent = this;
-  for (size_t dot = target.find('.'); dot != target.npos;
-       dot = target.find('.')) {
-    parent = child_or_new(*parent, std::string(target.substr(0, dot)));
-    if (!parent) return false;
-    target.remove_prefix(dot + 1);
-  }
-  parent->register_module(std::string(target), std::move(module));
-  return true;
-}
-
-bool GraphModule::delete_submodule(std::string_view target) {
-  const size_t dot = target.rfind('.');
-  const bool nested = dot != target.npos;
-  nn::Module* const parent =
-      nested ? find_submodule(target.substr(0, dot)) : this;
-  if (nested) target.remove_prefix(dot + 1);
-  if (!parent || !parent->children().contains(target)) return false;
-  return parent->remove_member(target);
-}
-
-void GraphModule::delete_all_unused_submodules() {
-  // Modules used, and all modules on the way to used ones.
-  std::vector<std::string> used;
-  for (const Node* node : graph_->nodes()) {
-    if (!refers_to_module(*node)) continue;
-    const std::string target(node->target_name());
-    for (size_t dot = target.find('.'); dot != target.npos;
-         dot = target.find('.', dot + 1))
-      used.push_back(target.substr(0, dot));
-    used.push_back(target);
-    if (!node->is(Opcode::call_module)) continue;
-    const nn::Module* const module = find_submodule(target);
-    if (!module) continue;
-    for (const auto& [name, child] : module->named_modules())
-      used.push_back(name.empty() ? target : target + "." + name);
-  }
-  std::sort(used.begin(), used.end());
-  std::vector<std::string> unused;
-  for (const auto& [name, module] : named_modules())
-    if (!name.empty() && !std::binary_search(used.begin(), used.end(), name))
-      unused.push_back(name);
-  // Backwards, so that what follows in its module need not move each time.
-  for (auto name = unused.rbegin(); name != unused.rend(); ++name)
-    delete_submodule(*name);
 }
 
 }  // namespace fxjit::fx

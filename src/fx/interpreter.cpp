@@ -196,7 +196,7 @@ Value Interpreter::call_module(const Target& target, const ValueList& args,
                                const Kwargs& kwargs) {
   const nn::Member member = fetch_attr(target.text());
   const auto* const module = std::get_if<nn::ModuleRef>(&member);
-  if (!module)
+  if (!module || !*module)
     throw TypeError("[call_module] target " + std::string(target.text()) +
                     ": expected a module, got another member");
   return (*module)->call(args, kwargs,

@@ -24,7 +24,9 @@ std::string text(std::string_view view) { return std::string(view); }
     const size_t end = std::min(target.find('.', begin), target.size());
     const std::string atom = target.substr(begin, end - begin);
     const std::string path = target.substr(0, end);
-    if (std::holds_alternative<std::monostate>(root.find_member(path)))
+    const nn::Member member = root.find_member(path);
+    const auto* const module = std::get_if<nn::ModuleRef>(&member);
+    if (std::holds_alternative<std::monostate>(member) || (module && !*module))
       fail(node, "Node " + text(node.name()) + " target " + target +
                      " references nonexistent attribute " + atom + " of " +
                      seen);

@@ -33,6 +33,7 @@ Node::~Node() {
 }
 
 void Node::rename(std::string_view candidate) {
+  refuse_erased();
   if (candidate == name_) return;
   graph_->touch();
   const std::string_view name = graph_->namespace_.create_name(candidate);
@@ -41,6 +42,7 @@ void Node::rename(std::string_view candidate) {
 }
 
 void Node::force_name(std::string_view name) {
+  refuse_erased();
   graph_->touch();
   if (graph_->hooks_) announce_replacement(name, users().list());
   name_ = graph_->strings_.intern(name);
@@ -49,6 +51,7 @@ void Node::force_name(std::string_view name) {
 }
 
 void Node::set_target(const Target& target) {
+  refuse_erased();
   Graph::check_target(op_, target, *graph_, name_);
   graph_->touch();
   target_ = graph_->own(target);
@@ -82,6 +85,7 @@ Node* Node::arg_node(size_t i) const {
 }
 
 void Node::set_args_kwargs(ValueList args, Kwargs kwargs) {
+  refuse_erased(args, kwargs);
   detach_inputs();
   args_ = std::move(args);
   kwargs_ = std::move(kwargs);
@@ -89,12 +93,14 @@ void Node::set_args_kwargs(ValueList args, Kwargs kwargs) {
 }
 
 void Node::set_args(ValueList args) {
+  refuse_erased(args, {});
   detach_inputs();
   args_ = std::move(args);
   attach_inputs();
 }
 
 void Node::set_kwargs(Kwargs kwargs) {
+  refuse_erased({}, kwargs);
   detach_inputs();
   kwargs_ = std::move(kwargs);
   attach_inputs();
@@ -103,12 +109,14 @@ void Node::set_kwargs(Kwargs kwargs) {
 void Node::set_arg(size_t i, Value value) {
   if (i >= args_.size())
     throw IndexError("list assignment index out of range", error_context());
+  refuse_erased({&value, 1}, {});
   detach_inputs();
   args_[i] = std::move(value);
   attach_inputs();
 }
 
 void Node::set_kwarg(std::string_view name, Value value) {
+  refuse_erased({&value, 1}, {});
   detach_inputs();
   auto found = std::find_if(kwargs_.begin(), kwargs_.end(),
                             [&](const auto& kw) { return kw.first == name; });
@@ -139,16 +147,19 @@ void Node::prepend(Node* node) {
   if (node->graph_ != graph_)
     throw AssertionError("Attempting to move a Node into a different Graph",
                          node->error_context());
+  refuse_erased();
+  node->refuse_erased();
   if (node == this) return;
-  if (erased_ || node->erased_)
-    throw AssertionError("Attempting to move an erased Node",
-                         node->error_context());
   graph_->touch();
   node->remove_from_list();
   node->insert_before(this);
 }
 
-void Node::append(Node* node) { next_->prepend(node); }
+void Node::append(Node* node) {
+  // Not its next node, which is there still.
+  if (erased_ && node) return prepend(node);
+  next_->prepend(node);
+}
 
 bool Node::precedes(const Node* other) const {
   for (const Node* n = next_; n->op_ != Opcode::root; n = n->next_)
@@ -166,6 +177,8 @@ void Node::announce_replacement(std::string_view new_name,
 
 void Node::replace_input_with(Node* old_input, Node* new_input) {
   if (!old_input) return;
+  refuse_erased();
+  if (new_input) new_input->refuse_erased();
   if (graph_->hooks_)
     old_input->announce_replacement(name_or_none(new_input), {this});
   exchange_input(old_input, new_input);
@@ -181,6 +194,7 @@ void Node::exchange_input(Node* old_input, Node* new_input) {
 std::vector<Node*> Node::replace_all_uses_with(
     Node* replacement, const std::function<bool(Node*)>& change_user,
     bool propagate_meta) {
+  if (replacement) replacement->refuse_erased();
   if (propagate_meta && replacement) {
     if (!std::as_const(*replacement).meta().empty())
       throw AssertionError(

@@ -10,6 +10,12 @@ Proxy* as_fx_proxy(const Value& value) {
   return value.is_proxy() ? dynamic_cast<Proxy*>(value.as_proxy()) : nullptr;
 }
 
+TracerBase& tracer_of(const Value& root) {
+  if (Proxy* const found = as_fx_proxy(root)) return found->tracer();
+  throw TypeError("[attribute] root: expected a proxy, got " +
+                  std::string(root.kind_name()));
+}
+
 }  // namespace
 
 Proxy::Proxy(Node* node, TracerBase* tracer)
@@ -55,10 +61,18 @@ std::string Proxy::describe() const {
 }
 
 Attribute::Attribute(Value root, std::string name, SourceLocation source)
-    : Proxy(nullptr, &as_fx_proxy(root)->tracer()),
+    : Proxy(nullptr, &tracer_of(root)),
       root_(std::move(root)),
       name_(std::move(name)),
-      source_(source) {}
+      source_(source) {
+  const auto* const outer = dynamic_cast<const Attribute*>(root_.as_proxy());
+  if (outer) nesting_ = outer->nesting_ + 1;
+  if (nesting_ > Value::kMaxNesting)
+    throw RuntimeError(
+        "maximum recursion depth exceeded: expected attributes of attributes "
+        "at most " +
+        std::to_string(Value::kMaxNesting) + " deep");
+}
 
 Node* Attribute::node() {
   const SourceScope scope(tracer(), source_);
@@ -129,7 +143,11 @@ std::string ParameterProxy::describe() const {
   return "ParameterProxy(" + name_ + ")";
 }
 
-Value proxy(Node* node) { return node->graph().appending_tracer().proxy(node); }
+Value proxy(Node* node) {
+  if (!node)
+    throw AttributeError("'NoneType' object has no attribute 'graph'");
+  return node->graph().appending_tracer().proxy(node);
+}
 
 Node* node_of(const Value& value) {
   if (Proxy* found = as_fx_proxy(value)) return found->node();

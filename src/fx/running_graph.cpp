@@ -1,6 +1,17 @@
 #include "src/fx/running_graph.h"
 
 namespace fxjit::fx {
+namespace {
+
+// SyntaxError for placeholders that are no arguments of Python's
+// `def forward(self, ...)`.
+void check_function(std::vector<nn::ArgSpec> specs) {
+  if (specs.empty() || specs[0].name != "self")
+    specs.insert(specs.begin(), nn::ArgSpec("self"));
+  nn::Signature(std::move(specs), SourceLocation());
+}
+
+}  // namespace
 
 RunningGraph::RunningGraph(const Graph& graph) : graph_(&graph) {
   index_placeholders();
@@ -16,7 +27,9 @@ void RunningGraph::index_placeholders() {
     variadic_ = variadic_ || spec.name.starts_with('*');
     specs.push_back(std::move(spec));
   }
-  signature_ = nn::Signature(std::move(specs));
+  // With a CodeGen the function has arguments of its own.
+  if (!graph_->has_codegen()) check_function(specs);
+  signature_ = nn::Signature::unchecked(std::move(specs));
 }
 
 void RunningGraph::keep(std::unique_ptr<Graph> copy) {

@@ -2,6 +2,10 @@
 
 namespace fxjit::fx {
 
+void detail::throw_nothing_to_trace() {
+  throw AssertionError("Expected FunctionType, got <class 'NoneType'>");
+}
+
 nn::Ref<GraphModule> symbolic_trace(nn::Module& root,
                                     const ConcreteArgs& concrete_args) {
   Tracer tracer;

@@ -1,6 +1,7 @@
 #include "fxjit/fx/tracer.h"
 
 #include "fxjit/fx/pytree_codegen.h"
+#include "fxjit/fx/symbolic_trace.h"
 
 namespace fxjit::fx {
 namespace {
@@ -66,6 +67,7 @@ std::unique_ptr<Graph> Tracer::trace(nn::Module& module,
 
 std::unique_ptr<Graph> Tracer::trace(const TracedFunction& function,
                                      const ConcreteArgs& concrete_args) {
+  if (!function.run) detail::throw_nothing_to_trace();
   root = std::make_shared<nn::Module>();
   root_is_fresh_ = true;
   return run_trace(function.signature, function.run, concrete_args);

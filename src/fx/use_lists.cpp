@@ -79,16 +79,37 @@ void Node::detach_inputs() {
 }
 
 bool Node::has_user(const Node* user) const {
+  if (!user) return false;
   for (Node* input : user->all_input_nodes())
     if (input == this) return true;
   return false;
 }
 
+void Node::refuse_erased() const {
+  if (!erased_) return;
+  throw RuntimeError(
+      "Node " + std::string(name_) + " has been erased from its graph",
+      error_context());
+}
+
+// Before anything is changed.
+void Node::refuse_erased(std::span<const Value> args,
+                         const Kwargs& kwargs) const {
+  refuse_erased();
+  auto visit = [](const Value& leaf) {
+    if (leaf.is_node()) leaf.as_node()->refuse_erased();
+  };
+  for (const Value& arg : args) visit_leaves(arg, visit);
+  for (const auto& [key, arg] : kwargs) visit_leaves(arg, visit);
+}
+
 void Node::insert_arg(size_t i, Value value) {
+  refuse_erased({&value, 1}, {});
   if (i > args_.size())
     throw AssertionError(
         "insert_args index must be between 0 and len(self.args), got " +
-        std::to_string(i));
+            std::to_string(i),
+        error_context());
   graph_->touch();
   std::vector<Node*> added;
   visit_leaves(value, [&](const Value& leaf) {

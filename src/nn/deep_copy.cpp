@@ -50,6 +50,7 @@ Tensor DeepCopy::tensor(const Tensor& original) {
 }
 
 std::shared_ptr<Module> deep_copy(const Module& module) {
+  module.check_nesting();
   DeepCopy copy;
   return module.clone();
 }

@@ -22,11 +22,16 @@ std::string joined(const std::string& prefix, const std::string& name) {
 // Walks the tree in registration order, each module once.
 template <typename Fn>
 void walk(const Module& module, const std::string& prefix,
-          std::unordered_set<const Module*>& seen, const Fn& fn) {
+          std::unordered_set<const Module*>& seen, const Fn& fn,
+          int depth = 0) {
+  if (depth > Module::kMaxNesting)
+    throw RuntimeError(
+        "maximum recursion depth exceeded: expected modules nested at most " +
+        std::to_string(Module::kMaxNesting) + " deep");
   if (!seen.insert(&module).second) return;
   fn(module, prefix);
   for (const auto& [name, child] : module.children())
-    if (child) walk(*child, joined(prefix, name), seen, fn);
+    if (child) walk(*child, joined(prefix, name), seen, fn, depth + 1);
 }
 
 // Handles found by `members` over the tree, each slot once.
@@ -46,8 +51,27 @@ std::vector<std::pair<std::string, T>> collect(const Module& root,
 
 }  // namespace
 
+void detail::throw_null_module() {
+  throw TypeError("[module] handle: expected a module, got null");
+}
+
 Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
-Module::~Module() = default;
+
+// One after the other: a long chain of modules must not recurse here.
+Module::~Module() {
+  static thread_local std::vector<ModuleRef>* pending = nullptr;
+  if (modules_.empty()) return;
+  std::vector<ModuleRef> released;
+  std::vector<ModuleRef>& queue = pending ? *pending : released;
+  for (auto& [name, child] : modules_.take()) queue.push_back(std::move(child));
+  if (pending) return;
+  pending = &released;
+  while (!released.empty()) {
+    const ModuleRef last = std::move(released.back());
+    released.pop_back();
+  }
+  pending = nullptr;
+}
 
 Module::Module(const Module& other)
     : std::enable_shared_from_this<Module>(),
@@ -156,6 +180,12 @@ void Module::add_module(std::string name, ModuleRef module) {
   if (parameters_.contains(name) || buffers_.contains(name) ||
       attrs_.contains(name))
     throw KeyError("attribute '" + name + "' already exists");
+  const ModuleRef* const there = modules_.find(name);
+  if (there && *there == module) return;
+  if (module && module->holds(*this))
+    throw ValueError("[module] " + name +
+                     ": expected a module of its own, got one that holds the "
+                     "module that it is put into");
   modules_.set(name, std::move(module));
 }
 
@@ -216,6 +246,26 @@ std::vector<std::pair<std::string, Module*>> Module::named_modules() const {
     found.emplace_back(prefix, const_cast<Module*>(&module));
   });
   return found;
+}
+
+void Module::check_nesting() const {
+  std::unordered_set<const Module*> seen;
+  walk(*this, "", seen, [](const Module&, const std::string&) {});
+}
+
+bool Module::holds(const Module& module) const {
+  std::vector<const Module*> open = {this};
+  std::unordered_set<const Module*> seen;
+  while (!open.empty()) {
+    const Module* const next = open.back();
+    open.pop_back();
+    if (next == &module) return true;
+    for (const auto& [name, child] : next->modules_)
+      if (child && (child->modules_.empty() ? child.get() == &module
+                                            : seen.insert(child.get()).second))
+        open.push_back(child.get());
+  }
+  return false;
 }
 
 Member Module::find_member(std::string_view path) const {

@@ -20,6 +20,7 @@ std::string indented(const std::string& text) {
 std::string Module::repr() const {
   const std::string extra = extra_repr();
   if (modules_.empty()) return type_name_ + "(" + extra + ")";
+  check_nesting();
   std::vector<std::string> texts;
   for (const auto& [name, child] : modules_)
     texts.push_back(child ? indented(child->repr()) : "None");

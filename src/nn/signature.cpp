@@ -1,7 +1,65 @@
 #include "fxjit/nn/signature.h"
 
+#include <algorithm>
+#include <unordered_set>
+
+#include "fxjit/fx/namespace.h"
+
 namespace fxjit::nn {
 namespace {
+
+bool is_keyword(std::string_view text) {
+  static constexpr std::string_view kKeywords[] = {
+      "False",  "None",   "True",  "and",    "as",       "assert", "async",
+      "await",  "break",  "class", "continue", "def",    "del",    "elif",
+      "else",   "except", "finally", "for",  "from",     "global", "if",
+      "import", "in",     "is",    "lambda", "nonlocal", "not",    "or",
+      "pass",   "raise",  "return", "try",   "while",    "with",   "yield"};
+  return std::ranges::find(kKeywords, text) != std::end(kKeywords);
+}
+
+// What Python's compiler checks about the arguments of a `def`.
+class SyntaxCheck {
+ public:
+  explicit SyntaxCheck(SourceLocation source) : source_(source) {}
+
+  void add(const ArgSpec& spec) {
+    if (varkeywords_)
+      fail(spec, "arguments cannot follow var-keyword argument");
+    std::string_view name = spec.name;
+    if (spec.is_varkeywords()) {
+      varkeywords_ = true;
+      name.remove_prefix(2);
+    } else if (spec.is_varargs()) {
+      if (varargs_) fail(spec, "* argument may appear only once");
+      varargs_ = true;
+      name.remove_prefix(1);
+    } else if (spec.default_value) {
+      defaults_ = true;
+    } else if (defaults_ && !varargs_) {
+      fail(spec, "non-default argument follows default argument");
+    }
+    if (!fx::is_identifier(name) || is_keyword(name))
+      fail(spec, "invalid syntax: '" + spec.name + "' is no name of an argument");
+    if (!names_.insert(name).second)
+      fail(spec, "duplicate argument '" + std::string(name) +
+                     "' in function definition");
+  }
+
+ private:
+  [[noreturn]] void fail(const ArgSpec& spec, const std::string& text) const {
+    ErrorContext context;
+    context.node = spec.name;
+    context.source = source_;
+    throw SyntaxError(text, std::move(context));
+  }
+
+  SourceLocation source_;
+  bool defaults_ = false;
+  bool varargs_ = false;
+  bool varkeywords_ = false;
+  std::unordered_set<std::string_view> names_;
+};
 
 // Binding of one call: slots are filled from the left, then by name.
 class Binder {
@@ -21,7 +79,7 @@ class Binder {
   }
   size_t positional_count() const {
     size_t count = 0;
-    while (count < specs_.size() && specs_[count].name[0] != '*') ++count;
+    while (count < specs_.size() && !specs_[count].name.starts_with('*')) ++count;
     return count;
   }
 
@@ -113,11 +171,23 @@ class Binder {
 
 }  // namespace
 
+Signature::Signature(std::vector<ArgSpec> args, SourceLocation source)
+    : args_(std::move(args)) {
+  SyntaxCheck check(source);
+  for (const ArgSpec& spec : args_) check.add(spec);
+}
+
+Signature Signature::unchecked(std::vector<ArgSpec> args) {
+  Signature signature;
+  signature.args_ = std::move(args);
+  return signature;
+}
+
 std::vector<size_t> Signature::python_order() const {
   std::vector<size_t> order;
   for (const bool variadic : {false, true})
     for (size_t i = 0; i < args_.size(); ++i)
-      if ((args_[i].name[0] == '*') == variadic) order.push_back(i);
+      if (args_[i].name.starts_with('*') == variadic) order.push_back(i);
   return order;
 }
 

@@ -41,6 +41,7 @@ std::string size_mismatch(const std::string& name, const Tensor& expected,
 }  // namespace
 
 StateDict Module::state_dict() const {
+  check_nesting();
   std::vector<Slot> slots;
   collect(*this, "", &slots);
   StateDict state;
@@ -50,6 +51,7 @@ StateDict Module::state_dict() const {
 }
 
 LoadReport Module::load_state_dict(const StateDict& state, bool strict) {
+  check_nesting();
   std::vector<Slot> slots;
   collect(*this, "", &slots);
   std::unordered_map<std::string_view, const Tensor*> given;

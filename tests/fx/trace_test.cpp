@@ -303,11 +303,11 @@ TEST(Trace, ConcreteArguments) {
       [](Value x, Value flag, Value none) -> Value {
         return flag && none.is_none() ? x + 1 : x;
       },
-      {"x", {"flag", false}, "none"}, "f", {{"flag", true}, {"none", None}});
+      {"x", {"flag", false}, {"none", None}}, "f", {{"flag", true}, {"none", None}});
   EXPECT_EQ(
       gm->code(),
       "\n\n\n"
-      "def forward(self, x, flag_1 = False, none_1):\n"
+      "def forward(self, x, flag_1 = False, none_1 = None):\n"
       "    eq = flag_1 == True;  flag_1 = None\n"
       "    _assert = torch._assert(eq, 'flag has been specialized to have "
       "value True but got another value');  eq = _assert = None\n"

@@ -29,6 +29,7 @@ std::string python_type(const Error& error) {
   if (dynamic_cast<const IndexError*>(&error)) return "IndexError";
   if (dynamic_cast<const KeyError*>(&error)) return "KeyError";
   if (dynamic_cast<const AttributeError*>(&error)) return "AttributeError";
+  if (dynamic_cast<const SyntaxError*>(&error)) return "SyntaxError";
   if (dynamic_cast<const NotImplementedError*>(&error))
     return "NotImplementedError";
   if (dynamic_cast<const AssertionError*>(&error)) return "AssertionError";

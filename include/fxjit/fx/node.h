@@ -12,12 +12,14 @@
 // Nodes are made and owned by a Graph; their addresses are stable until the
 // graph is destroyed, also after being erased. Arguments are values that may
 // hold nodes at any depth; they are immutable, and replacing them keeps the use
-// lists right. A graph may be used by one thread at a time.
+// lists right. An erased node can be looked at; using it in an edit, or as an
+// argument, is a RuntimeError. A graph may be used by one thread at a time.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,20 +100,23 @@ class Node {
   InputRange all_input_nodes() const { return {uses_, num_inputs_}; }
 
   // Moves `node` (of the same graph) behind or before this one.
-  // AssertionError for a node of another graph; itself is left in place.
+  // AssertionError for a node of another graph, TypeError for null; itself is
+  // left in place.
   void append(Node* node);
   void prepend(Node* node);
   // True when this node stands before `other` in the list. O(distance).
   bool precedes(const Node* other) const;
 
   // Makes every user of this node use `replacement` instead, except those for
-  // which `change_user` returns false. Returns the users changed. The node
+  // which `change_user` returns false. Returns the users changed. A null
+  // `replacement` puts None there, as torch's None does. The node
   // `replacement` itself is changed too when it uses this node (as in torch),
   // unless filtered.
   std::vector<Node*> replace_all_uses_with(
       Node* replacement,
       const std::function<bool(Node* user)>& change_user = nullptr,
       bool propagate_meta = false);
+  // Nothing for a null `old_input`; a null `new_input` puts None.
   void replace_input_with(Node* old_input, Node* new_input);
 
   // Type annotation: text of the type expression, or none.
@@ -180,6 +185,9 @@ class Node {
   ~Node();
 
   Extra& extra();
+  // RuntimeError for an erased node.
+  void refuse_erased() const;
+  void refuse_erased(std::span<const Value> args, const Kwargs& kwargs) const;
   // The use lists follow args and kwargs by these.
   void attach_inputs();
   void detach_inputs();

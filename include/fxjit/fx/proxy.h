@@ -42,7 +42,8 @@ class Proxy : public ProxyBase {
 };
 
 // `root.name`, recorded as builtins.getattr at its first use; calling it
-// records one call_method instead.
+// records one call_method instead. RuntimeError for attributes of attributes
+// beyond Value::kMaxNesting.
 class Attribute : public Proxy {
  public:
   Attribute(Value root, std::string name, SourceLocation source = {});
@@ -56,6 +57,7 @@ class Attribute : public Proxy {
   Value root_;
   std::string name_;
   SourceLocation source_;
+  int nesting_ = 1;  // Attributes in a row, this one included.
 };
 
 // A parameter read while tracing; the get_attr node is made at its first use.
@@ -84,7 +86,7 @@ class ParameterProxy : public Proxy {
 };
 
 // A proxy of an existing node that appends to its graph, for editing graphs by
-// running code.
+// running code. AttributeError for null.
 Value proxy(Node* node);
 // The node behind a proxy made by the tracers of this library, recording it
 // now if it was not yet; TypeError for other values.

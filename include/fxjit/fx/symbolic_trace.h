@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,13 +14,19 @@
 
 namespace fxjit::fx {
 
+namespace detail {
+[[noreturn]] void throw_nothing_to_trace();
+}  // namespace detail
+
 // Traces `root`; the result shares its parameters and leaf modules. Arguments
-// in `concrete_args` are fixed to the values given.
+// in `concrete_args` are fixed to the values given. AssertionError for a null
+// handle, and for an empty function.
 nn::Ref<GraphModule> symbolic_trace(nn::Module& root,
                                     const ConcreteArgs& concrete_args = {});
 template <typename T>
 nn::Ref<GraphModule> symbolic_trace(const nn::Ref<T>& root,
                                     const ConcreteArgs& concrete_args = {}) {
+  if (!root) detail::throw_nothing_to_trace();
   return symbolic_trace(static_cast<nn::Module&>(*root), concrete_args);
 }
 nn::Ref<GraphModule> symbolic_trace(const TracedFunction& function,
@@ -33,6 +40,8 @@ template <typename F>
 nn::Ref<GraphModule> symbolic_trace(F function, nn::Signature signature,
                                     std::string name = "function",
                                     const ConcreteArgs& concrete_args = {}) {
+  if constexpr (std::is_pointer_v<F>)
+    if (!function) detail::throw_nothing_to_trace();
   return symbolic_trace(
       TracedFunction{
           std::move(name), std::move(signature),

@@ -50,6 +50,10 @@ struct Method {
 
 class Module : public std::enable_shared_from_this<Module> {
  public:
+  // Modules in modules: walks over deeper trees are refused with a
+  // RuntimeError, as Python's recursion ends in one.
+  static constexpr int kMaxNesting = 500;
+
   explicit Module(std::string type_name = "Module");
   virtual ~Module();
   Module& operator=(const Module&) = delete;
@@ -101,7 +105,8 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // --- Members, in order of registration. ---
   // Names may not be empty, hold dots or be taken by another kind of member:
-  // KeyError with torch's text. Same kind: replaced.
+  // KeyError with torch's text. Same kind: replaced. Null is a module that is
+  // not there. ValueError for a module that holds this one: modules form trees.
   template <typename T>
   Ref<T> register_module(std::string name, Ref<T> module) {
     add_module(std::move(name), module);
@@ -143,6 +148,10 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& get_submodule(std::string_view path) const;
   Parameter get_parameter(std::string_view path) const;
   Buffer get_buffer(std::string_view path) const;
+  // Whether `module` is this one or stands anywhere below it.
+  bool holds(const Module& module) const;
+  // RuntimeError where the tree is deeper than kMaxNesting.
+  void check_nesting() const;
   // monostate when absent.
   Member find_member(std::string_view path) const;
   Module* find_submodule(std::string_view path) const;
@@ -186,12 +195,12 @@ class Module : public std::enable_shared_from_this<Module> {
 
 template <typename T>
 Value Ref<T>::operator()(SourceLocation source) const {
-  return get()->call({}, {}, source);
+  return (*this)->call({}, {}, source);
 }
 template <typename T>
 Value Ref<T>::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
                          CallArg f, CallArg g, CallArg h) const {
-  return static_cast<Module&>(*get())(std::move(a), std::move(b), std::move(c),
+  return static_cast<Module&>(**this)(std::move(a), std::move(b), std::move(c),
                                       std::move(d), std::move(e), std::move(f),
                                       std::move(g), std::move(h));
 }

@@ -47,6 +47,11 @@ class OrderedDict {
       index_.clear();
     return true;
   }
+  // All entries; nothing is left.
+  std::vector<Entry> take() {
+    index_.clear();
+    return std::exchange(entries_, {});
+  }
   bool contains(std::string_view key) const { return position(key) != kAbsent; }
   size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }

@@ -12,6 +12,11 @@
 
 namespace fxjit::nn {
 
+namespace detail {
+[[noreturn]] void throw_null_module();
+}  // namespace detail
+
+// A default-made handle is null; using its module is a TypeError.
 template <typename T>
 class Ref {
  public:
@@ -30,8 +35,12 @@ class Ref {
   Ref(std::shared_ptr<U> module) : module_(std::move(module)) {}  // NOLINT
 
   T* get() const { return module_.get(); }
-  T& operator*() const { return *module_; }
-  T* operator->() const { return module_.get(); }
+  T& operator*() const { return *operator->(); }
+  T* operator->() const {
+    if (!module_) [[unlikely]]
+      detail::throw_null_module();
+    return module_.get();
+  }
   const std::shared_ptr<T>& ptr() const { return module_; }
   explicit operator bool() const { return module_ != nullptr; }
   friend bool operator==(const Ref& a, const Ref& b) {

@@ -4,10 +4,12 @@
 
 #include <initializer_list>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fxjit/error.h"
 #include "fxjit/value.h"
 
 namespace fxjit::nn {
@@ -22,15 +24,22 @@ struct ArgSpec {
   ArgSpec(std::string name, Value default_value)
       : name(std::move(name)), default_value(std::move(default_value)) {}
 
-  bool is_varargs() const { return name[0] == '*' && !is_varkeywords(); }
+  bool is_varargs() const { return name.starts_with('*') && !is_varkeywords(); }
   bool is_varkeywords() const { return name.starts_with("**"); }
 };
 
+// What Python would take as the arguments of a `def`: SyntaxError with Python's
+// text, the argument and the line that declares it for anything else.
 class Signature {
  public:
   Signature() = default;
-  Signature(std::initializer_list<ArgSpec> args) : args_(args) {}
-  explicit Signature(std::vector<ArgSpec> args) : args_(std::move(args)) {}
+  Signature(std::initializer_list<ArgSpec> args,  // NOLINT: converts by intent
+            SourceLocation source = std::source_location::current())
+      : Signature(std::vector<ArgSpec>(args), source) {}
+  explicit Signature(std::vector<ArgSpec> args,
+                     SourceLocation source = std::source_location::current());
+  // As they are: for inputs that no function declares.
+  static Signature unchecked(std::vector<ArgSpec> args);
 
   const std::vector<ArgSpec>& args() const { return args_; }
   size_t size() const { return args_.size(); }

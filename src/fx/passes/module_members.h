@@ -7,13 +7,9 @@
 
 #include "fxjit/fx/node.h"
 #include "fxjit/nn/module.h"
+#include "src/fx/submodules.h"
 
 namespace fxjit::fx::passes {
-
-// Calls a submodule or reads an attribute.
-inline bool refers_to_module(const Node& node) {
-  return node.is(Opcode::call_module) || node.is(Opcode::get_attr);
-}
 
 bool has_member(const nn::Module& root, std::string_view path);
 // Puts `member` at `path`, making plain modules on the way. A member of another
