@@ -1,4 +1,5 @@
 #include "kernels/kernels.h"
+#include "kernels/double_product.h"
 #include "kernels/onednn/eager.h"
 #include "kernels/pooling.h"
 #include "src/ops/linked_kernels.h"
@@ -9,7 +10,8 @@ namespace fxjit {
 namespace ops {
 
 bool linked_matmul(const MatmulArgs& args) {
-  return kernels::onednn::eager_matmul(args);
+  return kernels::eager_double_product(args) ||
+         kernels::onednn::eager_matmul(args);
 }
 
 bool linked_conv(const ConvParams& params, const Tensor& input,

@@ -28,12 +28,16 @@ size_t eager_kernels_kept();
 size_t most_eager_kernels_kept();
 
 // PlanOptions::kernels: a native kernel for convolutions, pooling, cumulative
-// sums, and products of f16 and bf16; null for other calls and where only slow code would serve.
+// sums, and products of f16, bf16 and f64; null for other calls and where only slow code would serve.
 // Weights that are constants are packed here, once, and shared by all kernels
 // that need the same form of them. The kernel has tasks for `threads` threads;
 // fewer are a little faster on one. Thread-safe.
 std::shared_ptr<const program::ExternKernel> make_kernel(
     const program::KernelRequest& request, int threads);
+
+// Whether make_kernel has one for this convolution, or product by a constant
+// matrix of f16 or bf16; `args` hold meta tensors. Thread-safe.
+bool has_kernel(const ops::Op& op, const ValueList& args);
 
 // oneDNN in place of a generated tile loop: takes the operands of `step` as
 // they are, the packed right-hand side included. Null when the level is not

@@ -1,5 +1,7 @@
 // Which calls have a kernel of their own, and what happens when oneDNN fails.
 #include "kernels/kernels.h"
+
+#include "kernels/double_product.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
@@ -34,6 +36,8 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
   const bool conv = lowering == ops::Lowering::convolution;
   const DType dtype = request.results[0].as_tensor().dtype();
   const bool half = compute_dtype(dtype) != dtype;
+  if (lowering == ops::Lowering::contraction && dtype == DType::f64)
+    return make_double_product_kernel(request);
   if (!conv && !(lowering == ops::Lowering::contraction && half))
     return nullptr;
   Kernel kernel = by_onednn([&] {
@@ -45,6 +49,23 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
                       std::string(dtype_name(dtype)) +
                       "; some calls stay with the interpreter's");
   return kernel;
+}
+
+bool has_kernel(const ops::Op& op, const ValueList& args) {
+  if (!onednn::may_generate_code()) return false;
+  try {
+    if (op.row.lowering != ops::Lowering::convolution)
+      return onednn::has_product_kernel({op, args});
+    size_t tensors = 0;
+    for (const Value& arg : args) tensors += arg.is_tensor();
+    const program::KernelRequest request{op, args,
+                                         std::vector<Tensor>(tensors),
+                                         {ops::infer({op, args})}};
+    return onednn::make_conv_kernel(request, 1) != nullptr;
+  } catch (const onednn::Failure& failure) {
+    onednn::warn_once(failure.what());
+    return false;
+  }
 }
 
 Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level,

@@ -16,6 +16,9 @@ std::shared_ptr<const program::ExternKernel> make_conv_kernel(
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
     const program::KernelRequest& request, int threads);
 
+// Whether that gives one when the second factor is a constant.
+bool has_product_kernel(const ops::OpCall& call);
+
 std::shared_ptr<const program::ExternKernel> make_tile_kernel(
     const program::TileStep& step, int threads);
 

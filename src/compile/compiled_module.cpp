@@ -168,6 +168,7 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
 passes::PipelineOptions CompiledModule::pipeline_options() const {
   passes::PipelineOptions options;
   options.disabled = options_.disabled_passes;
+  options.has_kernel = kernels::has_kernel;
   const Environment& env = environment();
   options.disabled.insert(options.disabled.end(), env.disabled.begin(),
                           env.disabled.end());

@@ -15,19 +15,34 @@ using program::PackedWeight;
 constexpr size_t kAlignFloats = 16;
 
 size_t padded_elements(const PackedWeight& weight, int64_t width) {
-  const auto elements = static_cast<size_t>(
-      program::packed_elements(weight.depth, weight.columns, width));
+  const size_t matrices = weight.batched ? weight.pieces.size() : 1;
+  const auto elements =
+      matrices * static_cast<size_t>(program::packed_elements(
+                     weight.depth, weight.columns, width));
   return (elements + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
 }
 
+program::PackSource source_of(const Tensor& t) {
+  return {static_cast<const float*>(t.data()), t.strides()[0], t.strides()[1],
+          t.sizes()[1]};
+}
+
 void pack(const PackedWeight& weight, int64_t width, float* out) {
+  std::vector<Tensor> kept;  // Half types are packed as f32.
   std::vector<program::PackSource> sources;
+  const int64_t matrix =
+      program::packed_elements(weight.depth, weight.columns, width);
   for (const program::PackPiece& piece : weight.pieces) {
-    const Tensor& t = piece.tensor;
-    sources.push_back({static_cast<const float*>(t.data()), t.strides()[0],
-                       t.strides()[1], t.sizes()[1]});
+    kept.push_back(piece.tensor.to(DType::f32));
+    sources.push_back(source_of(kept.back()));
+    if (!weight.batched) continue;
+    program::pack_panels(sources, weight.depth, width, out);
+    out += matrix;
+    sources.clear();
+    kept.clear();
   }
-  program::pack_panels(sources, weight.depth, width, out);
+  if (!weight.batched)
+    program::pack_panels(sources, weight.depth, width, out);
 }
 
 void release_pages(const PackedWeight& weight) {

@@ -118,7 +118,7 @@ Value meta_of(const Value& value) {
 }
 
 GraphBuilder::GraphBuilder(Options options)
-    : options_(options), graph_(std::make_unique<fx::Graph>()) {}
+    : options_(std::move(options)), graph_(std::make_unique<fx::Graph>()) {}
 
 GraphBuilder::~GraphBuilder() = default;
 
@@ -220,6 +220,8 @@ Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
   else if (op.row.lowering == ops::Lowering::attention &&
            &op != &attention_op())
     lowered = lower_attention(*this, op, args);
+  else if (op.row.lowering == ops::Lowering::convolution)
+    lowered = lower_convolution(*this, op, args);
   else
     lowered = lower_gather(*this, op, args);
   if (!lowered.is_none() || !op.row.decompose) return lowered;

@@ -17,10 +17,17 @@
 
 namespace fxjit::passes {
 
+// Whether a call, its tensors meta, has a kernel of its own that is fast.
+using HasKernel =
+    std::function<bool(const ops::Op& op, const ValueList& args)>;
+
 class GraphBuilder {
  public:
   struct Options {
     bool lower = false;  // Build the lowered form: decompose, flatten views.
+    // Asked for products by constants and convolutions of half types; those
+    // without one are computed in f32. Null: all are.
+    HasKernel has_kernel = nullptr;
     bool fold_constants = true;
     bool merge_equal = true;
   };
@@ -40,6 +47,8 @@ class GraphBuilder {
   Value call(const ops::Op& op, ValueList args);
   // Ends the graph. `result` is what the model returns.
   ModelGraph finish(const Value& result);
+
+  const Options& options() const { return options_; }
 
   // What the nodes made from now on come from.
   void set_origin(const fx::Node* captured) { origin_ = captured; }

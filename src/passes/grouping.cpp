@@ -4,6 +4,7 @@
 
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::passes {
 namespace {
@@ -211,8 +212,8 @@ class Grouper {
     const int batch = contraction_batch_dims(*contraction.nodes.front());
     const auto fits = [&](const fx::Node& member) {
       if (member.called_op() == &contract_op()) return true;
-      if (member.val_tensor().dtype() != DType::f32 &&
-          member.val_tensor().dtype() != DType::boolean)
+      const DType dtype = member.val_tensor().dtype();
+      if (dtype != DType::boolean && compute_dtype(dtype) != DType::f32)
         return false;
       if (!member.val_tensor().is_contiguous()) return false;
       for (const fx::Node* input : member.all_input_nodes())

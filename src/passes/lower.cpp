@@ -69,8 +69,9 @@ Value call(GraphBuilder& builder, std::string_view op, const ValueList& args) {
   return builder.call(row, ops::bind(row, args, {}));
 }
 
-ModelGraph lower(const ModelGraph& model) {
+ModelGraph lower(const ModelGraph& model, HasKernel has_kernel) {
   GraphBuilder::Options options;
+  options.has_kernel = std::move(has_kernel);
   options.lower = true;
   return rebuild(model, options,
                  [](GraphBuilder& b, const fx::Node& node, ValueList& args) {

@@ -8,10 +8,12 @@
 
 namespace fxjit::passes {
 
-ModelGraph lower(const ModelGraph& model);
+// See GraphBuilder::Options::has_kernel.
+ModelGraph lower(const ModelGraph& model,
+                 HasKernel has_kernel = nullptr);
 
 // (input, weights): input [..., M, K] times the weights [K, N_i] side by side,
-// f32; one weight may instead be [batch..., K, N]. K is contiguous in the
+// f32, constants also of a half type; one weight may instead be [batch..., K, N]. K is contiguous in the
 // input and its other dims step uniformly within each of batch and rows.
 const ops::Op& contract_op();
 // (input, weights, biases): linear layers on one input, results side by side
@@ -29,6 +31,10 @@ const ops::Op& written_attention_op();
 // The lowered form of linear, matmul, mm, bmm, addmm, baddbmm and merged
 // linears; none when the dtype has no generated code.
 Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
+                        const ValueList& args);
+// A convolution of half types without a kernel of its own, computed in f32; none
+// for others.
+Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
 // The lowered form of index_select along inner dims, of index with one tensor
 // and of flip; none for other calls.

@@ -3,6 +3,7 @@
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::passes {
 namespace {
@@ -144,13 +145,42 @@ Value add_scaled(GraphBuilder& b, const Value& input, const Value& product,
   return call(b, "add", {scaled, base});
 }
 
-bool all_f32(const ValueList& args) {
+bool all_of_type(const ValueList& args, DType dtype) {
   bool result = true;
   for (const Value& arg : args)
     visit_leaves(arg, [&](const Value& leaf) {
-      if (leaf.is_proxy()) result = result && val_of(leaf).dtype() == DType::f32;
+      if (leaf.is_proxy()) result = result && val_of(leaf).dtype() == dtype;
     });
   return result;
+}
+
+size_t second_factor(const ops::Op& op) {
+  return op.name() == "addmm" || op.name() == "baddbmm" ? 2 : 1;
+}
+
+bool is_constant_matrix(const GraphBuilder& b, const Value& factor) {
+  return b.constant_of(factor) && val_of(factor).dim() == 2;
+}
+
+// A product of half types that is left to a kernel of its own.
+bool has_kernel(const GraphBuilder& b, const ops::Op& op,
+                const ValueList& args) {
+  if (!b.options().has_kernel ||
+      !is_constant_matrix(b, args[second_factor(op)]))
+    return false;
+  ValueList metas;
+  for (const Value& arg : args) metas.push_back(meta_of(arg));
+  return b.options().has_kernel(op, metas);
+}
+
+// Half types as f32; a constant matrix is read as it is when it is packed.
+ValueList widened(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
+  ValueList wide = args;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].is_proxy() &&
+        !(i == second_factor(op) && is_constant_matrix(b, args[i])))
+      wide[i] = call(b, "cast", {args[i], DType::f32});
+  return wide;
 }
 
 }  // namespace
@@ -165,9 +195,9 @@ const ops::Op& merged_linear_op() {
   return op;
 }
 
-Value lower_contraction(GraphBuilder& b, const ops::Op& op,
-                        const ValueList& args) {
-  if (&op == &contract_op() || !all_f32(args)) return {};
+namespace {
+
+Value lower_product(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   if (&op == &merged_linear_op()) return linear(b, args[0], args[1], args[2]);
   const std::string_view name = op.name();
   if (name == "linear") {
@@ -181,6 +211,32 @@ Value lower_contraction(GraphBuilder& b, const ops::Op& op,
     return add_scaled(b, args[0], matmul(b, args[1], args[2]),
                       args[op.index_of("beta")], args[op.index_of("alpha")]);
   return {};
+}
+
+}  // namespace
+
+Value lower_contraction(GraphBuilder& b, const ops::Op& op,
+                        const ValueList& args) {
+  if (&op == &contract_op()) return {};
+  if (all_of_type(args, DType::f32)) return lower_product(b, op, args);
+  for (DType half : {DType::f16, DType::bf16})
+    if (all_of_type(args, half) && !has_kernel(b, op, args)) {
+      const Value wide = lower_product(b, op, widened(b, op, args));
+      return call(b, "cast", {wide, half});
+    }
+  return {};
+}
+
+Value lower_convolution(GraphBuilder& b, const ops::Op& op,
+                        const ValueList& args) {
+  const DType dtype = val_of(args[0]).dtype();
+  if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};
+  ValueList metas, wide;
+  for (const Value& arg : args) metas.push_back(meta_of(arg));
+  if (b.options().has_kernel && b.options().has_kernel(op, metas)) return {};
+  for (const Value& arg : args)
+    wide.push_back(arg.is_proxy() ? call(b, "cast", {arg, DType::f32}) : arg);
+  return call(b, "cast", {b.call(op, wide), dtype});
 }
 
 }  // namespace fxjit::passes

@@ -39,7 +39,7 @@ ModelGraph run_pipeline(const fx::GraphModule& module,
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
       pipeline.done(pattern.name, model);
-  model = lower(model);
+  model = lower(model, options.has_kernel);
   pipeline.done("lower", model);
   GroupingOptions grouping;
   grouping.fuse = pipeline.enabled("fuse");

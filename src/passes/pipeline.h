@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "fxjit/fx/graph_module.h"
+#include "src/passes/graph_builder.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
 
 struct PipelineOptions {
   std::vector<std::string> disabled;
+  // See GraphBuilder::Options::has_kernel.
+  HasKernel has_kernel = nullptr;
   // Called after each pass that changed something; may be empty.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
 };

@@ -55,13 +55,15 @@ std::string piece_key(const Tensor& t) {
 
 }  // namespace
 
-OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces) {
+OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
   PackedWeight weight;
+  weight.batched = batched;
+  if (batched) weight.key = "batch ";
   for (const Tensor& piece : pieces) {
     weight.key += piece_key(piece);
     weight.pieces.push_back({piece});
     weight.depth = piece.size(0);
-    weight.columns += piece.size(1);
+    weight.columns = batched ? piece.size(1) : weight.columns + piece.size(1);
   }
   auto [entry, fresh] = packed_.try_emplace(weight.key, -1);
   if (fresh) {

@@ -46,8 +46,8 @@ class PlanBuilder {
   // A new arena buffer for a value with the shape and strides of `val`.
   Placed allocate(const Tensor& val);
   Placed place_constant(const Tensor& tensor);
-  // The operand of a packed weight made of `pieces`.
-  OperandRef pack(const std::vector<Tensor>& pieces);
+  // The operand of a packed weight made of `pieces`; see PackedWeight::batched.
+  OperandRef pack(const std::vector<Tensor>& pieces, bool batched = false);
   void add_step(StepBody body, std::vector<OperandRef> operands,
                 const RegionCall& call);
 

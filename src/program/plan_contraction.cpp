@@ -42,6 +42,19 @@ bool all_constant(const RegionCall& call, const ValueList& weights) {
   return true;
 }
 
+// The matrices of a constant [batch..., K, N].
+std::vector<Tensor> matrices_of(const Tensor& weight) {
+  const int rank = weight.dim();
+  const int64_t step =
+      uniform_stride(weight.sizes(), weight.strides(), 0, rank - 2);
+  std::vector<Tensor> matrices;
+  for (int64_t i = 0; i < product(weight.sizes(), 0, rank - 2); ++i)
+    matrices.push_back(weight.as_strided(
+        {weight.size(-2), weight.size(-1)},
+        {weight.stride(-2), weight.stride(-1)}, weight.offset() + i * step));
+  return matrices;
+}
+
 // Packs an activation at run time into a buffer of the arena.
 OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
                             const Placed& weight) {
@@ -88,6 +101,9 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     for (const Value& weight : weights)
       pieces.push_back(call.inputs.at(weight.as_node()).constant);
     refs.push_back(builder.pack(pieces));
+  } else if (all_constant(call, weights)) {
+    const Tensor& weight = call.inputs.at(weights[0].as_node()).constant;
+    refs.push_back(builder.pack(matrices_of(weight), true));
   } else {
     FXJIT_CHECK(weights.size() == 1, "only constants are merged");
     refs.push_back(pack_at_run_time(

@@ -1,5 +1,7 @@
 #include "src/program/planner.h"
 
+#include <algorithm>
+
 #include "src/passes/internal_ops.h"
 #include "src/program/plan_builder.h"
 
@@ -108,7 +110,15 @@ class Planner {
     lower(call);
   }
 
+  // Results without elements need no code.
+  static bool is_empty(const RegionCall& call) {
+    return !call.results.empty() &&
+           std::all_of(call.results.begin(), call.results.end(),
+                       [](const Placed& p) { return p.val.numel() == 0; });
+  }
+
   void lower(const RegionCall& call) {
+    if (is_empty(call)) return;
     switch (call.region.kind) {
       case Region::Kind::rows:
         if (!plan_rows(builder_, call)) plan_eager(builder_, call);

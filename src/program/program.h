@@ -57,6 +57,9 @@ struct PackPiece {
 struct PackedWeight {
   std::string key;
   std::vector<PackPiece> pieces;
+  // Each piece is a matrix of its own, packed behind the last one; else they
+  // stand side by side in one.
+  bool batched = false;
   int64_t depth = 0;
   int64_t columns = 0;
 };

@@ -1,0 +1,101 @@
+#include "kernels/onednn/product_call.h"
+
+namespace fxjit::kernels::onednn {
+namespace {
+
+// Leading dims as one, at most two others kept; nothing when that is no view.
+std::optional<Dims> merged_strides(const Tensor& t, const Dims& sizes) {
+  return view_strides(t.sizes(), t.strides(), sizes);
+}
+
+// a [..., M, K] times b [K, N], of b's own strides.
+std::optional<MatmulShape> rows_times_matrix(const Tensor& a, int64_t columns,
+                                             int64_t b_depth,
+                                             int64_t b_column) {
+  MatmulShape shape;
+  shape.dtype = a.dtype();
+  shape.depth = a.size(-1);
+  if (a.numel() == 0 || columns == 0) return std::nullopt;
+  shape.rows = a.numel() / shape.depth;
+  const auto strides = merged_strides(a, {shape.rows, shape.depth});
+  if (!strides) return std::nullopt;
+  shape.a_row = (*strides)[0];
+  shape.a_depth = (*strides)[1];
+  shape.columns = columns;
+  shape.w_depth = b_depth;
+  shape.w_column = b_column;
+  shape.c_row = columns;
+  return shape;
+}
+
+std::optional<MatmulShape> batch_product(const Tensor& a, const Tensor& b) {
+  if (a.dim() != b.dim() || a.dim() < 3) return std::nullopt;
+  for (int d = 0; d < a.dim() - 2; ++d)
+    if (a.sizes()[d] != b.sizes()[d]) return std::nullopt;
+  MatmulShape shape;
+  shape.dtype = a.dtype();
+  shape.rows = a.size(-2);
+  shape.depth = a.size(-1);
+  shape.columns = b.size(-1);
+  if (a.numel() == 0 || b.numel() == 0) return std::nullopt;
+  shape.batch = a.numel() / (shape.rows * shape.depth);
+  const auto as = merged_strides(a, {shape.batch, shape.rows, shape.depth});
+  const auto bs = merged_strides(b, {shape.batch, shape.depth, shape.columns});
+  if (!as || !bs) return std::nullopt;
+  shape.a_batch = (*as)[0], shape.a_row = (*as)[1], shape.a_depth = (*as)[2];
+  shape.w_batch = (*bs)[0], shape.w_depth = (*bs)[1];
+  shape.w_column = (*bs)[2];
+  shape.c_row = shape.columns;
+  shape.c_batch = shape.rows * shape.columns;
+  return shape;
+}
+
+std::optional<MatmulShape> product_of(const Tensor& a, const Tensor& b) {
+  if (a.dim() < 2 || b.dim() < 2) return std::nullopt;
+  if (b.dim() > 2) return batch_product(a, b);
+  return rows_times_matrix(a, b.size(1), b.stride(0), b.stride(1));
+}
+
+bool is_row_bias(const Tensor& bias, int64_t columns) {
+  return bias.dim() == 1 && bias.numel() == columns && bias.is_contiguous();
+}
+
+std::optional<Product> linear_product(const ops::OpCall& call) {
+  const Tensor &input = call.tensor(0), &weight = call.tensor(1);
+  if (weight.dim() != 2) return std::nullopt;
+  const auto shape = rows_times_matrix(input, weight.size(0), weight.stride(1),
+                                       weight.stride(0));
+  if (!shape) return std::nullopt;
+  Product product{*shape};
+  if (!call.has(2)) return product;
+  if (!is_row_bias(call.tensor(2), shape->columns)) return std::nullopt;
+  product.shape.bias = true;
+  product.bias = 2, product.output = 3;
+  return product;
+}
+
+std::optional<Product> addmm_product(const ops::OpCall& call) {
+  const auto one = [&](const char* name) {
+    return call.number(static_cast<size_t>(call.op.index_of(name))) == 1;
+  };
+  const auto shape = product_of(call.tensor(1), call.tensor(2));
+  if (!shape || !one("beta") || !one("alpha") ||
+      !is_row_bias(call.tensor(0), shape->columns))
+    return std::nullopt;
+  Product product{*shape, 1, 2, 0, 3};
+  product.shape.bias = true;
+  return product;
+}
+
+}  // namespace
+
+std::optional<Product> read_product(const ops::OpCall& call) {
+  const std::string_view name = call.op.name();
+  if (name == "linear") return linear_product(call);
+  if (name == "addmm") return addmm_product(call);
+  if (name != "matmul" && name != "mm" && name != "bmm") return std::nullopt;
+  const auto shape = product_of(call.tensor(0), call.tensor(1));
+  return shape ? std::optional(Product{*shape}) : std::nullopt;
+}
+
+}  // namespace fxjit::kernels::onednn
