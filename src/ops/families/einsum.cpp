@@ -201,17 +201,37 @@ Value as_batch(const Term& term, const Term& other, const std::string& batch,
                        numel(sizes_of(term, other, y))}));
 }
 
+// Labels of b alone that stand before its contracted ones are batches rather
+// than columns, so that b is read as it lies; `a` is the same for each. Few
+// columns would be left otherwise than worth a product of their own.
+void keep_in_place(const Term& a, const Term& b, Split& split) {
+  constexpr int64_t kFewColumns = 16;
+  if (split.contracted.empty()) return;
+  const size_t first = b.labels.find_first_of(split.contracted);
+  std::string in_front, rest;
+  for (char label : split.right)
+    (b.labels.find(label) < first ? in_front : rest) += label;
+  if (in_front.empty() || numel(sizes_of(b, a, rest)) < kFewColumns) return;
+  split.batch += in_front;
+  split.right = rest;
+}
+
 // The product of two terms with the labels in `kept` left.
 Term contracted(Term a, Term b, const std::string& kept) {
   a = summed(a, kept + b.labels);
   b = summed(b, kept + a.labels);
-  const Split split = split_labels(a, b, kept);
+  Split split = split_labels(a, b, kept);
+  keep_in_place(a, b, split);
   Dims sizes = sizes_of(a, b, split.batch);
   for (int64_t size : sizes_of(a, b, split.left)) sizes.push_back(size);
   for (int64_t size : sizes_of(a, b, split.right)) sizes.push_back(size);
-  const Value product =
-      fxjit::bmm(as_batch(a, b, split.batch, split.left, split.contracted),
-                 as_batch(b, a, split.batch, split.contracted, split.right));
+  Value left = as_batch(a, b, split.batch, split.left, split.contracted);
+  Value right = as_batch(b, a, split.batch, split.contracted, split.right);
+  if (split.batch.empty()) {
+    left = fxjit::squeeze(left, 0);
+    right = fxjit::squeeze(right, 0);
+  }
+  const Value product = fxjit::matmul(left, right);
   return {fxjit::reshape(product, Value(sizes)),
           split.batch + split.left + split.right};
 }
