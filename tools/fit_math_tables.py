@@ -12,7 +12,6 @@ absorb its error. A fit is a least-squares fit on Chebyshev nodes, reweighted
 import numpy as np
 from scipy import special
 
-ENTRIES = 16
 LN2 = np.log(2.0)
 
 
@@ -54,13 +53,13 @@ def fit_powers(function, low, high, powers, weight=np.ones_like, fixed=()):
     return result
 
 
-def fit_intervals(function, step, degree, limit, tolerance):
+def fit_intervals(function, entries, step, degree, limit, tolerance):
     """One polynomial per interval around k * step, in t = u - k * step. The
     first has no constant term and is relatively accurate; the last is the
     constant `limit`. Errors count in units of tolerance(u)."""
     rows = [[np.float32(0)] + fit_powers(
         function, 0, step / 2, range(1, degree + 1), weight=lambda t: 1 / t)]
-    for k in range(1, ENTRIES - 1):
+    for k in range(1, entries - 1):
         rows.append(fit_powers(
             lambda t, k=k: function(k * step + t), -step / 2, step / 2,
             range(degree + 1),
@@ -78,29 +77,29 @@ def literal(value):
     return f"{mantissa}p{exponent}f"
 
 
-def print_values(values, indent):
-    for first in range(0, len(values), 4):
-        line = ", ".join(literal(v) for v in values[first:first + 4])
-        print(f"{indent}{line},")
+def lines_of(values):
+    return [", ".join(literal(v) for v in values[first:first + 4])
+            for first in range(0, len(values), 4)]
 
 
 def print_array(name, values, comment):
     print(f"// {comment}")
     print(f"inline constexpr float {name}[] = {{")
-    print_values(values, "    ")
+    for line in lines_of(values):
+        print(f"    {line},")
     print("};\n")
 
 
-def print_smooth(name, function, step, degree, limit, tolerance):
-    rows = fit_intervals(function, step, degree, limit, tolerance)
-    print(f"inline constexpr SmoothTable<{degree}> k{name} = {{")
+def print_smooth(name, function, entries, step, degree, limit, tolerance):
+    name = f"{name}{entries}"
+    rows = fit_intervals(function, entries, step, degree, limit, tolerance)
+    print(f"inline constexpr SmoothTable<{entries}, {degree}> k{name} = {{")
     print(f'    "{name}",')
     print(f"    {literal(step)},")
     print("    {")
     for power in range(degree + 1):
-        print("      {")
-        print_values([row[power] for row in rows], " " * 8)
-        print("      },")
+        lines = lines_of([row[power] for row in rows])
+        print("      {" + ",\n       ".join(lines) + "},")
     print("    }};\n")
 
 
@@ -144,17 +143,15 @@ HEADER = """\
 // clang-format off
 namespace fxjit::jit {
 
-inline constexpr int kSmoothEntries = 16;
-
-// A function on u >= 0 in 16 intervals, the k-th around k * step: there it is
-// the polynomial in t = u - k * step whose coefficient of t^p is
+// A function on u >= 0 in kEntries intervals, the k-th around k * step: there
+// it is the polynomial in t = u - k * step whose coefficient of t^p is
 // coefficients[p][k]. `step` has so few bits that k * step is exact. The last
 // interval is the constant limit.
-template <int kDegree>
+template <int kEntries, int kDegree>
 struct SmoothTable {
   const char* name;
   float step;
-  float coefficients[kDegree + 1][kSmoothEntries];
+  float coefficients[kDegree + 1][kEntries];
 };
 """
 
@@ -184,13 +181,18 @@ def print_log():
 
 def main():
     print(HEADER)
-    for name, bump, step in (("Gelu", gelu_bump, 0.37109375),
-                             ("GeluTanh", gelu_tanh_bump, 0.3515625)):
-        print_smooth(name, bump, step, 5, 0.0, bump_tolerance(bump))
-    for name, function, step in (("Tanh", np.tanh, 0.609375),
-                                 ("Erf", special.erf, 0.265625)):
-        print_smooth(name, function, step, 6, 1.0,
-                     lambda u, f=function: ulp(f(u)))
+    for name, bump, steps in (
+            ("Gelu", gelu_bump, (0.37109375, 0.1796875)),
+            ("GeluTanh", gelu_tanh_bump, (0.3515625, 0.169921875))):
+        for entries, step, degree in zip((16, 32), steps, (5, 4)):
+            print_smooth(name, bump, entries, step, degree, 0.0,
+                         bump_tolerance(bump))
+    for name, function, steps, degrees in (
+            ("Tanh", np.tanh, (0.609375, 0.294921875), (6, 5)),
+            ("Erf", special.erf, (0.265625, 0.12890625), (6, 4))):
+        for entries, step, degree in zip((16, 32), steps, degrees):
+            print_smooth(name, function, entries, step, degree, 1.0,
+                         lambda u, f=function: ulp(f(u)))
     print_exp()
     print_log()
     print_array("kLn2Fma", split_ln2([24]), "ln 2 = sum, for fused steps.")

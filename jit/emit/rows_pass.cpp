@@ -2,12 +2,33 @@
 
 #include <algorithm>
 
+#include "jit/emit/interleave.h"
 #include "jit/emit/rows_shape.h"
 #include "jit/emit/vector_math.h"
 #include "src/program/kernel_plan.h"
 
 namespace fxjit::jit {
 namespace {
+
+// How far ahead of a heavy pass its inputs are fetched: some 200 ns of work,
+// beyond the 64 lines or so that the machine looks ahead by itself.
+constexpr int64_t kPrefetchBytes = 2048;
+constexpr int64_t kCacheLine = 64;
+// Inputs below this stay in the caches that prefetching would fetch them to.
+constexpr int64_t kStreamBytes = int64_t{256} << 10;
+// Vectors alive at once that leave room for a body's constants in AVX-512's 32
+// registers.
+constexpr int kMostLive = 20;
+
+bool is_stream(const program::RowStep& step, const program::Access& access) {
+  if (access.inner != 1 || program::gathers_elements(step, access))
+    return false;
+  int64_t elements = step.inner;
+  for (int d = 0; d < step.outer.size(); ++d) {
+    if (access.outer[d] != 0) elements *= step.outer[d];
+  }
+  return elements * dtype_size(access.dtype) >= kStreamBytes;
+}
 
 Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
                   const Place& place) {
@@ -65,6 +86,7 @@ RowPass::RowPass(VectorBuilder& b, Row& row, size_t number)
       pass_(row.schedule.passes[number]),
       body_(row.step.body),
       copies_(row_unroll(b, row.step, row.schedule, number)),
+      heavy_(is_heavy(row.step, row.schedule, number)),
       order_(pass_instructions(row.step, row.schedule, number)) {}
 
 Values RowPass::whole_row() {
@@ -112,6 +134,8 @@ Values RowPass::strip(int64_t lo, int64_t hi, int copies,
 // apart.
 Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   Values next = accumulators;
+  llvm::BasicBlock* block = b_.ir().GetInsertBlock();
+  llvm::Instruction* before = block->empty() ? nullptr : &block->back();
   std::deque<std::pair<BodyValues, Place>> lanes;
   for (int copy = 0; copy < copies; ++copy) {
     Value* from = b_.add(first, b_.i64(int64_t{copy} * b_.lanes()));
@@ -123,8 +147,28 @@ Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   }
   int copy = 0;
   for (auto& [values, place] : lanes) accumulate(values, place, copy++, next);
+  if (heavy_) prefetch_inputs(first, copies);
+  if (heavy_ && b_.long_tables() && block == b_.ir().GetInsertBlock()) {
+    interleave_chains(*block, before, kMostLive);
+  }
   for (auto& [values, place] : lanes) store(values, place);
   return next;
+}
+
+void RowPass::prefetch_inputs(Value* first, int copies) {
+  for (int32_t id : order_) {
+    const ScalarInstr& instr = body_.instrs[size_t(id)];
+    if (instr.prim != Prim::input) continue;
+    const program::Access& access = row_.step.inputs[size_t(instr.slot)];
+    if (!is_stream(row_.step, access)) continue;
+    Value* from = b_.offset(row_.operands[size_t(instr.slot)],
+                            b_.memory_type(access.dtype), first);
+    const int64_t bytes =
+        int64_t{copies} * b_.lanes() * dtype_size(access.dtype);
+    for (int64_t at = 0; at < bytes; at += kCacheLine) {
+      b_.prefetch(b_.offset_bytes(from, kPrefetchBytes + at));
+    }
+  }
 }
 
 Values RowPass::tail(const Values& accumulators) {

@@ -51,6 +51,8 @@ class RowPass {
                   Values& accumulators);
   void store(BodyValues& values, const Place& place);
 
+  void prefetch_inputs(Value* first, int copies);
+
   Place place_at(Value* first, int64_t active) const;
   NanRule nan_rule(int32_t id) const;
   Values identities() const;
@@ -62,6 +64,7 @@ class RowPass {
   const program::RowSchedule::Pass& pass_;
   const ScalarBody& body_;
   int copies_;
+  bool heavy_;
   std::vector<int32_t> order_;
 };
 

@@ -108,6 +108,11 @@ int row_unroll(const VectorBuilder& b, const program::RowStep& step,
   return work.cost() * scale <= kMediumBody ? 2 : 1;
 }
 
+bool is_heavy(const program::RowStep& step,
+              const program::RowSchedule& schedule, size_t pass) {
+  return PassWork(step, schedule, pass).cost() > kMediumBody;
+}
+
 bool is_short_row(const VectorBuilder& b, const program::RowStep& step,
                   const program::RowSchedule& schedule) {
   const int64_t vectors = (step.inner + b.lanes() - 1) / b.lanes();

@@ -20,6 +20,10 @@ std::vector<int32_t> pass_instructions(const program::RowStep& step,
 int row_unroll(const VectorBuilder& b, const program::RowStep& step,
                const program::RowSchedule& schedule, size_t pass);
 
+// Whether a pass computes for tens of cycles per vector.
+bool is_heavy(const program::RowStep& step,
+              const program::RowSchedule& schedule, size_t pass);
+
 // Rows of few vectors and small bodies are straight-line code.
 bool is_short_row(const VectorBuilder& b, const program::RowStep& step,
                   const program::RowSchedule& schedule);

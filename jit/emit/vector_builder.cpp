@@ -16,6 +16,11 @@ llvm::BasicBlock* block_to_append(llvm::Function& function) {
   return llvm::BasicBlock::Create(function.getContext(), "entry", &function);
 }
 
+bool host_is_intel() {
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+}
+
 }  // namespace
 
 int f32_lanes(CpuLevel level) {
@@ -31,7 +36,10 @@ int f32_lanes(CpuLevel level) {
 }
 
 VectorBuilder::VectorBuilder(llvm::Function& function, CpuLevel level)
-    : function_(function), level_(level), ir_(block_to_append(function)) {
+    : function_(function),
+      level_(level),
+      long_tables_(level == CpuLevel::avx512 && host_is_intel()),
+      ir_(block_to_append(function)) {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   flags.setNoSignedZeros(true);

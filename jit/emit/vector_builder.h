@@ -46,6 +46,11 @@ class VectorBuilder {
   CpuLevel level() const { return level_; }
   int lanes() const { return f32_lanes(level_); }
   bool has_fma() const { return level_ != CpuLevel::sse41; }
+  // Whether tables of 32 floats pay: a permutation of two registers is as quick
+  // as one of one on Intel's AVX-512, half as slow again on Zen 4. As the host
+  // is, unless set.
+  bool long_tables() const { return long_tables_; }
+  void set_long_tables(bool pay) { long_tables_ = pay; }
   Value* arg(int index) { return function_.getArg(index); }
 
   // ---- Types. A lane count of 0 means lanes().
@@ -234,6 +239,7 @@ class VectorBuilder {
 
   llvm::Function& function_;
   CpuLevel level_;
+  bool long_tables_;
   llvm::IRBuilder<> ir_;
 };
 

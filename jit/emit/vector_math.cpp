@@ -80,11 +80,23 @@ Value* logistic_divisor(VectorBuilder& b, Value* x) {
   return one_plus(b, emit_exp(b, b.neg(x)));
 }
 
+// One function's tables of two lengths.
+template <int kShortDegree, int kLongDegree>
+struct Tables {
+  const SmoothTable<16, kShortDegree>& shorter;
+  const SmoothTable<32, kLongDegree>& longer;
+
+  Value* look_up(VectorBuilder& b, Value* x, native::NanRule nan) const {
+    return b.long_tables() ? native::smooth(b, x, longer, nan)
+                           : native::smooth(b, x, shorter, nan);
+  }
+};
+
 // Both gelus: relu(x) less an even bump that vanishes on both sides. The signs
-// of zeros count here, so that gelu(-0) is -0.
-Value* relu_less_bump(VectorBuilder& b, Value* x, const SmoothTable<5>& bump) {
+// of zeros count here, so that gelu(-0) is -0, and relu carries NaN.
+Value* relu_less_bump(VectorBuilder& b, Value* x, const Tables<5, 4>& bump) {
   return map_native(b, x, [&](Value* part) {
-    Value* height = native::smooth(b, part, bump);
+    Value* height = bump.look_up(b, part, native::NanRule::lose);
     Value* relu = native::relu_by_product(b, part);
     llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
     b.ir().clearFastMathFlags();
@@ -92,9 +104,12 @@ Value* relu_less_bump(VectorBuilder& b, Value* x, const SmoothTable<5>& bump) {
   });
 }
 
-Value* odd_smooth(VectorBuilder& b, Value* x, const SmoothTable<6>& table) {
+template <int kShortDegree, int kLongDegree>
+Value* odd_smooth(VectorBuilder& b, Value* x,
+                  const Tables<kShortDegree, kLongDegree>& tables) {
   return map_native(b, x, [&](Value* part) {
-    return b.copysign(native::smooth(b, part, table), part);
+    Value* magnitude = tables.look_up(b, part, native::NanRule::keep);
+    return b.copysign(magnitude, part);
   });
 }
 
@@ -128,16 +143,16 @@ Value* emit_silu(VectorBuilder& b, Value* x) {
 
 Value* emit_tanh(VectorBuilder& b, Value* x) {
   if (!is_f32(x)) return emit_libm(b, "tanh", x);
-  return odd_smooth(b, x, kTanh);
+  return odd_smooth(b, x, Tables<6, 5>{kTanh16, kTanh32});
 }
 
 Value* emit_erf(VectorBuilder& b, Value* x) {
   if (!is_f32(x)) return emit_libm(b, "erf", x);
-  return odd_smooth(b, x, kErf);
+  return odd_smooth(b, x, Tables<6, 4>{kErf16, kErf32});
 }
 
 Value* emit_gelu(VectorBuilder& b, Value* x) {
-  if (is_f32(x)) return relu_less_bump(b, x, kGelu);
+  if (is_f32(x)) return relu_less_bump(b, x, {kGelu16, kGelu32});
   // By the complement, which keeps the tail of negative arguments.
   Value* scaled = b.mul(x, b.like(x, -1 / std::numbers::sqrt2));
   Value* twice_phi = emit_libm(b, "erfc", scaled);
@@ -145,7 +160,7 @@ Value* emit_gelu(VectorBuilder& b, Value* x) {
 }
 
 Value* emit_gelu_tanh(VectorBuilder& b, Value* x) {
-  if (is_f32(x)) return relu_less_bump(b, x, kGeluTanh);
+  if (is_f32(x)) return relu_less_bump(b, x, {kGeluTanh16, kGeluTanh32});
   Value* cubic = b.mul(b.like(x, kGeluTanhCubic), b.mul(x, b.mul(x, x)));
   Value* inner = b.mul(b.like(x, kSqrt2OverPi), b.add(x, cubic));
   return b.mul(b.mul(x, b.like(x, 0.5)), one_plus(b, emit_tanh(b, inner)));

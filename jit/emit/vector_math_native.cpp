@@ -67,6 +67,29 @@ Value* lookup16(VectorBuilder& b, std::string_view name,
   return nullptr;
 }
 
+// table[index & 31] per lane, AVX-512 only.
+Value* lookup32(VectorBuilder& b, std::string_view name,
+                std::span<const float> data, Value* index) {
+  Value* table = b.f32_table(name, {data.data(), data.size()});
+  return call_x86(b, intrinsic::x86_avx512_vpermi2var_ps_512,
+                  {load_table(b, table, 0), index, load_table(b, table, 16)});
+}
+
+// min(|x|, highest). One instruction of AVX-512 does both, but takes the
+// number of a number and a NaN.
+Value* bounded_magnitude(VectorBuilder& b, Value* x, double highest,
+                         NanRule nan) {
+  if (b.level() != CpuLevel::avx512 || nan == NanRule::keep) {
+    return b.min_fast(b.like(x, highest), b.abs(x));
+  }
+  constexpr int kSmallerMagnitude = 2;
+  constexpr int kClearSign = 2 << 2;
+  return b.ir().CreateIntrinsic(
+      intrinsic::x86_avx512_mask_range_ps_512, {},
+      {x, b.like(x, highest), b.i32(kSmallerMagnitude | kClearSign), x,
+       b.ir().getInt16(0xffff), b.i32(4)});
+}
+
 // c[0] + x (c[1] + x (c[2] + ...))
 Value* horner(VectorBuilder& b, Value* x, std::span<const float> c) {
   Value* sum = b.like(x, c.back());
@@ -101,10 +124,7 @@ Value* exp_avx512(VectorBuilder& b, Value* x, ExpAccuracy accuracy) {
   std::span<const float> c;
   if (accuracy == ExpAccuracy::full) {
     r = subtract_ln2(b, x, n);
-    Value* table = b.f32_table("exp32", kExpTable32);
-    power =
-        call_x86(b, intrinsic::x86_avx512_vpermi2var_ps_512,
-                 {load_table(b, table, 0), index, load_table(b, table, 16)});
+    power = lookup32(b, "exp32", kExpTable32, index);
     c = kExpQuadratic32;
   } else {
     r = b.fnma(n, b.like(x, kLn2Fma[0]), x);
@@ -218,10 +238,10 @@ Value* log(VectorBuilder& b, Value* x) {
   return repair_log(b, x, b.add(high, b.add(f, low)));
 }
 
-template <int kDegree>
-Value* smooth(VectorBuilder& b, Value* x, const SmoothTable<kDegree>& table) {
-  const double last = double(kSmoothEntries - 1) * table.step;
-  Value* u = b.min_fast(b.like(x, last), b.abs(x));
+template <int kEntries, int kDegree>
+Value* smooth(VectorBuilder& b, Value* x,
+              const SmoothTable<kEntries, kDegree>& table, NanRule nan) {
+  Value* u = bounded_magnitude(b, x, (kEntries - 1) * table.step, nan);
   Value* round = b.like(x, kRoundToInteger);
   Value* shifted = b.fma(u, b.like(x, 1 / table.step), round);
   Value* t = b.fnma(b.sub(shifted, round), b.like(x, table.step), u);
@@ -229,14 +249,22 @@ Value* smooth(VectorBuilder& b, Value* x, const SmoothTable<kDegree>& table) {
   Value* sum = nullptr;
   for (int power = kDegree; power >= 0; --power) {
     const std::string name = table.name + ("." + std::to_string(power));
-    Value* c = lookup16(b, name, table.coefficients[power], index);
+    const auto& row = table.coefficients[power];
+    Value* c = kEntries == 16 ? lookup16(b, name, row, index)
+                              : lookup32(b, name, row, index);
     sum = sum == nullptr ? c : b.fma(sum, t, c);
   }
   return sum;
 }
 
-template Value* smooth(VectorBuilder&, Value*, const SmoothTable<5>&);
-template Value* smooth(VectorBuilder&, Value*, const SmoothTable<6>&);
+template Value* smooth(VectorBuilder&, Value*, const SmoothTable<16, 5>&,
+                       NanRule);
+template Value* smooth(VectorBuilder&, Value*, const SmoothTable<16, 6>&,
+                       NanRule);
+template Value* smooth(VectorBuilder&, Value*, const SmoothTable<32, 4>&,
+                       NanRule);
+template Value* smooth(VectorBuilder&, Value*, const SmoothTable<32, 5>&,
+                       NanRule);
 
 Value* relu_by_product(VectorBuilder& b, Value* x) {
   if (b.level() == CpuLevel::avx512) {

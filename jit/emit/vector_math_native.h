@@ -17,9 +17,13 @@ Value* exp(VectorBuilder& b, Value* x, ExpRange range = ExpRange::any,
            ExpAccuracy accuracy = ExpAccuracy::full);
 Value* log(VectorBuilder& b, Value* x);
 
-// table(min(|x|, last interval)); NaN stays NaN.
-template <int kDegree>
-Value* smooth(VectorBuilder& b, Value* x, const SmoothTable<kDegree>& table);
+// What becomes of NaN: it stays, or gives any finite value.
+enum class NanRule { keep, lose };
+
+// table(min(|x|, last interval)). Tables of 32 entries need b.long_tables().
+template <int kEntries, int kDegree>
+Value* smooth(VectorBuilder& b, Value* x,
+              const SmoothTable<kEntries, kDegree>& table, NanRule nan);
 
 // x where x > 0, zero of x's sign below, NaN for minus infinity (0 * inf).
 Value* relu_by_product(VectorBuilder& b, Value* x);

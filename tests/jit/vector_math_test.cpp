@@ -75,9 +75,30 @@ double ulp_size(double value) {
   return std::ldexp(1.0, std::ilogb(magnitude) - 23);
 }
 
-UnaryKernel compile(const Function& function, CpuLevel level) {
-  return UnaryKernel(level, [&](VectorBuilder& b,
-                                std::span<Value* const> args) {
+// What the functions' code depends on.
+struct Variant {
+  CpuLevel level;
+  bool long_tables;
+
+  std::string name() const {
+    return std::string(cpu_level_name(level)) +
+           (long_tables ? "_long_tables" : "");
+  }
+};
+
+std::vector<Variant> host_variants() {
+  std::vector<Variant> variants;
+  for (CpuLevel level : testing::host_levels()) {
+    variants.push_back({level, false});
+    if (level == CpuLevel::avx512) variants.push_back({level, true});
+  }
+  return variants;
+}
+
+UnaryKernel compile(const Function& function, const Variant& variant) {
+  return UnaryKernel(variant.level, [&](VectorBuilder& b,
+                                        std::span<Value* const> args) {
+    b.set_long_tables(variant.long_tables);
     b.loop(b.i64(0), args[2], b.i64(b.lanes()), [&](Value* i) {
       Value* x = b.load(DType::f32, b.offset(args[0], b.f32(), i));
       b.store(DType::f32, function.emit(b, x), b.offset(args[1], b.f32(), i));
@@ -137,8 +158,8 @@ std::vector<float> specials() {
 class VectorMathSweep : public ::testing::TestWithParam<Function> {
  protected:
   void SetUp() override {
-    for (CpuLevel level : testing::host_levels()) {
-      kernels_.push_back(compile(GetParam(), level));
+    for (const Variant& variant : variants_) {
+      kernels_.push_back(compile(GetParam(), variant));
     }
     worst_.resize(kernels_.size());
   }
@@ -166,6 +187,7 @@ class VectorMathSweep : public ::testing::TestWithParam<Function> {
   }
 
   MathBound bound_ = bound_of(GetParam().name);
+  std::vector<Variant> variants_ = host_variants();
   std::vector<UnaryKernel> kernels_;
   std::vector<Worst> worst_;
   std::vector<float> inputs_;
@@ -179,15 +201,14 @@ TEST_P(VectorMathSweep, StaysWithinItsBound) {
   for (float x : specials()) push(x);
   flush();
 
-  const std::vector<CpuLevel> levels = testing::host_levels();
-  for (size_t k = 0; k < levels.size(); ++k) {
-    const std::string level(cpu_level_name(levels[k]));
+  for (size_t k = 0; k < variants_.size(); ++k) {
+    const std::string variant = variants_[k].name();
     const Worst& worst = worst_[k];
-    EXPECT_LE(worst.ulp, bound_.ulp) << level << " at " << worst.ulp_at;
+    EXPECT_LE(worst.ulp, bound_.ulp) << variant << " at " << worst.ulp_at;
     EXPECT_LE(worst.absolute, bound_.absolute)
-        << level << " at " << worst.absolute_at;
-    EXPECT_EQ(worst.wrong, "") << level;
-    RecordProperty(level + "_ulp", std::to_string(worst.ulp));
+        << variant << " at " << worst.absolute_at;
+    EXPECT_EQ(worst.wrong, "") << variant;
+    RecordProperty(variant + "_ulp", std::to_string(worst.ulp));
   }
 }
 
