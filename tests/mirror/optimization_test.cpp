@@ -65,6 +65,51 @@ class Dropping : public nn::Custom<Dropping> {
   nn::Ref<nn::Dropout> drop;
 };
 
+class DerivedConv : public nn::Conv2d {
+ public:
+  using Conv2d::Conv2d;
+};
+
+class WithDerived : public nn::Custom<WithDerived> {
+ public:
+  WithDerived() : Custom("M", {"x"}) {
+    conv = register_module(
+        "conv", nn::ModuleRef(std::make_shared<DerivedConv>(2, 4, 1)));
+    bn = register_module("bn", nn::BatchNorm2d::create(4));
+  }
+  Value forward(Value x) { return bn(conv(x)); }
+  nn::ModuleRef conv;
+  nn::Ref<nn::BatchNorm2d> bn;
+};
+
+class InARow : public nn::Custom<InARow> {
+ public:
+  InARow() : Custom("Once", {"x"}) {
+    conv = register_module("conv", nn::Conv1d::create(2, 3, 1));
+    one = register_module("one", nn::BatchNorm1d::create(3));
+    three = register_module(
+        "three", nn::BatchNorm1d::create(3, 1e-5, 0.1, /*affine=*/false));
+  }
+  Value forward(Value x) { return three(one(conv(x))); }
+  nn::Ref<nn::Conv1d> conv;
+  nn::Ref<nn::BatchNorm1d> one, three;
+};
+
+class WithDropout : public nn::Custom<WithDropout> {
+ public:
+  WithDropout() : Custom("M", {"x"}) {
+    base = Convolutions::create();
+    conv1 = register_module("conv1", base->conv1);
+    bn1 = register_module("bn1", base->bn1);
+    drop = register_module("drop", nn::Dropout::create(0.5));
+  }
+  Value forward(Value x) { return drop(relu(bn1(conv1(x)))) + 1; }
+  nn::Ref<Convolutions> base;
+  nn::Ref<nn::Conv2d> conv1;
+  nn::Ref<nn::BatchNorm2d> bn1;
+  nn::Ref<nn::Dropout> drop;
+};
+
 class Optimization : public Case {
  protected:
   void optimized(const nn::Ref<fx::GraphModule>& gm, const ValueList& inputs) {
@@ -108,6 +153,55 @@ MIRROR_CASE(Optimization, without_dropout) {
 
 MIRROR_CASE(Optimization, fuse_in_training) {
   expect_error([] { passes::fuse(Convolutions::create()); });
+}
+
+MIRROR_CASE(Optimization, fuse_exact_classes_only) {
+  const auto gm = fx::symbolic_trace(filled(WithDerived::create()));
+  expect_graph(passes::fuse(gm, /*no_trace=*/true));
+}
+
+MIRROR_CASE(Optimization, fuse_two_in_a_row) {
+  optimized(passes::fuse(filled(InARow::create())), {fill({2, 2, 5}, 1)});
+}
+
+MIRROR_CASE(Optimization, patterns_of_modules) {
+  const auto gm = fx::symbolic_trace(filled(Convolutions::create()));
+  std::string names;
+  for (const fx::Node* node : gm->graph().nodes())
+    if (passes::matches_module_pattern<nn::Conv2d, nn::BatchNorm2d>(*gm, *node))
+      names += (names.empty() ? "" : " ") + std::string(node->name());
+  expect_text("matches", names);
+  passes::replace_node_module(*gm, *gm->graph().find_node("bn2"),
+                              nn::ReLU::create());
+  expect_text("replaced", gm->get_submodule("bn2").type_name());
+  expect_outputs(gm, {fill({1, 2, 5, 5}, 1)});
+}
+
+MIRROR_CASE(Optimization, extracted_subgraph) {
+  const auto model = filled(Convolutions::create());
+  const auto gm = fx::symbolic_trace(model);
+  auto node = [&](const char* name) { return gm->graph().find_node(name); };
+  const auto made = passes::extract_subgraph(
+      *model, {node("relu"), node("conv2")}, {node("bn1")},
+      {node("conv2"), node("relu")});
+  expect_graph(made);
+  expect_code(made);
+  expect_outputs(made, {fill({1, 4, 5, 5}, 1)});
+  expect_error([&] {
+    passes::extract_subgraph(*model, {node("bn2")}, {node("bn1")},
+                             {node("bn2")});
+  });
+}
+
+MIRROR_CASE(Optimization, for_inference) {
+  const auto model = filled(WithDropout::create());
+  const auto compiled = passes::optimize_for_inference(model);
+  EXPECT_NE(compiled->native_forward(), nullptr);
+  optimized(compiled, {fill({1, 2, 5, 5}, 1)});
+  const auto unfused = passes::optimize_for_inference(
+      model, {.conv_bn_fuse = false, .compile = false});
+  expect_graph(unfused);
+  EXPECT_EQ(unfused->native_forward(), nullptr);
 }
 
 }  // namespace fxjit::mirror

@@ -6,6 +6,7 @@
 #include "fxjit/fx/passes/fuser_utils.h"
 #include "fxjit/fx/passes/graph_drawer.h"
 #include "fxjit/fx/passes/graph_manipulation.h"
+#include "fxjit/fx/passes/graph_transform_observer.h"
 #include "fxjit/fx/passes/merge_matmul.h"
 #include "fxjit/fx/passes/net_minimizer.h"
 #include "fxjit/fx/passes/normalize.h"

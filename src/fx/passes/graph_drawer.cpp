@@ -163,7 +163,10 @@ class Writer {
       if (buffer.defined()) add_weight(node, name, buffer.tensor(), false);
   }
 
-  static std::string color(const Node& node) {
+  std::string color(const Node& node) const {
+    if (options_.fill_color)
+      if (const std::string color = options_.fill_color(node); !color.empty())
+        return color;
     switch (node.op()) {
       case Opcode::placeholder:
         return "\"AliceBlue\"";

@@ -54,21 +54,28 @@ nn::ModuleRef fused_linear(const nn::Linear& linear,
   return fused;
 }
 
+// As this very class: derived ones may compute something else.
+template <typename T>
+const T* exactly(const nn::Module& module) {
+  return typeid(module) == typeid(T) ? static_cast<const T*>(&module) : nullptr;
+}
+
 // Null when the layers do not fit together.
 nn::ModuleRef fused(const nn::Module& layer, const nn::Module& norm) {
-  const auto* const bn = dynamic_cast<const nn::BatchNormBase*>(&norm);
-  if (!bn || !bn->running_mean.defined()) return {};
-  const bool flat = dynamic_cast<const nn::BatchNorm1d*>(bn);
-  const auto* const conv1d = dynamic_cast<const nn::Conv1d*>(&layer);
-  const auto* const conv2d = dynamic_cast<const nn::Conv2d*>(&layer);
-  const auto* const linear = dynamic_cast<const nn::Linear*>(&layer);
+  const bool flat = exactly<nn::BatchNorm1d>(norm);
+  if (!flat && !exactly<nn::BatchNorm2d>(norm)) return {};
+  const auto& bn = dynamic_cast<const nn::BatchNormBase&>(norm);
+  if (!bn.running_mean.defined()) return {};
+  const auto* const conv1d = exactly<nn::Conv1d>(layer);
+  const auto* const conv2d = exactly<nn::Conv2d>(layer);
+  const auto* const linear = exactly<nn::Linear>(layer);
   const bool fits = flat ? conv1d || linear : conv2d != nullptr;
   if (!fits) return {};
   if (layer.training() || norm.training())
     throw AssertionError("Fusion only for eval!");
-  nn::ModuleRef made = conv1d   ? fused_conv(*conv1d, *bn)
-                       : conv2d ? fused_conv(*conv2d, *bn)
-                                : fused_linear(*linear, *bn);
+  nn::ModuleRef made = conv1d   ? fused_conv(*conv1d, bn)
+                       : conv2d ? fused_conv(*conv2d, bn)
+                                : fused_linear(*linear, bn);
   made->eval();
   return made;
 }
@@ -90,8 +97,10 @@ class DropoutRemover : public Transformer {
 
 }  // namespace
 
-nn::Ref<GraphModule> fuse(nn::Module& model) {
-  const nn::Ref<GraphModule> traced = symbolic_trace(model);
+nn::Ref<GraphModule> fuse(nn::Module& model, bool no_trace) {
+  auto* const as_graph = dynamic_cast<GraphModule*>(&model);
+  const nn::Ref<GraphModule> traced =
+      no_trace && as_graph ? as_graph->copy() : symbolic_trace(model);
   std::unique_ptr<Graph> graph = traced->graph().copy();
   std::unordered_map<const nn::Module*, int> calls;
   const std::vector<Node*> nodes = graph->find_nodes(Opcode::call_module);
@@ -126,6 +135,41 @@ nn::Ref<GraphModule> fuse(nn::Module& model) {
 
 nn::Ref<GraphModule> remove_dropout(nn::Module& model) {
   return DropoutRemover(symbolic_trace(model)).transform();
+}
+
+nn::Ref<GraphModule> extract_subgraph(const nn::Module& module,
+                                      const std::vector<Node*>& nodes,
+                                      const std::vector<Node*>& inputs,
+                                      const std::vector<Node*>& outputs) {
+  auto graph = std::make_unique<Graph>();
+  std::unordered_map<const Node*, Node*> copies;
+  for (const Node* input : inputs)
+    copies[input] = graph->placeholder(input->name());
+  auto mapped = [&](Node* node) {
+    const auto copy = copies.find(node);
+    if (copy == copies.end())
+      throw KeyError(std::string(node->name()), node->error_context());
+    return copy->second;
+  };
+  for (const Node* node : nodes) {
+    Node* const copy = graph->node_copy(*node, mapped);
+    copies[node] = copy;
+  }
+  ValueList results;
+  for (Node* node : outputs) results.push_back(mapped(node));
+  graph->output(Value::list(std::move(results)));
+  graph->lint();
+  return GraphModule::create(module, std::move(graph));
+}
+
+void replace_node_module(GraphModule& module, const Node& node,
+                         nn::ModuleRef new_module) {
+  if (!node.is(Opcode::call_module))
+    throw AssertionError("[replace_node_module %" + std::string(node.name()) +
+                             "] node: expected a call_module, got " +
+                             std::string(opcode_name(node.op())),
+                         node.error_context());
+  put_member(module, node.target_name(), std::move(new_module));
 }
 
 }  // namespace fxjit::fx::passes

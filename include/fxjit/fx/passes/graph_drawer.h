@@ -3,6 +3,7 @@
 // pydot writes them. Nothing is drawn here: give the text to `dot`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,8 @@ struct DrawerOptions {
   // Write the line of C++ that made each call.
   bool parse_stack_trace = false;
   std::string dot_graph_shape = "record";
+  // The colour of a node's box; empty text leaves it as it is.
+  std::function<std::string(const Node&)> fill_color = {};
 };
 
 // Made once from the module as it is; the texts do not follow later edits.
