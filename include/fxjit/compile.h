@@ -3,7 +3,9 @@
 // followed by recompile() drops the native code.
 //
 // A program is made for each tuple of input shapes (and of arguments that are not
-// tensors). All functions are thread-safe beside calls of the module.
+// tensors). Calls that cannot be compiled (wrapped functions, assertions on
+// tensors, writes that others may see) run by the interpreter, in their order,
+// between native parts with programs of their own. All functions are thread-safe beside calls of the module.
 #pragma once
 
 #include <cstddef>
@@ -58,11 +60,14 @@ void compile(fx::GraphModule& module, const CompileOptions& options = {});
 
 // Compiles for inputs like these (values of the placeholders, tensors real or
 // meta) and waits for it. False, and a warning logged, when these inputs stay
-// with the interpreter. UserError when the module was not compiled.
+// with the interpreter. Only up to the first node that does: what follows it is
+// compiled when a call comes there. UserError when the module was not compiled.
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs);
 
 // What was compiled, for each shape: steps, which ops each holds, which are
-// native; and why something is not. Empty when nothing was compiled.
+// native; and why something is not. A node that stays with the interpreter ends
+// a part of the graph; the next part is listed under the shapes that came out.
+// Empty when nothing was compiled.
 std::string report(const fx::GraphModule& module);
 
 // One step of a compiled program, averaged over calls.

@@ -159,6 +159,10 @@ std::vector<Value> bind(const Op& op, std::span<const Value> args,
 // parameter "inplace" that is True.
 bool writes_input(const OpCall& call);
 
+// Whether the call writes running statistics among its arguments: batch norm in
+// training.
+bool writes_statistics(const OpCall& call);
+
 // Shape rule, eager kernel. `args` are bound. Errors name op and source.
 Value infer(const OpCall& call);
 Value run_eager(const OpCall& call);

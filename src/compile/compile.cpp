@@ -47,7 +47,9 @@ void compile(fx::GraphModule& module, const CompileOptions& options) {
 
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {
   if (environment().interpreter_only) return false;
-  return require(module, "prepare")->get(inputs)->native();
+  const auto shape = require(module, "prepare")->get(inputs);
+  const fx::Node* stop = shape->part().stop;
+  return shape->native() || (stop && !stop->next()->is(fx::Opcode::output));
 }
 
 std::string report(const fx::GraphModule& module) {

@@ -8,7 +8,6 @@
 #include "src/compile/background.h"
 #include "src/compile/dump.h"
 #include "src/compile/environment.h"
-#include "src/compile/machine_limits.h"
 #include "src/program/kernel_plan.h"
 #include "src/program/planner.h"
 #include "src/support/cpu_quota.h"
@@ -62,6 +61,7 @@ int thread_count(const CompileOptions& options) {
 CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
                                CompileOptions options)
     : module_(std::move(module)),
+      parts_(*module_),
       options_(std::move(options)),
       threads_(thread_count(options_)),
       engine_(Engine::shared(options_)),
@@ -71,15 +71,19 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
 
 bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   if (!have_data(inputs)) return false;  // The interpreter infers shapes.
-  std::shared_ptr<const CompiledShape> shape = shapes_.find(inputs);
+  Shape shape = shapes_.find(inputs);
   if (!shape) {
     if (options_.new_shape == CompileOptions::NewShape::behind) {
-      compile_behind(inputs);
+      compile_behind(from_start(inputs));
       return false;
     }
     shape = get(inputs);
   }
-  if (!shape->native()) return false;
+  if (!shape->compiled()) return false;
+  if (!shape->whole()) {
+    *result = staged_run().run(inputs, std::move(shape));
+    return true;
+  }
   try {
     *result = shape->run(inputs, blocks_);
   } catch (const IndexError&) {
@@ -88,40 +92,131 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   return true;
 }
 
-std::shared_ptr<const CompiledShape> CompiledModule::get(
-    std::span<const Value> inputs) {
-  if (auto shape = shapes_.find(inputs)) return shape;
+StagedRun CompiledModule::staged_run() {
+  return StagedRun(
+      *module_, parts_,
+      [this](const fx::Node& begin, const GraphParts::Known& known) {
+        return next_part(begin, known);
+      },
+      blocks_);
+}
+
+CompiledModule::Shape CompiledModule::next_part(
+    const fx::Node& begin, const GraphParts::Known& known) {
+  const Request request{&begin, {}, known};
+  if (Shape shape = find(request)) return shape;
+  if (options_.new_shape == CompileOptions::NewShape::wait) return get(request);
+  compile_behind(request);
+  return nullptr;
+}
+
+CompiledModule::Request CompiledModule::from_start(
+    std::span<const Value> inputs) const {
+  return {nullptr, inputs, nullptr};
+}
+
+std::optional<ValueList> CompiledModule::key_of(const Request& request) const {
+  if (!request.begin)
+    return ValueList(request.inputs.begin(), request.inputs.end());
+  const GraphParts::Nodes* reads = parts_.read_by(request.begin);
+  if (!reads) return std::nullopt;
+  ValueList key{Value(const_cast<fx::Node*>(request.begin))};
+  for (const fx::Node* node : *reads) key.push_back(request.known(*node));
+  return key;
+}
+
+CompiledModule::Shape CompiledModule::find(const Request& request) const {
+  if (!request.begin) return shapes_.find(request.inputs);
+  const std::optional<ValueList> key = key_of(request);
+  return key ? shapes_.find(*key) : nullptr;
+}
+
+CompiledModule::Shape CompiledModule::get(std::span<const Value> inputs) {
+  return get(from_start(inputs));
+}
+
+CompiledModule::Shape CompiledModule::get(const Request& request) {
+  if (Shape shape = find(request)) return shape;
   std::lock_guard lock(compile_mutex_);
-  if (auto shape = shapes_.find(inputs)) return shape;
-  return make(inputs);
+  if (Shape shape = find(request)) return shape;
+  return make(request);
 }
 
 // What cannot be compiled is remembered as such, so that it is tried once; the
-// same reason is reported once, for whatever shapes. Errors of the user's making are left to the interpreter, which
-// finds them again with the values at hand.
-std::shared_ptr<const CompiledShape> CompiledModule::make(
-    std::span<const Value> inputs) {
+// same reason is reported once, for whatever shapes. Errors of the user's making
+// are left to the interpreter, which finds them again with the values at hand.
+CompiledModule::Shape CompiledModule::make(const Request& request) {
+  // A number that an interpreted node makes anew in each call is no reason to
+  // compile each time.
+  constexpr int kMostVariants = 8;
+  if (const auto key = key_of(request);
+      key && request.begin && variants_[hash_inputs(*key)] >= kMostVariants)
+    return nullptr;
   CompiledShape::Parts parts;
   try {
-    parts = build(inputs);
+    parts = build(request);
   } catch (const Error& error) {
     parts = {};
+    parts.begin = request.begin;
     parts.why_not = error.message();
-    if (reported_.insert(error.what()).second)
-      log(LogLevel::warning,
-          "a call stays with the interpreter: " + std::string(error.what()));
+    note_reason(error.what());
   }
-  parts.signature = signature_of(inputs);
+  const ValueList key = *key_of(request);
+  const size_t hash = hash_inputs(key);
+  if (request.begin) ++variants_[hash];
+  parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
-  shapes_.add(hash_inputs(inputs), shape);
+  shapes_.add(hash, shape);
   return shape;
 }
 
-CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
-  Stopwatch watch;
+void CompiledModule::note_reason(const std::string& full) {
+  if (reported_.insert(full).second)
+    log(LogLevel::warning, "a call stays with the interpreter: " + full);
+}
+
+CompiledShape::Parts CompiledModule::build(const Request& request) {
+  std::map<const fx::Node*, const Value*> inputs;
+  if (!request.begin) {
+    size_t next = 0;
+    for (const fx::Node* node : module_->graph().placeholders())
+      inputs[node] = &request.inputs[next++];
+  }
+  const GraphParts::Known known =
+      request.begin ? request.known
+                    : [&inputs](const fx::Node& node) -> const Value& {
+                        return *inputs.at(&node);
+                      };
+  passes::Part part =
+      parts_.take(request.begin, known, [this] { shapes_.clear(); });
   CompiledShape::Parts parts;
+  if (part.stop) {
+    try {
+      std::rethrow_exception(part.why);
+    } catch (const Error& error) {
+      parts.why_stop = error.message();
+      note_reason(error.what());
+    }
+  }
+  if (!part.stop || !part.outputs.empty())
+    build_program(std::move(part.model), parts);
+  parts.begin = request.begin;
+  parts.stop = part.stop;
+  parts.dead = parts_.dead_after(request.begin, part.stop);
+  parts.reads_attributes = std::any_of(
+      part.inputs.begin(), part.inputs.end(), [](const fx::Node* node) {
+        return node->is(fx::Opcode::get_attr);
+      });
+  parts.inputs = std::move(part.inputs);
+  parts.outputs = std::move(part.outputs);
+  return parts;
+}
+
+void CompiledModule::build_program(passes::ModelGraph normalized,
+                                   CompiledShape::Parts& parts) {
+  Stopwatch watch;
   const passes::ModelGraph model =
-      passes::run_pipeline(*module_, inputs, pipeline_options());
+      passes::run_pipeline(std::move(normalized), pipeline_options());
   program::PlanOptions plan_options;
   plan_options.level = engine_.level();
   plan_options.strict_sums = options_.strict_sums;
@@ -162,7 +257,6 @@ CompiledShape::Parts CompiledModule::build(std::span<const Value> inputs) {
   run.program = std::move(program);
   parts.executable =
       std::make_unique<program::Executable>(std::move(run));
-  return parts;
 }
 
 passes::PipelineOptions CompiledModule::pipeline_options() const {
@@ -177,17 +271,32 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   return options;
 }
 
-void CompiledModule::compile_behind(std::span<const Value> inputs) {
-  const size_t hash = hash_inputs(inputs);
+void CompiledModule::compile_behind(const Request& request) {
+  // Shapes only: what the caller holds may be gone by then.
+  ValueList inputs = signature_of(request.inputs);
+  std::map<const fx::Node*, Value> known;
+  size_t hash = hash_inputs(inputs);
+  if (request.begin) {
+    ValueList values{Value(const_cast<fx::Node*>(request.begin))};
+    for (const fx::Node* node : parts_.read_from(*request.begin)) {
+      values.push_back(request.known(*node));
+      known[node] = signature_of({&values.back(), 1})[0];
+    }
+    hash = hash_inputs(values);
+  }
   {
     std::lock_guard lock(pending_mutex_);
     if (!pending_.insert(hash).second) return;
   }
   BackgroundCompiler::shared().submit(
-      [weak = weak_from_this(), signature = signature_of(inputs), hash] {
+      [weak = weak_from_this(), begin = request.begin,
+       inputs = std::move(inputs), known = std::move(known), hash] {
         const std::shared_ptr<CompiledModule> self = weak.lock();
         if (!self) return;
-        self->get(signature);
+        self->get(Request{begin, inputs,
+                          [&known](const fx::Node& node) -> const Value& {
+                            return known.at(&node);
+                          }});
         std::lock_guard lock(self->pending_mutex_);
         self->pending_.erase(hash);
       });
@@ -197,49 +306,6 @@ std::string CompiledModule::report() const {
   std::string text;
   for (const auto& shape : shapes_.all()) text += shape->report();
   return text;
-}
-
-Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
-  const std::shared_ptr<const CompiledShape> shape = get(inputs);
-  if (!shape->native())
-    throw UserError("profile: these inputs have no compiled program: " +
-                    shape->why_not());
-  const program::Executable& executable = shape->executable();
-  const program::Program& program = executable.program();
-  Profile result = shape->timings();
-  result.arena_bytes = static_cast<size_t>(program.arena_bytes);
-  result.packed_bytes = weights_.bytes();
-  std::vector<double> whole;
-  Stopwatch watch;
-  for (int i = 0; i < calls; ++i) {
-    watch.lap_ms();
-    shape->run(inputs, blocks_);
-    whole.push_back(watch.lap_ms() * 1e3);
-  }
-  std::nth_element(whole.begin(), whole.begin() + calls / 2, whole.end());
-  result.call_microseconds = whole.empty() ? 0 : whole[whole.size() / 2];
-  const MachineLimits& limits = machine_limits(engine_);
-  program::StepTimes times;
-  times.nanoseconds.resize(program.steps.size());
-  for (int i = 0; i < calls; ++i) shape->run(inputs, blocks_, &times);
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    const program::Step& step = program.steps[i];
-    const auto* external = std::get_if<program::ExternStep>(&step.body);
-    StepProfile row;
-    row.label = step.label;
-    row.nodes = step.nodes;
-    row.native = !external || external->kernel->native();
-    const double ns = times.nanoseconds[i] / std::max(1, calls);
-    row.microseconds = ns / 1e3;
-    if (ns > 0) {
-      row.gflops = executable.plans()[i].flops / ns;
-      row.gigabytes = executable.plans()[i].bytes / ns;
-      row.of_limit =
-          limits.nanoseconds(executable.plans()[i], threads_) / ns;
-    }
-    result.steps.push_back(std::move(row));
-  }
-  return result;
 }
 
 }  // namespace fxjit

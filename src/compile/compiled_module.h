@@ -1,14 +1,19 @@
 // The native forward of one GraphModule: finds the program for the inputs of a
-// call, or has it made. Shared by all calling threads.
+// call, or has it made; graphs with nodes that stay with the interpreter have a
+// program for each part between (see staged_run.h). Shared by all calling
+// threads.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "fxjit/compile.h"
 #include "src/compile/engine.h"
 #include "src/compile/shape_table.h"
+#include "src/compile/staged_run.h"
 #include "src/compile/weight_store.h"
 #include "src/passes/pipeline.h"
 
@@ -22,18 +27,38 @@ class CompiledModule : public fx::NativeForward,
 
   bool run(std::span<const Value> inputs, Value* result) override;
 
-  // The entry for these inputs, compiled now if there is none.
+  // The entry for these inputs, compiled now if there is none: for the whole
+  // graph or the part that it begins with.
   std::shared_ptr<const CompiledShape> get(std::span<const Value> inputs);
   std::string report() const;
   Profile profile(std::span<const Value> inputs, int calls);
 
  private:
-  std::shared_ptr<const CompiledShape> make(std::span<const Value> inputs);
-  CompiledShape::Parts build(std::span<const Value> inputs);
+  using Shape = std::shared_ptr<const CompiledShape>;
+  // What an entry is found by, and what its part is made from.
+  struct Request {
+    const fx::Node* begin = nullptr;    // Null: the graph's beginning.
+    std::span<const Value> inputs;      // Of the module, if it is.
+    GraphParts::Known known;            // Else what was computed before.
+  };
+
+  Request from_start(std::span<const Value> inputs) const;
+  // Nothing when no part was taken there before.
+  std::optional<ValueList> key_of(const Request& request) const;
+  Shape find(const Request& request) const;
+  Shape get(const Request& request);
+  Shape make(const Request& request);
+  CompiledShape::Parts build(const Request& request);
+  void build_program(passes::ModelGraph normalized,
+                     CompiledShape::Parts& parts);
+  void note_reason(const std::string& full);  // Reports it once.
+  Shape next_part(const fx::Node& begin, const GraphParts::Known& known);
+  StagedRun staged_run();
   passes::PipelineOptions pipeline_options() const;
-  void compile_behind(std::span<const Value> inputs);
+  void compile_behind(const Request& request);
 
   const nn::Ref<fx::GraphModule> module_;
+  GraphParts parts_;
   const CompileOptions options_;
   const int threads_;
   Engine& engine_;
@@ -42,6 +67,9 @@ class CompiledModule : public fx::NativeForward,
   ShapeTable shapes_;
   std::mutex compile_mutex_;  // One compilation of this module at a time.
   std::set<std::string> reported_;  // Why calls stay with the interpreter.
+  // Programs made for the same shapes at the same node, which then differ in
+  // numbers: see make().
+  std::map<size_t, int> variants_;
   std::mutex pending_mutex_;
   std::set<size_t> pending_;  // Hashes of inputs queued for the background.
 };

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <cstring>
 
 #include "src/support/small_array.h"
 
@@ -96,18 +97,38 @@ void make_outputs(const Program& program, support::BlockPool& blocks,
 // another dtype than its base.
 Tensor known_output(const Program::Output& output, const Tensor& base) {
   const TensorSpec& spec = output.spec;
-  if (!output.copied && output.byte_offset == 0 &&
-      spec.dtype == base.dtype() && spec.sizes == base.sizes() &&
-      spec.strides == base.strides())
+  if (output.byte_offset == 0 && spec.dtype == base.dtype() &&
+      spec.sizes == base.sizes() && spec.strides == base.strides())
     return base;
   const auto item = static_cast<int64_t>(dtype_size(spec.dtype));
   const int64_t start =
       base.offset() * static_cast<int64_t>(base.item_size()) / item;
-  const Tensor view = Tensor::view(base.storage(), spec.sizes, spec.dtype,
-                                   spec.strides,
-                                   start + output.byte_offset / item);
-  return output.copied ? view.clone() : view;
+  return Tensor::view(base.storage(), spec.sizes, spec.dtype, spec.strides,
+                      start + output.byte_offset / item);
 }
+
+// Outputs that must not share memory with others, each number of copy once.
+class Copies {
+ public:
+  Tensor operator()(int32_t copy, const Tensor& output) {
+    if (copy < 0) return output;
+    // Only the program's own memory is copied whole: a mapped file is not.
+    const Storage& from = *output.storage();
+    if (from.read_only()) return output.clone();
+    if (made_.size() <= static_cast<size_t>(copy))
+      made_.resize(static_cast<size_t>(copy) + 1);
+    auto& storage = made_[static_cast<size_t>(copy)];
+    if (!storage) {
+      storage = Storage::allocate(from.bytes());
+      std::memcpy(storage->data(), from.data(), from.bytes());
+    }
+    return Tensor::view(storage, output.sizes(), output.dtype(),
+                        output.strides(), output.offset());
+  }
+
+ private:
+  std::vector<std::shared_ptr<Storage>> made_;
+};
 
 }  // namespace
 
@@ -115,8 +136,11 @@ size_t hash_inputs(std::span<const Value> inputs) {
   size_t hash = inputs.size();
   for (const Value& input : inputs)
     visit_leaves(input, [&](const Value& leaf) {
-      hash = leaf.is_tensor() ? hash_tensor(hash, leaf.as_tensor())
-                              : mix(hash, static_cast<uint64_t>(leaf.kind()));
+      if (leaf.is_tensor())
+        hash = hash_tensor(hash, leaf.as_tensor());
+      else
+        hash = mix(hash, leaf.is_node() ? leaf.as_node()->id()
+                                        : static_cast<uint64_t>(leaf.kind()));
     });
   return hash;
 }
@@ -149,46 +173,63 @@ Value CompiledShape::run(std::span<const Value> inputs,
   parts_.executable->run({in.data(), in.size()}, {out.data(), out.size()},
                          times);
   size_t next = 0;
+  Copies copies;
   return map_leaves(program.result, [&](const Value& leaf) -> Value {
     if (!leaf.is_tensor()) return leaf;
     const Program::Output& output = program.outputs[next++];
     const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     const auto index = static_cast<size_t>(buffer.index);
     if (buffer.home == Home::output)
-      return Tensor::view(
-          made[index], output.spec.sizes, output.spec.dtype,
-          output.spec.strides,
-          output.byte_offset /
-              static_cast<int64_t>(dtype_size(output.spec.dtype)));
-    return known_output(output, buffer.home == Home::input
-                                    ? *given[index]
-                                    : program.constants[index]);
+      return copies(output.copy,
+                    Tensor::view(made[index], output.spec.sizes,
+                                 output.spec.dtype, output.spec.strides,
+                                 output.byte_offset /
+                                     static_cast<int64_t>(
+                                         dtype_size(output.spec.dtype))));
+    return copies(output.copy,
+                  known_output(output, buffer.home == Home::input
+                                           ? *given[index]
+                                           : program.constants[index]));
   });
 }
 
-std::string CompiledShape::report() const {
+std::string CompiledShape::heading() const {
   std::string text;
   for (const Value& input : parts_.signature) {
+    if (input.is_node()) continue;
     if (!text.empty()) text += ", ";
     text += input.is_tensor() ? input.as_tensor().describe() : repr(input);
   }
-  text = "inputs: " + text + "\n";
-  if (!native()) return text + "  interpreter: " + parts_.why_not + "\n";
-  const Program& program = parts_.executable->program();
+  if (!parts_.begin) return "inputs: " + text + "\n";
+  return "from %" + std::string(parts_.begin->name()) + " on: " + text + "\n";
+}
+
+std::string CompiledShape::report() const {
+  std::string text = heading();
+  if (!parts_.why_not.empty())
+    return text + "  interpreter: " + parts_.why_not + "\n";
   int number = 0;
-  for (const program::Step& step : program.steps) {
-    const auto* external = std::get_if<program::ExternStep>(&step.body);
+  const auto add = [&](const std::string& what, const std::string& label,
+                       const std::vector<std::string>& nodes) {
     char head[32];
     std::snprintf(head, sizeof head, "  %3d ", number++);
-    text += head;
-    text += external ? external->kernel->describe() : "generated";
-    text += external && !external->kernel->native() ? " (not native)" : "";
-    text += "  " + step.label;
-    if (!step.nodes.empty()) {
-      text += "  <-";
-      for (const std::string& node : step.nodes) text += " %" + node;
+    text += head + what + "  " + label;
+    if (!nodes.empty()) text += "  <-";
+    for (const std::string& node : nodes) text += " %" + node;
+  };
+  if (native())
+    for (const program::Step& step : parts_.executable->program().steps) {
+      const auto* external = std::get_if<program::ExternStep>(&step.body);
+      const bool eager = external && !external->kernel->native();
+      add((external ? external->kernel->describe() : "generated") +
+              (eager ? " (not native)" : ""),
+          step.label, step.nodes);
+      text += "\n";
     }
-    text += "\n";
+  if (parts_.stop) {
+    add("interpreter (not native)", std::string(parts_.stop->target_name()),
+        {std::string(parts_.stop->name())});
+    text += ": " + parts_.why_stop + "\n";
   }
   return text;
 }

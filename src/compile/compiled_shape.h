@@ -1,5 +1,8 @@
 // One compiled program of a module with what a call of it needs: the inputs it
 // serves, how outputs are made, what to report. Immutable and shared.
+//
+// It computes the whole graph, or a part of it that ends at a node which stays
+// with the interpreter (see staged_run.h).
 #pragma once
 
 #include <memory>
@@ -8,6 +11,7 @@
 #include <vector>
 
 #include "fxjit/compile.h"
+#include "fxjit/fx/node.h"
 #include "src/program/executable.h"
 #include "src/support/block_pool.h"
 
@@ -24,12 +28,28 @@ class CompiledShape {
     Profile timings;
     size_t code_bytes = 0;
     std::string why_not;  // Not empty: the interpreter serves these inputs.
+    // The part of the graph; `begin` null: from its beginning, `stop` null: to
+    // its end. `signature` starts with the node `begin`, if any.
+    const fx::Node* begin = nullptr;
+    const fx::Node* stop = nullptr;
+    std::string why_stop;
+    std::vector<const fx::Node*> inputs;   // As passes::Part.
+    bool reads_attributes = false;         // There are some among `inputs`.
+    std::vector<const fx::Node*> outputs;  // As passes::Part.
+    std::vector<const fx::Node*> dead;  // Known before and not read any more.
   };
 
   explicit CompiledShape(Parts parts) : parts_(std::move(parts)) {}
 
   bool serves(std::span<const Value> inputs) const;
   bool native() const { return parts_.executable != nullptr; }
+  // Serves calls of the module by itself.
+  bool whole() const {
+    return native() && !parts_.begin && !parts_.stop && !parts_.reads_attributes;
+  }
+  // Some of the graph need not be interpreted, as far as is known.
+  bool compiled() const { return native() || parts_.stop; }
+  const Parts& part() const { return parts_; }
   const std::string& why_not() const { return parts_.why_not; }
   const program::Executable& executable() const { return *parts_.executable; }
   const Profile& timings() const { return parts_.timings; }
@@ -42,6 +62,8 @@ class CompiledShape {
   std::string report() const;
 
  private:
+  std::string heading() const;
+
   Parts parts_;
 };
 

@@ -40,6 +40,11 @@ void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape) {
   publish(std::move(table));
 }
 
+void ShapeTable::clear() {
+  std::lock_guard lock(mutex_);
+  publish(std::make_unique<Table>());
+}
+
 void ShapeTable::drop_over_cap(Table& table, const Entry* keep) const {
   size_t total = 0;
   for (const auto& [hash, entry] : table) total += entry->shape->bytes();

@@ -29,6 +29,9 @@ class ShapeTable {
   // calls use them.
   void add(size_t hash, std::shared_ptr<const CompiledShape> shape);
 
+  // Drops all entries.
+  void clear();
+
   std::vector<std::shared_ptr<const CompiledShape>> all() const;
 
  private:

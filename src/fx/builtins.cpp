@@ -117,6 +117,12 @@ std::optional<Target> find_callable(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_python_function(std::string_view name) {
+  for (const Row& row : kRows)
+    if (row.name == name) return true;
+  return name.starts_with("math.") || name.starts_with("_operator.");
+}
+
 Value run_target(const Target& target, const ValueList& args,
                  const Kwargs& kwargs, SourceLocation source) {
   if (const Function* function = target.function())

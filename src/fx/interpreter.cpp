@@ -115,19 +115,23 @@ Value Interpreter::boxed_run(ValueList* args) {
   return run({}, std::move(initial));
 }
 
+void Interpreter::execute(const Node& node) {
+  current_ = &node;
+  try {
+    env.set(node, run_node(node));
+  } catch (Error& error) {
+    error.extend(extra_traceback
+                     ? "\n\nWhile executing " + node.format_node()
+                     : "",
+                 node.error_context());
+    throw;
+  }
+}
+
 Value Interpreter::run_nodes() {
   for (const Node* node : graph_.nodes()) {
     if (env.contains(*node)) continue;
-    current_ = node;
-    try {
-      env.set(*node, run_node(*node));
-    } catch (Error& error) {
-      error.extend(extra_traceback
-                       ? "\n\nWhile executing " + node->format_node()
-                       : "",
-                   node->error_context());
-      throw;
-    }
+    execute(*node);
     if (plan_)
       for (const Node* dead : plan_->dead_after(*node)) env.erase(*dead);
     if (node->is(Opcode::output)) return *env.find(*node);

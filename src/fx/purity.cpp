@@ -74,19 +74,32 @@ bool named_in_place(std::string_view method) {
 
 bool is_true(const Value& value) { return value.is_bool() && value.as_bool(); }
 
-// The argument "inplace" of ops that have one, by name or by position. What is
-// not known before the graph runs counts as true.
-bool writes_by_option(const ops::Op& op, const Node& node) {
-  const int position = op.index_of("inplace");
-  if (position < 0) return false;
+// The argument of this name, given by name or by position; null: its default.
+const Value* find_argument(const ops::Op& op, const Node& node,
+                           std::string_view name) {
+  const int position = op.index_of(name);
+  if (position < 0) return nullptr;
+  if (const Value* named = node.find_kwarg(name)) return named;
   const auto index = static_cast<size_t>(position);
-  const Value* option = node.find_kwarg("inplace");
-  if (!option && index < node.args().size()) option = &node.args()[index];
-  return option && (option->is_node() || is_true(*option));
+  return index < node.args().size() ? &node.args()[index] : nullptr;
+}
+
+// A flag of ops that have one. What is not known before the graph runs counts as
+// true.
+bool has_flag(const ops::Op& op, const Node& node, std::string_view name) {
+  const Value* const flag = find_argument(op, node, name);
+  return flag && (flag->is_node() || is_true(*flag));
+}
+
+// Batch norm in training writes its running statistics.
+bool writes_statistics(const ops::Op& op, const Node& node) {
+  const Value* const mean = find_argument(op, node, "running_mean");
+  return mean && !mean->is_none() && has_flag(op, node, "training");
 }
 
 bool op_is_impure(const ops::Op& op, const Node& node, bool impure_random) {
-  return impure(op.row.purity, impure_random) || writes_by_option(op, node);
+  return impure(op.row.purity, impure_random) || has_flag(op, node, "inplace") ||
+         writes_statistics(op, node);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace fxjit::fx {
 namespace {
 
-// The first proxy of the arguments; proxies of another tracer are refused.
+// The first proxy of the arguments; proxies of another tracer are refused, and
+// those of no tracer where the function would have to look at them.
 Proxy* find_proxy(const Function& function, const ValueList& args,
                   const Kwargs& kwargs, SourceLocation source) {
   Proxy* found = nullptr;
@@ -15,10 +16,16 @@ Proxy* find_proxy(const Function& function, const ValueList& args,
     if (!leaf.is_proxy()) return;
     auto* const proxy = dynamic_cast<Proxy*>(leaf.as_proxy());
     if (!found) found = proxy;
-    if (!proxy || found->tracer_id() == proxy->tracer_id()) return;
+    if (proxy && found->tracer_id() == proxy->tracer_id()) return;
+    if (!proxy && is_python_function(function.name)) return;
     ErrorContext context;
     context.op = function.name;
     context.source = source;
+    if (!proxy)
+      throw NotImplementedError("[" + function.name +
+                                    "] cannot be compiled: the target is not "
+                                    "in the op table",
+                                std::move(context));
     throw RuntimeError("Found multiple different tracers [" +
                            found->describe() + ", " + proxy->describe() +
                            "] while trying to trace operations " +

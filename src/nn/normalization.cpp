@@ -110,6 +110,9 @@ Value BatchNormBase::normalize(const Value& input) {
                        " input (got " + std::to_string(rank) + "D input)");
   }
   const bool use_batch = training() || !running_mean.defined();
+  if (training() && running_mean.defined() && input.is_tensor() &&
+      !input.as_tensor().is_meta())
+    method(num_batches_tracked.value(), "add_", {1});
   return functional::batch_norm(input, running_mean, running_var, weight, bias,
                                 use_batch, momentum, eps);
 }

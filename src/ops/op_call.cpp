@@ -93,6 +93,16 @@ bool writes_input(const OpCall& call) {
          call.args[static_cast<size_t>(i)].as_bool();
 }
 
+bool writes_statistics(const OpCall& call) {
+  const int mean = call.op.index_of("running_mean");
+  const int training = call.op.index_of("training");
+  if (mean < 0 || training < 0 || !call.has(static_cast<size_t>(mean)))
+    return false;
+  // What is not known before the call counts as true.
+  const Value& flag = call[static_cast<size_t>(training)];
+  return !flag.is_bool() || flag.as_bool();
+}
+
 namespace {
 
 template <typename E>

@@ -1,7 +1,6 @@
 #include "src/passes/graph_builder.h"
 
-#include <bit>
-
+#include "src/passes/call_key.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 
@@ -18,53 +17,9 @@ bool holds(const Value& value, bool (Value::*is)() const) {
   return found;
 }
 
-size_t hash_leaf(const Value& leaf) {
-  switch (leaf.kind()) {
-    case Value::Kind::node:
-      return std::hash<const void*>()(leaf.as_node());
-    case Value::Kind::boolean:
-    case Value::Kind::integer:
-      return std::hash<int64_t>()(leaf.as_int());
-    case Value::Kind::floating:
-      return std::hash<double>()(leaf.as_double());
-    case Value::Kind::string:
-      return std::hash<std::string_view>()(leaf.as_string());
-    default:
-      return static_cast<size_t>(leaf.kind());
-  }
-}
-
-// Stricter than same(): 1 and 1.0 and True are different arguments here.
-bool identical(const Value& a, const Value& b) {
-  if (a.kind() != b.kind()) return false;
-  if (a.is_float())  // 0.0 and -0.0 differ, NaN is NaN.
-    return std::bit_cast<uint64_t>(a.as_double()) ==
-           std::bit_cast<uint64_t>(b.as_double());
-  if (!a.is_sequence()) return same(a, b);
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!identical(a.at(i), b.at(i))) return false;
-  return true;
-}
-
-bool identical(const ValueList& a, const ValueList& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const Value& x, const Value& y) { return identical(x, y); });
-}
-
 bool same_view(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
          a.strides() == b.strides() && a.offset() == b.offset();
-}
-
-size_t call_hash(const ops::Op& op, const ValueList& args) {
-  size_t hash = std::hash<const void*>()(&op);
-  for (const Value& arg : args)
-    visit_leaves(arg, [&](const Value& leaf) {
-      hash = hash * 1099511628211u + hash_leaf(leaf);
-    });
-  return hash;
 }
 
 }  // namespace
@@ -133,14 +88,22 @@ const Tensor* GraphBuilder::constant_of(const Value& proxy) const {
   return &constants_[node->meta().at("constant").as_int()];
 }
 
+const void* GraphBuilder::constant_memory(const fx::Node& node) const {
+  if (!node.is(fx::Opcode::get_attr)) return &node;
+  const auto index = node.meta().at("constant").as_int();
+  return constants_[static_cast<size_t>(index)].storage().get();
+}
+
 Value GraphBuilder::proxy(fx::Node* node) {
   return Value::proxy(new Proxy(this, node));
 }
 
 Value GraphBuilder::placeholder(std::string_view name, const Value& val) {
-  fx::Node* node = graph_->placeholder(name);
-  node->set_val(val);
-  return proxy(node);
+  const auto point = last_input_ ? graph_->inserting_after(last_input_)
+                                 : graph_->inserting_before();
+  last_input_ = graph_->placeholder(name);
+  last_input_->set_val(val);
+  return proxy(last_input_);
 }
 
 Value GraphBuilder::constant(const Tensor& tensor, bool computed) {
@@ -171,16 +134,20 @@ ValueList GraphBuilder::nodes_of(const ValueList& args) {
 
 Value GraphBuilder::wrap_tensors(const Value& value) {
   return map_leaves(value, [&](const Value& leaf) {
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& tensor = leaf.as_tensor();
+    if (options_.changing && options_.changing->contains(tensor.storage().get()))
+      refuse("it reads what another call changes in place");
     // Made by a call without inputs: the graph's own tensors are attributes.
-    return leaf.is_tensor() ? constant(leaf.as_tensor(), true) : leaf;
+    return constant(tensor, true);
   });
 }
 
-void GraphBuilder::refuse_write() const {
+void GraphBuilder::refuse(const char* why) const {
   ErrorContext context;
   if (origin_) context = origin_->error_context();
-  throw NotImplementedError(
-      "cannot be compiled: the call changes its argument in place", context);
+  throw NotImplementedError(std::string("cannot be compiled: ") + why,
+                            std::move(context));
 }
 
 Value GraphBuilder::call(const ops::Op& op, ValueList args) {
@@ -188,11 +155,13 @@ Value GraphBuilder::call(const ops::Op& op, ValueList args) {
   const int64_t calls = ++calls_;
   last_op_ = &op;
   if (ops::writes_input({op, args})) {
-    if (!on_write_) refuse_write();
+    if (!on_write_) refuse("the call changes its argument in place");
     const Value result = on_write_(op, std::move(args));
     calls_ = calls;
     return result;
   }
+  if (ops::writes_statistics({op, args}))
+    refuse("the call updates running statistics");
   ValueList metas;
   metas.reserve(args.size());
   for (const Value& arg : args) metas.push_back(meta_of(arg));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fxjit/op.h"
@@ -30,6 +31,8 @@ class GraphBuilder {
     HasKernel has_kernel = nullptr;
     bool fold_constants = true;
     bool merge_equal = true;
+    // Memory that may change between calls; calls on it are refused.
+    const std::unordered_set<const Storage*>* changing = nullptr;
   };
 
   explicit GraphBuilder(Options options);
@@ -37,7 +40,7 @@ class GraphBuilder {
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
-  // A program input; `val` is a meta tensor.
+  // A program input, before all calls; `val` is a meta tensor.
   Value placeholder(std::string_view name, const Value& val);
   // A proxy of a parameter or other tensor that does not change. The same
   // tensor gives the same node. `computed`: no one else holds it, so that a
@@ -58,7 +61,8 @@ class GraphBuilder {
   // are refused.
   using WriteHandler = std::function<Value(const ops::Op&, ValueList args)>;
   void on_write(WriteHandler handler) { on_write_ = std::move(handler); }
-  [[noreturn]] void refuse_write() const;
+  // NotImplementedError naming the origin.
+  [[noreturn]] void refuse(const char* why) const;
 
   // Calls so far, decomposed or simplified ones as well, and the last one's op;
   // those of a WriteHandler do not count.
@@ -69,6 +73,8 @@ class GraphBuilder {
   static fx::Node* node_of(const Value& proxy);
   // The constant behind a proxy; null when it is not one.
   const Tensor* constant_of(const Value& proxy) const;
+  // The memory of a constant; of other nodes the node itself.
+  const void* constant_memory(const fx::Node& node) const;
 
  private:
   class Proxy;
@@ -89,6 +95,7 @@ class GraphBuilder {
 
   Options options_;
   std::unique_ptr<fx::Graph> graph_;
+  fx::Node* last_input_ = nullptr;
   std::vector<Tensor> constants_;
   std::unordered_map<const void*, fx::Node*> constant_nodes_;
   std::unordered_multimap<size_t, fx::Node*> known_calls_;

@@ -34,11 +34,8 @@ bool contains(const std::vector<int32_t>& list, int32_t item) {
 
 }  // namespace
 
-MemoryClasses::MemoryClasses(const fx::Graph& graph)
-    : order_(graph.id_bound()), places_(graph.id_bound()) {
-  int32_t next = 0;
-  for (const fx::Node* node : graph.nodes()) order_[node->id()] = next++;
-}
+MemoryClasses::MemoryClasses(const std::vector<int32_t>& order)
+    : order_(order), places_(order.size()) {}
 
 void MemoryClasses::add(const fx::Node& node, bool fresh) {
   Place& own = places_[node.id()];

@@ -14,10 +14,12 @@ bool gives_fresh_memory(const ops::Op& op);
 
 class MemoryClasses {
  public:
-  explicit MemoryClasses(const fx::Graph& graph);
+  // `order`: positions by node id; it must outlive this.
+  explicit MemoryClasses(const std::vector<int32_t>& order);
 
   // In graph order, once per node. `fresh`: its result is memory of its own;
-  // else it may be that of any argument. Inputs and attributes are the caller's.
+  // else it may be that of any argument. Inputs, attributes and nodes not added
+  // are the caller's.
   void add(const fx::Node& node, bool fresh);
   // `writer` wrote its argument `written` and returns it.
   void add_write(const fx::Node& writer, const fx::Node& written);
@@ -36,7 +38,7 @@ class MemoryClasses {
   };
   const Place& place(const fx::Node& node) const { return places_[node.id()]; }
 
-  std::vector<int32_t> order_;
+  const std::vector<int32_t>& order_;
   std::vector<Place> places_;
   // By memory:
   std::vector<std::vector<const fx::Node*>> members_;

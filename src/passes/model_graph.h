@@ -46,6 +46,9 @@ struct ModelGraph {
   std::unique_ptr<fx::Graph> graph;
   std::vector<Tensor> constants;  // get_attr "constant_<i>" names constants[i].
   std::map<std::string, Region, std::less<>> regions;  // call_module targets.
+  // For each tensor of the result whose memory it is: equal numbers may share
+  // it, others must not, even where their calls were merged. Empty: not known.
+  std::vector<int32_t> result_owners;
 
   const Tensor& constant(const fx::Node& node) const;
   const Region& region(const fx::Node& node) const;

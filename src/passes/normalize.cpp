@@ -1,7 +1,10 @@
 #include "src/passes/normalize.h"
 
+#include "fxjit/fx/wrap.h"
+#include "fxjit/nn/module_types.h"
 #include "src/passes/graph_builder.h"
 #include "src/passes/memory_classes.h"
+#include "src/passes/result_owners.h"
 
 namespace fxjit::passes {
 namespace {
@@ -31,52 +34,117 @@ bool has_tensor(const ValueList& values) {
 
 class Normalizer {
  public:
-  Normalizer(const fx::GraphModule& module, std::span<const Value> inputs)
-      : module_(module),
-        inputs_(inputs),
-        builder_(GraphBuilder::Options{}),
-        memory_(module.graph()) {
+  explicit Normalizer(const PartRequest& request)
+      : request_(request),
+        module_(request.module),
+        builder_({.changing = &request.changing}),
+        values_(request.order.size()),
+        have_(request.order.size()),
+        memory_(request.order),
+        owners_(values_, builder_) {
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
   }
 
-  ModelGraph run() {
-    values_.resize(module_.graph().id_bound());
-    Value result;
-    for (fx::Node* node : module_.graph().nodes()) {
-      builder_.set_origin(node);
-      if (node->is(fx::Opcode::output)) {
-        result = map(node->arg(0));
-        continue;
-      }
-      fresh_ = true;
-      written_ = nullptr;
-      values_[node->id()] = run_node(*node);
-      if (written_)
-        finish_write(*node);
-      else
-        memory_.add(*node, fresh_ || !has_tensor({values_[node->id()]}));
+  Part run() {
+    const fx::Graph& graph = module_.graph();
+    if (!request_.begin)
+      for (const fx::Node* node : graph.placeholders()) read_outside(*node);
+    const fx::Node* node =
+        request_.begin ? request_.begin : *graph.nodes().begin();
+    for (; !node->is(fx::Opcode::root); node = node->next()) {
+      if (node->is(fx::Opcode::output)) return finish(node->arg(0));
+      if (node == request_.limit || !take_in(*node)) return stop_at(*node);
     }
-    return builder_.finish(result);
+    return finish(None);
   }
 
  private:
+  // False when the node ends the part.
+  bool take_in(const fx::Node& node) {
+    if (node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::get_attr))
+      return true;  // Read where they are used.
+    builder_.set_origin(&node);
+    fresh_ = true;
+    written_ = nullptr;
+    Value& value = values_[node.id()];
+    try {
+      value = run_node(node);
+    } catch (const Error& error) {
+      if (!ends_part(node, error)) throw;
+      part_.why = std::current_exception();
+      return false;
+    }
+    have_[node.id()] = true;
+    if (written_) {
+      finish_write(node);
+      return true;
+    }
+    fresh_ = fresh_ || !has_tensor({value});
+    memory_.add(node, fresh_);
+    owners_.add(node, fresh_);
+    return true;
+  }
+
+  // Any other error is the user's, or ours; but what a module of the user's does
+  // with proxies need not be one: real tensors will tell.
+  bool ends_part(const fx::Node& node, const Error& error) const {
+    if (dynamic_cast<const NotImplementedError*>(&error)) return true;
+    if (dynamic_cast<const InternalError*>(&error) ||
+        !node.is(fx::Opcode::call_module))
+      return false;
+    const nn::ModuleType* type =
+        nn::find_module_type(module_.get_submodule(node.target_name()));
+    return !type || !type->transparent;
+  }
+
+  Part stop_at(const fx::Node& node) {
+    part_.stop = &node;
+    ValueList results;
+    const fx::Node* made =
+        request_.begin ? request_.begin : *module_.graph().nodes().begin();
+    for (; made != &node; made = made->next())
+      if (have_[made->id()] && is_read_from(*made, node)) {
+        part_.outputs.push_back(made);
+        results.emplace_back(const_cast<fx::Node*>(made));
+      }
+    return finish(Value::tuple(std::move(results)));
+  }
+
+  bool is_read_from(const fx::Node& made, const fx::Node& stop) const {
+    if (made.is(fx::Opcode::placeholder) || made.is(fx::Opcode::get_attr))
+      return false;  // Known there as well.
+    for (const fx::Node* user : made.users())
+      if (request_.order[user->id()] >= request_.order[stop.id()]) return true;
+    return false;
+  }
+
+  Part finish(const Value& captured) {
+    const Value result = map(captured);
+    std::vector<int32_t> owners = owners_.of(captured);
+    part_.model = builder_.finish(result);
+    part_.model.result_owners = std::move(owners);
+    return std::move(part_);
+  }
+
   Value map(const Value& value) {
     return map_leaves(value, [&](const Value& leaf) {
-      return leaf.is_node() ? values_[leaf.as_node()->id()] : leaf;
+      if (!leaf.is_node()) return leaf;
+      const fx::Node& node = *leaf.as_node();
+      if (!have_[node.id()]) read_outside(node);
+      return values_[node.id()];
     });
   }
 
+  void read_outside(const fx::Node& node) {
+    have_[node.id()] = true;
+    values_[node.id()] = node.is(fx::Opcode::get_attr)
+                             ? attribute(node)
+                             : input(node, request_.known(node));
+  }
+
   Value run_node(const fx::Node& node) {
-    switch (node.op()) {
-      case fx::Opcode::placeholder:
-        return input(node);
-      case fx::Opcode::get_attr:
-        return attribute(node);
-      default:
-        break;
-    }
     ValueList args;
     for (const Value& arg : node.args()) args.push_back(map(arg));
     Kwargs kwargs;
@@ -93,8 +161,26 @@ class Normalizer {
       spelling = ops::find_method(node.target_name());
       if (!spelling) refuse(node, "is not a known Tensor method");
     }
+    if (const fx::Function* function = node.target().function())
+      return call_python(node, *function, std::move(args), std::move(kwargs));
     if (!spelling) refuse(node, "is not in the op table");
     return call_op(node, *spelling->op, std::move(args), std::move(kwargs));
+  }
+
+  // Python's own functions on what is known beforehand.
+  Value call_python(const fx::Node& node, const fx::Function& function,
+                    ValueList args, const Kwargs& kwargs) {
+    if (!fx::is_python_function(function.name))
+      refuse(node, "is not in the op table");
+    if (function.name == "builtins.len") args = meta_of(args).as_sequence();
+    bool data = function.name != "builtins.len" && has_tensor(args);
+    for (const auto& [name, arg] : kwargs) data = data || has_tensor({arg});
+    if (data) refuse(node, "needs the numbers of its arguments");
+    try {
+      return function.run(args, kwargs);
+    } catch (const UserError&) {
+      refuse(node, "fails");  // As it will when it is run.
+    }
   }
 
   Value call_module(const fx::Node& node, const ValueList& args,
@@ -160,6 +246,7 @@ class Normalizer {
 
   void finish_write(const fx::Node& node) {
     memory_.add_write(node, *written_);
+    owners_.add_write(node, *written_);
     for (const fx::Node* same : memory_.same_value(*written_))
       values_[same->id()] = values_[node.id()];
   }
@@ -173,8 +260,9 @@ class Normalizer {
     ValueList bound = ops::bind(op, args, kwargs);
     const bool random = op.row.purity == ops::Purity::random;
     if (!has_tensor(bound)) fresh_ = true;
+    if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
+      return write(node, op, std::move(bound));
     if (!has_proxy(bound) && !random) return ops::run_eager({op, bound});
-    if (ops::writes_input({op, bound})) return write(node, op, std::move(bound));
     return builder_.call(op, std::move(bound));
   }
 
@@ -185,16 +273,14 @@ class Normalizer {
     return static_cast<size_t>(index < 0 ? index + count : index);
   }
 
-  Value input(const fx::Node& node) {
-    if (next_input_ >= inputs_.size())
-      throw UserError("missing value for input", node.error_context());
-    int part = 0;
-    const Value given = meta_of(inputs_[next_input_++]);
-    return map_leaves(given, [&](const Value& leaf) -> Value {
+  Value input(const fx::Node& node, const Value& known) {
+    part_.inputs.push_back(&node);
+    int count = 0;
+    return map_leaves(known, [&](const Value& leaf) -> Value {
       if (!leaf.is_tensor()) return leaf;
       const Tensor& t = leaf.as_tensor();
       std::string name(node.name());
-      if (part++) name += "_" + std::to_string(part);
+      if (count++) name += "_" + std::to_string(count);
       // The call passes the first element, wherever it lies in its storage.
       return builder_.placeholder(
           name, Tensor::meta(t.sizes(), t.dtype(), t.strides(), 0));
@@ -203,14 +289,20 @@ class Normalizer {
 
   Value attribute(const fx::Node& node) {
     const nn::Member member = module_.find_member(node.target_name());
+    Value value;
     if (const auto* parameter = std::get_if<nn::Parameter>(&member))
-      return builder_.constant(parameter->tensor());
-    if (const auto* buffer = std::get_if<nn::Buffer>(&member))
-      return builder_.constant(buffer->tensor());
-    const auto* value = std::get_if<Value>(&member);
-    if (!value) refuse(node, "names no parameter, buffer or attribute");
-    return value->is_tensor() ? builder_.constant(value->as_tensor())
-                              : *value;
+      value = parameter->tensor();
+    else if (const auto* buffer = std::get_if<nn::Buffer>(&member))
+      value = buffer->tensor();
+    else if (const auto* other = std::get_if<Value>(&member))
+      value = *other;
+    else
+      refuse(node, "names no parameter, buffer or attribute");
+    if (!value.is_tensor()) return value;
+    const Tensor& tensor = value.as_tensor();
+    return request_.changing.contains(tensor.storage().get())
+               ? input(node, value)
+               : builder_.constant(tensor);
   }
 
   [[noreturn]] static void refuse_write(const fx::Node& node) {
@@ -224,12 +316,14 @@ class Normalizer {
                               node.error_context());
   }
 
+  const PartRequest& request_;
   const fx::GraphModule& module_;
-  std::span<const Value> inputs_;
-  size_t next_input_ = 0;
+  Part part_;
   GraphBuilder builder_;
-  std::vector<Value> values_;
+  std::vector<Value> values_;  // By node id; of those outside once read.
+  std::vector<bool> have_;
   MemoryClasses memory_;
+  ResultOwners owners_;
   // Of the node at hand: its result is memory of its own; what it wrote.
   bool fresh_ = true;
   const fx::Node* written_ = nullptr;
@@ -237,9 +331,31 @@ class Normalizer {
 
 }  // namespace
 
+std::vector<int32_t> node_order(const fx::Graph& graph) {
+  std::vector<int32_t> order(graph.id_bound());
+  int32_t next = 0;
+  for (const fx::Node* node : graph.nodes()) order[node->id()] = next++;
+  return order;
+}
+
+Part normalize_part(const PartRequest& request) {
+  return Normalizer(request).run();
+}
+
 ModelGraph normalize(const fx::GraphModule& module,
                      std::span<const Value> inputs) {
-  return Normalizer(module, inputs).run();
+  const std::vector<int32_t> order = node_order(module.graph());
+  const std::vector<fx::Node*> placeholders = module.graph().placeholders();
+  std::vector<const Value*> known(order.size());
+  for (size_t i = 0; i < placeholders.size() && i < inputs.size(); ++i)
+    known[placeholders[i]->id()] = &inputs[i];
+  const auto value_of = [&](const fx::Node& node) -> const Value& {
+    if (const Value* value = known[node.id()]) return *value;
+    throw UserError("missing value for input", node.error_context());
+  };
+  Part part = normalize_part({module, order, nullptr, nullptr, value_of, {}});
+  if (part.why) std::rethrow_exception(part.why);
+  return std::move(part.model);
 }
 
 }  // namespace fxjit::passes

@@ -33,8 +33,13 @@ class Pipeline {
 ModelGraph run_pipeline(const fx::GraphModule& module,
                         std::span<const Value> inputs,
                         const PipelineOptions& options) {
+  return run_pipeline(normalize(module, inputs), options);
+}
+
+ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   const Pipeline pipeline(options);
-  ModelGraph model = normalize(module, inputs);
+  // Passes keep the structure of the result.
+  std::vector<int32_t> owners = std::move(model.result_owners);
   pipeline.done("normalize", model);
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
@@ -46,6 +51,7 @@ ModelGraph run_pipeline(const fx::GraphModule& module,
   grouping.epilogues = pipeline.enabled("fuse_epilogues");
   model = fuse(model, grouping);
   pipeline.done("fuse", model);
+  model.result_owners = std::move(owners);
   return model;
 }
 

@@ -23,6 +23,8 @@ struct PipelineOptions {
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
 };
 
+// The passes behind normalize.
+ModelGraph run_pipeline(ModelGraph normalized, const PipelineOptions& options);
 ModelGraph run_pipeline(const fx::GraphModule& module,
                         std::span<const Value> inputs,
                         const PipelineOptions& options);

@@ -1,6 +1,7 @@
 #include "src/program/planner.h"
 
 #include <algorithm>
+#include <map>
 
 #include "src/passes/internal_ops.h"
 #include "src/program/plan_builder.h"
@@ -158,6 +159,22 @@ class Planner {
     return root->meta().contains("computed");
   }
 
+  // The copy that an output of this owner is part of, or -1.
+  int32_t copy_of(const Buffer& buffer, int32_t owner, bool computed) {
+    const auto index = static_cast<size_t>(buffer.index);
+    const void* memory = &buffer;
+    if (buffer.home == Home::constant) {
+      if (!computed) return -1;
+      memory = builder_.program().constants[index].storage().get();
+    } else if (buffer.home == Home::input) {
+      return -1;
+    }
+    const auto [first, added] = first_owners_.emplace(memory, owner);
+    if (!computed && first->second == owner) return -1;
+    const auto next = static_cast<int32_t>(copies_.size());
+    return copies_.emplace(std::pair(memory, owner), next).first->second;
+  }
+
   void add_outputs(const fx::Node& node) {
     Program& program = builder_.program();
     int32_t fresh = 0;
@@ -165,6 +182,11 @@ class Planner {
       if (!leaf.is_node()) return leaf;
       const Placed& placed = place(*leaf.as_node());
       Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
+      const size_t index = program.outputs.size();
+      const int32_t owner = index < model_.result_owners.size()
+                                ? model_.result_owners[index]
+                                : 0;
+      const bool computed = is_computed(*leaf.as_node());
       if (buffer.home == Home::arena) {
         buffer.home = Home::output;
         buffer.index = fresh++;
@@ -173,7 +195,7 @@ class Planner {
           {{placed.val.dtype(), placed.val.sizes(), placed.val.strides()},
            placed.buffer,
            placed.byte_offset,
-           is_computed(*leaf.as_node())});
+           copy_of(buffer, owner, computed)});
       return Tensor::meta(placed.val.sizes(), placed.val.dtype(),
                           placed.val.strides());
     });
@@ -183,6 +205,8 @@ class Planner {
   PlanBuilder builder_;
   std::vector<Placed> places_;
   std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
+  std::unordered_map<const void*, int32_t> first_owners_;  // By memory.
+  std::map<std::pair<const void*, int32_t>, int32_t> copies_;
 };
 
 }  // namespace

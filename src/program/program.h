@@ -81,7 +81,10 @@ struct Program {
     TensorSpec spec;
     int32_t buffer = -1;  // Home output, input (a view of one) or constant.
     int64_t byte_offset = 0;
-    bool copied = false;  // A constant of the program's own: given as a copy.
+    // Not negative: given as a copy of the buffer, one for all outputs of this
+    // number. Constants of the program's own are, and results that only merged
+    // calls made one.
+    int32_t copy = -1;
   };
   std::vector<Output> outputs;
   Value result;

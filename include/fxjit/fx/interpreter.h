@@ -105,6 +105,8 @@ class Interpreter {
   // For GraphModule: `plan` outlives the interpreter.
   Interpreter(const nn::Module& module, const Graph& graph,
               const ExecutionPlan* plan);
+  // Runs one node and keeps its value; errors as of run().
+  void execute(const Node& node);
   // The node being run, for handlers that need its meta.
   const Node* current_node() const { return current_; }
 

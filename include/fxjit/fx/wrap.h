@@ -67,6 +67,10 @@ Value record_or_run(const Function& function, ValueList args, Kwargs kwargs,
 Value call_by_name(std::string_view name, ValueList args, Kwargs kwargs = {},
                    std::source_location at = std::source_location::current());
 
+// Whether `name` is one of Python's that only computes, or checks, what it is
+// given: of `math` and `operator`, len, the assertions that traces record.
+bool is_python_function(std::string_view name);
+
 namespace detail {
 
 // Functions of Values take positional arguments only.

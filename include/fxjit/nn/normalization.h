@@ -62,6 +62,10 @@ class BatchNormBase : public LeafModule {
                 int64_t num_features, double eps, double momentum, bool affine,
                 bool track_running_stats);
   std::string extra_repr() const override;
+  // In training calls update the running statistics.
+  bool is_impure() const override {
+    return training() && running_mean.defined();
+  }
 
   const int64_t num_features;
   const double eps, momentum;

@@ -100,7 +100,7 @@ Value scaled(Value value, const Value& weight, const Value& bias, DType dtype) {
 }
 
 struct Standardised {
-  Value value, mean, inverse_deviation;
+  Value value, mean, inverse_deviation, variance;
 };
 
 // (x - mean) / sqrt(variance + eps) over `axes`; variance in a second pass.
@@ -111,7 +111,7 @@ Standardised standardised(const Value& wide, const Dims& axes, double eps) {
   const Value distance = wide - mean;
   const Value variance = fxjit::sum(distance * distance, dims, true) / count;
   const Value inverse = fxjit::rsqrt(variance + eps);
-  return {distance * inverse, mean, inverse};
+  return {distance * inverse, mean, inverse, variance};
 }
 
 Value decompose_layer_norm(const OpCall& call) {
@@ -163,8 +163,27 @@ Value per_channel(const Value& vector, int rank, DType dtype) {
 struct BatchNorm {
   Value input, mean, variance, weight, bias;
   bool training = false;
+  double momentum = 0;
   double eps = 1e-5;
 };
+
+// running = (1 - momentum) * running + momentum * batch, in place.
+void update(const Value& running, const Value& batch, double momentum) {
+  if (!running.is_tensor() || running.as_tensor().is_meta()) return;
+  const Value flat = fxjit::reshape(batch, Value(running.as_tensor().sizes()));
+  const Value next = running * (1 - momentum) + flat * momentum;
+  running.as_tensor().copy_from(next.as_tensor());
+}
+
+// Of tensors with numbers; shape rules change nothing.
+void update_statistics(const BatchNorm& args, const Standardised& batch,
+                       int64_t count) {
+  if (!args.input.is_tensor() || args.input.as_tensor().is_meta()) return;
+  const double numbers = static_cast<double>(count);
+  update(args.mean, batch.mean, args.momentum);
+  update(args.variance, batch.variance * (numbers / (numbers - 1)),
+         args.momentum);
+}
 
 void check_channels(const char* name, const Value& value, int64_t channels) {
   if (value.is_none() || meta_of(value).numel() == channels) return;
@@ -187,14 +206,12 @@ Value batch_norm(const BatchNorm& args) {
   const Value wide = widened(args.input, dtype);
   Value value;
   if (args.training) {
-    if (!args.mean.is_none() || !args.variance.is_none())
-      throw NotImplementedError(
-          "batch_norm: expected evaluation mode, got training=True, which "
-          "updates the running statistics");
     Dims others;
     for (int d = 0; d < rank; ++d)
       if (d != 1) others.push_back(d);
-    value = standardised(wide, others, args.eps).value;
+    const Standardised batch = standardised(wide, others, args.eps);
+    value = batch.value;
+    update_statistics(args, batch, count_along(input, others));
   } else {
     if (args.mean.is_none() || args.variance.is_none())
       runtime_error(
@@ -211,12 +228,19 @@ Value batch_norm(const BatchNorm& args) {
 }
 
 Value decompose_batch_norm(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (call.flag(5) && input.dim() >= 2 && input.sizes()[1] == input.numel())
+    throw ValueError(
+        "Expected more than 1 value per channel when training, got input size "
+        "torch.Size(" +
+        input.sizes().str() + ")");
   return batch_norm({.input = call[0],
                      .mean = call[1],
                      .variance = call[2],
                      .weight = call[3],
                      .bias = call[4],
                      .training = call.flag(5),
+                     .momentum = call.number(6),
                      .eps = call.number(7)});
 }
 
@@ -228,6 +252,7 @@ Value decompose_aten_batch_norm(const OpCall& call) {
                      .weight = call[1],
                      .bias = call[2],
                      .training = call.flag(5),
+                     .momentum = call.number(6),
                      .eps = call.number(7)});
 }
 

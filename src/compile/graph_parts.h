@@ -1,0 +1,70 @@
+// How one module's graph is cut into parts at the nodes that stay with the
+// interpreter, and which memory those may write. Nodes are of the CompiledModule's
+// own copy of the graph.
+#pragma once
+
+#include <exception>
+#include <map>
+#include <mutex>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "fxjit/fx/interpreter.h"
+#include "fxjit/fx/wrap.h"
+#include "src/passes/memory_classes.h"
+#include "src/passes/normalize.h"
+
+namespace fxjit {
+
+class GraphParts {
+ public:
+  using Known = std::function<const Value&(const fx::Node&)>;
+  using Nodes = std::vector<const fx::Node*>;
+
+  explicit GraphParts(const fx::GraphModule& module);
+
+  // Compiles nothing: the part from `begin` (null: the graph's beginning) on. The
+  // nodes behind are interpreted when there are too many parts already. One
+  // thread at a time. `forget` is called when what was compiled before may no
+  // longer be right, since a node was found that writes the module's tensors.
+  passes::Part take(const fx::Node* begin, const Known& known,
+                    const std::function<void()>& forget);
+
+  // Of the part from `begin` on, null when none was taken: the nodes before that
+  // decide what it computes. Thread-safe.
+  const Nodes* read_by(const fx::Node* begin) const;
+  // Where the part from `begin` on ends at the latest; null at the graph's end,
+  // or when none was taken. Thread-safe.
+  const fx::Node* stop_of(const fx::Node* begin) const;
+  // What the rest of the graph reads, from `begin` on.
+  Nodes read_from(const fx::Node& begin) const {
+    return reads_between(&begin, nullptr);
+  }
+  // Nodes known before the part and not read after it.
+  Nodes dead_after(const fx::Node* begin, const fx::Node* stop) const;
+
+  const fx::ExecutionPlan& plan() const { return plan_; }
+
+ private:
+  struct Extent {
+    const fx::Node* stop = nullptr;
+    std::exception_ptr why;
+    Nodes reads;
+  };
+
+  const fx::Node* first() const { return *module_.graph().nodes().begin(); }
+  Nodes reads_between(const fx::Node* begin, const fx::Node* end) const;
+  bool note_writes(const fx::Node& node);
+  void add_memory(const fx::Node& node,
+                  std::unordered_set<const Storage*>& found) const;
+
+  const fx::GraphModule& module_;
+  const std::vector<int32_t> order_;
+  const fx::ExecutionPlan plan_;
+  std::unordered_set<const Storage*> changing_;
+  mutable std::mutex mutex_;  // Of the map; entries stay.
+  std::map<const fx::Node*, Extent> extents_;
+};
+
+}  // namespace fxjit

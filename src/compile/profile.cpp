@@ -1,0 +1,115 @@
+// CompiledModule::profile: a clock around each step of some calls.
+#include <algorithm>
+#include <chrono>
+
+#include "src/compile/compiled_module.h"
+#include "src/compile/machine_limits.h"
+
+namespace fxjit {
+namespace {
+
+StepProfile native_row(const program::Executable& executable, size_t i,
+                       double ns, double limit_ns) {
+  const program::Step& step = executable.program().steps[i];
+  const auto* external = std::get_if<program::ExternStep>(&step.body);
+  StepProfile row;
+  row.label = step.label;
+  row.nodes = step.nodes;
+  row.native = !external || external->kernel->native();
+  row.microseconds = ns / 1e3;
+  if (ns > 0) {
+    row.gflops = executable.plans()[i].flops / ns;
+    row.gigabytes = executable.plans()[i].bytes / ns;
+    row.of_limit = limit_ns / ns;
+  }
+  return row;
+}
+
+StepProfile interpreted_row(const fx::Node& node, double ns) {
+  StepProfile row;
+  row.label = std::string(node.target_name());
+  row.nodes = {std::string(node.name())};
+  row.native = false;
+  row.microseconds = ns / 1e3;
+  return row;
+}
+
+// One call's steps, in the order in which they ran.
+std::vector<StepProfile> rows_of(const std::vector<StageTime>& stages,
+                                 const MachineLimits& limits, int threads) {
+  std::vector<StepProfile> rows;
+  for (const StageTime& stage : stages) {
+    if (!stage.shape) {
+      rows.push_back(interpreted_row(*stage.node, stage.nanoseconds));
+      continue;
+    }
+    const program::Executable& executable = stage.shape->executable();
+    for (size_t i = 0; i < stage.steps.nanoseconds.size(); ++i)
+      rows.push_back(
+          native_row(executable, i, stage.steps.nanoseconds[i],
+                     limits.nanoseconds(executable.plans()[i], threads)));
+  }
+  return rows;
+}
+
+// Adds the times of a later call that took the same steps.
+void add_stages(std::vector<StageTime>& sum, const std::vector<StageTime>& more) {
+  if (sum.empty()) {
+    sum = more;
+    return;
+  }
+  for (size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
+    sum[i].nanoseconds += more[i].nanoseconds;
+    std::vector<double>& steps = sum[i].steps.nanoseconds;
+    const std::vector<double>& others = more[i].steps.nanoseconds;
+    for (size_t j = 0; j < std::min(steps.size(), others.size()); ++j)
+      steps[j] += others[j];
+  }
+}
+
+void divide(std::vector<StageTime>& sum, int calls) {
+  for (StageTime& stage : sum) {
+    stage.nanoseconds /= calls;
+    for (double& step : stage.steps.nanoseconds) step /= calls;
+  }
+}
+
+}  // namespace
+
+Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
+  const Shape shape = get(inputs);
+  if (!shape->compiled())
+    throw UserError("profile: these inputs have no compiled program: " +
+                    shape->part().why_not);
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> whole;
+  for (int i = 0; i < calls; ++i) {
+    const auto start = Clock::now();
+    if (shape->whole())
+      shape->run(inputs, blocks_);
+    else
+      staged_run().run(inputs, shape);
+    const std::chrono::duration<double, std::micro> took = Clock::now() - start;
+    whole.push_back(took.count());
+  }
+  std::vector<StageTime> sum;
+  for (int i = 0; i < calls; ++i) {
+    std::vector<StageTime> stages;
+    staged_run().run(inputs, shape, &stages);
+    add_stages(sum, stages);
+  }
+  divide(sum, std::max(1, calls));
+  Profile result = shape->timings();
+  for (const StageTime& stage : sum)
+    if (stage.shape)
+      result.arena_bytes +=
+          static_cast<size_t>(stage.shape->executable().program().arena_bytes);
+  result.packed_bytes = weights_.bytes();
+  std::nth_element(whole.begin(), whole.begin() + calls / 2, whole.end());
+  result.call_microseconds =
+      whole.empty() ? 0 : whole[static_cast<size_t>(calls / 2)];
+  result.steps = rows_of(sum, machine_limits(engine_), threads_);
+  return result;
+}
+
+}  // namespace fxjit
