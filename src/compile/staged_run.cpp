@@ -35,7 +35,9 @@ Value StagedRun::run(std::span<const Value> inputs, Shape first,
       if (!stop) return *std::move(result);
     }
     if (!stop) return interpret_from(begin);
-    if (!compiled)
+    if (compiled)
+      for (const fx::Node* dead : shape->part().dead) env.erase(*dead);
+    else
       for (const fx::Node* node = begin; node != stop; node = node->next())
         run_here(*node);
     const auto start = Clock::now();
@@ -58,7 +60,8 @@ const Value& StagedRun::known(const fx::Node& node) const {
 // The graph's result, or None where the part gives values for what follows.
 // Nothing when an index reaches outside: the interpreter finds it again, with
 // node and line.
-std::optional<Value> StagedRun::run_part(const CompiledShape& shape, StageTime* time) {
+std::optional<Value> StagedRun::run_part(const CompiledShape& shape,
+                                         StageTime* time) {
   const CompiledShape::Parts& part = shape.part();
   ValueList inputs;
   inputs.reserve(part.inputs.size());
@@ -77,7 +80,6 @@ std::optional<Value> StagedRun::run_part(const CompiledShape& shape, StageTime* 
   if (!part.stop) return result;
   for (size_t i = 0; i < part.outputs.size(); ++i)
     env.set(*part.outputs[i], result.at(i));
-  for (const fx::Node* dead : part.dead) env.erase(*dead);
   return None;
 }
 
