@@ -85,8 +85,8 @@ void sum_block(const Lines& lines, int64_t first, int64_t count,
   const Offsets offsets = offsets_of(lines, first, count);
   if (offsets.side_by_side) {
     const auto next = [](int64_t k) { return k; };
-    return sum_lines(lines, count, input + offsets.from[0],
-                     out + offsets.to[0], next, next);
+    return sum_lines(lines, count, input + offsets.from[0], out + offsets.to[0],
+                     next, next);
   }
   sum_lines(
       lines, count, input, out,
@@ -110,8 +110,7 @@ class ScanKernel : public program::ExternKernel {
            int64_t end) const override {
     visit_dtype(dtype_, [&](auto type) {
       using In = typename decltype(type)::type;
-      using Out =
-          std::conditional_t<std::is_integral_v<In>, int64_t, In>;
+      using Out = std::conditional_t<std::is_integral_v<In>, int64_t, In>;
       for (int64_t block = begin; block < end; ++block) {
         const int64_t first = block * kBlock;
         sum_block(lines_, first, std::min(kBlock, lines_.count - first),
@@ -135,8 +134,8 @@ std::shared_ptr<const program::ExternKernel> make_scan_kernel(
   const Tensor& out = request.results[0].as_tensor();
   const DType summed = is_floating(input.dtype()) ? input.dtype() : DType::i64;
   if (input.dim() == 0 || out.dtype() != summed) return nullptr;
-  return std::make_shared<ScanKernel>(
-      input, out, wrap_dim(call.integer(1), input.dim()));
+  return std::make_shared<ScanKernel>(input, out,
+                                      wrap_dim(call.integer(1), input.dim()));
 }
 
 }  // namespace fxjit::kernels
