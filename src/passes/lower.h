@@ -32,8 +32,8 @@ const ops::Op& written_attention_op();
 // linears; none when the dtype has no generated code.
 Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
-// A convolution of half types without a kernel of its own, computed in f32; none
-// for others.
+// A convolution of half types without a kernel of its own, computed in f32, or a
+// depthwise one over lines; none for others.
 Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
 // The lowered form of index_select along inner dims, of index with one tensor

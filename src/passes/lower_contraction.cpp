@@ -3,7 +3,6 @@
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
-#include "src/tensor/visit.h"
 
 namespace fxjit::passes {
 namespace {
@@ -225,18 +224,6 @@ Value lower_contraction(GraphBuilder& b, const ops::Op& op,
       return call(b, "cast", {wide, half});
     }
   return {};
-}
-
-Value lower_convolution(GraphBuilder& b, const ops::Op& op,
-                        const ValueList& args) {
-  const DType dtype = val_of(args[0]).dtype();
-  if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};
-  ValueList metas, wide;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  if (b.options().has_kernel && b.options().has_kernel(op, metas)) return {};
-  for (const Value& arg : args)
-    wide.push_back(arg.is_proxy() ? call(b, "cast", {arg, DType::f32}) : arg);
-  return call(b, "cast", {b.call(op, wide), dtype});
 }
 
 }  // namespace fxjit::passes
