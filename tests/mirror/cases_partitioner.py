@@ -183,3 +183,76 @@ def pass_manager(m):
         result = manager(symbolic_trace(chain_of))
         m.value("modified", result.modified)
         m.graph(result.graph_module)
+
+
+def mixed(x, y):
+    a = torch.neg(x)
+    b = torch.sigmoid(a)
+    c = torch.relu(a)
+    d = torch.neg(y)
+    e = torch.relu(d)
+    g = torch.add(c, b)
+    h = torch.add(g, e)
+    return torch.neg(h), torch.relu(b), torch.neg(c)
+
+
+@case
+def vertical_only(m):
+    inputs = fill([3, 4], 1), fill([3, 4], 2)
+    for names in (("neg", "relu", "add"), ("neg", "relu"), ("neg", "sigmoid")):
+        for skip in (False, True):
+            partition(m, mixed, supports(*names), *inputs,
+                      skip_horizontal_fusion=skip,
+                      allows_single_node_partition=True)
+
+
+@case
+def independent_consumers(m):
+    def f(x):
+        a = torch.sigmoid(x)
+        b = torch.neg(torch.relu(a))
+        c = torch.neg(torch.relu(a))
+        return b, c
+
+    for skip in (False, True):
+        partition(m, f, supports("neg", "relu"), fill([3, 4], 1),
+                  skip_horizontal_fusion=skip)
+
+
+@case
+def non_compute_ops(m):
+    def f(x):
+        a = torch.permute(x, (1, 0))
+        b = torch.relu(torch.permute(a, (1, 0)))
+        c = torch.neg(torch.permute(b, (1, 0)))
+        d = torch.permute(torch.permute(c, (1, 0)), (1, 0))
+        return torch.sigmoid(d), torch.permute(torch.sigmoid(x), (1, 0))
+
+    for ops in ([], ["torch.permute"]):
+        gm = symbolic_trace(f)
+        partitioner = CapabilityBasedPartitioner(
+            gm, supports("relu", "neg", "permute"), non_compute_ops=ops)
+        found = partitioner.propose_partitions()
+        partitioner.remove_bookend_non_compute_ops(found)
+        m.text("partitions", "\n".join(
+            f"{p.id}: {' '.join(n.name for n in p.nodes)}" for p in found))
+
+
+@case
+def allowed_alone(m):
+    partition(m, chain_of, supports("sigmoid", "neg"), fill([3, 4], 1),
+              allowed_single_node_partition_ops=["torch.neg"])
+
+
+@case
+def cycles_through_outside_nodes(m):
+    def f(x, y):
+        a = torch.neg(x)
+        b = torch.sigmoid(a)
+        c = torch.neg(y)
+        d = torch.add(a, c)
+        e = torch.add(b, c)
+        g = torch.sigmoid(d)
+        return torch.add(g, e), torch.neg(a)
+
+    partition(m, f, supports("neg", "add"), fill([3, 4], 1), fill([3, 4], 2))

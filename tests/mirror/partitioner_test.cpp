@@ -56,6 +56,15 @@ passes::Pass replace_by(const std::string& name, const char* from,
 
 class Partitioner : public Case {
  protected:
+  static std::string lines_of(const std::vector<passes::Partition>& found) {
+    std::string lines;
+    for (const passes::Partition& part : found) {
+      lines += (lines.empty() ? "" : "\n") + std::to_string(part.id) + ":";
+      for (const fx::Node* node : part.nodes)
+        lines += " " + std::string(node->name());
+    }
+    return lines;
+  }
   nn::Ref<fx::GraphModule> partition(
       const nn::Ref<fx::GraphModule>& gm, passes::OperatorSupportRef support,
       const ValueList& inputs, const passes::PartitionerOptions& options = {}) {
@@ -64,13 +73,7 @@ class Partitioner : public Case {
                                                    options);
     const auto found = partitioner.propose_partitions();
     EXPECT_EQ(gm->graph().str(), before);
-    std::string lines;
-    for (const passes::Partition& part : found) {
-      lines += (lines.empty() ? "" : "\n") + std::to_string(part.id) + ":";
-      for (const fx::Node* node : part.nodes)
-        lines += " " + std::string(node->name());
-    }
-    expect_text("partitions", lines);
+    expect_text("partitions", lines_of(found));
     partitioner.fuse_partitions(found);
     expect_graph(gm);
     for (const auto& [name, child] : gm->children()) {
@@ -209,6 +212,92 @@ MIRROR_CASE(Partitioner, pass_manager) {
     expect_value("modified", result.modified);
     expect_graph(result.graph_module);
   }
+}
+
+namespace {
+
+Value mixed(Value x, Value y) {
+  Value a = neg(x);
+  Value b = sigmoid(a);
+  Value c = relu(a);
+  Value d = neg(y);
+  Value e = relu(d);
+  Value g = add(c, b);
+  Value h = add(g, e);
+  Value first = neg(h);
+  Value second = relu(b);
+  return Value::tuple({first, second, neg(c)});
+}
+
+}  // namespace
+
+MIRROR_CASE(Partitioner, vertical_only) {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"neg", "relu", "add"}, {"neg", "relu"},
+        {"neg", "sigmoid"}})
+    for (const bool skip : {false, true})
+      partition(symbolic_trace(mixed, {"x", "y"}), supports(names),
+                {fill({3, 4}, 1), fill({3, 4}, 2)},
+                {.allows_single_node_partition = true,
+                 .skip_horizontal_fusion = skip});
+}
+
+MIRROR_CASE(Partitioner, independent_consumers) {
+  for (const bool skip : {false, true})
+    partition(symbolic_trace(
+                  [](Value x) -> Value {
+                    Value a = sigmoid(x);
+                    Value b = neg(relu(a));
+                    return Value::tuple({b, neg(relu(a))});
+                  },
+                  {"x"}),
+              supports({"neg", "relu"}), {fill({3, 4}, 1)},
+              {.skip_horizontal_fusion = skip});
+}
+
+MIRROR_CASE(Partitioner, non_compute_ops) {
+  auto turned = [](const Value& x) {
+    return function("torch.permute", {x, Value::tuple({1, 0})});
+  };
+  for (const std::vector<std::string>& ops :
+       {std::vector<std::string>{}, {"torch.permute"}}) {
+    const auto gm = symbolic_trace(
+        [&](Value x) -> Value {
+          Value a = turned(x);
+          Value b = relu(turned(a));
+          Value c = neg(turned(b));
+          Value d = turned(turned(c));
+          Value first = sigmoid(d);
+          return Value::tuple({first, turned(sigmoid(x))});
+        },
+        {"x"});
+    const passes::CapabilityBasedPartitioner partitioner(
+        *gm, supports({"relu", "neg", "permute"}), {.non_compute_ops = ops});
+    auto found = partitioner.propose_partitions();
+    partitioner.remove_bookend_non_compute_ops(found);
+    expect_text("partitions", lines_of(found));
+  }
+}
+
+MIRROR_CASE(Partitioner, allowed_alone) {
+  partition(traced_chain(), supports({"sigmoid", "neg"}), {fill({3, 4}, 1)},
+            {.allowed_single_node_partition_ops = {"torch.neg"}});
+}
+
+MIRROR_CASE(Partitioner, cycles_through_outside_nodes) {
+  const auto gm = symbolic_trace(
+      [](Value x, Value y) -> Value {
+        Value a = neg(x);
+        Value b = sigmoid(a);
+        Value c = neg(y);
+        Value d = add(a, c);
+        Value e = add(b, c);
+        Value g = sigmoid(d);
+        Value first = add(g, e);
+        return Value::tuple({first, neg(a)});
+      },
+      {"x", "y"});
+  partition(gm, supports({"neg", "add"}), {fill({3, 4}, 1), fill({3, 4}, 2)});
 }
 
 }  // namespace fxjit::mirror

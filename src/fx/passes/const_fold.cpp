@@ -5,6 +5,7 @@
 
 #include "fxjit/fx/passes/split_module.h"
 #include "src/fx/passes/module_members.h"
+#include "src/fx/passes/replace_uses.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -100,11 +101,14 @@ void inline_call(Graph& graph, Node* call, const Graph& part) {
   if (result.is_node()) {
     call->replace_all_uses_with(result.as_node());
   } else {
-    for (Node* read : call->users().list()) {
+    const std::vector<Node*> reads = call->users().list();
+    std::vector<std::pair<Node*, Node*>> items;
+    for (Node* read : reads) {
       const auto i = static_cast<size_t>(read->arg(1).as_int());
-      read->replace_all_uses_with(result.at(i).as_node());
-      graph.erase_node(read);
+      items.emplace_back(read, result.at(i).as_node());
     }
+    replace_uses(items);
+    for (Node* read : reads) graph.erase_node(read);
   }
   graph.erase_node(call);
 }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "src/fx/passes/node_order.h"
+#include "src/fx/passes/replace_uses.h"
 #include "src/fx/passes/topological_order.h"
 
 namespace fxjit::fx::passes {
@@ -116,8 +117,7 @@ void replace_outputs(Graph& graph, Node* call, const Fused& fused,
                      bool always_return_tuple) {
   if (fused.outputs.empty()) return;
   if (fused.outputs.size() == 1 && !always_return_tuple) {
-    fused.outputs[0]->replace_all_uses_with(call, nullptr,
-                                            /*propagate_meta=*/true);
+    replace_uses({{fused.outputs[0], call}}, /*propagate_meta=*/true);
     return;
   }
   const Target getitem = ops::get_function("operator.getitem");
@@ -125,13 +125,14 @@ void replace_outputs(Graph& graph, Node* call, const Fused& fused,
                                 ? graph.inserting_after(nullptr)
                                 : graph.inserting_before(call->next());
   ValueList vals;
+  std::vector<std::pair<Node*, Node*>> items;
   for (size_t i = 0; i < fused.outputs.size(); ++i) {
-    Node* const item =
-        graph.call_function(getitem, {call, static_cast<int64_t>(i)});
     vals.push_back(fused.outputs[i]->val());
-    fused.outputs[i]->replace_all_uses_with(item, nullptr,
-                                            /*propagate_meta=*/true);
+    items.emplace_back(
+        fused.outputs[i],
+        graph.call_function(getitem, {call, static_cast<int64_t>(i)}));
   }
+  replace_uses(items, /*propagate_meta=*/true);
   call->set_val(Value::tuple(std::move(vals)));
 }
 

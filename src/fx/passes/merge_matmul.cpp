@@ -8,6 +8,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/fx/passes/tools_common.h"
 #include "fxjit/fx/symbolic_trace.h"
+#include "src/fx/passes/replace_uses.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -85,14 +86,14 @@ void merge(Graph& graph, const Group& group) {
   Node* const product = graph.call_function("torch.matmul", {whole, right});
   Node* const parts =
       graph.call_function(split_function(), {product, left_list});
-  std::vector<Node*> results;
-  for (size_t i = 0; i < group.size(); ++i)
-    results.push_back(graph.call_function("operator.getitem",
-                                          {parts, static_cast<int64_t>(i)}));
-  for (size_t i = 0; i < results.size(); ++i) {
-    group[i]->replace_all_uses_with(results[i]);
-    graph.erase_node(group[i]);
-  }
+  std::vector<std::pair<Node*, Node*>> results;
+  for (Node* node : group)
+    results.emplace_back(
+        node,
+        graph.call_function("operator.getitem",
+                            {parts, static_cast<int64_t>(results.size())}));
+  replace_uses(results);
+  for (Node* node : group) graph.erase_node(node);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "fxjit/fx/passes/partitioner.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "fxjit/fx/passes/fuser_utils.h"
+#include "src/fx/passes/vertical_groups.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -17,6 +19,8 @@ bool is_getitem(const Node& node) {
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
+
+using Support = std::function<bool(const Node&)>;
 
 // Which partition each node is in, and the partitions in torch's order: one is
 // listed where it got its second node.
@@ -38,16 +42,7 @@ struct Assignment {
   }
 };
 
-}  // namespace
-
-CapabilityBasedPartitioner::CapabilityBasedPartitioner(
-    GraphModule& module, OperatorSupportRef support, PartitionerOptions options)
-    : module_(module),
-      support_(std::move(support)),
-      options_(std::move(options)) {}
-
-std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
-  const Graph& graph = module_.graph();
+Assignment by_level(const Graph& graph, const Support& is_supported) {
   Assignment assigned;
   assigned.level_of.assign(graph.id_bound(), kNone);
   // The lowest level that a supported producer of the node may have.
@@ -57,8 +52,7 @@ std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
     int64_t level = 0;
     for (const Node* user : node->users())
       level = std::max(level, level_before[user->id()]);
-    const bool supported = support_->is_node_supported(module_, *node);
-    if (supported) {
+    if (is_supported(*node)) {
       assigned.add(node, level, next_id++);
     } else {
       for (const Node* user : node->users())
@@ -69,6 +63,37 @@ std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
   }
   for (auto& level : assigned.levels)
     std::reverse(level.nodes.begin(), level.nodes.end());
+  return assigned;
+}
+
+Assignment by_users(const Graph& graph, const Support& is_supported) {
+  Assignment assigned;
+  assigned.level_of.assign(graph.id_bound(), kNone);
+  for (VerticalGroup& group : vertical_groups(graph, is_supported)) {
+    for (const Node* node : group.nodes)
+      assigned.level_of[node->id()] =
+          static_cast<int64_t>(assigned.levels.size());
+    assigned.levels.push_back({group.id, group.id, std::move(group.nodes)});
+  }
+  return assigned;
+}
+
+}  // namespace
+
+CapabilityBasedPartitioner::CapabilityBasedPartitioner(
+    GraphModule& module, OperatorSupportRef support, PartitionerOptions options)
+    : module_(module),
+      support_(std::move(support)),
+      options_(std::move(options)) {}
+
+std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
+  const Graph& graph = module_.graph();
+  auto is_supported = [&](const Node& node) {
+    return support_->is_node_supported(module_, node);
+  };
+  Assignment assigned = options_.skip_horizontal_fusion
+                            ? by_users(graph, is_supported)
+                            : by_level(graph, is_supported);
   // Producers come first, so one sweep settles chains of getitems too.
   for (const Node* node : graph.nodes()) {
     const auto users = node->users();

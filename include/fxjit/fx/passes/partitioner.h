@@ -28,12 +28,16 @@ struct PartitionerOptions {
   std::vector<std::string> non_compute_ops = {};
   // Functions of which one is enough.
   std::vector<std::string> allowed_single_node_partition_ops = {};
+  // Join a node with those that use its result only, not with others that are
+  // independent of it.
+  bool skip_horizontal_fusion = false;
 };
 
 // Supported nodes are in one partition when nothing unsupported lies on a way
 // between them: a node's partition is told by how many times a way to the
 // graph's end changes from unsupported to supported. This gives the partitions
-// of torch's pairwise merging, in linear time.
+// of torch's pairwise merging, in linear time. Without horizontal fusion, nodes
+// with users in several partitions cost a search besides.
 class CapabilityBasedPartitioner {
  public:
   // `module` must outlive the partitioner.
