@@ -22,6 +22,11 @@ void check_nodes(const GraphModule& module, const std::vector<Node*>& nodes) {
     if (node->erased())
       throw AssertionError(name + " has been removed from owning graph",
                            node->error_context());
+    if (node->is(Opcode::placeholder) || node->is(Opcode::output))
+      throw AssertionError("[fuse_by_partitions %" + name +
+                               "] node: expected a call or an attribute, got " +
+                               std::string(opcode_name(node->op())),
+                           node->error_context());
   }
 }
 

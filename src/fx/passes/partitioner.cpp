@@ -88,8 +88,10 @@ CapabilityBasedPartitioner::CapabilityBasedPartitioner(
 
 std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
   const Graph& graph = module_.graph();
+  // An OperatorSupport says yes to nodes that are no calls.
   auto is_supported = [&](const Node& node) {
-    return support_->is_node_supported(module_, node);
+    return (is_callable_node(node) || node.is(Opcode::get_attr)) &&
+           support_->is_node_supported(module_, node);
   };
   Assignment assigned = options_.skip_horizontal_fusion
                             ? by_users(graph, is_supported)

@@ -208,6 +208,29 @@ TEST(FuseByPartitions, RefusesCirclesBetweenPartitions) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
+// torch makes a graph without its input or its output of these.
+TEST(FuseByPartitions, LeavesInputsAndOutputAlone) {
+  const auto gm = symbolic_trace(
+      [](Value x, Value y) -> Value { return neg(relu(x) + y); }, {"x", "y"});
+  const std::string before = gm->graph().str();
+  for (Node* node : {gm->graph().nodes().front(), gm->graph().output_node()})
+    EXPECT_THROW(
+        fuse_by_partitions(*gm, {{node, gm->graph().find_node("relu")}}),
+        AssertionError);
+  EXPECT_EQ(gm->graph().str(), before);
+  CapabilityBasedPartitioner partitioner(
+      *gm, std::make_shared<OperatorSupport>(
+               SupportDict{{"torch.relu", std::nullopt},
+                           {"torch.neg", std::nullopt},
+                           {"_operator.add", std::nullopt}}));
+  partitioner.partition_and_fuse();
+  EXPECT_EQ(gm->graph().size(), 4u);
+  EXPECT_EQ(gm->call({Tensor::full({1}, 2), Tensor::full({1}, 3)})
+                .as_tensor()
+                .item(),
+            -5);
+}
+
 TEST(StableTopologicalSort, MovesOnlyWhatMustMove) {
   Graph graph;
   Node* const x = graph.placeholder("x");

@@ -20,8 +20,8 @@ bool validate_partition(std::span<Node* const> nodes);
 // topological order, as close to the old one as possible, and recompiled. Every
 // node belongs to at most one partition.
 //
-// AssertionError when a node does not belong to `module` or is erased, or when
-// the partitions wait for each other in a circle ("Invalid partition, found
+// AssertionError when a node does not belong to `module`, is erased, an input or
+// the output, or when the partitions wait for each other in a circle ("Invalid partition, found
 // dependency cycles"); nothing has been changed then. Linear in the graph, but
 // for sorting.
 void fuse_by_partitions(GraphModule& module,

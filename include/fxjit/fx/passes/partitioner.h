@@ -45,7 +45,7 @@ class CapabilityBasedPartitioner {
                              PartitionerOptions options = {});
 
   // Edits nothing. Reading one of several results ("getitem") belongs to the
-  // partition of what made them.
+  // partition of what made them. Inputs and the output belong to none.
   std::vector<Partition> propose_partitions() const;
   // See fuse_by_partitions.
   void fuse_partitions(const std::vector<Partition>& partitions,
