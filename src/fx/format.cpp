@@ -82,6 +82,12 @@ std::string target_text(const Node& node) {
   return std::string(text);
 }
 
+// Of text in UTF-8.
+size_t characters(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
 }  // namespace
 
 void Node::format_to(std::string& out) const {
@@ -150,7 +156,7 @@ std::string Graph::tabular() const {
   std::array<size_t, kColumns> widths{};
   for (const Row& row : rows)
     for (size_t c = 0; c < kColumns; ++c)
-      widths[c] = std::max(widths[c], row[c].size());
+      widths[c] = std::max(widths[c], characters(row[c]));
   // tabulate leaves two columns for the padding of a header.
   for (size_t c = 0; c < kColumns; ++c)
     widths[c] = std::max(widths[c], rows[0][c].size() + 2);
@@ -158,7 +164,7 @@ std::string Graph::tabular() const {
   auto append_row = [&](const Row& row) {
     for (size_t c = 0; c < kColumns; ++c) {
       out += row[c];
-      if (c + 1 < kColumns) out.append(widths[c] - row[c].size() + 2, ' ');
+      if (c + 1 < kColumns) out.append(widths[c] - characters(row[c]) + 2, ' ');
     }
     while (!out.empty() && out.back() == ' ') out.pop_back();
   };

@@ -22,6 +22,25 @@ int hex_digit(char c) {
   return -1;
 }
 
+// A character, or one of the bytes that are none (see repr_string).
+void append_utf8(std::string& out, uint32_t code) {
+  auto add = [&](uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return add(code);
+  if (code >= 0xdc80 && code <= 0xdcff) return add(code & 0xff);
+  if (code < 0x800) {
+    add(0xc0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      add(0xe0 | code >> 12);
+    } else {
+      add(0xf0 | (code >> 18 & 7));
+      add(0x80 | (code >> 12 & 0x3f));
+    }
+    add(0x80 | (code >> 6 & 0x3f));
+  }
+  add(0x80 | (code & 0x3f));
+}
+
 }  // namespace
 
 void TextScanner::skip_blanks() {
@@ -112,30 +131,42 @@ int64_t TextScanner::integer() {
   return value.as_int();
 }
 
-char TextScanner::escape(char c) {
-  switch (c) {
+uint32_t TextScanner::hex(int digits) {
+  uint32_t code = 0;
+  for (int i = 0; i < digits; ++i) {
+    const int digit = at_ < text_.size() ? hex_digit(text_[at_]) : -1;
+    if (digit < 0) fail("a hexadecimal digit");
+    code = code << 4 | static_cast<uint32_t>(digit);
+    ++at_;
+  }
+  return code;
+}
+
+void TextScanner::append_escape(std::string& out, char kind) {
+  switch (kind) {
     case 'n':
-      return '\n';
+      out += '\n';
+      return;
     case 'r':
-      return '\r';
+      out += '\r';
+      return;
     case 't':
-      return '\t';
+      out += '\t';
+      return;
     case '\\':
     case '\'':
     case '"':
-      return c;
+      out += kind;
+      return;
     case 'x':
-      if (at_ + 2 <= text_.size()) {
-        const int high = hex_digit(text_[at_]);
-        const int low = hex_digit(text_[at_ + 1]);
-        at_ += 2;
-        if (high >= 0 && low >= 0) return static_cast<char>(high * 16 + low);
-      }
-      break;
+      return append_utf8(out, hex(2));
+    case 'u':
+      return append_utf8(out, hex(4));
+    case 'U':
+      return append_utf8(out, hex(8));
     default:
-      break;
+      fail("an escape of Python's repr");
   }
-  fail("an escape of Python's repr");
 }
 
 std::string TextScanner::string() {
@@ -150,7 +181,7 @@ std::string TextScanner::string() {
       value += c;
     } else if (at_ < text_.size()) {
       const char kind = text_[at_++];
-      value += escape(kind);
+      append_escape(value, kind);
     }
   }
   fail("the end of a string");

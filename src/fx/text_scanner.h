@@ -34,7 +34,8 @@ class TextScanner {
 
  private:
   void skip_blanks();
-  char escape(char c);
+  uint32_t hex(int digits);
+  void append_escape(std::string& out, char kind);
   std::string_view rest() const { return text_.substr(at_); }
 
   std::string_view text_;

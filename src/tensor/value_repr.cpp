@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fxjit/value.h"
+#include "src/tensor/repr_string.h"
 
 namespace fxjit {
 namespace {
@@ -38,33 +39,6 @@ std::string repr_float(double value) {
   if (digits.size() <= whole)
     return sign + digits + std::string(whole - digits.size(), '0') + ".0";
   return sign + digits.substr(0, whole) + "." + digits.substr(whole);
-}
-
-std::string repr_string(std::string_view text) {
-  const bool has_single = text.find('\'') != text.npos;
-  const char quote = has_single && text.find('"') == text.npos ? '"' : '\'';
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out(1, quote);
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + quote;
 }
 
 std::string repr_range(const Value::RangeView& r) {
