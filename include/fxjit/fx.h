@@ -17,6 +17,7 @@
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fx/subgraph_rewriter.h"
 #include "fxjit/fx/text.h"
+#include "fxjit/fx/traceback.h"
 #include "fxjit/fx/tracer.h"
 #include "fxjit/fx/transformer.h"
 #include "fxjit/fx/wrap.h"

@@ -68,8 +68,15 @@ std::unique_ptr<Graph> Graph::copy() const {
     if (input->graph_ != this || !copies[input->id_]) fail_unmapped(*input);
     return copies[input->id_];
   };
-  for (Node* node : nodes())
-    copies[node->id_] = graph->node_copy(*node, mapped);
+  for (const Node* node : nodes()) {
+    if (!node->is(Opcode::output) || node->args_.empty()) {
+      copies[node->id_] = graph->node_copy(*node, mapped);
+      continue;
+    }
+    // As torch: the output gets its usual name, and nothing follows it.
+    graph->output(map_value(node->args_[0], mapped))->copy_meta_from(*node);
+    break;
+  }
   graph->codegen_ = codegen_;
   graph->body_transform_ = body_transform_;
   return graph;

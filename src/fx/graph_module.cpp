@@ -218,7 +218,7 @@ std::string GraphModule::str() const {
 }
 
 nn::Ref<GraphModule> GraphModule::copy() const {
-  auto made = GraphModule::create(*this, graph_->copy(), type_name());
+  auto made = GraphModule::create(*this, graph_->copy());
   made->tracer_name_ = tracer_name_;
   if (graph_->hooks_)
     made->graph_->hooks_ = std::make_unique<NodeHooks>(*graph_->hooks_);
@@ -244,6 +244,7 @@ GraphModule::GraphModule(const GraphModule& other)
   if (other.graph_->hooks_)
     graph_->hooks_ = std::make_unique<NodeHooks>(*other.graph_->hooks_);
   graph_->set_owning_module(this);
+  set_type_name("GraphModule");  // As torch's copies.
   recompile();
 }
 

@@ -1,5 +1,6 @@
 #include "fxjit/fx/interpreter.h"
 
+#include "fxjit/fx/traceback.h"
 #include "fxjit/fx/wrap.h"
 
 namespace fxjit::fx {
@@ -140,6 +141,7 @@ Value Interpreter::run_nodes() {
 }
 
 Value Interpreter::run_node(const Node& node) {
+  const traceback::CurrentMeta scope(node);
   const auto [args, kwargs] = fetch_args_kwargs_from_env(node);
   switch (node.op()) {
     case Opcode::placeholder:

@@ -265,6 +265,8 @@ ErrorContext Node::error_context() const {
 }
 
 Value map_arg(const Value& value, const std::function<Value(Node*)>& fn) {
+  if (!fn)
+    throw AssertionError("torch.fx.map_arg(a, fn): fn must be a callable");
   return map_leaves(value, [&](const Value& leaf) {
     return leaf.is_node() ? fn(leaf.as_node()) : leaf;
   });
@@ -272,6 +274,7 @@ Value map_arg(const Value& value, const std::function<Value(Node*)>& fn) {
 
 Value map_aggregate(const Value& value,
                     const std::function<Value(const Value&)>& fn) {
+  if (!fn) throw TypeError("'NoneType' object is not callable");
   return map_leaves(value, fn);
 }
 

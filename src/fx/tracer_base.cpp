@@ -1,5 +1,8 @@
 #include "fxjit/fx/tracer_base.h"
 
+#include <utility>
+
+#include "fxjit/fx/traceback.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {
@@ -32,7 +35,9 @@ Node* TracerBase::create_node(Opcode kind, const Target& target, ValueList args,
                                         std::move(kwargs), name, type);
   node->set_source(source_);
   if (module_stack) node->set_module_stack(module_stack);
-  if (record_stack_traces && source_.known())
+  if (traceback::has_preserved_node_meta()) traceback::copy_current_meta(*node);
+  if (record_stack_traces && source_.known() &&
+      !std::as_const(*node).meta().contains("stack_trace"))
     node->meta().set("stack_trace", Value(stack_trace()));
   return node;
 }

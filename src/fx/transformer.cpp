@@ -1,5 +1,7 @@
 #include "fxjit/fx/transformer.h"
 
+#include "fxjit/fx/traceback.h"
+
 namespace fxjit::fx {
 namespace {
 
@@ -62,6 +64,7 @@ nn::Ref<GraphModule> Transformer::transform() {
   if (!new_graph_)
     throw RuntimeError("[transformer] transform: expected one call, got two");
   const ActiveTracerScope active(tracer_.get());
+  const traceback::PreserveNodeMeta preserve;
   const Value result = run({}, {}, /*enable_io_processing=*/false);
   Node* const old_output = graph().output_node();
   Node* const output = new_graph_->output(tracer_->create_arg(result));

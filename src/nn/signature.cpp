@@ -40,7 +40,8 @@ class SyntaxCheck {
       fail(spec, "non-default argument follows default argument");
     }
     if (!fx::is_identifier(name) || is_keyword(name))
-      fail(spec, "invalid syntax: '" + spec.name + "' is no name of an argument");
+      fail(spec,
+           "invalid syntax ('" + spec.name + "' is no name of an argument)");
     if (!names_.insert(name).second)
       fail(spec, "duplicate argument '" + std::string(name) +
                      "' in function definition");

@@ -170,9 +170,9 @@ TEST(Misuse, ArgumentNamesArePythons) {
             "duplicate argument 'x' in function definition");
   EXPECT_EQ(declare({"a", "*a"}),
             "duplicate argument 'a' in function definition");
-  EXPECT_THAT(declare({""}), HasSubstr("invalid syntax: ''"));
+  EXPECT_THAT(declare({""}), HasSubstr("invalid syntax (''"));
   EXPECT_THAT(declare({"a b"}), HasSubstr("'a b' is no name"));
-  EXPECT_THAT(declare({"class"}), HasSubstr("invalid syntax: 'class'"));
+  EXPECT_THAT(declare({"class"}), HasSubstr("invalid syntax ('class'"));
   EXPECT_THAT(declare({"**"}), HasSubstr("invalid syntax"));
   EXPECT_EQ(declare({{"x", 1}, "y"}),
             "non-default argument follows default argument");

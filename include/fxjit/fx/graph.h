@@ -124,8 +124,8 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // A deep copy with the same names, output node and codegen included. The
-  // owning module is not set.
+  // torch's deepcopy: the same names, codegen included; nothing behind the
+  // output is copied. The owning module is not set.
   std::unique_ptr<Graph> copy() const;
 
   // The module that the graph belongs to; null when free-standing.
@@ -171,6 +171,12 @@ class Graph {
     return call_function(std::string_view(printed_name), std::move(args),
                          std::move(kwargs), name);
   }
+  // Calls of aten.sym_size, sym_stride and sym_storage_offset on what `tensor`
+  // gives. Their `val` is known where that of `tensor` is. AttributeError for
+  // null.
+  Node* create_size_node(Node* tensor, int64_t dim);
+  Node* create_stride_node(Node* tensor, int64_t dim);
+  Node* create_storage_offset_node(Node* tensor);
   Node* call_method(std::string_view method, ValueList args, Kwargs kwargs = {},
                     std::string_view name = {});
   // AttributeError when there is an owning module and it lacks this one.
@@ -222,6 +228,13 @@ class Graph {
   BodyTransformScope on_generate_code(
       const std::function<BodyTransform(BodyTransform current)>& make);
   const BodyTransform& body_transform() const { return body_transform_; }
+  // What the code of this graph does with its inputs and outputs.
+  ValueList process_inputs(ValueList inputs) const {
+    return codegen().process_inputs(std::move(inputs));
+  }
+  Value process_outputs(Value outputs) const {
+    return codegen().process_outputs(std::move(outputs));
+  }
   bool has_codegen() const { return codegen_ != nullptr; }
   const std::shared_ptr<const CodeGen>& shared_codegen() const {
     return codegen_;
@@ -267,6 +280,7 @@ class Graph {
 
   static void check_target(Opcode op, const Target& target, const Graph& graph,
                            std::string_view name);
+  Node* call_on_tensor(std::string_view function, ValueList args);
   Node* allocate(Opcode op);
   Node* slot(uint32_t id) const;
   static void check_copyable(const Graph& source, const ValueMap& map);

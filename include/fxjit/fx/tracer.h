@@ -137,6 +137,7 @@ class Tracer : public TracerBase {
 
 // The tracer whose trace runs in this thread; null outside of traces.
 Tracer* active_tracer();
+inline bool is_fx_tracing() { return active_tracer() != nullptr; }
 
 // Makes a tracer the active one of this thread while it lives. Null suspends
 // tracing: modules then run as they are.

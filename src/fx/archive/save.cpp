@@ -28,24 +28,6 @@ using Handles = std::vector<std::pair<std::string, nn::Parameter*>>;
                   std::move(context));
 }
 
-// JSON holds UTF-8 only; quoted text of the text form may hold any byte.
-std::string escaped(const std::string& text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(text.size());
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
-  }
-  return out;
-}
-
 class Saver {
  public:
   NamedTensors run(const GraphModule& root) {
@@ -89,7 +71,7 @@ class Saver {
         {"type", archive::kGraphModule},
         {"class", module.type_name()},
         {"tracer", module.tracer_name()},
-        {"graph", escaped(text(module.graph(), {.meta = true}))},
+        {"graph", text(module.graph(), {.meta = true})},
         {"codegen", codegen(module.graph(), path)}};
     add_members(entry, module, path);
     return entry;
@@ -228,7 +210,7 @@ class Saver {
     std::string text;
     if (!append_value_text(text, value))
       fail(path, what + ": expected values with a text, got " + repr(value));
-    return escaped(text);
+    return text;
   }
 
   json modules_ = json::array();
