@@ -205,31 +205,35 @@ Node* Graph::output(Value result, Value type) {
                      std::move(type));
 }
 
-Node* Graph::call_on_tensor(std::string_view function, ValueList args) {
+// The method stands for the function where the tensor is known.
+Node* Graph::call_on_tensor(std::string_view function, std::string_view method,
+                            ValueList args) {
   Node* const tensor = args[0].is_node() ? args[0].as_node() : nullptr;
-  if (!tensor) throw AttributeError("'NoneType' object has no attribute 'meta'");
-  const ops::Spelling* const spelling = ops::find_function(function);
+  if (!tensor)
+    throw AttributeError("'NoneType' object has no attribute 'meta'");
   Value val;
   if (tensor->val().is_tensor()) {
     args[0] = tensor->val();
-    val = ops::call_function(*spelling, args);
+    val = ops::call_method(method, args);
     args[0] = tensor;
   }
-  Node* const node = call_function(Target(*spelling), std::move(args));
+  Node* const node = call_function(function, std::move(args));
   node->set_val(std::move(val));
   return node;
 }
 
 Node* Graph::create_size_node(Node* tensor, int64_t dim) {
-  return call_on_tensor("torch.ops.aten.sym_size.int", {tensor, dim});
+  return call_on_tensor("torch.ops.aten.sym_size.int", "size", {tensor, dim});
 }
 
 Node* Graph::create_stride_node(Node* tensor, int64_t dim) {
-  return call_on_tensor("torch.ops.aten.sym_stride.int", {tensor, dim});
+  return call_on_tensor("torch.ops.aten.sym_stride.int", "stride",
+                        {tensor, dim});
 }
 
 Node* Graph::create_storage_offset_node(Node* tensor) {
-  return call_on_tensor("torch.ops.aten.sym_storage_offset.default", {tensor});
+  return call_on_tensor("torch.ops.aten.sym_storage_offset.default",
+                        "storage_offset", {tensor});
 }
 
 InsertScope Graph::inserting_before(Node* node) {

@@ -168,12 +168,13 @@ nn::Ref<GraphModule> odd_names() {
   auto graph = std::make_unique<fx::Graph>();
   ValueList sum;
   for (const char* name :
-       {"new", "template", "Value", "function", "self", "a", "_B", "std"}) {
+       {"new", "template", "Value", "function", "weights", "a", "_B", "std"}) {
     sum.push_back(graph->placeholder(name));
   }
   sum.push_back(graph->call_method("neg", {sum[0]}, {}, "a__b"));
   sum.push_back(graph->call_method("neg", {sum[1]}, {}, "a_b"));
   sum.push_back(graph->call_method("neg", {sum[2]}, {}, "operator"));
+  sum.push_back(graph->call_method("neg", {sum[3]}, {}, "self"));
   graph->output(graph->call_function("torch.cat", {Value::list(sum), 0}));
   return over(std::move(graph));
 }

@@ -280,7 +280,8 @@ class Graph {
 
   static void check_target(Opcode op, const Target& target, const Graph& graph,
                            std::string_view name);
-  Node* call_on_tensor(std::string_view function, ValueList args);
+  Node* call_on_tensor(std::string_view function, std::string_view method,
+                       ValueList args);
   Node* allocate(Opcode op);
   Node* slot(uint32_t id) const;
   static void check_copyable(const Graph& source, const ValueMap& map);

@@ -29,10 +29,6 @@ Value infer_stride(const OpCall& call) {
   return input.stride(call.integer(1));
 }
 
-Value infer_storage_offset(const OpCall& call) {
-  return call.tensor(0).offset();
-}
-
 Value infer_dim(const OpCall& call) { return call.tensor(0).dim(); }
 Value infer_numel(const OpCall& call) { return call.tensor(0).numel(); }
 Value infer_is_floating(const OpCall& call) {
@@ -94,9 +90,6 @@ constexpr OpRow kRows[] = {
     fact("stride", "input, dim=None",
          ".stride aten.sym_stride.int aten.stride.int aten.stride.default",
          infer_stride),
-    fact("storage_offset", "input",
-         ".storage_offset aten.sym_storage_offset.default",
-         infer_storage_offset),
     fact("dim", "input", ".dim .ndimension aten.dim.default", infer_dim),
     fact("numel", "input", "torch.numel .numel .nelement aten.numel.default",
          infer_numel),
