@@ -6,6 +6,7 @@
 
 #include "fxjit/fx/graph.h"
 #include "src/fx/body_transform.h"
+#include "src/fx/code_comments.h"
 #include "src/fx/code_names.h"
 #include "src/fx/print_value.h"
 
@@ -98,26 +99,6 @@ std::string repr_of(const Value& value) {
   std::string text;
   append_repr(text, value);
   return text;
-}
-
-// The innermost frame of a recorded stack trace, or that there is none.
-std::string summary_of(const std::string& trace) {
-  constexpr std::string_view kNone = "No stacktrace found for following nodes";
-  const size_t file = trace.rfind("File \"");
-  if (file == trace.npos) return std::string(kNone);
-  const size_t end = trace.find('\n', file);
-  const std::string frame = trace.substr(file, end - file);
-  const size_t quote = frame.find('"', 6);
-  const size_t line = frame.find("line ", quote);
-  const size_t in = frame.find(", in ", line);
-  if (quote == frame.npos || line == frame.npos || in == frame.npos)
-    return std::string(kNone);
-  std::string code;
-  if (end != trace.npos)
-    code = trace.substr(trace.find_first_not_of(' ', end + 1));
-  return "File: " + frame.substr(6, quote - 6) + ":" +
-         frame.substr(line + 5, in - line - 5) + " in " + frame.substr(in + 5) +
-         ", code: " + code.substr(0, code.find('\n'));
 }
 
 class CodeWriter {
@@ -317,7 +298,7 @@ class CodeWriter {
 
   void write_summary(const Node& node) {
     if (node.is(Opcode::placeholder) || node.is(Opcode::output)) return;
-    std::string summary = "\n# " + summary_of(node.stack_trace()) + "\n";
+    std::string summary = "\n" + comment_of(node) + "\n";
     if (summary == previous_summary_) return;
     body_ += summary;
     previous_summary_ = std::move(summary);

@@ -156,3 +156,13 @@ def erased_nodes_keep_no_nodes(m):
     graph.erase_node(gone)
     m.text("node", gone.format_node())
     m.value("users", len(x.users))
+
+
+@case
+def notes_in_readable_code(m):
+    gm = symbolic_trace(lambda x: torch.relu(x + 1) * 2)
+    calls = [n for n in gm.graph.nodes if n.op == "call_function"]
+    calls[0].meta["custom"] = {"a": 1, "b": "short", "c": "x" * 41}
+    calls[1].meta["custom"] = {"list": list(range(30)), "none": None}
+    calls[2].meta["custom"] = {}
+    m.text("readable", gm.print_readable(print_output=False))

@@ -167,6 +167,22 @@ MIRROR_CASE(Corners, annotations) {
   expect_value("preserved", fx::traceback::has_preserved_node_meta());
 }
 
+MIRROR_CASE(Corners, notes_in_readable_code) {
+  const auto gm = symbolic_trace(
+      [](Value x) -> Value { return relu(x + 1) * 2; }, {"x"}, "<lambda>");
+  const std::vector<Node*> calls =
+      gm->graph().find_nodes(fx::Opcode::call_function);
+  ValueList numbers;
+  for (int i = 0; i < 30; ++i) numbers.emplace_back(i);
+  calls[0]->meta().set("custom", Value::dict({{"a", 1},
+                                              {"b", "short"},
+                                              {"c", std::string(41, 'x')}}));
+  calls[1]->meta().set(
+      "custom", Value::dict({{"list", Value::list(numbers)}, {"none", None}}));
+  calls[2]->meta().set("custom", Value::dict({}));
+  expect_text("readable", gm->print_readable());
+}
+
 MIRROR_CASE(Corners, nodes_of_sizes) {
   auto graph = std::make_unique<Graph>();
   Node* const x = graph->placeholder("x");
