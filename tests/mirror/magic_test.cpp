@@ -60,8 +60,8 @@ MIRROR_CASE(Magic, operator_methods) {
   OutputOptions options = interpreted(
       {"rtruediv", "div", "rdiv", "rfloordiv", "rmod", "rpow"}, 2);
   options.eager.push_back("__reversed__");
-  expect_outputs(gm, {plus(fill({4, 3}, 1), 2.0625), plus(fill({3}, 2), 1.5625)},
-                 options);
+  const Tensor x_value = plus(fill({4, 3}, 1), 2.0625);
+  expect_outputs(gm, {x_value, plus(fill({3}, 2), 1.5625)}, options);
 }
 
 MIRROR_CASE(Magic, integer_methods) {
