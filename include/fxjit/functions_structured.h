@@ -195,6 +195,8 @@ Value avg_pool2d(const Arg& input, const Arg& kernel_size,
 Value adaptive_avg_pool1d(const Arg& input, const Arg& output_size);
 Value adaptive_avg_pool2d(const Arg& input, const Arg& output_size);
 Value adaptive_max_pool2d(const Arg& input, const Arg& output_size);
+// The first half along `dim` times the sigmoid of the second.
+Value glu(const Arg& input, const Arg& dim = -1);
 // `mode`: "nearest", "nearest-exact", "linear", "bilinear" or "trilinear".
 Value interpolate(const Arg& input, const Arg& size = None,
                   const Arg& scale_factor = None, const Arg& mode = "nearest",

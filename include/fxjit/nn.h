@@ -11,3 +11,4 @@
 #include "fxjit/nn/module_types.h"
 #include "fxjit/nn/normalization.h"
 #include "fxjit/nn/pooling.h"
+#include "fxjit/nn/shaping.h"

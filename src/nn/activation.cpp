@@ -56,6 +56,28 @@ ELU::ELU(double alpha) : Custom("ELU", {"input"}), alpha(alpha) {}
 Value ELU::forward(Value input) { return functional::elu(input, alpha); }
 std::string ELU::extra_repr() const { return "alpha=" + py(alpha); }
 
+GLU::GLU(int64_t dim) : Custom("GLU", {"input"}), dim(dim) {}
+Value GLU::forward(Value input) { return functional::glu(input, dim); }
+std::string GLU::extra_repr() const { return "dim=" + py(dim); }
+
+Softplus::Softplus(double beta, double threshold)
+    : Custom("Softplus", {"input"}), beta(beta), threshold(threshold) {}
+Value Softplus::forward(Value input) {
+  return functional::softplus(input, beta, threshold);
+}
+std::string Softplus::extra_repr() const {
+  return "beta=" + py(beta) + ", threshold=" + py(threshold);
+}
+
+Hardtanh::Hardtanh(double min_val, double max_val)
+    : Custom("Hardtanh", {"input"}), min_val(min_val), max_val(max_val) {}
+Value Hardtanh::forward(Value input) {
+  return functional::hardtanh(input, min_val, max_val);
+}
+std::string Hardtanh::extra_repr() const {
+  return "min_val=" + py(min_val) + ", max_val=" + py(max_val);
+}
+
 Softmax::Softmax(int64_t dim) : Custom("Softmax", {"input"}), dim(dim) {}
 Value Softmax::forward(Value input) { return functional::softmax(input, dim); }
 std::string Softmax::extra_repr() const { return "dim=" + py(dim); }

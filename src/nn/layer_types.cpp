@@ -141,6 +141,83 @@ void add_activations(std::vector<ModuleType>& types) {
       }));
 }
 
+void add_gates(std::vector<ModuleType>& types) {
+  types.push_back(module_type<GLU>(
+      "GLU", [](const GLU& m) -> Kwargs { return {{"dim", m.dim}}; },
+      [](Args& a) { return GLU::create(a.integer("dim")); }));
+  types.push_back(module_type<Softplus>(
+      "Softplus",
+      [](const Softplus& m) -> Kwargs {
+        return {{"beta", m.beta}, {"threshold", m.threshold}};
+      },
+      [](Args& a) {
+        const double beta = a.floating("beta");
+        return Softplus::create(beta, a.floating("threshold"));
+      }));
+  types.push_back(module_type<Hardtanh>(
+      "Hardtanh",
+      [](const Hardtanh& m) -> Kwargs {
+        return {{"min_val", m.min_val}, {"max_val", m.max_val}};
+      },
+      [](Args& a) {
+        const double least = a.floating("min_val");
+        return Hardtanh::create(least, a.floating("max_val"));
+      }));
+}
+
+void add_shaping(std::vector<ModuleType>& types) {
+  types.push_back(module_type<MaxPool1d>(
+      "MaxPool1d",
+      [](const MaxPool1d& m) -> Kwargs {
+        return {{"kernel_size", m.kernel_size},
+                {"stride", m.stride},
+                {"padding", m.padding},
+                {"dilation", m.dilation},
+                {"ceil_mode", m.ceil_mode}};
+      },
+      [](Args& a) {
+        const Value kernel_size = a.value("kernel_size");
+        const Value stride = a.value("stride");
+        const Value padding = a.value("padding");
+        const Value dilation = a.value("dilation");
+        return MaxPool1d::create(kernel_size, stride, padding, dilation,
+                                 a.boolean("ceil_mode"));
+      }));
+  types.push_back(module_type<AdaptiveAvgPool1d>(
+      "AdaptiveAvgPool1d",
+      [](const AdaptiveAvgPool1d& m) -> Kwargs {
+        return {{"output_size", m.output_size}};
+      },
+      [](Args& a) {
+        return AdaptiveAvgPool1d::create(a.value("output_size"));
+      }));
+  types.push_back(module_type<Upsample>(
+      "Upsample",
+      [](const Upsample& m) -> Kwargs {
+        return {{"size", m.size},
+                {"scale_factor", m.scale_factor},
+                {"mode", m.mode},
+                {"align_corners", m.align_corners}};
+      },
+      [](Args& a) {
+        const Value size = a.value("size");
+        const Value scale_factor = a.value("scale_factor");
+        const std::string mode = a.string("mode");
+        return Upsample::create(size, scale_factor, mode,
+                                a.value("align_corners"));
+      }));
+  types.push_back(module_type<Unflatten>(
+      "Unflatten",
+      [](const Unflatten& m) -> Kwargs {
+        return {{"dim", m.dim},
+                {"unflattened_size", tuple_of(m.unflattened_size)}};
+      },
+      [](Args& a) {
+        const int64_t dim = a.integer("dim");
+        return Unflatten::create(dim, a.dims("unflattened_size"));
+      }));
+}
+
 void add_weights(std::vector<ModuleType>& types) {
   types.push_back(with_state<Linear>(
       "Linear",
@@ -291,6 +368,8 @@ std::vector<ModuleType> layer_types() {
   add_weights(types);
   add_norms(types);
   add_pooling(types);
+  add_gates(types);
+  add_shaping(types);
   for (ModuleType& type : types) type.transparent = true;
   return types;
 }

@@ -73,6 +73,10 @@ Value conv_transpose2d(const Arg& input, const Arg& weight, const Arg& bias,
       {input, weight, bias, stride, padding, output_padding, groups, dilation});
 }
 
+Value glu(const Arg& input, const Arg& dim) {
+  return functions::call("F.glu", {input, dim});
+}
+
 Value max_pool1d(const Arg& input, const Arg& kernel_size, const Arg& stride,
                  const Arg& padding, const Arg& dilation, bool ceil_mode) {
   return functions::call("F.max_pool1d", {input, kernel_size, stride, padding,

@@ -110,6 +110,13 @@ def reductions():
 
 
 def softmax_norms():
+    for name in FLOATS:
+        case('glu', F.glu, T((3, 4), name))
+    case('glu', F.glu, T((4, 3)), 0)
+    case('glu', F.glu, T((2, 4, 3), strides=(1, 2, 8)), dim=1)
+    case('glu', F.glu, T((0, 2)))
+    fail('glu', F.glu, T((3, 3)))
+    fail('glu', F.glu, T(()))
     for row, f in [('softmax', torch.softmax),
                    ('log_softmax', torch.log_softmax)]:
         for name in FLOATS:

@@ -104,6 +104,8 @@ const Expression kExpressions[] = {
     EXPRESSION("F.conv2d(x, y, None, 2, 1)", F::conv2d(x, y, None, 2, 1)),
     EXPRESSION("F.conv_transpose2d(x, y, None, 2)",
                F::conv_transpose2d(x, y, None, 2)),
+    EXPRESSION("F.glu(x)", F::glu(x)),
+    EXPRESSION("F.glu(x, 1)", F::glu(x, 1)),
     EXPRESSION("F.max_pool1d(x, 2)", F::max_pool1d(x, 2)),
     EXPRESSION("F.max_pool2d(x, 2)", F::max_pool2d(x, 2)),
     EXPRESSION("F.max_pool2d(x, (3, 3), 2, 1)", F::max_pool2d(x, {3, 3}, 2, 1)),

@@ -87,6 +87,31 @@ class ELU : public Layer<ELU> {
   const double alpha;
 };
 
+// The first half along `dim` times the sigmoid of the second.
+class GLU : public Layer<GLU> {
+ public:
+  explicit GLU(int64_t dim = -1);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const int64_t dim;
+};
+
+class Softplus : public Layer<Softplus> {
+ public:
+  explicit Softplus(double beta = 1.0, double threshold = 20.0);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const double beta, threshold;
+};
+
+class Hardtanh : public Layer<Hardtanh> {
+ public:
+  explicit Hardtanh(double min_val = -1.0, double max_val = 1.0);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const double min_val, max_val;
+};
+
 class Softmax : public Layer<Softmax> {
  public:
   explicit Softmax(int64_t dim);

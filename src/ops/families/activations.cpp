@@ -1,5 +1,6 @@
 #include "fxjit/functions.h"
 #include "src/ops/families.h"
+#include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
 
 namespace fxjit::ops {
@@ -175,6 +176,25 @@ constexpr OpRow kTanh =
     unary_row("tanh", "torch.tanh .tanh aten.tanh.default onnx.Tanh nn.Tanh",
               unary<Prim::tanh>, kFloat);
 
+// The first half along `dim`, gated by the second.
+Value glu(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (input.dim() == 0)
+    runtime_error(
+        "glu does not support scalars because halving size must be even");
+  const int axis = dim_arg(call, 1, input.dim());
+  const int64_t size = input.sizes()[axis];
+  if (size % 2 != 0)
+    runtime_error("Halving dimension must be even, but dimension " +
+                  std::to_string(axis) + " is size " + std::to_string(size));
+  const auto half = [&](int64_t start) {
+    return widened(fxjit::narrow(call[0], axis, start, size / 2),
+                   input.dtype());
+  };
+  const Value kept = half(0);
+  return narrowed(kept * fxjit::sigmoid(half(size / 2)), kept, input.dtype());
+}
+
 constexpr OpRow kRows[] = {
     kRelu,
     kSigmoid,
@@ -244,6 +264,11 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::decompose,
      .infer = infer_like_input,
      .decompose = prelu},
+    {.name = "glu",
+     .schema = "input, dim=-1",
+     .names = "F.glu! torch._C._nn.glu aten.glu.default nn.GLU",
+     .lowering = Lowering::decompose,
+     .decompose = glu},
     in_place(kRelu, "relu_", "torch.relu_ .relu_ aten.relu_.default"),
     in_place(kSigmoid, "sigmoid_", "torch.sigmoid_ .sigmoid_"),
     in_place(kTanh, "tanh_", "torch.tanh_ .tanh_"),

@@ -1,0 +1,88 @@
+#include "fxjit/nn/shaping.h"
+
+#include "fxjit/functions_structured.h"
+#include "src/nn/repr_parts.h"
+
+namespace fxjit::nn {
+
+MaxPool1d::MaxPool1d(Value kernel_size, Value stride, Value padding,
+                     Value dilation, bool ceil_mode)
+    : Custom("MaxPool1d", {"input"}),
+      kernel_size(kernel_size),
+      stride(stride.is_none() ? kernel_size : stride),
+      padding(std::move(padding)),
+      dilation(std::move(dilation)),
+      ceil_mode(ceil_mode) {}
+
+Value MaxPool1d::forward(Value input) {
+  return functional::max_pool1d(input, kernel_size, stride, padding, dilation,
+                                ceil_mode);
+}
+
+std::string MaxPool1d::extra_repr() const {
+  return "kernel_size=" + py(kernel_size) + ", stride=" + py(stride) +
+         ", padding=" + py(padding) + ", dilation=" + py(dilation) +
+         ", ceil_mode=" + py(ceil_mode);
+}
+
+AdaptiveAvgPool1d::AdaptiveAvgPool1d(Value output_size)
+    : Custom("AdaptiveAvgPool1d", {"input"}),
+      output_size(std::move(output_size)) {}
+
+Value AdaptiveAvgPool1d::forward(Value input) {
+  return functional::adaptive_avg_pool1d(input, output_size);
+}
+
+std::string AdaptiveAvgPool1d::extra_repr() const {
+  return "output_size=" + py(output_size);
+}
+
+namespace {
+
+// torch keeps factors as floats.
+Value as_floats(const Value& factor) {
+  if (factor.is_none()) return factor;
+  if (factor.is_number()) return factor.as_double();
+  ValueList factors;
+  for (const Value& each : factor.as_sequence())
+    factors.push_back(each.as_double());
+  return Value::tuple(std::move(factors));
+}
+
+}  // namespace
+
+Upsample::Upsample(Value size, Value scale_factor, std::string mode,
+                   Value align_corners)
+    : Custom("Upsample", {"input"}),
+      size(std::move(size)),
+      scale_factor(as_floats(scale_factor)),
+      mode(std::move(mode)),
+      align_corners(std::move(align_corners)) {}
+
+Value Upsample::forward(Value input) {
+  return functional::interpolate(input, size, scale_factor, mode,
+                                 align_corners);
+}
+
+std::string Upsample::extra_repr() const {
+  return (scale_factor.is_none() ? "size=" + py(size)
+                                 : "scale_factor=" + py(scale_factor)) +
+         ", mode=" + py(Value(mode));
+}
+
+Unflatten::Unflatten(int64_t dim, const Dims& unflattened_size)
+    : Custom("Unflatten", {"input"}),
+      dim(dim),
+      unflattened_size(unflattened_size) {}
+
+Value Unflatten::forward(Value input) {
+  return method(input, "unflatten",
+                {dim, Value::tuple(ValueList(unflattened_size.begin(),
+                                             unflattened_size.end()))});
+}
+
+std::string Unflatten::extra_repr() const {
+  return "dim=" + py(Value(dim)) + ", unflattened_size=" + py(unflattened_size);
+}
+
+}  // namespace fxjit::nn
