@@ -7,6 +7,7 @@ std::vector<std::span<const OpRow>> all_families() {
       arithmetic_rows(),   clamping_rows(),    smooth_rows(),
       activation_rows(),   comparison_rows(),  bitwise_rows(),
       selection_rows(),    cast_rows(),        reduction_rows(),
+      sorting_rows(),
       softmax_norm_rows(), view_rows(),        slicing_rows(),
       indexing_rows(),     metadata_rows(),    shape_op_rows(),
       padding_rows(),      contraction_rows(), einsum_rows(),

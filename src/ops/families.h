@@ -19,6 +19,7 @@ std::span<const OpRow> bitwise_rows();
 std::span<const OpRow> selection_rows();
 std::span<const OpRow> cast_rows();
 std::span<const OpRow> reduction_rows();
+std::span<const OpRow> sorting_rows();
 std::span<const OpRow> softmax_norm_rows();
 std::span<const OpRow> view_rows();
 std::span<const OpRow> slicing_rows();

@@ -47,8 +47,8 @@ bool runs_eagerly(const OpCase& c) {
   const std::string_view name = c.op->name();
   if (c.expected.is_tensor() && c.expected.as_tensor().numel() == 0)
     return false;
-  // Writes to picked places.
-  if (one_of(name, {"scatter", "scatter_add", "erfc"})) return true;
+  // Writes to picked places, and orders.
+  if (one_of(name, {"scatter", "scatter_add", "erfc", "topk"})) return true;
   // Sums in another type than the usual one, and of a single element.
   if (name == "cumsum")
     return c.args[0].as_tensor().dim() == 0 || !c.kwargs.empty();

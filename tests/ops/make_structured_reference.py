@@ -27,7 +27,7 @@ import torch
 
 FAMILIES = (maths.reductions, maths.softmax_norms, views.views, pick.shape_ops,
             maths.contractions, images.convolutions, images.pools,
-            pick.gathers, maths.attentions, pick.creations)
+            pick.gathers, pick.sorting, maths.attentions, pick.creations)
 
 
 def main():

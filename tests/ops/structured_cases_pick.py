@@ -64,6 +64,24 @@ def shape_ops():
     case('constant_pad_nd', torch.constant_pad_nd, a, (1, 0, 0, 2), 3)
 
 
+def sorting():
+    spread = L([[7, -3, 12, 0], [5, 9, -8, 1], [2, 30, 4, 11]])
+    for name in ALL:
+        if name != 'bool':
+            case('topk', torch.topk, T((6,), name), 2)
+    for largest in (True, False):
+        case('topk', torch.topk, spread, 3, -1, largest)
+        case('topk', torch.topk, spread, 2, 0, largest)
+        case('topk', torch.topk, spread, 4, 1, largest, True)
+        case('topk', torch.topk, T((2, 3, 4)), 1, 1, largest)
+    case('topk', torch.topk, T((3, 4), strides=(1, 3)), 2)
+    case('topk', torch.topk, spread, 0)
+    case('topk', torch.topk, T(()), 1)
+    fail('topk', torch.topk, spread, 5)
+    fail('topk', torch.topk, spread, -1)
+    fail('topk', torch.topk, spread, 1, 2)
+
+
 def gathers():
     w = T((6, 4))
     for name in ALL:
