@@ -77,6 +77,7 @@ def sorting():
     case('topk', torch.topk, T((3, 4), strides=(1, 3)), 2)
     case('topk', torch.topk, spread, 0)
     case('topk', torch.topk, T(()), 1)
+    case('topk', torch.topk, T((0, 3)), 1)
     fail('topk', torch.topk, spread, 5)
     fail('topk', torch.topk, spread, -1)
     fail('topk', torch.topk, spread, 1, 2)
