@@ -1,5 +1,8 @@
 #include "src/fx/cpp_body.h"
 
+#include <typeinfo>
+
+#include "fxjit/fx/pytree_codegen.h"
 #include "src/fx/cpp_values.h"
 
 namespace fxjit::fx {
@@ -48,16 +51,23 @@ class BodyWriter {
  public:
   BodyWriter(const Graph& graph, std::string self)
       : graph_(graph), self_(std::move(self)), dies_at_(graph.id_bound()) {
-    if (graph.has_codegen())
-      throw UserError("[cpp_code] graph: its CodeGen has no C++ text");
+    if (graph.has_codegen()) {
+      tree_ = dynamic_cast<const PyTreeCodeGen*>(&graph.codegen());
+      if (!tree_ || typeid(*tree_) != typeid(PyTreeCodeGen))
+        throw UserError("[cpp_code] graph: its CodeGen has no C++ text");
+    }
     for (const Node* node : graph.nodes().reversed())
       for (const Node* input : node->all_input_nodes())
         if (!dies_at_[input->id()]) dies_at_[input->id()] = node;
   }
 
   CppBody write() {
-    for (const Node* node : graph_.nodes())
-      if (node->is(Opcode::placeholder)) write_placeholder(*node);
+    if (tree_) {
+      write_leaves();
+    } else {
+      for (const Node* node : graph_.nodes())
+        if (node->is(Opcode::placeholder)) write_placeholder(*node);
+    }
     bool returns = false;
     for (const Node* node : graph_.nodes()) {
       if (node->is(Opcode::placeholder)) continue;
@@ -84,14 +94,57 @@ class BodyWriter {
     body_.signature += ')';
   }
 
-  void write_node(const Node& node) {
-    out_ += "  ";
-    if (node.is(Opcode::output)) {
+  // The function takes containers, the graph their leaves.
+  void write_leaves() {
+    const std::vector<Node*> leaves = graph_.placeholders();
+    std::vector<std::string> variables;
+    for (const Node* leaf : leaves) variables.push_back(names_.of(*leaf));
+    std::string containers;
+    for (const std::string& argument : tree_->orig_args()) {
+      const size_t stars = argument.find_first_not_of('*');
+      const std::string name = names_.unique(argument.substr(stars));
+      body_.parameters.push_back("Value " + name);
+      if (!body_.signature.empty()) body_.signature += ", ";
+      body_.signature += "nn::ArgSpec(" + cpp_string(argument) + ")";
+      containers += (containers.empty() ? "" : ", ") + name;
+    }
+    if (leaves.empty()) return;
+    const std::string list = names_.unique("leaves");
+    out_ += "  const ValueList " + list + " = fx::tree_flatten_spec(" +
+            "Value::tuple({" + containers + "}), " + spec(tree_->in_spec()) +
+            ");\n";
+    for (size_t i = 0; i < leaves.size(); ++i)
+      out_ += std::string(leaves[i]->num_users() == 0 ? "  [[maybe_unused]] "
+                                                      : "  ") +
+              "Value " + variables[i] + " = " + list + ".at(" +
+              std::to_string(i) + ");\n";
+  }
+
+  std::string spec(const TreeSpec& tree) {
+    std::string text;
+    // Leaves are None: this has a text.
+    append_cpp_typed(text, tree.shape(), names_);
+    return "fx::TreeSpec(" + text + ")";
+  }
+
+  void write_result(const Node& node) {
+    if (!tree_ || !tree_->out_spec()) {
       out_ += "return ";
       write_value(node, node.arg(0));
       out_ += ";\n";
       return;
     }
+    const std::string result = names_.unique("result");
+    out_ += "const Value " + result + " = ";
+    write_value(node, node.arg(0));
+    out_ += ";\n  return fx::tree_unflatten(" + result + ".is_sequence() ? " +
+            result + ".as_sequence() : ValueList{" + result + "}, " +
+            spec(*tree_->out_spec()) + ");\n";
+  }
+
+  void write_node(const Node& node) {
+    out_ += "  ";
+    if (node.is(Opcode::output)) return write_result(node);
     if (node.num_users() > 0) out_ += "Value " + names_.of(node) + " = ";
     write_call(node);
     out_ += ';';
@@ -205,6 +258,7 @@ class BodyWriter {
   }
 
   const Graph& graph_;
+  const PyTreeCodeGen* tree_ = nullptr;  // The graph's, if it has one.
   const std::string self_;
   CppNames names_;
   CppBody body_;

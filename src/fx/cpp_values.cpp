@@ -1,6 +1,8 @@
 #include "src/fx/cpp_values.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "src/fx/print_value.h"
@@ -75,7 +77,15 @@ void append_integer(std::string& out, int64_t value) {
 }
 
 void append_floating(std::string& out, double value) {
-  if (std::isfinite(value)) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  constexpr uint64_t kQuietNan = 0x7ff8000000000000;
+  if (std::isnan(value) && bits != kQuietNan) {
+    char text[64];
+    std::snprintf(text, sizeof text,
+                  "std::bit_cast<double>(uint64_t{0x%016llx})",
+                  static_cast<unsigned long long>(bits));
+    out += text;
+  } else if (std::isfinite(value)) {
     append_repr(out, Value(value));
   } else {
     out += std::signbit(value) ? "-" : "";

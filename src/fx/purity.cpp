@@ -97,6 +97,19 @@ bool writes_statistics(const ops::Op& op, const Node& node) {
   return mean && !mean->is_none() && has_flag(op, node, "training");
 }
 
+// A graph module is as impure as its nodes, but for numbers drawn.
+bool module_is_impure(const nn::Module& module) {
+  const auto* const nested = dynamic_cast<const GraphModule*>(&module);
+  if (!nested || module.is_impure()) return module.is_impure();
+  for (const Node* node : nested->graph().nodes()) {
+    const bool calls = node->is(Opcode::call_function) ||
+                       node->is(Opcode::call_method) ||
+                       node->is(Opcode::call_module);
+    if (calls && node->is_impure(/*impure_random=*/false)) return true;
+  }
+  return false;
+}
+
 bool op_is_impure(const ops::Op& op, const Node& node, bool impure_random) {
   return impure(op.row.purity, impure_random) || has_flag(op, node, "inplace") ||
          writes_statistics(op, node);
@@ -141,7 +154,7 @@ bool Node::is_impure(bool impure_random) const {
         throw AssertionError(
             "self.graph.owning_module not set for purity check",
             error_context());
-      return owner->get_submodule(target_name()).is_impure();
+      return module_is_impure(owner->get_submodule(target_name()));
     }
     case Opcode::call_method: {
       const ops::Spelling* const method = ops::find_method(target_name());

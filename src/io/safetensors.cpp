@@ -35,7 +35,9 @@ class Reader {
   NamedTensors read(FileMetadata* metadata) {
     read_header(metadata);
     std::sort(entries_.begin(), entries_.end(),
-              [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
+              [](const Entry& a, const Entry& b) {
+                return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+              });
     check_layout();
     const auto storage = map_data();
     NamedTensors tensors;

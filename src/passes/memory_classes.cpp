@@ -4,28 +4,6 @@
 
 namespace fxjit::passes {
 
-bool gives_fresh_memory(const ops::Op& op) {
-  using ops::Lowering;
-  switch (op.row.lowering) {
-    case Lowering::scalar:
-    case Lowering::reduce:
-    case Lowering::contraction:
-    case Lowering::attention:
-    case Lowering::gather:
-    case Lowering::cat:
-    case Lowering::convolution:
-    case Lowering::pool:
-      return op.row.purity == ops::Purity::pure;
-    default:
-      break;
-  }
-  constexpr std::string_view kComposites[] = {
-      "batch_norm", "group_norm",  "layer_norm", "log_softmax",
-      "rms_norm",   "softmax",     "adaptive_avg_pool2d"};
-  return std::find(std::begin(kComposites), std::end(kComposites),
-                   op.name()) != std::end(kComposites);
-}
-
 namespace {
 
 bool contains(const std::vector<int32_t>& list, int32_t item) {

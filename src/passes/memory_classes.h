@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "fxjit/fx/graph.h"
-#include "fxjit/op.h"
+#include "src/ops/fresh_memory.h"
 
 namespace fxjit::passes {
 
-// Whether the op's eager kernel always gives memory of its own.
-bool gives_fresh_memory(const ops::Op& op);
+using ops::gives_fresh_memory;
 
 class MemoryClasses {
  public:

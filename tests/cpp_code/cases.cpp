@@ -1,6 +1,9 @@
 #include "tests/cpp_code/cases.h"
 
+#include <bit>
 #include <limits>
+
+#include "fxjit/fx/passes.h"
 
 namespace fxjit::cpp_cases {
 namespace {
@@ -179,6 +182,58 @@ nn::Ref<GraphModule> odd_names() {
   return over(std::move(graph));
 }
 
+// Traced with containers; results have others.
+nn::Ref<GraphModule> containers() {
+  return fx::symbolic_trace(
+      [](Value batch, Value rest, Value leaves) -> Value {
+        const Value a = getitem(batch, "a");
+        const Value pair = getitem(batch, "pair");
+        const Value sum = a + getitem(pair, 0) * getitem(rest, 0);
+        return Value::dict(
+            {{"sum", sum},
+             {"parts", Value::tuple({Value::list({sum * 2, a}), leaves})}});
+      },
+      {"batch", "class", "leaves"}, "containers",
+      {{"batch",
+        Value::dict({{"a", fx::PH()},
+                     {"pair", Value::tuple({fx::PH(), fx::PH()})}})},
+       {"class", Value::list({fx::PH()})},
+       {"leaves", fx::PH()}});
+}
+
+// Two constants computed beforehand, and what is left.
+nn::Ref<GraphModule> folded() {
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  Node* const w = graph->get_attr("w");
+  Node* const twice = graph->call_function("_operator.mul", {w, 2});
+  Node* const up = graph->call_function("_operator.add", {w, 1});
+  Node* const scaled = graph->call_function("_operator.mul", {x, twice});
+  graph->output(graph->call_function("_operator.add", {scaled, up}));
+  nn::Module root;
+  root.register_parameter("w", ramp({3}));
+  return fx::passes::split_const_subgraphs(
+      fx::GraphModule(root, std::move(graph)));
+}
+
+nn::Ref<GraphModule> odd_literals() {
+  auto graph = std::make_unique<fx::Graph>();
+  Node* const x = graph->placeholder("x");
+  graph->output(Value::tuple(
+      {x, -0.0, std::bit_cast<double>(uint64_t{0x7ff8000000000000}),
+       std::bit_cast<double>(uint64_t{0xfff8000000000000}),
+       std::bit_cast<double>(uint64_t{0x7ff0000000abcdef}),
+       std::numeric_limits<double>::denorm_min(),
+       std::numeric_limits<double>::max(), 0.1, 1e16, 123456789012345680.0,
+       std::numeric_limits<int>::min(), std::numeric_limits<int64_t>::max(),
+       std::numeric_limits<int64_t>::min() + 1, "R\"(raw)\"", "a?\?=b",
+       "\u00e9\u4e2d\U0001f600", "\r\t\v\x7f", "", false,
+       Value::tuple({Value::tuple({})}), Value::list({None}),
+       Value::tuple({Value::list({x})}), Value::slice(None, None, -1),
+       Value::dict({{None, Value::dict({{true, 1.5}})}})}));
+  return over(std::move(graph));
+}
+
 std::unique_ptr<fx::Graph> free_graph() {
   auto graph = std::make_unique<fx::Graph>();
   Node* const x = graph->placeholder("x");
@@ -193,7 +248,8 @@ std::vector<std::pair<std::string, Make>> all() {
           {"Operators", operators},   {"InPlace", in_place},
           {"Signatures", signatures}, {"Literals", literals},
           {"Shared", shared},         {"Wrapped", wrapped},
-          {"OddNames", odd_names}};
+          {"OddNames", odd_names},    {"Containers", containers},
+          {"Folded", folded},         {"OddLiterals", odd_literals}};
 }
 
 }  // namespace fxjit::cpp_cases

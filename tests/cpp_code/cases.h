@@ -24,6 +24,9 @@ nn::Ref<fx::GraphModule> literals();
 nn::Ref<fx::GraphModule> shared();
 nn::Ref<fx::GraphModule> wrapped();
 nn::Ref<fx::GraphModule> odd_names();
+nn::Ref<fx::GraphModule> containers();
+nn::Ref<fx::GraphModule> folded();
+nn::Ref<fx::GraphModule> odd_literals();
 
 // Refers to the attribute "w" and the module "lin".
 std::unique_ptr<fx::Graph> free_graph();

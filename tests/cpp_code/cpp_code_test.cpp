@@ -98,6 +98,42 @@ TEST(CppCode, WrappedFunctionsAndOddNames) {
                              ValueList(8, Value(ramp({1}))), {}, false);
 }
 
+TEST(CppCode, ContainersAsInputsAndResults) {
+  const auto gm = cpp_cases::containers();
+  const ValueList inputs{
+      Value::dict({{"a", ramp({2})},
+                   {"pair", Value::tuple({ramp({2}), Tensor::full({2}, 5)})}}),
+      Value::list({Tensor::full({2}, 3)}), 4};
+  const auto made = check<of_Containers::Containers>(gm, inputs, {}, false);
+  EXPECT_EQ(described(made->call({}, {{"batch", inputs[0]},
+                                      {"leaves", inputs[2]},
+                                      {"class", inputs[1]}})),
+            described(gm->call(inputs, {})));
+  EXPECT_THROW(made->call({Value::dict({{"a", 1}}), inputs[1], 4}, {}),
+               KeyError);
+}
+
+TEST(CppCode, FoldedConstants) {
+  const auto made = check<of_Folded::Folded>(cpp_cases::folded(), {ramp({3})},
+                                             {}, /*same_names=*/false);
+  EXPECT_EQ(made->state_dict().size(), 0u);  // A list of tensors is no state.
+}
+
+TEST(CppCode, NumbersKeepTheirBits) {
+  const auto gm = cpp_cases::odd_literals();
+  const Value x = ramp({2});
+  const Value got = check<of_OddLiterals::OddLiterals>(gm, {x}, {}, false)
+                        ->call({x}, {});
+  const Value expected = gm->call({x}, {});
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(got.at(i).kind(), expected.at(i).kind()) << i;
+    if (expected.at(i).is_float())
+      EXPECT_EQ(std::bit_cast<uint64_t>(got.at(i).as_double()),
+                std::bit_cast<uint64_t>(expected.at(i).as_double()))
+          << i;
+  }
+}
+
 TEST(CppCode, FreeGraphs) {
   nn::Module self;
   self.register_module("lin", nn::Linear::create(2, 2));

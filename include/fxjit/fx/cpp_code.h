@@ -35,8 +35,9 @@ struct CppCode {
 };
 
 // UserError naming node or module path for what has no C++ text: tensors and
-// opaque objects in arguments, a graph with a CodeGen of its own, an attribute
-// that is a module, modules of unknown types.
+// opaque objects in arguments, a graph with a CodeGen of the user's, an attribute
+// that is a module, modules of unknown types. Of graphs traced with containers
+// (PyTreeCodeGen), forward takes and gives the containers.
 CppCode cpp_code(const GraphModule& module, const CppOptions& options = {});
 
 // One function `Value <name>(nn::Module& self, Value x, ...)` over a module

@@ -10,6 +10,7 @@
 #include "fxjit/nn/module_types.h"
 #include "src/fx/archive/fields.h"
 #include "src/fx/archive/format.h"
+#include "src/fx/archive/writes.h"
 #include "src/fx/text_values.h"
 
 namespace fxjit::fx {
@@ -20,13 +21,6 @@ using nlohmann::json;
 
 // Modules in modules: printing and destroying them recurses.
 constexpr int kMaxDepth = 500;
-
-bool writes_in_place(const Node& node) {
-  if (!node.is(Opcode::call_function) && !node.is(Opcode::call_method))
-    return false;
-  const Value* const inplace = node.find_kwarg("inplace");
-  return node.is_impure(false) || (inplace && !inplace->is_none());
-}
 
 class Loader {
  public:
@@ -76,11 +70,13 @@ class Loader {
     graphs_.resize(modules.size());
     for (size_t row = 0; row < modules.size(); ++row) {
       const json& entry = modules[row];
-      if (!entry.is_object() || !entry.contains("graph")) continue;
+      if (!entry.is_object()) continue;
+      writes_ = writes_ || archive::keeps_statistics(entry);
+      if (!entry.contains("graph")) continue;
       Fields fields(entry, place("modules", row));
       graphs_[row] = parse_graph(fields.string("graph"));
       for (const Node* node : graphs_[row]->nodes())
-        writes_ = writes_ || writes_in_place(*node);
+        writes_ = writes_ || archive::writes_in_place(*node);
     }
   }
 
@@ -96,6 +92,11 @@ class Loader {
     if (!dtype) fields.fail("dtype: unknown");
     const Dims sizes = shape(fields);
     const bool memory = fields.boolean("memory");
+    if (memory && fields.has("view")) {
+      tensors_.push_back(view(fields.any("view"), *dtype, sizes));
+      fields.finish();
+      return;
+    }
     fields.finish();
     if (!memory) {
       tensors_.push_back(Tensor::meta(sizes, *dtype));
@@ -110,12 +111,31 @@ class Loader {
     data_.erase(found);
   }
 
-  static Dims shape(Fields& fields) {
+  // Memory of an earlier tensor. UserError when it would reach outside.
+  Tensor view(const json& entry, DType dtype, const Dims& sizes) const {
+    Fields fields(entry, place("tensors", tensors_.size()) + ".view");
+    const Tensor& base = tensors_[fields.index("of", tensors_.size())];
+    const Dims strides = numbers(fields, "strides");
+    const size_t bytes = base.is_meta() ? 0 : base.storage()->bytes();
+    const size_t start = fields.index("byte_offset", bytes);
+    fields.finish();
+    const auto item = static_cast<int64_t>(dtype_size(dtype));
+    const int64_t first =
+        base.offset() * static_cast<int64_t>(base.item_size()) +
+        static_cast<int64_t>(start);
+    if (strides.size() != sizes.size() || first % item != 0)
+      fields.fail("expected a stride for each size and whole elements");
+    return Tensor::view(base.storage(), sizes, dtype, strides, first / item);
+  }
+
+  static Dims shape(Fields& fields) { return numbers(fields, "shape"); }
+
+  static Dims numbers(Fields& fields, const char* name) {
     Dims sizes;
-    for (const json& size : fields.array("shape")) {
+    for (const json& size : fields.array(name)) {
       if (!size.is_number_unsigned() ||
           size.get<uint64_t>() > uint64_t{1} << 62)
-        fields.fail("shape: expected sizes of 0 or more");
+        fields.fail(std::string(name) + ": expected sizes of 0 or more");
       sizes.push_back(size.get<int64_t>());
     }
     return sizes;
@@ -252,6 +272,12 @@ class Loader {
       if (attribute.has("tensor")) {
         module.set_attr(
             name, tensors_[attribute.index("tensor", tensors_.size())]);
+      } else if (attribute.has("tensors")) {
+        ValueList list;
+        for (const json& index : attribute.array("tensors"))
+          list.emplace_back(
+              tensors_[attribute.as_index(index, tensors_.size(), name)]);
+        module.set_attr(name, Value::list(std::move(list)));
       } else {
         module.set_attr(name, parse_value(attribute.string("value")));
       }

@@ -1,5 +1,6 @@
 // fx::save: the module tree as a table, children before parents, over tables of
 // handles and tensors, so that everything shared stays shared.
+#include <algorithm>
 #include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
@@ -7,11 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/passes/const_fold.h"
 #include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/nn/init.h"
 #include "fxjit/nn/module_types.h"
 #include "src/fx/archive/format.h"
+#include "src/fx/archive/shared_memory.h"
 #include "src/fx/text_values.h"
 
 namespace fxjit::fx {
@@ -28,8 +31,26 @@ using Handles = std::vector<std::pair<std::string, nn::Parameter*>>;
                   std::move(context));
 }
 
+// Whether the class of a graph module has nothing that a file would lose. What is
+// folded before the first call is folded now: it is a part of the result.
+bool is_graph_module(const nn::Module& module) {
+  if (typeid(module) == typeid(passes::FoldedGraphModule)) {
+    static_cast<const passes::FoldedGraphModule&>(module).ensure_folded();
+    return true;
+  }
+  return typeid(module) == typeid(GraphModule);
+}
+
+// Before the tensors are looked at.
+void fold_all(const nn::Module& root) {
+  for (const auto& [path, module] : root.named_modules())
+    is_graph_module(*module);
+}
+
 class Saver {
  public:
+  explicit Saver(const GraphModule& root) : shared_(root) {}
+
   NamedTensors run(const GraphModule& root) {
     add_module(root, "");
     const json description = {{"modules", std::move(modules_)},
@@ -55,10 +76,10 @@ class Saver {
         found != module_index_.end())
       return found->second;
     if (!open_.insert(&module).second) fail(path, "is a part of itself");
-    json entry = typeid(module) == typeid(GraphModule)
-                     ? graph_module(static_cast<const GraphModule&>(module),
-                                    path)
-                     : plain_module(module, path);
+    json entry =
+        is_graph_module(module)
+            ? graph_module(static_cast<const GraphModule&>(module), path)
+            : plain_module(module, path);
     entry["training"] = module.training();
     open_.erase(&module);
     modules_.push_back(std::move(entry));
@@ -154,6 +175,12 @@ class Saver {
       json item = {{"name", name}};
       if (value.is_tensor()) {
         item["tensor"] = tensor_index(value.as_tensor(), prefix + name);
+      } else if (is_tensor_list(value)) {
+        json& list = item["tensors"] = json::array();
+        for (const Value& part : value.as_sequence())
+          list.push_back(
+              tensor_index(part.as_tensor(), prefix + name + "." +
+                                                 std::to_string(list.size())));
       } else {
         item["value"] = value_text(value, path, "attribute " + name);
       }
@@ -164,6 +191,13 @@ class Saver {
       children.push_back(
           {name, child ? json(add_module(*child, prefix + name)) : json()});
     entry["children"] = std::move(children);
+  }
+
+  // As constant folding leaves them.
+  static bool is_tensor_list(const Value& value) {
+    return value.is_list() && value.size() > 0 &&
+           std::all_of(value.as_sequence().begin(), value.as_sequence().end(),
+                       [](const Value& part) { return part.is_tensor(); });
   }
 
   // Of a type that builds itself: its numbers.
@@ -192,17 +226,36 @@ class Saver {
   }
 
   size_t tensor_index(const Tensor& tensor, const std::string& name) {
-    const auto [found, added] =
-        tensor_index_.emplace(tensor.id(), tensors_.size());
-    if (!added) return found->second;
+    const auto known = tensor_index_.find(tensor.id());
+    if (known != tensor_index_.end()) return known->second;
+    json view;
+    if (const Tensor base = shared_.base_of(tensor); base.defined())
+      view = view_entry(tensor, base, name);
+    tensor_index_.emplace(tensor.id(), tensors_.size());
     json entry = {{"name", name},
                   {"dtype", dtype_name(tensor.dtype())},
                   {"shape", std::vector<int64_t>(tensor.sizes().begin(),
                                                  tensor.sizes().end())},
                   {"memory", !tensor.is_meta()}};
+    const bool has_data = !tensor.is_meta() && view.is_null();
+    if (!view.is_null()) entry["view"] = std::move(view);
     tensors_.push_back(std::move(entry));
-    if (!tensor.is_meta()) data_.emplace_back(name, tensor);
-    return found->second;
+    if (has_data) data_.emplace_back(name, tensor);
+    return tensors_.size() - 1;
+  }
+
+  // Where a tensor lies in the memory of `base`, which gets a row before it.
+  json view_entry(const Tensor& tensor, const Tensor& base,
+                  const std::string& name) {
+    const size_t index = tensor_index(base, name + ".memory");
+    const auto bytes = [](const Tensor& t) {
+      return t.offset() * static_cast<int64_t>(t.item_size());
+    };
+    kept_.push_back(base);  // Its id must stay its own.
+    return {{"of", index},
+            {"strides", std::vector<int64_t>(tensor.strides().begin(),
+                                             tensor.strides().end())},
+            {"byte_offset", bytes(tensor) - bytes(base)}};
   }
 
   static std::string value_text(const Value& value, const std::string& path,
@@ -213,6 +266,8 @@ class Saver {
     return text;
   }
 
+  const archive::SharedMemory shared_;
+  std::vector<Tensor> kept_;
   json modules_ = json::array();
   json handles_ = json::array();
   json tensors_ = json::array();
@@ -226,9 +281,10 @@ class Saver {
 }  // namespace
 
 void save(const GraphModule& module, const std::string& path) {
-  if (typeid(module) != typeid(GraphModule))
+  if (!is_graph_module(module))
     fail("", "expected a GraphModule itself, got a class derived from it");
-  NamedTensors tensors = Saver().run(module);
+  fold_all(module);
+  NamedTensors tensors = Saver(module).run(module);
   for (auto& [name, tensor] : tensors) tensor = tensor.contiguous();
   const std::string sum = archive::checksum(tensors);
   save_safetensors(path, tensors,

@@ -6,6 +6,7 @@
 #include "fxjit/fx/passes/split_module.h"
 #include "src/fx/passes/module_members.h"
 #include "src/fx/passes/replace_uses.h"
+#include "src/fx/passes/written_values.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -34,6 +35,8 @@ ConstNodes find_const_nodes(const GraphModule& module,
                             const std::function<bool(const Node&)>& skip) {
   ConstNodes result;
   result.is_const.resize(module.graph().id_bound());
+  // What is written differs from call to call, or must be made anew for each.
+  const std::vector<bool> written = written_values(module);
   for (const Node* node : module.graph().nodes()) {
     if (node->is(Opcode::placeholder) || node->is(Opcode::output)) continue;
     const auto inputs = node->all_input_nodes();
@@ -41,7 +44,8 @@ ConstNodes find_const_nodes(const GraphModule& module,
         inputs.begin(), inputs.end(),
         [&](const Node* input) { return result.is_const[input->id()]; });
     if (!node->is(Opcode::get_attr) && !known) continue;
-    if ((skip && skip(*node)) || node->is_impure()) continue;
+    if ((skip && skip(*node)) || written[node->id()] || node->is_impure())
+      continue;
     if (node->is(Opcode::call_module)) {
       const auto* const nested = dynamic_cast<const GraphModule*>(
           module.find_submodule(node->target_name()));
@@ -151,6 +155,12 @@ void FoldedGraphModule::fold_once() {
   std::call_once(folding_, [this] {
     if (!has_folding_been_run_) fold();
   });
+}
+
+// The values belong to the module's result: computing them changes nothing that
+// its user can tell.
+void FoldedGraphModule::ensure_folded() const {
+  const_cast<FoldedGraphModule*>(this)->fold_once();
 }
 
 void FoldedGraphModule::run_folding() {

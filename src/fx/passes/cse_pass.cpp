@@ -1,9 +1,12 @@
 #include "fxjit/fx/passes/cse_pass.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <unordered_map>
 #include <variant>
+
+#include "src/fx/passes/written_values.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -65,6 +68,9 @@ bool identical(const Value& a, const Value& b) {
                                identical(p.second, q.second);
                       });
   }
+  if (a.is_float())  // 0.0 and -0.0 differ, NaN is NaN.
+    return std::bit_cast<uint64_t>(a.as_double()) ==
+           std::bit_cast<uint64_t>(b.as_double());
   return same(a, b);
 }
 
@@ -141,13 +147,15 @@ PassResult CSEPass::call(const GraphModuleRef& module) {
   std::vector<Node*> copies(graph.id_bound());
   std::unordered_multimap<size_t, Node*> known;
   bool modified = false;
+  const std::vector<bool> written = written_values(*module);
   for (const Node* node : graph.nodes()) {
     Node* const copy = merged->node_copy(
         *node, [&](Node* input) { return copies[input->id()]; });
     copies[node->id()] = copy;
     const Kind kind = kind_of(*node, *module, banned_ops_);
     if (kind == Kind::writes) known.clear();
-    if (kind != Kind::mergeable) continue;
+    // Of what is written, each has its own.
+    if (kind != Kind::mergeable || written[node->id()]) continue;
     const size_t hash = hash_of_call(*copy);
     const auto [begin, end] = known.equal_range(hash);
     const auto equal = std::find_if(begin, end, [&](const auto& entry) {

@@ -28,6 +28,8 @@ class FoldedGraphModule : public GraphModule {
   const std::string& folded_attrs_name() const { return folded_attrs_name_; }
   // AssertionError when folding has been run already.
   void run_folding();
+  // Runs it if it was not yet, as the first call does. Thread-safe.
+  void ensure_folded() const;
 
   Value invoke(const ValueList& args, const Kwargs& kwargs) override;
   Value invoke_bound(std::vector<Value> inputs) override;
