@@ -193,11 +193,11 @@ nn::Ref<GraphModule> containers() {
             {{"sum", sum},
              {"parts", Value::tuple({Value::list({sum * 2, a}), leaves})}});
       },
-      {"batch", "class", "leaves"}, "containers",
+      {"batch", "template", "leaves"}, "containers",
       {{"batch",
         Value::dict({{"a", fx::PH()},
                      {"pair", Value::tuple({fx::PH(), fx::PH()})}})},
-       {"class", Value::list({fx::PH()})},
+       {"template", Value::list({fx::PH()})},
        {"leaves", fx::PH()}});
 }
 

@@ -107,7 +107,7 @@ TEST(CppCode, ContainersAsInputsAndResults) {
   const auto made = check<of_Containers::Containers>(gm, inputs, {}, false);
   EXPECT_EQ(described(made->call({}, {{"batch", inputs[0]},
                                       {"leaves", inputs[2]},
-                                      {"class", inputs[1]}})),
+                                      {"template", inputs[1]}})),
             described(gm->call(inputs, {})));
   EXPECT_THROW(made->call({Value::dict({{"a", 1}}), inputs[1], 4}, {}),
                KeyError);

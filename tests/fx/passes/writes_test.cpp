@@ -2,6 +2,7 @@
 // what is written.
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fx/passes.h"
 #include "fxjit/nn.h"
@@ -41,7 +42,8 @@ std::unique_ptr<Graph> equal_calls() {
   Node* const a = graph->call_function("torch.exp", {x});
   Node* const b = graph->call_function("torch.exp", {x});
   Node* const row = graph->call_function("_operator.getitem", {a, 0});
-  Node* const part = graph->call_function("_operator.getitem", {row, Value::slice(1)});
+  Node* const part = graph->call_function(
+      "_operator.getitem", {row, Value::slice(1, None)});
   graph->call_method("add_", {part, 5});
   Node* const c = graph->call_function("torch.neg", {x});
   Node* const d = graph->call_function("torch.neg", {x});
@@ -88,12 +90,10 @@ TEST(Writes, InsideOfPartsAreNotDead) {
   Node* const twice = graph->call_function("torch.mul", {x, 2});
   Node* const row = graph->call_function("_operator.getitem", {twice, 0});
   Node* const wrote = graph->call_method("add_", {row, 1});
-  Node* const read = graph->call_function("torch.exp", {twice});
-  graph->output(Value::tuple({twice, read}));
+  graph->output(Value::tuple({twice}));
   const auto gm = over(std::move(graph));
-  const auto split = passes::split_module(*gm, [&](const Node& node) {
-    return &node == wrote ? 1 : &node == read ? 2 : 0;
-  });
+  const auto split = passes::split_module(
+      *gm, [&](const Node& node) { return &node == wrote ? 1 : 0; });
   expect_same_calls(split, gm);
   split->graph().eliminate_dead_code();
   split->recompile();
@@ -142,7 +142,7 @@ TEST(Writes, WhatIsWrittenIsNotFolded) {
   const auto gm = over(std::move(graph), root);
   const auto kept = gm->deep_copy();
   const auto result = passes::split_const_subgraphs(*gm);
-  EXPECT_NE(result->const_subgraph_module(), nullptr);
+  EXPECT_TRUE(static_cast<bool>(result->const_subgraph_module()));
   expect_same_calls(result, kept);
 }
 
@@ -150,13 +150,14 @@ TEST(Writes, SurviveReplacePattern) {
   auto graph = std::make_unique<Graph>();
   Node* const x = graph->placeholder("x");
   Node* const y = graph->call_function("torch.mul", {x, 2});
-  graph->call_method("add_", {graph->call_function("_operator.getitem", {y, 1}), 4});
+  Node* const row = graph->call_function("_operator.getitem", {y, 1});
+  graph->call_method("add_", {row, 4});
   Node* const z = graph->call_function("torch.relu", {y});
   graph->output(Value::tuple({z, y}));
   const auto gm = over(std::move(graph)), kept = gm->deep_copy();
   EXPECT_EQ(replace_pattern(
-                *gm, [](Value a) -> Value { return relu(a); },
-                [](Value a) -> Value { return clamp_min(a, 0); })
+                *gm, [](Value a) -> Value { return fxjit::relu(a); },
+                [](Value a) -> Value { return fxjit::clamp_min(a, 0); })
                 .size(),
             1u);
   expect_same_calls(gm, kept);
