@@ -5,7 +5,8 @@
 // A program is made for each tuple of input shapes (and of arguments that are not
 // tensors). Calls that cannot be compiled (wrapped functions, assertions on
 // tensors, writes that others may see) run by the interpreter, in their order,
-// between native parts with programs of their own. All functions are thread-safe beside calls of the module.
+// between native parts with programs of their own. All functions are thread-safe
+// beside calls of the module.
 #pragma once
 
 #include <cstddef>
