@@ -13,7 +13,6 @@ namespace {
 // How far ahead of a heavy pass its inputs are fetched: some 200 ns of work,
 // beyond the 64 lines or so that the machine looks ahead by itself.
 constexpr int64_t kPrefetchBytes = 2048;
-constexpr int64_t kCacheLine = 64;
 // Inputs below this stay in the caches that prefetching would fetch them to.
 constexpr int64_t kStreamBytes = int64_t{256} << 10;
 // Vectors alive at once that leave room for a body's constants in AVX-512's 32

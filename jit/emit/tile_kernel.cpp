@@ -13,7 +13,6 @@ namespace {
 using program::TileAccess;
 using program::TileStep;
 
-constexpr int kCacheLine = 64;
 // Sums that fit the registers of a level beside a panel row and a broadcast.
 int max_sums(CpuLevel level) { return level == CpuLevel::avx512 ? 24 : 12; }
 // Epilogues dearer than this are emitted once and looped over the rows, the

@@ -24,6 +24,8 @@ namespace fxjit::jit {
 using llvm::Value;
 using Values = std::vector<llvm::Value*>;
 
+inline constexpr int kCacheLine = 64;  // Bytes.
+
 // Floats in one vector register of a level: 4, 8 or 16.
 int f32_lanes(CpuLevel level);
 
