@@ -9,6 +9,7 @@
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/rows.h"
 #include "jit/emit/tiles.h"
+#include "jit/emit/winograd.h"
 #include "jit/engine/compiler_llvm.h"
 
 namespace fxjit::jit {
@@ -31,6 +32,7 @@ const char* kind_of(const StepBody& body) {
     const char* operator()(const program::AttentionStep&) {
       return "attention";
     }
+    const char* operator()(const program::WinogradStep&) { return "winograd"; }
     const char* operator()(const program::ExternStep&) { return "extern"; }
   };
   return std::visit(Name{}, body);
@@ -44,6 +46,9 @@ void emit_step(VectorBuilder& b, const StepBody& body) {
     void operator()(const program::TileStep& step) { emit_tiles(b, step); }
     void operator()(const program::AttentionStep& step) {
       emit_attention(b, step);
+    }
+    void operator()(const program::WinogradStep& step) {
+      emit_winograd(b, step);
     }
     void operator()(const program::ExternStep&) {
       throw InternalError("an extern step has no generated code");

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "jit/emit/body.h"
 #include "jit/emit/kernel_function.h"
+#include "jit/emit/tile_epilogue.h"
 #include "src/program/kernel_plan.h"
-#include "src/program/row_schedule.h"
 
 namespace fxjit::jit {
 namespace {
@@ -15,9 +14,6 @@ using program::TileStep;
 
 // Sums that fit the registers of a level beside a panel row and a broadcast.
 int max_sums(CpuLevel level) { return level == CpuLevel::avx512 ? 24 : 12; }
-// Epilogues dearer than this are emitted once and looped over the rows, the
-// sums waiting in the first-level cache: a sixth of the code for nearly no time.
-constexpr int kInlineEpilogueCost = 6;
 // Parts into which the depth is cut when few rows leave registers unused: more
 // independent sums, and as many streams of weights.
 constexpr int kMaxDepthParts = 4;
@@ -119,15 +115,9 @@ class TileKernel {
       b_.prefetch(b_.offset_bytes(at, int64_t{i} * kCacheLine), 2);
   }
 
-  int epilogue_cost() const {
-    int cost = 0;
-    for (const ScalarInstr& instr : step_.epilogue.instrs)
-      cost += program::prim_cost(instr.prim);
-    return cost;
-  }
-
   void epilogue(const Values& sums) {
-    if (shape_.rows == 1 || epilogue_cost() <= kInlineEpilogueCost) {
+    if (shape_.rows == 1 ||
+        tile_epilogue_cost(step_.epilogue) <= kInlineEpilogueCost) {
       for (int r = 0; r < shape_.rows; ++r)
         finish_row(b_.i64(r), [&](int v) {
           return sums[static_cast<size_t>(r * vectors_ + v)];
@@ -166,27 +156,11 @@ class TileKernel {
   }
 
   void finish_vector(Value* row, int v, Value* sum, Value* mask) {
-    BodyValues values(b_, step_.epilogue, b_.lanes(),
-                      [&](BodyValues&, int32_t id) {
-      const ScalarInstr& instr = step_.epilogue.instrs[id];
-      if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
-      if (instr.slot == 0) return sum;
-      const size_t slot = static_cast<size_t>(instr.slot - 1);
-      const TileAccess& access = step_.extras[slot];
-      Value* at = address(extra(slot), access, row, v);
-      if (access.column == 0) return b_.load_broadcast(access.dtype, at);
-      return mask ? b_.load(access.dtype, at, mask)
-                  : b_.load(access.dtype, at);
-    });
-    for (size_t i = 0; i < step_.outputs.size(); ++i) {
-      const TileAccess& access = step_.outputs[i];
-      Value* at = address(output(i), access, row, v);
-      Value* value = values.result(i, access.dtype);
-      if (mask)
-        b_.store(access.dtype, value, at, mask);
-      else
-        b_.store(access.dtype, value, at);
-    }
+    const TileEpilogue epilogue{
+        step_.epilogue, step_.extras, step_.outputs,
+        [&](size_t i) { return address(extra(i), step_.extras[i], row, v); },
+        [&](size_t i) { return address(output(i), step_.outputs[i], row, v); }};
+    emit_tile_epilogue(b_, epilogue, sum, mask);
   }
 
   VectorBuilder& b_;

@@ -54,6 +54,8 @@ class InPlace {
         merge_rows(static_cast<int32_t>(s), *row);
       else if (const auto* tile = std::get_if<TileStep>(&step.body))
         merge_tiles(static_cast<int32_t>(s), *tile);
+      else if (const auto* winograd = std::get_if<WinogradStep>(&step.body))
+        merge_tiles(static_cast<int32_t>(s), *winograd);
     }
   }
 
@@ -68,7 +70,8 @@ class InPlace {
         }
   }
 
-  void merge_tiles(int32_t s, const TileStep& tile) {
+  template <typename Tiles>
+  void merge_tiles(int32_t s, const Tiles& tile) {
     constexpr size_t kFirstExtra = 2;
     const size_t first_output = kFirstExtra + tile.extras.size();
     for (size_t out = 0; out < tile.outputs.size(); ++out)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/program/row_code.h"
+#include "src/program/winograd.h"
 
 namespace fxjit::program {
 namespace {
@@ -188,6 +189,32 @@ KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
   plan.grain = std::max<int64_t>(
       1, static_cast<int64_t>(kGrainProducts / 4 / std::max(1.0, each)));
   plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
+  return plan;
+}
+
+// A range of tasks that begins within a block transforms its input once more.
+KernelPlan plan_of(const WinogradStep& step, CpuLevel level) {
+  KernelPlan plan;
+  const WinogradShape shape = winograd_shape(step, level);
+  plan.tasks = shape.tiles == 0 ? 0 : shape.tile_blocks * shape.panels.panels;
+  plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
+  const double products =
+      static_cast<double>(shape.tiles * shape.panels.frequencies) *
+      static_cast<double>(step.channels * step.features);
+  plan.grain = std::max<int64_t>(
+      1, static_cast<int64_t>(
+             kGrainProducts /
+             std::max(1.0, products / static_cast<double>(std::max<int64_t>(
+                                          1, plan.tasks)))));
+  plan.flops = 2 * products;
+  plan.bytes =
+      4.0 * (static_cast<double>(step.batch * step.height * step.width) *
+                 static_cast<double>(step.channels) +
+             static_cast<double>(step.batch * step.out_height *
+                                 step.out_width) *
+                 static_cast<double>(step.features) +
+             static_cast<double>(
+                 winograd_elements(shape.panels, step.channels)));
   return plan;
 }
 

@@ -127,6 +127,33 @@ struct AttentionStep {
   friend bool operator==(const AttentionStep&, const AttentionStep&) = default;
 };
 
+// A 3x3 convolution of stride 1 over channels-last f32 by Winograd's F(m x m, 3x3)
+// (see program/winograd.h):
+// out[n, y, x, o] = epilogue(sum of the window, extras...).
+// The input has channels contiguous; what lies outside it counts as zeros. The
+// batch of an access is the image, its row the pixel, its column the channel.
+// Operands: input, packed weights, extras by slot from 1, outputs.
+struct WinogradStep {
+  int64_t batch = 1;
+  int64_t height = 0;  // Of the input.
+  int64_t width = 0;
+  int64_t channels = 0;  // At least kWinogradChannels.
+  int64_t out_height = 0;
+  int64_t out_width = 0;
+  int64_t features = 0;  // Channels of the result.
+  int64_t pad_top = 0;
+  int64_t pad_left = 0;
+  int64_t input_batch = 0;  // Strides of the input.
+  int64_t input_row = 0;
+  int64_t input_column = 0;
+  int64_t tile = 4;  // m: 2 or 4.
+  std::vector<TileAccess> extras;
+  std::vector<TileAccess> outputs;
+  ScalarBody epilogue;  // Input slot 0 is the sum.
+
+  friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
+};
+
 // What a kernel, generated or not, gets per call.
 struct KernelCall {
   void* const* operands;  // First element of each operand of the step.
@@ -160,7 +187,8 @@ struct ExternStep {
 };
 
 using StepBody =
-    std::variant<RowStep, ColumnStep, TileStep, AttentionStep, ExternStep>;
+    std::variant<RowStep, ColumnStep, TileStep, AttentionStep, WinogradStep,
+                 ExternStep>;
 
 // How a step's kernel is run, from sizes and CPU level alone.
 struct KernelPlan {

@@ -1,0 +1,164 @@
+#include "src/program/winograd.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fxjit/error.h"
+
+namespace fxjit::program {
+namespace {
+
+constexpr int64_t kMaxPoints = 6;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t lanes_of(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::avx512:
+      return 16;
+    case CpuLevel::avx2:
+      return 8;
+    case CpuLevel::sse41:
+      return 4;
+  }
+  throw InternalError("winograd: unknown CPU level");
+}
+
+// Transform of a row of three weights: one row of three factors per point.
+struct WeightTransform {
+  int64_t points;
+  double factors[kMaxPoints][3];
+};
+
+// x^k / product(x - other points) for each finite point x.
+WeightTransform weight_transform(int64_t tile) {
+  FXJIT_CHECK(tile == 2 || tile == 4, "winograd: tiles are 2 or 4 pixels wide");
+  if (tile == 2)
+    return {4, {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}}};
+  const double a = std::sqrt(.5), b = std::sqrt(2.0);
+  const std::array<double, 5> x{0, a, -a, b, -b};
+  WeightTransform transform{6, {}};
+  for (size_t i = 0; i < x.size(); ++i) {
+    double product = 1;
+    for (size_t j = 0; j < x.size(); ++j)
+      if (j != i) product *= x[i] - x[j];
+    for (int k = 0; k < 3; ++k)
+      transform.factors[i][k] = std::pow(x[i], k) / product;
+  }
+  transform.factors[5][2] = 1;
+  return transform;
+}
+
+// All frequencies of one window, `step` floats apart.
+void transform_window(const WeightTransform& transform, const float* window,
+                      int64_t row_stride, int64_t column_stride, int64_t step,
+                      float* out) {
+  for (int64_t i = 0; i < transform.points; ++i) {
+    double row[3] = {};
+    for (int x = 0; x < 3; ++x)
+      for (int y = 0; y < 3; ++y)
+        row[x] += transform.factors[i][y] *
+                  double{window[y * row_stride + x * column_stride]};
+    for (int64_t j = 0; j < transform.points; ++j) {
+      double sum = 0;
+      for (int x = 0; x < 3; ++x) sum += row[x] * transform.factors[j][x];
+      out[(i * transform.points + j) * step] = static_cast<float>(sum);
+    }
+  }
+}
+
+// Most tiles whose sums fit the registers beside a row of weights and an input.
+int64_t max_group(const WinogradPanels& panels, CpuLevel level) {
+  if (level == CpuLevel::avx512) return panels.vectors == 1 ? 12 : 8;
+  return 12 / panels.vectors;
+}
+
+// One size of group for all tiles: that with the least work, counting what a
+// group costs by itself (the weights' loads) as half a tile.
+int64_t group_of(int64_t tiles, int64_t most) {
+  int64_t best = most;
+  const auto work = [&](int64_t group) {
+    return ceil_div(tiles, group) * (2 * group + 1);
+  };
+  for (int64_t group = most; group > most / 2; --group)
+    if (work(group) < work(best)) best = group;
+  return std::max<int64_t>(1, std::min(best, tiles));
+}
+
+// Every block of tiles reads all weights. While these stay in the second-level
+// cache, blocks of two groups do; weights that come from farther away are read
+// by as many tiles as the cache holds.
+int64_t groups_of_block(const WinogradStep& step, const WinogradShape& shape) {
+  constexpr int64_t kCachedWeights = 1 << 20;  // Bytes.
+  constexpr int64_t kCachedTiles = 768 << 10;
+  const int64_t least = ceil_div(16, shape.group);
+  if (winograd_elements(shape.panels, step.channels) * 4 <= kCachedWeights)
+    return least;
+  const int64_t each = 4 * shape.slots * (step.channels + shape.panels.width());
+  return std::max(least, kCachedTiles / (each * shape.group));
+}
+
+}  // namespace
+
+// Panels of two vectors leave registers for as many tiles as hide the latency
+// of sums; three vectors of features make no whole panels of two.
+WinogradPanels winograd_panels(int64_t features, int64_t tile, CpuLevel level) {
+  WinogradPanels panels;
+  panels.lanes = lanes_of(level);
+  const int64_t vectors = ceil_div(features, panels.lanes);
+  panels.vectors = vectors == 1 ? 1 : vectors % 2 && vectors % 3 == 0 ? 3 : 2;
+  panels.panels = ceil_div(vectors, panels.vectors);
+  panels.frequencies = (tile + 2) * (tile + 2);
+  return panels;
+}
+
+int64_t winograd_elements(const WinogradPanels& panels, int64_t channels) {
+  return panels.panels * panels.width() * panels.frequencies * channels;
+}
+
+void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
+                   float* out) {
+  const WeightTransform transform = weight_transform(tile);
+  const WinogradPanels panels = winograd_panels(weight.features, tile, level);
+  const int64_t width = panels.width();
+  const int64_t frequency = weight.channels * width;
+  if (weight.features % width)
+    std::fill_n(out + (panels.panels - 1) * panels.frequencies * frequency,
+                panels.frequencies * frequency, 0.0f);
+  for (int64_t o = 0; o < weight.features; ++o) {
+    float* panel = out + o / width * panels.frequencies * frequency + o % width;
+    for (int64_t c = 0; c < weight.channels; ++c)
+      transform_window(
+          transform,
+          weight.data + o * weight.strides[0] + c * weight.strides[1],
+          weight.strides[2], weight.strides[3], frequency, panel + c * width);
+  }
+}
+
+WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
+  WinogradShape shape;
+  shape.panels = winograd_panels(step.features, step.tile, level);
+  shape.points = step.tile + 2;
+  shape.tiles_down = ceil_div(step.out_height, step.tile);
+  shape.tiles_across = ceil_div(step.out_width, step.tile);
+  shape.tiles = step.batch * shape.tiles_down * shape.tiles_across;
+  shape.slots = shape.panels.frequencies | 1;
+  shape.group = group_of(shape.tiles, max_group(shape.panels, level));
+  shape.groups = ceil_div(shape.tiles, shape.group);
+  shape.tile_blocks = std::max<int64_t>(
+      1, ceil_div(shape.groups, groups_of_block(step, shape)));
+  shape.block = ceil_div(shape.groups, shape.tile_blocks) * shape.group;
+  shape.channel_blocks = ceil_div(step.channels, shape.panels.lanes);
+  shape.places_row = step.tile == 4 ? 8 : 4;
+  constexpr int64_t kLine = 16;  // Floats; regions begin with a cache line.
+  shape.sums_at = shape.channel_blocks * shape.channel_block_floats();
+  shape.sums_at = ceil_div(shape.sums_at, kLine) * kLine;
+  shape.zeros_at = shape.sums_at + shape.block * shape.sums_floats();
+  shape.zeros_at = ceil_div(shape.zeros_at, kLine) * kLine;
+  shape.places_at = shape.zeros_at + ceil_div(step.channels, kLine) * kLine;
+  shape.total = shape.places_at + 2 * shape.points * shape.places_row;
+  return shape;
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,195 @@
+#include "tests/jit/winograd_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "jit/emit/kernel_function.h"
+#include "jit/emit/winograd.h"
+#include "jit/engine/compiler.h"
+#include "jit/engine/compiler_llvm.h"
+#include "src/program/kernel_plan.h"
+#include "src/program/winograd.h"
+
+namespace fxjit::jit::testing {
+namespace {
+
+using program::WinogradStep;
+using support::AlignedBlock;
+
+constexpr float kCanary = 123.5f;
+
+// The end lies against memory that faults, so whole lines before it are wasted.
+AlignedBlock guarded(int64_t elements, float fill) {
+  AlignedBlock block = AlignedBlock::guarded(static_cast<size_t>(elements) * 4);
+  std::fill_n(reinterpret_cast<float*>(block.data()), elements, fill);
+  return block;
+}
+
+AlignedBlock randoms(int64_t elements, uint32_t seed) {
+  AlignedBlock block = guarded(elements, 0);
+  std::mt19937 random(seed);
+  std::normal_distribution<float> value;
+  std::generate_n(reinterpret_cast<float*>(block.data()), elements,
+                  [&] { return value(random); });
+  return block;
+}
+
+std::shared_ptr<CompiledCode> compile(const WinogradStep& step,
+                                      CpuLevel level) {
+  EngineOptions options;
+  options.cpu_level = level;
+  IrModule module = make_ir_module("winograd");
+  VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
+                  level);
+  emit_winograd(b, step);
+  std::vector<IrModule> modules;
+  modules.push_back(std::move(module));
+  return Compiler(options).build(std::move(modules), SymbolTable());
+}
+
+int64_t results_of(const WinogradStep& step) {
+  return step.batch * step.out_height * step.out_width * step.features;
+}
+
+}  // namespace
+
+WinogradStep make_winograd(const WinogradSizes& sizes, bool with_silu) {
+  WinogradStep step;
+  step.batch = sizes.batch;
+  step.height = sizes.height;
+  step.width = sizes.width;
+  step.channels = sizes.channels;
+  step.features = sizes.features;
+  step.out_height = sizes.height + 2 * sizes.pad - 2;
+  step.out_width = sizes.width + 2 * sizes.pad - 2;
+  step.pad_top = step.pad_left = sizes.pad;
+  step.input_column = sizes.channels;
+  step.input_row = sizes.width * step.input_column;
+  step.input_batch = sizes.height * step.input_row;
+  step.tile = sizes.tile;
+  const program::TileAccess whole{
+      DType::f32, step.out_height * step.out_width * step.features,
+      step.features, 1};
+  step.extras = {{DType::f32, 0, 0, 1}, whole};
+  step.outputs = {whole, whole};
+  ScalarBuilder body;
+  const Scalar sum = body.input(0, DType::f32);
+  const Scalar total =
+      sum + body.input(1, DType::f32) + body.input(2, DType::f32);
+  step.epilogue =
+      body.finish({with_silu ? body.apply(Prim::silu, total)
+                             : body.apply(Prim::maximum, total,
+                                          body.constant(0, DType::f32)),
+                   sum});
+  return step;
+}
+
+WinogradProblem::WinogradProblem(const WinogradStep& step) : step_(step) {
+  input_ = randoms((step.batch - 1) * step.input_batch +
+                       (step.height - 1) * step.input_row +
+                       (step.width - 1) * step.input_column + step.channels,
+                   1);
+  bias_ = randoms(step.features, 2);
+  residual_ = randoms(results_of(step), 3);
+  out_ = guarded(results_of(step), kCanary);
+  sum_ = guarded(results_of(step), kCanary);
+  std::mt19937 random(4);
+  std::normal_distribution<float> value(
+      0, std::sqrt(1.0f / static_cast<float>(9 * step.channels)));
+  weights_.resize(static_cast<size_t>(step.features * step.channels * 9));
+  for (float& weight : weights_) weight = value(random);
+}
+
+void WinogradProblem::run(CpuLevel level, bool in_ranges) {
+  const program::WinogradWeight weight{weights_.data(),
+                                       step_.features,
+                                       step_.channels,
+                                       {step_.channels * 9, 9, 3, 1}};
+  const program::WinogradPanels panels =
+      program::winograd_panels(step_.features, step_.tile, level);
+  const AlignedBlock packed =
+      guarded(program::winograd_elements(panels, step_.channels), 7);
+  program::pack_winograd(weight, step_.tile, level, floats(packed));
+  const program::KernelPlan plan = program::kernel_plan(step_, level);
+  const AlignedBlock scratch =
+      guarded(static_cast<int64_t>(plan.scratch_bytes / 4), kCanary);
+  void* operands[] = {input_.data(),    packed.data(), bias_.data(),
+                      residual_.data(), out_.data(),   sum_.data()};
+  int32_t status = 0;
+  const program::KernelCall call{operands, scratch.data(), &status};
+  const auto code = compile(step_, level);
+  auto* kernel =
+      code->function<void(const program::KernelCall*, int64_t, int64_t)>(
+          "kernel");
+  if (!in_ranges) return kernel(&call, 0, plan.tasks);
+  for (int64_t first = 0, count = 1; first < plan.tasks; first += count++)
+    kernel(&call, first, std::min(first + count, plan.tasks));
+}
+
+int64_t WinogradProblem::at(int64_t n, int64_t y, int64_t x, int64_t o) const {
+  return ((n * step_.out_height + y) * step_.out_width + x) * step_.features +
+         o;
+}
+
+float WinogradProblem::sum(int64_t n, int64_t y, int64_t x, int64_t o) const {
+  return floats(sum_)[at(n, y, x, o)];
+}
+
+double WinogradProblem::expected(int64_t n, int64_t y, int64_t x,
+                                 int64_t o) const {
+  double sum = 0;
+  for (int64_t r = 0; r < 3; ++r)
+    for (int64_t s = 0; s < 3; ++s) {
+      const int64_t iy = y + r - step_.pad_top, ix = x + s - step_.pad_left;
+      if (iy < 0 || ix < 0 || iy >= step_.height || ix >= step_.width) continue;
+      const float* pixel = floats(input_) + n * step_.input_batch +
+                           iy * step_.input_row + ix * step_.input_column;
+      for (int64_t c = 0; c < step_.channels; ++c)
+        sum +=
+            double{pixel[c]} * weights_[static_cast<size_t>(
+                                   ((o * step_.channels + c) * 3 + r) * 3 + s)];
+    }
+  return sum;
+}
+
+template <typename Visit>
+void WinogradProblem::for_each(Visit visit) const {
+  for (int64_t n = 0; n < step_.batch; ++n)
+    for (int64_t y = 0; y < step_.out_height; ++y)
+      for (int64_t x = 0; x < step_.out_width; ++x)
+        for (int64_t o = 0; o < step_.features; ++o) visit(n, y, x, o);
+}
+
+WinogradErrors WinogradProblem::errors() const {
+  double squares = 0, total = 0, max = 0;
+  for_each([&](int64_t n, int64_t y, int64_t x, int64_t o) {
+    const double want = expected(n, y, x, o);
+    const double error = sum(n, y, x, o) - want;
+    squares += error * error;
+    total += want * want;
+    max = std::max(max, std::abs(error));
+  });
+  const double scale =
+      std::sqrt(total / static_cast<double>(results_of(step_)));
+  return {std::sqrt(squares / total), max / scale};
+}
+
+void WinogradProblem::expect_right(double tolerance) const {
+  const bool with_silu = step_.epilogue.instrs.back().prim == Prim::silu;
+  for_each([&](int64_t n, int64_t y, int64_t x, int64_t o) {
+    const double want = expected(n, y, x, o);
+    ASSERT_NEAR(sum(n, y, x, o), want, tolerance)
+        << n << " " << y << " " << x << " " << o;
+    const double total =
+        want + floats(bias_)[o] + floats(residual_)[at(n, y, x, o)];
+    ASSERT_NEAR(
+        floats(out_)[at(n, y, x, o)],
+        with_silu ? total / (1 + std::exp(-total)) : std::max(0.0, total),
+        2 * tolerance)
+        << n << " " << y << " " << x << " " << o;
+  });
+}
+
+}  // namespace fxjit::jit::testing
