@@ -2,6 +2,7 @@
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/packed_weights.h"
+#include "src/passes/lower.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -77,9 +78,10 @@ std::shared_ptr<const program::ExternKernel> make_conv_kernel(
     const program::KernelRequest& request, int threads) {
   const ops::OpCall call{request.op, request.args};
   const ops::ConvParams params = ops::conv_params(call);
-  const auto shape =
+  auto shape =
       conv_shape(params, call.tensor(0), call.tensor(1), call.has(2));
   if (!shape || !request.results[0].as_tensor().is_contiguous()) return nullptr;
+  if (&request.op == &passes::conv_last_op()) put_channels_last(*shape);
   if (call.has(2) && !call.tensor(2).is_contiguous()) return nullptr;
   auto conv = Convolution::make(*shape, threads);
   if (!conv) return nullptr;

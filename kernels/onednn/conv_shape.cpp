@@ -207,6 +207,17 @@ std::optional<ConvShape> conv_shape(const ops::ConvParams& params,
   return shape;
 }
 
+void put_channels_last(ConvShape& shape) {
+  int64_t stride = shape.output[1];
+  shape.output_strides[1] = 1;
+  for (int d = shape.output.size() - 1; d >= 0; --d) {
+    if (d == 1) continue;
+    shape.output_strides[d] = stride;
+    stride *= shape.output[d];
+  }
+  shape.output_strides = tidy_strides(shape.output, shape.output_strides);
+}
+
 std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads) {
   const ConvSlice whole{shape};
   const int64_t batch = shape.input[0];

@@ -45,6 +45,9 @@ std::optional<ConvShape> conv_shape(const ops::ConvParams& params,
                                     const Tensor& input, const Tensor& weight,
                                     bool bias);
 
+// Makes the output's memory [N, ..., C].
+void put_channels_last(ConvShape& shape);
+
 // A part of a convolution that is one itself. Offsets in elements.
 struct ConvSlice {
   ConvShape shape;

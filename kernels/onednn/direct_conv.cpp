@@ -23,6 +23,11 @@ bool is_channels_last(const ConvShape& shape) {
   return shape.input_channels() > 1 && shape.input_strides[1] == 1;
 }
 
+bool gives_channels_last(const ConvShape& shape) {
+  return shape.output_channels() > 1 && shape.output_strides[1] == 1 &&
+         numel(shape.output) > shape.output[0] * shape.output_channels();
+}
+
 // Whole blocks, or a depthwise convolution, whose blocks may be padded.
 bool fills_blocks(const ConvShape& shape) {
   const int64_t block = channel_block();
@@ -50,9 +55,10 @@ std::vector<Layout> candidates(const ConvShape& shape) {
   std::vector<Layout> layouts;
   const bool few = shape.groups == 1 && !shape.transposed &&
                    shape.input_channels() <= kFewChannels &&
-                   !is_channels_last(shape);
+                   !is_channels_last(shape) && !gives_channels_last(shape);
   if (few) layouts.push_back({Form::plain, Form::blocked});
-  const bool prefer_last = is_channels_last(shape) || is_small_map(shape) ||
+  const bool prefer_last = is_channels_last(shape) ||
+                           gives_channels_last(shape) || is_small_map(shape) ||
                            !fills_blocks(shape) ||
                            (shape.transposed && !shape.depthwise());
   if (!prefer_last) layouts.push_back(kBlocked);

@@ -1,6 +1,7 @@
 #include "src/passes/graph_builder.h"
 
 #include "src/passes/call_key.h"
+#include "src/passes/channels_last.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 
@@ -183,7 +184,8 @@ Value GraphBuilder::call(const ops::Op& op, ValueList args) {
 }
 
 Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
-  Value lowered;
+  Value lowered = lower_channels_last(*this, op, args);
+  if (!lowered.is_none()) return lowered;
   if (op.row.lowering == ops::Lowering::contraction)
     lowered = lower_contraction(*this, op, args);
   else if (op.row.lowering == ops::Lowering::attention &&

@@ -32,8 +32,15 @@ const ops::Op& written_attention_op();
 // linears; none when the dtype has no generated code.
 Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
-// A convolution of half types without a kernel of its own, computed in f32, or a
-// depthwise one over lines; none for others.
+// (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
+// output_padding, groups): a convolution of [N, C, ...], any strides, to a
+// contiguous [N, ..., C_out], f32.
+const ops::Op& conv_last_op();
+
+// A convolution of f32 with channels last: a product where the window is one
+// element, a sum of shifted views where it is depthwise over lines, else
+// conv_last. One of half types without a kernel of its own, in f32. None for
+// others.
 Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
 // The lowered form of index_select along inner dims, of index with one tensor

@@ -1,6 +1,10 @@
-// Convolutions that are no kernel's: those of half types where there is no fast
-// code for them, and depthwise ones over lines.
+// Convolutions of f32 give channels last; those of half types are f32's where
+// there is no fast code for them.
+#include <mutex>
+
 #include "src/ops/conv_kernel.h"
+#include "src/passes/channels_last.h"
+#include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 #include "src/tensor/visit.h"
 
@@ -20,40 +24,131 @@ bool is_depthwise_line(const ops::ConvParams& params, const Tensor& weight) {
 }
 
 // sum over k of weight[c, k] * padded[n, c, i * stride + k * dilation]: views
-// of the padded input, one for each k, so that lines are read along i.
+// of the padded input, one for each k, so that memory is read in its order.
 Value depthwise_line(GraphBuilder& b, const ops::ConvParams& params,
                      const ValueList& args) {
-  Value x = params.batched ? args[0] : call(b, "unsqueeze", {args[0], 0});
+  Value x = args[0];
   if (params.pad_before[0] > 0 || params.pad_after[0] > 0)
     x = call(b, "constant_pad_nd",
              {x, Dims{params.pad_before[0], params.pad_after[0]}, 0.0});
-  const Tensor line = val_of(x), weight = val_of(args[1]);
-  const Dims sizes{weight.sizes()[2], params.output[0], params.output[1],
-                   params.output[2]};
+  const Tensor line = val_of(x);
+  const Dims sizes{val_of(args[1]).sizes()[2], params.output[0],
+                   params.output[1], params.output[2]};
   const Dims strides{params.dilation[0] * line.stride(2), line.stride(0),
                      line.stride(1), params.stride[0] * line.stride(2)};
-  const Value windows =
-      call(b, "as_strided", {x, sizes, strides, line.offset()});
-  const Value factors =
+  Value windows = call(b, "as_strided", {x, sizes, strides, line.offset()});
+  Value factors =
       call(b, "unsqueeze", {call(b, "permute", {args[1], Dims{2, 1, 0}}), 3});
+  const bool last = is_channels_last(line);
+  if (last) {
+    windows = call(b, "transpose", {windows, 2, 3});
+    factors = b.call(materialize_op(), {call(b, "transpose", {factors, 2, 3})});
+  }
   Value result = call(b, "sum", {call(b, "mul", {windows, factors}), 0});
-  if (!args[2].is_none())
-    result = call(b, "add", {result, call(b, "unsqueeze", {args[2], 1})});
-  return params.batched ? result : call(b, "squeeze", {result, 0});
+  if (last) result = channels_to_front(b, result);
+  if (args[2].is_none()) return result;
+  return call(b, "add", {result, call(b, "unsqueeze", {args[2], 1})});
+}
+
+// A product of each place's channels with the weights.
+bool is_pointwise(const ops::ConvParams& params, const Tensor& weight) {
+  if (params.transposed || params.groups != 1) return false;
+  for (int i = 0; i < params.spatial; ++i)
+    if (weight.sizes()[2 + i] != 1 || params.pad_before[i] != 0 ||
+        params.pad_after[i] != 0)
+      return false;
+  return true;
+}
+
+Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
+                const ValueList& args) {
+  Value x = args[0];
+  for (int i = 0; i < params.spatial; ++i)
+    if (params.stride[i] != 1)
+      x = call(b, "slice",
+               {x, 2 + i, 0, val_of(x).sizes()[2 + i], params.stride[i]});
+  Value weight = args[1];
+  for (int i = 0; i < params.spatial; ++i)
+    weight = call(b, "squeeze", {weight, -1});
+  return call(b, "linear", {channels_to_back(b, x), weight, args[2]});
+}
+
+Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
+                const ValueList& args) {
+  return b.call(conv_last_op(),
+                {args[0], args[1], args[2], params.stride, params.pad_before,
+                 params.pad_after, params.dilation, params.transposed,
+                 params.output_padding, params.groups});
+}
+
+// Input with its batch dim; a bias is a tensor or none.
+Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
+                      const ValueList& args) {
+  if (is_depthwise_line(params, val_of(args[1])))
+    return depthwise_line(b, params, args);
+  return channels_to_front(b, is_pointwise(params, val_of(args[1]))
+                                  ? pointwise(b, params, args)
+                                  : conv_last(b, params, args));
+}
+
+Value infer_conv_last(const ops::OpCall& call) {
+  const Dims planes = ops::conv_params(call).output;
+  Dims sizes{planes[0]};
+  for (int d = 2; d < planes.size(); ++d) sizes.push_back(planes[d]);
+  sizes.push_back(planes[1]);
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+Value run_conv_last(const ops::OpCall& call) {
+  const ops::ConvParams params = ops::conv_params(call);
+  const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
+  ops::run_conv(params, call.tensor(0), call.tensor(1),
+                call.has(2) ? call.tensor(2) : Tensor(), planes);
+  Dims sizes = planes.sizes(), strides = planes.strides();
+  sizes.erase(1);
+  strides.erase(1);
+  sizes.push_back(planes.size(1));
+  strides.push_back(planes.stride(1));
+  return planes.as_strided(sizes, strides, 0).contiguous();
+}
+
+constexpr ops::OpRow kRows[] = {
+    {.name = "fxjit.conv_last",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups",
+     .names = "",
+     .lowering = ops::Lowering::convolution,
+     .infer = infer_conv_last,
+     .eager = run_conv_last},
+};
+
+const ops::Op& internal(const char* name) {
+  static std::once_flag once;
+  std::call_once(once, [] { ops::register_ops(kRows); });
+  return ops::get_op(name);
 }
 
 }  // namespace
 
+const ops::Op& conv_last_op() {
+  static const ops::Op& op = internal("fxjit.conv_last");
+  return op;
+}
+
 Value lower_convolution(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
+  if (&op == &conv_last_op()) return {};
   ValueList metas, wide;
   for (const Value& arg : args) metas.push_back(meta_of(arg));
   const ops::ConvParams params = ops::conv_params({op, metas});
   if (numel(params.output) == 0) return {};
   const DType dtype = val_of(args[0]).dtype();
-  if (dtype == DType::f32 && all_of_type(args, dtype) &&
-      is_depthwise_line(params, val_of(args[1])))
-    return depthwise_line(b, params, args);
+  if (dtype == DType::f32 && all_of_type(args, dtype)) {
+    ValueList batched = args;
+    if (!params.batched) batched[0] = call(b, "unsqueeze", {args[0], 0});
+    const Value result = f32_convolution(b, params, batched);
+    return params.batched ? result : call(b, "squeeze", {result, 0});
+  }
   if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};
   if (b.options().has_kernel && b.options().has_kernel(op, metas)) return {};
   for (const Value& arg : args)

@@ -102,6 +102,13 @@ void same_padding(ConvParams& params, const Dims& weight) {
 }
 
 void read_padding(const OpCall& call, ConvParams& params, const Dims& weight) {
+  if (const int before = call.op.index_of("pad_before"); before >= 0) {
+    params.pad_before =
+        per_axis_arg(call, static_cast<size_t>(before), params.spatial);
+    params.pad_after =
+        per_axis_arg(call, index_of(call, "pad_after"), params.spatial);
+    return;
+  }
   const Value& padding = call[index_of(call, "padding")];
   params.pad_before = params.pad_after = Dims(params.spatial, 0);
   if (padding.is_string()) {
