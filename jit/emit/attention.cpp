@@ -6,6 +6,7 @@
 namespace fxjit::jit {
 namespace {
 
+using program::AttentionMask;
 using program::AttentionStep;
 using program::HeadAccess;
 
@@ -19,8 +20,7 @@ class Attention {
 
   void emit() {
     const KernelArgs call(b_);
-    const bool masked = step_.mask != AttentionStep::Mask::none;
-    for (size_t i = 0; i < (masked ? 5u : 4u); ++i)
+    for (size_t i = 0; i < 4 + step_.masks.size(); ++i)
       operands_.push_back(call.operand(i));
     Value* scratch = call.scratch();
     b_.loop(call.begin(), call.end(), b_.i64(1),
@@ -29,28 +29,32 @@ class Attention {
   }
 
  private:
-  // Tasks are numbered batch by batch, head by head.
+  // Tasks are numbered batch by batch, head by head, block by block.
   AttentionTask make_task(Value* index, Value* scratch) {
     auto& ir = b_.ir();
     const int64_t blocks = program::query_blocks(step_, shape_);
     Value* block = ir.CreateURem(index, b_.i64(blocks));
     Value* rest = ir.CreateUDiv(index, b_.i64(blocks));
     Value* head = ir.CreateURem(rest, b_.i64(step_.heads));
-    Value* batch = ir.CreateUDiv(rest, b_.i64(step_.heads));
+    rest = ir.CreateUDiv(rest, b_.i64(step_.heads));
+    Value* batch = ir.CreateURem(rest, b_.i64(step_.batch));
+    Value* outer = ir.CreateUDiv(rest, b_.i64(step_.batch));
     const auto at = [&](size_t operand, const HeadAccess& access,
                         llvm::Type* type) {
       Value* elements = b_.add(ir.CreateMul(batch, b_.i64(access.batch)),
                                ir.CreateMul(head, b_.i64(access.head)));
+      elements = b_.add(elements, ir.CreateMul(outer, b_.i64(access.outer)));
       return b_.offset(operands_[operand], type, elements);
     };
     AttentionTask task{};
     task.q = at(0, step_.q, b_.f32());
     task.k = at(1, step_.k, b_.f32());
     task.v = at(2, step_.v, b_.f32());
-    task.mask = llvm::Constant::getNullValue(b_.ptr());
-    if (step_.mask != AttentionStep::Mask::none) {
-      const bool additive = step_.mask == AttentionStep::Mask::additive;
-      task.mask = at(3, step_.mask_access, additive ? b_.f32() : b_.i8());
+    for (size_t i = 0; i < step_.masks.size(); ++i) {
+      const AttentionMask& mask = step_.masks[i];
+      const bool additive = mask.kind == AttentionMask::Kind::additive;
+      task.masks.push_back(
+          at(3 + i, mask.access, additive ? b_.f32() : b_.i8()));
     }
     task.out = at(operands_.size() - 1, step_.out, b_.f32());
     task.first = ir.CreateMul(block, b_.i64(shape_.block));

@@ -35,7 +35,8 @@ struct AttentionContext {
 
 // One task, at the builder's position. Operands point to row 0 of the head.
 struct AttentionTask {
-  Value *q, *k, *v, *mask, *out;
+  Value *q, *k, *v, *out;
+  Values masks;
   Value* first;  // Query in lane 0.
   Value* count;  // Queries there are; the other lanes repeat the last one.
   Value* scratch;
@@ -47,10 +48,10 @@ enum class AttentionSums { direct, accumulated };
 // The block's queries times the scale, transposed.
 void emit_queries(const AttentionContext& context, const AttentionTask& task);
 
-// What the mask adds to the scores of `keys` keys from `key`, one vector per
-// key and vector of queries, key by key; empty without a mask.
-Values emit_biases(const AttentionContext& context, const AttentionTask& task,
-                   Value* key, int64_t keys);
+// Applies the masks to the scores of `keys` keys from `key`, one vector per key
+// and vector of queries, key by key.
+void emit_masks(const AttentionContext& context, const AttentionTask& task,
+                Value* key, int64_t keys, Values& scores);
 
 // Scores of keys [start, end) with masks applied, and maxima. Accumulated:
 // maxima include those before, and factors are what sums so far shrink by.

@@ -50,15 +50,14 @@ class Scores {
   }
 
   Values tile(Value* key, int64_t keys, Values maxima) {
-    const Values sums = products(key, keys);
+    Values sums = products(key, keys);
     const auto vectors = size_t(context_.vectors());
-    const Values biases = emit_biases(context_, task_, key, keys);
+    emit_masks(context_, task_, key, keys, sums);
     for (int64_t r = 0; r < keys; ++r) {
       Value* row = b_.add(key, b_.i64(r));
       for (size_t v = 0; v < vectors; ++v) {
         const size_t i = size_t(r) * vectors + v;
         Value* score = sums[i];
-        if (!biases.empty()) score = b_.add(score, biases[i]);
         if (step_.causal) score = hide_future(score, row, int(v));
         context_.store(score, score_at(row, int(v)));
         maxima[v] = b_.max_fast(score, maxima[v]);
@@ -169,23 +168,24 @@ Values exponentiate(const AttentionContext& context, Value* scores,
 
 void emit_scores(const AttentionContext& context, const AttentionTask& task,
                  Value* start, Value* end, AttentionSums how) {
+  Values passed{task.k, task.first, task.scratch, start, end};
+  passed.insert(passed.end(), task.masks.begin(), task.masks.end());
   emit_part(
-      context, "scores",
-      {task.k, task.mask, task.first, task.scratch, start, end},
+      context, "scores", passed,
       [&](const AttentionContext& inside, const Values& args) {
         VectorBuilder& b = inside.b;
         AttentionTask part{};
         part.k = args[0];
-        part.mask = args[1];
-        part.first = args[2];
-        part.scratch = args[3];
+        part.first = args[1];
+        part.scratch = args[2];
+        part.masks.assign(args.begin() + 5, args.end());
         const State state(inside, part.scratch);
         const bool direct = how == AttentionSums::direct;
         const Values before =
             direct ? Values(size_t(inside.vectors()), b.splat_f32(kLowest))
                    : load_all(inside, state.maxima);
         const Values after =
-            Scores(inside, part, args[4], args[5]).emit(before);
+            Scores(inside, part, args[3], args[4]).emit(before);
         store_all(inside, after, state.maxima);
         if (direct) return;
         Values factors;

@@ -2,7 +2,8 @@
 // to libm per lane for the rest. Used by the code skeletons; knows no ops.
 //
 // Arguments are f32 or f64 scalars or vectors of any power-of-two lane count.
-// NaN, infinities, signed zeros and denormals come out as from PyTorch on CPU.
+// NaN, infinities, signed zeros and denormals come out as from PyTorch on CPU,
+// where a function does not say otherwise.
 #pragma once
 
 #include <limits>
@@ -14,7 +15,8 @@ namespace fxjit::jit {
 
 Value* emit_exp(VectorBuilder& b, Value* x);
 // Faster, for arguments at or below zero as softmax has them: the relative
-// error grows to 1e-6 towards -88. Minus infinity gives 0, NaN stays NaN.
+// error grows to 1e-6 towards -87, denormal results are 0. Minus infinity gives
+// 0, NaN stays NaN.
 Value* emit_exp_softmax(VectorBuilder& b, Value* x);
 Value* emit_log(VectorBuilder& b, Value* x);
 Value* emit_sigmoid(VectorBuilder& b, Value* x);
@@ -47,7 +49,7 @@ inline constexpr double kAnyArgument = std::numeric_limits<double>::infinity();
 // sigmoid and silu are zero, as PyTorch's.
 inline constexpr MathBound kMathBounds[] = {
     {"exp", 2, 0, 0, kAnyArgument},
-    {"exp_softmax", 12, 0, 0, 0},
+    {"exp_softmax", 12, 1.2e-38, 1.2e-38, 0},
     {"log", 1.5, 0, 0, kAnyArgument},
     {"sigmoid", 4, 1.2e-38, 1.2e-38, kAnyArgument},
     {"silu", 4, 1e-36, 1e-36, kAnyArgument},

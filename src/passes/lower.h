@@ -1,6 +1,6 @@
 // Lowers a normalised graph: composite ops are decomposed into scalar bodies,
-// reductions and contractions, views become as_strided of the node that owns the
-// memory, and every matrix product becomes one `contract`.
+// reductions and contractions, views become as_strided of the node that owns
+// the memory, and every matrix product becomes one `contract`.
 #pragma once
 
 #include "src/passes/graph_builder.h"
@@ -9,23 +9,34 @@
 namespace fxjit::passes {
 
 // See GraphBuilder::Options::has_kernel.
-ModelGraph lower(const ModelGraph& model,
-                 HasKernel has_kernel = nullptr);
+ModelGraph lower(const ModelGraph& model, HasKernel has_kernel = nullptr);
 
 // (input, weights): input [..., M, K] times the weights [K, N_i] side by side,
-// f32, constants also of a half type; one weight may instead be [batch..., K, N]. K is contiguous in the
-// input and its other dims step uniformly within each of batch and rows.
+// f32, constants also of a half type; one weight may instead be [batch..., K,
+// N]. K is contiguous in the input and its other dims step uniformly within
+// each of batch and rows.
 const ops::Op& contract_op();
 // (input, weights, biases): linear layers on one input, results side by side
 // along the last dim; `biases` is none or has one per weight.
 const ops::Op& merged_linear_op();
 
-// (query, key, value, mask, is_causal, scale, zero_rows): attention on [batch,
-// heads, rows, depth] with depth contiguous and mask expanded to the scores'
-// shape. Rows that see no key are zeros, or NaN without `zero_rows`.
+// What a mask does to the scores that it broadcasts to.
+enum class MaskKind : uint8_t {
+  add,   // score + value * mask, f32.
+  hide,  // score where true, else score - infinity.
+  keep,  // score where true, else value.
+  fill,  // value where true, else score.
+};
+
+// (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
+// inner): attention on [outer, batch, heads, rows, depth] with depth contiguous
+// and masks expanded to the scores' shape; `kinds` are MaskKinds and `numbers`
+// their values. The last `inner` leading dims lie within the rows of the
+// result. Rows that see no key are zeros, or NaN without `zero_rows`.
 const ops::Op& attention_op();
-// (query, key, value, mask, scale): softmax(query key^T * scale + mask) value of
-// f32 tensors of two to four dims that are not empty.
+// (query, key, value, masks, kinds, numbers, scale, inner): softmax(query key^T
+// * scale, masked) value of f32 tensors [.., rows, depth] that are not empty
+// and have the same leading dims, as the masks have.
 const ops::Op& written_attention_op();
 
 // The lowered form of linear, matmul, mm, bmm, addmm, baddbmm and merged
@@ -47,8 +58,8 @@ Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
 // and of flip; none for other calls.
 Value lower_gather(GraphBuilder& builder, const ops::Op& op,
                    const ValueList& args);
-// The lowered form of scaled_dot_product_attention and of attention written out;
-// none to decompose it.
+// The lowered form of scaled_dot_product_attention and of attention written
+// out; none to decompose it.
 Value lower_attention(GraphBuilder& builder, const ops::Op& op,
                       const ValueList& args);
 

@@ -103,8 +103,8 @@ double touched_bytes(const Step& step, const Dims& reduce) {
 }
 
 int64_t grain_of(int64_t elements_per_task, double cost) {
-  const double per_task = static_cast<double>(elements_per_task) *
-                          std::max(1.0, cost / 8);
+  const double per_task =
+      static_cast<double>(elements_per_task) * std::max(1.0, cost / 8);
   return std::max<int64_t>(
       1, static_cast<int64_t>(static_cast<double>(kGrainElements) /
                               std::max(1.0, per_task)));
@@ -126,8 +126,7 @@ KernelPlan plan_of(const RowStep& step, CpuLevel level) {
     plan.grain =
         ceil_div(plan.grain, code.crosswise.rows) * code.crosswise.rows;
     plan.scratch_bytes = code.scratch_bytes();
-    plan.flops =
-        static_cast<double>(rows) * row_operations(code, step.inner);
+    plan.flops = static_cast<double>(rows) * row_operations(code, step.inner);
   }
   plan.bytes = touched_bytes(step, {});
   return plan;
@@ -150,12 +149,11 @@ KernelPlan plan_of(const TileStep& step, CpuLevel level) {
   const TileShape tile = tile_shape(level);
   const int64_t per_matrix = panels(step, tile) * row_blocks(step);
   plan.tasks = step.batch * per_matrix;
-  const double products = static_cast<double>(step.batch) *
-                          static_cast<double>(step.rows) *
-                          static_cast<double>(step.columns) *
-                          static_cast<double>(step.depth);
-  const double each = products / static_cast<double>(std::max<int64_t>(
-                                     1, plan.tasks));
+  const double products =
+      static_cast<double>(step.batch) * static_cast<double>(step.rows) *
+      static_cast<double>(step.columns) * static_cast<double>(step.depth);
+  const double each =
+      products / static_cast<double>(std::max<int64_t>(1, plan.tasks));
   // Few rows read weights faster than they multiply: their grain is bytes.
   const double panel_bytes =
       4.0 * static_cast<double>(step.depth * tile.width());
@@ -164,24 +162,28 @@ KernelPlan plan_of(const TileStep& step, CpuLevel level) {
                                   ? kGrainBytes / std::max(1.0, panel_bytes)
                                   : kGrainProducts / std::max(1.0, each)));
   plan.flops = 2 * products;
-  plan.bytes = 4.0 * static_cast<double>(step.batch) *
-               (static_cast<double>(step.rows) *
-                    static_cast<double>(step.depth + step.columns) +
-                (step.rhs_batched ? 1.0 : 1.0 / static_cast<double>(step.batch)) *
-                    static_cast<double>(step.depth) *
-                    static_cast<double>(step.columns));
+  plan.bytes =
+      4.0 * static_cast<double>(step.batch) *
+      (static_cast<double>(step.rows) *
+           static_cast<double>(step.depth + step.columns) +
+       (step.rhs_batched ? 1.0 : 1.0 / static_cast<double>(step.batch)) *
+           static_cast<double>(step.depth) * static_cast<double>(step.columns));
   return plan;
+}
+
+int64_t heads_of(const AttentionStep& step) {
+  return step.outer * step.batch * step.heads;
 }
 
 KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
   KernelPlan plan;
   const AttentionShape shape = attention_shape(step, level);
-  const double pairs = static_cast<double>(step.batch * step.heads) *
+  const double pairs = static_cast<double>(heads_of(step)) *
                        static_cast<double>(step.queries) *
                        static_cast<double>(step.keys);
-  plan.tasks = step.batch * step.heads * query_blocks(step, shape);
+  plan.tasks = heads_of(step) * query_blocks(step, shape);
   plan.flops = 2 * pairs * static_cast<double>(step.depth + step.value_depth);
-  plan.bytes = 4.0 * static_cast<double>(step.batch * step.heads) *
+  plan.bytes = 4.0 * static_cast<double>(heads_of(step)) *
                static_cast<double>((step.queries + step.keys) *
                                    (step.depth + step.value_depth));
   const double each =
@@ -237,9 +239,8 @@ int64_t column_block(const ColumnStep& step, CpuLevel level) {
   int64_t sums = 0;
   for (const ScalarInstr& instr : step.body.instrs)
     if (is_reduction(instr.prim)) sums += dtype_size(instr.type) == 8 ? 2 : 1;
-  const int64_t vectors =
-      std::clamp<int64_t>(kColumnSums / std::max<int64_t>(1, sums), 2,
-                          kColumnSums);
+  const int64_t vectors = std::clamp<int64_t>(
+      kColumnSums / std::max<int64_t>(1, sums), 2, kColumnSums);
   return std::clamp<int64_t>(ceil_div(step.inner, lanes), 1, vectors) * lanes;
 }
 
@@ -286,7 +287,9 @@ int64_t key_tile(const AttentionStep& step, int64_t block, CpuLevel level) {
 }  // namespace
 
 bool mask_by_query(const AttentionStep& step) {
-  return step.mask != AttentionStep::Mask::none && step.mask_access.row != 0;
+  return std::any_of(
+      step.masks.begin(), step.masks.end(),
+      [](const AttentionMask& mask) { return mask.access.row != 0; });
 }
 
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {

@@ -47,7 +47,7 @@ struct AttentionShape {
 };
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
 int64_t query_blocks(const AttentionStep& step, const AttentionShape& shape);
-// Whether the mask differs between queries; else it is one number per key.
+// Whether a mask differs between queries; else each is one number per key.
 bool mask_by_query(const AttentionStep& step);
 
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level);

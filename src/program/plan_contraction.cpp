@@ -49,9 +49,9 @@ std::vector<Tensor> matrices_of(const Tensor& weight) {
       uniform_stride(weight.sizes(), weight.strides(), 0, rank - 2);
   std::vector<Tensor> matrices;
   for (int64_t i = 0; i < product(weight.sizes(), 0, rank - 2); ++i)
-    matrices.push_back(weight.as_strided(
-        {weight.size(-2), weight.size(-1)},
-        {weight.stride(-2), weight.stride(-1)}, weight.offset() + i * step));
+    matrices.push_back(weight.as_strided({weight.size(-2), weight.size(-1)},
+                                         {weight.stride(-2), weight.stride(-1)},
+                                         weight.offset() + i * step));
   return matrices;
 }
 
@@ -106,8 +106,8 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(builder.pack(matrices_of(weight), true));
   } else {
     FXJIT_CHECK(weights.size() == 1, "only constants are merged");
-    refs.push_back(pack_at_run_time(
-        builder, call, call.inputs.at(weights[0].as_node())));
+    refs.push_back(
+        pack_at_run_time(builder, call, call.inputs.at(weights[0].as_node())));
   }
   RegionBody body(call);
   body.bind_sum(node);
@@ -132,7 +132,37 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
 namespace {
 
 HeadAccess head_access(const Tensor& val) {
-  return {val.strides()[0], val.strides()[1], val.strides()[2]};
+  const Dims& strides = val.strides();
+  return {strides[1], strides[2], strides[3], strides[0]};
+}
+
+AttentionMask::Kind kind_of(passes::MaskKind kind) {
+  switch (kind) {
+    case passes::MaskKind::add:
+      return AttentionMask::Kind::additive;
+    case passes::MaskKind::hide:
+      return AttentionMask::Kind::boolean;
+    case passes::MaskKind::keep:
+      return AttentionMask::Kind::keep;
+    case passes::MaskKind::fill:
+      return AttentionMask::Kind::fill;
+  }
+  throw InternalError("kind of mask out of range");
+}
+
+// Expanded masks have stride 0 along the dims they lack.
+void plan_masks(const fx::Node& node, const RegionCall& call,
+                AttentionStep& step, std::vector<OperandRef>& refs) {
+  const ValueList& masks = node.arg(3).as_sequence();
+  for (size_t i = 0; i < masks.size(); ++i) {
+    const Placed& mask = call.inputs.at(masks[i].as_node());
+    const auto kind =
+        static_cast<passes::MaskKind>(node.arg(4).as_sequence()[i].as_int());
+    const double value = node.arg(5).as_sequence()[i].as_double();
+    step.masks.push_back({kind_of(kind), head_access(mask.val),
+                          mask.val.strides()[4], static_cast<float>(value)});
+    refs.push_back(mask.ref());
+  }
 }
 
 }  // namespace
@@ -144,30 +174,22 @@ void plan_attention(PlanBuilder& builder, const RegionCall& call) {
   const Placed& v = call.inputs.at(node.arg_node(2));
   const Placed& out = call.results.front();
   AttentionStep step;
-  step.batch = q.val.size(0);
-  step.heads = q.val.size(1);
-  step.queries = q.val.size(2);
-  step.keys = k.val.size(2);
-  step.depth = q.val.size(3);
-  step.value_depth = v.val.size(3);
+  step.outer = q.val.size(0);
+  step.batch = q.val.size(1);
+  step.heads = q.val.size(2);
+  step.queries = q.val.size(3);
+  step.keys = k.val.size(3);
+  step.depth = q.val.size(4);
+  step.value_depth = v.val.size(4);
   step.q = head_access(q.val);
   step.k = head_access(k.val);
   step.v = head_access(v.val);
   step.out = head_access(out.val);
-  step.causal = node.arg(4).as_bool();
-  step.scale = static_cast<float>(node.arg(5).as_double());
-  step.zero_rows = node.arg(6).as_bool();
+  step.causal = node.arg(6).as_bool();
+  step.scale = static_cast<float>(node.arg(7).as_double());
+  step.zero_rows = node.arg(8).as_bool();
   std::vector<OperandRef> refs{q.ref(), k.ref(), v.ref()};
-  if (const fx::Node* mask_node = node.arg_node(3)) {
-    const Placed& mask = call.inputs.at(mask_node);
-    step.mask = mask.val.dtype() == DType::boolean
-                    ? AttentionStep::Mask::boolean
-                    : AttentionStep::Mask::additive;
-    // An expanded mask has stride 0 along the dims it lacks.
-    step.mask_access = head_access(mask.val);
-    step.mask_key_stride = mask.val.strides()[3];
-    refs.push_back(mask.ref());
-  }
+  plan_masks(node, call, step, refs);
   refs.push_back(out.ref());
   builder.add_step(std::move(step), std::move(refs), call);
 }

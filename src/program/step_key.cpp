@@ -1,5 +1,7 @@
 // Text form of steps, used as a key: every field that changes the generated
 // code, and nothing else.
+#include <bit>
+
 #include "src/program/steps.h"
 
 namespace fxjit::program {
@@ -24,8 +26,9 @@ class KeyWriter {
     text_ += dtype_name(access.dtype);
     add(access.outer).add(access.reduce).add(access.inner);
     if (access.gather_slot >= 0)
-      add(access.gather_slot).add(access.gather_stride).add(
-          access.gather_limit);
+      add(access.gather_slot)
+          .add(access.gather_stride)
+          .add(access.gather_limit);
     return *this;
   }
   KeyWriter& add(const TileAccess& access) {
@@ -35,7 +38,12 @@ class KeyWriter {
   }
   KeyWriter& add(const HeadAccess& access) {
     text_ += '|';
-    return add(access.batch).add(access.head).add(access.row);
+    return add(access.outer).add(access.batch).add(access.head).add(access.row);
+  }
+  KeyWriter& add(const AttentionMask& mask) {
+    add(static_cast<int64_t>(mask.kind)).add(mask.access).add(mask.key_stride);
+    text_ += ' ' + std::to_string(std::bit_cast<uint32_t>(mask.value));
+    return *this;
   }
   KeyWriter& add(const ScalarBody& body) {
     text_ += '\n';
@@ -79,13 +87,11 @@ std::string key_of(const TileStep& step) {
 
 std::string key_of(const AttentionStep& step) {
   KeyWriter key("attention");
-  key.add(step.batch).add(step.heads).add(step.queries).add(step.keys);
-  key.add(step.depth).add(step.value_depth);
+  key.add(step.outer).add(step.batch).add(step.heads).add(step.queries);
+  key.add(step.keys).add(step.depth).add(step.value_depth);
   key.add(step.q).add(step.k).add(step.v).add(step.out);
-  key.add(static_cast<int64_t>(step.mask)).add(step.mask_access);
-  key.add(step.mask_key_stride).add(int64_t{step.causal});
-  key.add(int64_t{step.zero_rows});
-  return key.take() + " " + std::to_string(step.scale);
+  key.add(step.masks).add(int64_t{step.causal}).add(int64_t{step.zero_rows});
+  return key.take() + " " + std::to_string(std::bit_cast<uint32_t>(step.scale));
 }
 
 std::string key_of(const WinogradStep& step) {

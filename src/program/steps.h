@@ -24,10 +24,10 @@ struct Access {
   Dims outer;         // One stride per outer dim.
   Dims reduce;        // One stride per reduced dim (column steps only).
   int64_t inner = 1;  // Stride along the inner dim.
-  // A gathered operand adds index * gather_stride to its address, where index is
-  // the element of input `gather_slot` (an integer) for this row or, where that
-  // input of a row step varies along the row, for each element; indices outside
-  // [0, gather_limit) set the status and read row 0.
+  // A gathered operand adds index * gather_stride to its address, where index
+  // is the element of input `gather_slot` (an integer) for this row or, where
+  // that input of a row step varies along the row, for each element; indices
+  // outside [0, gather_limit) set the status and read row 0.
   int32_t gather_slot = -1;
   int64_t gather_stride = 0;
   int64_t gather_limit = 0;
@@ -37,9 +37,9 @@ struct Access {
 
 // For each point of `outer`, a row of `inner` elements. Reductions of the body
 // run over the row. A result that is constant along the row may have an output
-// access with inner stride 0 and is written once. Operands: inputs by slot, then
-// outputs. With no outer dims and no reductions the row itself is split among
-// tasks.
+// access with inner stride 0 and is written once. Operands: inputs by slot,
+// then outputs. With no outer dims and no reductions the row itself is split
+// among tasks.
 struct RowStep {
   Dims outer;
   int64_t inner = 1;
@@ -52,8 +52,8 @@ struct RowStep {
 
 // For each point of `outer` and each element of `inner` (contiguous where it
 // pays), reductions of the body run over the points of `reduce`; instructions
-// that depend on a reduction run once per element afterwards. All reductions are
-// of the first level: none depends on another.
+// that depend on a reduction run once per element afterwards. All reductions
+// are of the first level: none depends on another.
 struct ColumnStep {
   Dims outer;
   Dims reduce;
@@ -96,20 +96,38 @@ struct TileStep {
   friend bool operator==(const TileStep&, const TileStep&) = default;
 };
 
-// Strides of one attention operand [batch, head, row, depth]; depth stride 1.
+// Strides of one attention operand [outer, batch, head, row, depth]; depth
+// stride 1.
 struct HeadAccess {
   int64_t batch = 0;
   int64_t head = 0;
   int64_t row = 0;
+  int64_t outer = 0;
 
   friend bool operator==(const HeadAccess&, const HeadAccess&) = default;
 };
 
-// out = softmax(q k^T * scale + mask) v per batch and head, f32; the scores of a
-// block of queries are the only intermediate. Operands: q, k, v, mask if any,
-// out.
+// What a tensor of masks does to the scores of attention.
+struct AttentionMask {
+  enum class Kind : uint8_t {
+    additive,  // score + value * mask, f32.
+    boolean,   // score + minus infinity where false.
+    keep,      // value where false.
+    fill,      // value where true.
+  };
+  Kind kind = Kind::additive;
+  HeadAccess access;  // Row is the query.
+  int64_t key_stride = 0;
+  float value = 1;
+
+  friend bool operator==(const AttentionMask&, const AttentionMask&) = default;
+};
+
+// out = softmax(q k^T * scale, masked) v per batch and head, f32; the scores of
+// a block of queries are the only intermediate. Operands: q, k, v, masks, out.
+// Masks are applied in order.
 struct AttentionStep {
-  enum class Mask : uint8_t { none, additive, boolean };
+  int64_t outer = 1;
   int64_t batch = 1;
   int64_t heads = 1;
   int64_t queries = 0;
@@ -117,10 +135,8 @@ struct AttentionStep {
   int64_t depth = 0;        // Of q and k.
   int64_t value_depth = 0;  // Of v and out.
   HeadAccess q, k, v, out;
-  Mask mask = Mask::none;
-  HeadAccess mask_access;       // Row is the query.
-  int64_t mask_key_stride = 0;
-  bool causal = false;  // Query i sees keys up to i.
+  std::vector<AttentionMask> masks;
+  bool causal = false;    // Query i sees keys up to i.
   bool zero_rows = true;  // Queries that see no key: zeros, else NaN.
   float scale = 1;
 

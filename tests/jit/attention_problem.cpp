@@ -18,6 +18,7 @@
 namespace fxjit::jit::testing {
 namespace {
 
+using program::AttentionMask;
 using program::AttentionStep;
 using program::HeadAccess;
 
@@ -44,13 +45,10 @@ HeadAccess contiguous(int64_t heads, int64_t rows, int64_t depth) {
 size_t extent(const AttentionStep& step, const HeadAccess& access, int64_t rows,
               int64_t columns, int64_t column_stride = 1) {
   if (rows == 0 || columns == 0) return 0;
-  return size_t((step.batch - 1) * access.batch +
+  return size_t((step.outer - 1) * access.outer +
+                (step.batch - 1) * access.batch +
                 (step.heads - 1) * access.head + (rows - 1) * access.row +
                 (columns - 1) * column_stride + 1);
-}
-
-size_t at(const HeadAccess& access, int64_t b, int64_t h, int64_t row) {
-  return size_t(b * access.batch + h * access.head + row * access.row);
 }
 
 // A copy of some elements right before a page that cannot be touched.
@@ -100,6 +98,11 @@ AttentionStep make_attention(int64_t queries, int64_t keys, int64_t depth,
   return step;
 }
 
+void add_mask(AttentionStep& step, AttentionMask::Kind kind,
+              const HeadAccess& access, int64_t key_stride, float value) {
+  step.masks.push_back({kind, access, key_stride, value});
+}
+
 AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> value(-2, 2);
@@ -110,11 +113,17 @@ AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
   fill(q, extent(step, step.q, step.queries, step.depth));
   fill(k, extent(step, step.k, step.keys, step.depth));
   fill(v, extent(step, step.v, step.keys, step.value_depth));
-  const size_t masks = extent(step, step.mask_access, step.queries, step.keys,
-                              step.mask_key_stride);
-  if (step.mask == AttentionStep::Mask::additive) fill(mask, masks);
-  if (step.mask == AttentionStep::Mask::boolean)
-    for (size_t i = 0; i < masks; ++i) keep.push_back(random() % 3 != 0);
+  masks.resize(step.masks.size());
+  flags.resize(step.masks.size());
+  for (size_t i = 0; i < masks.size(); ++i) {
+    const AttentionMask& mask = step.masks[i];
+    const size_t size =
+        extent(step, mask.access, step.queries, step.keys, mask.key_stride);
+    if (mask.kind == AttentionMask::Kind::additive)
+      fill(masks[i], size);
+    else
+      for (size_t e = 0; e < size; ++e) flags[i].push_back(random() % 3 != 0);
+  }
   out.assign(extent(step, step.out, step.queries, step.value_depth) + 32,
              kCanary);
 }
@@ -129,12 +138,15 @@ void AttentionProblem::run(CpuLevel level) {
   std::vector<float> store(scratch_floats + 32, kNan);
   const auto place = reinterpret_cast<uintptr_t>(store.data() + 8);
   float* scratch = store.data() + 8 + (64 - place % 64) % 64 / sizeof(float);
-  const Guarded queries(q), keys(k), values(v), additive(mask), boolean(keep);
+  const Guarded queries(q), keys(k), values(v);
   std::vector<void*> operands = {queries.data(), keys.data(), values.data()};
-  if (step.mask == AttentionStep::Mask::additive)
-    operands.push_back(additive.data());
-  if (step.mask == AttentionStep::Mask::boolean)
-    operands.push_back(boolean.data());
+  std::vector<std::unique_ptr<Guarded>> guards;
+  for (size_t i = 0; i < masks.size(); ++i) {
+    guards.push_back(step.masks[i].kind == AttentionMask::Kind::additive
+                         ? std::make_unique<Guarded>(masks[i])
+                         : std::make_unique<Guarded>(flags[i]));
+    operands.push_back(guards.back()->data());
+  }
   operands.push_back(out.data());
   int32_t status = 0;
   const program::KernelCall call{
@@ -149,35 +161,51 @@ void AttentionProblem::run(CpuLevel level) {
     ASSERT_TRUE(std::isnan(*p));
 }
 
-size_t AttentionProblem::mask_at(int64_t b, int64_t h, int64_t row,
-                                 int64_t key) const {
-  return at(step.mask_access, b, h, row) + size_t(key * step.mask_key_stride);
+size_t AttentionProblem::at(const HeadAccess& access, const Row& r) {
+  return size_t(r.outer * access.outer + r.batch * access.batch +
+                r.head * access.head + r.row * access.row);
+}
+
+double AttentionProblem::masked(double score, const Row& r, int64_t key) const {
+  for (size_t i = 0; i < masks.size(); ++i) {
+    const AttentionMask& mask = step.masks[i];
+    const size_t place = at(mask.access, r) + size_t(key * mask.key_stride);
+    switch (mask.kind) {
+      case AttentionMask::Kind::additive:
+        score += double(mask.value) * double(masks[i][place]);
+        break;
+      case AttentionMask::Kind::boolean:
+        if (!flags[i][place]) score += double(-kInfinity);
+        break;
+      case AttentionMask::Kind::keep:
+        if (!flags[i][place]) score = double(mask.value);
+        break;
+      case AttentionMask::Kind::fill:
+        if (flags[i][place]) score = double(mask.value);
+        break;
+    }
+  }
+  return score;
 }
 
 // As torch computes them, but in double.
-std::vector<double> AttentionProblem::scores(int64_t b, int64_t h,
-                                             int64_t row) const {
+std::vector<double> AttentionProblem::scores(const Row& r) const {
   std::vector<double> all;
   for (int64_t key = 0; key < step.keys; ++key) {
+    const Row other{r.outer, r.batch, r.head, key};
     double sum = 0;
     for (int64_t d = 0; d < step.depth; ++d)
-      sum += double(q[at(step.q, b, h, row) + size_t(d)]) *
-             k[at(step.k, b, h, key) + size_t(d)];
-    sum *= double(step.scale);
-    if (step.mask == AttentionStep::Mask::additive)
-      sum += double(mask[mask_at(b, h, row, key)]);
-    if (step.mask == AttentionStep::Mask::boolean &&
-        !keep[mask_at(b, h, row, key)])
-      sum += double(-kInfinity);
-    if (step.causal && key > row) sum = double(-kInfinity);
+      sum += double(q[at(step.q, r) + size_t(d)]) *
+             k[at(step.k, other) + size_t(d)];
+    sum = masked(sum * double(step.scale), r, key);
+    if (step.causal && key > r.row) sum = double(-kInfinity);
     all.push_back(sum);
   }
   return all;
 }
 
-std::vector<double> AttentionProblem::expected(int64_t b, int64_t h,
-                                               int64_t row) const {
-  std::vector<double> weights = scores(b, h, row);
+std::vector<double> AttentionProblem::expected(const Row& r) const {
+  std::vector<double> weights = scores(r);
   double highest = -std::numeric_limits<double>::max();
   for (double s : weights) highest = std::max(highest, s);
   double total = 0;
@@ -185,7 +213,8 @@ std::vector<double> AttentionProblem::expected(int64_t b, int64_t h,
   std::vector<double> sums(size_t(step.value_depth), 0.0);
   for (int64_t key = 0; key < step.keys; ++key)
     for (size_t d = 0; d < sums.size(); ++d)
-      sums[d] += weights[size_t(key)] * double(v[at(step.v, b, h, key) + d]);
+      sums[d] += weights[size_t(key)] *
+                 double(v[at(step.v, {r.outer, r.batch, r.head, key}) + d]);
   const bool zero = total == 0 && step.zero_rows;
   for (double& s : sums) s = zero ? 0 : s / total;
   return sums;
@@ -193,14 +222,15 @@ std::vector<double> AttentionProblem::expected(int64_t b, int64_t h,
 
 void AttentionProblem::expect_right(double tolerance, int64_t every) const {
   std::vector<char> written(out.size(), 0);
-  for (int64_t b = 0; b < step.batch; ++b)
-    for (int64_t h = 0; h < step.heads; ++h)
-      for (int64_t row = 0; row < step.queries; ++row) {
-        const size_t place = at(step.out, b, h, row);
-        for (int64_t d = 0; d < step.value_depth; ++d)
-          written[place + size_t(d)] = 1;
-        if (row % every == 0) expect_row(b, h, row, tolerance);
-      }
+  const int64_t heads = step.outer * step.batch * step.heads;
+  for (int64_t i = 0; i < heads; ++i)
+    for (int64_t row = 0; row < step.queries; ++row) {
+      const int64_t batch = i / step.heads;
+      const Row r{batch / step.batch, batch % step.batch, i % step.heads, row};
+      for (int64_t d = 0; d < step.value_depth; ++d)
+        written[at(step.out, r) + size_t(d)] = 1;
+      if (row % every == 0) expect_row(r, tolerance);
+    }
   for (size_t i = 0; i < out.size(); ++i) {
     if (!written[i]) {
       ASSERT_EQ(out[i], kCanary) << i;
@@ -208,16 +238,16 @@ void AttentionProblem::expect_right(double tolerance, int64_t every) const {
   }
 }
 
-void AttentionProblem::expect_row(int64_t b, int64_t h, int64_t row,
-                                  double tolerance) const {
-  const std::vector<double> want = expected(b, h, row);
+void AttentionProblem::expect_row(const Row& r, double tolerance) const {
+  const std::vector<double> want = expected(r);
   for (size_t d = 0; d < want.size(); ++d) {
-    const float got = out[at(step.out, b, h, row) + d];
+    const float got = out[at(step.out, r) + d];
     if (std::isnan(want[d]))
-      ASSERT_TRUE(std::isnan(got)) << row << " " << d;
+      ASSERT_TRUE(std::isnan(got)) << r.row << " " << d;
     else
       ASSERT_NEAR(got, want[d], tolerance)
-          << b << " " << h << " " << row << " " << d;
+          << r.outer << " " << r.batch << " " << r.head << " " << r.row << " "
+          << d;
   }
 }
 

@@ -13,8 +13,10 @@
 namespace fxjit::jit {
 namespace {
 
+using program::AttentionMask;
 using program::AttentionStep;
 using program::HeadAccess;
+using testing::add_mask;
 using testing::AttentionProblem;
 using testing::host_levels;
 using testing::kInfinity;
@@ -26,8 +28,8 @@ class Attention : public ::testing::TestWithParam<CpuLevel> {
   void check(const AttentionStep& step, double tolerance = 4e-6) {
     SCOPED_TRACE(::testing::Message()
                  << step.queries << " x " << step.keys << " depth "
-                 << step.depth << ", " << step.value_depth << " mask "
-                 << int(step.mask) << (step.causal ? " causal" : ""));
+                 << step.depth << ", " << step.value_depth << " masks "
+                 << step.masks.size() << (step.causal ? " causal" : ""));
     AttentionProblem problem(step);
     problem.run(GetParam());
     problem.expect_right(tolerance);
@@ -63,9 +65,7 @@ TEST_P(Attention, OfSlicesOfOneBuffer) {
   const int64_t width = 3 * heads * depth;
   step.q = step.k = step.v = {rows * width, depth, width};
   step.out = {rows * heads * depth, depth, heads * depth};
-  step.mask = AttentionStep::Mask::additive;
-  step.mask_access = {rows, 0, 0};
-  step.mask_key_stride = 1;
+  add_mask(step, AttentionMask::Kind::additive, {rows, 0, 0});
   check(step);
 }
 
@@ -93,26 +93,78 @@ TEST_P(Attention, WithMasks) {
       {{0, 0, 0}, 0},
   };
   for (const MaskLayout& layout : layouts)
-    for (AttentionStep::Mask kind :
-         {AttentionStep::Mask::additive, AttentionStep::Mask::boolean}) {
+    for (AttentionMask::Kind kind :
+         {AttentionMask::Kind::additive, AttentionMask::Kind::boolean,
+          AttentionMask::Kind::keep, AttentionMask::Kind::fill}) {
       for (int64_t depth : {8, 20}) {
         AttentionStep step =
             make_attention(queries, keys, depth, depth, batch, heads);
-        step.mask = kind;
-        step.mask_access = layout.access;
-        step.mask_key_stride = layout.key_stride;
+        add_mask(step, kind, layout.access, layout.key_stride, -0.75f);
         check(step);
       }
     }
+}
+
+// Masks in sequence, each of its own form; the last word has the last one.
+TEST_P(Attention, WithSeveralMasks) {
+  const int64_t batch = 2, heads = 3, queries = 21, keys = 18;
+  AttentionStep step = make_attention(queries, keys, 8, 12, batch, heads);
+  add_mask(step, AttentionMask::Kind::additive,
+           {0, queries * keys, keys});  // [heads, queries, keys]
+  add_mask(step, AttentionMask::Kind::additive, {keys, 0, 0}, 1, 0.5f);
+  check(step);
+  add_mask(step, AttentionMask::Kind::fill, {0, 0, keys}, 1, -3.5f);
+  check(step);
+  add_mask(step, AttentionMask::Kind::additive, {0, 0, 1}, 0, -2.0f);
+  add_mask(step, AttentionMask::Kind::keep, {keys, 0, 0}, 1, -1e4f);
+  check(step);
+  add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
+  check(step);
+}
+
+// Windows of images: [images, windows, heads], a mask per window, one per head.
+TEST_P(Attention, OfThreeLeadingDims) {
+  const int64_t images = 2, windows = 3, heads = 2, tokens = 10, depth = 8;
+  AttentionStep step =
+      make_attention(tokens, tokens, depth, depth, windows, heads);
+  step.outer = images;
+  for (HeadAccess* access : {&step.q, &step.k, &step.v, &step.out})
+    access->outer = windows * heads * tokens * depth;
+  add_mask(step, AttentionMask::Kind::additive, {0, tokens * tokens, tokens});
+  add_mask(step, AttentionMask::Kind::additive, {tokens * tokens, 0, tokens});
+  check(step);
+  step.k.head = step.v.head = 0;  // Shared by the heads.
+  check(step);
+}
+
+// A row that is filled everywhere is the mean of the values, unless filled with
+// minus infinity.
+TEST_P(Attention, OfFilledRows) {
+  const int64_t queries = 18, keys = 21;
+  for (float value : {-1e4f, std::numeric_limits<float>::lowest()}) {
+    AttentionStep step = make_attention(queries, keys, 8, 12);
+    step.zero_rows = false;
+    add_mask(step, AttentionMask::Kind::fill, {0, 0, keys}, 1, value);
+    AttentionProblem filled(step);
+    std::fill_n(filled.flags[0].begin() + 3 * keys, keys, uint8_t{1});
+    filled.run(GetParam());
+    filled.expect_right();
+    step.masks[0].value = -kInfinity;
+    AttentionProblem hidden(step);
+    std::fill_n(hidden.flags[0].begin() + 3 * keys, keys, uint8_t{1});
+    hidden.k[8 * 5] = kNan;  // Gives way as well.
+    std::fill_n(hidden.flags[0].begin() + 4 * keys, keys, uint8_t{0});
+    hidden.run(GetParam());
+    hidden.expect_right();
+    EXPECT_TRUE(std::isnan(hidden.out[3 * 12]));
+  }
 }
 
 TEST_P(Attention, WithFewerKeysThanLanesAndMasks) {
   for (int64_t keys : {1, 3, 5, 16, 17})
     for (int64_t queries : {1, 4, 16, 18}) {
       AttentionStep step = make_attention(queries, keys, 8, 8);
-      step.mask = AttentionStep::Mask::boolean;
-      step.mask_access = {0, 0, keys};
-      step.mask_key_stride = 1;
+      add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
       check(step);
     }
 }
@@ -123,11 +175,9 @@ TEST_P(Attention, Causal) {
       AttentionStep step = make_attention(queries, keys, 12, 12);
       step.causal = true;
       check(step);
-      step.mask = AttentionStep::Mask::additive;
-      step.mask_access = {0, 0, 0};
-      step.mask_key_stride = 1;
+      add_mask(step, AttentionMask::Kind::additive, {0, 0, 0});
       check(step);
-      step.mask_access = {0, 0, keys};
+      step.masks[0].access = {0, 0, keys};
       check(step);
     }
 }
@@ -137,11 +187,9 @@ TEST_P(Attention, OfManyQueriesAndKeys) {
   const int64_t queries = 107, keys = 1311;
   AttentionStep step = make_attention(queries, keys, 102, 103);
   check(step);
-  step.mask_key_stride = 1;
-  step.mask_access = {0, 0, keys};
-  step.mask = AttentionStep::Mask::boolean;
+  add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
   check(step);
-  step.mask = AttentionStep::Mask::additive;
+  step.masks[0].kind = AttentionMask::Kind::additive;
   check(step);
   step = make_attention(queries, keys, 201, 203);
   step.causal = true;
@@ -166,19 +214,17 @@ TEST_P(Attention, ScalesAndKeepsLargeScoresApart) {
 TEST_P(Attention, OfQueriesThatSeeNothing) {
   const int64_t queries = 18, keys = 21;
   AttentionStep step = make_attention(queries, keys, 8, 12);
-  step.mask_access = {0, 0, keys};
-  step.mask_key_stride = 1;
-  step.mask = AttentionStep::Mask::boolean;
+  add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
   AttentionProblem boolean(step);
-  std::fill_n(boolean.keep.begin() + 3 * keys, keys, uint8_t{0});
+  std::fill_n(boolean.flags[0].begin() + 3 * keys, keys, uint8_t{0});
   boolean.run(GetParam());
   boolean.expect_right();
   EXPECT_EQ(boolean.out[3 * 12], 0.0f);
   for (float hidden : {-kInfinity, std::numeric_limits<float>::lowest()}) {
-    step.mask = AttentionStep::Mask::additive;
+    step.masks[0].kind = AttentionMask::Kind::additive;
     AttentionProblem additive(step);
-    std::fill_n(additive.mask.begin() + 5 * keys, keys, hidden);
-    std::fill_n(additive.mask.begin() + 7 * keys, keys - 1, hidden);
+    std::fill_n(additive.masks[0].begin() + 5 * keys, keys, hidden);
+    std::fill_n(additive.masks[0].begin() + 7 * keys, keys - 1, hidden);
     additive.run(GetParam());
     double mean = 0;
     for (int64_t key = 0; key < keys; ++key)
@@ -188,15 +234,15 @@ TEST_P(Attention, OfQueriesThatSeeNothing) {
                 1e-6);
   }
   // The same for a mask of keys alone.
-  step.mask_access = {0, 0, 0};
+  step.masks[0].access = {0, 0, 0};
   AttentionProblem all(step);
-  std::fill(all.mask.begin(), all.mask.end(), -kInfinity);
+  std::fill(all.masks[0].begin(), all.masks[0].end(), -kInfinity);
   all.run(GetParam());
   all.expect_right();
   // And of a softmax followed by a product.
   step.zero_rows = false;
   AttentionProblem written(step);
-  std::fill(written.mask.begin(), written.mask.end(), -kInfinity);
+  std::fill(written.masks[0].begin(), written.masks[0].end(), -kInfinity);
   written.run(GetParam());
   written.expect_right();
   EXPECT_TRUE(std::isnan(written.out[0]));
@@ -216,19 +262,18 @@ TEST_P(Attention, KeepsNanInItsRows) {
   value.run(GetParam());
   value.expect_right();
   AttentionStep step = plain;
-  step.mask = AttentionStep::Mask::additive;
-  step.mask_access = {0, 0, keys};
-  step.mask_key_stride = 1;
+  add_mask(step, AttentionMask::Kind::additive, {0, 0, keys});
   AttentionProblem mask(step);
-  mask.mask[4 * keys + 2] = kNan;
-  mask.mask[6 * keys + 2] = kInfinity;  // Infinity less itself, as in torch.
+  mask.masks[0][4 * keys + 2] = kNan;
+  mask.masks[0][6 * keys + 2] =
+      kInfinity;  // Infinity less itself, as in torch.
   mask.run(GetParam());
   mask.expect_right();
   EXPECT_TRUE(std::isnan(mask.out[4 * depth]));
   EXPECT_TRUE(std::isnan(mask.out[6 * depth]));
   // A hidden key's NaN score stays one under a mask, as in torch, but not for
   // queries before it.
-  step.mask = AttentionStep::Mask::boolean;
+  step.masks[0].kind = AttentionMask::Kind::boolean;
   AttentionProblem key(step);
   key.k[9 * depth] = kNan;
   key.run(GetParam());
@@ -267,19 +312,17 @@ TEST_P(LongAttention, BoundsItsMemory) {
 
 TEST_P(LongAttention, WithMasks) {
   for (bool by_query : {false, true})
-    for (AttentionStep::Mask kind :
-         {AttentionStep::Mask::additive, AttentionStep::Mask::boolean}) {
+    for (AttentionMask::Kind kind :
+         {AttentionMask::Kind::additive, AttentionMask::Kind::boolean}) {
       AttentionStep step = make_attention(5, kKeys, 4, 6);
-      step.mask = kind;
-      step.mask_access = {0, 0, by_query ? kKeys : 0};
-      step.mask_key_stride = 1;
+      add_mask(step, kind, {0, 0, by_query ? kKeys : 0});
       AttentionProblem problem = make(5, step);
       // The first key blocks see nothing, query 1 (or all) nothing at all.
       const int64_t hidden = by_query ? kKeys * 2 : kKeys / 2;
-      if (kind == AttentionStep::Mask::additive)
-        std::fill_n(problem.mask.begin(), hidden, -kInfinity);
+      if (kind == AttentionMask::Kind::additive)
+        std::fill_n(problem.masks[0].begin(), hidden, -kInfinity);
       else
-        std::fill_n(problem.keep.begin(), hidden, uint8_t{0});
+        std::fill_n(problem.flags[0].begin(), hidden, uint8_t{0});
       problem.run(GetParam());
       problem.expect_right();
     }

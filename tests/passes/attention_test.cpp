@@ -2,15 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/passes/pass_testing.h"
 
 namespace fxjit {
 namespace {
 
-namespace F = nn::functional;
 using ::testing::Contains;
-using ::testing::Each;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Passed;
@@ -162,10 +161,166 @@ TEST(FuseAttention, NotWithAFactorPerQuery) {
       with(heads(), random_tensor({5, 1}, 4)));
 }
 
-TEST(FuseAttention, NotWithScaledMasks) {
+// Several masks, before and after scales, as factors of the batch see them.
+
+TEST(FuseAttention, MasksInSequence) {
+  const ValueList masks = with(with(heads(), random_tensor({3, 5, 7}, 4)),
+                               random_tensor({2, 1, 1, 7}, 5));
+  expect_fused(
+      [](Value q, Value k, Value v, Value bias, Value mask) {
+        return matmul(softmax(scores(q, k) / 2.5 + bias + mask, -1), v);
+      },
+      masks);
+  expect_fused(
+      [](Value q, Value k, Value v, Value bias, Value mask) {
+        const Value s = mask + (scores(q, k) + bias) * 0.5;
+        return matmul(softmax(s, -1), v);
+      },
+      masks);
+  expect_fused(
+      [](Value q, Value k, Value v, Value bias, Value mask) {
+        const Value s = add(sub(scores(q, k), bias), mask, 2);
+        return matmul(softmax(s * 2, -1), v);
+      },
+      masks);
+}
+
+// A sum whose other term looks like scores as well.
+TEST(FuseAttention, MaskThatIsAProductItself) {
+  const Passed passed = run_passes(
+      [](Value q, Value k, Value v, Value r) {
+        const Value by_place = matmul(q, transpose(r, -2, -1)) * 0.5;
+        return matmul(softmax((by_place + scores(q, k)) / 2.0, -1), v);
+      },
+      with(heads(), random_tensor({2, 3, 7, 8}, 4)));
+  EXPECT_THAT(regions(passed.model), kIsAttention);
+  EXPECT_EQ(wrong_result(passed), "");
+}
+
+TEST(FuseAttention, FilledScores) {
+  const Tensor hidden =
+      testing::random_index({2, 1, 5, 7}, 2, 5).to(DType::boolean);
+  for (double value : {-1e9, -2.0, -std::numeric_limits<double>::infinity()}) {
+    expect_fused(
+        [&](Value q, Value k, Value v, Value m) {
+          return matmul(softmax(masked_fill(scores(q, k), m, value), -1), v);
+        },
+        with(heads(), hidden));
+    expect_fused(
+        [&](Value q, Value k, Value v, Value m) {
+          const Value s = where(m, scores(q, k) * 0.5, value);
+          return matmul(softmax(s / 2, -1), v);
+        },
+        with(heads(), hidden));
+    expect_fused(
+        [&](Value q, Value k, Value v, Value m) {
+          const Value lowest = full(Value::tuple({}), value, DType::f32);
+          const Value s = where(m, lowest, scores(q, k));
+          return matmul(softmax(s, -1), v);
+        },
+        with(heads(), hidden));
+  }
+}
+
+// Windows of images: the scores are seen as [images, windows, ..] for one mask.
+TEST(FuseAttention, MaskOfWindows) {
+  for (int64_t images : {1, 2}) {
+    expect_fused(
+        [&](Value q, Value k, Value v, Value bias, Value mask) {
+          Value s = scores(q * 0.5, k) + unsqueeze(bias, 0);
+          s = view(s, {images, 3, 2, 5, 5}) + unsqueeze(unsqueeze(mask, 1), 0);
+          s = softmax(view(s, {-1, 2, 5, 5}), -1);
+          return reshape(transpose(matmul(s, v), 1, 2), {images * 3, 5, 16});
+        },
+        {random_tensor({images * 3, 2, 5, 8}, 1),
+         random_tensor({images * 3, 2, 5, 8}, 2),
+         random_tensor({images * 3, 2, 5, 8}, 3), random_tensor({2, 5, 5}, 4),
+         random_tensor({3, 5, 5}, 5)});
+  }
+}
+
+// Heads and batch are one dim of the products, two where the mask is added.
+TEST(FuseAttention, BatchOfProductsSplitForTheMask) {
+  expect_fused(
+      [](Value q, Value k, Value v, Value mask) {
+        Value s = bmm(q, transpose(k, 1, 2));
+        s = view(view(s, {2, 3, 5, 7}) + mask, {6, 5, 7});
+        const Value y = view(bmm(softmax(s, -1), v), {2, 3, 5, 4});
+        return reshape(transpose(y, 1, 2), {2, 5, 12});
+      },
+      {random_tensor({6, 5, 8}, 1), random_tensor({6, 7, 8}, 2),
+       random_tensor({6, 7, 4}, 3), random_tensor({2, 1, 1, 7}, 4)});
+}
+
+TEST(FuseAttention, AddedBatchedProducts) {
+  expect_fused(
+      [](Value q, Value k, Value v, Value slopes) {
+        const Value s = ops::call_function(ops::get_function("torch.baddbmm"),
+                                           {slopes, q, transpose(k, 1, 2)},
+                                           {{"beta", 0.7}, {"alpha", 0.3}});
+        return bmm(softmax(s, -1), v);
+      },
+      {random_tensor({6, 5, 8}, 1), random_tensor({6, 7, 8}, 2),
+       random_tensor({6, 7, 4}, 3), random_tensor({6, 1, 7}, 4)});
+}
+
+// The scale of queries moves to the scores, through views, unless others read
+// the scaled queries.
+TEST(FuseAttention, ScaledQueriesAndKeys) {
+  const auto split = [](const Value& x) {
+    return transpose(reshape(x, {2, 7, 3, 8}), 1, 2);
+  };
+  const ValueList inputs{random_tensor({2, 7, 24}, 1),
+                         random_tensor({2, 7, 24}, 2),
+                         random_tensor({2, 7, 24}, 3)};
+  const auto product = [&](Value q, Value k, Value v) {
+    const Value s = scores(split(q * 0.25), split(k * 2));
+    return matmul(softmax(s, -1), split(v));
+  };
+  expect_fused(product, inputs);
+  EXPECT_THAT(regions(run_passes(product, inputs).model),
+              Not(Contains(HasSubstr("mul"))));
+  expect_fused(
+      [&](Value q, Value k, Value v) {
+        const Value scaled = q * 0.25;
+        const Value y =
+            matmul(softmax(scores(split(scaled), split(k)), -1), split(v));
+        return Value::tuple({y, scaled});
+      },
+      inputs);
+}
+
+TEST(FuseAttention, KeysOfFewerBatches) {
+  expect_fused([](Value q, Value k,
+                  Value v) { return matmul(softmax(scores(q, k), -1), v); },
+               {random_tensor({2, 3, 5, 8}, 1), random_tensor({1, 3, 7, 8}, 2),
+                random_tensor({2, 3, 7, 4}, 3)});
+  expect_fused([](Value q, Value k,
+                  Value v) { return matmul(softmax(scores(q, k), -1), v); },
+               {random_tensor({2, 3, 5, 8}, 1), random_tensor({7, 8}, 2),
+                random_tensor({7, 4}, 3)});
+}
+
+TEST(FuseAttention, OfMatrices) {
+  expect_fused(
+      [](Value q, Value k, Value v) { return mm(softmax(mm(q, t(k)), -1), v); },
+      {random_tensor({5, 8}, 1), random_tensor({7, 8}, 2),
+       random_tensor({7, 4}, 3)});
+}
+
+TEST(FuseAttention, NotWhereAMaskIsLargerThanTheScores) {
   expect_not_fused(
       [](Value q, Value k, Value v, Value m) {
-        return matmul(softmax(add(scores(q, k), m, 2), -1), v);
+        return matmul(softmax(scores(q, k) + m, -1), v);
+      },
+      {random_tensor({1, 3, 5, 8}, 1), random_tensor({1, 3, 7, 8}, 2),
+       random_tensor({2, 3, 7, 4}, 3), random_tensor({2, 3, 5, 7}, 4)});
+}
+
+TEST(FuseAttention, NotWithTheProbabilitiesMasked) {
+  expect_not_fused(
+      [](Value q, Value k, Value v, Value m) {
+        return matmul(softmax(scores(q, k), -1) * m, v);
       },
       with(heads(), random_tensor({5, 7}, 4)));
 }
@@ -187,15 +342,6 @@ TEST(FuseAttention, NotInDoublePrecision) {
                    inputs);
 }
 
-TEST(FuseAttention, NotWhereBatchesBroadcast) {
-  expect_not_fused(
-      [](Value q, Value k, Value v) {
-        return matmul(softmax(scores(q, k), -1), v);
-      },
-      {random_tensor({2, 3, 5, 8}, 1), random_tensor({1, 3, 7, 8}, 2),
-       random_tensor({2, 3, 7, 4}, 3)});
-}
-
 TEST(FuseAttention, CanBeDisabled) {
   const Passed passed =
       run_passes([](Value q, Value k,
@@ -203,66 +349,6 @@ TEST(FuseAttention, CanBeDisabled) {
                  heads(), {"fuse_attention"});
   EXPECT_THAT(regions(passed.model), Not(kIsAttention));
   EXPECT_EQ(wrong_result(passed), "");
-}
-
-TEST(LowerAttention, CallIsOneRegion) {
-  const Passed passed = run_passes(
-      [](Value q, Value k, Value v) {
-        return F::scaled_dot_product_attention(q, k, v);
-      },
-      heads());
-  EXPECT_THAT(regions(passed.model),
-              ElementsAre("attention: attention", "rows: materialize"));
-  EXPECT_EQ(wrong_result(passed), "");
-}
-
-TEST(LowerAttention, ViewsOfItsResult) {
-  for (const Dims& sizes : {Dims{2, 3, 20}, Dims{120}, Dims{2, 3, 5, 2, 2}}) {
-    const Passed passed = run_passes(
-        [&](Value q, Value k, Value v) {
-          return view(F::scaled_dot_product_attention(q, k, v), sizes);
-        },
-        heads());
-    EXPECT_EQ(wrong_result(passed), "") << sizes.str();
-  }
-}
-
-TEST(LowerAttention, CausalBooleanMasksAndScale) {
-  const Tensor mask = testing::random_index({5, 7}, 2, 5).to(DType::boolean);
-  const Passed masked = run_passes(
-      [](Value q, Value k, Value v, Value m) {
-        return F::scaled_dot_product_attention(q, k, v, m, 0.0, false, 0.7);
-      },
-      with(heads(), mask));
-  EXPECT_THAT(regions(masked.model), kIsAttention);
-  EXPECT_EQ(wrong_result(masked), "");
-  const Passed causal = run_passes(
-      [](Value q, Value k, Value v) {
-        return F::scaled_dot_product_attention(q, k, v, None, 0.0, true);
-      },
-      heads());
-  EXPECT_THAT(regions(causal.model), kIsAttention);
-  EXPECT_EQ(wrong_result(causal), "");
-}
-
-TEST(LowerAttention, DecomposedWhereNoLoopFits) {
-  // Five dims, and keys shared by groups of heads.
-  const Passed deep = run_passes(
-      [](Value q, Value k, Value v) {
-        return F::scaled_dot_product_attention(q, k, v);
-      },
-      {random_tensor({2, 1, 2, 3, 4}, 1), random_tensor({2, 1, 2, 3, 4}, 2),
-       random_tensor({2, 1, 2, 3, 4}, 3)});
-  EXPECT_EQ(wrong_result(deep), "");
-  const Passed grouped = run_passes(
-      [](Value q, Value k, Value v) {
-        return F::scaled_dot_product_attention(q, k, v, None, 0.0, false, None,
-                                               true);
-      },
-      {random_tensor({2, 4, 3, 4}, 1), random_tensor({2, 2, 5, 4}, 2),
-       random_tensor({2, 2, 5, 4}, 3)});
-  EXPECT_THAT(regions(grouped.model), Not(kIsAttention));
-  EXPECT_EQ(wrong_result(grouped), "");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tests/passes/pass_testing.h"
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <sstream>
 
@@ -113,16 +114,43 @@ Value merged_linear(const ValueList& args) {
   return call("cat", {Value::list(parts), -1});
 }
 
-Value attention(const ValueList& args) {
-  if (!args[6].as_bool()) {
-    Value scores = call("matmul", {args[0], call("transpose", {args[1], -2, -1})});
-    scores = call("mul", {scores, args[5]});
-    if (!args[3].is_none()) scores = call("add", {scores, args[3]});
-    return call("matmul", {call("softmax", {scores, -1}), args[2]});
+Value masked(const Value& scores, const Value& mask, const Value& kind,
+             const Value& number) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (static_cast<passes::MaskKind>(kind.as_int())) {
+    case passes::MaskKind::add:
+      return call("add", {scores, call("mul", {mask, number})});
+    case passes::MaskKind::hide:
+      return call("where", {mask, scores, -kInfinity});
+    case passes::MaskKind::keep:
+      return call("where", {mask, scores, number});
+    case passes::MaskKind::fill:
+      return call("where", {mask, number, scores});
   }
-  return call(
-      "scaled_dot_product_attention", {args[0], args[1], args[2]},
-      {{"attn_mask", args[3]}, {"is_causal", args[4]}, {"scale", args[5]}});
+  return {};
+}
+
+Value with_future_hidden(const Value& scores, const Value& causal) {
+  if (!causal.as_bool()) return scores;
+  const Value seen = call("tril", {call("ones_like", {scores})});
+  return call("where", {call("ne", {seen, 0}), scores,
+                        -std::numeric_limits<double>::infinity()});
+}
+
+// (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows)
+Value attention(const ValueList& args) {
+  Value scores =
+      call("matmul", {args[0], call("transpose", {args[1], -2, -1})});
+  scores = call("mul", {scores, args[7]});
+  for (size_t i = 0; i < args[3].as_sequence().size(); ++i)
+    scores = masked(scores, args[3].as_sequence()[i], args[4].as_sequence()[i],
+                    args[5].as_sequence()[i]);
+  if (!args[8].as_bool())
+    return call("matmul", {call("softmax", {scores, -1}), args[2]});
+  // Weights of a row that sees nothing are zeros: scores come as a mask.
+  const Value q = call("zeros_like", {args[0]});
+  return call("scaled_dot_product_attention", {q, args[1], args[2]},
+              {{"attn_mask", with_future_hidden(scores, args[6])}});
 }
 
 // Elements laid out in memory as `val` says.

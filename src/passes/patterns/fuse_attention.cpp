@@ -1,138 +1,231 @@
 // Attention written out becomes one call:
 //
-//   s = matmul(q, k)                     kt = transpose(k, -2, -1)
-//   s = s / c   or   s * c   (optional)  y = written_attention(
-//   s = s + mask             (optional)          q, kt, v, mask, c)
-//   p = softmax(s, -1)            ==>
-//   y = matmul(p, v)
+//   s = matmul(q * c, k)              kt = transpose(k, -2, -1)
+//   s = s / c, s + mask, view(s) ..   y = written_attention(
+//   p = softmax(s, -1)                        q, kt, v, masks, scale)
+//   y = matmul(p, v)             ==>
 //
-// Not where the scores or the probabilities are used elsewhere.
+// Scales, masks and reshapes of the leading dims come in any order and number
+// (src/passes/patterns/attention_scores.h). Masks may broadcast along any
+// factor of the leading dims: windows of an image, heads, beams. Not where the
+// scores or the probabilities are used elsewhere.
+#include <algorithm>
 #include <optional>
 
-#include "src/passes/lower.h"
 #include "src/passes/patterns.h"
+#include "src/passes/patterns/attention_scores.h"
 
 namespace fxjit::passes {
 namespace {
 
 struct Match {
-  fx::Node* query = nullptr;
-  fx::Node* key = nullptr;  // [.., depth, keys]
+  WrittenScores scores;
   fx::Node* value = nullptr;
-  Value mask;
-  double scale = 1;
+  fx::Node* product = nullptr;  // Of probabilities and values.
+  fx::Node* last = nullptr;     // The product or a reshape of it.
+  // Leading dims that all shapes on the way are products of.
+  Dims leading;
 };
 
-bool is_matmul(const fx::Node* node) {
-  if (!node || !node->called_op()) return false;
-  const std::string_view name = node->called_op()->name();
-  return (name == "matmul" || name == "bmm") &&
-         node->arg_node(0)->val_tensor().dtype() == DType::f32 &&
-         node->arg_node(0)->val_tensor().dim() >= 3 &&
-         node->arg_node(1)->val_tensor().dim() ==
-             node->arg_node(0)->val_tensor().dim();
-}
-
-bool called(const fx::Node* node, std::string_view name) {
-  return node && node->called_op() && node->called_op()->name() == name;
-}
-
-bool single_use(const fx::Node* node) { return node->num_users() == 1; }
-
 bool softmax_of_last_dim(const fx::Node* node) {
-  if (!called(node, "softmax") || !single_use(node)) return false;
+  if (!calls_op(node, "softmax") || !single_use(node)) return false;
   const int at = node->called_op()->index_of("dim");
   const Value& dim = node->arg(static_cast<size_t>(at));
   const int rank = node->val_tensor().dim();
   return dim.is_int() && wrap_dim(dim.as_int(), rank) == rank - 1 &&
-         node->val_tensor().dtype() == DType::f32;
+         node->val_tensor().dtype() == DType::f32 &&
+         node->arg_node(0)->val_tensor().dtype() == DType::f32;
 }
 
-// Removes an added mask: scores + mask, alpha 1.
-fx::Node* strip_mask(fx::Node* scores, Match& match) {
-  if (!called(scores, "add") || !single_use(scores)) return scores;
-  const int alpha = scores->called_op()->index_of("alpha");
-  if (alpha >= 0 && !same(scores->arg(static_cast<size_t>(alpha)), 1))
-    return scores;
-  for (size_t i : {0u, 1u}) {
-    fx::Node* inner = scores->arg_node(i);
-    fx::Node* mask = scores->arg_node(1 - i);
-    if (!inner || !mask || !single_use(inner)) continue;
-    if (inner->val_tensor().sizes() != scores->val_tensor().sizes()) continue;
-    const bool product = is_matmul(inner) || called(inner, "div") ||
-                         called(inner, "mul");
-    if (!product || mask->val_tensor().dtype() != DType::f32 ||
-        mask->val_tensor().dim() > scores->val_tensor().dim())
-      continue;
-    match.mask = Value(mask);
-    return inner;
+// Dims of which every shape's dims but the last two are products; nothing
+// where two shapes cut their elements at different places.
+std::optional<Dims> common_factors(const std::vector<Dims>& shapes) {
+  std::vector<int64_t> cuts{1};
+  for (const Dims& shape : shapes) {
+    int64_t elements = 1;
+    for (int d = shape.size() - 3; d >= 0; --d)
+      cuts.push_back(elements *= shape[d]);
   }
-  return scores;
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  if (cuts.size() + 1 > static_cast<size_t>(kMaxRank)) return std::nullopt;
+  Dims factors(static_cast<int>(cuts.size()) - 1, 0);
+  for (size_t i = 1; i < cuts.size(); ++i) {
+    if (cuts[i] % cuts[i - 1] != 0) return std::nullopt;
+    factors[factors.size() - static_cast<int>(i)] = cuts[i] / cuts[i - 1];
+  }
+  return factors;
 }
 
-// Removes a division or multiplication by a number.
-fx::Node* strip_scale(fx::Node* scores, Match& match) {
-  const bool division = called(scores, "div");
-  if ((!division && !called(scores, "mul")) || !single_use(scores))
-    return scores;
-  if (!scores->arg(1).is_number() || !scores->arg_node(0)) return scores;
-  if (const int mode = scores->called_op()->index_of("rounding_mode");
-      mode >= 0 && !scores->arg(static_cast<size_t>(mode)).is_none())
-    return scores;
-  const double factor = scores->arg(1).as_double();
-  if (factor == 0) return scores;
-  match.scale = division ? 1 / factor : factor;
-  return scores->arg_node(0);
+int64_t leading_elements(const Dims& shape) {
+  int64_t elements = 1;
+  for (int d = 0; d < shape.size() - 2; ++d) elements *= shape[d];
+  return elements;
 }
 
-std::optional<Match> match_attention(const fx::Node* product) {
-  if (!is_matmul(product)) return std::nullopt;
-  fx::Node* softmax = product->arg_node(0);
-  if (!softmax_of_last_dim(softmax)) return std::nullopt;
-  Match match;
-  fx::Node* scores = strip_mask(softmax->arg_node(0), match);
-  scores = strip_scale(scores, match);
-  if (!is_matmul(scores) || !single_use(scores)) return std::nullopt;
-  match.query = scores->arg_node(0);
-  match.key = scores->arg_node(1);
-  match.value = product->arg_node(1);
-  const Tensor& q = match.query->val_tensor();
-  const Tensor& v = match.value->val_tensor();
-  if (q.dim() > 4 || v.dim() != q.dim() || q.numel() == 0 || v.numel() == 0)
+std::optional<Match> match_attention(const ModelGraph& model,
+                                     fx::Node* product) {
+  if (!is_product(product) || product->val_tensor().numel() == 0)
     return std::nullopt;
-  for (int d = 0; d < q.dim() - 2; ++d)
-    if (v.sizes()[d] != q.sizes()[d] ||
-        match.key->val_tensor().sizes()[d] != q.sizes()[d])
+  Match match;
+  match.product = match.last = product;
+  match.value = product->arg_node(1);
+  fx::Node* probabilities = product->arg_node(0);
+  std::vector<Dims> shapes{product->val_tensor().sizes()};
+  while (keeps_scores(*probabilities) && single_use(probabilities)) {
+    shapes.push_back(probabilities->val_tensor().sizes());
+    probabilities = probabilities->arg_node(0);
+  }
+  if (!softmax_of_last_dim(probabilities)) return std::nullopt;
+  auto scores = match_scores(model, probabilities->arg_node(0));
+  if (!scores) return std::nullopt;
+  match.scores = std::move(*scores);
+  if (match.scores.query->val_tensor().numel() == 0) return std::nullopt;
+  // The batch that a model sees through a view is the better one to know.
+  if (single_use(product) && keeps_scores(**product->users().begin())) {
+    match.last = *product->users().begin();
+    shapes.push_back(match.last->val_tensor().sizes());
+  }
+  for (const Dims& shape : match.scores.shapes) shapes.push_back(shape);
+  for (const Dims& shape : shapes)
+    if (leading_elements(shape) != leading_elements(shapes[0]))
       return std::nullopt;
+  const std::optional<Dims> leading = common_factors(shapes);
+  if (!leading) return std::nullopt;
+  match.leading = *leading;
   return match;
 }
 
-void replace(fx::Graph& graph, fx::Node* product, const Match& match) {
-  auto scope = graph.inserting_before(product);
-  const Tensor key = match.key->val_tensor();
-  Dims sizes = key.sizes(), strides = key.strides();
-  const int last = key.dim() - 1;
-  std::swap(sizes[last], sizes[last - 1]);
-  std::swap(strides[last], strides[last - 1]);
-  fx::Node* keys = graph.call_function(ops::get_op("transpose").canonical,
-                                       {match.key, -2, -1});
-  keys->set_val(Tensor::meta(sizes, key.dtype(), strides, key.offset()));
-  fx::Node* fused = graph.call_function(
-      written_attention_op().canonical,
-      {match.query, keys, match.value, match.mask, match.scale});
-  fused->copy_meta_from(*product);
-  product->replace_all_uses_with(fused);
-  graph.erase_node(product);
-}
+class Replacement {
+ public:
+  Replacement(ModelGraph& model, Match& match)
+      : model_(model), graph_(*model.graph), match_(match) {}
+
+  void apply() {
+    auto scope = graph_.inserting_before(match_.last);
+    WrittenScores& scores = match_.scores;
+    scores.query = without_scale(scores.query);
+    scores.key = without_scale(scores.key);
+    const Dims product = scores.shapes.front();
+    const Dims values = match_.product->val_tensor().sizes();
+    fx::Node* keys = call("transpose", {scores.key, -2, -1});
+    ValueList masks, kinds, numbers;
+    for (const ScoreMask& mask : scores.masks) {
+      masks.push_back(mask_as(mask));
+      kinds.push_back(static_cast<int64_t>(mask.kind));
+      numbers.push_back(mask.value);
+    }
+    fx::Node* fused = call(
+        written_attention_op(),
+        {spread(scores.query, product), spread(keys, product),
+         spread(match_.value, values), Value::list(masks), Value::list(kinds),
+         Value::list(numbers), scores.scale, inner_dims()});
+    fused->copy_meta_from(*match_.last);
+    const Dims& wanted = match_.last->val_tensor().sizes();
+    Dims made = match_.leading;
+    made.push_back(wanted[wanted.size() - 2]);
+    made.push_back(wanted.back());
+    fused->set_val(Tensor::meta(made, DType::f32));
+    fx::Node* result = fused;
+    if (!(made == wanted)) result = call("reshape", {fused, wanted});
+    match_.last->replace_all_uses_with(result);
+    graph_.erase_node(match_.last);
+  }
+
+ private:
+  fx::Node* call(const ops::Op& op, const ValueList& args) {
+    fx::Node* node =
+        graph_.call_function(op.canonical, ops::bind(op, args, {}));
+    ValueList metas;
+    for (const Value& arg : node->args())
+      metas.push_back(map_leaves(arg, [](const Value& leaf) {
+        return leaf.is_node() ? leaf.as_node()->val() : leaf;
+      }));
+    node->set_val(ops::infer({op, metas}));
+    node->set_source(match_.last->source());
+    node->set_module_stack(match_.last->module_stack());
+    return node;
+  }
+  fx::Node* call(const char* name, const ValueList& args) {
+    return call(ops::get_op(name), args);
+  }
+
+  // A tensor that broadcasts to `leading` of these scores, its leading dims
+  // replaced by the common factors.
+  fx::Node* spread(fx::Node* tensor, const Dims& scores, bool whole = false) {
+    const Tensor t = tensor->val_tensor();
+    Dims sizes = scores, made = match_.leading;
+    if (!whole) {
+      sizes[sizes.size() - 2] = t.size(-2);
+      sizes[sizes.size() - 1] = t.size(-1);
+    }
+    made.push_back(sizes[sizes.size() - 2]);
+    made.push_back(sizes.back());
+    if (!(t.sizes() == sizes)) tensor = call("expand", {tensor, sizes});
+    return sizes == made ? tensor : call("reshape", {tensor, made});
+  }
+
+  fx::Node* mask_as(const ScoreMask& mask) {
+    return spread(mask.tensor, mask.scores, true);
+  }
+
+  // How many of the leading dims form the last one of the result: the heads.
+  int64_t inner_dims() const {
+    const Dims& sizes = match_.last->val_tensor().sizes();
+    if (sizes.size() < 3) return 0;
+    int64_t count = 0, elements = 1;
+    while (elements < sizes[sizes.size() - 3])
+      elements *=
+          match_.leading[match_.leading.size() - 1 - static_cast<int>(count++)];
+    return count;
+  }
+
+  // Queries or keys that are scaled before their product, perhaps seen through
+  // views: the scale moves to the scores.
+  fx::Node* without_scale(fx::Node* tensor) {
+    fx::Node* inner = tensor;
+    fx::Node* above = nullptr;
+    while (single_use(inner) && is_view(*inner)) {
+      above = inner;
+      inner = inner->arg_node(0);
+    }
+    const auto scaled = scaled_by_number(model_, *inner);
+    if (!scaled) return tensor;
+    if (above) {
+      const Tensor from = inner->val_tensor();
+      const Tensor to = scaled->input->val_tensor();
+      if (!single_use(inner) || !(from.strides() == to.strides()) ||
+          from.offset() != to.offset())
+        return tensor;
+      above->set_arg(0, scaled->input);
+    }
+    match_.scores.scale *= scaled->factor;
+    return above ? tensor : scaled->input;
+  }
+
+  static bool is_view(const fx::Node& node) {
+    const ops::Op* op = node.called_op();
+    return op && node.val().is_tensor() && !node.args().empty() &&
+           node.arg_node(0) && node.arg_node(0)->val().is_tensor() &&
+           (op->row.lowering == ops::Lowering::view ||
+            op->row.lowering == ops::Lowering::reshape) &&
+           op->name() != "as_strided" &&
+           node.val_tensor().dtype() == node.arg_node(0)->val_tensor().dtype();
+  }
+
+  ModelGraph& model_;
+  fx::Graph& graph_;
+  Match& match_;
+};
 
 }  // namespace
 
 int fuse_attention(ModelGraph& model) {
   int count = 0;
   for (fx::Node* node : model.graph->nodes()) {
-    const std::optional<Match> match = match_attention(node);
+    std::optional<Match> match = match_attention(model, node);
     if (!match) continue;
-    replace(*model.graph, node, *match);
+    Replacement(model, *match).apply();
     ++count;
   }
   if (count > 0) model.graph->eliminate_dead_code();
