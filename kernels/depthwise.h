@@ -1,0 +1,61 @@
+// Depthwise convolutions of f32 images with channels innermost, in plain C++
+// vectors: no generated code, no copies, the elementwise work behind it done
+// while sums are in registers.
+#pragma once
+
+#include <vector>
+
+#include "fxjit/tensor.h"
+#include "kernels/depthwise_row.h"
+#include "kernels/shape_cache.h"
+#include "src/ops/conv_kernel.h"
+
+namespace fxjit::kernels {
+
+class Depthwise {
+ public:
+  // Whether there is one filter for each channel and channels are innermost.
+  // `input` [N, C, ...] may be meta.
+  static bool supports(const ops::ConvParams& params, const Tensor& input,
+                       const Tensor& weight);
+  Depthwise(const ops::ConvParams& params, const Tensor& input,
+            const Tensor& weight);
+
+  struct Data {
+    const float* input;
+    const float* packed;  // By pack().
+    const float* bias;    // Or null.
+    float* output;        // [N, ..., C]
+    PostWork work;        // At the output's first element.
+  };
+
+  int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }
+  int64_t taps() const;
+  double flops() const;
+  // Rows [begin, end) of the output.
+  void run(const Data& data, int64_t begin, int64_t end) const;
+
+  // Weights as [taps, channels].
+  size_t packed_bytes() const;
+  ShapeKey packed_key() const;
+  void pack(const float* weight, float* packed) const;
+
+ private:
+  struct Axis {
+    int64_t size = 1, places = 1, taps = 1;
+    int64_t step = 0;  // Of the input, in floats.
+    int64_t stride = 1, dilation = 1, pad = 0;
+    std::vector<TapRange> inside{{0, 1}};  // For each place.
+  };
+
+  static void find_taps(Axis& axis);
+  void run_band(const Data& data, int64_t begin, int64_t end) const;
+  DepthwiseRow row_at(const Data& data, int64_t index) const;
+
+  int64_t images_, channels_, image_step_;
+  Axis axes_[3];
+  int64_t whole_first_ = 0, whole_last_ = 0;  // Of the width.
+  Dims weight_steps_;                         // Channel, then spatial dims.
+};
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,33 @@
+// Elementwise work on sums that a kernel has just made, channels innermost.
+#pragma once
+
+#include <cstdint>
+
+#include "src/ops/post_ops.h"
+
+namespace fxjit::kernels {
+
+struct PostWork {
+  static constexpr int kMostExtras = 4;
+
+  const ops::PostOp* ops = nullptr;
+  int64_t count = 0;
+  // The extra tensors' elements for the first place's first channel, and their
+  // steps from place to place: 0 for one element for each channel.
+  const float* extras[kMostExtras] = {};
+  int64_t steps[kMostExtras] = {};
+
+  // For places further on.
+  PostWork at(int64_t places) const {
+    PostWork moved = *this;
+    for (int i = 0; i < kMostExtras; ++i)
+      if (extras[i]) moved.extras[i] += places * steps[i];
+    return moved;
+  }
+};
+
+// In place on [places, channels].
+void run_post_work(const PostWork& work, float* data, int64_t places,
+                   int64_t channels);
+
+}  // namespace fxjit::kernels
