@@ -73,6 +73,13 @@ FXJIT_INLINE void block(const DepthwiseRow& row, int64_t place, int64_t channel,
     store(sums[i], to + i / kVectors * channels + i % kVectors * FXJIT_LANES);
 }
 
+// One place; a function of its own, since many loops end in it.
+template <int kVectors>
+[[gnu::noinline]] void one_place(const DepthwiseRow& row, int64_t place,
+                                 int64_t channel, TapRange width) {
+  block<kVectors, 1, 0, 0>(row, place, channel, width);
+}
+
 // Places that see all taps; the last block may compute some of them anew.
 template <int kVectors, int kPlaces, int kTaps, int kStep>
 inline void whole_places(const DepthwiseRow& row, int64_t channel) {
@@ -85,7 +92,7 @@ inline void whole_places(const DepthwiseRow& row, int64_t channel) {
     return block<kVectors, kPlaces, kTaps, kStep>(
         row, row.whole_last - kPlaces, channel, all);
   for (; place < row.whole_last; ++place)
-    block<kVectors, 1, 0, 0>(row, place, channel, all);
+    one_place<kVectors>(row, place, channel, all);
 }
 
 template <int kVectors, int kPlaces>
@@ -104,7 +111,7 @@ inline void middle(const DepthwiseRow& row, int64_t channel) {
 template <int kVectors>
 inline void ends(const DepthwiseRow& row, int64_t channel) {
   for (int64_t place = 0; place < row.whole_first; ++place)
-    block<kVectors, 1, 0, 0>(row, place, channel, row.columns[place]);
+    one_place<kVectors>(row, place, channel, row.columns[place]);
   for (int64_t place = row.whole_last; place < row.places; ++place)
-    block<kVectors, 1, 0, 0>(row, place, channel, row.columns[place]);
+    one_place<kVectors>(row, place, channel, row.columns[place]);
 }
