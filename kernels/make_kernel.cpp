@@ -1,6 +1,7 @@
 // Which calls have a kernel of their own, and what happens when oneDNN fails.
 #include "kernels/kernels.h"
 
+#include "kernels/depthwise_kernel.h"
 #include "kernels/double_product.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/handles.h"
@@ -38,6 +39,8 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
   const bool half = compute_dtype(dtype) != dtype;
   if (lowering == ops::Lowering::contraction && dtype == DType::f64)
     return make_double_product_kernel(request);
+  if (conv)
+    if (Kernel kernel = make_depthwise_kernel(request, threads)) return kernel;
   if (!conv && !(lowering == ops::Lowering::contraction && half))
     return nullptr;
   Kernel kernel = by_onednn([&] {

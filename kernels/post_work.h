@@ -17,11 +17,11 @@ struct PostWork {
   const float* extras[kMostExtras] = {};
   int64_t steps[kMostExtras] = {};
 
-  // For places further on.
-  PostWork at(int64_t places) const {
+  // The same from another element on.
+  PostWork at(int64_t place, int64_t channel = 0) const {
     PostWork moved = *this;
     for (int i = 0; i < kMostExtras; ++i)
-      if (extras[i]) moved.extras[i] += places * steps[i];
+      if (extras[i]) moved.extras[i] += place * steps[i] + channel;
     return moved;
   }
 };

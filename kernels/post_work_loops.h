@@ -20,15 +20,17 @@ FXJIT_INLINE Vector clip(Vector x, float low, float high) {
   return x > high ? Vector{} + high : x;
 }
 
-// 2^n e^r with |r| at most ln(2) / 2; |x| at most 87.
+// 2^n e^r with |r| at most ln(2) / 2, e^r by its series; |x| at most 88.
 FXJIT_INLINE Vector exponential(Vector x) {
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: rounds to integers.
   constexpr int32_t kRoundBits = 0x4b400000, kBias = 127, kFractionBits = 23;
-  const Vector shifted = x * 1.44269504088896341f + kRound;
+  constexpr float kLog2 = 1.44269504088896341f;
+  constexpr float kLn2High = 0.693145751953125f, kLn2Low = 1.42860682e-6f;
+  const Vector shifted = x * kLog2 + kRound;
   const Vector n = shifted - kRound;
-  Vector r = x - n * 0.693145751953125f;
-  r -= n * 1.42860682030941723212e-6f;
-  Vector p = r * (1.0f / 720) + 1.0f / 120;
+  const Vector r = (x - n * kLn2High) - n * kLn2Low;
+  Vector p = r * (1.0f / 5040) + 1.0f / 720;
+  p = p * r + 1.0f / 120;
   p = p * r + 1.0f / 24;
   p = p * r + 1.0f / 6;
   p = p * r + 0.5f;
@@ -41,9 +43,11 @@ FXJIT_INLINE Vector exponential(Vector x) {
   return p * scale;
 }
 
-// Below -87 the result is e^-87 in place of less, 1.6e-38.
+// 1 / (1 + e^-x), zero where e^-x is near the end of what floats hold.
 FXJIT_INLINE Vector sigmoid(Vector x) {
-  return 1.0f / (1.0f + exponential(-clip(x, -87.0f, 87.0f)));
+  constexpr float kEnd = 88;
+  const Vector y = 1.0f / (1.0f + exponential(-clip(x, -kEnd, kEnd)));
+  return x < -kEnd ? Vector{} : y;
 }
 
 // One op on kCount vectors; `extra(tensor, i)` gives the operand of vector i.

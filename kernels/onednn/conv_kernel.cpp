@@ -1,8 +1,8 @@
-// Convolution steps. Operands: input, weight, bias if any, output.
+// Convolution steps. Operands: see ConvRequest.
+#include "kernels/conv_request.h"
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/packed_weights.h"
-#include "src/passes/lower.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -10,9 +10,9 @@ namespace {
 class ConvKernel : public program::ExternKernel {
  public:
   // `weight` is undefined unless it is a constant.
-  ConvKernel(const ConvShape& shape, std::shared_ptr<const Convolution> conv,
+  ConvKernel(ConvRequest request, std::shared_ptr<const Convolution> conv,
              const Tensor& weight)
-      : conv_(std::move(conv)), has_bias_(shape.bias) {
+      : request_(std::move(request)), conv_(std::move(conv)) {
     if (conv_->packed_bytes() == 0) return;
     if (!weight.defined()) {
       packs_each_call_ = true;
@@ -40,8 +40,9 @@ class ConvKernel : public program::ExternKernel {
     ConvData data;
     data.input = call.operands[0];
     data.weight = call.operands[1];
-    data.bias = has_bias_ ? call.operands[2] : nullptr;
-    data.output = call.operands[has_bias_ ? 3 : 2];
+    data.bias = request_.bias_of(call);
+    data.output = request_.output_of(call);
+    data.work = request_.work_of(call);
     std::byte* scratch = call.scratch;
     bool good = true;
     if (packs_each_call_) {
@@ -66,9 +67,9 @@ class ConvKernel : public program::ExternKernel {
     }
   }
 
+  ConvRequest request_;
   std::shared_ptr<const Convolution> conv_;
   std::shared_ptr<const PackedWeights> packed_;
-  bool has_bias_;
   bool packs_each_call_ = false;
 };
 
@@ -76,16 +77,16 @@ class ConvKernel : public program::ExternKernel {
 
 std::shared_ptr<const program::ExternKernel> make_conv_kernel(
     const program::KernelRequest& request, int threads) {
+  auto asked = ConvRequest::read(request);
+  if (!asked) return nullptr;
   const ops::OpCall call{request.op, request.args};
-  const ops::ConvParams params = ops::conv_params(call);
-  auto shape =
-      conv_shape(params, call.tensor(0), call.tensor(1), call.has(2));
-  if (!shape || !request.results[0].as_tensor().is_contiguous()) return nullptr;
-  if (&request.op == &passes::conv_last_op()) put_channels_last(*shape);
-  if (call.has(2) && !call.tensor(2).is_contiguous()) return nullptr;
-  auto conv = Convolution::make(*shape, threads);
+  auto shape = conv_shape(asked->params, call.tensor(0), call.tensor(1),
+                          asked->has_bias);
+  if (!shape) return nullptr;
+  if (asked->channels_last) put_channels_last(*shape);
+  auto conv = Convolution::make(*shape, threads, !asked->work.empty());
   if (!conv) return nullptr;
-  return std::make_shared<ConvKernel>(*shape, std::move(conv),
+  return std::make_shared<ConvKernel>(std::move(*asked), std::move(conv),
                                       request.constants[1]);
 }
 

@@ -54,10 +54,39 @@ ConvSlice group_range(const ConvSlice& from, int64_t first, int64_t count) {
   return slice;
 }
 
+// Rows of a transposed convolution's output: input row i gives those from
+// i * stride - pad_before on.
+std::optional<ConvSlice> transposed_rows(const ConvSlice& from, int64_t first,
+                                         int64_t count) {
+  ConvSlice slice = from;
+  ConvShape& shape = slice.shape;
+  const int64_t stride = shape.stride[0], pad = shape.pad_before[0];
+  const int64_t reach = shape.dilation[0] * (shape.weight[2] - 1);
+  // The first row must not lie behind the first output, nor the last before
+  // the last.
+  const int64_t begin =
+      std::max<int64_t>(0, std::min(ceil_div(first + pad - reach, stride),
+                                    (first + pad) / stride));
+  const int64_t end =
+      std::min(shape.input[2], (first + count - 1 + pad) / stride + 1);
+  if (begin >= end) return std::nullopt;
+  const int64_t before = first + pad - begin * stride;
+  const int64_t after = (end - 1 - begin) * stride + reach + 1 - before - count;
+  if (before < 0) return std::nullopt;
+  shape.pad_before[0] = before;
+  shape.pad_after[0] = after;
+  shape.input[2] = end - begin;
+  shape.output[2] = count;
+  slice.input += begin * shape.input_strides[2];
+  slice.output += first * shape.output_strides[2];
+  return slice;
+}
+
 // Rows of the output along the first spatial dim, with the input rows they see.
 // Nothing when those are all padding.
 std::optional<ConvSlice> rows(const ConvSlice& from, int64_t first,
                               int64_t count) {
+  if (from.shape.transposed) return transposed_rows(from, first, count);
   ConvSlice slice = from;
   ConvShape& shape = slice.shape;
   const int64_t begin = first * shape.stride[0] - shape.pad_before[0];
@@ -110,6 +139,9 @@ Slices cut_image(const ConvSlice& image, int64_t pieces) {
   const ConvShape& shape = image.shape;
   constexpr int64_t kLeastRows = 4;
   if (pieces < 2) return {image};
+  // Parts of the channels are no run of memory there.
+  if (shape.gives_channels_last())
+    return cut_rows(image, std::min(pieces, shape.output[2]));
   if (shape.depthwise() && shape.groups >= kChannelStep * pieces)
     return cut_range(shape.groups, pieces, kChannelStep,
                      [&](int64_t first, int64_t count) {
@@ -151,6 +183,11 @@ int64_t ConvShape::product_places() const {
       return 0;
   const int64_t places = run_of_places(input, input_strides);
   return places == run_of_places(output, output_strides) ? places : 0;
+}
+
+bool ConvShape::gives_channels_last() const {
+  return output_channels() > 1 && output_strides[1] == 1 &&
+         numel(output) > output[0] * output_channels();
 }
 
 double ConvShape::flops() const {
@@ -218,14 +255,16 @@ void put_channels_last(ConvShape& shape) {
   shape.output_strides = tidy_strides(shape.output, shape.output_strides);
 }
 
-std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads) {
+std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads,
+                                int64_t least) {
   const ConvSlice whole{shape};
   const int64_t batch = shape.input[0];
   const auto worth = static_cast<int64_t>(shape.flops() / kLeastFlops);
-  const int64_t pieces = std::clamp<int64_t>(worth, 1, threads);
+  const int64_t pieces =
+      std::max(least, std::clamp<int64_t>(worth, 1, threads));
   // One image after the other stays in cache, where images are large at all.
   if (batch > 1 && batch >= pieces)
-    return cut_range(batch, std::clamp(worth, pieces, batch), 1,
+    return cut_range(batch, std::clamp(worth, std::min(pieces, batch), batch), 1,
                      [&](int64_t first, int64_t count) {
                        return images(whole, first, count);
                      });

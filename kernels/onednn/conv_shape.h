@@ -32,6 +32,8 @@ struct ConvShape {
   // Places of an image where this is one matrix product at every place, and
   // planes are runs of memory; else 0.
   int64_t product_places() const;
+  // Whether the output's memory is [N, ..., C] and no other order.
+  bool gives_channels_last() const;
   double flops() const;
   ShapeKey key() const;
 };
@@ -56,6 +58,9 @@ struct ConvSlice {
 
 // Cuts for `threads` threads: by images, then by channels or rows of one image,
 // whichever repeats less work. A single slice where work is small.
-std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads);
+// At least `least` where the image has as many rows. Outputs with channels last
+// are cut into runs of memory only.
+std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads,
+                                int64_t least = 1);
 
 }  // namespace fxjit::kernels::onednn

@@ -14,9 +14,15 @@ size_t round_up(size_t bytes) {
 }  // namespace
 
 std::shared_ptr<const Convolution> Convolution::make(const ConvShape& shape,
-                                                     int threads) {
+                                                     int threads,
+                                                     bool with_work) {
+  // Half of a small second-level cache.
+  constexpr int64_t kBandFloats = 128 << 10;
+  const int64_t bands = with_work ? numel(shape.output) / kBandFloats : 0;
   std::shared_ptr<Convolution> made(new Convolution);
-  for (const ConvSlice& slice : cut_conv(shape, threads))
+  made->channels_ = shape.output_channels();
+  for (const ConvSlice& slice :
+       cut_conv(shape, threads, std::max<int64_t>(1, bands)))
     if (!made->add(slice)) return nullptr;
   return made;
 }
@@ -29,7 +35,9 @@ bool Convolution::add(const ConvSlice& slice) {
                              ? packed_place(slice, *primitive)
                              : slice.weight * item;
   slices_.push_back({primitive, slice.input * item, slice.bias * item,
-                     slice.output * item, weight});
+                     slice.output * item, weight,
+                     numel(slice.shape.output) / slice.shape.output_channels(),
+                     slice.shape.output_channels()});
   scratch_bytes_ = std::max(scratch_bytes_, primitive->scratch_bytes());
   return true;
 }
@@ -98,6 +106,12 @@ bool Convolution::run(const ConvData& data, std::byte* scratch, int64_t begin,
       part.bias = static_cast<const std::byte*>(data.bias) + slice.bias;
     part.output = static_cast<std::byte*>(data.output) + slice.output;
     good = slice.primitive->run(part, scratch) && good;
+    if (data.work.count > 0) {
+      const int64_t first = slice.output / int64_t{sizeof(float)};
+      run_post_work(data.work.at(first / channels_, first % channels_),
+                    static_cast<float*>(part.output), slice.places,
+                    slice.channels);
+    }
   }
   return good;
 }

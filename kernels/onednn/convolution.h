@@ -11,6 +11,7 @@
 #include "kernels/onednn/conv_shape.h"
 #include "kernels/onednn/descriptor.h"
 #include "kernels/onednn/matmul.h"
+#include "kernels/post_work.h"
 
 namespace fxjit::kernels::onednn {
 
@@ -20,6 +21,7 @@ struct ConvData {
   const std::byte* packed = nullptr;
   const void* bias = nullptr;
   void* output = nullptr;
+  PostWork work;  // Of outputs with channels last.
 };
 
 // Primitives for a slice of one shape.
@@ -36,9 +38,12 @@ class ConvPrimitive {
 
 class Convolution {
  public:
-  // Null when oneDNN has no fast implementation. Throws Failure.
+  // Null when oneDNN has no fast implementation. `with_work`: run() will be
+  // given some, so slices are small enough to stay in the cache until then.
+  // Throws Failure.
   static std::shared_ptr<const Convolution> make(const ConvShape& shape,
-                                                 int threads);
+                                                 int threads,
+                                                 bool with_work = false);
 
   int64_t tasks() const { return static_cast<int64_t>(slices_.size()); }
   size_t scratch_bytes() const { return scratch_bytes_; }
@@ -60,6 +65,8 @@ class Convolution {
     const ConvPrimitive* primitive;
     int64_t input, bias, output;  // Byte offsets.
     int64_t weight;               // Into the plain or the packed weights.
+    int64_t places, channels;     // Of the output: a run of memory where
+                                  // there is work.
   };
   struct Packing {
     MemoryDesc plain;
@@ -76,6 +83,7 @@ class Convolution {
   std::vector<std::pair<ShapeKey, std::unique_ptr<ConvPrimitive>>> primitives_;
   std::vector<Slice> slices_;
   std::vector<Packing> packings_;
+  int64_t channels_ = 0;
   size_t scratch_bytes_ = 0;
   size_t packed_bytes_ = 0;
   ShapeKey packed_key_;

@@ -23,11 +23,6 @@ bool is_channels_last(const ConvShape& shape) {
   return shape.input_channels() > 1 && shape.input_strides[1] == 1;
 }
 
-bool gives_channels_last(const ConvShape& shape) {
-  return shape.output_channels() > 1 && shape.output_strides[1] == 1 &&
-         numel(shape.output) > shape.output[0] * shape.output_channels();
-}
-
 // Whole blocks, or a depthwise convolution, whose blocks may be padded.
 bool fills_blocks(const ConvShape& shape) {
   const int64_t block = channel_block();
@@ -55,10 +50,10 @@ std::vector<Layout> candidates(const ConvShape& shape) {
   std::vector<Layout> layouts;
   const bool few = shape.groups == 1 && !shape.transposed &&
                    shape.input_channels() <= kFewChannels &&
-                   !is_channels_last(shape) && !gives_channels_last(shape);
+                   !is_channels_last(shape) && !shape.gives_channels_last();
   if (few) layouts.push_back({Form::plain, Form::blocked});
   const bool prefer_last = is_channels_last(shape) ||
-                           gives_channels_last(shape) || is_small_map(shape) ||
+                           shape.gives_channels_last() || is_small_map(shape) ||
                            !fills_blocks(shape) ||
                            (shape.transposed && !shape.depthwise());
   if (!prefer_last) layouts.push_back(kBlocked);
@@ -130,6 +125,18 @@ const char* form_name(Form form) {
   return "";
 }
 
+// Whether [N, C, ...] with these strides is dense with channels last, whatever
+// the strides of dims of size 1.
+bool lies_channels_last(const Dims& sizes, const Dims& strides) {
+  int64_t next = 1;
+  for (int i = 0; i < sizes.size(); ++i) {
+    const int d = i == 0 ? 1 : i == sizes.size() - 1 ? 0 : sizes.size() - i;
+    if (sizes[d] != 1 && strides[d] != next) return false;
+    next *= sizes[d];
+  }
+  return true;
+}
+
 // The copy between a tensor of the program and the layout that a primitive
 // wants; none where they are the same.
 class LayoutCopy {
@@ -140,7 +147,9 @@ class LayoutCopy {
              const_dnnl_memory_desc_t wanted, Direction direction)
       : direction_(direction) {
     const MemoryDesc own = describe(dtype, sizes, strides);
-    if (same_desc(own.get(), wanted)) return;
+    if (same_desc(own.get(), wanted) ||
+        (form == Form::channels_last && lies_channels_last(sizes, strides)))
+      return;
     bytes_ = round_up(dnnl_memory_desc_get_size(wanted));
     const int64_t places = run_of_places(sizes, strides);
     const bool wide = channel_block() == PlaneCopy::kBlock;

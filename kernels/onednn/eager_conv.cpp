@@ -51,7 +51,7 @@ bool run(const Convolution& conv, const Tensor& input, const Tensor& weight,
   const support::AlignedBlock packed(conv.packed_bytes());
   if (!pack(conv, weight.data(), packed.data())) return false;
   const ConvData data{input.data(), weight.data(), packed.data(),
-                      bias.defined() ? bias.data() : nullptr, out.data()};
+                      bias.defined() ? bias.data() : nullptr, out.data(), {}};
   std::atomic<bool> good = true;
   support::ThreadPool::shared().parallel_for(
       conv.tasks(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/passes/conv_work.h"
 #include "src/passes/fuse.h"
 #include "src/passes/lower.h"
 #include "src/passes/normalize.h"
@@ -46,6 +47,8 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
       pipeline.done(pattern.name, model);
   model = lower(model, options.has_kernel);
   pipeline.done("lower", model);
+  if (pipeline.enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
+    pipeline.done("fuse_conv_work", model);
   GroupingOptions grouping;
   grouping.fuse = pipeline.enabled("fuse");
   grouping.epilogues = pipeline.enabled("fuse_epilogues");
@@ -58,6 +61,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
 std::vector<std::string> optional_passes() {
   std::vector<std::string> names;
   for (const Pattern& pattern : patterns()) names.push_back(pattern.name);
+  names.push_back("fuse_conv_work");
   names.push_back("fuse");
   names.push_back("fuse_epilogues");
   return names;

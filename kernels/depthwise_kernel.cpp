@@ -1,0 +1,84 @@
+#include "kernels/depthwise_kernel.h"
+
+#include <algorithm>
+
+#include "kernels/conv_request.h"
+#include "kernels/depthwise.h"
+#include "kernels/onednn/packed_weights.h"
+
+namespace fxjit::kernels {
+namespace {
+
+using onednn::PackedWeights;
+
+class DepthwiseKernel : public program::ExternKernel {
+ public:
+  // `weight` is undefined unless it is a constant.
+  DepthwiseKernel(ConvRequest request, Depthwise conv, const Tensor& weight,
+                  int threads)
+      : request_(std::move(request)), conv_(std::move(conv)) {
+    // Work that pays for a hand-over between threads.
+    constexpr double kLeastFlops = 5e5;
+    const double worth = conv_.flops() / kLeastFlops;
+    const auto pieces = std::min<int64_t>(
+        threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
+    rows_per_task_ = (conv_.rows() + pieces - 1) / pieces;
+    if (weight.defined())
+      packed_ = PackedWeights::get(
+          weight, conv_.packed_key(), conv_.packed_bytes(),
+          [&](const void* from, std::byte* to) {
+            conv_.pack(static_cast<const float*>(from),
+                       reinterpret_cast<float*>(to));
+          });
+  }
+
+  int64_t tasks() const override {
+    return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
+  }
+  size_t scratch_bytes() const override {
+    return packed_ ? 0 : conv_.packed_bytes();
+  }
+  std::string describe() const override { return "depthwise convolution"; }
+  bool native() const override { return true; }
+
+  void run(const program::KernelCall& call, int64_t begin,
+           int64_t end) const override {
+    Depthwise::Data data;
+    data.input = static_cast<const float*>(call.operands[0]);
+    data.bias = request_.bias_of(call);
+    data.output = static_cast<float*>(request_.output_of(call));
+    data.work = request_.work_of(call);
+    if (packed_) {
+      data.packed = reinterpret_cast<const float*>(packed_->data());
+    } else {
+      auto* packed = reinterpret_cast<float*>(call.scratch);
+      conv_.pack(static_cast<const float*>(call.operands[1]), packed);
+      data.packed = packed;
+      end = begin + (conv_.rows() + rows_per_task_ - 1) / rows_per_task_;
+    }
+    conv_.run(data, begin * rows_per_task_,
+              std::min(end * rows_per_task_, conv_.rows()));
+  }
+
+ private:
+  ConvRequest request_;
+  Depthwise conv_;
+  int64_t rows_per_task_;
+  std::shared_ptr<const PackedWeights> packed_;
+};
+
+}  // namespace
+
+std::shared_ptr<const program::ExternKernel> make_depthwise_kernel(
+    const program::KernelRequest& request, int threads) {
+  auto asked = ConvRequest::read(request);
+  if (!asked || !asked->channels_last) return nullptr;
+  const ops::OpCall call{request.op, request.args};
+  const Tensor &input = call.tensor(0), &weight = call.tensor(1);
+  if (!Depthwise::supports(asked->params, input, weight)) return nullptr;
+  Depthwise conv(asked->params, input, weight);
+  return std::make_shared<DepthwiseKernel>(
+      std::move(*asked), std::move(conv), request.constants[1], threads);
+}
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,232 @@
+#include "src/passes/conv_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "src/ops/post_ops.h"
+#include "src/passes/lower.h"
+
+namespace fxjit::passes {
+namespace {
+
+using ops::PostKind;
+using ops::PostOp;
+
+constexpr size_t kWorkArg = 10, kExtrasArg = 11;
+// As many as kernels hold at hand.
+constexpr size_t kMostExtras = 4;
+
+Value infer_conv_work(const ops::OpCall& call) {
+  return ops::infer({conv_last_op(),
+                     call.args.first(kWorkArg)});
+}
+
+float applied(const PostOp& op, float x, float extra) {
+  const auto clip = [](float v, float low, float high) {
+    return v < low ? low : v > high ? high : v;
+  };
+  switch (op.kind) {
+    case PostKind::relu:
+      return x < 0 ? 0 : x;
+    case PostKind::leaky_relu:
+      return x > 0 ? x : x * op.a;
+    case PostKind::clip:
+      return clip(x, op.a, op.b);
+    case PostKind::hardsigmoid:
+      return clip(x + 3, 0, 6) / 6;
+    case PostKind::hardswish:
+      return x * clip(x + 3, 0, 6) / 6;
+    case PostKind::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case PostKind::silu:
+      return x / (1 + std::exp(-x));
+    case PostKind::affine:
+      return x * op.a + op.b;
+    case PostKind::add:
+      return x + extra;
+    case PostKind::multiply:
+      return x * extra;
+  }
+  return x;
+}
+
+Value run_conv_work(const ops::OpCall& call) {
+  const auto& args = call.args;
+  const Tensor out =
+      ops::run_eager({conv_last_op(), args.first(kWorkArg)}).as_tensor();
+  auto* data = out.data_as<float>();
+  const int64_t channels = out.size(-1);
+  for (const PostOp& op : ops::post_ops_of(args[kWorkArg])) {
+    Tensor extra;
+    if (op.tensor >= 0)
+      extra = args[kExtrasArg]
+                  .at(static_cast<size_t>(op.tensor))
+                  .as_tensor()
+                  .contiguous();
+    const bool per_channel = extra.defined() && extra.numel() == channels;
+    for (int64_t i = 0; i < out.numel(); ++i)
+      data[i] = applied(op, data[i],
+                        extra.defined() ? extra.data_as<float>()
+                                              [per_channel ? i % channels : i]
+                                        : 0);
+  }
+  return out;
+}
+
+constexpr ops::OpRow kRows[] = {
+    {.name = "fxjit.conv_last_work",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups, work, extras",
+     .names = "",
+     .lowering = ops::Lowering::convolution,
+     .infer = infer_conv_work,
+     .eager = run_conv_work},
+};
+
+// The tail of one convolution while it is collected.
+class Tail {
+ public:
+  explicit Tail(fx::Node* conv) : conv_(conv), last_(conv) {}
+
+  void collect() {
+    while (step()) {
+    }
+  }
+  bool empty() const { return work_.empty(); }
+
+  void replace(fx::Graph& graph) const {
+    auto scope = graph.inserting_before(last_);
+    ValueList args(conv_->args().begin(), conv_->args().end());
+    args.push_back(ops::to_value(work_));
+    args.push_back(Value::list(extras_));
+    fx::Node* made =
+        graph.call_function(conv_last_work_op().canonical, std::move(args));
+    made->copy_meta_from(*conv_);
+    made->set_val(last_->val());
+    last_->replace_all_uses_with(made);
+  }
+
+ private:
+  bool step() {
+    if (last_->num_users() != 1) return false;
+    fx::Node* next = *last_->users().begin();
+    const ops::Op* op = next->called_op();
+    if (!op || op->row.lowering != ops::Lowering::scalar) return false;
+    const Tensor& val = next->val_tensor();
+    if (val.dtype() != DType::f32 || !val.is_contiguous() ||
+        val.sizes() != conv_->val_tensor().sizes())
+      return false;
+    if (!add(*next, op->name())) return false;
+    last_ = next;
+    return true;
+  }
+
+  bool add(const fx::Node& node, std::string_view name) {
+    if (name == "add" || name == "sub" || name == "mul" || name == "div")
+      return add_binary(node, name);
+    if (node.arg_node(0) != last_) return false;
+    const std::optional<PostOp> op = unary(node, name);
+    if (op) work_.push_back(*op);
+    return op.has_value();
+  }
+
+  static std::optional<float> number(const fx::Node& node, size_t i) {
+    const Value& arg = node.arg(i);
+    if (!arg.is_number()) return std::nullopt;
+    return static_cast<float>(arg.as_double());
+  }
+
+  static std::optional<PostOp> bounds(const fx::Node& node) {
+    constexpr float kNone = std::numeric_limits<float>::infinity();
+    const bool low = !node.arg(1).is_none(), high = !node.arg(2).is_none();
+    const auto a = low ? number(node, 1) : -kNone;
+    const auto b = high ? number(node, 2) : kNone;
+    if (!a || !b || !(*a <= *b)) return std::nullopt;
+    return PostOp{PostKind::clip, *a, *b};
+  }
+
+  static std::optional<PostOp> unary(const fx::Node& node,
+                                     std::string_view name) {
+    if (name == "relu") return PostOp{PostKind::relu};
+    if (name == "relu6") return PostOp{PostKind::clip, 0, 6};
+    if (name == "hardtanh" || name == "clamp") return bounds(node);
+    if (name == "hardsigmoid") return PostOp{PostKind::hardsigmoid};
+    if (name == "hardswish") return PostOp{PostKind::hardswish};
+    if (name == "sigmoid") return PostOp{PostKind::sigmoid};
+    if (name == "silu") return PostOp{PostKind::silu};
+    if (name == "leaky_relu")
+      if (const auto slope = number(node, 1))
+        return PostOp{PostKind::leaky_relu, *slope};
+    return std::nullopt;
+  }
+
+  bool add_binary(const fx::Node& node, std::string_view name) {
+    const bool left = node.arg_node(0) == last_;
+    const Value& other = node.arg(left ? 1 : 0);
+    const int alpha = node.called_op()->index_of("alpha");
+    if (alpha >= 0 && !(node.arg(static_cast<size_t>(alpha)).is_number() &&
+                        node.arg(static_cast<size_t>(alpha)).as_double() == 1))
+      return false;
+    if (name == "div" && !node.arg(2).is_none()) return false;
+    if (other.is_number()) return add_number(name, left, other.as_double());
+    if (name != "add" && name != "mul") return false;
+    if (!other.is_node() || other.as_node() == last_ ||
+        !fits(other.as_node()->val_tensor()))
+      return false;
+    work_.push_back({name == "add" ? PostKind::add : PostKind::multiply, 0, 0,
+                     static_cast<int>(extras_.size())});
+    extras_.push_back(other);
+    return true;
+  }
+
+  bool add_number(std::string_view name, bool left, double other) {
+    if (name == "add") work_.push_back({PostKind::affine, 1, float(other)});
+    else if (name == "mul") work_.push_back({PostKind::affine, float(other), 0});
+    else if (name == "sub" && left)
+      work_.push_back({PostKind::affine, 1, float(-other)});
+    else
+      return false;
+    return true;
+  }
+
+  // The result's shape and order, or one element for each channel.
+  bool fits(const Tensor& t) const {
+    const Dims& sizes = conv_->val_tensor().sizes();
+    if (extras_.size() >= kMostExtras || t.dtype() != DType::f32 ||
+        !t.is_contiguous() || t.dim() == 0 || t.size(-1) != sizes.back())
+      return false;
+    return t.sizes() == sizes || t.numel() == sizes.back();
+  }
+
+  fx::Node *conv_, *last_;
+  ops::PostOps work_;
+  ValueList extras_;
+};
+
+}  // namespace
+
+const ops::Op& conv_last_work_op() {
+  static const ops::Op& op = []() -> const ops::Op& {
+    ops::register_ops(kRows);
+    return ops::get_op("fxjit.conv_last_work");
+  }();
+  return op;
+}
+
+int fuse_conv_work(ModelGraph& model) {
+  int count = 0;
+  for (fx::Node* node : model.graph->nodes()) {
+    if (node->called_op() != &conv_last_op()) continue;
+    Tail tail(node);
+    tail.collect();
+    if (tail.empty()) continue;
+    tail.replace(*model.graph);
+    ++count;
+  }
+  if (count > 0) model.graph->eliminate_dead_code();
+  return count;
+}
+
+}  // namespace fxjit::passes
