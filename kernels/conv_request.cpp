@@ -33,8 +33,8 @@ PostWork ConvRequest::work_of(const program::KernelCall& call) const {
   made.ops = work.data();
   made.count = static_cast<int64_t>(work.size());
   for (size_t i = 0; i < extra_steps.size(); ++i) {
-    made.extras[i] = static_cast<const float*>(
-        call.operands[2 + (has_bias ? 1 : 0) + i]);
+    made.extras[i] =
+        static_cast<const float*>(call.operands[2 + (has_bias ? 1 : 0) + i]);
     made.steps[i] = extra_steps[i];
   }
   return made;

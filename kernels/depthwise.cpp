@@ -60,8 +60,8 @@ void Depthwise::find_taps(Axis& axis) {
     TapRange taps;
     taps.first = begin < 0 ? ceil_div(-begin, axis.dilation) : 0;
     taps.first = std::min(taps.first, axis.taps);
-    taps.last = axis.size > begin ? ceil_div(axis.size - begin, axis.dilation)
-                                  : 0;
+    taps.last =
+        axis.size > begin ? ceil_div(axis.size - begin, axis.dilation) : 0;
     taps.last = std::clamp(taps.last, taps.first, axis.taps);
     axis.inside.push_back(taps);
   }

@@ -24,12 +24,12 @@ class DepthwiseKernel : public program::ExternKernel {
         threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
     rows_per_task_ = (conv_.rows() + pieces - 1) / pieces;
     if (weight.defined())
-      packed_ = PackedWeights::get(
-          weight, conv_.packed_key(), conv_.packed_bytes(),
-          [&](const void* from, std::byte* to) {
-            conv_.pack(static_cast<const float*>(from),
-                       reinterpret_cast<float*>(to));
-          });
+      packed_ =
+          PackedWeights::get(weight, conv_.packed_key(), conv_.packed_bytes(),
+                             [&](const void* from, std::byte* to) {
+                               conv_.pack(static_cast<const float*>(from),
+                                          reinterpret_cast<float*>(to));
+                             });
   }
 
   int64_t tasks() const override {
@@ -77,8 +77,8 @@ std::shared_ptr<const program::ExternKernel> make_depthwise_kernel(
   const Tensor &input = call.tensor(0), &weight = call.tensor(1);
   if (!Depthwise::supports(asked->params, input, weight)) return nullptr;
   Depthwise conv(asked->params, input, weight);
-  return std::make_shared<DepthwiseKernel>(
-      std::move(*asked), std::move(conv), request.constants[1], threads);
+  return std::make_shared<DepthwiseKernel>(std::move(*asked), std::move(conv),
+                                           request.constants[1], threads);
 }
 
 }  // namespace fxjit::kernels

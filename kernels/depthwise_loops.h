@@ -89,8 +89,8 @@ inline void whole_places(const DepthwiseRow& row, int64_t channel) {
     block<kVectors, kPlaces, kTaps, kStep>(row, place, channel, all);
   if (place >= row.whole_last) return;
   if (row.whole_last - row.whole_first >= kPlaces)
-    return block<kVectors, kPlaces, kTaps, kStep>(
-        row, row.whole_last - kPlaces, channel, all);
+    return block<kVectors, kPlaces, kTaps, kStep>(row, row.whole_last - kPlaces,
+                                                  channel, all);
   for (; place < row.whole_last; ++place)
     one_place<kVectors>(row, place, channel, all);
 }
@@ -100,10 +100,14 @@ inline void middle(const DepthwiseRow& row, int64_t channel) {
   const bool dense = row.place_step == row.tap_step[2];
   const bool half = row.place_step == 2 * row.tap_step[2];
   const int64_t taps = row.kernel[2];
-  if (taps == 3 && dense) return whole_places<kVectors, kPlaces, 3, 1>(row, channel);
-  if (taps == 3 && half) return whole_places<kVectors, kPlaces, 3, 2>(row, channel);
-  if (taps == 5 && dense) return whole_places<kVectors, kPlaces, 5, 1>(row, channel);
-  if (taps == 5 && half) return whole_places<kVectors, kPlaces, 5, 2>(row, channel);
+  if (taps == 3 && dense)
+    return whole_places<kVectors, kPlaces, 3, 1>(row, channel);
+  if (taps == 3 && half)
+    return whole_places<kVectors, kPlaces, 3, 2>(row, channel);
+  if (taps == 5 && dense)
+    return whole_places<kVectors, kPlaces, 5, 1>(row, channel);
+  if (taps == 5 && half)
+    return whole_places<kVectors, kPlaces, 5, 2>(row, channel);
   whole_places<kVectors, kPlaces, 0, 0>(row, channel);
 }
 

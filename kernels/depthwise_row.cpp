@@ -1,5 +1,7 @@
 #include "kernels/depthwise_row.h"
 
+#include <immintrin.h>
+
 #include <cstring>
 
 #include "fxjit/cpu_level.h"

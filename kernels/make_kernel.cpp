@@ -61,9 +61,8 @@ bool has_kernel(const ops::Op& op, const ValueList& args) {
       return onednn::has_product_kernel({op, args});
     size_t tensors = 0;
     for (const Value& arg : args) tensors += arg.is_tensor();
-    const program::KernelRequest request{op, args,
-                                         std::vector<Tensor>(tensors),
-                                         {ops::infer({op, args})}};
+    const program::KernelRequest request{
+        op, args, std::vector<Tensor>(tensors), {ops::infer({op, args})}};
     return onednn::make_conv_kernel(request, 1) != nullptr;
   } catch (const onednn::Failure& failure) {
     onednn::warn_once(failure.what());

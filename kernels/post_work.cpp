@@ -1,5 +1,7 @@
 #include "kernels/post_work.h"
 
+#include <immintrin.h>
+
 #include <cstring>
 
 #include "fxjit/cpu_level.h"

@@ -11,9 +11,7 @@ FXJIT_INLINE Vector load(const float* from) {
   return v;
 }
 
-FXJIT_INLINE void store(Vector v, float* to) {
-  std::memcpy(to, &v, sizeof(v));
-}
+FXJIT_INLINE void store(Vector v, float* to) { std::memcpy(to, &v, sizeof(v)); }
 
 FXJIT_INLINE Vector clip(Vector x, float low, float high) {
   x = x < low ? Vector{} + low : x;
@@ -43,10 +41,22 @@ FXJIT_INLINE Vector exponential(Vector x) {
   return p * scale;
 }
 
+// 1 / x for numbers that are not near the ends of what floats hold.
+FXJIT_INLINE Vector reciprocal(Vector x) {
+#if FXJIT_LANES == 16
+  // An estimate of 14 bits and one step of Newton's: half a division's time.
+  const Vector y = reinterpret_cast<Vector>(
+      _mm512_maskz_rcp14_ps(0xffff, reinterpret_cast<__m512>(x)));
+  return y + y * (1.0f - x * y);
+#else
+  return 1.0f / x;
+#endif
+}
+
 // 1 / (1 + e^-x), zero where e^-x is near the end of what floats hold.
 FXJIT_INLINE Vector sigmoid(Vector x) {
   constexpr float kEnd = 88;
-  const Vector y = 1.0f / (1.0f + exponential(-clip(x, -kEnd, kEnd)));
+  const Vector y = reciprocal(1.0f + exponential(clip(-x, -kEnd, kEnd)));
   return x < -kEnd ? Vector{} : y;
 }
 
@@ -56,9 +66,8 @@ FXJIT_INLINE void apply(const ops::PostOp& op, Vector (&x)[kCount],
                         Extra&& extra) {
   using ops::PostKind;
   const float a = op.a, b = op.b;
-#define FXJIT_EACH(result)                    \
-  _Pragma("GCC unroll 16")                    \
-  for (int i = 0; i < kCount; ++i) x[i] = result; \
+#define FXJIT_EACH(result)                                                 \
+  _Pragma("GCC unroll 16") for (int i = 0; i < kCount; ++i) x[i] = result; \
   break
   switch (op.kind) {
     case PostKind::relu:

@@ -64,9 +64,9 @@ std::optional<ConvSlice> transposed_rows(const ConvSlice& from, int64_t first,
   const int64_t reach = shape.dilation[0] * (shape.weight[2] - 1);
   // The first row must not lie behind the first output, nor the last before
   // the last.
-  const int64_t begin =
-      std::max<int64_t>(0, std::min(ceil_div(first + pad - reach, stride),
-                                    (first + pad) / stride));
+  const int64_t begin = std::max<int64_t>(
+      0,
+      std::min(ceil_div(first + pad - reach, stride), (first + pad) / stride));
   const int64_t end =
       std::min(shape.input[2], (first + count - 1 + pad) / stride + 1);
   if (begin >= end) return std::nullopt;
@@ -264,8 +264,8 @@ std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads,
       std::max(least, std::clamp<int64_t>(worth, 1, threads));
   // One image after the other stays in cache, where images are large at all.
   if (batch > 1 && batch >= pieces)
-    return cut_range(batch, std::clamp(worth, std::min(pieces, batch), batch), 1,
-                     [&](int64_t first, int64_t count) {
+    return cut_range(batch, std::clamp(worth, std::min(pieces, batch), batch),
+                     1, [&](int64_t first, int64_t count) {
                        return images(whole, first, count);
                      });
   if (pieces == 1) return {whole};

@@ -5,9 +5,9 @@ namespace fxjit::ops {
 Value to_value(const PostOps& work) {
   ValueList rows;
   for (const PostOp& op : work)
-    rows.push_back(Value::tuple({static_cast<int64_t>(op.kind),
-                                 static_cast<double>(op.a),
-                                 static_cast<double>(op.b), op.tensor}));
+    rows.push_back(
+        Value::tuple({static_cast<int64_t>(op.kind), static_cast<double>(op.a),
+                      static_cast<double>(op.b), op.tensor}));
   return rows.empty() ? Value() : Value::tuple(std::move(rows));
 }
 

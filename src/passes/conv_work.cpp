@@ -19,8 +19,7 @@ constexpr size_t kWorkArg = 10, kExtrasArg = 11;
 constexpr size_t kMostExtras = 4;
 
 Value infer_conv_work(const ops::OpCall& call) {
-  return ops::infer({conv_last_op(),
-                     call.args.first(kWorkArg)});
+  return ops::infer({conv_last_op(), call.args.first(kWorkArg)});
 }
 
 float applied(const PostOp& op, float x, float extra) {
@@ -67,10 +66,11 @@ Value run_conv_work(const ops::OpCall& call) {
                   .contiguous();
     const bool per_channel = extra.defined() && extra.numel() == channels;
     for (int64_t i = 0; i < out.numel(); ++i)
-      data[i] = applied(op, data[i],
-                        extra.defined() ? extra.data_as<float>()
-                                              [per_channel ? i % channels : i]
-                                        : 0);
+      data[i] =
+          applied(op, data[i],
+                  extra.defined()
+                      ? extra.data_as<float>()[per_channel ? i % channels : i]
+                      : 0);
   }
   return out;
 }
@@ -182,8 +182,10 @@ class Tail {
   }
 
   bool add_number(std::string_view name, bool left, double other) {
-    if (name == "add") work_.push_back({PostKind::affine, 1, float(other)});
-    else if (name == "mul") work_.push_back({PostKind::affine, float(other), 0});
+    if (name == "add")
+      work_.push_back({PostKind::affine, 1, float(other)});
+    else if (name == "mul")
+      work_.push_back({PostKind::affine, float(other), 0});
     else if (name == "sub" && left)
       work_.push_back({PostKind::affine, 1, float(-other)});
     else

@@ -1,0 +1,113 @@
+// Which elementwise work goes into the convolution before it, and that results
+// stay the captured graph's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/passes/pass_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Passed;
+using testing::random_tensor;
+using testing::regions;
+using testing::run_passes;
+using testing::wrong_result;
+
+const Tensor kWindow = random_tensor({8, 1, 3, 3}, 3);
+const Tensor kBias = random_tensor({8}, 4);
+const Tensor kInput = random_tensor({2, 8, 5, 4});
+
+Value depthwise(const Value& x) {
+  return F::conv2d(x, kWindow, kBias, Value(1), Value(1), Value(1), Value(8));
+}
+
+template <typename Fn>
+std::vector<std::string> fused(Fn f, ValueList inputs) {
+  const Passed passed = run_passes(f, std::move(inputs));
+  EXPECT_EQ(wrong_result(passed), "");
+  return regions(passed.model);
+}
+
+// One step for the convolution, one that gives the captured order.
+template <typename Fn>
+void expect_absorbed(Fn f) {
+  EXPECT_THAT(fused([&](Value x) { return f(depthwise(x)); }, {kInput}),
+              ElementsAre("kernel: conv_last_work", "rows: materialize"));
+}
+
+template <typename Fn>
+void expect_apart(Fn f) {
+  EXPECT_THAT(fused([&](Value x) { return f(depthwise(x)); }, {kInput}),
+              Contains("kernel: conv_last"));
+}
+
+TEST(ConvWork, Activations) {
+  expect_absorbed([](Value y) { return F::relu(y); });
+  expect_absorbed([](Value y) { return F::relu6(y); });
+  expect_absorbed([](Value y) { return F::hardtanh(y, -0.25, 0.5); });
+  expect_absorbed([](Value y) { return clamp(y, Value(-0.1)); });
+  expect_absorbed([](Value y) { return clamp(y, None, Value(0.1)); });
+  expect_absorbed([](Value y) { return F::hardsigmoid(y); });
+  expect_absorbed([](Value y) { return F::hardswish(y); });
+  expect_absorbed([](Value y) { return F::silu(y); });
+  expect_absorbed([](Value y) { return sigmoid(y); });
+  expect_absorbed([](Value y) { return F::leaky_relu(y, 0.2); });
+}
+
+TEST(ConvWork, ChainsOfNumbersAndTensors) {
+  const Tensor scale = random_tensor({8, 1, 1}, 5);
+  expect_absorbed([](Value y) { return F::relu(y * 2.0 - 0.5) + 1.0; });
+  expect_absorbed([&](Value y) { return F::silu(y * scale + scale); });
+}
+
+TEST(ConvWork, ResidualOfTheSameOrder) {
+  EXPECT_THAT(fused(
+                  [](Value x) {
+                    const Value y = F::relu(depthwise(x));
+                    return F::relu(depthwise(y) + y);
+                  },
+                  {kInput}),
+              ElementsAre("kernel: conv_last_work", "kernel: conv_last_work",
+                          "rows: materialize"));
+}
+
+TEST(ConvWork, WhatIsReadTwiceStays) {
+  EXPECT_THAT(fused(
+                  [](Value x) {
+                    const Value y = depthwise(x);
+                    return y * sigmoid(y);
+                  },
+                  {kInput}),
+              Contains("kernel: conv_last"));
+}
+
+TEST(ConvWork, OtherWorkStays) {
+  expect_apart([](Value y) { return F::gelu(y); });
+  expect_apart([](Value y) { return tanh(y); });
+  expect_apart([](Value y) { return 1.0 - y; });
+  expect_apart([](Value y) { return add(y, y); });
+  expect_apart([](Value y) { return clamp(y, Value(2.0), Value(1.0)); });
+  // One number for each image.
+  const Tensor each = random_tensor({2, 1, 1, 1}, 6);
+  expect_apart([&](Value y) { return y * each; });
+  // Grows by broadcasting.
+  const Tensor more = random_tensor({3, 1, 8, 1, 1}, 6);
+  expect_apart([&](Value y) { return y + more; });
+}
+
+TEST(ConvWork, CanBeDisabled) {
+  const Passed passed =
+      run_passes([](Value x) { return F::relu(depthwise(x)); }, {kInput},
+                 {"fuse_conv_work"});
+  EXPECT_EQ(wrong_result(passed), "");
+  EXPECT_THAT(regions(passed.model), Contains("kernel: conv_last"));
+}
+
+}  // namespace
+}  // namespace fxjit
