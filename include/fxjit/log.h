@@ -1,5 +1,6 @@
-// Messages of the library go to one callback; nothing is printed by default
-// except warnings, which go to standard error. Thread-safe.
+// Messages of the library go to one callback. The default one prints to
+// standard error: warnings and errors, or what set_log_level or FXJIT_DEBUG
+// asks for. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,9 @@ using LogCallback = std::function<void(LogLevel, std::string_view)>;
 // may be called from any thread and must not throw.
 void set_log_callback(LogCallback callback);
 
-// Messages below `level` are dropped before they are formatted.
+// Messages below `level` are dropped; the default callback prints all others.
+// As long as this was not called a callback of the user's gets those from
+// `info`.
 void set_log_level(LogLevel level);
 LogLevel log_level();
 

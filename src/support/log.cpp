@@ -12,6 +12,7 @@ namespace {
 // Process-wide by nature: whoever embeds the library sets them once.
 struct LogState {
   std::atomic<LogLevel> level{LogLevel::info};
+  std::atomic<LogLevel> printed{LogLevel::warning};  // By the default callback.
   std::mutex mutex;
   std::shared_ptr<const LogCallback> callback;  // Null: the default.
 };
@@ -21,11 +22,24 @@ LogState& state() {
   return *instance;
 }
 
+const char* name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+  }
+  return "";
+}
+
 void default_callback(LogLevel level, std::string_view message) {
-  if (level < LogLevel::warning) return;
+  if (level < state().printed) return;
   std::ostringstream line;  // One write, so that threads do not interleave.
-  line << "fxjit " << (level == LogLevel::error ? "error: " : "warning: ")
-       << message << '\n';
+  line << "fxjit " << name_of(level) << ": " << message << '\n';
   std::cerr << line.str();
 }
 
@@ -38,7 +52,10 @@ void set_log_callback(LogCallback callback) {
   state().callback = std::move(next);
 }
 
-void set_log_level(LogLevel level) { state().level = level; }
+void set_log_level(LogLevel level) {
+  state().level = level;
+  state().printed = level;
+}
 
 LogLevel log_level() { return state().level; }
 

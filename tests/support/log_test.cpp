@@ -11,7 +11,7 @@ class Log : public ::testing::Test {
  protected:
   ~Log() override {
     set_log_callback({});
-    set_log_level(LogLevel::info);
+    set_log_level(LogLevel::warning);
   }
 };
 
@@ -21,6 +21,7 @@ TEST_F(Log, CallbackGetsWhatTheLevelLetsThrough) {
     seen.push_back(std::to_string(static_cast<int>(level)) +
                    std::string(message));
   });
+  set_log_level(LogLevel::info);
   log(LogLevel::debug, "a");
   log(LogLevel::info, "b");
   set_log_level(LogLevel::error);
@@ -34,6 +35,20 @@ TEST_F(Log, DefaultPrintsWarningsOnly) {
   log(LogLevel::info, "quiet");
   log(LogLevel::warning, "loud");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "fxjit warning: loud\n");
+}
+
+TEST_F(Log, DefaultPrintsWhatWasAskedFor) {
+  ::testing::internal::CaptureStderr();
+  set_log_level(LogLevel::debug);
+  log(LogLevel::debug, "a");
+  set_log_level(LogLevel::info);
+  log(LogLevel::debug, "b");
+  log(LogLevel::info, "c");
+  set_log_level(LogLevel::error);
+  log(LogLevel::warning, "d");
+  log(LogLevel::error, "e");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "fxjit debug: a\nfxjit info: c\nfxjit error: e\n");
 }
 
 TEST_F(Log, CallbackMayReplaceItself) {
