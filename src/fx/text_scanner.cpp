@@ -139,6 +139,8 @@ uint32_t TextScanner::hex(int digits) {
     code = code << 4 | static_cast<uint32_t>(digit);
     ++at_;
   }
+  constexpr uint32_t kLastCharacter = 0x10ffff;
+  if (code > kLastCharacter) fail("a character of Unicode");
   return code;
 }
 

@@ -69,7 +69,10 @@ class Reader {
     const json header =
         json::parse(text + kLengthBytes, text + data_start_,
                     /*cb=*/nullptr, /*allow_exceptions=*/false);
-    if (!header.is_object()) fail("the header is not a JSON object");
+    // The parser takes a zero byte for the end of what it is given.
+    const bool whole =
+        std::memchr(text + kLengthBytes, '\0', length) == nullptr;
+    if (!whole || !header.is_object()) fail("the header is not a JSON object");
     for (const auto& [name, value] : header.items()) {
       if (name != io::kMetadataKey) {
         add_entry(name, value);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/safetensors.h"
 #include "tests/fx/archive_testing.h"
@@ -58,6 +59,39 @@ nn::Ref<GraphModule> model() {
   graph->call_method("add_", {conv, graph->get_attr("shift")});
   graph->output(Value::tuple({conv, graph->get_attr("pair")}));
   return GraphModule::create(root, std::move(graph));
+}
+
+// Every prefix of a good file is refused, and so is every file with one bit
+// flipped or one byte more: nothing of the file is without a meaning or a
+// check.
+TEST(Fuzz, EveryByteOfAnArchiveCounts) {
+  const std::string path = folder() / "bytes.safetensors";
+  save(*symbolic_trace(nn::Linear::create(1, 1, false)), path);
+  const std::string good = read_bytes(path);
+  const auto loads = [&](const std::string& bytes) {
+    std::filesystem::remove(
+        path);  // Truncated files are flushed by the system.
+    write_bytes(path, bytes);
+    try {
+      load(path);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  ASSERT_TRUE(loads(good));
+  for (size_t size = 0; size < good.size(); ++size)
+    ASSERT_FALSE(loads(good.substr(0, size))) << size;
+  EXPECT_FALSE(loads(good + '\0'));
+  std::string harmless;  // Where a flipped bit left the module as it was.
+  for (size_t at = 0; at < good.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bytes = good;
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+      if (loads(bytes))
+        harmless += std::to_string(at) + ":" + std::to_string(bit) + " ";
+    }
+  EXPECT_EQ(harmless, "");
 }
 
 // Loads, and uses what came whole.

@@ -16,8 +16,10 @@
 
 namespace fxjit::fx {
 
-// The version that `save` writes; `load` reads this one and all before.
-inline constexpr int kArchiveVersion = 1;
+// The version that `save` writes; `load` reads this one and all before. Since 2
+// text may hold escapes of characters beyond ASCII (\xe9, \u200b), which
+// readers of version 1 take for bytes or refuse.
+inline constexpr int kArchiveVersion = 2;
 
 // Writes `module` to `path`, whole or not at all. UserError naming the module's
 // path for a class that is neither of fxjit::nn nor given to

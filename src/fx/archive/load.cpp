@@ -1,6 +1,7 @@
 // fx::load: builds the tables of the file in order. Rows refer to earlier rows
 // only, so there is no recursion and nothing can refer to itself.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "fxjit/fx/archive.h"
@@ -24,7 +25,7 @@ constexpr int kMaxDepth = 500;
 
 class Loader {
  public:
-  explicit Loader(const NamedTensors& data) {
+  Loader(const NamedTensors& data, int version) : version_(version) {
     for (const auto& [name, tensor] : data) data_.emplace(name, tensor);
   }
 
@@ -173,8 +174,10 @@ class Loader {
         nn::Module(), std::make_unique<Graph>(), fields.string("class"));
     module->set_tracer_name(fields.string("tracer"));
     fields.string("graph");
-    if (const json& codegen = fields.any("codegen"); !codegen.is_null())
-      graphs_[modules_.size()]->set_codegen(read_codegen(codegen));
+    // The first files of version 1 have none.
+    if (version_ > 1 || fields.has("codegen"))
+      if (const json& codegen = fields.any("codegen"); !codegen.is_null())
+        graphs_[modules_.size()]->set_codegen(read_codegen(codegen));
     set_members(fields, *module);
     module->set_graph(std::move(graphs_[modules_.size()]));
     return module;
@@ -334,6 +337,7 @@ class Loader {
     if (!left.empty()) fields.fail("state: missing " + left.begin()->first);
   }
 
+  const int version_;
   std::unordered_map<std::string, Tensor> data_;  // Not referred to yet.
   std::vector<std::unique_ptr<Graph>> graphs_;    // By row of modules.
   bool writes_ = false;
@@ -345,8 +349,16 @@ class Loader {
   int depth_ = 0;            // Of the children of the module being made.
 };
 
-void check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,
-                    const LoadOptions& options) {
+// As written, without signs or zeros in front; nothing for what is none.
+std::optional<int> known_version(const std::string& text) {
+  for (int version = 1; version <= kArchiveVersion; ++version)
+    if (text == std::to_string(version)) return version;
+  return std::nullopt;
+}
+
+// The version of the file.
+int check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,
+                   const LoadOptions& options) {
   auto entry = [&](const char* key) {
     const auto found = metadata.find(key);
     if (found == metadata.end())
@@ -358,18 +370,20 @@ void check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,
       format != archive::kFormat)
     throw UserError(std::string("[load] format: expected ") +
                     archive::kFormat + ", got " + format);
-  if (const std::string version = entry(archive::kVersionKey);
-      version != std::to_string(kArchiveVersion))
-    throw UserError("[load] format_version: expected " +
-                    std::to_string(kArchiveVersion) + ", got " + version);
+  const std::string version_text = entry(archive::kVersionKey);
+  const std::optional<int> version = known_version(version_text);
+  if (!version)
+    throw UserError("[load] format_version: expected 1 to " +
+                    std::to_string(kArchiveVersion) + ", got " + version_text);
   const std::string sum = entry(archive::kChecksumKey);
   if (metadata.size() != 3)
     throw UserError("[load] metadata: it has entries that this version does "
                     "not know");
-  if (!options.verify) return;
+  if (!options.verify) return *version;
   if (const std::string got = archive::checksum(tensors); got != sum)
     throw UserError("[load] checksum: expected " + sum + ", got " + got +
                     ": the file is damaged");
+  return *version;
 }
 
 }  // namespace
@@ -378,8 +392,8 @@ nn::Ref<GraphModule> load(const std::string& path, const LoadOptions& options) {
   FileMetadata metadata;
   const NamedTensors tensors = load_safetensors(path, &metadata);
   try {
-    check_metadata(metadata, tensors, options);
-    return Loader(tensors).run();
+    const int version = check_metadata(metadata, tensors, options);
+    return Loader(tensors, version).run();
   } catch (Error& error) {
     error.extend("\n  in file " + path, {});
     throw;
