@@ -16,7 +16,8 @@ fail_with_log() {
 
 # Where the model stands, fetched or the user's own.
 model_dir() {
-  local cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}
+  local cache=${XDG_CACHE_HOME-}
+  [[ $cache == /* ]] || cache=${HOME:?HOME is not set}/.cache
   echo "${FXJIT_MODEL_DIR:-$cache/fxjit/models/all-minilm-l6-v2}"
 }
 

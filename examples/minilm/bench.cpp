@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "examples/minilm/output.h"
+
 namespace minilm {
 namespace {
 
@@ -139,6 +141,7 @@ void run_bench(const std::filesystem::path& folder,
   for (const Mode& mode : kModes) {
     Embedder embedder(folder, mode_options(options, mode));
     for (const Size& size : kSizes) {
+      check_output();
       const Row row = measure(embedder, mode, size, bench.seconds);
       bench.json ? print_json(row) : print_row(row);
     }

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "fxjit/safetensors.h"
 
@@ -21,15 +22,49 @@ nn::Ref<nn::Module> group() {
   return nn::ModuleRef(std::make_shared<nn::Module>());
 }
 
-void read_size(const nlohmann::json& config, const char* key, int64_t* out,
-               const std::string& path) {
-  const auto found = config.find(key);
-  if (found == config.end() || !found->is_number_integer() ||
-      found->get<int64_t>() <= 0)
-    throw fxjit::UserError("" + path + ": " + key +
-                           ": expected a positive whole number");
-  *out = found->get<int64_t>();
-}
+// Reads config.json; errors name the file and the field.
+class ConfigReader {
+ public:
+  ConfigReader(const nlohmann::json& config, std::string path)
+      : config_(config), path_(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw fxjit::UserError(path_ + ": " + what);
+  }
+
+  // Far beyond `most` no such model exists: the file is damaged.
+  void size(const char* key, int64_t most, int64_t* out) const {
+    const auto found = config_.find(key);
+    if (found == config_.end() || !found->is_number_integer() ||
+        found->get<int64_t>() <= 0 || found->get<int64_t>() > most)
+      fail(std::string(key) + ": expected a whole number from 1 to " +
+           std::to_string(most) + got(found));
+    *out = found->get<int64_t>();
+  }
+
+  void positive(const char* key, double* out) const {
+    const auto found = config_.find(key);
+    if (found == config_.end()) return;
+    if (!found->is_number() || !(found->get<double>() > 0))
+      fail(std::string(key) + ": expected a number above 0" + got(found));
+    *out = found->get<double>();
+  }
+
+  // What this program computes; another value would give wrong numbers.
+  void only(const char* key, const char* value) const {
+    const auto found = config_.find(key);
+    if (found != config_.end() && *found != value)
+      fail(std::string(key) + ": expected \"" + value + "\"" + got(found));
+  }
+
+ private:
+  std::string got(nlohmann::json::const_iterator found) const {
+    return found == config_.end() ? ", got nothing" : ", got " + found->dump();
+  }
+
+  const nlohmann::json& config_;
+  const std::string path_;
+};
 
 }  // namespace
 
@@ -39,24 +74,23 @@ BertConfig load_config(const std::filesystem::path& config_json) {
     throw fxjit::UserError("cannot read " + config_json.string());
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object())
-    throw fxjit::UserError("" + config_json.string() +
-                           ": expected a JSON object");
+    throw fxjit::UserError(config_json.string() + ": expected a JSON object");
   BertConfig config;
-  const std::string path = config_json.string();
-  read_size(json, "vocab_size", &config.vocabulary, path);
-  read_size(json, "hidden_size", &config.hidden, path);
-  read_size(json, "intermediate_size", &config.intermediate, path);
-  read_size(json, "num_hidden_layers", &config.layers, path);
-  read_size(json, "num_attention_heads", &config.heads, path);
-  read_size(json, "max_position_embeddings", &config.positions, path);
-  read_size(json, "type_vocab_size", &config.token_types, path);
+  const ConfigReader read(json, config_json.string());
+  read.size("vocab_size", 10'000'000, &config.vocabulary);
+  read.size("hidden_size", 1 << 16, &config.hidden);
+  read.size("intermediate_size", 1 << 20, &config.intermediate);
+  read.size("num_hidden_layers", 1000, &config.layers);
+  read.size("num_attention_heads", 1 << 16, &config.heads);
+  read.size("max_position_embeddings", 1 << 20, &config.positions);
+  read.size("type_vocab_size", 1000, &config.token_types);
   if (config.hidden % config.heads != 0)
-    throw fxjit::UserError("" + path +
-                           ": hidden_size is not a multiple of "
-                           "num_attention_heads");
-  if (const auto eps = json.find("layer_norm_eps");
-      eps != json.end() && eps->is_number())
-    config.layer_norm_eps = eps->get<double>();
+    read.fail("hidden_size: expected a multiple of num_attention_heads, " +
+              std::to_string(config.heads) + ", got " +
+              std::to_string(config.hidden));
+  read.positive("layer_norm_eps", &config.layer_norm_eps);
+  read.only("hidden_act", "gelu");
+  read.only("position_embedding_type", "absolute");
   return config;
 }
 
@@ -161,8 +195,8 @@ Value SentenceEncoder::forward(Value ids, Value mask) {
   return F::normalize(sum / count, 2.0, 1);
 }
 
-nn::Ref<SentenceEncoder> load_encoder(const std::filesystem::path& folder) {
-  const BertConfig config = load_config(folder / "config.json");
+nn::Ref<SentenceEncoder> load_encoder(const std::filesystem::path& folder,
+                                      const BertConfig& config) {
   const nn::SkipInit every_weight_is_loaded;
   auto encoder = SentenceEncoder::create(config);
   auto tensors = fxjit::load_safetensors((folder / "model.safetensors").string());
@@ -170,9 +204,21 @@ nn::Ref<SentenceEncoder> load_encoder(const std::filesystem::path& folder) {
   std::erase_if(tensors, [](const auto& entry) {
     return entry.first.starts_with("pooler.");
   });
-  encoder->load_state_dict(tensors);
+  try {
+    encoder->load_state_dict(tensors);
+  } catch (fxjit::Error& error) {
+    error.extend(
+        "\n  " + (folder / "model.safetensors").string() +
+            " is not of the model that config.json beside it describes",
+        {});
+    throw;
+  }
   encoder->eval();
   return encoder;
+}
+
+nn::Ref<SentenceEncoder> load_encoder(const std::filesystem::path& folder) {
+  return load_encoder(folder, load_config(folder / "config.json"));
 }
 
 }  // namespace minilm

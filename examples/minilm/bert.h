@@ -24,7 +24,8 @@ struct BertConfig {
   double layer_norm_eps = 1e-12;
 };
 
-// Throws fxjit::UserError naming the file and the field.
+// Throws fxjit::UserError naming the file and the field, also for a model that
+// these modules would not compute as it was trained.
 BertConfig load_config(const std::filesystem::path& config_json);
 
 class Embeddings : public fxjit::nn::Custom<Embeddings> {
@@ -87,6 +88,9 @@ class SentenceEncoder : public fxjit::nn::Custom<SentenceEncoder> {
 
 // The encoder with the weights of `folder`/model.safetensors, mapped, not
 // copied. Throws fxjit::UserError naming file, tensor, expected and got.
+fxjit::nn::Ref<SentenceEncoder> load_encoder(
+    const std::filesystem::path& folder, const BertConfig& config);
+// With the sizes of `folder`/config.json.
 fxjit::nn::Ref<SentenceEncoder> load_encoder(
     const std::filesystem::path& folder);
 

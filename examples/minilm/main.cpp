@@ -1,13 +1,15 @@
 // minilm: sentence embeddings with all-MiniLM-L6-v2 on fxjit.
 #include <CLI/CLI.hpp>
-#include <cmath>
+#include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 #include <iostream>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "examples/minilm/bench.h"
 #include "examples/minilm/embedder.h"
+#include "examples/minilm/output.h"
 
 namespace {
 
@@ -29,38 +31,13 @@ struct Settings {
   }
 };
 
-void notice_truncation(const Embedding& embedding, size_t max_length) {
-  if (!embedding.truncated) return;
-  std::cerr << "minilm: a text was cut to " << max_length
-            << " tokens: \"" << embedding.text.substr(0, 40) << "...\"\n";
-}
-
-void print(const Embedding& embedding, bool as_json) {
-  if (as_json) {
-    const nlohmann::ordered_json line = {{"text", embedding.text},
-                                 {"tokens", embedding.tokens},
-                                 {"embedding", embedding.values}};
-    // Text that is not UTF-8 is shown with replacement characters.
-    std::cout << line.dump(-1, ' ', false,
-                           nlohmann::ordered_json::error_handler_t::replace)
-              << '\n';
-    return;
-  }
-  std::printf("%s\n  %zu tokens  [", embedding.text.c_str(),
-              embedding.tokens);
-  constexpr size_t kShown = 6;
-  for (size_t i = 0; i < std::min(kShown, embedding.values.size()); ++i)
-    std::printf("%s%.6f", i ? ", " : "",
-                static_cast<double>(embedding.values[i]));
-  std::printf(", ...] %zu numbers\n", embedding.values.size());
-}
-
 void embed_and_print(Embedder& embedder, const Settings& settings,
                      const std::vector<std::string>& texts) {
   for (const Embedding& embedding : embedder.embed(texts)) {
     notice_truncation(embedding, settings.embedder.max_length);
     print(embedding, settings.json);
   }
+  minilm::check_output();
 }
 
 void run_embed(const Settings& settings) {
@@ -77,6 +54,10 @@ void run_embed(const Settings& settings) {
     embed_and_print(embedder, settings, lines);
     lines.clear();
   }
+  // std::cin reads through stdin, which knows a failure from the end.
+  if (std::ferror(stdin))
+    throw fxjit::RuntimeError(std::string("cannot read standard input: ") +
+                              std::strerror(errno));
   embed_and_print(embedder, settings, lines);
 }
 
@@ -97,13 +78,16 @@ void run_similar(const Settings& settings) {
 }
 
 void add_options(CLI::App& app, Settings& settings) {
-  static const std::map<std::string, Backend> kBackends{
-      {"interpreter", Backend::interpreter}, {"jit", Backend::jit}};
   app.add_option("--model", settings.model,
                  "Folder with model.safetensors, config.json and vocab.txt");
-  app.add_option("--backend", settings.embedder.backend,
-                 "interpreter or jit (default)")
-      ->transform(CLI::CheckedTransformer(kBackends));
+  app.add_option_function<std::string>(
+         "--backend",
+         [&settings](const std::string& name) {
+           settings.embedder.backend =
+               name == "interpreter" ? Backend::interpreter : Backend::jit;
+         },
+         "interpreter or jit (default)")
+      ->check(CLI::IsMember({"interpreter", "jit"}));
   app.add_option("--threads", settings.embedder.threads,
                  "Threads of one call; 0: all CPUs the process may use")
       ->check(CLI::Range(0, 256));
@@ -117,8 +101,18 @@ void add_options(CLI::App& app, Settings& settings) {
                "Compile a new input size before answering it");
 }
 
+// What was wrong, with a word that is no command.
+std::string usage_failure(const CLI::App* app, const CLI::Error& error) {
+  const std::vector<std::string> words = app->remaining();
+  const std::string unknown =
+      words.empty() ? "" : "\"" + words[0] + "\" is no command. ";
+  return "minilm: " + unknown + error.what() +
+         "\nRun with --help for more information.\n";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Sentence embeddings with all-MiniLM-L6-v2"};
+  app.failure_message(usage_failure);
   app.set_version_flag("--version", [] { return fxjit::version_text(); });
   app.require_subcommand(1);
   Settings settings;
@@ -154,9 +148,13 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    minilm::check_output();
+    return code;
   } catch (const fxjit::Error& error) {
     std::cerr << "minilm: " << error.what() << '\n';
-    return 1;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "minilm: out of memory\n";
   }
+  return 1;
 }

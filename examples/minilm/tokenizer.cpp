@@ -122,7 +122,15 @@ Tokenizer::Tokenizer(Vocabulary vocabulary)
 
 Tokenizer Tokenizer::load(const std::filesystem::path& vocab_txt) {
   Vocabulary vocabulary = Vocabulary::load(vocab_txt);
-  return Tokenizer(std::move(vocabulary));
+  try {
+    return Tokenizer(std::move(vocabulary));
+  } catch (fxjit::UserError& error) {
+    error.extend(
+        " in " + vocab_txt.string() +
+            ": expected one token a line, as BERT's vocab.txt has them",
+        {});
+    throw;
+  }
 }
 
 std::vector<std::int64_t> Tokenizer::encode(std::string_view utf8,
