@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 #include "fxjit/error.h"
@@ -98,8 +99,12 @@ class ParallelCompilation {
     const auto threads =
         std::min<size_t>(std::max(max_threads, 1), modules_.size());
     std::vector<std::jthread> helpers;
-    for (size_t i = 1; i < threads; ++i) {
-      helpers.emplace_back([this] { work(); });
+    try {
+      for (size_t i = 1; i < threads; ++i) {
+        helpers.emplace_back([this] { work(); });
+      }
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those here do it all.
     }
     work();
     helpers.clear();

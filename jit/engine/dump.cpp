@@ -3,6 +3,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -30,9 +31,9 @@ void write_text(const llvm::Module& module, const std::string& folder,
       std::filesystem::path(folder) / (file_stem(module) + std::string(suffix));
   std::ofstream file(path, std::ios::binary);
   file << text;
-  if (!file.flush()) {
+  static std::atomic<bool> reported = false;
+  if (!file.flush() && !reported.exchange(true))
     log(LogLevel::warning, "[jit] cannot write " + path.string());
-  }
 }
 
 }  // namespace

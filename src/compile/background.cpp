@@ -1,5 +1,11 @@
 #include "src/compile/background.h"
 
+#include <pthread.h>
+
+#include <new>
+#include <system_error>
+#include <utility>
+
 #include "src/support/exit_order.h"
 
 namespace fxjit {
@@ -9,28 +15,55 @@ BackgroundCompiler& BackgroundCompiler::shared() {
   // A job uses LLVM's static objects: it must end before they do.
   static const bool stops_first =
       (support::stop_before_statics([] { compiler.stop(); }), true);
+  static const int watches_forks = pthread_atfork(
+      [] { compiler.lock_for_fork(); }, [] { compiler.unlock_after_fork(); },
+      [] { compiler.reset_in_child(); });
   static_cast<void>(stops_first);
+  static_cast<void>(watches_forks);
   return compiler;
 }
 
-void BackgroundCompiler::submit(std::function<void()> job) {
+bool BackgroundCompiler::submit(std::function<void()> job) {
   std::lock_guard lock(mutex_);
-  if (stopping_) return;
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (stopping_) return true;
+  if (!start()) return false;
   jobs_.push_back(std::move(job));
   wake_.notify_one();
+  return true;
+}
+
+bool BackgroundCompiler::start() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  forked_ = false;
+  return true;
+}
+
+void BackgroundCompiler::restart() {
+  std::lock_guard lock(mutex_);
+  if (!stopping_ && !jobs_.empty()) start();
 }
 
 void BackgroundCompiler::work() {
-  std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
-    if (stopping_) return;
-    const std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    lock.unlock();
+    std::function<void()> job;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+    }
+    // In the order of lock_for_fork, so that a fork comes between jobs.
+    std::lock_guard running(running_);
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
     job();
-    lock.lock();
   }
 }
 
@@ -44,6 +77,33 @@ void BackgroundCompiler::stop() {
   }
   wake_.notify_one();
   if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundCompiler::lock_for_fork() {
+  // A job that forks, by way of a log callback, would wait for itself.
+  mutex_.lock();
+  const bool itself = thread_.get_id() == std::this_thread::get_id();
+  if (!itself) {
+    mutex_.unlock();
+    running_.lock();
+    mutex_.lock();
+  }
+  forks_itself_ = itself;
+}
+
+void BackgroundCompiler::unlock_after_fork() {
+  const bool itself = forks_itself_;
+  mutex_.unlock();
+  if (!itself) running_.unlock();
+}
+
+// The thread stayed in the parent, and with it the claim to be joined; who
+// waited for wake_ is not here either.
+void BackgroundCompiler::reset_in_child() {
+  new (&thread_) std::thread;
+  new (&wake_) std::condition_variable;
+  forked_ = true;
+  unlock_after_fork();
 }
 
 }  // namespace fxjit

@@ -1,7 +1,11 @@
 #include "src/compile/compiled_module.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
+#include <new>
+#include <utility>
 
 #include "fxjit/log.h"
 #include "kernels/kernels.h"
@@ -50,6 +54,21 @@ bool have_data(std::span<const Value> inputs) {
       all = all && !(leaf.is_tensor() && leaf.as_tensor().is_meta());
     });
   return all;
+}
+
+// For FXJIT_DEBUG: one line for each program, at the second level its steps.
+void tell(const CompiledShape& shape) {
+  if (log_level() > LogLevel::info) return;
+  const std::string report = shape.report();
+  const Profile& t = shape.timings();
+  std::array<char, 80> times;
+  std::snprintf(times.data(), times.size(),
+                "; passes %.1f, code %.1f, packing %.1f ms%s", t.passes_ms,
+                t.emit_ms + t.optimise_ms + t.codegen_ms + t.link_ms, t.pack_ms,
+                t.from_disk_cache ? ", from the disk cache" : "");
+  log(LogLevel::info,
+      "[compile] " + report.substr(0, report.find('\n')) + times.data());
+  log(LogLevel::debug, "[compile] " + report);
 }
 
 int thread_count(const CompileOptions& options) {
@@ -160,6 +179,11 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
     parts.begin = request.begin;
     parts.why_not = error.message();
     note_reason(error.what());
+  } catch (const std::bad_alloc&) {
+    parts = {};
+    parts.begin = request.begin;
+    parts.why_not = "no memory to compile it";
+    note_reason(parts.why_not);
   }
   const ValueList key = *key_of(request);
   const size_t hash = hash_inputs(key);
@@ -167,6 +191,7 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
   shapes_.add(hash, shape);
+  tell(*shape);
   return shape;
 }
 
@@ -286,9 +311,10 @@ void CompiledModule::compile_behind(const Request& request) {
   }
   {
     std::lock_guard lock(pending_mutex_);
-    if (!pending_.insert(hash).second) return;
+    if (!pending_.insert(hash).second)
+      return BackgroundCompiler::shared().resume();
   }
-  BackgroundCompiler::shared().submit(
+  const bool taken = BackgroundCompiler::shared().submit(
       [weak = weak_from_this(), begin = request.begin,
        inputs = std::move(inputs), known = std::move(known), hash] {
         const std::shared_ptr<CompiledModule> self = weak.lock();
@@ -300,6 +326,13 @@ void CompiledModule::compile_behind(const Request& request) {
         std::lock_guard lock(self->pending_mutex_);
         self->pending_.erase(hash);
       });
+  if (taken) return;
+  std::lock_guard lock(pending_mutex_);
+  pending_.erase(hash);
+  if (!std::exchange(no_thread_, true))
+    log(LogLevel::warning,
+        "the system gives no thread to compile behind calls: the interpreter "
+        "serves them");
 }
 
 std::string CompiledModule::report() const {

@@ -72,6 +72,7 @@ class CompiledModule : public fx::NativeForward,
   std::map<size_t, int> variants_;
   std::mutex pending_mutex_;
   std::set<size_t> pending_;  // Hashes of inputs queued for the background.
+  bool no_thread_ = false;    // The system refused one, which was reported.
 };
 
 // The CompiledModule installed in `module`; null when there is none.

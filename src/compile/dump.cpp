@@ -22,7 +22,8 @@ void write(const std::string& folder, std::string_view pass,
       folder + "/" + number + "_" + std::string(pass) + ".txt";
   std::ofstream file(path);
   file << model.str() << "\n";
-  if (!file)
+  static std::atomic<bool> reported = false;
+  if (!file && !reported.exchange(true))
     log(LogLevel::warning, "cannot write the dump " + path);
 }
 

@@ -1,6 +1,7 @@
 #include "src/support/cache_file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -125,6 +126,12 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
                                "-" + std::to_string(counter++));
 }
 
+// Writing beyond it would end the process by a signal.
+bool within_size_limit(uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
 std::string failure(const char* what, const std::filesystem::path& path) {
   return std::string(what) + " " + path.string() + ": " + std::strerror(errno);
 }
@@ -152,6 +159,8 @@ CacheFileState read_cache_file(const std::filesystem::path& path,
 std::string write_cache_file(const std::filesystem::path& path,
                              const CacheKey& key,
                              std::span<const std::byte> payload) {
+  if (!within_size_limit(cache_file_bytes(payload.size())))
+    return "cannot write " + path.string() + ": larger than files may be";
   const std::filesystem::path temporary = temporary_beside(path);
   File file(::open(temporary.c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -117,7 +120,31 @@ TEST(Environment, DumpToNowhere) {
       run_child("Report", {{"FXJIT_DUMP", "/proc/no/such/folder"}});
   EXPECT_CHILD_OK(result);
   EXPECT_THAT(result.output, HasSubstr("native: 1"));
-  EXPECT_THAT(result.output, HasSubstr("warning: "));
+  EXPECT_THAT(result.output, HasSubstr("warning: cannot write the dump"));
+  EXPECT_THAT(result.output, HasSubstr("warning: [jit] cannot write"));
+  const std::string again = "warning: cannot write the dump";
+  EXPECT_EQ(result.output.find(again),
+            result.output.rfind(again));  // Each is said once.
+}
+
+TEST(Child, DISABLED_Prepare) {
+  const auto gm = model();
+  compile(*gm, options_for(host_cpu_level()));
+  prepare(*gm, ValueList{random_tensor({5, 6})});
+}
+
+TEST(Environment, DebugLevels) {
+  const auto said = [](const char* level) {
+    return run_child("Prepare", {{"FXJIT_DEBUG", level}}).output;
+  };
+  const char* const kProgram = "fxjit info: [compile] inputs: float32[5, 6]";
+  EXPECT_THAT(said("0"), Not(HasSubstr("fxjit info")));
+  EXPECT_THAT(said("1"), HasSubstr(kProgram));
+  EXPECT_THAT(said("1"), Not(HasSubstr("contract+gelu")));
+  EXPECT_THAT(said("2"), HasSubstr(kProgram));
+  EXPECT_THAT(said("2"), HasSubstr("contract+gelu"));
+  EXPECT_THAT(said("much"),
+              HasSubstr("warning: FXJIT_DEBUG=much: expected 0, 1 or 2"));
 }
 
 // --- Disk cache. ---
@@ -198,6 +225,86 @@ TEST(Exit, WhileCompiling) {
         run_child("ExitWhileCompiling", {{"FXJIT_TEST_DONE", done}});
     EXPECT_CHILD_OK(result);
   }
+}
+
+// --- Forks, and systems that give no threads. ---
+
+TEST(Child, DISABLED_Fork) {
+  CompileOptions options = options_for(host_cpu_level(), 2);
+  options.new_shape = CompileOptions::NewShape::behind;
+  const auto gm = model();
+  compile(*gm, options);
+  for (int64_t rows = 1; rows < 9; ++rows)
+    expect_right(*gm, {random_tensor({rows, 6})});
+  // In the middle of what is compiled behind, or after it.
+  while (std::getenv("FXJIT_TEST_DONE") &&
+         report(*gm).find("float32[8, 6]") == std::string::npos) {
+  }
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    // What waited in the parent is compiled here, and what is new.
+    while (report(*gm).find("float32[8, 6]") == std::string::npos ||
+           report(*gm).find("float32[9, 6]") == std::string::npos)
+      for (int64_t rows = 1; rows < 10; ++rows)
+        expect_right(*gm, {random_tensor({rows, 6})});
+    std::exit(::testing::Test::HasFailure() ? 1 : 23);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 23);
+}
+
+#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
+TEST(Fork, WhileCompiling) { EXPECT_CHILD_OK(run_child("Fork")); }
+
+TEST(Fork, AfterCompiling) {
+  EXPECT_CHILD_OK(run_child("Fork", {{"FXJIT_TEST_DONE", "1"}}));
+}
+#endif
+
+TEST(Child, DISABLED_NoThreads) {
+  constexpr uid_t kNobody = 65534;
+  const rlimit none{0, 0};
+  if (setrlimit(RLIMIT_NPROC, &none) != 0 ||
+      (geteuid() == 0 && setuid(kNobody) != 0)) {
+    std::cout << "no such limit here\n";
+    return;
+  }
+  WarningLog log;
+  const auto gm = model();
+  CompileOptions options = options_for(host_cpu_level(), 4);
+  options.new_shape = CompileOptions::NewShape::behind;
+  compile(*gm, options);
+  for (int i = 0; i < 3; ++i) expect_right(*gm, {random_tensor({5, 6})});
+  EXPECT_EQ(log.count("no thread to compile behind calls"), 1);
+  options.new_shape = CompileOptions::NewShape::wait;
+  compile(*gm, options);
+  expect_right(*gm, {random_tensor({5, 6})});
+  EXPECT_THAT(gm->report(), HasSubstr("generated"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Limits, NoThreads) { EXPECT_CHILD_OK(run_child("NoThreads")); }
+#endif
+
+TEST(Child, DISABLED_SmallFiles) {
+  const rlimit limit{512, 512};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto gm = model();
+  CompileOptions options = options_for(host_cpu_level());
+  options.cache_folder = std::getenv("FXJIT_TEST_FOLDER");
+  compile(*gm, options);
+  expect_right(*gm, {random_tensor({5, 6})});
+  EXPECT_TRUE(std::filesystem::is_empty(*options.cache_folder));
+}
+
+TEST(Limits, SmallFiles) {
+  const TemporaryFolder folder;
+  EXPECT_CHILD_OK(
+      run_child("SmallFiles", {{"FXJIT_TEST_FOLDER", folder.path()}}));
 }
 
 // --- Denied executable memory. ---

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,20 @@ TEST(ExecutableMemory, DeniedUnderMemoryDenyWriteExecute) {
                  << std::strerror(WEXITSTATUS(status) - kRefusedBase);
   EXPECT_EQ(WEXITSTATUS(status), kDenied);
   EXPECT_TRUE(executable_memory_allowed());  // Only the child gave it up.
+}
+
+// What is lacking then is memory.
+TEST(ExecutableMemory, NotDeniedByALackOfMemory) {
+  const bool before = executable_memory_allowed();
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit none{0, 0};
+    if (setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
+    _exit(executable_memory_allowed() == before ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
