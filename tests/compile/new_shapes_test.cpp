@@ -3,15 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <new>
 #include <thread>
 
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
-#include "fxjit/op.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
@@ -54,39 +51,6 @@ TEST(NewShapes, AreAnsweredAtOnceAndCompiledBehind) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_THAT(report(*gm), Not(HasSubstr("interpreter")));
   for (int64_t rows : {3, 4}) expect_right(*gm, batch(rows, 5));
-}
-
-// Memory may end in the middle of a compilation: on the thread that this op
-// says.
-std::atomic<std::thread::id> with_memory;
-
-Scalar hungry(ScalarBuilder&, const ops::OpCall&, std::span<const Scalar> in) {
-  if (with_memory.load() != std::this_thread::get_id()) throw std::bad_alloc();
-  return in[0] * in[0];
-}
-
-TEST(NewShapes, StayWithTheInterpreterWithoutMemoryToCompile) {
-  static constexpr ops::OpRow kHungry[] = {{.name = "test_hungry",
-                                            .schema = "input",
-                                            .names = "mine.hungry",
-                                            .lowering = ops::Lowering::scalar,
-                                            .scalar = hungry}};
-  ops::register_ops(kHungry);
-  with_memory = std::this_thread::get_id();
-  const auto gm = fx::symbolic_trace(
-      [](Value x) { return function("mine.hungry", {x}) + 1; }, {"x"}, "f");
-  const testing::WarningLog log;
-  CompileOptions options = quick();
-  options.new_shape = CompileOptions::NewShape::behind;
-  compile(*gm, options);
-  while (report(*gm).empty()) expect_right(*gm, batch(3));
-  EXPECT_THAT(report(*gm), HasSubstr("interpreter: no memory to compile it"));
-  expect_right(*gm, batch(3));
-  EXPECT_EQ(log.count("no memory to compile it"), 1);
-  with_memory = std::thread::id();
-  options.new_shape = CompileOptions::NewShape::wait;
-  compile(*gm, options);
-  EXPECT_FALSE(prepare(*gm, batch(4)));
 }
 
 TEST(NewShapes, CanBePreparedFromShapesAlone) {

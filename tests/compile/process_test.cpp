@@ -7,14 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <new>
+#include <thread>
 
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "fxjit/op.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/subprocess.h"
 
@@ -289,6 +293,41 @@ TEST(Child, DISABLED_NoThreads) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Limits, NoThreads) { EXPECT_CHILD_OK(run_child("NoThreads")); }
 #endif
+
+// Memory may end in the middle of a compilation: on the thread that this op
+// says.
+std::atomic<std::thread::id> with_memory;
+
+Scalar hungry(ScalarBuilder&, const ops::OpCall&, std::span<const Scalar> in) {
+  if (with_memory.load() != std::this_thread::get_id()) throw std::bad_alloc();
+  return in[0] * in[0];
+}
+
+TEST(Child, DISABLED_NoMemory) {
+  static constexpr ops::OpRow kHungry[] = {{.name = "test_hungry",
+                                            .schema = "input",
+                                            .names = "mine.hungry",
+                                            .lowering = ops::Lowering::scalar,
+                                            .scalar = hungry}};
+  ops::register_ops(kHungry);
+  with_memory = std::this_thread::get_id();
+  const auto gm = fx::symbolic_trace(
+      [](Value x) { return function("mine.hungry", {x}) + 1; }, {"x"}, "f");
+  const WarningLog log;
+  CompileOptions options = options_for(host_cpu_level());
+  options.new_shape = CompileOptions::NewShape::behind;
+  compile(*gm, options);
+  while (report(*gm).empty()) expect_right(*gm, testing::batch(3));
+  EXPECT_THAT(report(*gm), HasSubstr("interpreter: no memory to compile it"));
+  expect_right(*gm, testing::batch(3));
+  EXPECT_EQ(log.count("no memory to compile it"), 1);
+  with_memory = std::thread::id();
+  options.new_shape = CompileOptions::NewShape::wait;
+  compile(*gm, options);
+  EXPECT_FALSE(prepare(*gm, testing::batch(4)));
+}
+
+TEST(Limits, NoMemory) { EXPECT_CHILD_OK(run_child("NoMemory")); }
 
 TEST(Child, DISABLED_SmallFiles) {
   const rlimit limit{512, 512};

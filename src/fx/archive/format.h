@@ -22,4 +22,9 @@ inline constexpr const char* kModule = "Module";
 // Of all names, shapes and numbers, whatever their order.
 std::string checksum(const NamedTensors& tensors);
 
+// The version of a file. UserError unless the metadata are those of a file of
+// this format and, where asked, the checksum is that of the tensors.
+int check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,
+                   bool verify);
+
 }  // namespace fxjit::fx::archive

@@ -1,7 +1,6 @@
 // fx::load: builds the tables of the file in order. Rows refer to earlier rows
 // only, so there is no recursion and nothing can refer to itself.
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include "fxjit/fx/archive.h"
@@ -349,50 +348,14 @@ class Loader {
   int depth_ = 0;            // Of the children of the module being made.
 };
 
-// As written, without signs or zeros in front; nothing for what is none.
-std::optional<int> known_version(const std::string& text) {
-  for (int version = 1; version <= kArchiveVersion; ++version)
-    if (text == std::to_string(version)) return version;
-  return std::nullopt;
-}
-
-// The version of the file.
-int check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,
-                   const LoadOptions& options) {
-  auto entry = [&](const char* key) {
-    const auto found = metadata.find(key);
-    if (found == metadata.end())
-      throw UserError(std::string("[load] metadata: ") + key +
-                      ": missing: not a file written by fx::save");
-    return found->second;
-  };
-  if (const std::string format = entry(archive::kFormatKey);
-      format != archive::kFormat)
-    throw UserError(std::string("[load] format: expected ") +
-                    archive::kFormat + ", got " + format);
-  const std::string version_text = entry(archive::kVersionKey);
-  const std::optional<int> version = known_version(version_text);
-  if (!version)
-    throw UserError("[load] format_version: expected 1 to " +
-                    std::to_string(kArchiveVersion) + ", got " + version_text);
-  const std::string sum = entry(archive::kChecksumKey);
-  if (metadata.size() != 3)
-    throw UserError("[load] metadata: it has entries that this version does "
-                    "not know");
-  if (!options.verify) return *version;
-  if (const std::string got = archive::checksum(tensors); got != sum)
-    throw UserError("[load] checksum: expected " + sum + ", got " + got +
-                    ": the file is damaged");
-  return *version;
-}
-
 }  // namespace
 
 nn::Ref<GraphModule> load(const std::string& path, const LoadOptions& options) {
   FileMetadata metadata;
   const NamedTensors tensors = load_safetensors(path, &metadata);
   try {
-    const int version = check_metadata(metadata, tensors, options);
+    const int version =
+        archive::check_metadata(metadata, tensors, options.verify);
     return Loader(tensors, version).run();
   } catch (Error& error) {
     error.extend("\n  in file " + path, {});
