@@ -143,10 +143,43 @@ FXJIT_INLINE void copy_tile(const PlaneCopy& copy, int64_t n, int64_t c,
               planes + tile.planes, copy.channel_stride, tile.plane_block);
 }
 
+// Images of few channels: no tile would be filled.
+template <int kChannels>
+FXJIT_INLINE void interleave(const PlaneCopy& copy,
+                             const float* __restrict planes,
+                             float* __restrict inner) {
+  for (int64_t n = 0; n < copy.images; ++n, planes += copy.image_stride)
+    for (int64_t p = 0; p < copy.places; ++p, inner += kChannels)
+      for (int c = 0; c < kChannels; ++c)
+        inner[c] = planes[c * copy.channel_stride + p];
+}
+
+FXJIT_INLINE bool interleave_few(const PlaneCopy& copy, const float* planes,
+                                 float* inner) {
+  if (copy.blocked) return false;
+  switch (copy.channels) {
+    case 1:
+      interleave<1>(copy, planes, inner);
+      return true;
+    case 2:
+      interleave<2>(copy, planes, inner);
+      return true;
+    case 3:
+      interleave<3>(copy, planes, inner);
+      return true;
+    case 4:
+      interleave<4>(copy, planes, inner);
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Tile by tile along the places of a block, or along the channels of a place:
 // as the other side lies in memory.
 template <bool kToInner>
 FXJIT_INLINE void copy_all(const PlaneCopy& copy, float* planes, float* inner) {
+  if (kToInner && interleave_few(copy, planes, inner)) return;
   for (int64_t n = 0; n < copy.images; ++n) {
     if (copy.blocked) {
       for (int64_t c = 0; c < copy.channels; c += kLanes)

@@ -1,5 +1,5 @@
-// Pools planes with 16 channels side by side, so that a vector holds one place
-// of 16 channels and windows of any shape need no special cases.
+// Pools 16 channels that lie side by side, so that a vector holds one place of
+// 16 channels and windows of any shape need no special cases.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,10 @@ struct PoolBlock {
   int64_t window_count[3];
   int64_t tap_step[3];
   int64_t position_step[3];  // From one position of the dim to the next.
-  const float* input;        // [positions, 16]; position 0 of every dim.
-  float* output;             // [windows, 16]
+  const float* input;        // Of 16 channels at position 0 of every dim.
+  float* output;             // Of the first window.
+  int64_t output_step = kChannels;  // From window to window.
+  bool single = false;              // One channel in place of 16.
 };
 
 void pool_block(const PoolBlock& block);

@@ -2,21 +2,27 @@
 // time in a namespace of its own, under that level's target options and with
 // FXJIT_LANES floats to a vector. Never included elsewhere.
 
-constexpr int kVectors = PoolBlock::kChannels / FXJIT_LANES;
 using Vector [[gnu::vector_size(FXJIT_LANES * sizeof(float))]] = float;
+using Single [[gnu::vector_size(sizeof(float))]] = float;
 
-// One place of all channels.
+// One place of some channels.
+template <typename V, int kCount>
 struct Row {
-  Vector part[kVectors];
+  using Part = V;
+  static constexpr int kParts = kCount;
+  static constexpr int kLanes = sizeof(V) / sizeof(float);
+  V part[kCount];
 };
+using AllChannels = Row<Vector, PoolBlock::kChannels / FXJIT_LANES>;
+using OneChannel = Row<Single, 1>;
 
 // NaN once seen stays. Two chains of instructions that do not wait for each
 // other: the greatest number, and a NaN if there is one.
-template <bool kAverage>
-inline void combine(Row& total, Row& nan, const float* from) {
-  for (int i = 0; i < kVectors; ++i) {
-    Vector next;
-    std::memcpy(&next, from + i * FXJIT_LANES, sizeof(next));
+template <bool kAverage, typename R>
+inline void combine(R& total, R& nan, const float* from) {
+  for (int i = 0; i < R::kParts; ++i) {
+    typename R::Part next;
+    std::memcpy(&next, from + i * R::kLanes, sizeof(next));
     if (kAverage) {
       total.part[i] += next;
     } else {
@@ -31,12 +37,13 @@ struct Taps {
   int64_t count[3], step[3];
 };
 
-template <bool kAverage>
-inline Row pool_window(const float* corner, const Taps& taps, float divisor) {
+template <bool kAverage, typename R>
+inline R pool_window(const float* corner, const Taps& taps, float divisor) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
-  Row total, nan;
-  for (Vector& part : total.part) part = Vector{} + (kAverage ? 0 : kLeast);
-  for (Vector& part : nan.part) part = Vector{};
+  using Part = typename R::Part;
+  R total, nan;
+  for (Part& part : total.part) part = Part{} + (kAverage ? 0 : kLeast);
+  for (Part& part : nan.part) part = Part{};
   for (int64_t x = 0; x < taps.count[0]; ++x, corner += taps.step[0]) {
     const float* row = corner;
     for (int64_t y = 0; y < taps.count[1]; ++y, row += taps.step[1]) {
@@ -45,7 +52,7 @@ inline Row pool_window(const float* corner, const Taps& taps, float divisor) {
         combine<kAverage>(total, nan, from);
     }
   }
-  for (int i = 0; i < kVectors; ++i)
+  for (int i = 0; i < R::kParts; ++i)
     if (kAverage)
       total.part[i] /= divisor;
     else
@@ -54,7 +61,7 @@ inline Row pool_window(const float* corner, const Taps& taps, float divisor) {
 }
 
 // `block` is a copy: stores to its output cannot change it.
-template <bool kAverage>
+template <bool kAverage, typename R>
 void pool_windows(const PoolBlock block) {
   float* out = block.output;
   Taps taps{{}, {block.tap_step[0], block.tap_step[1], block.tap_step[2]}};
@@ -68,20 +75,28 @@ void pool_windows(const PoolBlock block) {
       taps.count[0] = depth.count;
       taps.count[1] = height.count;
       for (int64_t w = 0; w < block.window_count[2];
-           ++w, out += PoolBlock::kChannels) {
+           ++w, out += block.output_step) {
         const PoolWindow& width = block.windows[2][w];
         taps.count[2] = width.count;
-        const Row total =
-            pool_window<kAverage>(rows + width.first * block.position_step[2],
-                                  taps, divisor * width.divisor);
+        const R total = pool_window<kAverage, R>(
+            rows + width.first * block.position_step[2], taps,
+            divisor * width.divisor);
         std::memcpy(out, total.part, sizeof(total.part));
       }
     }
 }
 
-inline void pool(const PoolBlock& block) {
+template <typename R>
+inline void pool_channels(const PoolBlock& block) {
   if (block.average)
-    pool_windows<true>(block);
+    pool_windows<true, R>(block);
   else
-    pool_windows<false>(block);
+    pool_windows<false, R>(block);
+}
+
+inline void pool(const PoolBlock& block) {
+  if (block.single)
+    pool_channels<OneChannel>(block);
+  else
+    pool_channels<AllChannels>(block);
 }

@@ -26,44 +26,9 @@ void visit_float(DType dtype, Fn&& fn) {
     fn(std::type_identity<float>{});
 }
 
-}  // namespace
-
-bool Pooling::supports(const ops::PoolParams& params, const Tensor& input) {
-  return !params.indices && compute_dtype(input.dtype()) == DType::f32;
-}
-
-Pooling::Pooling(const ops::PoolParams& params, const Tensor& input)
-    : dtype_(input.dtype()),
-      average_(params.average),
-      images_(params.output[0]),
-      channels_(params.output[1]),
-      channel_blocks_((channels_ + kChannels - 1) / kChannels) {
-  const int first = params.batched ? 2 : 1;
-  image_stride_ = params.batched ? input.strides()[0] : 0;
-  channel_stride_ = input.strides()[first - 1];
-  for (int i = 0; i < params.spatial; ++i) {
-    Axis& axis = axes_[3 - params.spatial + i];
-    axis.size = input.sizes()[first + i];
-    axis.stride = input.strides()[first + i];
-    read_axis(params, i, axis);
-  }
-  int64_t next = 1;
-  planes_in_order_ = true;
-  for (int d = 2; d >= 0; --d) {
-    if (axes_[d].size != 1 && axes_[d].stride != next) planes_in_order_ = false;
-    next *= axes_[d].size;
-  }
-  // A fixed divisor stands in for the windows' sizes.
-  if (average_ && params.divisor != 0)
-    for (PoolWindow& window : axes_[2].windows)
-      window.divisor = static_cast<float>(params.divisor);
-  choose_bands();
-}
-
-void Pooling::read_axis(const ops::PoolParams& params, int i,
-                        Axis& axis) const {
+void read_pool_axis(const ops::PoolParams& params, int i, PoolAxis& axis) {
   const int64_t kernel = params.kernel[i], pad = params.padding[i];
-  axis.dilation = average_ ? 1 : params.dilation[i];
+  axis.dilation = params.average ? 1 : params.dilation[i];
   axis.windows.clear();
   for (int64_t place = 0; place < params.output[2 + i]; ++place) {
     const int64_t begin = place * params.stride[i] - pad;
@@ -75,11 +40,50 @@ void Pooling::read_axis(const ops::PoolParams& params, int i,
     const int64_t padded = std::min(begin + kernel, axis.size + pad) - begin;
     const int64_t counted = params.count_include_pad ? padded : window.count;
     // A window outside the plane sums to nothing, whatever its size.
-    if (average_ && params.divisor == 0)
+    if (params.average && params.divisor == 0)
       window.divisor = static_cast<float>(std::max<int64_t>(counted, 1));
     if (window.count == 0) window.first = 0;
     axis.windows.push_back(window);
   }
+}
+
+}  // namespace
+
+void read_pool_axes(const ops::PoolParams& params, const Tensor& input,
+                    PoolAxis (&axes)[3]) {
+  const int first = params.batched ? 2 : 1;
+  for (int i = 0; i < params.spatial; ++i) {
+    PoolAxis& axis = axes[3 - params.spatial + i];
+    axis.size = input.sizes()[first + i];
+    axis.stride = input.strides()[first + i];
+    read_pool_axis(params, i, axis);
+  }
+  // A fixed divisor stands in for the windows' sizes.
+  if (params.average && params.divisor != 0)
+    for (PoolWindow& window : axes[2].windows)
+      window.divisor = static_cast<float>(params.divisor);
+}
+
+bool Pooling::supports(const ops::PoolParams& params, const Tensor& input) {
+  return !params.indices && compute_dtype(input.dtype()) == DType::f32;
+}
+
+Pooling::Pooling(const ops::PoolParams& params, const Tensor& input)
+    : dtype_(input.dtype()),
+      average_(params.average),
+      images_(params.output[0]),
+      channels_(params.output[1]),
+      channel_blocks_((channels_ + kChannels - 1) / kChannels) {
+  image_stride_ = params.batched ? input.strides()[0] : 0;
+  channel_stride_ = input.strides()[params.batched ? 1 : 0];
+  read_pool_axes(params, input, axes_);
+  int64_t next = 1;
+  planes_in_order_ = true;
+  for (int d = 2; d >= 0; --d) {
+    if (axes_[d].size != 1 && axes_[d].stride != next) planes_in_order_ = false;
+    next *= axes_[d].size;
+  }
+  choose_bands();
 }
 
 void Pooling::choose_bands() {
@@ -93,7 +97,7 @@ void Pooling::choose_bands() {
 }
 
 Pooling::Band Pooling::band_at(int64_t index) const {
-  const Axis& height = axes_[1];
+  const PoolAxis& height = axes_[1];
   Band band;
   band.first_window = index * rows_per_band_;
   band.windows = std::min(rows_per_band_, height.places() - band.first_window);
@@ -138,7 +142,7 @@ size_t Pooling::scratch_bytes() const {
 // Rows of the band of `channels` planes, channels side by side.
 void Pooling::load(const std::byte* planes, int64_t channels, const Band& band,
                    float* block) const {
-  const Axis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
+  const PoolAxis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
   const int64_t first = band.first_row * height.stride;
   if (planes_in_order_ && dtype_ == DType::f32) {
     const int64_t places = depth.size * band.rows * width.size;

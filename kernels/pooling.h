@@ -11,6 +11,19 @@
 
 namespace fxjit::kernels {
 
+// One spatial dim (depth, height, width); missing dims have size 1.
+struct PoolAxis {
+  int64_t size = 1, stride = 1;  // Of the input.
+  int64_t dilation = 1;
+  std::vector<PoolWindow> windows{PoolWindow{0, 1, 1}};
+
+  int64_t places() const { return static_cast<int64_t>(windows.size()); }
+};
+
+// Reads the spatial dims; averages have all their divisors in the windows.
+void read_pool_axes(const ops::PoolParams& params, const Tensor& input,
+                    PoolAxis (&axes)[3]);
+
 class Pooling {
  public:
   // `input` may be meta and have any strides; results are contiguous.
@@ -29,21 +42,12 @@ class Pooling {
            int64_t end) const;
 
  private:
-  // One spatial dim (depth, height, width); missing dims have size 1.
-  struct Axis {
-    int64_t size = 1, stride = 1;  // Of the input.
-    int64_t dilation = 1;
-    std::vector<PoolWindow> windows{PoolWindow{0, 1, 1}};
-
-    int64_t places() const { return static_cast<int64_t>(windows.size()); }
-  };
   // The windows of a part along the height, and the rows that they see.
   struct Band {
     int64_t first_window = 0, windows = 0;
     int64_t first_row = 0, rows = 0;
   };
 
-  void read_axis(const ops::PoolParams& params, int i, Axis& axis) const;
   void choose_bands();
   Band band_at(int64_t index) const;
   int64_t band_elements() const;  // Of the input, one channel.
@@ -56,7 +60,7 @@ class Pooling {
 
   DType dtype_;
   bool average_;
-  Axis axes_[3];
+  PoolAxis axes_[3];
   int64_t images_, channels_, channel_blocks_;
   int64_t image_stride_, channel_stride_;
   bool planes_in_order_;  // Each plane is one run of memory.

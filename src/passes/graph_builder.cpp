@@ -4,6 +4,7 @@
 #include "src/passes/channels_last.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
+#include "src/passes/lower_pool.h"
 
 namespace fxjit::passes {
 namespace {
@@ -193,6 +194,8 @@ Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
     lowered = lower_attention(*this, op, args);
   else if (op.row.lowering == ops::Lowering::convolution)
     lowered = lower_convolution(*this, op, args);
+  else if (op.row.lowering == ops::Lowering::pool)
+    lowered = lower_pool(*this, op, args);
   else
     lowered = lower_gather(*this, op, args);
   if (!lowered.is_none() || !op.row.decompose) return lowered;

@@ -1,0 +1,29 @@
+// Max and average pooling of f32 images with channels innermost, read and
+// written as they lie: torch's rules for NaN, ceil_mode and padding, as
+// pooling.h.
+#pragma once
+
+#include "kernels/pooling.h"
+
+namespace fxjit::kernels {
+
+class PoolingLast {
+ public:
+  // `input` [N, C, ...] with channels innermost; may be meta.
+  PoolingLast(const ops::PoolParams& params, const Tensor& input);
+
+  // Rows of the result, [N, ..., C], that can be computed side by side.
+  int64_t rows() const {
+    return images_ * axes_[0].places() * axes_[1].places();
+  }
+  double elements_per_row() const;
+
+  void run(const float* input, float* output, int64_t begin, int64_t end) const;
+
+ private:
+  bool average_;
+  PoolAxis axes_[3];
+  int64_t images_, channels_, image_stride_;
+};
+
+}  // namespace fxjit::kernels
