@@ -131,7 +131,8 @@ DepthwiseRow Depthwise::row_at(const Data& data, int64_t index) const {
 void Depthwise::run_band(const Data& data, int64_t begin, int64_t end) const {
   for (int64_t c = 0; c < channels_; c += kBandChannels)
     for (int64_t i = begin; i < end; ++i)
-      depthwise_row(row_at(data, i), c, std::min(c + kBandChannels, channels_));
+      depthwise_row(row_at(data, i), c, std::min(c + kBandChannels, channels_),
+                    data.level);
 }
 
 void Depthwise::run(const Data& data, int64_t begin, int64_t end) const {

@@ -27,6 +27,7 @@ class Depthwise {
     const float* bias;    // Or null.
     float* output;        // [N, ..., C]
     PostWork work;        // At the output's first element.
+    CpuLevel level = host_cpu_level();
   };
 
   int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "fxjit/cpu_level.h"
-
 #define FXJIT_INLINE [[gnu::always_inline]] inline
 #define FXJIT_FORCED __attribute__((always_inline))
 
@@ -76,8 +74,9 @@ namespace single {
 
 }  // namespace
 
-void depthwise_row(const DepthwiseRow& row, int64_t first, int64_t last) {
-  switch (host_cpu_level()) {
+void depthwise_row(const DepthwiseRow& row, int64_t first, int64_t last,
+                   CpuLevel level) {
+  switch (level) {
     case CpuLevel::avx512:
       return avx512::row_channels(row, first, last);
     case CpuLevel::avx2:

@@ -34,6 +34,7 @@ struct DepthwiseRow {
 
 // Channels [first, last) of a row. Few at a time keep the input of following
 // rows in the first-level cache. Some before `first` may be computed again.
-void depthwise_row(const DepthwiseRow& row, int64_t first, int64_t last);
+void depthwise_row(const DepthwiseRow& row, int64_t first, int64_t last,
+                   CpuLevel level = host_cpu_level());
 
 }  // namespace fxjit::kernels

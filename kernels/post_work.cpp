@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "fxjit/cpu_level.h"
-
 #define FXJIT_INLINE [[gnu::always_inline]] inline
 #define FXJIT_FORCED __attribute__((always_inline))
 
@@ -60,9 +58,9 @@ namespace single {
 }  // namespace
 
 void run_post_work(const PostWork& work, float* data, int64_t places,
-                   int64_t channels) {
+                   int64_t channels, CpuLevel level) {
   if (work.count == 0) return;
-  switch (host_cpu_level()) {
+  switch (level) {
     case CpuLevel::avx512: {
       const int64_t done = avx512::wide::run(work, data, places, 0, channels);
       avx512::single::run(work, data, places, done, channels);

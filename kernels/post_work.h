@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fxjit/cpu_level.h"
 #include "src/ops/post_ops.h"
 
 namespace fxjit::kernels {
@@ -26,8 +27,8 @@ struct PostWork {
   }
 };
 
-// In place on [places, channels].
+// In place on [places, channels]. Levels beyond the machine's crash.
 void run_post_work(const PostWork& work, float* data, int64_t places,
-                   int64_t channels);
+                   int64_t channels, CpuLevel level = host_cpu_level());
 
 }  // namespace fxjit::kernels

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/depthwise.h"
 #include "kernels/kernels.h"
 #include "src/passes/conv_work.h"
 #include "src/passes/lower.h"
@@ -152,6 +153,41 @@ std::string case_name(const ::testing::TestParamInfo<ConvCase>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvLast, ::testing::ValuesIn(kConvCases),
                          case_name);
+
+// The loops of every level that this machine has.
+TEST(DepthwiseLoops, EveryLevelEqualsDoublePrecision) {
+  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
+    for (int64_t channels : {3, 6, 29, 64, 150})
+      for (int64_t stride : {1, 2, 3})
+        for (int64_t window : {3, 4, 5}) {
+          if (level > host_cpu_level()) continue;
+          const ConvCase c{"level",
+                           {2, channels, 9, 17},
+                           {channels, 1, window, window},
+                           {stride, stride},
+                           {2, 2},
+                           {1, 1},
+                           channels};
+          const WorkCall call(c, kWorks[1], true);
+          const Depthwise conv(call.params, call.input, call.weight);
+          std::vector<float> packed(conv.packed_bytes() / sizeof(float));
+          conv.pack(call.weight.data_as<float>(), packed.data());
+          const Tensor out =
+              ops::infer({passes::conv_last_op(), call.plain}).as_tensor();
+          const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
+          Depthwise::Data data{call.input.data_as<float>(),
+                               packed.data(),
+                               call.bias.data_as<float>(),
+                               result.data_as<float>(),
+                               {},
+                               level};
+          data.work.ops = call.work.data();
+          data.work.count = static_cast<int64_t>(call.work.size());
+          conv.run(data, 0, conv.rows());
+          SCOPED_TRACE(cpu_level_name(level));
+          expect_result(call, result);
+        }
+}
 
 // Channels that fill vectors of no level, widths below a block of places,
 // windows wider than the image, each stride and dilation.

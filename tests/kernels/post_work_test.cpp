@@ -35,13 +35,13 @@ float ulp_of(double x) {
 }
 
 // Below `tiny` an error of `tiny` is allowed.
-void expect_ulps(const PostOp& op, double bound, double tiny) {
+void expect_ulps(const PostOp& op, CpuLevel level, double bound, double tiny) {
   const std::vector<float> in = sweep();
   std::vector<float> out = in;
   PostWork work;
   work.ops = &op;
   work.count = 1;
-  run_post_work(work, out.data(), 1, static_cast<int64_t>(out.size()));
+  run_post_work(work, out.data(), 1, static_cast<int64_t>(out.size()), level);
   for (size_t i = 0; i < in.size(); ++i) {
     const double wanted = post_oracle(op, in[i], 0);
     if (std::isnan(wanted) || std::isinf(wanted)) {
@@ -57,40 +57,55 @@ void expect_ulps(const PostOp& op, double bound, double tiny) {
   }
 }
 
+std::vector<CpuLevel> levels() {
+  std::vector<CpuLevel> found;
+  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
+    if (level <= host_cpu_level()) found.push_back(level);
+  return found;
+}
+
 TEST(PostWork, FunctionsAreWithinTheirBounds) {
-  expect_ulps({PostKind::relu}, 0, 0);
-  expect_ulps({PostKind::leaky_relu, 0.1f}, 1, 1e-44);
-  expect_ulps({PostKind::clip, 0, 6}, 0, 0);
-  expect_ulps({PostKind::clip, -kInfinity, 2}, 0, 0);
-  expect_ulps({PostKind::sigmoid}, 4, 1.2e-38);
-  expect_ulps({PostKind::silu}, 4, 1e-36);
+  for (CpuLevel level : levels()) {
+    SCOPED_TRACE(cpu_level_name(level));
+    expect_ulps({PostKind::relu}, level, 0, 0);
+    expect_ulps({PostKind::leaky_relu, 0.1f}, level, 1, 1e-44);
+    expect_ulps({PostKind::clip, 0, 6}, level, 0, 0);
+    expect_ulps({PostKind::clip, -kInfinity, 2}, level, 0, 0);
+    expect_ulps({PostKind::sigmoid}, level, 4, 1.2e-38);
+    expect_ulps({PostKind::silu}, level, 4, 1e-36);
+  }
 }
 
 // x + 3 is rounded, as PyTorch rounds it: near -3 only the absolute error is
 // small. Nor does the product of x and 6 fit a float always.
 TEST(PostWork, HardFunctionsAreWithinTheirBounds) {
-  for (PostKind kind : {PostKind::hardsigmoid, PostKind::hardswish}) {
-    const PostOp op{kind};
-    std::vector<float> in = sweep(), out = in;
-    PostWork work;
-    work.ops = &op;
-    work.count = 1;
-    run_post_work(work, out.data(), 1, static_cast<int64_t>(out.size()));
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (std::isfinite(in[i]) && std::abs(in[i]) > 5e37f) continue;
-      const double wanted = post_oracle(op, in[i], 0);
-      if (!std::isfinite(wanted)) {
-        EXPECT_TRUE(std::isnan(wanted) ? std::isnan(out[i]) : out[i] == wanted)
+  for (CpuLevel level : levels())
+    for (PostKind kind : {PostKind::hardsigmoid, PostKind::hardswish}) {
+      const PostOp op{kind};
+      std::vector<float> in = sweep(), out = in;
+      PostWork work;
+      work.ops = &op;
+      work.count = 1;
+      run_post_work(work, out.data(), 1, static_cast<int64_t>(out.size()),
+                    level);
+      for (size_t i = 0; i < in.size(); ++i) {
+        if (std::isfinite(in[i]) && std::abs(in[i]) > 5e37f) continue;
+        const double wanted = post_oracle(op, in[i], 0);
+        if (!std::isfinite(wanted)) {
+          EXPECT_TRUE(std::isnan(wanted) ? std::isnan(out[i])
+                                         : out[i] == wanted)
+              << in[i];
+          continue;
+        }
+        EXPECT_NEAR(out[i], wanted, std::max(3e-7, 2.5e-7 * std::abs(wanted)))
             << in[i];
-        continue;
       }
-      EXPECT_NEAR(out[i], wanted, std::max(3e-7, 2.5e-7 * std::abs(wanted)))
-          << in[i];
     }
-  }
 }
 
-TEST(PostWork, EveryNumberOfChannels) {
+class PostWorkChannels : public ::testing::TestWithParam<CpuLevel> {};
+
+TEST_P(PostWorkChannels, AnyNumber) {
   for (int64_t channels = 1; channels < 150;
        channels += channels < 40 ? 1 : 17) {
     const Dims sizes{3, channels};
@@ -109,10 +124,15 @@ TEST(PostWork, EveryNumberOfChannels) {
     work.extras[0] = whole.data_as<float>();
     work.steps[0] = channels;
     work.extras[1] = each.data_as<float>();
-    run_post_work(work, values.data_as<float>(), 3, channels);
+    run_post_work(work, values.data_as<float>(), 3, channels, GetParam());
     EXPECT_LT(relative_error(values, expected), 1e-6) << channels;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Levels, PostWorkChannels,
+                         ::testing::ValuesIn(levels()), [](const auto& info) {
+                           return std::string(cpu_level_name(info.param));
+                         });
 
 }  // namespace
 }  // namespace fxjit::kernels::testing

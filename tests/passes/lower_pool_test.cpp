@@ -1,0 +1,69 @@
+// Pooling of images whose channels lie innermost keeps them there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/passes/pass_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using ::testing::Contains;
+using ::testing::Not;
+using testing::Passed;
+using testing::random_tensor;
+using testing::regions;
+using testing::run_passes;
+using testing::wrong_result;
+
+const Tensor kWindow = random_tensor({8, 6, 3, 3}, 3);
+const Tensor kInput = random_tensor({2, 6, 9, 8});
+
+template <typename Fn>
+std::vector<std::string> fused(Fn pool, const Tensor& input = kInput) {
+  const Passed passed = run_passes(
+      [&](Value x) {
+        return pool(F::relu(F::conv2d(x, kWindow, None, Value(1), Value(1))));
+      },
+      {input});
+  EXPECT_EQ(wrong_result(passed), "");
+  return regions(passed.model);
+}
+
+TEST(LowerPool, KeepsChannelsLast) {
+  EXPECT_THAT(fused([](Value y) { return F::max_pool2d(y, Value(2)); }),
+              Contains("kernel: pool_last"));
+  EXPECT_THAT(fused([](Value y) {
+                return F::max_pool2d(y, Value(3), Value(2), Value(1), Value(1),
+                                     true);
+              }),
+              Contains("kernel: pool_last"));
+  EXPECT_THAT(fused([](Value y) {
+                return F::avg_pool2d(y, Value(3), Value(2), Value(1),
+                                     Value(true), Value(false));
+              }),
+              Contains("kernel: pool_last"));
+}
+
+TEST(LowerPool, AdaptivePoolingIsComposed) {
+  for (int64_t size : {1, 3, 4})
+    EXPECT_THAT(
+        fused([&](Value y) { return F::adaptive_avg_pool2d(y, Value(size)); }),
+        Not(Contains("kernel: pool_last")));
+}
+
+TEST(LowerPool, PlanesStayPlanes) {
+  const Passed passed =
+      run_passes([](Value x) { return F::max_pool2d(x, Value(2)); }, {kInput});
+  EXPECT_EQ(wrong_result(passed), "");
+  EXPECT_THAT(regions(passed.model), Not(Contains("kernel: pool_last")));
+}
+
+TEST(LowerPool, EmptyBatches) {
+  EXPECT_THAT(fused([](Value y) { return F::max_pool2d(y, Value(2)); },
+                    random_tensor({0, 6, 9, 8})),
+              Not(Contains("kernel: pool_last")));
+}
+
+}  // namespace
+}  // namespace fxjit
