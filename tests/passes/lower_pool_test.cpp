@@ -39,8 +39,8 @@ TEST(LowerPool, KeepsChannelsLast) {
               }),
               Contains("kernel: pool_last"));
   EXPECT_THAT(fused([](Value y) {
-                return F::avg_pool2d(y, Value(3), Value(2), Value(1),
-                                     Value(true), Value(false));
+                return F::avg_pool2d(y, Value(3), Value(2), Value(1), true,
+                                     false);
               }),
               Contains("kernel: pool_last"));
 }
