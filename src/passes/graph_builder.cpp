@@ -196,7 +196,7 @@ Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
     lowered = lower_convolution(*this, op, args);
   else if (op.row.lowering == ops::Lowering::pool)
     lowered = lower_pool(*this, op, args);
-  else
+  else if (lowered = lower_group_norm(*this, op, args); lowered.is_none())
     lowered = lower_gather(*this, op, args);
   if (!lowered.is_none() || !op.row.decompose) return lowered;
   return op.row.decompose({op, args});

@@ -54,6 +54,10 @@ const ops::Op& conv_last_op();
 // others.
 Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
+// Group or instance norm of an f32 image with channels innermost; none for
+// other calls.
+Value lower_group_norm(GraphBuilder& builder, const ops::Op& op,
+                       const ValueList& args);
 // The lowered form of index_select along inner dims, of index with one tensor
 // and of flip; none for other calls.
 Value lower_gather(GraphBuilder& builder, const ops::Op& op,
