@@ -2,13 +2,14 @@
 
 #include <map>
 #include <string>
+#include <variant>
 
 #include "fxjit/error.h"
 #include "jit/emit/attention.h"
 #include "jit/emit/columns.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/rows.h"
-#include "jit/emit/tiles.h"
+#include "jit/emit/tile_kernel.h"
 #include "jit/emit/winograd.h"
 #include "jit/engine/compiler_llvm.h"
 
@@ -18,9 +19,13 @@ namespace {
 using program::Program;
 using program::StepBody;
 
-// A kernel to make: the first step with its key, and its symbol.
+using program::TileKernel;
+using program::TileRun;
+using program::TileStep;
+
+// A kernel to make, by the first step that needs it, and its symbol.
 struct KernelRequest {
-  const StepBody* body;
+  std::variant<const StepBody*, const TileKernel*> what;
   std::string symbol;
 };
 
@@ -28,7 +33,7 @@ const char* kind_of(const StepBody& body) {
   struct Name {
     const char* operator()(const program::RowStep&) { return "rows"; }
     const char* operator()(const program::ColumnStep&) { return "columns"; }
-    const char* operator()(const program::TileStep&) { return "tiles"; }
+    const char* operator()(const TileStep&) { return "tiles"; }
     const char* operator()(const program::AttentionStep&) {
       return "attention";
     }
@@ -43,12 +48,14 @@ void emit_step(VectorBuilder& b, const StepBody& body) {
     VectorBuilder& b;
     void operator()(const program::RowStep& step) { emit_rows(b, step); }
     void operator()(const program::ColumnStep& step) { emit_columns(b, step); }
-    void operator()(const program::TileStep& step) { emit_tiles(b, step); }
     void operator()(const program::AttentionStep& step) {
       emit_attention(b, step);
     }
     void operator()(const program::WinogradStep& step) {
       emit_winograd(b, step);
+    }
+    void operator()(const TileStep&) {
+      throw InternalError("a tile step's code is that of its kernels");
     }
     void operator()(const program::ExternStep&) {
       throw InternalError("an extern step has no generated code");
@@ -58,43 +65,84 @@ void emit_step(VectorBuilder& b, const StepBody& body) {
 }
 
 IrModule emit_kernel(const KernelRequest& request, CpuLevel level) {
-  IrModule module = make_ir_module(request.symbol);
-  llvm::Function* function =
-      make_kernel_function(module_of(module), request.symbol, level);
-  VectorBuilder builder(*function, level);
-  emit_step(builder, *request.body);
-  return module;
+  IrModule ir = make_ir_module(request.symbol);
+  llvm::Module& module = module_of(ir);
+  if (const auto* tile = std::get_if<const TileKernel*>(&request.what)) {
+    VectorBuilder builder(*make_tile_function(module, request.symbol, level),
+                          level);
+    emit_tile_kernel(builder, **tile);
+  } else {
+    VectorBuilder builder(*make_kernel_function(module, request.symbol, level),
+                          level);
+    emit_step(builder, *std::get<const StepBody*>(request.what));
+  }
+  return ir;
 }
 
 class Requests {
  public:
-  explicit Requests(const Program& program) {
-    for (const program::Step& step : program.steps) {
-      if (std::holds_alternative<program::ExternStep>(step.body)) {
-        index_.push_back(-1);
-        continue;
-      }
-      std::string key = program::step_key(step.body);
-      auto [known, fresh] =
-          known_.try_emplace(std::move(key), static_cast<int>(list_.size()));
-      if (fresh) {
-        list_.push_back({&step.body, std::string("fxjit_") +
-                                         kind_of(step.body) + "_" +
-                                         std::to_string(list_.size())});
-        text_ += known->first + "\n";
-      }
-      index_.push_back(known->second);
-    }
+  Requests(const Program& program, CpuLevel level) {
+    for (const program::Step& step : program.steps) add(step.body, level);
   }
 
   const std::vector<KernelRequest>& list() const { return list_; }
-  const std::vector<int>& index() const { return index_; }  // By step.
   const std::string& text() const { return text_; }
 
+  // The code of every step, its kernels linked.
+  std::vector<program::StepCode> resolve(const CompiledCode& code) const {
+    std::vector<program::StepCode> steps;
+    for (const StepNeeds& needs : steps_) {
+      program::StepCode& step = steps.emplace_back();
+      if (needs.run) {
+        for (size_t i = 0; i < needs.kernels.size(); ++i)
+          needs.run->set_kernel(i, address<program::TileFn>(code, needs, i));
+        step = {program::run_tile_step, needs.run};
+      } else if (!needs.kernels.empty()) {
+        step.kernel = address<program::KernelFn>(code, needs, 0);
+      }
+    }
+    return steps;
+  }
+
  private:
-  std::map<std::string, int> known_;
+  struct StepNeeds {
+    std::shared_ptr<TileRun> run;  // Of tile steps.
+    std::vector<size_t> kernels;   // Into the list.
+  };
+
+  void add(const StepBody& body, CpuLevel level) {
+    StepNeeds& needs = steps_.emplace_back();
+    if (const auto* tiles = std::get_if<TileStep>(&body)) {
+      needs.run = std::make_shared<TileRun>(*tiles, level);
+      for (const TileKernel& kernel : needs.run->kernels())
+        needs.kernels.push_back(
+            enter(program::tile_kernel_key(kernel), &kernel, "tile"));
+    } else if (!std::holds_alternative<program::ExternStep>(body)) {
+      needs.kernels.push_back(
+          enter(program::step_key(body), &body, kind_of(body)));
+    }
+  }
+
+  size_t enter(std::string key,
+               std::variant<const StepBody*, const TileKernel*> what,
+               const char* kind) {
+    auto [known, fresh] = known_.try_emplace(std::move(key), list_.size());
+    if (fresh) {
+      list_.push_back({what, std::string("fxjit_") + kind + "_" +
+                                 std::to_string(list_.size())});
+      text_ += known->first + "\n";
+    }
+    return known->second;
+  }
+
+  template <typename Fn>
+  Fn address(const CompiledCode& code, const StepNeeds& needs, size_t i) const {
+    return reinterpret_cast<Fn>(code.lookup(list_[needs.kernels[i]].symbol));
+  }
+
+  std::map<std::string, size_t> known_;
   std::vector<KernelRequest> list_;
-  std::vector<int> index_;
+  std::vector<StepNeeds> steps_;
   std::string text_;
 };
 
@@ -102,11 +150,11 @@ class Requests {
 
 ProgramCode compile_program(const Program& program, const Compiler& compiler,
                             CodeCache& cache, int max_threads) {
-  const Requests requests(program);
-  ProgramCode result;
-  result.kernels.assign(program.steps.size(), nullptr);
-  if (requests.list().empty()) return result;
   const CpuLevel level = compiler.options().cpu_level;
+  const Requests requests(program, level);
+  ProgramCode result;
+  result.kernels.resize(program.steps.size());
+  if (requests.list().empty()) return result;
   result.code = cache.get(
       requests.text(),
       [&] {
@@ -116,10 +164,7 @@ ProgramCode compile_program(const Program& program, const Compiler& compiler,
         return modules;
       },
       SymbolTable(), max_threads);
-  for (size_t i = 0; i < program.steps.size(); ++i)
-    if (const int kernel = requests.index()[i]; kernel >= 0)
-      result.kernels[i] = reinterpret_cast<program::KernelFn>(
-          result.code->lookup(requests.list()[kernel].symbol));
+  result.kernels = requests.resolve(*result.code);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// From steps to kernels: each different step of a program becomes a function of
+// From steps to kernels: each different kernel of a program becomes a function of
 // its own module, compiled or taken from the cache. The only entry to jit/ for
 // compile/; free of LLVM's headers.
 #pragma once
@@ -13,7 +13,7 @@ namespace fxjit::jit {
 
 struct ProgramCode {
   std::shared_ptr<const CompiledCode> code;  // Null without generated steps.
-  std::vector<program::KernelFn> kernels;    // One per step; null for externs.
+  std::vector<program::StepCode> kernels;    // One per step.
 };
 
 // Thread-safe. Throws InternalError when LLVM fails, RuntimeError when

@@ -17,13 +17,22 @@ void set_call_attributes(llvm::Argument& call) {
   }
 }
 
-// No pointer in a call changes while the kernel runs.
 Value* load_pointer(VectorBuilder& b, Value* base, size_t offset) {
-  Value* address = b.offset_bytes(base, int64_t(offset));
-  auto* load = llvm::cast<llvm::LoadInst>(b.load_raw(b.ptr(), address));
-  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                    llvm::MDNode::get(b.context(), {}));
-  return load;
+  return load_constant(b, b.ptr(), base, offset);
+}
+
+llvm::Function* make_function(llvm::Module& module, std::string_view name,
+                              llvm::ArrayRef<llvm::Type*> arguments,
+                              CpuLevel level) {
+  auto* type = llvm::FunctionType::get(
+      llvm::Type::getVoidTy(module.getContext()), arguments,
+      /*isVarArg=*/false);
+  auto* function =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                             llvm::StringRef(name.data(), name.size()), module);
+  set_kernel_attributes(*function, level);
+  set_call_attributes(*function->getArg(0));
+  return function;
 }
 
 }  // namespace
@@ -39,17 +48,26 @@ llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
-  auto* type = llvm::FunctionType::get(
-      llvm::Type::getVoidTy(context),
-      {llvm::PointerType::get(context, 0), i64, i64}, /*isVarArg=*/false);
-  auto* function =
-      llvm::Function::Create(type, llvm::Function::ExternalLinkage,
-                             llvm::StringRef(name.data(), name.size()), module);
-  set_kernel_attributes(*function, level);
-  set_call_attributes(*function->getArg(0));
+  llvm::Function* function = make_function(
+      module, name, {llvm::PointerType::get(context, 0), i64, i64}, level);
   function->getArg(1)->setName("begin");
   function->getArg(2)->setName("end");
   return function;
+}
+
+llvm::Function* make_tile_function(llvm::Module& module, std::string_view name,
+                                   CpuLevel level) {
+  return make_function(module, name,
+                       {llvm::PointerType::get(module.getContext(), 0)}, level);
+}
+
+Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
+                     size_t offset) {
+  Value* address = b.offset_bytes(base, int64_t(offset));
+  auto* load = llvm::cast<llvm::LoadInst>(b.load_raw(type, address));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(b.context(), {}));
+  return load;
 }
 
 Value* KernelArgs::operand(size_t index) const {

@@ -16,6 +16,15 @@ namespace fxjit::jit {
 llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level);
 
+// An exported, empty function of program::TileFn's type:
+// void name(const TileCall* call).
+llvm::Function* make_tile_function(llvm::Module& module, std::string_view name,
+                                   CpuLevel level);
+
+// A field of a structure that does not change while the kernel runs.
+Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
+                     size_t offset);
+
 // What every function of a kernel's module carries, private ones included.
 void set_kernel_attributes(llvm::Function& function, CpuLevel level);
 

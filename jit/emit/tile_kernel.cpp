@@ -1,103 +1,155 @@
 #include "jit/emit/tile_kernel.h"
 
-#include <algorithm>
+#include <cstddef>
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/tile_epilogue.h"
-#include "src/program/kernel_plan.h"
 
 namespace fxjit::jit {
 namespace {
 
 using program::TileAccess;
-using program::TileStep;
+using program::TileCall;
+using program::TileOperand;
 
-// Sums that fit the registers of a level beside a panel row and a broadcast.
-int max_sums(CpuLevel level) { return level == CpuLevel::avx512 ? 24 : 12; }
-// Parts into which the depth is cut when few rows leave registers unused: more
-// independent sums, and as many streams of weights.
-constexpr int kMaxDepthParts = 4;
+constexpr int kDepthStep = program::kTileDepthStep;
+constexpr int64_t kCacheLine = 64;
 
-class TileKernel {
+class TileEmitter {
  public:
-  TileKernel(VectorBuilder& b, const TileStep& step,
-             const TileKernelShape& shape)
-      : b_(b), step_(step), shape_(shape) {
-    width_ = program::tile_shape(b.level()).width();
-    panel_elements_ = program::packed_depth(step.depth) * width_;
-    vectors_ = shape.vectors * shape.panels;
-    parts_ = 1;
-    while (!step.strict && parts_ * 2 <= kMaxDepthParts &&
-           parts_ * 2 * shape.rows * vectors_ <= max_sums(b.level()) &&
-           step.depth % (parts_ * 2 * kDepthStep) == 0)
-      parts_ *= 2;
+  TileEmitter(VectorBuilder& b, const program::TileKernel& kernel)
+      : b_(b),
+        kernel_(kernel),
+        width_(program::tile_shape(b.level()).width()),
+        vectors_(kernel.vectors * kernel.panels),
+        lhs_(pointer(offsetof(TileCall, lhs))),
+        weights_(pointer(offsetof(TileCall, weights))),
+        first_tile_(number(offsetof(TileCall, first_tile))),
+        depth_(number(offsetof(TileCall, depth))),
+        lhs_row_(number(offsetof(TileCall, lhs_row))),
+        panel_(number(offsetof(TileCall, panel))) {
+    Value* operands = pointer(offsetof(TileCall, operands));
+    const size_t count = kernel.extras.size() + kernel.outputs.size();
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = i * sizeof(TileOperand);
+      operands_.push_back(load_constant(b_, b_.ptr(), operands,
+                                        at + offsetof(TileOperand, first)));
+      row_bytes_.push_back(load_constant(b_, b_.i64(), operands,
+                                         at + offsetof(TileOperand, row)));
+    }
+    if (kernel.masked)
+      mask_ = b_.tail_mask(number(offsetof(TileCall, last_lanes)));
   }
 
   void emit() {
-    epilogue(sums());
+    Value* tiles = number(offsetof(TileCall, tiles));
+    b_.loop(b_.i64(0), tiles, b_.i64(1), [&](Value* tile) {
+      first_row_ = b_.mul(tile, b_.i64(kernel_.rows));
+      set_addresses(tile);
+      epilogue(sums());
+    });
     b_.ret();
   }
 
  private:
-  Value* lhs() { return b_.arg(0); }
-  Value* panel() { return b_.arg(1); }
-  Value* prefetch() { return b_.arg(2); }
-  Value* extra(size_t i) { return b_.arg(static_cast<int>(3 + i)); }
-  Value* output(size_t i) {
-    return b_.arg(static_cast<int>(3 + step_.extras.size() + i));
+  Value* pointer(size_t offset) {
+    return load_constant(b_, b_.ptr(), b_.arg(0), offset);
+  }
+  Value* number(size_t offset) {
+    return load_constant(b_, b_.i64(), b_.arg(0), offset);
+  }
+  Value* elements(Value* base, Value* count) {
+    return b_.offset(base, b_.f32(), count);
   }
 
-  int sum_count() const { return shape_.rows * vectors_; }
+  int sum_count() const { return kernel_.rows * vectors_; }
+  size_t parts() const { return static_cast<size_t>(kernel_.depth_parts); }
+  size_t panels() const { return static_cast<size_t>(kernel_.panels); }
+
+  // Where each row and each panel begins in each part of the depth.
+  void set_addresses(Value* tile) {
+    part_ = b_.ir().CreateUDiv(depth_, b_.i64(kernel_.depth_parts));
+    rows_.clear();
+    panels_.clear();
+    for (size_t p = 0; p < parts(); ++p) {
+      Value* begin = b_.mul(part_, b_.i64(static_cast<int64_t>(p)));
+      for (int r = 0; r < kernel_.rows; ++r) {
+        Value* row = b_.add(first_row_, b_.i64(r));
+        rows_.push_back(elements(lhs_, b_.add(b_.mul(row, lhs_row_), begin)));
+      }
+      for (int q = 0; q < kernel_.panels; ++q)
+        panels_.push_back(elements(
+            weights_,
+            b_.add(b_.mul(panel_, b_.i64(q)), b_.mul(begin, b_.i64(width_)))));
+    }
+    if (kernel_.prefetches) ahead_ = fetch_address(tile);
+  }
+
+  // The first tiles fetch a share of the next panel each; the others touch the
+  // panel they read anyway. Fetching behind the end is harmless.
+  Value* fetch_address(Value* tile) {
+    Value* number = b_.add(first_tile_, tile);
+    Value* share = b_.mul(b_.ir().CreateUDiv(depth_, b_.i64(kDepthStep)),
+                          b_.i64(fetched_lines() * kCacheLine));
+    Value* next = elements(weights_, panel_);
+    Value* at = b_.offset_bytes(next, b_.mul(number, share));
+    return b_.select(b_.lt(number, b_.i64(program::kPrefetchTiles)), at,
+                     weights_);
+  }
 
   // All sums, row by row.
   Values sums() {
-    const int64_t part = step_.depth / parts_;
-    const int64_t looped = part / kDepthStep * kDepthStep;
-    Values carried(static_cast<size_t>(parts_ * sum_count()),
-                   b_.splat_f32(0));
-    carried = b_.loop(b_.i64(0), b_.i64(looped), b_.i64(kDepthStep), carried,
+    Values carried(parts() * static_cast<size_t>(sum_count()), b_.splat_f32(0));
+    Value* looped = b_.ir().CreateAnd(part_, b_.i64(~int64_t{kDepthStep - 1}));
+    carried = b_.loop(b_.i64(0), looped, b_.i64(kDepthStep), carried,
                       [&](Value* k, const Values& values) {
                         Values next = values;
-                        fetch_ahead(k);
+                        if (kernel_.prefetches) fetch_ahead(k);
                         for (int step = 0; step < kDepthStep; ++step)
-                          for (int p = 0; p < parts_; ++p)
-                            accumulate(next, p, k, p * part + step);
+                          for (size_t p = 0; p < parts(); ++p)
+                            accumulate(next, p, k, step);
                         return next;
                       });
-    for (int64_t k = looped; k < part; ++k)
-      for (int p = 0; p < parts_; ++p)
-        accumulate(carried, p, b_.i64(0), p * part + k);
-    return add_parts(carried);
+    // A cut depth has whole steps only.
+    if (parts() > 1) return add_parts(carried);
+    return b_.loop(looped, depth_, b_.i64(1), carried,
+                   [&](Value* k, const Values& values) {
+                     Values next = values;
+                     accumulate(next, 0, k, 0);
+                     return next;
+                   });
   }
 
   Values add_parts(Values values) {
-    for (int count = parts_; count > 1; count /= 2)
-      for (int i = 0; i < count / 2 * sum_count(); ++i)
-        values[i] = b_.add(values[i], values[i + count / 2 * sum_count()]);
-    values.resize(static_cast<size_t>(sum_count()));
+    const auto sums = static_cast<size_t>(sum_count());
+    for (size_t count = parts(); count > 1; count /= 2)
+      for (size_t i = 0; i < count / 2 * sums; ++i)
+        values[i] = b_.add(values[i], values[i + count / 2 * sums]);
+    values.resize(sums);
     return values;
   }
 
   // Adds the products of depth `k + fixed` to part `p`.
-  void accumulate(Values& sums, int p, Value* k, int64_t fixed) {
-    Value* row = b_.offset(panel(), b_.f32(),
-                           b_.ir().CreateMul(k, b_.i64(width_)));
-    row = b_.offset(row, b_.f32(), fixed * width_);
+  void accumulate(Values& sums, size_t p, Value* k, int64_t fixed) {
     Values weights;
-    for (int v = 0; v < vectors_; ++v)
-      weights.push_back(b_.load_raw(
-          b_.vec(b_.f32()),
-          b_.offset(row, b_.f32(),
-                    v / shape_.vectors * panel_elements_ +
-                        v % shape_.vectors * b_.lanes()),
-          vector_alignment()));
-    Value* column = b_.offset(lhs(), b_.f32(), k);
-    for (int r = 0; r < shape_.rows; ++r) {
-      Value* x = b_.load_broadcast(
-          DType::f32, b_.offset(column, b_.f32(), r * step_.lhs_row + fixed));
+    Value* at = b_.mul(k, b_.i64(width_));
+    for (size_t q = 0; q < panels(); ++q) {
+      Value* row = b_.offset(elements(panels_[p * panels() + q], at), b_.f32(),
+                             fixed * width_);
+      for (int v = 0; v < kernel_.vectors; ++v)
+        weights.push_back(b_.load_raw(
+            b_.vec(b_.f32()), b_.offset(row, b_.f32(), int64_t{v} * b_.lanes()),
+            vector_alignment()));
+    }
+    for (int r = 0; r < kernel_.rows; ++r) {
+      const auto row = static_cast<size_t>(r);
+      Value* from =
+          elements(rows_[p * static_cast<size_t>(kernel_.rows) + row], k);
+      Value* x =
+          b_.load_broadcast(DType::f32, b_.offset(from, b_.f32(), fixed));
       for (int v = 0; v < vectors_; ++v) {
-        Value*& sum = sums[static_cast<size_t>(p * sum_count() +
-                                               r * vectors_ + v)];
+        Value*& sum = sums[p * static_cast<size_t>(sum_count()) +
+                           static_cast<size_t>(r * vectors_ + v)];
         sum = b_.fma(x, weights[static_cast<size_t>(v)], sum);
       }
     }
@@ -105,20 +157,25 @@ class TileKernel {
 
   int vector_alignment() const { return b_.lanes() * 4; }
 
+  // Per step of the depth, so that the first tiles fetch a panel together.
+  int64_t fetched_lines() const {
+    const int64_t bytes = width_ * 4 * kDepthStep;
+    const int64_t share = program::kPrefetchTiles * kCacheLine;
+    return (bytes + share - 1) / share;
+  }
+
   void fetch_ahead(Value* k) {
-    const int lines = prefetch_lines(step_, b_.level());
-    if (lines == 0) return;
+    const int64_t lines = fetched_lines();
     Value* at = b_.offset_bytes(
-        prefetch(),
-        b_.ir().CreateMul(k, b_.i64(lines * kCacheLine / kDepthStep)));
-    for (int i = 0; i < lines; ++i)
-      b_.prefetch(b_.offset_bytes(at, int64_t{i} * kCacheLine), 2);
+        ahead_, b_.mul(k, b_.i64(lines * kCacheLine / kDepthStep)));
+    for (int64_t i = 0; i < lines; ++i)
+      b_.prefetch(b_.offset_bytes(at, i * kCacheLine), 2);
   }
 
   void epilogue(const Values& sums) {
-    if (shape_.rows == 1 ||
-        tile_epilogue_cost(step_.epilogue) <= kInlineEpilogueCost) {
-      for (int r = 0; r < shape_.rows; ++r)
+    if (kernel_.rows == 1 ||
+        tile_epilogue_cost(kernel_.epilogue) <= kInlineEpilogueCost) {
+      for (int r = 0; r < kernel_.rows; ++r)
         finish_row(b_.i64(r), [&](int v) {
           return sums[static_cast<size_t>(r * vectors_ + v)];
         });
@@ -129,9 +186,8 @@ class TileKernel {
     for (size_t i = 0; i < sums.size(); ++i)
       b_.store_raw(sums[i], b_.offset(kept, vector, static_cast<int64_t>(i)),
                    vector_alignment());
-    b_.loop(b_.i64(0), b_.i64(shape_.rows), b_.i64(1), [&](Value* r) {
-      Value* row = b_.offset(kept, vector,
-                             b_.ir().CreateMul(r, b_.i64(shape_.vectors)));
+    b_.loop(b_.i64(0), b_.i64(kernel_.rows), b_.i64(1), [&](Value* r) {
+      Value* row = b_.offset(kept, vector, b_.mul(r, b_.i64(vectors_)));
       finish_row(r, [&](int v) {
         return b_.load_raw(vector, b_.offset(row, vector, v),
                            vector_alignment());
@@ -140,72 +196,46 @@ class TileKernel {
   }
 
   void finish_row(Value* row, const std::function<Value*(int)>& sum) {
-    for (int v = 0; v < vectors_; ++v) {
-      const bool partial = shape_.last_lanes && v == vectors_ - 1;
-      Value* mask =
-          partial ? b_.tail_mask(b_.i64(shape_.last_lanes)) : nullptr;
-      finish_vector(row, v, sum(v), mask);
-    }
+    for (int v = 0; v < vectors_; ++v)
+      finish_vector(b_.add(first_row_, row), v, sum(v),
+                    v == vectors_ - 1 ? mask_ : nullptr);
   }
 
-  Value* address(Value* base, const TileAccess& access, Value* row, int v) {
-    llvm::Type* type = b_.memory_type(access.dtype);
-    Value* at = b_.offset(base, type,
-                          b_.ir().CreateMul(row, b_.i64(access.row)));
-    return b_.offset(at, type, access.column * v * b_.lanes());
+  // Of operand `i`, extras first, at a row of the run.
+  Value* address(size_t i, const TileAccess& access, Value* row, int v) {
+    Value* at = operands_[i];
+    if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
+    return b_.offset(at, b_.memory_type(access.dtype),
+                     access.column * v * b_.lanes());
   }
 
   void finish_vector(Value* row, int v, Value* sum, Value* mask) {
+    const size_t extras = kernel_.extras.size();
     const TileEpilogue epilogue{
-        step_.epilogue, step_.extras, step_.outputs,
-        [&](size_t i) { return address(extra(i), step_.extras[i], row, v); },
-        [&](size_t i) { return address(output(i), step_.outputs[i], row, v); }};
+        kernel_.epilogue, kernel_.extras, kernel_.outputs,
+        [&](size_t i) { return address(i, kernel_.extras[i], row, v); },
+        [&](size_t i) {
+          return address(extras + i, kernel_.outputs[i], row, v);
+        }};
     emit_tile_epilogue(b_, epilogue, sum, mask);
   }
 
   VectorBuilder& b_;
-  const TileStep& step_;
-  TileKernelShape shape_;
+  const program::TileKernel& kernel_;
   int64_t width_;
-  int64_t panel_elements_;
   int vectors_;  // Of one row.
-  int parts_;
+  Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_;
+  Values operands_, row_bytes_;
+  Value* mask_ = nullptr;
+  // Of the tile being emitted.
+  Value *first_row_ = nullptr, *part_ = nullptr, *ahead_ = nullptr;
+  Values rows_, panels_;  // [part][row], [part][panel]
 };
 
 }  // namespace
 
-int64_t tiles_per_block(const TileStep& step, CpuLevel level) {
-  const int64_t blocks = program::row_blocks(step);
-  const int64_t rows = (step.rows + blocks - 1) / blocks;
-  const int max_rows = program::tile_shape(level).max_rows;
-  return (rows + max_rows - 1) / max_rows;
-}
-
-int prefetch_lines(const TileStep& step, CpuLevel level) {
-  // A single tile leaves no time to fetch behind; then the hardware's own
-  // prefetching of one stream does better.
-  const int64_t tiles = tiles_per_block(step, level);
-  if (tiles < 2 || step.rhs_batched) return 0;
-  const int64_t width = program::tile_shape(level).width();
-  const int64_t bytes = width * 4 * kDepthStep;
-  const int64_t share = std::min<int64_t>(tiles, kPrefetchTiles) * kCacheLine;
-  return static_cast<int>((bytes + share - 1) / share);
-}
-
-llvm::Function* make_tile_kernel(VectorBuilder& b, const TileStep& step,
-                                 const TileKernelShape& shape,
-                                 const std::string& name) {
-  const size_t pointers = 3 + step.extras.size() + step.outputs.size();
-  const std::vector<llvm::Type*> types(pointers, b.ptr());
-  auto* type = llvm::FunctionType::get(
-      llvm::Type::getVoidTy(b.context()), types, false);
-  auto* function = llvm::Function::Create(
-      type, llvm::GlobalValue::InternalLinkage, name, b.module());
-  set_kernel_attributes(*function, b.level());
-  function->addFnAttr(llvm::Attribute::NoInline);
-  VectorBuilder inner(*function, b.level());
-  TileKernel(inner, step, shape).emit();
-  return function;
+void emit_tile_kernel(VectorBuilder& b, const program::TileKernel& kernel) {
+  TileEmitter(b, kernel).emit();
 }
 
 }  // namespace fxjit::jit

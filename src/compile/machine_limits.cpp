@@ -15,7 +15,6 @@ namespace fxjit {
 namespace {
 
 using program::KernelCall;
-using program::KernelFn;
 using program::Program;
 
 constexpr double kMeasuredSeconds = 0.012;
@@ -32,7 +31,9 @@ double best_run(Engine& engine, const program::StepBody& body,
   const program::KernelPlan plan = program::kernel_plan(body, engine.level());
   support::AlignedBlock scratch(plan.scratch_bytes + 64);
   int32_t status = 0;
-  const KernelCall call{operands.data(), scratch.data(), &status};
+  const program::StepCode& step = code.kernels[0];
+  const KernelCall call{operands.data(), scratch.data(), &status,
+                        step.data.get()};
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   double best = 1e18;
@@ -41,7 +42,7 @@ double best_run(Engine& engine, const program::StepBody& body,
                                          .count() < kMeasuredSeconds;
        ++runs) {
     const auto start = Clock::now();
-    code.kernels[0](&call, 0, plan.tasks);
+    step.kernel(&call, 0, plan.tasks);
     const std::chrono::duration<double, std::nano> time = Clock::now() - start;
     best = std::min(best, time.count());
   }

@@ -29,6 +29,20 @@ Value permute(GraphBuilder& b, const Value& x, const Dims& order) {
   return call(b, "permute", {x, order});
 }
 
+// A view [N, C, 1, ...] of a node [N, 1, ..., C], whose strides tell nothing.
+bool views_memory_order(const Value& x) {
+  const fx::Node* node = GraphBuilder::node_of(x);
+  if (node->called_op() != &as_strided_op()) return false;
+  const Tensor root = node->arg_node(0)->val_tensor(), t = val_of(x);
+  const int rank = t.dim();
+  if (rank < 3 || root.dim() != rank || root.size(0) != t.size(0) ||
+      root.size(-1) != t.size(1))
+    return false;
+  for (int d = 2; d < rank; ++d)
+    if (t.size(d) != 1 || root.size(d - 1) != 1) return false;
+  return true;
+}
+
 // Broadcasting operands get the dims they lack; single numbers stay as they
 // are, since they are promoted by other rules.
 Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& result) {
@@ -42,7 +56,8 @@ Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& result) {
     return channels_to_back(b, call(b, "reshape", {x, sizes}));
   }
   const Value ordered = channels_to_back(b, x);
-  if (t.sizes() != result || is_channels_last(t)) return ordered;
+  if (t.sizes() != result || is_channels_last(t) || views_memory_order(x))
+    return ordered;
   // The copy that a convolution of `x` makes, or a part of this call's loop.
   return b.call(materialize_op(), {ordered});
 }
@@ -63,7 +78,7 @@ bool prefers_channels_last(const ValueList& operands, const Dims& result) {
     if (!operand.is_proxy() || !operand.as_proxy()->val().is_tensor()) continue;
     const Tensor t = val_of(operand);
     if (t.sizes() != result) continue;
-    is_channels_last(t) ? ++last : ++plain;
+    is_channels_last(t) || views_memory_order(operand) ? ++last : ++plain;
   }
   return last > plain || (last > 0 && last == plain && result.size() > 3);
 }

@@ -53,7 +53,7 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
     const auto first = static_cast<int32_t>(operands_.size());
     add_operands(step);
     if (plan.tasks == 0) continue;
-    launches_.push_back({parts_.kernels[i],
+    launches_.push_back({parts_.kernels[i].kernel, parts_.kernels[i].data.get(),
                          external ? external->kernel.get() : nullptr, first,
                          static_cast<int32_t>(i), plan.tasks,
                          chunk_of(plan, parts_.max_threads),
@@ -137,6 +137,7 @@ void Executable::launch(const Launch& launch, Context& context) const {
                    thread_scratch_ * static_cast<size_t>(thread);
     call.status = context.status.data() +
                   static_cast<size_t>(thread) * (kCacheLine / sizeof(int32_t));
+    call.data = launch.data;
     if (launch.external)
       launch.external->run(call, begin, end);
     else

@@ -25,7 +25,7 @@ class Executable {
  public:
   struct Parts {
     Program program;
-    std::vector<KernelFn> kernels;   // One per step; null for extern steps.
+    std::vector<StepCode> kernels;   // One per step.
     std::vector<KernelPlan> plans;   // One per step.
     std::vector<const void*> packed; // One per packed weight.
     std::shared_ptr<const void> keep_alive;  // Code and weights.
@@ -62,6 +62,7 @@ class Executable {
   };
   struct Launch {
     KernelFn kernel;
+    const void* data;
     const ExternKernel* external;
     int32_t first_operand;
     int32_t step;

@@ -175,12 +175,19 @@ struct KernelCall {
   void* const* operands;  // First element of each operand of the step.
   std::byte* scratch;     // This thread's; size from KernelPlan.
   int32_t* status;        // Set to a KernelStatus on a data-dependent error.
+  const void* data = nullptr;  // StepCode::data.
 };
 
 enum KernelStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
 
 // Runs tasks [begin, end) of a step.
 using KernelFn = void (*)(const KernelCall* call, int64_t begin, int64_t end);
+
+// A step's code: what to call, and what it finds in KernelCall::data.
+struct StepCode {
+  KernelFn kernel = nullptr;  // Null for extern steps.
+  std::shared_ptr<const void> data;
+};
 
 // A step computed by code that is not generated: an eager kernel, a oneDNN
 // primitive, a run-time packing. Immutable and thread-safe; may allocate.

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/tiles.h"
+#include "jit/emit/tile_kernel.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/kernel_plan.h"
 #include "tests/jit/jit_test_util.h"
@@ -19,18 +20,42 @@ using program::TileAccess;
 using program::TileStep;
 using testing::host_levels;
 
-std::shared_ptr<CompiledCode> compile_tiles(const TileStep& step,
-                                            CpuLevel level) {
-  EngineOptions options;
-  options.cpu_level = level;
-  IrModule module = make_ir_module("tiles");
-  VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
-                  level);
-  emit_tiles(b, step);
-  std::vector<IrModule> modules;
-  modules.push_back(std::move(module));
-  return Compiler(options).build(std::move(modules), SymbolTable());
-}
+// A step's kernels and the loops that call them.
+class CompiledTiles {
+ public:
+  CompiledTiles(const TileStep& step, CpuLevel level)
+      : run_(step, level), tasks_(program::kernel_plan(step, level).tasks) {
+    EngineOptions options;
+    options.cpu_level = level;
+    std::vector<IrModule> modules;
+    const auto name = [](size_t i) { return "kernel_" + std::to_string(i); };
+    for (size_t i = 0; i < run_.kernels().size(); ++i) {
+      modules.push_back(make_ir_module(name(i)));
+      VectorBuilder b(
+          *make_tile_function(module_of(modules.back()), name(i), level),
+          level);
+      emit_tile_kernel(b, run_.kernels()[i]);
+    }
+    code_ = Compiler(options).build(std::move(modules), SymbolTable());
+    for (size_t i = 0; i < run_.kernels().size(); ++i)
+      run_.set_kernel(i,
+                      code_->function<void(const program::TileCall*)>(name(i)));
+  }
+
+  int64_t tasks() const { return tasks_; }
+  size_t kernels() const { return run_.kernels().size(); }
+  void operator()(void* const* operands, int64_t begin, int64_t end) const {
+    int32_t status = 0;
+    const program::KernelCall call{operands, nullptr, &status, &run_};
+    program::run_tile_step(&call, begin, end);
+  }
+  void operator()(void* const* operands) const { (*this)(operands, 0, tasks_); }
+
+ private:
+  program::TileRun run_;
+  int64_t tasks_;
+  std::shared_ptr<CompiledCode> code_;
+};
 
 std::vector<float> randoms(size_t count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -47,7 +72,8 @@ struct Case {
 // out = max(sum + bias[n] + residual[m, n], 0), and the plain sum beside it.
 class Product {
  public:
-  Product(const Case& c, CpuLevel level) : case_(c), level_(level) {
+  Product(const Case& c, CpuLevel level, bool residual = true)
+      : case_(c), level_(level), residual_used_(residual) {
     lhs_row_ = c.depth + 3;
     lhs_ = randoms(size_t(c.batch * c.rows * lhs_row_ + 1), 1);
     rhs_ = randoms(size_t(c.batch * c.depth * c.columns + 1), 2);
@@ -58,20 +84,16 @@ class Product {
 
   void expect_right() {
     const TileStep step = make_step();
-    const auto code = compile_tiles(step, level_);
+    const CompiledTiles run(step, level_);
     const size_t count = size_t(case_.batch * case_.rows * case_.columns);
     constexpr float kCanary = 123.5f;
     std::vector<float> out(count + 16, kCanary), sum(count + 16, kCanary);
-    void* operands[] = {lhs_.data(),      packed(),   bias_.data(),
-                        residual_.data(), out.data(), sum.data()};
-    int32_t status = 0;
-    const program::KernelCall call{operands, nullptr, &status};
-    const int64_t tasks = program::kernel_plan(step, level_).tasks;
-    auto* kernel = code->function<void(const program::KernelCall*, int64_t,
-                                       int64_t)>("kernel");
+    std::vector<void*> operands{lhs_.data(), packed(), bias_.data()};
+    if (residual_used_) operands.push_back(residual_.data());
+    operands.insert(operands.end(), {out.data(), sum.data()});
     // In two runs, as two threads would.
-    kernel(&call, 0, tasks / 2);
-    kernel(&call, tasks / 2, tasks);
+    run(operands.data(), 0, run.tasks() / 2);
+    run(operands.data(), run.tasks() / 2, run.tasks());
     for (int64_t b = 0; b < case_.batch; ++b)
       for (int64_t m = 0; m < case_.rows; ++m)
         for (int64_t n = 0; n < case_.columns; ++n)
@@ -113,12 +135,13 @@ class Product {
     step.rhs_batched = case_.batch > 1;
     const TileAccess whole{DType::f32, case_.rows * case_.columns,
                            case_.columns, 1};
-    step.extras = {{DType::f32, 0, 0, 1}, whole};
+    step.extras = {{DType::f32, 0, 0, 1}};
+    if (residual_used_) step.extras.push_back(whole);
     step.outputs = {whole, whole};
     ScalarBuilder body;
     const Scalar sum = body.input(0, DType::f32);
-    const Scalar total =
-        sum + body.input(1, DType::f32) + body.input(2, DType::f32);
+    Scalar total = sum + body.input(1, DType::f32);
+    if (residual_used_) total = total + body.input(2, DType::f32);
     step.epilogue = body.finish(
         {body.apply(Prim::maximum, total, body.constant(0, DType::f32)), sum});
     return step;
@@ -138,12 +161,14 @@ class Product {
     const size_t at = size_t((b * case_.rows + m) * case_.columns + n);
     const double bound = (size + 2) * (double(case_.depth) + 4) * 6e-8;
     ASSERT_NEAR(sum[at], want, bound) << b << " " << m << " " << n;
-    want = std::max(0.0, want + bias_[size_t(n)] + residual_[at]);
+    want += bias_[size_t(n)] + (residual_used_ ? residual_[at] : 0);
+    want = std::max(0.0, want);
     ASSERT_NEAR(out[at], want, bound) << b << " " << m << " " << n;
   }
 
   Case case_;
   CpuLevel level_;
+  bool residual_used_;
   int64_t lhs_row_;
   std::vector<float> lhs_, rhs_, bias_, residual_, packed_;
 };
@@ -171,11 +196,7 @@ std::vector<float> strict_sums(int64_t rows, CpuLevel level) {
   program::pack_panels({&source, 1}, kDepth, width, packed);
   std::vector<float> out(size_t(rows * kColumns));
   void* operands[] = {const_cast<float*>(lhs.data()), packed, out.data()};
-  int32_t status = 0;
-  const program::KernelCall call{operands, nullptr, &status};
-  compile_tiles(step, level)
-      ->function<void(const program::KernelCall*, int64_t, int64_t)>("kernel")(
-          &call, 0, program::kernel_plan(step, level).tasks);
+  CompiledTiles(step, level)(operands);
   return out;
 }
 
@@ -183,15 +204,29 @@ class Tiles : public ::testing::TestWithParam<CpuLevel> {};
 
 TEST_P(Tiles, MatchDoubleSums) {
   const Case cases[] = {
-      {1, 1, 1, 1},     {1, 1, 64, 16},    {1, 2, 65, 7},   {1, 3, 130, 33},
-      {1, 16, 192, 96}, {1, 7, 63, 5},     {1, 13, 17, 64}, {1, 200, 70, 40},
-      {1, 397, 9, 12},  {3, 5, 20, 11},    {2, 17, 64, 32}, {1, 4, 8, 0},
-      {1, 1, 300, 257}, {1, 1, 512, 64},  {1, 1, 449, 33}, {1, 128, 128, 48}, {1, 6, 16, 2},   {4, 1, 33, 18},
+      {1, 1, 1, 1},     {1, 1, 64, 16},  {1, 2, 65, 7},   {1, 3, 130, 33},
+      {1, 16, 192, 96}, {1, 7, 63, 5},   {1, 13, 17, 64}, {1, 200, 70, 40},
+      {1, 397, 9, 12},  {3, 5, 20, 11},  {2, 17, 64, 32}, {1, 4, 8, 0},
+      {1, 1, 300, 257}, {1, 1, 512, 64}, {1, 1, 449, 33}, {1, 128, 128, 48},
+      {1, 6, 16, 2},    {4, 1, 33, 18},  {1, 23, 24, 20}, {1, 9, 40, 3},
+      {1, 31, 48, 24},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(::testing::Message() << c.batch << " x " << c.rows << " x "
                                       << c.columns << " x " << c.depth);
     Product(c, GetParam()).expect_right();
+  }
+}
+
+// Without an operand that a result may replace, the last tile of a block may
+// compute rows of the one before again.
+TEST_P(Tiles, RowsComputedTwiceAreTheSame) {
+  for (int64_t rows : {95, 190, 196, 398, 784}) {
+    for (int64_t columns : {24, 64, 100}) {
+      SCOPED_TRACE(::testing::Message() << rows << " x " << columns);
+      const Case c{1, rows, columns, 18};
+      Product(c, GetParam(), /*residual=*/false).expect_right();
+    }
   }
 }
 
@@ -208,19 +243,14 @@ TEST_P(Tiles, KeepNanAndInfinityInTheirRows) {
   lhs[3 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();
   lhs[5 * 8 + 1] = std::numeric_limits<float>::infinity();
   const int64_t width = program::tile_shape(GetParam()).width();
-  std::vector<float> store(
-      size_t(program::packed_elements(8, 40, width)) + 16);
+  std::vector<float> store(size_t(program::packed_elements(8, 40, width)) + 16);
   float* packed = store.data();
   while (reinterpret_cast<uintptr_t>(packed) % 64) ++packed;
   const program::PackSource source{rhs.data(), 40, 1, 40};
   program::pack_panels({&source, 1}, 8, width, packed);
   std::vector<float> out(9 * 40);
   void* operands[] = {lhs.data(), packed, out.data()};
-  int32_t status = 0;
-  const program::KernelCall call{operands, nullptr, &status};
-  const auto code = compile_tiles(step, GetParam());
-  code->function<void(const program::KernelCall*, int64_t, int64_t)>("kernel")(
-      &call, 0, program::kernel_plan(step, GetParam()).tasks);
+  CompiledTiles(step, GetParam())(operands);
   for (int m = 0; m < 9; ++m)
     for (int n = 0; n < 40; ++n) {
       const float value = out[size_t(m * 40 + n)];
@@ -240,6 +270,30 @@ TEST_P(Tiles, StrictSumsDoNotDependOnTheNumberOfRows) {
     for (size_t i = 0; i < many.size(); ++i)
       ASSERT_EQ(many[i], one[i % one.size()]) << rows << " rows, " << i;
   }
+}
+
+// Sizes are no part of a kernel: products of equal epilogues and widths share
+// those of five and six rows.
+TEST_P(Tiles, ShareKernelsBetweenSizes) {
+  const auto keys = [](int64_t rows, int64_t columns, int64_t depth) {
+    TileStep step;
+    step.rows = rows;
+    step.columns = columns;
+    step.depth = step.lhs_row = depth;
+    step.outputs = {{DType::f32, 0, columns, 1}};
+    ScalarBuilder body;
+    step.epilogue = body.finish({body.input(0, DType::f32)});
+    std::set<std::string> found;
+    const program::TileRun run(step, GetParam());
+    for (const auto& kernel : run.kernels())
+      found.insert(program::tile_kernel_key(kernel));
+    return found;
+  };
+  const auto known = keys(49, 768, 768);
+  EXPECT_EQ(known.size(), 2u);
+  for (int64_t rows : {50, 64, 100, 128, 511, 3136})
+    for (const auto& key : keys(rows, 2304, 333))
+      EXPECT_TRUE(known.contains(key)) << rows << "\n" << key;
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Tiles, ::testing::ValuesIn(host_levels()),

@@ -1,0 +1,215 @@
+#include "src/program/tile_run.h"
+
+#include <algorithm>
+
+#include "src/program/kernel_plan.h"
+
+namespace fxjit::program {
+namespace {
+
+constexpr int kMaxDepthParts = 4;
+constexpr int kPanelGroup = 4;
+// Narrow tiles are this high: enough sums to hide the latency of one.
+constexpr int64_t kNarrowRows = 8;
+constexpr size_t kFewOperands = 16;
+// Of every height that is the most of some width.
+constexpr int64_t kWholeTiles = 24;
+// Rows may be computed twice where that is a small part, so that all tiles
+// have one height and need one kernel.
+constexpr int64_t kRowsPerRepeated = 32;
+// So many sums hide the latency of one.
+constexpr int64_t kEnoughSums = 8;
+
+// Whether rows may be computed again: not where a result may lie in the place
+// of an operand.
+bool is_repeatable(const TileStep& step) {
+  return std::all_of(step.extras.begin(), step.extras.end(),
+                     [](const TileAccess& access) { return access.row == 0; });
+}
+
+// Sums that fit the registers of a level beside a panel row and a broadcast.
+int64_t max_sums(CpuLevel level) { return level == CpuLevel::avx512 ? 24 : 12; }
+
+int64_t max_rows(const TileShape& tile, int64_t vectors, CpuLevel level) {
+  return kNarrowRows * vectors <= max_sums(level) ? kNarrowRows : tile.max_rows;
+}
+
+std::vector<TileAccess> without_sizes(std::vector<TileAccess> accesses) {
+  for (TileAccess& access : accesses) {
+    access.batch = 0;
+    access.row = access.row != 0;
+  }
+  return accesses;
+}
+
+std::string access_key(const std::vector<TileAccess>& accesses) {
+  std::string text;
+  for (const TileAccess& access : accesses)
+    text += " " + std::string(dtype_name(access.dtype)) + "," +
+            std::to_string(access.row) + "," + std::to_string(access.column);
+  return text + ";";
+}
+
+}  // namespace
+
+std::string tile_kernel_key(const TileKernel& kernel) {
+  std::string text = "tile";
+  for (int number : {kernel.rows, kernel.vectors, int{kernel.masked},
+                     kernel.panels, kernel.depth_parts, int{kernel.prefetches}})
+    text += " " + std::to_string(number);
+  return text + access_key(kernel.extras) + access_key(kernel.outputs) + "\n" +
+         kernel.epilogue.str();
+}
+
+TileRun::TileRun(const TileStep& step, CpuLevel level)
+    : step_(step),
+      level_(level),
+      tile_(tile_shape(level)),
+      panels_(panels(step, tile_)),
+      blocks_(row_blocks(step)),
+      repeatable_(is_repeatable(step)),
+      full_panels_(step.columns / tile_.width()),
+      panel_elements_(packed_depth(step.depth) * tile_.width()) {
+  if (step.rows == 0 || step.columns == 0 || step.batch == 0) return;
+  const int64_t rest = step.columns % tile_.width();
+  for (int64_t block = 0; block < blocks_; ++block) {
+    const int64_t rows = block_start(block + 1) - block_start(block);
+    if (full_panels_ > 0) cuts_[0].push_back(cut(rows, tile_.width()));
+    if (rest > 0) cuts_[1].push_back(cut(rows, rest));
+  }
+  if (step.rows != 1 || step.batch != 1) return;
+  if (full_panels_ >= kPanelGroup)
+    group_kernel_ = kernel(1, tile_.width(), kPanelGroup);
+}
+
+// Blocks begin at whole tiles of every height.
+int64_t TileRun::block_start(int64_t block) const {
+  if (block == blocks_) return step_.rows;
+  return block * step_.rows / blocks_ / kWholeTiles * kWholeTiles;
+}
+
+TileRun::Cut TileRun::cut(int64_t rows, int64_t columns) {
+  Cut cut;
+  const int64_t vectors = (columns + tile_.lanes - 1) / tile_.lanes;
+  const int64_t most = max_rows(tile_, vectors, level_);
+  const int64_t tiles = (rows + most - 1) / most;
+  const int64_t again = tiles * most - rows;
+  if (repeatable_ && again * kRowsPerRepeated <= rows) {
+    cut.again = again;
+    rows += again;
+  }
+  cut.height = rows / tiles;
+  cut.tall = rows % tiles;
+  cut.low = tiles - cut.tall;
+  if (cut.tall > 0) cut.tall_kernel = kernel(cut.height + 1, columns, 1);
+  if (cut.low > 0) cut.low_kernel = kernel(cut.height, columns, 1);
+  return cut;
+}
+
+// The number of the kernel, which is entered where it is new.
+size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
+  TileKernel wanted;
+  wanted.rows = static_cast<int>(rows);
+  wanted.vectors = static_cast<int>((columns + tile_.lanes - 1) / tile_.lanes);
+  wanted.masked = columns != tile_.width();
+  wanted.panels = panels;
+  wanted.depth_parts = depth_parts(rows * wanted.vectors * panels);
+  // A single tile leaves no time to fetch behind; then the hardware's own
+  // prefetching of one stream does better.
+  wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched;
+  wanted.extras = without_sizes(step_.extras);
+  wanted.outputs = without_sizes(step_.outputs);
+  wanted.epilogue = step_.epilogue;
+  const auto known = std::find(kernels_.begin(), kernels_.end(), wanted);
+  if (known != kernels_.end())
+    return static_cast<size_t>(known - kernels_.begin());
+  kernels_.push_back(std::move(wanted));
+  code_.push_back(nullptr);
+  return kernels_.size() - 1;
+}
+
+int TileRun::depth_parts(int64_t sums) const {
+  int parts = 1;
+  while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
+         parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
+         step_.depth % (parts * 2 * kTileDepthStep) == 0)
+    parts *= 2;
+  return parts;
+}
+
+// Tasks are numbered batch by batch, panel by panel, block by block, so that
+// neighbours share a panel and follow its memory.
+void TileRun::run(const KernelCall& call, int64_t begin, int64_t end) const {
+  if (group_kernel_)
+    for (; begin + kPanelGroup <= std::min(end, full_panels_);
+         begin += kPanelGroup)
+      run_tiles(call, {0, begin, 0}, *group_kernel_, 0, 1);
+  for (; begin < end; ++begin) run_panel(call, begin);
+}
+
+void TileRun::run_panel(const KernelCall& call, int64_t task) const {
+  const int64_t block = task % blocks_, rest = task / blocks_;
+  Place place{rest / panels_, rest % panels_, block_start(block)};
+  const Cut& cut =
+      cuts_[place.panel >= full_panels_][static_cast<size_t>(block)];
+  if (cut.tall > 0) run_tiles(call, place, cut.tall_kernel, 0, cut.tall);
+  place.row += cut.tall * (cut.height + 1);
+  const int64_t apart = cut.again > 0 ? 1 : 0;
+  if (cut.low > apart)
+    run_tiles(call, place, cut.low_kernel, cut.tall, cut.low - apart);
+  if (apart == 0) return;
+  place.row = block_start(block + 1) - cut.height;
+  run_tiles(call, place, cut.low_kernel, cut.low - 1, 1);
+}
+
+void TileRun::run_tiles(const KernelCall& call, const Place& place,
+                        size_t kernel, int64_t first_tile,
+                        int64_t tiles) const {
+  // Not cleared: single rows are done in a microsecond.
+  TileOperand few[kFewOperands];
+  std::vector<TileOperand> many;
+  TileOperand* operands = few;
+  const size_t count = step_.extras.size() + step_.outputs.size();
+  if (count > kFewOperands) {
+    many.resize(count);
+    operands = many.data();
+  }
+  place_operands(call, place, operands);
+  const int64_t matrix = step_.rhs_batched ? place.batch * panels_ : 0;
+  const TileCall run{static_cast<const float*>(call.operands[0]) +
+                         place.batch * step_.lhs_batch +
+                         place.row * step_.lhs_row,
+                     static_cast<const float*>(call.operands[1]) +
+                         (matrix + place.panel) * panel_elements_,
+                     operands,
+                     first_tile,
+                     tiles,
+                     step_.depth,
+                     step_.lhs_row,
+                     panel_elements_,
+                     (step_.columns - 1) % tile_.lanes + 1};
+  code_[kernel](&run);
+}
+
+void TileRun::place_operands(const KernelCall& call, const Place& place,
+                             TileOperand* operands) const {
+  size_t at = 0;
+  const auto add = [&](const TileAccess& access) {
+    const auto size = static_cast<int64_t>(dtype_size(access.dtype));
+    const int64_t column = access.column != 0 ? place.panel * tile_.width() : 0;
+    const int64_t elements =
+        place.batch * access.batch + place.row * access.row + column;
+    operands[at] = {
+        static_cast<std::byte*>(call.operands[2 + at]) + elements * size,
+        access.row * size};
+    ++at;
+  };
+  for (const TileAccess& access : step_.extras) add(access);
+  for (const TileAccess& access : step_.outputs) add(access);
+}
+
+void run_tile_step(const KernelCall* call, int64_t begin, int64_t end) {
+  static_cast<const TileRun*>(call->data)->run(*call, begin, end);
+}
+
+}  // namespace fxjit::program
