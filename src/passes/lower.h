@@ -3,6 +3,7 @@
 // the memory, and every matrix product becomes one `contract`.
 #pragma once
 
+#include "src/ops/conv_kernel.h"
 #include "src/passes/graph_builder.h"
 #include "src/passes/model_graph.h"
 
@@ -54,6 +55,10 @@ const ops::Op& conv_last_op();
 // others.
 Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
+// A convolution over lines whose windows are runs of memory, as a product;
+// `args` are input with its batch, weight, bias. None for others.
+Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
+                         const ValueList& args);
 // Group or instance norm of an f32 image with channels innermost; none for
 // other calls.
 Value lower_group_norm(GraphBuilder& builder, const ops::Op& op,

@@ -86,6 +86,8 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
                       const ValueList& args) {
   if (is_depthwise_line(params, val_of(args[1])))
     return depthwise_line(b, params, args);
+  if (const Value line = lower_line_windows(b, params, args); !line.is_none())
+    return line;
   return channels_to_front(b, is_pointwise(params, val_of(args[1]))
                                   ? pointwise(b, params, args)
                                   : conv_last(b, params, args));
