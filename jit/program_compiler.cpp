@@ -1,7 +1,12 @@
 #include "jit/program_compiler.h"
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
 #include <map>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <variant>
 
 #include "fxjit/error.h"
@@ -12,6 +17,7 @@
 #include "jit/emit/tile_kernel.h"
 #include "jit/emit/winograd.h"
 #include "jit/engine/compiler_llvm.h"
+#include "src/support/object_cache.h"
 
 namespace fxjit::jit {
 namespace {
@@ -23,11 +29,19 @@ using program::TileKernel;
 using program::TileRun;
 using program::TileStep;
 
-// A kernel to make, by the first step that needs it, and its symbol.
+// A kernel to make, by the first step that needs it. The symbol does not depend
+// on the program: others may ask for the same kernel.
 struct KernelRequest {
   std::variant<const StepBody*, const TileKernel*> what;
+  std::string key;
   std::string symbol;
 };
+
+std::string symbol_of(const char* kind, const std::string& key) {
+  constexpr size_t kDigits = 12;
+  return std::string("fxjit_") + kind + "_" +
+         support::make_cache_key(key).hex().substr(0, kDigits);
+}
 
 const char* kind_of(const StepBody& body) {
   struct Name {
@@ -86,10 +100,10 @@ class Requests {
   }
 
   const std::vector<KernelRequest>& list() const { return list_; }
-  const std::string& text() const { return text_; }
 
-  // The code of every step, its kernels linked.
-  std::vector<program::StepCode> resolve(const CompiledCode& code) const {
+  // The code of every step; `code` is that of list().
+  using Codes = std::vector<std::shared_ptr<const CompiledCode>>;
+  std::vector<program::StepCode> resolve(const Codes& code) const {
     std::vector<program::StepCode> steps;
     for (const StepNeeds& needs : steps_) {
       program::StepCode& step = steps.emplace_back();
@@ -126,24 +140,103 @@ class Requests {
   size_t enter(std::string key,
                std::variant<const StepBody*, const TileKernel*> what,
                const char* kind) {
-    auto [known, fresh] = known_.try_emplace(std::move(key), list_.size());
-    if (fresh) {
-      list_.push_back({what, std::string("fxjit_") + kind + "_" +
-                                 std::to_string(list_.size())});
-      text_ += known->first + "\n";
-    }
+    const auto [known, fresh] = known_.try_emplace(key, list_.size());
+    if (fresh)
+      list_.push_back({what, std::move(key), symbol_of(kind, known->first)});
     return known->second;
   }
 
   template <typename Fn>
-  Fn address(const CompiledCode& code, const StepNeeds& needs, size_t i) const {
-    return reinterpret_cast<Fn>(code.lookup(list_[needs.kernels[i]].symbol));
+  Fn address(const Codes& code, const StepNeeds& needs, size_t i) const {
+    const size_t at = needs.kernels[i];
+    return reinterpret_cast<Fn>(code[at]->lookup(list_[at].symbol));
   }
 
   std::map<std::string, size_t> known_;
   std::vector<KernelRequest> list_;
   std::vector<StepNeeds> steps_;
-  std::string text_;
+};
+
+// Each kernel from the cache, or compiled, by several threads.
+class Compilation {
+ public:
+  Compilation(const Requests& requests, CpuLevel level, CodeCache& cache)
+      : requests_(requests),
+        level_(level),
+        cache_(cache),
+        code_(requests.list().size()),
+        fresh_(code_.size()),
+        failures_(code_.size()) {}
+
+  ProgramCode run(int max_threads) {
+    const auto threads = std::min<size_t>(
+        static_cast<size_t>(std::max(max_threads, 1)), code_.size());
+    std::vector<std::jthread> helpers;
+    try {
+      for (size_t i = 1; i < threads; ++i)
+        helpers.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those here do it all.
+    }
+    work();
+    helpers.clear();
+    for (const std::exception_ptr& failure : failures_)
+      if (failure) std::rethrow_exception(failure);
+    return finish();
+  }
+
+ private:
+  void work() {
+    for (size_t i = next_++; i < code_.size(); i = next_++) {
+      try {
+        get(i);
+      } catch (...) {
+        failures_[i] = std::current_exception();
+      }
+    }
+  }
+
+  void get(size_t i) {
+    const KernelRequest& request = requests_.list()[i];
+    bool fresh = false;
+    code_[i] = cache_.get(
+        request.key,
+        [&] {
+          std::vector<IrModule> modules;
+          modules.push_back(emit_kernel(request, level_));
+          return modules;
+        },
+        SymbolTable(), 1, &fresh);
+    fresh_[i] = fresh;
+  }
+
+  ProgramCode finish() {
+    ProgramCode result;
+    result.kernels = requests_.resolve(code_);
+    size_t fresh = 0, from_disk = 0;
+    for (size_t i = 0; i < code_.size(); ++i) {
+      if (!fresh_[i]) continue;
+      const CompileTimings& timings = code_[i]->timings();
+      result.timings.emit_us += timings.emit_us;
+      result.timings.optimise_us += timings.optimise_us;
+      result.timings.codegen_us += timings.codegen_us;
+      result.timings.link_us += timings.link_us;
+      result.fresh_bytes += code_[i]->code_bytes();
+      ++fresh;
+      from_disk += code_[i]->origin() == CodeOrigin::disk;
+    }
+    result.from_disk = fresh > 0 && from_disk == fresh;
+    result.code = std::move(code_);
+    return result;
+  }
+
+  const Requests& requests_;
+  CpuLevel level_;
+  CodeCache& cache_;
+  Requests::Codes code_;
+  std::vector<char> fresh_;  // Not bool: written by several threads.
+  std::vector<std::exception_ptr> failures_;
+  std::atomic<size_t> next_ = 0;
 };
 
 }  // namespace
@@ -152,20 +245,7 @@ ProgramCode compile_program(const Program& program, const Compiler& compiler,
                             CodeCache& cache, int max_threads) {
   const CpuLevel level = compiler.options().cpu_level;
   const Requests requests(program, level);
-  ProgramCode result;
-  result.kernels.resize(program.steps.size());
-  if (requests.list().empty()) return result;
-  result.code = cache.get(
-      requests.text(),
-      [&] {
-        std::vector<IrModule> modules;
-        for (const KernelRequest& request : requests.list())
-          modules.push_back(emit_kernel(request, level));
-        return modules;
-      },
-      SymbolTable(), max_threads);
-  result.kernels = requests.resolve(*result.code);
-  return result;
+  return Compilation(requests, level, cache).run(max_threads);
 }
 
 }  // namespace fxjit::jit

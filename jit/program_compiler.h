@@ -1,6 +1,6 @@
-// From steps to kernels: each different kernel of a program becomes a function of
-// its own module, compiled or taken from the cache. The only entry to jit/ for
-// compile/; free of LLVM's headers.
+// From steps to kernels: each different kernel of a program becomes a function
+// of its own module, compiled or taken from the cache. The only entry to jit/
+// for compile/; free of LLVM's headers.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,13 @@
 namespace fxjit::jit {
 
 struct ProgramCode {
-  std::shared_ptr<const CompiledCode> code;  // Null without generated steps.
-  std::vector<program::StepCode> kernels;    // One per step.
+  std::vector<program::StepCode> kernels;                 // One per step.
+  std::vector<std::shared_ptr<const CompiledCode>> code;  // Keeps them alive.
+  // Of the code that was not in memory before: sums over threads, its bytes,
+  // and whether all of it came from disk.
+  CompileTimings timings;
+  size_t fresh_bytes = 0;
+  bool from_disk = false;
 };
 
 // Thread-safe. Throws InternalError when LLVM fails, RuntimeError when

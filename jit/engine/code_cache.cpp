@@ -23,7 +23,8 @@ CodeCache::CodeCache(const Compiler& compiler, support::ObjectCache* disk,
 std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
                                                    const Builder& build,
                                                    const SymbolTable& symbols,
-                                                   int max_threads) {
+                                                   int max_threads,
+                                                   bool* fresh) {
   const Key key = support::make_cache_key(compiler_.code_key() + "\n" +
                                           std::string(key_text));
   std::promise<Code> promise;
@@ -34,6 +35,7 @@ std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
     Code code = make(key, build, symbols, max_threads);
     publish(key, code);
     promise.set_value(code);
+    if (fresh) *fresh = true;
     return code;
   } catch (...) {
     forget(key);

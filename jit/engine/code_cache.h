@@ -1,6 +1,6 @@
 // Compiled code by key: in memory while it is used or fits, on disk between
-// processes, else compiled. Called by compile/ for each program; knows nothing
-// of programs but their key text.
+// processes, else compiled. Called for each kernel of a program; knows nothing
+// of kernels but their key text.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,16 @@ class CodeCache {
   CodeCache(const Compiler& compiler, support::ObjectCache* disk,
             uint64_t max_bytes);
 
-  // The code of `key_text`, which must tell apart all programs and symbols;
+  // The code of `key_text`, which must tell apart all kernels and symbols;
   // the compiler's code_key is added. `build` is called on a miss, from this
-  // thread, and its modules compiled by up to `max_threads`. Throws what
+  // thread, and its modules compiled by up to `max_threads`. Sets `fresh` when
+  // the code was not in memory and this call brought it there. Throws what
   // `build` and the compiler throw, to every thread that waits.
   std::shared_ptr<const CompiledCode> get(std::string_view key_text,
                                           const Builder& build,
                                           const SymbolTable& symbols,
-                                          int max_threads = 1);
+                                          int max_threads = 1,
+                                          bool* fresh = nullptr);
 
   CodeCacheStats stats() const;
 

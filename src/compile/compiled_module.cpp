@@ -266,19 +266,16 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   run.kernels = std::move(code.kernels);
   run.max_threads = threads_;
   run.pool = &support::ThreadPool::shared();
-  if (code.code) {
-    const jit::CompileTimings& t = code.code->timings();
-    parts.timings.emit_ms = t.emit_us / 1e3;
-    parts.timings.optimise_ms = t.optimise_us / 1e3;
-    parts.timings.codegen_ms = t.codegen_us / 1e3;
-    parts.timings.link_ms = t.link_us / 1e3;
-    parts.timings.from_disk_cache =
-        code.code->origin() == jit::CodeOrigin::disk;
-    parts.code_bytes = code.code->code_bytes();
-  }
+  const jit::CompileTimings& timings = code.timings;
+  parts.timings.emit_ms = timings.emit_us / 1e3;
+  parts.timings.optimise_ms = timings.optimise_us / 1e3;
+  parts.timings.codegen_ms = timings.codegen_us / 1e3;
+  parts.timings.link_ms = timings.link_us / 1e3;
+  parts.timings.from_disk_cache = code.from_disk;
+  parts.code_bytes = code.fresh_bytes;
   run.keep_alive = std::make_shared<
       std::pair<decltype(code.code), decltype(packed.blocks)>>(
-      code.code, std::move(packed.blocks));
+      std::move(code.code), std::move(packed.blocks));
   run.program = std::move(program);
   parts.executable =
       std::make_unique<program::Executable>(std::move(run));

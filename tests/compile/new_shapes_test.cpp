@@ -89,7 +89,7 @@ TEST(NewShapes, NumbersArePartOfThem) {
 TEST(NewShapes, KeptProgramsAreBounded) {
   const auto gm = model();
   CompileOptions options = quick();
-  options.memory_cap = 200 << 10;
+  options.memory_cap = 60 << 10;
   compile(*gm, options);
   int most = 0;
   for (int64_t rows = 1; rows <= 24; ++rows) {
