@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/passes/grouping.h"
+#include "src/program/long_rows.h"
 #include "src/program/loop_dims.h"
 #include "src/program/plan_builder.h"
 #include "src/program/region_body.h"
@@ -109,6 +110,7 @@ void add_copy(PlanBuilder& builder, const RegionCall& call, LoopDims dims,
   ScalarBuilder body;
   Scalar value = body.input(0, compute_type(from.dtype));
   step.body = body.finish({body.cast(value, compute_type(to.dtype))});
+  cut_long_rows(step);
   builder.add_step(std::move(step), {source, target}, call);
 }
 
@@ -206,6 +208,7 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   step.outer = outer.sizes;
   set_outer(outer, operands.accesses);
   split_accesses(operands, body.slots().size(), step.inputs, step.outputs);
+  cut_long_rows(step);
   builder.add_step(std::move(step), std::move(operands.refs), call);
   return true;
 }
