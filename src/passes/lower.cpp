@@ -9,8 +9,13 @@ namespace {
 // Some lowered calls leave their result in memory in another order than the op
 // does (attention, merged linears). Restores it for those who look.
 Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
-  if (!wanted.is_contiguous() || val_of(value).is_contiguous()) return value;
-  return b.call(materialize_op(), {value});
+  const Tensor val = val_of(value);
+  if (!wanted.is_contiguous() || val.strides() == wanted.strides())
+    return value;
+  if (!val.is_contiguous()) return b.call(materialize_op(), {value});
+  // Only the strides of dims of size 1, which mean nothing, are others.
+  return b.call(as_strided_op(),
+                {value, wanted.sizes(), wanted.strides(), val.offset()});
 }
 
 void order_results(GraphBuilder& b, const fx::Node& output, Value& result) {

@@ -52,6 +52,14 @@ TEST(LowerPool, AdaptivePoolingIsComposed) {
         Not(Contains("kernel: pool_last")));
 }
 
+// Results have the captured strides, those of single places included.
+TEST(LowerPool, OnePlaceIsLeft) {
+  fused([](Value y) { return F::adaptive_avg_pool2d(y, Value(1)); });
+  fused([](Value y) { return F::max_pool2d(y, Value(8)); });
+  fused([](Value y) { return mean(y, Value(Dims{2, 3}), true); },
+        random_tensor({1, 6, 9, 8}));
+}
+
 TEST(LowerPool, PlanesStayPlanes) {
   const Passed passed =
       run_passes([](Value x) { return F::max_pool2d(x, Value(2)); }, {kInput});
