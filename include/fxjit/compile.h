@@ -40,6 +40,13 @@ struct CompileOptions {
   // for f32 (docs/decisions.md).
   enum class Contraction { automatic, generated, onednn };
   Contraction contraction = Contraction::automatic;
+  // How f32 convolutions are computed. `automatic` transforms 3x3 windows of
+  // stride 1 where that takes less time (Winograd's F(2x2) and F(4x4)): two to
+  // three times as fast, but it rounds up to twice as much, one NaN or infinity
+  // reaches all results of its tile of 4 x 4 pixels, and infinities may become
+  // NaN. `direct`, and strict_sums, leave that out.
+  enum class Convolution { automatic, direct };
+  Convolution convolution = Convolution::automatic;
   // Bytes of compiled programs (code and working memory) kept per module; the
   // least recently used beyond it are dropped. Weights do not count.
   size_t memory_cap = size_t{256} << 20;

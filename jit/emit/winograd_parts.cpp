@@ -11,31 +11,10 @@ using program::TileAccess;
 using program::WinogradShape;
 using program::WinogradStep;
 
-// What the bodies of all parts emit with.
-struct Part {
-  VectorBuilder& b;
-  const WinogradStep& step;
-  const WinogradShape& shape;
-
-  int alignment() const { return b.lanes() * 4; }
-  Value* load(Value* base, int64_t elements) const {
-    return b.load_raw(b.vec(b.f32()), b.offset(base, b.f32(), elements),
-                      alignment());
-  }
-  void store(Value* value, Value* base, int64_t elements) const {
-    b.store_raw(value, b.offset(base, b.f32(), elements), alignment());
-  }
-  Value* times(Value* index, int64_t factor) const {
-    return b.ir().CreateMul(index, b.i64(factor));
-  }
-};
-
-// ---- Input.
-
 // One vector of channels, `offset` bytes from the pixels' first. Groups of rows
 // load the input again rather than keep more than the registers hold; stores
 // between them keep LLVM from joining them.
-void emit_input_block(const Part& part, Value* offset, Value* out) {
+void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
   VectorBuilder& b = part.b;
   const auto points = static_cast<int>(part.shape.points);
   const auto pixel = [&](int row, int column) {
@@ -62,7 +41,7 @@ void emit_input_block(const Part& part, Value* offset, Value* out) {
   }
 }
 
-void emit_input(const Part& part) {
+void emit_input(const WinogradPart& part) {
   VectorBuilder& b = part.b;
   // The last block may overlap the one before.
   const int64_t last = part.step.channels - b.lanes();
@@ -78,85 +57,9 @@ void emit_input(const Part& part) {
   b.ret();
 }
 
-// ---- Sums.
-
-// Steps of a block's channels that are emitted side by side.
-constexpr int64_t kChannelStep = 4;
-
-class Sums {
- public:
-  explicit Sums(const Part& part) : part_(part), tiles_(part.shape.group) {}
-
-  void emit() {
-    VectorBuilder& b = part_.b;
-    const int64_t whole = part_.step.channels / b.lanes();
-    const int64_t rest = part_.step.channels % b.lanes();
-    Values sums(static_cast<size_t>(tiles_ * vectors()), b.splat_f32(0));
-    sums =
-        b.loop(b.i64(0), b.i64(whole), b.i64(1), sums,
-               [&](Value* block, const Values& carried) {
-                 return block_sums(block, 0, b.lanes(), kChannelStep, carried);
-               });
-    if (rest)  // The last channels of a block that overlaps.
-      sums = block_sums(b.i64(whole), b.lanes() - rest, b.lanes(), 1, sums);
-    for (int64_t t = 0; t < tiles_; ++t)
-      for (int64_t v = 0; v < vectors(); ++v)
-        part_.store(sums[static_cast<size_t>(t * vectors() + v)], b.arg(2),
-                    t * part_.shape.sums_floats() + v * b.lanes());
-    b.ret();
-  }
-
- private:
-  int64_t vectors() const { return part_.shape.panels.vectors; }
-
-  // Channels [first, last) of a block.
-  Values block_sums(Value* block, int64_t first, int64_t last, int64_t step,
-                    const Values& sums) {
-    VectorBuilder& b = part_.b;
-    const int64_t width = part_.shape.panels.width();
-    Value* inputs =
-        b.offset(b.arg(0), b.f32(),
-                 part_.times(block, part_.shape.channel_block_floats()));
-    Value* weights =
-        b.offset(b.arg(1), b.f32(), part_.times(block, b.lanes() * width));
-    weights = b.offset(weights, b.f32(), -first * width);
-    return b.loop(b.i64(first), b.i64(last), b.i64(step), sums,
-                  [&](Value* k, const Values& carried) {
-                    Values next = carried;
-                    Value* column = b.offset(inputs, b.f32(), k);
-                    Value* row =
-                        b.offset(weights, b.f32(), part_.times(k, width));
-                    for (int64_t i = 0; i < step; ++i)
-                      accumulate(next, column, row, i);
-                    return next;
-                  });
-  }
-
-  void accumulate(Values& sums, Value* column, Value* row, int64_t i) {
-    VectorBuilder& b = part_.b;
-    Values weights;
-    for (int64_t v = 0; v < vectors(); ++v)
-      weights.push_back(part_.load(row, (i * vectors() + v) * b.lanes()));
-    for (int64_t t = 0; t < tiles_; ++t) {
-      Value* x = b.load_broadcast(
-          DType::f32,
-          b.offset(column, b.f32(), t * part_.shape.tile_floats() + i));
-      for (int64_t v = 0; v < vectors(); ++v) {
-        Value*& sum = sums[static_cast<size_t>(t * vectors() + v)];
-        sum = b.fma(x, weights[static_cast<size_t>(v)], sum);
-      }
-    }
-  }
-
-  const Part& part_;
-  int64_t tiles_;
-};
-
-// ---- Output.
-
 class Output {
  public:
-  Output(const Part& part, int64_t features)
+  Output(const WinogradPart& part, int64_t features)
       : part_(part), features_(features) {}
 
   void emit() {
@@ -232,7 +135,7 @@ class Output {
     emit_tile_epilogue(b, epilogue, part_.load(kept, 0), mask);
   }
 
-  const Part& part_;
+  const WinogradPart& part_;
   int64_t features_;
   Value* kept_ = nullptr;
 };
@@ -263,14 +166,6 @@ llvm::Function* make_winograd_input(VectorBuilder& b, const WinogradStep& step,
   });
 }
 
-llvm::Function* make_winograd_sums(VectorBuilder& b, const WinogradStep& step,
-                                   const WinogradShape& shape) {
-  return make_winograd_part(b, "sums", 3, 0, [&](VectorBuilder& inner) {
-    const Part part{inner, step, shape};
-    Sums(part).emit();
-  });
-}
-
 llvm::Function* make_winograd_output(VectorBuilder& b, const WinogradStep& step,
                                      const WinogradShape& shape,
                                      int64_t features) {
@@ -278,7 +173,7 @@ llvm::Function* make_winograd_output(VectorBuilder& b, const WinogradStep& step,
       static_cast<int>(1 + step.extras.size() + step.outputs.size());
   return make_winograd_part(b, "output", pointers, 2,
                             [&](VectorBuilder& inner) {
-                              const Part part{inner, step, shape};
+                              const WinogradPart part{inner, step, shape};
                               Output(part, features).emit();
                             });
 }

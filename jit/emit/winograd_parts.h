@@ -8,6 +8,25 @@
 
 namespace fxjit::jit {
 
+// What the bodies of all parts emit with.
+struct WinogradPart {
+  VectorBuilder& b;
+  const program::WinogradStep& step;
+  const program::WinogradShape& shape;
+
+  int alignment() const { return b.lanes() * 4; }
+  Value* load(Value* base, int64_t elements) const {
+    return b.load_raw(b.vec(b.f32()), b.offset(base, b.f32(), elements),
+                      alignment());
+  }
+  void store(Value* value, Value* base, int64_t elements) const {
+    b.store_raw(value, b.offset(base, b.f32(), elements), alignment());
+  }
+  Value* times(Value* index, int64_t factor) const {
+    return b.ir().CreateMul(index, b.i64(factor));
+  }
+};
+
 // A new private function of `b`'s module with `pointers` pointers and then
 // `integers` i64; its body is made by `emit`.
 llvm::Function* make_winograd_part(

@@ -285,6 +285,9 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   passes::PipelineOptions options;
   options.disabled = options_.disabled_passes;
   options.has_kernel = kernels::has_kernel;
+  options.direct_convolutions =
+      options_.strict_sums ||
+      options_.convolution == CompileOptions::Convolution::direct;
   const Environment& env = environment();
   options.disabled.insert(options.disabled.end(), env.disabled.begin(),
                           env.disabled.end());

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "src/program/packing.h"
+#include "src/program/winograd.h"
 
 namespace fxjit {
 namespace {
@@ -14,11 +15,22 @@ using program::PackedWeight;
 // mapped memory only for tidiness, it cannot fault.
 constexpr size_t kAlignFloats = 16;
 
-size_t padded_elements(const PackedWeight& weight, int64_t width) {
-  const size_t matrices = weight.batched ? weight.pieces.size() : 1;
-  const auto elements =
-      matrices * static_cast<size_t>(program::packed_elements(
-                     weight.depth, weight.columns, width));
+int64_t elements_of(const PackedWeight& weight, CpuLevel level) {
+  if (weight.winograd_tile) {
+    const Tensor& filter = weight.pieces.front().tensor;
+    return program::winograd_elements(
+        program::winograd_panels(filter.size(0), weight.winograd_tile, level),
+        filter.size(1));
+  }
+  const auto matrices =
+      static_cast<int64_t>(weight.batched ? weight.pieces.size() : 1);
+  return matrices *
+         program::packed_elements(weight.depth, weight.columns,
+                                  program::tile_shape(level).width());
+}
+
+size_t padded_elements(const PackedWeight& weight, CpuLevel level) {
+  const auto elements = static_cast<size_t>(elements_of(weight, level));
   return (elements + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
 }
 
@@ -27,7 +39,19 @@ program::PackSource source_of(const Tensor& t) {
           t.sizes()[1]};
 }
 
-void pack(const PackedWeight& weight, int64_t width, float* out) {
+void pack_filter(const PackedWeight& weight, CpuLevel level, float* out) {
+  const Tensor& filter = weight.pieces.front().tensor;
+  const Dims& strides = filter.strides();
+  program::pack_winograd({static_cast<const float*>(filter.data()),
+                          filter.size(0),
+                          filter.size(1),
+                          {strides[0], strides[1], strides[2], strides[3]}},
+                         weight.winograd_tile, level, out);
+}
+
+void pack(const PackedWeight& weight, CpuLevel level, float* out) {
+  if (weight.winograd_tile) return pack_filter(weight, level, out);
+  const int64_t width = program::tile_shape(level).width();
   std::vector<Tensor> kept;  // Half types are packed as f32.
   std::vector<program::PackSource> sources;
   const int64_t matrix =
@@ -92,12 +116,11 @@ WeightStore::Packed WeightStore::get(const std::vector<PackedWeight>& weights,
 // All in one block, in order.
 void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
                        support::ThreadPool& pool, int threads, Packed& packed) {
-  const int64_t width = program::tile_shape(level_).width();
   std::vector<size_t> offsets;
   size_t elements = 0;
   for (const PackedWeight* weight : fresh) {
     offsets.push_back(elements);
-    elements += padded_elements(*weight, width);
+    elements += padded_elements(*weight, level_);
   }
   const auto block = std::make_shared<support::AlignedBlock>(
       support::AlignedBlock::in_huge_pages(elements * sizeof(float)));
@@ -107,7 +130,7 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
       [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i) {
           const auto at = static_cast<size_t>(i);
-          fxjit::pack(*fresh[at], width, base + offsets[at]);
+          fxjit::pack(*fresh[at], level_, base + offsets[at]);
           release_pages(*fresh[at]);
         }
       },

@@ -264,7 +264,8 @@ bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!options_.fold_constants || !val.is_tensor()) return false;
   // Ops of lowered graphs have no eager kernels.
-  if (&op == &contract_op() || &op == &attention_op() ||
+  if (&op == &contract_op() || &op == &winograd_op() ||
+      &op == &attention_op() ||
       &op == &written_attention_op())
     return false;
   bool constant_args = true;

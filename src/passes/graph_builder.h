@@ -29,6 +29,9 @@ class GraphBuilder {
     // Asked for products by constants and convolutions of half types; those
     // without one are computed in f32. Null: all are.
     HasKernel has_kernel = nullptr;
+    // Convolutions are sums of products of their own numbers, never of
+    // transforms.
+    bool direct_convolutions = false;
     bool fold_constants = true;
     bool merge_equal = true;
     // Memory that may change between calls; calls on it are refused.

@@ -62,7 +62,7 @@ class Grouper {
       case Lowering::gather:
         return place_gather(node);
       case Lowering::contraction:
-        if (node->called_op() == &contract_op())
+        if (is_contraction(*node))
           note_sources(start(node, Region::Kind::contraction), *node);
         else
           start(node, Region::Kind::kernel);
@@ -211,7 +211,7 @@ class Grouper {
                      const fx::Node& node) {
     const int batch = contraction_batch_dims(*contraction.nodes.front());
     const auto fits = [&](const fx::Node& member) {
-      if (member.called_op() == &contract_op()) return true;
+      if (is_contraction(member)) return true;
       const DType dtype = member.val_tensor().dtype();
       if (dtype != DType::boolean && compute_dtype(dtype) != DType::f32)
         return false;

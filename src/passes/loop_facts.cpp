@@ -3,9 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/passes/lower.h"
+
 namespace fxjit::passes {
 
+bool is_contraction(const fx::Node& node) {
+  return node.called_op() == &contract_op() ||
+         node.called_op() == &winograd_op();
+}
+
 int contraction_batch_dims(const fx::Node& contract) {
+  if (contract.called_op() == &winograd_op()) return 1;
   const ValueList& weights = contract.arg(1).as_sequence();
   return weights[0].as_node()->val_tensor().dim() - 2;
 }

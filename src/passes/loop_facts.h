@@ -8,7 +8,10 @@
 
 namespace fxjit::passes {
 
-// Batch dims of a contraction: leading dims that its weight has too.
+// Whether a node is computed by tiles, with elementwise work on its sums.
+bool is_contraction(const fx::Node& node);
+// Batch dims of a contraction: leading dims that its weight has too; images of
+// a convolution.
 int contraction_batch_dims(const fx::Node& contract);
 
 // Dims [first, last) step uniformly: element i of the flattened dims is at

@@ -74,9 +74,10 @@ Value call(GraphBuilder& builder, std::string_view op, const ValueList& args) {
   return builder.call(row, ops::bind(row, args, {}));
 }
 
-ModelGraph lower(const ModelGraph& model, HasKernel has_kernel) {
+ModelGraph lower(const ModelGraph& model, const LowerOptions& how) {
   GraphBuilder::Options options;
-  options.has_kernel = std::move(has_kernel);
+  options.has_kernel = how.has_kernel;
+  options.direct_convolutions = how.direct_convolutions;
   options.lower = true;
   return rebuild(model, options,
                  [](GraphBuilder& b, const fx::Node& node, ValueList& args) {

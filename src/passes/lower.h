@@ -9,8 +9,12 @@
 
 namespace fxjit::passes {
 
-// See GraphBuilder::Options::has_kernel.
-ModelGraph lower(const ModelGraph& model, HasKernel has_kernel = nullptr);
+struct LowerOptions {
+  HasKernel has_kernel = nullptr;    // See GraphBuilder::Options.
+  bool direct_convolutions = false;  // Likewise.
+};
+
+ModelGraph lower(const ModelGraph& model, const LowerOptions& options = {});
 
 // (input, weights): input [..., M, K] times the weights [K, N_i] side by side,
 // f32, constants also of a half type; one weight may instead be [batch..., K,
@@ -63,6 +67,14 @@ Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
 // other calls.
 Value lower_group_norm(GraphBuilder& builder, const ops::Op& op,
                        const ValueList& args);
+// (input, weight, pad_before, pad_after, tile): a 3x3 convolution of stride 1 by
+// Winograd's minimal filtering (see program/winograd.h): input [N, H, W, C] with
+// C contiguous, a constant weight [O, C, 3, 3], result a contiguous
+// [N, OH, OW, O], f32.
+const ops::Op& winograd_op();
+// The same of [N, C, H, W] where that is less work; none elsewhere.
+Value lower_winograd(GraphBuilder& builder, const ops::ConvParams& params,
+                     const Value& input, const Value& weight);
 // The lowered form of index_select along inner dims, of index with one tensor
 // and of flip; none for other calls.
 Value lower_gather(GraphBuilder& builder, const ops::Op& op,

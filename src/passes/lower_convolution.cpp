@@ -88,6 +88,11 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
     return depthwise_line(b, params, args);
   if (const Value line = lower_line_windows(b, params, args); !line.is_none())
     return line;
+  if (Value sums = lower_winograd(b, params, args[0], args[1]);
+      !sums.is_none()) {
+    if (!args[2].is_none()) sums = call(b, "add", {sums, args[2]});
+    return channels_to_front(b, sums);
+  }
   return channels_to_front(b, is_pointwise(params, val_of(args[1]))
                                   ? pointwise(b, params, args)
                                   : conv_last(b, params, args));

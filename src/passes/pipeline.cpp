@@ -45,7 +45,9 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
       pipeline.done(pattern.name, model);
-  model = lower(model, options.has_kernel);
+  model = lower(model, {options.has_kernel,
+                        options.direct_convolutions ||
+                            !pipeline.enabled("winograd")});
   pipeline.done("lower", model);
   if (pipeline.enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
     pipeline.done("fuse_conv_work", model);
@@ -61,6 +63,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
 std::vector<std::string> optional_passes() {
   std::vector<std::string> names;
   for (const Pattern& pattern : patterns()) names.push_back(pattern.name);
+  names.push_back("winograd");
   names.push_back("fuse_conv_work");
   names.push_back("fuse");
   names.push_back("fuse_epilogues");

@@ -19,6 +19,7 @@ struct PipelineOptions {
   std::vector<std::string> disabled;
   // See GraphBuilder::Options::has_kernel.
   HasKernel has_kernel = nullptr;
+  bool direct_convolutions = false;  // Likewise.
   // Called after each pass that changed something; may be empty.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
 };

@@ -65,6 +65,18 @@ OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
     weight.depth = piece.size(0);
     weight.columns = batched ? piece.size(1) : weight.columns + piece.size(1);
   }
+  return place_packed(std::move(weight));
+}
+
+OperandRef PlanBuilder::pack_winograd(const Tensor& weight, int64_t tile) {
+  PackedWeight packed;
+  packed.key = "winograd " + std::to_string(tile) + " " + piece_key(weight);
+  packed.pieces.push_back({weight});
+  packed.winograd_tile = tile;
+  return place_packed(std::move(packed));
+}
+
+OperandRef PlanBuilder::place_packed(PackedWeight weight) {
   auto [entry, fresh] = packed_.try_emplace(weight.key, -1);
   if (fresh) {
     Buffer buffer;

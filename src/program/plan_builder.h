@@ -48,10 +48,14 @@ class PlanBuilder {
   Placed place_constant(const Tensor& tensor);
   // The operand of a packed weight made of `pieces`; see PackedWeight::batched.
   OperandRef pack(const std::vector<Tensor>& pieces, bool batched = false);
+  // The same of a convolution's weight, see PackedWeight::winograd_tile.
+  OperandRef pack_winograd(const Tensor& weight, int64_t tile);
   void add_step(StepBody body, std::vector<OperandRef> operands,
                 const RegionCall& call);
 
  private:
+  OperandRef place_packed(PackedWeight weight);
+
   const PlanOptions& options_;
   Program program_;
   std::unordered_map<const void*, int32_t> constants_;
@@ -63,6 +67,8 @@ class PlanBuilder {
 bool plan_rows(PlanBuilder& builder, const RegionCall& call);
 bool plan_columns(PlanBuilder& builder, const RegionCall& call);
 void plan_contraction(PlanBuilder& builder, const RegionCall& call);
+// The convolution of a contraction region, if it has one.
+bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
 void plan_kernel(PlanBuilder& builder, const RegionCall& call);

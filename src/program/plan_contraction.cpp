@@ -3,37 +3,17 @@
 #include "src/passes/lower.h"
 #include "src/program/pack_kernel.h"
 #include "src/program/plan_builder.h"
-#include "src/program/region_body.h"
+#include "src/program/tile_operands.h"
 
 namespace fxjit::program {
 namespace {
 
-using passes::broadcast_strides;
 using passes::uniform_stride;
-
-const fx::Node& find_call(const RegionCall& call, const ops::Op& op) {
-  for (const fx::Node* node : call.region.graph->nodes())
-    if (node->called_op() == &op) return *node;
-  throw InternalError("a region lacks its " + std::string(op.name()));
-}
 
 int64_t product(const Dims& sizes, int first, int last) {
   int64_t result = 1;
   for (int d = first; d < last; ++d) result *= sizes[d];
   return result;
-}
-
-TileAccess tile_access(const Tensor& val, const Dims& domain, int batch) {
-  const int last = domain.size() - 1;
-  const Dims strides = broadcast_strides(val, domain);
-  TileAccess access;
-  access.dtype = val.dtype();
-  access.batch = uniform_stride(domain, strides, 0, batch);
-  access.row = uniform_stride(domain, strides, batch, last);
-  access.column = strides[last];
-  FXJIT_CHECK(access.batch >= 0 && access.row >= 0 && access.column <= 1,
-              "a tile can address " + val.describe());
-  return access;
 }
 
 bool all_constant(const RegionCall& call, const ValueList& weights) {
@@ -109,19 +89,10 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(
         pack_at_run_time(builder, call, call.inputs.at(weights[0].as_node())));
   }
-  RegionBody body(call);
-  body.bind_sum(node);
-  body.build([](const fx::Node&) { return false; });
-  for (size_t i = 1; i < body.slots().size(); ++i) {
-    const Placed& extra = call.inputs.at(body.slots()[i].source);
-    step.extras.push_back(tile_access(extra.val, domain, batch));
-    refs.push_back(extra.ref());
-  }
-  for (const Placed& result : call.results) {
-    step.outputs.push_back(tile_access(result.val, domain, batch));
-    refs.push_back(result.ref());
-  }
-  step.epilogue = body.finish();
+  TileOperands operands = bind_epilogue(call, node, batch, refs);
+  step.extras = std::move(operands.extras);
+  step.outputs = std::move(operands.outputs);
+  step.epilogue = std::move(operands.epilogue);
   if (builder.options().products)
     if (auto kernel = builder.options().products(step))
       return builder.add_step(ExternStep{std::move(kernel)}, std::move(refs),

@@ -128,7 +128,8 @@ class Planner {
         if (!plan_columns(builder_, call)) plan_eager(builder_, call);
         return;
       case Region::Kind::contraction:
-        return plan_contraction(builder_, call);
+        if (!plan_winograd(builder_, call)) plan_contraction(builder_, call);
+        return;
       case Region::Kind::attention:
         return plan_attention(builder_, call);
       case Region::Kind::copies:

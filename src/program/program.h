@@ -50,7 +50,7 @@ struct TensorSpec {
 // Columns of a packed weight that come from one constant, as seen in
 // PackSource; `data` is resolved when packing.
 struct PackPiece {
-  Tensor tensor;  // 2-d [K, N] view of a parameter, any strides.
+  Tensor tensor;  // View of a parameter, any strides; [K, N] in a product.
 };
 
 // A weight to pack, identified by its pieces (tensor identity and view).
@@ -60,6 +60,9 @@ struct PackedWeight {
   // Each piece is a matrix of its own, packed behind the last one; else they
   // stand side by side in one.
   bool batched = false;
+  // Not 0: the one piece is a [features, channels, 3, 3], transformed for tiles
+  // of this size (see program/winograd.h); depth and columns say nothing.
+  int64_t winograd_tile = 0;
   int64_t depth = 0;
   int64_t columns = 0;
 };

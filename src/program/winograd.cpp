@@ -50,22 +50,42 @@ WeightTransform weight_transform(int64_t tile) {
   return transform;
 }
 
-// All frequencies of one window, `step` floats apart.
-void transform_window(const WeightTransform& transform, const float* window,
-                      int64_t row_stride, int64_t column_stride, int64_t step,
-                      float* out) {
-  for (int64_t i = 0; i < transform.points; ++i) {
-    double row[3] = {};
-    for (int x = 0; x < 3; ++x)
-      for (int y = 0; y < 3; ++y)
-        row[x] += transform.factors[i][y] *
-                  double{window[y * row_stride + x * column_stride]};
-    for (int64_t j = 0; j < transform.points; ++j) {
-      double sum = 0;
-      for (int x = 0; x < 3; ++x) sum += row[x] * transform.factors[j][x];
-      out[(i * transform.points + j) * step] = static_cast<float>(sum);
+constexpr int64_t kLanes = 4;  // Windows transformed side by side.
+using Lanes = std::array<double, kLanes>;
+
+// a += factor * b
+void add_scaled(Lanes& a, double factor, const Lanes& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] += factor * b[i];
+}
+
+// All frequencies of the windows of `count` features from `first` and one
+// channel, `step` floats apart.
+void transform_windows(const WeightTransform& transform,
+                       const WinogradWeight& weight, int64_t first,
+                       int64_t channel, int64_t count, int64_t step,
+                       float* out) {
+  const float* window =
+      weight.data + first * weight.strides[0] + channel * weight.strides[1];
+  Lanes rows[kMaxPoints][3] = {};
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 3; ++x) {
+      Lanes loaded{};
+      for (int64_t i = 0; i < count; ++i)
+        loaded[static_cast<size_t>(i)] =
+            window[i * weight.strides[0] + y * weight.strides[2] +
+                   x * weight.strides[3]];
+      for (int64_t i = 0; i < transform.points; ++i)
+        add_scaled(rows[i][x], transform.factors[i][y], loaded);
     }
-  }
+  for (int64_t i = 0; i < transform.points; ++i)
+    for (int64_t j = 0; j < transform.points; ++j) {
+      Lanes sums{};
+      for (int x = 0; x < 3; ++x)
+        add_scaled(sums, transform.factors[j][x], rows[i][x]);
+      float* at = out + (i * transform.points + j) * step;
+      for (size_t l = 0; l < sums.size(); ++l)
+        at[l] = static_cast<float>(sums[l]);
+    }
 }
 
 // Most tiles whose sums fit the registers beside a row of weights and an input.
@@ -117,23 +137,28 @@ int64_t winograd_elements(const WinogradPanels& panels, int64_t channels) {
   return panels.panels * panels.width() * panels.frequencies * channels;
 }
 
+// Channel by channel through a buffer: frequencies lie so far apart, often by a
+// power of two, that single floats would fall out of the cache between writes.
 void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
                    float* out) {
   const WeightTransform transform = weight_transform(tile);
   const WinogradPanels panels = winograd_panels(weight.features, tile, level);
   const int64_t width = panels.width();
-  const int64_t frequency = weight.channels * width;
-  if (weight.features % width)
-    std::fill_n(out + (panels.panels - 1) * panels.frequencies * frequency,
-                panels.frequencies * frequency, 0.0f);
-  for (int64_t o = 0; o < weight.features; ++o) {
-    float* panel = out + o / width * panels.frequencies * frequency + o % width;
-    for (int64_t c = 0; c < weight.channels; ++c)
-      transform_window(
-          transform,
-          weight.data + o * weight.strides[0] + c * weight.strides[1],
-          weight.strides[2], weight.strides[3], frequency, panel + c * width);
-  }
+  std::vector<float> row(static_cast<size_t>(panels.frequencies * width));
+  for (int64_t p = 0; p < panels.panels; ++p)
+    for (int64_t c = 0; c < weight.channels; ++c) {
+      for (int64_t lane = 0; lane < width; lane += kLanes) {
+        const int64_t first = p * width + lane;
+        const int64_t count =
+            std::clamp<int64_t>(weight.features - first, 0, kLanes);
+        transform_windows(transform, weight, count ? first : 0, c, count, width,
+                          row.data() + lane);
+      }
+      for (int64_t f = 0; f < panels.frequencies; ++f)
+        std::copy_n(
+            row.data() + f * width, width,
+            out + ((p * panels.frequencies + f) * weight.channels + c) * width);
+    }
 }
 
 WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {

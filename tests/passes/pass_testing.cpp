@@ -114,6 +114,15 @@ Value merged_linear(const ValueList& args) {
   return call("cat", {Value::list(parts), -1});
 }
 
+Value winograd(const ValueList& args) {
+  const Dims before = args[2].as_dims(), after = args[3].as_dims();
+  const Value planes = call("permute", {args[0], Dims{0, 3, 1, 2}});
+  const Value padded = call(
+      "constant_pad_nd",
+      {planes, Dims{before[1], after[1], before[0], after[0]}, 0.0});
+  return call("permute", {call("conv2d", {padded, args[1]}), Dims{0, 2, 3, 1}});
+}
+
 Value masked(const Value& scores, const Value& mask, const Value& kind,
              const Value& number) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -200,6 +209,8 @@ class Evaluator {
       return args[0].at(static_cast<size_t>(args[1].as_int()));
     if (&op == &passes::contract_op())
       return arranged(contract(args), node.val());
+    if (&op == &passes::winograd_op())
+      return arranged(winograd(args), node.val());
     if (&op == &passes::merged_linear_op()) return merged_linear(args);
     if (&op == &passes::attention_op())
       return arranged(attention(args), node.val());
