@@ -45,6 +45,9 @@ struct OpCall {
 using InferFn = Value (*)(const OpCall&);
 // Computes the result on real tensors.
 using EagerFn = Value (*)(const OpCall&);
+// As EagerFn, into memory: real tensors of the inferred shapes, not yet written
+// and apart from the arguments. A loop that generated code would not beat.
+using DirectFn = void (*)(const OpCall&, std::span<const Tensor> results);
 // One output element from one element of each tensor argument. `inputs` has a
 // handle per tensor argument in order of appearance, already cast to the
 // compute type that `ScalarRule` chose.
@@ -107,6 +110,8 @@ struct OpRow {
   Prim reduce_prim = Prim::reduce_sum;
   DecomposeFn decompose = nullptr;
   Purity purity = Purity::pure;
+  // In place of `eager`, where compiled programs call it as well.
+  DirectFn direct = nullptr;
 };
 
 struct Parameter {

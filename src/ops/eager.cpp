@@ -42,6 +42,17 @@ Value run_reshape(const OpCall& call) {
                            packed.offset());
 }
 
+Value run_direct(const OpCall& call) {
+  std::vector<Tensor> results;
+  const Value made = map_leaves(infer(call), [&](const Value& leaf) -> Value {
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& shape = leaf.as_tensor();
+    return results.emplace_back(Tensor::empty(shape.sizes(), shape.dtype()));
+  });
+  call.op.row.direct(call, results);
+  return made;
+}
+
 Value run_by_lowering(const OpCall& call) {
   switch (call.op.row.lowering) {
     case Lowering::scalar:
@@ -69,6 +80,7 @@ Value run_by_lowering(const OpCall& call) {
 Value run(const OpCall& call) {
   if (has_meta(call)) return infer(call);
   if (call.op.row.eager) return call.op.row.eager(call);
+  if (call.op.row.direct) return run_direct(call);
   const Value result = run_by_lowering(call);
   if (!writes_input(call)) return result;
   call.tensor(0).copy_from(result.as_tensor());

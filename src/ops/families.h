@@ -33,6 +33,7 @@ std::span<const OpRow> convolution_rows();
 std::span<const OpRow> pooling_rows();
 std::span<const OpRow> interpolation_rows();
 std::span<const OpRow> gather_rows();
+std::span<const OpRow> scattering_rows();
 std::span<const OpRow> index_rows();
 std::span<const OpRow> attention_rows();
 std::span<const OpRow> creation_rows();

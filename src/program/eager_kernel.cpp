@@ -25,6 +25,7 @@ void EagerKernel::run(const KernelCall& call, int64_t, int64_t) const {
       if (!leaf.is_tensor()) return leaf;
       return borrow(call.operands[operand++], leaf.as_tensor());
     }));
+  if (op_.row.direct) return run_direct(call, operand, args);
   const Value result = ops::run_eager({op_, args});
   for (size_t i = 0; i < results_.size(); ++i) {
     const Tensor& computed =
@@ -34,8 +35,16 @@ void EagerKernel::run(const KernelCall& call, int64_t, int64_t) const {
   }
 }
 
+void EagerKernel::run_direct(const KernelCall& call, size_t operand,
+                             const ValueList& args) const {
+  std::vector<Tensor> results;
+  for (const Value& result : results_)
+    results.push_back(borrow(call.operands[operand++], result.as_tensor()));
+  op_.row.direct({op_, args}, results);
+}
+
 std::string EagerKernel::describe() const {
-  return "eager " + std::string(op_.name());
+  return (native() ? "loops " : "eager ") + std::string(op_.name());
 }
 
 }  // namespace fxjit::program

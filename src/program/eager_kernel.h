@@ -1,5 +1,6 @@
 // A step that calls an op's eager kernel: what has no generated code runs this
-// way, inside an otherwise compiled program. Not native: reports list it.
+// way, inside an otherwise compiled program. Reports list it as not native,
+// unless the kernel is a direct one, which writes the results in place.
 #pragma once
 
 #include <vector>
@@ -17,9 +18,12 @@ class EagerKernel : public ExternKernel {
 
   void run(const KernelCall& call, int64_t begin, int64_t end) const override;
   std::string describe() const override;
-  bool native() const override { return false; }
+  bool native() const override { return op_.row.direct != nullptr; }
 
  private:
+  void run_direct(const KernelCall& call, size_t operand,
+                  const ValueList& args) const;
+
   const ops::Op& op_;
   ValueList args_;
   ValueList results_;

@@ -4,7 +4,7 @@ make_structured_reference.py."""
 import torch
 import torch.nn.functional as F
 
-from structured_format import ALL, L, T, case, fail, layouts
+from structured_format import ALL, FLOATS, L, T, case, fail, layouts
 
 
 def shape_ops():
@@ -81,6 +81,29 @@ def sorting():
     fail('topk', torch.topk, spread, 5)
     fail('topk', torch.topk, spread, -1)
     fail('topk', torch.topk, spread, 1, 2)
+    case('topk', torch.topk, T((250,)), 9)
+    case('topk', torch.topk, T((250,)), 9, -1, False)
+    case('topk', torch.topk, T((250,)), 80)
+    case('topk', torch.topk, T((2, 120)), 70, 1, False)
+    for name in FLOATS:
+        case('topk', torch.topk, T((4,), 'special_' + name), 2)
+        case('topk', torch.topk, T((4,), 'special_' + name), 2, 0, False)
+    for name in ALL:
+        # torch orders equal numbers so only when asked to.
+        case('sort', torch.sort, T((3, 20), name), stable=True)
+        case('sort', torch.sort, T((3, 20), name), stable=True, dim=0,
+             descending=True)
+    case('sort', torch.sort, T((16,), 'special_float32'), stable=True)
+    case('sort', torch.sort, T((16,), 'special_float32'), stable=True,
+         descending=True)
+    case('sort', torch.sort, T((3, 4), strides=(1, 3)), 1)
+    case('sort', torch.sort, T(()))
+    case('sort', torch.sort, T((0, 3)))
+    case('sort', torch.sort, T((3, 0)))
+    case('sort', torch.sort, T((3, 1)))
+    case('argsort', torch.argsort, T((3, 20)), 0)
+    case('argsort', torch.argsort, T((3, 20)), -1, True)
+    fail('sort', torch.sort, spread, 2)
 
 
 def gathers():
@@ -128,6 +151,34 @@ def gathers():
              L([[0, 2, 0, 1], [0, 2, 1, 1]]), T((2, 4), name, 40))
     case('scatter', torch.scatter, T((3, 4)), 0, L([[2, 1]]), 5.0)
     fail('scatter', torch.scatter, T((3, 4)), 0, L([[3, 1]]), 5.0)
+    rows = T((4, 5), 'float32', 40)
+    same = L([[2] * 5, [0] * 5, [2] * 5, [1] * 5])
+    case('scatter_add', torch.scatter_add, T((3, 5)), 0, same, rows)
+    case('scatter', torch.scatter, T((3, 5)), 0, same, rows)
+    case('scatter_add', torch.scatter_add, T((3, 5), strides=(1, 3)), 0, same,
+         T((4, 5), strides=(1, 4)))
+    case('scatter_add', torch.scatter_add, T((3, 5)), 0,
+         L([[]]), T((1, 0)))
+    for name in ALL:
+        if name != 'bool':
+            case('index_add', torch.index_add, T((3, 4), name), 0, L([2, 0, 2]),
+                 T((3, 4), name, 40))
+            case('index_add', torch.index_add, T((2, 3, 4), name), 1, L([2, 2]),
+                 T((2, 2, 4), name, 40), alpha=3)
+        case('index_copy', torch.index_copy, T((3, 4), name), 1, L([3, 0]),
+             T((3, 2), name, 40))
+    case('index_add', torch.index_add, T((3, 4)), -1, L([0], 'int32'),
+         T((3, 1), offset=40))
+    case('index_add', torch.index_add, T((3, 4)), 0, L([1, 1]),
+         T((2, 4), 'special_float32'))
+    case('index_add', torch.index_add, T((5,)), 0, L([4, 0, 4]), T((3,)))
+    case('index_add', torch.index_add, T((3, 4)), 0, L([]), T((0, 4)))
+    case('index_copy', torch.index_copy, T((3, 4), strides=(1, 3)), 0, L([1]),
+         T((1, 4), strides=(1, 1)))
+    fail('index_add', torch.index_add, T((3, 4)), 0, L([1]), T((2, 4)))
+    fail('index_add', torch.index_add, T((3, 4)), 0, L([1, 1]),
+         T((2, 4), 'float64'))
+    fail('index_copy', torch.index_copy, T((3, 4)), 0, L([[1]]), T((1, 4)))
     case('one_hot', F.one_hot, L([0, 2, 1]))
     case('one_hot', F.one_hot, L([[0, 2], [1, 3]]), 5)
     fail('one_hot', F.one_hot, L([0, 2]), 2)

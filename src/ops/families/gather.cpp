@@ -74,22 +74,6 @@ Value eager_index_select(const OpCall& call) {
   return out;
 }
 
-void check_lines(const char* op, const Tensor& input, const Tensor& index,
-                 int axis) {
-  if (index.dtype() != DType::i64)
-    runtime_error(std::string(op) + "(): Expected dtype int64 for index");
-  if (std::max(index.dim(), 1) != std::max(input.dim(), 1))
-    runtime_error(
-        "Index tensor must have the same number of dimensions as "
-        "input tensor");
-  for (int d = 0; d < input.dim(); ++d)
-    if (d != axis && index.sizes()[d] > input.sizes()[d])
-      runtime_error("Size does not match at dimension " + std::to_string(d) +
-                    " expected index " + index.sizes().str() +
-                    " to be no larger than self " + input.sizes().str() +
-                    " apart from dimension " + std::to_string(axis));
-}
-
 Value infer_gather(const OpCall& call) {
   const Tensor &input = call.tensor(0), &index = call.tensor(2);
   const int axis = dim_arg(call, 1, input.dim());
@@ -126,50 +110,6 @@ Value decompose_take_along_dim(const OpCall& call) {
   return fxjit::gather(wide_input, axis, fxjit::expand(call[1], Value(common)));
 }
 
-Value infer_scatter(const OpCall& call) {
-  const Tensor &input = call.tensor(0), &index = call.tensor(2);
-  const int axis = dim_arg(call, 1, input.dim());
-  if (call.has(5) && call[5].as_string() != "add")
-    throw NotImplementedError("scatter: expected reduce to be None or 'add'");
-  if (index.numel() > 0) check_lines("scatter", input, index, axis);
-  if (call[3].is_tensor()) {
-    const Tensor& source = call.tensor(3);
-    if (source.dtype() != input.dtype())
-      runtime_error("scatter(): Expected self.dtype to be equal to src.dtype");
-    for (int d = 0; d < source.dim(); ++d)
-      if (index.sizes()[d] > source.sizes()[d])
-        runtime_error("Expected index " + index.sizes().str() +
-                      " to be no larger than src " + source.sizes().str());
-  }
-  return Tensor::meta(input.sizes(), input.dtype());
-}
-
-Value eager_scatter(const OpCall& call) {
-  infer_scatter(call);
-  const Tensor& input = call.tensor(0);
-  const Tensor& index = call.tensor(2);
-  const bool add = call.has(5);
-  const Tensor out = Tensor::empty(input.sizes(), input.dtype());
-  out.copy_from(input);
-  if (index.numel() == 0) return out;
-  Tensor source;
-  if (call[3].is_tensor()) {
-    source = call.tensor(3);
-  } else {
-    const double value = call.number(call.has(3) ? 3 : 4);
-    source = Tensor::full({}, value, input.dtype())
-                 .as_strided(index.sizes(), Dims(index.dim(), 0), 0);
-  }
-  put_along(source, dim_arg(call, 1, input.dim()), index, add, out);
-  return out;
-}
-
-Value decompose_scatter_add(const OpCall& call) {
-  return call_function(get_op("scatter").canonical,
-                       {call[0], call[1], call[2], call[3]},
-                       {{"reduce", "add"}});
-}
-
 Value infer_one_hot(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   const int64_t classes = call.integer(1);
@@ -186,8 +126,8 @@ Value infer_one_hot(const OpCall& call) {
   return Tensor::meta(sizes, DType::i64);
 }
 
-// Classes compared with all of them. Those looked up in a list of all cannot lie
-// outside of it.
+// Classes compared with all of them. Those looked up in a list of all cannot
+// lie outside of it.
 Value decompose_one_hot(const OpCall& call) {
   const int64_t count = call.integer(1);
   Dims sizes = meta_of(call[0]).sizes();
@@ -259,16 +199,6 @@ constexpr OpRow kRows[] = {
          "torch.take_along_dim .take_along_dim aten.take_along_dim.default",
      .lowering = Lowering::decompose,
      .decompose = decompose_take_along_dim},
-    {.name = "scatter",
-     .schema = "input, dim, index, src=None, value=None, *, reduce=None",
-     .names = "torch.scatter .scatter aten.scatter.src aten.scatter.value",
-     .infer = infer_scatter,
-     .eager = eager_scatter},
-    {.name = "scatter_add",
-     .schema = "input, dim, index, src",
-     .names = "torch.scatter_add .scatter_add aten.scatter_add.default",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_scatter_add},
     {.name = "one_hot",
      .schema = "tensor, num_classes=-1",
      .names = "torch._C._nn.one_hot F.one_hot aten.one_hot.default",

@@ -45,6 +45,22 @@ void copy_line(const T* from, const Dims& sizes, const Dims& strides, T* to) {
 
 }  // namespace
 
+void check_lines(const char* op, const Tensor& input, const Tensor& index,
+                 int axis) {
+  if (index.dtype() != DType::i64)
+    runtime_error(std::string(op) + "(): Expected dtype int64 for index");
+  if (std::max(index.dim(), 1) != std::max(input.dim(), 1))
+    runtime_error(
+        "Index tensor must have the same number of dimensions as "
+        "input tensor");
+  for (int d = 0; d < input.dim(); ++d)
+    if (d != axis && index.sizes()[d] > input.sizes()[d])
+      runtime_error("Size does not match at dimension " + std::to_string(d) +
+                    " expected index " + index.sizes().str() +
+                    " to be no larger than self " + input.sizes().str() +
+                    " apart from dimension " + std::to_string(axis));
+}
+
 bool pick_rows(const Tensor& input, int axis, const Tensor& indices, bool wrap,
                const Tensor& out) {
   const int64_t rows = input.sizes()[axis], stride = input.strides()[axis];
@@ -92,31 +108,63 @@ void pick_along(const Tensor& input, int axis, const Tensor& index,
   });
 }
 
+namespace {
+
+template <typename T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    using C = ComputeOf<T>;
+    return static_cast<T>(static_cast<C>(a) + static_cast<C>(b));
+  }
+}
+
+// `n` elements that share an index: a row of each.
+template <typename T>
+void put_row(const T* from, int64_t from_step, bool add, T* to, int64_t to_step,
+             int64_t n) {
+  if (from_step == 1 && to_step == 1) {
+    if (!add) {
+      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], from[i]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    T& element = to[i * to_step];
+    const T value = from[i * from_step];
+    element = add ? sum_of(element, value) : value;
+  }
+}
+
+}  // namespace
+
 void put_along(const Tensor& source, int axis, const Tensor& index, bool add,
                const Tensor& out) {
   const int64_t size = axis_size(out, axis), stride = axis_stride(out, axis);
   const Dims& shape = index.sizes();
+  const LoopNest<3> nest(shape, {strides_without(out, axis, shape.size()),
+                                 index.strides(), source.strides()});
+  const int64_t* places = index.data_as<int64_t>();
+  const auto place = [&](int64_t at) {
+    const int64_t i = places[at];
+    if (i < 0 || i >= size) out_of_bounds(i, axis, size);
+    return i * stride;
+  };
   visit_dtype(out.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
-    for_each_point<3>(
-        shape,
-        {strides_without(out, axis, shape.size()), index.strides(),
-         source.strides()},
-        [&](const auto& at) {
-          const int64_t i = index.data_as<int64_t>()[at[1]];
-          if (i < 0 || i >= size) out_of_bounds(i, axis, size);
-          T& to = out.data_as<T>()[at[0] + i * stride];
-          const T from = source.data_as<T>()[at[2]];
-          if (!add) {
-            to = from;
-          } else if constexpr (std::is_integral_v<T>) {
-            to = static_cast<T>(static_cast<uint64_t>(to) +
-                                static_cast<uint64_t>(from));
-          } else {
-            using C = ComputeOf<T>;
-            to = static_cast<T>(static_cast<C>(to) + static_cast<C>(from));
-          }
-        });
+    T* to = out.data_as<T>();
+    const T* from = source.data_as<T>();
+    nest.for_each_row([&](const auto& at, const auto& step, int64_t n) {
+      if (step[1] == 0)
+        return put_row(from + at[2], step[2], add, to + at[0] + place(at[1]),
+                       step[0], n);
+      for (int64_t i = 0; i < n; ++i)
+        put_row(from + at[2] + i * step[2], 1, add,
+                to + at[0] + i * step[0] + place(at[1] + i * step[1]), 1, 1);
+    });
   });
 }
 

@@ -6,6 +6,11 @@
 
 namespace fxjit::ops {
 
+// Throws RuntimeError with torch's text where `index` cannot pick along `axis`
+// of `input`: gather and scatter.
+void check_lines(const char* op, const Tensor& input, const Tensor& index,
+                 int axis);
+
 // out = input with `axis` replaced by the dims of `indices` (contiguous int64).
 // False when an index is out of range; negative ones count from the end only
 // if `wrap`. `out` is contiguous.

@@ -1,4 +1,5 @@
-// Rows that order elements: topk.
+// Rows that order elements: topk, sort, argsort. NaN is the greatest number, as
+// in torch; equal elements stay in their order.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -6,11 +7,117 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
+#include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
+
+using Results = std::span<const Tensor>;
+
+// Up to this many places are kept in order while a line is read.
+constexpr int64_t kKept = 64;
+// Elements compared at once with the least one kept.
+constexpr int64_t kBlock = 64;
+
+// Whether `a` goes before `b`, which is so of no two equal numbers.
+template <typename T>
+struct Before {
+  bool largest;
+
+  bool operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (std::isnan(a) || std::isnan(b))
+        return largest ? std::isnan(a) && !std::isnan(b)
+                       : std::isnan(b) && !std::isnan(a);
+    return largest ? a > b : a < b;
+  }
+
+  // Whether any of a block may go before `last`: a loop without branches.
+  bool any_in(const T* block, T last) const {
+    bool any = false;
+    if (largest) {
+      for (int64_t i = 0; i < kBlock; ++i) any |= !(block[i] <= last);
+      return any;
+    }
+    for (int64_t i = 0; i < kBlock; ++i) any |= !(block[i] >= last);
+    return any;
+  }
+};
+
+// The first k places of a line in order, k at most kKept.
+template <typename T>
+void keep_first(const T* line, int64_t size, int64_t k, Before<T> before,
+                std::vector<int64_t>& places) {
+  places.clear();
+  const auto insert = [&](int64_t i) {
+    const auto full = static_cast<int64_t>(places.size()) == k;
+    if (full && !before(line[i], line[places.back()])) return;
+    if (full) places.pop_back();
+    auto at = places.end();
+    while (at != places.begin() && before(line[i], line[*(at - 1)])) --at;
+    places.insert(at, i);
+  };
+  int64_t i = 0;
+  for (; i < std::min(size, k); ++i) insert(i);
+  for (; i + kBlock <= size; i += kBlock) {
+    if (!before.any_in(line + i, line[places.back()])) continue;
+    for (int64_t e = i; e < i + kBlock; ++e) insert(e);
+  }
+  for (; i < size; ++i) insert(i);
+}
+
+template <typename T>
+void order_first(const T* line, int64_t size, int64_t k, bool largest,
+                 std::vector<int64_t>& places) {
+  const Before<T> before{largest};
+  if (k == 0) return;
+  if (k <= kKept && k < size) return keep_first(line, size, k, before, places);
+  places.resize(static_cast<size_t>(size));
+  std::iota(places.begin(), places.end(), int64_t{0});
+  const auto order = [&](int64_t a, int64_t b) {
+    if (before(line[a], line[b])) return true;
+    return !before(line[b], line[a]) && a < b;
+  };
+  if (k < size)
+    std::nth_element(places.begin(), places.begin() + k - 1, places.end(),
+                     order);
+  std::sort(places.begin(), places.begin() + k, order);
+}
+
+// Values and places of the first k elements of each line along `axis`.
+void order_lines(const Tensor& input, int axis, int64_t k, bool largest,
+                 const Tensor& values, const Tensor& indices) {
+  if (values.numel() == 0) return;
+  const int64_t size = input.dim() == 0 ? 1 : input.size(axis);
+  const auto step = [&](const Tensor& t) {
+    return t.dim() == 0 ? int64_t{1} : t.strides()[axis];
+  };
+  Dims lines = input.sizes();
+  if (input.dim() > 0) lines[axis] = 1;
+  const int64_t from = step(input), to = step(values), to_index = step(indices);
+  visit_dtype(input.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    using Number = ComputeOf<T>;
+    using C = std::conditional_t<std::is_same_v<Number, bool>, uint8_t, Number>;
+    std::vector<C> line(static_cast<size_t>(size));
+    std::vector<int64_t> places;
+    for_each_point<3>(
+        lines, {input.strides(), values.strides(), indices.strides()},
+        [&](const auto& at) {
+          const T* first = input.data_as<T>() + at[0];
+          for (int64_t i = 0; i < size; ++i)
+            line[static_cast<size_t>(i)] = static_cast<C>(first[i * from]);
+          order_first<C>(line.data(), size, k, largest, places);
+          for (int64_t i = 0; i < k; ++i) {
+            const int64_t place = places[static_cast<size_t>(i)];
+            values.data_as<T>()[at[1] + i * to] = first[place * from];
+            indices.data_as<int64_t>()[at[2] + i * to_index] = place;
+          }
+        });
+  });
+}
 
 struct TopK {
   int axis = 0;
@@ -22,8 +129,7 @@ TopK top_k_of(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   TopK top{dim_arg(call, 2, input.dim()), call.integer(1), input.sizes()};
   const int64_t size = input.dim() == 0 ? 1 : input.size(top.axis);
-  if (top.k < 0 || top.k > size)
-    runtime_error("selected index k out of range");
+  if (top.k < 0 || top.k > size) runtime_error("selected index k out of range");
   if (input.dim() > 0) top.sizes[top.axis] = top.k;
   return top;
 }
@@ -34,64 +140,30 @@ Value infer_top_k(const OpCall& call) {
                        Tensor::meta(top.sizes, DType::i64)});
 }
 
-// NaN is the greatest number, as in torch.
-template <typename T>
-bool greater(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
-  return a > b;
-}
-
-// The places of the first k numbers of a row, in order; equal ones as they
-// stand.
-template <typename T>
-void select(const T* row, int64_t size, int64_t k, bool largest,
-            std::vector<int64_t>& places) {
-  places.resize(static_cast<size_t>(size));
-  std::iota(places.begin(), places.end(), int64_t{0});
-  std::partial_sort(places.begin(), places.begin() + k, places.end(),
-                    [&](int64_t a, int64_t b) {
-                      const T x = row[a], y = row[b];
-                      if (largest ? greater(x, y) : greater(y, x)) return true;
-                      if (largest ? greater(y, x) : greater(x, y)) return false;
-                      return a < b;
-                    });
-}
-
-bool is_half(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16;
-}
-
-Value eager_top_k(const OpCall& call) {
+void direct_top_k(const OpCall& call, Results results) {
   const TopK top = top_k_of(call);
-  const bool scalar = call.tensor(0).dim() == 0;
-  const Value line = scalar ? fxjit::reshape(call[0], {1}) : call[0];
-  const Tensor input =
-      fxjit::transpose(line, top.axis, -1).as_tensor().contiguous();
-  const Tensor keys = is_half(input.dtype()) ? input.to(DType::f32) : input;
-  const int64_t size = input.sizes().back();
-  Dims sizes = input.sizes();
-  sizes[sizes.size() - 1] = top.k;
-  const Tensor indices = Tensor::empty(sizes, DType::i64);
-  const int64_t rows = size == 0 ? 0 : input.numel() / size;
-  visit_dtype(keys.dtype(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    std::vector<int64_t> places;
-    for (int64_t r = 0; r < rows; ++r) {
-      if constexpr (std::is_arithmetic_v<T>)
-        select(keys.data_as<T>() + r * size, size, top.k, call.flag(3), places);
-      std::copy_n(places.begin(), top.k,
-                  indices.data_as<int64_t>() + r * top.k);
-    }
-  });
-  const Value picked = fxjit::gather(input, -1, indices);
-  auto in_place = [&](const Value& result) {
-    const Value turned = fxjit::transpose(result, top.axis, -1);
-    return Value(fxjit::reshape(turned, Value(top.sizes))
-                     .as_tensor()
-                     .contiguous());
-  };
-  return Value::tuple({in_place(picked), in_place(indices)});
+  order_lines(call.tensor(0), top.axis, top.k, call.flag(3), results[0],
+              results[1]);
+}
+
+Value infer_sort(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  dim_arg(call, 1, input.dim());
+  return Value::tuple({Tensor::meta(input.sizes(), input.dtype()),
+                       Tensor::meta(input.sizes(), DType::i64)});
+}
+
+void direct_sort(const OpCall& call, Results results) {
+  const Tensor& input = call.tensor(0);
+  const int axis = dim_arg(call, 1, input.dim());
+  order_lines(input, axis, input.dim() == 0 ? 1 : input.size(axis),
+              call.flag(2), results[0], results[1]);
+}
+
+Value decompose_argsort(const OpCall& call) {
+  const Value sorted =
+      call_function(get_op("sort").canonical, {call[0], call[1], call[2]}, {});
+  return getitem(sorted, 1);
 }
 
 constexpr OpRow kRows[] = {
@@ -99,7 +171,17 @@ constexpr OpRow kRows[] = {
      .schema = "input, k, dim=-1, largest=True, sorted=True",
      .names = "torch.topk .topk aten.topk.default",
      .infer = infer_top_k,
-     .eager = eager_top_k},
+     .direct = direct_top_k},
+    {.name = "sort",
+     .schema = "input, dim=-1, descending=False, stable=False",
+     .names = "torch.sort .sort aten.sort.default",
+     .infer = infer_sort,
+     .direct = direct_sort},
+    {.name = "argsort",
+     .schema = "input, dim=-1, descending=False, stable=False",
+     .names = "torch.argsort .argsort aten.argsort.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_argsort},
 };
 
 }  // namespace

@@ -1,0 +1,150 @@
+// Ops that write elements to places that index tensors give. Each copies its
+// first argument and writes into the copy, in row-major order of the indices.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/gather_kernels.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+using Results = std::span<const Tensor>;
+
+// A 0-d tensor as one of one element.
+Tensor at_least_1d(const Tensor& t) {
+  return t.dim() > 0 ? t : t.as_strided({1}, {1}, t.offset());
+}
+
+Tensor as_places(const Tensor& index) {
+  return index.dtype() == DType::i64 ? index : index.to(DType::i64);
+}
+
+// scatter
+
+Value infer_scatter(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &index = call.tensor(2);
+  const int axis = dim_arg(call, 1, input.dim());
+  if (call.has(5) && call[5].as_string() != "add")
+    throw NotImplementedError("scatter: expected reduce to be None or 'add'");
+  if (index.numel() > 0) check_lines("scatter", input, index, axis);
+  if (call[3].is_tensor()) {
+    const Tensor& source = call.tensor(3);
+    if (source.dtype() != input.dtype())
+      runtime_error("scatter(): Expected self.dtype to be equal to src.dtype");
+    for (int d = 0; d < source.dim(); ++d)
+      if (index.sizes()[d] > source.sizes()[d])
+        runtime_error("Expected index " + index.sizes().str() +
+                      " to be no larger than src " + source.sizes().str());
+  }
+  return Tensor::meta(input.sizes(), input.dtype());
+}
+
+void direct_scatter(const OpCall& call, Results results) {
+  const Tensor &input = call.tensor(0), &index = call.tensor(2);
+  results[0].copy_from(input);
+  if (index.numel() == 0) return;
+  Tensor source;
+  if (call[3].is_tensor()) {
+    source = call.tensor(3);
+  } else {
+    const double value = call.number(call.has(3) ? 3 : 4);
+    source = Tensor::full({}, value, input.dtype())
+                 .as_strided(index.sizes(), Dims(index.dim(), 0), 0);
+  }
+  put_along(source, dim_arg(call, 1, input.dim()), index, call.has(5),
+            results[0]);
+}
+
+Value decompose_scatter_add(const OpCall& call) {
+  return call_function(get_op("scatter").canonical,
+                       {call[0], call[1], call[2], call[3]},
+                       {{"reduce", "add"}});
+}
+
+// index_add, index_copy: whole slices.
+
+Value infer_slices(const OpCall& call, const char* name) {
+  const Tensor& input = call.tensor(0);
+  const Tensor &index = call.tensor(2), &source = call.tensor(3);
+  const int axis = dim_arg(call, 1, input.dim());
+  const std::string op(name);
+  if (index.dim() > 1)
+    throw IndexError(op +
+                     "(): Index is supposed to be a vector, but got dim: " +
+                     std::to_string(index.dim()));
+  if (index.dtype() != DType::i64 &&
+      (index.dtype() != DType::i32 || op == "index_copy_"))
+    runtime_error(op + "(): Expected dtype int32/int64 for index");
+  if (source.dtype() != input.dtype())
+    runtime_error(op + "(): self and source must have the same scalar type");
+  Dims expected = input.sizes();
+  if (input.dim() > 0) expected[axis] = index.numel();
+  if (source.dim() != input.dim() || !(source.sizes() == expected))
+    runtime_error(op + "(): expected source of shape " + expected.str() +
+                  ", got " + source.sizes().str());
+  return Tensor::meta(input.sizes(), input.dtype());
+}
+
+void put_slices(const OpCall& call, bool add, const Tensor& source,
+                Results results) {
+  const Tensor out = at_least_1d(results[0]);
+  const Tensor slices = at_least_1d(source);
+  const int axis = dim_arg(call, 1, call.tensor(0).dim());
+  const Tensor places = as_places(call.tensor(2));
+  results[0].copy_from(call.tensor(0));
+  if (slices.numel() == 0) return;
+  Dims strides(slices.dim(), 0);
+  strides[axis] = places.dim() > 0 ? places.strides()[0] : 1;
+  put_along(slices, axis,
+            places.as_strided(slices.sizes(), strides, places.offset()), add,
+            out);
+}
+
+Value infer_index_add(const OpCall& call) {
+  return infer_slices(call, "index_add_");
+}
+
+void direct_index_add(const OpCall& call, Results results) {
+  Tensor source = call.tensor(3);
+  if (call.number(4) != 1)
+    source = fxjit::mul(Value(source), call[4]).as_tensor().to(source.dtype());
+  put_slices(call, true, source, results);
+}
+
+Value infer_index_copy(const OpCall& call) {
+  return infer_slices(call, "index_copy_");
+}
+
+void direct_index_copy(const OpCall& call, Results results) {
+  put_slices(call, false, call.tensor(3), results);
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "scatter",
+     .schema = "input, dim, index, src=None, value=None, *, reduce=None",
+     .names = "torch.scatter .scatter aten.scatter.src aten.scatter.value",
+     .infer = infer_scatter,
+     .direct = direct_scatter},
+    {.name = "scatter_add",
+     .schema = "input, dim, index, src",
+     .names = "torch.scatter_add .scatter_add aten.scatter_add.default",
+     .lowering = Lowering::decompose,
+     .decompose = decompose_scatter_add},
+    {.name = "index_add",
+     .schema = "input, dim, index, source, *, alpha=1",
+     .names = "torch.index_add .index_add aten.index_add.default",
+     .infer = infer_index_add,
+     .direct = direct_index_add},
+    {.name = "index_copy",
+     .schema = "input, dim, index, source",
+     .names = "torch.index_copy .index_copy aten.index_copy.default",
+     .infer = infer_index_copy,
+     .direct = direct_index_copy},
+};
+
+}  // namespace
+
+std::span<const OpRow> scattering_rows() { return kRows; }
+
+}  // namespace fxjit::ops
