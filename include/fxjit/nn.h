@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fxjit/nn/activation.h"
+#include "fxjit/nn/attention.h"
 #include "fxjit/nn/containers.h"
 #include "fxjit/nn/convolution.h"
 #include "fxjit/nn/custom.h"
@@ -11,4 +12,5 @@
 #include "fxjit/nn/module_types.h"
 #include "fxjit/nn/normalization.h"
 #include "fxjit/nn/pooling.h"
+#include "fxjit/nn/recurrent.h"
 #include "fxjit/nn/shaping.h"

@@ -7,11 +7,7 @@ printed with nine digits.
 import torch
 import torch.nn as nn
 
-
-def grid(count, shift=0):
-    values = (torch.arange(count) * 37 + shift * 11) % 129 - 64
-    return values.double() / 64
-
+from make_layers_format import dims, floats, grid
 
 CASES = [
     ("Linear", "Linear::create(4, 3)", nn.Linear(4, 3), (2, 4)),
@@ -84,15 +80,6 @@ CASES = [
     ("Sequential", "Sequential::create(Linear::create(3, 2), GELU::create())",
      nn.Sequential(nn.Linear(3, 2), nn.GELU()), (2, 3)),
 ]
-
-
-def floats(tensor):
-    return "{" + ", ".join(f"{v:.9g}" for v in tensor.flatten().tolist()) + "}"
-
-
-def dims(tensor):
-    return "{" + ", ".join(str(n) for n in tensor.shape) + "}"
-
 
 print("// Made by make_layers.py with torch " + torch.__version__ + ".")
 for name, code, module, shape in CASES:

@@ -1,0 +1,62 @@
+// Attention with its projections, as torch.nn.MultiheadAttention.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "fxjit/nn/layer.h"
+
+namespace fxjit::nn {
+
+// nn.Linear under the name that torch prints for output projections.
+class NonDynamicallyQuantizableLinear
+    : public Layer<NonDynamicallyQuantizableLinear> {
+ public:
+  NonDynamicallyQuantizableLinear(int64_t in_features, int64_t out_features,
+                                  bool bias = true);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+
+  const int64_t in_features, out_features;
+  Parameter weight, bias;  // `bias` is undefined without one.
+};
+
+// torch's keyword arguments and defaults.
+struct MultiheadOptions {
+  double dropout = 0;  // In training only, which is not supported.
+  bool bias = true;
+  std::optional<int64_t> kdim = std::nullopt;  // Width of keys; embed_dim.
+  std::optional<int64_t> vdim = std::nullopt;  // Width of values; embed_dim.
+  bool batch_first = false;
+};
+
+// Projects queries, keys and values to `num_heads` heads, attends and projects
+// the heads joined. query [L, N, embed_dim], key [S, N, kdim], value [S, N,
+// vdim], with N in front if `batch_first`, or without it. Returns (output,
+// weights): weights [N, L, S], averaged over the heads, [N, heads, L, S] unless
+// `average_attn_weights`, none unless `need_weights` (which is faster without).
+// Masks are bool, true where a key is hidden, or f32 and added to the scores:
+// key_padding_mask [N, S], attn_mask [L, S] or [N * heads, L, S]. `is_causal`
+// only says that attn_mask is causal. ValueError for heads that do not divide
+// embed_dim. The last projection is the submodule `out_proj`.
+class MultiheadAttention : public Layer<MultiheadAttention> {
+ public:
+  MultiheadAttention(int64_t embed_dim, int64_t num_heads,
+                     MultiheadOptions options = {});
+  Value forward(Value query, Value key, Value value, Value key_padding_mask,
+                Value need_weights, Value attn_mask, Value average_attn_weights,
+                Value is_causal);
+
+  const int64_t embed_dim, num_heads;
+  const MultiheadOptions options;
+  // [3 * embed_dim, embed_dim], or undefined and three of them where keys or
+  // values have a width of their own.
+  Parameter in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
+  Parameter in_proj_bias;
+
+ private:
+  Value projected(const Value& input, int part) const;
+  Value split(const Value& input) const;
+};
+
+}  // namespace fxjit::nn

@@ -1,0 +1,76 @@
+// Recurrent layers: RNN, LSTM and GRU of several layers, one or both
+// directions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fxjit/nn/layer.h"
+
+namespace fxjit::nn {
+
+// torch's keyword arguments and defaults.
+struct RecurrentOptions {
+  int64_t num_layers = 1;
+  bool bias = true;
+  bool batch_first = false;
+  double dropout = 0;  // Between layers, in training only.
+  bool bidirectional = false;
+  std::string nonlinearity = "tanh";  // Of RNN: or "relu".
+};
+
+// input [L, N, input_size], [N, L, input_size] if batch_first, or [L,
+// input_size]. Parameters are named as torch's: weight_ih_l0, weight_hh_l0,
+// bias_ih_l0, bias_hh_l0, with "_reverse" for the other direction.
+//
+// The steps are written out for the length at hand: a module compiled for many
+// long lengths compiles as many long programs.
+class RecurrentBase : public LeafModule {
+ public:
+  RecurrentBase(std::string type_name, Signature signature, int64_t gates,
+                int64_t input_size, int64_t hidden_size,
+                RecurrentOptions options);
+  std::string extra_repr() const override;
+
+  const int64_t gates, input_size, hidden_size;
+  const RecurrentOptions options;
+  // In torch's order, layer by layer, direction by direction.
+  std::vector<std::pair<std::string, Parameter>> weights;
+
+ protected:
+  // One step: the gates' sums from the input and the state give the new state.
+  using Step = Value (*)(const RecurrentBase& self, const Value& from_input,
+                         const Value& from_state, ValueList& state);
+  // (output, final states, each [layers * directions, N, hidden_size]).
+  std::pair<Value, ValueList> run(Value input, ValueList states, Step step);
+
+ private:
+  Value run_direction(const Value& input, int64_t index, ValueList& state,
+                      Step step);
+};
+
+// forward(input, hx=None): hx [layers * directions, N, hidden_size]; returns
+// (output, h_n).
+class RNN : public Custom<RNN, RecurrentBase> {
+ public:
+  RNN(int64_t input_size, int64_t hidden_size, RecurrentOptions options = {});
+  Value forward(Value input, Value hx);
+};
+
+// forward(input, hx=None): hx a pair (h, c); returns (output, (h_n, c_n)).
+class LSTM : public Custom<LSTM, RecurrentBase> {
+ public:
+  LSTM(int64_t input_size, int64_t hidden_size, RecurrentOptions options = {});
+  Value forward(Value input, Value hx);
+};
+
+// As RNN.
+class GRU : public Custom<GRU, RecurrentBase> {
+ public:
+  GRU(int64_t input_size, int64_t hidden_size, RecurrentOptions options = {});
+  Value forward(Value input, Value hx);
+};
+
+}  // namespace fxjit::nn

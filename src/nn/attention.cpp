@@ -1,0 +1,159 @@
+#include "fxjit/nn/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fxjit/functions.h"
+#include "fxjit/nn/init.h"
+#include "src/nn/repr_parts.h"
+
+namespace fxjit::nn {
+namespace {
+
+int64_t size(const Value& x, int64_t dim) {
+  return method(x, "size", {dim}).as_int();
+}
+
+double xavier_bound(int64_t in, int64_t out) {
+  return std::sqrt(6.0 / static_cast<double>(std::max<int64_t>(in + out, 1)));
+}
+
+// What a mask adds to the scores.
+Value added(const Value& mask) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Value kind = method(mask, "is_floating_point", {});
+  if (kind.as_bool()) return mask;
+  return where(mask, -kInfinity, 0.0);
+}
+
+}  // namespace
+
+NonDynamicallyQuantizableLinear::NonDynamicallyQuantizableLinear(
+    int64_t in_features, int64_t out_features, bool with_bias)
+    : Custom("NonDynamicallyQuantizableLinear", {"input"}),
+      in_features(in_features),
+      out_features(out_features) {
+  const double bound =
+      1 / std::sqrt(static_cast<double>(std::max<int64_t>(in_features, 1)));
+  weight = register_parameter(
+      "weight", init::uniform({out_features, in_features}, bound));
+  bias = register_parameter(
+      "bias",
+      with_bias ? Parameter(Tensor::zeros({out_features})) : Parameter());
+}
+
+Value NonDynamicallyQuantizableLinear::forward(Value input) {
+  return functional::linear(input, weight, bias);
+}
+
+std::string NonDynamicallyQuantizableLinear::extra_repr() const {
+  return "in_features=" + std::to_string(in_features) +
+         ", out_features=" + std::to_string(out_features) +
+         ", bias=" + py(bias.defined());
+}
+
+MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
+                                       MultiheadOptions options)
+    : Custom("MultiheadAttention", {"query",
+                                    "key",
+                                    "value",
+                                    {"key_padding_mask", None},
+                                    {"need_weights", true},
+                                    {"attn_mask", None},
+                                    {"average_attn_weights", true},
+                                    {"is_causal", false}}),
+      embed_dim(embed_dim),
+      num_heads(num_heads),
+      options(options) {
+  if (embed_dim <= 0 || num_heads <= 0)
+    throw ValueError(
+        "embed_dim and num_heads must be greater than 0, got embed_dim=" +
+        std::to_string(embed_dim) +
+        " and num_heads=" + std::to_string(num_heads) + " instead");
+  if (embed_dim % num_heads != 0)
+    throw ValueError("embed_dim must be divisible by num_heads");
+  const int64_t kdim = options.kdim.value_or(embed_dim);
+  const int64_t vdim = options.vdim.value_or(embed_dim);
+  const bool same = kdim == embed_dim && vdim == embed_dim;
+  const auto weight = [&](const char* name, bool there, int64_t out,
+                          int64_t in) {
+    return register_parameter(
+        name, there ? Parameter(init::uniform({out, in}, xavier_bound(in, out)))
+                    : Parameter());
+  };
+  q_proj_weight = weight("q_proj_weight", !same, embed_dim, embed_dim);
+  k_proj_weight = weight("k_proj_weight", !same, embed_dim, kdim);
+  v_proj_weight = weight("v_proj_weight", !same, embed_dim, vdim);
+  in_proj_weight = weight("in_proj_weight", same, 3 * embed_dim, embed_dim);
+  in_proj_bias = register_parameter(
+      "in_proj_bias",
+      options.bias ? Parameter(Tensor::zeros({3 * embed_dim})) : Parameter());
+  register_module("out_proj", NonDynamicallyQuantizableLinear::create(
+                                  embed_dim, embed_dim, options.bias));
+}
+
+Value MultiheadAttention::projected(const Value& input, int part) const {
+  const Value rows = Value::slice(part * embed_dim, (part + 1) * embed_dim);
+  const Parameter* own[] = {&q_proj_weight, &k_proj_weight, &v_proj_weight};
+  const Value weight = in_proj_weight.defined() ? getitem(in_proj_weight, rows)
+                                                : Value(*own[part]);
+  const Value bias =
+      in_proj_bias.defined() ? getitem(in_proj_bias, rows) : Value();
+  return functional::linear(input, weight, bias);
+}
+
+// [N, L, embed_dim] to [N, heads, L, depth].
+Value MultiheadAttention::split(const Value& input) const {
+  return transpose(method(input, "view",
+                          {size(input, 0), size(input, 1), num_heads,
+                           embed_dim / num_heads}),
+                   1, 2);
+}
+
+Value MultiheadAttention::forward(Value query, Value key, Value value,
+                                  Value key_padding_mask, Value need_weights,
+                                  Value attn_mask, Value average_attn_weights,
+                                  Value is_causal) {
+  if (is_causal.as_bool() && attn_mask.is_none())
+    throw RuntimeError("Need attn_mask if specifying the is_causal hint.");
+  const bool batched = method(query, "dim", {}).as_int() == 3;
+  const auto batch_first = [&](const Value& x) {
+    if (!batched) return unsqueeze(x, 0);
+    return options.batch_first ? x : transpose(x, 0, 1);
+  };
+  const Value q = split(projected(batch_first(query), 0));
+  const Value k = split(projected(batch_first(key), 1));
+  const Value v = split(projected(batch_first(value), 2));
+  const int64_t n = size(q, 0), queries = size(q, 2), keys = size(k, 2);
+  Value mask;
+  if (!attn_mask.is_none()) {
+    mask = added(attn_mask);
+    if (method(mask, "dim", {}).as_int() == 3)
+      mask = reshape(mask, {n, num_heads, queries, keys});
+  }
+  if (!key_padding_mask.is_none()) {
+    const Value hidden = reshape(added(key_padding_mask), {n, 1, 1, keys});
+    mask = mask.is_none() ? hidden : mask + hidden;
+  }
+  Value mixed, weights;
+  if (need_weights.as_bool()) {
+    const double depth = static_cast<double>(embed_dim / num_heads);
+    Value scores = matmul(q * (1 / std::sqrt(depth)), transpose(k, -2, -1));
+    if (!mask.is_none()) scores = scores + mask;
+    weights = softmax(scores, -1);
+    mixed = matmul(weights, v);
+    if (average_attn_weights.as_bool()) weights = mean(weights, 1);
+    if (!batched) weights = squeeze(weights, 0);
+  } else {
+    mixed = functional::scaled_dot_product_attention(q, k, v, mask);
+  }
+  Value output = reshape(transpose(mixed, 1, 2), {n, queries, embed_dim});
+  output = get_submodule("out_proj").invoke({output}, {});
+  output = !batched              ? squeeze(output, 0)
+           : options.batch_first ? output
+                                 : transpose(output, 0, 1);
+  return Value::tuple({output, weights});
+}
+
+}  // namespace fxjit::nn

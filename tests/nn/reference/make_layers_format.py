@@ -1,0 +1,15 @@
+"""Numbers as the reference files of layers have them."""
+import torch
+
+
+def grid(count, shift=0):
+    values = (torch.arange(count) * 37 + shift * 11) % 129 - 64
+    return values.double() / 64
+
+
+def floats(tensor):
+    return "{" + ", ".join(f"{v:.9g}" for v in tensor.flatten().tolist()) + "}"
+
+
+def dims(tensor):
+    return "{" + ", ".join(str(n) for n in tensor.shape) + "}"

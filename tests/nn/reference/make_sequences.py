@@ -1,0 +1,118 @@
+"""Writes sequences.inc: attention and recurrent layers of torch.nn.
+
+Run with torch 2.13: python make_sequences.py > sequences.inc
+Inputs and parameters are small multiples of 1/64; outputs have nine digits.
+"""
+import torch
+import torch.nn as nn
+from make_layers_format import dims, floats, grid
+
+NONE = 'None'
+
+
+def mha(*args, **kw):
+    return nn.MultiheadAttention(*args, **kw)
+
+
+X, Y = (5, 2, 6), (4, 2, 6)
+PAD = torch.tensor([[False, True, False, False, True],
+                    [True, False, False, False, False]])
+CAUSAL = torch.triu(torch.ones(5, 5, dtype=torch.bool), 1)
+BIAS = (grid(25, 3) * 2).reshape(5, 5)
+EACH = (grid(100, 4) * 2).reshape(4, 5, 5)
+# name, code, module, shapes of inputs, further inputs by keyword, plain keywords
+CASES = [
+    ("Attention", "MultiheadAttention::create(6, 2)", mha(6, 2), [X, X, X],
+     {}, {}),
+    ("AttentionAcross",
+     "MultiheadAttention::create(6, 3, MultiheadOptions{.bias = false})",
+     mha(6, 3, bias=False), [Y, X, X], {}, {"average_attn_weights": False}),
+    ("AttentionWidths",
+     "MultiheadAttention::create(6, 2, MultiheadOptions{.kdim = 3, .vdim = 4, "
+     ".batch_first = true})",
+     mha(6, 2, kdim=3, vdim=4, batch_first=True),
+     [(2, 4, 6), (2, 5, 3), (2, 5, 4)], {}, {"need_weights": False}),
+    ("AttentionPadded",
+     "MultiheadAttention::create(6, 2, MultiheadOptions{.batch_first = true})",
+     mha(6, 2, batch_first=True), [(2, 5, 6)] * 3,
+     {"key_padding_mask": PAD, "attn_mask": BIAS}, {}),
+    ("AttentionMasks", "MultiheadAttention::create(6, 2)", mha(6, 2),
+     [X, X, X], {"attn_mask": EACH}, {"need_weights": False}),
+    ("AttentionCausal", "MultiheadAttention::create(6, 2)", mha(6, 2),
+     [X, X, X], {"attn_mask": CAUSAL},
+     {"need_weights": False, "is_causal": True}),
+    ("AttentionUnbatched", "MultiheadAttention::create(6, 2)", mha(6, 2),
+     [(5, 6)] * 3, {}, {}),
+    ("RNN", "RNN::create(3, 4)", nn.RNN(3, 4), [(5, 2, 3)], {}, {}),
+    ("RNNRelu",
+     "RNN::create(3, 4, RecurrentOptions{.num_layers = 2, "
+     ".nonlinearity = \"relu\"})",
+     nn.RNN(3, 4, 2, nonlinearity="relu"), [(5, 2, 3), (2, 2, 4)], {}, {}),
+    ("LSTM", "LSTM::create(3, 4)", nn.LSTM(3, 4), [(5, 2, 3)], {}, {}),
+    ("LSTMBoth",
+     "LSTM::create(3, 4, RecurrentOptions{.num_layers = 2, .batch_first = "
+     "true, .bidirectional = true})",
+     nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True), [(2, 5, 3)], {},
+     {}),
+    ("LSTMState", "LSTM::create(3, 4, RecurrentOptions{.bias = false})",
+     nn.LSTM(3, 4, bias=False), [(5, 2, 3), [(1, 2, 4), (1, 2, 4)]], {}, {}),
+    ("LSTMUnbatched", "LSTM::create(3, 4)", nn.LSTM(3, 4), [(5, 3)], {}, {}),
+    ("GRU", "GRU::create(3, 4)", nn.GRU(3, 4), [(5, 2, 3), (1, 2, 4)], {}, {}),
+    ("GRUBoth",
+     "GRU::create(3, 4, RecurrentOptions{.num_layers = 2, .bidirectional = "
+     "true})",
+     nn.GRU(3, 4, 2, bidirectional=True), [(1, 1, 3)], {}, {}),
+    ("GRUUnbatched", "GRU::create(3, 4)", nn.GRU(3, 4), [(5, 3), (1, 4)], {},
+     {}),
+]
+
+
+def flat(value):
+    if value is None:
+        return []
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for item in value for t in flat(item)]
+
+
+def entry(t):
+    if t.dtype == torch.bool:
+        return ("Tensor::from(std::vector<float>" + floats(t.double()) + ", " +
+                dims(t) + ").to(DType::boolean)")
+    return "Tensor::from(std::vector<float>" + floats(t) + ", " + dims(t) + ")"
+
+
+def argument(value):
+    if isinstance(value, (list, tuple)):
+        return "Value::tuple({" + ", ".join(argument(v) for v in value) + "})"
+    return "Value(" + entry(value) + ")"
+
+
+def made(shape, shift):
+    if isinstance(shape, list):
+        return tuple(made(s, shift + i + 1) for i, s in enumerate(shape))
+    count = 1
+    for n in shape:
+        count *= n
+    return (grid(count, shift) * 2).reshape(shape)
+
+
+print("// Made by make_sequences.py with torch " + torch.__version__ + ".")
+for name, code, module, shapes, tensors, plain in CASES:
+    module.eval().double()
+    for i, (key, value) in enumerate(module.state_dict().items()):
+        value.copy_(grid(value.numel(), i + 1).reshape(value.shape) / 2)
+    inputs = [made(s, 5 * i) for i, s in enumerate(shapes)]
+    with torch.no_grad():
+        outputs = flat(module(*inputs, **tensors, **plain))
+    printed = repr(module).replace("\n", "\\n")
+    words = {True: "true", False: "false"}
+    kwargs = [f'{{"{k}", {argument(v)}}}' for k, v in tensors.items()]
+    kwargs += [f'{{"{k}", {words[v]}}}' for k, v in plain.items()]
+    print(f'{{"{name}", [] {{ return ModuleRef({code}); }},')
+    print(f' R"({printed})",')
+    print(" {" + ", ".join(f'{{"{k}", {entry(v)}}}'
+                           for k, v in module.state_dict().items()) + "},")
+    print(" {" + ", ".join(argument(v) for v in inputs) + "},")
+    print(" {" + ", ".join(kwargs) + "},")
+    print(" {" + ", ".join(entry(t) for t in outputs) + "}},")
