@@ -67,6 +67,7 @@ class Attention {
   }
 
   void emit_task(const AttentionTask& task) {
+    if (shape_.few) return emit_few_queries(context_, task);
     emit_queries(context_, task);
     if (shape_.key_blocks > 1) return by_key_blocks(task);
     Value* end = keys_end(task);

@@ -11,6 +11,37 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 using program::AttentionMask;
 
+bool is_added(const AttentionMask& mask) {
+  return mask.kind == AttentionMask::Kind::additive;
+}
+
+DType mask_dtype(const AttentionMask& mask) {
+  return is_added(mask) ? DType::f32 : DType::boolean;
+}
+
+// A mask's elements, in register form, as numbers: what is added, or 1 for
+// scores that give way to the mask's value.
+Value* mask_operand(VectorBuilder& b, const AttentionMask& mask,
+                    Value* loaded) {
+  if (is_added(mask)) return loaded;
+  llvm::Type* type = b.with_shape_of(loaded, b.f32());
+  const bool is_boolean = mask.kind == AttentionMask::Kind::boolean;
+  Value* hidden = b.number(type, is_boolean ? kMinusInfinity : 1);
+  Value* seen = b.number(type, 0);
+  return mask.kind == AttentionMask::Kind::fill
+             ? b.select(loaded, hidden, seen)
+             : b.select(loaded, seen, hidden);
+}
+
+Value* masked_score(VectorBuilder& b, const AttentionMask& mask, Value* score,
+                    Value* operand) {
+  Value* value = b.splat_f32(double(mask.value));
+  if (mask.kind == AttentionMask::Kind::boolean) return b.add(score, operand);
+  if (!is_added(mask))
+    return b.select(b.eq(operand, b.splat_f32(0)), score, value);
+  return mask.value == 1 ? b.add(score, operand) : b.fma(operand, value, score);
+}
+
 class MaskedTile {
  public:
   MaskedTile(const AttentionContext& context, const AttentionMask& mask,
@@ -81,37 +112,12 @@ class MaskedTile {
     return b_.add(first_, b_.i64(int64_t{v} * b_.lanes()));
   }
 
-  bool is_added() const { return mask_.kind == AttentionMask::Kind::additive; }
-
-  DType dtype() const { return is_added() ? DType::f32 : DType::boolean; }
-
-  // A mask's elements, in register form, as numbers: what is added, or 1 for
-  // scores that give way to the mask's value.
-  Value* operand(Value* loaded) {
-    if (is_added()) return loaded;
-    llvm::Type* type = b_.with_shape_of(loaded, b_.f32());
-    const bool where_true = mask_.kind == AttentionMask::Kind::fill;
-    Value* hidden = b_.number(type, is_hidden_added() ? kMinusInfinity : 1);
-    Value* seen = b_.number(type, 0);
-    return where_true ? b_.select(loaded, hidden, seen)
-                      : b_.select(loaded, seen, hidden);
-  }
-
-  bool is_hidden_added() const {
-    return mask_.kind == AttentionMask::Kind::boolean;
-  }
+  DType dtype() const { return mask_dtype(mask_); }
+  Value* operand(Value* loaded) { return mask_operand(b_, mask_, loaded); }
 
   void apply_to(int64_t r, int v, Value* operand) {
     Value*& score = scores_[size_t(r * context_.vectors() + v)];
-    Value* value = b_.splat_f32(double(mask_.value));
-    if (is_hidden_added())
-      score = b_.add(score, operand);
-    else if (!is_added())
-      score = b_.select(b_.eq(operand, b_.splat_f32(0)), score, value);
-    else if (mask_.value == 1)
-      score = b_.add(score, operand);
-    else
-      score = b_.fma(operand, value, score);
+    score = masked_score(b_, mask_, score, operand);
   }
 
   VectorBuilder& b_;
@@ -123,6 +129,30 @@ class MaskedTile {
 };
 
 }  // namespace
+
+Value* emit_masked_keys(const AttentionContext& context,
+                        const AttentionMask& mask, Value* elements,
+                        Value* query, Value* key, Value* score) {
+  VectorBuilder& b = context.b;
+  auto& ir = b.ir();
+  const DType dtype = mask_dtype(mask);
+  Value* place = b.add(ir.CreateMul(query, b.i64(mask.access.row)),
+                       ir.CreateMul(key, b.i64(mask.key_stride)));
+  Value* from = b.offset(elements, b.memory_type(dtype), place);
+  Value* loaded = nullptr;
+  if (mask.key_stride == 0) {
+    loaded = b.splat(mask_operand(b, mask, b.load_scalar(dtype, from)));
+    return masked_score(b, mask, score, loaded);
+  }
+  if (mask.key_stride == 1)
+    loaded = b.load(dtype, from);
+  else
+    loaded =
+        b.gather(dtype, from,
+                 ir.CreateMul(b.iota(b.i64()), b.splat(b.i64(mask.key_stride))),
+                 nullptr);
+  return masked_score(b, mask, score, mask_operand(b, mask, loaded));
+}
 
 void emit_masks(const AttentionContext& context, const AttentionTask& task,
                 Value* key, int64_t keys, Values& scores) {

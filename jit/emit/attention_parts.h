@@ -53,6 +53,12 @@ void emit_queries(const AttentionContext& context, const AttentionTask& task);
 void emit_masks(const AttentionContext& context, const AttentionTask& task,
                 Value* key, int64_t keys, Values& scores);
 
+// The scores of one query and lanes() keys from `key`, masked. `elements`: the
+// mask's, from row 0 of the head.
+Value* emit_masked_keys(const AttentionContext& context,
+                        const program::AttentionMask& mask, Value* elements,
+                        Value* query, Value* key, Value* score);
+
 // Scores of keys [start, end) with masks applied, and maxima. Accumulated:
 // maxima include those before, and factors are what sums so far shrink by.
 void emit_scores(const AttentionContext& context, const AttentionTask& task,
@@ -69,6 +75,10 @@ void emit_exponentials(const AttentionContext& context,
 // times factors.
 void emit_values(const AttentionContext& context, const AttentionTask& task,
                  Value* start, Value* count, AttentionSums how);
+
+// A whole task of a step of few queries (AttentionShape::few).
+void emit_few_queries(const AttentionContext& context,
+                      const AttentionTask& task);
 
 // For accumulated sums: maxima, totals and sums of no keys; and the output,
 // sums by totals.

@@ -20,5 +20,6 @@ std::span<const Pattern> patterns();
 int fold_batch_norm(ModelGraph& model);
 int fuse_attention(ModelGraph& model);
 int merge_linears(ModelGraph& model);
+int share_heads(ModelGraph& model);
 
 }  // namespace fxjit::passes

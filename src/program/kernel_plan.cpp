@@ -206,17 +206,16 @@ KernelPlan plan_of(const WinogradStep& step, CpuLevel level) {
   plan.grain = std::max<int64_t>(
       1, static_cast<int64_t>(
              kGrainProducts /
-             std::max(1.0, products / static_cast<double>(std::max<int64_t>(
-                                          1, plan.tasks)))));
+             std::max(1.0, products / static_cast<double>(
+                                          std::max<int64_t>(1, plan.tasks)))));
   plan.flops = 2 * products;
   plan.bytes =
-      4.0 * (static_cast<double>(step.batch * step.height * step.width) *
-                 static_cast<double>(step.channels) +
-             static_cast<double>(step.batch * step.out_height *
-                                 step.out_width) *
-                 static_cast<double>(step.features) +
-             static_cast<double>(
-                 winograd_elements(shape.panels, step.channels)));
+      4.0 *
+      (static_cast<double>(step.batch * step.height * step.width) *
+           static_cast<double>(step.channels) +
+       static_cast<double>(step.batch * step.out_height * step.out_width) *
+           static_cast<double>(step.features) +
+       static_cast<double>(winograd_elements(shape.panels, step.channels)));
   return plan;
 }
 
@@ -286,6 +285,28 @@ int64_t key_tile(const AttentionStep& step, int64_t block, CpuLevel level) {
 
 }  // namespace
 
+namespace {
+
+// One vector of queries would be mostly empty.
+bool has_few_queries(const AttentionStep& step, int64_t lanes) {
+  return step.queries >= 1 && step.queries <= lanes / 2 && !step.causal &&
+         step.keys >= lanes && step.queries * step.keys <= kScoreElements;
+}
+
+AttentionShape shape_of_few(const AttentionStep& step, int64_t lanes) {
+  AttentionShape shape;
+  shape.few = true;
+  shape.block = step.queries;
+  shape.key_blocks = 1;
+  shape.key_block = shape.key_tile = step.keys;
+  shape.scores_row = ceil_div(step.keys, lanes) * lanes;
+  shape.maxima_at = step.queries * shape.scores_row;
+  shape.total = shape.maxima_at + step.queries * lanes;
+  return shape;
+}
+
+}  // namespace
+
 bool mask_by_query(const AttentionStep& step) {
   return std::any_of(
       step.masks.begin(), step.masks.end(),
@@ -295,6 +316,7 @@ bool mask_by_query(const AttentionStep& step) {
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
   AttentionShape shape;
   const int64_t lanes = tile_shape(level).lanes;
+  if (has_few_queries(step, lanes)) return shape_of_few(step, lanes);
   shape.block = lanes * query_vectors(step, level);
   const int64_t most = kScoreElements / shape.block;
   const int64_t each =

@@ -35,6 +35,9 @@ struct AttentionShape {
   int64_t key_block = 0;   // Keys of the longest; block i starts at key
                            // i * keys / key_blocks.
   int64_t key_tile = 0;    // Keys whose scores are summed side by side.
+  bool few = false;        // Keys in lanes: a task is a head, scores are
+  int64_t scores_row = 0;  // [block][scores_row], maxima and factors a vector
+                           // per query; there is nothing else in scratch.
   // Scratch regions, in floats from its start.
   int64_t queries_at = 0;  // [depth][block], scaled
   int64_t scores_at = 0;   // [key_block][block], after key_tile rows of waste.

@@ -120,17 +120,57 @@ TEST(LowerAttention, KeysSharedByGroupsOfHeads) {
     }
 }
 
-TEST(LowerAttention, SharedHeadsReadOnce) {
-  const auto shared = [](Value q, Value k, Value v) {
-    const auto expanded = [](const Value& x) {
-      return reshape(expand(unsqueeze(x, 2), {2, 2, 3, 5, 4}), {2, 6, 5, 4});
-    };
-    return F::scaled_dot_product_attention(q, expanded(k), expanded(v));
+// Heads that a model repeats are read in place: nothing copies them.
+TEST(LowerAttention, RepeatedHeadsAreNotCopied) {
+  const auto expanded = [](const Value& x) {
+    return reshape(expand(unsqueeze(x, 2), {2, 2, 3, 5, 4}), {2, 6, 5, 4});
   };
-  const Passed passed = run_passes(
-      shared, {random_tensor({2, 6, 1, 4}, 1), random_tensor({2, 2, 5, 4}, 2),
-               random_tensor({2, 2, 5, 4}, 3)});
-  EXPECT_EQ(wrong_result(passed), "");
+  const auto repeated = [](const Value& x) {
+    return repeat_interleave(x, 3, 1);
+  };
+  const auto plain = [](const Value& q, const Value& k, const Value& v) {
+    return F::scaled_dot_product_attention(q, k, v);
+  };
+  const auto written = [](const Value& q, const Value& k, const Value& v) {
+    return matmul(softmax(matmul(q, transpose(k, 2, 3)) * 0.5, -1), v);
+  };
+  const auto copies_nothing = [](const Passed& passed) {
+    // A single query's result lies in order; others are put in order.
+    EXPECT_EQ(wrong_result(passed), "");
+    const auto made = regions(passed.model);
+    ASSERT_FALSE(made.empty());
+    EXPECT_THAT(made.front(), StartsWith("attention"));
+    EXPECT_LE(made.size(), 2u);
+  };
+  for (int64_t queries : {1, 3}) {
+    const ValueList inputs{random_tensor({2, 6, queries, 4}, 1),
+                           random_tensor({2, 2, 5, 4}, 2),
+                           random_tensor({2, 2, 5, 4}, 3)};
+    copies_nothing(
+        run_passes([&](Value q, Value k,
+                       Value v) { return plain(q, expanded(k), expanded(v)); },
+                   inputs));
+    copies_nothing(
+        run_passes([&](Value q, Value k,
+                       Value v) { return plain(q, repeated(k), repeated(v)); },
+                   inputs));
+    copies_nothing(run_passes(
+        [&](Value q, Value k, Value v) {
+          return written(q, expanded(k), expanded(v));
+        },
+        inputs));
+    copies_nothing(run_passes(
+        [&](Value q, Value k, Value v) {
+          return written(q, repeated(k), repeated(v));
+        },
+        inputs));
+  }
+  // Only the keys are repeated, or by unlike factors.
+  const Passed uneven = run_passes(
+      [&](Value q, Value k, Value v) { return plain(q, repeated(k), v); },
+      {random_tensor({2, 6, 1, 4}, 1), random_tensor({2, 2, 5, 4}, 2),
+       random_tensor({2, 6, 5, 4}, 3)});
+  EXPECT_EQ(wrong_result(uneven), "");
 }
 
 TEST(LowerAttention, OfHalfTypesIsComputedInFloats) {

@@ -14,6 +14,7 @@
 
 #include "src/passes/patterns.h"
 #include "src/passes/patterns/attention_scores.h"
+#include "src/passes/patterns/shared_heads.h"
 
 namespace fxjit::passes {
 namespace {
@@ -63,6 +64,23 @@ int64_t leading_elements(const Dims& shape) {
   return elements;
 }
 
+// Dims -2 and -1 the other way round.
+fx::Node* transposed_source(const fx::Node* node) {
+  if (!calls_op(node, "transpose")) return nullptr;
+  const int rank = node->val_tensor().dim();
+  for (size_t i : {1u, 2u})
+    if (wrap_dim(node->arg(i).as_int(), rank) < rank - 2) return nullptr;
+  return node->arg(1).as_int() == node->arg(2).as_int() ? nullptr
+                                                        : node->arg_node(0);
+}
+
+// [.., heads, groups, rows, depth] of repeated heads.
+Dims expanded_sizes(const SharedHeads& heads) {
+  Dims sizes = heads.base->val_tensor().sizes();
+  if (!heads.expanded) sizes.insert(sizes.size() - 2, heads.groups);
+  return sizes;
+}
+
 std::optional<Match> match_attention(const ModelGraph& model,
                                      fx::Node* product) {
   if (!is_product(product) || product->val_tensor().numel() == 0)
@@ -87,6 +105,13 @@ std::optional<Match> match_attention(const ModelGraph& model,
     shapes.push_back(match.last->val_tensor().sizes());
   }
   for (const Dims& shape : match.scores.shapes) shapes.push_back(shape);
+  // Repeated heads are read in place where nothing else is broadcast.
+  for (const fx::Node* heads :
+       {transposed_source(match.scores.key), match.value})
+    if (const auto shared = heads ? shared_heads(*heads) : std::nullopt)
+      if (Dims wide = expanded_sizes(*shared);
+          leading_elements(wide) == leading_elements(shapes[0]))
+        shapes.push_back(wide);
   for (const Dims& shape : shapes)
     if (leading_elements(shape) != leading_elements(shapes[0]))
       return std::nullopt;
@@ -108,7 +133,8 @@ class Replacement {
     scores.key = without_scale(scores.key);
     const Dims product = scores.shapes.front();
     const Dims values = match_.product->val_tensor().sizes();
-    fx::Node* keys = call("transpose", {scores.key, -2, -1});
+    fx::Node* keys = transposed_source(scores.key);
+    if (!keys) keys = call("transpose", {scores.key, -2, -1});
     ValueList masks, kinds, numbers;
     for (const ScoreMask& mask : scores.masks) {
       masks.push_back(mask_as(mask));
@@ -161,8 +187,22 @@ class Replacement {
     }
     made.push_back(sizes[sizes.size() - 2]);
     made.push_back(sizes.back());
+    if (fx::Node* shared = whole ? nullptr : in_place(tensor, made))
+      return shared;
     if (!(t.sizes() == sizes)) tensor = call("expand", {tensor, sizes});
     return sizes == made ? tensor : call("reshape", {tensor, made});
+  }
+
+  // Repeated heads, each of which is there once; null where `tensor` has none
+  // or other dims are broadcast.
+  fx::Node* in_place(fx::Node* tensor, const Dims& made) {
+    const auto heads = shared_heads(*tensor);
+    if (!heads || numel(expanded_sizes(*heads)) != numel(made)) return nullptr;
+    fx::Node* wide = heads->base;
+    if (!heads->expanded)
+      wide = call("expand",
+                  {call("unsqueeze", {wide, -3}), expanded_sizes(*heads)});
+    return call("reshape", {wide, made});
   }
 
   fx::Node* mask_as(const ScoreMask& mask) {
