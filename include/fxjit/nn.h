@@ -11,6 +11,7 @@
 #include "fxjit/nn/module.h"
 #include "fxjit/nn/module_types.h"
 #include "fxjit/nn/normalization.h"
+#include "fxjit/nn/padding.h"
 #include "fxjit/nn/pooling.h"
 #include "fxjit/nn/recurrent.h"
 #include "fxjit/nn/shaping.h"

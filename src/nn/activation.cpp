@@ -1,6 +1,7 @@
 #include "fxjit/nn/activation.h"
 
 #include "fxjit/functions_structured.h"
+#include "fxjit/op.h"
 #include "src/nn/repr_parts.h"
 
 namespace fxjit::nn {
@@ -50,6 +51,19 @@ Value LeakyReLU::forward(Value input) {
 }
 std::string LeakyReLU::extra_repr() const {
   return "negative_slope=" + py(negative_slope);
+}
+
+PReLU::PReLU(int64_t num_parameters, double init)
+    : Custom("PReLU", {"input"}), num_parameters(num_parameters), init(init) {
+  weight = register_parameter("weight", Tensor::full({num_parameters}, init));
+}
+
+Value PReLU::forward(Value input) {
+  return ops::call_function(ops::get_function("torch.prelu"), {input, weight});
+}
+
+std::string PReLU::extra_repr() const {
+  return "num_parameters=" + std::to_string(num_parameters);
 }
 
 ELU::ELU(double alpha) : Custom("ELU", {"input"}), alpha(alpha) {}

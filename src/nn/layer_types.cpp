@@ -1,45 +1,10 @@
 // One row per layer: what its constructor was given, and how to call it again.
 #include "src/nn/layer_types.h"
 
-#include "fxjit/nn.h"
+#include "src/nn/layer_rows.h"
 
 namespace fxjit::nn {
 namespace {
-
-using Args = ArgumentReader;
-using Handles = std::vector<std::pair<std::string, Parameter*>>;
-
-Value tuple_of(const Dims& dims) {
-  return Value::tuple(ValueList(dims.begin(), dims.end()));
-}
-
-template <typename T>
-ModuleType plain(const char* name) {
-  return module_type<T>(
-      name, [](const T&) -> Kwargs { return {}; },
-      [](Args&) { return T::create(); });
-}
-
-// A layer that reads tensors through the given members, registered so.
-template <typename T, typename Arguments, typename Make, typename... Members>
-ModuleType with_state(const char* name, Arguments arguments, Make make,
-                      std::pair<const char*, Members>... members) {
-  ModuleType type = module_type<T>(name, arguments, make);
-  type.handles = [members...](Module& module) {
-    T& layer = static_cast<T&>(module);
-    return Handles{{members.first, &(layer.*members.second)}...};
-  };
-  return type;
-}
-
-template <typename T>
-auto weight_of() {
-  return std::pair("weight", &T::weight);
-}
-template <typename T>
-auto bias_of() {
-  return std::pair("bias", &T::bias);
-}
 
 template <typename T>
 ModuleType convolution(const char* name) {
@@ -254,94 +219,6 @@ void add_weights(std::vector<ModuleType>& types) {
   types.push_back(convolution<ConvTranspose2d>("ConvTranspose2d"));
 }
 
-template <typename T>
-ModuleType recurrent(const char* name) {
-  ModuleType type = module_type<T>(
-      name,
-      [](const T& m) -> Kwargs {
-        return {{"input_size", m.input_size},
-                {"hidden_size", m.hidden_size},
-                {"num_layers", m.options.num_layers},
-                {"bias", m.options.bias},
-                {"batch_first", m.options.batch_first},
-                {"dropout", m.options.dropout},
-                {"bidirectional", m.options.bidirectional},
-                {"nonlinearity", m.options.nonlinearity}};
-      },
-      [](Args& a) {
-        const int64_t input = a.integer("input_size");
-        const int64_t hidden = a.integer("hidden_size");
-        RecurrentOptions options;
-        options.num_layers = a.integer("num_layers");
-        options.bias = a.boolean("bias");
-        options.batch_first = a.boolean("batch_first");
-        options.dropout = a.floating("dropout");
-        options.bidirectional = a.boolean("bidirectional");
-        options.nonlinearity = a.string("nonlinearity");
-        return T::create(input, hidden, options);
-      });
-  type.handles = [](Module& module) {
-    Handles handles;
-    for (auto& [key, weight] : static_cast<T&>(module).weights)
-      handles.emplace_back(key, &weight);
-    return handles;
-  };
-  return type;
-}
-
-void add_sequences(std::vector<ModuleType>& types) {
-  using Output = NonDynamicallyQuantizableLinear;
-  types.push_back(recurrent<RNN>("RNN"));
-  types.push_back(recurrent<LSTM>("LSTM"));
-  types.push_back(recurrent<GRU>("GRU"));
-  types.push_back(with_state<Output>(
-      "NonDynamicallyQuantizableLinear",
-      [](const Output& m) -> Kwargs {
-        return {{"in_features", m.in_features},
-                {"out_features", m.out_features},
-                {"bias", m.bias.defined()}};
-      },
-      [](Args& a) {
-        const int64_t in = a.integer("in_features");
-        const int64_t out = a.integer("out_features");
-        return Output::create(in, out, a.boolean("bias"));
-      },
-      weight_of<Output>(), bias_of<Output>()));
-  using T = MultiheadAttention;
-  types.push_back(with_state<T>(
-      "MultiheadAttention",
-      [](const T& m) -> Kwargs {
-        return {{"embed_dim", m.embed_dim},
-                {"num_heads", m.num_heads},
-                {"dropout", m.options.dropout},
-                {"bias", m.options.bias},
-                {"kdim", Value(m.options.kdim)},
-                {"vdim", Value(m.options.vdim)},
-                {"batch_first", m.options.batch_first}};
-      },
-      [](Args& a) {
-        const auto width = [&](const char* name) -> std::optional<int64_t> {
-          const Value given = a.value(name);
-          if (given.is_none()) return std::nullopt;
-          return given.as_int();
-        };
-        const int64_t embed_dim = a.integer("embed_dim");
-        const int64_t num_heads = a.integer("num_heads");
-        MultiheadOptions options;
-        options.dropout = a.floating("dropout");
-        options.bias = a.boolean("bias");
-        options.kdim = width("kdim");
-        options.vdim = width("vdim");
-        options.batch_first = a.boolean("batch_first");
-        return T::create(embed_dim, num_heads, options);
-      },
-      std::pair("in_proj_weight", &T::in_proj_weight),
-      std::pair("q_proj_weight", &T::q_proj_weight),
-      std::pair("k_proj_weight", &T::k_proj_weight),
-      std::pair("v_proj_weight", &T::v_proj_weight),
-      std::pair("in_proj_bias", &T::in_proj_bias)));
-}
-
 void add_norms(std::vector<ModuleType>& types) {
   types.push_back(with_state<LayerNorm>(
       "LayerNorm",
@@ -453,7 +330,7 @@ std::vector<ModuleType> layer_types() {
   types.push_back(plain<ModuleDict>("ModuleDict"));
   add_activations(types);
   add_weights(types);
-  add_sequences(types);
+  add_sequence_types(types);
   add_norms(types);
   add_pooling(types);
   add_gates(types);

@@ -1,4 +1,5 @@
-// The layers of fxjit::nn as rows of the table of module types. Used by it only.
+// The layers of fxjit::nn as rows of the table of module types. Used by it
+// only.
 #pragma once
 
 #include <vector>
@@ -8,5 +9,7 @@
 namespace fxjit::nn {
 
 std::vector<ModuleType> layer_types();
+// Its rows of attention, recurrent layers, padding and pixels.
+void add_sequence_types(std::vector<ModuleType>& types);
 
 }  // namespace fxjit::nn

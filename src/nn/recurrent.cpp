@@ -14,7 +14,7 @@ int64_t size(const Value& x, int64_t dim) {
   return method(x, "size", {dim}).as_int();
 }
 
-Signature signature() { return Signature({"input", {"hx", None}}); }
+Signature input_and_state() { return Signature({"input", {"hx", None}}); }
 
 Value part(const Value& gates, int64_t index, int64_t width) {
   return narrow(gates, -1, index * width, width);
@@ -166,7 +166,7 @@ std::pair<Value, ValueList> RecurrentBase::run(Value input, ValueList states,
 }
 
 RNN::RNN(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
-    : Custom("RNN", signature(), 1, input_size, hidden_size,
+    : Custom("RNN", input_and_state(), 1, input_size, hidden_size,
              std::move(options)) {}
 
 Value RNN::forward(Value input, Value hx) {
@@ -175,7 +175,7 @@ Value RNN::forward(Value input, Value hx) {
 }
 
 LSTM::LSTM(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
-    : Custom("LSTM", signature(), 4, input_size, hidden_size,
+    : Custom("LSTM", input_and_state(), 4, input_size, hidden_size,
              std::move(options)) {}
 
 Value LSTM::forward(Value input, Value hx) {
@@ -188,7 +188,7 @@ Value LSTM::forward(Value input, Value hx) {
 }
 
 GRU::GRU(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
-    : Custom("GRU", signature(), 3, input_size, hidden_size,
+    : Custom("GRU", input_and_state(), 3, input_size, hidden_size,
              std::move(options)) {}
 
 Value GRU::forward(Value input, Value hx) {

@@ -1,4 +1,4 @@
-// Layers without parameters: activations, dropout, reshaping.
+// Activations, dropout, reshaping.
 #pragma once
 
 #include <cstdint>
@@ -77,6 +77,18 @@ class LeakyReLU : public Layer<LeakyReLU> {
   Value forward(Value input);
   std::string extra_repr() const override;
   const double negative_slope;
+};
+
+// x where positive, else weight * x; the weight is one number or one per channel
+// (dim 1).
+class PReLU : public Layer<PReLU> {
+ public:
+  explicit PReLU(int64_t num_parameters = 1, double init = 0.25);
+  Value forward(Value input);
+  std::string extra_repr() const override;
+  const int64_t num_parameters;
+  const double init;
+  Parameter weight;
 };
 
 class ELU : public Layer<ELU> {
