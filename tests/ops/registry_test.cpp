@@ -41,7 +41,7 @@ TEST(Registry, EveryRowIsComplete) {
     const OpRow& row = op->row;
     EXPECT_TRUE(row.lowering != Lowering::scalar || row.scalar);
     EXPECT_TRUE(row.lowering != Lowering::decompose || row.decompose);
-    EXPECT_TRUE(row.lowering != Lowering::none || row.eager);
+    EXPECT_TRUE(row.lowering != Lowering::none || row.eager || row.direct);
     EXPECT_TRUE(row.infer || row.decompose || row.scalar);
   }
 }

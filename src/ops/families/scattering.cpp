@@ -69,15 +69,25 @@ Value infer_slices(const OpCall& call, const char* name) {
   const Tensor &index = call.tensor(2), &source = call.tensor(3);
   const int axis = dim_arg(call, 1, input.dim());
   const std::string op(name);
+  const bool copies = op == "index_copy_";
   if (index.dim() > 1)
     throw IndexError(op +
-                     "(): Index is supposed to be a vector, but got dim: " +
-                     std::to_string(index.dim()));
-  if (index.dtype() != DType::i64 &&
-      (index.dtype() != DType::i32 || op == "index_copy_"))
+                     (copies ? "(): Index should have dimension 1 or 0 (got "
+                             : "(): Index is supposed to be a vector, but "
+                               "got dim: ") +
+                     std::to_string(index.dim()) + (copies ? ")" : ""));
+  if (index.dtype() != DType::i64 && (index.dtype() != DType::i32 || copies))
     runtime_error(op + "(): Expected dtype int32/int64 for index");
   if (source.dtype() != input.dtype())
-    runtime_error(op + "(): self and source must have the same scalar type");
+    runtime_error(op + "(): self (" + torch_type_name(input.dtype()) +
+                  ") and source (" + torch_type_name(source.dtype()) +
+                  ") must have the same scalar type");
+  const int64_t given = source.dim() > 0 ? source.size(axis) : 1;
+  if (source.dim() == input.dim() && given != index.numel())
+    runtime_error(
+        op + "(): Number of indices (" + std::to_string(index.numel()) +
+        ") should be equal to source.size(dim): (" + std::to_string(given) +
+        "), for dim: " + std::to_string(axis));
   Dims expected = input.sizes();
   if (input.dim() > 0) expected[axis] = index.numel();
   if (source.dim() != input.dim() || !(source.sizes() == expected))
