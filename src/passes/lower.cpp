@@ -21,12 +21,14 @@ Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
 void order_results(GraphBuilder& b, const fx::Node& output, Value& result) {
   std::vector<const fx::Node*> wanted;
   visit_leaves(output.arg(0), [&](const Value& leaf) {
-    if (leaf.is_node()) wanted.push_back(leaf.as_node());
+    wanted.push_back(leaf.is_node() ? leaf.as_node() : nullptr);
   });
   size_t next = 0;
+  // What was folded to a constant is no proxy, and has its place all the same.
   result = map_leaves(result, [&](const Value& leaf) {
-    if (!leaf.is_proxy()) return leaf;
-    return in_order_of(b, leaf, wanted[next++]->val_tensor());
+    const fx::Node* node = wanted[next++];
+    if (!leaf.is_proxy() || !node) return leaf;
+    return in_order_of(b, leaf, node->val_tensor());
   });
 }
 
