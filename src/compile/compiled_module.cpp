@@ -105,7 +105,7 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   }
   try {
     *result = shape->run(inputs, blocks_);
-  } catch (const IndexError&) {
+  } catch (const program::ValueFailure&) {
     return false;  // The interpreter finds it again, with node and line.
   }
   return true;

@@ -58,8 +58,8 @@ const Value& StagedRun::known(const fx::Node& node) const {
 }
 
 // The graph's result, or None where the part gives values for what follows.
-// Nothing when an index reaches outside: the interpreter finds it again, with
-// node and line.
+// Nothing for values that a step refuses: the interpreter finds the error
+// again, with node and line.
 std::optional<Value> StagedRun::run_part(const CompiledShape& shape,
                                          StageTime* time) {
   const CompiledShape::Parts& part = shape.part();
@@ -74,7 +74,7 @@ std::optional<Value> StagedRun::run_part(const CompiledShape& shape,
   Value result;
   try {
     result = shape.run(inputs, blocks_, time ? &time->steps : nullptr);
-  } catch (const IndexError&) {
+  } catch (const program::ValueFailure&) {
     return std::nullopt;
   }
   if (!part.stop) return result;

@@ -56,7 +56,9 @@ class Grouper {
   void place(fx::Node* node) {
     switch (lowering_of(*node)) {
       case Lowering::scalar:
-        return place_scalar(node);
+        if (!may_divide_by_zero(*node)) return place_scalar(node);
+        start(node, Region::Kind::kernel);
+        return;
       case Lowering::reduce:
         return place_reduction(node);
       case Lowering::gather:

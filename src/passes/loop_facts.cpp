@@ -77,6 +77,29 @@ bool trailing(const std::vector<int>& dims, int rank) {
   return !dims.empty();
 }
 
+namespace {
+
+ScalarBody body_of(const fx::Node& node) {
+  ValueList args;
+  for (const Value& arg : node.args())
+    args.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  return ops::scalar_body({*node.called_op(), args});
+}
+
+bool divides(Prim prim) {
+  return prim == Prim::div || prim == Prim::floor_div ||
+         prim == Prim::remainder || prim == Prim::fmod;
+}
+
+bool known_not_zero(const ScalarBody& body, int32_t id) {
+  const ScalarInstr& instr = body.instrs[static_cast<size_t>(id)];
+  return instr.prim == Prim::constant && instr.bits != 0;
+}
+
+}  // namespace
+
 bool is_row_gather(const fx::Node& node) {
   const std::string_view name = node.called_op()->name();
   if (name == "embedding") return true;
@@ -90,14 +113,18 @@ bool is_element_gather(const fx::Node& node) {
 }
 
 bool uses_index(const fx::Node& node) {
-  ValueList args;
-  for (const Value& arg : node.args())
-    args.push_back(map_leaves(arg, [](const Value& leaf) {
-      return leaf.is_node() ? leaf.as_node()->val() : leaf;
-    }));
-  const ScalarBody body = ops::scalar_body({*node.called_op(), args});
+  const ScalarBody body = body_of(node);
   return std::any_of(body.instrs.begin(), body.instrs.end(),
                      [](const auto& i) { return i.prim == Prim::index; });
+}
+
+bool may_divide_by_zero(const fx::Node& node) {
+  const ScalarBody body = body_of(node);
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [&](const ScalarInstr& i) {
+                       return divides(i.prim) && !is_floating(i.type) &&
+                              !known_not_zero(body, i.args[1]);
+                     });
 }
 
 }  // namespace fxjit::passes

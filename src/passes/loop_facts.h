@@ -40,4 +40,8 @@ bool is_element_gather(const fx::Node& node);
 // Whether an elementwise node's values depend on their place in the loops.
 bool uses_index(const fx::Node& node);
 
+// Whether an elementwise node divides integers by what may be zero, which is an
+// error for the interpreter and nothing that generated code looks at.
+bool may_divide_by_zero(const fx::Node& node);
+
 }  // namespace fxjit::passes

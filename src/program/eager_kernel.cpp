@@ -26,7 +26,7 @@ void EagerKernel::run(const KernelCall& call, int64_t, int64_t) const {
       return borrow(call.operands[operand++], leaf.as_tensor());
     }));
   if (op_.row.direct) return run_direct(call, operand, args);
-  const Value result = ops::run_eager({op_, args});
+  const Value result = compute(args);
   for (size_t i = 0; i < results_.size(); ++i) {
     const Tensor& computed =
         result.is_tensor() ? result.as_tensor() : result.at(i).as_tensor();
@@ -41,6 +41,17 @@ void EagerKernel::run_direct(const KernelCall& call, size_t operand,
   for (const Value& result : results_)
     results.push_back(borrow(call.operands[operand++], result.as_tensor()));
   op_.row.direct({op_, args}, results);
+}
+
+// The shapes were right when this was planned: what is wrong are the values.
+Value EagerKernel::compute(const ValueList& args) const {
+  try {
+    return ops::run_eager({op_, args});
+  } catch (const UserError& error) {
+    throw ValueFailure(error.message());
+  } catch (const RuntimeError& error) {
+    throw ValueFailure(error.message());
+  }
 }
 
 std::string EagerKernel::describe() const {

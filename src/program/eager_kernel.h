@@ -23,6 +23,7 @@ class EagerKernel : public ExternKernel {
  private:
   void run_direct(const KernelCall& call, size_t operand,
                   const ValueList& args) const;
+  Value compute(const ValueList& args) const;
 
   const ops::Op& op_;
   ValueList args_;

@@ -181,7 +181,7 @@ void Executable::run(std::span<void* const> inputs,
 
 void Executable::fail(int32_t status) const {
   if (status == kIndexOutOfRange)
-    throw IndexError("index out of range in self");
+    throw ValueFailure("index out of range in self");
   throw RuntimeError("a step of the compiled program failed");
 }
 

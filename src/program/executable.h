@@ -44,8 +44,8 @@ class Executable {
 
   // Runs all steps. `inputs` and `outputs` are first elements, in the order of
   // the program's input and output buffers; shapes were checked by the caller.
-  // Throws IndexError when an index tensor reaches outside, RuntimeError when
-  // an extern kernel fails. Adds to `times` when given.
+  // Throws ValueFailure for values that a step refuses, RuntimeError when an
+  // extern kernel fails. Adds to `times` when given.
   void run(std::span<void* const> inputs, std::span<void* const> outputs,
            StepTimes* times = nullptr) const;
 

@@ -14,6 +14,7 @@
 
 #include "fxjit/dims.h"
 #include "fxjit/dtype.h"
+#include "fxjit/error.h"
 #include "fxjit/scalar_body.h"
 
 namespace fxjit::program {
@@ -179,6 +180,14 @@ struct KernelCall {
 };
 
 enum KernelStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
+
+// What a call throws for values that a step cannot compute with, such as an
+// index outside or an integer divided by zero. The interpreter finds the error
+// again, with node and line.
+class ValueFailure : public RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+};
 
 // Runs tasks [begin, end) of a step.
 using KernelFn = void (*)(const KernelCall* call, int64_t begin, int64_t end);

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/promote.h"
@@ -126,9 +128,10 @@ Scalar lerp(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const Scalar weight = args[2];
   const Scalar low = args[0] + weight * step;
   const Scalar high = args[1] - step * (1.0 - weight);
-  if (call[2].is_number()) return call.number(2) < 0.5 ? low : high;
+  if (call[2].is_number()) return std::abs(call.number(2)) < 0.5 ? low : high;
   const Scalar half = b.constant(0.5, weight.type());
-  return b.select(b.apply(Prim::lt, weight, half), low, high);
+  return b.select(b.apply(Prim::lt, b.apply(Prim::abs, weight), half), low,
+                  high);
 }
 
 Scalar addcmul(ScalarBuilder& b, const OpCall& call, Inputs in) {

@@ -1,8 +1,10 @@
 // Comparisons and predicates; results are bool.
 #include <limits>
 
+#include "fxjit/half.h"
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/promote.h"
 
 namespace fxjit::ops {
 namespace {
@@ -30,6 +32,30 @@ Scalar isfinite(ScalarBuilder& b, const OpCall&, Inputs in) {
                  b.constant(kInfinity, in[0].type()));
 }
 
+// As an element of that type holds it.
+double rounded(double number, DType type) {
+  const auto value = static_cast<float>(number);
+  if (type == DType::f16)
+    return static_cast<double>(static_cast<float>(Half(value)));
+  if (type == DType::bf16)
+    return static_cast<double>(static_cast<float>(BFloat16(value)));
+  return number;
+}
+
+// Numbers are compared in the type of the tensors, as torch does: an element of
+// bfloat16 equals the number that it was made from.
+template <Prim kPrim>
+Scalar compare(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  const DType type = scalar_typing(call).inputs;
+  const auto side = [&](size_t i) {
+    return call[i].is_number() && is_floating(type)
+               ? b.constant(rounded(call.number(i), type), in[0].type())
+               : args[i];
+  };
+  return b.apply(kPrim, side(0), side(1));
+}
+
 constexpr ScalarTypes kCompare = ScalarTypes::compare;
 constexpr ScalarTypes kLogical = ScalarTypes::logical;
 
@@ -37,27 +63,27 @@ constexpr OpRow kRows[] = {
     binary_row("eq",
                "torch.eq _operator.eq .eq .__eq__ aten.eq.Tensor "
                "aten.eq.Scalar onnx.Equal",
-               binary<Prim::eq>, kCompare),
+               compare<Prim::eq>, kCompare),
     binary_row("ne",
                "torch.ne torch.not_equal _operator.ne .ne .not_equal .__ne__ "
                "aten.ne.Tensor aten.ne.Scalar",
-               binary<Prim::ne>, kCompare),
+               compare<Prim::ne>, kCompare),
     binary_row("lt",
                "torch.lt torch.less _operator.lt .lt .less .__lt__ "
                "aten.lt.Tensor aten.lt.Scalar onnx.Less",
-               binary<Prim::lt>, kCompare),
+               compare<Prim::lt>, kCompare),
     binary_row("le",
                "torch.le torch.less_equal _operator.le .le .less_equal "
                ".__le__ aten.le.Tensor aten.le.Scalar onnx.LessOrEqual",
-               binary<Prim::le>, kCompare),
+               compare<Prim::le>, kCompare),
     binary_row("gt",
                "torch.gt torch.greater _operator.gt .gt .greater .__gt__ "
                "aten.gt.Tensor aten.gt.Scalar onnx.Greater",
-               binary<Prim::gt>, kCompare),
+               compare<Prim::gt>, kCompare),
     binary_row("ge",
                "torch.ge torch.greater_equal _operator.ge .ge .greater_equal "
                ".__ge__ aten.ge.Tensor aten.ge.Scalar onnx.GreaterOrEqual",
-               binary<Prim::ge>, kCompare),
+               compare<Prim::ge>, kCompare),
     unary_row("isnan", "torch.isnan .isnan aten.isnan.default onnx.IsNaN",
               isnan, kCompare),
     unary_row("isinf", "torch.isinf .isinf aten.isinf.default onnx.IsInf",

@@ -148,6 +148,8 @@ Value decompose_repeat_interleave(const OpCall& call) {
   if (count < 0) runtime_error("repeats must be non-negative");
   Value value = call[0];
   if (!call.has(2)) value = fxjit::flatten(value);
+  // torch repeats along a new dim behind, which a number has no place for.
+  if (meta_of(value).dim() == 0) wrap_dim(1, 0);
   const int axis = call.has(2) ? dim_arg(call, 2, meta_of(value).dim()) : 0;
   return with_own_memory(copies_along(value, axis, count, true), count > 1);
 }

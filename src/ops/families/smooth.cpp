@@ -32,7 +32,8 @@ Scalar asinh(ScalarBuilder& b, const OpCall&, Inputs in) {
                   b.select(b.apply(Prim::eq, x, zero), x, result));
 }
 
-// log1p(t + sqrt(2 t + t^2)) with t = x - 1: exact near 1.
+// log1p(t + sqrt(2 t + t^2)) with t = x - 1: exact near 1. NaN below 1, also where
+// the square, or the number beside it, leaves nothing negative under the root.
 Scalar acosh(ScalarBuilder& b, const OpCall&, Inputs in) {
   const Scalar x = in[0];
   const Scalar limit = b.constant(kLargeFloat, x.type());
@@ -40,7 +41,11 @@ Scalar acosh(ScalarBuilder& b, const OpCall&, Inputs in) {
   const Scalar small =
       b.apply(Prim::log1p, t + b.apply(Prim::sqrt, t * 2.0 + t * t));
   const Scalar large = b.apply(Prim::log, x) + kLn2;
-  return b.select(b.apply(Prim::lt, x, limit), small, large);
+  const Scalar nan =
+      b.constant(std::numeric_limits<double>::quiet_NaN(), x.type());
+  const Scalar one = b.constant(1, x.type());
+  return b.select(b.apply(Prim::lt, x, one), nan,
+                  b.select(b.apply(Prim::lt, x, limit), small, large));
 }
 
 Scalar atanh(ScalarBuilder& b, const OpCall&, Inputs in) {
