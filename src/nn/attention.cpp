@@ -31,27 +31,8 @@ Value added(const Value& mask) {
 
 NonDynamicallyQuantizableLinear::NonDynamicallyQuantizableLinear(
     int64_t in_features, int64_t out_features, bool with_bias)
-    : Custom("NonDynamicallyQuantizableLinear", {"input"}),
-      in_features(in_features),
-      out_features(out_features) {
-  const double bound =
-      1 / std::sqrt(static_cast<double>(std::max<int64_t>(in_features, 1)));
-  weight = register_parameter(
-      "weight", init::uniform({out_features, in_features}, bound));
-  bias = register_parameter(
-      "bias",
-      with_bias ? Parameter(Tensor::zeros({out_features})) : Parameter());
-}
-
-Value NonDynamicallyQuantizableLinear::forward(Value input) {
-  return functional::linear(input, weight, bias);
-}
-
-std::string NonDynamicallyQuantizableLinear::extra_repr() const {
-  return "in_features=" + std::to_string(in_features) +
-         ", out_features=" + std::to_string(out_features) +
-         ", bias=" + py(bias.defined());
-}
+    : Custom("NonDynamicallyQuantizableLinear", in_features, out_features,
+             with_bias) {}
 
 MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
                                        MultiheadOptions options)
@@ -89,8 +70,11 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
   in_proj_bias = register_parameter(
       "in_proj_bias",
       options.bias ? Parameter(Tensor::zeros({3 * embed_dim})) : Parameter());
-  register_module("out_proj", NonDynamicallyQuantizableLinear::create(
-                                  embed_dim, embed_dim, options.bias));
+  const auto out_proj = NonDynamicallyQuantizableLinear::create(
+      embed_dim, embed_dim, options.bias);
+  if (options.bias)
+    out_proj->bias.set_tensor(Tensor::zeros({embed_dim}));
+  register_module("out_proj", out_proj);
 }
 
 Value MultiheadAttention::projected(const Value& input, int part) const {

@@ -1,7 +1,10 @@
 // How the rows of the table of layers are written. For layer_types*.cpp alone.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,18 +19,96 @@ inline Value tuple_of(const Dims& dims) {
   return Value::tuple(ValueList(dims.begin(), dims.end()));
 }
 
-template <typename T>
-ModuleType plain(const char* name) {
-  return module_type<T>(
-      name, [](const T&) -> Kwargs { return {}; },
-      [](Args&) { return T::create(); });
+inline std::optional<int64_t> integer_or_none(Args& args, const char* name) {
+  if (args.none(name)) return std::nullopt;
+  return args.integer(name);
 }
 
-// A layer that reads tensors through the given members, registered so.
-template <typename T, typename Arguments, typename Make, typename... Members>
-ModuleType with_state(const char* name, Arguments arguments, Make make,
+// A constructor argument that the layer keeps in the member `at`.
+template <typename Member>
+struct Field {
+  const char* name;
+  Member at;
+
+  template <typename T>
+  Value of(const T& layer) const {
+    const auto& member = layer.*at;
+    if constexpr (std::is_same_v<decltype(member), const Dims&>)
+      return tuple_of(member);
+    else
+      return Value(member);
+  }
+
+  // As the type of the member of T.
+  template <typename T>
+  auto read(Args& args, std::type_identity<T>) const {
+    using Type = std::remove_cvref_t<decltype(std::declval<T&>().*at)>;
+    if constexpr (std::is_same_v<Type, bool>)
+      return args.boolean(name);
+    else if constexpr (std::is_same_v<Type, int64_t>)
+      return args.integer(name);
+    else if constexpr (std::is_same_v<Type, double>)
+      return args.floating(name);
+    else if constexpr (std::is_same_v<Type, std::string>)
+      return args.string(name);
+    else if constexpr (std::is_same_v<Type, Dims>)
+      return args.dims(name);
+    else if constexpr (std::is_same_v<Type, std::optional<int64_t>>)
+      return integer_or_none(args, name);
+    else if constexpr (std::is_same_v<Type, std::optional<double>>)
+      return args.none(name) ? Type() : Type(args.floating(name));
+    else
+      return args.value(name);
+  }
+};
+
+// An argument that says whether the layer has the tensor `at`.
+template <typename Member>
+struct Presence {
+  const char* name;
+  Member at;
+
+  template <typename T>
+  Value of(const T& layer) const {
+    return (layer.*at).defined();
+  }
+  template <typename T>
+  bool read(Args& args, std::type_identity<T>) const {
+    return args.boolean(name);
+  }
+};
+
+template <typename Member>
+Field<Member> field(const char* name, Member at) {
+  return {name, at};
+}
+template <typename Member>
+Presence<Member> has(const char* name, Member at) {
+  return {name, at};
+}
+
+// A layer whose constructor takes these arguments in this order.
+template <typename T, typename... Fields>
+ModuleType layer(const char* name, Fields... fields) {
+  return module_type<T>(
+      name,
+      [fields...](const T& m) -> Kwargs {
+        return {{fields.name, fields.of(m)}...};
+      },
+      [fields...](Args& args) {
+        // Braces read from left to right.
+        const std::tuple<decltype(fields.read(args,
+                                              std::type_identity<T>()))...>
+            given{fields.read(args, std::type_identity<T>())...};
+        return std::apply(
+            [](const auto&... each) { return T::create(each...); }, given);
+      });
+}
+
+// With the members through which forward reads tensors, registered so.
+template <typename T, typename... Members>
+ModuleType with_state(ModuleType type,
                       std::pair<const char*, Members>... members) {
-  ModuleType type = module_type<T>(name, arguments, make);
   type.handles = [members...](Module& module) {
     T& layer = static_cast<T&>(module);
     return Handles{{members.first, &(layer.*members.second)}...};
@@ -42,6 +123,15 @@ auto weight_of() {
 template <typename T>
 auto bias_of() {
   return std::pair("bias", &T::bias);
+}
+
+// Linear and what is like it.
+template <typename T>
+ModuleType linear_layer(const char* name) {
+  return with_state<T>(
+      layer<T>(name, field("in_features", &T::in_features),
+               field("out_features", &T::out_features), has("bias", &T::bias)),
+      weight_of<T>(), bias_of<T>());
 }
 
 }  // namespace fxjit::nn

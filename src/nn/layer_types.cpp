@@ -8,7 +8,7 @@ namespace {
 
 template <typename T>
 ModuleType convolution(const char* name) {
-  return with_state<T>(
+  ModuleType type = module_type<T>(
       name,
       [](const T& m) -> Kwargs {
         return {{"in_channels", m.in_channels},
@@ -33,185 +33,64 @@ ModuleType convolution(const char* name) {
                         .groups = a.integer("groups"),
                         .bias = a.boolean("bias"),
                         .output_padding = a.value("output_padding")});
-      },
-      weight_of<T>(), bias_of<T>());
+      });
+  return with_state<T>(std::move(type), weight_of<T>(), bias_of<T>());
 }
 
 template <typename T>
 ModuleType batch_norm(const char* name) {
   return with_state<T>(
-      name,
-      [](const T& m) -> Kwargs {
-        return {{"num_features", m.num_features},
-                {"eps", m.eps},
-                {"momentum", m.momentum},
-                {"affine", m.weight.defined()},
-                {"track_running_stats", m.running_mean.defined()}};
-      },
-      [](Args& a) {
-        const int64_t features = a.integer("num_features");
-        const double eps = a.floating("eps");
-        const double momentum = a.floating("momentum");
-        const bool affine = a.boolean("affine");
-        return T::create(features, eps, momentum, affine,
-                         a.boolean("track_running_stats"));
-      },
+      layer<T>(name, field("num_features", &T::num_features),
+               field("eps", &T::eps), field("momentum", &T::momentum),
+               has("affine", &T::weight),
+               has("track_running_stats", &T::running_mean)),
       weight_of<T>(), bias_of<T>(), std::pair("running_mean", &T::running_mean),
       std::pair("running_var", &T::running_var),
       std::pair("num_batches_tracked", &T::num_batches_tracked));
 }
 
+template <typename T>
+ModuleType max_pool(const char* name) {
+  return layer<T>(name, field("kernel_size", &T::kernel_size),
+                  field("stride", &T::stride), field("padding", &T::padding),
+                  field("dilation", &T::dilation),
+                  field("ceil_mode", &T::ceil_mode));
+}
+
 void add_activations(std::vector<ModuleType>& types) {
-  types.push_back(plain<Identity>("Identity"));
-  types.push_back(plain<ReLU>("ReLU"));
-  types.push_back(plain<ReLU6>("ReLU6"));
-  types.push_back(plain<SiLU>("SiLU"));
-  types.push_back(plain<Tanh>("Tanh"));
-  types.push_back(plain<Sigmoid>("Sigmoid"));
-  types.push_back(plain<Hardswish>("Hardswish"));
-  types.push_back(plain<Hardsigmoid>("Hardsigmoid"));
-  types.push_back(plain<Mish>("Mish"));
-  types.push_back(module_type<GELU>(
-      "GELU",
-      [](const GELU& m) -> Kwargs { return {{"approximate", m.approximate}}; },
-      [](Args& a) { return GELU::create(a.string("approximate")); }));
-  types.push_back(module_type<LeakyReLU>(
-      "LeakyReLU",
-      [](const LeakyReLU& m) -> Kwargs {
-        return {{"negative_slope", m.negative_slope}};
-      },
-      [](Args& a) { return LeakyReLU::create(a.floating("negative_slope")); }));
-  types.push_back(module_type<ELU>(
-      "ELU", [](const ELU& m) -> Kwargs { return {{"alpha", m.alpha}}; },
-      [](Args& a) { return ELU::create(a.floating("alpha")); }));
-  types.push_back(module_type<Softmax>(
-      "Softmax", [](const Softmax& m) -> Kwargs { return {{"dim", m.dim}}; },
-      [](Args& a) { return Softmax::create(a.integer("dim")); }));
-  types.push_back(module_type<LogSoftmax>(
-      "LogSoftmax",
-      [](const LogSoftmax& m) -> Kwargs { return {{"dim", m.dim}}; },
-      [](Args& a) { return LogSoftmax::create(a.integer("dim")); }));
-  types.push_back(module_type<Dropout>(
-      "Dropout", [](const Dropout& m) -> Kwargs { return {{"p", m.p}}; },
-      [](Args& a) { return Dropout::create(a.floating("p")); }));
-  types.push_back(module_type<Flatten>(
-      "Flatten",
-      [](const Flatten& m) -> Kwargs {
-        return {{"start_dim", m.start_dim}, {"end_dim", m.end_dim}};
-      },
-      [](Args& a) {
-        const int64_t start = a.integer("start_dim");
-        return Flatten::create(start, a.integer("end_dim"));
-      }));
-}
-
-void add_gates(std::vector<ModuleType>& types) {
-  types.push_back(module_type<GLU>(
-      "GLU", [](const GLU& m) -> Kwargs { return {{"dim", m.dim}}; },
-      [](Args& a) { return GLU::create(a.integer("dim")); }));
-  types.push_back(module_type<Softplus>(
-      "Softplus",
-      [](const Softplus& m) -> Kwargs {
-        return {{"beta", m.beta}, {"threshold", m.threshold}};
-      },
-      [](Args& a) {
-        const double beta = a.floating("beta");
-        return Softplus::create(beta, a.floating("threshold"));
-      }));
-  types.push_back(module_type<Hardtanh>(
-      "Hardtanh",
-      [](const Hardtanh& m) -> Kwargs {
-        return {{"min_val", m.min_val}, {"max_val", m.max_val}};
-      },
-      [](Args& a) {
-        const double least = a.floating("min_val");
-        return Hardtanh::create(least, a.floating("max_val"));
-      }));
-}
-
-void add_shaping(std::vector<ModuleType>& types) {
-  types.push_back(module_type<MaxPool1d>(
-      "MaxPool1d",
-      [](const MaxPool1d& m) -> Kwargs {
-        return {{"kernel_size", m.kernel_size},
-                {"stride", m.stride},
-                {"padding", m.padding},
-                {"dilation", m.dilation},
-                {"ceil_mode", m.ceil_mode}};
-      },
-      [](Args& a) {
-        const Value kernel_size = a.value("kernel_size");
-        const Value stride = a.value("stride");
-        const Value padding = a.value("padding");
-        const Value dilation = a.value("dilation");
-        return MaxPool1d::create(kernel_size, stride, padding, dilation,
-                                 a.boolean("ceil_mode"));
-      }));
-  types.push_back(module_type<AdaptiveAvgPool1d>(
-      "AdaptiveAvgPool1d",
-      [](const AdaptiveAvgPool1d& m) -> Kwargs {
-        return {{"output_size", m.output_size}};
-      },
-      [](Args& a) {
-        return AdaptiveAvgPool1d::create(a.value("output_size"));
-      }));
-  types.push_back(module_type<Upsample>(
-      "Upsample",
-      [](const Upsample& m) -> Kwargs {
-        return {{"size", m.size},
-                {"scale_factor", m.scale_factor},
-                {"mode", m.mode},
-                {"align_corners", m.align_corners}};
-      },
-      [](Args& a) {
-        const Value size = a.value("size");
-        const Value scale_factor = a.value("scale_factor");
-        const std::string mode = a.string("mode");
-        return Upsample::create(size, scale_factor, mode,
-                                a.value("align_corners"));
-      }));
-  types.push_back(module_type<Unflatten>(
-      "Unflatten",
-      [](const Unflatten& m) -> Kwargs {
-        return {{"dim", m.dim},
-                {"unflattened_size", tuple_of(m.unflattened_size)}};
-      },
-      [](Args& a) {
-        const int64_t dim = a.integer("dim");
-        return Unflatten::create(dim, a.dims("unflattened_size"));
-      }));
+  types.push_back(layer<Identity>("Identity"));
+  types.push_back(layer<ReLU>("ReLU"));
+  types.push_back(layer<ReLU6>("ReLU6"));
+  types.push_back(layer<SiLU>("SiLU"));
+  types.push_back(layer<Tanh>("Tanh"));
+  types.push_back(layer<Sigmoid>("Sigmoid"));
+  types.push_back(layer<Hardswish>("Hardswish"));
+  types.push_back(layer<Hardsigmoid>("Hardsigmoid"));
+  types.push_back(layer<Mish>("Mish"));
+  types.push_back(
+      layer<GELU>("GELU", field("approximate", &GELU::approximate)));
+  types.push_back(layer<LeakyReLU>(
+      "LeakyReLU", field("negative_slope", &LeakyReLU::negative_slope)));
+  types.push_back(layer<ELU>("ELU", field("alpha", &ELU::alpha)));
+  types.push_back(layer<Softmax>("Softmax", field("dim", &Softmax::dim)));
+  types.push_back(
+      layer<LogSoftmax>("LogSoftmax", field("dim", &LogSoftmax::dim)));
+  types.push_back(layer<GLU>("GLU", field("dim", &GLU::dim)));
+  types.push_back(layer<Softplus>("Softplus", field("beta", &Softplus::beta),
+                                  field("threshold", &Softplus::threshold)));
+  types.push_back(layer<Hardtanh>("Hardtanh",
+                                  field("min_val", &Hardtanh::min_val),
+                                  field("max_val", &Hardtanh::max_val)));
+  types.push_back(layer<Dropout>("Dropout", field("p", &Dropout::p)));
 }
 
 void add_weights(std::vector<ModuleType>& types) {
-  types.push_back(with_state<Linear>(
-      "Linear",
-      [](const Linear& m) -> Kwargs {
-        return {{"in_features", m.in_features},
-                {"out_features", m.out_features},
-                {"bias", m.bias.defined()}};
-      },
-      [](Args& a) {
-        const int64_t in = a.integer("in_features");
-        const int64_t out = a.integer("out_features");
-        return Linear::create(in, out, a.boolean("bias"));
-      },
-      weight_of<Linear>(), bias_of<Linear>()));
+  types.push_back(linear_layer<Linear>("Linear"));
   types.push_back(with_state<Embedding>(
-      "Embedding",
-      [](const Embedding& m) -> Kwargs {
-        return {{"num_embeddings", m.num_embeddings},
-                {"embedding_dim", m.embedding_dim},
-                {"padding_idx", Value(m.padding_idx)}};
-      },
-      [](Args& a) {
-        const int64_t rows = a.integer("num_embeddings");
-        const int64_t depth = a.integer("embedding_dim");
-        const Value padding = a.value("padding_idx");
-        return Embedding::create(
-            rows, depth,
-            padding.is_none() ? std::nullopt
-                              : std::optional<int64_t>(padding.as_int()));
-      },
+      layer<Embedding>("Embedding",
+                       field("num_embeddings", &Embedding::num_embeddings),
+                       field("embedding_dim", &Embedding::embedding_dim),
+                       field("padding_idx", &Embedding::padding_idx)),
       weight_of<Embedding>()));
   types.push_back(convolution<Conv1d>("Conv1d"));
   types.push_back(convolution<Conv2d>("Conv2d"));
@@ -221,101 +100,58 @@ void add_weights(std::vector<ModuleType>& types) {
 
 void add_norms(std::vector<ModuleType>& types) {
   types.push_back(with_state<LayerNorm>(
-      "LayerNorm",
-      [](const LayerNorm& m) -> Kwargs {
-        return {{"normalized_shape", tuple_of(m.normalized_shape)},
-                {"eps", m.eps},
-                {"elementwise_affine", m.weight.defined()},
-                {"bias", m.bias.defined()}};
-      },
-      [](Args& a) {
-        const Dims shape = a.dims("normalized_shape");
-        const double eps = a.floating("eps");
-        const bool affine = a.boolean("elementwise_affine");
-        return LayerNorm::create(shape, eps, affine, a.boolean("bias"));
-      },
+      layer<LayerNorm>("LayerNorm",
+                       field("normalized_shape", &LayerNorm::normalized_shape),
+                       field("eps", &LayerNorm::eps),
+                       has("elementwise_affine", &LayerNorm::weight),
+                       has("bias", &LayerNorm::bias)),
       weight_of<LayerNorm>(), bias_of<LayerNorm>()));
   types.push_back(with_state<RMSNorm>(
-      "RMSNorm",
-      [](const RMSNorm& m) -> Kwargs {
-        return {{"normalized_shape", tuple_of(m.normalized_shape)},
-                {"eps", Value(m.eps)},
-                {"elementwise_affine", m.weight.defined()}};
-      },
-      [](Args& a) {
-        const Dims shape = a.dims("normalized_shape");
-        const Value eps = a.value("eps");
-        return RMSNorm::create(shape,
-                               eps.is_none()
-                                   ? std::nullopt
-                                   : std::optional<double>(eps.as_double()),
-                               a.boolean("elementwise_affine"));
-      },
+      layer<RMSNorm>("RMSNorm",
+                     field("normalized_shape", &RMSNorm::normalized_shape),
+                     field("eps", &RMSNorm::eps),
+                     has("elementwise_affine", &RMSNorm::weight)),
       weight_of<RMSNorm>()));
   types.push_back(with_state<GroupNorm>(
-      "GroupNorm",
-      [](const GroupNorm& m) -> Kwargs {
-        return {{"num_groups", m.num_groups},
-                {"num_channels", m.num_channels},
-                {"eps", m.eps},
-                {"affine", m.weight.defined()}};
-      },
-      [](Args& a) {
-        const int64_t groups = a.integer("num_groups");
-        const int64_t channels = a.integer("num_channels");
-        const double eps = a.floating("eps");
-        return GroupNorm::create(groups, channels, eps, a.boolean("affine"));
-      },
+      layer<GroupNorm>("GroupNorm", field("num_groups", &GroupNorm::num_groups),
+                       field("num_channels", &GroupNorm::num_channels),
+                       field("eps", &GroupNorm::eps),
+                       has("affine", &GroupNorm::weight)),
       weight_of<GroupNorm>(), bias_of<GroupNorm>()));
   types.push_back(batch_norm<BatchNorm1d>("BatchNorm1d"));
   types.push_back(batch_norm<BatchNorm2d>("BatchNorm2d"));
 }
 
 void add_pooling(std::vector<ModuleType>& types) {
-  types.push_back(module_type<MaxPool2d>(
-      "MaxPool2d",
-      [](const MaxPool2d& m) -> Kwargs {
-        return {{"kernel_size", m.kernel_size},
-                {"stride", m.stride},
-                {"padding", m.padding},
-                {"dilation", m.dilation},
-                {"ceil_mode", m.ceil_mode}};
-      },
-      [](Args& a) {
-        const Value kernel_size = a.value("kernel_size");
-        const Value stride = a.value("stride");
-        const Value padding = a.value("padding");
-        const Value dilation = a.value("dilation");
-        return MaxPool2d::create(kernel_size, stride, padding, dilation,
-                                 a.boolean("ceil_mode"));
-      }));
-  types.push_back(module_type<AvgPool2d>(
-      "AvgPool2d",
-      [](const AvgPool2d& m) -> Kwargs {
-        return {{"kernel_size", m.kernel_size},
-                {"stride", m.stride},
-                {"padding", m.padding},
-                {"ceil_mode", m.ceil_mode},
-                {"count_include_pad", m.count_include_pad},
-                {"divisor_override", m.divisor_override}};
-      },
-      [](Args& a) {
-        const Value kernel_size = a.value("kernel_size");
-        const Value stride = a.value("stride");
-        const Value padding = a.value("padding");
-        const bool ceil_mode = a.boolean("ceil_mode");
-        const bool count_pad = a.boolean("count_include_pad");
-        return AvgPool2d::create(kernel_size, stride, padding, ceil_mode,
-                                 count_pad, a.value("divisor_override"));
-      }));
-  types.push_back(module_type<AdaptiveAvgPool2d>(
+  types.push_back(max_pool<MaxPool1d>("MaxPool1d"));
+  types.push_back(max_pool<MaxPool2d>("MaxPool2d"));
+  types.push_back(layer<AvgPool2d>(
+      "AvgPool2d", field("kernel_size", &AvgPool2d::kernel_size),
+      field("stride", &AvgPool2d::stride),
+      field("padding", &AvgPool2d::padding),
+      field("ceil_mode", &AvgPool2d::ceil_mode),
+      field("count_include_pad", &AvgPool2d::count_include_pad),
+      field("divisor_override", &AvgPool2d::divisor_override)));
+  types.push_back(layer<AdaptiveAvgPool1d>(
+      "AdaptiveAvgPool1d",
+      field("output_size", &AdaptiveAvgPool1d::output_size)));
+  types.push_back(layer<AdaptiveAvgPool2d>(
       "AdaptiveAvgPool2d",
-      [](const AdaptiveAvgPool2d& m) -> Kwargs {
-        return {{"output_size", m.output_size}};
-      },
-      [](Args& a) {
-        return AdaptiveAvgPool2d::create(a.value("output_size"));
-      }));
+      field("output_size", &AdaptiveAvgPool2d::output_size)));
+}
+
+void add_shaping(std::vector<ModuleType>& types) {
+  types.push_back(layer<Flatten>("Flatten",
+                                 field("start_dim", &Flatten::start_dim),
+                                 field("end_dim", &Flatten::end_dim)));
+  types.push_back(layer<Unflatten>(
+      "Unflatten", field("dim", &Unflatten::dim),
+      field("unflattened_size", &Unflatten::unflattened_size)));
+  types.push_back(
+      layer<Upsample>("Upsample", field("size", &Upsample::size),
+                      field("scale_factor", &Upsample::scale_factor),
+                      field("mode", &Upsample::mode),
+                      field("align_corners", &Upsample::align_corners)));
 }
 
 }  // namespace
@@ -325,15 +161,14 @@ std::vector<ModuleType> layer_types() {
   types.push_back(module_type<Module>(
       "Module", [](const Module&) -> Kwargs { return {}; },
       [](Args&) { return ModuleRef(std::make_shared<Module>()); }));
-  types.push_back(plain<Sequential>("Sequential"));
-  types.push_back(plain<ModuleList>("ModuleList"));
-  types.push_back(plain<ModuleDict>("ModuleDict"));
+  types.push_back(layer<Sequential>("Sequential"));
+  types.push_back(layer<ModuleList>("ModuleList"));
+  types.push_back(layer<ModuleDict>("ModuleDict"));
   add_activations(types);
   add_weights(types);
   add_sequence_types(types);
   add_norms(types);
   add_pooling(types);
-  add_gates(types);
   add_shaping(types);
   for (ModuleType& type : types) type.transparent = true;
   return types;

@@ -42,21 +42,9 @@ ModuleType recurrent(const char* name) {
 
 void add_attention(std::vector<ModuleType>& types) {
   using Output = NonDynamicallyQuantizableLinear;
-  types.push_back(with_state<Output>(
-      "NonDynamicallyQuantizableLinear",
-      [](const Output& m) -> Kwargs {
-        return {{"in_features", m.in_features},
-                {"out_features", m.out_features},
-                {"bias", m.bias.defined()}};
-      },
-      [](Args& a) {
-        const int64_t in = a.integer("in_features");
-        const int64_t out = a.integer("out_features");
-        return Output::create(in, out, a.boolean("bias"));
-      },
-      weight_of<Output>(), bias_of<Output>()));
+  types.push_back(linear_layer<Output>("NonDynamicallyQuantizableLinear"));
   using T = MultiheadAttention;
-  types.push_back(with_state<T>(
+  ModuleType type = module_type<T>(
       "MultiheadAttention",
       [](const T& m) -> Kwargs {
         return {{"embed_dim", m.embed_dim},
@@ -68,33 +56,27 @@ void add_attention(std::vector<ModuleType>& types) {
                 {"batch_first", m.options.batch_first}};
       },
       [](Args& a) {
-        const auto width = [&](const char* name) -> std::optional<int64_t> {
-          const Value given = a.value(name);
-          if (given.is_none()) return std::nullopt;
-          return given.as_int();
-        };
         const int64_t embed_dim = a.integer("embed_dim");
         const int64_t num_heads = a.integer("num_heads");
         MultiheadOptions options;
         options.dropout = a.floating("dropout");
         options.bias = a.boolean("bias");
-        options.kdim = width("kdim");
-        options.vdim = width("vdim");
+        options.kdim = integer_or_none(a, "kdim");
+        options.vdim = integer_or_none(a, "vdim");
         options.batch_first = a.boolean("batch_first");
         return T::create(embed_dim, num_heads, options);
-      },
-      std::pair("in_proj_weight", &T::in_proj_weight),
-      std::pair("q_proj_weight", &T::q_proj_weight),
-      std::pair("k_proj_weight", &T::k_proj_weight),
-      std::pair("v_proj_weight", &T::v_proj_weight),
-      std::pair("in_proj_bias", &T::in_proj_bias)));
+      });
+  types.push_back(with_state<T>(std::move(type),
+                                std::pair("in_proj_weight", &T::in_proj_weight),
+                                std::pair("q_proj_weight", &T::q_proj_weight),
+                                std::pair("k_proj_weight", &T::k_proj_weight),
+                                std::pair("v_proj_weight", &T::v_proj_weight),
+                                std::pair("in_proj_bias", &T::in_proj_bias)));
 }
 
 template <typename T>
 ModuleType padding(const char* name) {
-  return module_type<T>(
-      name, [](const T& m) -> Kwargs { return {{"padding", m.padding}}; },
-      [](Args& a) { return T::create(a.value("padding")); });
+  return layer<T>(name, field("padding", &T::padding));
 }
 
 }  // namespace
@@ -110,31 +92,14 @@ void add_sequence_types(std::vector<ModuleType>& types) {
   types.push_back(padding<ReflectionPad2d>("ReflectionPad2d"));
   types.push_back(padding<ReplicationPad1d>("ReplicationPad1d"));
   types.push_back(padding<ReplicationPad2d>("ReplicationPad2d"));
-  types.push_back(module_type<PixelShuffle>(
-      "PixelShuffle",
-      [](const PixelShuffle& m) -> Kwargs {
-        return {{"upscale_factor", m.upscale_factor}};
-      },
-      [](Args& a) {
-        return PixelShuffle::create(a.integer("upscale_factor"));
-      }));
-  types.push_back(module_type<PixelUnshuffle>(
+  types.push_back(layer<PixelShuffle>(
+      "PixelShuffle", field("upscale_factor", &PixelShuffle::upscale_factor)));
+  types.push_back(layer<PixelUnshuffle>(
       "PixelUnshuffle",
-      [](const PixelUnshuffle& m) -> Kwargs {
-        return {{"downscale_factor", m.downscale_factor}};
-      },
-      [](Args& a) {
-        return PixelUnshuffle::create(a.integer("downscale_factor"));
-      }));
+      field("downscale_factor", &PixelUnshuffle::downscale_factor)));
   types.push_back(with_state<PReLU>(
-      "PReLU",
-      [](const PReLU& m) -> Kwargs {
-        return {{"num_parameters", m.num_parameters}, {"init", m.init}};
-      },
-      [](Args& a) {
-        const int64_t count = a.integer("num_parameters");
-        return PReLU::create(count, a.floating("init"));
-      },
+      layer<PReLU>("PReLU", field("num_parameters", &PReLU::num_parameters),
+                   field("init", &PReLU::init)),
       weight_of<PReLU>()));
 }
 

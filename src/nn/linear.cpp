@@ -9,8 +9,9 @@
 
 namespace fxjit::nn {
 
-Linear::Linear(int64_t in_features, int64_t out_features, bool with_bias)
-    : Custom("Linear", {"input"}),
+LinearBase::LinearBase(std::string type_name, int64_t in_features,
+                       int64_t out_features, bool with_bias)
+    : LeafModule(std::move(type_name), {"input"}),
       in_features(in_features),
       out_features(out_features) {
   const double bound =
@@ -22,15 +23,18 @@ Linear::Linear(int64_t in_features, int64_t out_features, bool with_bias)
                         : Parameter());
 }
 
-Value Linear::forward(Value input) {
+Value LinearBase::forward(Value input) {
   return functional::linear(input, weight, bias);
 }
 
-std::string Linear::extra_repr() const {
+std::string LinearBase::extra_repr() const {
   return "in_features=" + std::to_string(in_features) +
          ", out_features=" + std::to_string(out_features) +
          ", bias=" + py(bias.defined());
 }
+
+Linear::Linear(int64_t in_features, int64_t out_features, bool with_bias)
+    : Custom("Linear", in_features, out_features, with_bias) {}
 
 Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim,
                      std::optional<int64_t> padding_idx)

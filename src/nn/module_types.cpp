@@ -1,5 +1,6 @@
 #include "fxjit/nn/module_types.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -61,14 +62,26 @@ void ArgumentReader::fail(std::string_view name,
                   what);
 }
 
+Kwargs::iterator ArgumentReader::find(std::string_view name) {
+  const auto found =
+      std::find_if(left_.begin(), left_.end(),
+                   [&](const auto& entry) { return entry.first == name; });
+  if (found == left_.end()) fail(name, "missing");
+  return found;
+}
+
 Value ArgumentReader::value(std::string_view name) {
-  for (size_t i = 0; i < left_.size(); ++i) {
-    if (left_[i].first != name) continue;
-    Value value = std::move(left_[i].second);
-    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(i));
-    return value;
-  }
-  fail(name, "missing");
+  const auto found = find(name);
+  Value value = std::move(found->second);
+  left_.erase(found);
+  return value;
+}
+
+bool ArgumentReader::none(std::string_view name) {
+  const auto found = find(name);
+  if (!found->second.is_none()) return false;
+  left_.erase(found);
+  return true;
 }
 
 int64_t ArgumentReader::integer(std::string_view name) {

@@ -10,11 +10,11 @@ namespace {
 
 bool is_keyword(std::string_view text) {
   static constexpr std::string_view kKeywords[] = {
-      "False",  "None",   "True",  "and",    "as",       "assert", "async",
-      "await",  "break",  "class", "continue", "def",    "del",    "elif",
-      "else",   "except", "finally", "for",  "from",     "global", "if",
-      "import", "in",     "is",    "lambda", "nonlocal", "not",    "or",
-      "pass",   "raise",  "return", "try",   "while",    "with",   "yield"};
+      "False",  "None",   "True",    "and",      "as",       "assert", "async",
+      "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+      "else",   "except", "finally", "for",      "from",     "global", "if",
+      "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+      "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
   return std::ranges::find(kKeywords, text) != std::end(kKeywords);
 }
 
@@ -80,7 +80,8 @@ class Binder {
   }
   size_t positional_count() const {
     size_t count = 0;
-    while (count < specs_.size() && !specs_[count].name.starts_with('*')) ++count;
+    while (count < specs_.size() && !specs_[count].name.starts_with('*'))
+      ++count;
     return count;
   }
 

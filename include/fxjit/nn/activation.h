@@ -79,8 +79,8 @@ class LeakyReLU : public Layer<LeakyReLU> {
   const double negative_slope;
 };
 
-// x where positive, else weight * x; the weight is one number or one per channel
-// (dim 1).
+// x where positive, else weight * x; the weight is one number or one per
+// channel (dim 1).
 class PReLU : public Layer<PReLU> {
  public:
   explicit PReLU(int64_t num_parameters = 1, double init = 0.25);

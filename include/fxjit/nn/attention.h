@@ -4,21 +4,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "fxjit/nn/layer.h"
+#include "fxjit/nn/linear.h"
 
 namespace fxjit::nn {
 
 // nn.Linear under the name that torch prints for output projections.
 class NonDynamicallyQuantizableLinear
-    : public Layer<NonDynamicallyQuantizableLinear> {
+    : public Custom<NonDynamicallyQuantizableLinear, LinearBase> {
  public:
   NonDynamicallyQuantizableLinear(int64_t in_features, int64_t out_features,
                                   bool bias = true);
-  Value forward(Value input);
-  std::string extra_repr() const override;
-
-  const int64_t in_features, out_features;
-  Parameter weight, bias;  // `bias` is undefined without one.
 };
 
 // torch's keyword arguments and defaults.

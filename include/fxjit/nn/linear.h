@@ -3,20 +3,28 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "fxjit/nn/layer.h"
 
 namespace fxjit::nn {
 
-// input [..., in] @ weight[out, in]^T + bias [out].
-class Linear : public Layer<Linear> {
+// State of the layers that compute input [..., in] @ weight[out, in]^T + bias
+// [out], f32.
+class LinearBase : public LeafModule {
  public:
-  Linear(int64_t in_features, int64_t out_features, bool bias = true);
+  LinearBase(std::string type_name, int64_t in_features, int64_t out_features,
+             bool bias);
   Value forward(Value input);
   std::string extra_repr() const override;
 
   const int64_t in_features, out_features;
   Parameter weight, bias;  // `bias` is undefined without one.
+};
+
+class Linear : public Custom<Linear, LinearBase> {
+ public:
+  Linear(int64_t in_features, int64_t out_features, bool bias = true);
 };
 
 // Rows of weight [num_embeddings, embedding_dim] by int64 or int32 indices.

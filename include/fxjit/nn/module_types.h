@@ -27,6 +27,8 @@ class ArgumentReader {
  public:
   ArgumentReader(std::string_view type, const Kwargs& arguments);
   Value value(std::string_view name);
+  // Takes the argument if it is None.
+  bool none(std::string_view name);
   int64_t integer(std::string_view name);
   double floating(std::string_view name);
   bool boolean(std::string_view name);
@@ -37,12 +39,14 @@ class ArgumentReader {
  private:
   [[noreturn]] void fail(std::string_view name, const std::string& what) const;
 
+  Kwargs::iterator find(std::string_view name);
+
   std::string type_;
   Kwargs left_;
 };
 
 struct ModuleType {
-  std::string name;        // "Linear"
+  std::string name;                     // "Linear"
   std::type_index type = typeid(void);  // The C++ class, exactly.
   // Constructor arguments of a module of that class.
   std::function<Kwargs(const Module&)> arguments;
@@ -59,12 +63,14 @@ struct ModuleType {
 
 template <typename T, typename Arguments, typename Make>
 ModuleType module_type(std::string name, Arguments arguments, Make make) {
-  return {std::move(name), typeid(T),
+  return {std::move(name),
+          typeid(T),
           [arguments](const Module& module) -> Kwargs {
             return arguments(static_cast<const T&>(module));
           },
           [make](ArgumentReader& args) -> ModuleRef { return make(args); },
-          false, nullptr};
+          false,
+          nullptr};
 }
 
 // Thread-safe. UserError when the name or the class is known already.
