@@ -1,6 +1,9 @@
 // Cuts the channels of a row into vectors: the part of depthwise_row.cpp above
 // its loops, included once per CPU level after the loops of each vector width.
 
+// Places side by side whose sums and factors fit the level's registers.
+constexpr int kPlaces = sizeof(wide::Vector) == 64 ? 6 : 4;
+
 // The last vectors may take channels of the ones before them again.
 inline void row_channels(const DepthwiseRow& row, int64_t first, int64_t last) {
   constexpr int64_t kWide = sizeof(wide::Vector) / sizeof(float);

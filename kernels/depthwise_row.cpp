@@ -4,73 +4,13 @@
 
 #include <cstring>
 
-#define FXJIT_INLINE [[gnu::always_inline]] inline
-#define FXJIT_FORCED __attribute__((always_inline))
+#define FXJIT_LOOPS "kernels/depthwise_loops.h"
+#define FXJIT_LEVEL_CODE "kernels/depthwise_channels.h"
 
 namespace fxjit::kernels {
 namespace {
 
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
-namespace avx512 {
-constexpr int kPlaces = 6;
-namespace wide {
-#define FXJIT_LANES 16
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace wide
-namespace narrow {
-#define FXJIT_LANES 8
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace narrow
-namespace single {
-#define FXJIT_LANES 1
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace single
-#include "kernels/depthwise_channels.h"
-}  // namespace avx512
-#pragma GCC pop_options
-
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-namespace avx2 {
-constexpr int kPlaces = 4;
-namespace wide {
-#define FXJIT_LANES 8
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace wide
-namespace narrow {
-#define FXJIT_LANES 4
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace narrow
-namespace single {
-#define FXJIT_LANES 1
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace single
-#include "kernels/depthwise_channels.h"
-}  // namespace avx2
-#pragma GCC pop_options
-
-namespace sse41 {
-constexpr int kPlaces = 4;
-namespace wide {
-#define FXJIT_LANES 4
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace wide
-namespace narrow = wide;
-namespace single {
-#define FXJIT_LANES 1
-#include "kernels/depthwise_loops.h"
-#undef FXJIT_LANES
-}  // namespace single
-#include "kernels/depthwise_channels.h"
-}  // namespace sse41
+#include "kernels/level_loops.h"
 
 }  // namespace
 

@@ -9,24 +9,27 @@
 namespace fxjit::kernels {
 namespace {
 
-// Operands: input, output. A task is a run of parts.
+constexpr double kElementsPerTask = 32 << 10;
+constexpr double kLastElementsPerTask = 64 << 10;
+
+// Operands: input, output. A task is a run of parts of `Loops`, Pooling or
+// PoolingLast.
+template <typename Loops>
 class PoolKernel : public program::ExternKernel {
  public:
-  PoolKernel(const ops::PoolParams& params, const Tensor& input)
-      : pooling_(params, input), average_(params.average) {
-    constexpr double kElementsPerTask = 32 << 10;
-    parts_per_task_ = std::max<int64_t>(
-        1,
-        static_cast<int64_t>(kElementsPerTask / pooling_.elements_per_part()));
-  }
+  PoolKernel(const ops::PoolParams& params, const Tensor& input,
+             double elements_per_task, const char* name)
+      : pooling_(params, input),
+        name_(name),
+        parts_per_task_(std::max<int64_t>(
+            1, static_cast<int64_t>(elements_per_task /
+                                    pooling_.elements_per_part()))) {}
 
   int64_t tasks() const override {
     return (pooling_.parts() + parts_per_task_ - 1) / parts_per_task_;
   }
   size_t scratch_bytes() const override { return pooling_.scratch_bytes(); }
-  std::string describe() const override {
-    return average_ ? "average pooling" : "max pooling";
-  }
+  std::string describe() const override { return name_; }
   bool native() const override { return true; }
 
   void run(const program::KernelCall& call, int64_t begin,
@@ -37,42 +40,9 @@ class PoolKernel : public program::ExternKernel {
   }
 
  private:
-  Pooling pooling_;
-  bool average_;
-  int64_t parts_per_task_;
-};
-
-// Operands: input, output. A task is a run of rows.
-class PoolLastKernel : public program::ExternKernel {
- public:
-  PoolLastKernel(const ops::PoolParams& params, const Tensor& input)
-      : pooling_(params, input), average_(params.average) {
-    constexpr double kElementsPerTask = 64 << 10;
-    rows_per_task_ = std::max<int64_t>(
-        1,
-        static_cast<int64_t>(kElementsPerTask / pooling_.elements_per_row()));
-  }
-
-  int64_t tasks() const override {
-    return (pooling_.rows() + rows_per_task_ - 1) / rows_per_task_;
-  }
-  std::string describe() const override {
-    return average_ ? "average pooling, channels last"
-                    : "max pooling, channels last";
-  }
-  bool native() const override { return true; }
-
-  void run(const program::KernelCall& call, int64_t begin,
-           int64_t end) const override {
-    pooling_.run(static_cast<const float*>(call.operands[0]),
-                 static_cast<float*>(call.operands[1]), begin * rows_per_task_,
-                 std::min(end * rows_per_task_, pooling_.rows()));
-  }
-
- private:
-  PoolingLast pooling_;
-  bool average_;
-  int64_t rows_per_task_;
+  const Loops pooling_;
+  const char* const name_;
+  const int64_t parts_per_task_;
 };
 
 }  // namespace
@@ -82,14 +52,19 @@ std::shared_ptr<const program::ExternKernel> make_pool_kernel(
   const ops::OpCall call{request.op, request.args};
   if (&request.op == &passes::pool_last_op()) {
     if (call.tensor(0).strides()[1] != 1) return nullptr;
-    return std::make_shared<PoolLastKernel>(passes::pool_last_params(call),
-                                            call.tensor(0));
+    const ops::PoolParams params = passes::pool_last_params(call);
+    return std::make_shared<PoolKernel<PoolingLast>>(
+        params, call.tensor(0), kLastElementsPerTask,
+        params.average ? "average pooling, channels last"
+                       : "max pooling, channels last");
   }
   const ops::PoolParams params = ops::pool_params(call);
   if (!Pooling::supports(params, call.tensor(0)) ||
       !request.results[0].as_tensor().is_contiguous())
     return nullptr;
-  return std::make_shared<PoolKernel>(params, call.tensor(0));
+  return std::make_shared<PoolKernel<Pooling>>(
+      params, call.tensor(0), kElementsPerTask,
+      params.average ? "average pooling" : "max pooling");
 }
 
 }  // namespace fxjit::kernels

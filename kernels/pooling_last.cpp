@@ -12,7 +12,7 @@ PoolingLast::PoolingLast(const ops::PoolParams& params, const Tensor& input)
   read_pool_axes(params, input, axes_);
 }
 
-double PoolingLast::elements_per_row() const {
+double PoolingLast::elements_per_part() const {
   const double windows = static_cast<double>(axes_[2].places() * channels_);
   double taps = 0;
   for (const PoolWindow& window : axes_[1].windows)
@@ -20,8 +20,8 @@ double PoolingLast::elements_per_row() const {
   return windows * (1 + taps);
 }
 
-void PoolingLast::run(const float* input, float* output, int64_t begin,
-                      int64_t end) const {
+void PoolingLast::run(const void* input, void* output, std::byte*,
+                      int64_t begin, int64_t end) const {
   constexpr int64_t kChannels = PoolBlock::kChannels;
   const int64_t height = axes_[1].places(), depth = axes_[0].places();
   PoolBlock job;
@@ -39,8 +39,10 @@ void PoolingLast::run(const float* input, float* output, int64_t begin,
   for (int64_t row = begin; row < end; ++row) {
     job.windows[0] = axes_[0].windows.data() + row / height % depth;
     job.windows[1] = axes_[1].windows.data() + row % height;
-    const float* image = input + row / (height * depth) * image_stride_;
-    float* out = output + row * axes_[2].places() * channels_;
+    const float* image = static_cast<const float*>(input) +
+                         row / (height * depth) * image_stride_;
+    float* out =
+        static_cast<float*>(output) + row * axes_[2].places() * channels_;
     for (int64_t c = 0; c < channels_; c += step) {
       // The last block may take channels of the one before again.
       const int64_t first = std::min(c, channels_ - step);

@@ -3,6 +3,9 @@
 // pooling.h.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "kernels/pooling.h"
 
 namespace fxjit::kernels {
@@ -13,12 +16,15 @@ class PoolingLast {
   PoolingLast(const ops::PoolParams& params, const Tensor& input);
 
   // Rows of the result, [N, ..., C], that can be computed side by side.
-  int64_t rows() const {
+  int64_t parts() const {
     return images_ * axes_[0].places() * axes_[1].places();
   }
-  double elements_per_row() const;
+  double elements_per_part() const;
+  static size_t scratch_bytes() { return 0; }
 
-  void run(const float* input, float* output, int64_t begin, int64_t end) const;
+  // Computes parts [begin, end).
+  void run(const void* input, void* output, std::byte* scratch, int64_t begin,
+           int64_t end) const;
 
  private:
   bool average_;
