@@ -1,23 +1,11 @@
 // Attention written out, and what looks like it but is not.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <limits>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using ::testing::StartsWith;
-using testing::wrong_result;
 
 const auto kIsAttention = Contains(StartsWith("attention"));
 

@@ -1,24 +1,13 @@
 // Convolutions give channels last, and what follows keeps that order: which
 // regions come out, and that every result is the captured graph's.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "src/passes/channels_last.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
 
-namespace F = nn::functional;
 using passes::is_channels_last;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 template <typename Fn>
 std::vector<std::string> fused(Fn f, ValueList inputs) {

@@ -1,23 +1,10 @@
 // Which elementwise work goes into the convolution before it, and that results
 // stay the captured graph's.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 const Tensor kWindow = random_tensor({8, 1, 3, 3}, 3);
 const Tensor kBias = random_tensor({8}, 4);

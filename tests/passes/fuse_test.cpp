@@ -1,26 +1,10 @@
 // Which ops share a region: products with what follows them, rows, columns,
 // gathers, copies; and that no region depends on itself.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_index;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
-using testing::wrong_result;
 
 template <typename F>
 std::vector<std::string> fused(F f, ValueList inputs,

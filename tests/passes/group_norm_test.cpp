@@ -1,19 +1,10 @@
 // Group and instance norm of images with channels innermost: nothing of the
 // image's size is copied, results are the captured graph's.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 const Tensor kWindow = random_tensor({12, 6, 3, 3}, 3);
 const Tensor kWeight = random_tensor({12}, 4), kBias = random_tensor({12}, 5);

@@ -1,22 +1,9 @@
 // Linear layers on one input, and batch norm behind convolutions.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 class Layer {
  public:

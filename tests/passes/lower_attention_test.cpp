@@ -1,21 +1,9 @@
 // scaled_dot_product_attention as one step, in all dims and dtypes.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using ::testing::StartsWith;
-using testing::wrong_result;
 
 const auto kIsAttention = Contains(StartsWith("attention"));
 

@@ -1,21 +1,9 @@
 // Convolutions over lines whose windows are runs of memory become products.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 const Tensor kFirst = random_tensor({8, 1, 5}, 3);
 const Tensor kNext = random_tensor({6, 8, 3}, 4);

@@ -1,20 +1,9 @@
 // Pooling of images whose channels lie innermost keeps them there.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 const Tensor kWindow = random_tensor({8, 6, 3, 3}, 3);
 const Tensor kInput = random_tensor({2, 6, 9, 8});

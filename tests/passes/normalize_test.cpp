@@ -2,29 +2,18 @@
 // folded calls, decompositions, views.
 #include "src/passes/normalize.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "src/passes/lower.h"
 #include "src/passes/pipeline.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
 
-namespace F = nn::functional;
 using passes::ModelGraph;
 using ::testing::AllOf;
 using testing::calls;
-using ::testing::Contains;
-using ::testing::ElementsAre;
 using testing::evaluate;
-using ::testing::HasSubstr;
-using testing::random_index;
-using testing::random_tensor;
-using testing::run_passes;
 using ::testing::UnorderedElementsAre;
-using testing::wrong_result;
 
 template <typename F>
 ModelGraph normalized(F f, const ValueList& inputs) {

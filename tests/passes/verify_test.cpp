@@ -1,20 +1,15 @@
 // verify() accepts what the passes make and names what does not fit a form.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "src/passes/fuse.h"
 #include "src/passes/lower.h"
 #include "src/passes/normalize.h"
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
 
-namespace F = nn::functional;
 using passes::GraphForm;
 using passes::ModelGraph;
-using ::testing::HasSubstr;
-using testing::random_tensor;
 
 ModelGraph normalized() {
   const Tensor weight = random_tensor({8, 6});

@@ -1,22 +1,9 @@
 // Which convolutions become Winograd ones, and what joins them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/passes/pass_testing.h"
+#include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
 namespace {
-
-namespace F = nn::functional;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::Passed;
-using testing::random_tensor;
-using testing::regions;
-using testing::run_passes;
-using testing::wrong_result;
 
 template <typename Fn>
 std::vector<std::string> fused(Fn f, ValueList inputs,
