@@ -47,6 +47,14 @@ struct CompileOptions {
   // NaN. `direct`, and strict_sums, leave that out.
   enum class Convolution { automatic, direct };
   Convolution convolution = Convolution::automatic;
+  // Products of up to 6 rows by weights of 2 MiB and more take as long as the
+  // weights take to arrive. Where all of these are numbers of f16 or bf16 (as
+  // in checkpoints of such types), or have few different exponents (as most
+  // have; avx512 only), they are kept in half or 7/8 of the bytes: the same
+  // numbers, so results differ by the order of sums at most. Where products of
+  // more rows use them too, both forms are kept, but never 7/8 beside f32 that
+  // is there before. strict_sums leaves this out.
+  bool narrow_weights = true;
   // Bytes of compiled programs (code and working memory) kept per module; the
   // least recently used beyond it are dropped. Weights do not count.
   size_t memory_cap = size_t{256} << 20;

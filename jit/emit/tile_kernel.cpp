@@ -4,6 +4,7 @@
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/tile_epilogue.h"
+#include "jit/emit/tile_weights.h"
 
 namespace fxjit::jit {
 namespace {
@@ -27,7 +28,9 @@ class TileEmitter {
         first_tile_(number(offsetof(TileCall, first_tile))),
         depth_(number(offsetof(TileCall, depth))),
         lhs_row_(number(offsetof(TileCall, lhs_row))),
-        panel_(number(offsetof(TileCall, panel))) {
+        panel_bytes_(number(offsetof(TileCall, panel_bytes))),
+        panel_weights_(b, kernel.weights, width_,
+                       pointer(offsetof(TileCall, exponents))) {
     Value* operands = pointer(offsetof(TileCall, operands));
     const size_t count = kernel.extras.size() + kernel.outputs.size();
     for (size_t i = 0; i < count; ++i) {
@@ -65,6 +68,7 @@ class TileEmitter {
   int sum_count() const { return kernel_.rows * vectors_; }
   size_t parts() const { return static_cast<size_t>(kernel_.depth_parts); }
   size_t panels() const { return static_cast<size_t>(kernel_.panels); }
+  size_t rows() const { return static_cast<size_t>(kernel_.rows); }
 
   // Where each row and each panel begins in each part of the depth.
   void set_addresses(Value* tile) {
@@ -78,9 +82,10 @@ class TileEmitter {
         rows_.push_back(elements(lhs_, b_.add(b_.mul(row, lhs_row_), begin)));
       }
       for (int q = 0; q < kernel_.panels; ++q)
-        panels_.push_back(elements(
+        panels_.push_back(b_.offset_bytes(
             weights_,
-            b_.add(b_.mul(panel_, b_.i64(q)), b_.mul(begin, b_.i64(width_)))));
+            b_.add(b_.mul(panel_bytes_, b_.i64(q)),
+                   b_.mul(begin, b_.i64(panel_weights_.row_bytes())))));
     }
     if (kernel_.prefetches) ahead_ = fetch_address(tile);
   }
@@ -91,7 +96,7 @@ class TileEmitter {
     Value* number = b_.add(first_tile_, tile);
     Value* share = b_.mul(b_.ir().CreateUDiv(depth_, b_.i64(kDepthStep)),
                           b_.i64(fetched_lines() * kCacheLine));
-    Value* next = elements(weights_, panel_);
+    Value* next = b_.offset_bytes(weights_, panel_bytes_);
     Value* at = b_.offset_bytes(next, b_.mul(number, share));
     return b_.select(b_.lt(number, b_.i64(program::kPrefetchTiles)), at,
                      weights_);
@@ -99,7 +104,7 @@ class TileEmitter {
 
   // All sums, row by row.
   Values sums() {
-    Values carried(parts() * static_cast<size_t>(sum_count()), b_.splat_f32(0));
+    Values carried = first_sums();
     Value* looped = b_.ir().CreateAnd(part_, b_.i64(~int64_t{kDepthStep - 1}));
     carried = b_.loop(b_.i64(0), looped, b_.i64(kDepthStep), carried,
                       [&](Value* k, const Values& values) {
@@ -120,6 +125,16 @@ class TileEmitter {
                    });
   }
 
+  Values first_sums() {
+    Values sums(parts() * static_cast<size_t>(sum_count()), b_.splat_f32(0));
+    if (kernel_.weights != program::WeightFormat::f28) return sums;
+    Value* start = pointer(offsetof(TileCall, start));
+    for (int i = 0; i < sum_count(); ++i)
+      sums[static_cast<size_t>(i)] =
+          b_.load(DType::f32, b_.offset(start, b_.vec(b_.f32()), i));
+    return sums;
+  }
+
   Values add_parts(Values values) {
     const auto sums = static_cast<size_t>(sum_count());
     for (size_t count = parts(); count > 1; count /= 2)
@@ -129,30 +144,41 @@ class TileEmitter {
     return values;
   }
 
-  // Adds the products of depth `k + fixed` to part `p`.
+  // Adds the products of depth `k + fixed` to part `p`: weight by weight where
+  // they must be unpacked first, which leaves few registers to hold them.
   void accumulate(Values& sums, size_t p, Value* k, int64_t fixed) {
-    Values weights;
-    Value* at = b_.mul(k, b_.i64(width_));
-    for (size_t q = 0; q < panels(); ++q) {
-      Value* row = b_.offset(elements(panels_[p * panels() + q], at), b_.f32(),
-                             fixed * width_);
-      for (int v = 0; v < kernel_.vectors; ++v)
-        weights.push_back(b_.load_raw(
-            b_.vec(b_.f32()), b_.offset(row, b_.f32(), int64_t{v} * b_.lanes()),
-            vector_alignment()));
+    const auto vectors = static_cast<size_t>(vectors_);
+    Value** sum = &sums[p * static_cast<size_t>(sum_count())];
+    Values weights, factors;
+    const auto multiply = [&](size_t row, size_t vector) {
+      Value*& to = sum[row * vectors + vector];
+      to = b_.fma(factors[row], weights[vector], to);
+    };
+    const bool unpacks = kernel_.weights != program::WeightFormat::f32;
+    for (size_t r = 0; unpacks && r < rows(); ++r)
+      factors.push_back(factor(p, r, k, fixed));
+    for (size_t v = 0; v < vectors; ++v) {
+      weights.push_back(weight(p, v, k, fixed));
+      for (size_t r = 0; unpacks && r < rows(); ++r) multiply(r, v);
     }
-    for (int r = 0; r < kernel_.rows; ++r) {
-      const auto row = static_cast<size_t>(r);
-      Value* from =
-          elements(rows_[p * static_cast<size_t>(kernel_.rows) + row], k);
-      Value* x =
-          b_.load_broadcast(DType::f32, b_.offset(from, b_.f32(), fixed));
-      for (int v = 0; v < vectors_; ++v) {
-        Value*& sum = sums[p * static_cast<size_t>(sum_count()) +
-                           static_cast<size_t>(r * vectors_ + v)];
-        sum = b_.fma(x, weights[static_cast<size_t>(v)], sum);
-      }
+    for (size_t r = 0; !unpacks && r < rows(); ++r) {
+      factors.push_back(factor(p, r, k, fixed));
+      for (size_t v = 0; v < vectors; ++v) multiply(r, v);
     }
+  }
+
+  Value* factor(size_t p, size_t row, Value* k, int64_t fixed) {
+    Value* from = elements(rows_[p * rows() + row], k);
+    return b_.load_broadcast(DType::f32, b_.offset(from, b_.f32(), fixed));
+  }
+
+  Value* weight(size_t p, size_t vector, Value* k, int64_t fixed) {
+    const auto each = static_cast<size_t>(kernel_.vectors);
+    Value* block =
+        b_.offset_bytes(panels_[p * panels() + vector / each],
+                        b_.mul(k, b_.i64(panel_weights_.row_bytes())));
+    return panel_weights_.vector(block, fixed,
+                                 static_cast<int64_t>(vector % each));
   }
 
   int vector_alignment() const { return b_.lanes() * 4; }
@@ -224,7 +250,8 @@ class TileEmitter {
   const program::TileKernel& kernel_;
   int64_t width_;
   int vectors_;  // Of one row.
-  Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_;
+  Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_bytes_;
+  TileWeights panel_weights_;
   Values operands_, row_bytes_;
   Value* mask_ = nullptr;
   // Of the tile being emitted.

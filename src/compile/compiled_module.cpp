@@ -249,6 +249,10 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
     plan_options.products = [this](const program::TileStep& step) {
       return kernels::make_matmul_kernel(step, engine_.level(), threads_);
     };
+  if (options_.narrow_weights && !options_.strict_sums)
+    plan_options.codings = [this](const program::PackedWeight& weight) {
+      return weights_.coding(weight);
+    };
   plan_options.kernels = [this](const program::KernelRequest& request) {
     return kernels::make_kernel(request, threads_);
   };

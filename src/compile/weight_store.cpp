@@ -13,25 +13,26 @@ using program::PackedWeight;
 
 // A tile loop fetches ahead of what it reads; the fetch must stay within
 // mapped memory only for tidiness, it cannot fault.
-constexpr size_t kAlignFloats = 16;
+constexpr size_t kAlignment = support::AlignedBlock::kAlignment;
 
-int64_t elements_of(const PackedWeight& weight, CpuLevel level) {
+int64_t bytes_of(const PackedWeight& weight, CpuLevel level) {
   if (weight.winograd_tile) {
     const Tensor& filter = weight.pieces.front().tensor;
-    return program::winograd_elements(
-        program::winograd_panels(filter.size(0), weight.winograd_tile, level),
-        filter.size(1));
+    return 4 * program::winograd_elements(
+                   program::winograd_panels(filter.size(0),
+                                            weight.winograd_tile, level),
+                   filter.size(1));
   }
   const auto matrices =
       static_cast<int64_t>(weight.batched ? weight.pieces.size() : 1);
-  return matrices *
-         program::packed_elements(weight.depth, weight.columns,
-                                  program::tile_shape(level).width());
+  return matrices * program::packed_bytes(weight.coding.format, weight.depth,
+                                          weight.columns,
+                                          program::tile_shape(level).width());
 }
 
-size_t padded_elements(const PackedWeight& weight, CpuLevel level) {
-  const auto elements = static_cast<size_t>(elements_of(weight, level));
-  return (elements + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
+size_t padded_bytes(const PackedWeight& weight, CpuLevel level) {
+  const auto bytes = static_cast<size_t>(bytes_of(weight, level));
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 program::PackSource source_of(const Tensor& t) {
@@ -49,24 +50,31 @@ void pack_filter(const PackedWeight& weight, CpuLevel level, float* out) {
                          weight.winograd_tile, level, out);
 }
 
-void pack(const PackedWeight& weight, CpuLevel level, float* out) {
-  if (weight.winograd_tile) return pack_filter(weight, level, out);
-  const int64_t width = program::tile_shape(level).width();
-  std::vector<Tensor> kept;  // Half types are packed as f32.
+// The pieces side by side; half types as f32, which `kept` holds.
+std::vector<program::PackSource> sources_of(const PackedWeight& weight,
+                                            std::vector<Tensor>& kept) {
   std::vector<program::PackSource> sources;
-  const int64_t matrix =
-      program::packed_elements(weight.depth, weight.columns, width);
   for (const program::PackPiece& piece : weight.pieces) {
     kept.push_back(piece.tensor.to(DType::f32));
     sources.push_back(source_of(kept.back()));
-    if (!weight.batched) continue;
-    program::pack_panels(sources, weight.depth, width, out);
-    out += matrix;
-    sources.clear();
-    kept.clear();
   }
+  return sources;
+}
+
+void pack(const PackedWeight& weight, CpuLevel level, std::byte* out) {
+  auto* floats = reinterpret_cast<float*>(out);
+  if (weight.winograd_tile) return pack_filter(weight, level, floats);
+  const int64_t width = program::tile_shape(level).width();
+  std::vector<Tensor> kept;
   if (!weight.batched)
-    program::pack_panels(sources, weight.depth, width, out);
+    return program::pack_weights(sources_of(weight, kept), weight.depth, width,
+                                 weight.coding, out);
+  for (const program::PackPiece& piece : weight.pieces) {
+    const Tensor matrix = piece.tensor.to(DType::f32);
+    const program::PackSource source = source_of(matrix);
+    program::pack_panels({&source, 1}, weight.depth, width, floats);
+    floats += program::packed_elements(weight.depth, weight.columns, width);
+  }
 }
 
 void release_pages(const PackedWeight& weight) {
@@ -74,20 +82,28 @@ void release_pages(const PackedWeight& weight) {
     const Tensor& t = piece.tensor;
     if (!t.storage()->release_pages) continue;
     const auto* first = static_cast<const std::byte*>(t.data());
-    t.storage()->release_pages(
-        static_cast<size_t>(first - t.storage()->data()),
-        static_cast<size_t>(t.numel()) * t.item_size());
+    t.storage()->release_pages(static_cast<size_t>(first - t.storage()->data()),
+                               static_cast<size_t>(t.numel()) * t.item_size());
   }
 }
 
-}  // namespace
+using Sources = std::vector<std::weak_ptr<Storage>>;
 
-bool WeightStore::Entry::is_of(const PackedWeight& weight) const {
+Sources storages(const PackedWeight& weight) {
+  Sources sources;
+  for (const program::PackPiece& piece : weight.pieces)
+    sources.push_back(piece.tensor.storage());
+  return sources;
+}
+
+bool are_of(const Sources& sources, const PackedWeight& weight) {
   if (sources.size() != weight.pieces.size()) return false;
   for (size_t i = 0; i < sources.size(); ++i)
     if (sources[i].lock() != weight.pieces[i].tensor.storage()) return false;
   return true;
 }
+
+}  // namespace
 
 WeightStore::Packed WeightStore::get(const std::vector<PackedWeight>& weights,
                                      support::ThreadPool& pool, int threads) {
@@ -97,7 +113,7 @@ WeightStore::Packed WeightStore::get(const std::vector<PackedWeight>& weights,
   for (const PackedWeight& weight : weights) {
     Entry& entry = entries_[weight.key];
     auto block = entry.block.lock();
-    if (block && entry.is_of(weight))
+    if (block && are_of(entry.sources, weight))
       packed.blocks.push_back(std::move(block));
     else
       fresh.push_back(&weight);
@@ -117,14 +133,14 @@ WeightStore::Packed WeightStore::get(const std::vector<PackedWeight>& weights,
 void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
                        support::ThreadPool& pool, int threads, Packed& packed) {
   std::vector<size_t> offsets;
-  size_t elements = 0;
+  size_t bytes = 0;
   for (const PackedWeight* weight : fresh) {
-    offsets.push_back(elements);
-    elements += padded_elements(*weight, level_);
+    offsets.push_back(bytes);
+    bytes += padded_bytes(*weight, level_);
   }
   const auto block = std::make_shared<support::AlignedBlock>(
-      support::AlignedBlock::in_huge_pages(elements * sizeof(float)));
-  auto* base = reinterpret_cast<float*>(block->data());
+      support::AlignedBlock::in_huge_pages(bytes));
+  std::byte* base = block->data();
   pool.parallel_for(
       static_cast<int64_t>(fresh.size()),
       [&](int64_t begin, int64_t end, int) {
@@ -136,12 +152,25 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
       },
       threads);
   for (size_t i = 0; i < fresh.size(); ++i) {
-    Entry& entry = entries_[fresh[i]->key];
-    entry = {{}, block, base + offsets[i]};
-    for (const program::PackPiece& piece : fresh[i]->pieces)
-      entry.sources.push_back(piece.tensor.storage());
+    entries_[fresh[i]->key] = {storages(*fresh[i]), block, base + offsets[i]};
   }
   packed.blocks.push_back(block);
+}
+
+program::WeightCoding WeightStore::coding(const PackedWeight& weight) {
+  using program::WeightFormat;
+  std::lock_guard lock(mutex_);
+  Coding& coding = codings_[weight.key];
+  if (!are_of(coding.sources, weight)) {
+    std::vector<Tensor> kept;
+    coding = {storages(weight), program::find_coding(sources_of(weight, kept),
+                                                     weight.depth, level_)};
+  }
+  const auto plain = entries_.find(weight.key);
+  if (coding.found.format == WeightFormat::f28 && plain != entries_.end() &&
+      !plain->second.block.expired() && are_of(plain->second.sources, weight))
+    return {};
+  return coding.found;
 }
 
 size_t WeightStore::bytes() const {

@@ -32,6 +32,10 @@ class WeightStore {
   Packed get(const std::vector<program::PackedWeight>& weights,
              support::ThreadPool& pool, int threads);
 
+  // How to keep a weight in few bytes; f32 where it is kept as f32 already and
+  // another copy would be little smaller. Thread-safe.
+  program::WeightCoding coding(const program::PackedWeight& weight);
+
   // Of all weights that are kept.
   size_t bytes() const;
 
@@ -40,9 +44,11 @@ class WeightStore {
     // Of the pieces: another tensor may come to lie where a freed one was.
     std::vector<std::weak_ptr<Storage>> sources;
     std::weak_ptr<const support::AlignedBlock> block;
-    const float* address = nullptr;
-
-    bool is_of(const program::PackedWeight& weight) const;
+    const std::byte* address = nullptr;
+  };
+  struct Coding {
+    std::vector<std::weak_ptr<Storage>> sources;
+    program::WeightCoding found;
   };
 
   void pack(const std::vector<const program::PackedWeight*>& fresh,
@@ -51,6 +57,7 @@ class WeightStore {
   CpuLevel level_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;
+  std::map<std::string, Coding> codings_;
 };
 
 }  // namespace fxjit

@@ -155,19 +155,22 @@ KernelPlan plan_of(const TileStep& step, CpuLevel level) {
   const double each =
       products / static_cast<double>(std::max<int64_t>(1, plan.tasks));
   // Few rows read weights faster than they multiply: their grain is bytes.
-  const double panel_bytes =
-      4.0 * static_cast<double>(step.depth * tile.width());
+  const auto row_bytes =
+      static_cast<double>(panel_row_bytes(step.weights, tile.width()));
+  const double panel_bytes = row_bytes * static_cast<double>(step.depth);
   plan.grain = std::max<int64_t>(
       1, static_cast<int64_t>(step.rows <= 2
                                   ? kGrainBytes / std::max(1.0, panel_bytes)
                                   : kGrainProducts / std::max(1.0, each)));
   plan.flops = 2 * products;
-  plan.bytes =
-      4.0 * static_cast<double>(step.batch) *
-      (static_cast<double>(step.rows) *
-           static_cast<double>(step.depth + step.columns) +
-       (step.rhs_batched ? 1.0 : 1.0 / static_cast<double>(step.batch)) *
-           static_cast<double>(step.depth) * static_cast<double>(step.columns));
+  const double matrices =
+      step.rhs_batched ? static_cast<double>(step.batch) : 1.0;
+  plan.bytes = 4.0 * static_cast<double>(step.batch) *
+                   static_cast<double>(step.rows) *
+                   static_cast<double>(step.depth + step.columns) +
+               matrices * static_cast<double>(step.depth) *
+                   static_cast<double>(step.columns) * row_bytes /
+                   static_cast<double>(tile.width());
   return plan;
 }
 

@@ -3,12 +3,18 @@
 #include <algorithm>
 
 namespace fxjit::program {
+namespace {
+
+// Smaller weights are read from the second-level cache, which is faster than
+// they are unpacked.
+constexpr int64_t kLeastNarrowedBytes = int64_t{2} << 20;
+
+}  // namespace
 
 int RegionCall::result_index(const fx::Node& node) const {
   const auto at = std::find(result_nodes.begin(), result_nodes.end(), &node);
-  return at == result_nodes.end()
-             ? -1
-             : static_cast<int>(at - result_nodes.begin());
+  return at == result_nodes.end() ? -1
+                                  : static_cast<int>(at - result_nodes.begin());
 }
 
 int64_t extent_bytes(const Tensor& val) {
@@ -38,8 +44,8 @@ Placed PlanBuilder::place_constant(const Tensor& tensor) {
     program_.buffers.push_back(buffer);
     entry->second = static_cast<int32_t>(program_.buffers.size() - 1);
   }
-  const Tensor& kept = program_.constants[
-      program_.buffers[entry->second].index];
+  const Tensor& kept =
+      program_.constants[program_.buffers[entry->second].index];
   return {entry->second, 0,
           Tensor::meta(kept.sizes(), kept.dtype(), kept.strides()), kept};
 }
@@ -53,9 +59,7 @@ std::string piece_key(const Tensor& t) {
          t.sizes().str() + t.strides().str();
 }
 
-}  // namespace
-
-OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
+PackedWeight weight_of(const std::vector<Tensor>& pieces, bool batched) {
   PackedWeight weight;
   weight.batched = batched;
   if (batched) weight.key = "batch ";
@@ -65,6 +69,26 @@ OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
     weight.depth = piece.size(0);
     weight.columns = batched ? piece.size(1) : weight.columns + piece.size(1);
   }
+  return weight;
+}
+
+}  // namespace
+
+OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
+  return place_packed(weight_of(pieces, batched));
+}
+
+OperandRef PlanBuilder::pack_for_few(const std::vector<Tensor>& pieces,
+                                     WeightFormat& format) {
+  PackedWeight weight = weight_of(pieces, false);
+  const int64_t bytes =
+      packed_bytes(WeightFormat::f32, weight.depth, weight.columns,
+                   tile_shape(options_.level).width());
+  if (options_.codings && bytes >= kLeastNarrowedBytes)
+    weight.coding = options_.codings(weight);
+  format = weight.coding.format;
+  if (format != WeightFormat::f32)
+    weight.key = std::string(weight_format_name(format)) + " " + weight.key;
   return place_packed(std::move(weight));
 }
 

@@ -48,6 +48,9 @@ class PlanBuilder {
   Placed place_constant(const Tensor& tensor);
   // The operand of a packed weight made of `pieces`; see PackedWeight::batched.
   OperandRef pack(const std::vector<Tensor>& pieces, bool batched = false);
+  // The same in the format that suits few rows, which `format` is set to.
+  OperandRef pack_for_few(const std::vector<Tensor>& pieces,
+                          WeightFormat& format);
   // The same of a convolution's weight, see PackedWeight::winograd_tile.
   OperandRef pack_winograd(const Tensor& weight, int64_t tile);
   void add_step(StepBody body, std::vector<OperandRef> operands,

@@ -56,6 +56,12 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
   return packed.ref();
 }
 
+// One tile of rows: each weight is read once.
+bool has_few_rows(const PlanBuilder& builder, const TileStep& step) {
+  return step.rows <= tile_shape(builder.options().level).max_rows &&
+         !builder.options().products;
+}
+
 }  // namespace
 
 void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
@@ -80,7 +86,9 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     std::vector<Tensor> pieces;
     for (const Value& weight : weights)
       pieces.push_back(call.inputs.at(weight.as_node()).constant);
-    refs.push_back(builder.pack(pieces));
+    refs.push_back(has_few_rows(builder, step)
+                       ? builder.pack_for_few(pieces, step.weights)
+                       : builder.pack(pieces));
   } else if (all_constant(call, weights)) {
     const Tensor& weight = call.inputs.at(weights[0].as_node()).constant;
     refs.push_back(builder.pack(matrices_of(weight), true));

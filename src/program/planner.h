@@ -32,6 +32,8 @@ struct PlanOptions {
   // Gives a kernel to use in place of a generated contraction, with the same
   // operands, or null. Empty: contractions are always generated.
   std::function<std::shared_ptr<const ExternKernel>(const TileStep&)> products;
+  // Gives how to keep a weight that few rows are multiplied with. Empty: as f32.
+  std::function<WeightCoding(const PackedWeight&)> codings;
 };
 
 // Throws NotImplementedError naming op and node when a region has no steps.

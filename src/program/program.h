@@ -63,6 +63,8 @@ struct PackedWeight {
   // Not 0: the one piece is a [features, channels, 3, 3], transformed for tiles
   // of this size (see program/winograd.h); depth and columns say nothing.
   int64_t winograd_tile = 0;
+  // Of f32 matrices that are not batched; others are packed as they are.
+  WeightCoding coding;
   int64_t depth = 0;
   int64_t columns = 0;
 };

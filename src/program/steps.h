@@ -16,6 +16,7 @@
 #include "fxjit/dtype.h"
 #include "fxjit/error.h"
 #include "fxjit/scalar_body.h"
+#include "src/program/weight_format.h"
 
 namespace fxjit::program {
 
@@ -78,6 +79,7 @@ struct TileAccess {
 
 // out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), f32.
 // lhs has k contiguous. rhs is packed in panels (see program/packing.h).
+// Formats other than f32: at most one tile of rows, one batch.
 // Operands: lhs, packed rhs, extras by slot from 1, outputs.
 struct TileStep {
   int64_t batch = 1;
@@ -90,6 +92,7 @@ struct TileStep {
   // Every sum is one chain in order of depth: a row's result does not depend on
   // how many rows are computed with it.
   bool strict = false;
+  WeightFormat weights = WeightFormat::f32;
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;
   ScalarBody epilogue;  // Input slot 0 is the sum.

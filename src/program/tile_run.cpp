@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fxjit/error.h"
 #include "src/program/kernel_plan.h"
 
 namespace fxjit::program {
@@ -12,6 +13,8 @@ constexpr int kPanelGroup = 4;
 // Narrow tiles are this high: enough sums to hide the latency of one.
 constexpr int64_t kNarrowRows = 8;
 constexpr size_t kFewOperands = 16;
+// Sums of a tile whose weights have outliers, in floats.
+constexpr int64_t kMostStart = 32 * 16;
 // Of every height that is the most of some width.
 constexpr int64_t kWholeTiles = 24;
 // Rows may be computed twice where that is a small part, so that all tiles
@@ -57,6 +60,7 @@ std::string tile_kernel_key(const TileKernel& kernel) {
   for (int number : {kernel.rows, kernel.vectors, int{kernel.masked},
                      kernel.panels, kernel.depth_parts, int{kernel.prefetches}})
     text += " " + std::to_string(number);
+  text += std::string(" ") + weight_format_name(kernel.weights);
   return text + access_key(kernel.extras) + access_key(kernel.outputs) + "\n" +
          kernel.epilogue.str();
 }
@@ -69,7 +73,11 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
       blocks_(row_blocks(step)),
       repeatable_(is_repeatable(step)),
       full_panels_(step.columns / tile_.width()),
-      panel_elements_(packed_depth(step.depth) * tile_.width()) {
+      panel_bytes_(packed_depth(step.depth) *
+                   panel_row_bytes(step.weights, tile_.width())) {
+  FXJIT_CHECK(step.weights == WeightFormat::f32 ||
+                  (step.rows <= tile_.max_rows && step.batch == 1),
+              "one tile of rows reads narrow weights");
   if (step.rows == 0 || step.columns == 0 || step.batch == 0) return;
   const int64_t rest = step.columns % tile_.width();
   for (int64_t block = 0; block < blocks_; ++block) {
@@ -78,7 +86,7 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     if (rest > 0) cuts_[1].push_back(cut(rows, rest));
   }
   if (step.rows != 1 || step.batch != 1) return;
-  if (full_panels_ >= kPanelGroup)
+  if (full_panels_ >= kPanelGroup && step.weights != WeightFormat::f28)
     group_kernel_ = kernel(1, tile_.width(), kPanelGroup);
 }
 
@@ -117,6 +125,7 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   // A single tile leaves no time to fetch behind; then the hardware's own
   // prefetching of one stream does better.
   wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched;
+  wanted.weights = step_.weights;
   wanted.extras = without_sizes(step_.extras);
   wanted.outputs = without_sizes(step_.outputs);
   wanted.epilogue = step_.epilogue;
@@ -130,6 +139,8 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
 
 int TileRun::depth_parts(int64_t sums) const {
   int parts = 1;
+  // Unpacking hides the latency of sums.
+  if (step_.weights == WeightFormat::f28) return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
          step_.depth % (parts * 2 * kTileDepthStep) == 0)
@@ -176,19 +187,42 @@ void TileRun::run_tiles(const KernelCall& call, const Place& place,
   }
   place_operands(call, place, operands);
   const int64_t matrix = step_.rhs_batched ? place.batch * panels_ : 0;
+  const auto* packed = static_cast<const std::byte*>(call.operands[1]);
+  float start[kMostStart];
+  if (step_.weights == WeightFormat::f28)
+    start_sums(call, place, kernels_[kernel], start);
   const TileCall run{static_cast<const float*>(call.operands[0]) +
                          place.batch * step_.lhs_batch +
                          place.row * step_.lhs_row,
-                     static_cast<const float*>(call.operands[1]) +
-                         (matrix + place.panel) * panel_elements_,
+                     packed + header_bytes(step_.weights) +
+                         (matrix + place.panel) * panel_bytes_,
                      operands,
                      first_tile,
                      tiles,
                      step_.depth,
                      step_.lhs_row,
-                     panel_elements_,
-                     (step_.columns - 1) % tile_.lanes + 1};
+                     panel_bytes_,
+                     (step_.columns - 1) % tile_.lanes + 1,
+                     packed,
+                     start};
   code_[kernel](&run);
+}
+
+// The products of weights that stand outside the panels.
+void TileRun::start_sums(const KernelCall& call, const Place& place,
+                         const TileKernel& kernel, float* sums) const {
+  const int64_t panel_lanes = int64_t{kernel.vectors} * tile_.lanes;
+  const int64_t row_lanes = panel_lanes * kernel.panels;
+  std::fill_n(sums, kernel.rows * row_lanes, 0.0f);
+  const Outliers outliers(static_cast<const std::byte*>(call.operands[1]),
+                          step_.depth, step_.columns, tile_.width());
+  const auto* lhs =
+      static_cast<const float*>(call.operands[0]) + place.row * step_.lhs_row;
+  for (int p = 0; p < kernel.panels; ++p)
+    for (const Outlier& outlier : outliers.of_panel(place.panel + p))
+      for (int r = 0; r < kernel.rows; ++r)
+        sums[r * row_lanes + p * panel_lanes + outlier.lane] +=
+            lhs[r * step_.lhs_row + outlier.depth] * outlier.value;
 }
 
 void TileRun::place_operands(const KernelCall& call, const Place& place,

@@ -30,6 +30,7 @@ struct TileKernel {
   // more independent sums, and as many streams of weights.
   int depth_parts = 1;
   bool prefetches = false;  // The panel that is read next.
+  WeightFormat weights = WeightFormat::f32;
   // Of the step; `row` is 0 or 1 here, 1 standing for any stride, and `batch`
   // 0.
   std::vector<TileAccess> extras;
@@ -55,14 +56,17 @@ struct TileOperand {
 // A run of tiles, one below the other. Strides are in elements.
 struct TileCall {
   const float* lhs;
-  const float* weights;         // Of the panel.
+  const void* weights;          // Of the panel.
   const TileOperand* operands;  // Extras, then outputs.
   int64_t first_tile;           // Number of the first within its block.
   int64_t tiles;
   int64_t depth;
   int64_t lhs_row;
-  int64_t panel;  // From panel to panel.
+  int64_t panel_bytes;  // From panel to panel.
   int64_t last_lanes;
+  // Of f28: the exponents by code, and what the sums start from, row by row.
+  const void* exponents;
+  const float* start;
 };
 
 using TileFn = void (*)(const TileCall* call);
@@ -98,6 +102,8 @@ class TileRun {
   void run_panel(const KernelCall& call, int64_t task) const;
   void run_tiles(const KernelCall& call, const Place& place, size_t kernel,
                  int64_t first_tile, int64_t tiles) const;
+  void start_sums(const KernelCall& call, const Place& place,
+                  const TileKernel& kernel, float* sums) const;
   void place_operands(const KernelCall& call, const Place& place,
                       TileOperand* operands) const;
 
@@ -106,7 +112,7 @@ class TileRun {
   TileShape tile_;
   int64_t panels_, blocks_;
   bool repeatable_;
-  int64_t full_panels_, panel_elements_;
+  int64_t full_panels_, panel_bytes_;
   std::vector<TileKernel> kernels_;
   std::vector<TileFn> code_;
   // By whether the panel is a partial last one, and by block.

@@ -7,10 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "jit/emit/kernel_function.h"
-#include "jit/emit/tile_kernel.h"
-#include "jit/engine/compiler_llvm.h"
-#include "src/program/kernel_plan.h"
+#include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
 
 namespace fxjit::jit {
@@ -18,44 +15,8 @@ namespace {
 
 using program::TileAccess;
 using program::TileStep;
+using testing::CompiledTiles;
 using testing::host_levels;
-
-// A step's kernels and the loops that call them.
-class CompiledTiles {
- public:
-  CompiledTiles(const TileStep& step, CpuLevel level)
-      : run_(step, level), tasks_(program::kernel_plan(step, level).tasks) {
-    EngineOptions options;
-    options.cpu_level = level;
-    std::vector<IrModule> modules;
-    const auto name = [](size_t i) { return "kernel_" + std::to_string(i); };
-    for (size_t i = 0; i < run_.kernels().size(); ++i) {
-      modules.push_back(make_ir_module(name(i)));
-      VectorBuilder b(
-          *make_tile_function(module_of(modules.back()), name(i), level),
-          level);
-      emit_tile_kernel(b, run_.kernels()[i]);
-    }
-    code_ = Compiler(options).build(std::move(modules), SymbolTable());
-    for (size_t i = 0; i < run_.kernels().size(); ++i)
-      run_.set_kernel(i,
-                      code_->function<void(const program::TileCall*)>(name(i)));
-  }
-
-  int64_t tasks() const { return tasks_; }
-  size_t kernels() const { return run_.kernels().size(); }
-  void operator()(void* const* operands, int64_t begin, int64_t end) const {
-    int32_t status = 0;
-    const program::KernelCall call{operands, nullptr, &status, &run_};
-    program::run_tile_step(&call, begin, end);
-  }
-  void operator()(void* const* operands) const { (*this)(operands, 0, tasks_); }
-
- private:
-  program::TileRun run_;
-  int64_t tasks_;
-  std::shared_ptr<CompiledCode> code_;
-};
 
 std::vector<float> randoms(size_t count, uint32_t seed) {
   std::mt19937 random(seed);

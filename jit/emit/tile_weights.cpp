@@ -1,0 +1,57 @@
+#include "jit/emit/tile_weights.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+namespace fxjit::jit {
+
+using program::WeightFormat;
+
+TileWeights::TileWeights(VectorBuilder& b, WeightFormat format, int64_t width,
+                         Value* exponents)
+    : b_(b),
+      format_(format),
+      width_(width),
+      row_bytes_(program::panel_row_bytes(format, width)) {
+  if (format == WeightFormat::f28)
+    exponents_ = b.load_raw(b.vec(b.i32()), exponents, kCacheLine);
+}
+
+Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
+  const int64_t in_row = width_ / b_.lanes();
+  const int64_t bytes = row_bytes_ / in_row;
+  if (format_ == WeightFormat::f28) return coded(block, row * in_row + vector);
+  Value* at = b_.offset_bytes(block, row * row_bytes_ + vector * bytes);
+  const DType dtype = format_ == WeightFormat::f16    ? DType::f16
+                      : format_ == WeightFormat::bf16 ? DType::bf16
+                                                      : DType::f32;
+  return b_.load(dtype, at, b_.lanes(), static_cast<int>(bytes));
+}
+
+// Three bytes to a lane, the last of them twice: once above the mantissa's,
+// once where the sign is. First by whole words, which AVX-512 moves between
+// quarters of a register, then by bytes within quarters.
+Value* TileWeights::coded(Value* block, int64_t vector) {
+  llvm::IRBuilder<>& ir = b_.ir();
+  Value* at = b_.offset_bytes(
+      block, program::kF28CodeBytes + vector * program::kF28VectorBytes);
+  Value* words = b_.load_raw(b_.vec(b_.i32()), at, 16);
+  std::vector<int> quarters, bytes;
+  for (int lane = 0; lane < 16; ++lane) {
+    quarters.push_back(lane / 4 * 3 + (lane % 4 == 3 ? 0 : lane % 4));
+    const int first = lane / 4 * 16 + lane % 4 * 3;
+    bytes.insert(bytes.end(), {first, first + 1, first + 2, first + 2});
+  }
+  words = ir.CreateShuffleVector(words, quarters);
+  Value* spread = ir.CreateShuffleVector(
+      ir.CreateBitCast(words, b_.vec(b_.i8(), 64)), bytes);
+  Value* kept = ir.CreateAnd(ir.CreateBitCast(spread, b_.vec(b_.i32())),
+                             b_.integer(b_.vec(b_.i32()), 0x807fffff));
+  Value* codes = b_.load_raw(b_.vec(b_.i32()), block, kCacheLine);
+  codes = ir.CreateLShr(codes, b_.integer(b_.vec(b_.i32()), 4 * vector));
+  // Reads the last four bits of a lane.
+  Value* exponents = ir.CreateIntrinsic(
+      llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {exponents_, codes});
+  return b_.bitcast(ir.CreateOr(kept, exponents), b_.f32());
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,115 @@
+// Large weights that few rows are multiplied with: kept in fewer bytes where no
+// bit is lost, the same results.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using testing::host_levels;
+using testing::options_for;
+using testing::random_tensor;
+
+constexpr int64_t kWidth = 768;
+constexpr size_t kFloats = size_t{kWidth * kWidth * 4};
+
+Tensor rounded_to(DType dtype) {
+  return random_tensor({kWidth, kWidth}, DType::f32, 3)
+      .to(dtype)
+      .to(DType::f32);
+}
+
+// gelu(x W^T)
+nn::Ref<fx::GraphModule> product(const Tensor& weight) {
+  return fx::symbolic_trace(
+      [weight = Value(weight)](Value x) {
+        return F::gelu(F::linear(x, weight));
+      },
+      {"x"}, "product");
+}
+
+ValueList rows(int64_t count) { return {random_tensor({count, kWidth})}; }
+
+void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
+  EXPECT_EQ(testing::value_difference(gm.forward(inputs), gm.interpret(inputs),
+                                      1e-5, 2e-3),
+            "");
+}
+
+size_t packed_bytes(fx::GraphModule& gm, int64_t count) {
+  prepare(gm, rows(count));
+  return profile(gm, rows(count), 1).packed_bytes;
+}
+
+TEST(NarrowWeights, GiveTheSameResults) {
+  const Tensor weights[] = {rounded_to(DType::bf16), rounded_to(DType::f16),
+                            rounded_to(DType::f32)};
+  for (CpuLevel level : host_levels())
+    for (int threads : {1, 2})
+      for (const Tensor& weight : weights) {
+        const auto gm = product(weight);
+        compile(*gm, options_for(level, threads));
+        for (int64_t count : {1, 2, 6, 7}) expect_right(*gm, rows(count));
+      }
+}
+
+// The order of sums is that of f32 weights, too.
+TEST(NarrowWeights, OfHalfTypesAreBitwiseTheSame) {
+  for (CpuLevel level : host_levels()) {
+    const auto narrow = product(rounded_to(DType::bf16));
+    const auto wide = product(rounded_to(DType::bf16));
+    CompileOptions options = options_for(level);
+    compile(*narrow, options);
+    options.narrow_weights = false;
+    compile(*wide, options);
+    for (int64_t count : {1, 4})
+      EXPECT_EQ(testing::value_difference(narrow->forward(rows(count)),
+                                          wide->forward(rows(count)), 0, 0),
+                "");
+  }
+}
+
+TEST(NarrowWeights, TakeLessMemory) {
+  for (DType dtype : {DType::bf16, DType::f16, DType::f32}) {
+    const auto gm = product(rounded_to(dtype));
+    compile(*gm, testing::quick());
+    const size_t bytes = packed_bytes(*gm, 1);
+    if (dtype == DType::bf16 ||
+        (dtype == DType::f16 && host_cpu_level() != CpuLevel::sse41))
+      EXPECT_LT(bytes, kFloats * 6 / 10);
+    else if (dtype == DType::f32 && host_cpu_level() == CpuLevel::avx512)
+      EXPECT_LT(bytes, kFloats * 9 / 10);
+    EXPECT_EQ(packed_bytes(*gm, 3), bytes) << "shared by shapes";
+  }
+}
+
+TEST(NarrowWeights, AreNoSecondCopyThatIsLittleSmaller) {
+  const auto gm = product(rounded_to(DType::f32));
+  compile(*gm, testing::quick());
+  const size_t bytes = packed_bytes(*gm, 16);
+  EXPECT_GE(bytes, kFloats);
+  EXPECT_EQ(packed_bytes(*gm, 1), bytes);
+  expect_right(*gm, rows(1));
+}
+
+TEST(NarrowWeights, CanBeLeftOut) {
+  for (const bool strict : {false, true}) {
+    const auto gm = product(rounded_to(DType::bf16));
+    CompileOptions options = testing::quick();
+    options.strict_sums = strict;
+    options.narrow_weights = strict;
+    compile(*gm, options);
+    EXPECT_GE(packed_bytes(*gm, 1), kFloats);
+    expect_right(*gm, rows(1));
+  }
+}
+
+}  // namespace
+}  // namespace fxjit

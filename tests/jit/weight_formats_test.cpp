@@ -1,0 +1,257 @@
+// Products of few rows by weights in every format: the weights that arrive are
+// those that were packed, to the last bit.
+#include "src/program/weight_format.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "fxjit/half.h"
+#include "src/support/aligned_block.h"
+#include "tests/jit/compiled_tiles.h"
+#include "tests/jit/jit_test_util.h"
+
+namespace fxjit::jit {
+namespace {
+
+using program::PackSource;
+using program::TileStep;
+using program::WeightCoding;
+using program::WeightFormat;
+using testing::CompiledTiles;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> normals(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> value(0, 0.1f);
+  std::vector<float> values(count);
+  for (float& v : values) v = value(random);
+  return values;
+}
+
+// A [depth, columns] weight in the format found for it.
+class Weight {
+ public:
+  Weight(std::vector<float> values, int64_t depth, CpuLevel level)
+      : values_(std::move(values)),
+        depth_(depth),
+        columns_(static_cast<int64_t>(values_.size()) / depth),
+        level_(level),
+        coding_(program::find_coding({&source_, 1}, depth, level)) {
+    const int64_t width = program::tile_shape(level).width();
+    const int64_t bytes =
+        program::packed_bytes(coding_.format, depth, columns_, width);
+    packed_ = support::AlignedBlock::guarded(static_cast<size_t>(bytes));
+    program::pack_weights({&source_, 1}, depth, width, coding_, packed_.data());
+  }
+  Weight(const Weight&) = delete;
+  Weight& operator=(const Weight&) = delete;
+
+  WeightFormat format() const { return coding_.format; }
+  float at(int64_t k, int64_t n) const {
+    return values_[static_cast<size_t>(k * columns_ + n)];
+  }
+
+  std::vector<float> product(const std::vector<float>& lhs) const {
+    const auto rows = static_cast<int64_t>(lhs.size()) / depth_;
+    auto& code = code_[rows];
+    if (!code) code = std::make_unique<CompiledTiles>(step(rows), level_);
+    std::vector<float> out(static_cast<size_t>(rows * columns_));
+    void* operands[] = {const_cast<float*>(lhs.data()), packed_.data(),
+                        out.data()};
+    (*code)(operands);
+    return out;
+  }
+
+  // Every row of the weight by itself.
+  void expect_kept() const {
+    std::vector<float> lhs(static_cast<size_t>(kRows * depth_));
+    for (int64_t first = 0; first < depth_; first += kRows) {
+      std::fill(lhs.begin(), lhs.end(), 0.0f);
+      for (int64_t r = 0; r < kRows && first + r < depth_; ++r)
+        lhs[static_cast<size_t>(r * depth_ + first + r)] = 1;
+      const std::vector<float> out = product(lhs);
+      for (int64_t r = 0; r < kRows && first + r < depth_; ++r)
+        for (int64_t n = 0; n < columns_; ++n)
+          ASSERT_EQ(out[static_cast<size_t>(r * columns_ + n)],
+                    at(first + r, n))
+              << first + r << " " << n;
+    }
+  }
+
+  void expect_double_sums(int64_t rows) const {
+    const std::vector<float> lhs =
+        normals(static_cast<size_t>(rows * depth_), 7);
+    const std::vector<float> out = product(lhs);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t n = 0; n < columns_; ++n) {
+        double want = 0, size = 0;
+        for (int64_t k = 0; k < depth_; ++k) {
+          const double term =
+              double{lhs[static_cast<size_t>(r * depth_ + k)]} * at(k, n);
+          want += term;
+          size += std::abs(term);
+        }
+        ASSERT_NEAR(out[static_cast<size_t>(r * columns_ + n)], want,
+                    size * (static_cast<double>(depth_) + 4) * 6e-8 + 0x1p-149)
+            << r << " " << n;
+      }
+  }
+
+ private:
+  static constexpr int64_t kRows = 6;
+
+  TileStep step(int64_t rows) const {
+    TileStep step;
+    step.rows = rows;
+    step.columns = columns_;
+    step.depth = step.lhs_row = depth_;
+    step.weights = coding_.format;
+    step.outputs = {{DType::f32, 0, columns_, 1}};
+    ScalarBuilder body;
+    step.epilogue = body.finish({body.input(0, DType::f32)});
+    return step;
+  }
+
+  std::vector<float> values_;
+  int64_t depth_, columns_;
+  CpuLevel level_;
+  PackSource source_{values_.data(), columns_, 1, columns_};
+  WeightCoding coding_;
+  support::AlignedBlock packed_;
+  mutable std::map<int64_t, std::unique_ptr<CompiledTiles>> code_;  // By rows.
+};
+
+struct Size {
+  int64_t depth, columns;
+};
+constexpr Size kSizes[] = {{64, 64}, {33, 300}, {7, 65}, {1, 640}, {128, 17}};
+
+std::vector<float> rounded(WeightFormat format, const Size& size) {
+  auto values = normals(static_cast<size_t>(size.depth * size.columns), 1);
+  for (float& v : values)
+    v = format == WeightFormat::f16 ? static_cast<float>(Half(v))
+                                    : static_cast<float>(BFloat16(v));
+  return values;
+}
+
+class WeightFormats : public ::testing::TestWithParam<CpuLevel> {
+ protected:
+  // Where the level has none of its own for such weights.
+  WeightFormat or_f32(WeightFormat format, CpuLevel least) const {
+    return GetParam() >= least ? format : WeightFormat::f32;
+  }
+};
+
+TEST_P(WeightFormats, HalfTypesAreKept) {
+  for (const Size& size : kSizes) {
+    SCOPED_TRACE(::testing::Message() << size.depth << " x " << size.columns);
+    auto values = rounded(WeightFormat::bf16, size);
+    values[0] = -0.0f;
+    values.back() = 0x1p-130f;  // A denormal that bfloat16 has, too.
+    const Weight brain(values, size.depth, GetParam());
+    EXPECT_EQ(brain.format(), WeightFormat::bf16);
+    brain.expect_kept();
+    values = rounded(WeightFormat::f16, size);
+    values.back() = 0x1.8p-23f;  // A denormal of f16.
+    const Weight half(values, size.depth, GetParam());
+    EXPECT_EQ(half.format(), or_f32(WeightFormat::f16, CpuLevel::avx2));
+    half.expect_kept();
+    for (int64_t rows = 1; rows <= 6; ++rows) {
+      brain.expect_double_sums(rows);
+      half.expect_double_sums(rows);
+    }
+  }
+}
+
+TEST_P(WeightFormats, FewExponentsAreKept) {
+  for (const Size& size : {Size{64, 640}, Size{33, 300}, Size{257, 65},
+                           Size{512, 449}, Size{96, 17}}) {
+    SCOPED_TRACE(::testing::Message() << size.depth << " x " << size.columns);
+    auto values = normals(static_cast<size_t>(size.depth * size.columns), 2);
+    for (float& v : values)
+      if (std::abs(v) < 1e-3f) v = 0.5f;
+    values[3] = 1e-30f;
+    values[5] = -3e10f;
+    values[7] = 0;
+    values[9] = -0x1.8p-140f;
+    values[values.size() - 1] = 0x1p-126f;
+    const Weight weight(values, size.depth, GetParam());
+    EXPECT_EQ(weight.format(), or_f32(WeightFormat::f28, CpuLevel::avx512));
+    weight.expect_kept();
+    for (int64_t rows = 1; rows <= 6; ++rows) weight.expect_double_sums(rows);
+  }
+}
+
+// A weight that is an outlier is no zero: infinite factors keep their sign.
+TEST_P(WeightFormats, InfinityAndNanReachTheirResults) {
+  constexpr int64_t kDepth = 64, kColumns = 70;
+  std::vector<float> values(size_t{kDepth * kColumns}, 0.7f);
+  for (size_t i = 1; i < values.size(); i += 3) values[i] = 0.3f;
+  values[2 * kColumns + 1] = 1e-20f;
+  values[2 * kColumns + 2] = -1e20f;
+  values[4 * kColumns + 3] = kInfinity;
+  values[4 * kColumns + 4] = kNan;
+  const Weight weight(values, kDepth, GetParam());
+  EXPECT_EQ(weight.format(), or_f32(WeightFormat::f28, CpuLevel::avx512));
+  std::vector<float> lhs(size_t{3 * kDepth}, 1.0f);
+  lhs[kDepth + 2] = kInfinity;
+  lhs[2 * kDepth + 4] = 0;
+  const std::vector<float> out = weight.product(lhs);
+  const auto at = [&](int64_t row, int64_t column) {
+    return out[static_cast<size_t>(row * kColumns + column)];
+  };
+  EXPECT_EQ(at(0, 3), kInfinity);
+  EXPECT_TRUE(std::isnan(at(0, 4)));
+  EXPECT_EQ(at(1, 1), kInfinity);
+  EXPECT_EQ(at(1, 2), -kInfinity);
+  EXPECT_EQ(at(1, 5), kInfinity);
+  EXPECT_TRUE(std::isnan(at(2, 3)));
+  EXPECT_TRUE(std::isfinite(at(2, 5)));
+}
+
+TEST_P(WeightFormats, ManyExponentsStayFloats) {
+  std::mt19937 random(3);
+  std::vector<float> values(size_t{64 * 64});
+  for (float& v : values)
+    v = std::ldexp(1.37f, static_cast<int>(random() % 60) - 30);
+  const Weight weight(values, 64, GetParam());
+  EXPECT_EQ(weight.format(), WeightFormat::f32);
+  weight.expect_kept();
+}
+
+// Pieces that end within panels, of either order of strides.
+TEST_P(WeightFormats, PiecesStandSideBySide) {
+  constexpr int64_t kDepth = 21;
+  const int64_t width = program::tile_shape(GetParam()).width();
+  const std::vector<float> left = rounded(WeightFormat::bf16, {kDepth, 70});
+  const std::vector<float> right = rounded(WeightFormat::bf16, {40, kDepth});
+  const PackSource sources[] = {{left.data(), 70, 1, 70},
+                                {right.data(), 1, kDepth, 40}};
+  const WeightCoding coding = program::find_coding(sources, kDepth, GetParam());
+  ASSERT_EQ(coding.format, WeightFormat::bf16);
+  const auto bytes = static_cast<size_t>(
+      program::packed_bytes(coding.format, kDepth, 110, width));
+  const auto packed = support::AlignedBlock::guarded(bytes);
+  program::pack_weights(sources, kDepth, width, coding, packed.data());
+  std::vector<float> floats(
+      static_cast<size_t>(program::packed_elements(kDepth, 110, width)));
+  program::pack_panels(sources, kDepth, width, floats.data());
+  const auto* halves = reinterpret_cast<const uint16_t*>(packed.data());
+  for (size_t i = 0; i < floats.size(); ++i)
+    ASSERT_EQ(halves[i], BFloat16(floats[i]).bits) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, WeightFormats,
+                         ::testing::ValuesIn(testing::host_levels()),
+                         testing::level_name);
+
+}  // namespace
+}  // namespace fxjit::jit
