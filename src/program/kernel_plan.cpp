@@ -147,7 +147,7 @@ KernelPlan plan_of(const ColumnStep& step, CpuLevel level) {
 KernelPlan plan_of(const TileStep& step, CpuLevel level) {
   KernelPlan plan;
   const TileShape tile = tile_shape(level);
-  const int64_t per_matrix = panels(step, tile) * row_blocks(step);
+  const int64_t per_matrix = panels(step, tile) * tile_cut(step, tile).blocks();
   plan.tasks = step.batch * per_matrix;
   const double products =
       static_cast<double>(step.batch) * static_cast<double>(step.rows) *
@@ -244,10 +244,6 @@ int64_t column_block(const ColumnStep& step, CpuLevel level) {
   const int64_t vectors = std::clamp<int64_t>(
       kColumnSums / std::max<int64_t>(1, sums), 2, kColumnSums);
   return std::clamp<int64_t>(ceil_div(step.inner, lanes), 1, vectors) * lanes;
-}
-
-int64_t row_blocks(const TileStep& step) {
-  return std::max<int64_t>(1, ceil_div(step.rows, kRowBlock));
 }
 
 int64_t panels(const TileStep& step, const TileShape& tile) {

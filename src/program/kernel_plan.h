@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fxjit/cpu_level.h"
 #include "src/program/packing.h"
@@ -18,13 +19,16 @@ bool is_flat(const RowStep& step);
 // Elements of `inner` that one column task covers.
 int64_t column_block(const ColumnStep& step, CpuLevel level);
 
-// Rows of a contraction are cut into blocks of about this many: small enough
-// that a block of lhs stays in the second-level cache.
-inline constexpr int64_t kRowBlock = 192;
-
-// Number of such blocks; block i covers rows [i * rows / blocks,
-// (i + 1) * rows / blocks).
-int64_t row_blocks(const TileStep& step);
+// How a contraction is cut: a task is a panel of columns of a block of rows.
+struct TileCut {
+  // Tasks are numbered block by block, so that a block's lhs and results stay
+  // in a cache and threads keep to their own rows from step to step; otherwise
+  // panel by panel, which reads the weights once.
+  bool rows_first = false;
+  std::vector<int64_t> starts;  // First row of each block, then all rows.
+  int64_t blocks() const { return static_cast<int64_t>(starts.size()) - 1; }
+};
+TileCut tile_cut(const TileStep& step, const TileShape& tile);
 int64_t panels(const TileStep& step, const TileShape& tile);
 
 // How an attention step is cut and what lies in a thread's scratch. A task is

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fxjit/error.h"
-#include "src/program/kernel_plan.h"
 
 namespace fxjit::program {
 namespace {
@@ -15,8 +14,6 @@ constexpr int64_t kNarrowRows = 8;
 constexpr size_t kFewOperands = 16;
 // Sums of a tile whose weights have outliers, in floats.
 constexpr int64_t kMostStart = 32 * 16;
-// Of every height that is the most of some width.
-constexpr int64_t kWholeTiles = 24;
 // Rows may be computed twice where that is a small part, so that all tiles
 // have one height and need one kernel.
 constexpr int64_t kRowsPerRepeated = 32;
@@ -69,8 +66,9 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     : step_(step),
       level_(level),
       tile_(tile_shape(level)),
+      row_cut_(tile_cut(step, tile_)),
       panels_(panels(step, tile_)),
-      blocks_(row_blocks(step)),
+      blocks_(row_cut_.blocks()),
       repeatable_(is_repeatable(step)),
       full_panels_(step.columns / tile_.width()),
       panel_bytes_(packed_depth(step.depth) *
@@ -81,7 +79,8 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
   if (step.rows == 0 || step.columns == 0 || step.batch == 0) return;
   const int64_t rest = step.columns % tile_.width();
   for (int64_t block = 0; block < blocks_; ++block) {
-    const int64_t rows = block_start(block + 1) - block_start(block);
+    const auto at = static_cast<size_t>(block);
+    const int64_t rows = row_cut_.starts[at + 1] - row_cut_.starts[at];
     if (full_panels_ > 0) cuts_[0].push_back(cut(rows, tile_.width()));
     if (rest > 0) cuts_[1].push_back(cut(rows, rest));
   }
@@ -90,19 +89,13 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     group_kernel_ = kernel(1, tile_.width(), kPanelGroup);
 }
 
-// Blocks begin at whole tiles of every height.
-int64_t TileRun::block_start(int64_t block) const {
-  if (block == blocks_) return step_.rows;
-  return block * step_.rows / blocks_ / kWholeTiles * kWholeTiles;
-}
-
 TileRun::Cut TileRun::cut(int64_t rows, int64_t columns) {
   Cut cut;
   const int64_t vectors = (columns + tile_.lanes - 1) / tile_.lanes;
   const int64_t most = max_rows(tile_, vectors, level_);
   const int64_t tiles = (rows + most - 1) / most;
   const int64_t again = tiles * most - rows;
-  if (repeatable_ && again * kRowsPerRepeated <= rows) {
+  if (repeatable_ && again * kRowsPerRepeated <= step_.rows) {
     cut.again = again;
     rows += again;
   }
@@ -148,8 +141,6 @@ int TileRun::depth_parts(int64_t sums) const {
   return parts;
 }
 
-// Tasks are numbered batch by batch, panel by panel, block by block, so that
-// neighbours share a panel and follow its memory.
 void TileRun::run(const KernelCall& call, int64_t begin, int64_t end) const {
   if (group_kernel_)
     for (; begin + kPanelGroup <= std::min(end, full_panels_);
@@ -159,17 +150,21 @@ void TileRun::run(const KernelCall& call, int64_t begin, int64_t end) const {
 }
 
 void TileRun::run_panel(const KernelCall& call, int64_t task) const {
-  const int64_t block = task % blocks_, rest = task / blocks_;
-  Place place{rest / panels_, rest % panels_, block_start(block)};
-  const Cut& cut =
-      cuts_[place.panel >= full_panels_][static_cast<size_t>(block)];
+  const int64_t matrix = task / (panels_ * blocks_);
+  const int64_t within = task % (panels_ * blocks_);
+  const auto block = static_cast<size_t>(
+      row_cut_.rows_first ? within / panels_ : within % blocks_);
+  const int64_t panel =
+      row_cut_.rows_first ? within % panels_ : within / blocks_;
+  Place place{matrix, panel, row_cut_.starts[block]};
+  const Cut& cut = cuts_[panel >= full_panels_][block];
   if (cut.tall > 0) run_tiles(call, place, cut.tall_kernel, 0, cut.tall);
   place.row += cut.tall * (cut.height + 1);
   const int64_t apart = cut.again > 0 ? 1 : 0;
   if (cut.low > apart)
     run_tiles(call, place, cut.low_kernel, cut.tall, cut.low - apart);
   if (apart == 0) return;
-  place.row = block_start(block + 1) - cut.height;
+  place.row = row_cut_.starts[block + 1] - cut.height;
   run_tiles(call, place, cut.low_kernel, cut.low - 1, 1);
 }
 

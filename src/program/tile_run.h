@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
+#include "src/program/kernel_plan.h"
 #include "src/program/packing.h"
 #include "src/program/steps.h"
 
@@ -95,7 +96,6 @@ class TileRun {
     int64_t batch, panel, row;
   };
 
-  int64_t block_start(int64_t block) const;
   Cut cut(int64_t rows, int64_t columns);
   size_t kernel(int64_t rows, int64_t columns, int panels);
   int depth_parts(int64_t sums) const;
@@ -110,6 +110,7 @@ class TileRun {
   TileStep step_;
   CpuLevel level_;
   TileShape tile_;
+  TileCut row_cut_;
   int64_t panels_, blocks_;
   bool repeatable_;
   int64_t full_panels_, panel_bytes_;
