@@ -77,10 +77,8 @@ Value* emit_pow(VectorBuilder& b, Value* x, Value* y) {
 const char* libm_name(Prim prim) {
   switch (prim) {
     case Prim::exp2:
-    case Prim::expm1:
     case Prim::log2:
     case Prim::log10:
-    case Prim::log1p:
     case Prim::sin:
     case Prim::cos:
     case Prim::tan:
@@ -101,6 +99,10 @@ Value* emit_smooth(VectorBuilder& b, Prim prim, Value* x) {
       return emit_exp(b, x);
     case Prim::log:
       return emit_log(b, x);
+    case Prim::expm1:
+      return emit_expm1(b, x);
+    case Prim::log1p:
+      return emit_log1p(b, x);
     case Prim::tanh:
       return emit_tanh(b, x);
     case Prim::erf:

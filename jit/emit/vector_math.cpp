@@ -137,6 +137,25 @@ Value* emit_log(VectorBuilder& b, Value* x) {
   return map_native(b, x, [&](Value* part) { return native::log(b, part); });
 }
 
+Value* emit_expm1(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "expm1", x);
+  return map_native(b, x, [&](Value* part) { return native::expm1(b, part); });
+}
+
+// The logarithm of 1 + x as rounded, and what rounding took from it.
+Value* emit_log1p(VectorBuilder& b, Value* x) {
+  if (!is_f32(x)) return emit_libm(b, "log1p", x);
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
+  b.ir().clearFastMathFlags();
+  Value* sum = one_plus(b, x);
+  Value* lost = b.div(b.sub(x, b.sub(sum, b.like(x, 1))), sum);
+  Value* log = emit_log(b, sum);
+  const double infinity = std::numeric_limits<double>::infinity();
+  Value* is_regular =
+      b.bit_and(b.lt(b.like(x, 0), sum), b.lt(sum, b.like(x, infinity)));
+  return b.copysign(b.select(is_regular, b.add(log, lost), log), x);
+}
+
 Value* emit_sigmoid(VectorBuilder& b, Value* x) {
   return b.div(b.like(x, 1), logistic_divisor(b, x));
 }

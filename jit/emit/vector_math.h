@@ -19,6 +19,8 @@ Value* emit_exp(VectorBuilder& b, Value* x);
 // 0, NaN stays NaN.
 Value* emit_exp_softmax(VectorBuilder& b, Value* x);
 Value* emit_log(VectorBuilder& b, Value* x);
+Value* emit_expm1(VectorBuilder& b, Value* x);  // e^x - 1, exact near zero.
+Value* emit_log1p(VectorBuilder& b, Value* x);  // log(1 + x), exact near zero.
 Value* emit_sigmoid(VectorBuilder& b, Value* x);
 Value* emit_silu(VectorBuilder& b, Value* x);
 Value* emit_tanh(VectorBuilder& b, Value* x);
@@ -28,7 +30,7 @@ Value* emit_gelu_tanh(VectorBuilder& b, Value* x);  // The tanh approximation.
 Value* emit_rsqrt(VectorBuilder& b, Value* x);  // 1 / sqrt(x), two roundings.
 
 // Functions of libm, called per lane (by its double-precision name: "sin",
-// "expm1", "pow"; see runtime_symbols() for those that link).
+// "sinh", "pow"; see runtime_symbols() for those that link).
 Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x);
 Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x, Value* y);
 
@@ -51,6 +53,8 @@ inline constexpr MathBound kMathBounds[] = {
     {"exp", 2, 0, 0, kAnyArgument},
     {"exp_softmax", 12, 1.2e-38, 1.2e-38, 0},
     {"log", 1.5, 0, 0, kAnyArgument},
+    {"expm1", 2, 0, 0, kAnyArgument},
+    {"log1p", 2.5, 0, 0, kAnyArgument},
     {"sigmoid", 4, 1.2e-38, 1.2e-38, kAnyArgument},
     {"silu", 4, 1e-36, 1e-36, kAnyArgument},
     {"tanh", 4, 0, 0, kAnyArgument},

@@ -217,6 +217,23 @@ Value* exp(VectorBuilder& b, Value* x, ExpRange range, ExpAccuracy accuracy) {
   return exp_polynomial(b, x, range);
 }
 
+// 2^n e^r - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): the half keeps the power
+// finite. Below -40 the result is -1.
+Value* expm1(VectorBuilder& b, Value* x) {
+  Value* round = b.like(x, kRoundToInteger);
+  Value* bounded = b.min_fast(b.like(x, 89), x);
+  bounded = b.max_fast(b.like(x, -40), bounded);
+  Value* shifted = b.fma(bounded, b.like(x, kLog2e), round);
+  Value* n = b.sub(shifted, round);
+  Value* r = subtract_ln2(b, bounded, n);
+  Value* rest = b.fma(horner(b, r, kExpPolynomial), b.mul(r, r), r);
+  Value* bits = b.bitcast(shifted, b.i32());
+  Value* whole = b.sub(bits, b.bitcast(round, b.i32()));
+  Value* power = power_of_two(b, b.sub(whole, b.like(whole, 1)));
+  Value* half = b.fma(power, rest, b.sub(power, b.like(x, 0.5)));
+  return b.copysign(b.add(half, half), x);
+}
+
 // log x = e ln 2 + log(1 + f), with f + f^2 (-1/2 + f P(f)) for the last.
 Value* log(VectorBuilder& b, Value* x) {
   const bool is_avx512 = b.level() == CpuLevel::avx512;

@@ -15,6 +15,7 @@ enum class ExpAccuracy { full, softmax };
 
 Value* exp(VectorBuilder& b, Value* x, ExpRange range = ExpRange::any,
            ExpAccuracy accuracy = ExpAccuracy::full);
+Value* expm1(VectorBuilder& b, Value* x);
 Value* log(VectorBuilder& b, Value* x);
 
 // What becomes of NaN: it stays, or gives any finite value.

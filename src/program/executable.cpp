@@ -16,13 +16,20 @@ size_t round_up(size_t bytes) {
   return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
 }
 
+// Work of some ten microseconds, too little to even out.
+bool is_short(const KernelPlan& plan) {
+  constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
+  return plan.bytes > 0 && plan.flops < kShortFlops && plan.bytes < kShortBytes;
+}
+
 // Few tasks are cut into one run per thread, so that neighbouring tasks (whose
-// weights lie side by side) stay together; many into more, to even out.
+// weights lie side by side) stay together, and short work so that threads find
+// in their caches what they wrote; many are cut into more, to even out.
 int64_t chunk_of(const KernelPlan& plan, int threads) {
   const int64_t per_thread = (plan.tasks + threads - 1) / threads;
   constexpr int64_t kManyTasks = 32;
   constexpr int64_t kRunsPerThread = 4;
-  const int64_t run = per_thread < kManyTasks
+  const int64_t run = per_thread < kManyTasks || is_short(plan)
                           ? per_thread
                           : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
   return std::max(plan.grain, run);

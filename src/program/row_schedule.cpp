@@ -196,7 +196,9 @@ int prim_cost(Prim prim) {
       return 4;
     case Prim::exp:
     case Prim::exp2:
+    case Prim::expm1:
     case Prim::log:
+    case Prim::log1p:
     case Prim::tanh:
     case Prim::erf:
     case Prim::sigmoid:
@@ -204,10 +206,8 @@ int prim_cost(Prim prim) {
     case Prim::gelu:
     case Prim::gelu_tanh:
       return 10;
-    case Prim::expm1:
     case Prim::log2:
     case Prim::log10:
-    case Prim::log1p:
     case Prim::sin:
     case Prim::cos:
     case Prim::tan:

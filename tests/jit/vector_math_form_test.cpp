@@ -27,6 +27,8 @@ const Function kFunctions[] = {
     {"exp", emit_exp, std::exp},
     {"exp_softmax", emit_exp_softmax, std::exp},
     {"log", emit_log, std::log},
+    {"expm1", emit_expm1, std::expm1},
+    {"log1p", emit_log1p, std::log1p},
     {"sigmoid", emit_sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
     {"silu", emit_silu, [](double x) { return x / (1 + std::exp(-x)); }},
     {"tanh", emit_tanh, std::tanh},

@@ -51,6 +51,8 @@ const Function kFunctions[] = {
     {"exp", emit_exp, std::exp},
     {"exp_softmax", emit_exp_softmax, std::exp},
     {"log", emit_log, std::log},
+    {"expm1", emit_expm1, std::expm1},
+    {"log1p", emit_log1p, std::log1p},
     {"sigmoid", emit_sigmoid, sigmoid},
     {"silu", emit_silu, silu},
     {"tanh", emit_tanh, std::tanh},
