@@ -3,7 +3,7 @@
 // while sums are in registers.
 #pragma once
 
-#include <vector>
+#include <array>
 
 #include "fxjit/tensor.h"
 #include "kernels/depthwise_row.h"
@@ -42,21 +42,13 @@ class Depthwise {
   void pack(const float* weight, float* packed) const;
 
  private:
-  struct Axis {
-    int64_t size = 1, places = 1, taps = 1;
-    int64_t step = 0;  // Of the input, in floats.
-    int64_t stride = 1, dilation = 1, pad = 0;
-    std::vector<TapRange> inside{{0, 1}};  // For each place.
-  };
-
-  static void find_taps(Axis& axis);
   void run_band(const Data& data, int64_t begin, int64_t end) const;
   DepthwiseRow row_at(const Data& data, int64_t index) const;
 
   int64_t images_, channels_, image_step_;
-  Axis axes_[3];
-  int64_t whole_first_ = 0, whole_last_ = 0;  // Of the width.
-  Dims weight_steps_;                         // Channel, then spatial dims.
+  std::array<ConvAxis, 3> axes_;
+  TapRange whole_;           // Places of the width that see all taps.
+  int64_t weight_step_ = 0;  // From channel to channel.
 };
 
 }  // namespace fxjit::kernels

@@ -5,14 +5,10 @@
 
 #include <cstdint>
 
+#include "kernels/conv_axis.h"
 #include "kernels/post_work.h"
 
 namespace fxjit::kernels {
-
-// Taps [first, last) of a window lie inside the image, the rest is padding.
-struct TapRange {
-  int64_t first = 0, last = 0;
-};
 
 // A row of places. Steps are in floats; dims are depth, height, width.
 struct DepthwiseRow {

@@ -1,12 +1,12 @@
 // Which calls have a kernel of their own, and what happens when oneDNN fails.
 #include "kernels/kernels.h"
 
-#include "kernels/depthwise_kernel.h"
 #include "kernels/double_product.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/pool_kernel.h"
+#include "kernels/row_conv_kernel.h"
 #include "kernels/scan_kernel.h"
 #include "src/tensor/visit.h"
 
@@ -40,7 +40,7 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
   if (lowering == ops::Lowering::contraction && dtype == DType::f64)
     return make_double_product_kernel(request);
   if (conv)
-    if (Kernel kernel = make_depthwise_kernel(request, threads)) return kernel;
+    if (Kernel kernel = make_row_conv_kernel(request, threads)) return kernel;
   if (!conv && !(lowering == ops::Lowering::contraction && half))
     return nullptr;
   Kernel kernel = by_onednn([&] {

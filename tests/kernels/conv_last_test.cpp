@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/depthwise.h"
+#include "kernels/image_conv.h"
 #include "kernels/kernels.h"
 #include "src/passes/conv_work.h"
 #include "src/passes/lower.h"
@@ -154,13 +155,41 @@ std::string case_name(const ::testing::TestParamInfo<ConvCase>& info) {
 INSTANTIATE_TEST_SUITE_P(Cases, ConvLast, ::testing::ValuesIn(kConvCases),
                          case_name);
 
-// The loops of every level that this machine has.
-TEST(DepthwiseLoops, EveryLevelEqualsDoublePrecision) {
+// The loops of one level, which may be below the machine's.
+template <typename Conv>
+void expect_level(const WorkCall& call, CpuLevel level) {
+  ASSERT_TRUE(Conv::supports(call.params, call.input, call.weight));
+  const Conv conv(call.params, call.input, call.weight);
+  std::vector<float> packed(conv.packed_bytes() / sizeof(float));
+  conv.pack(call.weight.data_as<float>(), packed.data());
+  const Tensor out =
+      ops::infer({passes::conv_last_op(), call.plain}).as_tensor();
+  const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
+  typename Conv::Data data{call.input.data_as<float>(),
+                           packed.data(),
+                           call.bias.data_as<float>(),
+                           result.data_as<float>(),
+                           {},
+                           level};
+  data.work.ops = call.work.data();
+  data.work.count = static_cast<int64_t>(call.work.size());
+  conv.run(data, 0, conv.rows());
+  SCOPED_TRACE(cpu_level_name(level));
+  expect_result(call, result);
+}
+
+std::vector<CpuLevel> host_levels() {
+  std::vector<CpuLevel> levels;
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
+    if (level <= host_cpu_level()) levels.push_back(level);
+  return levels;
+}
+
+TEST(DepthwiseLoops, EveryLevelEqualsDoublePrecision) {
+  for (CpuLevel level : host_levels())
     for (int64_t channels : {3, 6, 29, 64, 150})
       for (int64_t stride : {1, 2, 3})
         for (int64_t window : {3, 4, 5}) {
-          if (level > host_cpu_level()) continue;
           const ConvCase c{"level",
                            {2, channels, 9, 17},
                            {channels, 1, window, window},
@@ -168,25 +197,62 @@ TEST(DepthwiseLoops, EveryLevelEqualsDoublePrecision) {
                            {2, 2},
                            {1, 1},
                            channels};
-          const WorkCall call(c, kWorks[1], true);
-          const Depthwise conv(call.params, call.input, call.weight);
-          std::vector<float> packed(conv.packed_bytes() / sizeof(float));
-          conv.pack(call.weight.data_as<float>(), packed.data());
-          const Tensor out =
-              ops::infer({passes::conv_last_op(), call.plain}).as_tensor();
-          const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
-          Depthwise::Data data{call.input.data_as<float>(),
-                               packed.data(),
-                               call.bias.data_as<float>(),
-                               result.data_as<float>(),
-                               {},
-                               level};
-          data.work.ops = call.work.data();
-          data.work.count = static_cast<int64_t>(call.work.size());
-          conv.run(data, 0, conv.rows());
-          SCOPED_TRACE(cpu_level_name(level));
-          expect_result(call, result);
+          expect_level<Depthwise>(WorkCall(c, kWorks[1], true), level);
         }
+}
+
+TEST(ImageConvLoops, EveryLevelEqualsDoublePrecision) {
+  for (CpuLevel level : host_levels())
+    for (int64_t features : {8, 13, 16, 24, 33, 64, 100})
+      for (int64_t channels : {1, 3, 4})
+        for (int64_t stride : {1, 2, 3}) {
+          const ConvCase c{"level",
+                           {2, channels, 9, 27},
+                           {features, channels, 3, 4},
+                           {stride, stride},
+                           {2, 1},
+                           {1, 1}};
+          for (bool channels_last : {false, true})
+            expect_level<ImageConv>(WorkCall(c, kWorks[1], channels_last),
+                                    level);
+        }
+}
+
+// Fewer places than a block, windows wider than the image.
+TEST(ImageConvStep, WindowsStridesAndDilations) {
+  for (const Dims& window : {Dims{1, 1}, Dims{6, 6}, Dims{7, 3}, Dims{2, 9}})
+    for (int64_t width : {1, 7, 8, 21})
+      for (int64_t stride : {1, 2})
+        for (int64_t dilation : {1, 2})
+          for (int64_t pad : {0, 4, 9}) {
+            if (width + 2 * pad <= dilation * (window[1] - 1)) continue;
+            const ConvCase c{"window",
+                             {1, 3, 17, width},
+                             {20, 3, window[0], window[1]},
+                             {stride, stride},
+                             {pad, pad},
+                             {dilation, dilation}};
+            expect_step(WorkCall(c, kWorks[3], false), true, 3);
+          }
+}
+
+TEST(ImageConvStep, LinesAndVolumes) {
+  const ConvCase line{"line", {2, 2, 90}, {24, 2, 7}, {2}, {3}, {1}};
+  const ConvCase volume{"volume",  {1, 2, 5, 9, 12}, {16, 2, 3, 3, 3},
+                        {1, 2, 1}, {1, 1, 1},        {1, 1, 1}};
+  for (const ConvCase& c : {line, volume})
+    expect_step(WorkCall(c, kWorks[2], false), true, 2);
+}
+
+// Rows and channels of a larger image.
+TEST(ImageConvStep, ReadsPartsOfImages) {
+  const ConvCase c{"part", {2, 3, 9, 11}, {24, 3, 3, 3},
+                   {1, 1}, {1, 1},        {1, 1}};
+  WorkCall call(c, kWorks[1], false);
+  const Tensor whole = random_tensor({2, 5, 12, 30});
+  call.input = whole.as_strided(c.input, {5 * 12 * 30, 12 * 30, 30, 2}, 37);
+  call.plain[0] = call.input;
+  expect_step(call, true, 2);
 }
 
 // Channels that fill vectors of no level, widths below a block of places,
@@ -233,10 +299,11 @@ TEST(DepthwiseStep, ReadsPartsOfImages) {
 }
 
 TEST(ConvLastStep, NanAndInfinityStay) {
-  for (int64_t groups : {1, 32}) {
-    const ConvCase c{"special", {1, 32, 9, 9}, {32, 32 / groups, 3, 3},
-                     {2, 2},    {1, 1},        {1, 1},
-                     groups};
+  const ConvCase cases[] = {
+      {"special", {1, 32, 9, 9}, {32, 32, 3, 3}, {2, 2}, {1, 1}, {1, 1}},
+      {"depthwise", {1, 32, 9, 9}, {32, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 32},
+      {"few", {1, 4, 25, 29}, {32, 4, 3, 3}, {2, 2}, {1, 1}, {1, 1}}};
+  for (const ConvCase& c : cases) {
     for (PostKind kind : {PostKind::relu, PostKind::clip, PostKind::hardswish,
                           PostKind::hardsigmoid, PostKind::silu,
                           PostKind::sigmoid, PostKind::leaky_relu}) {

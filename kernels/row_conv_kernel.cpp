@@ -1,9 +1,11 @@
-#include "kernels/depthwise_kernel.h"
+#include "kernels/row_conv_kernel.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/conv_request.h"
 #include "kernels/depthwise.h"
+#include "kernels/image_conv.h"
 #include "kernels/onednn/packed_weights.h"
 
 namespace fxjit::kernels {
@@ -11,14 +13,16 @@ namespace {
 
 using onednn::PackedWeights;
 
-class DepthwiseKernel : public program::ExternKernel {
+// Conv: Depthwise or ImageConv.
+template <typename Conv>
+class RowConvKernel : public program::ExternKernel {
  public:
   // `weight` is undefined unless it is a constant.
-  DepthwiseKernel(ConvRequest request, Depthwise conv, const Tensor& weight,
-                  int threads)
+  RowConvKernel(ConvRequest request, Conv conv, const Tensor& weight,
+                int threads)
       : request_(std::move(request)), conv_(std::move(conv)) {
     // Work that pays for a hand-over between threads.
-    constexpr double kLeastFlops = 5e5;
+    constexpr double kLeastFlops = 1.5e5;
     const double worth = conv_.flops() / kLeastFlops;
     const auto pieces = std::min<int64_t>(
         threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
@@ -38,12 +42,15 @@ class DepthwiseKernel : public program::ExternKernel {
   size_t scratch_bytes() const override {
     return packed_ ? 0 : conv_.packed_bytes();
   }
-  std::string describe() const override { return "depthwise convolution"; }
+  std::string describe() const override {
+    return std::is_same_v<Conv, Depthwise> ? "depthwise convolution"
+                                           : "convolution of few channels";
+  }
   bool native() const override { return true; }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {
-    Depthwise::Data data;
+    typename Conv::Data data;
     data.input = static_cast<const float*>(call.operands[0]);
     data.bias = request_.bias_of(call);
     data.output = static_cast<float*>(request_.output_of(call));
@@ -62,23 +69,28 @@ class DepthwiseKernel : public program::ExternKernel {
 
  private:
   ConvRequest request_;
-  Depthwise conv_;
+  Conv conv_;
   int64_t rows_per_task_;
   std::shared_ptr<const PackedWeights> packed_;
 };
 
 }  // namespace
 
-std::shared_ptr<const program::ExternKernel> make_depthwise_kernel(
+std::shared_ptr<const program::ExternKernel> make_row_conv_kernel(
     const program::KernelRequest& request, int threads) {
   auto asked = ConvRequest::read(request);
   if (!asked || !asked->channels_last) return nullptr;
   const ops::OpCall call{request.op, request.args};
   const Tensor &input = call.tensor(0), &weight = call.tensor(1);
-  if (!Depthwise::supports(asked->params, input, weight)) return nullptr;
-  Depthwise conv(asked->params, input, weight);
-  return std::make_shared<DepthwiseKernel>(std::move(*asked), std::move(conv),
-                                           request.constants[1], threads);
+  const auto make = [&]<typename Conv>(Conv conv) {
+    return std::make_shared<RowConvKernel<Conv>>(
+        std::move(*asked), std::move(conv), request.constants[1], threads);
+  };
+  if (Depthwise::supports(asked->params, input, weight))
+    return make(Depthwise(asked->params, input, weight));
+  if (ImageConv::supports(asked->params, input, weight))
+    return make(ImageConv(asked->params, input, weight));
+  return nullptr;
 }
 
 }  // namespace fxjit::kernels

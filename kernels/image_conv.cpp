@@ -1,0 +1,105 @@
+#include "kernels/image_conv.h"
+
+namespace fxjit::kernels {
+namespace {
+
+// With more, vectors of channels do better.
+constexpr int64_t kMostChannels = 4;
+// Where oneDNN's code for whole blocks of features does better.
+constexpr int64_t kManyFeatures = 64, kManyTaps = 100;
+
+}  // namespace
+
+bool ImageConv::supports(const ops::ConvParams& params, const Tensor& input,
+                         const Tensor& weight) {
+  if (params.output[1] >= kManyFeatures &&
+      weight.numel() >= kManyTaps * params.output[1])
+    return false;
+  return params.batched && !params.transposed && params.groups == 1 &&
+         weight.sizes()[1] <= kMostChannels &&
+         params.output[1] >= kLeastImageFeatures &&
+         input.dtype() == DType::f32 && weight.dtype() == DType::f32 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+ImageConv::ImageConv(const ops::ConvParams& params, const Tensor& input,
+                     const Tensor& weight)
+    : images_(params.output[0]),
+      image_step_(input.strides()[0]),
+      channels_(weight.sizes()[1]),
+      channel_step_(input.strides()[1]),
+      channel_weight_step_(weight.strides()[1]),
+      features_(params.output[1]),
+      feature_step_(weight.strides()[0]),
+      axes_(conv_axes(params, input, weight)),
+      whole_(axes_[2].whole_places()) {}
+
+double ImageConv::flops() const {
+  return static_cast<double>(rows() * axes_[2].places) *
+         static_cast<double>(packed_bytes() / sizeof(float)) * 2;
+}
+
+size_t ImageConv::packed_bytes() const {
+  return static_cast<size_t>(axes_[0].taps * axes_[1].taps * axes_[2].taps *
+                             channels_ * features_) *
+         sizeof(float);
+}
+
+ShapeKey ImageConv::packed_key() const {
+  constexpr int64_t kForm = -2;  // No other packing starts like this.
+  ShapeKey key = {kForm, channels_, channel_weight_step_, features_,
+                  feature_step_};
+  for (const ConvAxis& axis : axes_) {
+    key.push_back(axis.taps);
+    key.push_back(axis.weight_step);
+  }
+  return key;
+}
+
+void ImageConv::pack(const float* weight, float* packed) const {
+  for (int64_t d = 0; d < axes_[0].taps; ++d)
+    for (int64_t h = 0; h < axes_[1].taps; ++h)
+      for (int64_t c = 0; c < channels_; ++c)
+        for (int64_t w = 0; w < axes_[2].taps; ++w)
+          for (int64_t f = 0; f < features_; ++f)
+            *packed++ =
+                weight[d * axes_[0].weight_step + h * axes_[1].weight_step +
+                       w * axes_[2].weight_step + c * channel_weight_step_ +
+                       f * feature_step_];
+}
+
+ImageRow ImageConv::row_at(const Data& data, int64_t index) const {
+  const ConvAxis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
+  const int64_t image = index / (depth.places * height.places);
+  const int64_t place[2] = {index / height.places % depth.places,
+                            index % height.places};
+  ImageRow row{};
+  row.input = data.input + image * image_step_ - width.pad * width.step;
+  for (size_t i = 0; i < 2; ++i) {
+    const ConvAxis& axis = axes_[i];
+    row.input += (place[i] * axis.stride - axis.pad) * axis.step;
+    row.taps[i] = axis.inside[static_cast<size_t>(place[i])];
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    row.kernel[i] = axes_[i].taps;
+    row.tap_step[i] = axes_[i].dilation * axes_[i].step;
+  }
+  row.weight = data.packed;
+  row.bias = data.bias;
+  row.output = data.output + index * width.places * features_;
+  row.channels = channels_;
+  row.channel_step = channel_step_;
+  row.features = features_;
+  row.columns = width.inside.data();
+  row.places = width.places;
+  row.place_step = width.stride * width.step;
+  row.whole = whole_;
+  row.work = data.work.at(index * width.places);
+  return row;
+}
+
+void ImageConv::run(const Data& data, int64_t begin, int64_t end) const {
+  for (int64_t i = begin; i < end; ++i) image_row(row_at(data, i), data.level);
+}
+
+}  // namespace fxjit::kernels
