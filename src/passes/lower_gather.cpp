@@ -1,5 +1,6 @@
-// Picking by index tensors becomes picking whole rows of a matrix, or one element
-// for each index, at places counted through the tensor's memory order.
+// Picking by index tensors becomes picking whole rows of a matrix, or one
+// element for each index, at places counted through the tensor's memory order.
+#include "src/passes/channels_last.h"
 #include "src/passes/lower.h"
 
 namespace fxjit::passes {
@@ -31,16 +32,16 @@ Value checked(GraphBuilder& b, const Value& index, int64_t size, bool wraps) {
   if (wraps)
     at = call(b, "where",
               {call(b, "lt", {at, 0}), call(b, "add", {at, size}), at});
-  const Value inside = call(b, "logical_and", {call(b, "ge", {at, 0}),
-                                               call(b, "lt", {at, size})});
+  const Value inside = call(
+      b, "logical_and", {call(b, "ge", {at, 0}), call(b, "lt", {at, size})});
   return call(b, "where", {inside, at, -1});
 }
 
 // base * size + next where both lie inside, else -1.
 Value counted_on(GraphBuilder& b, const Value& base, const Value& next,
                  int64_t size) {
-  const Value inside = call(b, "logical_and", {call(b, "ge", {base, 0}),
-                                               call(b, "ge", {next, 0})});
+  const Value inside = call(
+      b, "logical_and", {call(b, "ge", {base, 0}), call(b, "ge", {next, 0})});
   const Value place = call(b, "add", {call(b, "mul", {base, size}), next});
   return call(b, "where", {inside, place, -1});
 }
@@ -75,12 +76,40 @@ Value picked(GraphBuilder& b, const Value& input, const Pick& pick) {
     return call(b, "reshape", {call(b, "gather", {lines, 1, place}), result});
   }
   if (outer > 1) {
-    const Value starts =
-        call(b, "unsqueeze", {counting(b, outer), 1});
+    const Value starts = call(b, "unsqueeze", {counting(b, outer), 1});
     place = counted_on(b, starts, place, count);
   }
   const Value rows = call(b, "reshape", {input, Dims{outer * count, inner}});
   return call(b, "reshape", {call(b, "embedding", {place, rows}), result});
+}
+
+// Fewest elements to one place of a dim for which places are copied as runs.
+constexpr int64_t kLeastRun = 8;
+
+// How often an index names each place of a dim, all in order; 0 for others.
+int64_t repeats(const GraphBuilder& b, const Value& index, int64_t size) {
+  const auto known = b.constant_of(index);
+  if (!known || size == 0 || val_of(index).numel() % size != 0) return 0;
+  const Tensor places = known->to(DType::i64).contiguous();
+  const int64_t times = places.numel() / size;
+  for (int64_t i = 0; i < places.numel(); ++i)
+    if (places.data_as<int64_t>()[i] != i / times) return 0;
+  return times;
+}
+
+// Each place of a dim several times.
+Value repeated(GraphBuilder& b, const Value& x, int dim, int64_t times) {
+  Dims wide = val_of(x).sizes(), result = wide;
+  result[dim] *= times;
+  wide.insert(dim + 1, times);
+  const Value apart = call(b, "unsqueeze", {x, dim + 1});
+  return call(b, "reshape", {call(b, "expand", {apart, wide}), result});
+}
+
+int64_t run_behind(const Dims& sizes, int dim) {
+  int64_t run = 1;
+  for (int d = dim + 1; d < sizes.size(); ++d) run *= sizes[d];
+  return run;
 }
 
 Value lower_index_select(GraphBuilder& b, const ValueList& args) {
@@ -89,13 +118,23 @@ Value lower_index_select(GraphBuilder& b, const ValueList& args) {
   if (input.dim() == 0 || val_of(args[2]).dim() != 1 || input.numel() == 0)
     return {};
   const int dim = wrap_dim(args[1].as_int(), input.dim());
+  if (is_channels_last(input)) {
+    const int at = dim == 1 ? input.dim() - 1 : std::max(0, dim - 1);
+    return channels_to_front(
+        b,
+        call(b, "index_select", {channels_to_back(b, args[0]), at, args[2]}));
+  }
+  if (run_behind(input.sizes(), dim) >= kLeastRun)
+    if (const int64_t times = repeats(b, args[2], input.sizes()[dim]);
+        times > 1)
+      return repeated(b, args[0], dim, times);
   // Rows of the first dim have code of their own.
   if (dim == 0 && input.dim() > 1) return {};
   return picked(b, args[0], {dim, {args[2]}, false});
 }
 
-// x[..., i, j, ...]: dims that are picked from but not side by side go in front,
-// as their result does.
+// x[..., i, j, ...]: dims that are picked from but not side by side go in
+// front, as their result does.
 Value lower_index(GraphBuilder& b, const ValueList& args) {
   if (!args[0].is_proxy() || !args[1].is_sequence()) return {};
   const Tensor table = val_of(args[0]);

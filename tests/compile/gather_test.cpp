@@ -50,6 +50,22 @@ TEST(Gather, AlongEveryDim) {
     }
 }
 
+// Places several times over, in order, of every dim and with few elements to
+// each.
+TEST(Gather, RepeatedPlaces) {
+  for (DType dtype : {DType::f32, DType::i64, DType::boolean, DType::bf16})
+    for (int dim : {0, 1, 2})
+      for (int64_t times : {1, 2, 3}) {
+        const Dims sizes{4, 3, 9};
+        const Tensor places = Tensor::empty({sizes[dim] * times}, DType::i64);
+        for (int64_t i = 0; i < places.numel(); ++i)
+          places.data_as<int64_t>()[i] = i / times;
+        const auto gm = fx::symbolic_trace(
+            [=](Value x) { return index_select(x, dim, places); }, {"x"}, "f");
+        expect_native(*gm, {random_tensor(sizes, dtype)});
+      }
+}
+
 TEST(Gather, FusesWithWhatFollows) {
   const auto gm = traced([](Value x, Value i) {
     return softmax(gather(x, 1, i) * 2 + 1, -1);
