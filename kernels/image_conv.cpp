@@ -6,7 +6,7 @@ namespace {
 // With more, vectors of channels do better.
 constexpr int64_t kMostChannels = 4;
 // Where oneDNN's code for whole blocks of features does better.
-constexpr int64_t kManyFeatures = 64, kManyTaps = 100;
+constexpr int64_t kManyFeatures = 32, kManyTaps = 64;
 
 }  // namespace
 
