@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_set>
 
 #include "fxjit/error.h"
 #include "src/io/safetensors_names.h"
@@ -25,6 +27,29 @@ struct Entry {
   DType dtype;
   Dims sizes;
   uint64_t begin = 0, end = 0;
+};
+
+// The parser keeps one of several values of a name and says nothing.
+class RepeatedNames {
+ public:
+  json::parser_callback_t callback() {
+    return [this](int, json::parse_event_t event, json& parsed) {
+      if (event == json::parse_event_t::object_start) {
+        names_.emplace_back();
+      } else if (event == json::parse_event_t::object_end) {
+        names_.pop_back();
+      } else if (event == json::parse_event_t::key) {
+        const auto& name = parsed.get_ref<const std::string&>();
+        if (!names_.back().insert(name).second) repeated_ = name;
+      }
+      return true;
+    };
+  }
+  const std::optional<std::string>& found() const { return repeated_; }
+
+ private:
+  std::vector<std::unordered_set<std::string>> names_;  // Of open objects.
+  std::optional<std::string> repeated_;
 };
 
 class Reader {
@@ -66,13 +91,15 @@ class Reader {
            std::to_string(bytes.size()) + " bytes: truncated or not safetensors");
     data_start_ = kLengthBytes + length;
     const auto* text = reinterpret_cast<const char*>(bytes.data());
+    RepeatedNames repeated;
     const json header =
         json::parse(text + kLengthBytes, text + data_start_,
-                    /*cb=*/nullptr, /*allow_exceptions=*/false);
+                    repeated.callback(), /*allow_exceptions=*/false);
     // The parser takes a zero byte for the end of what it is given.
     const bool whole =
         std::memchr(text + kLengthBytes, '\0', length) == nullptr;
     if (!whole || !header.is_object()) fail("the header is not a JSON object");
+    if (repeated.found()) fail(*repeated.found(), "named twice in one object");
     for (const auto& [name, value] : header.items()) {
       if (name != io::kMetadataKey) {
         add_entry(name, value);

@@ -1,5 +1,6 @@
 #include "tests/fx/archive_testing.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -26,7 +27,12 @@ fs::path folder() {
 nn::Ref<GraphModule> round_trip(const GraphModule& module) {
   const std::string path = folder() / "round_trip.safetensors";
   save(module, path);
-  return load(path);
+  auto loaded = load(path);
+  const std::string again = folder() / "round_trip_again.safetensors";
+  save(*loaded, again);
+  EXPECT_TRUE(read_bytes(path) == read_bytes(again))
+      << "written again it is another file";
+  return loaded;
 }
 
 std::string all_text(const GraphModule& module) {

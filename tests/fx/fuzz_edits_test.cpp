@@ -1,5 +1,6 @@
-// Random edits. After every one the graph is well-formed: lint passes and the
-// use lists are what the arguments say. A refused edit changes nothing.
+// Random edits. After every one the graph is well-formed: lint passes, the use
+// lists are what the arguments say, and its text reads as the same graph. A
+// refused edit changes nothing.
 #include <gtest/gtest.h>
 
 #include "fxjit/fx/graph.h"
@@ -55,6 +56,8 @@ class Editor {
   void check() {
     expect_consistent(*graph_);
     graph_->lint();
+    const std::string written = text(*graph_, {.meta = true});
+    EXPECT_EQ(text(*parse_graph(written), {.meta = true}), written);
   }
 
  private:
