@@ -1,19 +1,20 @@
 #include "tests/jit/attention_problem.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <span>
+#include <utility>
 
 #include "jit/emit/attention.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/kernel_plan.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 using program::AttentionMask;
 using program::AttentionStep;
 using program::HeadAccess;
+using support::GuardedBytes;
 
 constexpr float kCanary = 123.5f;
 
@@ -51,31 +53,68 @@ size_t extent(const AttentionStep& step, const HeadAccess& access, int64_t rows,
                 (columns - 1) * column_stride + 1);
 }
 
-// A copy of some elements right before a page that cannot be touched.
-class Guarded {
- public:
-  template <typename T>
-  explicit Guarded(const std::vector<T>& values) {
-    const size_t page = size_t(sysconf(_SC_PAGESIZE));
-    const size_t bytes = values.size() * sizeof(T);
-    const size_t pages = (bytes + page - 1) / page * page;
-    size_ = pages + page;
-    base_ = static_cast<std::byte*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(base_ + pages, page, PROT_NONE);
-    data_ = base_ + pages - bytes;
-    if (bytes) std::memcpy(data_, values.data(), bytes);
-  }
-  ~Guarded() { munmap(base_, size_); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
+template <typename T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
 
-  void* data() const { return data_; }
+bool same_bits(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
+
+// Copies of a problem's operands that nothing can be read or written beside.
+class Operands {
+ public:
+  Operands(const AttentionProblem& problem, GuardedBytes::Tight tight)
+      : tight_(tight) {
+    add(problem.q);
+    add(problem.k);
+    add(problem.v);
+    for (size_t i = 0; i < problem.masks.size(); ++i)
+      if (problem.step.masks[i].kind == AttentionMask::Kind::additive)
+        add(problem.masks[i]);
+      else
+        add(problem.flags[i]);
+    add(std::vector<float>(problem.out.size(), kCanary));
+  }
+
+  void* const* addresses() const { return addresses_.data(); }
+  std::vector<float> result() const {
+    const auto* first = reinterpret_cast<const float*>(blocks_.back()->data());
+    return {first, first + blocks_.back()->size() / sizeof(float)};
+  }
 
  private:
-  std::byte* base_;
-  std::byte* data_;
-  size_t size_;
+  template <typename T>
+  void add(const std::vector<T>& values) {
+    blocks_.push_back(std::make_unique<GuardedBytes>(bytes_of(values), tight_));
+    addresses_.push_back(blocks_.back()->data());
+  }
+
+  GuardedBytes::Tight tight_;
+  std::vector<std::unique_ptr<GuardedBytes>> blocks_;
+  std::vector<void*> addresses_;
+};
+
+// Aligned, so that there may be some bytes behind what the step asks for.
+class Scratch {
+ public:
+  Scratch(size_t bytes, GuardedBytes::Tight tight)
+      : bytes_(bytes), block_((bytes + 63) / 64 * 64, tight) {
+    std::memset(block_.data(), kUnwritten, block_.size());
+  }
+
+  std::byte* data() const { return block_.data(); }
+  void expect_whole() const {
+    for (size_t i = bytes_; i < block_.size(); ++i)
+      EXPECT_EQ(std::to_integer<int>(data()[i]), kUnwritten);
+  }
+
+ private:
+  static constexpr int kUnwritten = 0xff;  // NaN as floats.
+
+  size_t bytes_;
+  GuardedBytes block_;
 };
 
 }  // namespace
@@ -124,8 +163,7 @@ AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
     else
       for (size_t e = 0; e < size; ++e) flags[i].push_back(random() % 3 != 0);
   }
-  out.assign(extent(step, step.out, step.queries, step.value_depth) + 32,
-             kCanary);
+  out.assign(extent(step, step.out, step.queries, step.value_depth), kCanary);
 }
 
 void AttentionProblem::run(CpuLevel level) {
@@ -134,31 +172,21 @@ void AttentionProblem::run(CpuLevel level) {
       code->function<void(const program::KernelCall*, int64_t, int64_t)>(
           "kernel");
   const program::KernelPlan plan = program::kernel_plan(step, level);
-  const size_t scratch_floats = plan.scratch_bytes / sizeof(float);
-  std::vector<float> store(scratch_floats + 32, kNan);
-  const auto place = reinterpret_cast<uintptr_t>(store.data() + 8);
-  float* scratch = store.data() + 8 + (64 - place % 64) % 64 / sizeof(float);
-  const Guarded queries(q), keys(k), values(v);
-  std::vector<void*> operands = {queries.data(), keys.data(), values.data()};
-  std::vector<std::unique_ptr<Guarded>> guards;
-  for (size_t i = 0; i < masks.size(); ++i) {
-    guards.push_back(step.masks[i].kind == AttentionMask::Kind::additive
-                         ? std::make_unique<Guarded>(masks[i])
-                         : std::make_unique<Guarded>(flags[i]));
-    operands.push_back(guards.back()->data());
+  std::vector<float> before;
+  for (GuardedBytes::Tight tight :
+       {GuardedBytes::Tight::begin, GuardedBytes::Tight::end}) {
+    const Operands operands(*this, tight);
+    const Scratch scratch(plan.scratch_bytes, tight);
+    int32_t status = 0;
+    const program::KernelCall call{operands.addresses(), scratch.data(),
+                                   &status};
+    // In two runs, as two threads would.
+    kernel(&call, 0, plan.tasks / 2);
+    kernel(&call, plan.tasks / 2, plan.tasks);
+    scratch.expect_whole();
+    before = std::exchange(out, operands.result());
   }
-  operands.push_back(out.data());
-  int32_t status = 0;
-  const program::KernelCall call{
-      operands.data(), reinterpret_cast<std::byte*>(scratch), &status};
-  // In two runs, as two threads would.
-  kernel(&call, 0, plan.tasks / 2);
-  kernel(&call, plan.tasks / 2, plan.tasks);
-  for (const float* p = store.data(); p < scratch; ++p)
-    ASSERT_TRUE(std::isnan(*p));
-  for (const float* p = scratch + scratch_floats;
-       p < store.data() + store.size(); ++p)
-    ASSERT_TRUE(std::isnan(*p));
+  ASSERT_TRUE(std::ranges::equal(before, out, same_bits));
 }
 
 size_t AttentionProblem::at(const HeadAccess& access, const Row& r) {

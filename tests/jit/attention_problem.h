@@ -37,8 +37,8 @@ struct AttentionProblem {
 
   explicit AttentionProblem(const program::AttentionStep& s);
 
-  // Computes `out`. Nothing can be read behind the operands, and nothing may be
-  // written beside the scratch that the step asks for.
+  // Computes `out`. Nothing can be read or written beside the operands and the
+  // scratch that the step asks for.
   void run(CpuLevel level);
 
   // Rows that are multiples of `every`, and that nothing else was written.

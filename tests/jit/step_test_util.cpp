@@ -1,8 +1,6 @@
 #include "tests/jit/step_test_util.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/kernel_plan.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -22,6 +21,7 @@ namespace {
 using program::Access;
 using program::ColumnStep;
 using program::RowStep;
+using support::GuardedBytes;
 
 constexpr std::byte kUntouched{0xa5};
 
@@ -95,8 +95,9 @@ bool agrees(const Expected& want, DType dtype, const Number& got, double unit,
 template <typename Step>
 class Check {
  public:
-  Check(const Step& step, const CheckOptions& options)
-      : step_(step), options_(options) {
+  Check(const Step& step, const CheckOptions& options,
+        GuardedBytes::Tight tight)
+      : step_(step), options_(options), tight_(tight) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       inputs_.push_back(allocate(step.inputs[i]));
       fill(i);
@@ -111,8 +112,7 @@ class Check {
     want_ = expected_results(step, {addresses_.begin(), addresses_.end()});
   }
 
-  void run(CpuLevel level) {
-    const StepKernel kernel(step_, level);
+  void run(const StepKernel& kernel) {
     clear();
     EXPECT_EQ(kernel.run(addresses_, 0, kernel.tasks()), options_.status);
     compare();
@@ -134,8 +134,8 @@ class Check {
   std::unique_ptr<GuardedBytes> allocate(const Access& access) {
     const int64_t elements =
         extent(access, step_.outer, reduce_dims(step_), step_.inner);
-    return std::make_unique<GuardedBytes>(static_cast<size_t>(elements) *
-                                          dtype_size(access.dtype));
+    return std::make_unique<GuardedBytes>(
+        static_cast<size_t>(elements) * dtype_size(access.dtype), tight_);
   }
 
   void fill(size_t slot) {
@@ -197,6 +197,7 @@ class Check {
 
   const Step& step_;
   const CheckOptions& options_;
+  GuardedBytes::Tight tight_;
   std::vector<std::unique_ptr<GuardedBytes>> inputs_;
   std::vector<std::unique_ptr<GuardedBytes>> outputs_;
   std::vector<std::vector<std::byte>> copies_;
@@ -206,29 +207,18 @@ class Check {
 
 template <typename Step>
 void check_all_levels(const Step& step, const CheckOptions& options) {
-  Check<Step> check(step, options);
+  Check<Step> begins(step, options, GuardedBytes::Tight::begin);
+  Check<Step> ends(step, options, GuardedBytes::Tight::end);
   for (CpuLevel level : host_levels()) {
     SCOPED_TRACE(std::string(cpu_level_name(level)) + ", inner " +
                  std::to_string(step.inner));
-    check.run(level);
+    const StepKernel kernel(step, level);
+    begins.run(kernel);
+    ends.run(kernel);
   }
 }
 
 }  // namespace
-
-GuardedBytes::GuardedBytes(size_t size) : size_(size) {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t used = (size + page - 1) / page * page;
-  mapped_ = used + page;
-  void* mapping = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapping == MAP_FAILED) throw std::bad_alloc();
-  base_ = static_cast<std::byte*>(mapping);
-  mprotect(base_ + used, page, PROT_NONE);
-  data_ = base_ + used - size;
-}
-
-GuardedBytes::~GuardedBytes() { munmap(base_, mapped_); }
 
 Number sample(DType dtype, size_t slot, int64_t i) {
   auto bits = static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u +

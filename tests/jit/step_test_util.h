@@ -15,25 +15,6 @@
 
 namespace fxjit::jit::testing {
 
-// Bytes whose end lies against an unreadable page: reading or writing beyond
-// it ends the test program.
-class GuardedBytes {
- public:
-  explicit GuardedBytes(size_t size);
-  ~GuardedBytes();
-  GuardedBytes(const GuardedBytes&) = delete;
-  GuardedBytes& operator=(const GuardedBytes&) = delete;
-
-  std::byte* data() const { return data_; }
-  size_t size() const { return size_; }
-
- private:
-  size_t size_;
-  size_t mapped_;
-  std::byte* base_;
-  std::byte* data_;
-};
-
 struct CheckOptions {
   // Allowed error of floats: `units` roundings of the coarsest type involved,
   // relative to the greater of the result and `scale`.

@@ -5,18 +5,25 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
 namespace {
 
 using program::TileAccess;
 using program::TileStep;
+using support::GuardedBytes;
 using testing::CompiledTiles;
 using testing::host_levels;
+
+std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
 
 std::vector<float> randoms(size_t count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -30,27 +37,42 @@ struct Case {
   int64_t batch, rows, columns, depth;
 };
 
+// Aligned as packed weights are: there may be some bytes behind.
+size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 // out = max(sum + bias[n] + residual[m, n], 0), and the plain sum beside it.
 class Product {
  public:
   Product(const Case& c, CpuLevel level, bool residual = true)
       : case_(c), level_(level), residual_used_(residual) {
     lhs_row_ = c.depth + 3;
-    lhs_ = randoms(size_t(c.batch * c.rows * lhs_row_ + 1), 1);
-    rhs_ = randoms(size_t(c.batch * c.depth * c.columns + 1), 2);
-    bias_ = randoms(size_t(c.columns + 1), 3);
-    residual_ = randoms(size_t(c.batch * c.rows * c.columns + 1), 4);
+    lhs_ = randoms(size_t((c.batch * c.rows - 1) * lhs_row_ + c.depth), 1);
+    rhs_ = randoms(size_t(c.batch * c.depth * c.columns), 2);
+    bias_ = randoms(size_t(c.columns), 3);
+    residual_ = randoms(size_t(c.batch * c.rows * c.columns), 4);
     pack();
   }
 
   void expect_right() {
     const TileStep step = make_step();
     const CompiledTiles run(step, level_);
+    for (GuardedBytes::Tight tight :
+         {GuardedBytes::Tight::begin, GuardedBytes::Tight::end})
+      expect_right(run, tight);
+  }
+
+ private:
+  // Nothing can be read or written beside the operands.
+  void expect_right(const CompiledTiles& run, GuardedBytes::Tight tight) {
     const size_t count = size_t(case_.batch * case_.rows * case_.columns);
-    constexpr float kCanary = 123.5f;
-    std::vector<float> out(count + 16, kCanary), sum(count + 16, kCanary);
-    std::vector<void*> operands{lhs_.data(), packed(), bias_.data()};
-    if (residual_used_) operands.push_back(residual_.data());
+    const GuardedBytes lhs(bytes_of(lhs_), tight);
+    const GuardedBytes packed(bytes_of(packed_), tight);
+    const GuardedBytes bias(bytes_of(bias_), tight);
+    const GuardedBytes residual(bytes_of(residual_), tight);
+    const GuardedBytes out(count * sizeof(float), tight);
+    const GuardedBytes sum(count * sizeof(float), tight);
+    std::vector<void*> operands{lhs.data(), packed.data(), bias.data()};
+    if (residual_used_) operands.push_back(residual.data());
     operands.insert(operands.end(), {out.data(), sum.data()});
     // In two runs, as two threads would.
     run(operands.data(), 0, run.tasks() / 2);
@@ -58,31 +80,24 @@ class Product {
     for (int64_t b = 0; b < case_.batch; ++b)
       for (int64_t m = 0; m < case_.rows; ++m)
         for (int64_t n = 0; n < case_.columns; ++n)
-          expect_element(b, m, n, out, sum);
-    for (size_t i = count; i < out.size(); ++i) {
-      ASSERT_EQ(out[i], kCanary);
-      ASSERT_EQ(sum[i], kCanary);
-    }
+          expect_element(b, m, n, reinterpret_cast<const float*>(out.data()),
+                         reinterpret_cast<const float*>(sum.data()));
   }
 
- private:
   void pack() {
     const int64_t width = program::tile_shape(level_).width();
     const int64_t each =
         program::packed_elements(case_.depth, case_.columns, width);
-    packed_.assign(size_t(each * case_.batch + 64), 7.0f);
+    packed_.assign(
+        whole_lines(size_t(each * case_.batch) * sizeof(float)) / sizeof(float),
+        7.0f);
     for (int64_t b = 0; b < case_.batch; ++b) {
       const program::PackSource source{
           rhs_.data() + b * case_.depth * case_.columns, case_.columns, 1,
           case_.columns};
       program::pack_panels({&source, 1}, case_.depth, width,
-                           packed() + b * each);
+                           packed_.data() + b * each);
     }
-  }
-
-  float* packed() {
-    const auto at = reinterpret_cast<uintptr_t>(packed_.data());
-    return packed_.data() + (64 - at % 64) % 64 / sizeof(float);
   }
 
   TileStep make_step() const {
@@ -108,9 +123,8 @@ class Product {
     return step;
   }
 
-  void expect_element(int64_t b, int64_t m, int64_t n,
-                      const std::vector<float>& out,
-                      const std::vector<float>& sum) {
+  void expect_element(int64_t b, int64_t m, int64_t n, const float* out,
+                      const float* sum) {
     double want = 0, size = 0;
     for (int64_t k = 0; k < case_.depth; ++k) {
       const double product =

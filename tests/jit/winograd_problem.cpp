@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/winograd.h"
@@ -16,24 +17,30 @@ namespace fxjit::jit::testing {
 namespace {
 
 using program::WinogradStep;
-using support::AlignedBlock;
+using support::GuardedBytes;
 
 constexpr float kCanary = 123.5f;
 
-// The end lies against memory that faults, so whole lines before it are wasted.
-AlignedBlock guarded(int64_t elements, float fill) {
-  AlignedBlock block = AlignedBlock::guarded(static_cast<size_t>(elements) * 4);
-  std::fill_n(reinterpret_cast<float*>(block.data()), elements, fill);
-  return block;
-}
-
-AlignedBlock randoms(int64_t elements, uint32_t seed) {
-  AlignedBlock block = guarded(elements, 0);
+std::vector<float> randoms(int64_t elements, uint32_t seed) {
+  std::vector<float> values(static_cast<size_t>(elements));
   std::mt19937 random(seed);
   std::normal_distribution<float> value;
-  std::generate_n(reinterpret_cast<float*>(block.data()), elements,
-                  [&] { return value(random); });
-  return block;
+  std::generate(values.begin(), values.end(), [&] { return value(random); });
+  return values;
+}
+
+std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+std::vector<float> floats_of(const GuardedBytes& block) {
+  const auto* first = reinterpret_cast<const float*>(block.data());
+  return {first, first + block.size() / sizeof(float)};
+}
+
+// Whole cache lines, as weights and scratch are aligned to them.
+std::vector<float> lines(int64_t elements, float fill) {
+  return std::vector<float>(static_cast<size_t>(elements + 15) / 16 * 16, fill);
 }
 
 std::shared_ptr<CompiledCode> compile(const WinogradStep& step,
@@ -93,8 +100,8 @@ WinogradProblem::WinogradProblem(const WinogradStep& step) : step_(step) {
                    1);
   bias_ = randoms(step.features, 2);
   residual_ = randoms(results_of(step), 3);
-  out_ = guarded(results_of(step), kCanary);
-  sum_ = guarded(results_of(step), kCanary);
+  out_.assign(static_cast<size_t>(results_of(step)), kCanary);
+  sum_ = out_;
   std::mt19937 random(4);
   std::normal_distribution<float> value(
       0, std::sqrt(1.0f / static_cast<float>(9 * step.channels)));
@@ -102,30 +109,56 @@ WinogradProblem::WinogradProblem(const WinogradStep& step) : step_(step) {
   for (float& weight : weights_) weight = value(random);
 }
 
-void WinogradProblem::run(CpuLevel level, bool in_ranges) {
+std::vector<float> WinogradProblem::packed(CpuLevel level) const {
   const program::WinogradWeight weight{weights_.data(),
                                        step_.features,
                                        step_.channels,
                                        {step_.channels * 9, 9, 3, 1}};
   const program::WinogradPanels panels =
       program::winograd_panels(step_.features, step_.tile, level);
-  const AlignedBlock packed =
-      guarded(program::winograd_elements(panels, step_.channels), 7);
-  program::pack_winograd(weight, step_.tile, level, floats(packed));
-  const program::KernelPlan plan = program::kernel_plan(step_, level);
-  const AlignedBlock scratch =
-      guarded(static_cast<int64_t>(plan.scratch_bytes / 4), kCanary);
-  void* operands[] = {input_.data(),    packed.data(), bias_.data(),
-                      residual_.data(), out_.data(),   sum_.data()};
-  int32_t status = 0;
-  const program::KernelCall call{operands, scratch.data(), &status};
+  std::vector<float> packed =
+      lines(program::winograd_elements(panels, step_.channels), 7);
+  program::pack_winograd(weight, step_.tile, level, packed.data());
+  return packed;
+}
+
+void WinogradProblem::run(CpuLevel level, bool in_ranges) {
   const auto code = compile(step_, level);
-  auto* kernel =
+  const Kernel kernel =
       code->function<void(const program::KernelCall*, int64_t, int64_t)>(
           "kernel");
-  if (!in_ranges) return kernel(&call, 0, plan.tasks);
-  for (int64_t first = 0, count = 1; first < plan.tasks; first += count++)
-    kernel(&call, first, std::min(first + count, plan.tasks));
+  run(kernel, level, in_ranges, GuardedBytes::Tight::begin);
+  const std::vector<float> out = out_, sum = sum_;
+  run(kernel, level, in_ranges, GuardedBytes::Tight::end);
+  const auto same = [](const std::vector<float>& a,
+                       const std::vector<float>& b) {
+    return std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  };
+  EXPECT_TRUE(same(out, out_) && same(sum, sum_));
+}
+
+void WinogradProblem::run(Kernel kernel, CpuLevel level, bool in_ranges,
+                          GuardedBytes::Tight tight) {
+  const program::KernelPlan plan = program::kernel_plan(step_, level);
+  const GuardedBytes input(bytes_of(input_), tight);
+  const GuardedBytes weights(bytes_of(packed(level)), tight);
+  const GuardedBytes bias(bytes_of(bias_), tight);
+  const GuardedBytes residual(bytes_of(residual_), tight);
+  const GuardedBytes out(bytes_of(out_), tight), sum(bytes_of(sum_), tight);
+  const std::vector<float> unwritten =
+      lines(static_cast<int64_t>(plan.scratch_bytes / sizeof(float)), kCanary);
+  const GuardedBytes scratch(bytes_of(unwritten), tight);
+  void* operands[] = {input.data(),    weights.data(), bias.data(),
+                      residual.data(), out.data(),     sum.data()};
+  int32_t status = 0;
+  const program::KernelCall call{operands, scratch.data(), &status};
+  if (in_ranges)
+    for (int64_t first = 0, count = 1; first < plan.tasks; first += count++)
+      kernel(&call, first, std::min(first + count, plan.tasks));
+  else
+    kernel(&call, 0, plan.tasks);
+  out_ = floats_of(out);
+  sum_ = floats_of(sum);
 }
 
 int64_t WinogradProblem::at(int64_t n, int64_t y, int64_t x, int64_t o) const {
@@ -134,7 +167,7 @@ int64_t WinogradProblem::at(int64_t n, int64_t y, int64_t x, int64_t o) const {
 }
 
 float WinogradProblem::sum(int64_t n, int64_t y, int64_t x, int64_t o) const {
-  return floats(sum_)[at(n, y, x, o)];
+  return sum_[static_cast<size_t>(at(n, y, x, o))];
 }
 
 double WinogradProblem::expected(int64_t n, int64_t y, int64_t x,
@@ -144,7 +177,7 @@ double WinogradProblem::expected(int64_t n, int64_t y, int64_t x,
     for (int64_t s = 0; s < 3; ++s) {
       const int64_t iy = y + r - step_.pad_top, ix = x + s - step_.pad_left;
       if (iy < 0 || ix < 0 || iy >= step_.height || ix >= step_.width) continue;
-      const float* pixel = floats(input_) + n * step_.input_batch +
+      const float* pixel = input_.data() + n * step_.input_batch +
                            iy * step_.input_row + ix * step_.input_column;
       for (int64_t c = 0; c < step_.channels; ++c)
         sum +=
@@ -179,13 +212,14 @@ WinogradErrors WinogradProblem::errors() const {
 void WinogradProblem::expect_right(double tolerance) const {
   const bool with_silu = step_.epilogue.instrs.back().prim == Prim::silu;
   for_each([&](int64_t n, int64_t y, int64_t x, int64_t o) {
+    const auto place = static_cast<size_t>(at(n, y, x, o));
     const double want = expected(n, y, x, o);
     ASSERT_NEAR(sum(n, y, x, o), want, tolerance)
         << n << " " << y << " " << x << " " << o;
     const double total =
-        want + floats(bias_)[o] + floats(residual_)[at(n, y, x, o)];
+        want + bias_[static_cast<size_t>(o)] + residual_[place];
     ASSERT_NEAR(
-        floats(out_)[at(n, y, x, o)],
+        out_[place],
         with_silu ? total / (1 + std::exp(-total)) : std::max(0.0, total),
         2 * tolerance)
         << n << " " << y << " " << x << " " << o;

@@ -9,7 +9,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "src/program/steps.h"
-#include "src/support/aligned_block.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {
 
@@ -34,29 +34,30 @@ class WinogradProblem {
   explicit WinogradProblem(const program::WinogradStep& step);
 
   // Computes the outputs in ranges of tasks of growing length, or all at once.
-  // Nothing can be read behind the operands, nothing may be written beside them
-  // or the scratch that the step asks for.
+  // Nothing can be read or written beside the operands and the scratch that the
+  // step asks for.
   void run(CpuLevel level, bool in_ranges = false);
 
   WinogradErrors errors() const;
   // Both outputs against a double-precision direct convolution.
   void expect_right(double tolerance) const;
 
-  float* input() { return floats(input_); }
+  float* input() { return input_.data(); }
   float sum(int64_t n, int64_t y, int64_t x, int64_t o) const;
   const program::WinogradStep& step() const { return step_; }
 
  private:
-  static float* floats(const support::AlignedBlock& block) {
-    return reinterpret_cast<float*>(block.data());
-  }
   int64_t at(int64_t n, int64_t y, int64_t x, int64_t o) const;
   double expected(int64_t n, int64_t y, int64_t x, int64_t o) const;
+  using Kernel = void (*)(const program::KernelCall*, int64_t, int64_t);
+  void run(Kernel kernel, CpuLevel level, bool in_ranges,
+           support::GuardedBytes::Tight tight);
+  std::vector<float> packed(CpuLevel level) const;
   template <typename Visit>
   void for_each(Visit visit) const;
 
   program::WinogradStep step_;
-  support::AlignedBlock input_, bias_, residual_, out_, sum_;
+  std::vector<float> input_, bias_, residual_, out_, sum_;
   std::vector<float> weights_;  // [features, channels, 3, 3]
 };
 

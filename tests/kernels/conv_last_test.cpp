@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "kernels/depthwise.h"
 #include "kernels/image_conv.h"
@@ -155,7 +156,8 @@ std::string case_name(const ::testing::TestParamInfo<ConvCase>& info) {
 INSTANTIATE_TEST_SUITE_P(Cases, ConvLast, ::testing::ValuesIn(kConvCases),
                          case_name);
 
-// The loops of one level, which may be below the machine's.
+// The loops of one level, which may be below the machine's, on operands that
+// nothing can be read or written beside.
 template <typename Conv>
 void expect_level(const WorkCall& call, CpuLevel level) {
   ASSERT_TRUE(Conv::supports(call.params, call.input, call.weight));
@@ -165,17 +167,24 @@ void expect_level(const WorkCall& call, CpuLevel level) {
   const Tensor out =
       ops::infer({passes::conv_last_op(), call.plain}).as_tensor();
   const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
-  typename Conv::Data data{call.input.data_as<float>(),
-                           packed.data(),
-                           call.bias.data_as<float>(),
-                           result.data_as<float>(),
-                           {},
-                           level};
-  data.work.ops = call.work.data();
-  data.work.count = static_cast<int64_t>(call.work.size());
-  conv.run(data, 0, conv.rows());
-  SCOPED_TRACE(cpu_level_name(level));
-  expect_result(call, result);
+  for (Tight tight : {Tight::begin, Tight::end}) {
+    const support::GuardedBytes weights(std::as_bytes(std::span(packed)),
+                                        tight);
+    const GuardedTensors copies({call.input, call.bias, result}, tight);
+    const auto floats = [&](int i) {
+      return static_cast<float*>(copies.addresses()[i]);
+    };
+    typename Conv::Data data{
+        floats(0), reinterpret_cast<float*>(weights.data()),
+        floats(1), floats(2),
+        {},        level};
+    data.work.ops = call.work.data();
+    data.work.count = static_cast<int64_t>(call.work.size());
+    conv.run(data, 0, conv.rows());
+    copies.take_result();
+    SCOPED_TRACE(cpu_level_name(level));
+    expect_result(call, result);
+  }
 }
 
 std::vector<CpuLevel> host_levels() {

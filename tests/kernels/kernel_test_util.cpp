@@ -1,9 +1,14 @@
 #include "tests/kernels/kernel_test_util.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 
 #include "src/support/aligned_block.h"
 
@@ -63,7 +68,38 @@ Tensor with_strides(const Tensor& tensor, const Dims& strides) {
   return view;
 }
 
+// From the first element to the last.
+std::span<std::byte> bytes_of(const Tensor& tensor) {
+  if (tensor.numel() == 0) return {};
+  int64_t last = 0;
+  for (int d = 0; d < tensor.dim(); ++d)
+    last += (tensor.sizes()[d] - 1) * tensor.strides()[d];
+  return {static_cast<std::byte*>(tensor.data()),
+          static_cast<size_t>(last + 1) * dtype_size(tensor.dtype())};
+}
+
 }  // namespace
+
+GuardedTensors::GuardedTensors(const std::vector<Tensor>& tensors, Tight tight)
+    : tensors_(tensors) {
+  for (const Tensor& tensor : tensors) {
+    blocks_.push_back(
+        std::make_unique<support::GuardedBytes>(bytes_of(tensor), tight));
+    addresses_.push_back(blocks_.back()->data());
+  }
+}
+
+void GuardedTensors::take_result() const {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const auto bytes = bytes_of(tensors_[i]);
+    const bool same = bytes.empty() || std::memcmp(bytes.data(), addresses_[i],
+                                                   bytes.size()) == 0;
+    if (i + 1 < tensors_.size())
+      EXPECT_TRUE(same) << "operand " << i << " changed";
+    else if (!same)
+      std::memcpy(bytes.data(), addresses_[i], bytes.size());
+  }
+}
 
 Tensor random_tensor(const Dims& sizes, DType dtype, unsigned seed) {
   std::mt19937 engine(seed);
@@ -217,12 +253,20 @@ std::vector<Value> bound_args(const char* op, const ValueList& args) {
 
 int32_t run_kernel(const program::ExternKernel& kernel,
                    const std::vector<Tensor>& operands) {
-  std::vector<void*> pointers;
-  for (const Tensor& operand : operands) pointers.push_back(operand.data());
   const auto scratch = support::AlignedBlock::guarded(kernel.scratch_bytes());
+  const std::span<std::byte> result = bytes_of(operands.back());
+  const std::vector<std::byte> before(result.begin(), result.end());
+  std::vector<std::byte> results[2];
   int32_t status = program::kOk;
-  const program::KernelCall call{pointers.data(), scratch.data(), &status};
-  for (int64_t i = 0; i < kernel.tasks(); ++i) kernel.run(call, i, i + 1);
+  for (Tight tight : {Tight::begin, Tight::end}) {
+    std::copy(before.begin(), before.end(), result.begin());
+    const GuardedTensors copies(operands, tight);
+    const program::KernelCall call{copies.addresses(), scratch.data(), &status};
+    for (int64_t i = 0; i < kernel.tasks(); ++i) kernel.run(call, i, i + 1);
+    copies.take_result();
+    results[tight == Tight::end].assign(result.begin(), result.end());
+  }
+  EXPECT_TRUE(results[0] == results[1]) << "differs by where operands lie";
   return status;
 }
 

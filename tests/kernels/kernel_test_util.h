@@ -3,12 +3,14 @@
 // kernels nor oneDNN.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "fxjit/tensor.h"
 #include "src/ops/conv_kernel.h"
 #include "src/ops/pool_kernel.h"
 #include "src/program/steps.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::kernels::testing {
 
@@ -42,8 +44,28 @@ double relative_error(const Tensor& result,
 // A call of the named op with defaults filled in; tensors may be meta.
 std::vector<Value> bound_args(const char* op, const ValueList& args);
 
-// Runs a kernel as an Executable would, task by task, with its scratch memory
-// between guard pages. Returns the status.
+using Tight = support::GuardedBytes::Tight;
+
+// Copies of tensors, the last of them a result, that nothing can be read or
+// written beside.
+class GuardedTensors {
+ public:
+  GuardedTensors(const std::vector<Tensor>& tensors, Tight tight);
+
+  void* const* addresses() const { return addresses_.data(); }
+  // Writes the result back. Fails the current test where another tensor is not
+  // what it was.
+  void take_result() const;
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<std::unique_ptr<support::GuardedBytes>> blocks_;
+  std::vector<void*> addresses_;
+};
+
+// Runs a kernel as an Executable would, task by task, on guarded copies of the
+// operands and guarded scratch memory; the last operand is the result. Returns
+// the status.
 int32_t run_kernel(const program::ExternKernel& kernel,
                    const std::vector<Tensor>& operands);
 
