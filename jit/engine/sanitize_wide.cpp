@@ -16,6 +16,8 @@ namespace {
 constexpr uint64_t kWidestPlainBytes = 16;
 constexpr const char* kReadLanes = "fxjit_tsan_read_lanes";
 constexpr const char* kWriteLanes = "fxjit_tsan_write_lanes";
+constexpr const char* kReadEach = "fxjit_tsan_read_each";
+constexpr const char* kWriteEach = "fxjit_tsan_write_each";
 
 using RangeFunction = void (*)(void* address, unsigned long bytes);
 
@@ -33,6 +35,13 @@ void report_lanes(RangeFunction range, char* address, uint64_t mask,
   }
 }
 
+// Reports the enabled lanes of a gather or scatter one by one.
+void report_each(RangeFunction range, char* const* addresses, uint64_t mask,
+                 uint64_t lane_bytes) {
+  for (; mask != 0; mask &= mask - 1)
+    range(addresses[__builtin_ctzll(mask)], lane_bytes);
+}
+
 RangeFunction range_function(const char* name) {
   return reinterpret_cast<RangeFunction>(dlsym(RTLD_DEFAULT, name));
 }
@@ -47,9 +56,19 @@ void write_lanes(char* address, uint64_t mask, uint64_t lane_bytes) {
   if (range != nullptr) report_lanes(range, address, mask, lane_bytes);
 }
 
+void read_each(char* const* addresses, uint64_t mask, uint64_t lane_bytes) {
+  static const RangeFunction range = range_function("__tsan_read_range");
+  if (range != nullptr) report_each(range, addresses, mask, lane_bytes);
+}
+
+void write_each(char* const* addresses, uint64_t mask, uint64_t lane_bytes) {
+  static const RangeFunction range = range_function("__tsan_write_range");
+  if (range != nullptr) report_each(range, addresses, mask, lane_bytes);
+}
+
 struct Access {
   llvm::Instruction* instruction;
-  llvm::Value* address;
+  llvm::Value* address;  // A vector of them: each lane has its own.
   llvm::Type* type;
   llvm::Value* mask;  // Null: every lane.
   bool writes;
@@ -73,16 +92,29 @@ std::optional<Access> missed_access(llvm::Instruction& instruction,
   }
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (call == nullptr) return std::nullopt;
-  if (call->getIntrinsicID() == llvm::Intrinsic::masked_load) {
-    return Access{call, call->getArgOperand(0), call->getType(),
-                  call->getArgOperand(2), false};
+  switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::masked_load:
+    case llvm::Intrinsic::masked_gather:
+      return Access{call, call->getArgOperand(0), call->getType(),
+                    call->getArgOperand(2), false};
+    case llvm::Intrinsic::masked_store:
+    case llvm::Intrinsic::masked_scatter:
+      return Access{call, call->getArgOperand(1),
+                    call->getArgOperand(0)->getType(), call->getArgOperand(3),
+                    true};
+    default:
+      return std::nullopt;
   }
-  if (call->getIntrinsicID() == llvm::Intrinsic::masked_store) {
-    return Access{call, call->getArgOperand(1),
-                  call->getArgOperand(0)->getType(), call->getArgOperand(3),
-                  true};
-  }
-  return std::nullopt;
+}
+
+// Memory of the function that holds the addresses of a gather or scatter.
+llvm::Value* in_memory(llvm::IRBuilder<>& build, llvm::Value* addresses) {
+  llvm::BasicBlock& entry =
+      build.GetInsertBlock()->getParent()->getEntryBlock();
+  llvm::IRBuilder<> first(&entry, entry.begin());
+  llvm::Value* slot = first.CreateAlloca(addresses->getType());
+  build.CreateStore(addresses, slot);
+  return slot;
 }
 
 void report_before(const Access& access, const llvm::DataLayout& layout) {
@@ -99,15 +131,19 @@ void report_before(const Access& access, const llvm::DataLayout& layout) {
     return;
   }
   auto* type = llvm::cast<llvm::FixedVectorType>(access.type);
-  const auto lanes =
-      module.getOrInsertFunction(access.writes ? kWriteLanes : kReadLanes,
-                                 build.getVoidTy(), pointer, word, word);
+  const bool each = access.address->getType()->isVectorTy();
+  const auto lanes = module.getOrInsertFunction(
+      each ? (access.writes ? kWriteEach : kReadEach)
+           : (access.writes ? kWriteLanes : kReadLanes),
+      build.getVoidTy(), pointer, word, word);
   llvm::Value* bits = build.CreateZExt(
       build.CreateBitCast(access.mask, build.getIntNTy(type->getNumElements())),
       word);
   const uint64_t lane_bytes =
       layout.getTypeStoreSize(type->getElementType()).getFixedValue();
-  build.CreateCall(lanes, {access.address, bits, build.getInt64(lane_bytes)});
+  build.CreateCall(
+      lanes, {each ? in_memory(build, access.address) : access.address, bits,
+              build.getInt64(lane_bytes)});
 }
 
 }  // namespace
@@ -129,6 +165,8 @@ llvm::PreservedAnalyses WideAccessPass::run(llvm::Function& function,
 void add_wide_access_symbols(SymbolTable& symbols) {
   symbols.add(kReadLanes, &read_lanes);
   symbols.add(kWriteLanes, &write_lanes);
+  symbols.add(kReadEach, &read_each);
+  symbols.add(kWriteEach, &write_each);
 }
 
 }  // namespace fxjit::jit

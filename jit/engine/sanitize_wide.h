@@ -1,6 +1,6 @@
-// LLVM's ThreadSanitizer pass skips accesses wider than 16 bytes and masked
-// ones, which is most of what we generate. This pass announces those to the
-// runtime. Used by sanitize.cpp only.
+// LLVM's ThreadSanitizer pass skips accesses wider than 16 bytes, masked ones,
+// gathers and scatters, which is most of what we generate. This pass announces
+// those to the runtime. Used by sanitize.cpp only.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

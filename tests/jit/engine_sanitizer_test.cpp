@@ -13,10 +13,13 @@
 namespace fxjit::jit {
 namespace {
 
-// Stores and loads as kernels have them: scalar, a vector, a masked tail.
+// Stores and loads as kernels have them: scalar, a vector, a masked tail, every
+// other element.
 constexpr const char* kStores = R"(
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, i32, <16 x i1>)
 declare <16 x float> @llvm.masked.load.v16f32.p0(ptr, i32, <16 x i1>, <16 x float>)
+declare void @llvm.masked.scatter.v16f32.v16p0(<16 x float>, <16 x ptr>, i32, <16 x i1>)
+declare <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr>, i32, <16 x i1>, <16 x float>)
 
 define void @store_one(ptr %x, i64 %i) {
   %p = getelementptr float, ptr %x, i64 %i
@@ -45,6 +48,19 @@ define void @load_masked(ptr %x, i16 %bits, ptr %out) {
   store <16 x float> %v, ptr %out, align 4
   ret void
 }
+define void @scatter(ptr %x, i16 %bits) {
+  %m = bitcast i16 %bits to <16 x i1>
+  %p = getelementptr float, ptr %x, <16 x i64> <i64 0, i64 2, i64 4, i64 6, i64 8, i64 10, i64 12, i64 14, i64 16, i64 18, i64 20, i64 22, i64 24, i64 26, i64 28, i64 30>
+  call void @llvm.masked.scatter.v16f32.v16p0(<16 x float> zeroinitializer, <16 x ptr> %p, i32 4, <16 x i1> %m)
+  ret void
+}
+define void @gather(ptr %x, i16 %bits, ptr %out) {
+  %m = bitcast i16 %bits to <16 x i1>
+  %p = getelementptr float, ptr %x, <16 x i64> <i64 0, i64 2, i64 4, i64 6, i64 8, i64 10, i64 12, i64 14, i64 16, i64 18, i64 20, i64 22, i64 24, i64 26, i64 28, i64 30>
+  %v = call <16 x float> @llvm.masked.gather.v16f32.v16p0(<16 x ptr> %p, i32 4, <16 x i1> %m, <16 x float> zeroinitializer)
+  store <16 x float> %v, ptr %out, align 4
+  ret void
+}
 )";
 
 std::shared_ptr<CompiledCode> stores(const Compiler& compiler) {
@@ -63,8 +79,13 @@ class PlantedFaultDeathTest : public ::testing::Test {
   void at(const char* name, float* x, int64_t i) const {
     code_->function<void(float*, int64_t)>(name)(x, i);
   }
-  void masked(float* x, uint16_t bits) const {
-    code_->function<void(float*, uint16_t)>("store_masked")(x, bits);
+  void masked(float* x, uint16_t bits,
+              const char* name = "store_masked") const {
+    code_->function<void(float*, uint16_t)>(name)(x, bits);
+  }
+  void load(const char* name, const float* x, uint16_t bits) const {
+    float out[16];
+    code_->function<void(const float*, uint16_t, float*)>(name)(x, bits, out);
   }
 
   Compiler compiler_{EngineOptions{}};
@@ -77,6 +98,9 @@ TEST_F(PlantedFaultDeathTest, AddressSanitizerSeesStoresOutOfBounds) {
   at("store_vector", x.data(), 16);
   at("load_vector", x.data(), 16);
   masked(x.data() + 30, 0b11);
+  load("load_masked", x.data() + 30, 0b11);
+  masked(x.data() + 28, 0b11, "scatter");
+  load("gather", x.data() + 28, 0b11);
   if (build_sanitizer() != Sanitizer::address) {
     GTEST_SKIP() << "needs the asan preset";
   }
@@ -84,6 +108,10 @@ TEST_F(PlantedFaultDeathTest, AddressSanitizerSeesStoresOutOfBounds) {
   EXPECT_DEATH(at("store_vector", x.data(), 17), "heap-buffer-overflow");
   EXPECT_DEATH(at("load_vector", x.data(), 17), "heap-buffer-overflow");
   EXPECT_DEATH(masked(x.data() + 30, 0b111), "heap-buffer-overflow");
+  EXPECT_DEATH(load("load_masked", x.data() + 30, 0b111),
+               "heap-buffer-overflow");
+  EXPECT_DEATH(masked(x.data() + 28, 0b111, "scatter"), "heap-buffer-overflow");
+  EXPECT_DEATH(load("gather", x.data() + 28, 0b111), "heap-buffer-overflow");
 }
 
 // Runs `first` and `second` on two threads with no order between them, and
@@ -118,6 +146,19 @@ TEST_F(PlantedFaultDeathTest, ThreadSanitizerSeesRaces) {
   EXPECT_EXIT(race(store_masked(0b1100), store_masked(0b0110)), reported,
               "data race");
   EXPECT_EXIT(race(store_masked(0b1100), store_masked(0b0011)), clean, "");
+  const auto scatter = [&](float* first, uint16_t bits) {
+    return [this, first, bits] { masked(first, bits, "scatter"); };
+  };
+  const auto gather = [&](uint16_t bits) {
+    return [this, bits] { load("gather", x.data(), bits); };
+  };
+  EXPECT_EXIT(race(scatter(x.data(), 0b1100), scatter(x.data(), 0b0110)),
+              reported, "data race");
+  EXPECT_EXIT(race(scatter(x.data(), 0b1100), gather(0b0100)), reported,
+              "data race");
+  EXPECT_EXIT(race(scatter(x.data(), 0b1100), gather(0b0011)), clean, "");
+  EXPECT_EXIT(race(scatter(x.data(), 0xff), scatter(x.data() + 1, 0xff)), clean,
+              "");
   EXPECT_EXIT(race(store("store_vector", 0), store("store_vector", 16)), clean,
               "");
 }
