@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "fxjit/half.h"
 #include "src/support/aligned_block.h"
 #include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
 namespace {
@@ -63,11 +65,13 @@ class Weight {
     const auto rows = static_cast<int64_t>(lhs.size()) / depth_;
     auto& code = code_[rows];
     if (!code) code = std::make_unique<CompiledTiles>(step(rows), level_);
-    std::vector<float> out(static_cast<size_t>(rows * columns_));
-    void* operands[] = {const_cast<float*>(lhs.data()), packed_.data(),
-                        out.data()};
+    const support::GuardedBytes left(std::as_bytes(std::span(lhs)));
+    const support::GuardedBytes out(static_cast<size_t>(rows * columns_) *
+                                    sizeof(float));
+    void* operands[] = {left.data(), packed_.data(), out.data()};
     (*code)(operands);
-    return out;
+    const auto* first = reinterpret_cast<const float*>(out.data());
+    return {first, first + rows * columns_};
   }
 
   // Every row of the weight by itself.
