@@ -1,7 +1,6 @@
 #include "src/program/packing.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "fxjit/error.h"
 
@@ -53,7 +52,7 @@ void pack_panels(std::span<const PackSource> sources, int64_t depth,
   const int64_t panel = packed_depth(depth) * width;
   const int64_t total = packed_elements(depth, columns, width);
   if (columns % width != 0 || packed_depth(depth) != depth)
-    std::memset(out, 0, static_cast<size_t>(total) * sizeof(float));
+    std::fill_n(out, total, 0.0f);  // Null where the depth is 0.
   int64_t column = 0;
   for (const PackSource& source : sources) {
     for (int64_t at = 0; at < source.columns;) {
