@@ -15,6 +15,8 @@ constexpr int64_t kRowBlock = 96;
 constexpr int64_t kLeastRows = 48;
 // Height of narrow tiles, the most of all.
 constexpr int64_t kTallest = 8;
+// Of few blocks none is this part of its rows longer or shorter.
+constexpr int64_t kFewBlocks = 4, kUneven = 10;
 // Weights that are read once for each block from the second-level cache.
 constexpr int64_t kCachedWeights = int64_t{2} << 20;
 // With as many panels these are shared out evenly enough.
@@ -22,10 +24,23 @@ constexpr int64_t kManyPanels = 8;
 // Rows of a block then, which only has to fit the second-level cache.
 constexpr int64_t kPanelRowBlock = 192;
 
+int64_t nearest(int64_t rows, int64_t multiple) {
+  return (rows + multiple / 2) / multiple * multiple;
+}
+
+// Few blocks are as even as threads need them.
+int64_t start_of(int64_t block, int64_t rows, int64_t blocks) {
+  const int64_t even = block * rows / blocks;
+  if (blocks > kFewBlocks) return even / kWholeTiles * kWholeTiles;
+  const int64_t start = nearest(even, kWholeTiles);
+  const int64_t off = std::max(start - even, even - start);
+  return off * kUneven * blocks <= rows ? start : nearest(even, kTallest);
+}
+
 std::vector<int64_t> whole_tiles(int64_t rows, int64_t blocks) {
   std::vector<int64_t> starts;
   for (int64_t block = 0; block < blocks; ++block)
-    starts.push_back(block * rows / blocks / kWholeTiles * kWholeTiles);
+    starts.push_back(start_of(block, rows, blocks));
   starts.push_back(rows);
   return starts;
 }
@@ -34,14 +49,14 @@ std::vector<int64_t> whole_tiles(int64_t rows, int64_t blocks) {
 std::vector<int64_t> two_blocks(int64_t rows) {
   const int64_t tiles = (rows + kTallest - 1) / kTallest;
   const int64_t height = (rows + tiles - 1) / tiles;
-  return {0, (tiles + 1) / 2 * height, rows};
+  return {0, tiles / 2 * height, rows};
 }
 
 std::vector<int64_t> even_blocks(int64_t rows) {
   if (rows < kLeastRows) return {0, rows};
   if (rows < 2 * kLeastRows) return two_blocks(rows);
-  return whole_tiles(rows, std::max(rows / kRowBlock,
-                                    std::min<int64_t>(4, rows / kLeastRows)));
+  const int64_t least = rows < kFewBlocks * kLeastRows ? 2 : kFewBlocks;
+  return whole_tiles(rows, std::max(rows / kRowBlock, least));
 }
 
 }  // namespace
