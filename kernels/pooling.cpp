@@ -144,7 +144,8 @@ void Pooling::load(const std::byte* planes, int64_t channels, const Band& band,
                    float* block) const {
   const PoolAxis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
   const int64_t first = band.first_row * height.stride;
-  if (planes_in_order_ && dtype_ == DType::f32) {
+  const bool whole = depth.size == 1 || band.rows == height.size;
+  if (planes_in_order_ && whole && dtype_ == DType::f32) {
     const int64_t places = depth.size * band.rows * width.size;
     PlaneCopy copy{1, channels, places, 0, channel_stride_, true};
     copy.to_inner(reinterpret_cast<const float*>(planes) + first, block);

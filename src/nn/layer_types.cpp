@@ -167,6 +167,7 @@ std::vector<ModuleType> layer_types() {
   add_activations(types);
   add_weights(types);
   add_sequence_types(types);
+  add_more_types(types);
   add_norms(types);
   add_pooling(types);
   add_shaping(types);

@@ -11,5 +11,7 @@ namespace fxjit::nn {
 std::vector<ModuleType> layer_types();
 // Its rows of attention, recurrent layers, padding and pixels.
 void add_sequence_types(std::vector<ModuleType>& types);
+// Its rows of cells, transformer layers, bags and layers of one function.
+void add_more_types(std::vector<ModuleType>& types);
 
 }  // namespace fxjit::nn

@@ -37,6 +37,18 @@ std::span<const OpRow> scattering_rows();
 std::span<const OpRow> index_rows();
 std::span<const OpRow> attention_rows();
 std::span<const OpRow> creation_rows();
+std::span<const OpRow> loss_rows();
+std::span<const OpRow> class_loss_rows();
+std::span<const OpRow> distance_rows();
+std::span<const OpRow> scan_rows();
+std::span<const OpRow> scatter_reduce_rows();
+std::span<const OpRow> special_rows();
+std::span<const OpRow> rearranging_rows();
+std::span<const OpRow> window_rows();
+std::span<const OpRow> sampling_rows();
+std::span<const OpRow> bag_rows();
+std::span<const OpRow> searching_rows();
+std::span<const OpRow> in_place_rows();
 
 // Every family, in table order.
 std::vector<std::span<const OpRow>> all_families();

@@ -17,7 +17,7 @@ struct Pick {
 bool is_index(const Value& value) {
   if (!value.is_proxy()) return false;
   const DType dtype = val_of(value).dtype();
-  return is_integral(dtype) && dtype != DType::boolean && dtype != DType::u8;
+  return dtype == DType::i64 || dtype == DType::i32;
 }
 
 Value as_long(GraphBuilder& b, const Value& index) {
@@ -158,6 +158,12 @@ Value lower_index(GraphBuilder& b, const ValueList& args) {
   return picked(b, call(b, "permute", {args[0], order}), pick);
 }
 
+// Places of int32 as the int64 that kernels read.
+Value lower_gather_of_ints(GraphBuilder& b, const ValueList& args) {
+  if (!args[2].is_proxy() || val_of(args[2]).dtype() != DType::i32) return {};
+  return call(b, "gather", {args[0], args[1], as_long(b, args[2])});
+}
+
 // A dim backwards is its places picked from the last to the first.
 Value lower_flip(GraphBuilder& b, const ValueList& args) {
   if (!args[0].is_proxy() || !args[1].is_sequence()) return {};
@@ -181,6 +187,7 @@ Value lower_gather(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   const std::string_view name = op.name();
   if (name == "index_select") return lower_index_select(b, args);
   if (name == "index") return lower_index(b, args);
+  if (name == "gather") return lower_gather_of_ints(b, args);
   if (name == "flip") return lower_flip(b, args);
   return {};
 }

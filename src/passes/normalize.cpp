@@ -87,8 +87,8 @@ class Normalizer {
     return true;
   }
 
-  // Any other error is the user's, or ours; but what a module of the user's does
-  // with proxies need not be one: real tensors will tell.
+  // Any other error is the user's, or ours; but what a module of the user's
+  // does with proxies need not be one: real tensors will tell.
   bool ends_part(const fx::Node& node, const Error& error) const {
     if (dynamic_cast<const NotImplementedError*>(&error)) return true;
     if (dynamic_cast<const InternalError*>(&error) ||
@@ -237,10 +237,11 @@ class Normalizer {
       args[static_cast<size_t>(flag)] = false;
     if (!ops::writes_input({op, args})) return op;
     const std::string_view name = op.name();
-    const ops::Op* pure =
-        name.ends_with('_') ? ops::find_op(name.substr(0, name.size() - 1))
-                            : nullptr;
-    if (!pure || pure->row.schema != op.row.schema) refuse_write(node);
+    const ops::Op* pure = name.ends_with('_')
+                              ? ops::find_op(name.substr(0, name.size() - 1))
+                              : nullptr;
+    if (!pure || std::string_view(pure->row.schema) != op.row.schema)
+      refuse_write(node);
     return *pure;
   }
 

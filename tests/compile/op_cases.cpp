@@ -15,9 +15,10 @@ bool names_memory(const OpCase& c) {
 
 bool depends_on_data(const OpCase& c) {
   bool mask = false;
-  for (const Value& arg : c.args)
-    visit_leaves(arg, [&](const Value& leaf) {
-      mask |= leaf.is_tensor() && leaf.as_tensor().dtype() == DType::boolean;
+  for (size_t i = 1; i < c.args.size(); ++i)
+    visit_leaves(c.args[i], [&](const Value& leaf) {
+      mask |= leaf.is_tensor() && (leaf.as_tensor().dtype() == DType::boolean ||
+                                   leaf.as_tensor().dtype() == DType::u8);
     });
   const std::string_view name = c.op->name();
   return name == "masked_select" ||

@@ -6,6 +6,7 @@
 
 #include "fxjit/op.h"
 #include "tests/ops/reference.h"
+#include "tests/ops/structured_reference.h"
 
 namespace fxjit {
 namespace {
@@ -75,6 +76,9 @@ INSTANTIATE_TEST_SUITE_P(Rows, Elementwise, ::testing::ValuesIn(names()),
 TEST(ElementwiseRows, EachHasReferenceData) {
   std::set<std::string> covered;
   for (const ReferenceCase& c : cases()) covered.insert(c.op);
+  for (const testing::StructuredCase& c :
+       testing::read_structured_reference("structured_reference.txt"))
+    covered.insert(c.op);
   for (const ops::Op* op : ops::all_ops()) {
     if (op->row.lowering != ops::Lowering::scalar) continue;
     if (op->name().starts_with("test_")) continue;  // Other tests' rows.

@@ -17,9 +17,13 @@ or a tuple of these.
 
 import os
 
+import structured_cases_arranged as arranged
+import structured_cases_awkward as awkward
 import structured_cases_images as images
+import structured_cases_losses as losses
 import structured_cases_math as maths
 import structured_cases_pick as pick
+import structured_cases_spread as spread
 import structured_cases_views as views
 from structured_format import POOLS, encode, lines
 
@@ -27,7 +31,9 @@ import torch
 
 FAMILIES = (maths.reductions, maths.softmax_norms, views.views, pick.shape_ops,
             maths.contractions, images.convolutions, images.pools,
-            pick.gathers, pick.sorting, maths.attentions, pick.creations)
+            pick.gathers, pick.sorting, maths.attentions, pick.creations,
+            *awkward.FAMILIES, *losses.FAMILIES, *spread.FAMILIES,
+            *arranged.FAMILIES)
 
 
 def main():

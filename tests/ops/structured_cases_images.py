@@ -93,6 +93,15 @@ def pools():
         x, *a, return_indices=True), T((2, 3, 7)), 3, 2, 1)
     case('avg_pool1d', F.avg_pool1d, T((2, 3, 7)), 3, 2, 1)
     case('max_pool3d', F.max_pool3d, T((1, 2, 4, 3, 4)), 2, 1)
+    # Rows and planes that no window covers.
+    for window in [2, (1, 2, 2), (2, 1, 2)]:
+        case('max_pool3d', F.max_pool3d, T((2, 2, 3, 3, 5)), window)
+        case('avg_pool3d', F.avg_pool3d, T((2, 2, 3, 3, 5)), window)
+    for size in [1, 2, (3, 2, 1)]:
+        case('adaptive_avg_pool3d', F.adaptive_avg_pool3d, T((1, 2, 3, 4, 5)),
+             size)
+        case('adaptive_max_pool3d', F.adaptive_max_pool3d, T((1, 2, 3, 4, 5)),
+             size)
     case('avg_pool3d', F.avg_pool3d, T((1, 2, 4, 3, 4)), 2, 1, 1)
     for size in [(1, 1), (2, 3), (4, 5), (6, 7), (3, 1), 2, (None, 4), (7, 8)]:
         case('adaptive_avg_pool2d', F.adaptive_avg_pool2d, x, size)

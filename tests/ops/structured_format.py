@@ -79,6 +79,8 @@ def unwrap(arg):
         return arg.value()
     if isinstance(arg, (list, tuple)):
         return type(arg)(unwrap(a) for a in arg)
+    if isinstance(arg, slice):
+        return slice(*map(unwrap, (arg.start, arg.stop, arg.step)))
     return arg
 
 

@@ -2,6 +2,7 @@
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/promote.h"
 
 namespace fxjit::ops {
 namespace {
@@ -144,6 +145,13 @@ Scalar softshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return b.select(b.apply(Prim::gt, in[0], limit), in[0] - lambda, below);
 }
 
+// Numbers take the input's type, also where that rounds them.
+Value infer_threshold(const OpCall& call) {
+  ScalarTyping typing = scalar_typing(call);
+  typing.inputs = typing.result = call.tensor(0).dtype();
+  return infer_scalar(call, typing);
+}
+
 Scalar threshold(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   return b.select(b.apply(Prim::le, in[0], args[1]), args[2], in[0]);
@@ -260,10 +268,14 @@ constexpr OpRow kRows[] = {
                "F.softshrink torch._C._nn.softshrink aten.softshrink.default "
                "nn.Softshrink",
                softshrink),
-    scalar_row("threshold", "input, threshold, value, inplace=False",
-               "torch.nn.functional._threshold! F.threshold torch.threshold "
-               "aten.threshold.default nn.Threshold",
-               threshold),
+    {.name = "threshold",
+     .schema = "input, threshold, value, inplace=False",
+     .names = "torch.nn.functional._threshold! F.threshold torch.threshold "
+              "aten.threshold.default nn.Threshold",
+     .lowering = Lowering::scalar,
+     .infer = infer_threshold,
+     .scalar = threshold,
+     .scalar_types = ScalarTypes::custom},
     {.name = "prelu",
      .schema = "input, weight",
      .names = "F.prelu torch.prelu .prelu aten.prelu.default onnx.PRelu "

@@ -2,6 +2,7 @@
 
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/structured.h"
 #include "src/ops/promote.h"
 
 namespace fxjit::ops {
@@ -18,16 +19,41 @@ void refuse_bool(const OpCall& call, Scalar value) {
     call.fail("dtype: expected numbers, got bool; use `^` or logical_not");
 }
 
-Scalar sub(ScalarBuilder& b, const OpCall& call, Inputs in) {
+// Differences with a bool tensor are refused as in torch, whatever the other
+// is.
+void refuse_bool_tensors(const OpCall& call) {
+  int bools = 0;
+  for (size_t i = 0; i < 2; ++i)
+    bools += call[i].is_tensor() ? call.tensor(i).dtype() == DType::boolean
+                                 : call[i].is_bool();
+  if (bools == 2)
+    runtime_error(
+        "Subtraction, the `-` operator, with two bool tensors is not "
+        "supported. Use the `^` or `logical_xor()` operator instead.");
+  if (bools == 1)
+    runtime_error(
+        "Subtraction, the `-` operator, with a bool tensor is not supported. "
+        "If you are trying to invert a mask, use the `~` or `logical_not()` "
+        "operator instead.");
+}
+
+template <Prim kPrim>
+Scalar of_numbers(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   refuse_bool(call, args[0]);
+  return b.apply(kPrim, args[0], args[1]);
+}
+
+Scalar sub(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  refuse_bool_tensors(call);
   if (same(call[2], 1)) return args[0] - args[1];
   return args[0] - args[2] * args[1];
 }
 
 Scalar rsub(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  refuse_bool(call, args[0]);
+  refuse_bool_tensors(call);
   if (same(call[2], 1)) return args[1] - args[0];
   return args[1] - args[2] * args[0];
 }
@@ -67,6 +93,7 @@ Scalar div(ScalarBuilder& b, const OpCall& call, Inputs in) {
     case Rounding::trunc:
       return is_floating(type) ? b.apply(Prim::trunc, x / y) : x / y;
     case Rounding::floor:
+      refuse_bool(call, x);
       return b.apply(Prim::floor_div, x, y);
   }
   return x;
@@ -89,6 +116,8 @@ Scalar pow_constant(ScalarBuilder& b, Scalar x, double exponent) {
 Scalar pow(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   const Scalar base = args[0];
+  if (!call[1].is_number() && !is_floating(base.type()))
+    refuse_bool(call, base);
   if (!call[1].is_number()) return b.apply(Prim::pow, base, args[1]);
   if (!is_floating(base.type()) && call.integer(1) < 0)
     call.fail("Integers to negative integer powers are not allowed.");
@@ -179,15 +208,15 @@ constexpr OpRow kFloorDivide = binary_row(
     "floor_divide",
     "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__ "
     "aten.floor_divide.default aten.floor_divide.Scalar",
-    binary<Prim::floor_div>);
+    of_numbers<Prim::floor_div>);
 constexpr OpRow kRemainder =
     binary_row("remainder",
                "torch.remainder _operator.mod .remainder .__mod__ "
                "aten.remainder.Tensor aten.remainder.Scalar onnx.Mod",
-               binary<Prim::remainder>);
+               of_numbers<Prim::remainder>);
 constexpr OpRow kFmod =
     binary_row("fmod", "torch.fmod .fmod aten.fmod.Tensor aten.fmod.Scalar",
-               binary<Prim::fmod>);
+               of_numbers<Prim::fmod>);
 constexpr OpRow kPow =
     scalar_row("pow", "input, exponent",
                "torch.pow _operator.pow .pow .__pow__ aten.pow.Tensor_Tensor "
@@ -244,7 +273,9 @@ constexpr OpRow kRows[] = {
     unary_row("positive", "torch.positive _operator.pos .positive .__pos__",
               identity),
     kAbs,
-    unary_row("sign", "torch.sign .sign aten.sign.default onnx.Sign", sign),
+    unary_row("sign",
+              "torch.sign .sign torch.sgn .sgn aten.sign.default onnx.Sign",
+              sign),
     kReciprocal,
     kSquare,
     kSqrt,

@@ -87,6 +87,14 @@ constexpr OpRow cast_row(const char* name, const char* names,
           .decompose = decompose};
 }
 
+constexpr OpRow dropout_row(const char* name, const char* names) {
+  return {.name = name,
+          .schema = "input, p=0.5, training=True, inplace=False",
+          .names = names,
+          .lowering = Lowering::view,
+          .infer = infer_dropout};
+}
+
 constexpr OpRow kRows[] = {
     {.name = "cast",
      .schema = "input, dtype",
@@ -140,6 +148,14 @@ constexpr OpRow kRows[] = {
               "nn.Dropout",
      .lowering = Lowering::view,
      .infer = infer_dropout},
+    dropout_row("dropout1d", "F.dropout1d! nn.Dropout1d"),
+    dropout_row("dropout2d", "F.dropout2d! torch.feature_dropout nn.Dropout2d"),
+    dropout_row("dropout3d", "F.dropout3d! nn.Dropout3d"),
+    dropout_row("alpha_dropout",
+                "F.alpha_dropout! torch.alpha_dropout nn.AlphaDropout"),
+    dropout_row("feature_alpha_dropout",
+                "F.feature_alpha_dropout! torch.feature_alpha_dropout "
+                "nn.FeatureAlphaDropout"),
 };
 
 }  // namespace

@@ -86,11 +86,16 @@ Value eager_gather(const OpCall& call) {
   const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
   const Tensor& input = call.tensor(0);
   const int axis = dim_arg(call, 1, input.dim());
-  pick_along(input, axis, call.tensor(2), out);
+  pick_along(input, axis, call.tensor(2).to(DType::i64), out);
   return out;
 }
 
 Value decompose_take_along_dim(const OpCall& call) {
+  if (const DType type = meta_of(call[1]).dtype(); type != DType::i64)
+    runtime_error(
+        std::string("torch.take_along_dim(): dtype of indices should be Long "
+                    "but got ") +
+        torch_type_name(type));
   if (!call.has(2))
     return fxjit::gather(fxjit::flatten(call[0]), 0, fxjit::flatten(call[1]));
   const Tensor input = meta_of(call[0]), index = meta_of(call[1]);

@@ -47,8 +47,8 @@ void copy_line(const T* from, const Dims& sizes, const Dims& strides, T* to) {
 
 void check_lines(const char* op, const Tensor& input, const Tensor& index,
                  int axis) {
-  if (index.dtype() != DType::i64)
-    runtime_error(std::string(op) + "(): Expected dtype int64 for index");
+  if (index.dtype() != DType::i64 && index.dtype() != DType::i32)
+    runtime_error(std::string(op) + "(): Expected dtype int32/int64 for index");
   if (std::max(index.dim(), 1) != std::max(input.dim(), 1))
     runtime_error(
         "Index tensor must have the same number of dimensions as "

@@ -16,10 +16,15 @@ struct Plan {
   Dims sizes;                   // Of the result.
 };
 
+// Bytes are masks, too, as in torch.
+bool is_mask(const Value& item) {
+  return item.is_tensor() && (item.as_tensor().dtype() == DType::boolean ||
+                              item.as_tensor().dtype() == DType::u8);
+}
+
 bool has_mask(const OpCall& call) {
   for (const Value& item : call[1].as_sequence())
-    if (item.is_tensor() && item.as_tensor().dtype() == DType::boolean)
-      return true;
+    if (is_mask(item)) return true;
   return false;
 }
 
@@ -49,7 +54,7 @@ Plan plan_of(const Tensor& input, const ValueList& items) {
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].is_none()) continue;
     const Tensor& index = items[i].as_tensor();
-    if (!is_integral(index.dtype()))
+    if (index.dtype() != DType::i64 && index.dtype() != DType::i32)
       throw IndexError(
           "tensors used as indices must be long, int, byte or bool tensors");
     plan.indices.push_back(index);
@@ -101,6 +106,17 @@ void append_positions(const Tensor& mask, const Tensor& input,
     items.push_back(Tensor::from(line, {static_cast<int64_t>(line.size())}));
 }
 
+ValueList without_masks(const ValueList& items, const Tensor& input) {
+  ValueList result;
+  for (const Value& item : items) {
+    if (is_mask(item))
+      append_positions(item.as_tensor(), input, result);
+    else
+      result.push_back(item);
+  }
+  return result;
+}
+
 // Offsets into the input of each picked position.
 std::vector<int64_t> picked_offsets(const Tensor& input, const Plan& plan) {
   std::vector<int64_t> offsets(static_cast<size_t>(numel(plan.picked)), 0);
@@ -114,7 +130,7 @@ std::vector<int64_t> picked_offsets(const Tensor& input, const Plan& plan) {
       if (at < -size || at >= size)
         throw IndexError(
             "index " + std::to_string(at) + " is out of bounds for dimension " +
-            std::to_string(axis) + " with size " + std::to_string(size));
+            std::to_string(k) + " with size " + std::to_string(size));
       if (at < 0) at += size;
       offsets[i] += at * input.strides()[axis];
     }
@@ -149,17 +165,80 @@ Tensor pick(const Tensor& input, const Plan& plan) {
 
 Value eager_index(const OpCall& call) {
   const Tensor& input = call.tensor(0);
-  ValueList items;
-  for (const Value& item : call[1].as_sequence()) {
-    if (item.is_tensor() && item.as_tensor().dtype() == DType::boolean)
-      append_positions(item.as_tensor(), input, items);
-    else
-      items.push_back(item);
+  return pick(input,
+              plan_of(input, without_masks(call[1].as_sequence(), input)));
+}
+
+// index_put: the same plan, written into a copy.
+
+Value infer_index_put(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &values = call.tensor(2);
+  if (values.dtype() != input.dtype())
+    runtime_error(
+        std::string("Index put requires the source and destination dtypes "
+                    "match, got ") +
+        torch_type_name(input.dtype()) + " for the destination and " +
+        torch_type_name(values.dtype()) + " for the source.");
+  if (!has_mask(call)) {
+    const Dims sizes = plan_of(input, call[1].as_sequence()).sizes;
+    if (!(broadcast_shapes(sizes, values.sizes()) == sizes))
+      runtime_error(
+          "shape mismatch: value tensor of shape " + values.sizes().str() +
+          " cannot be broadcast to indexing result of shape " + sizes.str());
   }
-  return pick(input, plan_of(input, items));
+  return Tensor::meta(input.sizes(), input.dtype());
+}
+
+// Writes or adds `values`, contiguous and of the plan's sizes, to `out`.
+void put(const Tensor& out, const Plan& plan, const Tensor& values, bool add) {
+  const std::vector<int64_t> offsets = picked_offsets(out, plan);
+  Dims outer, outer_strides, inner, inner_strides;
+  int kept = 0;
+  for (int d = 0; d < out.dim(); ++d) {
+    if (contains(plan.axes, d)) continue;
+    const bool before = kept++ < plan.at;
+    (before ? outer : inner).push_back(out.sizes()[d]);
+    (before ? outer_strides : inner_strides).push_back(out.strides()[d]);
+  }
+  visit_dtype(out.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    using C = std::conditional_t<std::is_integral_v<T>, uint64_t, ComputeOf<T>>;
+    const T* from = values.data_as<T>();
+    for_each_point<1>(outer, {outer_strides}, [&](const auto& start) {
+      for (int64_t offset : offsets) {
+        T* to = out.data_as<T>() + start[0] + offset;
+        for_each_point<1>(inner, {inner_strides}, [&](const auto& at) {
+          T& element = to[at[0]];
+          const T value = *from++;
+          element = add ? static_cast<T>(static_cast<C>(element) +
+                                         static_cast<C>(value))
+                        : value;
+        });
+      }
+    });
+  });
+}
+
+void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
+  const Tensor &input = call.tensor(0), &out = results[0];
+  out.copy_from(input);
+  const Plan plan = plan_of(input, without_masks(call[1].as_sequence(), input));
+  const Tensor values = Tensor::empty(plan.sizes, input.dtype());
+  if (!(broadcast_shapes(plan.sizes, call.tensor(2).sizes()) == plan.sizes))
+    runtime_error("shape mismatch: value tensor of shape " +
+                  call.tensor(2).sizes().str() +
+                  " cannot be broadcast to indexing result of shape " +
+                  plan.sizes.str());
+  values.copy_from(call.tensor(2));
+  put(out, plan, values, call.flag(3));
 }
 
 constexpr OpRow kRows[] = {
+    {.name = "index_put",
+     .schema = "input, indices, values, accumulate=False",
+     .names = "torch.index_put .index_put aten.index_put.default",
+     .infer = infer_index_put,
+     .direct = direct_index_put},
     {.name = "index",
      .schema = "input, indices",
      .names = "aten.index.Tensor",

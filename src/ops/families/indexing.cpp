@@ -1,6 +1,7 @@
 // Python's indexing, `self[index]`: of tensors by ints, slices, None, Ellipsis
 // and index tensors; of tuples, lists, dicts and strings as Python does. On
-// tensors it is a chain of select, slice and unsqueeze, then at most one index.
+// tensors it is a chain of select, slice, unsqueeze and of index by tensors without dims, then at most one
+// index.
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
@@ -13,32 +14,73 @@ bool is_tensor_index(const Value& item) {
   return item.is_tensor() || item.is_proxy() || item.is_list();
 }
 
-// A list of ints or bools as an index tensor.
+bool is_mask(DType dtype) {
+  return dtype == DType::boolean || dtype == DType::u8;
+}
+
+// A list of ints or bools, or of such lists, as an index tensor; bytes as bools.
 Value index_tensor(const Value& item) {
-  if (!item.is_list()) return item;
+  if (!item.is_list())
+    return meta_of(item).dtype() == DType::u8 ? cast_to(item, DType::boolean)
+                                              : item;
+  Dims sizes;
+  for (Value level = item; level.is_sequence(); level = level.at(0)) {
+    sizes.push_back(static_cast<int64_t>(level.size()));
+    if (level.size() == 0) break;
+  }
   std::vector<int64_t> values;
   bool flags = item.size() > 0;
-  for (const Value& entry : item.as_sequence()) {
+  visit_leaves(item, [&](const Value& entry) {
     values.push_back(entry.as_int());
     flags = flags && entry.is_bool();
-  }
-  const Tensor tensor =
-      Tensor::from(values, {static_cast<int64_t>(values.size())});
+  });
+  if (numel(sizes) != static_cast<int64_t>(values.size()))
+    throw ValueError("expected sequence of equal lengths as an index");
+  const Tensor tensor = Tensor::from(values, sizes);
   return flags ? tensor.to(DType::boolean) : tensor;
 }
 
 int dims_taken(const Value& item) {
-  if (item.is_none() || item.is_ellipsis()) return 0;
+  if (item.is_none() || item.is_ellipsis() || item.is_bool()) return 0;
   if (item.is_tensor() || item.is_proxy()) {
     const Tensor meta = meta_of(item);
-    return meta.dtype() == DType::boolean ? meta.dim() : 1;
+    return is_mask(meta.dtype()) ? meta.dim() : 1;
   }
   return 1;
 }
 
+// The number in a tensor of one element that Python would take as an int.
+int64_t known_number(const Value& value, const char* what) {
+  if (!value.is_tensor() || value.as_tensor().is_meta())
+    throw NotImplementedError(std::string("getitem: expected a number as ") +
+                              what +
+                              " for a result of known shape, got a tensor; "
+                              "it runs eagerly only");
+  const Tensor& tensor = value.as_tensor();
+  if (tensor.numel() != 1 || is_floating(tensor.dtype()))
+    throw TypeError(
+        "only integer tensors of a single element can be converted to an "
+        "index");
+  return tensor.to_ints().at(0);
+}
+
+Value slice_bound(const Value& bound) {
+  if (!bound.is_tensor() && !bound.is_proxy()) return bound;
+  return known_number(bound, "bound of a slice");
+}
+
+// A list of anything but numbers means what a tuple does.
+bool is_tuple_of_items(const Value& index) {
+  if (!index.is_list()) return index.is_tuple();
+  for (const Value& item : index.as_sequence())
+    if (!item.is_int() && !item.is_bool() && !item.is_float()) return true;
+  return false;
+}
+
 // The items of `index` with an Ellipsis where there is none.
 ValueList index_items(const Value& index, int rank) {
-  ValueList items = index.is_tuple() ? index.as_sequence() : ValueList{index};
+  ValueList items =
+      is_tuple_of_items(index) ? index.as_sequence() : ValueList{index};
   int taken = 0, ellipses = 0;
   for (const Value& item : items) {
     taken += dims_taken(item);
@@ -60,7 +102,7 @@ class Indexer {
 
   Value apply(const Value& index) {
     const int rank = meta_of(value_).dim();
-    if (rank == 0 && index.is_int())
+    if (rank == 0 && index.is_int() && !index.is_bool())
       throw IndexError(
           "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
           "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
@@ -83,6 +125,7 @@ class Indexer {
       return keep(1);
     }
     if (item.is_slice()) return take_slice(item.as_slice());
+    if (item.is_bool()) return take_flag(item.as_bool());
     if (is_tensor_index(item)) return take_tensor(index_tensor(item));
     if (item.is_int()) return take_int(item.as_int());
     throw IndexError(
@@ -107,20 +150,45 @@ class Indexer {
   }
 
   void take_slice(const Value::SliceView& range) {
-    const int64_t step = range.step.is_none() ? 1 : range.step.as_int();
+    const Value step_value = slice_bound(range.step);
+    const int64_t step = step_value.is_none() ? 1 : step_value.as_int();
     if (step <= 0) throw ValueError("step must be greater than zero");
     if (!range.start.is_none() || !range.stop.is_none() || step != 1) {
       value_ = call_function(get_op("slice").canonical,
-                             {value_, axis_, range.start, range.stop, step});
+                             {value_, axis_, slice_bound(range.start),
+                              slice_bound(range.stop), step});
       changed_ = true;
     }
     keep(1);
   }
 
+  // A new dim of one element, or of none.
+  void take_flag(bool flag) {
+    value_ = fxjit::unsqueeze(value_, axis_++);
+    tensors_.push_back(Tensor::zeros({flag ? 1 : 0}, DType::i64));
+    picked_ = true;
+  }
+
   void take_tensor(Value tensor) {
+    const Tensor meta = meta_of(tensor);
+    if (meta.dim() == 0 && is_mask(meta.dtype()))
+      return take_flag(known_number(tensor, "a mask without dims") != 0);
+    if (meta.dim() == 0 && is_integral(meta.dtype()))
+      return take_element(tensor);
     axis_ += dims_taken(tensor);
     tensors_.push_back(std::move(tensor));
     picked_ = true;
+  }
+
+  // A tensor without dims stands for its number: a view where that is known.
+  void take_element(const Value& index) {
+    if (index.is_tensor() && !index.as_tensor().is_meta() &&
+        value_.is_tensor())
+      return take_int(index.as_tensor().to_ints().at(0));
+    ValueList picks(static_cast<size_t>(axis_));
+    picks.push_back(cast_to(index, DType::i64));
+    value_ = fxjit::index(value_, Value::list(std::move(picks)));
+    changed_ = true;
   }
 
   // Indexing always gives a new view.

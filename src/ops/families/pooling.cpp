@@ -177,7 +177,7 @@ Value adapted(const Value& value, int axis, int64_t count, bool average) {
 Value adaptive_pool(const OpCall& call, bool average) {
   const Tensor input = meta_of(call[0]);
   const std::string_view name = call.op.name();
-  const int spatial = name.ends_with("1d") ? 1 : 2;
+  const int spatial = name.ends_with("1d") ? 1 : name.ends_with("3d") ? 3 : 2;
   if (input.dim() != spatial + 1 && input.dim() != spatial + 2)
     runtime_error(std::string(name) + "(): Expected " +
                   std::to_string(spatial + 1) + "D or " +
@@ -281,6 +281,13 @@ constexpr OpRow kRows[] = {
              "aten.adaptive_avg_pool2d.default "
              "aten._adaptive_avg_pool2d.default nn.AdaptiveAvgPool2d",
              decompose_adaptive_average),
+    adaptive("adaptive_avg_pool3d", "input, output_size",
+             "F.adaptive_avg_pool3d! torch._C._nn.adaptive_avg_pool3d "
+             "nn.AdaptiveAvgPool3d",
+             decompose_adaptive_average),
+    adaptive("adaptive_max_pool3d", "input, output_size, return_indices=False",
+             "F.adaptive_max_pool3d! torch._C._nn.adaptive_max_pool3d",
+             decompose_adaptive_max),
     adaptive("adaptive_max_pool1d", "input, output_size, return_indices=False",
              "F.adaptive_max_pool1d! torch.adaptive_max_pool1d",
              decompose_adaptive_max),

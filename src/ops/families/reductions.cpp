@@ -110,13 +110,11 @@ Value decompose_position(const OpCall& call) {
   if (input.dim() == 0 || numel(sizes) == 0)
     return fxjit::zeros(Value(sizes), DType::i64);
   // Places among truth values are counted as among numbers.
-  const Value numbers = input.dtype() == DType::boolean
-                            ? cast_to(call[0], DType::u8)
-                            : call[0];
+  const Value numbers =
+      input.dtype() == DType::boolean ? cast_to(call[0], DType::u8) : call[0];
   const Value place =
-      call.has(1)
-          ? first_place(numbers, dim_arg(call, 1, input.dim()), kMax)
-          : first_place(fxjit::reshape(numbers, {-1}), 0, kMax);
+      call.has(1) ? first_place(numbers, dim_arg(call, 1, input.dim()), kMax)
+                  : first_place(fxjit::reshape(numbers, {-1}), 0, kMax);
   return fxjit::reshape(place, Value(sizes));
 }
 
@@ -159,7 +157,9 @@ struct Spread {
   DType dtype;
 };
 
-// Two passes: the mean, then the mean of squared distances.
+// Two passes: the mean, then the mean of squared distances. In double
+// precision, as torch sums: squares of floats overflow and cancel in float.
+// Doubles have no wider type, so what the mean was rounded by is taken off.
 Spread spread(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   if (!is_floating(input.dtype()))
@@ -176,11 +176,15 @@ Spread spread(const OpCall& call) {
   if (!unbiased.is_none()) correction = unbiased.as_bool() ? 1 : 0;
   if (call.has(4)) correction = call.number(4);
   const double count = double(count_along(input, axes));
-  const Value wide = widened(call[0], input.dtype());
+  const Value wide = cast_to(call[0], DType::f64);
   const Value dims = axes_value(axes);
   const Value center = fxjit::sum(wide, dims, true) / count;
   const Value distance = wide - center;
-  const Value total = fxjit::sum(distance * distance, dims, call[3]);
+  Value total = fxjit::sum(distance * distance, dims, call[3]);
+  if (input.dtype() == DType::f64) {
+    const Value rest = fxjit::sum(distance, dims, call[3]);
+    total = total - rest * rest / count;
+  }
   return {total / std::max(0.0, count - correction), wide, input.dtype()};
 }
 
@@ -347,7 +351,8 @@ constexpr OpRow kRows[] = {
              "aten.std.correction",
              decompose_std),
     composed("logsumexp", "input, dim, keepdim=False",
-             "torch.logsumexp .logsumexp aten.logsumexp.default "
+             "torch.logsumexp .logsumexp torch._C._special.special_logsumexp "
+             "aten.logsumexp.default "
              "onnx.ReduceLogSumExp",
              decompose_logsumexp),
     composed("linalg_vector_norm",

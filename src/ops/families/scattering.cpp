@@ -52,8 +52,8 @@ void direct_scatter(const OpCall& call, Results results) {
     source = Tensor::full({}, value, input.dtype())
                  .as_strided(index.sizes(), Dims(index.dim(), 0), 0);
   }
-  put_along(source, dim_arg(call, 1, input.dim()), index, call.has(5),
-            results[0]);
+  put_along(source, dim_arg(call, 1, input.dim()), as_places(index),
+            call.has(5), results[0]);
 }
 
 Value decompose_scatter_add(const OpCall& call) {

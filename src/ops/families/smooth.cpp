@@ -4,8 +4,6 @@
 
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
-#include "src/ops/promote.h"
-#include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
@@ -32,8 +30,9 @@ Scalar asinh(ScalarBuilder& b, const OpCall&, Inputs in) {
                   b.select(b.apply(Prim::eq, x, zero), x, result));
 }
 
-// log1p(t + sqrt(2 t + t^2)) with t = x - 1: exact near 1. NaN below 1, also where
-// the square, or the number beside it, leaves nothing negative under the root.
+// log1p(t + sqrt(2 t + t^2)) with t = x - 1: exact near 1. NaN below 1, also
+// where the square, or the number beside it, leaves nothing negative under the
+// root.
 Scalar acosh(ScalarBuilder& b, const OpCall&, Inputs in) {
   const Scalar x = in[0];
   const Scalar limit = b.constant(kLargeFloat, x.type());
@@ -56,21 +55,6 @@ Scalar atanh(ScalarBuilder& b, const OpCall&, Inputs in) {
   const Scalar zero = b.constant(0, x.type());
   return b.select(b.apply(Prim::lt, x, zero), -half,
                   b.select(b.apply(Prim::eq, x, zero), x, half));
-}
-
-// 1 - erf(x) would lose every digit for large x, so this one is a kernel.
-Value erfc(const OpCall& call) {
-  const Tensor meta = infer_scalar(call).as_tensor();
-  const Tensor input = call.tensor(0).to(meta.dtype()).contiguous();
-  const Tensor result = Tensor::empty(meta.sizes(), meta.dtype());
-  visit_dtype(meta.dtype(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    const T* from = input.data_as<T>();
-    T* to = result.data_as<T>();
-    for (int64_t i = 0, n = input.numel(); i < n; ++i)
-      to[i] = convert<T>(std::erfc(convert<ComputeOf<T>>(from[i])));
-  });
-  return result;
 }
 
 constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
@@ -109,14 +93,6 @@ constexpr OpRow kRows[] = {
               "torch.erf .erf torch._C._special.special_erf "
               "aten.erf.default onnx.Erf",
               unary<Prim::erf>, kFloat),
-    {.name = "erfc",
-     .schema = "input",
-     .names = "torch.erfc .erfc torch._C._special.special_erfc "
-              "aten.erfc.default",
-     .lowering = Lowering::none,
-     .infer = infer_scalar,
-     .eager = erfc,
-     .scalar_types = kFloat},
     kSin,
     kCos,
     unary_row("tan", "torch.tan .tan aten.tan.default onnx.Tan",

@@ -338,10 +338,12 @@ constexpr const char* kSoftmax = "input, dim=None, _stacklevel=3, dtype=None";
 
 constexpr OpRow kRows[] = {
     composed("softmax", kSoftmax,
-             "torch.softmax .softmax F.softmax! aten.softmax.int onnx.Softmax",
+             "torch.softmax .softmax torch._C._special.special_softmax "
+             "F.softmax! aten.softmax.int onnx.Softmax",
              decompose_softmax),
     composed("log_softmax", kSoftmax,
-             "torch.log_softmax .log_softmax F.log_softmax! "
+             "torch.log_softmax .log_softmax "
+             "torch._C._special.special_log_softmax F.log_softmax! "
              "aten.log_softmax.int onnx.LogSoftmax",
              decompose_log_softmax),
     composed("_softmax", "input, dim, half_to_float", "aten._softmax.default",

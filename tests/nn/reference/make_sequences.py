@@ -62,6 +62,38 @@ CASES = [
      "GRU::create(3, 4, RecurrentOptions{.num_layers = 2, .bidirectional = "
      "true})",
      nn.GRU(3, 4, 2, bidirectional=True), [(1, 1, 3)], {}, {}),
+    ("RNNCellZeros", "RNNCell::create(3, 4)", nn.RNNCell(3, 4), [(2, 3)], {},
+     {}),
+    ("LSTMCell", "LSTMCell::create(3, 4)", nn.LSTMCell(3, 4),
+     [(2, 3), [(2, 4), (2, 4)]], {}, {}),
+    ("LSTMCellUnbatched", "LSTMCell::create(3, 4, false)",
+     nn.LSTMCell(3, 4, bias=False), [(3,)], {}, {}),
+    ("GRUCellState", "GRUCell::create(3, 4)", nn.GRUCell(3, 4),
+     [(2, 3), (2, 4)], {}, {}),
+    ("Bilinear", "Bilinear::create(3, 4, 2)", nn.Bilinear(3, 4, 2),
+     [(5, 3), (5, 4)], {}, {}),
+    ("CosineSimilarity", "CosineSimilarity::create(1, 1e-6)",
+     nn.CosineSimilarity(1, 1e-6), [(3, 4), (3, 4)], {}, {}),
+    ("PairwiseDistance", "PairwiseDistance::create(1.0, 1e-6, true)",
+     nn.PairwiseDistance(1.0, 1e-6, True), [(3, 4), (3, 4)], {}, {}),
+    ("EncoderLayerMasks",
+     "TransformerEncoderLayer::create(6, 2, "
+     "TransformerOptions{.dim_feedforward = 8, .batch_first = true})",
+     nn.TransformerEncoderLayer(6, 2, 8, batch_first=True), [(2, 5, 6)],
+     {"src_mask": BIAS, "src_key_padding_mask": grid(10, 2).reshape(2, 5)}, {}),
+    ("DecoderLayer",
+     "TransformerDecoderLayer::create(6, 2, "
+     "TransformerOptions{.dim_feedforward = 8})",
+     nn.TransformerDecoderLayer(6, 2, 8), [X, Y], {"tgt_mask": CAUSAL}, {}),
+    ("DecoderLayerNormFirst",
+     "TransformerDecoderLayer::create(6, 3, "
+     "TransformerOptions{.dim_feedforward = 8, .activation = \"gelu\", "
+     ".layer_norm_eps = 1e-3, .batch_first = true, .norm_first = true, "
+     ".bias = false})",
+     nn.TransformerDecoderLayer(6, 3, 8, activation="gelu",
+                                layer_norm_eps=1e-3, batch_first=True,
+                                norm_first=True, bias=False),
+     [(2, 5, 6), (2, 4, 6)], {}, {}),
     ("GRUUnbatched", "GRU::create(3, 4)", nn.GRU(3, 4), [(5, 3), (1, 4)], {},
      {}),
 ]

@@ -1,0 +1,146 @@
+// The rows of the layers that models use less often: cells, transformer layers,
+// instance norms, bags, and layers of one function.
+#include "src/nn/layer_rows.h"
+#include "src/nn/layer_types.h"
+
+namespace fxjit::nn {
+namespace {
+
+template <typename T, typename... Fields>
+ModuleType cell(const char* name, Fields... more) {
+  return with_state<T>(layer<T>(name, field("input_size", &T::input_size),
+                                field("hidden_size", &T::hidden_size),
+                                has("bias", &T::bias_ih), more...),
+                       std::pair("weight_ih", &T::weight_ih),
+                       std::pair("weight_hh", &T::weight_hh),
+                       std::pair("bias_ih", &T::bias_ih),
+                       std::pair("bias_hh", &T::bias_hh));
+}
+
+template <typename T>
+ModuleType transformer_layer(const char* name) {
+  return module_type<T>(
+      name,
+      [](const T& m) -> Kwargs {
+        return {{"d_model", m.d_model},
+                {"nhead", m.nhead},
+                {"dim_feedforward", m.options.dim_feedforward},
+                {"dropout", m.options.dropout},
+                {"activation", m.options.activation},
+                {"layer_norm_eps", m.options.layer_norm_eps},
+                {"batch_first", m.options.batch_first},
+                {"norm_first", m.options.norm_first},
+                {"bias", m.options.bias}};
+      },
+      [](Args& a) {
+        const int64_t width = a.integer("d_model");
+        const int64_t heads = a.integer("nhead");
+        TransformerOptions options;
+        options.dim_feedforward = a.integer("dim_feedforward");
+        options.dropout = a.floating("dropout");
+        options.activation = a.string("activation");
+        options.layer_norm_eps = a.floating("layer_norm_eps");
+        options.batch_first = a.boolean("batch_first");
+        options.norm_first = a.boolean("norm_first");
+        options.bias = a.boolean("bias");
+        return T::create(width, heads, options);
+      });
+}
+
+template <typename T>
+ModuleType instance_norm(const char* name) {
+  return with_state<T>(
+      layer<T>(name, field("num_features", &T::num_features),
+               field("eps", &T::eps), field("momentum", &T::momentum),
+               has("affine", &T::weight),
+               has("track_running_stats", &T::running_mean)),
+      weight_of<T>(), bias_of<T>(), std::pair("running_mean", &T::running_mean),
+      std::pair("running_var", &T::running_var),
+      std::pair("num_batches_tracked", &T::num_batches_tracked));
+}
+
+void add_functions(std::vector<ModuleType>& types) {
+  types.push_back(layer<LogSigmoid>("LogSigmoid"));
+  types.push_back(layer<Softsign>("Softsign"));
+  types.push_back(layer<Tanhshrink>("Tanhshrink"));
+  types.push_back(layer<SELU>("SELU"));
+  types.push_back(layer<CELU>("CELU", field("alpha", &CELU::alpha)));
+  types.push_back(
+      layer<Hardshrink>("Hardshrink", field("lambd", &Hardshrink::lambd)));
+  types.push_back(
+      layer<Softshrink>("Softshrink", field("lambd", &Softshrink::lambd)));
+  types.push_back(layer<Threshold>("Threshold",
+                                   field("threshold", &Threshold::threshold),
+                                   field("value", &Threshold::value)));
+  types.push_back(layer<Softmin>("Softmin", field("dim", &Softmin::dim)));
+  types.push_back(layer<ChannelShuffle>(
+      "ChannelShuffle", field("groups", &ChannelShuffle::groups)));
+  types.push_back(layer<LocalResponseNorm>(
+      "LocalResponseNorm", field("size", &LocalResponseNorm::size),
+      field("alpha", &LocalResponseNorm::alpha),
+      field("beta", &LocalResponseNorm::beta),
+      field("k", &LocalResponseNorm::k)));
+  types.push_back(layer<CosineSimilarity>(
+      "CosineSimilarity", field("dim", &CosineSimilarity::dim),
+      field("eps", &CosineSimilarity::eps)));
+  types.push_back(layer<PairwiseDistance>(
+      "PairwiseDistance", field("p", &PairwiseDistance::p),
+      field("eps", &PairwiseDistance::eps),
+      field("keepdim", &PairwiseDistance::keepdim)));
+}
+
+void add_windows(std::vector<ModuleType>& types) {
+  types.push_back(layer<Unfold>(
+      "Unfold", field("kernel_size", &Unfold::kernel_size),
+      field("dilation", &Unfold::dilation), field("padding", &Unfold::padding),
+      field("stride", &Unfold::stride)));
+  types.push_back(layer<Fold>("Fold", field("output_size", &Fold::output_size),
+                              field("kernel_size", &Fold::kernel_size),
+                              field("dilation", &Fold::dilation),
+                              field("padding", &Fold::padding),
+                              field("stride", &Fold::stride)));
+  types.push_back(layer<AvgPool1d>(
+      "AvgPool1d", field("kernel_size", &AvgPool1d::kernel_size),
+      field("stride", &AvgPool1d::stride),
+      field("padding", &AvgPool1d::padding),
+      field("ceil_mode", &AvgPool1d::ceil_mode),
+      field("count_include_pad", &AvgPool1d::count_include_pad)));
+  types.push_back(layer<AdaptiveMaxPool2d>(
+      "AdaptiveMaxPool2d",
+      field("output_size", &AdaptiveMaxPool2d::output_size)));
+}
+
+}  // namespace
+
+void add_more_types(std::vector<ModuleType>& types) {
+  types.push_back(
+      cell<RNNCell>("RNNCell", field("nonlinearity", &RNNCell::nonlinearity)));
+  types.push_back(cell<LSTMCell>("LSTMCell"));
+  types.push_back(cell<GRUCell>("GRUCell"));
+  types.push_back(
+      transformer_layer<TransformerEncoderLayer>("TransformerEncoderLayer"));
+  types.push_back(
+      transformer_layer<TransformerDecoderLayer>("TransformerDecoderLayer"));
+  types.push_back(instance_norm<InstanceNorm1d>("InstanceNorm1d"));
+  types.push_back(instance_norm<InstanceNorm2d>("InstanceNorm2d"));
+  types.push_back(with_state<EmbeddingBag>(
+      layer<EmbeddingBag>(
+          "EmbeddingBag",
+          field("num_embeddings", &EmbeddingBag::num_embeddings),
+          field("embedding_dim", &EmbeddingBag::embedding_dim),
+          field("mode", &EmbeddingBag::mode),
+          field("include_last_offset", &EmbeddingBag::include_last_offset),
+          field("padding_idx", &EmbeddingBag::padding_idx)),
+      weight_of<EmbeddingBag>()));
+  types.push_back(with_state<Bilinear>(
+      layer<Bilinear>("Bilinear",
+                      field("in1_features", &Bilinear::in1_features),
+                      field("in2_features", &Bilinear::in2_features),
+                      field("out_features", &Bilinear::out_features),
+                      has("bias", &Bilinear::bias)),
+      weight_of<Bilinear>(), bias_of<Bilinear>()));
+  add_functions(types);
+  add_windows(types);
+}
+
+}  // namespace fxjit::nn

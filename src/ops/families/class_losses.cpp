@@ -1,0 +1,178 @@
+// Losses of classes: nll_loss and cross_entropy, with weights of the classes,
+// an index that is left out, and smoothed labels.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+struct Classes {
+  Value log_chances;  // [N, C, ...].
+  Value target;       // [N, ...], class numbers.
+  Value weight;       // [C] or none.
+  int64_t ignored = -100;
+  std::string reduction;
+  bool single = false;  // The input had no batch dim.
+};
+
+std::string reduction_of(const OpCall& call, size_t average, size_t reduce,
+                         size_t reduction) {
+  if (call.has(average) || call.has(reduce)) {
+    if (call.has(reduce) && !call.flag(reduce)) return "none";
+    return !call.has(average) || call.flag(average) ? "mean" : "sum";
+  }
+  const std::string name(call[reduction].as_string());
+  if (name != "none" && name != "mean" && name != "sum")
+    throw ValueError(name + " is not a valid value for reduction");
+  return name;
+}
+
+// [C] as a shape that broadcasts over [N, C, ...].
+Value along_classes(const Value& weight, int rank) {
+  Dims shape(rank, 1);
+  shape[1] = meta_of(weight).sizes()[0];
+  return fxjit::reshape(weight, Value(shape));
+}
+
+void check_target(const Tensor& chances, const Tensor& target) {
+  if (is_floating(target.dtype()) || target.dtype() == DType::boolean)
+    runtime_error("expected scalar type Long but found " +
+                  std::string(torch_type_name(target.dtype())));
+  Dims expected = chances.sizes();
+  expected.erase(1);
+  if (chances.dim() == 2 && target.dim() == 1 && !(target.sizes() == expected))
+    throw ValueError("Expected input batch_size (" +
+                     std::to_string(expected[0]) +
+                     ") to match target batch_size (" +
+                     std::to_string(target.sizes()[0]) + ").");
+  if (!(target.sizes() == expected))
+    throw ValueError("Expected target size " + expected.str() + ", got " +
+                     target.sizes().str());
+}
+
+Value finished(const Classes& c, const Value& loss) {
+  return c.single && c.reduction == "none" ? fxjit::squeeze(loss, 0) : loss;
+}
+
+// Which targets count, and what each of them weighs.
+struct Counted {
+  Value safe;     // Targets, class 0 in the place of those left out.
+  Value counts;   // Bools.
+  Value weights;  // Of the type of the chances, 0 where left out.
+};
+
+Counted counted(const Classes& c) {
+  const DType dtype = meta_of(c.log_chances).dtype();
+  const Value target = cast_to(c.target, DType::i64);
+  Counted result;
+  result.counts = fxjit::ne(target, c.ignored);
+  result.safe = fxjit::where(result.counts, target, 0);
+  if (c.weight.is_none()) {
+    result.weights = cast_to(result.counts, dtype);
+  } else {
+    const Value picked = fxjit::index(c.weight, Value::list({result.safe}));
+    result.weights = fxjit::where(result.counts, picked, 0.0);
+  }
+  return result;
+}
+
+Value negative_log_likelihood(const Classes& c, const Counted& at) {
+  const Value picked = fxjit::squeeze(
+      fxjit::gather(c.log_chances, 1, fxjit::unsqueeze(at.safe, 1)), 1);
+  const Value loss = fxjit::where(at.counts, -picked * at.weights, 0.0);
+  if (c.reduction == "none") return loss;
+  const Value total = fxjit::sum(loss);
+  return c.reduction == "sum" ? total : total / fxjit::sum(at.weights);
+}
+
+// What smoothing spreads over all classes.
+Value spread_loss(const Classes& c, const Counted& at) {
+  Value all = -c.log_chances;
+  if (!c.weight.is_none())
+    all = all * along_classes(c.weight, meta_of(all).dim());
+  const Value loss = fxjit::where(at.counts, fxjit::sum(all, 1), 0.0);
+  if (c.reduction == "none") return loss;
+  const Value total = fxjit::sum(loss);
+  return c.reduction == "sum" ? total : total / fxjit::sum(at.weights);
+}
+
+Value class_loss(const Classes& c, double smoothing) {
+  const Tensor chances = meta_of(c.log_chances);
+  check_target(chances, meta_of(c.target));
+  const Counted at = counted(c);
+  Value loss = negative_log_likelihood(c, at);
+  if (smoothing > 0)
+    loss = (1.0 - smoothing) * loss +
+           smoothing / double(chances.sizes()[1]) * spread_loss(c, at);
+  return finished(c, loss);
+}
+
+// Targets that are chances themselves.
+Value chances_loss(Classes c, double smoothing) {
+  const Tensor input = meta_of(c.log_chances);
+  if (!(input.sizes() == meta_of(c.target).sizes()))
+    throw ValueError("Expected target size " + input.sizes().str() + ", got " +
+                     meta_of(c.target).sizes().str());
+  const double classes = double(input.sizes()[1]);
+  Value target = c.target;
+  if (smoothing > 0) target = target * (1.0 - smoothing) + smoothing / classes;
+  Value loss = c.log_chances * target;
+  if (!c.weight.is_none()) loss = loss * along_classes(c.weight, input.dim());
+  loss = -fxjit::sum(loss, 1);
+  if (c.reduction == "none") return finished(c, loss);
+  const Value total = fxjit::sum(loss);
+  return c.reduction == "sum" ? total
+                              : total / (double(input.numel()) / classes);
+}
+
+void add_batch(Classes& c) {
+  c.single = meta_of(c.log_chances).dim() == 1;
+  if (!c.single) return;
+  c.log_chances = fxjit::unsqueeze(c.log_chances, 0);
+  c.target = fxjit::unsqueeze(c.target, 0);
+}
+
+Value nll_loss(const OpCall& call) {
+  Classes c{call[0], call[1], call[2], call.integer(4),
+            reduction_of(call, 3, 5, 6)};
+  add_batch(c);
+  return class_loss(c, 0);
+}
+
+Value cross_entropy(const OpCall& call) {
+  const double smoothing = call.number(7);
+  if (smoothing < 0 || smoothing > 1)
+    runtime_error("label_smoothing must be between 0.0 and 1.0. Got: " +
+                  repr(call[7]));
+  const Tensor input = meta_of(call[0]), target = meta_of(call[1]);
+  const Value chances = fxjit::log_softmax(call[0], input.dim() == 1 ? 0 : 1);
+  Classes c{chances, call[1], call[2], call.integer(4),
+            reduction_of(call, 3, 5, 6)};
+  add_batch(c);
+  return is_floating(target.dtype()) ? chances_loss(c, smoothing)
+                                     : class_loss(c, smoothing);
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "nll_loss",
+     .schema = "input, target, weight=None, size_average=None, "
+               "ignore_index=-100, reduce=None, reduction='mean'",
+     .names = "F.nll_loss! nn.NLLLoss",
+     .lowering = Lowering::decompose,
+     .decompose = nll_loss},
+    {.name = "cross_entropy",
+     .schema = "input, target, weight=None, size_average=None, "
+               "ignore_index=-100, reduce=None, reduction='mean', "
+               "label_smoothing=0.0",
+     .names = "F.cross_entropy! nn.CrossEntropyLoss",
+     .lowering = Lowering::decompose,
+     .decompose = cross_entropy},
+};
+
+}  // namespace
+
+std::span<const OpRow> class_loss_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,191 @@
+// How far apart vectors are, layers of two inputs, and what is normalised by
+// its neighbours among the channels.
+#include <cmath>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value vector_norm(const Value& x, double order, int64_t dim, bool keep) {
+  return fxjit::linalg_vector_norm(x, order, dim, keep);
+}
+
+Value cosine_similarity(const OpCall& call) {
+  const int64_t dim = call.integer(2);
+  const auto direction = [&](const Value& x) {
+    return x / fxjit::clamp_min(vector_norm(x, 2, dim, true), call[3]);
+  };
+  const Dims common =
+      broadcast_shapes(meta_of(call[0]).sizes(), meta_of(call[1]).sizes());
+  const Value a = fxjit::expand(call[0], Value(common));
+  const Value b = fxjit::expand(call[1], Value(common));
+  return fxjit::sum(direction(a) * direction(b), dim);
+}
+
+Value distance(const Value& a, const Value& b, double order, double eps,
+               bool keep) {
+  return vector_norm(a - b + eps, order, -1, keep);
+}
+
+Value pairwise_distance(const OpCall& call) {
+  return distance(call[0], call[1], call.number(2), call.number(3),
+                  call.flag(4));
+}
+
+Value reduced(const OpCall& call, size_t reduction, const Value& loss) {
+  const std::string_view how = call[reduction].as_string();
+  if (how == "none") return loss;
+  if (how != "mean" && how != "sum")
+    throw ValueError(std::string(how) + " is not a valid value for reduction");
+  return how == "mean" ? fxjit::mean(loss) : fxjit::sum(loss);
+}
+
+Value cosine_embedding_loss(const OpCall& call) {
+  constexpr double kEps = 1e-12;
+  const Value &a = call[0], &b = call[1], &target = call[2];
+  const int dim = meta_of(target).dim() == 0 ? 0 : 1;
+  const Value lengths =
+      (fxjit::sum(a * a, dim) + kEps) * (fxjit::sum(b * b, dim) + kEps);
+  const Value cosine = fxjit::sum(a * b, dim) / fxjit::sqrt(lengths);
+  const Value apart = fxjit::clamp_min(cosine - call.number(3), 0.0);
+  return reduced(call, 6,
+                 fxjit::where(target == 1, 1.0 - cosine, 0.0) +
+                     fxjit::where(target == -1, apart, 0.0));
+}
+
+Value triplet_margin_loss(const OpCall& call) {
+  const auto between = [&](const Value& a, const Value& b) {
+    return distance(a, b, call.number(4), call.number(5), false);
+  };
+  const Value near = between(call[0], call[1]);
+  Value far = between(call[0], call[2]);
+  if (call.flag(6)) far = fxjit::minimum(far, between(call[1], call[2]));
+  return reduced(call, 9, fxjit::clamp_min(call.number(3) + near - far, 0.0));
+}
+
+// All pairs of rows. The difference is taken, not the product, which cancels.
+Value cdist(const OpCall& call) {
+  const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
+  if (a.dim() < 2 || b.dim() < 2)
+    runtime_error("cdist only supports at least 2D tensors, X1 got: " +
+                  std::to_string(a.dim()) + "D");
+  if (a.sizes().back() != b.sizes().back())
+    runtime_error("X1 and X2 must have the same number of columns. X1: " +
+                  std::to_string(a.sizes().back()) +
+                  " X2: " + std::to_string(b.sizes().back()));
+  return vector_norm(
+      fxjit::unsqueeze(call[0], -2) - fxjit::unsqueeze(call[1], -3),
+      call.number(2), -1, false);
+}
+
+Value dist(const OpCall& call) {
+  return fxjit::linalg_vector_norm(call[0] - call[1], call.number(2));
+}
+
+// sum_ij a_i W_kij b_j: one product with all of W, then a sum over j.
+Value bilinear(const OpCall& call) {
+  const Tensor a = meta_of(call[0]), w = meta_of(call[2]);
+  if (w.dim() != 3)
+    runtime_error("bilinear: expected a weight of 3 dims, got " +
+                  w.sizes().str());
+  const int64_t outputs = w.sizes()[0], left = w.sizes()[1],
+                right = w.sizes()[2];
+  const Value table = fxjit::reshape(fxjit::permute(call[2], {1, 0, 2}),
+                                     Value(Dims{left, outputs * right}));
+  Dims shape = a.sizes();
+  shape.resize(shape.size() - 1);
+  shape.push_back(outputs);
+  shape.push_back(right);
+  const Value half =
+      fxjit::reshape(fxjit::matmul(call[0], table), Value(shape));
+  const Value sums = fxjit::sum(half * fxjit::unsqueeze(call[1], -2), -1);
+  return call.has(3) ? sums + call[3] : sums;
+}
+
+Value local_response_norm(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (input.dim() < 3)
+    throw ValueError(
+        "Expected 3D or higher dimensionality                          input "
+        "(got " +
+        std::to_string(input.dim()) + " dimensions)");
+  if (input.numel() == 0) return method(call[0], "clone");
+  const int64_t size = call.integer(1), channels = input.sizes()[1];
+  ValueList pads(static_cast<size_t>(2 * (input.dim() - 2)), Value(0));
+  pads.push_back(size / 2);
+  pads.push_back((size - 1) / 2);
+  const Value squares = nn::functional::pad(fxjit::square(call[0]),
+                                            Value::tuple(std::move(pads)));
+  Value total = fxjit::narrow(squares, 1, 0, channels);
+  for (int64_t i = 1; i < size; ++i)
+    total = total + fxjit::narrow(squares, 1, i, channels);
+  const Value base = total / double(size) * call.number(2) + call.number(4);
+  return call[0] / fxjit::pow(base, call.number(3));
+}
+
+Value lp_pool(const OpCall& call) {
+  const int spatial = call.op.name() == "lp_pool1d" ? 1 : 2;
+  const double order = call.number(1);
+  double count = 1;
+  const Value powers = fxjit::pow(call[0], order);
+  for (int64_t k : per_axis_arg(call, 2, spatial)) count *= double(k);
+  const Value average =
+      function(spatial == 1 ? "torch.avg_pool1d" : "torch._C._nn.avg_pool2d",
+               {powers, call[2], call.has(3) ? call[3] : call[2], 0, call[4]});
+  const Value kept = fxjit::sign(average) * fxjit::relu(fxjit::abs(average));
+  return fxjit::pow(kept * count, 1.0 / order);
+}
+
+constexpr OpRow row(const char* name, const char* schema, const char* names,
+                    DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    row("cosine_similarity", "x1, x2, dim=1, eps=1e-08",
+        "torch.cosine_similarity aten.cosine_similarity.default "
+        "nn.CosineSimilarity",
+        cosine_similarity),
+    row("pairwise_distance", "x1, x2, p=2, eps=1e-06, keepdim=False",
+        "torch.pairwise_distance aten.pairwise_distance.default "
+        "nn.PairwiseDistance",
+        pairwise_distance),
+    row("cosine_embedding_loss",
+        "input1, input2, target, margin=0, size_average=None, reduce=None, "
+        "reduction='mean'",
+        "F.cosine_embedding_loss! nn.CosineEmbeddingLoss",
+        cosine_embedding_loss),
+    row("triplet_margin_loss",
+        "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, "
+        "size_average=None, reduce=None, reduction='mean'",
+        "F.triplet_margin_loss! nn.TripletMarginLoss", triplet_margin_loss),
+    row("cdist", "x1, x2, p=2.0, compute_mode=None",
+        "torch.functional.cdist aten.cdist.default", cdist),
+    row("dist", "input, other, p=2", "torch.dist .dist aten.dist.default",
+        dist),
+    row("bilinear", "input1, input2, weight, bias=None",
+        "torch.bilinear F.bilinear aten.bilinear.default nn.Bilinear",
+        bilinear),
+    row("local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0",
+        "F.local_response_norm! nn.LocalResponseNorm", local_response_norm),
+    row("lp_pool1d",
+        "input, norm_type, kernel_size, stride=None, ceil_mode=False",
+        "F.lp_pool1d! nn.LPPool1d", lp_pool),
+    row("lp_pool2d",
+        "input, norm_type, kernel_size, stride=None, ceil_mode=False",
+        "F.lp_pool2d! nn.LPPool2d", lp_pool),
+};
+
+}  // namespace
+
+std::span<const OpRow> distance_rows() { return kRows; }
+
+}  // namespace fxjit::ops

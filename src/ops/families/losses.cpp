@@ -1,0 +1,222 @@
+// Losses, as models call them in forward: elementwise work and one reduction,
+// so all of it is fused. Targets of classes are looked up by gather.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+constexpr double kLn2Pi = 1.8378770664093454836;
+
+// "none", "mean" or "sum" of the argument `reduction`, or of what torch had
+// before it: size_average and reduce.
+std::string reduction_of(const OpCall& call) {
+  const auto at = [&](const char* name) { return call.op.index_of(name); };
+  const int average = at("size_average"), reduce = at("reduce");
+  if (average >= 0 && reduce >= 0) {
+    const Value &mean = call[size_t(average)], &any = call[size_t(reduce)];
+    if (!mean.is_none() || !any.is_none()) {
+      if (!any.is_none() && !any.as_bool()) return "none";
+      return mean.is_none() || mean.as_bool() ? "mean" : "sum";
+    }
+  }
+  const std::string name(call[size_t(at("reduction"))].as_string());
+  if (name != "none" && name != "mean" && name != "sum" && name != "batchmean")
+    throw ValueError(name + " is not a valid value for reduction");
+  return name;
+}
+
+Value reduced(const OpCall& call, const Value& loss) {
+  const std::string how = reduction_of(call);
+  if (how == "none") return loss;
+  return how == "mean" ? fxjit::mean(loss) : fxjit::sum(loss);
+}
+
+Value weighted(const Value& loss, const Value& weight) {
+  return weight.is_none() ? loss : loss * weight;
+}
+
+Value mse_loss(const OpCall& call) {
+  const Value distance = call[0] - call[1];
+  const std::string how = reduction_of(call);
+  const Value loss = weighted(distance * distance, call[5]);
+  if (how == "mean" && call.has(5))
+    return fxjit::sum(loss) / fxjit::sum(method(call[5], "expand_as", {loss}));
+  return reduced(call, loss);
+}
+
+Value l1_loss(const OpCall& call) {
+  return reduced(call, fxjit::abs(call[0] - call[1]));
+}
+
+Value smooth_l1_loss(const OpCall& call) {
+  const double beta = call.number(5);
+  const Value distance = fxjit::abs(call[0] - call[1]);
+  if (beta == 0) return reduced(call, distance);
+  return reduced(call,
+                 fxjit::where(distance < beta, 0.5 * distance * distance / beta,
+                              distance - 0.5 * beta));
+}
+
+Value huber_loss(const OpCall& call) {
+  const double delta = call.number(3);
+  const Value distance = fxjit::abs(call[0] - call[1]);
+  const Value loss = fxjit::where(distance < delta, 0.5 * distance * distance,
+                                  delta * (distance - 0.5 * delta));
+  return reduced(call, weighted(loss, call[4]));
+}
+
+Value binary_cross_entropy(const OpCall& call) {
+  const Value &x = call[0], &target = call[1];
+  const Value loss =
+      (target - 1.0) * fxjit::clamp_min(fxjit::log1p(-x), -100.0) -
+      target * fxjit::clamp_min(fxjit::log(x), -100.0);
+  return reduced(call, weighted(loss, call[2]));
+}
+
+Value binary_cross_entropy_with_logits(const OpCall& call) {
+  const Value &x = call[0], &target = call[1];
+  if (!(meta_of(x).sizes() == meta_of(target).sizes()))
+    throw ValueError("Target size (torch.Size(" +
+                     meta_of(target).sizes().str() +
+                     ")) must be the same as input size (torch.Size(" +
+                     meta_of(x).sizes().str() + "))");
+  Value likely =
+      fxjit::log1p(fxjit::exp(-fxjit::abs(x))) + fxjit::clamp_min(-x, 0.0);
+  if (call.has(6)) likely = ((call[6] - 1.0) * target + 1.0) * likely;
+  return reduced(call, weighted((1.0 - target) * x + likely, call[2]));
+}
+
+Value xlogx(const Value& x) {
+  return fxjit::where(fxjit::eq(x, 0), 0.0, x * fxjit::log(x));
+}
+
+Value kl_div(const OpCall& call) {
+  const Value &x = call[0], &target = call[1];
+  const Value loss = call.flag(5) ? fxjit::exp(target) * (target - x)
+                                  : xlogx(target) - target * x;
+  if (reduction_of(call) == "batchmean")
+    return fxjit::sum(loss) / double(meta_of(x).sizes()[0]);
+  return reduced(call, loss);
+}
+
+Value poisson_nll_loss(const OpCall& call) {
+  const Value &x = call[0], &target = call[1];
+  Value loss = call.flag(2) ? fxjit::exp(x) - target * x
+                            : x - target * fxjit::log(x + call.number(5));
+  if (call.flag(3)) {
+    const Value stirling = target * fxjit::log(target) - target +
+                           0.5 * (fxjit::log(target) + kLn2Pi);
+    loss = loss + fxjit::where(target <= 1, 0.0, stirling);
+  }
+  return reduced(call, loss);
+}
+
+Value gaussian_nll_loss(const OpCall& call) {
+  const Tensor input = meta_of(call[0]), spread = meta_of(call[2]);
+  Value variance = call[2];
+  if (spread.dim() == input.dim() - 1)
+    variance = fxjit::unsqueeze(variance, -1);
+  variance = fxjit::clamp_min(variance, call[4]);
+  const Value distance = call[0] - call[1];
+  Value loss = 0.5 * (fxjit::log(variance) + distance * distance / variance);
+  if (call.flag(3)) loss = loss + 0.5 * kLn2Pi;
+  return reduced(call, loss);
+}
+
+Value hinge_embedding_loss(const OpCall& call) {
+  const Value &x = call[0], &target = call[1];
+  const Value apart = fxjit::clamp_min(call.number(2) - x, 0.0);
+  return reduced(call, fxjit::where(target != 1, apart, 0.0) +
+                           fxjit::where(target != -1, x, 0.0));
+}
+
+Value margin_ranking_loss(const OpCall& call) {
+  return reduced(
+      call,
+      fxjit::clamp_min(-call[2] * (call[0] - call[1]) + call.number(3), 0.0));
+}
+
+Value soft_margin_loss(const OpCall& call) {
+  return reduced(call, fxjit::log1p(fxjit::exp(-call[1] * call[0])));
+}
+
+Value multilabel_soft_margin_loss(const OpCall& call) {
+  const auto log_sigmoid = [](const Value& x) {
+    return function("torch.nn.functional.logsigmoid", {x});
+  };
+  const Value &x = call[0], &target = call[1];
+  const Value loss =
+      -(target * log_sigmoid(x) + (1.0 - target) * log_sigmoid(-x));
+  return reduced(call, fxjit::mean(weighted(loss, call[2]), -1));
+}
+
+constexpr OpRow loss(const char* name, const char* schema, const char* names,
+                     DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    loss("mse_loss",
+         "input, target, size_average=None, reduce=None, reduction='mean', "
+         "weight=None",
+         "F.mse_loss! nn.MSELoss", mse_loss),
+    loss("l1_loss",
+         "input, target, size_average=None, reduce=None, reduction='mean'",
+         "F.l1_loss! nn.L1Loss", l1_loss),
+    loss("smooth_l1_loss",
+         "input, target, size_average=None, reduce=None, reduction='mean', "
+         "beta=1.0",
+         "F.smooth_l1_loss! nn.SmoothL1Loss", smooth_l1_loss),
+    loss("huber_loss",
+         "input, target, reduction='mean', delta=1.0, weight=None",
+         "F.huber_loss! nn.HuberLoss", huber_loss),
+    loss("binary_cross_entropy",
+         "input, target, weight=None, size_average=None, reduce=None, "
+         "reduction='mean'",
+         "F.binary_cross_entropy! nn.BCELoss", binary_cross_entropy),
+    loss("binary_cross_entropy_with_logits",
+         "input, target, weight=None, size_average=None, reduce=None, "
+         "reduction='mean', pos_weight=None",
+         "F.binary_cross_entropy_with_logits! nn.BCEWithLogitsLoss",
+         binary_cross_entropy_with_logits),
+    loss("kl_div",
+         "input, target, size_average=None, reduce=None, reduction='mean', "
+         "log_target=False",
+         "F.kl_div! nn.KLDivLoss", kl_div),
+    loss("poisson_nll_loss",
+         "input, target, log_input=True, full=False, size_average=None, "
+         "eps=1e-08, reduce=None, reduction='mean'",
+         "F.poisson_nll_loss! nn.PoissonNLLLoss", poisson_nll_loss),
+    loss("gaussian_nll_loss",
+         "input, target, var, full=False, eps=1e-06, reduction='mean'",
+         "F.gaussian_nll_loss! nn.GaussianNLLLoss", gaussian_nll_loss),
+    loss("hinge_embedding_loss",
+         "input, target, margin=1.0, size_average=None, reduce=None, "
+         "reduction='mean'",
+         "F.hinge_embedding_loss! nn.HingeEmbeddingLoss", hinge_embedding_loss),
+    loss("margin_ranking_loss",
+         "input1, input2, target, margin=0, size_average=None, reduce=None, "
+         "reduction='mean'",
+         "F.margin_ranking_loss! nn.MarginRankingLoss", margin_ranking_loss),
+    loss("soft_margin_loss",
+         "input, target, size_average=None, reduce=None, reduction='mean'",
+         "F.soft_margin_loss! nn.SoftMarginLoss", soft_margin_loss),
+    loss("multilabel_soft_margin_loss",
+         "input, target, weight=None, size_average=None, reduce=None, "
+         "reduction='mean'",
+         "F.multilabel_soft_margin_loss! nn.MultiLabelSoftMarginLoss",
+         multilabel_soft_margin_loss),
+};
+
+}  // namespace
+
+std::span<const OpRow> loss_rows() { return kRows; }
+
+}  // namespace fxjit::ops

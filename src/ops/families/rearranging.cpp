@@ -1,0 +1,380 @@
+// Ops that put tensors beside each other, spread them and turn them, all
+// composed of views, cat and products.
+#include <algorithm>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value expanded(const Value& x, const Dims& sizes) {
+  return fxjit::expand(x, Value(sizes));
+}
+
+Value reshaped(const Value& x, const Dims& sizes) {
+  return fxjit::reshape(x, Value(sizes));
+}
+
+// Tensors given one by one or as one sequence.
+ValueList tensors_of(const Value& given) {
+  const ValueList items = given.as_sequence();
+  return items.size() == 1 && items[0].is_sequence() ? items[0].as_sequence()
+                                                     : items;
+}
+
+Value broadcast_to(const OpCall& call) {
+  return fxjit::expand(call[0], call[1]);
+}
+
+Value broadcast_tensors(const OpCall& call) {
+  const ValueList items = tensors_of(call[0]);
+  Dims common;
+  for (const Value& item : items)
+    common = broadcast_shapes(common, meta_of(item).sizes());
+  ValueList result;
+  for (const Value& item : items) result.push_back(expanded(item, common));
+  return Value::tuple(std::move(result));
+}
+
+Value tile(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Dims given = flat_dims(call[1]);
+  ValueList repeats(
+      static_cast<size_t>(std::max(0, input.dim() - given.size())), Value(1));
+  for (int64_t count : given) repeats.push_back(count);
+  return fxjit::repeat(call[0], Value::tuple(std::move(repeats)));
+}
+
+Value meshgrid(const OpCall& call) {
+  const ValueList items = tensors_of(call[0]);
+  const bool columns_first = call.has(1) && same(call[1], "xy");
+  const int rank = static_cast<int>(items.size());
+  Dims sizes;
+  for (const Value& item : items)
+    sizes.push_back(std::max<int64_t>(1, meta_of(item).numel()));
+  const bool swap = columns_first && rank > 1;
+  if (swap) std::swap(sizes[0], sizes[1]);
+  ValueList result;
+  for (int i = 0; i < rank; ++i) {
+    const int axis = swap && i < 2 ? 1 - i : i;
+    Dims shape(rank, 1);
+    shape[axis] = sizes[axis];
+    result.push_back(
+        expanded(reshaped(items[static_cast<size_t>(i)], shape), sizes));
+  }
+  return Value::tuple(std::move(result));
+}
+
+// torch.atleast_1d and its kin: where new dims go depends on the rank.
+Value with_rank(const Value& x, int rank) {
+  const Dims sizes = meta_of(x).sizes();
+  if (sizes.size() >= rank) return x;
+  if (rank == 3 && sizes.size() == 2) return fxjit::unsqueeze(x, -1);
+  if (rank == 3 && sizes.size() == 1) return reshaped(x, Dims{1, sizes[0], 1});
+  Dims shape(rank, 1);
+  if (sizes.size() == 1) shape[rank - 1] = sizes[0];
+  return reshaped(x, shape);
+}
+
+template <int kRank>
+Value atleast(const OpCall& call) {
+  const ValueList items = call[0].as_sequence();
+  if (items.size() == 1 && !items[0].is_sequence())
+    return with_rank(items[0], kRank);
+  ValueList result;
+  for (const Value& item : tensors_of(call[0]))
+    result.push_back(with_rank(item, kRank));
+  return Value::tuple(std::move(result));
+}
+
+// hstack, vstack, dstack, column_stack.
+template <int kRank, int kAxis>
+Value stacked(const OpCall& call) {
+  ValueList items;
+  int rank = kRank;
+  for (const Value& item : call[0].as_sequence()) {
+    items.push_back(with_rank(item, kRank));
+    rank = meta_of(items.back()).dim();
+  }
+  const int axis = kRank == 1 && rank == 1 ? 0 : kAxis;
+  return fxjit::cat(Value::list(std::move(items)), axis);
+}
+
+Value column_stack(const OpCall& call) {
+  ValueList items;
+  for (const Value& item : call[0].as_sequence()) {
+    const Tensor meta = meta_of(item);
+    items.push_back(meta.dim() > 1 ? item
+                                   : reshaped(item, Dims{meta.numel(), 1}));
+  }
+  return fxjit::cat(Value::list(std::move(items)), 1);
+}
+
+Value ravel(const OpCall& call) { return fxjit::reshape(call[0], {-1}); }
+
+Value tensor_split_along(const Value& x, const Value& how, int axis) {
+  const int64_t size = meta_of(x).sizes()[axis];
+  Dims bounds;
+  if (how.is_int()) {
+    const int64_t parts = how.as_int();
+    if (parts <= 0)
+      runtime_error("number of sections must be larger than 0, got " +
+                    std::to_string(parts));
+    int64_t at = 0;
+    for (int64_t i = 0; i + 1 < parts; ++i)
+      bounds.push_back(at += size / parts + (i < size % parts));
+  } else {
+    for (const Value& item : how.as_sequence()) {
+      const int64_t at = item.as_int();
+      bounds.push_back(std::clamp<int64_t>(at < 0 ? at + size : at, 0, size));
+    }
+  }
+  ValueList result;
+  int64_t start = 0;
+  for (int64_t end : bounds) {
+    result.push_back(
+        fxjit::narrow(x, axis, start, std::max<int64_t>(0, end - start)));
+    start = end;
+  }
+  result.push_back(fxjit::narrow(x, axis, start, size - start));
+  return Value::tuple(std::move(result));
+}
+
+Value tensor_split(const OpCall& call) {
+  return tensor_split_along(call[0], call[1],
+                            dim_arg(call, 2, meta_of(call[0]).dim()));
+}
+
+// hsplit, vsplit, dsplit.
+template <int kAxis>
+Value split_along(const OpCall& call) {
+  const int rank = meta_of(call[0]).dim();
+  return tensor_split_along(call[0], call[1],
+                            kAxis == 1 && rank == 1 ? 0 : kAxis);
+}
+
+Value split_with_sizes(const OpCall& call) {
+  return fxjit::split(call[0], call[1], call[2]);
+}
+
+// The last dim on a diagonal of two new ones: compared places choose it.
+Value spread_on_diagonal(const Value& x, int64_t offset, int first,
+                         int second) {
+  const Tensor meta = meta_of(x);
+  const int64_t size = meta.sizes().back() + std::abs(offset);
+  const int64_t before = std::max<int64_t>(offset, 0);
+  const int64_t above = std::max<int64_t>(-offset, 0);
+  const Value wide =
+      nn::functional::pad(x, Value::tuple({Value(before), Value(above)}));
+  const Value places = fxjit::arange(size);
+  const Value on = fxjit::eq(fxjit::unsqueeze(places, 0),
+                             fxjit::unsqueeze(places, 1) + offset);
+  const Value square = fxjit::where(on, fxjit::unsqueeze(wide, -2),
+                                    fxjit::zeros(Value(Dims{}), meta.dtype()));
+  return fxjit::movedim(square, {-2, -1},
+                        Value::tuple({Value(first), Value(second)}));
+}
+
+Value diag_embed(const OpCall& call) {
+  const int rank = meta_of(call[0]).dim() + 1;
+  const int first = wrap_dim(call.integer(2), rank);
+  const int second = wrap_dim(call.integer(3), rank);
+  const int64_t offset = call.integer(1);
+  return first < second ? spread_on_diagonal(call[0], offset, first, second)
+                        : spread_on_diagonal(call[0], -offset, second, first);
+}
+
+Value diag(const OpCall& call) {
+  const int rank = meta_of(call[0]).dim();
+  if (rank == 1) return spread_on_diagonal(call[0], call.integer(1), 0, 1);
+  if (rank == 2) return method(fxjit::diagonal(call[0], call[1]), "clone");
+  runtime_error("diag(): Supports 1D or 2D tensors. Got " +
+                std::to_string(rank) + "D");
+}
+
+Value diagflat(const OpCall& call) {
+  return spread_on_diagonal(fxjit::flatten(call[0]), call.integer(1), 0, 1);
+}
+
+Value trace(const OpCall& call) {
+  if (meta_of(call[0]).dim() != 2)
+    runtime_error("trace: expected a matrix, but got tensor with dim " +
+                  std::to_string(meta_of(call[0]).dim()));
+  return fxjit::sum(fxjit::diagonal(call[0]));
+}
+
+Value inner(const OpCall& call) {
+  const int a = meta_of(call[0]).dim(), b = meta_of(call[1]).dim();
+  if (a == 0 || b == 0) return call[0] * call[1];
+  if (b == 1) return fxjit::matmul(call[0], call[1]);
+  const int64_t depth = meta_of(call[1]).sizes().back();
+  const Value rows = fxjit::reshape(call[1], {-1, depth});
+  const Value product = fxjit::matmul(call[0], fxjit::transpose(rows, 0, 1));
+  Dims sizes = meta_of(call[0]).sizes();
+  sizes.resize(sizes.size() - 1);
+  for (int d = 0; d + 1 < b; ++d) sizes.push_back(meta_of(call[1]).sizes()[d]);
+  return reshaped(product, sizes);
+}
+
+// Both as matrices with the summed dims together.
+Value tensordot(const OpCall& call) {
+  const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
+  Dims left, right;
+  if (call[2].is_int()) {
+    const int count = static_cast<int>(call.integer(2));
+    for (int i = 0; i < count; ++i) {
+      left.push_back(a.dim() - count + i);
+      right.push_back(i);
+    }
+  } else {
+    for (const Value& d : call[2].at(0).as_sequence())
+      left.push_back(wrap_dim(d.as_int(), a.dim()));
+    for (const Value& d : call[2].at(1).as_sequence())
+      right.push_back(wrap_dim(d.as_int(), b.dim()));
+  }
+  const Dims rows = axes_last(a.dim(), left);
+  Dims columns = right, sizes;
+  for (int d = 0; d < b.dim(); ++d)
+    if (!contains(right, d)) columns.push_back(d);
+  int64_t depth = 1;
+  for (int64_t d : left) depth *= a.sizes()[static_cast<int>(d)];
+  for (int d = 0; d < a.dim(); ++d)
+    if (!contains(left, d)) sizes.push_back(a.sizes()[d]);
+  const int64_t height = numel(sizes);
+  int64_t width = 1;
+  for (int d = 0; d < b.dim(); ++d) {
+    if (contains(right, d)) continue;
+    sizes.push_back(b.sizes()[d]);
+    width *= b.sizes()[d];
+  }
+  const Value x =
+      reshaped(fxjit::permute(call[0], Value(rows)), Dims{height, depth});
+  const Value y =
+      reshaped(fxjit::permute(call[1], Value(columns)), Dims{depth, width});
+  return reshaped(fxjit::matmul(x, y), sizes);
+}
+
+Value cross(const OpCall& call) {
+  const Dims common =
+      broadcast_shapes(meta_of(call[0]).sizes(), meta_of(call[1]).sizes());
+  int dim = -1;
+  if (call.has(2)) dim = wrap_dim(call.integer(2), common.size());
+  for (int d = 0; d < common.size() && dim < 0; ++d)
+    if (common[d] == 3) dim = d;
+  if (dim < 0 || common[dim] != 3)
+    runtime_error("linalg.cross: inputs dimension " + std::to_string(dim) +
+                  " must have length 3. Got " + common.str());
+  const Value a = expanded(call[0], common), b = expanded(call[1], common);
+  const auto at = [&](const Value& x, int64_t i) {
+    return fxjit::narrow(x, dim, i, 1);
+  };
+  const auto part = [&](int64_t i, int64_t j) {
+    return at(a, i) * at(b, j) - at(a, j) * at(b, i);
+  };
+  return fxjit::cat(Value::list({part(1, 2), part(2, 0), part(0, 1)}), dim);
+}
+
+Value rot90(const OpCall& call) {
+  const int rank = meta_of(call[0]).dim();
+  const Dims dims = call.dims(2);
+  const int a = wrap_dim(dims[0], rank), b = wrap_dim(dims[1], rank);
+  switch (((call.integer(1) % 4) + 4) % 4) {
+    case 1:
+      return fxjit::transpose(fxjit::flip(call[0], {b}), a, b);
+    case 2:
+      return fxjit::flip(call[0], {a, b});
+    case 3:
+      return fxjit::transpose(fxjit::flip(call[0], {a}), a, b);
+    default:
+      return method(call[0], "clone");
+  }
+}
+
+template <int kAxis>
+Value flipped(const OpCall& call) {
+  return fxjit::flip(call[0], {kAxis});
+}
+
+Value adjoint(const OpCall& call) { return fxjit::transpose(call[0], -2, -1); }
+
+Value kron(const OpCall& call) {
+  const Dims a = meta_of(call[0]).sizes(), b = meta_of(call[1]).sizes();
+  const int rank = std::max(a.size(), b.size());
+  Dims left, right, sizes;
+  for (int d = 0; d < rank; ++d) {
+    const int i = d - (rank - a.size()), j = d - (rank - b.size());
+    const int64_t m = i < 0 ? 1 : a[i], n = j < 0 ? 1 : b[j];
+    left.push_back(m);
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(n);
+    sizes.push_back(m * n);
+  }
+  return reshaped(reshaped(call[0], left) * reshaped(call[1], right), sizes);
+}
+
+constexpr OpRow row(const char* name, const char* schema, const char* names,
+                    DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    row("broadcast_to", "input, size",
+        "torch.broadcast_to .broadcast_to aten.broadcast_to.default",
+        broadcast_to),
+    row("broadcast_tensors", "*tensors",
+        "torch.functional.broadcast_tensors torch.broadcast_tensors",
+        broadcast_tensors),
+    row("tile", "input, *dims", "torch.tile .tile aten.tile.default", tile),
+    row("meshgrid", "*tensors, indexing=None",
+        "torch.functional.meshgrid torch.meshgrid", meshgrid),
+    row("atleast_1d", "*tensors", "torch.functional.atleast_1d", atleast<1>),
+    row("atleast_2d", "*tensors", "torch.functional.atleast_2d", atleast<2>),
+    row("atleast_3d", "*tensors", "torch.functional.atleast_3d", atleast<3>),
+    row("hstack", "tensors", "torch.hstack", stacked<1, 1>),
+    row("vstack", "tensors", "torch.vstack torch.row_stack", stacked<2, 0>),
+    row("dstack", "tensors", "torch.dstack", stacked<3, 2>),
+    row("column_stack", "tensors", "torch.column_stack", column_stack),
+    row("ravel", "input", "torch.ravel .ravel aten.ravel.default", ravel),
+    row("tensor_split", "input, indices_or_sections, dim=0",
+        "torch.tensor_split .tensor_split", tensor_split),
+    row("hsplit", "input, indices_or_sections", "torch.hsplit .hsplit",
+        split_along<1>),
+    row("vsplit", "input, indices_or_sections", "torch.vsplit .vsplit",
+        split_along<0>),
+    row("dsplit", "input, indices_or_sections", "torch.dsplit .dsplit",
+        split_along<2>),
+    row("split_with_sizes", "input, split_sizes, dim=0",
+        "torch.split_with_sizes .split_with_sizes", split_with_sizes),
+    row("diag_embed", "input, offset=0, dim1=-2, dim2=-1",
+        "torch.diag_embed .diag_embed aten.diag_embed.default", diag_embed),
+    row("diag", "input, diagonal=0", "torch.diag .diag aten.diag.default",
+        diag),
+    row("diagflat", "input, offset=0", "torch.diagflat .diagflat", diagflat),
+    row("trace", "input", "torch.trace .trace aten.trace.default", trace),
+    row("inner", "input, other", "torch.inner .inner aten.inner.default",
+        inner),
+    row("tensordot", "a, b, dims=2, out=None", "torch.functional.tensordot",
+        tensordot),
+    row("cross", "input, other, dim=None",
+        "torch.cross .cross torch._C._linalg.linalg_cross", cross),
+    row("rot90", "input, k=1, dims=(0, 1)",
+        "torch.rot90 .rot90 aten.rot90.default", rot90),
+    row("fliplr", "input", "torch.fliplr .fliplr", flipped<1>),
+    row("flipud", "input", "torch.flipud .flipud", flipped<0>),
+    row("adjoint", "input", "torch.adjoint .adjoint", adjoint),
+    row("kron", "input, other", "torch.kron .kron aten.kron.default", kron),
+};
+
+}  // namespace
+
+std::span<const OpRow> rearranging_rows() { return kRows; }
+
+}  // namespace fxjit::ops

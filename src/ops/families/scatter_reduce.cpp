@@ -1,0 +1,319 @@
+// Ops that combine elements at places that index tensors give (scatter_reduce,
+// index_reduce), and that write them by advanced indexing (index_put), masks
+// and slices. All copy their first argument.
+#include <cmath>
+#include <vector>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/gather_kernels.h"
+#include "src/ops/families/structured.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::ops {
+namespace {
+
+using Results = std::span<const Tensor>;
+
+enum class How { sum, prod, mean, amax, amin };
+
+How how_of(const OpCall& call, size_t i) {
+  const std::string_view name = call[i].as_string();
+  if (name == "sum") return How::sum;
+  if (name == "prod") return How::prod;
+  if (name == "mean") return How::mean;
+  if (name == "amax") return How::amax;
+  if (name == "amin") return How::amin;
+  runtime_error(
+      "reduce argument must be either sum, prod, mean, amax or amin, "
+      "got " +
+      std::string(name));
+}
+
+template <typename C>
+C combined(How how, C a, C b) {
+  if constexpr (std::is_floating_point_v<C>)
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+  switch (how) {
+    case How::sum:
+    case How::mean:
+      return static_cast<C>(a + b);
+    case How::prod:
+      return static_cast<C>(a * b);
+    case How::amax:
+      return a < b ? b : a;
+    case How::amin:
+      return b < a ? b : a;
+  }
+  return a;
+}
+
+// What a place counts as before the first element comes, where what stood there
+// is left out.
+template <typename C>
+C start_of(How how) {
+  using Limits = std::numeric_limits<C>;
+  constexpr bool kFloat = std::is_floating_point_v<C>;
+  switch (how) {
+    case How::sum:
+    case How::mean:
+      return C(0);
+    case How::prod:
+      return C(1);
+    case How::amax:
+      return kFloat ? -Limits::infinity() : Limits::lowest();
+    case How::amin:
+      return kFloat ? Limits::infinity() : Limits::max();
+  }
+  return C(0);
+}
+
+// Numbers wide enough to wrap without undefined behaviour.
+template <typename T>
+using Sum = std::conditional_t<std::is_floating_point_v<ComputeOf<T>>,
+                               ComputeOf<T>, int64_t>;
+
+Value infer_scatter_reduce(const OpCall& call) {
+  const Tensor &input = call.tensor(0), &index = call.tensor(2);
+  const Tensor& source = call.tensor(3);
+  const int axis = dim_arg(call, 1, input.dim());
+  how_of(call, 4);
+  if (index.numel() > 0) check_lines("scatter", input, index, axis);
+  if (source.dtype() != input.dtype())
+    runtime_error("scatter(): Expected self.dtype to be equal to src.dtype");
+  for (int d = 0; d < index.dim(); ++d)
+    if (source.dim() != index.dim() || index.sizes()[d] > source.sizes()[d])
+      runtime_error("Expected index " + index.sizes().str() +
+                    " to be no larger than src " + source.sizes().str());
+  return Tensor::meta(input.sizes(), input.dtype());
+}
+
+// The offset in `out` of each element of `index`, in its order.
+std::vector<int64_t> targets(const Tensor& out, const Tensor& index, int axis) {
+  const Tensor places = index.to(DType::i64).contiguous();
+  std::vector<int64_t> offsets;
+  offsets.reserve(static_cast<size_t>(places.numel()));
+  Dims strides = out.strides();
+  const int64_t size = out.dim() > 0 ? out.sizes()[axis] : 1;
+  const int64_t step = out.dim() > 0 ? out.strides()[axis] : 1;
+  if (out.dim() > 0) strides[axis] = 0;
+  strides.resize(places.dim());
+  const int64_t* next = places.data_as<int64_t>();
+  for_each_point<1>(places.sizes(), {strides}, [&](const auto& at) {
+    const int64_t i = *next++;
+    if (i < 0 || i >= size)
+      runtime_error("index " + std::to_string(i) +
+                    " is out of bounds for dimension " + std::to_string(axis) +
+                    " with size " + std::to_string(size));
+    offsets.push_back(at[0] + i * step);
+  });
+  return offsets;
+}
+
+template <typename T>
+void reduce_into(const Tensor& out, const std::vector<int64_t>& offsets,
+                 const Tensor& source, How how, bool include) {
+  using C = Sum<T>;
+  const auto total = static_cast<size_t>(out.numel());
+  T* to = out.data_as<T>();
+  const T* from = source.data_as<T>();
+  std::vector<C> sums(total);
+  std::vector<int64_t> counts(total, include ? 1 : 0);
+  for (size_t i = 0; i < total; ++i) sums[i] = static_cast<C>(to[i]);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const auto at = static_cast<size_t>(offsets[i]);
+    if (counts[at]++ == 0) sums[at] = start_of<C>(how);
+    sums[at] = combined<C>(how, sums[at], static_cast<C>(from[i]));
+  }
+  for (size_t i = 0; i < total; ++i) {
+    if (counts[i] == (include ? 1 : 0)) continue;
+    if (how == How::mean) {
+      const C count = static_cast<C>(counts[i]);
+      if constexpr (std::is_floating_point_v<C>)
+        sums[i] /= count;
+      else
+        sums[i] = sums[i] / count - (sums[i] % count < 0 ? 1 : 0);
+    }
+    to[i] = convert<T>(sums[i]);
+  }
+}
+
+void direct_scatter_reduce(const OpCall& call, Results results) {
+  const Tensor& input = call.tensor(0);
+  const Tensor out = results[0].is_contiguous()
+                         ? results[0]
+                         : Tensor::empty(input.sizes(), input.dtype());
+  out.copy_from(input);
+  const Tensor& index = call.tensor(2);
+  if (index.numel() > 0) {
+    const int axis = dim_arg(call, 1, input.dim());
+    const Tensor& source = call.tensor(3);
+    const Tensor used =
+        source.as_strided(index.sizes(), source.strides(), source.offset())
+            .contiguous();
+    visit_dtype(input.dtype(), [&](auto type) {
+      reduce_into<typename decltype(type)::type>(
+          out, targets(out, index, axis), used, how_of(call, 4), call.flag(5));
+    });
+  }
+  if (out.data() != results[0].data()) results[0].copy_from(out);
+}
+
+// Whole slices: scatter_reduce with the index spread over them.
+Value decompose_index_reduce(const OpCall& call) {
+  const Tensor source = meta_of(call[3]);
+  const int axis = dim_arg(call, 1, meta_of(call[0]).dim());
+  Dims shape(source.dim(), 1);
+  shape[axis] = meta_of(call[2]).numel();
+  const Value index = fxjit::expand(fxjit::reshape(call[2], Value(shape)),
+                                    Value(source.sizes()));
+  return call_function(get_op("scatter_reduce").canonical,
+                       {call[0], call[1], index, call[3], call[4]},
+                       {{"include_self", call[5]}});
+}
+
+Value decompose_index_fill(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const int axis = dim_arg(call, 1, input.dim());
+  Dims shape(input.dim(), 1), sizes = input.sizes();
+  shape[axis] = sizes[axis] = meta_of(call[2]).numel();
+  const Value at = fxjit::where(fxjit::lt(call[2], 0),
+                                call[2] + input.sizes()[axis], call[2]);
+  const Value index =
+      fxjit::expand(fxjit::reshape(at, Value(shape)), Value(sizes));
+  if (call[3].is_number()) return fxjit::scatter(call[0], axis, index, call[3]);
+  const Value source =
+      fxjit::expand(cast_to(call[3], input.dtype()), Value(sizes));
+  return fxjit::scatter(call[0], axis, index, source);
+}
+
+Value infer_masked_scatter(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (call.tensor(1).dtype() != DType::boolean)
+    runtime_error(
+        "masked_scatter_ only supports boolean masks, but got mask "
+        "with dtype " +
+        std::string(torch_type_name(call.tensor(1).dtype())));
+  if (call.tensor(2).dtype() != input.dtype())
+    runtime_error(
+        "masked_scatter: expected self and source to have same "
+        "dtypes but got " +
+        std::string(torch_type_name(input.dtype())) + " and " +
+        torch_type_name(call.tensor(2).dtype()));
+  return Tensor::meta(broadcast_shapes(input.sizes(), call.tensor(1).sizes()),
+                      input.dtype());
+}
+
+void direct_masked_scatter(const OpCall& call, Results results) {
+  const Tensor& shape = results[0];
+  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  out.copy_from(call.tensor(0));
+  const Tensor mask = Tensor::empty(shape.sizes(), DType::boolean);
+  mask.copy_from(call.tensor(1));
+  const Tensor source = call.tensor(2).contiguous();
+  visit_element_size(out.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    int64_t used = 0;
+    for (int64_t i = 0; i < out.numel(); ++i) {
+      if (!mask.data_as<bool>()[i]) continue;
+      if (used == source.numel())
+        runtime_error(
+            "masked_scatter: expected self and source to have enough "
+            "elements: the source has " +
+            std::to_string(used));
+      out.data_as<T>()[i] = source.data_as<T>()[used++];
+    }
+  });
+  shape.copy_from(out);
+}
+
+Value decompose_select_scatter(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const int axis = dim_arg(call, 2, input.dim());
+  const int64_t size = input.sizes()[axis];
+  int64_t at = call.integer(3);
+  if (at < -size || at >= size)
+    throw IndexError("select(): index " + std::to_string(at) +
+                     " out of range for tensor of size " + input.sizes().str() +
+                     " at dimension " + std::to_string(axis));
+  if (at < 0) at += size;
+  return fxjit::cat({fxjit::narrow(call[0], axis, 0, at),
+                     fxjit::unsqueeze(cast_to(call[1], input.dtype()), axis),
+                     fxjit::narrow(call[0], axis, at + 1, size - at - 1)},
+                    axis);
+}
+
+Value decompose_slice_scatter(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const int axis = dim_arg(call, 2, input.dim());
+  const int64_t size = input.sizes()[axis], step = call.integer(5);
+  if (step <= 0) runtime_error("slice step must be positive");
+  const auto bound = [&](size_t i, int64_t fallback) {
+    int64_t at = call.has(i) ? call.integer(i) : fallback;
+    if (at < 0) at += size;
+    return std::clamp<int64_t>(at, 0, size);
+  };
+  const int64_t start = bound(3, 0);
+  const int64_t end = std::max(start, bound(4, size));
+  std::vector<int64_t> places;
+  for (int64_t i = start; i < end; i += step) places.push_back(i);
+  if (places.empty()) return method(call[0], "clone");
+  const Value index =
+      Tensor::from(places, {static_cast<int64_t>(places.size())});
+  return call_function(get_op("index_copy").canonical,
+                       {call[0], axis, index, cast_to(call[1], input.dtype())});
+}
+
+// A flat index of the flat input; negative ones count from the end.
+Value decompose_take(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Value flat = fxjit::flatten(call[1]);
+  const Value at = fxjit::where(fxjit::lt(flat, 0), flat + input.numel(), flat);
+  return fxjit::reshape(fxjit::gather(fxjit::flatten(call[0]), 0, at),
+                        Value(meta_of(call[1]).sizes()));
+}
+
+constexpr OpRow composed(const char* name, const char* schema,
+                         const char* names, DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "scatter_reduce",
+     .schema = "input, dim, index, src, reduce, *, include_self=True",
+     .names = "torch.scatter_reduce .scatter_reduce aten.scatter_reduce.two",
+     .infer = infer_scatter_reduce,
+     .direct = direct_scatter_reduce},
+    composed("index_reduce",
+             "input, dim, index, source, reduce, *, include_self=True",
+             "torch.index_reduce .index_reduce aten.index_reduce.default",
+             decompose_index_reduce),
+    composed("index_fill", "input, dim, index, value",
+             "torch.index_fill .index_fill aten.index_fill.int_Scalar",
+             decompose_index_fill),
+    {.name = "masked_scatter",
+     .schema = "input, mask, source",
+     .names =
+         "torch.masked_scatter .masked_scatter aten.masked_scatter.default",
+     .infer = infer_masked_scatter,
+     .direct = direct_masked_scatter},
+    composed("select_scatter", "input, src, dim, index",
+             "torch.select_scatter .select_scatter aten.select_scatter.default",
+             decompose_select_scatter),
+    composed("slice_scatter", "input, src, dim=0, start=None, end=None, step=1",
+             "torch.slice_scatter .slice_scatter aten.slice_scatter.default",
+             decompose_slice_scatter),
+    composed("take", "input, index", "torch.take .take aten.take.default",
+             decompose_take),
+};
+
+}  // namespace
+
+std::span<const OpRow> scatter_reduce_rows() { return kRows; }
+
+}  // namespace fxjit::ops

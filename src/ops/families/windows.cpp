@@ -1,0 +1,249 @@
+// Windows that slide over images: Tensor.unfold, unfold and fold (im2col and
+// col2im); pixels moved between channels and places.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value infer_windows(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const int64_t size = call.integer(2), step = call.integer(3);
+  if (step <= 0)
+    runtime_error("step is " + std::to_string(step) + " but must be > 0");
+  if (input.dim() == 0) {
+    if (size > 1)
+      runtime_error("maximum size for tensor at dimension 0 is 1 but size is " +
+                    std::to_string(size));
+    return Tensor::meta(Dims{size}, input.dtype(), Dims{1}, input.offset());
+  }
+  const int axis = dim_arg(call, 1, input.dim());
+  if (size < 0 || size > input.sizes()[axis])
+    runtime_error("maximum size for tensor at dimension " +
+                  std::to_string(axis) + " is " +
+                  std::to_string(input.sizes()[axis]) + " but size is " +
+                  std::to_string(size));
+  Dims sizes = input.sizes(), strides = input.strides();
+  sizes.push_back(size);
+  strides.push_back(strides[axis]);
+  sizes[axis] = (sizes[axis] - size) / step + 1;
+  strides[axis] *= step;
+  return Tensor::meta(sizes, input.dtype(), strides, input.offset());
+}
+
+struct Sliding {
+  Dims kernel, dilation, padding, stride;
+  Dims image, places;  // Padded sizes; how many windows along each dim.
+};
+
+Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
+  Sliding s{per_axis_arg(call, first, 2),
+            per_axis_arg(call, first + 1, 2),
+            per_axis_arg(call, first + 2, 2),
+            per_axis_arg(call, first + 3, 2),
+            {},
+            {}};
+  for (int d = 0; d < 2; ++d) {
+    if (s.kernel[d] <= 0 || s.dilation[d] <= 0 || s.stride[d] <= 0 ||
+        s.padding[d] < 0)
+      runtime_error(std::string(call.op.name()) +
+                    ": expected sizes above zero, got kernel " +
+                    s.kernel.str() + ", dilation " + s.dilation.str() +
+                    ", padding " + s.padding.str() + ", stride " +
+                    s.stride.str());
+    s.image.push_back(sizes[d] + 2 * s.padding[d]);
+    const int64_t reach = s.dilation[d] * (s.kernel[d] - 1) + 1;
+    const int64_t room = s.image[d] - reach;
+    s.places.push_back(
+        (room < 0 ? room - s.stride[d] + 1 : room) / s.stride[d] + 1);
+  }
+  if (s.places[0] <= 0 || s.places[1] <= 0)
+    runtime_error("Given input with spatial size " + repr(Value(sizes)) +
+                  ", kernel_size=" + repr(Value(s.kernel)) +
+                  ", dilation=" + repr(Value(s.dilation)) +
+                  ", padding=" + repr(Value(s.padding)) +
+                  ", calculated shape of the array of sliding blocks as " +
+                  repr(Value(s.places)) +
+                  ", but its components must be at least one.");
+  return s;
+}
+
+// Along dim d: where element i of window j lies, i outermost.
+Tensor window_places(const Sliding& s, int d) {
+  std::vector<int64_t> at;
+  for (int64_t i = 0; i < s.kernel[d]; ++i)
+    for (int64_t j = 0; j < s.places[d]; ++j)
+      at.push_back(i * s.dilation[d] + j * s.stride[d]);
+  return Tensor::from(at, {static_cast<int64_t>(at.size())});
+}
+
+Value unfold(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (input.dim() != 4 && input.dim() != 3)
+    runtime_error("Expected 3D or 4D (batch mode) tensor for input, got " +
+                  input.sizes().str());
+  Value x = input.dim() == 3 ? fxjit::unsqueeze(call[0], 0) : call[0];
+  const Dims sizes = meta_of(x).sizes();
+  const Sliding s = sliding_of(call, 1, Dims{sizes[2], sizes[3]});
+  if (s.padding[0] > 0 || s.padding[1] > 0)
+    x = nn::functional::pad(
+        x, {s.padding[1], s.padding[1], s.padding[0], s.padding[0]});
+  for (int d = 0; d < 2; ++d)
+    x = fxjit::index_select(x, 2 + d, window_places(s, d));
+  x = fxjit::reshape(x, Value(Dims{sizes[0], sizes[1], s.kernel[0], s.places[0],
+                                   s.kernel[1], s.places[1]}));
+  x = fxjit::permute(x, {0, 1, 2, 4, 3, 5});
+  x = fxjit::reshape(x,
+                     Value(Dims{sizes[0], sizes[1] * s.kernel[0] * s.kernel[1],
+                                s.places[0] * s.places[1]}));
+  return input.dim() == 3 ? fxjit::squeeze(x, 0) : x;
+}
+
+Value fold(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Dims wanted = per_axis_arg(call, 1, 2);
+  const Sliding s = sliding_of(call, 2, wanted);
+  const int64_t block = s.kernel[0] * s.kernel[1];
+  const int64_t windows = s.places[0] * s.places[1];
+  if (input.dim() < 2 || input.dim() > 3 ||
+      input.sizes()[input.dim() - 2] % block != 0 ||
+      input.sizes().back() != windows)
+    runtime_error("fold: expected [N, C * " + std::to_string(block) + ", " +
+                  std::to_string(windows) + "], got " + input.sizes().str());
+  const Value wide = widened(call[0], input.dtype());
+  const Value x = input.dim() == 2 ? fxjit::unsqueeze(wide, 0) : wide;
+  const int64_t batch = meta_of(x).sizes()[0];
+  const int64_t channels = meta_of(x).sizes()[1] / block;
+  Value parts =
+      fxjit::reshape(x, Value(Dims{batch, channels, s.kernel[0], s.kernel[1],
+                                   s.places[0], s.places[1]}));
+  parts = fxjit::permute(parts, {0, 1, 2, 4, 3, 5});
+  parts = fxjit::reshape(parts,
+                         Value(Dims{batch, channels, s.kernel[0] * s.places[0],
+                                    s.kernel[1] * s.places[1]}));
+  Dims sizes{batch, channels, s.image[0], s.kernel[1] * s.places[1]};
+  for (int d = 0; d < 2; ++d) {
+    sizes[2 + d] = s.image[d];
+    const Value sums = fxjit::zeros(Value(sizes), meta_of(x).dtype());
+    parts = call_function(get_op("index_add").canonical,
+                          {sums, 2 + d, window_places(s, d), parts});
+  }
+  for (int d = 0; d < 2; ++d)
+    parts = fxjit::narrow(parts, 2 + d, s.padding[d], wanted[d]);
+  if (input.dim() == 2) parts = fxjit::squeeze(parts, 0);
+  return narrowed(method(parts, "contiguous"), wide, input.dtype());
+}
+
+// Sizes in front of the last three, then [parts of the channels ...].
+Value regrouped(const Value& x, const Dims& inner, const Dims& order,
+                const Dims& result) {
+  const Tensor meta = meta_of(x);
+  Dims sizes, permutation, last;
+  const int outer = meta.dim() - 3;
+  for (int d = 0; d < outer; ++d) {
+    sizes.push_back(meta.sizes()[d]);
+    permutation.push_back(d);
+  }
+  last = sizes;
+  for (int64_t size : inner) sizes.push_back(size);
+  for (int64_t d : order) permutation.push_back(outer + d);
+  for (int64_t size : result) last.push_back(size);
+  const Value parts = fxjit::reshape(x, Value(sizes));
+  return fxjit::reshape(fxjit::permute(parts, Value(permutation)), Value(last));
+}
+
+Tensor image_of(const OpCall& call) {
+  const Tensor meta = meta_of(call[0]);
+  if (meta.dim() < 3)
+    runtime_error(std::string(call.op.name()) +
+                  " expects input to have at least 3 dimensions, but got "
+                  "input with " +
+                  std::to_string(meta.dim()) + " dimension(s)");
+  return meta;
+}
+
+Value pixel_shuffle(const OpCall& call) {
+  const Tensor meta = image_of(call);
+  const int64_t r = call.integer(1), rank = meta.dim();
+  const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
+                w = meta.sizes()[rank - 1];
+  if (r <= 0 || c % (r * r) != 0)
+    runtime_error(
+        "pixel_shuffle expects its input's 'channel' dimension to be "
+        "divisible by the square of upscale_factor, but "
+        "input.size(-3)=" +
+        std::to_string(c) + " is not divisible by " + std::to_string(r * r));
+  const int64_t channels = c / (r * r);
+  return regrouped(call[0], {channels, r, r, h, w}, {0, 3, 1, 4, 2},
+                   {channels, h * r, w * r});
+}
+
+Value pixel_unshuffle(const OpCall& call) {
+  const Tensor meta = image_of(call);
+  const int64_t r = call.integer(1), rank = meta.dim();
+  const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
+                w = meta.sizes()[rank - 1];
+  if (r <= 0 || h % r != 0 || w % r != 0)
+    runtime_error(
+        "pixel_unshuffle expects height and width to be divisible by "
+        "downscale_factor, but got " +
+        std::to_string(h) + " x " + std::to_string(w) + " and " +
+        std::to_string(r));
+  return regrouped(call[0], {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3},
+                   {c * r * r, h / r, w / r});
+}
+
+Value channel_shuffle(const OpCall& call) {
+  const Tensor meta = meta_of(call[0]);
+  const int64_t groups = call.integer(1);
+  if (meta.dim() < 3 || groups <= 0 || meta.sizes()[1] % groups != 0)
+    runtime_error("Number of channels must be divisible by groups. Got " +
+                  meta.sizes().str() + " channels and " +
+                  std::to_string(groups) + " groups.");
+  Dims sizes{meta.sizes()[0], groups, meta.sizes()[1] / groups};
+  for (int d = 2; d < meta.dim(); ++d) sizes.push_back(meta.sizes()[d]);
+  const Value parts = fxjit::reshape(call[0], Value(sizes));
+  return fxjit::reshape(fxjit::transpose(parts, 1, 2), Value(meta.sizes()));
+}
+
+constexpr OpRow row(const char* name, const char* schema, const char* names,
+                    DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+constexpr OpRow kRows[] = {
+    {.name = "unfold_method",
+     .schema = "input, dimension, size, step",
+     .names = ".unfold aten.unfold.default",
+     .lowering = Lowering::view,
+     .infer = infer_windows},
+    row("unfold", "input, kernel_size, dilation=1, padding=0, stride=1",
+        "F.unfold! torch._C._nn.im2col aten.im2col.default nn.Unfold", unfold),
+    row("fold",
+        "input, output_size, kernel_size, dilation=1, padding=0, stride=1",
+        "F.fold! torch._C._nn.col2im aten.col2im.default nn.Fold", fold),
+    row("pixel_shuffle", "input, upscale_factor",
+        "torch.pixel_shuffle F.pixel_shuffle aten.pixel_shuffle.default",
+        pixel_shuffle),
+    row("pixel_unshuffle", "input, downscale_factor",
+        "torch.pixel_unshuffle F.pixel_unshuffle "
+        "aten.pixel_unshuffle.default",
+        pixel_unshuffle),
+    row("channel_shuffle", "input, groups",
+        "torch.channel_shuffle F.channel_shuffle "
+        "torch.native_channel_shuffle aten.channel_shuffle.default "
+        "nn.ChannelShuffle",
+        channel_shuffle),
+};
+
+}  // namespace
+
+std::span<const OpRow> window_rows() { return kRows; }
+
+}  // namespace fxjit::ops
