@@ -68,7 +68,10 @@ bool runs_eagerly(const OpCase& c) {
 // fast where a product is one of matrices.
 bool may_run_eagerly(const OpCase& c) {
   const ops::Lowering lowering = c.op->row.lowering;
-  if ((lowering == ops::Lowering::contraction ||
+  // Rows that are composed of products.
+  const bool products =
+      one_of(c.op->name(), {"inner", "tensordot", "bilinear", "affine_grid"});
+  if ((products || lowering == ops::Lowering::contraction ||
        lowering == ops::Lowering::attention) &&
       has_doubles(c))
     return true;

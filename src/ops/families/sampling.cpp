@@ -145,28 +145,37 @@ Taps<C> taps_of(C at, int64_t size, const Sampling& s) {
   return taps;
 }
 
-// The sum over all taps of one channel; sizes and strides of up to three dims.
-template <typename T, typename C>
-C sampled(const T* from, const Taps<C>* taps, const Dims& strides,
-          int spatial) {
-  const Taps<C>&z = taps[0], &y = taps[1], &x = taps[2];
-  C sum = 0;
-  for (int k = 0; k < (spatial == 3 ? z.count : 1); ++k)
-    for (int j = 0; j < y.count; ++j)
-      for (int i = 0; i < x.count; ++i) {
-        if (y.at[j] < 0 || x.at[i] < 0) continue;
-        C weight = y.weight[j] * x.weight[i];
-        int64_t offset = y.at[j] * strides[strides.size() - 2] +
-                         x.at[i] * strides[strides.size() - 1];
-        if (spatial == 3) {
-          if (z.at[k] < 0) continue;
-          weight *= z.weight[k];
-          offset += z.at[k] * strides[2];
+// All taps of one place that lie inside of the image: offsets and weights, the
+// same for all channels.
+template <typename C>
+struct Sample {
+  int count = 0;
+  int64_t offset[16];
+  C weight[16];
+
+  Sample(const Taps<C>* taps, const Dims& strides, int spatial) {
+    const Taps<C>&z = taps[0], &y = taps[1], &x = taps[2];
+    const int rank = strides.size();
+    for (int k = 0; k < (spatial == 3 ? z.count : 1); ++k)
+      for (int j = 0; j < y.count; ++j)
+        for (int i = 0; i < x.count; ++i) {
+          if (y.at[j] < 0 || x.at[i] < 0) continue;
+          if (spatial == 3 && z.at[k] < 0) continue;
+          const int64_t depth = spatial == 3 ? z.at[k] * strides[2] : 0;
+          offset[count] =
+              depth + y.at[j] * strides[rank - 2] + x.at[i] * strides[rank - 1];
+          const C plane = y.weight[j] * x.weight[i];
+          weight[count++] = spatial == 3 ? plane * z.weight[k] : plane;
         }
-        sum += static_cast<C>(from[offset]) * weight;
-      }
-  return sum;
-}
+  }
+  template <typename T>
+  C of(const T* from) const {
+    C sum = 0;
+    for (int i = 0; i < count; ++i)
+      sum += static_cast<C>(from[offset[i]]) * weight[i];
+    return sum;
+  }
+};
 
 void direct_grid_sample(const OpCall& call, std::span<const Tensor> results) {
   const Tensor& input = call.tensor(0);
@@ -187,11 +196,11 @@ void direct_grid_sample(const OpCall& call, std::span<const Tensor> results) {
         for (int d = 0; d < spatial; ++d)
           taps[2 - d] =
               taps_of<C>(static_cast<C>(at[d]), sizes[input.dim() - 1 - d], s);
-        for (int64_t c = 0; c < sizes[1]; ++c)
-          out.data_as<T>()[(n * sizes[1] + c) * places + p] =
-              convert<T>(sampled<T, C>(
-                  input.data_as<T>() + n * strides[0] + c * strides[1], taps,
-                  strides, spatial));
+        const Sample<C> sample(taps, strides, spatial);
+        const T* from = input.data_as<T>() + n * strides[0];
+        T* to = out.data_as<T>() + n * sizes[1] * places + p;
+        for (int64_t c = 0; c < sizes[1]; ++c, from += strides[1], to += places)
+          *to = convert<T>(sample.of(from));
       }
   });
   results[0].copy_from(out);

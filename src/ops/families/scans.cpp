@@ -52,15 +52,16 @@ void direct_cumprod(const OpCall& call, Results results) {
     // Products of floats are doubles, as torch's.
     using C = std::conditional_t<std::is_floating_point_v<ComputeOf<T>>, double,
                                  uint64_t>;
+    using Number =
+        std::conditional_t<std::is_same_v<C, double>, double, int64_t>;
+    const int64_t length = length_of(out, axis);
     for_each_line<2>({&input, &out}, axis, [&](const auto& at, const auto& by) {
       C product = 1;
-      for (int64_t i = 0; i < length_of(out, axis); ++i) {
-        product *= static_cast<C>(
-            static_cast<ComputeOf<T>>(input.data_as<T>()[at[0] + i * by[0]]));
-        out.data_as<T>()[at[1] + i * by[1]] = convert<T>(
-            static_cast<
-                std::conditional_t<std::is_same_v<C, double>, double, int64_t>>(
-                product));
+      const T* from = input.data_as<T>() + at[0];
+      T* to = out.data_as<T>() + at[1];
+      for (int64_t i = 0; i < length; ++i, from += by[0], to += by[1]) {
+        product *= static_cast<C>(static_cast<ComputeOf<T>>(*from));
+        *to = convert<T>(static_cast<Number>(product));
       }
     });
   });
@@ -123,20 +124,24 @@ void direct_extrema(const OpCall& call, Results results) {
   visit_dtype(input.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     using C = ComputeOf<T>;
+    const int64_t length = length_of(input, axis);
     for_each_line<3>(
         {&input, &values, &places}, axis, [&](const auto& at, const auto& by) {
-          T best = input.data_as<T>()[at[0]];
+          const T* from = input.data_as<T>() + at[0];
+          T* to = values.data_as<T>() + at[1];
+          int64_t* to_place = places.data_as<int64_t>() + at[2];
+          T best = *from;
           int64_t place = 0;
-          for (int64_t i = 0; i < length_of(input, axis); ++i) {
-            const T next = input.data_as<T>()[at[0] + i * by[0]];
-            const C a = static_cast<C>(next), b = static_cast<C>(best);
+          for (int64_t i = 0; i < length; ++i) {
+            const C a = static_cast<C>(*from), b = static_cast<C>(best);
             const bool better = kGreatest ? a >= b : a <= b;
             if (is_nan(a) || (!is_nan(b) && better)) {
-              best = next;
+              best = *from;
               place = i;
             }
-            values.data_as<T>()[at[1] + i * by[1]] = best;
-            places.data_as<int64_t>()[at[2] + i * by[2]] = place;
+            *to = best;
+            *to_place = place;
+            from += by[0], to += by[1], to_place += by[2];
           }
         });
   });

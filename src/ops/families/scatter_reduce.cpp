@@ -89,6 +89,12 @@ Value infer_scatter_reduce(const OpCall& call) {
   return Tensor::meta(input.sizes(), input.dtype());
 }
 
+[[noreturn]] void out_of_bounds(int64_t i, int axis, int64_t size) {
+  runtime_error("index " + std::to_string(i) +
+                " is out of bounds for dimension " + std::to_string(axis) +
+                " with size " + std::to_string(size));
+}
+
 // The offset in `out` of each element of `index`, in its order.
 std::vector<int64_t> targets(const Tensor& out, const Tensor& index, int axis) {
   const Tensor places = index.to(DType::i64).contiguous();
@@ -102,10 +108,7 @@ std::vector<int64_t> targets(const Tensor& out, const Tensor& index, int axis) {
   const int64_t* next = places.data_as<int64_t>();
   for_each_point<1>(places.sizes(), {strides}, [&](const auto& at) {
     const int64_t i = *next++;
-    if (i < 0 || i >= size)
-      runtime_error("index " + std::to_string(i) +
-                    " is out of bounds for dimension " + std::to_string(axis) +
-                    " with size " + std::to_string(size));
+    if (i < 0 || i >= size) out_of_bounds(i, axis, size);
     offsets.push_back(at[0] + i * step);
   });
   return offsets;
@@ -139,6 +142,72 @@ void reduce_into(const Tensor& out, const std::vector<int64_t>& offsets,
   }
 }
 
+// Floats in place, rows that share an index at once; what stands there counts.
+template <typename T, How kHow>
+void combine_rows(const Tensor& out, const Tensor& index, const Tensor& source,
+                  int axis) {
+  const int64_t size = out.dim() > 0 ? out.sizes()[axis] : 1;
+  const int64_t stride = out.dim() > 0 ? out.strides()[axis] : 1;
+  Dims strides = out.strides();
+  if (out.dim() > 0) strides[axis] = 0;
+  strides.resize(index.dim());
+  const LoopNest<3> nest(index.sizes(),
+                         {strides, index.strides(), source.strides()});
+  const auto place = [&](int64_t at) {
+    const int64_t i = index.data_as<int64_t>()[at];
+    if (i < 0 || i >= size) out_of_bounds(i, axis, size);
+    return i * stride;
+  };
+  const auto put = [](T& to, T value) {
+    if constexpr (kHow == How::sum) to += value;
+    if constexpr (kHow == How::prod) to *= value;
+    if constexpr (kHow == How::amax)
+      to = value > to || value != value ? value : to;
+    if constexpr (kHow == How::amin)
+      to = value < to || value != value ? value : to;
+  };
+  nest.for_each_row([&](const auto& at, const auto& step, int64_t n) {
+    const T* from = source.data_as<T>() + at[2];
+    T* to = out.data_as<T>() + at[0];
+    if (step[1] == 0) {
+      to += place(at[1]);
+      if (step[0] == 1 && step[2] == 1) {
+        for (int64_t i = 0; i < n; ++i) put(to[i], from[i]);
+      } else {
+        for (int64_t i = 0; i < n; ++i) put(to[i * step[0]], from[i * step[2]]);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i)
+      put(to[i * step[0] + place(at[1] + i * step[1])], from[i * step[2]]);
+  });
+}
+
+// False where it takes counts, or numbers wider than the elements.
+template <typename T>
+bool combined_in_place(const Tensor& out, const Tensor& index,
+                       const Tensor& source, int axis, How how) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    switch (how) {
+      case How::sum:
+        combine_rows<T, How::sum>(out, index, source, axis);
+        return true;
+      case How::prod:
+        combine_rows<T, How::prod>(out, index, source, axis);
+        return true;
+      case How::amax:
+        combine_rows<T, How::amax>(out, index, source, axis);
+        return true;
+      case How::amin:
+        combine_rows<T, How::amin>(out, index, source, axis);
+        return true;
+      case How::mean:
+        break;
+    }
+  }
+  return false;
+}
+
 void direct_scatter_reduce(const OpCall& call, Results results) {
   const Tensor& input = call.tensor(0);
   const Tensor out = results[0].is_contiguous()
@@ -150,11 +219,14 @@ void direct_scatter_reduce(const OpCall& call, Results results) {
     const int axis = dim_arg(call, 1, input.dim());
     const Tensor& source = call.tensor(3);
     const Tensor used =
-        source.as_strided(index.sizes(), source.strides(), source.offset())
-            .contiguous();
+        source.as_strided(index.sizes(), source.strides(), source.offset());
     visit_dtype(input.dtype(), [&](auto type) {
-      reduce_into<typename decltype(type)::type>(
-          out, targets(out, index, axis), used, how_of(call, 4), call.flag(5));
+      using T = typename decltype(type)::type;
+      if (call.flag(5) && combined_in_place<T>(out, index.to(DType::i64), used,
+                                               axis, how_of(call, 4)))
+        return;
+      reduce_into<T>(out, targets(out, index, axis), used.contiguous(),
+                     how_of(call, 4), call.flag(5));
     });
   }
   if (out.data() != results[0].data()) results[0].copy_from(out);

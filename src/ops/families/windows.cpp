@@ -60,12 +60,12 @@ Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
         (room < 0 ? room - s.stride[d] + 1 : room) / s.stride[d] + 1);
   }
   if (s.places[0] <= 0 || s.places[1] <= 0)
-    runtime_error("Given input with spatial size " + repr(Value(sizes)) +
-                  ", kernel_size=" + repr(Value(s.kernel)) +
-                  ", dilation=" + repr(Value(s.dilation)) +
-                  ", padding=" + repr(Value(s.padding)) +
+    runtime_error("Given input with spatial size " + repr(axes_value(sizes)) +
+                  ", kernel_size=" + repr(axes_value(s.kernel)) +
+                  ", dilation=" + repr(axes_value(s.dilation)) +
+                  ", padding=" + repr(axes_value(s.padding)) +
                   ", calculated shape of the array of sliding blocks as " +
-                  repr(Value(s.places)) +
+                  repr(axes_value(s.places)) +
                   ", but its components must be at least one.");
   return s;
 }

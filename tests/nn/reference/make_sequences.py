@@ -8,6 +8,8 @@ import torch.nn as nn
 from make_layers_format import dims, floats, grid
 
 NONE = 'None'
+# Its kernel for inference has other rules for masks.
+torch.backends.mha.set_fastpath_enabled(False)
 
 
 def mha(*args, **kw):
@@ -80,7 +82,7 @@ CASES = [
      "TransformerEncoderLayer::create(6, 2, "
      "TransformerOptions{.dim_feedforward = 8, .batch_first = true})",
      nn.TransformerEncoderLayer(6, 2, 8, batch_first=True), [(2, 5, 6)],
-     {"src_mask": BIAS, "src_key_padding_mask": grid(10, 2).reshape(2, 5)}, {}),
+     {"src_mask": BIAS, "src_key_padding_mask": PAD}, {}),
     ("DecoderLayer",
      "TransformerDecoderLayer::create(6, 2, "
      "TransformerOptions{.dim_feedforward = 8})",
