@@ -78,6 +78,23 @@ CASES = [
      nn.CosineSimilarity(1, 1e-6), [(3, 4), (3, 4)], {}, {}),
     ("PairwiseDistance", "PairwiseDistance::create(1.0, 1e-6, true)",
      nn.PairwiseDistance(1.0, 1e-6, True), [(3, 4), (3, 4)], {}, {}),
+    ("InstanceNorm1d", "InstanceNorm1d::create(3)", nn.InstanceNorm1d(3),
+     [(2, 3, 4)], {}, {}),
+    ("InstanceNorm2d", "InstanceNorm2d::create(3, 1e-3, 0.1, true)",
+     nn.InstanceNorm2d(3, 1e-3, affine=True), [(2, 3, 2, 2)], {}, {}),
+    ("InstanceNormUnbatched", "InstanceNorm2d::create(3, 1e-5, 0.1, true)",
+     nn.InstanceNorm2d(3, affine=True), [(3, 2, 4)], {}, {}),
+    ("EncoderLayer",
+     "TransformerEncoderLayer::create(4, 2, "
+     "TransformerOptions{.dim_feedforward = 6, .batch_first = true})",
+     nn.TransformerEncoderLayer(4, 2, 6, batch_first=True), [(2, 3, 4)], {},
+     {}),
+    ("EncoderLayerNormFirst",
+     "TransformerEncoderLayer::create(4, 2, "
+     "TransformerOptions{.dim_feedforward = 6, .activation = \"gelu\", "
+     ".norm_first = true})",
+     nn.TransformerEncoderLayer(4, 2, 6, activation="gelu", norm_first=True),
+     [(3, 2, 4)], {}, {}),
     ("EncoderLayerMasks",
      "TransformerEncoderLayer::create(6, 2, "
      "TransformerOptions{.dim_feedforward = 8, .batch_first = true})",
