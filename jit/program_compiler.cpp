@@ -1,12 +1,7 @@
 #include "jit/program_compiler.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <variant>
 
 #include "fxjit/error.h"
@@ -18,6 +13,7 @@
 #include "jit/emit/winograd.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/support/object_cache.h"
+#include "src/support/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {
@@ -165,37 +161,14 @@ class Compilation {
         level_(level),
         cache_(cache),
         code_(requests.list().size()),
-        fresh_(code_.size()),
-        failures_(code_.size()) {}
+        fresh_(code_.size()) {}
 
   ProgramCode run(int max_threads) {
-    const auto threads = std::min<size_t>(
-        static_cast<size_t>(std::max(max_threads, 1)), code_.size());
-    std::vector<std::jthread> helpers;
-    try {
-      for (size_t i = 1; i < threads; ++i)
-        helpers.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those here do it all.
-    }
-    work();
-    helpers.clear();
-    for (const std::exception_ptr& failure : failures_)
-      if (failure) std::rethrow_exception(failure);
+    support::run_tasks(code_.size(), max_threads, [this](size_t i) { get(i); });
     return finish();
   }
 
  private:
-  void work() {
-    for (size_t i = next_++; i < code_.size(); i = next_++) {
-      try {
-        get(i);
-      } catch (...) {
-        failures_[i] = std::current_exception();
-      }
-    }
-  }
-
   void get(size_t i) {
     const KernelRequest& request = requests_.list()[i];
     bool fresh = false;
@@ -235,8 +208,6 @@ class Compilation {
   CodeCache& cache_;
   Requests::Codes code_;
   std::vector<char> fresh_;  // Not bool: written by several threads.
-  std::vector<std::exception_ptr> failures_;
-  std::atomic<size_t> next_ = 0;
 };
 
 }  // namespace

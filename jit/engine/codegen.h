@@ -1,19 +1,42 @@
-// An optimised module to the bytes of an object file, or to assembly for
-// reading. Used by the compiler only.
+// LLVM's code generator for one target: optimised modules to the bytes of
+// object files, or to assembly for reading. Set up once for many modules, since
+// building its two hundred passes takes longer than they need for a small
+// kernel. Used by the compiler only.
 #pragma once
 
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <memory>
 #include <string>
+
+#include "jit/engine/engine_options.h"
 
 namespace fxjit::jit {
 
-enum class CodegenOutput { object, assembly };
+// Used by one thread at a time. After an exception it must not be used again;
+// after an LlvmFatalError it must be leaked.
+class CodeGenerator {
+ public:
+  // Throws InternalError when LLVM lacks the host's back end.
+  explicit CodeGenerator(const EngineOptions& options);
 
-// Consumes the contents of `module`: lowering rewrites it. Throws
-// InternalError when code cannot be generated.
-std::string generate(llvm::Module& module, llvm::TargetMachine& machine,
-                     CodegenOutput output);
+  llvm::TargetMachine& machine() const { return *machine_; }
+
+  // Both consume the contents of `module`: lowering rewrites it. Throw
+  // InternalError when code cannot be generated.
+  std::string object(llvm::Module& module);
+  std::string assembly(llvm::Module& module);
+
+ private:
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  // What passes_ writes to.
+  llvm::SmallVector<char, 0> bytes_;
+  llvm::raw_svector_ostream stream_;
+  std::unique_ptr<llvm::legacy::PassManager> passes_;  // To objects.
+};
 
 }  // namespace fxjit::jit

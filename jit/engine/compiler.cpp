@@ -4,12 +4,10 @@
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
-#include <system_error>
-#include <thread>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "fxjit/error.h"
 #include "fxjit/log.h"
@@ -20,6 +18,7 @@
 #include "jit/engine/llvm_error.h"
 #include "jit/engine/optimise.h"
 #include "jit/engine/target.h"
+#include "src/support/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {
@@ -49,9 +48,10 @@ struct Compiled {
   CompileTimings timings;
 };
 
-Compiled compile_module(llvm::Module& module, llvm::TargetMachine& machine,
+Compiled compile_module(llvm::Module& module, CodeGenerator& generator,
                         const EngineOptions& options) {
   const bool dump = !options.dump_folder.empty();
+  llvm::TargetMachine& machine = generator.machine();
   Compiled result;
   auto start = Clock::now();
   prepare_module(module, machine, options);
@@ -59,88 +59,32 @@ Compiled compile_module(llvm::Module& module, llvm::TargetMachine& machine,
   verify(module);
   optimise(module, machine, options);
   if (dump) dump_ir(module, options.dump_folder, ".after.ll");
-  if (dump) dump_assembly(module, machine, options.dump_folder);
+  if (dump) dump_assembly(module, generator, options.dump_folder);
   result.timings.optimise_us = microseconds_since(start);
   start = Clock::now();
-  result.object = generate(module, machine, CodegenOutput::object);
+  result.object = generator.object(module);
   result.timings.codegen_us = microseconds_since(start);
   return result;
 }
 
-Compiled compile_one(IrModule ir, const EngineOptions& options) {
-  auto machine = make_target_machine(options);
+// Consumes `ir`. The generator must be leaked after an LlvmFatalError, as `ir`
+// then is.
+Compiled compile_one(IrModule ir, CodeGenerator& generator,
+                     const EngineOptions& options) {
   std::string errors;
   context_of(ir).setDiagnosticHandlerCallBack(collect_diagnostic, &errors);
   try {
     const FatalErrorScope scope;
-    Compiled result = compile_module(module_of(ir), *machine, options);
+    Compiled result = compile_module(module_of(ir), generator, options);
     if (errors.empty()) return result;
   } catch (const LlvmFatalError&) {
     (void)ir.impl().module.release();
     (void)ir.impl().context.release();
-    (void)machine.release();
     throw;
   }
   throw InternalError("[jit] module " + ir.name() +
                       " does not compile: " + errors);
 }
-
-// Objects in the order of their modules, whichever thread made them.
-class ParallelCompilation {
- public:
-  ParallelCompilation(std::vector<IrModule> modules,
-                      const EngineOptions& options)
-      : modules_(std::move(modules)),
-        options_(options),
-        results_(modules_.size()),
-        failures_(modules_.size()) {}
-
-  ObjectBundle run(int max_threads) {
-    const auto threads =
-        std::min<size_t>(std::max(max_threads, 1), modules_.size());
-    std::vector<std::jthread> helpers;
-    try {
-      for (size_t i = 1; i < threads; ++i) {
-        helpers.emplace_back([this] { work(); });
-      }
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those here do it all.
-    }
-    work();
-    helpers.clear();
-    return collect();
-  }
-
- private:
-  void work() {
-    for (size_t i = next_++; i < modules_.size(); i = next_++) {
-      try {
-        results_[i] = compile_one(std::move(modules_[i]), options_);
-      } catch (...) {
-        failures_[i] = std::current_exception();
-      }
-    }
-  }
-
-  ObjectBundle collect() {
-    for (const std::exception_ptr& failure : failures_) {
-      if (failure) std::rethrow_exception(failure);
-    }
-    ObjectBundle bundle;
-    for (Compiled& result : results_) {
-      bundle.objects.push_back(std::move(result.object));
-      bundle.timings.optimise_us += result.timings.optimise_us;
-      bundle.timings.codegen_us += result.timings.codegen_us;
-    }
-    return bundle;
-  }
-
-  std::vector<IrModule> modules_;
-  const EngineOptions& options_;
-  std::vector<Compiled> results_;
-  std::vector<std::exception_ptr> failures_;
-  std::atomic<size_t> next_ = 0;
-};
 
 std::string name_of(Sanitizer sanitizer) {
   switch (sanitizer) {
@@ -156,14 +100,58 @@ std::string name_of(Sanitizer sanitizer) {
 
 }  // namespace
 
+// The code generators that no thread uses now.
+class Compiler::Generators {
+ public:
+  std::unique_ptr<CodeGenerator> take(const EngineOptions& options) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!idle_.empty()) {
+        auto generator = std::move(idle_.back());
+        idle_.pop_back();
+        return generator;
+      }
+    }
+    return std::make_unique<CodeGenerator>(options);
+  }
+
+  void give_back(std::unique_ptr<CodeGenerator> generator) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(std::move(generator));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CodeGenerator>> idle_;
+};
+
 Compiler::Compiler(EngineOptions options)
-    : options_(std::move(options)), linker_(Linker::create(options_)) {}
+    : options_(std::move(options)),
+      linker_(Linker::create(options_)),
+      generators_(std::make_unique<Generators>()) {}
 
 Compiler::~Compiler() = default;
 
 ObjectBundle Compiler::compile(std::vector<IrModule> modules,
                                int max_threads) const {
-  return ParallelCompilation(std::move(modules), options_).run(max_threads);
+  std::vector<Compiled> results(modules.size());
+  support::run_tasks(modules.size(), max_threads, [&](size_t i) {
+    auto generator = generators_->take(options_);
+    try {
+      results[i] = compile_one(std::move(modules[i]), *generator, options_);
+    } catch (const LlvmFatalError&) {
+      (void)generator.release();
+      throw;
+    }
+    generators_->give_back(std::move(generator));
+  });
+  ObjectBundle bundle;
+  for (Compiled& result : results) {
+    bundle.objects.push_back(std::move(result.object));
+    bundle.timings.optimise_us += result.timings.optimise_us;
+    bundle.timings.codegen_us += result.timings.codegen_us;
+  }
+  return bundle;
 }
 
 std::shared_ptr<CompiledCode> Compiler::link(const ObjectBundle& bundle,

@@ -53,8 +53,11 @@ class Compiler {
   const EngineOptions& options() const { return options_; }
 
  private:
+  class Generators;
+
   EngineOptions options_;
   std::shared_ptr<Linker> linker_;
+  std::unique_ptr<Generators> generators_;  // Thread-safe.
 };
 
 // LLVM's version, "19.1.7".

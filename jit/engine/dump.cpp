@@ -46,11 +46,10 @@ void dump_ir(const llvm::Module& module, const std::string& folder,
   write_text(module, folder, suffix, text);
 }
 
-void dump_assembly(const llvm::Module& module, llvm::TargetMachine& machine,
+void dump_assembly(const llvm::Module& module, CodeGenerator& generator,
                    const std::string& folder) {
   const auto copy = llvm::CloneModule(module);
-  write_text(module, folder, ".s",
-             generate(*copy, machine, CodegenOutput::assembly));
+  write_text(module, folder, ".s", generator.assembly(*copy));
 }
 
 }  // namespace fxjit::jit

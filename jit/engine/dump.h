@@ -3,12 +3,13 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <string>
 #include <string_view>
 
 namespace fxjit::jit {
+
+class CodeGenerator;
 
 // <folder>/<module name><suffix> with the module's text. Characters that do
 // not suit a file name become '_'.
@@ -16,7 +17,7 @@ void dump_ir(const llvm::Module& module, const std::string& folder,
              std::string_view suffix);
 
 // <folder>/<module name>.s with the assembly of a copy of `module`.
-void dump_assembly(const llvm::Module& module, llvm::TargetMachine& machine,
+void dump_assembly(const llvm::Module& module, CodeGenerator& generator,
                    const std::string& folder);
 
 }  // namespace fxjit::jit

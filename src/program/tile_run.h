@@ -45,7 +45,7 @@ struct TileKernel {
 std::string tile_kernel_key(const TileKernel& kernel);
 
 // Depth elements handled per iteration of a tile's loop.
-inline constexpr int kTileDepthStep = 2;
+inline constexpr int kTileDepthStep = 1;
 // The first tiles of a panel fetch the next panel, each an equal share.
 inline constexpr int kPrefetchTiles = 4;
 
