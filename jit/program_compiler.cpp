@@ -1,5 +1,6 @@
 #include "jit/program_compiler.h"
 
+#include <deque>
 #include <map>
 #include <string>
 #include <variant>
@@ -24,11 +25,15 @@ using program::StepBody;
 using program::TileKernel;
 using program::TileRun;
 using program::TileStep;
+using program::WinogradForm;
+using program::WinogradStep;
 
 // A kernel to make, by the first step that needs it. The symbol does not depend
 // on the program: others may ask for the same kernel.
 struct KernelRequest {
-  std::variant<const StepBody*, const TileKernel*> what;
+  using What =
+      std::variant<const StepBody*, const TileKernel*, const WinogradForm*>;
+  What what;
   std::string key;
   std::string symbol;
 };
@@ -61,8 +66,8 @@ void emit_step(VectorBuilder& b, const StepBody& body) {
     void operator()(const program::AttentionStep& step) {
       emit_attention(b, step);
     }
-    void operator()(const program::WinogradStep& step) {
-      emit_winograd(b, step);
+    void operator()(const WinogradStep&) {
+      throw InternalError("a Winograd step's code is that of its form");
     }
     void operator()(const TileStep&) {
       throw InternalError("a tile step's code is that of its kernels");
@@ -84,7 +89,10 @@ IrModule emit_kernel(const KernelRequest& request, CpuLevel level) {
   } else {
     VectorBuilder builder(*make_kernel_function(module, request.symbol, level),
                           level);
-    emit_step(builder, *std::get<const StepBody*>(request.what));
+    if (const auto* form = std::get_if<const WinogradForm*>(&request.what))
+      emit_winograd(builder, **form);
+    else
+      emit_step(builder, *std::get<const StepBody*>(request.what));
   }
   return ir;
 }
@@ -108,7 +116,7 @@ class Requests {
           needs.run->set_kernel(i, address<program::TileFn>(code, needs, i));
         step = {program::run_tile_step, needs.run};
       } else if (!needs.kernels.empty()) {
-        step.kernel = address<program::KernelFn>(code, needs, 0);
+        step = {address<program::KernelFn>(code, needs, 0), needs.numbers};
       }
     }
     return steps;
@@ -116,8 +124,9 @@ class Requests {
 
  private:
   struct StepNeeds {
-    std::shared_ptr<TileRun> run;  // Of tile steps.
-    std::vector<size_t> kernels;   // Into the list.
+    std::shared_ptr<TileRun> run;            // Of tile steps.
+    std::shared_ptr<const int64_t> numbers;  // Of Winograd steps.
+    std::vector<size_t> kernels;             // Into the list.
   };
 
   void add(const StepBody& body, CpuLevel level) {
@@ -127,15 +136,21 @@ class Requests {
       for (const TileKernel& kernel : needs.run->kernels())
         needs.kernels.push_back(
             enter(program::tile_kernel_key(kernel), &kernel, "tile"));
+    } else if (const auto* winograd = std::get_if<WinogradStep>(&body)) {
+      const auto numbers = std::make_shared<const std::vector<int64_t>>(
+          program::winograd_numbers(*winograd, level));
+      needs.numbers = {numbers, numbers->data()};
+      const WinogradForm& form =
+          forms_.emplace_back(program::winograd_form(*winograd, level));
+      needs.kernels.push_back(
+          enter(program::winograd_form_key(form), &form, "winograd"));
     } else if (!std::holds_alternative<program::ExternStep>(body)) {
       needs.kernels.push_back(
           enter(program::step_key(body), &body, kind_of(body)));
     }
   }
 
-  size_t enter(std::string key,
-               std::variant<const StepBody*, const TileKernel*> what,
-               const char* kind) {
+  size_t enter(std::string key, KernelRequest::What what, const char* kind) {
     const auto [known, fresh] = known_.try_emplace(key, list_.size());
     if (fresh)
       list_.push_back({what, std::move(key), symbol_of(kind, known->first)});
@@ -148,6 +163,7 @@ class Requests {
     return reinterpret_cast<Fn>(code[at]->lookup(list_[at].symbol));
   }
 
+  std::deque<WinogradForm> forms_;  // The list points into it.
   std::map<std::string, size_t> known_;
   std::vector<KernelRequest> list_;
   std::vector<StepNeeds> steps_;

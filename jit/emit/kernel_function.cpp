@@ -80,6 +80,10 @@ Value* KernelArgs::scratch() const {
   return load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, scratch));
 }
 
+Value* KernelArgs::data() const {
+  return load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, data));
+}
+
 void KernelArgs::fail(int32_t status) const {
   Value* place =
       load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, status));

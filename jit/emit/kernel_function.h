@@ -39,6 +39,8 @@ class KernelArgs {
   // First element of the step's operand number `index`.
   Value* operand(size_t index) const;
   Value* scratch() const;
+  // What the step's code was given with it.
+  Value* data() const;
   // Sets the call's status; threads may race to store the same.
   void fail(int32_t status) const;
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/steps.h"
+#include "src/program/winograd_form.h"
 
 namespace fxjit::jit {
 
-// Emits the kernel of `step` into the builder's function, whose arguments are
-// those of program::KernelFn; its parts become private functions of the same
-// module, prefixed with the function's name.
-void emit_winograd(VectorBuilder& b, const program::WinogradStep& step);
+// Emits the kernel of steps of `form` into the builder's function, whose
+// arguments are those of program::KernelFn, with program::winograd_numbers() as
+// the call's data; its parts become private functions of the same module,
+// prefixed with the function's name.
+void emit_winograd(VectorBuilder& b, const program::WinogradForm& form);
 
 }  // namespace fxjit::jit

@@ -8,31 +8,31 @@ namespace fxjit::jit {
 namespace {
 
 using program::TileAccess;
-using program::WinogradShape;
-using program::WinogradStep;
+using program::WinogradForm;
+using program::WinogradNumber;
 
 // One vector of channels, `offset` bytes from the pixels' first. Groups of rows
 // load the input again rather than keep more than the registers hold; stores
 // between them keep LLVM from joining them.
 void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
   VectorBuilder& b = part.b;
-  const auto points = static_cast<int>(part.shape.points);
+  const auto points = static_cast<int>(part.form.points());
   const auto pixel = [&](int row, int column) {
-    const int64_t at = row * part.shape.places_row + column;
-    Value* address = b.load_raw(b.ptr(), b.offset(b.arg(0), b.ptr(), at));
+    const int64_t at = row * part.form.places_row() + column;
+    Value* address = b.load_raw(b.ptr(), b.offset(b.arg(1), b.ptr(), at));
     return b.load_raw(b.vec(b.f32()), b.offset_bytes(address, offset));
   };
-  for (const auto& rows : winograd_input_groups(part.step.tile, b.level())) {
+  for (const auto& rows : winograd_input_groups(part.form.tile, b.level())) {
     std::vector<Values> columns;
     for (int column = 0; column < points; ++column)
-      columns.push_back(winograd_input(b, part.step.tile, rows, [&](int row) {
+      columns.push_back(winograd_input(b, part.form.tile, rows, [&](int row) {
         return pixel(row, column);
       }));
     std::vector<int> all;
     for (int column = 0; column < points; ++column) all.push_back(column);
     for (size_t r = 0; r < rows.size(); ++r) {
       const Values results = winograd_input(
-          b, part.step.tile, all,
+          b, part.form.tile, all,
           [&](int column) { return columns[static_cast<size_t>(column)][r]; });
       for (int column = 0; column < points; ++column)
         part.store(results[static_cast<size_t>(column)], out,
@@ -44,59 +44,99 @@ void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
 void emit_input(const WinogradPart& part) {
   VectorBuilder& b = part.b;
   // The last block may overlap the one before.
-  const int64_t last = part.step.channels - b.lanes();
-  b.loop(
-      b.i64(0), b.i64(part.shape.channel_blocks), b.i64(1), [&](Value* block) {
-        Value* channel = b.ir().CreateBinaryIntrinsic(
-            llvm::Intrinsic::smin, part.times(block, b.lanes()), b.i64(last));
-        Value* out =
-            b.offset(b.arg(1), b.f32(),
-                     part.times(block, part.shape.channel_block_floats()));
-        emit_input_block(part, part.times(channel, 4), out);
-      });
+  Value* last = b.sub(part.number(WinogradNumber::channels), b.i64(b.lanes()));
+  Value* blocks = part.number(WinogradNumber::channel_blocks);
+  Value* each = part.number(WinogradNumber::channel_block_floats);
+  b.loop(b.i64(0), blocks, b.i64(1), [&](Value* block) {
+    Value* channel = part.at_most(part.times(block, b.lanes()), last);
+    Value* out = b.offset(b.arg(2), b.f32(), b.mul(block, each));
+    emit_input_block(part, part.times(channel, 4), out);
+  });
   b.ret();
 }
 
 class Output {
  public:
-  Output(const WinogradPart& part, int64_t features)
-      : part_(part), features_(features) {}
+  Output(const WinogradPart& part, bool last_panel)
+      : part_(part), last_panel_(last_panel) {
+    Value* out_width = part.number(WinogradNumber::out_width);
+    for (size_t i = 0; i < operands(); ++i) {
+      const auto bytes = static_cast<int64_t>(dtype_size(access(i).dtype));
+      pixel_bytes_.push_back(part.times(part.row_stride(i), bytes));
+      row_bytes_.push_back(part.b.mul(pixel_bytes_[i], out_width));
+    }
+  }
 
   void emit() {
     VectorBuilder& b = part_.b;
     const auto pixels =
-        static_cast<uint64_t>(part_.step.tile * part_.step.tile);
+        static_cast<uint64_t>(part_.form.tile * part_.form.tile);
     kept_ = b.stack_slot(llvm::ArrayType::get(b.vec(b.f32()), pixels));
-    const int64_t whole = features_ / b.lanes();
-    const int64_t rest = features_ % b.lanes();
-    if (whole)
-      b.loop(b.i64(0), b.i64(whole), b.i64(1),
-             [&](Value* v) { emit_vector(v, nullptr); });
-    if (rest) emit_vector(b.i64(whole), b.tail_mask(b.i64(rest)));
+    Value* features = last_panel_ ? part_.number(WinogradNumber::last_features)
+                                  : b.i64(part_.form.width());
+    Value* whole = b.ir().CreateUDiv(features, b.i64(b.lanes()));
+    b.loop(b.i64(0), whole, b.i64(1),
+           [&](Value* v) { emit_vector(v, nullptr); });
+    if (last_panel_ && part_.form.feature_rest) {
+      Value* rest = b.sub(features, part_.times(whole, b.lanes()));
+      emit_vector(whole, b.tail_mask(rest));
+    }
     b.ret();
   }
 
  private:
-  Value* argument(size_t i) { return part_.b.arg(static_cast<int>(1 + i)); }
+  // Of operand `i`, extras first.
+  const TileAccess& access(size_t i) const {
+    const size_t extras = part_.form.extras.size();
+    return i < extras ? part_.form.extras[i] : part_.form.outputs[i - extras];
+  }
+  Value* argument(size_t i) { return part_.b.arg(static_cast<int>(2 + i)); }
   size_t operands() const {
-    return part_.step.extras.size() + part_.step.outputs.size();
+    return part_.form.extras.size() + part_.form.outputs.size();
   }
 
   void emit_vector(Value* v, Value* mask) {
     VectorBuilder& b = part_.b;
-    transform(b.offset(b.arg(0), b.f32(), part_.times(v, b.lanes())));
-    b.loop(b.i64(0), argument(operands()), b.i64(1), [&](Value* y) {
-      b.loop(b.i64(0), argument(operands() + 1), b.i64(1),
-             [&](Value* x) { emit_pixel(v, y, x, mask); });
-    });
+    transform(b.offset(b.arg(1), b.f32(), part_.times(v, b.lanes())));
+    Values first;
+    for (size_t i = 0; i < operands(); ++i)
+      first.push_back(b.offset(argument(i), b.memory_type(access(i).dtype),
+                               part_.times(v, access(i).column * b.lanes())));
+    b.loop(b.i64(0), argument(operands()), b.i64(1), first,
+           [&](Value* y, const Values& row) {
+             emit_row(y, row, mask);
+             return advanced(row, row_bytes_);
+           });
+  }
+
+  // From the pixels at `first`.
+  void emit_row(Value* y, const Values& first, Value* mask) {
+    VectorBuilder& b = part_.b;
+    Value* kept =
+        b.offset(kept_, b.vec(b.f32()), part_.times(y, part_.form.tile));
+    b.loop(b.i64(0), argument(operands() + 1), b.i64(1), first,
+           [&](Value* x, const Values& at) {
+             emit_pixel(b.offset(kept, b.vec(b.f32()), x), at, mask);
+             return advanced(at, pixel_bytes_);
+           });
+  }
+
+  // Addresses, each of them moved on by its own number of bytes.
+  Values advanced(const Values& addresses, const Values& bytes) const {
+    Values next;
+    for (size_t i = 0; i < addresses.size(); ++i)
+      next.push_back(access(i).row != 0
+                         ? part_.b.offset_bytes(addresses[i], bytes[i])
+                         : addresses[i]);
+    return next;
   }
 
   // All pixels of one vector of features, row by row into `kept_`.
   void transform(Value* sums) {
     VectorBuilder& b = part_.b;
-    const int64_t tile = part_.step.tile;
-    const auto points = static_cast<int>(part_.shape.points);
-    const int64_t width = part_.shape.panels.width();
+    const int64_t tile = part_.form.tile;
+    const auto points = static_cast<int>(part_.form.points());
+    const int64_t width = part_.form.width();
     for (const auto& rows : winograd_output_groups(tile, b.level())) {
       std::vector<Values> columns;
       for (int column = 0; column < points; ++column)
@@ -116,36 +156,28 @@ class Output {
     }
   }
 
-  void emit_pixel(Value* v, Value* y, Value* x, Value* mask) {
-    VectorBuilder& b = part_.b;
-    Value* kept = b.offset(kept_, b.vec(b.f32()),
-                           b.add(part_.times(y, part_.step.tile), x));
-    Value* pixel = b.add(part_.times(y, part_.step.out_width), x);
-    const auto address = [&](size_t operand, const TileAccess& access) {
-      Value* elements = b.add(part_.times(pixel, access.row),
-                              part_.times(v, access.column * b.lanes()));
-      return b.offset(argument(operand), b.memory_type(access.dtype), elements);
-    };
-    const auto& extras = part_.step.extras;
-    const auto& outputs = part_.step.outputs;
+  void emit_pixel(Value* kept, const Values& at, Value* mask) {
+    const auto& extras = part_.form.extras;
     const TileEpilogue epilogue{
-        part_.step.epilogue, extras, outputs,
-        [&](size_t i) { return address(i, extras[i]); },
-        [&](size_t i) { return address(extras.size() + i, outputs[i]); }};
-    emit_tile_epilogue(b, epilogue, part_.load(kept, 0), mask);
+        part_.form.epilogue, extras, part_.form.outputs,
+        [&](size_t i) { return at[i]; },
+        [&](size_t i) { return at[extras.size() + i]; }};
+    emit_tile_epilogue(part_.b, epilogue, part_.load(kept, 0), mask);
   }
 
   const WinogradPart& part_;
-  int64_t features_;
+  bool last_panel_;
+  // Of each operand, from pixel to pixel and from row to row.
+  Values pixel_bytes_, row_bytes_;
   Value* kept_ = nullptr;
 };
 
 }  // namespace
 
 llvm::Function* make_winograd_part(
-    VectorBuilder& b, const char* name, int pointers, int integers,
-    llvm::function_ref<void(VectorBuilder&)> emit) {
-  std::vector<llvm::Type*> types(static_cast<size_t>(pointers), b.ptr());
+    VectorBuilder& b, const WinogradForm& form, const char* name, int pointers,
+    int integers, llvm::function_ref<void(const WinogradPart&)> emit) {
+  std::vector<llvm::Type*> types(static_cast<size_t>(1 + pointers), b.ptr());
   types.insert(types.end(), static_cast<size_t>(integers), b.i64());
   auto* type =
       llvm::FunctionType::get(llvm::Type::getVoidTy(b.context()), types, false);
@@ -155,27 +187,22 @@ llvm::Function* make_winograd_part(
   set_kernel_attributes(*function, b.level());
   function->addFnAttr(llvm::Attribute::NoInline);
   VectorBuilder inner(*function, b.level());
-  emit(inner);
+  emit({inner, form, inner.arg(0)});
   return function;
 }
 
-llvm::Function* make_winograd_input(VectorBuilder& b, const WinogradStep& step,
-                                    const WinogradShape& shape) {
-  return make_winograd_part(b, "input", 2, 0, [&](VectorBuilder& inner) {
-    emit_input({inner, step, shape});
-  });
+llvm::Function* make_winograd_input(VectorBuilder& b,
+                                    const WinogradForm& form) {
+  return make_winograd_part(b, form, "input", 2, 0, emit_input);
 }
 
-llvm::Function* make_winograd_output(VectorBuilder& b, const WinogradStep& step,
-                                     const WinogradShape& shape,
-                                     int64_t features) {
+llvm::Function* make_winograd_output(VectorBuilder& b, const WinogradForm& form,
+                                     bool last_panel) {
   const auto pointers =
-      static_cast<int>(1 + step.extras.size() + step.outputs.size());
-  return make_winograd_part(b, "output", pointers, 2,
-                            [&](VectorBuilder& inner) {
-                              const WinogradPart part{inner, step, shape};
-                              Output(part, features).emit();
-                            });
+      static_cast<int>(1 + form.extras.size() + form.outputs.size());
+  return make_winograd_part(
+      b, form, last_panel ? "last_output" : "output", pointers, 2,
+      [&](const WinogradPart& part) { Output(part, last_panel).emit(); });
 }
 
 }  // namespace fxjit::jit

@@ -34,6 +34,8 @@ int64_t max_rows(const TileShape& tile, int64_t vectors, CpuLevel level) {
   return kNarrowRows * vectors <= max_sums(level) ? kNarrowRows : tile.max_rows;
 }
 
+}  // namespace
+
 std::vector<TileAccess> without_sizes(std::vector<TileAccess> accesses) {
   for (TileAccess& access : accesses) {
     access.batch = 0;
@@ -49,8 +51,6 @@ std::string access_key(const std::vector<TileAccess>& accesses) {
             std::to_string(access.row) + "," + std::to_string(access.column);
   return text + ";";
 }
-
-}  // namespace
 
 std::string tile_kernel_key(const TileKernel& kernel) {
   std::string text = "tile";

@@ -41,6 +41,11 @@ struct TileKernel {
   friend bool operator==(const TileKernel&, const TileKernel&) = default;
 };
 
+// Accesses as kernels know them, the strides being arguments: `row` 0 or 1,
+// `batch` 0.
+std::vector<TileAccess> without_sizes(std::vector<TileAccess> accesses);
+std::string access_key(const std::vector<TileAccess>& accesses);
+
 // Text that is equal for equal kernels.
 std::string tile_kernel_key(const TileKernel& kernel);
 

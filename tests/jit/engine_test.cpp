@@ -295,6 +295,33 @@ TEST(Engine, ObjectsAreReproducible) {
   EXPECT_EQ(bundle.objects, other.compile(one_module(kCallsOutside)).objects);
 }
 
+// Code generators serve many modules, one after the other.
+TEST(Engine, ModulesLeaveNoTraceInTheNext) {
+  const Compiler fresh{EngineOptions{}};
+  const auto want = fresh.compile(one_module(kCallsOutside)).objects;
+  const Compiler used{EngineOptions{}};
+  used.compile(one_module(R"(
+@table = private constant [2 x double] [double 1.0, double 2.0]
+declare double @llvm.fma.f64(double, double, double)
+define double @add_one(double %x) {
+  %at = getelementptr double, ptr @table, i64 1
+  %y = load double, ptr %at
+  %z = call double @llvm.fma.f64(double %x, double %y, double 7.5)
+  ret double %z
+}
+)"));
+  message_of<InternalError>([&] {
+    used.compile(one_module(R"(
+define void @f() {
+  call void asm sideeffect "bogus", ""()
+  ret void
+}
+)"));
+  });
+  EXPECT_EQ(used.compile(one_module(kCallsOutside)).objects, want);
+  EXPECT_EQ(used.compile(one_module(kCallsOutside)).objects, want);
+}
+
 TEST(Engine, BundlesRoundTrip) {
   const Compiler compiler{EngineOptions{}};
   const std::string bytes = compiler.compile(one_module(kAddOne)).serialise();

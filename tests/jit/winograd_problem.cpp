@@ -12,10 +12,12 @@
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/kernel_plan.h"
 #include "src/program/winograd.h"
+#include "src/program/winograd_form.h"
 
 namespace fxjit::jit::testing {
 namespace {
 
+using program::WinogradForm;
 using program::WinogradStep;
 using support::GuardedBytes;
 
@@ -43,14 +45,14 @@ std::vector<float> lines(int64_t elements, float fill) {
   return std::vector<float>(static_cast<size_t>(elements + 15) / 16 * 16, fill);
 }
 
-std::shared_ptr<CompiledCode> compile(const WinogradStep& step,
+std::shared_ptr<CompiledCode> compile(const WinogradForm& form,
                                       CpuLevel level) {
   EngineOptions options;
   options.cpu_level = level;
   IrModule module = make_ir_module("winograd");
   VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
                   level);
-  emit_winograd(b, step);
+  emit_winograd(b, form);
   std::vector<IrModule> modules;
   modules.push_back(std::move(module));
   return Compiler(options).build(std::move(modules), SymbolTable());
@@ -123,7 +125,7 @@ std::vector<float> WinogradProblem::packed(CpuLevel level) const {
 }
 
 void WinogradProblem::run(CpuLevel level, bool in_ranges) {
-  const auto code = compile(step_, level);
+  const auto code = compile(program::winograd_form(step_, level), level);
   const Kernel kernel =
       code->function<void(const program::KernelCall*, int64_t, int64_t)>(
           "kernel");
@@ -151,7 +153,9 @@ void WinogradProblem::run(Kernel kernel, CpuLevel level, bool in_ranges,
   void* operands[] = {input.data(),    weights.data(), bias.data(),
                       residual.data(), out.data(),     sum.data()};
   int32_t status = 0;
-  const program::KernelCall call{operands, scratch.data(), &status};
+  const std::vector<int64_t> numbers = program::winograd_numbers(step_, level);
+  const program::KernelCall call{operands, scratch.data(), &status,
+                                 numbers.data()};
   if (in_ranges)
     for (int64_t first = 0, count = 1; first < plan.tasks; first += count++)
       kernel(&call, first, std::min(first + count, plan.tasks));
