@@ -1,5 +1,6 @@
 #include "jit/emit/tile_kernel.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "jit/emit/kernel_function.h"
@@ -13,7 +14,6 @@ using program::TileAccess;
 using program::TileCall;
 using program::TileOperand;
 
-constexpr int kDepthStep = program::kTileDepthStep;
 constexpr int64_t kCacheLine = 64;
 
 class TileEmitter {
@@ -94,33 +94,30 @@ class TileEmitter {
   // panel they read anyway. Fetching behind the end is harmless.
   Value* fetch_address(Value* tile) {
     Value* number = b_.add(first_tile_, tile);
-    Value* share = b_.mul(b_.ir().CreateUDiv(depth_, b_.i64(kDepthStep)),
-                          b_.i64(fetched_lines() * kCacheLine));
+    Value* share = b_.mul(depth_, b_.i64(kCacheLine));
     Value* next = b_.offset_bytes(weights_, panel_bytes_);
     Value* at = b_.offset_bytes(next, b_.mul(number, share));
-    return b_.select(b_.lt(number, b_.i64(program::kPrefetchTiles)), at,
-                     weights_);
+    return b_.select(b_.lt(number, b_.i64(fetching_tiles())), at, weights_);
   }
 
   // All sums, row by row.
   Values sums() {
-    Values carried = first_sums();
-    Value* looped = b_.ir().CreateAnd(part_, b_.i64(~int64_t{kDepthStep - 1}));
-    carried = b_.loop(b_.i64(0), looped, b_.i64(kDepthStep), carried,
-                      [&](Value* k, const Values& values) {
-                        Values next = values;
-                        if (kernel_.prefetches) fetch_ahead(k);
-                        for (int step = 0; step < kDepthStep; ++step)
-                          for (size_t p = 0; p < parts(); ++p)
-                            accumulate(next, p, k, step);
-                        return next;
-                      });
-    // A cut depth has whole steps only.
-    if (parts() > 1) return add_parts(carried);
-    return b_.loop(looped, depth_, b_.i64(1), carried,
+    if (kernel_.weights != program::WeightFormat::f28)
+      return add_parts(products(b_.i64(0), part_, 1, first_sums()));
+    // These are coded in pairs of rows.
+    Value* pairs = b_.ir().CreateAnd(depth_, b_.i64(~int64_t{1}));
+    return products(pairs, depth_, 1,
+                    products(b_.i64(0), pairs, 2, first_sums()));
+  }
+
+  Values products(Value* begin, Value* end, int step, const Values& sums) {
+    return b_.loop(begin, end, b_.i64(step), sums,
                    [&](Value* k, const Values& values) {
                      Values next = values;
-                     accumulate(next, 0, k, 0);
+                     if (kernel_.prefetches) fetch_ahead(k);
+                     for (int i = 0; i < step; ++i)
+                       for (size_t p = 0; p < parts(); ++p)
+                         accumulate(next, p, k, i);
                      return next;
                    });
   }
@@ -183,19 +180,12 @@ class TileEmitter {
 
   int vector_alignment() const { return b_.lanes() * 4; }
 
-  // Per step of the depth, so that the first tiles fetch a panel together.
-  int64_t fetched_lines() const {
-    const int64_t bytes = width_ * 4 * kDepthStep;
-    const int64_t share = program::kPrefetchTiles * kCacheLine;
-    return (bytes + share - 1) / share;
+  // So many tiles fetch the next panel, by a line for each step of the depth.
+  int64_t fetching_tiles() const {
+    return std::max<int64_t>(1, width_ * 4 / kCacheLine);
   }
-
   void fetch_ahead(Value* k) {
-    const int64_t lines = fetched_lines();
-    Value* at = b_.offset_bytes(
-        ahead_, b_.mul(k, b_.i64(lines * kCacheLine / kDepthStep)));
-    for (int64_t i = 0; i < lines; ++i)
-      b_.prefetch(b_.offset_bytes(at, i * kCacheLine), 2);
+    b_.prefetch(b_.offset_bytes(ahead_, b_.mul(k, b_.i64(kCacheLine))), 2);
   }
 
   void epilogue(const Values& sums) {

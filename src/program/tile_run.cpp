@@ -136,7 +136,7 @@ int TileRun::depth_parts(int64_t sums) const {
   if (step_.weights == WeightFormat::f28) return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
-         step_.depth % (parts * 2 * kTileDepthStep) == 0)
+         step_.depth % (parts * 2) == 0)
     parts *= 2;
   return parts;
 }

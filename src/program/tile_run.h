@@ -49,11 +49,6 @@ std::string access_key(const std::vector<TileAccess>& accesses);
 // Text that is equal for equal kernels.
 std::string tile_kernel_key(const TileKernel& kernel);
 
-// Depth elements handled per iteration of a tile's loop.
-inline constexpr int kTileDepthStep = 1;
-// The first tiles of a panel fetch the next panel, each an equal share.
-inline constexpr int kPrefetchTiles = 4;
-
 struct TileOperand {
   std::byte* first;  // Of the first tile's first row and column.
   int64_t row;       // Bytes from row to row.
