@@ -7,7 +7,9 @@
 #include "kernels/onednn/runtime.h"
 #include "kernels/pool_kernel.h"
 #include "kernels/row_conv_kernel.h"
+#include "kernels/run_copy.h"
 #include "kernels/scan_kernel.h"
+#include "src/passes/internal_ops.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {
@@ -34,6 +36,8 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
   const ops::Lowering lowering = request.op.row.lowering;
   if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
   if (request.op.name() == "cumsum") return make_scan_kernel(request);
+  if (&request.op == &passes::materialize_op())
+    return make_copy_kernel(request);
   const bool conv = lowering == ops::Lowering::convolution;
   const DType dtype = request.results[0].as_tensor().dtype();
   const bool half = compute_dtype(dtype) != dtype;

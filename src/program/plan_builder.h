@@ -75,6 +75,8 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
 void plan_kernel(PlanBuilder& builder, const RegionCall& call);
+// A region of one copy that has a kernel of its own.
+bool plan_copy(PlanBuilder& builder, const RegionCall& call);
 // Every node by its eager kernel, one step each.
 void plan_eager(PlanBuilder& builder, const RegionCall& call);
 

@@ -1,4 +1,6 @@
-// Regions of one op with a kernel of its own, and regions that no skeleton fits.
+// Regions of one op with a kernel of its own, and regions that no skeleton
+// fits.
+#include "src/passes/internal_ops.h"
 #include "src/program/eager_kernel.h"
 #include "src/program/plan_builder.h"
 #include "src/program/region_body.h"
@@ -38,9 +40,8 @@ void add_call(PlanBuilder& builder, const RegionCall& call,
   const ValueList args = meta_args(node);
   std::shared_ptr<const ExternKernel> kernel;
   if (allow_kernel && builder.options().kernels)
-    kernel = builder.options().kernels({*node.called_op(), args,
-                                        operands.constants,
-                                        result_metas(node)});
+    kernel = builder.options().kernels(
+        {*node.called_op(), args, operands.constants, result_metas(node)});
   if (!kernel)
     kernel = std::make_shared<EagerKernel>(*node.called_op(), args,
                                            result_metas(node));
@@ -60,6 +61,26 @@ void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
   }
 }
 
+bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node* copy = nullptr;
+  for (const fx::Node* node : call.region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    if (copy || node->called_op() != &passes::materialize_op()) return false;
+    copy = node;
+  }
+  if (!copy || !builder.options().kernels) return false;
+  auto operands = tensor_operands(
+      *copy, [&](const fx::Node* n) { return call.inputs.at(n); });
+  auto kernel =
+      builder.options().kernels({*copy->called_op(), meta_args(*copy),
+                                 operands.constants, result_metas(*copy)});
+  if (!kernel) return false;
+  operands.refs.push_back(call.results.front().ref());
+  builder.add_step(ExternStep{std::move(kernel)}, std::move(operands.refs),
+                   call);
+  return true;
+}
+
 void plan_eager(PlanBuilder& builder, const RegionCall& call) {
   std::unordered_map<const fx::Node*, Placed> places(call.inputs.begin(),
                                                      call.inputs.end());
@@ -68,8 +89,8 @@ void plan_eager(PlanBuilder& builder, const RegionCall& call) {
     const int result = call.result_index(*node);
     places[node] = result >= 0 ? call.results[static_cast<size_t>(result)]
                                : builder.allocate(node->val_tensor());
-    auto operands = tensor_operands(
-        *node, [&](const fx::Node* n) { return places.at(n); });
+    auto operands =
+        tensor_operands(*node, [&](const fx::Node* n) { return places.at(n); });
     add_call(builder, call, *node, std::move(operands), {places[node]}, false);
   }
 }

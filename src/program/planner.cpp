@@ -122,7 +122,8 @@ class Planner {
     if (is_empty(call)) return;
     switch (call.region.kind) {
       case Region::Kind::rows:
-        if (!plan_rows(builder_, call)) plan_eager(builder_, call);
+        if (!plan_copy(builder_, call) && !plan_rows(builder_, call))
+          plan_eager(builder_, call);
         return;
       case Region::Kind::columns:
         if (!plan_columns(builder_, call)) plan_eager(builder_, call);

@@ -41,12 +41,13 @@ void expect_native(fx::GraphModule& gm, const ValueList& inputs) {
 }
 
 TEST(Gather, AlongEveryDim) {
-  for (DType dtype : {DType::f32, DType::f64, DType::i64, DType::u8,
-                      DType::f16, DType::boolean})
+  for (DType dtype : {DType::f32, DType::f64, DType::i64, DType::u8, DType::f16,
+                      DType::boolean})
     for (int dim : {0, 1, 2, -1}) {
-      const auto gm = traced([=](Value x, Value i) { return gather(x, dim, i); });
-      expect_native(*gm, {random_tensor({5, 6, 7}, dtype),
-                          indices({4, 5, 3}, 0, 5)});
+      const auto gm =
+          traced([=](Value x, Value i) { return gather(x, dim, i); });
+      expect_native(
+          *gm, {random_tensor({5, 6, 7}, dtype), indices({4, 5, 3}, 0, 5)});
     }
 }
 
@@ -66,10 +67,30 @@ TEST(Gather, RepeatedPlaces) {
       }
 }
 
+// Pixels out of channels are short runs of memory. Whole numbers have exact
+// sums.
+TEST(Gather, PixelShuffle) {
+  const auto whole = [](const Dims& sizes) {
+    return random_tensor(sizes).to(DType::i64).to(DType::f32);
+  };
+  const Tensor weight = whole({48, 5, 3, 3});
+  for (int64_t factor : {1, 2, 4}) {
+    const int64_t channels = 48 / (factor * factor);
+    const auto gm = fx::symbolic_trace(
+        [=](Value x) {
+          const Value y = reshape(nn::functional::conv2d(x, weight),
+                                  Dims{2, channels, factor, factor, 7, 21});
+          return reshape(permute(y, Dims{0, 1, 4, 2, 5, 3}),
+                         Dims{2, channels, 7 * factor, 21 * factor});
+        },
+        {"x"}, "f");
+    expect_native(*gm, {whole({2, 5, 9, 23})});
+  }
+}
+
 TEST(Gather, FusesWithWhatFollows) {
-  const auto gm = traced([](Value x, Value i) {
-    return softmax(gather(x, 1, i) * 2 + 1, -1);
-  });
+  const auto gm = traced(
+      [](Value x, Value i) { return softmax(gather(x, 1, i) * 2 + 1, -1); });
   expect_native(*gm, {random_tensor({20, 50}), indices({20, 37}, 0, 50)});
   EXPECT_THAT(report(*gm), HasSubstr("gather+mul+add"));
 }
@@ -79,9 +100,8 @@ TEST(Gather, OfStridedTablesAndIndices) {
     return gather(transpose(x, 0, 1), 1, transpose(i, 0, 1));
   });
   expect_native(*gm, {random_tensor({30, 20}), indices({33, 18}, 0, 30)});
-  const auto broadcast = traced([](Value x, Value i) {
-    return gather(x, 0, expand(i, {9, 20}));
-  });
+  const auto broadcast =
+      traced([](Value x, Value i) { return gather(x, 0, expand(i, {9, 20})); });
   expect_native(*broadcast, {random_tensor({30, 20}), indices({1, 20}, 0, 30)});
 }
 
@@ -95,7 +115,8 @@ TEST(Gather, OfComputedTablesAndIndices) {
 
 TEST(Gather, EmptyAndSizeOne) {
   const auto gm = traced([](Value x, Value i) { return gather(x, 1, i); });
-  expect_native(*gm, {random_tensor({4, 5}), Tensor::empty({0, 3}, DType::i64)});
+  expect_native(*gm,
+                {random_tensor({4, 5}), Tensor::empty({0, 3}, DType::i64)});
   expect_native(*gm, {random_tensor({1, 1}), indices({1, 1}, 0, 1)});
 }
 
@@ -146,14 +167,13 @@ TEST(Index, SeveralTensorsSideBySideAndApart) {
       {Ellipsis, row, None, given},  // With a new dim between.
   };
   for (const ValueList& at : places)
-    expect_native(*traced(both(at)), {random_tensor({5, 6, 7, 8}),
-                                      indices({3, 4}, -5, 5)});
+    expect_native(*traced(both(at)),
+                  {random_tensor({5, 6, 7, 8}), indices({3, 4}, -5, 5)});
 }
 
 TEST(Index, OutsideOfOneOfSeveralDims) {
-  const auto gm = traced([](Value x, Value i) {
-    return getitem(x, all(), i, i + 1) * 2;
-  });
+  const auto gm =
+      traced([](Value x, Value i) { return getitem(x, all(), i, i + 1) * 2; });
   compile(*gm, testing::options_for(host_cpu_level()));
   for (int64_t bad : {3, -5})  // Other elements of the tensor lie there.
     EXPECT_THROW(gm->forward({random_tensor({2, 3, 4}),
@@ -189,9 +209,8 @@ TEST(Index, ErrorsNameTheNode) {
 }
 
 TEST(OneHot, OfClassesInsideOnly) {
-  const auto gm = traced([](Value x, Value i) {
-    return nn::functional::one_hot(i, 6) * x;
-  });
+  const auto gm = traced(
+      [](Value x, Value i) { return nn::functional::one_hot(i, 6) * x; });
   expect_native(*gm, {random_tensor({6}), indices({4, 3}, 0, 6)});
   for (int64_t bad : {-1, 6})
     EXPECT_THROW(gm->forward({random_tensor({6}),
@@ -211,8 +230,7 @@ TEST(Index, OutsideIsAnError) {
 TEST(Flip, AlongEveryDim) {
   for (const Value& dims :
        {Value::tuple({0}), Value::tuple({1, 2}), Value::tuple({-1})}) {
-    const auto gm =
-        traced([=](Value x, Value) { return flip(x, dims) * 2; });
+    const auto gm = traced([=](Value x, Value) { return flip(x, dims) * 2; });
     expect_native(*gm, {random_tensor({3, 4, 5}), Tensor::zeros({1})});
   }
 }
