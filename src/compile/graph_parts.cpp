@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fxjit/error.h"
+#include "src/nn/member_value.h"
 
 namespace fxjit {
 namespace {
@@ -39,8 +40,8 @@ passes::Part GraphParts::take(const fx::Node* begin, const Known& known,
     if (is_new && extents_.size() >= kMostParts)
       throw NotImplementedError(
           "the graph has too many calls that cannot be compiled");
-    const passes::PartRequest request{module_, order_, begin,
-                                      extent.stop, known, changing_};
+    const passes::PartRequest request{module_,     order_, begin,
+                                      extent.stop, known,  changing_};
     passes::Part part = passes::normalize_part(request);
     while (part.why && note_writes(*part.stop)) {
       forget();
@@ -81,11 +82,11 @@ GraphParts::Nodes GraphParts::reads_between(const fx::Node* begin,
   if (!begin) return reads;  // All inputs.
   std::vector<bool> seen(order_.size());
   const int32_t from = order_[begin->id()];
-  for (const fx::Node* node = begin;
-       node != end && !node->is(fx::Opcode::root); node = node->next())
+  for (const fx::Node* node = begin; node != end && !node->is(fx::Opcode::root);
+       node = node->next())
     for (const fx::Node* input : node->all_input_nodes()) {
-      const bool outside = input->is(fx::Opcode::placeholder) ||
-                           order_[input->id()] < from;
+      const bool outside =
+          input->is(fx::Opcode::placeholder) || order_[input->id()] < from;
       if (!outside || input->is(fx::Opcode::get_attr) || seen[input->id()])
         continue;
       seen[input->id()] = true;
@@ -141,15 +142,10 @@ void GraphParts::add_memory(const fx::Node& node,
       seen[input->id()] = true;
       open.push_back(input);
       if (!input->is(fx::Opcode::get_attr)) continue;
-      const nn::Member member = module_.find_member(input->target_name());
-      Value value;
-      if (const auto* parameter = std::get_if<nn::Parameter>(&member))
-        value = parameter->tensor();
-      else if (const auto* buffer = std::get_if<nn::Buffer>(&member))
-        value = buffer->tensor();
-      else if (const auto* other = std::get_if<Value>(&member))
-        value = *other;
-      visit_leaves(value, [&](const Value& leaf) {
+      const auto value =
+          nn::member_value(module_.find_member(input->target_name()));
+      if (!value) continue;
+      visit_leaves(*value, [&](const Value& leaf) {
         if (leaf.is_tensor()) found.insert(leaf.as_tensor().storage().get());
       });
     }

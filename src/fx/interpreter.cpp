@@ -121,10 +121,9 @@ void Interpreter::execute(const Node& node) {
   try {
     env.set(node, run_node(node));
   } catch (Error& error) {
-    error.extend(extra_traceback
-                     ? "\n\nWhile executing " + node.format_node()
-                     : "",
-                 node.error_context());
+    error.extend(
+        extra_traceback ? "\n\nWhile executing " + node.format_node() : "",
+        node.error_context());
     throw;
   }
 }
@@ -200,13 +199,8 @@ Value Interpreter::call_method(const Target& target, const ValueList& args,
 
 Value Interpreter::call_module(const Target& target, const ValueList& args,
                                const Kwargs& kwargs) {
-  const nn::Member member = fetch_attr(target.text());
-  const auto* const module = std::get_if<nn::ModuleRef>(&member);
-  if (!module || !*module)
-    throw TypeError("[call_module] target " + std::string(target.text()) +
-                    ": expected a module, got another member");
-  return (*module)->call(args, kwargs,
-                         current_ ? current_->source() : SourceLocation());
+  return fetch_module(target)->call(
+      args, kwargs, current_ ? current_->source() : SourceLocation());
 }
 
 Value Interpreter::output(const Target&, const ValueList& args, const Kwargs&) {
@@ -223,6 +217,15 @@ nn::Member Interpreter::fetch_attr(std::string_view target) const {
            module_.find_submodule(target.substr(0, end)));
   throw RuntimeError("Node referenced nonexistent target " +
                      std::string(target.substr(0, end)));
+}
+
+nn::ModuleRef Interpreter::fetch_module(const Target& target) const {
+  const nn::Member member = fetch_attr(target.text());
+  const auto* const module = std::get_if<nn::ModuleRef>(&member);
+  if (!module || !*module)
+    throw TypeError("[call_module] target " + std::string(target.text()) +
+                    ": expected a module, got another member");
+  return *module;
 }
 
 std::pair<ValueList, Kwargs> Interpreter::fetch_args_kwargs_from_env(

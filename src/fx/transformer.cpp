@@ -47,12 +47,7 @@ Value Transformer::get_attr(const Target& target, const ValueList& args,
 
 Value Transformer::call_module(const Target& target, const ValueList& args,
                                const Kwargs& kwargs) {
-  const nn::Member member = fetch_attr(target.text());
-  const auto* const module = std::get_if<nn::ModuleRef>(&member);
-  if (!module || !*module)
-    throw TypeError("[call_module] target " + std::string(target.text()) +
-                    ": expected a module, got another member");
-  return tracer_->call_module(**module, args, kwargs);
+  return tracer_->call_module(*fetch_module(target), args, kwargs);
 }
 
 Value Transformer::call_function(const Target& target, const ValueList& args,

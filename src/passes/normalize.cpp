@@ -2,6 +2,7 @@
 
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
+#include "src/nn/member_value.h"
 #include "src/passes/graph_builder.h"
 #include "src/passes/memory_classes.h"
 #include "src/passes/result_owners.h"
@@ -289,20 +290,13 @@ class Normalizer {
   }
 
   Value attribute(const fx::Node& node) {
-    const nn::Member member = module_.find_member(node.target_name());
-    Value value;
-    if (const auto* parameter = std::get_if<nn::Parameter>(&member))
-      value = parameter->tensor();
-    else if (const auto* buffer = std::get_if<nn::Buffer>(&member))
-      value = buffer->tensor();
-    else if (const auto* other = std::get_if<Value>(&member))
-      value = *other;
-    else
-      refuse(node, "names no parameter, buffer or attribute");
-    if (!value.is_tensor()) return value;
-    const Tensor& tensor = value.as_tensor();
+    const auto value =
+        nn::member_value(module_.find_member(node.target_name()));
+    if (!value) refuse(node, "names no parameter, buffer or attribute");
+    if (!value->is_tensor()) return *value;
+    const Tensor& tensor = value->as_tensor();
     return request_.changing.contains(tensor.storage().get())
-               ? input(node, value)
+               ? input(node, *value)
                : builder_.constant(tensor);
   }
 

@@ -231,15 +231,6 @@ constexpr OpRow pool(const char* name, const char* schema, const char* names) {
           .eager = eager_pool};
 }
 
-constexpr OpRow adaptive(const char* name, const char* schema,
-                         const char* names, DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr const char* kMax =
     "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "
     "return_indices=False";
@@ -272,28 +263,31 @@ constexpr OpRow kRows[] = {
          "nn.AvgPool2d"),
     pool("avg_pool3d", kAverage,
          "torch._C._nn.avg_pool3d F.avg_pool3d aten.avg_pool3d.default"),
-    adaptive("adaptive_avg_pool1d", "input, output_size",
-             "torch.adaptive_avg_pool1d F.adaptive_avg_pool1d "
-             "aten.adaptive_avg_pool1d.default",
-             decompose_adaptive_average),
-    adaptive("adaptive_avg_pool2d", "input, output_size",
-             "F.adaptive_avg_pool2d! torch._C._nn.adaptive_avg_pool2d "
-             "aten.adaptive_avg_pool2d.default "
-             "aten._adaptive_avg_pool2d.default nn.AdaptiveAvgPool2d",
-             decompose_adaptive_average),
-    adaptive("adaptive_avg_pool3d", "input, output_size",
-             "F.adaptive_avg_pool3d! torch._C._nn.adaptive_avg_pool3d "
-             "nn.AdaptiveAvgPool3d",
-             decompose_adaptive_average),
-    adaptive("adaptive_max_pool3d", "input, output_size, return_indices=False",
-             "F.adaptive_max_pool3d! torch._C._nn.adaptive_max_pool3d",
-             decompose_adaptive_max),
-    adaptive("adaptive_max_pool1d", "input, output_size, return_indices=False",
-             "F.adaptive_max_pool1d! torch.adaptive_max_pool1d",
-             decompose_adaptive_max),
-    adaptive("adaptive_max_pool2d", "input, output_size, return_indices=False",
-             "F.adaptive_max_pool2d! torch._C._nn.adaptive_max_pool2d",
-             decompose_adaptive_max),
+    composed_row("adaptive_avg_pool1d", "input, output_size",
+                 "torch.adaptive_avg_pool1d F.adaptive_avg_pool1d "
+                 "aten.adaptive_avg_pool1d.default",
+                 decompose_adaptive_average),
+    composed_row("adaptive_avg_pool2d", "input, output_size",
+                 "F.adaptive_avg_pool2d! torch._C._nn.adaptive_avg_pool2d "
+                 "aten.adaptive_avg_pool2d.default "
+                 "aten._adaptive_avg_pool2d.default nn.AdaptiveAvgPool2d",
+                 decompose_adaptive_average),
+    composed_row("adaptive_avg_pool3d", "input, output_size",
+                 "F.adaptive_avg_pool3d! torch._C._nn.adaptive_avg_pool3d "
+                 "nn.AdaptiveAvgPool3d",
+                 decompose_adaptive_average),
+    composed_row("adaptive_max_pool3d",
+                 "input, output_size, return_indices=False",
+                 "F.adaptive_max_pool3d! torch._C._nn.adaptive_max_pool3d",
+                 decompose_adaptive_max),
+    composed_row("adaptive_max_pool1d",
+                 "input, output_size, return_indices=False",
+                 "F.adaptive_max_pool1d! torch.adaptive_max_pool1d",
+                 decompose_adaptive_max),
+    composed_row("adaptive_max_pool2d",
+                 "input, output_size, return_indices=False",
+                 "F.adaptive_max_pool2d! torch._C._nn.adaptive_max_pool2d",
+                 decompose_adaptive_max),
 };
 
 }  // namespace

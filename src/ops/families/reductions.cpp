@@ -290,15 +290,6 @@ constexpr OpRow reduction(const char* name, const char* schema,
           .reduce_prim = prim};
 }
 
-constexpr OpRow composed(const char* name, const char* schema,
-                         const char* names, DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
     reduction("sum", kAlongTyped,
               "torch.sum .sum aten.sum.default aten.sum.dim_IntList "
@@ -320,12 +311,12 @@ constexpr OpRow kRows[] = {
     reduction("all", kAlong,
               "torch.all .all aten.all.default aten.all.dim aten.all.dims",
               infer_truth, Prim::reduce_all),
-    composed("max", kAlong,
-             "torch.max .max aten.max.default aten.max.dim aten.max.other",
-             decompose_extremum<true>),
-    composed("min", kAlong,
-             "torch.min .min aten.min.default aten.min.dim aten.min.other",
-             decompose_extremum<false>),
+    composed_row("max", kAlong,
+                 "torch.max .max aten.max.default aten.max.dim aten.max.other",
+                 decompose_extremum<true>),
+    composed_row("min", kAlong,
+                 "torch.min .min aten.min.default aten.min.dim aten.min.other",
+                 decompose_extremum<false>),
     {.name = "argmax",
      .schema = kAlong,
      .names = "torch.argmax .argmax aten.argmax.default",
@@ -338,33 +329,34 @@ constexpr OpRow kRows[] = {
      .infer = infer_position,
      .eager = eager_position<false>,
      .decompose = decompose_position<false>},
-    composed("mean", kAlongTyped,
-             "torch.mean .mean aten.mean.default aten.mean.dim "
-             "onnx.ReduceMean",
-             decompose_mean),
-    composed("var", kSpread,
-             "torch.var .var aten.var.default aten.var.dim "
-             "aten.var.correction",
-             decompose_var),
-    composed("std", kSpread,
-             "torch.std .std aten.std.default aten.std.dim "
-             "aten.std.correction",
-             decompose_std),
-    composed("logsumexp", "input, dim, keepdim=False",
-             "torch.logsumexp .logsumexp torch._C._special.special_logsumexp "
-             "aten.logsumexp.default "
-             "onnx.ReduceLogSumExp",
-             decompose_logsumexp),
-    composed("linalg_vector_norm",
-             "input, ord=2, dim=None, keepdim=False, *, dtype=None",
-             "torch._C._linalg.linalg_vector_norm torch.linalg.vector_norm "
-             "aten.linalg_vector_norm.default",
-             decompose_vector_norm),
-    composed("norm",
-             "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
-             "torch.functional.norm! .norm aten.norm.Scalar "
-             "aten.norm.ScalarOpt_dim",
-             decompose_norm),
+    composed_row("mean", kAlongTyped,
+                 "torch.mean .mean aten.mean.default aten.mean.dim "
+                 "onnx.ReduceMean",
+                 decompose_mean),
+    composed_row("var", kSpread,
+                 "torch.var .var aten.var.default aten.var.dim "
+                 "aten.var.correction",
+                 decompose_var),
+    composed_row("std", kSpread,
+                 "torch.std .std aten.std.default aten.std.dim "
+                 "aten.std.correction",
+                 decompose_std),
+    composed_row(
+        "logsumexp", "input, dim, keepdim=False",
+        "torch.logsumexp .logsumexp torch._C._special.special_logsumexp "
+        "aten.logsumexp.default "
+        "onnx.ReduceLogSumExp",
+        decompose_logsumexp),
+    composed_row("linalg_vector_norm",
+                 "input, ord=2, dim=None, keepdim=False, *, dtype=None",
+                 "torch._C._linalg.linalg_vector_norm torch.linalg.vector_norm "
+                 "aten.linalg_vector_norm.default",
+                 decompose_vector_norm),
+    composed_row(
+        "norm", "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
+        "torch.functional.norm! .norm aten.norm.Scalar "
+        "aten.norm.ScalarOpt_dim",
+        decompose_norm),
     {.name = "cumsum",
      .schema = "input, dim, *, dtype=None",
      .names = "torch.cumsum .cumsum aten.cumsum.default",

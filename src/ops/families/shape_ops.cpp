@@ -112,8 +112,8 @@ Value copies_along(const Value& value, int axis, int64_t count,
   return fxjit::reshape(spread, Value(sizes));
 }
 
-// Never a view of what is repeated, even where every count is 1 or every size is.
-// Elements repeated in memory of their own were copied.
+// Never a view of what is repeated, even where every count is 1 or every size
+// is. Elements repeated in memory of their own were copied.
 Value with_own_memory(const Value& value, bool repeated) {
   const Tensor meta = meta_of(value);
   const bool copied = repeated && meta.numel() > 0 && meta.is_contiguous();
@@ -299,15 +299,6 @@ Value eager_masked_select(const OpCall& call) {
   return out;
 }
 
-constexpr OpRow composed(const char* name, const char* schema,
-                         const char* names, DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 template <bool kLower>
 constexpr OpRow triangle_row(const char* name, const char* names) {
   return {.name = name,
@@ -327,15 +318,15 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::cat,
      .infer = infer_cat,
      .eager = eager_cat},
-    composed("stack", "tensors, dim=0", "torch.stack aten.stack.default",
-             decompose_stack),
-    composed("repeat", "input, *repeats", ".repeat aten.repeat.default",
-             decompose_repeat),
-    composed("repeat_interleave",
-             "input, repeats, dim=None, *, output_size=None",
-             "torch.repeat_interleave .repeat_interleave "
-             "aten.repeat_interleave.self_int",
-             decompose_repeat_interleave),
+    composed_row("stack", "tensors, dim=0", "torch.stack aten.stack.default",
+                 decompose_stack),
+    composed_row("repeat", "input, *repeats", ".repeat aten.repeat.default",
+                 decompose_repeat),
+    composed_row("repeat_interleave",
+                 "input, repeats, dim=None, *, output_size=None",
+                 "torch.repeat_interleave .repeat_interleave "
+                 "aten.repeat_interleave.self_int",
+                 decompose_repeat_interleave),
     {.name = "flip",
      .schema = "input, *dims",
      .names = "torch.flip .flip aten.flip.default",

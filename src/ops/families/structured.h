@@ -54,6 +54,25 @@ Tensor axis_last(const Tensor& tensor, int axis);
 // types, int64 for integers and bool.
 DType kernel_dtype(DType dtype);
 
+// Rows of ops whose result is a view of their input, and of ops that are made
+// of others.
+constexpr OpRow view_row(const char* name, const char* schema,
+                         const char* names, InferFn infer) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::view,
+          .infer = infer};
+}
+constexpr OpRow composed_row(const char* name, const char* schema,
+                             const char* names, DecomposeFn decompose) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
 // Calls fn(std::type_identity<T>{}) with float, double or int64_t.
 template <typename Fn>
 decltype(auto) visit_kernel_dtype(DType dtype, Fn&& fn) {

@@ -8,6 +8,17 @@ namespace fxjit::ops {
 namespace {
 
 // view(size) and view(dtype) of the same width.
+Tensor viewed(const Tensor& input, const Dims& shape) {
+  const Dims sizes = resolved_shape(shape, input.numel());
+  const auto strides = view_strides(input.sizes(), input.strides(), sizes);
+  if (!strides)
+    runtime_error(
+        "view size is not compatible with input tensor's size and stride (at "
+        "least one dimension spans across two contiguous subspaces). Use "
+        ".reshape(...) instead.");
+  return view_of(input, sizes, *strides);
+}
+
 Value infer_view(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (call[1].size() == 1 && call[1].at(0).is_dtype()) {
@@ -18,14 +29,7 @@ Value infer_view(const OpCall& call) {
           " bytes, got " + std::string(dtype_name(dtype)));
     return Tensor::meta(input.sizes(), dtype, input.strides(), input.offset());
   }
-  const Dims sizes = resolved_shape(call.dims(1), input.numel());
-  const auto strides = view_strides(input.sizes(), input.strides(), sizes);
-  if (!strides)
-    runtime_error(
-        "view size is not compatible with input tensor's size and stride (at "
-        "least one dimension spans across two contiguous subspaces). Use "
-        ".reshape(...) instead.");
-  return view_of(input, sizes, *strides);
+  return viewed(input, call.dims(1));
 }
 
 Value eager_view(const OpCall& call) {
@@ -36,15 +40,7 @@ Value eager_view(const OpCall& call) {
 }
 
 Value infer_view_as(const OpCall& call) {
-  const Tensor& input = call.tensor(0);
-  const Dims sizes = resolved_shape(call.tensor(1).sizes(), input.numel());
-  const auto strides = view_strides(input.sizes(), input.strides(), sizes);
-  if (!strides)
-    runtime_error(
-        "view size is not compatible with input tensor's size and stride (at "
-        "least one dimension spans across two contiguous subspaces). Use "
-        ".reshape(...) instead.");
-  return view_of(input, sizes, *strides);
+  return viewed(call.tensor(0), call.tensor(1).sizes());
 }
 
 Value infer_reshape(const OpCall& call) {
@@ -279,18 +275,9 @@ Value infer_diagonal(const OpCall& call) {
   return Tensor::meta(sizes, input.dtype(), strides, offset);
 }
 
-constexpr OpRow view(const char* name, const char* schema, const char* names,
-                     InferFn infer) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::view,
-          .infer = infer};
-}
-
 constexpr OpRow reshape(const char* name, const char* schema, const char* names,
                         InferFn infer) {
-  OpRow row = view(name, schema, names, infer);
+  OpRow row = view_row(name, schema, names, infer);
   row.lowering = Lowering::reshape;
   return row;
 }
@@ -302,42 +289,43 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::view,
      .infer = infer_view,
      .eager = eager_view},
-    view("view_as", "input, other", ".view_as aten.view_as.default",
-         infer_view_as),
+    view_row("view_as", "input, other", ".view_as aten.view_as.default",
+             infer_view_as),
     reshape("reshape", "input, *shape",
             "torch.reshape .reshape aten.reshape.default", infer_reshape),
     reshape("reshape_as", "input, other", ".reshape_as", infer_reshape_as),
     reshape("flatten", "input, start_dim=0, end_dim=-1",
             "torch.flatten .flatten aten.flatten.using_ints nn.Flatten",
             infer_flatten),
-    view("unflatten", "input, dim, sizes",
-         "torch.unflatten .unflatten aten.unflatten.int", infer_unflatten),
-    view("permute", "input, *dims",
-         "torch.permute .permute aten.permute.default", infer_permute),
-    view("transpose", "input, dim0, dim1",
-         "torch.transpose .transpose aten.transpose.int torch.swapaxes "
-         ".swapaxes torch.swapdims .swapdims",
-         infer_transpose),
-    view("t", "input", "torch.t .t aten.t.default", infer_t),
-    view("movedim", "input, source, destination",
-         "torch.movedim .movedim torch.moveaxis .moveaxis aten.movedim.int "
-         "aten.movedim.intlist",
-         infer_movedim),
-    view("expand", "input, *size, implicit=False",
-         ".expand aten.expand.default", infer_expand),
-    view("expand_as", "input, other", ".expand_as aten.expand_as.default",
-         infer_expand_as),
-    view("squeeze", "input, dim=None",
-         "torch.squeeze .squeeze aten.squeeze.default aten.squeeze.dim "
-         "aten.squeeze.dims",
-         infer_squeeze),
-    view("unsqueeze", "input, dim",
-         "torch.unsqueeze .unsqueeze aten.unsqueeze.default", infer_unsqueeze),
-    view("as_strided", "input, size, stride, storage_offset=None",
-         "torch.as_strided .as_strided aten.as_strided.default",
-         infer_as_strided),
-    view("diagonal", "input, offset=0, dim1=0, dim2=1",
-         "torch.diagonal .diagonal aten.diagonal.default", infer_diagonal),
+    view_row("unflatten", "input, dim, sizes",
+             "torch.unflatten .unflatten aten.unflatten.int", infer_unflatten),
+    view_row("permute", "input, *dims",
+             "torch.permute .permute aten.permute.default", infer_permute),
+    view_row("transpose", "input, dim0, dim1",
+             "torch.transpose .transpose aten.transpose.int torch.swapaxes "
+             ".swapaxes torch.swapdims .swapdims",
+             infer_transpose),
+    view_row("t", "input", "torch.t .t aten.t.default", infer_t),
+    view_row("movedim", "input, source, destination",
+             "torch.movedim .movedim torch.moveaxis .moveaxis aten.movedim.int "
+             "aten.movedim.intlist",
+             infer_movedim),
+    view_row("expand", "input, *size, implicit=False",
+             ".expand aten.expand.default", infer_expand),
+    view_row("expand_as", "input, other", ".expand_as aten.expand_as.default",
+             infer_expand_as),
+    view_row("squeeze", "input, dim=None",
+             "torch.squeeze .squeeze aten.squeeze.default aten.squeeze.dim "
+             "aten.squeeze.dims",
+             infer_squeeze),
+    view_row("unsqueeze", "input, dim",
+             "torch.unsqueeze .unsqueeze aten.unsqueeze.default",
+             infer_unsqueeze),
+    view_row("as_strided", "input, size, stride, storage_offset=None",
+             "torch.as_strided .as_strided aten.as_strided.default",
+             infer_as_strided),
+    view_row("diagonal", "input, offset=0, dim1=0, dim2=1",
+             "torch.diagonal .diagonal aten.diagonal.default", infer_diagonal),
 };
 
 }  // namespace

@@ -75,27 +75,19 @@ Value infer_getattr(const OpCall& call) {
                        std::string(name) + "'");
 }
 
-constexpr OpRow fact(const char* name, const char* schema, const char* names,
-                     InferFn infer) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::view,
-          .infer = infer};
-}
-
 constexpr OpRow kRows[] = {
-    fact("size", "input, dim=None",
-         ".size aten.sym_size.int aten.size.int aten.size.default", infer_size),
-    fact("stride", "input, dim=None",
-         ".stride aten.sym_stride.int aten.stride.int aten.stride.default",
-         infer_stride),
-    fact("dim", "input", ".dim .ndimension aten.dim.default", infer_dim),
-    fact("numel", "input", "torch.numel .numel .nelement aten.numel.default",
-         infer_numel),
-    fact("is_floating_point", "input",
-         "torch.is_floating_point .is_floating_point", infer_is_floating),
-    fact("getattr", "object, name", "builtins.getattr", infer_getattr),
+    view_row("size", "input, dim=None",
+             ".size aten.sym_size.int aten.size.int aten.size.default",
+             infer_size),
+    view_row("stride", "input, dim=None",
+             ".stride aten.sym_stride.int aten.stride.int aten.stride.default",
+             infer_stride),
+    view_row("dim", "input", ".dim .ndimension aten.dim.default", infer_dim),
+    view_row("numel", "input",
+             "torch.numel .numel .nelement aten.numel.default", infer_numel),
+    view_row("is_floating_point", "input",
+             "torch.is_floating_point .is_floating_point", infer_is_floating),
+    view_row("getattr", "object, name", "builtins.getattr", infer_getattr),
 };
 
 }  // namespace
