@@ -2,7 +2,6 @@
 // arguments, same keywords (recorded_reference.txt, made by torch.fx).
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <limits>
 
 #include "fxjit/functions.h"
@@ -13,17 +12,12 @@ namespace {
 
 namespace F = nn::functional;
 
-struct Expression {
-  const char* python;
-  Value (*run)(const Value& x, const Value& y);
-};
-
 // clang-format off
 #define EXPRESSION(python, ...) \
   {python, [](const Value& x, const Value& y) -> Value { \
      static_cast<void>(x); static_cast<void>(y); return __VA_ARGS__; }}
 
-const Expression kExpressions[] = {
+const testing::Expression kExpressions[] = {
     EXPRESSION("x + 2", x + 2),
     EXPRESSION("2 + x", 2 + x),
     EXPRESSION("x - 2", x - 2),
@@ -134,23 +128,8 @@ const Expression kExpressions[] = {
 // clang-format on
 
 TEST(Recorded, EqualsTorchFx) {
-  std::ifstream file(std::string(FXJIT_SOURCE_DIR) +
-                     "/tests/ops/recorded_reference.txt");
-  ASSERT_TRUE(file);
-  size_t i = 0;
-  for (std::string line; std::getline(file, line); ++i) {
-    ASSERT_LT(i, std::size(kExpressions)) << line;
-    const size_t arrow = line.find(" -> ");
-    ASSERT_EQ(line.substr(0, arrow), kExpressions[i].python);
-    testing::Recorder recorder;
-    kExpressions[i].run(recorder.proxy("x"), recorder.proxy("y"));
-    ASSERT_EQ(recorder.calls.size(), 1u) << line;
-    EXPECT_EQ(recorder.calls[0].text, line.substr(arrow + 4)) << line;
-    EXPECT_NE(recorder.calls[0].source.str().find("recorded_test.cpp"),
-              std::string::npos)
-        << line;
-  }
-  EXPECT_EQ(i, std::size(kExpressions));
+  testing::expect_recorded("recorded_reference.txt", kExpressions,
+                           "recorded_test.cpp");
 }
 
 TEST(Recorded, OperatorsNameTheLineThatWroteThem) {

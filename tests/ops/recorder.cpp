@@ -1,5 +1,9 @@
 #include "tests/ops/recorder.h"
 
+#include <gtest/gtest.h>
+
+#include <fstream>
+
 namespace fxjit::testing {
 namespace {
 
@@ -46,6 +50,26 @@ class RecordingProxy : public fx::ProxyBase {
 
 Value Recorder::proxy(const std::string& name) {
   return Value::proxy(new RecordingProxy(this, name));
+}
+
+void expect_recorded(const std::string& file_name,
+                     std::span<const Expression> expressions,
+                     const std::string& source) {
+  std::ifstream file(std::string(FXJIT_SOURCE_DIR) + "/tests/ops/" + file_name);
+  ASSERT_TRUE(file);
+  size_t i = 0;
+  for (std::string line; std::getline(file, line); ++i) {
+    ASSERT_LT(i, expressions.size()) << line;
+    const size_t arrow = line.find(" -> ");
+    ASSERT_EQ(line.substr(0, arrow), expressions[i].python);
+    Recorder recorder;
+    expressions[i].run(recorder.proxy("x"), recorder.proxy("y"));
+    ASSERT_EQ(recorder.calls.size(), 1u) << line;
+    EXPECT_EQ(recorder.calls[0].text, line.substr(arrow + 4)) << line;
+    EXPECT_NE(recorder.calls[0].source.str().find(source), std::string::npos)
+        << line;
+  }
+  EXPECT_EQ(i, expressions.size());
 }
 
 }  // namespace fxjit::testing

@@ -2,8 +2,6 @@
 // arguments, same keywords (structured_recorded_reference.txt, by torch.fx).
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "fxjit/functions.h"
 #include "tests/ops/recorder.h"
 
@@ -12,17 +10,12 @@ namespace {
 
 namespace F = nn::functional;
 
-struct Expression {
-  const char* python;
-  Value (*run)(const Value& x, const Value& y);
-};
-
 // clang-format off
 #define EXPRESSION(python, ...) \
   {python, [](const Value& x, const Value& y) -> Value { \
      static_cast<void>(x); static_cast<void>(y); return __VA_ARGS__; }}
 
-const Expression kExpressions[] = {
+const testing::Expression kExpressions[] = {
     EXPRESSION("torch.sum(x)", sum(x)),
     EXPRESSION("torch.sum(x, 1)", sum(x, 1)),
     EXPRESSION("torch.sum(x, (0, 1), True)", sum(x, {0, 1}, true)),
@@ -132,24 +125,8 @@ const Expression kExpressions[] = {
 // clang-format on
 
 TEST(StructuredRecorded, EqualsTorchFx) {
-  std::ifstream file(std::string(FXJIT_SOURCE_DIR) +
-                     "/tests/ops/structured_recorded_reference.txt");
-  ASSERT_TRUE(file);
-  size_t i = 0;
-  for (std::string line; std::getline(file, line); ++i) {
-    ASSERT_LT(i, std::size(kExpressions)) << line;
-    const size_t arrow = line.find(" -> ");
-    ASSERT_EQ(line.substr(0, arrow), kExpressions[i].python);
-    testing::Recorder recorder;
-    kExpressions[i].run(recorder.proxy("x"), recorder.proxy("y"));
-    ASSERT_EQ(recorder.calls.size(), 1u) << line;
-    EXPECT_EQ(recorder.calls[0].text, line.substr(arrow + 4)) << line;
-    EXPECT_NE(
-        recorder.calls[0].source.str().find("structured_recorded_test.cpp"),
-        std::string::npos)
-        << line;
-  }
-  EXPECT_EQ(i, std::size(kExpressions));
+  testing::expect_recorded("structured_recorded_reference.txt", kExpressions,
+                           "structured_recorded_test.cpp");
 }
 
 }  // namespace

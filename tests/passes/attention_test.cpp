@@ -2,22 +2,12 @@
 
 #include <limits>
 
-#include "tests/passes/pass_matchers.h"
+#include "tests/passes/attention_inputs.h"
 
 namespace fxjit {
 namespace {
 
 const auto kIsAttention = Contains(StartsWith("attention"));
-
-ValueList heads(int64_t queries = 5, int64_t keys = 7) {
-  return {random_tensor({2, 3, queries, 8}, 1),
-          random_tensor({2, 3, keys, 8}, 2), random_tensor({2, 3, keys, 4}, 3)};
-}
-
-ValueList with(ValueList inputs, const Tensor& more) {
-  inputs.push_back(more);
-  return inputs;
-}
 
 Value scores(const Value& q, const Value& k) {
   return matmul(q, transpose(k, -2, -1));

@@ -1,21 +1,11 @@
 // scaled_dot_product_attention as one step, in all dims and dtypes.
 
-#include "tests/passes/pass_matchers.h"
+#include "tests/passes/attention_inputs.h"
 
 namespace fxjit {
 namespace {
 
 const auto kIsAttention = Contains(StartsWith("attention"));
-
-ValueList heads(int64_t queries = 5, int64_t keys = 7) {
-  return {random_tensor({2, 3, queries, 8}, 1),
-          random_tensor({2, 3, keys, 8}, 2), random_tensor({2, 3, keys, 4}, 3)};
-}
-
-ValueList with(ValueList inputs, const Tensor& more) {
-  inputs.push_back(more);
-  return inputs;
-}
 
 TEST(LowerAttention, CallIsOneRegion) {
   const Passed passed = run_passes(

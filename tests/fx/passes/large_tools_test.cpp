@@ -9,6 +9,7 @@
 #include "fxjit/fx/passes.h"
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/nn.h"
+#include "tests/fx/passes/chains.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -18,23 +19,6 @@ constexpr int kNodes = 20'000;
 #else
 constexpr int kNodes = 1'000'000;
 #endif
-
-const Target kNeg = ops::get_function("torch.neg");
-const Target kRelu = ops::get_function("torch.relu");
-
-nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
-  return GraphModule::create(nn::Module(), std::move(graph));
-}
-
-// neg and relu by turns, `run` of each.
-nn::Ref<GraphModule> chain(int count, int run = 1) {
-  auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
-  for (int i = 0; i < count; ++i)
-    x = graph->call_function(i / run % 2 ? kRelu : kNeg, {x});
-  graph->output(x);
-  return module_of(std::move(graph));
-}
 
 // `count` times neg and relu of one input, all of which go into one call.
 nn::Ref<GraphModule> wide(int count) {
@@ -63,8 +47,7 @@ TEST(LargeTools, SplitByTags) {
     options.tag_of = [&](const Node&) {
       return std::string(1, static_cast<char>('a' + position++ * 5 / size));
     };
-    const auto split =
-        split_by_tags(*gm, {"a", "b", "c", "d", "e"}, options);
+    const auto split = split_by_tags(*gm, {"a", "b", "c", "d", "e"}, options);
     EXPECT_EQ(split->children().size(), 5u);
   }
 }
@@ -137,9 +120,8 @@ TEST(LargeTools, Sources) {
   const auto gm = chain(kNodes / 4);
   int position = 0;
   for (Node* node : gm->graph().find_nodes(Opcode::call_function))
-    node->meta().set(
-        "torch_fn",
-        Value::tuple({std::to_string(position++ / 3), "builtin.neg"}));
+    node->meta().set("torch_fn", Value::tuple({std::to_string(position++ / 3),
+                                               "builtin.neg"}));
   const auto found = get_source_partitions(gm->graph(), {"neg"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].second.size(), size_t{(kNodes / 4 + 2) / 3});
@@ -150,8 +132,7 @@ TEST(LargeTools, MergeProducts) {
   const auto gm = merge_matmul(symbolic_trace(
       [](Value x, Value w) -> Value {
         ValueList results;
-        for (int i = 0; i < kProducts; ++i)
-          results.push_back(matmul(x, w));
+        for (int i = 0; i < kProducts; ++i) results.push_back(matmul(x, w));
         return Value::list(std::move(results));
       },
       {"x", "w"}));

@@ -13,6 +13,7 @@
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn.h"
+#include "tests/fx/passes/chains.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -22,23 +23,6 @@ constexpr int kNodes = 30'000;
 #else
 constexpr int kNodes = 1'000'000;
 #endif
-
-const Target kNeg = ops::get_function("torch.neg");
-const Target kRelu = ops::get_function("torch.relu");
-
-nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
-  return GraphModule::create(nn::Module(), std::move(graph));
-}
-
-// neg and relu by turns, `run` of each.
-nn::Ref<GraphModule> chain(int count, int run) {
-  auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
-  for (int i = 0; i < count; ++i)
-    x = graph->call_function(i / run % 2 ? kRelu : kNeg, {x});
-  graph->output(x);
-  return module_of(std::move(graph));
-}
 
 OperatorSupportRef supports(const Target& target) {
   return create_op_support([target](const nn::Module&, const Node& node) {
@@ -141,8 +125,8 @@ TEST(ShapeProp, NamesTheNodeThatFails) {
       ShapeProp(*gm, fake).propagate({Tensor::zeros({2, 3})});
       ADD_FAILURE() << "expected an error";
     } catch (const RuntimeError& error) {
-      EXPECT_TRUE(error.message().starts_with(
-          "ShapeProp error for: node=%matmul"))
+      EXPECT_TRUE(
+          error.message().starts_with("ShapeProp error for: node=%matmul"))
           << error.message();
     }
     EXPECT_NE(tensor_meta(*gm->graph().find_node("relu")), nullptr);
@@ -154,9 +138,8 @@ size_t merged_size(const nn::Ref<GraphModule>& gm) {
 }
 
 TEST(CSEPass, KeepsRandomCalls) {
-  const Wrapped noise =
-      wrap("cse_noise", [](Value x) -> Value { return x; },
-           ops::Purity::random);
+  const Wrapped noise = wrap(
+      "cse_noise", [](Value x) -> Value { return x; }, ops::Purity::random);
   EXPECT_EQ(merged_size(symbolic_trace(
                 [&](Value x) -> Value { return noise(x) + noise(x); }, {"x"})),
             5u);
@@ -175,10 +158,10 @@ TEST(CSEPass, KeepsReadsAroundWrites) {
 }
 
 TEST(CSEPass, TellsTypesOfNumbersApart) {
-  EXPECT_EQ(merged_size(symbolic_trace(
-                [](Value x) -> Value { return add(x, 1) + add(x, 1.0); },
-                {"x"})),
-            5u);
+  EXPECT_EQ(
+      merged_size(symbolic_trace(
+          [](Value x) -> Value { return add(x, 1) + add(x, 1.0); }, {"x"})),
+      5u);
 }
 
 TEST(FuseByPartitions, RefusesCirclesBetweenPartitions) {
@@ -194,17 +177,16 @@ TEST(FuseByPartitions, RefusesCirclesBetweenPartitions) {
   const std::string before = gm->graph().str();
   auto node = [&](const char* name) { return gm->graph().find_node(name); };
   // Each alone is fine.
-  EXPECT_TRUE(validate_partition(
-      std::vector<Node*>{node("neg"), node("neg_1")}));
+  EXPECT_TRUE(
+      validate_partition(std::vector<Node*>{node("neg"), node("neg_1")}));
   EXPECT_THROW(fuse_by_partitions(*gm, {{node("neg"), node("neg_1")},
                                         {node("relu"), node("relu_1")}}),
                AssertionError);
   EXPECT_THROW(fuse_by_partitions(*gm, {{node("neg")}, {node("neg")}}),
                AssertionError);
   const auto other = gm->copy();
-  EXPECT_THROW(
-      fuse_by_partitions(*gm, {{other->graph().find_node("neg")}}),
-      AssertionError);
+  EXPECT_THROW(fuse_by_partitions(*gm, {{other->graph().find_node("neg")}}),
+               AssertionError);
   EXPECT_EQ(gm->graph().str(), before);
 }
 
@@ -225,10 +207,9 @@ TEST(FuseByPartitions, LeavesInputsAndOutputAlone) {
                            {"_operator.add", std::nullopt}}));
   partitioner.partition_and_fuse();
   EXPECT_EQ(gm->graph().size(), 4u);
-  EXPECT_EQ(gm->call({Tensor::full({1}, 2), Tensor::full({1}, 3)})
-                .as_tensor()
-                .item(),
-            -5);
+  EXPECT_EQ(
+      gm->call({Tensor::full({1}, 2), Tensor::full({1}, 3)}).as_tensor().item(),
+      -5);
 }
 
 TEST(StableTopologicalSort, MovesOnlyWhatMustMove) {
@@ -305,10 +286,11 @@ TEST(PassManager, StepsChecksAndErrors) {
   EXPECT_EQ(left, -1);
   EXPECT_EQ(checks, 5);
 
-  const Pass broken = pass_result_wrapper("broken", [](const GraphModuleRef& m) {
-    Node* const node = m->graph().find_node("neg");
-    node->set_args({m->graph().find_node("relu")});
-  });
+  const Pass broken =
+      pass_result_wrapper("broken", [](const GraphModuleRef& m) {
+        Node* const node = m->graph().find_node("neg");
+        node->set_args({m->graph().find_node("relu")});
+      });
   PassManager failing({countdown, broken});
   try {
     failing(gm);
