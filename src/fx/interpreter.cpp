@@ -2,6 +2,7 @@
 
 #include "fxjit/fx/traceback.h"
 #include "fxjit/fx/wrap.h"
+#include "src/fx/called_module.h"
 
 namespace fxjit::fx {
 namespace {
@@ -199,8 +200,8 @@ Value Interpreter::call_method(const Target& target, const ValueList& args,
 
 Value Interpreter::call_module(const Target& target, const ValueList& args,
                                const Kwargs& kwargs) {
-  return fetch_module(target)->call(
-      args, kwargs, current_ ? current_->source() : SourceLocation());
+  return called_module(fetch_attr(target.text()), target)
+      ->call(args, kwargs, current_ ? current_->source() : SourceLocation());
 }
 
 Value Interpreter::output(const Target&, const ValueList& args, const Kwargs&) {
@@ -217,15 +218,6 @@ nn::Member Interpreter::fetch_attr(std::string_view target) const {
            module_.find_submodule(target.substr(0, end)));
   throw RuntimeError("Node referenced nonexistent target " +
                      std::string(target.substr(0, end)));
-}
-
-nn::ModuleRef Interpreter::fetch_module(const Target& target) const {
-  const nn::Member member = fetch_attr(target.text());
-  const auto* const module = std::get_if<nn::ModuleRef>(&member);
-  if (!module || !*module)
-    throw TypeError("[call_module] target " + std::string(target.text()) +
-                    ": expected a module, got another member");
-  return *module;
 }
 
 std::pair<ValueList, Kwargs> Interpreter::fetch_args_kwargs_from_env(

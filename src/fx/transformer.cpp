@@ -1,6 +1,7 @@
 #include "fxjit/fx/transformer.h"
 
 #include "fxjit/fx/traceback.h"
+#include "src/fx/called_module.h"
 
 namespace fxjit::fx {
 namespace {
@@ -47,7 +48,8 @@ Value Transformer::get_attr(const Target& target, const ValueList& args,
 
 Value Transformer::call_module(const Target& target, const ValueList& args,
                                const Kwargs& kwargs) {
-  return tracer_->call_module(*fetch_module(target), args, kwargs);
+  return tracer_->call_module(*called_module(fetch_attr(target.text()), target),
+                              args, kwargs);
 }
 
 Value Transformer::call_function(const Target& target, const ValueList& args,

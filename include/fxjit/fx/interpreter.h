@@ -91,8 +91,6 @@ class Interpreter {
 
   // RuntimeError naming the first missing part.
   nn::Member fetch_attr(std::string_view target) const;
-  // The module that a call_module names; TypeError for another member.
-  nn::ModuleRef fetch_module(const Target& target) const;
   std::pair<ValueList, Kwargs> fetch_args_kwargs_from_env(
       const Node& node) const;
   // `value` with nodes replaced by their values; `node` is for errors.
