@@ -226,12 +226,6 @@ void copy(const PlaneCopy& copy, float* planes, float* inner) {
 
 }  // namespace
 
-int64_t PlaneCopy::inner_elements() const {
-  const int64_t all =
-      blocked ? (channels + kBlock - 1) / kBlock * kBlock : channels;
-  return images * all * places;
-}
-
 void PlaneCopy::to_inner(const float* planes, float* inner) const {
   copy<true>(*this, const_cast<float*>(planes), inner);
 }

@@ -18,9 +18,6 @@ struct PlaneCopy {
 
   static constexpr int64_t kBlock = 16;
 
-  // Floats of the other side.
-  int64_t inner_elements() const;
-
   void to_inner(const float* planes, float* inner) const;
   void to_planes(const float* inner, float* planes) const;
 };

@@ -30,7 +30,9 @@ Value function(std::string_view name, ValueList args, Kwargs kwargs,
     ErrorContext context;
     context.op = std::string(name);
     context.source = at;
-    throw UserError("[" + context.op + "] function: no op has this name",
+    throw UserError("[" + std::string(name) +
+                        "] function: no op has this name; ops::register_ops "
+                        "and fx::wrap add functions",
                     std::move(context));
   }
   return ops::call_function(*spelling, std::move(args), std::move(kwargs), at);

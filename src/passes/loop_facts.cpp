@@ -58,10 +58,6 @@ std::vector<int> reduced_dims(const fx::Node& node) {
   return dims;
 }
 
-bool keeps_dims(const fx::Node& node) {
-  return node.val_tensor().dim() == node.arg_node(0)->val_tensor().dim();
-}
-
 bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims) {
   const int last = domain.size() - 1;
   const Dims strides = broadcast_strides(t, domain);

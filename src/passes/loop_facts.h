@@ -30,7 +30,6 @@ bool trailing(const std::vector<int>& dims, int rank);
 
 // Dims that a Lowering::reduce node reduces, in increasing order.
 std::vector<int> reduced_dims(const fx::Node& node);
-bool keeps_dims(const fx::Node& node);
 
 // Whether a Lowering::gather node picks whole rows of its first dim.
 bool is_row_gather(const fx::Node& node);

@@ -4,6 +4,7 @@
 #include "fxjit/proxy_base.h"
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/structured.h"
 
 namespace fxjit::ops {
 namespace {
@@ -43,6 +44,8 @@ Value target_dtype(const OpCall& call) {
 }
 
 Value to(const OpCall& call) {
+  check_device(call, call[3]);
+  for (const Value& target : call[1].as_sequence()) check_device(call, target);
   const Value dtype = target_dtype(call);
   const Value copy = call[5];
   if (copy.is_bool() && copy.as_bool())

@@ -9,6 +9,12 @@
 namespace fxjit::ops {
 namespace {
 
+// The dtype among the options from argument `i` on; the device is the CPU.
+DType options_dtype(const OpCall& call, size_t i, DType fallback) {
+  check_device(call, call[i + 2]);
+  return dtype_arg(call, i, fallback);
+}
+
 void check_sizes(const Dims& sizes) {
   for (int64_t size : sizes)
     if (size < 0)
@@ -37,7 +43,7 @@ Value infer_sized(const OpCall& call) {
     for (int64_t size : call.dims(0))
       if (size < 0)
         runtime_error("zeros: Dimension size must be non-negative.");
-  return Tensor::meta(sizes_arg(call, 0), dtype_arg(call, 1, DType::f32));
+  return Tensor::meta(sizes_arg(call, 0), options_dtype(call, 1, DType::f32));
 }
 
 template <int kFill>
@@ -52,7 +58,7 @@ DType type_of_number(const Value& value) {
 
 Value infer_full(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, 0),
-                      dtype_arg(call, 2, type_of_number(call[1])));
+                      options_dtype(call, 2, type_of_number(call[1])));
 }
 
 Value eager_full(const OpCall& call) {
@@ -61,7 +67,7 @@ Value eager_full(const OpCall& call) {
 
 Value infer_new(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, 1),
-                      dtype_arg(call, 2, call.tensor(0).dtype()));
+                      options_dtype(call, 2, call.tensor(0).dtype()));
 }
 
 template <int kFill>
@@ -73,12 +79,12 @@ Value eager_new(const OpCall& call) {
 template <int kFill>
 Value decompose_new(const OpCall& call) {
   return fxjit::full(Value(sizes_arg(call, 1)), kFill,
-                     dtype_arg(call, 2, meta_of(call[0]).dtype()));
+                     options_dtype(call, 2, meta_of(call[0]).dtype()));
 }
 
 Value infer_new_full(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, 1),
-                      dtype_arg(call, 3, call.tensor(0).dtype()));
+                      options_dtype(call, 3, call.tensor(0).dtype()));
 }
 
 Value eager_new_full(const OpCall& call) {
@@ -87,7 +93,7 @@ Value eager_new_full(const OpCall& call) {
 
 Value decompose_new_full(const OpCall& call) {
   return fxjit::full(Value(sizes_arg(call, 1)), call[2],
-                     dtype_arg(call, 3, meta_of(call[0]).dtype()));
+                     options_dtype(call, 3, meta_of(call[0]).dtype()));
 }
 
 struct Range {
@@ -107,7 +113,7 @@ Range range_of(const OpCall& call) {
   range.step = call[2];
   const bool floats =
       range.start.is_float() || range.end.is_float() || range.step.is_float();
-  range.dtype = dtype_arg(call, 3, floats ? DType::f32 : DType::i64);
+  range.dtype = options_dtype(call, 3, floats ? DType::f32 : DType::i64);
   const double start = range.start.as_double(), end = range.end.as_double();
   const double step = range.step.as_double();
   if (step == 0) runtime_error("step must be nonzero");
@@ -155,7 +161,7 @@ Value infer_eye(const OpCall& call) {
   if (columns < 0)
     runtime_error("m must be greater or equal to 0, got " +
                   std::to_string(columns));
-  return Tensor::meta({rows, columns}, dtype_arg(call, 2, DType::f32));
+  return Tensor::meta({rows, columns}, options_dtype(call, 2, DType::f32));
 }
 
 Value eager_eye(const OpCall& call) {
@@ -171,7 +177,7 @@ Value eager_eye(const OpCall& call) {
 Value infer_linspace(const OpCall& call) {
   const int64_t steps = call.integer(2);
   if (steps < 0) runtime_error("number of steps must be non-negative");
-  return Tensor::meta({steps}, dtype_arg(call, 3, DType::f32));
+  return Tensor::meta({steps}, options_dtype(call, 3, DType::f32));
 }
 
 // From both ends towards the middle, as torch does.
@@ -190,7 +196,8 @@ Value eager_linspace(const OpCall& call) {
   return values.to(shape.dtype());
 }
 
-// Options that do not matter here (layout, device, ...) are taken and ignored.
+// Options that do not matter here (layout, pin_memory, ...) are taken and
+// ignored.
 #define FXJIT_TENSOR_OPTIONS                                    \
   "dtype=None, layout=None, device=None, requires_grad=False, " \
   "pin_memory=None, out=None, memory_format=None"

@@ -57,6 +57,12 @@ void check_moderate(const OpCall& call, const Dims& numbers) {
                     ": expected numbers below 2^31, got " + numbers.str());
 }
 
+void check_device(const OpCall& call, const Value& device) {
+  if (device.is_string() && !device.as_string().starts_with("cpu") &&
+      device.as_string() != "meta")
+    call.fail("device: expected cpu, got " + std::string(device.as_string()));
+}
+
 Dims per_axis_arg(const OpCall& call, size_t i, int count) {
   const Dims dims = call.dims(i);
   check_moderate(call, dims);
@@ -113,11 +119,6 @@ Tensor permuted(const Tensor& tensor, const Dims& order) {
     strides.push_back(tensor.strides()[d]);
   }
   return tensor.as_strided(sizes, strides, tensor.offset());
-}
-
-Tensor axis_last(const Tensor& tensor, int axis) {
-  if (tensor.dim() == 0) return tensor.as_strided({1}, {1}, tensor.offset());
-  return permuted(tensor, axes_last(tensor.dim(), {axis}));
 }
 
 DType kernel_dtype(DType dtype) {

@@ -31,6 +31,8 @@ int dim_arg(const OpCall& call, size_t i, int rank);
 Dims axes_arg(const OpCall& call, size_t i, int rank);
 // A dtype argument or, when it is None, `fallback`.
 DType dtype_arg(const OpCall& call, size_t i, DType fallback);
+// UserError for the name of another device than the CPU.
+void check_device(const OpCall& call, const Value& device);
 // RuntimeError unless every number is below 2^31 in size: window sizes, strides
 // and paddings, with which shape rules calculate.
 void check_moderate(const OpCall& call, const Dims& numbers);
@@ -47,8 +49,6 @@ Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim);
 // Axes not in `axes` in order, followed by `axes`.
 Dims axes_last(int rank, const Dims& axes);
 Tensor permuted(const Tensor& tensor, const Dims& order);
-// `axis` moved to the end.
-Tensor axis_last(const Tensor& tensor, int axis);
 
 // Type in which eager kernels of this folder compute: float for the half
 // types, int64 for integers and bool.
