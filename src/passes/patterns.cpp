@@ -2,13 +2,19 @@
 
 namespace fxjit::passes {
 
+// A row for each function in patterns/, in order of priority.
+#define FXJIT_PATTERNS(row) \
+  row(fold_batch_norm)      \
+  row(share_heads)          \
+  row(fuse_attention)       \
+  row(merge_linears)
+
+#define FXJIT_DECLARE(name) int name(ModelGraph& model);
+FXJIT_PATTERNS(FXJIT_DECLARE)
+
 std::span<const Pattern> patterns() {
-  static constexpr Pattern kPatterns[] = {
-      {"fold_batch_norm", fold_batch_norm},
-      {"share_heads", share_heads},
-      {"fuse_attention", fuse_attention},
-      {"merge_linears", merge_linears},
-  };
+#define FXJIT_ROW(name) {#name, name},
+  static constexpr Pattern kPatterns[] = {FXJIT_PATTERNS(FXJIT_ROW)};
   return kPatterns;
 }
 

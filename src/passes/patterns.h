@@ -1,6 +1,6 @@
-// Patterns over normalised graphs, one file each in patterns/. A row's order is
-// its priority. The driver runs each until it changes nothing, verifies after and
-// honours FXJIT_DISABLE.
+// Patterns over normalised graphs, one file each in patterns/ and a row in
+// patterns.cpp. The driver runs them once, in order, verifies after each that
+// changed something and honours FXJIT_DISABLE.
 #pragma once
 
 #include <span>
@@ -16,10 +16,5 @@ struct Pattern {
 };
 
 std::span<const Pattern> patterns();
-
-int fold_batch_norm(ModelGraph& model);
-int fuse_attention(ModelGraph& model);
-int merge_linears(ModelGraph& model);
-int share_heads(ModelGraph& model);
 
 }  // namespace fxjit::passes
