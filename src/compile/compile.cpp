@@ -20,14 +20,18 @@ void check_options(const CompileOptions& options) {
   const std::vector<std::string> known = optional_passes();
   for (const std::string& pass : options.disabled_passes)
     if (std::find(known.begin(), known.end(), pass) == known.end())
-      throw UserError("compile: disabled_passes: unknown pass " + pass);
+      throw UserError("compile: disabled_passes: unknown pass " + pass +
+                      "; passes: " + pass_names());
 }
 
 std::shared_ptr<CompiledModule> require(const fx::GraphModule& module,
                                         const char* what) {
   auto compiled = compiled_module(module);
   if (!compiled)
-    throw UserError(std::string(what) + ": the module was not compiled");
+    throw UserError(std::string(what) + ": the module was not compiled" +
+                    (environment().interpreter_only
+                         ? ", as FXJIT_BACKEND=interpreter asks"
+                         : "; call compile first"));
   return compiled;
 }
 

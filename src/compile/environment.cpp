@@ -35,7 +35,8 @@ std::vector<std::string> known_passes(const std::string& list) {
       found.push_back(name);
     else
       log(LogLevel::warning,
-          "FXJIT_DISABLE: no pass is named " + name + "; ignored");
+          "FXJIT_DISABLE: no pass is named " + name +
+              "; ignored. Passes: " + pass_names());
   }
   return found;
 }
@@ -58,6 +59,13 @@ Environment read() {
 const Environment& environment() {
   static const Environment env = read();
   return env;
+}
+
+std::string pass_names() {
+  std::string text;
+  for (const std::string& name : passes::optional_passes())
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 }  // namespace fxjit

@@ -17,4 +17,7 @@ struct Environment {
 // values are reported by a warning and ignored.
 const Environment& environment();
 
+// Those that may be left out, for messages: "fuse, fuse_attention, ...".
+std::string pass_names();
+
 }  // namespace fxjit

@@ -17,7 +17,9 @@ ModuleRef child_at(const Module& module, int64_t i) {
 Sequential::Sequential() : Custom("Sequential", {"input"}) {}
 
 Value Sequential::forward(Value input) {
-  for (const auto& [name, module] : children()) input = module(input);
+  // Without a line: the caller's stands for all.
+  for (const auto& [name, module] : children())
+    input = module->call({std::move(input)});
   return input;
 }
 

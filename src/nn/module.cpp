@@ -5,6 +5,7 @@
 
 #include "fxjit/fx/proxy.h"
 #include "fxjit/fx/tracer.h"
+#include "fxjit/nn/layer.h"
 
 namespace fxjit::nn {
 namespace {
@@ -99,7 +100,19 @@ Value Module::call(const ValueList& args, const Kwargs& kwargs,
                    SourceLocation source) {
   if (fx::Tracer* tracer = fx::active_tracer())
     return tracer->call_from_user(*this, args, kwargs, source);
-  return invoke(args, kwargs);
+  try {
+    return invoke(args, kwargs);
+  } catch (Error& error) {
+    // The code of the library's layers is nothing that the user has written:
+    // where they stand, the line of the call does.
+    const bool ours = dynamic_cast<const LeafModule*>(this) != nullptr;
+    if (ours && source.known())
+      const_cast<ErrorContext&>(error.context()).source = {};
+    ErrorContext place;
+    place.source = source;
+    error.extend("", place);
+    throw;
+  }
 }
 
 Value Module::operator()(SourceLocation source) { return call({}, {}, source); }

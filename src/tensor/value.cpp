@@ -12,14 +12,18 @@ using Kind = Value::Kind;
 
 [[noreturn]] void throw_kind(const char* expected, const Value& value) {
   throw TypeError("value: expected " + std::string(expected) + ", got " +
-                  std::string(value.kind_name()));
+                  std::string(value.kind_name()) +
+                  (value.is_proxy() ? ", whose value is not known while tracing"
+                                    : ""));
 }
 
 }  // namespace
 
 Value::Value(std::string_view v)
     : Value(Kind::string, new StringPayload(std::string(v))) {}
-Value::Value(const Tensor& v) : Value(Kind::tensor, new TensorPayload(v)) {}
+Value::Value(const Tensor& v) : Value() {
+  if (v.defined()) *this = Value(Kind::tensor, new TensorPayload(v));
+}
 Value::Value(ValueList v) : Value() {
   const int nesting = nesting_around(v);
   *this = Value(Kind::list, new SequencePayload(std::move(v), nesting));
