@@ -12,6 +12,10 @@ namespace fxjit::jit {
 // perf looks for them. An unwritable file is reported once and then ignored.
 std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_perf_map_plugin();
 
+// Writes each function with its code to /tmp/jit-<pid>.dump, from which `perf
+// inject --jit` makes objects that `perf annotate` can show. Failures as above.
+std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_jit_dump_plugin();
+
 // Announces each object to the debugger through the GDB JIT interface, and
 // withdraws it when its code is unmapped.
 std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_gdb_plugin();

@@ -35,7 +35,7 @@ struct EngineOptions {
   // its emitter.
   bool unroll = false;
   Sanitizer sanitizer = build_sanitizer();
-  // Appends each function to /tmp/perf-<pid>.map.
+  // Appends each function to /tmp/perf-<pid>.map and /tmp/jit-<pid>.dump.
   bool perf_support = false;
   // Registers each object with the GDB JIT interface and keeps unwind tables.
   bool gdb_support = false;

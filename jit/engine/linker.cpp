@@ -206,7 +206,10 @@ std::shared_ptr<Linker> Linker::create(const EngineOptions& options) {
   session->execution.setErrorReporter([raw = session.get()](llvm::Error error) {
     raw->report(std::move(error));
   });
-  if (options.perf_support) session->layer.addPlugin(make_perf_map_plugin());
+  if (options.perf_support) {
+    session->layer.addPlugin(make_perf_map_plugin());
+    session->layer.addPlugin(make_jit_dump_plugin());
+  }
   if (options.gdb_support) session->layer.addPlugin(make_gdb_plugin());
   return std::shared_ptr<Linker>(new Linker(std::move(session)));
 }

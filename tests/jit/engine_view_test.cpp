@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -99,6 +100,32 @@ TEST(PerfMapTest, NamesTheFunction) {
   EXPECT_THAT(text, HasSubstr(start.str()));
   EXPECT_THAT(text, HasSubstr(" double_all\n"));
   fs::remove(map);
+}
+
+// perf finds the file by its mapping, and in it a header and the function.
+TEST(JitDumpTest, HoldsTheCodeOfTheFunction) {
+  EngineOptions options;
+  options.perf_support = true;
+  const Compiler compiler(options);
+  const auto code = compiler.build(double_module(), SymbolTable());
+  const fs::path path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
+  EXPECT_THAT(read_file("/proc/self/maps"), HasSubstr(path.string()));
+  const std::string text = read_file(path);
+  EXPECT_TRUE(text.starts_with("DTiJ"));
+  const void* const address = code->lookup("double_all");
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  const std::string_view bytes(reinterpret_cast<const char*>(&place),
+                               sizeof(place));
+  const size_t at = text.rfind(std::string("double_all\0", 11));
+  ASSERT_NE(at, text.npos);
+  // Before the name: address, code address, size and index.
+  uint64_t size = 0;
+  std::memcpy(&size, text.data() + at - 16, sizeof(size));
+  EXPECT_EQ(std::string_view(text).substr(at - 24, 8), bytes);
+  ASSERT_GT(size, 0u);
+  ASSERT_EQ(at + 11 + size, text.size());
+  EXPECT_EQ(std::memcmp(text.data() + at + 11, address, size), 0);
+  fs::remove(path);
 }
 
 TEST(GdbTest, ListsCodeWhileItLives) {
