@@ -39,13 +39,22 @@ void compile_for(Workload& work, Mode mode, int threads) {
   prepare(*work.module, work.inputs);
 }
 
-// What the machine would need at least for the fused program.
-double least_microseconds(Workload& work) {
-  double least = 0;
+// What a compiled program does in a call.
+struct Work {
+  double steps = 0, megabytes = 0, megaflops = 0;
+  double least_us = 0;  // What the machine would need for it.
+};
+
+Work work_of(Workload& work) {
+  Work sum;
   for (const StepProfile& step :
-       profile(*work.module, work.inputs, /*calls=*/1).steps)
-    least += step.microseconds * step.of_limit;
-  return least;
+       profile(*work.module, work.inputs, /*calls=*/1).steps) {
+    sum.steps += 1;
+    sum.megabytes += step.bytes / 1e6;
+    sum.megaflops += step.flops / 1e6;
+    sum.least_us += step.microseconds * step.of_limit;
+  }
+  return sum;
 }
 
 // The graph that the running row measures. Google Benchmark enters a row
@@ -60,24 +69,33 @@ class Current {
     if (name != name_) {
       work_ = make();
       compile_for(work_, Mode::fused, threads_);
-      least_us_ = least_microseconds(work_);
+      done_ = work_of(work_);
+      least_us_ = done_.least_us;
       mode_ = Mode::fused;
       name_ = name;
     }
     if (mode != mode_) {
       work_.module->set_native_forward(nullptr);
-      if (mode != Mode::interpreter) compile_for(work_, mode, threads_);
+      done_ = {};
+      if (mode != Mode::interpreter) {
+        compile_for(work_, mode, threads_);
+        done_ = work_of(work_);
+      }
       mode_ = mode;
     }
     return work_;
   }
+  // Of the fused program.
   double least_us() const { return least_us_; }
+  // Of the running row's program; zeros for the interpreter.
+  const Work& done() const { return done_; }
 
  private:
   int threads_;
   std::string name_;
   Mode mode_ = Mode::fused;
   Workload work_;
+  Work done_;
   double least_us_ = 0;
 };
 
@@ -100,7 +118,6 @@ class Registry {
   }
 
  private:
-  // of_limit: the least time of the fused program over the time of a call.
   static void run(benchmark::State& state, const Current& current,
                   Workload& work) {
     const auto start = Clock::now();
@@ -111,6 +128,11 @@ class Registry {
     state.counters["of_limit"] = current.least_us() *
                                  static_cast<double>(state.iterations()) /
                                  spent.count();
+    const Work& done = current.done();
+    if (done.steps == 0) return;
+    state.counters["steps"] = done.steps;
+    state.counters["MB"] = done.megabytes;
+    state.counters["MFLOP"] = done.megaflops;
   }
 
   std::shared_ptr<Current> current_;
@@ -183,6 +205,23 @@ void register_fusion_benchmarks(int threads) {
   registry.add("mlp", [] { return mlp(); });
   registry.add("swiglu", [] { return swiglu(); });
   add_minilm(registry);
+}
+
+void register_workload(const std::string& name, const Workload& work,
+                       int threads) {
+  Registry(threads).add(name, [work] { return work; });
+}
+
+std::string explain(Workload work, int threads) {
+  std::string text;
+  for (const NamedMode& mode : kModes) {
+    if (mode.mode == Mode::interpreter) continue;
+    work.module->set_native_forward(nullptr);
+    compile_for(work, mode.mode, threads);
+    text += std::string("\n") + mode.name + ":\n" +
+            profile_text(profile(*work.module, work.inputs));
+  }
+  return text;
 }
 
 }  // namespace fxjit::bench

@@ -124,13 +124,7 @@ void print_profile(Embedder& embedder, Size size) {
               profile.passes_ms, profile.emit_ms, profile.optimise_ms,
               profile.codegen_ms, profile.link_ms, profile.pack_ms,
               profile.from_disk_cache ? " (objects from the disk cache)" : "");
-  std::printf("%10s %10s %10s %9s  %s\n", "us", "GFLOP/s", "GB/s", "of limit",
-              "step");
-  for (const fxjit::StepProfile& step : profile.steps)
-    std::printf("%10.2f %10.1f %10.1f %8.0f%%  %s%s\n", step.microseconds,
-                step.gflops, step.gigabytes, step.of_limit * 100,
-                step.label.c_str(),
-                step.native ? "" : " (not native)");
+  std::printf("%s", fxjit::profile_text(profile).c_str());
 }
 
 }  // namespace

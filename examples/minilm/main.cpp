@@ -107,7 +107,7 @@ std::string usage_failure(const CLI::App* app, const CLI::Error& error) {
   const std::string unknown =
       words.empty() ? "" : "\"" + words[0] + "\" is no command. ";
   return "minilm: " + unknown + error.what() +
-         "\nRun with --help for more information.\n";
+         "\nThe commands are embed, similar and bench; each has --help.\n";
 }
 
 int run(int argc, char** argv) {
@@ -117,22 +117,24 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Settings settings;
   auto* embed = app.add_subcommand(
-      "embed", "Print the embedding of each sentence, or of each line of "
-               "standard input");
+      "embed",
+      "Print the embedding of each sentence, or of each line of "
+      "standard input");
   embed->add_option("sentence", settings.sentences, "Sentences");
   embed->add_flag("--json", settings.json,
                   "One JSON object a line: text, tokens, embedding");
   auto* similar =
       app.add_subcommand("similar", "Print the cosine of two sentences");
-  similar->add_option("first", settings.first)->required();
-  similar->add_option("second", settings.second)->required();
+  similar->add_option("first", settings.first, "A sentence")->required();
+  similar->add_option("second", settings.second, "Another one")->required();
   similar->add_flag("--json", settings.json, "Print {\"cosine\": number}");
   auto* bench = app.add_subcommand(
       "bench", "Time interpreter, unfused and fused code on three input sizes");
   bench->add_flag("--json", settings.bench.json, "One JSON object a row");
   bench->add_flag("--profile", settings.bench.profile, "Time of each step");
-  bench->add_option("--seconds", settings.bench.seconds,
-                    "Measured time per row (default 0.5)")
+  bench
+      ->add_option("--seconds", settings.bench.seconds,
+                   "Measured time per row (default 0.5)")
       ->check(CLI::Range(0.001, 600.0));
   for (CLI::App* command : {embed, similar, bench})
     add_options(*command, settings);

@@ -2,11 +2,11 @@
 // interpreter. The module's graph and printed code stay as they are; an edit
 // followed by recompile() drops the native code.
 //
-// A program is made for each tuple of input shapes (and of arguments that are not
-// tensors). Calls that cannot be compiled (wrapped functions, assertions on
+// A program is made for each tuple of input shapes (and of arguments that are
+// not tensors). Calls that cannot be compiled (wrapped functions, assertions on
 // tensors, writes that others may see) run by the interpreter, in their order,
-// between native parts with programs of their own. All functions are thread-safe
-// beside calls of the module.
+// between native parts with programs of their own. All functions are
+// thread-safe beside calls of the module.
 #pragma once
 
 #include <cstddef>
@@ -92,8 +92,12 @@ struct StepProfile {
   std::vector<std::string> nodes;  // Nodes of the module's graph it computes.
   bool native = true;              // False: an eager kernel.
   double microseconds = 0;
-  double gflops = 0;               // 10^9 floating-point operations a second.
-  double gigabytes = 0;            // 10^9 bytes a second, each byte once.
+  // Of one call: floating-point operations (a smooth function counts as many
+  // multiply-adds as take its time), and bytes read and written, each once.
+  double flops = 0;
+  double bytes = 0;
+  double gflops = 0;     // 10^9 floating-point operations a second.
+  double gigabytes = 0;  // 10^9 bytes a second, each byte once.
   // Least time that the machine's arithmetic and bandwidth, as measured,
   // would allow, over the time taken. 0 for kernels whose work is not counted.
   double of_limit = 0;
@@ -115,10 +119,16 @@ struct Profile {
 Profile profile(fx::GraphModule& module, std::span<const Value> inputs,
                 int calls = 20);
 
+// A table with a line for each step, and one for all of them: time, operations,
+// bytes, rates and share of the limit. Fewer bytes for the same result is what
+// fusing gains, fewer operations per second is what it may cost.
+std::string profile_text(const Profile& profile);
+
 // Names that CompileOptions::disabled_passes and FXJIT_DISABLE accept.
 std::vector<std::string> optional_passes();
 
-// "fxjit 0.1.0, LLVM 19.1.7, oneDNN v3.2.0, avx512 (znver4), huge pages: ..."
+// Versions of fxjit, LLVM and oneDNN, CPU level, huge pages and executable memory
+// as found, a line each.
 std::string version_text();
 
 }  // namespace fxjit

@@ -28,5 +28,6 @@
 #include "fxjit/op.h"
 #include "fxjit/safetensors.h"
 #include "fxjit/tensor.h"
+#include "fxjit/torch_state.h"
 #include "fxjit/value.h"
 #include "fxjit/version.h"

@@ -17,9 +17,11 @@ StepProfile native_row(const program::Executable& executable, size_t i,
   row.nodes = step.nodes;
   row.native = !external || external->kernel->native();
   row.microseconds = ns / 1e3;
+  row.flops = executable.plans()[i].flops;
+  row.bytes = executable.plans()[i].bytes;
   if (ns > 0) {
-    row.gflops = executable.plans()[i].flops / ns;
-    row.gigabytes = executable.plans()[i].bytes / ns;
+    row.gflops = row.flops / ns;
+    row.gigabytes = row.bytes / ns;
     row.of_limit = limit_ns / ns;
   }
   return row;

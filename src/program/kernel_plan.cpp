@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/program/limit_cost.h"
 #include "src/program/row_code.h"
 #include "src/program/winograd.h"
 
@@ -36,32 +37,33 @@ double body_cost(const ScalarBody& body) {
   return cost;
 }
 
-// Operations at the least: what costs as much as an addition may be half of a
-// multiply-add; of dearer ones each unit of cost is an instruction of its own.
-double operations(const ScalarInstr& instr) {
-  const int cost = prim_cost(instr.prim);
-  return cost > 1 ? 2.0 * cost : cost;
+// Operations at the least, two of a multiply-add.
+double operations(const ScalarInstr& instr, CpuLevel level) {
+  return 2 * limit_cost(instr.prim, level);
 }
 
-double body_operations(const ScalarBody& body) {
+double body_operations(const ScalarBody& body, CpuLevel level) {
   double count = 0;
-  for (const ScalarInstr& instr : body.instrs) count += operations(instr);
+  for (const ScalarInstr& instr : body.instrs)
+    count += operations(instr, level);
   return count;
 }
 
 // Of a row of `inner` elements: what is constant along it is computed once.
-double row_operations(const RowCode& code, int64_t inner) {
+double row_operations(const RowCode& code, int64_t inner, CpuLevel level) {
   double count = 0;
   for (size_t i = 0; i < code.step.body.instrs.size(); ++i) {
     const ScalarInstr& instr = code.step.body.instrs[i];
     const bool repeated = code.schedule.varies[i] || is_reduction(instr.prim);
-    count += operations(instr) * (repeated ? static_cast<double>(inner) : 1.0);
+    count += operations(instr, level) *
+             (repeated ? static_cast<double>(inner) : 1.0);
   }
   return count;
 }
 
 // Of one result of a column step: what depends on a sum is computed once.
-double column_operations(const ScalarBody& body, int64_t reduced) {
+double column_operations(const ScalarBody& body, int64_t reduced,
+                         CpuLevel level) {
   std::vector<bool> after(body.instrs.size());
   double count = 0;
   for (size_t i = 0; i < body.instrs.size(); ++i) {
@@ -73,7 +75,7 @@ double column_operations(const ScalarBody& body, int64_t reduced) {
       for (int32_t arg : instr.args)
         once = once || (arg >= 0 && after[static_cast<size_t>(arg)]);
     after[i] = after[i] || once;
-    count += operations(instr) * (once ? 1.0 : times);
+    count += operations(instr, level) * (once ? 1.0 : times);
   }
   return count;
 }
@@ -118,7 +120,7 @@ KernelPlan plan_of(const RowStep& step, CpuLevel level) {
   if (is_flat(step)) {
     plan.tasks = ceil_div(step.inner, kFlatChunk);
     plan.grain = grain_of(kFlatChunk, cost);
-    plan.flops = elements * body_operations(step.body);
+    plan.flops = elements * body_operations(step.body, level);
   } else {
     plan.tasks = rows;
     plan.grain = grain_of(step.inner, cost);
@@ -126,7 +128,8 @@ KernelPlan plan_of(const RowStep& step, CpuLevel level) {
     plan.grain =
         ceil_div(plan.grain, code.crosswise.rows) * code.crosswise.rows;
     plan.scratch_bytes = code.scratch_bytes();
-    plan.flops = static_cast<double>(rows) * row_operations(code, step.inner);
+    plan.flops =
+        static_cast<double>(rows) * row_operations(code, step.inner, level);
   }
   plan.bytes = touched_bytes(step, {});
   return plan;
@@ -139,7 +142,7 @@ KernelPlan plan_of(const ColumnStep& step, CpuLevel level) {
   plan.tasks = numel(step.outer) * ceil_div(step.inner, block);
   plan.grain = grain_of(block * reduced, body_cost(step.body));
   plan.flops = static_cast<double>(numel(step.outer) * step.inner) *
-               column_operations(step.body, reduced);
+               column_operations(step.body, reduced, level);
   plan.bytes = touched_bytes(step, step.reduce);
   return plan;
 }

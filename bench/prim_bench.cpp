@@ -1,0 +1,107 @@
+// What one primitive of a scalar body takes: `prim/exp/avx512` runs generated
+// code for it over floats in the first-level cache.
+//
+//   ns_per_vector  of 16, 8 or 4 floats
+//   multiply_adds  as many vector multiply-adds take that time at best: what
+//                  program::limit_cost says, which no measurement may undercut
+#include "bench/prim_bench.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "src/compile/engine.h"
+#include "src/compile/machine_limits.h"
+#include "src/program/kernel_plan.h"
+#include "src/program/packing.h"
+
+namespace fxjit::bench {
+namespace {
+
+constexpr Prim kPrims[] = {
+    Prim::mul,   Prim::maximum, Prim::div,      Prim::sqrt, Prim::rsqrt,
+    Prim::exp,   Prim::exp2,    Prim::expm1,    Prim::log,  Prim::log2,
+    Prim::log1p, Prim::tanh,    Prim::erf,      Prim::sin,  Prim::sigmoid,
+    Prim::silu,  Prim::gelu,    Prim::gelu_tanh};
+constexpr int64_t kElements = 2048;
+
+Engine& engine_of(CpuLevel level) {
+  static std::array<std::unique_ptr<Engine>, 3> engines;
+  auto& engine = engines[static_cast<size_t>(level)];
+  if (!engine) engine = std::make_unique<Engine>(level, "", "", false);
+  return *engine;
+}
+
+program::Program program_of(Prim prim) {
+  program::RowStep step;
+  step.inner = kElements;
+  step.inputs = {program::Access()};
+  step.outputs = {program::Access()};
+  ScalarBuilder body;
+  const Scalar x = body.input(0, DType::f32);
+  step.body =
+      body.finish({prim_arity(prim) == 1
+                       ? body.apply(prim, x)
+                       : body.apply(prim, x, body.constant(1.25, DType::f32))});
+  program::Program program;
+  program.steps.push_back({step, {}, prim_name(prim), {}});
+  return program;
+}
+
+// Positive, so that logarithms and roots take their usual path.
+std::vector<float> inputs() {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> value(0.05f, 4);
+  std::vector<float> x(kElements);
+  std::generate(x.begin(), x.end(), [&] { return value(random); });
+  return x;
+}
+
+void run(benchmark::State& state, Prim prim, CpuLevel level) {
+  Engine& engine = engine_of(level);
+  const program::Program program = program_of(prim);
+  const jit::ProgramCode code = engine.compile(program, 1);
+  const program::KernelPlan plan =
+      program::kernel_plan(program.steps[0].body, level);
+  std::vector<float> x = inputs(), y(x.size());
+  void* operands[] = {x.data(), y.data()};
+  int32_t status = 0;
+  const program::StepCode& step = code.kernels[0];
+  const program::KernelCall call{operands, nullptr, &status, step.data.get()};
+  double best = 1e18;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    step.kernel(&call, 0, plan.tasks);
+    const std::chrono::duration<double, std::nano> time =
+        std::chrono::steady_clock::now() - start;
+    best = std::min(best, time.count());
+  }
+  const auto lanes = static_cast<double>(program::tile_shape(level).lanes);
+  const double each = best * lanes / kElements;
+  state.counters["ns_per_vector"] = each;
+  state.counters["multiply_adds"] =
+      each * machine_limits(engine).gflops / (2 * lanes);
+}
+
+}  // namespace
+
+void register_prim_benchmarks() {
+  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
+    if (!host_supports(level)) continue;
+    for (Prim prim : kPrims) {
+      const std::string name = std::string("prim/") + prim_name(prim) + "/" +
+                               std::string(cpu_level_name(level));
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [prim, level](benchmark::State& state) { run(state, prim, level); });
+    }
+  }
+}
+
+}  // namespace fxjit::bench
