@@ -25,11 +25,13 @@ namespace fxjit::bench {
 namespace {
 
 constexpr Prim kPrims[] = {
-    Prim::mul,   Prim::maximum, Prim::div,      Prim::sqrt, Prim::rsqrt,
-    Prim::exp,   Prim::exp2,    Prim::expm1,    Prim::log,  Prim::log2,
-    Prim::log1p, Prim::tanh,    Prim::erf,      Prim::sin,  Prim::sigmoid,
-    Prim::silu,  Prim::gelu,    Prim::gelu_tanh};
-constexpr int64_t kElements = 2048;
+    Prim::mul,  Prim::maximum, Prim::div,       Prim::sqrt, Prim::rsqrt,
+    Prim::exp,  Prim::log,     Prim::tanh,      Prim::erf,  Prim::sigmoid,
+    Prim::silu, Prim::gelu,    Prim::gelu_tanh, Prim::exp2, Prim::expm1,
+    Prim::log2, Prim::log10,   Prim::log1p,     Prim::sin,  Prim::cos,
+    Prim::tan,  Prim::asin,    Prim::acos,      Prim::atan, Prim::sinh,
+    Prim::cosh, Prim::pow};
+constexpr int64_t kElements = 4096;
 
 Engine& engine_of(CpuLevel level) {
   static std::array<std::unique_ptr<Engine>, 3> engines;
