@@ -22,8 +22,8 @@ std::vector<Life> lifetimes(const Program& program) {
   std::vector<Life> lives(program.buffers.size());
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     lives[i].buffer = static_cast<int32_t>(i);
-    lives[i].bytes = (program.buffers[i].bytes + kAlignment - 1) / kAlignment *
-                     kAlignment;
+    lives[i].bytes =
+        (program.buffers[i].bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
   for (size_t s = 0; s < program.steps.size(); ++s)
     for (const OperandRef& ref : program.steps[s].operands) {
@@ -39,36 +39,55 @@ std::vector<Life> lifetimes(const Program& program) {
   return lives;
 }
 
-int64_t lowest_offset(const Life& life, const std::vector<Life>& placed) {
-  std::vector<const Life*> meets;
-  for (const Life& other : placed)
-    if (other.first <= life.last && life.first <= other.last)
-      meets.push_back(&other);
-  std::sort(meets.begin(), meets.end(), [](const Life* a, const Life* b) {
-    return a->offset < b->offset;
-  });
-  int64_t offset = 0;
-  for (const Life* other : meets) {
-    if (offset + life.bytes <= other->offset) break;
-    offset = std::max(offset, other->offset + other->bytes);
+// The buffers that have their place, by the steps in which they are alive.
+class Layout {
+ public:
+  explicit Layout(size_t steps) : alive_(steps) {}
+
+  int64_t lowest_offset(const Life& life) const {
+    std::vector<Life> meets = meeting(life);
+    std::sort(meets.begin(), meets.end(),
+              [](const Life& a, const Life& b) { return a.offset < b.offset; });
+    int64_t offset = 0;
+    for (const Life& other : meets) {
+      if (offset + life.bytes <= other.offset) break;
+      offset = std::max(offset, other.offset + other.bytes);
+    }
+    return offset;
   }
-  return offset;
-}
+
+  void add(const Life& life) {
+    for (int32_t s = life.first; s <= life.last; ++s)
+      alive_[static_cast<size_t>(s)].push_back(life);
+  }
+
+ private:
+  // Each once: at the first of the steps that both are alive in.
+  std::vector<Life> meeting(const Life& life) const {
+    std::vector<Life> found;
+    for (int32_t s = life.first; s <= life.last; ++s)
+      for (const Life& other : alive_[static_cast<size_t>(s)])
+        if (s == std::max(life.first, other.first)) found.push_back(other);
+    return found;
+  }
+
+  std::vector<std::vector<Life>> alive_;
+};
 
 }  // namespace
 
 void assign_arena(Program& program) {
   std::vector<Life> lives = lifetimes(program);
-  std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
-    return a.bytes > b.bytes;
-  });
-  std::vector<Life> placed;
+  std::stable_sort(
+      lives.begin(), lives.end(),
+      [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
+  Layout placed(program.steps.size());
   for (Life& life : lives) {
-    life.offset = lowest_offset(life, placed);
+    life.offset = placed.lowest_offset(life);
     program.buffers[static_cast<size_t>(life.buffer)].offset = life.offset;
     program.arena_bytes =
         std::max(program.arena_bytes, life.offset + life.bytes);
-    placed.push_back(life);
+    placed.add(life);
   }
 }
 
