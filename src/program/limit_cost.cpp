@@ -26,8 +26,10 @@ constexpr Costs kDivision{{3, 4, 4}};
 double limit_cost(Prim prim, CpuLevel level) {
   switch (prim) {
     case Prim::exp:
+    case Prim::expm1:
       return kExp.of(level);
     case Prim::log:
+    case Prim::log1p:
       return kLog.of(level);
     case Prim::tanh:
       return kTanh.of(level);
