@@ -123,16 +123,16 @@ class JitDumpPlugin : public llvm::orc::ObjectLinkingLayer::Plugin {
  public:
   void modifyPassConfig(MaterializationResponsibility&, LinkGraph&,
                         llvm::jitlink::PassConfiguration& passes) override {
-    passes.PostFixupPasses.push_back([](LinkGraph& graph) {
-      for (const auto* symbol : graph.defined_symbols()) {
-        if (!symbol->isCallable() || !symbol->hasName()) continue;
-        const auto code = symbol->getSymbolContent();
-        JitDump::instance().add(symbol->getName().str(),
-                                symbol->getAddress().getValue(),
-                                {code.data(), code.size()});
-      }
-      return Error::success();
-    });
+    passes.PostFixupPasses.push_back(
+        [&dump = JitDump::instance()](LinkGraph& graph) {
+          for (const auto* symbol : graph.defined_symbols()) {
+            if (!symbol->isCallable() || !symbol->hasName()) continue;
+            const auto code = symbol->getSymbolContent();
+            dump.add(symbol->getName().str(), symbol->getAddress().getValue(),
+                     {code.data(), code.size()});
+          }
+          return Error::success();
+        });
   }
 
   Error notifyFailed(MaterializationResponsibility&) override {
