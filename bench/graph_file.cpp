@@ -1,10 +1,9 @@
 #include "bench/graph_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <random>
-#include <utility>
+#include <sstream>
 
 namespace fxjit::bench {
 namespace {
@@ -18,7 +17,8 @@ class InputText {
     if (open == text_.npos || close == text_.npos || close < open) fail();
     const auto dtype = dtype_from_name(text_.substr(0, open));
     if (!dtype) fail();
-    const Tensor values = Tensor::empty(sizes(open + 1, close), DType::f64);
+    const Tensor values = Tensor::empty(
+        sizes(text_.substr(open + 1, close - open - 1)), DType::f64);
     const std::string bound = text_.substr(close + 1);
     if (!bound.empty() && bound[0] != '<') fail();
     fill(values, *dtype, bound.empty() ? 2 : number(bound.substr(1)));
@@ -42,16 +42,14 @@ class InputText {
     return value;
   }
 
-  Dims sizes(size_t begin, size_t end) const {
+  // "2, 3"; nothing for a tensor of no dims.
+  Dims sizes(const std::string& text) const {
     Dims sizes;
-    std::string digits;
-    for (size_t i = begin; i <= end; ++i) {
-      if (std::isdigit(static_cast<unsigned char>(text_[i])))
-        digits += text_[i];
-      else if (!digits.empty() && (i == end || text_[i] == ','))
-        sizes.push_back(number(std::exchange(digits, "")));
-      else if (text_[i] != ' ' && !(i == end && sizes.empty()))
-        fail();
+    if (text.empty()) return sizes;
+    std::istringstream parts(text + ",");
+    for (std::string part; std::getline(parts, part, ',');) {
+      const size_t digits = std::min(part.find_first_not_of(' '), part.size());
+      sizes.push_back(number(part.substr(digits)));
     }
     return sizes;
   }
