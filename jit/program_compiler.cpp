@@ -13,18 +13,22 @@
 #include "jit/emit/tile_kernel.h"
 #include "jit/emit/winograd.h"
 #include "jit/engine/compiler_llvm.h"
+#include "src/program/step_form.h"
+#include "src/program/tile_run.h"
 #include "src/support/object_cache.h"
 #include "src/support/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {
 
+using program::AttentionKernel;
+using program::AttentionRun;
+using program::ColumnForm;
 using program::Program;
+using program::RowForm;
 using program::StepBody;
-
 using program::TileKernel;
 using program::TileRun;
-using program::TileStep;
 using program::WinogradForm;
 using program::WinogradStep;
 
@@ -32,7 +36,8 @@ using program::WinogradStep;
 // on the program: others may ask for the same kernel.
 struct KernelRequest {
   using What =
-      std::variant<const StepBody*, const TileKernel*, const WinogradForm*>;
+      std::variant<const RowForm*, const ColumnForm*, const TileKernel*,
+                   const AttentionKernel*, const WinogradForm*>;
   What what;
   std::string key;
   std::string symbol;
@@ -44,56 +49,44 @@ std::string symbol_of(const char* kind, const std::string& key) {
          support::make_cache_key(key).hex().substr(0, kDigits);
 }
 
-const char* kind_of(const StepBody& body) {
-  struct Name {
-    const char* operator()(const program::RowStep&) { return "rows"; }
-    const char* operator()(const program::ColumnStep&) { return "columns"; }
-    const char* operator()(const TileStep&) { return "tiles"; }
-    const char* operator()(const program::AttentionStep&) {
-      return "attention";
-    }
-    const char* operator()(const program::WinogradStep&) { return "winograd"; }
-    const char* operator()(const program::ExternStep&) { return "extern"; }
-  };
-  return std::visit(Name{}, body);
-}
+// What differs from kind to kind of a kernel: the beginning of its symbol, the
+// function it lies in, its code.
+struct Emitter {
+  llvm::Module& module;
+  const std::string& symbol;
+  CpuLevel level;
 
-void emit_step(VectorBuilder& b, const StepBody& body) {
-  struct Emit {
-    VectorBuilder& b;
-    void operator()(const program::RowStep& step) { emit_rows(b, step); }
-    void operator()(const program::ColumnStep& step) { emit_columns(b, step); }
-    void operator()(const program::AttentionStep& step) {
-      emit_attention(b, step);
-    }
-    void operator()(const WinogradStep&) {
-      throw InternalError("a Winograd step's code is that of its form");
-    }
-    void operator()(const TileStep&) {
-      throw InternalError("a tile step's code is that of its kernels");
-    }
-    void operator()(const program::ExternStep&) {
-      throw InternalError("an extern step has no generated code");
-    }
-  };
-  std::visit(Emit{b}, body);
-}
+  void operator()(const RowForm* form) const { whole_step(emit_rows, *form); }
+  void operator()(const ColumnForm* form) const {
+    whole_step(emit_columns, *form);
+  }
+  void operator()(const WinogradForm* form) const {
+    whole_step(emit_winograd, *form);
+  }
+  void operator()(const TileKernel* kernel) const {
+    task(emit_tile_kernel, *kernel);
+  }
+  void operator()(const AttentionKernel* kernel) const {
+    task(emit_attention, *kernel);
+  }
+
+ private:
+  template <typename What>
+  void whole_step(void (*emit)(VectorBuilder&, const What&),
+                  const What& what) const {
+    VectorBuilder b(*make_kernel_function(module, symbol, level), level);
+    emit(b, what);
+  }
+  template <typename What>
+  void task(void (*emit)(VectorBuilder&, const What&), const What& what) const {
+    VectorBuilder b(*make_task_function(module, symbol, level), level);
+    emit(b, what);
+  }
+};
 
 IrModule emit_kernel(const KernelRequest& request, CpuLevel level) {
   IrModule ir = make_ir_module(request.symbol);
-  llvm::Module& module = module_of(ir);
-  if (const auto* tile = std::get_if<const TileKernel*>(&request.what)) {
-    VectorBuilder builder(*make_tile_function(module, request.symbol, level),
-                          level);
-    emit_tile_kernel(builder, **tile);
-  } else {
-    VectorBuilder builder(*make_kernel_function(module, request.symbol, level),
-                          level);
-    if (const auto* form = std::get_if<const WinogradForm*>(&request.what))
-      emit_winograd(builder, **form);
-    else
-      emit_step(builder, *std::get<const StepBody*>(request.what));
-  }
+  std::visit(Emitter{module_of(ir), request.symbol, level}, request.what);
   return ir;
 }
 
@@ -111,12 +104,16 @@ class Requests {
     std::vector<program::StepCode> steps;
     for (const StepNeeds& needs : steps_) {
       program::StepCode& step = steps.emplace_back();
-      if (needs.run) {
+      if (needs.tiles) {
         for (size_t i = 0; i < needs.kernels.size(); ++i)
-          needs.run->set_kernel(i, address<program::TileFn>(code, needs, i));
-        step = {program::run_tile_step, needs.run};
+          needs.tiles->set_kernel(i, address<program::TileFn>(code, needs, i));
+        step = {program::run_tile_step, needs.tiles};
+      } else if (needs.attention) {
+        needs.attention->set_code(
+            address<program::AttentionFn>(code, needs, 0));
+        step = {program::run_attention_step, needs.attention};
       } else if (!needs.kernels.empty()) {
-        step = {address<program::KernelFn>(code, needs, 0), needs.numbers};
+        step = {address<program::KernelFn>(code, needs, 0), needs.arguments};
       }
     }
     return steps;
@@ -124,30 +121,63 @@ class Requests {
 
  private:
   struct StepNeeds {
-    std::shared_ptr<TileRun> run;            // Of tile steps.
-    std::shared_ptr<const int64_t> numbers;  // Of Winograd steps.
-    std::vector<size_t> kernels;             // Into the list.
+    std::shared_ptr<TileRun> tiles;            // Of tile steps.
+    std::shared_ptr<AttentionRun> attention;   // Of attention steps.
+    std::shared_ptr<const int64_t> arguments;  // Of other generated steps.
+    std::vector<size_t> kernels;               // Into the list.
+  };
+
+  // Forms stay where they are while the list points to them.
+  struct Adder {
+    Requests& to;
+    StepNeeds& needs;
+    CpuLevel level;
+
+    void operator()(const program::RowStep& step) const {
+      needs.arguments = shared(program::step_arguments(step));
+      const RowForm& form =
+          to.rows_.emplace_back(program::row_form(step, level));
+      add(program::form_key(form), &form, "rows");
+    }
+    void operator()(const program::ColumnStep& step) const {
+      needs.arguments = shared(program::step_arguments(step));
+      const ColumnForm& form =
+          to.columns_.emplace_back(program::column_form(step));
+      add(program::form_key(form), &form, "columns");
+    }
+    void operator()(const program::TileStep& step) const {
+      needs.tiles = std::make_shared<TileRun>(step, level);
+      for (const TileKernel& kernel : needs.tiles->kernels())
+        add(program::tile_kernel_key(kernel), &kernel, "tile");
+    }
+    void operator()(const program::AttentionStep& step) const {
+      needs.attention = std::make_shared<AttentionRun>(step, level);
+      const AttentionKernel& kernel = needs.attention->kernel();
+      add(program::attention_kernel_key(kernel), &kernel, "attention");
+    }
+    void operator()(const WinogradStep& step) const {
+      needs.arguments = shared(program::winograd_numbers(step, level));
+      const WinogradForm& form =
+          to.winograds_.emplace_back(program::winograd_form(step, level));
+      add(program::winograd_form_key(form), &form, "winograd");
+    }
+    void operator()(const program::ExternStep&) const {}
+
+   private:
+    void add(std::string key, KernelRequest::What what,
+             const char* kind) const {
+      needs.kernels.push_back(to.enter(std::move(key), what, kind));
+    }
+    static std::shared_ptr<const int64_t> shared(std::vector<int64_t> numbers) {
+      const auto owner =
+          std::make_shared<const std::vector<int64_t>>(std::move(numbers));
+      return {owner, owner->data()};
+    }
   };
 
   void add(const StepBody& body, CpuLevel level) {
     StepNeeds& needs = steps_.emplace_back();
-    if (const auto* tiles = std::get_if<TileStep>(&body)) {
-      needs.run = std::make_shared<TileRun>(*tiles, level);
-      for (const TileKernel& kernel : needs.run->kernels())
-        needs.kernels.push_back(
-            enter(program::tile_kernel_key(kernel), &kernel, "tile"));
-    } else if (const auto* winograd = std::get_if<WinogradStep>(&body)) {
-      const auto numbers = std::make_shared<const std::vector<int64_t>>(
-          program::winograd_numbers(*winograd, level));
-      needs.numbers = {numbers, numbers->data()};
-      const WinogradForm& form =
-          forms_.emplace_back(program::winograd_form(*winograd, level));
-      needs.kernels.push_back(
-          enter(program::winograd_form_key(form), &form, "winograd"));
-    } else if (!std::holds_alternative<program::ExternStep>(body)) {
-      needs.kernels.push_back(
-          enter(program::step_key(body), &body, kind_of(body)));
-    }
+    std::visit(Adder{*this, needs, level}, body);
   }
 
   size_t enter(std::string key, KernelRequest::What what, const char* kind) {
@@ -163,7 +193,9 @@ class Requests {
     return reinterpret_cast<Fn>(code[at]->lookup(list_[at].symbol));
   }
 
-  std::deque<WinogradForm> forms_;  // The list points into it.
+  std::deque<RowForm> rows_;
+  std::deque<ColumnForm> columns_;
+  std::deque<WinogradForm> winograds_;
   std::map<std::string, size_t> known_;
   std::vector<KernelRequest> list_;
   std::vector<StepNeeds> steps_;

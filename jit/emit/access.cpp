@@ -3,7 +3,6 @@
 #include <llvm/IR/Constants.h>
 
 #include <cstdlib>
-#include <limits>
 
 namespace fxjit::jit {
 namespace {
@@ -23,11 +22,63 @@ Value* strided_address(VectorBuilder& b, DType dtype, int64_t stride,
   return b.offset(row, b.memory_type(dtype), b.mul(place.first, b.i64(stride)));
 }
 
+class ArgumentReader {
+ public:
+  ArgumentReader(VectorBuilder& b, const program::ArgumentPlaces& places)
+      : b_(b), places_(places), data_(KernelArgs(b).data()) {}
+
+  const program::ArgumentPlaces& places() const { return places_; }
+
+  Value* number(int64_t known, size_t at) {
+    if (known != program::kAny) return b_.i64(known);
+    return load_constant(b_, b_.i64(), data_, at * sizeof(int64_t));
+  }
+
+  ArgumentAccess access(const program::Access& form, size_t operand) {
+    ArgumentAccess read{};
+    const auto stride = [&](int64_t known, size_t at) {
+      return known == 0 ? nullptr : number(known, at);
+    };
+    for (int d = 0; d < form.outer.size(); ++d)
+      read.outer.push_back(
+          stride(form.outer[d], places_.outer(operand, size_t(d))));
+    for (int d = 0; d < form.reduce.size(); ++d)
+      read.reduce.push_back(
+          stride(form.reduce[d], places_.reduce(operand, size_t(d))));
+    read.inner = number(form.inner, places_.inner(operand));
+    read.gather_stride =
+        number(form.gather_stride, places_.gather_stride(operand));
+    read.gather_limit =
+        number(form.gather_limit, places_.gather_limit(operand));
+    return read;
+  }
+
+ private:
+  VectorBuilder& b_;
+  program::ArgumentPlaces places_;
+  Value* data_;
+};
+
+template <typename Step>
+void read(VectorBuilder& b, StepArguments& to, const Step& form,
+          const Dims& reduce) {
+  ArgumentReader reader(b, program::ArgumentPlaces(form));
+  const program::ArgumentPlaces& places = reader.places();
+  to.inner = reader.number(form.inner, places.inner());
+  for (int d = 0; d < form.outer.size(); ++d)
+    to.outer.push_back(reader.number(form.outer[d], places.outer(size_t(d))));
+  for (int d = 0; d < reduce.size(); ++d)
+    to.reduce.push_back(reader.number(reduce[d], places.reduce(size_t(d))));
+  for (const program::Access& input : form.inputs)
+    to.accesses.push_back(reader.access(input, to.accesses.size()));
+  for (const program::Access& output : form.outputs)
+    to.accesses.push_back(reader.access(output, to.accesses.size()));
+}
+
 }  // namespace
 
 Value* active_mask(VectorBuilder& b, const Place& place) {
-  if (place.active == place.lanes) return nullptr;
-  return b.tail_mask(b.i32(place.active), place.lanes);
+  return place.active ? b.tail_mask(place.active, place.lanes) : nullptr;
 }
 
 Value* load_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* row,
@@ -61,37 +112,33 @@ void store_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* value,
   }
 }
 
-Values unravel(VectorBuilder& b, Value* linear, const Dims& sizes) {
-  Values indices(size_t(sizes.size()), nullptr);
+StepArguments::StepArguments(VectorBuilder& b, const program::RowStep& form) {
+  read(b, *this, form, {});
+}
+
+StepArguments::StepArguments(VectorBuilder& b,
+                             const program::ColumnStep& form) {
+  read(b, *this, form, form.reduce);
+}
+
+Values unravel(VectorBuilder& b, Value* linear, const Values& sizes) {
+  Values indices(sizes.size(), nullptr);
   if (indices.empty()) return indices;
-  // Dividing by a constant is much shorter in 32 bits.
-  bool narrow = true;
-  int64_t points = 1;
-  for (int64_t size : sizes) {
-    if (size != 0)
-      narrow &= points <= std::numeric_limits<int32_t>::max() / size;
-    if (narrow) points *= size;
+  for (size_t d = sizes.size() - 1; d > 0; --d) {
+    Value* quotient = b.ir().CreateUDiv(linear, sizes[d]);
+    indices[d] = b.sub(linear, b.mul(quotient, sizes[d]));
+    linear = quotient;
   }
-  narrow &= sizes.size() > 1;
-  llvm::Type* type = narrow ? b.i32() : b.i64();
-  Value* rest = b.ir().CreateTrunc(linear, type);
-  for (int d = sizes.size() - 1; d > 0; --d) {
-    Value* size = b.integer(type, std::max<int64_t>(1, sizes[d]));
-    Value* quotient = b.ir().CreateUDiv(rest, size);
-    indices[size_t(d)] =
-        b.ir().CreateZExt(b.sub(rest, b.mul(quotient, size)), b.i64());
-    rest = quotient;
-  }
-  indices[0] = b.ir().CreateZExt(rest, b.i64());
+  indices[0] = linear;
   return indices;
 }
 
 Value* point_address(VectorBuilder& b, Value* base, DType dtype,
-                     const Dims& strides, const Values& indices) {
+                     const Values& strides, const Values& indices) {
   Value* offset = nullptr;
-  for (int d = 0; d < strides.size(); ++d) {
-    if (strides[d] == 0) continue;
-    Value* term = b.mul(indices[size_t(d)], b.i64(strides[d]));
+  for (size_t d = 0; d < strides.size(); ++d) {
+    if (strides[d] == nullptr) continue;
+    Value* term = b.mul(indices[d], strides[d]);
     offset = offset == nullptr ? term : b.add(offset, term);
   }
   if (offset == nullptr) return base;
@@ -99,33 +146,30 @@ Value* point_address(VectorBuilder& b, Value* base, DType dtype,
 }
 
 Value* gathered_address(VectorBuilder& b, const KernelArgs& args, Value* base,
-                        const program::Access& access, Value* index,
+                        DType dtype, const ArgumentAccess& access, Value* index,
                         DType index_dtype) {
   Value* wide = b.convert(index, index_dtype, DType::i64);
   // Negative numbers are great ones without a sign.
-  Value* outside = b.ge(wide, b.i64(access.gather_limit), /*is_unsigned=*/true);
+  Value* outside = b.ge(wide, access.gather_limit, /*is_unsigned=*/true);
   b.if_then(outside, [&] { args.fail(program::kIndexOutOfRange); });
   Value* row = b.select(outside, b.i64(0), wide);
-  return b.offset(base, b.memory_type(access.dtype),
-                  b.mul(row, b.i64(access.gather_stride)));
+  return b.offset(base, b.memory_type(dtype), b.mul(row, access.gather_stride));
 }
 
 Value* gather_elements(VectorBuilder& b, const KernelArgs& args, Value* base,
-                       const program::Access& access, Value* indices,
-                       DType index_dtype, const Place& place) {
+                       DType dtype, const ArgumentAccess& access,
+                       Value* indices, DType index_dtype, const Place& place) {
+  const auto all = [&](Value* number) { return b.splat(number, place.lanes); };
   Value* wide = b.convert(indices, index_dtype, DType::i64);
-  Value* outside = b.ge(wide, b.integer(wide->getType(), access.gather_limit),
-                        /*is_unsigned=*/true);
+  Value* outside = b.ge(wide, all(access.gather_limit), /*is_unsigned=*/true);
   Value* mask = active_mask(b, place);
   Value* bad = mask == nullptr ? outside : b.bit_and(outside, mask);
   b.if_then(b.any(bad), [&] { args.fail(program::kIndexOutOfRange); });
   Value* row = b.select(outside, b.like(wide, 0), wide);
-  Value* positions =
-      b.add(b.splat(place.first, place.lanes), b.iota(b.i64(), place.lanes));
-  Value* offsets =
-      b.add(b.mul(row, b.integer(wide->getType(), access.gather_stride)),
-            b.mul(positions, b.integer(wide->getType(), access.inner)));
-  return b.gather(access.dtype, base, offsets, mask);
+  Value* positions = b.add(all(place.first), b.iota(b.i64(), place.lanes));
+  Value* offsets = b.add(b.mul(row, all(access.gather_stride)),
+                         b.mul(positions, all(access.inner)));
+  return b.gather(dtype, base, offsets, mask);
 }
 
 }  // namespace fxjit::jit

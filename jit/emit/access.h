@@ -2,9 +2,11 @@
 // elements are read and written. Used by the row and column skeletons.
 #pragma once
 
+#include <vector>
+
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
-#include "src/program/steps.h"
+#include "src/program/step_form.h"
 
 namespace fxjit::jit {
 
@@ -13,10 +15,10 @@ namespace fxjit::jit {
 struct Place {
   Value* first = nullptr;  // i64: position of lane 0.
   int lanes = 0;
-  int active = 0;
+  Value* active = nullptr;  // i32 or i64; null: all.
 };
 
-// A constant i1 vector, or null when all lanes are active.
+// An i1 vector, or null when all lanes are active.
 Value* active_mask(VectorBuilder& b, const Place& place);
 
 // The elements at `place` of a row that starts at `row`.
@@ -25,25 +27,46 @@ Value* load_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* row,
 void store_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* value,
               Value* row, const Place& place);
 
+// An access of a form with the arguments of its code in place of kAny.
+struct ArgumentAccess {
+  Values outer;  // Strides; null: 0.
+  Values reduce;
+  Value* inner;  // Stride along the row.
+  Value* gather_stride;
+  Value* gather_limit;
+};
+
+// A form's sizes and accesses with the arguments of its code. Made at the
+// beginning of the function.
+struct StepArguments {
+  StepArguments(VectorBuilder& b, const program::RowStep& form);
+  StepArguments(VectorBuilder& b, const program::ColumnStep& form);
+
+  Value* inner;
+  Values outer;
+  Values reduce;
+  std::vector<ArgumentAccess> accesses;  // Inputs, then outputs.
+};
+
 // The position along each of `sizes` of point number `linear` in row-major
 // order. The first size does not matter.
-Values unravel(VectorBuilder& b, Value* linear, const Dims& sizes);
+Values unravel(VectorBuilder& b, Value* linear, const Values& sizes);
 
 // base + the sum of indices * strides, in elements of `dtype`.
 Value* point_address(VectorBuilder& b, Value* base, DType dtype,
-                     const Dims& strides, const Values& indices);
+                     const Values& strides, const Values& indices);
 
 // Adds index * gather_stride to `base`, where `index` is an element of type
 // `index_dtype`. Outside [0, gather_limit) the call fails and `base` is kept.
 Value* gathered_address(VectorBuilder& b, const KernelArgs& args, Value* base,
-                        const program::Access& access, Value* index,
+                        DType dtype, const ArgumentAccess& access, Value* index,
                         DType index_dtype);
 
 // Elements at `place` that each have an index of their own: those of a gathered
 // access at base + index * gather_stride + position * inner. Indices outside
 // count as 0 and fail the call.
 Value* gather_elements(VectorBuilder& b, const KernelArgs& args, Value* base,
-                       const program::Access& access, Value* indices,
-                       DType index_dtype, const Place& place);
+                       DType dtype, const ArgumentAccess& access,
+                       Value* indices, DType index_dtype, const Place& place);
 
 }  // namespace fxjit::jit

@@ -1,27 +1,33 @@
 // Attention: masks of a tile of scores.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "jit/emit/attention_parts.h"
+#include "jit/emit/kernel_function.h"
 
 namespace fxjit::jit {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+using program::AttentionCall;
 using program::AttentionMask;
+using program::AttentionMaskCall;
+using program::AttentionMaskForm;
+using Keys = AttentionMaskForm::Keys;
 
-bool is_added(const AttentionMask& mask) {
+bool is_added(const AttentionMaskForm& mask) {
   return mask.kind == AttentionMask::Kind::additive;
 }
 
-DType mask_dtype(const AttentionMask& mask) {
+DType mask_dtype(const AttentionMaskForm& mask) {
   return is_added(mask) ? DType::f32 : DType::boolean;
 }
 
 // A mask's elements, in register form, as numbers: what is added, or 1 for
 // scores that give way to the mask's value.
-Value* mask_operand(VectorBuilder& b, const AttentionMask& mask,
+Value* mask_operand(VectorBuilder& b, const AttentionMaskForm& mask,
                     Value* loaded) {
   if (is_added(mask)) return loaded;
   llvm::Type* type = b.with_shape_of(loaded, b.f32());
@@ -33,8 +39,8 @@ Value* mask_operand(VectorBuilder& b, const AttentionMask& mask,
              : b.select(loaded, seen, hidden);
 }
 
-Value* masked_score(VectorBuilder& b, const AttentionMask& mask, Value* score,
-                    Value* operand) {
+Value* masked_score(VectorBuilder& b, const AttentionMaskForm& mask,
+                    Value* score, Value* operand) {
   Value* value = b.splat_f32(double(mask.value));
   if (mask.kind == AttentionMask::Kind::boolean) return b.add(score, operand);
   if (!is_added(mask))
@@ -42,24 +48,48 @@ Value* masked_score(VectorBuilder& b, const AttentionMask& mask, Value* score,
   return mask.value == 1 ? b.add(score, operand) : b.fma(operand, value, score);
 }
 
+// Where a mask lies.
+struct MaskPlace {
+  MaskPlace(const AttentionContext& context, size_t number) {
+    VectorBuilder& b = context.b;
+    Value* masks = context.pointer(offsetof(AttentionCall, masks));
+    const size_t at = number * sizeof(AttentionMaskCall);
+    first = load_constant(b, b.ptr(), masks,
+                          at + offsetof(AttentionMaskCall, first));
+    row =
+        load_constant(b, b.i64(), masks, at + offsetof(AttentionMaskCall, row));
+    key =
+        load_constant(b, b.i64(), masks, at + offsetof(AttentionMaskCall, key));
+    switch (context.kernel.masks[number].keys) {
+      case Keys::one:
+        key = b.i64(0);
+        break;
+      case Keys::together:
+        key = b.i64(1);
+        break;
+      case Keys::apart:
+        break;
+    }
+  }
+  Value *first, *row, *key;
+};
+
 class MaskedTile {
  public:
-  MaskedTile(const AttentionContext& context, const AttentionMask& mask,
-             Value* elements, Value* first, Values& scores)
+  MaskedTile(const AttentionContext& context, size_t number, Values& scores)
       : b_(context.b),
         context_(context),
-        mask_(mask),
-        elements_(elements),
-        first_(first),
+        mask_(context.kernel.masks[number]),
+        place_(context, number),
+        first_(context.number(offsetof(AttentionCall, first))),
         scores_(scores) {}
 
   void apply(Value* key, int64_t keys) {
-    Value* from = b_.offset(elements_, b_.memory_type(dtype()),
-                            b_.ir().CreateMul(key, b_.i64(mask_.key_stride)));
+    Value* from = b_.offset(place_.first, type(), b_.mul(key, place_.key));
     for (int64_t r = 0; r < keys; ++r) {
-      if (mask_.access.row == 0)
+      if (!mask_.by_query)
         splat_row(r, from);
-      else if (mask_.key_stride != 1)
+      else if (mask_.keys != Keys::together)
         gather_row(r, from);
       else if (r % kColumns == 0)
         transpose_rows(r, std::min(keys - r, kColumns), from);
@@ -68,7 +98,7 @@ class MaskedTile {
 
  private:
   Value* element(Value* from, int64_t r) {
-    return b_.offset(from, b_.memory_type(dtype()), r * mask_.key_stride);
+    return b_.offset(from, type(), b_.mul(place_.key, b_.i64(r)));
   }
 
   void splat_row(int64_t r, Value* from) {
@@ -78,13 +108,10 @@ class MaskedTile {
   }
 
   void gather_row(int64_t r, Value* from) {
-    const int64_t queries = context_.step.queries;
     for (int v = 0; v < context_.vectors(); ++v) {
       Value* query = b_.add(b_.splat(first_of(v)), b_.iota(b_.i64()));
-      if (queries % context_.shape.block != 0)
-        query = b_.min(query, b_.splat(b_.i64(queries - 1)));
-      Value* indices =
-          b_.ir().CreateMul(query, b_.splat(b_.i64(mask_.access.row)));
+      query = b_.min(query, b_.splat(context_.last));
+      Value* indices = b_.mul(query, b_.splat(place_.row));
       apply_to(r, v,
                operand(b_.gather(dtype(), element(from, r), indices, nullptr)));
     }
@@ -97,8 +124,8 @@ class MaskedTile {
     from = element(from, r);
     for (int v = 0; v < context_.vectors(); ++v) {
       const Values columns = transpose_columns(b_, [&](int query) {
-        Value* at = context_.query_row(from, b_.memory_type(dtype()),
-                                       first_of(v), query, mask_.access.row);
+        Value* row = b_.mul(context_.query(first_of(v), query), place_.row);
+        Value* at = b_.offset(from, type(), row);
         return operand(mask ? b_.load(dtype(), at, mask)
                             : b_.load(dtype(), at, kColumns));
       });
@@ -113,6 +140,7 @@ class MaskedTile {
   }
 
   DType dtype() const { return mask_dtype(mask_); }
+  llvm::Type* type() { return b_.memory_type(dtype()); }
   Value* operand(Value* loaded) { return mask_operand(b_, mask_, loaded); }
 
   void apply_to(int64_t r, int v, Value* operand) {
@@ -122,44 +150,50 @@ class MaskedTile {
 
   VectorBuilder& b_;
   const AttentionContext& context_;
-  const AttentionMask& mask_;
-  Value* elements_;
+  const AttentionMaskForm& mask_;
+  const MaskPlace place_;
   Value* first_;
   Values& scores_;
 };
 
-}  // namespace
-
-Value* emit_masked_keys(const AttentionContext& context,
-                        const AttentionMask& mask, Value* elements,
-                        Value* query, Value* key, Value* score) {
+// Of one query and lanes() keys from `key`.
+Value* masked_keys(const AttentionContext& context, size_t number, Value* query,
+                   Value* key, Value* score) {
   VectorBuilder& b = context.b;
-  auto& ir = b.ir();
+  const AttentionMaskForm& mask = context.kernel.masks[number];
+  const MaskPlace place(context, number);
   const DType dtype = mask_dtype(mask);
-  Value* place = b.add(ir.CreateMul(query, b.i64(mask.access.row)),
-                       ir.CreateMul(key, b.i64(mask.key_stride)));
-  Value* from = b.offset(elements, b.memory_type(dtype), place);
+  Value* at = b.mul(key, place.key);
+  if (mask.by_query) at = b.add(at, b.mul(query, place.row));
+  Value* from = b.offset(place.first, b.memory_type(dtype), at);
   Value* loaded = nullptr;
-  if (mask.key_stride == 0) {
-    loaded = b.splat(mask_operand(b, mask, b.load_scalar(dtype, from)));
-    return masked_score(b, mask, score, loaded);
+  switch (mask.keys) {
+    case Keys::one:
+      loaded = b.splat(mask_operand(b, mask, b.load_scalar(dtype, from)));
+      return masked_score(b, mask, score, loaded);
+    case Keys::together:
+      loaded = b.load(dtype, from);
+      break;
+    case Keys::apart:
+      loaded = b.load_strided(dtype, from, place.key, nullptr);
+      break;
   }
-  if (mask.key_stride == 1)
-    loaded = b.load(dtype, from);
-  else
-    loaded =
-        b.gather(dtype, from,
-                 ir.CreateMul(b.iota(b.i64()), b.splat(b.i64(mask.key_stride))),
-                 nullptr);
   return masked_score(b, mask, score, mask_operand(b, mask, loaded));
 }
 
-void emit_masks(const AttentionContext& context, const AttentionTask& task,
-                Value* key, int64_t keys, Values& scores) {
-  for (size_t i = 0; i < task.masks.size(); ++i)
-    MaskedTile(context, context.step.masks[i], task.masks[i], task.first,
-               scores)
-        .apply(key, keys);
+}  // namespace
+
+Value* emit_masked_keys(const AttentionContext& context, Value* query,
+                        Value* key, Value* score) {
+  for (size_t i = 0; i < context.kernel.masks.size(); ++i)
+    score = masked_keys(context, i, query, key, score);
+  return score;
+}
+
+void emit_masks(const AttentionContext& context, Value* key, int64_t keys,
+                Values& scores) {
+  for (size_t i = 0; i < context.kernel.masks.size(); ++i)
+    MaskedTile(context, i, scores).apply(key, keys);
 }
 
 }  // namespace fxjit::jit

@@ -1,5 +1,6 @@
 #include "jit/emit/attention_parts.h"
 
+#include <cstddef>
 #include <limits>
 #include <string>
 
@@ -8,31 +9,32 @@
 namespace fxjit::jit {
 namespace {
 
+using program::AttentionCall;
+
 int alignment(const VectorBuilder& b) { return b.lanes() * int(sizeof(float)); }
 
 class Queries {
  public:
-  Queries(const AttentionContext& context, Value* q, Value* first,
-          Value* scratch)
+  explicit Queries(const AttentionContext& context)
       : b_(context.b),
         context_(context),
-        step_(context.step),
-        q_(q),
-        first_(first),
-        to_(context.region(scratch, context.shape.queries_at)) {}
+        depth_(context.kernel.depth),
+        q_(context.pointer(offsetof(AttentionCall, q))),
+        row_(context.number(offsetof(AttentionCall, q_row))),
+        first_(context.number(offsetof(AttentionCall, first))),
+        to_(context.region(context.places.queries_at)) {}
 
   void transpose() {
-    b_.loop(b_.i64(0), b_.i64(context_.shape.block), b_.i64(b_.lanes()),
+    b_.loop(b_.i64(0), b_.i64(context_.block()), b_.i64(b_.lanes()),
             [&](Value* lane) { transpose_lanes(lane); });
   }
 
  private:
   // The last columns of a depth that is no multiple of four are done twice.
   void transpose_lanes(Value* lane) {
-    const int64_t depth = step_.depth;
-    if (depth < kColumns) return transpose_chunk(lane, b_.i64(0), depth);
-    b_.loop(b_.i64(0), b_.i64(depth), b_.i64(kColumns), [&](Value* d) {
-      if (depth % kColumns != 0) d = b_.min(d, b_.i64(depth - kColumns));
+    if (depth_ < kColumns) return transpose_chunk(lane, b_.i64(0), depth_);
+    b_.loop(b_.i64(0), b_.i64(depth_), b_.i64(kColumns), [&](Value* d) {
+      if (depth_ % kColumns != 0) d = b_.min(d, b_.i64(depth_ - kColumns));
       transpose_chunk(lane, d, kColumns);
     });
   }
@@ -43,36 +45,50 @@ class Queries {
         count < kColumns ? b_.tail_mask(b_.i64(count), kColumns) : nullptr;
     Value* from = b_.offset(q_, b_.f32(), d);
     Value* first = b_.add(first_, lane);
-    const Values columns = transpose_columns(b_, [&](int row) {
-      Value* at = context_.query_row(from, b_.f32(), first, row, step_.q.row);
+    const Values columns = transpose_columns(b_, [&](int query) {
+      Value* at = context_.row(from, context_.query(first, query), row_);
       return mask ? b_.load(DType::f32, at, mask)
                   : b_.load(DType::f32, at, kColumns);
     });
-    const int64_t block = context_.shape.block;
+    const int64_t block = context_.block();
     Value* to = b_.offset(context_.row(to_, d, block), b_.f32(), lane);
-    Value* scale = b_.splat_f32(double(step_.scale));
+    Value* scale = b_.splat_f32(double(context_.kernel.scale));
     for (int64_t c = 0; c < count; ++c)
       context_.store(b_.mul(columns[size_t(c)], scale), to, c * block);
   }
 
   VectorBuilder& b_;
   const AttentionContext& context_;
-  const program::AttentionStep& step_;
+  const int64_t depth_;
   Value* q_;
+  Value* row_;
   Value* first_;
   Value* to_;
 };
 
 }  // namespace
 
-Value* AttentionContext::query_row(Value* base, llvm::Type* type, Value* first,
-                                   int64_t i, int64_t stride) const {
-  if (step.queries % shape.block == 0) {
-    Value* elements = b.ir().CreateMul(first, b.i64(stride));
-    return b.offset(b.offset(base, type, elements), type, i * stride);
-  }
-  Value* row = b.min(b.add(first, b.i64(i)), b.i64(step.queries - 1));
-  return b.offset(base, type, b.ir().CreateMul(row, b.i64(stride)));
+AttentionContext::AttentionContext(VectorBuilder& builder,
+                                   const program::AttentionKernel& emitted)
+    : b(builder),
+      kernel(emitted),
+      places(program::attention_scratch(emitted, builder.level())),
+      last(b.sub(number(offsetof(AttentionCall, queries)), b.i64(1))) {}
+
+Value* AttentionContext::pointer(size_t field) const {
+  return load_constant(b, b.ptr(), b.arg(0), field);
+}
+
+Value* AttentionContext::number(size_t field) const {
+  return load_constant(b, b.i64(), b.arg(0), field);
+}
+
+Value* AttentionContext::region(int64_t at) const {
+  return b.offset(pointer(offsetof(AttentionCall, scratch)), b.f32(), at);
+}
+
+Value* AttentionContext::query(Value* first, int64_t i) const {
+  return b.min(b.add(first, b.i64(i)), last);
 }
 
 Value* AttentionContext::load(Value* at, int64_t elements) const {
@@ -105,8 +121,8 @@ void emit_part(
     const AttentionContext& context, const char* name, const Values& args,
     llvm::function_ref<void(const AttentionContext&, const Values&)> emit) {
   VectorBuilder& b = context.b;
-  std::vector<llvm::Type*> types;
-  Values passed;
+  std::vector<llvm::Type*> types{b.ptr()};
+  Values passed{b.arg(0)};
   for (Value* arg : args) {
     if (llvm::isa<llvm::Constant>(arg)) continue;
     types.push_back(arg->getType());
@@ -120,12 +136,13 @@ void emit_part(
   set_kernel_attributes(*function, b.level());
   function->addFnAttr(llvm::Attribute::NoInline);
   VectorBuilder inside(*function, b.level());
+  const AttentionContext part(inside, context.kernel);
   Values received;
-  int next = 0;
+  int next = 1;
   for (Value* arg : args)
     received.push_back(llvm::isa<llvm::Constant>(arg) ? arg
                                                       : inside.arg(next++));
-  emit(AttentionContext{inside, context.step, context.shape}, received);
+  emit(part, received);
   inside.ret();
   b.ir().CreateCall(function, passed);
 }
@@ -133,30 +150,30 @@ void emit_part(
 Value* inverse_total(const AttentionContext& context, Value* total) {
   VectorBuilder& b = context.b;
   Value* inverse = b.div(b.splat_f32(1), total);
-  if (!context.step.zero_rows) return inverse;
+  if (!context.kernel.zero_rows) return inverse;
   return b.select(b.eq(total, b.splat_f32(0)), b.splat_f32(0), inverse);
 }
 
-void emit_queries(const AttentionContext& context, const AttentionTask& task) {
-  emit_part(context, "queries", {task.q, task.first, task.scratch},
-            [](const AttentionContext& inside, const Values& args) {
-              Queries(inside, args[0], args[1], args[2]).transpose();
+void emit_queries(const AttentionContext& context) {
+  emit_part(context, "queries", {},
+            [](const AttentionContext& inside, const Values&) {
+              Queries(inside).transpose();
             });
 }
 
-void emit_start(const AttentionContext& context, const AttentionTask& task) {
+void emit_start(const AttentionContext& context) {
   VectorBuilder& b = context.b;
-  const program::AttentionShape& shape = context.shape;
+  const program::AttentionScratch& places = context.places;
   const auto fill = [&](int64_t region, int64_t elements, double value) {
-    Value* at = context.region(task.scratch, region);
+    Value* at = context.region(region);
     b.loop(b.i64(0), b.i64(elements), b.i64(b.lanes()), [&](Value* i) {
       context.store(b.splat_f32(value), b.offset(at, b.f32(), i));
     });
   };
-  fill(shape.maxima_at, shape.block,
+  fill(places.maxima_at, context.block(),
        double(std::numeric_limits<float>::lowest()));
-  fill(shape.totals_at, shape.block, 0);
-  fill(shape.sums_at, shape.block * shape.sums_row, 0);
+  fill(places.totals_at, context.block(), 0);
+  fill(places.sums_at, context.block() * places.sums_row, 0);
 }
 
 }  // namespace fxjit::jit

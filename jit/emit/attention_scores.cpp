@@ -1,4 +1,5 @@
 // Attention: scores and exponentials of one block of queries.
+#include <cstddef>
 #include <limits>
 
 #include "jit/emit/attention_parts.h"
@@ -7,7 +8,7 @@
 namespace fxjit::jit {
 namespace {
 
-using program::AttentionStep;
+using program::AttentionCall;
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
@@ -15,50 +16,60 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 // infinities come out as zeros rather than as NaN.
 constexpr double kLowest = std::numeric_limits<float>::lowest();
 
+constexpr int64_t kHalfTile = 4;
+
 class Scores {
  public:
-  Scores(const AttentionContext& context, const AttentionTask& task,
-         Value* start, Value* end)
+  Scores(const AttentionContext& context, Value* start, Value* end)
       : b_(context.b),
         context_(context),
-        step_(context.step),
-        block_(context.shape.block),
-        task_(task),
-        queries_(context.region(task.scratch, context.shape.queries_at)),
-        scores_(context.region(task.scratch, context.shape.scores_at)),
+        kernel_(context.kernel),
+        block_(context.block()),
+        k_(context.pointer(offsetof(AttentionCall, k))),
+        k_row_(context.number(offsetof(AttentionCall, k_row))),
+        first_(context.number(offsetof(AttentionCall, first))),
+        queries_(context.region(context.places.queries_at)),
+        scores_(context.region(context.places.scores_at)),
         start_(start),
         end_(end) {}
 
-  // Returns the maxima of these scores and of `maxima`.
+  // Returns the maxima of these scores and of `maxima`. The last tile ends with
+  // the last key: it may repeat keys of the one before, and of the last key
+  // block, whose scores are then written before the buffer.
   Values emit(const Values& maxima) {
-    if (step_.keys == 0) return maxima;
-    return all_tiles(maxima);
+    const int64_t keys = kernel_.key_tile;
+    if (keys <= kHalfTile) return tiles(keys, end_, maxima);
+    // What is left of whole tiles takes half a one where that is enough.
+    const Values most = tiles(keys, b_.sub(end_, b_.i64(kHalfTile)), maxima);
+    Value* rest = b_.bit_and(b_.sub(end_, start_), b_.i64(keys - 1));
+    Value* is_half = b_.lt(b_.sub(rest, b_.i64(1)), b_.i64(kHalfTile),
+                           /*is_unsigned=*/true);
+    return b_.if_else(
+        is_half,
+        [&] { return tile(b_.sub(end_, b_.i64(kHalfTile)), kHalfTile, most); },
+        [&] { return most; });
   }
 
  private:
-  // The last tile ends with the last key: it may repeat keys of the one before,
-  // and of the last key block, whose scores are then written before the buffer.
-  Values all_tiles(const Values& maxima) {
-    const int64_t keys = context_.shape.key_tile;
-    const bool whole = context_.shape.key_blocks == 1 && !step_.causal &&
-                       step_.keys % keys == 0;
+  // Tiles of so many keys that begin before `stop`.
+  Values tiles(int64_t keys, Value* stop, const Values& maxima) {
     Value* last = b_.sub(end_, b_.i64(keys));
-    return b_.loop(start_, end_, b_.i64(keys), maxima,
+    return b_.loop(start_, stop, b_.i64(keys), maxima,
                    [&](Value* key, const Values& before) {
-                     return tile(whole ? key : b_.min(key, last), keys, before);
+                     return tile(b_.min(key, last), keys, before);
                    });
   }
 
   Values tile(Value* key, int64_t keys, Values maxima) {
     Values sums = products(key, keys);
     const auto vectors = size_t(context_.vectors());
-    emit_masks(context_, task_, key, keys, sums);
+    emit_masks(context_, key, keys, sums);
     for (int64_t r = 0; r < keys; ++r) {
       Value* row = b_.add(key, b_.i64(r));
       for (size_t v = 0; v < vectors; ++v) {
         const size_t i = size_t(r) * vectors + v;
         Value* score = sums[i];
-        if (step_.causal) score = hide_future(score, row, int(v));
+        if (kernel_.causal) score = hide_future(score, row, int(v));
         context_.store(score, score_at(row, int(v)));
         maxima[v] = b_.max_fast(score, maxima[v]);
       }
@@ -69,37 +80,36 @@ class Scores {
   Values products(Value* key, int64_t keys) {
     const int64_t unroll = keys * context_.vectors() > 8 ? 1 : 2;
     Values sums(size_t(keys * context_.vectors()), b_.splat_f32(0));
-    Value* row = context_.row(task_.k, key, step_.k.row);
-    const int64_t looped = step_.depth / unroll * unroll;
+    Values rows;
+    for (int64_t r = 0; r < keys; ++r)
+      rows.push_back(context_.row(k_, b_.add(key, b_.i64(r)), k_row_));
+    const int64_t looped = kernel_.depth / unroll * unroll;
     sums = b_.loop(b_.i64(0), b_.i64(looped), b_.i64(unroll), sums,
                    [&](Value* d, const Values& before) {
                      Values next = before;
                      for (int64_t i = 0; i < unroll; ++i)
-                       accumulate(next, row, d, i);
+                       accumulate(next, rows, d, i);
                      return next;
                    });
-    if (looped < step_.depth) accumulate(sums, row, b_.i64(looped), 0);
+    if (looped < kernel_.depth) accumulate(sums, rows, b_.i64(looped), 0);
     return sums;
   }
 
-  void accumulate(Values& sums, Value* row, Value* d, int64_t fixed) {
+  void accumulate(Values& sums, const Values& rows, Value* d, int64_t fixed) {
     Value* from = context_.row(queries_, d, block_);
     Values queries;
     for (int v = 0; v < context_.vectors(); ++v)
       queries.push_back(context_.load(from, fixed * block_ + v * b_.lanes()));
-    Value* column = b_.offset(row, b_.f32(), d);
     for (size_t i = 0; i < sums.size(); ++i) {
-      const size_t v = i % queries.size();
-      const auto r = int64_t(i / queries.size());
-      Value* x = b_.load_broadcast(
-          DType::f32, b_.offset(column, b_.f32(), r * step_.k.row + fixed));
-      sums[i] = b_.fma(x, queries[v], sums[i]);
+      Value* at = b_.offset(rows[i / queries.size()], b_.f32(), d);
+      Value* x = b_.load_broadcast(DType::f32, b_.offset(at, b_.f32(), fixed));
+      sums[i] = b_.fma(x, queries[i % queries.size()], sums[i]);
     }
   }
 
   Value* hide_future(Value* score, Value* key, int v) {
     // Differences fit 32 bits wherever they matter.
-    Value* distance = b_.ir().CreateTrunc(b_.sub(key, task_.first), b_.i32());
+    Value* distance = b_.ir().CreateTrunc(b_.sub(key, first_), b_.i32());
     Value* lanes =
         b_.add(b_.iota(b_.i32()), b_.splat(b_.i32(int32_t(v) * b_.lanes())));
     return b_.select(b_.le(b_.splat(distance), lanes), score,
@@ -113,9 +123,11 @@ class Scores {
 
   VectorBuilder& b_;
   const AttentionContext& context_;
-  const AttentionStep& step_;
+  const program::AttentionKernel& kernel_;
   int64_t block_;
-  const AttentionTask& task_;
+  Value* k_;
+  Value* k_row_;
+  Value* first_;
   Value* queries_;
   Value* scores_;
   Value* start_;
@@ -137,11 +149,11 @@ void store_all(const AttentionContext& context, const Values& values,
 
 // Places in scratch, at the builder's position.
 struct State {
-  State(const AttentionContext& context, Value* scratch)
-      : scores(context.region(scratch, context.shape.scores_at)),
-        maxima(context.region(scratch, context.shape.maxima_at)),
-        totals(context.region(scratch, context.shape.totals_at)),
-        factors(context.region(scratch, context.shape.factors_at)) {}
+  explicit State(const AttentionContext& context)
+      : scores(context.region(context.places.scores_at)),
+        maxima(context.region(context.places.maxima_at)),
+        totals(context.region(context.places.totals_at)),
+        factors(context.region(context.places.factors_at)) {}
   Value *scores, *maxima, *totals, *factors;
 };
 
@@ -152,7 +164,7 @@ Values exponentiate(const AttentionContext& context, Value* scores,
   return b.loop(
       b.i64(0), count, b.i64(1), zeros, [&](Value* key, const Values& before) {
         Values totals = before;
-        Value* row = context.row(scores, key, context.shape.block);
+        Value* row = context.row(scores, key, context.block());
         for (size_t v = 0; v < maxima.size(); ++v) {
           const int64_t lane = int64_t(v) * b.lanes();
           Value* score = context.load(row, lane);
@@ -166,26 +178,18 @@ Values exponentiate(const AttentionContext& context, Value* scores,
 
 }  // namespace
 
-void emit_scores(const AttentionContext& context, const AttentionTask& task,
-                 Value* start, Value* end, AttentionSums how) {
-  Values passed{task.k, task.first, task.scratch, start, end};
-  passed.insert(passed.end(), task.masks.begin(), task.masks.end());
+void emit_scores(const AttentionContext& context, Value* start, Value* end,
+                 AttentionSums how) {
   emit_part(
-      context, "scores", passed,
+      context, "scores", {start, end},
       [&](const AttentionContext& inside, const Values& args) {
         VectorBuilder& b = inside.b;
-        AttentionTask part{};
-        part.k = args[0];
-        part.first = args[1];
-        part.scratch = args[2];
-        part.masks.assign(args.begin() + 5, args.end());
-        const State state(inside, part.scratch);
+        const State state(inside);
         const bool direct = how == AttentionSums::direct;
         const Values before =
             direct ? Values(size_t(inside.vectors()), b.splat_f32(kLowest))
                    : load_all(inside, state.maxima);
-        const Values after =
-            Scores(inside, part, args[3], args[4]).emit(before);
+        const Values after = Scores(inside, args[0], args[1]).emit(before);
         store_all(inside, after, state.maxima);
         if (direct) return;
         Values factors;
@@ -195,14 +199,13 @@ void emit_scores(const AttentionContext& context, const AttentionTask& task,
       });
 }
 
-void emit_exponentials(const AttentionContext& context,
-                       const AttentionTask& task, Value* count,
+void emit_exponentials(const AttentionContext& context, Value* count,
                        AttentionSums how) {
-  emit_part(context, "exponentials", {task.scratch, count},
+  emit_part(context, "exponentials", {count},
             [&](const AttentionContext& inside, const Values& args) {
               VectorBuilder& b = inside.b;
-              const State state(inside, args[0]);
-              Values totals = exponentiate(inside, state.scores, args[1],
+              const State state(inside);
+              Values totals = exponentiate(inside, state.scores, args[0],
                                            load_all(inside, state.maxima));
               if (how == AttentionSums::direct) {
                 for (Value*& total : totals)

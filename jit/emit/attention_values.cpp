@@ -1,14 +1,15 @@
 // Attention: sums of values weighted with exponentiated scores.
 #include <algorithm>
-#include <functional>
+#include <cstddef>
 
 #include "jit/emit/attention_parts.h"
 
 namespace fxjit::jit {
 namespace {
 
-// A tile's queries, and the sums that fit the registers beside a row of values.
-int64_t max_rows(CpuLevel level) { return level == CpuLevel::avx512 ? 8 : 4; }
+using program::AttentionCall;
+
+// Sums that fit the registers beside a row of values.
 int64_t max_sums(CpuLevel level) {
   switch (level) {
     case CpuLevel::avx512:
@@ -31,27 +32,28 @@ struct Columns {
 
 class ValueTiles {
  public:
-  ValueTiles(const AttentionContext& context, const AttentionTask& task)
+  explicit ValueTiles(const AttentionContext& context)
       : b_(context.b),
         context_(context),
-        step_(context.step),
-        shape_(context.shape),
-        v_(task.v),
-        out_(task.out),
-        first_(task.first),
-        count_(task.count),
-        scores_(context.region(task.scratch, shape_.scores_at)),
-        factors_(context.region(task.scratch, shape_.factors_at)),
-        sums_(context.region(task.scratch, shape_.sums_at)) {
-    rows_ = std::clamp<int64_t>(step_.queries, 1, max_rows(b_.level()));
-    const int64_t vectors = shape_.sums_row / b_.lanes();
+        kernel_(context.kernel),
+        v_(context.pointer(offsetof(AttentionCall, v))),
+        v_row_(context.number(offsetof(AttentionCall, v_row))),
+        out_(context.pointer(offsetof(AttentionCall, out))),
+        out_row_(context.number(offsetof(AttentionCall, out_row))),
+        first_(context.number(offsetof(AttentionCall, first))),
+        count_(context.number(offsetof(AttentionCall, count))),
+        scores_(context.region(context.places.scores_at)),
+        factors_(context.region(context.places.factors_at)),
+        sums_(context.region(context.places.sums_at)),
+        rows_(context.kernel.rows) {
+    const int64_t vectors = context.places.sums_row / b_.lanes();
     const int64_t most = max_sums(b_.level()) / rows_;
     const int64_t tiles = std::max<int64_t>(1, (vectors + most - 1) / most);
     vectors_ = (vectors + tiles - 1) / tiles;
   }
 
   void sum(Value* start, Value* count, AttentionSums how) {
-    Value* values = context_.row(v_, start, step_.v.row);
+    Value* values = context_.row(v_, start, v_row_);
     for_tiles([&](Value* query, const Columns& columns) {
       Values sums = how == AttentionSums::direct ? zeros(columns)
                                                  : scaled_sums(query, columns);
@@ -80,10 +82,10 @@ class ValueTiles {
       const int64_t lanes = b_.lanes();
       const int64_t width = vectors_ * lanes;
       if (width == 0) return;
-      const int64_t whole = step_.value_depth / width * width;
+      const int64_t whole = kernel_.value_depth / width * width;
       b_.loop(b_.i64(0), b_.i64(whole), b_.i64(width),
               [&](Value* at) { emit_tile(query, {at, vectors_, 0}); });
-      const int64_t rest = step_.value_depth - whole;
+      const int64_t rest = kernel_.value_depth - whole;
       if (rest == 0) return;
       emit_tile(query,
                 {b_.i64(whole), (rest + lanes - 1) / lanes, rest % lanes});
@@ -112,7 +114,8 @@ class ValueTiles {
   }
 
   Value* sum_at(Value* query, int64_t r, const Columns& columns, int64_t v) {
-    Value* row = context_.row(sums_, b_.add(query, b_.i64(r)), shape_.sums_row);
+    Value* row =
+        context_.row(sums_, b_.add(query, b_.i64(r)), context_.places.sums_row);
     return b_.offset(b_.offset(row, b_.f32(), columns.at), b_.f32(),
                      v * b_.lanes());
   }
@@ -128,29 +131,29 @@ class ValueTiles {
 
   Values weighted(Value* values, Value* count, Value* query,
                   const Columns& columns, const Values& init) {
-    return b_.loop(
-        b_.i64(0), count, b_.i64(1), init,
-        [&](Value* key, const Values& before) {
-          Value* row = b_.offset(context_.row(values, key, step_.v.row),
-                                 b_.f32(), columns.at);
-          Values loaded;
-          for (int64_t v = 0; v < columns.vectors; ++v) {
-            Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
-            Value* mask = mask_of(columns, v);
-            loaded.push_back(mask ? b_.load(DType::f32, at, mask)
-                                  : b_.load(DType::f32, at));
-          }
-          Value* weights = b_.offset(context_.row(scores_, key, shape_.block),
-                                     b_.f32(), query);
-          Values sums = before;
-          for_vectors(columns, [&](int64_t r, int64_t v) {
-            Value* weight =
-                b_.load_broadcast(DType::f32, b_.offset(weights, b_.f32(), r));
-            Value*& sum = sums[size_t(r * columns.vectors + v)];
-            sum = b_.fma(weight, loaded[size_t(v)], sum);
-          });
-          return sums;
-        });
+    return b_.loop(b_.i64(0), count, b_.i64(1), init,
+                   [&](Value* key, const Values& before) {
+                     Value* row = b_.offset(context_.row(values, key, v_row_),
+                                            b_.f32(), columns.at);
+                     Values loaded;
+                     for (int64_t v = 0; v < columns.vectors; ++v) {
+                       Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
+                       Value* mask = mask_of(columns, v);
+                       loaded.push_back(mask ? b_.load(DType::f32, at, mask)
+                                             : b_.load(DType::f32, at));
+                     }
+                     Value* weights =
+                         b_.offset(context_.row(scores_, key, context_.block()),
+                                   b_.f32(), query);
+                     Values sums = before;
+                     for_vectors(columns, [&](int64_t r, int64_t v) {
+                       Value* weight = b_.load_broadcast(
+                           DType::f32, b_.offset(weights, b_.f32(), r));
+                       Value*& sum = sums[size_t(r * columns.vectors + v)];
+                       sum = b_.fma(weight, loaded[size_t(v)], sum);
+                     });
+                     return sums;
+                   });
   }
 
   void store_sums(Value* query, const Columns& columns, const Values& sums) {
@@ -160,24 +163,18 @@ class ValueTiles {
     });
   }
 
+  // Rows behind the last query are stored in its place, and it after them.
   void store_output(Value* query, const Columns& columns, const Values& sums) {
-    for (int64_t r = 0; r < rows_; ++r) {
-      Value* index = b_.add(query, b_.i64(r));
-      const auto store = [&] { store_row(index, r, query, columns, sums); };
-      // Tiles are whole unless the last block of queries is cut within one.
-      if (r == 0 || step_.queries % shape_.block % rows_ == 0)
-        store();
-      else
-        b_.if_then(b_.lt(index, count_), store);
-    }
+    Value* first = b_.add(first_, query);
+    for (int64_t r = rows_; r-- > 0;)
+      store_row(context_.query(first, r), r, query, columns, sums);
   }
 
   void store_row(Value* index, int64_t r, Value* query, const Columns& columns,
                  const Values& sums) {
     Value* scale = factor(query, r);
     Value* row =
-        b_.offset(context_.row(out_, b_.add(first_, index), step_.out.row),
-                  b_.f32(), columns.at);
+        b_.offset(context_.row(out_, index, out_row_), b_.f32(), columns.at);
     for (int64_t v = 0; v < columns.vectors; ++v) {
       Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
       Value* value = b_.mul(sums[size_t(r * columns.vectors + v)], scale);
@@ -191,10 +188,11 @@ class ValueTiles {
 
   VectorBuilder& b_;
   const AttentionContext& context_;
-  const program::AttentionStep& step_;
-  const program::AttentionShape& shape_;
+  const program::AttentionKernel& kernel_;
   Value* v_;
+  Value* v_row_;
   Value* out_;
+  Value* out_row_;
   Value* first_;
   Value* count_;
   Value* scores_;
@@ -204,9 +202,9 @@ class ValueTiles {
   int64_t vectors_;  // Vectors of value depth of a whole one.
 };
 
-void store_inverse_totals(const AttentionContext& context, Value* scratch) {
-  Value* totals = context.region(scratch, context.shape.totals_at);
-  Value* factors = context.region(scratch, context.shape.factors_at);
+void store_inverse_totals(const AttentionContext& context) {
+  Value* totals = context.region(context.places.totals_at);
+  Value* factors = context.region(context.places.factors_at);
   for (int v = 0; v < context.vectors(); ++v) {
     const int64_t lane = int64_t{v} * context.b.lanes();
     context.store(inverse_total(context, context.load(totals, lane)), factors,
@@ -214,40 +212,21 @@ void store_inverse_totals(const AttentionContext& context, Value* scratch) {
   }
 }
 
-Values arguments(const AttentionTask& task) {
-  return {task.v, task.out, task.first, task.count, task.scratch};
-}
-
-AttentionTask received(const Values& args) {
-  AttentionTask part{};
-  part.v = args[0];
-  part.out = args[1];
-  part.first = args[2];
-  part.count = args[3];
-  part.scratch = args[4];
-  return part;
-}
-
 }  // namespace
 
-void emit_values(const AttentionContext& context, const AttentionTask& task,
-                 Value* start, Value* count, AttentionSums how) {
-  Values args = arguments(task);
-  args.push_back(start);
-  args.push_back(count);
-  emit_part(
-      context, "values", args,
-      [&](const AttentionContext& inside, const Values& values) {
-        ValueTiles(inside, received(values)).sum(values[5], values[6], how);
-      });
+void emit_values(const AttentionContext& context, Value* start, Value* count,
+                 AttentionSums how) {
+  emit_part(context, "values", {start, count},
+            [&](const AttentionContext& inside, const Values& args) {
+              ValueTiles(inside).sum(args[0], args[1], how);
+            });
 }
 
-void emit_output(const AttentionContext& context, const AttentionTask& task) {
-  emit_part(context, "output", arguments(task),
-            [](const AttentionContext& inside, const Values& args) {
-              const AttentionTask part = received(args);
-              store_inverse_totals(inside, part.scratch);
-              ValueTiles(inside, part).output();
+void emit_output(const AttentionContext& context) {
+  emit_part(context, "output", {},
+            [](const AttentionContext& inside, const Values&) {
+              store_inverse_totals(inside);
+              ValueTiles(inside).output();
             });
 }
 

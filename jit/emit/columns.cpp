@@ -20,11 +20,12 @@ constexpr int kHeavyBody = 16;
 class ColumnBlock {
  public:
   ColumnBlock(VectorBuilder& b, const program::ColumnStep& step,
-              const Values& operands, const Values& outer,
-              const std::vector<Place>& places)
+              const StepArguments& arguments, const Values& operands,
+              const Values& outer, const std::vector<Place>& places)
       : b_(b),
         args_(b),
         step_(step),
+        arguments_(arguments),
         operands_(operands),
         outer_(outer),
         places_(places) {
@@ -73,15 +74,17 @@ class ColumnBlock {
   // Loops over reduced dim number `dim` and those inside it.
   Values reduce(int dim, const Values& point, const Values& sums) {
     if (dim == step_.reduce.size()) return one_point(point, 0, sums);
-    const int64_t size = step_.reduce[dim];
+    Value* size = arguments_.reduce[size_t(dim)];
+    Value* zero = b_.i64(0);
     if (dim + 1 < step_.reduce.size() || copies_ == 1) {
-      return count(0, size, 1, sums, [&](Value* i, const Values& carried) {
+      return count(zero, size, 1, sums, [&](Value* i, const Values& carried) {
         return reduce(dim + 1, with(point, i), carried);
       });
     }
-    const int64_t main = size / copies_ * copies_;
+    Value* copies = b_.i64(copies_);
+    Value* main = b_.mul(b_.ir().CreateUDiv(size, copies), copies);
     const Values done =
-        count(0, main, copies_, sums, [&](Value* i, const Values& carried) {
+        count(zero, main, copies_, sums, [&](Value* i, const Values& carried) {
           Values next = carried;
           for (int copy = 0; copy < copies_; ++copy) {
             next = one_point(with(point, b_.add(i, b_.i64(copy))), copy, next);
@@ -93,11 +96,17 @@ class ColumnBlock {
     });
   }
 
-  Values count(int64_t lo, int64_t hi, int64_t step, const Values& sums,
+  // Without a loop where the sizes are known to need none.
+  Values count(Value* lo, Value* hi, int64_t step, const Values& sums,
                VectorBuilder::LoopBody body) {
-    if (lo >= hi) return sums;
-    if (lo + step >= hi) return body(b_.i64(lo), sums);
-    return b_.loop(b_.i64(lo), b_.i64(hi), b_.i64(step), sums, body);
+    const auto* first = llvm::dyn_cast<llvm::ConstantInt>(lo);
+    const auto* last = llvm::dyn_cast<llvm::ConstantInt>(hi);
+    if (first && last) {
+      const int64_t rest = last->getSExtValue() - first->getSExtValue();
+      if (rest <= 0) return sums;
+      if (rest <= step) return body(lo, sums);
+    }
+    return b_.loop(lo, hi, b_.i64(step), sums, body);
   }
 
   static Values with(Values point, Value* index) {
@@ -155,9 +164,8 @@ class ColumnBlock {
   Values addresses(const Values& point) {
     Values plain;
     for (size_t i = 0; i < step_.inputs.size(); ++i) {
-      const program::Access& access = step_.inputs[i];
-      plain.push_back(
-          point_address(b_, operands_[i], access.dtype, access.reduce, point));
+      plain.push_back(point_address(b_, operands_[i], step_.inputs[i].dtype,
+                                    arguments_.accesses[i].reduce, point));
     }
     Values all = plain;
     for (size_t i = 0; i < step_.inputs.size(); ++i) {
@@ -166,7 +174,8 @@ class ColumnBlock {
       const auto slot = size_t(access.gather_slot);
       const DType dtype = step_.inputs[slot].dtype;
       Value* index = b_.load_scalar(dtype, plain[slot]);
-      all[i] = gathered_address(b_, args_, plain[i], access, index, dtype);
+      all[i] = gathered_address(b_, args_, plain[i], access.dtype,
+                                arguments_.accesses[i], index, dtype);
     }
     return all;
   }
@@ -204,6 +213,7 @@ class ColumnBlock {
   VectorBuilder& b_;
   KernelArgs args_;
   const program::ColumnStep& step_;
+  const StepArguments& arguments_;
   const Values& operands_;
   const Values& outer_;
   const std::vector<Place>& places_;
@@ -213,12 +223,13 @@ class ColumnBlock {
 
 class ColumnsEmitter {
  public:
-  ColumnsEmitter(VectorBuilder& b, const program::ColumnStep& step)
+  ColumnsEmitter(VectorBuilder& b, const program::ColumnForm& form)
       : b_(b),
         args_(b),
-        step_(step),
-        width_(std::max<int64_t>(1, program::column_block(step, b.level()))),
-        blocks_((step.inner + width_ - 1) / width_) {}
+        step_(form.step),
+        arguments_(b, form.step),
+        width_(std::max<int64_t>(1, program::column_block(step_, b.level()))),
+        blocks_((step_.inner + width_ - 1) / width_) {}
 
   void run() {
     for (size_t i = 0; i < step_.inputs.size() + step_.outputs.size(); ++i) {
@@ -234,17 +245,17 @@ class ColumnsEmitter {
     if (blocks_ == 0) return;
     Value* point = b_.ir().CreateUDiv(number, b_.i64(blocks_));
     Value* block = b_.sub(number, b_.mul(point, b_.i64(blocks_)));
-    const Values outer = unravel(b_, point, step_.outer);
+    const Values outer = unravel(b_, point, arguments_.outer);
     Values bases;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      const program::Access& access = access_of(i);
-      bases.push_back(
-          point_address(b_, operands_[i], access.dtype, access.outer, outer));
+      bases.push_back(point_address(b_, operands_[i], access_of(i).dtype,
+                                    arguments_.accesses[i].outer, outer));
     }
     Value* first = b_.mul(block, b_.i64(width_));
     const int64_t rest = step_.inner % width_;
     const auto emit = [&](int64_t columns) -> Values {
-      ColumnBlock(b_, step_, bases, outer, places(first, columns)).run();
+      ColumnBlock(b_, step_, arguments_, bases, outer, places(first, columns))
+          .run();
       return {};
     };
     if (rest == 0 || blocks_ == 1) {
@@ -260,8 +271,9 @@ class ColumnsEmitter {
     std::vector<Place> all;
     const int64_t lanes = b_.lanes();
     for (int64_t at = 0; at < columns; at += lanes) {
+      const int64_t active = columns - at;
       all.push_back({b_.add(first, b_.i64(at)), int(lanes),
-                     int(std::min(lanes, columns - at))});
+                     active < lanes ? b_.i64(active) : nullptr});
     }
     return all;
   }
@@ -275,6 +287,7 @@ class ColumnsEmitter {
   VectorBuilder& b_;
   KernelArgs args_;
   const program::ColumnStep& step_;
+  const StepArguments arguments_;
   int64_t width_;
   int64_t blocks_;
   Values operands_;
@@ -282,8 +295,8 @@ class ColumnsEmitter {
 
 }  // namespace
 
-void emit_columns(VectorBuilder& b, const program::ColumnStep& step) {
-  ColumnsEmitter(b, step).run();
+void emit_columns(VectorBuilder& b, const program::ColumnForm& form) {
+  ColumnsEmitter(b, form).run();
 }
 
 }  // namespace fxjit::jit

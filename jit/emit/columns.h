@@ -3,11 +3,12 @@
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/steps.h"
+#include "src/program/step_form.h"
 
 namespace fxjit::jit {
 
-// Fills an empty function of make_kernel_function; returns included.
-void emit_columns(VectorBuilder& b, const program::ColumnStep& step);
+// Fills an empty function of make_kernel_function; returns included. The call's
+// data are the step's arguments.
+void emit_columns(VectorBuilder& b, const program::ColumnForm& form);
 
 }  // namespace fxjit::jit

@@ -55,7 +55,7 @@ llvm::Function* make_kernel_function(llvm::Module& module,
   return function;
 }
 
-llvm::Function* make_tile_function(llvm::Module& module, std::string_view name,
+llvm::Function* make_task_function(llvm::Module& module, std::string_view name,
                                    CpuLevel level) {
   return make_function(module, name,
                        {llvm::PointerType::get(module.getContext(), 0)}, level);

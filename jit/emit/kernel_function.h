@@ -16,9 +16,9 @@ namespace fxjit::jit {
 llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level);
 
-// An exported, empty function of program::TileFn's type:
-// void name(const TileCall* call).
-llvm::Function* make_tile_function(llvm::Module& module, std::string_view name,
+// The same of the type of program::TileFn and program::AttentionFn:
+// void name(const Call* call).
+llvm::Function* make_task_function(llvm::Module& module, std::string_view name,
                                    CpuLevel level);
 
 // A field of a structure that does not change while the kernel runs.

@@ -13,10 +13,12 @@ namespace {
 
 class RowsEmitter {
  public:
-  RowsEmitter(VectorBuilder& b, const program::RowStep& step)
+  RowsEmitter(VectorBuilder& b, const program::RowForm& form)
       : b_(b),
         args_(b),
-        code_(program::row_code(step, b.level())),
+        arguments_(b, form.step),
+        streams_(form.streams),
+        code_(program::row_code(form.step, b.level())),
         step_(code_.step),
         schedule_(code_.schedule),
         facts_(step_.body) {}
@@ -28,10 +30,7 @@ class RowsEmitter {
     if (program::is_flat(step_)) {
       chunks();
     } else if (code_.crosswise.empty()) {
-      b_.loop(args_.begin(), args_.end(), b_.i64(1), [&](Value* number) {
-        outer_ = unravel(b_, number, step_.outer);
-        one_row(addresses());
-      });
+      runs();
     } else {
       groups();
     }
@@ -43,24 +42,42 @@ class RowsEmitter {
     Row row = make_row(addresses());
     emit_constants(row, 0);
     Value* chunk = b_.i64(program::kFlatChunk);
-    Value* last = minimum(b_.mul(args_.end(), chunk), b_.i64(step_.inner));
+    Value* last = minimum(b_.mul(args_.end(), chunk), arguments_.inner);
     RowPass(b_, row, 0).chunks(b_.mul(args_.begin(), chunk), last);
     if (schedule_.row_stores.empty()) return;
     b_.if_then(b_.eq(args_.begin(), b_.i64(0)), [&] { store_constants(row); });
   }
 
-  // Groups of rows that are neighbours along the last outer dim.
+  // Rows that are neighbours along the last outer dim, so that their places are
+  // divided out once.
+  void runs() {
+    b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
+      outer_ = unravel(b_, number, arguments_.outer);
+      Value* rows = neighbours(b_.sub(args_.end(), number));
+      Value* last = outer_.empty() ? nullptr : outer_.back();
+      b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* row) {
+        if (last) outer_.back() = b_.add(last, row);
+        one_row(addresses());
+      });
+      return rows;
+    });
+  }
+
+  // Groups of neighbours.
   void groups() {
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
-      outer_ = unravel(b_, number, step_.outer);
-      Value* rows =
-          minimum(b_.i64(code_.crosswise.rows), b_.sub(args_.end(), number));
-      if (step_.outer.size() > 1) {
-        rows = minimum(rows, b_.sub(b_.i64(step_.outer.back()), outer_.back()));
-      }
+      outer_ = unravel(b_, number, arguments_.outer);
+      Value* rows = minimum(b_.i64(code_.crosswise.rows),
+                            neighbours(b_.sub(args_.end(), number)));
       group(rows);
       return rows;
     });
+  }
+
+  // How many of `rows` rows from outer_ on differ in the last outer dim alone.
+  Value* neighbours(Value* rows) {
+    if (outer_.size() < 2) return rows;
+    return minimum(rows, b_.sub(arguments_.outer.back(), outer_.back()));
   }
 
   void group(Value* rows) {
@@ -91,8 +108,9 @@ class RowsEmitter {
 
   CrosswiseOperand crosswise(const program::Crosswise::Operand& operand,
                              const Values& first) {
-    return {access_of(operand.operand).dtype, operand.stride,
-            first[operand.operand], scratch(operand.offset)};
+    return {access_of(operand.operand).dtype,
+            arguments_.accesses[operand.operand].inner, first[operand.operand],
+            scratch(operand.offset)};
   }
 
   Value* scratch(size_t offset) {
@@ -124,7 +142,8 @@ class RowsEmitter {
 
   Row make_row(const Values& operands) {
     const size_t n = step_.body.instrs.size();
-    Row row{step_, schedule_, facts_, operands, {}, {}, {}, {}};
+    Row row{step_,    schedule_, facts_, arguments_, streams_,
+            operands, {},        {},     {},         {}};
     row.constants.resize(n);
     row.splats.resize(n);
     row.buffers.resize(n);
@@ -135,9 +154,8 @@ class RowsEmitter {
   Values addresses() {
     Values plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      const program::Access& access = access_of(i);
-      plain.push_back(
-          point_address(b_, operands_[i], access.dtype, access.outer, outer_));
+      plain.push_back(point_address(b_, operands_[i], access_of(i).dtype,
+                                    arguments_.accesses[i].outer, outer_));
     }
     Values all = plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -148,8 +166,8 @@ class RowsEmitter {
       const auto slot = size_t(access.gather_slot);
       const DType index_dtype = step_.inputs[slot].dtype;
       Value* index = b_.load_scalar(index_dtype, plain[slot]);
-      all[i] =
-          gathered_address(b_, args_, plain[i], access, index, index_dtype);
+      all[i] = gathered_address(b_, args_, plain[i], access.dtype,
+                                arguments_.accesses[i], index, index_dtype);
     }
     return all;
   }
@@ -165,8 +183,11 @@ class RowsEmitter {
     const int64_t lanes = b_.lanes();
     for (int64_t first = 0; first < step_.inner; first += lanes) {
       const int64_t active = std::min(lanes, step_.inner - first);
-      row.resident.push_back(row_values(
-          b_, row, {b_.i64(first), int(lanes), int(active)}, /*pass=*/0));
+      row.resident.push_back(
+          row_values(b_, row,
+                     {b_.i64(first), int(lanes),
+                      active == lanes ? nullptr : b_.i64(active)},
+                     /*pass=*/0));
     }
   }
 
@@ -219,6 +240,8 @@ class RowsEmitter {
 
   VectorBuilder& b_;
   KernelArgs args_;
+  const StepArguments arguments_;
+  const std::vector<bool>& streams_;
   program::RowCode code_;
   const program::RowStep& step_;
   const program::RowSchedule& schedule_;
@@ -229,8 +252,8 @@ class RowsEmitter {
 
 }  // namespace
 
-void emit_rows(VectorBuilder& b, const program::RowStep& step) {
-  RowsEmitter(b, step).run();
+void emit_rows(VectorBuilder& b, const program::RowForm& form) {
+  RowsEmitter(b, form).run();
 }
 
 }  // namespace fxjit::jit

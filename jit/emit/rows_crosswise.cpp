@@ -90,8 +90,7 @@ class CrosswiseCopy {
   // The group's first element at position first + k of its rows.
   Value* column(Value* first, int64_t k) {
     Value* position = b_.add(first, b_.i64(k));
-    return b_.offset(operand_.memory, type_,
-                     b_.mul(position, b_.i64(operand_.stride)));
+    return b_.offset(operand_.memory, type_, b_.mul(position, operand_.stride));
   }
 
   Value* row(Value* number, Value* position) {

@@ -10,7 +10,7 @@ namespace fxjit::jit {
 // One operand for the code that is emitted.
 struct CrosswiseOperand {
   DType dtype;
-  int64_t stride;  // Along the row, in elements.
+  Value* stride;   // Along the row, in elements.
   Value* memory;   // First element of the group's first row.
   Value* scratch;  // The same in scratch.
 };

@@ -13,21 +13,11 @@ namespace {
 // How far ahead of a heavy pass its inputs are fetched: some 200 ns of work,
 // beyond the 64 lines or so that the machine looks ahead by itself.
 constexpr int64_t kPrefetchBytes = 2048;
-// Inputs below this stay in the caches that prefetching would fetch them to.
-constexpr int64_t kStreamBytes = int64_t{256} << 10;
 // Vectors alive at once that leave room for a body's constants in AVX-512's 32
 // registers.
 constexpr int kMostLive = 20;
 
-bool is_stream(const program::RowStep& step, const program::Access& access) {
-  if (access.inner != 1 || program::gathers_elements(step, access))
-    return false;
-  int64_t elements = step.inner;
-  for (int d = 0; d < step.outer.size(); ++d) {
-    if (access.outer[d] != 0) elements *= step.outer[d];
-  }
-  return elements * dtype_size(access.dtype) >= kStreamBytes;
-}
+bool is_constant(Value* number) { return llvm::isa<llvm::Constant>(number); }
 
 Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
                   const Place& place) {
@@ -39,8 +29,9 @@ Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
     const program::Access& index = row.step.inputs[at];
     Value* indices =
         load_at(b, index.dtype, index.inner, row.operands[at], place);
-    loaded = gather_elements(b, KernelArgs(b), base, access, indices,
-                             index.dtype, place);
+    loaded = gather_elements(b, KernelArgs(b), base, access.dtype,
+                             row.arguments.accesses[size_t(instr.slot)],
+                             indices, index.dtype, place);
   } else {
     loaded = load_at(b, access.dtype, access.inner, base, place);
   }
@@ -90,38 +81,38 @@ RowPass::RowPass(VectorBuilder& b, Row& row, size_t number)
 
 Values RowPass::whole_row() {
   if (!row_.resident.empty()) return finish(resident(identities()));
-  const int64_t lanes = b_.lanes();
-  const int64_t inner = row_.step.inner;
-  const int64_t main = inner / (lanes * copies_) * (lanes * copies_);
-  const int64_t full = inner / lanes * lanes;
-  Values accumulators = strip(0, main, copies_, identities());
+  Value* main = whole(copies_);
+  Value* full = whole(1);
+  Values accumulators = strip(b_.i64(0), main, copies_, identities());
   accumulators = strip(main, full, 1, accumulators);
-  if (full < inner) accumulators = tail(accumulators);
-  return finish(accumulators);
+  return finish(tail(full, accumulators));
 }
 
 void RowPass::chunks(Value* first, Value* last) {
-  const int64_t lanes = b_.lanes();
-  const int64_t inner = row_.step.inner;
-  const int64_t main = inner / (lanes * copies_) * (lanes * copies_);
-  const int64_t full = inner / lanes * lanes;
+  Value* main = whole(copies_);
+  Value* full = whole(1);
   Value* stop =
-      b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, b_.i64(main));
-  b_.loop(first, stop, b_.i64(lanes * copies_),
+      b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, main);
+  b_.loop(first, stop, b_.i64(int64_t{b_.lanes()} * copies_),
           [&](Value* i) { vectors(i, copies_, {}); });
-  if (main == inner) return;
-  b_.if_then(b_.eq(last, b_.i64(inner)), [&] {
+  b_.if_then(b_.eq(last, row_.arguments.inner), [&] {
     strip(main, full, 1, {});
-    if (full < inner) tail({});
+    tail(full, {});
   });
 }
 
-Values RowPass::strip(int64_t lo, int64_t hi, int copies,
+Value* RowPass::whole(int vectors) {
+  return b_.bit_and(row_.arguments.inner,
+                    b_.i64(-int64_t{b_.lanes()} * vectors));
+}
+
+Values RowPass::strip(Value* lo, Value* hi, int copies,
                       const Values& accumulators) {
-  const int64_t step = int64_t{b_.lanes()} * copies;
+  Value* step = b_.i64(int64_t{b_.lanes()} * copies);
   if (lo == hi) return accumulators;
-  if (lo + step == hi) return vectors(b_.i64(lo), copies, accumulators);
-  return b_.loop(b_.i64(lo), b_.i64(hi), b_.i64(step), accumulators,
+  if (is_constant(hi) && b_.add(lo, step) == hi)
+    return vectors(lo, copies, accumulators);
+  return b_.loop(lo, hi, step, accumulators,
                  [&](Value* i, const Values& carried) {
                    return vectors(i, copies, carried);
                  });
@@ -138,7 +129,7 @@ Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   std::deque<std::pair<BodyValues, Place>> lanes;
   for (int copy = 0; copy < copies; ++copy) {
     Value* from = b_.add(first, b_.i64(int64_t{copy} * b_.lanes()));
-    const Place place = place_at(from, b_.lanes());
+    const Place place = place_at(from);
     lanes.emplace_back(row_values(b_, row_, place, number_), place);
   }
   for (int32_t id : order_) {
@@ -158,8 +149,9 @@ void RowPass::prefetch_inputs(Value* first, int copies) {
   for (int32_t id : order_) {
     const ScalarInstr& instr = body_.instrs[size_t(id)];
     if (instr.prim != Prim::input) continue;
-    const program::Access& access = row_.step.inputs[size_t(instr.slot)];
-    if (!is_stream(row_.step, access)) continue;
+    const auto slot = size_t(instr.slot);
+    if (slot >= row_.streams.size() || !row_.streams[slot]) continue;
+    const program::Access& access = row_.step.inputs[slot];
     Value* from = b_.offset(row_.operands[size_t(instr.slot)],
                             b_.memory_type(access.dtype), first);
     const int64_t bytes =
@@ -170,10 +162,18 @@ void RowPass::prefetch_inputs(Value* first, int copies) {
   }
 }
 
-Values RowPass::tail(const Values& accumulators) {
+Values RowPass::tail(Value* full, const Values& accumulators) {
+  Value* inner = row_.arguments.inner;
+  if (full == inner) return accumulators;
+  if (is_constant(full)) return part(full, accumulators);
+  return b_.if_else(
+      b_.lt(full, inner), [&] { return part(full, accumulators); },
+      [&] { return accumulators; });
+}
+
+Values RowPass::part(Value* full, const Values& accumulators) {
   Values next = accumulators;
-  const int64_t active = row_.step.inner % b_.lanes();
-  const Place place = place_at(b_.i64(row_.step.inner - active), active);
+  const Place place = place_at(full, b_.sub(row_.arguments.inner, full));
   BodyValues values = row_values(b_, row_, place, number_);
   accumulate(values, place, 0, next);
   store(values, place);
@@ -187,7 +187,8 @@ Values RowPass::resident(const Values& accumulators) {
     const int64_t first = int64_t(i) * b_.lanes();
     const int64_t active =
         std::min<int64_t>(b_.lanes(), row_.step.inner - first);
-    places.push_back(place_at(b_.i64(first), active));
+    places.push_back(place_at(b_.i64(first),
+                              active == b_.lanes() ? nullptr : b_.i64(active)));
     accumulate(row_.resident[i], places[i], int(i) % copies_, next);
   }
   for (size_t i = 0; i < places.size(); ++i) store(row_.resident[i], places[i]);
@@ -228,8 +229,8 @@ void RowPass::store(BodyValues& values, const Place& place) {
   }
 }
 
-Place RowPass::place_at(Value* first, int64_t active) const {
-  return {first, b_.lanes(), int(active)};
+Place RowPass::place_at(Value* first, Value* active) const {
+  return {first, b_.lanes(), active};
 }
 
 Values RowPass::identities() const {

@@ -18,7 +18,9 @@ struct Row {
   const program::RowStep& step;
   const program::RowSchedule& schedule;
   const program::BodyFacts& facts;
-  Values operands;   // First element of this row, per operand.
+  const StepArguments& arguments;
+  const std::vector<bool>& streams;  // As RowForm has them.
+  Values operands;                   // First element of this row, per operand.
   Values constants;  // Per instruction: row constant known so far, a scalar.
   Values splats;     // The same as vectors.
   Values buffers;    // Per instruction: its row buffer, or null.
@@ -43,17 +45,21 @@ class RowPass {
 
  private:
   // Accumulators: for each reduction one per copy.
-  Values strip(int64_t lo, int64_t hi, int copies, const Values& accumulators);
+  Values strip(Value* lo, Value* hi, int copies, const Values& accumulators);
   Values vectors(Value* first, int copies, const Values& accumulators);
   Values resident(const Values& accumulators);
-  Values tail(const Values& accumulators);
+  // What is left from `full`, the last whole vector's end, on.
+  Values tail(Value* full, const Values& accumulators);
+  Values part(Value* full, const Values& accumulators);
+  // The row's length less what fills no `vectors` vectors.
+  Value* whole(int vectors);
   void accumulate(BodyValues& values, const Place& place, int copy,
                   Values& accumulators);
   void store(BodyValues& values, const Place& place);
 
   void prefetch_inputs(Value* first, int copies);
 
-  Place place_at(Value* first, int64_t active) const;
+  Place place_at(Value* first, Value* active = nullptr) const;
   NanRule nan_rule(int32_t id) const;
   Values identities() const;
   Values finish(const Values& accumulators) const;

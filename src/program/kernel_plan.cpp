@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/program/limit_cost.h"
+#include "src/program/attention_run.h"
 #include "src/program/row_code.h"
 #include "src/program/winograd.h"
 
@@ -15,11 +16,6 @@ constexpr int64_t kGrainElements = 4096;
 constexpr double kGrainProducts = 250e3;
 // And in bytes of weights for products of one or two rows: about 1.2 us.
 constexpr double kGrainBytes = 128 << 10;
-
-// Scores of a block of queries are all held at once while they leave room in
-// the second-level cache (256 KiB); for longer rows, this many keys at a time.
-constexpr int64_t kScoreElements = 64 << 10;
-constexpr int64_t kKeyBlock = 256;
 
 // Vectors of sums that a column task keeps in registers.
 constexpr int64_t kColumnSums = 8;
@@ -187,7 +183,7 @@ KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
   const double pairs = static_cast<double>(heads_of(step)) *
                        static_cast<double>(step.queries) *
                        static_cast<double>(step.keys);
-  plan.tasks = heads_of(step) * query_blocks(step, shape);
+  plan.tasks = heads_of(step) * shape.query_blocks;
   plan.flops = 2 * pairs * static_cast<double>(step.depth + step.value_depth);
   plan.bytes = 4.0 * static_cast<double>(heads_of(step)) *
                static_cast<double>((step.queries + step.keys) *
@@ -251,94 +247,6 @@ int64_t column_block(const ColumnStep& step, CpuLevel level) {
 
 int64_t panels(const TileStep& step, const TileShape& tile) {
   return ceil_div(step.columns, tile.width());
-}
-
-namespace {
-
-// Vectors of queries handled together. AVX-512 has the registers for one at
-// full speed; where a head's keys and values outgrow the second-level cache,
-// more vectors read them less often.
-int64_t query_vectors(const AttentionStep& step, CpuLevel level) {
-  constexpr int64_t kCachedElements = 128 << 10;
-  const int64_t lanes = tile_shape(level).lanes;
-  const int64_t seen = step.causal ? step.keys / 2 : step.keys;
-  const bool is_large =
-      seen * (step.depth + step.value_depth) > kCachedElements;
-  const bool many =
-      is_large && step.queries >= 6 * lanes && !mask_by_query(step);
-  const int64_t most = level != CpuLevel::avx512 ? 2 : many ? 3 : 1;
-  return std::clamp<int64_t>(ceil_div(step.queries, lanes), 1, most);
-}
-
-// Eight sums hide the latency of additions. Tiles are of nearly equal height
-// and no higher than the shortest row of scores. Masks that differ between
-// queries are transposed by four keys.
-int64_t key_tile(const AttentionStep& step, int64_t block, CpuLevel level) {
-  constexpr int64_t kMaskKeys = 4;
-  const int64_t keys = step.causal ? std::min(step.keys, block) : step.keys;
-  if (keys == 0) return 0;
-  const bool by_query = mask_by_query(step);
-  const bool is_high =
-      level == CpuLevel::avx512 || block == tile_shape(level).lanes;
-  const int64_t tile = ceil_div(keys, ceil_div(keys, is_high ? 8 : 4));
-  if (!by_query || keys < kMaskKeys) return tile;
-  return std::max<int64_t>(1, tile / kMaskKeys) * kMaskKeys;
-}
-
-}  // namespace
-
-namespace {
-
-// One vector of queries would be mostly empty.
-bool has_few_queries(const AttentionStep& step, int64_t lanes) {
-  return step.queries >= 1 && step.queries <= lanes / 2 && !step.causal &&
-         step.keys >= lanes && step.queries * step.keys <= kScoreElements;
-}
-
-AttentionShape shape_of_few(const AttentionStep& step, int64_t lanes) {
-  AttentionShape shape;
-  shape.few = true;
-  shape.block = step.queries;
-  shape.key_blocks = 1;
-  shape.key_block = shape.key_tile = step.keys;
-  shape.scores_row = ceil_div(step.keys, lanes) * lanes;
-  shape.maxima_at = step.queries * shape.scores_row;
-  shape.total = shape.maxima_at + step.queries * lanes;
-  return shape;
-}
-
-}  // namespace
-
-bool mask_by_query(const AttentionStep& step) {
-  return std::any_of(
-      step.masks.begin(), step.masks.end(),
-      [](const AttentionMask& mask) { return mask.access.row != 0; });
-}
-
-AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
-  AttentionShape shape;
-  const int64_t lanes = tile_shape(level).lanes;
-  if (has_few_queries(step, lanes)) return shape_of_few(step, lanes);
-  shape.block = lanes * query_vectors(step, level);
-  const int64_t most = kScoreElements / shape.block;
-  const int64_t each =
-      step.keys > most ? kKeyBlock : std::max<int64_t>(1, step.keys);
-  shape.key_blocks = ceil_div(step.keys, each);
-  shape.key_block = ceil_div(step.keys, std::max<int64_t>(1, shape.key_blocks));
-  shape.key_tile = key_tile(step, shape.block, level);
-  shape.scores_at = (step.depth + shape.key_tile) * shape.block;
-  shape.maxima_at = shape.scores_at + shape.key_block * shape.block;
-  shape.totals_at = shape.maxima_at + shape.block;
-  shape.factors_at = shape.totals_at + shape.block;
-  shape.sums_at = shape.factors_at + shape.block;
-  shape.sums_row = ceil_div(step.value_depth, lanes) * lanes;
-  shape.total =
-      shape.sums_at + (shape.key_blocks > 1 ? shape.block * shape.sums_row : 0);
-  return shape;
-}
-
-int64_t query_blocks(const AttentionStep& step, const AttentionShape& shape) {
-  return ceil_div(step.queries, shape.block);
 }
 
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level) {

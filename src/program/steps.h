@@ -235,6 +235,7 @@ struct KernelPlan {
 };
 
 // Text that is equal for equal steps: names kernels and keys caches.
-std::string step_key(const StepBody& body);
+std::string step_key(const RowStep& step);
+std::string step_key(const ColumnStep& step);
 
 }  // namespace fxjit::program

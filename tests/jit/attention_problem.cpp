@@ -26,14 +26,14 @@ using support::GuardedBytes;
 
 constexpr float kCanary = 123.5f;
 
-std::shared_ptr<CompiledCode> compile_attention(const AttentionStep& step,
-                                                CpuLevel level) {
+std::shared_ptr<CompiledCode> compile_attention(
+    const program::AttentionKernel& kernel, CpuLevel level) {
   EngineOptions options;
   options.cpu_level = level;
   IrModule module = make_ir_module("attention");
-  VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
+  VectorBuilder b(*make_task_function(module_of(module), "kernel", level),
                   level);
-  emit_attention(b, step);
+  emit_attention(b, kernel);
   std::vector<IrModule> modules;
   modules.push_back(std::move(module));
   return Compiler(options).build(std::move(modules), SymbolTable());
@@ -167,10 +167,9 @@ AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
 }
 
 void AttentionProblem::run(CpuLevel level) {
-  const auto code = compile_attention(step, level);
-  auto* kernel =
-      code->function<void(const program::KernelCall*, int64_t, int64_t)>(
-          "kernel");
+  program::AttentionRun run(step, level);
+  const auto code = compile_attention(run.kernel(), level);
+  run.set_code(code->function<void(const program::AttentionCall*)>("kernel"));
   const program::KernelPlan plan = program::kernel_plan(step, level);
   std::vector<float> before;
   for (GuardedBytes::Tight tight :
@@ -179,10 +178,10 @@ void AttentionProblem::run(CpuLevel level) {
     const Scratch scratch(plan.scratch_bytes, tight);
     int32_t status = 0;
     const program::KernelCall call{operands.addresses(), scratch.data(),
-                                   &status};
+                                   &status, &run};
     // In two runs, as two threads would.
-    kernel(&call, 0, plan.tasks / 2);
-    kernel(&call, plan.tasks / 2, plan.tasks);
+    program::run_attention_step(&call, 0, plan.tasks / 2);
+    program::run_attention_step(&call, plan.tasks / 2, plan.tasks);
     scratch.expect_whole();
     before = std::exchange(out, operands.result());
   }

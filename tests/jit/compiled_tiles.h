@@ -25,7 +25,7 @@ class CompiledTiles {
     for (size_t i = 0; i < run_.kernels().size(); ++i) {
       modules.push_back(make_ir_module(name(i)));
       VectorBuilder b(
-          *make_tile_function(module_of(modules.back()), name(i), level),
+          *make_task_function(module_of(modules.back()), name(i), level),
           level);
       emit_tile_kernel(b, run_.kernels()[i]);
     }

@@ -12,6 +12,7 @@
 #include "jit/emit/rows.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/kernel_plan.h"
+#include "src/program/step_form.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
 
@@ -25,13 +26,23 @@ using support::GuardedBytes;
 
 constexpr std::byte kUntouched{0xa5};
 
-void emit_step(VectorBuilder& b, const RowStep& step) { emit_rows(b, step); }
+using program::StepBody;
+
+void emit_step(VectorBuilder& b, const RowStep& step) {
+  emit_rows(b, program::row_form(step, b.level()));
+}
 void emit_step(VectorBuilder& b, const ColumnStep& step) {
-  emit_columns(b, step);
+  emit_columns(b, program::column_form(step));
 }
 template <typename Step>
 void emit_step(VectorBuilder&, const Step&) {
   FAIL() << "no such step here";
+}
+
+std::vector<int64_t> arguments_of(const StepBody& step) {
+  if (const auto* rows = std::get_if<RowStep>(&step))
+    return program::step_arguments(*rows);
+  return program::step_arguments(std::get<ColumnStep>(step));
 }
 
 int64_t reach(const Dims& strides, const Dims& sizes) {
@@ -236,7 +247,7 @@ Number sample(DType dtype, size_t slot, int64_t i) {
 }
 
 StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
-    : plan_(program::kernel_plan(step, level)) {
+    : arguments_(arguments_of(step)), plan_(program::kernel_plan(step, level)) {
   IrModule ir = make_ir_module("step");
   llvm::Function* function =
       make_kernel_function(module_of(ir), "kernel", level);
@@ -259,7 +270,8 @@ int32_t StepKernel::run(const std::vector<void*>& operands, int64_t begin,
   // What a vector may read beyond its row is part of the plan.
   const GuardedBytes scratch((plan_.scratch_bytes + 63) / 64 * 64);
   int32_t status = program::kOk;
-  const program::KernelCall call{operands.data(), scratch.data(), &status};
+  const program::KernelCall call{operands.data(), scratch.data(), &status,
+                                 arguments_.data()};
   function_(&call, begin, end);
   return status;
 }

@@ -39,6 +39,7 @@ class StepKernel {
   int64_t tasks() const { return plan_.tasks; }
 
  private:
+  std::vector<int64_t> arguments_;
   std::shared_ptr<CompiledCode> code_;
   program::KernelFn function_;
   program::KernelPlan plan_;

@@ -71,13 +71,21 @@ Value shared_heads(const Value& value, int64_t heads) {
   return fxjit::repeat_interleave(value, heads / meta.size(-3), -3);
 }
 
+// True where a key does not come behind the query. Shapes are inferred without
+// its elements.
+Value earlier_keys(const Value& scores) {
+  const Tensor shape = meta_of(scores);
+  const int64_t queries = shape.size(-2), keys = shape.size(-1);
+  if (scores.is_tensor() && scores.as_tensor().is_meta())
+    return Tensor::meta({queries, keys}, DType::boolean);
+  return fxjit::tril(
+      fxjit::full(Value::tuple({queries, keys}), true, DType::boolean));
+}
+
 Value masked(Value scores, const OpCall& call, const Tensor& query) {
   const Tensor shape = meta_of(scores);
-  if (call.flag(kCausal)) {
-    const Value seen = fxjit::tril(fxjit::full(
-        Value::tuple({shape.size(-2), shape.size(-1)}), true, DType::boolean));
-    scores = fxjit::where(seen, scores, -kInfinity);
-  }
+  if (call.flag(kCausal))
+    scores = fxjit::where(earlier_keys(scores), scores, -kInfinity);
   if (!call.has(kMask)) return scores;
   const Tensor mask = meta_of(call[kMask]);
   check_mask(mask, query);

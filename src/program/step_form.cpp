@@ -1,0 +1,151 @@
+#include "src/program/step_form.h"
+
+#include <algorithm>
+
+#include "src/program/kernel_plan.h"
+#include "src/program/packing.h"
+#include "src/program/row_code.h"
+#include "src/program/row_rewrite.h"
+#include "src/program/row_schedule.h"
+
+namespace fxjit::program {
+namespace {
+
+// Inputs below this stay in the caches that prefetching would fetch them to.
+constexpr int64_t kStreamBytes = int64_t{256} << 10;
+// The least cost of bodies that fetch ahead.
+constexpr int kHeavyBody = 16;
+// Up to so many points a reduction is that of a model's window, not of what a
+// call brings.
+constexpr int64_t kShortReduction = 8;
+// Vectors of rows that have straight-line code.
+constexpr int64_t kShortRow = 4;
+
+// A dim walked by stride 0 needs no code, whatever the others do.
+void hide(Dims& strides) {
+  for (int64_t& stride : strides)
+    if (stride != 0) stride = kAny;
+}
+
+void hide_gather(Access& access) {
+  if (access.gather_slot < 0) return;
+  access.gather_stride = access.gather_limit = kAny;
+}
+
+int cost_of(const ScalarBody& body) {
+  int cost = 0;
+  for (const ScalarInstr& instr : body.instrs)
+    cost += instr.prim == Prim::input ? 1 : prim_cost(instr.prim);
+  return cost;
+}
+
+bool is_stream(const RowStep& step, const Access& access) {
+  if (access.inner != 1 || gathers_elements(step, access)) return false;
+  int64_t elements = step.inner;
+  for (int d = 0; d < step.outer.size(); ++d)
+    if (access.outer[d] != 0) elements *= step.outer[d];
+  return elements * static_cast<int64_t>(dtype_size(access.dtype)) >=
+         kStreamBytes;
+}
+
+bool has_any_length(const RowStep& step, const RowCode& code, CpuLevel level) {
+  if (step.inner <= 1 || !code.crosswise.empty()) return false;
+  if (is_flat(step)) return true;
+  const int64_t lanes = tile_shape(level).lanes;
+  if (step.inner % lanes == 0 && step.inner <= kShortRow * lanes) return false;
+  return std::none_of(
+      step.body.instrs.begin(), step.body.instrs.end(),
+      [](const ScalarInstr& instr) { return is_reduction(instr.prim); });
+}
+
+template <typename Step, typename Fn>
+void for_each_access(Step& step, Fn fn) {
+  for (size_t i = 0; i < step.inputs.size(); ++i) fn(i, step.inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    fn(step.inputs.size() + i, step.outputs[i]);
+}
+
+void append(std::vector<int64_t>& numbers, const Dims& dims) {
+  numbers.insert(numbers.end(), dims.begin(), dims.end());
+}
+
+// An access may lack strides of dims that its code does not ask for.
+void append(std::vector<int64_t>& numbers, const Dims& strides, int dims) {
+  append(numbers, strides);
+  numbers.insert(numbers.end(), static_cast<size_t>(dims - strides.size()), 0);
+}
+
+template <typename Step>
+void append_accesses(std::vector<int64_t>& numbers, const Step& step,
+                     int reduced) {
+  for_each_access(step, [&](size_t, const Access& access) {
+    append(numbers, access.outer, step.outer.size());
+    append(numbers, access.reduce, reduced);
+    numbers.push_back(access.inner);
+    numbers.push_back(access.gather_stride);
+    numbers.push_back(access.gather_limit);
+  });
+}
+
+}  // namespace
+
+RowForm row_form(const RowStep& step, CpuLevel level) {
+  const RowCode code = row_code(step, level);
+  RowForm form{step, {}};
+  if (cost_of(step.body) > kHeavyBody)
+    for (const Access& access : step.inputs)
+      form.streams.push_back(is_stream(step, access));
+  const auto is_crosswise = [&](size_t operand) {
+    return std::any_of(code.crosswise.operands.begin(),
+                       code.crosswise.operands.end(),
+                       [&](const auto& c) { return c.operand == operand; });
+  };
+  for_each_access(form.step, [&](size_t operand, Access& access) {
+    hide(access.outer);
+    hide_gather(access);
+    if (!is_crosswise(operand)) return;
+    access.outer[access.outer.size() - 1] = 1;
+    access.inner = kAny;
+  });
+  if (has_any_length(step, code, level)) form.step.inner = kAny;
+  for (int64_t& size : form.step.outer) size = kAny;
+  return form;
+}
+
+ColumnForm column_form(const ColumnStep& step) {
+  ColumnForm form{step};
+  for_each_access(form.step, [](size_t, Access& access) {
+    hide(access.outer);
+    hide(access.reduce);
+    hide_gather(access);
+  });
+  for (int64_t& size : form.step.outer) size = kAny;
+  for (int64_t& size : form.step.reduce)
+    if (size > kShortReduction) size = kAny;
+  return form;
+}
+
+std::string form_key(const RowForm& form) {
+  std::string key = step_key(form.step);
+  for (bool stream : form.streams) key += stream ? " ahead" : " -";
+  return key;
+}
+
+std::string form_key(const ColumnForm& form) { return step_key(form.step); }
+
+std::vector<int64_t> step_arguments(const RowStep& step) {
+  std::vector<int64_t> numbers{step.inner};
+  append(numbers, step.outer);
+  append_accesses(numbers, step, 0);
+  return numbers;
+}
+
+std::vector<int64_t> step_arguments(const ColumnStep& step) {
+  std::vector<int64_t> numbers{step.inner};
+  append(numbers, step.outer);
+  append(numbers, step.reduce);
+  append_accesses(numbers, step, step.reduce.size());
+  return numbers;
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,78 @@
+// What the code of row and column steps depends on. Sizes and strides that
+// change with the batch or the length of a sequence are arguments of the code:
+// a form has kAny in their place, so that equal forms are equal code whatever
+// the sizes are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "src/program/steps.h"
+
+namespace fxjit::program {
+
+// A size or stride that is an argument; far from all that have code of their
+// own.
+inline constexpr int64_t kAny = int64_t{1} << 20;
+
+struct RowForm {
+  RowStep step;
+  // Of heavy bodies: inputs that are worth fetching ahead.
+  std::vector<bool> streams;
+};
+
+// Sizes of outer dims and their strides other than 0 are arguments, as are what
+// gathers need and, of crosswise operands, the stride along the row. So is the
+// length of rows that are cut into chunks and of those without reductions,
+// short ones of whole vectors aside.
+RowForm row_form(const RowStep& step, CpuLevel level);
+
+struct ColumnForm {
+  ColumnStep step;
+};
+
+// The same; and sizes of reduced dims above some, and their strides.
+ColumnForm column_form(const ColumnStep& step);
+
+// Text that is equal for equal forms.
+std::string form_key(const RowForm& form);
+std::string form_key(const ColumnForm& form);
+
+// Where a step's arguments stand in what the code gets, in 64-bit numbers.
+class ArgumentPlaces {
+ public:
+  explicit ArgumentPlaces(const RowStep& step)
+      : outer_(static_cast<size_t>(step.outer.size())) {}
+  explicit ArgumentPlaces(const ColumnStep& step)
+      : outer_(static_cast<size_t>(step.outer.size())),
+        reduce_(static_cast<size_t>(step.reduce.size())) {}
+
+  size_t inner() const { return 0; }
+  size_t outer(size_t dim) const { return 1 + dim; }
+  size_t reduce(size_t dim) const { return outer(outer_) + dim; }
+  // Strides of the operand; inputs come first.
+  size_t outer(size_t operand, size_t dim) const {
+    return reduce(reduce_) + operand * per_operand() + dim;
+  }
+  size_t reduce(size_t operand, size_t dim) const {
+    return outer(operand, outer_) + dim;
+  }
+  size_t inner(size_t operand) const { return reduce(operand, reduce_); }
+  size_t gather_stride(size_t operand) const { return inner(operand) + 1; }
+  size_t gather_limit(size_t operand) const { return inner(operand) + 2; }
+
+ private:
+  size_t per_operand() const { return outer_ + reduce_ + 3; }
+
+  size_t outer_;
+  size_t reduce_ = 0;
+};
+
+// What the code of a step gets in KernelCall::data.
+std::vector<int64_t> step_arguments(const RowStep& step);
+std::vector<int64_t> step_arguments(const ColumnStep& step);
+
+}  // namespace fxjit::program
