@@ -81,24 +81,15 @@ RowPass::RowPass(VectorBuilder& b, Row& row, size_t number)
 
 Values RowPass::whole_row() {
   if (!row_.resident.empty()) return finish(resident(identities()));
-  Value* main = whole(copies_);
-  Value* full = whole(1);
-  Values accumulators = strip(b_.i64(0), main, copies_, identities());
-  accumulators = strip(main, full, 1, accumulators);
-  return finish(tail(full, accumulators));
+  return finish(rest(strip(b_.i64(0), whole(copies_), copies_, identities())));
 }
 
 void RowPass::chunks(Value* first, Value* last) {
-  Value* main = whole(copies_);
-  Value* full = whole(1);
-  Value* stop =
-      b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, main);
+  Value* stop = b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, last,
+                                              whole(copies_));
   b_.loop(first, stop, b_.i64(int64_t{b_.lanes()} * copies_),
           [&](Value* i) { vectors(i, copies_, {}); });
-  b_.if_then(b_.eq(last, row_.arguments.inner), [&] {
-    strip(main, full, 1, {});
-    tail(full, {});
-  });
+  b_.if_then(b_.eq(last, row_.arguments.inner), [&] { rest({}); });
 }
 
 Value* RowPass::whole(int vectors) {
@@ -162,18 +153,23 @@ void RowPass::prefetch_inputs(Value* first, int copies) {
   }
 }
 
-Values RowPass::tail(Value* full, const Values& accumulators) {
+// Where the length is an argument, whole vectors and what is left of one share
+// their code.
+Values RowPass::rest(const Values& accumulators) {
   Value* inner = row_.arguments.inner;
-  if (full == inner) return accumulators;
-  if (is_constant(full)) return part(full, accumulators);
-  return b_.if_else(
-      b_.lt(full, inner), [&] { return part(full, accumulators); },
-      [&] { return accumulators; });
+  Value* main = whole(copies_);
+  Value* full = whole(1);
+  if (!is_constant(inner))
+    return b_.loop(
+        main, inner, b_.i64(b_.lanes()), accumulators,
+        [&](Value* i, const Values& before) { return part(i, before); });
+  const Values sums = strip(main, full, 1, accumulators);
+  return full == inner ? sums : part(full, sums);
 }
 
-Values RowPass::part(Value* full, const Values& accumulators) {
+Values RowPass::part(Value* first, const Values& accumulators) {
   Values next = accumulators;
-  const Place place = place_at(full, b_.sub(row_.arguments.inner, full));
+  const Place place = place_at(first, b_.sub(row_.arguments.inner, first));
   BodyValues values = row_values(b_, row_, place, number_);
   accumulate(values, place, 0, next);
   store(values, place);

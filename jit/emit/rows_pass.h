@@ -48,9 +48,10 @@ class RowPass {
   Values strip(Value* lo, Value* hi, int copies, const Values& accumulators);
   Values vectors(Value* first, int copies, const Values& accumulators);
   Values resident(const Values& accumulators);
-  // What is left from `full`, the last whole vector's end, on.
-  Values tail(Value* full, const Values& accumulators);
-  Values part(Value* full, const Values& accumulators);
+  // What is left behind the whole strips.
+  Values rest(const Values& accumulators);
+  // A vector of which lanes behind the end of the row do not count.
+  Values part(Value* first, const Values& accumulators);
   // The row's length less what fills no `vectors` vectors.
   Value* whole(int vectors);
   void accumulate(BodyValues& values, const Place& place, int copy,

@@ -1,6 +1,7 @@
 #include "src/compile/background.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <new>
 #include <system_error>
@@ -48,7 +49,20 @@ void BackgroundCompiler::restart() {
   if (!stopping_ && !jobs_.empty()) start();
 }
 
+namespace {
+
+// Calls that are being served come first; where the system refuses, they share.
+// Threads that help the calling one to compile inherit it.
+void give_way() {
+  constexpr int kNicer = 5;
+  const int now = getpriority(PRIO_PROCESS, 0);
+  setpriority(PRIO_PROCESS, 0, now + kNicer);
+}
+
+}  // namespace
+
 void BackgroundCompiler::work() {
+  give_way();
   while (true) {
     std::function<void()> job;
     {

@@ -1,7 +1,8 @@
 // One thread per process that compiles new shapes while calls go on with the
-// interpreter. Started on first use, joined at exit. fork() waits until the job
-// that runs has ended, so that the child inherits no lock of a compilation; a
-// thread of the child's own then goes on with what was waiting.
+// interpreter, at a lower priority than theirs. Started on first use, joined at
+// exit. fork() waits until the job that runs has ended, so that the child
+// inherits no lock of a compilation; a thread of the child's own then goes on
+// with what was waiting.
 #pragma once
 
 #include <atomic>

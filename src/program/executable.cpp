@@ -39,6 +39,14 @@ int64_t chunk_of(const KernelPlan& plan, int threads) {
 
 // Working memory of one call at a time.
 struct Executable::Context {
+  explicit Context(std::atomic<int>& contexts) : count(contexts) {
+    count.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Context() { count.fetch_sub(1, std::memory_order_relaxed); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  std::atomic<int>& count;
   support::AlignedBlock arena;
   support::AlignedBlock scratch;
   std::vector<void*> operands;
@@ -85,7 +93,7 @@ Executable::~Executable() {
 }
 
 std::unique_ptr<Executable::Context> Executable::make_context() const {
-  auto context = std::make_unique<Context>();
+  auto context = std::make_unique<Context>(contexts_);
   if (arena_bytes_) context->arena = support::AlignedBlock(arena_bytes_);
   if (scratch_bytes_) context->scratch = support::AlignedBlock(scratch_bytes_);
   context->status.resize(static_cast<size_t>(parts_.max_threads) *

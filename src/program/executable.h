@@ -4,6 +4,7 @@
 // slots and handed from call to call.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -49,8 +50,12 @@ class Executable {
   void run(std::span<void* const> inputs, std::span<void* const> outputs,
            StepTimes* times = nullptr) const;
 
-  // Bytes of one call's working memory (arena, scratch of all threads).
-  size_t working_bytes() const { return arena_bytes_ + scratch_bytes_; }
+  // Bytes of working memory (arena, scratch of all threads): as many times that
+  // of one call as there were calls at a time, at least once.
+  size_t working_bytes() const {
+    const auto contexts = static_cast<size_t>(contexts_.load());
+    return std::max<size_t>(1, contexts) * (arena_bytes_ + scratch_bytes_);
+  }
 
  private:
   struct Context;
@@ -89,6 +94,7 @@ class Executable {
   size_t thread_scratch_ = 0;
   size_t scratch_bytes_ = 0;
   mutable std::array<std::atomic<Context*>, kKeptContexts> kept_{};
+  mutable std::atomic<int> contexts_ = 0;  // Kept ones and those of calls.
 };
 
 }  // namespace fxjit::program

@@ -21,10 +21,15 @@ constexpr int64_t kShortReduction = 8;
 // Vectors of rows that have straight-line code.
 constexpr int64_t kShortRow = 4;
 
-// A dim walked by stride 0 needs no code, whatever the others do.
 void hide(Dims& strides) {
   for (int64_t& stride : strides)
     if (stride != 0) stride = kAny;
+}
+
+// What does not change from row to row stays in registers.
+void hide_outer(Dims& strides) {
+  for (int d = 0; d < strides.size(); ++d)
+    if (strides[d] != 0 || d + 1 < strides.size()) strides[d] = kAny;
 }
 
 void hide_gather(Access& access) {
@@ -48,14 +53,19 @@ bool is_stream(const RowStep& step, const Access& access) {
          kStreamBytes;
 }
 
+bool has_prim(const RowStep& step, bool (*is)(Prim)) {
+  return std::any_of(step.body.instrs.begin(), step.body.instrs.end(),
+                     [&](const ScalarInstr& instr) { return is(instr.prim); });
+}
+
+bool is_index(Prim prim) { return prim == Prim::index; }
+
 bool has_any_length(const RowStep& step, const RowCode& code, CpuLevel level) {
   if (step.inner <= 1 || !code.crosswise.empty()) return false;
   if (is_flat(step)) return true;
   const int64_t lanes = tile_shape(level).lanes;
   if (step.inner % lanes == 0 && step.inner <= kShortRow * lanes) return false;
-  return std::none_of(
-      step.body.instrs.begin(), step.body.instrs.end(),
-      [](const ScalarInstr& instr) { return is_reduction(instr.prim); });
+  return !has_prim(step, is_reduction);
 }
 
 template <typename Step, typename Fn>
@@ -63,6 +73,28 @@ void for_each_access(Step& step, Fn fn) {
   for (size_t i = 0; i < step.inputs.size(); ++i) fn(i, step.inputs[i]);
   for (size_t i = 0; i < step.outputs.size(); ++i)
     fn(step.inputs.size() + i, step.outputs[i]);
+}
+
+// A batch of one has dropped a dim that others have.
+template <typename Step>
+Step with_outer_dims(Step step, int dims) {
+  while (step.outer.size() < dims) {
+    step.outer.insert(0, 1);
+    for_each_access(step,
+                    [](size_t, Access& access) { access.outer.insert(0, 0); });
+  }
+  return step;
+}
+
+RowStep padded(const RowStep& step) {
+  if (is_flat(step) || has_prim(step, is_index)) return step;
+  return with_outer_dims(step, 2);
+}
+
+ColumnStep padded(const ColumnStep& step) {
+  for (const ScalarInstr& instr : step.body.instrs)
+    if (is_index(instr.prim)) return step;
+  return with_outer_dims(step, 1);
 }
 
 void append(std::vector<int64_t>& numbers, const Dims& dims) {
@@ -91,8 +123,8 @@ void append_accesses(std::vector<int64_t>& numbers, const Step& step,
 
 RowForm row_form(const RowStep& step, CpuLevel level) {
   const RowCode code = row_code(step, level);
-  RowForm form{step, {}};
-  if (cost_of(step.body) > kHeavyBody)
+  RowForm form{padded(step), {}};
+  if (!has_prim(step, is_reduction) && cost_of(step.body) > kHeavyBody)
     for (const Access& access : step.inputs)
       form.streams.push_back(is_stream(step, access));
   const auto is_crosswise = [&](size_t operand) {
@@ -101,7 +133,7 @@ RowForm row_form(const RowStep& step, CpuLevel level) {
                        [&](const auto& c) { return c.operand == operand; });
   };
   for_each_access(form.step, [&](size_t operand, Access& access) {
-    hide(access.outer);
+    hide_outer(access.outer);
     hide_gather(access);
     if (!is_crosswise(operand)) return;
     access.outer[access.outer.size() - 1] = 1;
@@ -113,9 +145,9 @@ RowForm row_form(const RowStep& step, CpuLevel level) {
 }
 
 ColumnForm column_form(const ColumnStep& step) {
-  ColumnForm form{step};
+  ColumnForm form{padded(step)};
   for_each_access(form.step, [](size_t, Access& access) {
-    hide(access.outer);
+    for (int64_t& stride : access.outer) stride = kAny;
     hide(access.reduce);
     hide_gather(access);
   });
@@ -133,14 +165,23 @@ std::string form_key(const RowForm& form) {
 
 std::string form_key(const ColumnForm& form) { return step_key(form.step); }
 
-std::vector<int64_t> step_arguments(const RowStep& step) {
+ArgumentPlaces::ArgumentPlaces(const RowStep& step)
+    : outer_(static_cast<size_t>(padded(step).outer.size())) {}
+
+ArgumentPlaces::ArgumentPlaces(const ColumnStep& step)
+    : outer_(static_cast<size_t>(padded(step).outer.size())),
+      reduce_(static_cast<size_t>(step.reduce.size())) {}
+
+std::vector<int64_t> step_arguments(const RowStep& given) {
+  const RowStep step = padded(given);
   std::vector<int64_t> numbers{step.inner};
   append(numbers, step.outer);
   append_accesses(numbers, step, 0);
   return numbers;
 }
 
-std::vector<int64_t> step_arguments(const ColumnStep& step) {
+std::vector<int64_t> step_arguments(const ColumnStep& given) {
+  const ColumnStep step = padded(given);
   std::vector<int64_t> numbers{step.inner};
   append(numbers, step.outer);
   append(numbers, step.reduce);

@@ -20,21 +20,23 @@ inline constexpr int64_t kAny = int64_t{1} << 20;
 
 struct RowForm {
   RowStep step;
-  // Of heavy bodies: inputs that are worth fetching ahead.
+  // Of heavy bodies without reductions: inputs that are worth fetching ahead.
   std::vector<bool> streams;
 };
 
-// Sizes of outer dims and their strides other than 0 are arguments, as are what
-// gathers need and, of crosswise operands, the stride along the row. So is the
-// length of rows that are cut into chunks and of those without reductions,
-// short ones of whole vectors aside.
+// Sizes of outer dims, of which there are two at least, and their strides are
+// arguments, but for strides of 0 of the last one; so are what gathers need
+// and, of crosswise operands, the stride along the row; and the length of rows
+// that are cut into chunks and of those without reductions, short ones of whole
+// vectors aside.
 RowForm row_form(const RowStep& step, CpuLevel level);
 
 struct ColumnForm {
   ColumnStep step;
 };
 
-// The same; and sizes of reduced dims above some, and their strides.
+// The same of one outer dim at least; and sizes of reduced dims above some, and
+// their strides.
 ColumnForm column_form(const ColumnStep& step);
 
 // Text that is equal for equal forms.
@@ -44,11 +46,9 @@ std::string form_key(const ColumnForm& form);
 // Where a step's arguments stand in what the code gets, in 64-bit numbers.
 class ArgumentPlaces {
  public:
-  explicit ArgumentPlaces(const RowStep& step)
-      : outer_(static_cast<size_t>(step.outer.size())) {}
-  explicit ArgumentPlaces(const ColumnStep& step)
-      : outer_(static_cast<size_t>(step.outer.size())),
-        reduce_(static_cast<size_t>(step.reduce.size())) {}
+  // Of a form, or of a step that has it.
+  explicit ArgumentPlaces(const RowStep& step);
+  explicit ArgumentPlaces(const ColumnStep& step);
 
   size_t inner() const { return 0; }
   size_t outer(size_t dim) const { return 1 + dim; }

@@ -63,7 +63,15 @@ std::string key(const RowStep& step) {
 }
 std::string key(const ColumnStep& step) { return form_key(column_form(step)); }
 
+RowStep without_batch(RowStep step) {
+  step.outer.erase(0);
+  for (Access& input : step.inputs) input.outer.erase(0);
+  for (Access& output : step.outputs) output.outer.erase(0);
+  return step;
+}
+
 TEST(RowForms, OfAllBatchesAndRowsAreOne) {
+  EXPECT_EQ(key(addition(2, 3, 32)), key(without_batch(addition(1, 9, 32))));
   EXPECT_EQ(key(addition(2, 3, 32)), key(addition(7, 100, 32)));
   EXPECT_EQ(key(row_sums(2, 384)), key(row_sums(90, 384)));
 }
@@ -88,7 +96,7 @@ TEST(RowForms, DifferWhereTheCodeDoes) {
   strided.inputs[0].inner = 2;
   EXPECT_NE(key(step), key(strided));
   RowStep broadcast = step;
-  broadcast.inputs[0].outer = {0, 100};
+  broadcast.inputs[0].outer = {300, 0};
   EXPECT_NE(key(step), key(broadcast));
 }
 
@@ -119,6 +127,9 @@ TEST(RowForms, ArgumentsAreWhatFormsLack) {
 }
 
 TEST(ColumnForms, OfAllBatchesAndLongReductionsAreOne) {
+  ColumnStep alone = column_sums(1, 30, 64);
+  alone.outer = alone.inputs[0].outer = alone.outputs[0].outer = {};
+  EXPECT_EQ(key(alone), key(column_sums(5, 400, 64)));
   EXPECT_EQ(key(column_sums(1, 9, 64)), key(column_sums(5, 400, 64)));
   EXPECT_NE(key(column_sums(1, 3, 64)), key(column_sums(1, 4, 64)));
   EXPECT_NE(key(column_sums(1, 9, 64)), key(column_sums(1, 9, 65)));
