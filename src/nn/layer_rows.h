@@ -134,4 +134,17 @@ ModuleType linear_layer(const char* name) {
       weight_of<T>(), bias_of<T>());
 }
 
+// Of batch and instance norms, which may keep running statistics.
+template <typename T>
+ModuleType running_norm(const char* name) {
+  return with_state<T>(
+      layer<T>(name, field("num_features", &T::num_features),
+               field("eps", &T::eps), field("momentum", &T::momentum),
+               has("affine", &T::weight),
+               has("track_running_stats", &T::running_mean)),
+      weight_of<T>(), bias_of<T>(), std::pair("running_mean", &T::running_mean),
+      std::pair("running_var", &T::running_var),
+      std::pair("num_batches_tracked", &T::num_batches_tracked));
+}
+
 }  // namespace fxjit::nn

@@ -38,18 +38,6 @@ ModuleType convolution(const char* name) {
 }
 
 template <typename T>
-ModuleType batch_norm(const char* name) {
-  return with_state<T>(
-      layer<T>(name, field("num_features", &T::num_features),
-               field("eps", &T::eps), field("momentum", &T::momentum),
-               has("affine", &T::weight),
-               has("track_running_stats", &T::running_mean)),
-      weight_of<T>(), bias_of<T>(), std::pair("running_mean", &T::running_mean),
-      std::pair("running_var", &T::running_var),
-      std::pair("num_batches_tracked", &T::num_batches_tracked));
-}
-
-template <typename T>
 ModuleType max_pool(const char* name) {
   return layer<T>(name, field("kernel_size", &T::kernel_size),
                   field("stride", &T::stride), field("padding", &T::padding),
@@ -118,8 +106,8 @@ void add_norms(std::vector<ModuleType>& types) {
                        field("eps", &GroupNorm::eps),
                        has("affine", &GroupNorm::weight)),
       weight_of<GroupNorm>(), bias_of<GroupNorm>()));
-  types.push_back(batch_norm<BatchNorm1d>("BatchNorm1d"));
-  types.push_back(batch_norm<BatchNorm2d>("BatchNorm2d"));
+  types.push_back(running_norm<BatchNorm1d>("BatchNorm1d"));
+  types.push_back(running_norm<BatchNorm2d>("BatchNorm2d"));
 }
 
 void add_pooling(std::vector<ModuleType>& types) {

@@ -47,18 +47,6 @@ ModuleType transformer_layer(const char* name) {
       });
 }
 
-template <typename T>
-ModuleType instance_norm(const char* name) {
-  return with_state<T>(
-      layer<T>(name, field("num_features", &T::num_features),
-               field("eps", &T::eps), field("momentum", &T::momentum),
-               has("affine", &T::weight),
-               has("track_running_stats", &T::running_mean)),
-      weight_of<T>(), bias_of<T>(), std::pair("running_mean", &T::running_mean),
-      std::pair("running_var", &T::running_var),
-      std::pair("num_batches_tracked", &T::num_batches_tracked));
-}
-
 void add_functions(std::vector<ModuleType>& types) {
   types.push_back(layer<LogSigmoid>("LogSigmoid"));
   types.push_back(layer<Softsign>("Softsign"));
@@ -121,8 +109,8 @@ void add_more_types(std::vector<ModuleType>& types) {
       transformer_layer<TransformerEncoderLayer>("TransformerEncoderLayer"));
   types.push_back(
       transformer_layer<TransformerDecoderLayer>("TransformerDecoderLayer"));
-  types.push_back(instance_norm<InstanceNorm1d>("InstanceNorm1d"));
-  types.push_back(instance_norm<InstanceNorm2d>("InstanceNorm2d"));
+  types.push_back(running_norm<InstanceNorm1d>("InstanceNorm1d"));
+  types.push_back(running_norm<InstanceNorm2d>("InstanceNorm2d"));
   types.push_back(with_state<EmbeddingBag>(
       layer<EmbeddingBag>(
           "EmbeddingBag",

@@ -140,48 +140,42 @@ Value lp_pool(const OpCall& call) {
   return fxjit::pow(kept * count, 1.0 / order);
 }
 
-constexpr OpRow row(const char* name, const char* schema, const char* names,
-                    DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
-    row("cosine_similarity", "x1, x2, dim=1, eps=1e-08",
-        "torch.cosine_similarity aten.cosine_similarity.default "
-        "nn.CosineSimilarity",
-        cosine_similarity),
-    row("pairwise_distance", "x1, x2, p=2, eps=1e-06, keepdim=False",
-        "torch.pairwise_distance aten.pairwise_distance.default "
-        "nn.PairwiseDistance",
-        pairwise_distance),
-    row("cosine_embedding_loss",
+    composed_row("cosine_similarity", "x1, x2, dim=1, eps=1e-08",
+                 "torch.cosine_similarity aten.cosine_similarity.default "
+                 "nn.CosineSimilarity",
+                 cosine_similarity),
+    composed_row("pairwise_distance", "x1, x2, p=2, eps=1e-06, keepdim=False",
+                 "torch.pairwise_distance aten.pairwise_distance.default "
+                 "nn.PairwiseDistance",
+                 pairwise_distance),
+    composed_row(
+        "cosine_embedding_loss",
         "input1, input2, target, margin=0, size_average=None, reduce=None, "
         "reduction='mean'",
         "F.cosine_embedding_loss! nn.CosineEmbeddingLoss",
         cosine_embedding_loss),
-    row("triplet_margin_loss",
+    composed_row(
+        "triplet_margin_loss",
         "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, "
         "size_average=None, reduce=None, reduction='mean'",
         "F.triplet_margin_loss! nn.TripletMarginLoss", triplet_margin_loss),
-    row("cdist", "x1, x2, p=2.0, compute_mode=None",
-        "torch.functional.cdist aten.cdist.default", cdist),
-    row("dist", "input, other, p=2", "torch.dist .dist aten.dist.default",
-        dist),
-    row("bilinear", "input1, input2, weight, bias=None",
-        "torch.bilinear F.bilinear aten.bilinear.default nn.Bilinear",
-        bilinear),
-    row("local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0",
+    composed_row("cdist", "x1, x2, p=2.0, compute_mode=None",
+                 "torch.functional.cdist aten.cdist.default", cdist),
+    composed_row("dist", "input, other, p=2",
+                 "torch.dist .dist aten.dist.default", dist),
+    composed_row("bilinear", "input1, input2, weight, bias=None",
+                 "torch.bilinear F.bilinear aten.bilinear.default nn.Bilinear",
+                 bilinear),
+    composed_row(
+        "local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0",
         "F.local_response_norm! nn.LocalResponseNorm", local_response_norm),
-    row("lp_pool1d",
-        "input, norm_type, kernel_size, stride=None, ceil_mode=False",
-        "F.lp_pool1d! nn.LPPool1d", lp_pool),
-    row("lp_pool2d",
-        "input, norm_type, kernel_size, stride=None, ceil_mode=False",
-        "F.lp_pool2d! nn.LPPool2d", lp_pool),
+    composed_row("lp_pool1d",
+                 "input, norm_type, kernel_size, stride=None, ceil_mode=False",
+                 "F.lp_pool1d! nn.LPPool1d", lp_pool),
+    composed_row("lp_pool2d",
+                 "input, norm_type, kernel_size, stride=None, ceil_mode=False",
+                 "F.lp_pool2d! nn.LPPool2d", lp_pool),
 };
 
 }  // namespace

@@ -153,66 +153,65 @@ Value multilabel_soft_margin_loss(const OpCall& call) {
   return reduced(call, fxjit::mean(weighted(loss, call[2]), -1));
 }
 
-constexpr OpRow loss(const char* name, const char* schema, const char* names,
-                     DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
-    loss("mse_loss",
-         "input, target, size_average=None, reduce=None, reduction='mean', "
-         "weight=None",
-         "F.mse_loss! nn.MSELoss", mse_loss),
-    loss("l1_loss",
-         "input, target, size_average=None, reduce=None, reduction='mean'",
-         "F.l1_loss! nn.L1Loss", l1_loss),
-    loss("smooth_l1_loss",
-         "input, target, size_average=None, reduce=None, reduction='mean', "
-         "beta=1.0",
-         "F.smooth_l1_loss! nn.SmoothL1Loss", smooth_l1_loss),
-    loss("huber_loss",
-         "input, target, reduction='mean', delta=1.0, weight=None",
-         "F.huber_loss! nn.HuberLoss", huber_loss),
-    loss("binary_cross_entropy",
-         "input, target, weight=None, size_average=None, reduce=None, "
-         "reduction='mean'",
-         "F.binary_cross_entropy! nn.BCELoss", binary_cross_entropy),
-    loss("binary_cross_entropy_with_logits",
-         "input, target, weight=None, size_average=None, reduce=None, "
-         "reduction='mean', pos_weight=None",
-         "F.binary_cross_entropy_with_logits! nn.BCEWithLogitsLoss",
-         binary_cross_entropy_with_logits),
-    loss("kl_div",
-         "input, target, size_average=None, reduce=None, reduction='mean', "
-         "log_target=False",
-         "F.kl_div! nn.KLDivLoss", kl_div),
-    loss("poisson_nll_loss",
-         "input, target, log_input=True, full=False, size_average=None, "
-         "eps=1e-08, reduce=None, reduction='mean'",
-         "F.poisson_nll_loss! nn.PoissonNLLLoss", poisson_nll_loss),
-    loss("gaussian_nll_loss",
-         "input, target, var, full=False, eps=1e-06, reduction='mean'",
-         "F.gaussian_nll_loss! nn.GaussianNLLLoss", gaussian_nll_loss),
-    loss("hinge_embedding_loss",
-         "input, target, margin=1.0, size_average=None, reduce=None, "
-         "reduction='mean'",
-         "F.hinge_embedding_loss! nn.HingeEmbeddingLoss", hinge_embedding_loss),
-    loss("margin_ranking_loss",
-         "input1, input2, target, margin=0, size_average=None, reduce=None, "
-         "reduction='mean'",
-         "F.margin_ranking_loss! nn.MarginRankingLoss", margin_ranking_loss),
-    loss("soft_margin_loss",
-         "input, target, size_average=None, reduce=None, reduction='mean'",
-         "F.soft_margin_loss! nn.SoftMarginLoss", soft_margin_loss),
-    loss("multilabel_soft_margin_loss",
-         "input, target, weight=None, size_average=None, reduce=None, "
-         "reduction='mean'",
-         "F.multilabel_soft_margin_loss! nn.MultiLabelSoftMarginLoss",
-         multilabel_soft_margin_loss),
+    composed_row(
+        "mse_loss",
+        "input, target, size_average=None, reduce=None, reduction='mean', "
+        "weight=None",
+        "F.mse_loss! nn.MSELoss", mse_loss),
+    composed_row(
+        "l1_loss",
+        "input, target, size_average=None, reduce=None, reduction='mean'",
+        "F.l1_loss! nn.L1Loss", l1_loss),
+    composed_row(
+        "smooth_l1_loss",
+        "input, target, size_average=None, reduce=None, reduction='mean', "
+        "beta=1.0",
+        "F.smooth_l1_loss! nn.SmoothL1Loss", smooth_l1_loss),
+    composed_row("huber_loss",
+                 "input, target, reduction='mean', delta=1.0, weight=None",
+                 "F.huber_loss! nn.HuberLoss", huber_loss),
+    composed_row("binary_cross_entropy",
+                 "input, target, weight=None, size_average=None, reduce=None, "
+                 "reduction='mean'",
+                 "F.binary_cross_entropy! nn.BCELoss", binary_cross_entropy),
+    composed_row("binary_cross_entropy_with_logits",
+                 "input, target, weight=None, size_average=None, reduce=None, "
+                 "reduction='mean', pos_weight=None",
+                 "F.binary_cross_entropy_with_logits! nn.BCEWithLogitsLoss",
+                 binary_cross_entropy_with_logits),
+    composed_row(
+        "kl_div",
+        "input, target, size_average=None, reduce=None, reduction='mean', "
+        "log_target=False",
+        "F.kl_div! nn.KLDivLoss", kl_div),
+    composed_row(
+        "poisson_nll_loss",
+        "input, target, log_input=True, full=False, size_average=None, "
+        "eps=1e-08, reduce=None, reduction='mean'",
+        "F.poisson_nll_loss! nn.PoissonNLLLoss", poisson_nll_loss),
+    composed_row("gaussian_nll_loss",
+                 "input, target, var, full=False, eps=1e-06, reduction='mean'",
+                 "F.gaussian_nll_loss! nn.GaussianNLLLoss", gaussian_nll_loss),
+    composed_row("hinge_embedding_loss",
+                 "input, target, margin=1.0, size_average=None, reduce=None, "
+                 "reduction='mean'",
+                 "F.hinge_embedding_loss! nn.HingeEmbeddingLoss",
+                 hinge_embedding_loss),
+    composed_row(
+        "margin_ranking_loss",
+        "input1, input2, target, margin=0, size_average=None, reduce=None, "
+        "reduction='mean'",
+        "F.margin_ranking_loss! nn.MarginRankingLoss", margin_ranking_loss),
+    composed_row(
+        "soft_margin_loss",
+        "input, target, size_average=None, reduce=None, reduction='mean'",
+        "F.soft_margin_loss! nn.SoftMarginLoss", soft_margin_loss),
+    composed_row("multilabel_soft_margin_loss",
+                 "input, target, weight=None, size_average=None, reduce=None, "
+                 "reduction='mean'",
+                 "F.multilabel_soft_margin_loss! nn.MultiLabelSoftMarginLoss",
+                 multilabel_soft_margin_loss),
 };
 
 }  // namespace

@@ -189,15 +189,6 @@ Value median(const OpCall& call) {
 constexpr const char* kSpread =
     "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
 
-constexpr OpRow row(const char* name, const char* schema, const char* names,
-                    DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
     {.name = "searchsorted",
      .schema = "sorted_sequence, input, *, out_int32=False, right=False, "
@@ -205,29 +196,31 @@ constexpr OpRow kRows[] = {
      .names = "torch.searchsorted aten.searchsorted.Tensor",
      .infer = infer_searchsorted,
      .direct = direct_searchsorted},
-    row("bucketize", "input, boundaries, *, out_int32=False, right=False",
-        "torch.bucketize aten.bucketize.Tensor", bucketize),
-    row("isin",
-        "elements, test_elements, *, assume_unique=False, "
-        "invert=False",
-        "torch.isin aten.isin.Tensor_Tensor", isin),
-    row("aminmax", "input, *, dim=None, keepdim=False",
-        "torch.aminmax .aminmax aten.aminmax.default", aminmax),
-    row("count_nonzero", "input, dim=None",
+    composed_row("bucketize",
+                 "input, boundaries, *, out_int32=False, right=False",
+                 "torch.bucketize aten.bucketize.Tensor", bucketize),
+    composed_row("isin",
+                 "elements, test_elements, *, assume_unique=False, "
+                 "invert=False",
+                 "torch.isin aten.isin.Tensor_Tensor", isin),
+    composed_row("aminmax", "input, *, dim=None, keepdim=False",
+                 "torch.aminmax .aminmax aten.aminmax.default", aminmax),
+    composed_row(
+        "count_nonzero", "input, dim=None",
         "torch.count_nonzero .count_nonzero aten.count_nonzero.default",
         count_nonzero),
-    row("nansum", "input, dim=None, keepdim=False, *, dtype=None",
-        "torch.nansum .nansum aten.nansum.default", nansum),
-    row("nanmean", "input, dim=None, keepdim=False, *, dtype=None",
-        "torch.nanmean .nanmean aten.nanmean.default", nanmean),
-    row("var_mean", kSpread, "torch.var_mean aten.var_mean.correction",
-        spread_and_mean<false>),
-    row("std_mean", kSpread, "torch.std_mean aten.std_mean.correction",
-        spread_and_mean<true>),
-    row("kthvalue", "input, k, dim=-1, keepdim=False",
-        "torch.kthvalue .kthvalue aten.kthvalue.default", kthvalue),
-    row("median", "input, dim=None, keepdim=False",
-        "torch.median .median aten.median.default", median),
+    composed_row("nansum", "input, dim=None, keepdim=False, *, dtype=None",
+                 "torch.nansum .nansum aten.nansum.default", nansum),
+    composed_row("nanmean", "input, dim=None, keepdim=False, *, dtype=None",
+                 "torch.nanmean .nanmean aten.nanmean.default", nanmean),
+    composed_row("var_mean", kSpread, "torch.var_mean aten.var_mean.correction",
+                 spread_and_mean<false>),
+    composed_row("std_mean", kSpread, "torch.std_mean aten.std_mean.correction",
+                 spread_and_mean<true>),
+    composed_row("kthvalue", "input, k, dim=-1, keepdim=False",
+                 "torch.kthvalue .kthvalue aten.kthvalue.default", kthvalue),
+    composed_row("median", "input, dim=None, keepdim=False",
+                 "torch.median .median aten.median.default", median),
 };
 
 }  // namespace

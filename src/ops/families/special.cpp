@@ -7,6 +7,7 @@
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/structured.h"
 #include "src/ops/promote.h"
 #include "src/tensor/visit.h"
 
@@ -293,15 +294,6 @@ constexpr OpRow custom(const char* name, const char* schema, const char* names,
           .scalar_types = ScalarTypes::custom};
 }
 
-constexpr OpRow composed(const char* name, const char* schema,
-                         const char* names, DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
     scalar_row("atan2", "input, other",
                "torch.atan2 torch.arctan2 .atan2 .arctan2 aten.atan2.default",
@@ -348,11 +340,13 @@ constexpr OpRow kRows[] = {
     custom("nan_to_num", "input, nan=None, posinf=None, neginf=None",
            "torch.nan_to_num .nan_to_num aten.nan_to_num.default", infer_same,
            nan_to_num),
-    composed("isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
-             "torch.isclose .isclose aten.isclose.default", isclose),
-    composed("float_power", "input, exponent",
-             "torch.float_power .float_power aten.float_power.Tensor_Scalar",
-             float_power),
+    composed_row("isclose",
+                 "input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
+                 "torch.isclose .isclose aten.isclose.default", isclose),
+    composed_row(
+        "float_power", "input, exponent",
+        "torch.float_power .float_power aten.float_power.Tensor_Scalar",
+        float_power),
     function_row<lgamma_of>("lgamma",
                             "torch.lgamma .lgamma "
                             "torch._C._special.special_gammaln "

@@ -208,38 +208,32 @@ Value channel_shuffle(const OpCall& call) {
   return fxjit::reshape(fxjit::transpose(parts, 1, 2), Value(meta.sizes()));
 }
 
-constexpr OpRow row(const char* name, const char* schema, const char* names,
-                    DecomposeFn decompose) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
     {.name = "unfold_method",
      .schema = "input, dimension, size, step",
      .names = ".unfold aten.unfold.default",
      .lowering = Lowering::view,
      .infer = infer_windows},
-    row("unfold", "input, kernel_size, dilation=1, padding=0, stride=1",
+    composed_row(
+        "unfold", "input, kernel_size, dilation=1, padding=0, stride=1",
         "F.unfold! torch._C._nn.im2col aten.im2col.default nn.Unfold", unfold),
-    row("fold",
+    composed_row(
+        "fold",
         "input, output_size, kernel_size, dilation=1, padding=0, stride=1",
         "F.fold! torch._C._nn.col2im aten.col2im.default nn.Fold", fold),
-    row("pixel_shuffle", "input, upscale_factor",
+    composed_row(
+        "pixel_shuffle", "input, upscale_factor",
         "torch.pixel_shuffle F.pixel_shuffle aten.pixel_shuffle.default",
         pixel_shuffle),
-    row("pixel_unshuffle", "input, downscale_factor",
-        "torch.pixel_unshuffle F.pixel_unshuffle "
-        "aten.pixel_unshuffle.default",
-        pixel_unshuffle),
-    row("channel_shuffle", "input, groups",
-        "torch.channel_shuffle F.channel_shuffle "
-        "torch.native_channel_shuffle aten.channel_shuffle.default "
-        "nn.ChannelShuffle",
-        channel_shuffle),
+    composed_row("pixel_unshuffle", "input, downscale_factor",
+                 "torch.pixel_unshuffle F.pixel_unshuffle "
+                 "aten.pixel_unshuffle.default",
+                 pixel_unshuffle),
+    composed_row("channel_shuffle", "input, groups",
+                 "torch.channel_shuffle F.channel_shuffle "
+                 "torch.native_channel_shuffle aten.channel_shuffle.default "
+                 "nn.ChannelShuffle",
+                 channel_shuffle),
 };
 
 }  // namespace
