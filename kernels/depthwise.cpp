@@ -65,31 +65,13 @@ void Depthwise::pack(const float* weight, float* packed) const {
 }
 
 DepthwiseRow Depthwise::row_at(const Data& data, int64_t index) const {
-  const ConvAxis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
-  const int64_t image = index / (depth.places * height.places);
-  const int64_t place[2] = {index / height.places % depth.places,
-                            index % height.places};
-  DepthwiseRow row{};
-  row.input = data.input + image * image_step_ - width.pad * width.step;
-  for (size_t i = 0; i < 2; ++i) {
-    const ConvAxis& axis = axes_[i];
-    row.input += (place[i] * axis.stride - axis.pad) * axis.step;
-    row.taps[i] = axis.inside[static_cast<size_t>(place[i])];
-  }
-  for (size_t i = 0; i < 3; ++i) {
-    row.kernel[i] = axes_[i].taps;
-    row.tap_step[i] = axes_[i].dilation * axes_[i].step;
-  }
+  DepthwiseRow row{conv_row(axes_, data.input, image_step_, index)};
   row.weight = data.packed;
   row.bias = data.bias;
-  row.output = data.output + index * width.places * channels_;
+  row.output = data.output + index * row.places * channels_;
   row.channels = channels_;
-  row.columns = width.inside.data();
-  row.places = width.places;
-  row.place_step = width.stride * width.step;
-  row.whole_first = whole_.first;
-  row.whole_last = whole_.last;
-  row.work = data.work.at(index * width.places);
+  row.whole = whole_;
+  row.work = data.work.at(index * row.places);
   return row;
 }
 

@@ -84,14 +84,14 @@ template <int kVectors>
 template <int kVectors, int kPlaces, int kTaps, int kStep>
 inline void whole_places(const DepthwiseRow& row, int64_t channel) {
   const TapRange all{0, row.kernel[2]};
-  int64_t place = row.whole_first;
-  for (; place + kPlaces <= row.whole_last; place += kPlaces)
+  int64_t place = row.whole.first;
+  for (; place + kPlaces <= row.whole.last; place += kPlaces)
     block<kVectors, kPlaces, kTaps, kStep>(row, place, channel, all);
-  if (place >= row.whole_last) return;
-  if (row.whole_last - row.whole_first >= kPlaces)
-    return block<kVectors, kPlaces, kTaps, kStep>(row, row.whole_last - kPlaces,
+  if (place >= row.whole.last) return;
+  if (row.whole.last - row.whole.first >= kPlaces)
+    return block<kVectors, kPlaces, kTaps, kStep>(row, row.whole.last - kPlaces,
                                                   channel, all);
-  for (; place < row.whole_last; ++place)
+  for (; place < row.whole.last; ++place)
     one_place<kVectors>(row, place, channel, all);
 }
 
@@ -114,8 +114,8 @@ inline void middle(const DepthwiseRow& row, int64_t channel) {
 // Places at the ends, where windows reach into the padding.
 template <int kVectors>
 inline void ends(const DepthwiseRow& row, int64_t channel) {
-  for (int64_t place = 0; place < row.whole_first; ++place)
+  for (int64_t place = 0; place < row.whole.first; ++place)
     one_place<kVectors>(row, place, channel, row.columns[place]);
-  for (int64_t place = row.whole_last; place < row.places; ++place)
+  for (int64_t place = row.whole.last; place < row.places; ++place)
     one_place<kVectors>(row, place, channel, row.columns[place]);
 }

@@ -5,27 +5,13 @@
 
 #include <cstdint>
 
-#include "kernels/conv_axis.h"
-#include "kernels/post_work.h"
+#include "kernels/conv_row.h"
 
 namespace fxjit::kernels {
 
-// A row of places. Steps are in floats; dims are depth, height, width.
-struct DepthwiseRow {
-  const float* input;   // Where tap 0 of the first place lies or would lie.
-  const float* weight;  // [taps, channels]
-  const float* bias;    // [channels] or null.
-  float* output;        // [places, channels]
-  int64_t channels;
-  int64_t kernel[3];
-  int64_t tap_step[3];
-  TapRange taps[2];         // Of depth and height: the same for the whole row.
-  const TapRange* columns;  // Of the width, for each place.
-  int64_t places;
-  int64_t place_step;  // Of the input, from one place to the next.
-  // Places [whole_first, whole_last) see all taps of the width.
-  int64_t whole_first, whole_last;
-  PostWork work;  // At the first place's first channel.
+// Weights are [taps, channels].
+struct DepthwiseRow : ConvRow {
+  int64_t channels = 0;
 };
 
 // Channels [first, last) of a row. Few at a time keep the input of following

@@ -5,28 +5,15 @@
 
 #include <cstdint>
 
-#include "kernels/conv_axis.h"
-#include "kernels/post_work.h"
+#include "kernels/conv_row.h"
 
 namespace fxjit::kernels {
 
-// A row of places. Steps are in floats; dims are depth, height, width.
-struct ImageRow {
-  const float* input;   // Where tap 0 of the first place lies or would lie.
-  const float* weight;  // [depth, height, channels, width, features]
-  const float* bias;    // [features] or null.
-  float* output;        // [places, features]
-  int64_t channels;
-  int64_t channel_step;
-  int64_t features;
-  int64_t kernel[3];
-  int64_t tap_step[3];
-  TapRange taps[2];         // Of depth and height: the same for the whole row.
-  const TapRange* columns;  // Of the width, for each place.
-  int64_t places;
-  int64_t place_step;  // Of the input, from one place to the next.
-  TapRange whole;      // Places that see all taps of the width.
-  PostWork work;       // At the first place's first feature.
+// Weights are [depth, height, channels, width, features].
+struct ImageRow : ConvRow {
+  int64_t channels = 0;
+  int64_t channel_step = 0;
+  int64_t features = 0;
 };
 
 // Fewest features that fill a vector of some width at every level.
