@@ -64,13 +64,15 @@ void give_way() {
 void BackgroundCompiler::work() {
   give_way();
   while (true) {
-    std::function<void()> job;
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
     }
-    // In the order of lock_for_fork, so that a fork comes between jobs.
+    // In the order of lock_for_fork, so that a fork comes between jobs: when
+    // one and all that it held are gone. A child would have neither the thread
+    // that lets go of it nor the locks which that takes.
     std::lock_guard running(running_);
+    std::function<void()> job;
     {
       std::lock_guard lock(mutex_);
       if (stopping_) return;

@@ -1,8 +1,8 @@
 // One thread per process that compiles new shapes while calls go on with the
 // interpreter, at a lower priority than theirs. Started on first use, joined at
-// exit. fork() waits until the job that runs has ended, so that the child
-// inherits no lock of a compilation; a thread of the child's own then goes on
-// with what was waiting.
+// exit. fork() waits until the job that runs has ended and is destroyed, so
+// that the child inherits no lock of a compilation and no memory that only the
+// thread knew; a thread of the child's own then goes on with what was waiting.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ class BackgroundCompiler {
   void reset_in_child();
 
   std::mutex mutex_;
-  std::mutex running_;  // Held while a job runs; taken before mutex_.
+  std::mutex running_;  // Held while a job is there; taken before mutex_.
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
