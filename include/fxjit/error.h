@@ -43,6 +43,9 @@ class Error : public std::runtime_error {
   // For a handler that knows more and rethrows: appends `note` to the message
   // and fills in what the context lacks.
   void extend(const std::string& note, const ErrorContext& more);
+  // For a handler that knows the user's line where the error names one of the
+  // library's own. Nothing where `source` is not known.
+  void set_source(const SourceLocation& source);
 
  private:
   std::string text_;  // What `what()` returns.

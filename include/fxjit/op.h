@@ -1,8 +1,8 @@
 // The table of ops. A fact about an op lives in its row: names, schema, shape
-// rule, eager kernel, how it lowers, purity. Rows are constant structs, one file
-// per family (src/ops/families/), joined by one explicit list; users add rows by
-// `register_ops`. Printer, importers, eager dispatch, fusion, tests and the
-// coverage page derive from the rows.
+// rule, eager kernel, how it lowers, purity. Rows are constant structs, one
+// file per family (src/ops/families/), joined by one explicit list; users add
+// rows by `register_ops`. Printer, eager dispatch, fusion, code generation and
+// tests derive from the rows.
 #pragma once
 
 #include <functional>
@@ -50,7 +50,7 @@ using EagerFn = Value (*)(const OpCall&);
 using DirectFn = void (*)(const OpCall&, std::span<const Tensor> results);
 // One output element from one element of each tensor argument. `inputs` has a
 // handle per tensor argument in order of appearance, already cast to the
-// compute type that `ScalarRule` chose.
+// compute type that `scalar_types` of the row chose.
 using ScalarFn = Scalar (*)(ScalarBuilder&, const OpCall&,
                             std::span<const Scalar> inputs);
 // Rewrites the call through other ops; arguments may be proxies, so it is
@@ -77,8 +77,8 @@ enum class Lowering : uint8_t {
   attention,    // scaled_dot_product_attention.
   gather,       // embedding, index_select: rows picked by an index tensor.
   cat,          // Concatenation: copies into slices of the result.
-  convolution,  // Convolutions and their transposes (oneDNN).
-  pool,         // Pooling (oneDNN).
+  convolution,  // Convolutions and their transposes.
+  pool,         // Max and average pooling.
   decompose,    // `decompose` rewrites it.
 };
 
@@ -90,7 +90,7 @@ enum class Purity : uint8_t {
 };
 
 struct OpRow {
-  const char* name;    // Canonical name, ATen's base name.
+  const char* name;  // Canonical name, ATen's base name.
   // Parameters, torch's names and defaults: "input, other, *, alpha=1".
   // Defaults: None, True, False, numbers, 'text', (), (1, 1). "*size" collects
   // the remaining positional arguments into a tuple, or takes one sequence.
@@ -152,7 +152,8 @@ const Spelling& get_function(std::string_view printed_name);
 std::vector<const Op*> all_ops();
 
 // Adds rows from outside the library. Strings and function pointers must live
-// for the rest of the process. Throws UserError on a duplicate name. Thread-safe.
+// for the rest of the process. Throws UserError on a duplicate name.
+// Thread-safe.
 void register_ops(std::span<const OpRow> rows);
 
 // Binds arguments as Python would and fills in defaults; TypeError with
@@ -179,8 +180,8 @@ ScalarBody scalar_body(const OpCall& call);
 
 // Records or runs a call by spelling: if any argument holds a proxy (nested
 // too) its tracer records it, otherwise it runs eagerly.
-Value call_function(const Spelling& function, ValueList args, Kwargs kwargs = {},
-                    SourceLocation source = {});
+Value call_function(const Spelling& function, ValueList args,
+                    Kwargs kwargs = {}, SourceLocation source = {});
 Value call_method(std::string_view method, ValueList args, Kwargs kwargs = {},
                   SourceLocation source = {});
 

@@ -2,6 +2,9 @@
 // Copying a Tensor shares the data. A tensor without storage ("meta") has a
 // shape and a type only; shape inference runs on such tensors.
 //
+// All but `defined`, `is_meta`, `is` and `id` need a defined tensor. Sizes must
+// not be negative and their product fit int64: UserError otherwise.
+//
 // Thread-safety: handles and storage counts are safe to copy and destroy from
 // any thread; writing elements needs the caller's own ordering.
 #pragma once
@@ -64,9 +67,9 @@ class Tensor {
   static Tensor view(std::shared_ptr<Storage> storage, const Dims& sizes,
                      DType dtype, const Dims& strides, int64_t offset);
   static Tensor zeros(const Dims& sizes, DType dtype = DType::f32);
-  static Tensor full(const Dims& sizes, double value,
-                     DType dtype = DType::f32);
-  // Copies `values` (row-major) into a new tensor.
+  static Tensor full(const Dims& sizes, double value, DType dtype = DType::f32);
+  // Copies `values` (row-major) into a new tensor. UserError unless there are
+  // as many as the sizes say.
   static Tensor from(std::span<const float> values, const Dims& sizes);
   static Tensor from(std::span<const int64_t> values, const Dims& sizes);
   // Uses the caller's memory; `owner` is kept until the last view is gone.
@@ -101,7 +104,8 @@ class Tensor {
   Tensor contiguous() const;
   Tensor clone() const;
   Tensor to(DType dtype) const;
-  // Element-wise copy with broadcasting and conversion.
+  // Element-wise copy with broadcasting and conversion. UserError when `source`
+  // does not broadcast to these sizes.
   void copy_from(const Tensor& source) const;
 
   // Any element as double / int64; for tests, printing and 0-d values.

@@ -100,7 +100,7 @@ class Value {
   Value(std::string_view v);                           // NOLINT
   Value(const std::string& v) : Value(std::string_view(v)) {}  // NOLINT
   Value(const char* v) : Value(std::string_view(v)) {}  // NOLINT
-  Value(const Tensor& v);                              // NOLINT
+  Value(const Tensor& v);  // NOLINT: None for an undefined one
   Value(ValueList v);                                  // NOLINT: a list
   Value(const Dims& v);                                // NOLINT: list of int
   Value(fx::Node* node);                               // NOLINT

@@ -52,8 +52,12 @@ std::vector<std::pair<std::string, T>> collect(const Module& root,
 
 }  // namespace
 
-void detail::throw_null_module() {
-  throw TypeError("[module] handle: expected a module, got null");
+void detail::throw_null_module() { throw_null_call({}); }
+
+void detail::throw_null_call(SourceLocation source) {
+  ErrorContext context;
+  context.source = source;
+  throw TypeError("[module] handle: expected a module, got null", context);
 }
 
 Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
@@ -105,9 +109,7 @@ Value Module::call(const ValueList& args, const Kwargs& kwargs,
   } catch (Error& error) {
     // The code of the library's layers is nothing that the user has written:
     // where they stand, the line of the call does.
-    const bool ours = dynamic_cast<const LeafModule*>(this) != nullptr;
-    if (ours && source.known())
-      const_cast<ErrorContext&>(error.context()).source = {};
+    if (dynamic_cast<const LeafModule*>(this)) error.set_source(source);
     ErrorContext place;
     place.source = source;
     error.extend("", place);

@@ -37,6 +37,12 @@ void Error::extend(const std::string& note, const ErrorContext& more) {
   text_ = with_place(message_, context_);
 }
 
+void Error::set_source(const SourceLocation& source) {
+  if (!source.known()) return;
+  context_.source = source;
+  text_ = with_place(message_, context_);
+}
+
 namespace support {
 
 void check_failed(const char* condition, const char* file, int line,

@@ -200,6 +200,8 @@ Value Ref<T>::operator()(SourceLocation source) const {
 template <typename T>
 Value Ref<T>::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
                          CallArg f, CallArg g, CallArg h) const {
+  if (!module_) [[unlikely]]
+    detail::throw_null_call(a.source);
   return static_cast<Module&>(**this)(std::move(a), std::move(b), std::move(c),
                                       std::move(d), std::move(e), std::move(f),
                                       std::move(g), std::move(h));

@@ -14,6 +14,7 @@ namespace fxjit::nn {
 
 namespace detail {
 [[noreturn]] void throw_null_module();
+[[noreturn]] void throw_null_call(SourceLocation source);
 }  // namespace detail
 
 // A default-made handle is null; using its module is a TypeError.
