@@ -52,6 +52,15 @@ Tensor assigned(const Value& value, DType to) {
                   " to a " + tensor_type(to));
 }
 
+// Spread over what is written; leading dims of one element go, as in torch.
+Tensor spread(Tensor value, const Dims& sizes) {
+  while (value.dim() > sizes.size() && value.size(0) == 1)
+    value = value.as_strided(Dims(value.sizes().span().subspan(1)),
+                             Dims(value.strides().span().subspan(1)),
+                             value.offset());
+  return call_method("expand", {value, sizes}).as_tensor();
+}
+
 // Where the index picks elements one by one: the same index into the tensor of
 // all positions says which.
 void assign_elements(const Tensor& self, const Value& index,
@@ -63,7 +72,7 @@ void assign_elements(const Tensor& self, const Value& index,
       operate("_operator.getitem", Tensor::from(counted, self.sizes()), index)
           .as_tensor();
   const Tensor picked = Tensor::empty(places.sizes(), self.dtype());
-  picked.copy_from(value);
+  picked.copy_from(spread(value, places.sizes()));
   const Tensor result = self.clone().contiguous();
   const size_t item = self.item_size();
   const auto* from = picked.data_as<std::byte>();
@@ -84,7 +93,7 @@ Value setitem(Arguments args) {
   const Tensor value = assigned(args[2], tensor.dtype());
   const Tensor part = operate("_operator.getitem", self, args[1]).as_tensor();
   if (part.storage() == tensor.storage()) {
-    part.copy_from(value);
+    part.copy_from(spread(value, part.sizes()));
   } else {
     assign_elements(tensor, args[1], value);
   }

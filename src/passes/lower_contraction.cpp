@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include "fxjit/functions_structured.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
@@ -25,6 +26,15 @@ Value infer_merged_linear(const ops::OpCall& call) {
   return Tensor::meta(sizes, call.tensor(0).dtype());
 }
 
+// Of constants: before a loop over steps, say.
+Value run_merged_linear(const ops::OpCall& call) {
+  ValueList parts;
+  for (size_t i = 0; i < call[1].size(); ++i)
+    parts.push_back(nn::functional::linear(
+        call[0], call[1].at(i), call.has(2) ? call[2].at(i) : Value()));
+  return cat(Value::list(std::move(parts)), -1);
+}
+
 constexpr ops::OpRow kRows[] = {
     {.name = "fxjit.contract",
      .schema = "input, weights",
@@ -35,7 +45,8 @@ constexpr ops::OpRow kRows[] = {
      .schema = "input, weights, biases",
      .names = "",
      .lowering = ops::Lowering::contraction,
-     .infer = infer_merged_linear},
+     .infer = infer_merged_linear,
+     .eager = run_merged_linear},
 };
 
 const ops::Op& internal(const char* name) {
@@ -52,8 +63,7 @@ bool uniform(const Tensor& t, int first, int last) {
 Value addressable(GraphBuilder& b, const Value& input, int batch_dims) {
   const Tensor t = val_of(input);
   const int last = t.dim() - 1;
-  const bool contiguous_depth =
-      t.sizes()[last] <= 1 || t.strides()[last] == 1;
+  const bool contiguous_depth = t.sizes()[last] <= 1 || t.strides()[last] == 1;
   if (contiguous_depth && uniform(t, 0, batch_dims) &&
       uniform(t, batch_dims, last))
     return input;
@@ -77,8 +87,7 @@ Value linear(GraphBuilder& b, const Value& input, const Value& weights,
   // A weight may be one row, given as a vector.
   if (const Value& weight = weights.at(0); val_of(weight).dim() == 1) {
     const Value result = matmul(b, input, weight);
-    return biases.is_none() ? result
-                            : call(b, "add", {result, biases.at(0)});
+    return biases.is_none() ? result : call(b, "add", {result, biases.at(0)});
   }
   ValueList transposed;
   for (const Value& weight : weights.as_sequence())
@@ -89,9 +98,8 @@ Value linear(GraphBuilder& b, const Value& input, const Value& weights,
   if (vector) result = call(b, "squeeze", {result, 0});
   if (biases.is_none()) return result;
   const ValueList& parts = biases.as_sequence();
-  const Value bias = parts.size() == 1
-                         ? parts[0]
-                         : call(b, "cat", {Value::list(parts), 0});
+  const Value bias =
+      parts.size() == 1 ? parts[0] : call(b, "cat", {Value::list(parts), 0});
   return call(b, "add", {result, bias});
 }
 

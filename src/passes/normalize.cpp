@@ -6,6 +6,7 @@
 #include "src/passes/graph_builder.h"
 #include "src/passes/memory_classes.h"
 #include "src/passes/result_owners.h"
+#include "src/passes/set_items.h"
 
 namespace fxjit::passes {
 namespace {
@@ -157,6 +158,9 @@ class Normalizer {
   Value call(const fx::Node& node, ValueList args, Kwargs kwargs) {
     if (node.is(fx::Opcode::call_module))
       return call_module(node, args, kwargs);
+    if (node.target_name() == "_operator.setitem" ||
+        node.target_name() == "__setitem__")
+      return set_item(node, args);
     const ops::Spelling* spelling = node.target().spelling();
     if (node.is(fx::Opcode::call_method)) {
       spelling = ops::find_method(node.target_name());
@@ -229,6 +233,16 @@ class Normalizer {
     if (after.sizes() != before.sizes() || after.strides() != before.strides())
       refuse_write(node);
     return result;
+  }
+
+  Value set_item(const fx::Node& node, const ValueList& args) {
+    if (args.size() != 3 || !args[0].is_proxy() || !node.arg(0).is_node() ||
+        !memory_.may_replace(node, *node.arg_node(0)))
+      refuse_write(node);
+    const Value result = with_items(args[0], args[1], args[2]);
+    for (const fx::Node* same : memory_.same_value(*node.arg_node(0)))
+      values_[same->id()] = result;
+    return None;
   }
 
   // Changes `args` where the write is asked for by an argument.

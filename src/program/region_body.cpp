@@ -48,7 +48,10 @@ Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
   const ValueList args = meta_args(node);
   const ScalarBody body = ops::scalar_body({*node.called_op(), args});
   Scalar result = builder_.inline_body(body, inputs).front();
-  return builder_.cast(result, compute_type(node.val_tensor().dtype()));
+  const DType type = node.val_tensor().dtype();
+  // What is cast to a half type is rounded, though more is computed in f32.
+  if (node.called_op()->name() == "cast") result = builder_.cast(result, type);
+  return builder_.cast(result, compute_type(type));
 }
 
 Scalar RegionBody::reduction(const fx::Node& node) {

@@ -153,6 +153,25 @@ TEST(TorchValues, HalfTypesAreComparedInTheirType) {
   }
 }
 
+TEST(TorchValues, CastsToHalfTypesRound) {
+  const Tensor x = numbers({1.00390625, -2.115, 1e-8, 70000, kInf, kNan});
+  const auto there_and_back = [](DType type) {
+    return [type](const Value& a, const Value&) {
+      return method(method(a, "to", {type}), "float");
+    };
+  };
+  expect_values(
+      there_and_back(DType::bf16), x, x,
+      numbers({1, -2.109375, 1.0011717677116394e-08, 70144, kInf, kNan}));
+  expect_values(there_and_back(DType::f16), x, x,
+                numbers({1.00390625, -2.115234375, 0, kInf, kInf, kNan}));
+  expect_values(  // What is lost, beside the value itself.
+      [](const Value& a, const Value&) {
+        return method(method(a, "bfloat16"), "float") - a;
+      },
+      numbers({1.00390625, -2.115}), x, numbers({-0.00390625, 0.005625}));
+}
+
 TEST(TorchValues, NumbersHaveNoDimToRepeat) {
   for (const int64_t count : {0, 1, 3}) {
     const auto gm = trace([count](const Value& a, const Value&) {

@@ -117,9 +117,7 @@ TEST(Writes, ThroughViewsThatOthersReadAreInterpreted) {
 
 TEST(Writes, ToViewsThatOnlyTheyReadAreCompiled) {
   EXPECT_TRUE(compiled(
-      [](Value x) {
-        return method(view(x * 2, {12}), "add_", {1}) + 1;
-      },
+      [](Value x) { return method(view(x * 2, {12}), "add_", {1}) + 1; },
       one()));
 }
 
@@ -136,6 +134,91 @@ TEST(Writes, KeepTheTypeOfTheirPlace) {
         return method(method(x * 2, "to", {DType::f64}), "add_", {y});
       },
       two()));
+}
+
+TEST(Writes, ToNewTensorsAreCompiled) {
+  const Value index = Tensor::from(std::vector<int64_t>{2, 0, 1}, {3, 1});
+  EXPECT_TRUE(compiled(
+      [=](Value x) {
+        const Value zeros = method(x, "new_zeros", {3, 4});
+        method(zeros, "scatter_", {1, index, 1.0});
+        const Value least = function("torch.full_like", {x, -1e9});
+        method(least, "masked_fill_", {x > 0, 2.0});
+        return Value::tuple({zeros, least});
+      },
+      one()));
+  EXPECT_TRUE(compiled(
+      [=](Value x) {
+        const Value sums = function("torch.zeros_like", {x});
+        return method(sums, "index_add_",
+                      {0, Tensor::from(std::vector<int64_t>{1, 1, 0}, {3}), x});
+      },
+      one()));
+}
+
+void set_item(const Value& x, const Value& index, const Value& value) {
+  fx::call_by_name("_operator.setitem", {x, index, value});
+}
+
+TEST(Writes, OfItemsAreCompiled) {
+  const Value all = Value::slice(None, None);
+  const auto sets = [](const Value& index, const Value& value) {
+    return compiled(
+        [=](Value x, Value y) {
+          const Value z = x * 2;
+          const Value before = z + y;
+          set_item(z, index, value);
+          return Value::tuple({before, z, z * y});
+        },
+        two());
+  };
+  EXPECT_TRUE(sets(1, 9));
+  EXPECT_TRUE(sets(Ellipsis, true));
+  EXPECT_TRUE(sets(Value::tuple({-1, Value::slice(1, None, 2)}), 0.5));
+  EXPECT_TRUE(sets(Value::tuple({all, 1}), random_tensor({3})));
+  EXPECT_TRUE(sets(Value::slice(0, 2), random_tensor({1, 1, 1, 4})));
+  EXPECT_TRUE(sets(Value::slice(2, 2), 7));
+  EXPECT_TRUE(sets(Value::tuple({all, None, 3}), 4.0));
+  EXPECT_TRUE(sets(Tensor::from(std::vector<int64_t>{2, 0}, {2}),
+                   random_tensor({4}, DType::f64)));
+  EXPECT_TRUE(compiled(
+      [=](Value x, Value y) {  // By what is known at the call only.
+        const Value z = method(x, "clone");
+        const Value at = function("torch.argmax", {y, 1});
+        set_item(z, Value::tuple({all, at}), 5);
+        method(z, "__setitem__", {y > 0.5, -1});
+        return z;
+      },
+      two()));
+}
+
+TEST(Writes, OfItemsThatOthersSeeAreInterpreted) {
+  EXPECT_FALSE(compiled(
+      [](Value x) {
+        set_item(x, 0, 1);
+        return x * 2;
+      },
+      one()));
+  EXPECT_FALSE(compiled(
+      [](Value x) {
+        const Value y = x * 2, row = getitem(y, 1);
+        set_item(y, 1, 3);
+        return row + 1;
+      },
+      one()));
+}
+
+TEST(Writes, OfItemsThatDoNotFitAreErrors) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x) {
+        const Value y = x * 2;
+        set_item(y, Value::slice(0, 2), random_tensor({3, 4}));
+        return y;
+      },
+      {"x"}, "f");
+  compile(*gm, testing::options_for(host_cpu_level()));
+  EXPECT_THROW(gm->interpret(one()), RuntimeError);
+  EXPECT_THROW(gm->forward(one()), RuntimeError);
 }
 
 TEST(Writes, OfLayers) {
@@ -166,9 +249,9 @@ TEST(Writes, OfLayers) {
   const auto gm = fx::symbolic_trace(net);
   compile(*gm, testing::options_for(host_cpu_level()));
   const ValueList inputs{random_tensor({2, 3, 8, 8})};
-  EXPECT_EQ(value_difference(gm->forward(inputs), gm->interpret(inputs), 1e-5,
-                             1e-5),
-            "");
+  EXPECT_EQ(
+      value_difference(gm->forward(inputs), gm->interpret(inputs), 1e-5, 1e-5),
+      "");
   EXPECT_THAT(report(*gm), ::testing::Not(::testing::HasSubstr("interpreter")));
 }
 

@@ -129,6 +129,17 @@ TEST(MergeLinears, NotWithWeightsThatAreVectors) {
   EXPECT_EQ(wrong_result(passed), "");
 }
 
+TEST(MergeLinears, OfAConstant) {
+  const Passed passed = run_passes(
+      [q = Layer(6, 8, 1), k = Layer(6, 8, 2),
+       start = random_tensor({5, 6}, 7)](Value x) {
+        const Value scores = matmul(q(start), transpose(k(start), 0, 1));
+        return matmul(scores, x);
+      },
+      {random_tensor({5, 6})});
+  EXPECT_EQ(wrong_result(passed), "");
+}
+
 TEST(MergeLinears, NotInDoublePrecision) {
   const Passed passed = run_passes(
       [a = random_tensor({4, 6}, 1).to(DType::f64),

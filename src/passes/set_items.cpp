@@ -1,0 +1,73 @@
+#include "src/passes/set_items.h"
+
+#include <numeric>
+
+#include "fxjit/functions_structured.h"
+#include "src/passes/graph_builder.h"
+
+namespace fxjit::passes {
+namespace {
+
+Tensor counted(const Dims& sizes) {
+  const int64_t count = Tensor::meta(sizes, DType::i64).numel();
+  std::vector<int64_t> places(static_cast<size_t>(count));
+  std::iota(places.begin(), places.end(), 0);
+  return Tensor::from(places, sizes);
+}
+
+// Of the type of `self`, in as many dims as are written at most.
+Value fitted(const Value& value, const Tensor& self, int dims) {
+  if (value.is_float())
+    return Value(Tensor::full({}, value.as_double(), self.dtype()));
+  if (value.is_number()) {
+    const int64_t number = value.is_bool() ? value.as_bool() : value.as_int();
+    return Value(
+        Tensor::from(std::vector<int64_t>{number}, Dims()).to(self.dtype()));
+  }
+  Value cast = method(value, "to", {self.dtype()});
+  // As torch, which lets leading dims of one element go.
+  while (meta_of(cast).as_tensor().dim() > dims &&
+         meta_of(cast).as_tensor().size(0) == 1)
+    cast = fxjit::squeeze(cast, 0);
+  return cast;
+}
+
+bool is_mask_of(const Value& index, const Tensor& self) {
+  if (!index.is_tensor() && !index.is_proxy()) return false;
+  const Tensor mask = meta_of(index).as_tensor();
+  if (mask.dtype() != DType::boolean || mask.dim() > self.dim()) return false;
+  for (int d = 0; d < mask.dim(); ++d)
+    if (mask.size(d) != self.size(d)) return false;
+  return true;
+}
+
+// One number where the mask is set.
+Value with_masked(const Value& self, Value mask, const Value& value) {
+  const Tensor meta = meta_of(self).as_tensor();
+  const Value number = fitted(value, meta, 0);
+  if (meta_of(number).as_tensor().dim() != 0)
+    throw NotImplementedError(
+        "cannot be compiled: a mask picks places for several values");
+  while (meta_of(mask).as_tensor().dim() < meta.dim())
+    mask = fxjit::unsqueeze(mask, -1);
+  return fxjit::where(mask, number, self);
+}
+
+}  // namespace
+
+Value with_items(const Value& self, const Value& index, const Value& value) {
+  const Tensor meta = meta_of(self).as_tensor();
+  if (is_mask_of(index, meta)) return with_masked(self, index, value);
+  const Value places = getitem(counted(meta.sizes()), index);
+  const Tensor picked = meta_of(places).as_tensor();
+  const Value written =
+      fxjit::expand(fitted(value, meta, picked.dim()), Value(picked.sizes()));
+  const Value flat =
+      function("torch.index_put",
+               {fxjit::reshape(self, {meta.numel()}),
+                Value::list({fxjit::reshape(places, {picked.numel()})}),
+                fxjit::reshape(written, {picked.numel()})});
+  return fxjit::reshape(flat, Value(meta.sizes()));
+}
+
+}  // namespace fxjit::passes
