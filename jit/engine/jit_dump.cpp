@@ -2,7 +2,6 @@
 // the Linux kernel.
 #include <fcntl.h>
 #include <llvm/BinaryFormat/ELF.h>
-#include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,16 +12,11 @@
 #include <string_view>
 
 #include "fxjit/log.h"
+#include "jit/engine/callable_plugin.h"
 #include "jit/engine/debug_plugins.h"
 
 namespace fxjit::jit {
 namespace {
-
-using llvm::Error;
-using llvm::jitlink::LinkGraph;
-using llvm::orc::JITDylib;
-using llvm::orc::MaterializationResponsibility;
-using llvm::orc::ResourceKey;
 
 struct Header {
   uint32_t magic = 0x4A695444;  // "JiTD"
@@ -119,31 +113,18 @@ class JitDump {
   bool failed_ = false;
 };
 
-class JitDumpPlugin : public llvm::orc::ObjectLinkingLayer::Plugin {
+class JitDumpPlugin : public CallablePlugin {
  public:
-  void modifyPassConfig(MaterializationResponsibility&, LinkGraph&,
-                        llvm::jitlink::PassConfiguration& passes) override {
-    passes.PostFixupPasses.push_back(
-        [&dump = JitDump::instance()](LinkGraph& graph) {
-          for (const auto* symbol : graph.defined_symbols()) {
-            if (!symbol->isCallable() || !symbol->hasName()) continue;
-            const auto code = symbol->getSymbolContent();
-            dump.add(symbol->getName().str(), symbol->getAddress().getValue(),
-                     {code.data(), code.size()});
-          }
-          return Error::success();
-        });
+  JitDumpPlugin() : dump_(JitDump::instance()) {}
+
+ private:
+  void add(const llvm::jitlink::Symbol& function) override {
+    const auto code = function.getSymbolContent();
+    dump_.add(function.getName().str(), function.getAddress().getValue(),
+              {code.data(), code.size()});
   }
 
-  Error notifyFailed(MaterializationResponsibility&) override {
-    return Error::success();
-  }
-  // perf has no way to withdraw an entry.
-  Error notifyRemovingResources(JITDylib&, ResourceKey) override {
-    return Error::success();
-  }
-  void notifyTransferringResources(JITDylib&, ResourceKey,
-                                   ResourceKey) override {}
+  JitDump& dump_;
 };
 
 }  // namespace

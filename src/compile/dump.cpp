@@ -1,10 +1,9 @@
 #include "src/compile/dump.h"
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
+#include <cstdio>
 
-#include "fxjit/log.h"
+#include "src/support/dump_file.h"
 
 namespace fxjit {
 namespace {
@@ -14,17 +13,10 @@ std::atomic<int> next_number{0};
 
 void write(const std::string& folder, std::string_view pass,
            const passes::ModelGraph& model) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
   char number[8];
   std::snprintf(number, sizeof number, "%03d", next_number++ % 1000);
-  const std::string path =
-      folder + "/" + number + "_" + std::string(pass) + ".txt";
-  std::ofstream file(path);
-  file << model.str() << "\n";
-  static std::atomic<bool> reported = false;
-  if (!file && !reported.exchange(true))
-    log(LogLevel::warning, "cannot write the dump " + path);
+  support::write_dump(folder, number + ("_" + std::string(pass)) + ".txt",
+                      model.str() + "\n");
 }
 
 }  // namespace

@@ -130,7 +130,9 @@ bool ObjectCache::write_entry(const CacheKey& key,
 
 void ObjectCache::report_failure(const std::string& reason) {
   if (reported_.exchange(true)) return;
-  log(LogLevel::info, "[cache] nothing is kept on disk: " + reason);
+  log(LogLevel::warning,
+      "[cache] compiled code is not kept on disk: " + reason +
+          " (FXJIT_CACHE=folder names another folder, FXJIT_CACHE= none)");
 }
 
 void ObjectCache::keep_within_cap(uint64_t added_bytes) {

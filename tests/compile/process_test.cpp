@@ -201,6 +201,7 @@ TEST(DiskCache, FolderThatCannotBeWritten) {
       run_child("Cached", {{"FXJIT_TEST_FOLDER", "/proc/no/such/folder"}});
   EXPECT_CHILD_OK(result);
   EXPECT_THAT(result.output, HasSubstr("from disk: 0"));
+  EXPECT_THAT(result.output, HasSubstr("compiled code is not kept on disk"));
 }
 
 // --- Exits. ---

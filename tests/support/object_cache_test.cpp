@@ -12,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "fxjit/log.h"
 #include "src/support/build_id.h"
 #include "src/support/xdg_paths.h"
 
@@ -19,6 +20,9 @@ namespace fxjit::support {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class TemporaryFolder {
  public:
@@ -166,11 +170,21 @@ TEST(ObjectCacheTest, WithoutAFolderEverythingIsAMiss) {
   EXPECT_FALSE(cache.load(key));
 }
 
-TEST(ObjectCacheTest, FolderThatCannotBeMadeFailsQuietly) {
+TEST(ObjectCacheTest, FolderThatCannotBeMadeWarnsOnce) {
+  std::vector<std::string> warnings;
+  set_log_callback([&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) warnings.emplace_back(message);
+  });
   ObjectCache cache({fs::path("/proc/nowhere/fxjit")});
-  EXPECT_FALSE(cache.store(make_cache_key("k"), bytes_of("payload")));
   EXPECT_FALSE(cache.load(make_cache_key("k")));
-  EXPECT_EQ(cache.stats().failed_stores, 1u);
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_FALSE(cache.store(make_cache_key("k"), bytes_of("payload")));
+  EXPECT_FALSE(cache.store(make_cache_key("other"), bytes_of("payload")));
+  EXPECT_FALSE(cache.load(make_cache_key("k")));
+  set_log_callback(nullptr);
+  EXPECT_EQ(cache.stats().failed_stores, 2u);
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("/proc/nowhere/fxjit"),
+                                          HasSubstr("FXJIT_CACHE="))));
 }
 
 // Exit status of `function` run as an unprivileged user, where one is needed.
