@@ -157,20 +157,39 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
   packed.blocks.push_back(block);
 }
 
-program::WeightCoding WeightStore::coding(const PackedWeight& weight) {
-  using program::WeightFormat;
-  std::lock_guard lock(mutex_);
-  Coding& coding = codings_[weight.key];
-  if (!are_of(coding.sources, weight)) {
-    std::vector<Tensor> kept;
-    coding = {storages(weight), program::find_coding(sources_of(weight, kept),
-                                                     weight.depth, level_)};
+// Reads the whole weight, so not under the store's lock.
+program::WeightCoding WeightStore::survey(const PackedWeight& weight) {
+  std::shared_ptr<Coding> coding;
+  {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Coding>& known = codings_[weight.key];
+    if (!known || !are_of(known->sources, weight)) {
+      known = std::make_shared<Coding>();
+      known->sources = storages(weight);
+    }
+    coding = known;
   }
+  std::lock_guard lock(coding->mutex);
+  if (!coding->found) {
+    std::vector<Tensor> kept;
+    coding->found =
+        program::find_coding(sources_of(weight, kept), weight.depth, level_);
+  }
+  return *coding->found;
+}
+
+bool WeightStore::is_kept_plain(const PackedWeight& weight) const {
+  std::lock_guard lock(mutex_);
   const auto plain = entries_.find(weight.key);
-  if (coding.found.format == WeightFormat::f28 && plain != entries_.end() &&
-      !plain->second.block.expired() && are_of(plain->second.sources, weight))
+  return plain != entries_.end() && !plain->second.block.expired() &&
+         are_of(plain->second.sources, weight);
+}
+
+program::WeightCoding WeightStore::coding(const PackedWeight& weight) {
+  const program::WeightCoding found = survey(weight);
+  if (found.format == program::WeightFormat::f28 && is_kept_plain(weight))
     return {};
-  return coding.found;
+  return found;
 }
 
 size_t WeightStore::bytes() const {

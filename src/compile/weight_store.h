@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,18 +47,22 @@ class WeightStore {
     std::weak_ptr<const support::AlignedBlock> block;
     const std::byte* address = nullptr;
   };
+  // Surveyed once, by whoever asks first, while others ask for other weights.
   struct Coding {
     std::vector<std::weak_ptr<Storage>> sources;
-    program::WeightCoding found;
+    std::mutex mutex;
+    std::optional<program::WeightCoding> found;  // Guarded by the mutex.
   };
 
   void pack(const std::vector<const program::PackedWeight*>& fresh,
             support::ThreadPool& pool, int threads, Packed& packed);
+  program::WeightCoding survey(const program::PackedWeight& weight);
+  bool is_kept_plain(const program::PackedWeight& weight) const;
 
   CpuLevel level_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;
-  std::map<std::string, Coding> codings_;
+  std::map<std::string, std::shared_ptr<Coding>> codings_;
 };
 
 }  // namespace fxjit
