@@ -11,7 +11,9 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 
+#include "fxjit/compile.h"
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 
@@ -148,13 +150,21 @@ double memory(int nodes) {
   return (rss_bytes() - before) / static_cast<double>(graph->size());
 }
 
+int usage() {
+  std::cerr << "usage: fxjit_torch_fx WORK NODES REPEATS, NODES of at least 4\n"
+               "  WORK: memory";
+  for (const auto& [name, work] : works()) std::cerr << ' ' << name;
+  std::cerr << '\n';
+  return 2;
+}
+
 int run(const std::string& work, int nodes, int repeats) {
   if (work == "memory") {
     std::cout << "{\"bytes\": " << memory(nodes) << "}\n";
     return 0;
   }
   const auto found = works().find(work);
-  if (found == works().end() || nodes < 4 || repeats < 1) return 2;
+  if (found == works().end() || nodes < 4 || repeats < 1) return usage();
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repeats; ++i)
     best = std::min(best, found->second(nodes));
@@ -166,7 +176,11 @@ int run(const std::string& work, int nodes, int repeats) {
 }  // namespace fxjit::bench
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::cout << fxjit::version_text() << '\n';
+    return 0;
+  }
+  if (argc != 4) return fxjit::bench::usage();
   try {
     return fxjit::bench::run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
   } catch (const fxjit::Error& error) {
