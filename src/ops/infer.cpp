@@ -1,4 +1,6 @@
 // Shape rules and scalar bodies of calls, for what a row leaves to the table.
+#include <algorithm>
+
 #include "fxjit/op.h"
 #include "src/ops/op_call.h"
 #include "src/ops/promote.h"
@@ -7,6 +9,9 @@
 
 namespace fxjit::ops {
 namespace {
+
+// A body that reads more inputs than its call has finds handles of none.
+constexpr size_t kMostInputs = 8;
 
 Value as_meta(const Value& value) {
   return map_leaves(value, [](const Value& leaf) -> Value {
@@ -52,6 +57,8 @@ ScalarBody scalar_body(const OpCall& call) {
                                  compute_dtype(arg.as_tensor().dtype()));
     inputs.push_back(keep_types ? input : builder.cast(input, inputs_type));
   }
+  // What follows says so when a body uses it.
+  inputs.resize(std::max(kMostInputs, call.args.size()), {&builder, -1});
   const Scalar output = row.scalar(builder, call, inputs);
   const DType type = compute_dtype(result.as_tensor().dtype());
   return builder.finish({builder.cast(output, type)});

@@ -2,10 +2,11 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "fxjit/op.h"
 #include "src/ops/families.h"
-#include "src/ops/schema.h"
+#include "src/ops/row_check.h"
 
 namespace fxjit::ops {
 namespace {
@@ -35,9 +36,14 @@ class Registry {
     return *registry;
   }
 
+  // All rows or, where one is refused, none.
   void add(std::span<const OpRow> rows) {
+    std::vector<Addition> additions;
+    for (const OpRow& row : rows) additions.push_back(prepare(row));
     std::unique_lock lock(mutex_);
-    for (const OpRow& row : rows) add_row(row);
+    std::unordered_set<std::string> taken;
+    for (const Addition& addition : additions) check_free(addition, taken);
+    for (Addition& addition : additions) insert(std::move(addition));
   }
 
   const Op* op(std::string_view name) {
@@ -53,8 +59,8 @@ class Registry {
     auto found = functions_.find(printed);
     // torch.split is another name of torch.functional.split.
     if (found == functions_.end() && printed.starts_with(kTorch))
-      found = functions_.find("torch.functional." +
-                              printed.substr(kTorch.size()));
+      found =
+          functions_.find("torch.functional." + printed.substr(kTorch.size()));
     return found == functions_.end() ? nullptr : found->second.get();
   }
 
@@ -78,25 +84,44 @@ class Registry {
     for (std::span<const OpRow> family : all_families()) add(family);
   }
 
-  void add_row(const OpRow& row) {
+  struct Addition {
+    std::unique_ptr<Op> op;
+    std::vector<std::unique_ptr<Spelling>> spellings;
+  };
+
+  static Addition prepare(const OpRow& row) {
+    check_row(row);
     auto op = std::make_unique<Op>();
     op->row = row;
     op->canonical = {std::string(row.name), op.get()};
-    op->parameters = parse_schema(row.schema);
-    std::vector<std::unique_ptr<Spelling>> spellings = parse_names(*op);
-    // Everything is checked before anything changes.
-    if (by_name_.contains(row.name)) duplicate(row, row.name);
-    for (const auto& spelling : spellings)
-      if (table_for(*spelling).contains(spelling->name))
+    op->parameters = row_parameters(row);
+    auto spellings = parse_names(*op);
+    return {std::move(op), std::move(spellings)};
+  }
+
+  // `taken` holds the names of the additions before.
+  void check_free(const Addition& addition,
+                  std::unordered_set<std::string>& taken) {
+    const OpRow& row = addition.op->row;
+    if (by_name_.contains(row.name) || !taken.insert(row.name).second)
+      duplicate(row, row.name);
+    for (const auto& spelling : addition.spellings) {
+      const std::string key =
+          (spelling->method ? "method " : "function ") + spelling->name;
+      if (table_for(*spelling).contains(spelling->name) ||
+          !taken.insert(key).second)
         duplicate(row, spelling->name);
-    by_name_.emplace(row.name, op.get());
-    for (auto& spelling : spellings) {
+    }
+  }
+
+  void insert(Addition addition) {
+    by_name_.emplace(addition.op->row.name, addition.op.get());
+    for (auto& spelling : addition.spellings) {
       Spellings& table = table_for(*spelling);
       const std::string name = spelling->name;
-      if (!table.emplace(name, std::move(spelling)).second)
-        duplicate(row, name);
+      table.emplace(name, std::move(spelling));
     }
-    ops_.push_back(std::move(op));
+    ops_.push_back(std::move(addition.op));
   }
 
   Spellings& table_for(const Spelling& spelling) {

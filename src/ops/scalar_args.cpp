@@ -1,4 +1,4 @@
-#include "src/ops/scalar_args.h"
+#include "fxjit/scalar_args.h"
 
 namespace fxjit::ops {
 

@@ -41,6 +41,33 @@ ScalarBuilder& common_builder(Scalar a, Scalar b) {
   return *a.builder;
 }
 
+[[noreturn]] void refuse(Prim prim, const std::string& reason) {
+  throw UserError(std::string("scalar body: ") + prim_name(prim) + ": " +
+                  reason);
+}
+
+void check_arity(Prim prim, int got) {
+  const int expected = prim_arity(prim);
+  if (expected != got)
+    refuse(prim, "expected " + std::to_string(expected) + " operands, got " +
+                     std::to_string(got));
+}
+
+void check_same_type(Prim prim, Scalar a, Scalar b) {
+  if (a.type() != b.type())
+    refuse(prim, "expected operands of one type, got " +
+                     std::string(dtype_name(a.type())) + " and " +
+                     std::string(dtype_name(b.type())));
+}
+
+void check_floating(Prim prim, Scalar a) {
+  const bool smooth = prim >= Prim::exp && prim <= Prim::gelu_tanh;
+  if (smooth && !is_floating(a.type()))
+    refuse(prim, "expected floating point, got " +
+                     std::string(dtype_name(a.type())) +
+                     " (ScalarTypes::promote_float converts integers)");
+}
+
 }  // namespace
 
 std::string ScalarBody::str() const {
@@ -52,7 +79,13 @@ std::string ScalarBody::str() const {
   return text + "\n";
 }
 
-DType Scalar::type() const { return builder->type(id); }
+DType Scalar::type() const {
+  if (id < 0)
+    throw UserError(
+        "scalar body: reads more inputs than the call has tensors; ScalarArgs "
+        "reads numbers as well");
+  return builder->type(id);
+}
 
 Scalar ScalarBuilder::push(ScalarInstr instr) {
   for (size_t i = 0; i < body_.instrs.size(); ++i)
@@ -83,20 +116,23 @@ Scalar ScalarBuilder::index(int dim) {
 }
 
 Scalar ScalarBuilder::apply(Prim prim, Scalar a) {
-  FXJIT_CHECK(prim_arity(prim) == 1, prim_name(prim));
+  check_arity(prim, 1);
+  check_floating(prim, a);
   return push({.prim = prim, .type = a.type(), .args = {a.id, -1, -1}});
 }
 
 Scalar ScalarBuilder::apply(Prim prim, Scalar a, Scalar b) {
-  FXJIT_CHECK(prim_arity(prim) == 2, prim_name(prim));
-  FXJIT_CHECK(a.type() == b.type(), prim_name(prim));
+  check_arity(prim, 2);
+  check_same_type(prim, a, b);
   const DType type = is_comparison(prim) ? DType::boolean : a.type();
   return push({.prim = prim, .type = type, .args = {a.id, b.id, -1}});
 }
 
 Scalar ScalarBuilder::select(Scalar condition, Scalar a, Scalar b) {
-  FXJIT_CHECK(condition.type() == DType::boolean && a.type() == b.type(),
-              "select");
+  if (condition.type() != DType::boolean)
+    refuse(Prim::select, "expected a condition of bool, got " +
+                             std::string(dtype_name(condition.type())));
+  check_same_type(Prim::select, a, b);
   return push({.prim = Prim::select,
                .type = a.type(),
                .args = {condition.id, a.id, b.id}});

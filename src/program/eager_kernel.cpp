@@ -12,6 +12,18 @@ Tensor borrow(void* first, const Tensor& val) {
                       val.dtype(), val.strides(), 0);
 }
 
+// A row whose two functions disagree must not give one answer here and another
+// in the interpreter.
+void check_as_planned(const ops::Op& op, const Tensor& planned,
+                      const Tensor& computed) {
+  if (planned.sizes() == computed.sizes() &&
+      planned.dtype() == computed.dtype())
+    return;
+  throw UserError("[" + std::string(op.name()) + "] eager kernel: expected " +
+                  planned.describe() + ", which the shape rule says, got " +
+                  computed.describe());
+}
+
 }  // namespace
 
 EagerKernel::EagerKernel(const ops::Op& op, ValueList args, ValueList results)
@@ -30,8 +42,9 @@ void EagerKernel::run(const KernelCall& call, int64_t, int64_t) const {
   for (size_t i = 0; i < results_.size(); ++i) {
     const Tensor& computed =
         result.is_tensor() ? result.as_tensor() : result.at(i).as_tensor();
-    borrow(call.operands[operand++], results_[i].as_tensor())
-        .copy_from(computed);
+    const Tensor& planned = results_[i].as_tensor();
+    check_as_planned(op_, planned, computed);
+    borrow(call.operands[operand++], planned).copy_from(computed);
   }
 }
 

@@ -90,15 +90,6 @@ TEST(Registry, RowsFromOutsideWorkAndDuplicatesAreRefused) {
   EXPECT_EQ(ops::find_op("test_clash"), nullptr);
 }
 
-TEST(Registry, BadSchemasAreRefused) {
-  static constexpr OpRow kBad[] = {{.name = "test_bad",
-                                    .schema = "input, p=oops",
-                                    .names = "",
-                                    .lowering = Lowering::scalar,
-                                    .scalar = cube}};
-  EXPECT_THROW(ops::register_ops(kBad), UserError);
-}
-
 TEST(Registry, LookUpsAndCallsFromManyThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)

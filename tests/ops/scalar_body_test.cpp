@@ -49,9 +49,9 @@ TEST(ScalarBody, TypesFollowTheFirstArgument) {
   EXPECT_EQ(b.apply(Prim::lt, x, x).type(), DType::boolean);
   EXPECT_EQ(b.cast(x, DType::f32).type(), DType::f32);
   EXPECT_EQ(b.cast(x, DType::i32).id, x.id);
-  EXPECT_THROW(b.apply(Prim::add, x, b.input(1, DType::f32)), InternalError);
-  EXPECT_THROW(b.apply(Prim::add, x), InternalError);
-  EXPECT_THROW(b.select(x, x, x), InternalError);
+  EXPECT_THROW(b.apply(Prim::add, x, b.input(1, DType::f32)), UserError);
+  EXPECT_THROW(b.apply(Prim::add, x), UserError);
+  EXPECT_THROW(b.select(x, x, x), UserError);
 }
 
 TEST(ScalarBody, InliningBindsInputs) {

@@ -22,7 +22,7 @@ const std::vector<Box>& boxes() {
        {"tensor"}},
       {"ops",
        {"src/ops/", "include/fxjit/functions", "include/fxjit/op.h",
-        "include/fxjit/scalar_body.h"},
+        "include/fxjit/scalar_args.h", "include/fxjit/scalar_body.h"},
        {"tensor"}},
       {"fx",
        {"src/fx/", "src/nn/", "include/fxjit/fx/", "include/fxjit/fx.h",

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fxjit/op.h"
-#include "src/ops/scalar_args.h"
+#include "fxjit/scalar_args.h"
 
 namespace fxjit::ops {
 
