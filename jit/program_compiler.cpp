@@ -142,7 +142,7 @@ class Requests {
     void operator()(const program::ColumnStep& step) const {
       needs.arguments = shared(program::step_arguments(step));
       const ColumnForm& form =
-          to.columns_.emplace_back(program::column_form(step));
+          to.columns_.emplace_back(program::column_form(step, level));
       add(program::form_key(form), &form, "columns");
     }
     void operator()(const program::TileStep& step) const {

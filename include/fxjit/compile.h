@@ -61,6 +61,13 @@ struct CompileOptions {
   // Folder of compiled objects. Nothing: $FXJIT_CACHE, else the XDG cache
   // folder; empty text: no disk cache.
   std::optional<std::string> cache_folder;
+  // Files of write_kernel_pack() to take kernels from before the cache is asked
+  // and anything compiled. One that cannot be used is reported by a warning.
+  std::vector<std::string> kernel_packs;
+  // The same with the kernels of common layers that were compiled when the
+  // library was built, for the CPU of that machine; they lie beside it, in
+  // fxjit/kernels.pack, or where $FXJIT_KERNELS says (empty: nowhere).
+  bool shipped_kernels = true;
   // Passes to leave out, by name (see optional_passes()).
   std::vector<std::string> disabled_passes;
   // Folder for graphs before and after each pass, LLVM IR and assembly; empty:
@@ -69,6 +76,14 @@ struct CompileOptions {
   // Makes generated code visible to `perf` and gdb.
   bool debug_support = false;
 };
+
+// Writes what a folder of CompileOptions::cache_folder holds to one file, whole
+// or not at all, and returns the number of kernels: an application that ships it
+// answers at once where the same build of the library runs on the same CPU, and
+// compiles elsewhere. Throws UserError when the folder has no kernels or cannot
+// be read, or the file cannot be written.
+size_t write_kernel_pack(const std::string& cache_folder,
+                         const std::string& file);
 
 // Prepares `module` for compiled calls. Compiles nothing yet. Does nothing when
 // FXJIT_BACKEND=interpreter is set. Throws UserError for bad options.

@@ -226,25 +226,39 @@ class ColumnsEmitter {
   ColumnsEmitter(VectorBuilder& b, const program::ColumnForm& form)
       : b_(b),
         args_(b),
+        form_(form),
         step_(form.step),
         arguments_(b, form.step),
-        width_(std::max<int64_t>(1, program::column_block(step_, b.level()))),
-        blocks_((step_.inner + width_ - 1) / width_) {}
+        width_(program::column_block(step_, b.level())) {}
 
   void run() {
-    for (size_t i = 0; i < step_.inputs.size() + step_.outputs.size(); ++i) {
-      operands_.push_back(args_.operand(i));
-    }
+    place_operands();
     b_.loop(args_.begin(), args_.end(), b_.i64(1),
             [&](Value* number) { task(number); });
     b_.ret();
   }
 
  private:
+  // Numbers of the body lie among the arguments, everything else in the call.
+  void place_operands() {
+    const auto numbers = size_t(form_.numbers);
+    const size_t inputs = step_.inputs.size() - numbers;
+    const program::ArgumentPlaces places(step_);
+    for (size_t i = 0; i < inputs; ++i) operands_.push_back(args_.operand(i));
+    for (size_t i = 0; i < numbers; ++i)
+      operands_.push_back(b_.offset_bytes(
+          args_.data(), int64_t(places.number(i) * sizeof(int64_t))));
+    for (size_t i = 0; i < step_.outputs.size(); ++i)
+      operands_.push_back(args_.operand(inputs + i));
+  }
+
   void task(Value* number) {
-    if (blocks_ == 0) return;
-    Value* point = b_.ir().CreateUDiv(number, b_.i64(blocks_));
-    Value* block = b_.sub(number, b_.mul(point, b_.i64(blocks_)));
+    if (step_.inner == 0) return;
+    Value* blocks = b_.ir().CreateUDiv(
+        b_.add(arguments_.inner, b_.i64(width_ - 1)), b_.i64(width_));
+    const bool one = !form_.whole_blocks;
+    Value* point = one ? number : b_.ir().CreateUDiv(number, blocks);
+    Value* block = one ? b_.i64(0) : b_.sub(number, b_.mul(point, blocks));
     const Values outer = unravel(b_, point, arguments_.outer);
     Values bases;
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -252,29 +266,38 @@ class ColumnsEmitter {
                                     arguments_.accesses[i].outer, outer));
     }
     Value* first = b_.mul(block, b_.i64(width_));
-    const int64_t rest = step_.inner % width_;
-    const auto emit = [&](int64_t columns) -> Values {
-      ColumnBlock(b_, step_, arguments_, bases, outer, places(first, columns))
-          .run();
+    const auto emit = [&](const std::vector<Place>& places) -> Values {
+      ColumnBlock(b_, step_, arguments_, bases, outer, places).run();
       return {};
     };
-    if (rest == 0 || blocks_ == 1) {
-      emit(rest == 0 ? width_ : rest);
+    if (form_.rest_vectors == 0 || one) {
+      emit(one ? rest(first) : whole(first));
     } else {
       b_.if_else(
-          b_.eq(block, b_.i64(blocks_ - 1)), [&] { return emit(rest); },
-          [&] { return emit(width_); });
+          b_.eq(block, b_.sub(blocks, b_.i64(1))),
+          [&] { return emit(rest(first)); },
+          [&] { return emit(whole(first)); });
     }
   }
 
-  std::vector<Place> places(Value* first, int64_t columns) {
+  std::vector<Place> whole(Value* first) {
+    return places(first, width_ / b_.lanes());
+  }
+
+  // What is left from `first` on, as many vectors as the form says.
+  std::vector<Place> rest(Value* first) {
+    if (step_.inner == 1) return {{first, b_.lanes(), b_.i64(1)}};
+    std::vector<Place> all = places(first, form_.rest_vectors);
+    if (form_.rest_partial)
+      all.back().active = b_.sub(arguments_.inner, all.back().first);
+    return all;
+  }
+
+  std::vector<Place> places(Value* first, int64_t vectors) {
     std::vector<Place> all;
-    const int64_t lanes = b_.lanes();
-    for (int64_t at = 0; at < columns; at += lanes) {
-      const int64_t active = columns - at;
-      all.push_back({b_.add(first, b_.i64(at)), int(lanes),
-                     active < lanes ? b_.i64(active) : nullptr});
-    }
+    for (int64_t i = 0; i < vectors; ++i)
+      all.push_back(
+          {b_.add(first, b_.i64(i * b_.lanes())), b_.lanes(), nullptr});
     return all;
   }
 
@@ -286,10 +309,10 @@ class ColumnsEmitter {
 
   VectorBuilder& b_;
   KernelArgs args_;
+  const program::ColumnForm& form_;
   const program::ColumnStep& step_;
   const StepArguments arguments_;
-  int64_t width_;
-  int64_t blocks_;
+  const int64_t width_;
   Values operands_;
 };
 

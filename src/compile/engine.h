@@ -11,7 +11,7 @@ namespace fxjit {
 
 class Engine {
  public:
-  Engine(CpuLevel level, const std::string& cache_folder,
+  Engine(CpuLevel level, support::ObjectCacheOptions disk,
          const std::string& dump_folder, bool debug_support);
 
   // The engine for `options`. Thread-safe.

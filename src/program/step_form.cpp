@@ -1,6 +1,8 @@
 #include "src/program/step_form.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "src/program/kernel_plan.h"
 #include "src/program/packing.h"
@@ -97,6 +99,63 @@ ColumnStep padded(const ColumnStep& step) {
   return with_outer_dims(step, 1);
 }
 
+// Numbers that code is made better for are kept in it.
+bool is_special(double number) {
+  const double size = std::abs(number);
+  return size == 0 || size == 0.5 || size == 1 || size == 2;
+}
+
+bool is_exponent(const ScalarBody& body, int32_t id) {
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [&](const ScalarInstr& instr) {
+                       return instr.prim == Prim::pow && instr.args[1] == id;
+                     });
+}
+
+bool may_be_argument(const ScalarBody& body, int32_t id) {
+  const ScalarInstr& instr = body.instrs[static_cast<size_t>(id)];
+  const bool wide = instr.type == DType::f32 || instr.type == DType::f64;
+  return instr.prim == Prim::constant && wide && !is_special(instr.imm) &&
+         !is_exponent(body, id);
+}
+
+int64_t bits_of(const ScalarInstr& instr) {
+  if (instr.type == DType::f64) return std::bit_cast<int64_t>(instr.imm);
+  return std::bit_cast<int32_t>(static_cast<float>(instr.imm));
+}
+
+// The step with numbers of its body as inputs behind the others; what they are
+// goes to `numbers`.
+ColumnStep with_number_inputs(ColumnStep step, std::vector<int64_t>& numbers) {
+  for (size_t i = 0; i < step.body.instrs.size(); ++i) {
+    if (!may_be_argument(step.body, static_cast<int32_t>(i))) continue;
+    ScalarInstr& instr = step.body.instrs[i];
+    numbers.push_back(bits_of(instr));
+    Access access;
+    access.dtype = instr.type;
+    access.inner = 0;
+    for (int d = 0; d < step.outer.size(); ++d) access.outer.push_back(0);
+    for (int d = 0; d < step.reduce.size(); ++d) access.reduce.push_back(0);
+    instr = {.prim = Prim::input,
+             .type = instr.type,
+             .slot = static_cast<int32_t>(step.inputs.size())};
+    step.inputs.push_back(access);
+  }
+  return step;
+}
+
+void hide_columns(ColumnForm& form, CpuLevel level) {
+  const int64_t columns = form.step.inner;
+  if (columns <= 1) return;
+  form.step.inner = kAny;
+  const int64_t block = column_block(form.step, level);
+  const int64_t lanes = tile_shape(level).lanes;
+  const int64_t rest = columns % block;
+  form.whole_blocks = columns >= block;
+  form.rest_vectors = static_cast<int>((rest + lanes - 1) / lanes);
+  form.rest_partial = rest % lanes != 0;
+}
+
 void append(std::vector<int64_t>& numbers, const Dims& dims) {
   numbers.insert(numbers.end(), dims.begin(), dims.end());
 }
@@ -144,9 +203,15 @@ RowForm row_form(const RowStep& step, CpuLevel level) {
   return form;
 }
 
-ColumnForm column_form(const ColumnStep& step) {
-  ColumnForm form{padded(step)};
-  for_each_access(form.step, [](size_t, Access& access) {
+ColumnForm column_form(const ColumnStep& step, CpuLevel level) {
+  std::vector<int64_t> numbers;
+  ColumnForm form{.step = with_number_inputs(padded(step), numbers)};
+  form.numbers = static_cast<int>(numbers.size());
+  for_each_access(form.step, [&](size_t operand, Access& access) {
+    // Numbers of the body are the same everywhere.
+    const size_t inputs = form.step.inputs.size();
+    const auto first = inputs - static_cast<size_t>(form.numbers);
+    if (operand >= first && operand < inputs) return;
     for (int64_t& stride : access.outer) stride = kAny;
     hide(access.reduce);
     hide_gather(access);
@@ -154,6 +219,7 @@ ColumnForm column_form(const ColumnStep& step) {
   for (int64_t& size : form.step.outer) size = kAny;
   for (int64_t& size : form.step.reduce)
     if (size > kShortReduction) size = kAny;
+  hide_columns(form, level);
   return form;
 }
 
@@ -163,13 +229,21 @@ std::string form_key(const RowForm& form) {
   return key;
 }
 
-std::string form_key(const ColumnForm& form) { return step_key(form.step); }
+std::string form_key(const ColumnForm& form) {
+  std::string key = step_key(form.step);
+  for (int number : {form.numbers, int{form.whole_blocks}, form.rest_vectors,
+                     int{form.rest_partial}})
+    key += " " + std::to_string(number);
+  return key;
+}
 
 ArgumentPlaces::ArgumentPlaces(const RowStep& step)
-    : outer_(static_cast<size_t>(padded(step).outer.size())) {}
+    : operands_(step.inputs.size() + step.outputs.size()),
+      outer_(static_cast<size_t>(padded(step).outer.size())) {}
 
 ArgumentPlaces::ArgumentPlaces(const ColumnStep& step)
-    : outer_(static_cast<size_t>(padded(step).outer.size())),
+    : operands_(step.inputs.size() + step.outputs.size()),
+      outer_(static_cast<size_t>(padded(step).outer.size())),
       reduce_(static_cast<size_t>(step.reduce.size())) {}
 
 std::vector<int64_t> step_arguments(const RowStep& given) {
@@ -181,11 +255,13 @@ std::vector<int64_t> step_arguments(const RowStep& given) {
 }
 
 std::vector<int64_t> step_arguments(const ColumnStep& given) {
-  const ColumnStep step = padded(given);
+  std::vector<int64_t> body;
+  const ColumnStep step = with_number_inputs(padded(given), body);
   std::vector<int64_t> numbers{step.inner};
   append(numbers, step.outer);
   append(numbers, step.reduce);
   append_accesses(numbers, step, step.reduce.size());
+  numbers.insert(numbers.end(), body.begin(), body.end());
   return numbers;
 }
 

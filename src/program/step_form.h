@@ -33,11 +33,20 @@ RowForm row_form(const RowStep& step, CpuLevel level);
 
 struct ColumnForm {
   ColumnStep step;
+  // The last inputs of `step` are that many numbers of the body, which lie
+  // behind the step's other arguments: counts and tolerances.
+  int numbers = 0;
+  // Of more than one column, which are an argument: whether there are whole
+  // blocks of column_block() columns, and the vectors of the last block if it
+  // is a smaller one, whose last vector may be partial.
+  bool whole_blocks = false;
+  int rest_vectors = 0;
+  bool rest_partial = false;
 };
 
 // The same of one outer dim at least; and sizes of reduced dims above some, and
-// their strides.
-ColumnForm column_form(const ColumnStep& step);
+// their strides; the count of columns; and numbers of the body.
+ColumnForm column_form(const ColumnStep& step, CpuLevel level);
 
 // Text that is equal for equal forms.
 std::string form_key(const RowForm& form);
@@ -63,10 +72,12 @@ class ArgumentPlaces {
   size_t inner(size_t operand) const { return reduce(operand, reduce_); }
   size_t gather_stride(size_t operand) const { return inner(operand) + 1; }
   size_t gather_limit(size_t operand) const { return inner(operand) + 2; }
+  size_t number(size_t which) const { return outer(operands_, 0) + which; }
 
  private:
   size_t per_operand() const { return outer_ + reduce_ + 3; }
 
+  size_t operands_;
   size_t outer_;
   size_t reduce_ = 0;
 };

@@ -12,7 +12,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <optional>
+
+#include "src/support/trusted_file.h"
 
 namespace fxjit::support {
 namespace {
@@ -53,18 +54,6 @@ class File {
   int descriptor_;
 };
 
-bool read_all(int file, void* into, size_t bytes) {
-  auto* at = static_cast<char*>(into);
-  while (bytes > 0) {
-    const ssize_t got = ::read(file, at, bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<size_t>(got);
-  }
-  return true;
-}
-
 bool write_all(int file, const void* from, size_t bytes) {
   const auto* at = static_cast<const char*>(from);
   while (bytes > 0) {
@@ -98,24 +87,14 @@ Header header_of(const CacheKey& key, std::span<const std::byte> payload) {
   return header;
 }
 
-// Size of a file that may be trusted as ours.
-std::optional<uint64_t> trusted_size(int file) {
-  struct stat status;
-  if (fstat(file, &status) != 0) return std::nullopt;
-  const bool ours = status.st_uid == geteuid() || status.st_uid == 0;
-  if (!ours || !S_ISREG(status.st_mode)) return std::nullopt;
-  return static_cast<uint64_t>(status.st_size);
-}
-
-bool read_verified(int file, const CacheKey& key, uint64_t max_bytes,
-                   std::vector<std::byte>& payload) {
-  const auto size = trusted_size(file);
-  if (!size || *size < sizeof(Header) || *size > max_bytes) return false;
+bool read_verified(const TrustedFile& file, const CacheKey& key,
+                   uint64_t max_bytes, std::vector<std::byte>& payload) {
+  if (file.size() < sizeof(Header) || file.size() > max_bytes) return false;
   Header header;
-  if (!read_all(file, &header, sizeof(header))) return false;
-  if (header.payload_bytes != *size - sizeof(Header)) return false;
+  if (!file.read(0, &header, sizeof(header))) return false;
+  if (header.payload_bytes != file.size() - sizeof(Header)) return false;
   payload.resize(header.payload_bytes);
-  if (!read_all(file, payload.data(), payload.size())) return false;
+  if (!file.read(sizeof(Header), payload.data(), payload.size())) return false;
   const Header expected = header_of(key, payload);
   return std::memcmp(&header, &expected, sizeof(header)) == 0;
 }
@@ -141,18 +120,13 @@ std::string failure(const char* what, const std::filesystem::path& path) {
 CacheFileState read_cache_file(const std::filesystem::path& path,
                                const CacheKey& key, uint64_t max_bytes,
                                std::vector<std::byte>& payload) {
-  // A pipe must not block us, a link must not lead us elsewhere.
-  const File file(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.open()) {
-    return errno == ELOOP ? CacheFileState::damaged : CacheFileState::absent;
-  }
-  if (!read_verified(file.get(), key, max_bytes, payload)) {
+  const TrustedFile file(path);
+  if (file.absent()) return CacheFileState::absent;
+  if (!file.open() || !read_verified(file, key, max_bytes, payload))
     return CacheFileState::damaged;
-  }
   // Marks the use for eviction; a read-only folder does without.
   const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
-  (void)futimens(file.get(), now);
+  (void)futimens(file.descriptor(), now);
   return CacheFileState::whole;
 }
 

@@ -12,6 +12,7 @@
 #include "fxjit/version.h"
 #include "src/support/build_id.h"
 #include "src/support/cache_file.h"
+#include "src/support/object_pack.h"
 
 namespace fxjit::support {
 namespace {
@@ -71,13 +72,34 @@ CacheKey make_cache_key(std::string_view text) {
 }
 
 ObjectCache::ObjectCache(ObjectCacheOptions options)
-    : options_(std::move(options)) {}
+    : options_(std::move(options)) {
+  for (const fs::path& path : options_.packs) {
+    auto pack = std::make_unique<const ObjectPack>(path);
+    if (!pack->fault().empty())
+      log(LogLevel::warning,
+          "[cache] " + pack->fault() + "; kernels are compiled instead");
+    if (pack->size() > 0) packs_.push_back(std::move(pack));
+  }
+}
+
+ObjectCache::~ObjectCache() = default;
+
+std::optional<std::vector<std::byte>> ObjectCache::load_packed(
+    const CacheKey& key) const {
+  for (const auto& pack : packs_)
+    if (auto payload = pack->load(key)) return payload;
+  return std::nullopt;
+}
 
 fs::path ObjectCache::path_of(const CacheKey& key) const {
   return *options_.folder / (key.hex() + kCacheFileSuffix);
 }
 
 std::optional<std::vector<std::byte>> ObjectCache::load(const CacheKey& key) {
+  if (auto packed = load_packed(key)) {
+    ++counters_.hits;
+    return packed;
+  }
   std::vector<std::byte> payload;
   auto state = CacheFileState::absent;
   if (enabled()) {

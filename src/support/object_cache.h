@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -38,6 +39,9 @@ struct ObjectCacheOptions {
   std::optional<std::filesystem::path> folder;
   // Least recently used entries beyond this are removed.
   uint64_t max_bytes = uint64_t{512} << 20;
+  // Files of entries that are asked before the folder. One that is not there is
+  // as good as empty; one that cannot be used is reported.
+  std::vector<std::filesystem::path> packs = {};
 };
 
 struct ObjectCacheStats {
@@ -49,10 +53,13 @@ struct ObjectCacheStats {
   uint64_t evictions = 0;
 };
 
+class ObjectPack;
+
 // Thread-safe.
 class ObjectCache {
  public:
   explicit ObjectCache(ObjectCacheOptions options);
+  ~ObjectCache();
   ObjectCache(const ObjectCache&) = delete;
   ObjectCache& operator=(const ObjectCache&) = delete;
 
@@ -80,7 +87,10 @@ class ObjectCache {
   uint64_t evict();
   void report_failure(const std::string& reason);
 
+  std::optional<std::vector<std::byte>> load_packed(const CacheKey& key) const;
+
   ObjectCacheOptions options_;
+  std::vector<std::unique_ptr<const ObjectPack>> packs_;
   Counters counters_;
   std::atomic<bool> reported_ = false;
   std::mutex cap_mutex_;  // Guards what follows.

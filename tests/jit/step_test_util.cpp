@@ -32,7 +32,7 @@ void emit_step(VectorBuilder& b, const RowStep& step) {
   emit_rows(b, program::row_form(step, b.level()));
 }
 void emit_step(VectorBuilder& b, const ColumnStep& step) {
-  emit_columns(b, program::column_form(step));
+  emit_columns(b, program::column_form(step, b.level()));
 }
 template <typename Step>
 void emit_step(VectorBuilder&, const Step&) {

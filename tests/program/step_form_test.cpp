@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "src/program/attention_run.h"
 
 namespace fxjit::program {
@@ -61,7 +63,9 @@ ColumnStep column_sums(int64_t batch, int64_t rows, int64_t columns) {
 std::string key(const RowStep& step) {
   return form_key(row_form(step, CpuLevel::avx512));
 }
-std::string key(const ColumnStep& step) { return form_key(column_form(step)); }
+std::string key(const ColumnStep& step) {
+  return form_key(column_form(step, CpuLevel::avx512));
+}
 
 RowStep without_batch(RowStep step) {
   step.outer.erase(0);
@@ -133,6 +137,34 @@ TEST(ColumnForms, OfAllBatchesAndLongReductionsAreOne) {
   EXPECT_EQ(key(column_sums(1, 9, 64)), key(column_sums(5, 400, 64)));
   EXPECT_NE(key(column_sums(1, 3, 64)), key(column_sums(1, 4, 64)));
   EXPECT_NE(key(column_sums(1, 9, 64)), key(column_sums(1, 9, 65)));
+}
+
+TEST(ColumnForms, OfAsManyVectorsInTheLastBlockAreOne) {
+  EXPECT_EQ(key(column_sums(1, 9, 256)), key(column_sums(1, 9, 1280)));
+  EXPECT_EQ(key(column_sums(1, 9, 3)), key(column_sums(1, 9, 15)));
+  EXPECT_EQ(key(column_sums(1, 9, 256 + 20)), key(column_sums(1, 9, 512 + 31)));
+  EXPECT_NE(key(column_sums(1, 9, 15)), key(column_sums(1, 9, 16)));
+  EXPECT_NE(key(column_sums(1, 9, 20)), key(column_sums(1, 9, 256 + 20)));
+  EXPECT_NE(key(column_sums(1, 9, 1)), key(column_sums(1, 9, 2)));
+}
+
+ColumnStep column_means(double count, double bound) {
+  ColumnStep step = column_sums(1, 9, 64);
+  ScalarBuilder b;
+  const Scalar sum = b.apply(Prim::reduce_sum, b.input(0, DType::f32));
+  step.body = b.finish(
+      {b.apply(Prim::maximum, sum / count, b.constant(bound, DType::f32))});
+  return step;
+}
+
+TEST(ColumnForms, CountsAreArguments) {
+  EXPECT_EQ(key(column_means(49, 0)), key(column_means(784, 0)));
+  EXPECT_NE(key(column_means(49, 0)), key(column_means(49, 1)));
+  const ColumnForm form = column_form(column_means(49, 0), CpuLevel::avx512);
+  ASSERT_EQ(form.numbers, 1);
+  const auto at = ArgumentPlaces(form.step).number(0);
+  const auto numbers = step_arguments(column_means(49, 0));
+  EXPECT_EQ(numbers.at(at), std::bit_cast<int32_t>(49.0f));
 }
 
 AttentionStep attention(int64_t batch, int64_t queries, int64_t keys) {

@@ -14,7 +14,7 @@
 
 #include "fxjit/log.h"
 #include "src/support/build_id.h"
-#include "src/support/xdg_paths.h"
+#include "src/support/file_places.h"
 
 namespace fxjit::support {
 namespace {

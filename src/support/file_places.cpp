@@ -1,4 +1,6 @@
-#include "src/support/xdg_paths.h"
+#include "src/support/file_places.h"
+
+#include <dlfcn.h>
 
 #include <cstdlib>
 
@@ -24,6 +26,21 @@ std::optional<std::filesystem::path> cache_folder() {
   }
   if (auto home = absolute_path_of("HOME")) return *home / ".cache" / "fxjit";
   return std::nullopt;
+}
+
+std::optional<std::filesystem::path> shipped_kernels() {
+  if (const char* file = std::getenv("FXJIT_KERNELS")) {
+    if (file[0] == '\0') return std::nullopt;
+    return std::filesystem::path(file);
+  }
+  Dl_info library;
+  const auto here = reinterpret_cast<const void*>(&shipped_kernels);
+  if (dladdr(here, &library) == 0 || library.dli_fname == nullptr)
+    return std::nullopt;
+  std::error_code error;
+  const auto whole = std::filesystem::canonical(library.dli_fname, error);
+  if (error) return std::nullopt;
+  return whole.parent_path() / "fxjit" / "kernels.pack";
 }
 
 }  // namespace fxjit::support

@@ -1,0 +1,34 @@
+// A file that compiled code may be read from: a regular one of this user or of
+// root. Nothing here throws or blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace fxjit::support {
+
+class TrustedFile {
+ public:
+  // Opens `path`, which may be anything; links are not followed.
+  explicit TrustedFile(const std::filesystem::path& path);
+  ~TrustedFile();
+  TrustedFile(const TrustedFile&) = delete;
+  TrustedFile& operator=(const TrustedFile&) = delete;
+
+  bool open() const { return descriptor_ >= 0; }
+  bool absent() const { return absent_; }  // Or not readable.
+  uint64_t size() const { return size_; }  // When it was opened.
+  int descriptor() const { return descriptor_; }
+
+  // Fills `into`. False when the file ends before, or cannot be read.
+  // Thread-safe.
+  bool read(uint64_t offset, void* into, size_t bytes) const;
+
+ private:
+  int descriptor_;
+  bool absent_ = false;
+  uint64_t size_ = 0;
+};
+
+}  // namespace fxjit::support

@@ -1,0 +1,47 @@
+// Layers as models have them, compiled for the pack of kernels that is shipped
+// beside the library. Kernels get sizes as arguments, so that a few sizes of a
+// layer stand for all; what a model needs beyond these it compiles itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fxjit/fxjit.h"
+
+namespace fxjit::corpus {
+
+using Function = std::function<Value(std::vector<Value>)>;
+
+// Samples of layers, compiled by run(). Not thread-safe.
+class Corpus {
+ public:
+  // A function of as many inputs as the first of `shapes` has, to be compiled
+  // for each of them. It is called later, from another thread.
+  void add(Function function, std::vector<std::vector<Tensor>> shapes);
+
+  // Compiles all, by as many threads as the machine has, for one thread and for
+  // two, whose work is cut differently. Throws what tracing and compiling
+  // throw, and InternalError where the interpreter would run a sample.
+  void run(const CompileOptions& options) const;
+
+ private:
+  struct Sample {
+    Function function;
+    std::vector<std::vector<Tensor>> shapes;
+  };
+  static void compile_sample(const Sample& sample, CompileOptions options);
+
+  std::vector<Sample> samples_;
+};
+
+Tensor floats(const Dims& sizes);        // An input: sizes and type alone.
+Tensor weights(const Dims& sizes);       // Zeros, each time others.
+Tensor full_weights(const Dims& sizes);  // Numbers that need all their bits.
+
+void add_products(Corpus& to);   // Linear layers, 1x1 convolutions.
+void add_images(Corpus& to);     // Other convolutions, pooling, norms.
+void add_sequences(Corpus& to);  // Norms of rows, attention, embeddings.
+void add_pointwise(Corpus& to);  // Single functions, reductions, copies.
+
+}  // namespace fxjit::corpus

@@ -1,0 +1,162 @@
+// Products of every height and width of a register tile with the work that
+// commonly follows them.
+#include <string>
+
+#include "tools/kernel_pack/corpus.h"
+
+namespace fxjit::corpus {
+namespace {
+
+namespace F = nn::functional;
+
+// Two rows of full panels beside each other, and partial panels of each number
+// of vectors, at every CPU level.
+constexpr int64_t kWidths[] = {320, 56, 48, 32, 16, 12, 8, 6};
+// Heights of tiles, alone and below each other.
+constexpr int64_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15, 16};
+constexpr int64_t kDepth = 64;
+// Few rows cut the depth into parts where it divides by them.
+constexpr int64_t kOtherDepths[] = {kDepth + 2, kDepth + 1};
+
+// What follows the sums; `other` is a tensor of their shape.
+using Epilogue = std::function<Value(const Value& sums, const Value& other)>;
+
+struct Form {
+  Epilogue epilogue;
+  bool bias;
+  bool other;
+};
+
+Value first(const Value& sums, const Value&) { return sums; }
+
+template <Value (*f)(const Arg&, bool)>
+Value in_place_like(const Value& sums, const Value&) {
+  return f(sums, false);
+}
+
+Value gelu(const Value& x, const Value&) { return F::gelu(x); }
+Value gelu_tanh(const Value& x, const Value&) { return F::gelu(x, "tanh"); }
+Value sigmoid(const Value& x, const Value&) { return fxjit::sigmoid(x); }
+Value tanh(const Value& x, const Value&) { return fxjit::tanh(x); }
+Value relu(const Value& x, const Value&) { return fxjit::relu(x); }
+
+// As WaveNet gates.
+Value tanh_gate(const Value& x, const Value& y) { return fxjit::tanh(x) * y; }
+
+std::vector<Form> forms() {
+  const auto sum = [](const Value& x, const Value& y) { return x + y; };
+  const auto sum_of = [](const Value& x, const Value& y) { return y + x; };
+  const auto sum_relu = [](const Value& x, const Value& y) {
+    return fxjit::relu(x + y);
+  };
+  const auto gated = [](const Value& x, const Value& y) {
+    return F::silu(y) * x;
+  };
+  const auto gates = [](const Value& x, const Value& y) {
+    return F::silu(x) * y;
+  };
+  return {
+      {first, true, false},
+      {first, false, false},
+      {relu, true, false},
+      {relu, false, false},
+      {in_place_like<F::relu6>, true, false},
+      {in_place_like<F::silu>, true, false},
+      {in_place_like<F::hardswish>, true, false},
+      {in_place_like<F::hardsigmoid>, true, false},
+      {gelu, true, false},
+      {gelu_tanh, true, false},
+      {gelu, false, false},
+      {in_place_like<F::silu>, false, false},
+      {sigmoid, true, false},
+      {tanh, true, false},
+      {sum, true, true},
+      {sum_of, true, true},
+      {sum, false, true},
+      {sum_of, false, true},
+      {sum_relu, true, true},
+      {gated, false, true},
+      {gates, false, true},
+      {tanh_gate, true, true},
+  };
+}
+
+Value product(const Value& x, const Form& form, Tensor weight,
+              const Value& other) {
+  const int64_t out = weight.sizes()[0];
+  const Value sums =
+      form.bias ? F::linear(x, weight, weights({out})) : F::linear(x, weight);
+  return form.epilogue(sums, other);
+}
+
+// Inputs are one tensor for each width, then the others of each.
+Value layers(const Form& form, int64_t depth, const std::vector<Value>& in) {
+  ValueList results;
+  const size_t count = std::size(kWidths);
+  for (size_t i = 0; i < count; ++i)
+    results.push_back(product(in[i], form, weights({kWidths[i], depth}),
+                              form.other ? in[count + i] : Value()));
+  return Value::tuple(std::move(results));
+}
+
+std::vector<Tensor> layer_inputs(const Form& form, int64_t rows,
+                                 int64_t depth) {
+  std::vector<Tensor> inputs(std::size(kWidths), floats({rows, depth}));
+  if (form.other)
+    for (int64_t width : kWidths) inputs.push_back(floats({rows, width}));
+  return inputs;
+}
+
+void add_layers(Corpus& to, const Form& form) {
+  std::vector<std::vector<Tensor>> shapes;
+  for (int64_t rows : kRows) shapes.push_back(layer_inputs(form, rows, kDepth));
+  to.add([form](std::vector<Value> in) { return layers(form, kDepth, in); },
+         std::move(shapes));
+  for (int64_t depth : kOtherDepths)
+    to.add([form,
+            depth](std::vector<Value> in) { return layers(form, depth, in); },
+           {layer_inputs(form, 1, depth)});
+}
+
+// Weights that are kept in fewer bits, for single rows.
+void add_large(Corpus& to, const Form& form) {
+  for (int64_t width : {640, 680, 672, 656, 648}) {
+    const int64_t depth = 1024;
+    std::vector<Tensor> inputs{floats({1, depth})};
+    if (form.other) inputs.push_back(floats({1, width}));
+    to.add(
+        [=](std::vector<Value> in) {
+          return product(in[0], form, full_weights({width, depth}),
+                         form.other ? in[1] : Value());
+        },
+        {inputs});
+  }
+}
+
+// Products of two inputs.
+void add_batched(Corpus& to) {
+  const auto bmm = [](std::vector<Value> in) { return matmul(in[0], in[1]); };
+  const auto transposed = [](std::vector<Value> in) {
+    return matmul(in[0], transpose(in[1], -2, -1));
+  };
+  std::vector<std::vector<Tensor>> shapes, others;
+  for (int64_t rows : kRows)
+    for (int64_t width : kWidths) {
+      shapes.push_back({floats({2, rows, kDepth}), floats({2, kDepth, width})});
+      others.push_back({floats({2, rows, kDepth}), floats({2, width, kDepth})});
+    }
+  to.add(bmm, shapes);
+  to.add(transposed, others);
+}
+
+}  // namespace
+
+void add_products(Corpus& to) {
+  for (const Form& form : forms()) {
+    add_layers(to, form);
+    add_large(to, form);
+  }
+  add_batched(to);
+}
+
+}  // namespace fxjit::corpus

@@ -1,0 +1,117 @@
+// Blocks of transformers and recurrent nets.
+#include "tools/kernel_pack/corpus.h"
+
+namespace fxjit::corpus {
+namespace {
+
+namespace F = nn::functional;
+
+using Inputs = std::vector<Value>;
+
+// Widths of published models.
+constexpr int64_t kWidths[] = {64,   96,   128,  192,  256,  312,
+                               320,  384,  512,  640,  768,  896,
+                               1024, 1152, 1280, 1536, 2048, 4096};
+
+// Norms alone and behind additions, whose sum is needed again or not.
+void add_norms(Corpus& to, int64_t width, double eps) {
+  const auto each = [=] { return weights({width}); };
+  const Value shape = Value::tuple({width});
+  const std::vector<Tensor> rows(2, floats({4, width}));
+  using Norm = std::function<Value(const Value&)>;
+  for (const Norm& norm :
+       {Norm([=](const Value& x) {
+          return F::layer_norm(x, shape, each(), each(), eps);
+        }),
+        Norm(
+            [=](const Value& x) { return F::rms_norm(x, shape, each(), eps); }),
+        Norm([=](const Value& x) {
+          return each() * (x * rsqrt(mean(pow(x, 2), -1, true) + eps));
+        })}) {
+    to.add([=](Inputs in) { return norm(in[0]); }, {{rows[0]}});
+    to.add([=](Inputs in) { return norm(in[0] + in[1]); }, {rows});
+    to.add(
+        [=](Inputs in) {
+          const Value sum = in[0] + in[1];
+          return Value::tuple({sum, norm(sum)});
+        },
+        {rows});
+  }
+}
+
+// Token, position and type embeddings, summed and normed (BERT); of tokens and
+// positions (GPT).
+void add_embeddings(Corpus& to, int64_t width) {
+  const Tensor ids = Tensor::meta({1, 4}, DType::i64);
+  const auto row = [=](const Value& of) {
+    return F::embedding(of, weights({16, width}));
+  };
+  const Value shape = Value::tuple({width});
+  to.add(
+      [=](Inputs in) {
+        return F::layer_norm(row(in[0]) + row(in[1]) + row(in[2]), shape,
+                             weights({width}), weights({width}), 1e-12);
+      },
+      {{ids, ids, ids}});
+  to.add(
+      [=](Inputs in) {
+        const Value sum = row(in[0]) + weights({1, 4, width});
+        return Value::tuple({sum, F::layer_norm(sum, shape, weights({width}),
+                                                weights({width}))});
+      },
+      {{ids}});
+  to.add([=](Inputs in) { return row(in[0]) + row(in[1]); }, {{ids, ids}});
+  to.add([=](Inputs in) { return row(in[0]); }, {{ids}});
+}
+
+// Few and many queries, with and without masks.
+void add_attention(Corpus& to, int64_t depth) {
+  const auto heads = [&](int64_t tokens) {
+    return floats({1, 4, tokens, depth});
+  };
+  for (const auto& [queries, keys] :
+       {std::pair{1, 16}, {4, 4}, {4, 16}, {16, 16}, {128, 128}}) {
+    const std::vector<Tensor> qkv{heads(queries), heads(keys), heads(keys)};
+    for (bool causal : {false, true})
+      to.add(
+          [=](Inputs in) {
+            return F::scaled_dot_product_attention(in[0], in[1], in[2], None,
+                                                   None, causal);
+          },
+          {qkv});
+    for (DType type : {DType::f32, DType::boolean})
+      for (int64_t rows : {int64_t{1}, int64_t{queries}}) {
+        std::vector<Tensor> masked = qkv;
+        masked.push_back(Tensor::meta({1, 1, rows, keys}, type));
+        to.add(
+            [](Inputs in) {
+              return F::scaled_dot_product_attention(in[0], in[1], in[2],
+                                                     in[3]);
+            },
+            {masked});
+      }
+  }
+}
+
+// A softmax over what a head gives.
+void add_softmax(Corpus& to) {
+  for (int64_t length : {2, 4, 8, 10, 16, 32, 64, 100, 128, 256, 512, 1000}) {
+    to.add([](Inputs in) { return softmax(in[0], -1); },
+           {{floats({4, length})}});
+    to.add([](Inputs in) { return log_softmax(in[0], -1); },
+           {{floats({4, length})}});
+  }
+}
+
+}  // namespace
+
+void add_sequences(Corpus& to) {
+  for (int64_t width : kWidths) {
+    for (double eps : {1e-5, 1e-6, 1e-12}) add_norms(to, width, eps);
+    add_embeddings(to, width);
+  }
+  for (int64_t depth : {32, 64, 80, 96, 128}) add_attention(to, depth);
+  add_softmax(to);
+}
+
+}  // namespace fxjit::corpus
