@@ -12,6 +12,7 @@ namespace {
 // Lines summed side by side, so that one line's additions need not wait for
 // another's.
 constexpr int64_t kBlock = 32;
+constexpr size_t kTogether = 16;
 
 // The lines along one axis: how to reach line i in input and output.
 struct Lines {
@@ -79,14 +80,31 @@ void sum_lines(const Lines& lines, int64_t count, const In* input, Out* out,
   }
 }
 
+// Neighbours, as many as keep their totals in vector registers.
+template <typename In, typename Out>
+void sum_neighbours(const Lines& lines, const In* input, Out* out) {
+  std::array<TotalOf<In>, kTogether> totals{};
+  for (int64_t i = 0; i < lines.length; ++i) {
+    for (size_t k = 0; k < kTogether; ++k)
+      totals[k] += convert<TotalOf<In>>(input[k]);
+    for (size_t k = 0; k < kTogether; ++k) out[k] = convert<Out>(totals[k]);
+    input += lines.from_step;
+    out += lines.to_step;
+  }
+}
+
 template <typename In, typename Out>
 void sum_block(const Lines& lines, int64_t first, int64_t count,
                const In* input, Out* out) {
   const Offsets offsets = offsets_of(lines, first, count);
   if (offsets.side_by_side) {
+    input += offsets.from[0], out += offsets.to[0];
+    for (; count >= int64_t{kTogether}; count -= kTogether) {
+      sum_neighbours(lines, input, out);
+      input += kTogether, out += kTogether;
+    }
     const auto next = [](int64_t k) { return k; };
-    return sum_lines(lines, count, input + offsets.from[0], out + offsets.to[0],
-                     next, next);
+    return sum_lines(lines, count, input, out, next, next);
   }
   sum_lines(
       lines, count, input, out,

@@ -122,13 +122,9 @@ Value* emit_exp(VectorBuilder& b, Value* x) {
 
 Value* emit_exp_softmax(VectorBuilder& b, Value* x) {
   if (!is_f32(x)) return emit_libm(b, "exp", x);
-  // Logarithm of the least normal float. What is less would slow down each
-  // product with it, and the result itself.
-  constexpr double kLeast = -87.33654;
   return map_native(b, x, [&](Value* part) {
-    Value* power = native::exp(b, part, native::ExpRange::not_positive,
-                               native::ExpAccuracy::softmax);
-    return b.select(b.lt(part, b.like(part, kLeast)), b.like(part, 0), power);
+    return native::exp(b, part, native::ExpRange::not_positive,
+                       native::ExpAccuracy::softmax);
   });
 }
 

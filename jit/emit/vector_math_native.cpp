@@ -107,15 +107,18 @@ Value* subtract_ln2(VectorBuilder& b, Value* x, Value* n) {
   return x;
 }
 
+// Logarithms of the least normal float, and of half the least of all, which
+// rounds to zero as all below it.
+constexpr double kLogOfLeastNormal = -87.33654;
+constexpr double kLogOfHalfLeast = -103.972077;
+
 // exp = 2^n * T[j] * e^r with n a multiple of 1/entries. vscalefps floors n
 // and rounds, overflows and denormalises as it should, so that the fraction of
 // n is the index and no integer work is needed. The quadratic is positive for
-// every r: an argument that is too large still overflows to infinity, and only
-// the lower end is clamped.
+// every r: an argument that is too large still overflows to infinity.
 Value* exp_avx512(VectorBuilder& b, Value* x, ExpAccuracy accuracy) {
   const int entries = accuracy == ExpAccuracy::full ? 32 : 16;
   Value* round = b.like(x, kRoundToInteger / entries);
-  x = b.max_fast(b.like(x, -104), x);
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
   Value* n = b.sub(shifted, round);
   Value* index = b.bitcast(shifted, b.i32());
@@ -147,7 +150,6 @@ Value* power_of_two(VectorBuilder& b, Value* n) {
 Value* exp_polynomial(VectorBuilder& b, Value* x, ExpRange range) {
   Value* round = b.like(x, kRoundToInteger);
   if (range == ExpRange::any) x = b.min_fast(b.like(x, 89), x);
-  x = b.max_fast(b.like(x, -104), x);
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
   Value* n = b.sub(shifted, round);
   Value* r = subtract_ln2(b, x, n);
@@ -212,9 +214,18 @@ Value* repair_log(VectorBuilder& b, Value* x, Value* result) {
 
 }  // namespace
 
+// Lanes whose result is zero compute another: a product that underflows takes
+// as long as hundreds of others, and masks are full of minus infinities.
 Value* exp(VectorBuilder& b, Value* x, ExpRange range, ExpAccuracy accuracy) {
-  if (b.level() == CpuLevel::avx512) return exp_avx512(b, x, accuracy);
-  return exp_polynomial(b, x, range);
+  Value* zero = b.like(x, 0);
+  Value* least = b.like(x, accuracy == ExpAccuracy::softmax ? kLogOfLeastNormal
+                                                            : kLogOfHalfLeast);
+  Value* vanishes = b.lt(x, least);
+  Value* kept = b.select(vanishes, zero, x);
+  Value* power = b.level() == CpuLevel::avx512
+                     ? exp_avx512(b, kept, accuracy)
+                     : exp_polynomial(b, kept, range);
+  return b.select(vanishes, zero, power);
 }
 
 // 2^n e^r - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): the half keeps the power

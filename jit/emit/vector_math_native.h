@@ -8,9 +8,10 @@
 
 namespace fxjit::jit::native {
 
-// Which ends of exp's argument need clamping. An argument that is never above
-// 88 may omit the upper end on every level.
+// Whether exp's argument needs clamping: one that is never above 88 does not.
 enum class ExpRange { any, not_positive };
+// That of softmax flushes results that are not normal to zero: they would slow
+// down each product with them.
 enum class ExpAccuracy { full, softmax };
 
 Value* exp(VectorBuilder& b, Value* x, ExpRange range = ExpRange::any,

@@ -119,13 +119,34 @@ Dims batch_of(const Tensor& t) {
   return batch;
 }
 
+// Products of a single row or column with what only the call knows: each number
+// is used once, so that packing it for tiles would be most of the work.
+Value vector_product(GraphBuilder& b, const Value& lhs, const Value& rhs) {
+  const Tensor x = val_of(lhs), y = val_of(rhs);
+  const bool row = x.size(-2) == 1;
+  const bool depth_together = row ? y.stride(-2) == 1 && y.stride(-1) != 1
+                                  : x.stride(-1) == 1 || x.stride(-2) != 1;
+  if (depth_together || (row && y.size(-1) == 1)) {  // Sums along rows.
+    const Value total =
+        call(b, "sum", {call(b, "mul", {lhs, transpose_last(b, rhs)}), -1});
+    return call(b, "unsqueeze", {total, row ? -2 : -1});
+  }
+  const Value factors = call(b, "mul", {transpose_last(b, lhs), rhs});
+  return call(b, "unsqueeze", {call(b, "sum", {factors, -2}), row ? -2 : -1});
+}
+
 Value matmul(GraphBuilder& b, Value lhs, Value rhs) {
   const bool row = val_of(lhs).dim() == 1;
   const bool column = val_of(rhs).dim() == 1;
   if (row) lhs = call(b, "unsqueeze", {lhs, 0});
   if (column) rhs = call(b, "unsqueeze", {rhs, 1});
   Value result;
-  if (val_of(rhs).dim() == 2) {
+  if (val_of(lhs).size(-1) == 1 && !b.constant_of(rhs)) {
+    result = call(b, "mul", {lhs, rhs});  // Outer products sum nothing.
+  } else if ((val_of(lhs).size(-2) == 1 || val_of(rhs).size(-1) == 1) &&
+             !b.constant_of(rhs)) {
+    result = vector_product(b, lhs, rhs);
+  } else if (val_of(rhs).dim() == 2) {
     result = contract(b, lhs, {rhs}, 0);
   } else {
     const Dims batch =

@@ -206,7 +206,6 @@ Value as_batch(const Term& term, const Term& other, const std::string& batch,
 // columns would be left otherwise than worth a product of their own.
 void keep_in_place(const Term& a, const Term& b, Split& split) {
   constexpr int64_t kFewColumns = 16;
-  if (split.contracted.empty()) return;
   const size_t first = b.labels.find_first_of(split.contracted);
   std::string in_front, rest;
   for (char label : split.right)
@@ -216,11 +215,21 @@ void keep_in_place(const Term& a, const Term& b, Split& split) {
   split.right = rest;
 }
 
+// Of terms that share no label to sum over, in the order of the larger one.
+Term multiplied(const Term& a, const Term& b, const Split& split) {
+  const bool first = meta_of(a.value).numel() >= meta_of(b.value).numel();
+  const std::string labels =
+      first ? a.labels + split.right : split.left + b.labels;
+  sizes_of(a, b, labels);  // Whether they broadcast.
+  return {arranged(a, labels) * arranged(b, labels), labels};
+}
+
 // The product of two terms with the labels in `kept` left.
 Term contracted(Term a, Term b, const std::string& kept) {
   a = summed(a, kept + b.labels);
   b = summed(b, kept + a.labels);
   Split split = split_labels(a, b, kept);
+  if (split.contracted.empty()) return multiplied(a, b, split);
   keep_in_place(a, b, split);
   Dims sizes = sizes_of(a, b, split.batch);
   for (int64_t size : sizes_of(a, b, split.left)) sizes.push_back(size);
