@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <mutex>
 
 #include "fxjit/log.h"
 #include "src/compile/compiled_module.h"
@@ -45,8 +47,12 @@ std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module) {
 void compile(fx::GraphModule& module, const CompileOptions& options) {
   check_options(options);
   if (environment().interpreter_only) return;
-  module.set_native_forward(
-      std::make_shared<CompiledModule>(module.copy(), options));
+  auto compiled = std::make_shared<CompiledModule>(module.copy(), options);
+  static std::mutex exchange;  // Nobody takes a place without seeing who left.
+  std::lock_guard lock(exchange);
+  const auto before = compiled_module(module);
+  module.set_native_forward(std::move(compiled));
+  if (before) before->retire();
 }
 
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {

@@ -92,6 +92,7 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   if (!have_data(inputs)) return false;  // The interpreter infers shapes.
   Shape shape = shapes_.find(inputs);
   if (!shape) {
+    if (retired()) return false;
     if (options_.new_shape == CompileOptions::NewShape::behind) {
       compile_behind(from_start(inputs));
       return false;
@@ -124,6 +125,7 @@ CompiledModule::Shape CompiledModule::next_part(
     const fx::Node& begin, const GraphParts::Known& known) {
   const Request request{&begin, {}, known};
   if (Shape shape = find(request)) return shape;
+  if (retired()) return nullptr;
   if (options_.new_shape == CompileOptions::NewShape::wait) return get(request);
   compile_behind(request);
   return nullptr;
@@ -191,6 +193,7 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
   shapes_.add(hash, shape);
+  if (retired()) shapes_.clear();  // retire() may have come just before.
   tell(*shape);
   return shape;
 }
@@ -322,7 +325,7 @@ void CompiledModule::compile_behind(const Request& request) {
       [weak = weak_from_this(), begin = request.begin,
        inputs = std::move(inputs), known = std::move(known), hash] {
         const std::shared_ptr<CompiledModule> self = weak.lock();
-        if (!self) return;
+        if (!self || self->retired()) return;
         self->get(Request{begin, inputs,
                           [&known](const fx::Node& node) -> const Value& {
                             return known.at(&node);
@@ -337,6 +340,12 @@ void CompiledModule::compile_behind(const Request& request) {
     log(LogLevel::warning,
         "the system gives no thread to compile behind calls: the interpreter "
         "serves them");
+}
+
+void CompiledModule::retire() {
+  retired_.store(true);
+  shapes_.clear();
+  blocks_.stop_caching();
 }
 
 std::string CompiledModule::report() const {

@@ -4,6 +4,7 @@
 // threads.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,11 @@ class CompiledModule : public fx::NativeForward,
   std::string report() const;
   Profile profile(std::span<const Value> inputs, int calls);
 
+  // Another took the place of this one, whose calls may still run: programs,
+  // weights and outputs go with the last of them. What such a call would have
+  // compiled stays with the interpreter. Thread-safe.
+  void retire();
+
  private:
   using Shape = std::shared_ptr<const CompiledShape>;
   // What an entry is found by, and what its part is made from.
@@ -56,6 +62,7 @@ class CompiledModule : public fx::NativeForward,
   StagedRun staged_run();
   passes::PipelineOptions pipeline_options() const;
   void compile_behind(const Request& request);
+  bool retired() const { return retired_.load(); }
 
   const nn::Ref<fx::GraphModule> module_;
   GraphParts parts_;
@@ -73,6 +80,7 @@ class CompiledModule : public fx::NativeForward,
   std::mutex pending_mutex_;
   std::set<size_t> pending_;  // Hashes of inputs queued for the background.
   bool no_thread_ = false;    // The system refused one, which was reported.
+  std::atomic<bool> retired_ = false;
 };
 
 // The CompiledModule installed in `module`; null when there is none.

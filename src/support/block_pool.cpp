@@ -72,6 +72,7 @@ class BlockPoolState {
 
   Block* acquire(size_t bytes);
   void give_back(Block* block);
+  void stop_caching();
   void close();
   void trim(size_t target_bytes);
   size_t cached_bytes() const {
@@ -142,7 +143,7 @@ bool BlockPoolState::push(Block* block) {
   if (cached_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= max_) {
     FreeList& list = lists_[block->size_class_];
     ListLock lock(list);
-    // close() sets the flag before it empties this list under the lock.
+    // stop_caching() sets the flag before it empties this list under the lock.
     if (!closed_.load(std::memory_order_relaxed)) {
       block->next_ = std::exchange(list.head, block);
       return true;
@@ -164,10 +165,14 @@ void BlockPoolState::trim(size_t target_bytes) {
   }
 }
 
-void BlockPoolState::close() {
+void BlockPoolState::stop_caching() {
   closed_.store(true, std::memory_order_relaxed);
   for (int size_class = 0; size_class < kClasses; ++size_class)
     while (Block* block = pop(size_class)) destroy(block);
+}
+
+void BlockPoolState::close() {
+  stop_caching();
   drop_reference();
 }
 
@@ -190,6 +195,8 @@ Block* BlockPool::acquire(size_t bytes) { return state_->acquire(bytes); }
 size_t BlockPool::cached_bytes() const { return state_->cached_bytes(); }
 
 void BlockPool::trim() { state_->trim(0); }
+
+void BlockPool::stop_caching() { state_->stop_caching(); }
 
 int block_size_class(size_t bytes) { return size_class_of(bytes); }
 

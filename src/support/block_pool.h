@@ -87,6 +87,8 @@ class BlockPool {
   size_t cached_bytes() const;
   // Frees all cached blocks. Thread-safe.
   void trim();
+  // The same, and from now on blocks are freed at their last release.
+  void stop_caching();
 
  private:
   BlockPoolState* state_;

@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "src/compile/compiled_module.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
@@ -127,6 +131,44 @@ TEST(NewShapes, ModulesMayGoWhileTheyAreCompiled) {
     compile(*gm, options);
     expect_right(*gm, batch(i));
   }
+}
+
+TEST(NewShapes, ProgramsGoWhenTheModuleIsCompiledAnew) {
+  const auto gm = model();
+  compile(*gm, quick());
+  const auto first = compiled_module(*gm);
+  std::weak_ptr<const CompiledShape> program = first->get(batch(3));
+  std::optional<Value> output = gm->forward(batch(3));
+  compile(*gm, quick());
+  EXPECT_TRUE(program.expired());
+  // A call that had begun before, and one that compiles for it.
+  Value result;
+  EXPECT_FALSE(first->run(batch(3), &result));
+  program = first->get(batch(3));
+  EXPECT_TRUE(program.expired());
+  EXPECT_EQ(first->report(), "");
+  output.reset();
+  expect_right(*gm, batch(3));
+}
+
+TEST(NewShapes, ThreadsCallWhileTheModuleIsCompiledAnew) {
+  const auto gm = model();
+  CompileOptions options = options_for(host_cpu_level(), 2);
+  compile(*gm, options);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&gm, &done, t] {
+      for (int i = 0; !done; ++i) expect_right(*gm, batch(1 + (i + t) % 3));
+    });
+  for (int i = 0; i < 10; ++i) {
+    options.new_shape = i % 2 ? CompileOptions::NewShape::wait
+                              : CompileOptions::NewShape::behind;
+    compile(*gm, options);
+    expect_right(*gm, batch(2));
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(NewShapes, ManyThreadsWithMixedShapes) {

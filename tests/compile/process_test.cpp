@@ -239,8 +239,7 @@ TEST(Exit, WhileCompiling) {
 // allocator, which no child forked in that moment gets back: they begin before.
 void let_threads_begin([[maybe_unused]] const fx::GraphModule& gm) {
 #if defined(__SANITIZE_ADDRESS__)
-  while (report(gm).empty()) {
-  }
+  while (report(gm).empty()) std::this_thread::yield();
   support::ThreadPool& pool = support::ThreadPool::shared();
   if (pool.size() > 1) support::run_until_worker_joined(pool, [] {});
 #endif

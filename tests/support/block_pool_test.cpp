@@ -122,6 +122,19 @@ TEST(BlockPool, TrimFreesEverythingCached) {
   EXPECT_EQ(pool.cached_bytes(), 0u);
 }
 
+TEST(BlockPool, KeepsNothingOnceItStoppedCaching) {
+  BlockPool pool(kCap);
+  BlockRef held(pool.acquire(1000));
+  BlockRef(pool.acquire(500));
+  pool.stop_caching();
+  EXPECT_EQ(pool.cached_bytes(), 0u);
+  held = BlockRef();
+  BlockRef later(pool.acquire(1000));  // Serves as before.
+  std::memset(later->data(), 1, 1000);
+  later = BlockRef();
+  EXPECT_EQ(pool.cached_bytes(), 0u);
+}
+
 TEST(BlockPool, BlocksOutliveTheirPool) {
   auto pool = std::make_unique<BlockPool>(kCap);
   BlockRef(pool->acquire(500));
