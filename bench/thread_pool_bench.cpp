@@ -68,14 +68,19 @@ void empty_region(benchmark::State& state) {
 }
 BENCHMARK(empty_region)->Arg(1)->Arg(2);
 
+// Threads that wait for each other by polling do so for long on one CPU, for
+// ever where the scheduler preempts neither.
+bool has_two_cpus(benchmark::State& state) {
+  if (available_cpus() >= 2) return true;
+  state.SkipWithError("needs two CPUs");
+  return false;
+}
+
 // The same, but task 0 waits until a worker runs task 1: the round trip from
 // the caller to a worker and back. The pool promises no worker, so the wait is
 // bounded; "missed" is the share of regions without one.
 void hand_over(benchmark::State& state) {
-  if (available_cpus() < 2) {
-    state.SkipWithError("needs two CPUs");
-    return;
-  }
+  if (!has_two_cpus(state)) return;
   ThreadPool pool({.threads = 2});
   std::atomic<bool> there{false};
   double missed = 0;
@@ -101,6 +106,7 @@ BENCHMARK(hand_over);
 
 // The least that two threads can do: one flag there, one flag back.
 void bare_round_trip(benchmark::State& state) {
+  if (!has_two_cpus(state)) return;
   alignas(128) std::atomic<int> ping{0};
   alignas(128) std::atomic<int> pong{0};
   std::thread other([&] {

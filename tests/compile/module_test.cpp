@@ -346,8 +346,11 @@ TEST(Module, ProfileNamesStepsAndNodes) {
   EXPECT_GE(seen.steps[0].bytes, 4 * (3 * 6 + 6 * 8));
   const std::string text = profile_text(seen);
   for (const StepProfile& step : seen.steps)
-    EXPECT_THAT(text, HasSubstr(step.label));
+    EXPECT_THAT(text, HasSubstr(step.label + "  <- %" + step.nodes.back()));
   EXPECT_THAT(text, HasSubstr(std::to_string(seen.steps.size()) + " steps"));
+  EXPECT_THAT(text, HasSubstr("kFLOP       kB GFLOP/s"));
+  EXPECT_THAT(profile_text({.steps = {{.microseconds = 10, .flops = 4e6}}}),
+              AllOf(HasSubstr("MFLOP"), HasSubstr(" 4.000 ")));
 }
 
 }  // namespace
