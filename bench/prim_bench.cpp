@@ -36,7 +36,9 @@ constexpr int64_t kElements = 4096;
 Engine& engine_of(CpuLevel level) {
   static std::array<std::unique_ptr<Engine>, 3> engines;
   auto& engine = engines[static_cast<size_t>(level)];
-  if (!engine) engine = std::make_unique<Engine>(level, "", "", false);
+  if (!engine)
+    engine = std::make_unique<Engine>(level, support::ObjectCacheOptions(), "",
+                                      false);
   return *engine;
 }
 
