@@ -105,6 +105,30 @@ ModuleType layer(const char* name, Fields... fields) {
       });
 }
 
+// A layer of two sizes and a struct that it keeps as `options`, whose members
+// the fields are.
+template <typename T, typename First, typename Second, typename... Fields>
+ModuleType layer_with_options(const char* name, First first, Second second,
+                              Fields... fields) {
+  return module_type<T>(
+      name,
+      [=](const T& m) -> Kwargs {
+        return {{first.name, first.of(m)},
+                {second.name, second.of(m)},
+                {fields.name, fields.of(m.options)}...};
+      },
+      [=](Args& args) {
+        using Options = std::remove_cvref_t<decltype(T::options)>;
+        const auto one = first.read(args, std::type_identity<T>());
+        const auto two = second.read(args, std::type_identity<T>());
+        Options options;
+        ((options.*fields.at =
+              fields.read(args, std::type_identity<Options>())),
+         ...);
+        return T::create(one, two, options);
+      });
+}
+
 // With the members through which forward reads tensors, registered so.
 template <typename T, typename... Members>
 ModuleType with_state(ModuleType type,

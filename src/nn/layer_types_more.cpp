@@ -19,32 +19,15 @@ ModuleType cell(const char* name, Fields... more) {
 
 template <typename T>
 ModuleType transformer_layer(const char* name) {
-  return module_type<T>(
-      name,
-      [](const T& m) -> Kwargs {
-        return {{"d_model", m.d_model},
-                {"nhead", m.nhead},
-                {"dim_feedforward", m.options.dim_feedforward},
-                {"dropout", m.options.dropout},
-                {"activation", m.options.activation},
-                {"layer_norm_eps", m.options.layer_norm_eps},
-                {"batch_first", m.options.batch_first},
-                {"norm_first", m.options.norm_first},
-                {"bias", m.options.bias}};
-      },
-      [](Args& a) {
-        const int64_t width = a.integer("d_model");
-        const int64_t heads = a.integer("nhead");
-        TransformerOptions options;
-        options.dim_feedforward = a.integer("dim_feedforward");
-        options.dropout = a.floating("dropout");
-        options.activation = a.string("activation");
-        options.layer_norm_eps = a.floating("layer_norm_eps");
-        options.batch_first = a.boolean("batch_first");
-        options.norm_first = a.boolean("norm_first");
-        options.bias = a.boolean("bias");
-        return T::create(width, heads, options);
-      });
+  using Options = TransformerOptions;
+  return layer_with_options<T>(
+      name, field("d_model", &T::d_model), field("nhead", &T::nhead),
+      field("dim_feedforward", &Options::dim_feedforward),
+      field("dropout", &Options::dropout),
+      field("activation", &Options::activation),
+      field("layer_norm_eps", &Options::layer_norm_eps),
+      field("batch_first", &Options::batch_first),
+      field("norm_first", &Options::norm_first), field("bias", &Options::bias));
 }
 
 void add_functions(std::vector<ModuleType>& types) {

@@ -7,30 +7,15 @@ namespace {
 
 template <typename T>
 ModuleType recurrent(const char* name) {
-  ModuleType type = module_type<T>(
-      name,
-      [](const T& m) -> Kwargs {
-        return {{"input_size", m.input_size},
-                {"hidden_size", m.hidden_size},
-                {"num_layers", m.options.num_layers},
-                {"bias", m.options.bias},
-                {"batch_first", m.options.batch_first},
-                {"dropout", m.options.dropout},
-                {"bidirectional", m.options.bidirectional},
-                {"nonlinearity", m.options.nonlinearity}};
-      },
-      [](Args& a) {
-        const int64_t input = a.integer("input_size");
-        const int64_t hidden = a.integer("hidden_size");
-        RecurrentOptions options;
-        options.num_layers = a.integer("num_layers");
-        options.bias = a.boolean("bias");
-        options.batch_first = a.boolean("batch_first");
-        options.dropout = a.floating("dropout");
-        options.bidirectional = a.boolean("bidirectional");
-        options.nonlinearity = a.string("nonlinearity");
-        return T::create(input, hidden, options);
-      });
+  using Options = RecurrentOptions;
+  ModuleType type = layer_with_options<T>(
+      name, field("input_size", &T::input_size),
+      field("hidden_size", &T::hidden_size),
+      field("num_layers", &Options::num_layers), field("bias", &Options::bias),
+      field("batch_first", &Options::batch_first),
+      field("dropout", &Options::dropout),
+      field("bidirectional", &Options::bidirectional),
+      field("nonlinearity", &Options::nonlinearity));
   type.handles = [](Module& module) {
     Handles handles;
     for (auto& [key, weight] : static_cast<T&>(module).weights)
@@ -44,28 +29,13 @@ void add_attention(std::vector<ModuleType>& types) {
   using Output = NonDynamicallyQuantizableLinear;
   types.push_back(linear_layer<Output>("NonDynamicallyQuantizableLinear"));
   using T = MultiheadAttention;
-  ModuleType type = module_type<T>(
-      "MultiheadAttention",
-      [](const T& m) -> Kwargs {
-        return {{"embed_dim", m.embed_dim},
-                {"num_heads", m.num_heads},
-                {"dropout", m.options.dropout},
-                {"bias", m.options.bias},
-                {"kdim", Value(m.options.kdim)},
-                {"vdim", Value(m.options.vdim)},
-                {"batch_first", m.options.batch_first}};
-      },
-      [](Args& a) {
-        const int64_t embed_dim = a.integer("embed_dim");
-        const int64_t num_heads = a.integer("num_heads");
-        MultiheadOptions options;
-        options.dropout = a.floating("dropout");
-        options.bias = a.boolean("bias");
-        options.kdim = integer_or_none(a, "kdim");
-        options.vdim = integer_or_none(a, "vdim");
-        options.batch_first = a.boolean("batch_first");
-        return T::create(embed_dim, num_heads, options);
-      });
+  using Options = MultiheadOptions;
+  ModuleType type = layer_with_options<T>(
+      "MultiheadAttention", field("embed_dim", &T::embed_dim),
+      field("num_heads", &T::num_heads), field("dropout", &Options::dropout),
+      field("bias", &Options::bias), field("kdim", &Options::kdim),
+      field("vdim", &Options::vdim),
+      field("batch_first", &Options::batch_first));
   types.push_back(with_state<T>(std::move(type),
                                 std::pair("in_proj_weight", &T::in_proj_weight),
                                 std::pair("q_proj_weight", &T::q_proj_weight),
