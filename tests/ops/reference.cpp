@@ -1,36 +1,14 @@
 #include "tests/ops/reference.h"
 
-#include <fstream>
-#include <map>
-#include <sstream>
-
 #include "tests/ops/reference_values.h"
 
 namespace fxjit::testing {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::string part;
-  std::istringstream stream(text);
-  while (std::getline(stream, part, separator)) parts.push_back(part);
-  return parts;
-}
-
-Dims dims(const std::string& text) {
-  Dims result;
-  if (text == "()") return result;
-  for (const std::string& part : split(text, ','))
-    result.push_back(std::stoll(part));
-  return result;
-}
-
 class Parser {
  public:
   void pool(const std::vector<std::string>& words) {
-    const DType type = dtype(words.at(1));
-    const auto count = decode_base64(words.at(2)).size() / dtype_size(type);
-    pools_[words[1]] = tensor_of(words[2], type, {static_cast<int64_t>(count)});
+    pools_.add(words.at(1), dtype(words.at(1)), words.at(2));
   }
 
   ReferenceCase parse(const std::string& line,
@@ -54,34 +32,14 @@ class Parser {
 
  private:
   Value argument(const std::string& word) const {
-    if (word == "none") return None;
-    const std::string text = word.substr(2);
-    switch (word[0]) {
-      case 'i':
-        return std::stoll(text);
-      case 'f':
-        return std::stod(text);
-      case 'b':
-        return text == "True";
-      case 's':
-        return text;
-      case 'd':
-        return dtype(text);
-      case 't':
-        return view(text);
-      default:
-        throw UserError("reference: bad argument " + word);
-    }
+    if (const auto plain = plain_value(word)) return *plain;
+    if (word[0] == 's') return word.substr(2);
+    if (word[0] != 't') throw UserError("reference: bad argument " + word);
+    const std::vector<std::string> parts = split(word, ':');
+    return pools_.view(parts.at(1), parts.at(2), parts.at(3), parts.at(4));
   }
 
-  Tensor view(const std::string& text) const {
-    std::vector<std::string> parts = split(text + ":end", ':');
-    return pools_.at(parts.at(0))
-        .as_strided(dims(parts.at(2)), dims(parts.at(3)),
-                    std::stoll(parts.at(1)));
-  }
-
-  std::map<std::string, Tensor> pools_;
+  ReferencePools pools_;
 };
 
 Tolerance tolerance(DType type) {
@@ -102,14 +60,10 @@ Tolerance tolerance(DType type) {
 }  // namespace
 
 std::vector<ReferenceCase> read_reference(const std::string& file_name) {
-  const std::string path =
-      std::string(FXJIT_SOURCE_DIR) + "/tests/ops/" + file_name;
-  std::ifstream file(path);
-  if (!file) throw UserError("reference: cannot read " + path);
   Parser parser;
   std::vector<ReferenceCase> cases;
-  for (std::string line; std::getline(file, line);) {
-    const std::vector<std::string> words = split(line, ' ');
+  for (const std::string& line : reference_lines(file_name)) {
+    const std::vector<std::string> words = words_of(line);
     if (words.at(0) == "pool")
       parser.pool(words);
     else

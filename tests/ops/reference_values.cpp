@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 namespace fxjit::testing {
@@ -15,6 +16,76 @@ bool close(double got, double expected, const Tolerance& allowed) {
 }
 
 }  // namespace
+
+std::vector<std::string> reference_lines(const std::string& file_name) {
+  const std::string path =
+      std::string(FXJIT_SOURCE_DIR) + "/tests/ops/" + file_name;
+  std::ifstream file(path);
+  if (!file) throw UserError("reference: cannot read " + path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream stream(line);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (char c : text) {
+    if (c == '[' || c == '(' || c == '<') ++depth;
+    if (c == ']' || c == ')' || c == '>') --depth;
+    if (c == separator && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+Dims dims(const std::string& text) {
+  Dims result;
+  if (text.empty() || text == "()") return result;
+  for (const std::string& part : split(text, ','))
+    result.push_back(std::stoll(part));
+  return result;
+}
+
+std::optional<Value> plain_value(const std::string& word) {
+  if (word == "none") return Value();
+  const std::string text = word.substr(2);
+  switch (word[0]) {
+    case 'i':
+      return Value(static_cast<int64_t>(std::stoll(text)));
+    case 'f':
+      return Value(std::stod(text));
+    case 'b':
+      return Value(text == "True");
+    case 'd':
+      return Value(dtype(text));
+    default:
+      return std::nullopt;
+  }
+}
+
+void ReferencePools::add(const std::string& name, DType type,
+                         const std::string& base64) {
+  const auto count = decode_base64(base64).size() / dtype_size(type);
+  pools_[name] = tensor_of(base64, type, {static_cast<int64_t>(count)});
+}
+
+Tensor ReferencePools::view(const std::string& name, const std::string& offset,
+                            const std::string& sizes,
+                            const std::string& strides) const {
+  return pools_.at(name).as_strided(dims(sizes), dims(strides),
+                                    std::stoll(offset));
+}
 
 std::string decode_base64(const std::string& text) {
   const std::string alphabet =

@@ -1,40 +1,9 @@
 #include "tests/ops/structured_reference.h"
 
-#include <fstream>
-#include <map>
-#include <sstream>
-
 #include "tests/ops/reference_values.h"
 
 namespace fxjit::testing {
 namespace {
-
-// Splits outside of brackets.
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::string part;
-  int depth = 0;
-  for (char c : text) {
-    if (c == '[' || c == '(' || c == '<') ++depth;
-    if (c == ']' || c == ')' || c == '>') --depth;
-    if (c == separator && depth == 0) {
-      parts.push_back(std::move(part));
-      part.clear();
-    } else {
-      part += c;
-    }
-  }
-  parts.push_back(std::move(part));
-  return parts;
-}
-
-Dims dims(const std::string& text) {
-  Dims result;
-  if (text == "()") return result;
-  for (const std::string& part : split(text, ','))
-    result.push_back(std::stoll(part));
-  return result;
-}
 
 // A result keeps torch's strides and offset beside its row-major elements: the
 // elements stand where a tensor with those strides has them.
@@ -54,9 +23,7 @@ Tensor result_of(const std::vector<std::string>& parts) {
 class Parser {
  public:
   void pool(const std::vector<std::string>& words) {
-    const DType type = dtype(words.at(2));
-    const auto count = decode_base64(words.at(3)).size() / dtype_size(type);
-    pools_[words[1]] = tensor_of(words[3], type, {static_cast<int64_t>(count)});
+    pools_.add(words.at(1), dtype(words.at(2)), words.at(3));
   }
 
   StructuredCase parse(const std::string& line,
@@ -98,7 +65,6 @@ class Parser {
   }
 
   Value value(const std::string& word) const {
-    if (word == "none") return None;
     if (word == "...") return Ellipsis;
     if (word[0] == '[') return Value::list(items(word));
     if (word[0] == '(') return Value::tuple(items(word));
@@ -106,23 +72,13 @@ class Parser {
       const ValueList parts = items(word);
       return Value::slice(parts.at(0), parts.at(1), parts.at(2));
     }
-    const std::string text = word.substr(2);
+    if (const auto plain = plain_value(word)) return *plain;
     const std::vector<std::string> parts = split(word, ':');
     switch (word[0]) {
-      case 'i':
-        return std::stoll(text);
-      case 'f':
-        return std::stod(text);
-      case 'b':
-        return text == "True";
       case 's':
-        return spaced(text);
-      case 'd':
-        return dtype(text);
+        return spaced(word.substr(2));
       case 't':
-        return pools_.at(parts.at(1))
-            .as_strided(dims(parts.at(3)), dims(parts.at(4)),
-                        std::stoll(parts.at(2)));
+        return pools_.view(parts.at(1), parts.at(2), parts.at(3), parts.at(4));
       case 'l':
         return literal(parts);
       case 'r':
@@ -147,7 +103,7 @@ class Parser {
     return Tensor::from(numbers, dims(parts.at(2))).to(dtype(parts.at(1)));
   }
 
-  std::map<std::string, Tensor> pools_;
+  ReferencePools pools_;
 };
 
 Tolerance tolerance(DType type) {
@@ -210,16 +166,10 @@ std::string walk(const Value& got, const Value& expected, const Fn& compare) {
 
 std::vector<StructuredCase> read_structured_reference(
     const std::string& file_name) {
-  const std::string path =
-      std::string(FXJIT_SOURCE_DIR) + "/tests/ops/" + file_name;
-  std::ifstream file(path);
-  if (!file) throw UserError("reference: cannot read " + path);
   Parser parser;
   std::vector<StructuredCase> cases;
-  for (std::string line; std::getline(file, line);) {
-    std::vector<std::string> words;
-    std::istringstream stream(line);
-    for (std::string word; stream >> word;) words.push_back(word);
+  for (const std::string& line : reference_lines(file_name)) {
+    const std::vector<std::string> words = words_of(line);
     if (words.at(0) == "pool")
       parser.pool(words);
     else
