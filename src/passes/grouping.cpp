@@ -111,7 +111,8 @@ class Grouper {
       if (index < 0 || contains(merged, index)) continue;
       const Group& group = out_.groups[index];
       const bool is_contraction = group.kind == Region::Kind::contraction;
-      if (is_contraction && contraction) continue;
+      if (is_contraction && (contraction || is_cheaper_apart(*node, group)))
+        continue;
       if (!accepts_scalar(group, *node)) continue;
       if (indexed && !accepts_index(group, *node)) continue;
       merged.push_back(index);
@@ -125,6 +126,24 @@ class Grouper {
     else
       join(merged, node);
     group_of(node)->indexed |= indexed;
+  }
+
+  // Only reductions read `node`, and what it is made of is stored by the
+  // contraction anyway: they compute it from there, instead of reading both (the
+  // squares of an RMS norm behind a residual).
+  bool is_cheaper_apart(const fx::Node& node, const Group& contraction) {
+    for (const fx::Node* user : node.users())
+      if (!has_code(*user) || lowering_of(*user) != Lowering::reduce)
+        return false;
+    for (const fx::Node* input : node.all_input_nodes()) {
+      if (group_of(input) != &contraction) continue;
+      const auto& users = input->users();
+      if (std::all_of(users.begin(), users.end(), [&](const fx::Node* user) {
+            return user == &node || group_of(user) == &contraction;
+          }))
+        return false;
+    }
+    return !node.users().empty();
   }
 
   // Positions are known along the dims of a row region, one dim a row.

@@ -111,6 +111,29 @@ TEST(FuseContraction, NotAReductionOfItsResult) {
               ElementsAre("contraction: contract", StartsWith("rows: amax")));
 }
 
+TEST(FuseContraction, NotSquaresForANormOfWhatIsStored) {
+  EXPECT_THAT(
+      fused(
+          [](Value x, Value r) {
+            const Value y = F::linear(x, kWeight) + r;
+            const Value n = y * rsqrt(mean(y * y, -1, true) + 1e-6);
+            return Value::tuple({y, n});
+          },
+          {random_tensor({5, 6}), random_tensor({5, 8})}),
+      ElementsAre("contraction: contract+add", StartsWith("rows: mul+sum")));
+}
+
+TEST(FuseContraction, SquaresThatAloneAreStored) {
+  EXPECT_THAT(
+      fused(
+          [](Value x) {
+            const Value y = F::linear(x, kWeight, kBias);
+            return sum(y * y, -1);
+          },
+          {random_tensor({5, 6})}),
+      ElementsAre("contraction: contract+add+mul", StartsWith("rows: sum")));
+}
+
 TEST(FuseContraction, BatchesWithTheirOwnWeights) {
   EXPECT_THAT(
       fused([](Value x, Value y, Value b) { return relu(bmm(x, y) + b); },
