@@ -171,4 +171,52 @@ ModuleType running_norm(const char* name) {
       std::pair("num_batches_tracked", &T::num_batches_tracked));
 }
 
+template <typename T>
+ModuleType convolution(const char* name) {
+  ModuleType type = module_type<T>(
+      name,
+      [](const T& m) -> Kwargs {
+        return {{"in_channels", m.in_channels},
+                {"out_channels", m.out_channels},
+                {"kernel_size", m.kernel_size},
+                {"stride", m.stride},
+                {"padding", m.padding},
+                {"dilation", m.dilation},
+                {"groups", m.groups},
+                {"bias", m.bias.defined()},
+                {"output_padding", m.output_padding}};
+      },
+      [](Args& a) {
+        const int64_t in = a.integer("in_channels");
+        const int64_t out = a.integer("out_channels");
+        const Value kernel_size = tuple_of(a.dims("kernel_size"));
+        return T::create(
+            in, out, kernel_size,
+            ConvOptions{.stride = a.value("stride"),
+                        .padding = a.value("padding"),
+                        .dilation = a.value("dilation"),
+                        .groups = a.integer("groups"),
+                        .bias = a.boolean("bias"),
+                        .output_padding = a.value("output_padding")});
+      });
+  return with_state<T>(std::move(type), weight_of<T>(), bias_of<T>());
+}
+
+template <typename T>
+ModuleType max_pool(const char* name) {
+  return layer<T>(name, field("kernel_size", &T::kernel_size),
+                  field("stride", &T::stride), field("padding", &T::padding),
+                  field("dilation", &T::dilation),
+                  field("ceil_mode", &T::ceil_mode));
+}
+
+template <typename T>
+ModuleType avg_pool(const char* name) {
+  return layer<T>(name, field("kernel_size", &T::kernel_size),
+                  field("stride", &T::stride), field("padding", &T::padding),
+                  field("ceil_mode", &T::ceil_mode),
+                  field("count_include_pad", &T::count_include_pad),
+                  field("divisor_override", &T::divisor_override));
+}
+
 }  // namespace fxjit::nn

@@ -6,45 +6,6 @@
 namespace fxjit::nn {
 namespace {
 
-template <typename T>
-ModuleType convolution(const char* name) {
-  ModuleType type = module_type<T>(
-      name,
-      [](const T& m) -> Kwargs {
-        return {{"in_channels", m.in_channels},
-                {"out_channels", m.out_channels},
-                {"kernel_size", m.kernel_size},
-                {"stride", m.stride},
-                {"padding", m.padding},
-                {"dilation", m.dilation},
-                {"groups", m.groups},
-                {"bias", m.bias.defined()},
-                {"output_padding", m.output_padding}};
-      },
-      [](Args& a) {
-        const int64_t in = a.integer("in_channels");
-        const int64_t out = a.integer("out_channels");
-        const Value kernel_size = tuple_of(a.dims("kernel_size"));
-        return T::create(
-            in, out, kernel_size,
-            ConvOptions{.stride = a.value("stride"),
-                        .padding = a.value("padding"),
-                        .dilation = a.value("dilation"),
-                        .groups = a.integer("groups"),
-                        .bias = a.boolean("bias"),
-                        .output_padding = a.value("output_padding")});
-      });
-  return with_state<T>(std::move(type), weight_of<T>(), bias_of<T>());
-}
-
-template <typename T>
-ModuleType max_pool(const char* name) {
-  return layer<T>(name, field("kernel_size", &T::kernel_size),
-                  field("stride", &T::stride), field("padding", &T::padding),
-                  field("dilation", &T::dilation),
-                  field("ceil_mode", &T::ceil_mode));
-}
-
 void add_activations(std::vector<ModuleType>& types) {
   types.push_back(layer<Identity>("Identity"));
   types.push_back(layer<ReLU>("ReLU"));
@@ -113,13 +74,7 @@ void add_norms(std::vector<ModuleType>& types) {
 void add_pooling(std::vector<ModuleType>& types) {
   types.push_back(max_pool<MaxPool1d>("MaxPool1d"));
   types.push_back(max_pool<MaxPool2d>("MaxPool2d"));
-  types.push_back(layer<AvgPool2d>(
-      "AvgPool2d", field("kernel_size", &AvgPool2d::kernel_size),
-      field("stride", &AvgPool2d::stride),
-      field("padding", &AvgPool2d::padding),
-      field("ceil_mode", &AvgPool2d::ceil_mode),
-      field("count_include_pad", &AvgPool2d::count_include_pad),
-      field("divisor_override", &AvgPool2d::divisor_override)));
+  types.push_back(avg_pool<AvgPool2d>("AvgPool2d"));
   types.push_back(layer<AdaptiveAvgPool1d>(
       "AdaptiveAvgPool1d",
       field("output_size", &AdaptiveAvgPool1d::output_size)));
@@ -159,6 +114,7 @@ std::vector<ModuleType> layer_types() {
   add_norms(types);
   add_pooling(types);
   add_shaping(types);
+  add_volume_types(types);
   for (ModuleType& type : types) type.transparent = true;
   return types;
 }

@@ -13,5 +13,7 @@ std::vector<ModuleType> layer_types();
 void add_sequence_types(std::vector<ModuleType>& types);
 // Its rows of cells, transformer layers, bags and layers of one function.
 void add_more_types(std::vector<ModuleType>& types);
+// Its rows of layers over volumes.
+void add_volume_types(std::vector<ModuleType>& types);
 
 }  // namespace fxjit::nn
