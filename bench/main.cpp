@@ -87,6 +87,7 @@ void run_all(const Settings& settings) {
 void run_graph(const Settings& settings) {
   const auto work =
       fxjit::bench::load_workload(settings.graph, settings.inputs);
+  benchmark::ClearRegisteredBenchmarks();  // Static ones, of the thread pool.
   fxjit::bench::register_workload(settings.graph, work, settings.threads);
   benchmark::RunSpecifiedBenchmarks();
   std::cout << fxjit::bench::explain(work, settings.threads);
