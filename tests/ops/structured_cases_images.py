@@ -116,6 +116,19 @@ def pools():
         case('interpolate', F.interpolate, x, None, (0.7, 1.6), mode)
     case('interpolate', F.interpolate, x, (9, 5), mode='bilinear',
          align_corners=True)
+    for size in [(9, 5), (2, 11), 1]:
+        for mode in ['area', 'bicubic']:
+            case('interpolate', F.interpolate, x, size, mode=mode)
+        case('interpolate', F.interpolate, x, size, mode='bicubic',
+             align_corners=True)
+    case('interpolate', F.interpolate, x, None, (0.7, 1.6), 'bicubic')
+    case('interpolate', F.interpolate, x, None, 2, 'area')
+    case('interpolate', F.interpolate, T((2, 3, 7)), 5, mode='area')
+    case('interpolate', F.interpolate, T((1, 2, 3, 4, 5)), (2, 6, 3),
+         mode='area')
+    case('interpolate', F.interpolate, T((1, 2, 4, 4), 'float16'), 6,
+         mode='bicubic')
+    fail('interpolate', F.interpolate, x, 3, mode='area', align_corners=True)
     case('interpolate', F.interpolate, T((2, 3, 7)), 5, mode='linear')
     case('interpolate', F.interpolate, T((2, 3, 7), 'float16'), 5,
          mode='linear')

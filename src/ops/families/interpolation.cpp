@@ -1,5 +1,6 @@
 // Resizing of images: one spatial dim after the other, rows picked by constant
 // indices and blended with constant weights.
+#include <array>
 #include <cmath>
 
 #include "fxjit/functions_structured.h"
@@ -49,6 +50,54 @@ Value blended(const Value& value, const Resize& resize, bool align_corners) {
   const Value a = fxjit::index_select(value, resize.axis, index_of(lower));
   const Value b = fxjit::index_select(value, resize.axis, index_of(upper));
   return a * (1.0 - weight) + b * weight;
+}
+
+// Keys' cubic of -3/4 through the four nearest elements; those outside are the
+// last ones.
+Value cubic(const Value& value, const Resize& resize, bool align_corners) {
+  constexpr float kA = -0.75f;
+  const auto near = [](float t) {
+    return ((kA + 2) * t - (kA + 3)) * t * t + 1;
+  };
+  const auto far = [](float t) {
+    return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA;
+  };
+  std::array<std::vector<int64_t>, 4> places;
+  std::array<std::vector<float>, 4> weights;
+  for (int64_t i = 0; i < resize.to; ++i) {
+    float at = static_cast<float>(i) * resize.scale;
+    if (!align_corners)
+      at = (static_cast<float>(i) + 0.5f) * resize.scale - 0.5f;
+    const float below = std::floor(at), t = at - below;
+    const std::array<float, 4> parts = {far(t + 1), near(t), near(1 - t),
+                                        far(2 - t)};
+    for (size_t k = 0; k < 4; ++k) {
+      const int64_t place = static_cast<int64_t>(below) - 1 + int64_t(k);
+      places[k].push_back(std::clamp<int64_t>(place, 0, resize.from - 1));
+      weights[k].push_back(parts[k]);
+    }
+  }
+  Dims shape(meta_of(value).dim(), 1);
+  shape[resize.axis] = resize.to;
+  Value sum;
+  for (size_t k = 0; k < 4; ++k) {
+    const Value part =
+        fxjit::index_select(value, resize.axis, index_of(places[k])) *
+        Tensor::from(weights[k], shape);
+    sum = k == 0 ? part : sum + part;
+  }
+  return sum;
+}
+
+// Means over what each element of the result covers.
+Value area(const Value& value, const std::vector<Resize>& sizes) {
+  ValueList to;
+  for (const Resize& resize : sizes) to.emplace_back(resize.to);
+  constexpr std::array<const char*, 3> kPools = {"F.adaptive_avg_pool1d",
+                                                 "F.adaptive_avg_pool2d",
+                                                 "F.adaptive_avg_pool3d"};
+  return function(kPools[sizes.size() - 1],
+                  {value, Value::tuple(std::move(to))});
 }
 
 // Result sizes of the spatial dims and how far apart the samples lie.
@@ -106,21 +155,27 @@ Value decompose_interpolate(const OpCall& call) {
   const bool is_linear = (mode == "linear" && input.dim() == 3) ||
                          (mode == "bilinear" && input.dim() == 4) ||
                          (mode == "trilinear" && input.dim() == 5);
-  if (input.dim() < 3 || (!is_nearest && !is_linear) || call.flag(6))
+  const bool is_cubic = mode == "bicubic" && input.dim() == 4;
+  const bool is_area = mode == "area" && input.dim() <= 5;
+  if (input.dim() < 3 || call.flag(6) ||
+      (!is_nearest && !is_linear && !is_cubic && !is_area))
     throw NotImplementedError(
-        "interpolate: expected mode nearest, nearest-exact, linear, bilinear "
-        "or trilinear for 3 to 5 dimensions without antialias, got mode " +
+        "interpolate: expected mode nearest, nearest-exact, area, linear, "
+        "bilinear, bicubic or trilinear for 3 to 5 dimensions without "
+        "antialias, got mode " +
         repr(call[3]) + " for " + input.sizes().str());
-  if (is_nearest && call.has(4))
+  if ((is_nearest || is_area) && call.has(4))
     throw ValueError(
         "align_corners option can only be set with the interpolating modes: "
         "linear | bilinear | bicubic | trilinear");
   const bool align_corners = call.has(4) && call.flag(4);
+  if (is_area) return area(call[0], resizes(call, input, false));
   const DType dtype = input.dtype();
   const Value wide = is_nearest ? call[0] : widened(call[0], dtype);
   Value value = wide;
   for (const Resize& resize : resizes(call, input, align_corners))
     value = is_nearest ? nearest(value, resize, mode == "nearest-exact")
+            : is_cubic ? cubic(value, resize, align_corners)
                        : blended(value, resize, align_corners);
   return narrowed(value, wide, dtype);
 }
