@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/passes/grouping_cycles.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 #include "src/tensor/visit.h"
@@ -32,10 +33,11 @@ Dims row_shape(const Dims& domain, int inner_dims) {
 class Grouper {
  public:
   Grouper(const ModelGraph& model, const GroupingOptions& options)
-      : model_(model), options_(options) {
+      : model_(model),
+        options_(options),
+        cycles_(model.graph->id_bound(), out_, position_) {
     out_.group_of.assign(model.graph->id_bound(), -1);
     position_.assign(model.graph->id_bound(), 0);
-    seen_.assign(model.graph->id_bound(), 0);
   }
 
   Grouping run() {
@@ -116,7 +118,7 @@ class Grouper {
       if (!accepts_scalar(group, *node)) continue;
       if (indexed && !accepts_index(group, *node)) continue;
       merged.push_back(index);
-      if (!fits_together(merged, *node) || closes_cycle(merged, *node))
+      if (!fits_together(merged, *node) || cycles_.closes(merged, *node))
         merged.pop_back();
       else
         contraction = contraction || is_contraction;
@@ -266,7 +268,7 @@ class Grouper {
           (inner == 1 || !group.indexed) &&
           group.nodes.size() < kMaxNodes &&
           input->val_tensor().dim() == domain.size();
-      if (fits && !closes_cycle({index}, *node)) {
+      if (fits && !cycles_.closes({index}, *node)) {
         join({index}, node);
         out_.groups[index].inner_dims = inner;
         return;
@@ -351,63 +353,11 @@ class Grouper {
     into.nodes.push_back(node);
   }
 
-  // Would the merged groups and `node` depend on something that depends on
-  // them? Walks back from their outside inputs, whole groups at a time.
-  bool closes_cycle(const std::vector<int32_t>& merged, const fx::Node& node) {
-    ++epoch_;
-    stack_.clear();
-    int32_t earliest = INT32_MAX;
-    const auto push_inputs = [&](const fx::Node& of) {
-      for (fx::Node* input : of.all_input_nodes()) stack_.push_back(input);
-    };
-    for (int32_t index : merged)
-      for (const fx::Node* member : out_.groups[index].nodes) {
-        earliest = std::min(earliest, position_[member->id()]);
-        push_outside(*member, merged);
-      }
-    push_outside(node, merged);
-    while (!stack_.empty()) {
-      const fx::Node* at = stack_.back();
-      stack_.pop_back();
-      if (seen_[at->id()] == epoch_) continue;
-      seen_[at->id()] = epoch_;
-      const int32_t index = out_.group_of[at->id()];
-      if (index >= 0 && contains(merged, index)) return true;
-      if (index < 0) {
-        if (position_[at->id()] > earliest) push_inputs(*at);
-        continue;
-      }
-      const Group& group = out_.groups[index];
-      bool later = false;
-      for (const fx::Node* member : group.nodes)
-        later = later || position_[member->id()] > earliest;
-      if (!later) continue;
-      for (const fx::Node* member : group.nodes) {
-        seen_[member->id()] = epoch_;
-        push_inputs(*member);
-      }
-    }
-    return false;
-  }
-
-  void push_outside(const fx::Node& of, const std::vector<int32_t>& merged) {
-    for (fx::Node* input : of.all_input_nodes())
-      if (!contains(merged, out_.group_of[input->id()]))
-        stack_.push_back(input);
-  }
-
-  static bool contains(const std::vector<int32_t>& list, int32_t item) {
-    return item >= 0 &&
-           std::find(list.begin(), list.end(), item) != list.end();
-  }
-
   const ModelGraph& model_;
   GroupingOptions options_;
   Grouping out_;
   std::vector<int32_t> position_;
-  std::vector<uint32_t> seen_;
-  uint32_t epoch_ = 0;
-  std::vector<fx::Node*> stack_;
+  CycleFinder cycles_;
 };
 
 }  // namespace
