@@ -22,12 +22,23 @@ nn::Signature inputs_named(size_t count) {
 }  // namespace
 
 void Corpus::add(Function function, std::vector<std::vector<Tensor>> shapes) {
-  samples_.push_back({std::move(function), std::move(shapes)});
+  const size_t inputs = shapes.at(0).size();
+  samples_.push_back({[=] {
+                        return fx::symbolic_trace(fx::TracedFunction{
+                            "sample", inputs_named(inputs), function});
+                      },
+                      std::move(shapes)});
+}
+
+void Corpus::add_layer(nn::ModuleRef layer,
+                       std::vector<std::vector<Tensor>> shapes) {
+  const auto whole = nn::Sequential::create(std::move(layer));
+  samples_.push_back(
+      {[=] { return fx::symbolic_trace(whole); }, std::move(shapes)});
 }
 
 void Corpus::compile_sample(const Sample& sample, CompileOptions options) {
-  const auto gm = fx::symbolic_trace(fx::TracedFunction{
-      "sample", inputs_named(sample.shapes.at(0).size()), sample.function});
+  const auto gm = sample.trace();
   for (int threads : {1, 2}) {
     options.threads = threads;
     compile(*gm, options);

@@ -7,7 +7,9 @@
 #include <functional>
 #include <vector>
 
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 
 namespace fxjit::corpus {
 
@@ -19,6 +21,8 @@ class Corpus {
   // A function of as many inputs as the first of `shapes` has, to be compiled
   // for each of them. It is called later, from another thread.
   void add(Function function, std::vector<std::vector<Tensor>> shapes);
+  // The same of a layer.
+  void add_layer(nn::ModuleRef layer, std::vector<std::vector<Tensor>> shapes);
 
   // Compiles all, by as many threads as the machine has, for one thread and for
   // two, whose work is cut differently. Throws what tracing and compiling
@@ -27,7 +31,7 @@ class Corpus {
 
  private:
   struct Sample {
-    Function function;
+    std::function<nn::Ref<fx::GraphModule>()> trace;
     std::vector<std::vector<Tensor>> shapes;
   };
   static void compile_sample(const Sample& sample, CompileOptions options);

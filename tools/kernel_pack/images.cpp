@@ -26,6 +26,11 @@ std::vector<std::vector<Tensor>> images(int64_t channels, int count = 1) {
   return shapes;
 }
 
+Value conv_without_bias(const Value& x, int64_t in, int64_t out,
+                        int64_t window) {
+  return F::conv2d(x, weights({out, in, window, window}), None, 1, window / 2);
+}
+
 // 3x3 windows, transformed where that takes less time.
 void add_windows(Corpus& to) {
   using Tail = std::function<Value(const Value&, const Value&)>;
@@ -42,7 +47,10 @@ void add_windows(Corpus& to) {
     for (int64_t channels : {64, 128, 512})
       to.add(
           [=](Inputs in) {
-            return tail(conv(in[0], channels, channels, 3), in[1]);
+            const Value plain = conv_without_bias(in[0], channels, channels, 3);
+            return Value::tuple(
+                {tail(conv(in[0], channels, channels, 3), in[1]),
+                 tail(plain, in[1])});
           },
           {{floats({1, channels, 7, 7}), floats({1, channels, 7, 7})},
            {floats({1, channels, 28, 28}), floats({1, channels, 28, 28})}});
@@ -85,11 +93,11 @@ void add_dense(Corpus& to) {
   for (int64_t channels : {32, 64})
     to.add(
         [=](Inputs in) {
-          const Value y =
-              conv(relu(batch_norm(in[0], channels)), channels, 32, 3);
+          const Value n = relu(batch_norm(in[0], channels));
+          const Value y = conv_without_bias(n, channels, 32, 3);
           const Value z = cat(Value::list({in[0], y}), 1);
           const Value w = relu(batch_norm(z, channels + 32));
-          return F::avg_pool2d(conv(w, channels + 32, 16, 1), 2);
+          return F::avg_pool2d(conv_without_bias(w, channels + 32, 16, 1), 2);
         },
         images(channels));
 }
@@ -116,15 +124,16 @@ void add_convnext(Corpus& to) {
     to.add(
         [=](Inputs in) {
           const auto each = [=] { return weights({channels}); };
-          Value y = conv(in[0], channels, channels, 7, channels);
+          const Value x = conv(in[0], 8, channels, 1);
+          Value y = conv(x, channels, channels, 7, channels);
           y = permute(y, Value::tuple({0, 2, 3, 1}));
           y = F::layer_norm(y, Value::tuple({channels}), each(), each(), 1e-6);
           y = F::gelu(F::linear(y, weights({4 * channels, channels}),
                                 weights({4 * channels})));
-          y = F::linear(y, weights({channels, 4 * channels}), each()) * each();
-          return in[0] + permute(y, Value::tuple({0, 3, 1, 2}));
+          y = F::linear(y, weights({channels, 4 * channels}), each());
+          return x + permute(each() * y, Value::tuple({0, 3, 1, 2}));
         },
-        images(channels));
+        images(8));
 }
 
 }  // namespace

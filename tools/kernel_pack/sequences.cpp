@@ -93,6 +93,32 @@ void add_attention(Corpus& to, int64_t depth) {
   }
 }
 
+// Rotary positions: the halves of each head turned, as Hugging Face's models
+// and LLaMA's own code spell it.
+void add_rotary(Corpus& to, int64_t depth) {
+  const auto halves = [=](const Value& x, const Value& cos, const Value& sin) {
+    const Value first = narrow(x, -1, 0, depth / 2);
+    const Value second = narrow(x, -1, depth / 2, depth / 2);
+    return x * cos + cat(Value::list({neg(second), first}), -1) * sin;
+  };
+  const Tensor heads = floats({1, 8, 4, depth}), angles = floats({4, depth});
+  to.add([=](Inputs in) { return halves(in[0], in[1], in[2]); },
+         {{heads, angles, angles}});
+  to.add(
+      [=](Inputs in) {
+        const Value x = transpose(reshape(in[0], {1, 4, 8, depth}), 1, 2);
+        return halves(x, in[1], in[2]);
+      },
+      {{floats({1, 4, 8 * depth}), angles, angles}});
+}
+
+void add_recurrent(Corpus& to) {
+  const std::vector<Tensor> steps{floats({2, 3, 64})};
+  const nn::RecurrentOptions options{.batch_first = true};
+  to.add_layer(nn::LSTM::create(64, 64, options), {steps});
+  to.add_layer(nn::GRU::create(64, 64, options), {steps});
+}
+
 // A softmax over what a head gives.
 void add_softmax(Corpus& to) {
   for (int64_t length : {2, 4, 8, 10, 16, 32, 64, 100, 128, 256, 512, 1000}) {
@@ -110,7 +136,11 @@ void add_sequences(Corpus& to) {
     for (double eps : {1e-5, 1e-6, 1e-12}) add_norms(to, width, eps);
     add_embeddings(to, width);
   }
-  for (int64_t depth : {32, 64, 80, 96, 128}) add_attention(to, depth);
+  for (int64_t depth : {32, 64, 80, 96, 128}) {
+    add_attention(to, depth);
+    add_rotary(to, depth);
+  }
+  add_recurrent(to);
   add_softmax(to);
 }
 
