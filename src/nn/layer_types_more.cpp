@@ -92,6 +92,9 @@ void add_more_types(std::vector<ModuleType>& types) {
       transformer_layer<TransformerEncoderLayer>("TransformerEncoderLayer"));
   types.push_back(
       transformer_layer<TransformerDecoderLayer>("TransformerDecoderLayer"));
+  // Their layers are children, which have rows of their own.
+  types.push_back(layer<TransformerEncoder>("TransformerEncoder"));
+  types.push_back(layer<TransformerDecoder>("TransformerDecoder"));
   types.push_back(running_norm<InstanceNorm1d>("InstanceNorm1d"));
   types.push_back(running_norm<InstanceNorm2d>("InstanceNorm2d"));
   types.push_back(with_state<EmbeddingBag>(

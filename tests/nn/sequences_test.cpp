@@ -65,12 +65,19 @@ TEST_P(Sequences, ComputesAsTorch) {
   check(load()->invoke(GetParam().inputs, GetParam().kwargs));
 }
 
-// Each can be made again from its type's name and arguments.
+// From its type's name and arguments, and its children likewise, as files do.
+ModuleRef made_again(const Module& module) {
+  const ModuleType* type = find_module_type(module);
+  if (!type) throw UserError(module.type_name() + " is no known type");
+  const ModuleRef again = make_module(type->name, type->arguments(module));
+  for (const auto& [name, child] : module.children())
+    again->register_module(name, made_again(*child));
+  return again;
+}
+
 TEST_P(Sequences, AreKnownTypes) {
   const ModuleRef module = load();
-  const ModuleType* type = find_module_type(*module);
-  ASSERT_NE(type, nullptr);
-  const ModuleRef again = make_module(type->name, type->arguments(*module));
+  const ModuleRef again = made_again(*module);
   again->load_state_dict(module->state_dict());
   again->eval();
   check(again->invoke(GetParam().inputs, GetParam().kwargs));

@@ -19,6 +19,7 @@ def mha(*args, **kw):
 X, Y = (5, 2, 6), (4, 2, 6)
 PAD = torch.tensor([[False, True, False, False, True],
                     [True, False, False, False, False]])
+LATE = torch.tensor([[False, False, False, True, True], [False] * 5])
 CAUSAL = torch.triu(torch.ones(5, 5, dtype=torch.bool), 1)
 BIAS = (grid(25, 3) * 2).reshape(5, 5)
 EACH = (grid(100, 4) * 2).reshape(4, 5, 5)
@@ -113,6 +114,41 @@ CASES = [
                                 layer_norm_eps=1e-3, batch_first=True,
                                 norm_first=True, bias=False),
      [(2, 5, 6), (2, 4, 6)], {}, {}),
+    ("Encoder",
+     "TransformerEncoder::create(TransformerEncoderLayer::create(4, 2, "
+     "TransformerOptions{.dim_feedforward = 5, .batch_first = true}), 3)",
+     nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 5,
+                                                      batch_first=True), 3),
+     [(2, 3, 4)], {}, {}),
+    ("EncoderNormMasks",
+     "TransformerEncoder::create(TransformerEncoderLayer::create(6, 2, "
+     "TransformerOptions{.dim_feedforward = 4, .activation = \"gelu\", "
+     ".norm_first = true}), 2, LayerNorm::create(6, 1e-3))",
+     nn.TransformerEncoder(
+         nn.TransformerEncoderLayer(6, 2, 4, activation="gelu",
+                                    norm_first=True), 2,
+         nn.LayerNorm(6, 1e-3)), [X],
+     {"mask": BIAS, "src_key_padding_mask": PAD}, {}),
+    ("EncoderCausal",
+     "TransformerEncoder::create(TransformerEncoderLayer::create(6, 3, "
+     "TransformerOptions{.dim_feedforward = 4}), 2)",
+     nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 3, 4), 2), [(5, 6)],
+     {"mask": CAUSAL}, {"is_causal": True}),
+    ("Decoder",
+     "TransformerDecoder::create(TransformerDecoderLayer::create(6, 2, "
+     "TransformerOptions{.dim_feedforward = 4}), 2)",
+     nn.TransformerDecoder(nn.TransformerDecoderLayer(6, 2, 4), 2), [Y, X],
+     {"memory_mask": BIAS[:4], "memory_key_padding_mask": PAD}, {}),
+    ("DecoderNormMasks",
+     "TransformerDecoder::create(TransformerDecoderLayer::create(6, 3, "
+     "TransformerOptions{.dim_feedforward = 4, .batch_first = true, "
+     ".norm_first = true}), 2, LayerNorm::create(6))",
+     nn.TransformerDecoder(
+         nn.TransformerDecoderLayer(6, 3, 4, batch_first=True,
+                                    norm_first=True), 2, nn.LayerNorm(6)),
+     [(2, 5, 6), (2, 4, 6)],
+     {"tgt_mask": CAUSAL, "tgt_key_padding_mask": LATE},
+     {"memory_is_causal": False}),
     ("GRUUnbatched", "GRU::create(3, 4)", nn.GRU(3, 4), [(5, 3), (1, 4)], {},
      {}),
 ]
