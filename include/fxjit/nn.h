@@ -11,6 +11,7 @@
 #include "fxjit/nn/init.h"
 #include "fxjit/nn/instance_norm.h"
 #include "fxjit/nn/linear.h"
+#include "fxjit/nn/losses.h"
 #include "fxjit/nn/module.h"
 #include "fxjit/nn/module_types.h"
 #include "fxjit/nn/normalization.h"

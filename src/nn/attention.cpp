@@ -6,6 +6,7 @@
 
 #include "fxjit/functions.h"
 #include "fxjit/nn/init.h"
+#include "src/nn/attention_checks.h"
 #include "src/nn/repr_parts.h"
 
 namespace fxjit::nn {
@@ -72,8 +73,7 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       options.bias ? Parameter(Tensor::zeros({3 * embed_dim})) : Parameter());
   const auto out_proj = NonDynamicallyQuantizableLinear::create(
       embed_dim, embed_dim, options.bias);
-  if (options.bias)
-    out_proj->bias.set_tensor(Tensor::zeros({embed_dim}));
+  if (options.bias) out_proj->bias.set_tensor(Tensor::zeros({embed_dim}));
   register_module("out_proj", out_proj);
 }
 
@@ -101,6 +101,8 @@ Value MultiheadAttention::forward(Value query, Value key, Value value,
                                   Value is_causal) {
   if (is_causal.as_bool() && attn_mask.is_none())
     throw RuntimeError("Need attn_mask if specifying the is_causal hint.");
+  check_attention({query, key, value, key_padding_mask, attn_mask, num_heads,
+                   options.batch_first});
   const bool batched = method(query, "dim", {}).as_int() == 3;
   const auto batch_first = [&](const Value& x) {
     if (!batched) return unsqueeze(x, 0);

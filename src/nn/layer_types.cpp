@@ -115,6 +115,7 @@ std::vector<ModuleType> layer_types() {
   add_pooling(types);
   add_shaping(types);
   add_volume_types(types);
+  add_loss_types(types);
   for (ModuleType& type : types) type.transparent = true;
   return types;
 }

@@ -13,6 +13,8 @@ std::vector<ModuleType> layer_types();
 void add_sequence_types(std::vector<ModuleType>& types);
 // Its rows of cells, transformer layers, bags and layers of one function.
 void add_more_types(std::vector<ModuleType>& types);
+// Its rows of losses.
+void add_loss_types(std::vector<ModuleType>& types);
 // Its rows of layers over volumes.
 void add_volume_types(std::vector<ModuleType>& types);
 

@@ -73,8 +73,7 @@ TransformerEncoder::TransformerEncoder()
     : Custom("TransformerEncoder", encoder_signature()) {}
 
 Value TransformerEncoder::forward(Value src, Value mask,
-                                  Value src_key_padding_mask,
-                                  Value is_causal) {
+                                  Value src_key_padding_mask, Value is_causal) {
   return run(std::move(src), {},
              {{"src_mask", std::move(mask)},
               {"is_causal", given_causal(is_causal)},
@@ -92,14 +91,13 @@ Value TransformerDecoder::forward(Value tgt, Value memory, Value tgt_mask,
                                   Value memory_mask, Value tgt_key_padding_mask,
                                   Value memory_key_padding_mask,
                                   Value tgt_is_causal, Value memory_is_causal) {
-  return run(
-      std::move(tgt), {std::move(memory)},
-      {{"tgt_mask", std::move(tgt_mask)},
-       {"memory_mask", std::move(memory_mask)},
-       {"tgt_key_padding_mask", std::move(tgt_key_padding_mask)},
-       {"memory_key_padding_mask", std::move(memory_key_padding_mask)},
-       {"tgt_is_causal", given_causal(tgt_is_causal)},
-       {"memory_is_causal", std::move(memory_is_causal)}});
+  return run(std::move(tgt), {std::move(memory)},
+             {{"tgt_mask", std::move(tgt_mask)},
+              {"memory_mask", std::move(memory_mask)},
+              {"tgt_key_padding_mask", std::move(tgt_key_padding_mask)},
+              {"memory_key_padding_mask", std::move(memory_key_padding_mask)},
+              {"tgt_is_causal", given_causal(tgt_is_causal)},
+              {"memory_is_causal", std::move(memory_is_causal)}});
 }
 
 }  // namespace fxjit::nn

@@ -1,30 +1,11 @@
 // Attention and recurrent layers against torch.nn: printed form, state and
 // numbers.
-#include <gmock/gmock.h>
+#include "tests/nn/sequence_cases.h"
+
 #include <gtest/gtest.h>
-
-#include <functional>
-
-#include "fxjit/nn.h"
 
 namespace fxjit::nn {
 namespace {
-
-struct SequenceCase {
-  const char* name;
-  std::function<ModuleRef()> make;
-  const char* printed;  // Line breaks as "\n" in two characters.
-  StateDict state;
-  ValueList inputs;
-  Kwargs kwargs;
-  std::vector<Tensor> outputs;
-};
-
-std::vector<SequenceCase> sequence_cases() {
-  return {
-#include "tests/nn/reference/sequences.inc"
-  };
-}
 
 std::string with_line_breaks(std::string text) {
   for (size_t at; (at = text.find("\\n")) != text.npos;)
@@ -32,37 +13,16 @@ std::string with_line_breaks(std::string text) {
   return text;
 }
 
-class Sequences : public testing::TestWithParam<SequenceCase> {
- protected:
-  static ModuleRef load() {
-    ModuleRef module = GetParam().make();
-    module->eval();
-    const LoadReport report = module->load_state_dict(GetParam().state);
-    EXPECT_TRUE(report.unexpected.empty());
-    EXPECT_TRUE(report.missing.empty());
-    return module;
-  }
-  static void check(const Value& result) {
-    std::vector<Tensor> tensors;
-    visit_leaves(result, [&](const Value& leaf) {
-      if (leaf.is_tensor()) tensors.push_back(leaf.as_tensor());
-    });
-    ASSERT_EQ(tensors.size(), GetParam().outputs.size());
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      EXPECT_EQ(tensors[i].sizes(), GetParam().outputs[i].sizes());
-      EXPECT_THAT(tensors[i].to_floats(),
-                  testing::Pointwise(testing::NanSensitiveFloatNear(2e-5f),
-                                     GetParam().outputs[i].to_floats()));
-    }
-  }
-};
+class Sequences : public testing::TestWithParam<SequenceCase> {};
 
 TEST_P(Sequences, PrintsAsTorch) {
   EXPECT_EQ(GetParam().make()->str(), with_line_breaks(GetParam().printed));
 }
 
 TEST_P(Sequences, ComputesAsTorch) {
-  check(load()->invoke(GetParam().inputs, GetParam().kwargs));
+  expect_outputs(
+      loaded(GetParam())->invoke(GetParam().inputs, GetParam().kwargs),
+      GetParam());
 }
 
 // From its type's name and arguments, and its children likewise, as files do.
@@ -76,11 +36,12 @@ ModuleRef made_again(const Module& module) {
 }
 
 TEST_P(Sequences, AreKnownTypes) {
-  const ModuleRef module = load();
+  const ModuleRef module = loaded(GetParam());
   const ModuleRef again = made_again(*module);
   again->load_state_dict(module->state_dict());
   again->eval();
-  check(again->invoke(GetParam().inputs, GetParam().kwargs));
+  expect_outputs(again->invoke(GetParam().inputs, GetParam().kwargs),
+                 GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Torch, Sequences, testing::ValuesIn(sequence_cases()),
@@ -97,6 +58,56 @@ TEST(Sequences, WrongOptionsAreRefused) {
   const auto gru = GRU::create(3, 4);
   EXPECT_THROW(gru(Tensor::zeros({5, 2, 4})), RuntimeError);
   EXPECT_THROW(gru(Tensor::zeros({0, 2, 3})), RuntimeError);
+}
+
+TEST(Sequences, StacksNeedLayers) {
+  const auto layer = TransformerEncoderLayer::create(4, 2);
+  EXPECT_THROW(TransformerEncoder::create(layer, 0), ValueError);
+  EXPECT_THROW(TransformerEncoder::create(ModuleRef(), 2), ValueError);
+  EXPECT_THROW(TransformerDecoder::create(ModuleRef(), 2), ValueError);
+}
+
+// The layers of a stack are copies, which share nothing with what they are
+// made from or with each other.
+TEST(Sequences, StacksCopyTheirLayer) {
+  const auto layer = TransformerEncoderLayer::create(4, 2);
+  const auto stack = TransformerEncoder::create(layer, 2);
+  EXPECT_EQ(stack->num_layers(), 2);
+  const char* const name = "linear1.weight";
+  const Parameter first = stack->get_parameter("layers.0.linear1.weight");
+  const Parameter second = stack->get_parameter("layers.1.linear1.weight");
+  EXPECT_EQ(first.tensor().to_floats(),
+            layer->get_parameter(name).tensor().to_floats());
+  EXPECT_FALSE(first == second);
+  EXPECT_FALSE(first == layer->get_parameter(name));
+  first.tensor().data_as<float>()[0] += 1;
+  EXPECT_NE(first.tensor().to_floats(), second.tensor().to_floats());
+}
+
+TEST(Sequences, AttentionRefusesMasksOfAnotherLayout) {
+  const auto attention = MultiheadAttention::create(6, 2);
+  attention->eval();
+  const Tensor x = Tensor::zeros({5, 2, 6}), m = Tensor::zeros({4, 2, 6});
+  const auto run = [&](const Tensor& query, const Tensor& key,
+                       const Tensor& value, const Kwargs& masks) {
+    return attention->invoke({query, key, value}, masks);
+  };
+  const auto masked = [&](const char* name, const Dims& sizes) {
+    return run(m, x, x, {{name, Tensor::zeros(sizes)}});
+  };
+  EXPECT_NO_THROW(masked("attn_mask", {4, 5}));
+  EXPECT_NO_THROW(masked("attn_mask", {4, 4, 5}));
+  EXPECT_NO_THROW(masked("key_padding_mask", {2, 5}));
+  EXPECT_THROW(masked("attn_mask", {5, 4}), RuntimeError);
+  EXPECT_THROW(masked("attn_mask", {1, 5}), RuntimeError);
+  EXPECT_THROW(masked("attn_mask", {4, 5, 4}), RuntimeError);
+  EXPECT_THROW(masked("attn_mask", {1, 4, 5}), RuntimeError);
+  EXPECT_THROW(masked("attn_mask", {2, 2, 4, 5}), AssertionError);
+  EXPECT_THROW(masked("key_padding_mask", {5, 2}), AssertionError);
+  EXPECT_THROW(masked("key_padding_mask", {10}), AssertionError);
+  EXPECT_THROW(run(x, x, m, {}), AssertionError);
+  EXPECT_THROW(run(x, Tensor::zeros({5, 6}), x, {}), AssertionError);
+  EXPECT_THROW(run(Tensor::zeros({6}), x, x, {}), AssertionError);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ def grid(count, shift=0):
 
 
 def floats(tensor):
-    return "{" + ", ".join(f"{v:.9g}" for v in tensor.flatten().tolist()) + "}"
+    text = ", ".join(f"{v:.9g}" for v in tensor.flatten().tolist())
+    return "{" + text.replace("nan", "NAN") + "}"
 
 
 def dims(tensor):

@@ -16,11 +16,17 @@ def mha(*args, **kw):
     return nn.MultiheadAttention(*args, **kw)
 
 
-X, Y = (5, 2, 6), (4, 2, 6)
+X, Y, S = (5, 2, 6), (4, 2, 6), (4, 3)
 PAD = torch.tensor([[False, True, False, False, True],
                     [True, False, False, False, False]])
 LATE = torch.tensor([[False, False, False, True, True], [False] * 5])
+FIRST = torch.zeros(5, 5, dtype=torch.bool)
+FIRST[0] = True  # Nothing is left.
 CAUSAL = torch.triu(torch.ones(5, 5, dtype=torch.bool), 1)
+CLASSES = torch.tensor([1, 0, 2, 1])
+HALF = (grid(12, 9) / 2 + 0.5).reshape(4, 3)
+LEFT = torch.tensor([2, 0])
+SIGNS = torch.tensor([1., -1., 1., -1.])
 BIAS = (grid(25, 3) * 2).reshape(5, 5)
 EACH = (grid(100, 4) * 2).reshape(4, 5, 5)
 # name, code, module, shapes of inputs, further inputs by keyword, plain keywords
@@ -149,6 +155,73 @@ CASES = [
      [(2, 5, 6), (2, 4, 6)],
      {"tgt_mask": CAUSAL, "tgt_key_padding_mask": LATE},
      {"memory_is_causal": False}),
+    ("MSELoss", "MSELoss::create()", nn.MSELoss(), [S, S], {}, {}),
+    ("L1LossSum", "L1Loss::create(\"sum\")", nn.L1Loss(reduction="sum"),
+     [S, S], {}, {}),
+    ("SmoothL1Loss", "SmoothL1Loss::create(\"none\", 0.5)",
+     nn.SmoothL1Loss(reduction="none", beta=0.5), [S, S], {}, {}),
+    ("HuberLoss", "HuberLoss::create(\"mean\", 0.25)",
+     nn.HuberLoss(delta=0.25), [S, S], {}, {}),
+    ("CrossEntropyLoss", "CrossEntropyLoss::create()", nn.CrossEntropyLoss(),
+     [S], {"target": CLASSES}, {}),
+    ("CrossEntropyLossWeighted",
+     "CrossEntropyLoss::create(Tensor::zeros({3}), 1, \"mean\", 0.25)",
+     nn.CrossEntropyLoss(torch.zeros(3), ignore_index=1, label_smoothing=0.25),
+     [S], {"target": CLASSES}, {}),
+    ("CrossEntropyLossChances", "CrossEntropyLoss::create(Tensor(), -100, "
+     "\"none\")", nn.CrossEntropyLoss(reduction="none"), [S],
+     {"target": HALF}, {}),
+    ("NLLLoss", "NLLLoss::create(Tensor::zeros({3}), 0, \"sum\")",
+     nn.NLLLoss(torch.zeros(3), ignore_index=0, reduction="sum"), [S],
+     {"target": CLASSES}, {}),
+    ("NLLLossPlain", "NLLLoss::create()", nn.NLLLoss(), [(2, 3)],
+     {"target": LEFT}, {}),
+    ("BCELoss", "BCELoss::create()", nn.BCELoss(), [],
+     {"input": HALF, "target": HALF.flip(0)}, {}),
+    ("BCELossWeighted", "BCELoss::create(Tensor::zeros({3}), \"none\")",
+     nn.BCELoss(torch.zeros(3), reduction="none"), [],
+     {"input": HALF, "target": HALF.flip(0)}, {}),
+    ("BCEWithLogitsLoss", "BCEWithLogitsLoss::create(Tensor(), \"mean\", "
+     "Tensor::zeros({3}))", nn.BCEWithLogitsLoss(pos_weight=torch.zeros(3)),
+     [S], {"target": HALF}, {}),
+    ("BCEWithLogitsLossWeighted",
+     "BCEWithLogitsLoss::create(Tensor::zeros({4, 1}), \"sum\")",
+     nn.BCEWithLogitsLoss(torch.zeros(4, 1), reduction="sum"), [S],
+     {"target": HALF}, {}),
+    ("KLDivLoss", "KLDivLoss::create(\"batchmean\")",
+     nn.KLDivLoss(reduction="batchmean"), [S], {"target": HALF}, {}),
+    ("KLDivLossLog", "KLDivLoss::create(\"none\", true)",
+     nn.KLDivLoss(reduction="none", log_target=True), [S, S], {}, {}),
+    ("CosineEmbeddingLoss", "CosineEmbeddingLoss::create(0.25)",
+     nn.CosineEmbeddingLoss(0.25), [S, S], {"target": SIGNS}, {}),
+    ("TripletMarginLoss", "TripletMarginLoss::create()",
+     nn.TripletMarginLoss(), [S, S, S], {}, {}),
+    ("TripletMarginLossSwap",
+     "TripletMarginLoss::create(2.0, 1.0, 1e-5, true, \"none\")",
+     nn.TripletMarginLoss(2.0, 1.0, 1e-5, True, reduction="none"), [S, S, S],
+     {}, {}),
+    ("AttentionHiddenRow",
+     "MultiheadAttention::create(6, 2, MultiheadOptions{.batch_first = true})",
+     mha(6, 2, batch_first=True), [(2, 5, 6)] * 3,
+     {"attn_mask": FIRST}, {"need_weights": False}),
+    ("AttentionHiddenRowWeights", "MultiheadAttention::create(6, 2)",
+     mha(6, 2), [X] * 3, {"attn_mask": FIRST}, {}),
+    ("AttentionEachHead",
+     "MultiheadAttention::create(6, 2, MultiheadOptions{.batch_first = true})",
+     mha(6, 2, batch_first=True), [(2, 5, 6)] * 3,
+     {"attn_mask": EACH > 0.5, "key_padding_mask": PAD},
+     {"average_attn_weights": False}),
+    ("AttentionPaddedOnly", "MultiheadAttention::create(6, 3)", mha(6, 3),
+     [Y, X, X], {"key_padding_mask": BIAS[:2]}, {"need_weights": False}),
+    ("AttentionUnbatchedMasks", "MultiheadAttention::create(6, 2)", mha(6, 2),
+     [(4, 6), (5, 6), (5, 6)],
+     {"attn_mask": EACH[:2, :4], "key_padding_mask": PAD[0]},
+     {"average_attn_weights": False}),
+    ("AttentionUnbatchedPadded",
+     "MultiheadAttention::create(6, 2, MultiheadOptions{.batch_first = true})",
+     mha(6, 2, batch_first=True), [(5, 6)] * 3,
+     {"key_padding_mask": PAD[1], "attn_mask": CAUSAL},
+     {"need_weights": False, "is_causal": True}),
     ("GRUUnbatched", "GRU::create(3, 4)", nn.GRU(3, 4), [(5, 3), (1, 4)], {},
      {}),
 ]
@@ -166,6 +239,9 @@ def entry(t):
     if t.dtype == torch.bool:
         return ("Tensor::from(std::vector<float>" + floats(t.double()) + ", " +
                 dims(t) + ").to(DType::boolean)")
+    if t.dtype == torch.long:
+        return ("Tensor::from(std::vector<int64_t>" + floats(t.double()) +
+                ", " + dims(t) + ")")
     return "Tensor::from(std::vector<float>" + floats(t) + ", " + dims(t) + ")"
 
 
