@@ -26,6 +26,11 @@ run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/outside)
 message(STATUS "${output}")
 
+file(GLOB_RECURSE pack ${WORK_DIR}/moved/kernels.pack)
+if(pack AND NOT output MATCHES "kernels of the installed tree: found")
+  message(FATAL_ERROR "${pack} is not used")
+endif()
+
 # Only public headers are installed, and nothing names the build folder.
 file(GLOB_RECURSE headers RELATIVE ${WORK_DIR}/moved/include
   ${WORK_DIR}/moved/include/*)

@@ -86,6 +86,20 @@ bool catches_errors(const fxjit::Tensor& x) {
   return false;
 }
 
+// Whether a common layer needs no compiler: the installed tree has its kernels.
+bool has_kernels() {
+  const auto layer = [w = fxjit::Tensor::zeros({16, 8})](fxjit::Value x) {
+    return fxjit::relu(fxjit::nn::functional::linear(x, w));
+  };
+  auto gm = fxjit::fx::symbolic_trace(layer, {"x"}, "layer");
+  fxjit::CompileOptions options;
+  options.cache_folder = "";
+  fxjit::compile(*gm, options);
+  const fxjit::ValueList inputs{fxjit::Tensor::zeros({4, 8})};
+  gm(inputs[0]);
+  return fxjit::profile(*gm, inputs, 1).from_disk_cache;
+}
+
 }  // namespace
 
 int main() {
@@ -98,5 +112,7 @@ int main() {
   if (!right(gm(x, y).as_tensor())) return 2;
   if (!catches_errors(x)) return 3;
   if (!adds_ops(x, y)) return 4;
+  std::printf("kernels of the installed tree: %s\n",
+              has_kernels() ? "found" : "none");
   return 0;
 }
