@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "tests/compile/compile_testing.h"
@@ -74,6 +76,20 @@ TEST_P(CompiledLayers, ComputeAsTorch) {
     EXPECT_THAT(report(*gm),
                 ::testing::Not(::testing::HasSubstr("not native")));
   }
+}
+
+// With their state, and stacks with their layers.
+TEST_P(CompiledLayers, SurviveFilesAndCopies) {
+  Caller caller(GetParam());
+  const ValueList inputs = Caller::tensors(GetParam());
+  const auto gm = fx::symbolic_trace(caller);
+  const std::string path =
+      ::testing::TempDir() + "layers_" + GetParam().name + ".fxjit";
+  fx::save(*gm, path);
+  const auto read = fx::load(path);
+  std::filesystem::remove(path);
+  nn::expect_outputs(read->forward(inputs), GetParam());
+  nn::expect_outputs(read->deep_copy()->forward(inputs), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Torch, CompiledLayers,
