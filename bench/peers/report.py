@@ -123,8 +123,9 @@ def write_table(results, path):
     lines += ["## Start and memory", "",
               "From the model's file to the first answer, one thread, the "
               "file in the page cache, caches of compiled code empty, "
-              "libraries loaded before; private memory is RssAnon after the "
-              "first answers.", ""] + start_table(results)
+              "libraries loaded before, fxjit's with the kernels that were "
+              "compiled with it; private memory is RssAnon after the first "
+              "answers.", ""] + start_table(results)
     lines += ["## As measured", "",
               "Errors are against PyTorch in double precision.", ""]
     lines += raw_table(results)

@@ -126,7 +126,7 @@ struct Profile {
   // Where the time of the compilation went, in milliseconds.
   double passes_ms = 0, emit_ms = 0, optimise_ms = 0, codegen_ms = 0,
          link_ms = 0, pack_ms = 0;
-  bool from_disk_cache = false;
+  bool from_disk_cache = false;  // Or from a pack of kernels.
 };
 
 // Runs the compiled program for these inputs `calls` times with a clock around

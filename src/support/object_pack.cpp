@@ -94,7 +94,8 @@ std::string ObjectPack::read_index() {
   if (header.format != kFormat || header.header_bytes != sizeof(Header))
     return "has format " + std::to_string(header.format) + ", expected " +
            std::to_string(kFormat);
-  if (header.items > (file_.size() - sizeof(Header)) / sizeof(Item))
+  if (file_.size() < sizeof(Header) ||
+      header.items > (file_.size() - sizeof(Header)) / sizeof(Item))
     return "is truncated";
   index_.resize(header.items);
   const size_t bytes = index_.size() * sizeof(Item);

@@ -30,7 +30,7 @@ struct Form {
 Value first(const Value& sums, const Value&) { return sums; }
 
 template <Value (*f)(const Arg&, bool)>
-Value in_place_like(const Value& sums, const Value&) {
+Value activation(const Value& sums, const Value&) {
   return f(sums, false);
 }
 
@@ -60,14 +60,14 @@ std::vector<Form> forms() {
       {first, false, false},
       {relu, true, false},
       {relu, false, false},
-      {in_place_like<F::relu6>, true, false},
-      {in_place_like<F::silu>, true, false},
-      {in_place_like<F::hardswish>, true, false},
-      {in_place_like<F::hardsigmoid>, true, false},
+      {activation<F::relu6>, true, false},
+      {activation<F::silu>, true, false},
+      {activation<F::hardswish>, true, false},
+      {activation<F::hardsigmoid>, true, false},
       {gelu, true, false},
       {gelu_tanh, true, false},
       {gelu, false, false},
-      {in_place_like<F::silu>, false, false},
+      {activation<F::silu>, false, false},
       {sigmoid, true, false},
       {tanh, true, false},
       {sum, true, true},
