@@ -1,4 +1,6 @@
 // Blocks of transformers and recurrent nets.
+#include <limits>
+
 #include "tools/kernel_pack/corpus.h"
 
 namespace fxjit::corpus {
@@ -62,6 +64,24 @@ void add_embeddings(Corpus& to, int64_t width) {
       {{ids}});
   to.add([=](Inputs in) { return row(in[0]) + row(in[1]); }, {{ids, ids}});
   to.add([=](Inputs in) { return row(in[0]); }, {{ids}});
+}
+
+// Sentence embeddings: what a mask hides is left out of attention and of the
+// mean over the tokens, which is normalized.
+void add_pooling(Corpus& to, int64_t width) {
+  for (DType type : {DType::i64, DType::f32})
+    to.add(
+        [](Inputs in) {
+          const Value kept = method(in[1], "to", {DType::f32});
+          const Value hidden =
+              (1.0 - kept) * std::numeric_limits<float>::lowest();
+          const Value each = unsqueeze(kept, -1);
+          const Value count = clamp(sum(each, 1), 1e-9);
+          const Value mean = sum(in[0] * each, 1) / count;
+          return Value::tuple({F::normalize(mean, 2.0, 1), hidden});
+        },
+        {{floats({2, 4, width}), Tensor::meta({2, 4}, type)},
+         {floats({1, 16, width}), Tensor::meta({1, 16}, type)}});
 }
 
 // Few and many queries, with and without masks.
@@ -135,6 +155,7 @@ void add_sequences(Corpus& to) {
   for (int64_t width : kWidths) {
     for (double eps : {1e-5, 1e-6, 1e-12}) add_norms(to, width, eps);
     add_embeddings(to, width);
+    add_pooling(to, width);
   }
   for (int64_t depth : {32, 64, 80, 96, 128}) {
     add_attention(to, depth);
