@@ -32,8 +32,9 @@ support::ObjectCacheOptions disk_options(const CompileOptions& options) {
   else if (!options.cache_folder->empty())
     disk.folder = *options.cache_folder;
   disk.packs.assign(options.kernel_packs.begin(), options.kernel_packs.end());
-  const auto shipped = support::shipped_kernels();
-  if (options.shipped_kernels && shipped) disk.packs.push_back(*shipped);
+  if (!options.shipped_kernels) return disk;
+  if (const auto shipped = support::shipped_kernels())
+    disk.packs.push_back(*shipped);
   return disk;
 }
 

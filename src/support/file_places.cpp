@@ -40,7 +40,9 @@ std::optional<std::filesystem::path> shipped_kernels() {
   std::error_code error;
   const auto whole = std::filesystem::canonical(library.dli_fname, error);
   if (error) return std::nullopt;
-  return whole.parent_path() / "fxjit" / "kernels.pack";
+  const auto file = whole.parent_path() / "fxjit" / "kernels.pack";
+  if (!std::filesystem::exists(file, error)) return std::nullopt;
+  return file;
 }
 
 }  // namespace fxjit::support

@@ -14,7 +14,7 @@ std::optional<std::filesystem::path> cache_folder();
 
 // The pack of kernels that is shipped with this library: $FXJIT_KERNELS, else
 // fxjit/kernels.pack in the library's folder. Nothing when FXJIT_KERNELS is set
-// but empty.
+// but empty, or the library came without.
 std::optional<std::filesystem::path> shipped_kernels();
 
 }  // namespace fxjit::support

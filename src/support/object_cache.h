@@ -39,8 +39,8 @@ struct ObjectCacheOptions {
   std::optional<std::filesystem::path> folder;
   // Least recently used entries beyond this are removed.
   uint64_t max_bytes = uint64_t{512} << 20;
-  // Files of entries that are asked before the folder. One that is not there is
-  // as good as empty; one that cannot be used is reported.
+  // Files of entries that are asked before the folder. One that cannot be used
+  // is reported.
   std::vector<std::filesystem::path> packs = {};
 };
 

@@ -77,10 +77,10 @@ uint64_t ObjectPack::checksum_of(const CacheKey& key,
 }
 
 ObjectPack::ObjectPack(const fs::path& path) : file_(path) {
-  if (file_.absent()) return;
-  const std::string fault = file_.open() ? read_index()
-                                         : "is no regular file of this user or "
-                                           "of root";
+  const std::string fault = file_.absent() ? "is not there or may not be read"
+                            : file_.open()
+                                ? read_index()
+                                : "is no regular file of this user or of root";
   if (fault.empty()) return;
   fault_ = path.string() + " " + fault;
   index_.clear();

@@ -21,7 +21,6 @@ class ObjectPack {
   // Throws nothing: a file that cannot be used has no entries and says why.
   explicit ObjectPack(const std::filesystem::path& path);
 
-  bool absent() const { return file_.absent(); }
   const std::string& fault() const { return fault_; }  // Empty: none.
   size_t size() const { return index_.size(); }
 

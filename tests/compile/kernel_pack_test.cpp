@@ -64,7 +64,10 @@ TEST(KernelPack, ServesWithoutACache) {
   options.kernel_packs = {made_pack(folder)};
   EXPECT_TRUE(from_pack(options));
   options.kernel_packs.insert(options.kernel_packs.begin(), "/no/such.pack");
+  WarningLog log;
   EXPECT_TRUE(from_pack(options));
+  EXPECT_THAT(log.messages(),
+              ::testing::ElementsAre(HasSubstr("/no/such.pack is not there")));
 }
 
 TEST(KernelPack, DamagedOnesAreReportedAndCompiled) {
