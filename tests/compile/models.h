@@ -1,7 +1,7 @@
 // Small models of kinds that users bring: windows of attention, rotated
 // positions, bucketed distances, experts, interactions of features, channels
 // squeezed and excited. Written as their authors write them in Python (see
-// model_reference.py, which has the same ones).
+// make_model_reference.py, which has the same ones).
 #pragma once
 
 #include "fxjit/nn.h"

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::value_difference;
 
-// model_reference.py makes the same numbers.
+// make_model_reference.py makes the same numbers.
 double number(std::string_view name, uint32_t i) {
   uint32_t h = 2166136261;
   for (char c : name) h = (h ^ static_cast<uint8_t>(c)) * 16777619;

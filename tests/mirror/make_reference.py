@@ -21,15 +21,14 @@ import mirror  # noqa: E402
 
 
 def areas_asked_for(arguments):
-    """The areas named; all for none. scripts/test passes a folder: no area."""
+    """The areas named; all for none."""
     known = sorted(
         path.stem.removeprefix("cases_") for path in HERE.glob("cases_*.py")
     )
-    asked = [a for a in arguments if "/" not in a and a]
-    unknown = set(asked) - set(known)
+    unknown = set(arguments) - set(known)
     if unknown:
         sys.exit(f"unknown areas {sorted(unknown)}; there are {known}")
-    return asked or known
+    return arguments or known
 
 
 def run(function):

@@ -2,14 +2,15 @@
 """Writes tokens.jsonl and embeddings.jsonl: what transformers and PyTorch make
 of the texts in sample_texts.py.
 
-    python make_reference.py MODEL_DIR
+    python make_reference.py [MODEL_DIR]
 
-MODEL_DIR holds config.json, model.safetensors, tokenizer.json and vocab.txt of
+MODEL_DIR, or else the folder that FXJIT_MODEL_DIR names, holds config.json, model.safetensors, tokenizer.json and vocab.txt of
 all-MiniLM-L6-v2. The tokenizer file asks for truncation to 128 tokens and for
 padding; both are reset, and the model's own limit of 256 is used.
 """
 
 import json
+import os
 import pathlib
 import sys
 
@@ -89,9 +90,10 @@ def embedding_lines(texts, batch, truth):
 
 
 def main():
-    if len(sys.argv) != 2:
+    given = sys.argv[1:] or [os.environ.get("FXJIT_MODEL_DIR")]
+    if len(given) != 1 or not given[0]:
         sys.exit(__doc__)
-    folder = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(given[0])
     torch.set_num_threads(1)
     tokenizer = load_tokenizer(folder)
     write_lines("tokens.jsonl", token_lines(tokenizer))

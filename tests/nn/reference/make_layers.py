@@ -1,13 +1,13 @@
 """Writes layers.inc: inputs, parameters and outputs of torch.nn's layers.
 
-Run with torch 2.13: python make_layers.py > layers.inc
+Run with torch 2.13: python make_layers.py
 Every number is a small multiple of 1/64, so that the text is exact; outputs are
 printed with nine digits.
 """
 import torch
 import torch.nn as nn
 
-from make_layers_format import dims, floats, grid
+from layers_format import dims, floats, grid, writer
 
 CASES = [
     ("Linear", "Linear::create(4, 3)", nn.Linear(4, 3), (2, 4)),
@@ -149,7 +149,8 @@ CASES = [
      nn.Sequential(nn.Linear(3, 2), nn.GELU()), (2, 3)),
 ]
 
-print("// Made by make_layers.py with torch " + torch.__version__ + ".")
+write = writer("layers.inc")
+write("// Made by make_layers.py with torch " + torch.__version__ + ".")
 for name, code, module, shape in CASES:
     module.eval().double()
     for i, (key, value) in enumerate(module.state_dict().items()):
@@ -163,11 +164,11 @@ for name, code, module, shape in CASES:
         count *= n
     x = (grid(count) * 4).reshape(shape)
     y = module(x)
-    print(f'{{"{name}", [] {{ return ModuleRef({code}); }},')
+    write(f'{{"{name}", [] {{ return ModuleRef({code}); }},')
     printed = repr(module).replace("\n", "\\n")
-    print(f' R"({printed})",')
-    print(" {" + ", ".join(
+    write(f' R"({printed})",')
+    write(" {" + ", ".join(
         f'{{"{k}", {dims(v)}, {floats(v)}}}'
         for k, v in module.state_dict().items()
         if v.dtype == torch.double) + "},")
-    print(f" {dims(x)}, {floats(x)}, {dims(y)}, {floats(y)}}},")
+    write(f" {dims(x)}, {floats(x)}, {dims(y)}, {floats(y)}}},")

@@ -1,11 +1,11 @@
 """Writes sequences.inc: attention and recurrent layers of torch.nn.
 
-Run with torch 2.13: python make_sequences.py > sequences.inc
+Run with torch 2.13: python make_sequences.py
 Inputs and parameters are small multiples of 1/64; outputs have nine digits.
 """
 import torch
 import torch.nn as nn
-from make_layers_format import dims, floats, grid
+from layers_format import dims, floats, grid, writer
 
 NONE = 'None'
 # Its kernel for inference has other rules for masks.
@@ -260,7 +260,8 @@ def made(shape, shift):
     return (grid(count, shift) * 2).reshape(shape)
 
 
-print("// Made by make_sequences.py with torch " + torch.__version__ + ".")
+write = writer("sequences.inc")
+write("// Made by make_sequences.py with torch " + torch.__version__ + ".")
 for name, code, module, shapes, tensors, plain in CASES:
     module.eval().double()
     for i, (key, value) in enumerate(module.state_dict().items()):
@@ -272,10 +273,10 @@ for name, code, module, shapes, tensors, plain in CASES:
     words = {True: "true", False: "false"}
     kwargs = [f'{{"{k}", {argument(v)}}}' for k, v in tensors.items()]
     kwargs += [f'{{"{k}", {words[v]}}}' for k, v in plain.items()]
-    print(f'{{"{name}", [] {{ return ModuleRef({code}); }},')
-    print(f' R"({printed})",')
-    print(" {" + ", ".join(f'{{"{k}", {entry(v)}}}'
+    write(f'{{"{name}", [] {{ return ModuleRef({code}); }},')
+    write(f' R"({printed})",')
+    write(" {" + ", ".join(f'{{"{k}", {entry(v)}}}'
                            for k, v in module.state_dict().items()) + "},")
-    print(" {" + ", ".join(argument(v) for v in inputs) + "},")
-    print(" {" + ", ".join(kwargs) + "},")
-    print(" {" + ", ".join(entry(t) for t in outputs) + "}},")
+    write(" {" + ", ".join(argument(v) for v in inputs) + "},")
+    write(" {" + ", ".join(kwargs) + "},")
+    write(" {" + ", ".join(entry(t) for t in outputs) + "}},")

@@ -2,7 +2,7 @@
 models of models.h.
 
 Run with a Python that has torch 2.13:
-    python tests/compile/model_reference.py
+    python tests/compile/make_model_reference.py
 
 Lines of the file: the model's name, the result's sizes joined by commas, its
 numbers. Weights and inputs are not committed: `number` makes them from their
