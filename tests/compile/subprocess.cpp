@@ -14,7 +14,8 @@ namespace fxjit::testing {
 ProcessResult run_child(
     const std::string& name,
     const std::vector<std::pair<std::string, std::string>>& environment) {
-  std::string command = "env";
+  // One test alone: shards are of the tests that start it.
+  std::string command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX";
   for (const auto& [key, value] : environment)
     command += " " + key + "='" + value + "'";
   command += " '" + std::filesystem::read_symlink("/proc/self/exe").string() +
@@ -30,6 +31,9 @@ ProcessResult run_child(
   const int status = pclose(pipe);
   result.exit_code =
       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (result.output.find("[ RUN ") == std::string::npos)
+    throw std::runtime_error("no test was run by " + command + "\n" +
+                             result.output);
   return result;
 }
 
