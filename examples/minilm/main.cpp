@@ -1,7 +1,9 @@
 // minilm: sentence embeddings with all-MiniLM-L6-v2 on fxjit.
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <new>
@@ -110,6 +112,12 @@ std::string usage_failure(const CLI::App* app, const CLI::Error& error) {
          "\nThe commands are embed, similar and bench; each has --help.\n";
 }
 
+// CLI::Range lets NaN pass, which is neither below nor above.
+std::string is_no_nan(const std::string& text) {
+  const bool nan = std::isnan(std::strtod(text.c_str(), nullptr));
+  return nan ? "expected a number, got " + text : "";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Sentence embeddings with all-MiniLM-L6-v2"};
   app.failure_message(usage_failure);
@@ -135,7 +143,8 @@ int run(int argc, char** argv) {
   bench
       ->add_option("--seconds", settings.bench.seconds,
                    "Measured time per row (default 0.5)")
-      ->check(CLI::Range(0.001, 600.0));
+      ->check(CLI::Range(0.001, 600.0))
+      ->check(is_no_nan);
   for (CLI::App* command : {embed, similar, bench})
     add_options(*command, settings);
   CLI11_PARSE(app, argc, argv);

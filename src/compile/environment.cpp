@@ -18,8 +18,7 @@ std::string variable(const char* name) {
 
 void set_debug_level(const std::string& text) {
   if (text.empty() || text == "0") return;
-  const bool number = text.find_first_not_of("0123456789") == text.npos;
-  if (!number)
+  if (text != "1" && text != "2")
     return log(LogLevel::warning,
                "FXJIT_DEBUG=" + text + ": expected 0, 1 or 2; ignored");
   set_log_level(text == "1" ? LogLevel::info : LogLevel::debug);

@@ -102,6 +102,8 @@ TEST_F(Program, WrongOptionsAreNamed) {
            {"embed --batch 0 a", "--batch"},
            {"embed --threads -1 a", "--threads"},
            {"embed --max-length 1 a", "--max-length"},
+           {"bench --seconds nan", "--seconds: expected a number, got nan"},
+           {"bench --seconds 601", "--seconds"},
            {"embed --backend gpu a", "gpu not in {interpreter,jit}"},
            {"similar a", "second is required"}}) {
     const Result result = shell("minilm " + arguments);
