@@ -21,4 +21,3 @@
 #include "fxjit/nn/recurrent.h"
 #include "fxjit/nn/shaping.h"
 #include "fxjit/nn/transformer.h"
-#include "fxjit/nn/volumes.h"

@@ -151,9 +151,9 @@ const Spelling& get_function(std::string_view printed_name);
 // Every op, in table order.
 std::vector<const Op*> all_ops();
 
-// Adds rows from outside the library. Strings and function pointers must live
-// for the rest of the process. Throws UserError on a duplicate name.
-// Thread-safe.
+// Adds rows from outside the library, all or none. Strings and functions must
+// live for the rest of the process. UserError for a name that is taken and a
+// row that lacks what its lowering needs, naming the field. Thread-safe.
 void register_ops(std::span<const OpRow> rows);
 
 // Binds arguments as Python would and fills in defaults; TypeError with

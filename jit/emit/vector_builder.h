@@ -115,8 +115,6 @@ class VectorBuilder {
   // A mask may be null.
   Value* load_strided(DType dtype, Value* pointer, Value* stride, Value* mask,
                       int lanes = 0);
-  void store_strided(DType dtype, Value* value, Value* pointer, Value* stride,
-                     Value* mask);
   // Lane k is element indices[k] (i32 or i64, signed). A mask may be null.
   Value* gather(DType dtype, Value* base, Value* indices, Value* mask);
   void scatter(DType dtype, Value* value, Value* base, Value* indices,
@@ -237,7 +235,6 @@ class VectorBuilder {
  private:
   Value* float_to_int(Value* value, llvm::Type* to);
   Value* guarded_divisor(Value* a, Value* b, bool is_unsigned);
-  Value* strided_indices(Value* stride, int lanes);
 
   llvm::Function& function_;
   CpuLevel level_;

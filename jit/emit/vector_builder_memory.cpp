@@ -58,21 +58,12 @@ Value* VectorBuilder::load_broadcast(DType dtype, Value* pointer, int lanes) {
   return splat(load_scalar(dtype, pointer), lanes);
 }
 
-Value* VectorBuilder::strided_indices(Value* stride, int lanes) {
-  return ir_.CreateMul(splat(stride, lanes), iota(i64(), lanes));
-}
-
 Value* VectorBuilder::load_strided(DType dtype, Value* pointer, Value* stride,
                                    Value* mask, int lanes) {
   if (mask != nullptr) lanes = lane_count(mask);
   if (lanes == 0) lanes = this->lanes();
-  return gather(dtype, pointer, strided_indices(stride, lanes), mask);
-}
-
-void VectorBuilder::store_strided(DType dtype, Value* value, Value* pointer,
-                                  Value* stride, Value* mask) {
-  scatter(dtype, value, pointer, strided_indices(stride, lane_count(value)),
-          mask);
+  Value* indices = ir_.CreateMul(splat(stride, lanes), iota(i64(), lanes));
+  return gather(dtype, pointer, indices, mask);
 }
 
 Value* VectorBuilder::gather(DType dtype, Value* base, Value* indices,

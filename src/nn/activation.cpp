@@ -9,32 +9,6 @@ namespace fxjit::nn {
 Identity::Identity() : Custom("Identity", {"input"}) {}
 Value Identity::forward(Value input) { return input; }
 
-ReLU::ReLU() : Custom("ReLU", {"input"}) {}
-Value ReLU::forward(Value input) { return functional::relu(input); }
-
-ReLU6::ReLU6() : Custom("ReLU6", {"input"}) {}
-Value ReLU6::forward(Value input) { return functional::relu6(input); }
-
-SiLU::SiLU() : Custom("SiLU", {"input"}) {}
-Value SiLU::forward(Value input) { return functional::silu(input); }
-
-Tanh::Tanh() : Custom("Tanh", {"input"}) {}
-Value Tanh::forward(Value input) { return fxjit::tanh(input); }
-
-Sigmoid::Sigmoid() : Custom("Sigmoid", {"input"}) {}
-Value Sigmoid::forward(Value input) { return fxjit::sigmoid(input); }
-
-Hardswish::Hardswish() : Custom("Hardswish", {"input"}) {}
-Value Hardswish::forward(Value input) { return functional::hardswish(input); }
-
-Hardsigmoid::Hardsigmoid() : Custom("Hardsigmoid", {"input"}) {}
-Value Hardsigmoid::forward(Value input) {
-  return functional::hardsigmoid(input);
-}
-
-Mish::Mish() : Custom("Mish", {"input"}) {}
-Value Mish::forward(Value input) { return functional::mish(input); }
-
 GELU::GELU(std::string approximate)
     : Custom("GELU", {"input"}), approximate(std::move(approximate)) {}
 Value GELU::forward(Value input) {

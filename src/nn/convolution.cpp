@@ -130,4 +130,24 @@ Value ConvTranspose2d::forward(Value input) {
                                       output_padding, groups, dilation);
 }
 
+Conv3d::Conv3d(int64_t in_channels, int64_t out_channels, Value kernel_size,
+               const ConvOptions& options)
+    : Custom("Conv3d", Signature{"input"}, 3, false, in_channels, out_channels,
+             kernel_size, options) {}
+
+Value Conv3d::forward(Value input) {
+  return functional::conv3d(input, weight, bias, stride, padding, dilation,
+                            groups);
+}
+
+ConvTranspose3d::ConvTranspose3d(int64_t in_channels, int64_t out_channels,
+                                 Value kernel_size, const ConvOptions& options)
+    : Custom("ConvTranspose3d", Signature{"input"}, 3, true, in_channels,
+             out_channels, kernel_size, options) {}
+
+Value ConvTranspose3d::forward(Value input) {
+  return function("F.conv_transpose3d", {input, weight, bias, stride, padding,
+                                         output_padding, groups, dilation});
+}
+
 }  // namespace fxjit::nn

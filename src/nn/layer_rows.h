@@ -210,13 +210,17 @@ ModuleType max_pool(const char* name) {
                   field("ceil_mode", &T::ceil_mode));
 }
 
-template <typename T>
-ModuleType avg_pool(const char* name) {
+template <typename T, typename... Fields>
+ModuleType avg_pool(const char* name, Fields... more) {
   return layer<T>(name, field("kernel_size", &T::kernel_size),
                   field("stride", &T::stride), field("padding", &T::padding),
                   field("ceil_mode", &T::ceil_mode),
-                  field("count_include_pad", &T::count_include_pad),
-                  field("divisor_override", &T::divisor_override));
+                  field("count_include_pad", &T::count_include_pad), more...);
+}
+
+template <typename T>
+ModuleType adaptive_pool(const char* name) {
+  return layer<T>(name, field("output_size", &T::output_size));
 }
 
 }  // namespace fxjit::nn

@@ -43,8 +43,10 @@ void add_weights(std::vector<ModuleType>& types) {
       weight_of<Embedding>()));
   types.push_back(convolution<Conv1d>("Conv1d"));
   types.push_back(convolution<Conv2d>("Conv2d"));
+  types.push_back(convolution<Conv3d>("Conv3d"));
   types.push_back(convolution<ConvTranspose1d>("ConvTranspose1d"));
   types.push_back(convolution<ConvTranspose2d>("ConvTranspose2d"));
+  types.push_back(convolution<ConvTranspose3d>("ConvTranspose3d"));
 }
 
 void add_norms(std::vector<ModuleType>& types) {
@@ -69,18 +71,22 @@ void add_norms(std::vector<ModuleType>& types) {
       weight_of<GroupNorm>(), bias_of<GroupNorm>()));
   types.push_back(running_norm<BatchNorm1d>("BatchNorm1d"));
   types.push_back(running_norm<BatchNorm2d>("BatchNorm2d"));
+  types.push_back(running_norm<BatchNorm3d>("BatchNorm3d"));
 }
 
 void add_pooling(std::vector<ModuleType>& types) {
   types.push_back(max_pool<MaxPool1d>("MaxPool1d"));
   types.push_back(max_pool<MaxPool2d>("MaxPool2d"));
-  types.push_back(avg_pool<AvgPool2d>("AvgPool2d"));
-  types.push_back(layer<AdaptiveAvgPool1d>(
-      "AdaptiveAvgPool1d",
-      field("output_size", &AdaptiveAvgPool1d::output_size)));
-  types.push_back(layer<AdaptiveAvgPool2d>(
-      "AdaptiveAvgPool2d",
-      field("output_size", &AdaptiveAvgPool2d::output_size)));
+  types.push_back(max_pool<MaxPool3d>("MaxPool3d"));
+  types.push_back(avg_pool<AvgPool1d>("AvgPool1d"));
+  types.push_back(avg_pool<AvgPool2d>(
+      "AvgPool2d", field("divisor_override", &AvgPool2d::divisor_override)));
+  types.push_back(avg_pool<AvgPool3d>(
+      "AvgPool3d", field("divisor_override", &AvgPool3d::divisor_override)));
+  types.push_back(adaptive_pool<AdaptiveAvgPool1d>("AdaptiveAvgPool1d"));
+  types.push_back(adaptive_pool<AdaptiveAvgPool2d>("AdaptiveAvgPool2d"));
+  types.push_back(adaptive_pool<AdaptiveAvgPool3d>("AdaptiveAvgPool3d"));
+  types.push_back(adaptive_pool<AdaptiveMaxPool2d>("AdaptiveMaxPool2d"));
 }
 
 void add_shaping(std::vector<ModuleType>& types) {
@@ -114,7 +120,6 @@ std::vector<ModuleType> layer_types() {
   add_norms(types);
   add_pooling(types);
   add_shaping(types);
-  add_volume_types(types);
   add_loss_types(types);
   for (ModuleType& type : types) type.transparent = true;
   return types;

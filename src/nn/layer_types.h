@@ -15,7 +15,5 @@ void add_sequence_types(std::vector<ModuleType>& types);
 void add_more_types(std::vector<ModuleType>& types);
 // Its rows of losses.
 void add_loss_types(std::vector<ModuleType>& types);
-// Its rows of layers over volumes.
-void add_volume_types(std::vector<ModuleType>& types);
 
 }  // namespace fxjit::nn

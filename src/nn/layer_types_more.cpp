@@ -70,15 +70,6 @@ void add_windows(std::vector<ModuleType>& types) {
                               field("dilation", &Fold::dilation),
                               field("padding", &Fold::padding),
                               field("stride", &Fold::stride)));
-  types.push_back(layer<AvgPool1d>(
-      "AvgPool1d", field("kernel_size", &AvgPool1d::kernel_size),
-      field("stride", &AvgPool1d::stride),
-      field("padding", &AvgPool1d::padding),
-      field("ceil_mode", &AvgPool1d::ceil_mode),
-      field("count_include_pad", &AvgPool1d::count_include_pad)));
-  types.push_back(layer<AdaptiveMaxPool2d>(
-      "AdaptiveMaxPool2d",
-      field("output_size", &AdaptiveMaxPool2d::output_size)));
 }
 
 }  // namespace

@@ -138,4 +138,11 @@ BatchNorm2d::BatchNorm2d(int64_t num_features, double eps, double momentum,
 
 Value BatchNorm2d::forward(Value input) { return normalize(input); }
 
+BatchNorm3d::BatchNorm3d(int64_t num_features, double eps, double momentum,
+                         bool affine, bool track_running_stats)
+    : Custom("BatchNorm3d", 5, 5, num_features, eps, momentum, affine,
+             track_running_stats) {}
+
+Value BatchNorm3d::forward(Value input) { return normalize(input); }
+
 }  // namespace fxjit::nn

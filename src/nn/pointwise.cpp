@@ -12,21 +12,6 @@ Value call_op(const char* name, ValueList args, Kwargs kwargs = {}) {
 
 }  // namespace
 
-LogSigmoid::LogSigmoid() : Custom("LogSigmoid", {"input"}) {}
-Value LogSigmoid::forward(Value input) {
-  return call_op("torch.nn.functional.logsigmoid", {input});
-}
-
-Softsign::Softsign() : Custom("Softsign", {"input"}) {}
-Value Softsign::forward(Value input) { return functional::softsign(input); }
-
-Tanhshrink::Tanhshrink() : Custom("Tanhshrink", {"input"}) {}
-Value Tanhshrink::forward(Value input) { return functional::tanhshrink(input); }
-
-SELU::SELU() : Custom("SELU", {"input"}) {}
-Value SELU::forward(Value input) { return functional::selu(input); }
-std::string SELU::extra_repr() const { return ""; }
-
 CELU::CELU(double alpha) : Custom("CELU", {"input"}), alpha(alpha) {}
 Value CELU::forward(Value input) { return functional::celu(input, alpha); }
 std::string CELU::extra_repr() const { return "alpha=" + py(alpha); }
@@ -114,36 +99,6 @@ Value LocalResponseNorm::forward(Value input) {
 std::string LocalResponseNorm::extra_repr() const {
   return py(size) + ", alpha=" + py(alpha) + ", beta=" + py(beta) +
          ", k=" + py(k);
-}
-
-AvgPool1d::AvgPool1d(Value kernel_size, Value stride, Value padding,
-                     bool ceil_mode, bool count_include_pad)
-    : Custom("AvgPool1d", {"input"}),
-      kernel_size(kernel_size),
-      stride(stride.is_none() ? kernel_size : stride),
-      padding(std::move(padding)),
-      ceil_mode(ceil_mode),
-      count_include_pad(count_include_pad) {}
-Value AvgPool1d::forward(Value input) {
-  return functional::avg_pool1d(input, kernel_size, stride, padding, ceil_mode,
-                                count_include_pad);
-}
-std::string AvgPool1d::extra_repr() const {
-  const auto single = [](const Value& v) {
-    return py(v.is_sequence() ? v : Value::tuple({v}));
-  };
-  return "kernel_size=" + single(kernel_size) + ", stride=" + single(stride) +
-         ", padding=" + single(padding);
-}
-
-AdaptiveMaxPool2d::AdaptiveMaxPool2d(Value output_size)
-    : Custom("AdaptiveMaxPool2d", {"input"}),
-      output_size(std::move(output_size)) {}
-Value AdaptiveMaxPool2d::forward(Value input) {
-  return functional::adaptive_max_pool2d(input, output_size);
-}
-std::string AdaptiveMaxPool2d::extra_repr() const {
-  return "output_size=" + py(output_size);
 }
 
 CosineSimilarity::CosineSimilarity(int64_t dim, double eps)

@@ -5,38 +5,6 @@
 
 namespace fxjit::nn {
 
-MaxPool1d::MaxPool1d(Value kernel_size, Value stride, Value padding,
-                     Value dilation, bool ceil_mode)
-    : Custom("MaxPool1d", {"input"}),
-      kernel_size(kernel_size),
-      stride(stride.is_none() ? kernel_size : stride),
-      padding(std::move(padding)),
-      dilation(std::move(dilation)),
-      ceil_mode(ceil_mode) {}
-
-Value MaxPool1d::forward(Value input) {
-  return functional::max_pool1d(input, kernel_size, stride, padding, dilation,
-                                ceil_mode);
-}
-
-std::string MaxPool1d::extra_repr() const {
-  return "kernel_size=" + py(kernel_size) + ", stride=" + py(stride) +
-         ", padding=" + py(padding) + ", dilation=" + py(dilation) +
-         ", ceil_mode=" + py(ceil_mode);
-}
-
-AdaptiveAvgPool1d::AdaptiveAvgPool1d(Value output_size)
-    : Custom("AdaptiveAvgPool1d", {"input"}),
-      output_size(std::move(output_size)) {}
-
-Value AdaptiveAvgPool1d::forward(Value input) {
-  return functional::adaptive_avg_pool1d(input, output_size);
-}
-
-std::string AdaptiveAvgPool1d::extra_repr() const {
-  return "output_size=" + py(output_size);
-}
-
 namespace {
 
 // torch keeps factors as floats.

@@ -4,29 +4,9 @@
 #include "fxjit/nn/activation.h"
 #include "fxjit/nn/normalization.h"
 #include "fxjit/nn/shaping.h"
+#include "src/nn/transformer_signatures.h"
 
 namespace fxjit::nn {
-namespace {
-
-Signature encoder_signature() {
-  return Signature({"src",
-                    {"src_mask", None},
-                    {"src_key_padding_mask", None},
-                    {"is_causal", false}});
-}
-
-Signature decoder_signature() {
-  return Signature({"tgt",
-                    "memory",
-                    {"tgt_mask", None},
-                    {"memory_mask", None},
-                    {"tgt_key_padding_mask", None},
-                    {"memory_key_padding_mask", None},
-                    {"tgt_is_causal", false},
-                    {"memory_is_causal", false}});
-}
-
-}  // namespace
 
 TransformerLayerBase::TransformerLayerBase(std::string type_name,
                                            Signature signature, int64_t d_model,
@@ -89,8 +69,8 @@ Value TransformerLayerBase::fed_forward(const Value& x, const char* dropout) {
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead,
                                                  TransformerOptions options)
-    : Custom("TransformerEncoderLayer", encoder_signature(), d_model, nhead,
-             std::move(options), false) {}
+    : Custom("TransformerEncoderLayer", encoder_signature("src_mask", false),
+             d_model, nhead, std::move(options), false) {}
 
 Value TransformerEncoderLayer::forward(Value src, Value src_mask,
                                        Value src_key_padding_mask,
@@ -109,8 +89,8 @@ Value TransformerEncoderLayer::forward(Value src, Value src_mask,
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead,
                                                  TransformerOptions options)
-    : Custom("TransformerDecoderLayer", decoder_signature(), d_model, nhead,
-             std::move(options), true) {}
+    : Custom("TransformerDecoderLayer", decoder_signature(false), d_model,
+             nhead, std::move(options), true) {}
 
 Value TransformerDecoderLayer::forward(Value tgt, Value memory, Value tgt_mask,
                                        Value memory_mask,

@@ -1,26 +1,9 @@
 #include "fxjit/nn/containers.h"
 #include "fxjit/nn/transformer.h"
+#include "src/nn/transformer_signatures.h"
 
 namespace fxjit::nn {
 namespace {
-
-Signature encoder_signature() {
-  return Signature({"src",
-                    {"mask", None},
-                    {"src_key_padding_mask", None},
-                    {"is_causal", None}});
-}
-
-Signature decoder_signature() {
-  return Signature({"tgt",
-                    "memory",
-                    {"tgt_mask", None},
-                    {"memory_mask", None},
-                    {"tgt_key_padding_mask", None},
-                    {"memory_key_padding_mask", None},
-                    {"tgt_is_causal", None},
-                    {"memory_is_causal", false}});
-}
 
 // None asks torch to look whether the mask is causal, which changes its speed
 // only.
@@ -67,10 +50,10 @@ Value TransformerStack::run(Value x, const ValueList& memory,
 
 TransformerEncoder::TransformerEncoder(const ModuleRef& encoder_layer,
                                        int64_t num_layers, ModuleRef norm)
-    : Custom("TransformerEncoder", encoder_signature(), encoder_layer,
-             num_layers, std::move(norm)) {}
+    : Custom("TransformerEncoder", encoder_signature("mask", None),
+             encoder_layer, num_layers, std::move(norm)) {}
 TransformerEncoder::TransformerEncoder()
-    : Custom("TransformerEncoder", encoder_signature()) {}
+    : Custom("TransformerEncoder", encoder_signature("mask", None)) {}
 
 Value TransformerEncoder::forward(Value src, Value mask,
                                   Value src_key_padding_mask, Value is_causal) {
@@ -82,10 +65,10 @@ Value TransformerEncoder::forward(Value src, Value mask,
 
 TransformerDecoder::TransformerDecoder(const ModuleRef& decoder_layer,
                                        int64_t num_layers, ModuleRef norm)
-    : Custom("TransformerDecoder", decoder_signature(), decoder_layer,
+    : Custom("TransformerDecoder", decoder_signature(None), decoder_layer,
              num_layers, std::move(norm)) {}
 TransformerDecoder::TransformerDecoder()
-    : Custom("TransformerDecoder", decoder_signature()) {}
+    : Custom("TransformerDecoder", decoder_signature(None)) {}
 
 Value TransformerDecoder::forward(Value tgt, Value memory, Value tgt_mask,
                                   Value memory_mask, Value tgt_key_padding_mask,

@@ -89,7 +89,7 @@ TEST_P(VectorMemoryTest, MasksBeyondTheVectorAreFull) {
   EXPECT_EQ(out[1], 0.0f);
 }
 
-TEST_P(VectorMemoryTest, StridesAndGathersReachTheirElements) {
+TEST_P(VectorMemoryTest, StridesGathersAndScattersReachTheirElements) {
   const int n = lanes();
   Kernel<const float*, const int32_t*, float*, int64_t> kernel(
       GetParam(), [&](VectorBuilder& b, Args args) {
@@ -99,8 +99,9 @@ TEST_P(VectorMemoryTest, StridesAndGathersReachTheirElements) {
         Value* mask = b.tail_mask(args[3]);
         Value* gathered = b.gather(DType::f32, args[0], indices, mask);
         b.store(DType::f32, gathered, b.offset(args[2], b.f32(), n));
-        b.store_strided(DType::f32, strided, b.offset(args[2], b.f32(), 2 * n),
-                        b.i64(2), mask);
+        Value* lane = b.iota(b.i32(), n);
+        b.scatter(DType::f32, strided, b.offset(args[2], b.f32(), 2 * n),
+                  b.add(lane, lane), mask);
       });
   std::vector<float> in(3 * n), out(4 * n, -1.0f);
   std::vector<int32_t> indices(n);

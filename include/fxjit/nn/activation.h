@@ -14,52 +14,36 @@ class Identity : public Layer<Identity> {
   Value forward(Value input);
 };
 
-class ReLU : public Layer<ReLU> {
- public:
-  ReLU();
-  Value forward(Value input);
+struct ReLU : Custom<ReLU, FunctionLayer> {
+  ReLU() : Custom("ReLU", "F.relu") {}
 };
 
-class ReLU6 : public Layer<ReLU6> {
- public:
-  ReLU6();
-  Value forward(Value input);
+struct ReLU6 : Custom<ReLU6, FunctionLayer> {
+  ReLU6() : Custom("ReLU6", "F.relu6") {}
 };
 
-class SiLU : public Layer<SiLU> {
- public:
-  SiLU();
-  Value forward(Value input);
+struct SiLU : Custom<SiLU, FunctionLayer> {
+  SiLU() : Custom("SiLU", "F.silu") {}
 };
 
-class Tanh : public Layer<Tanh> {
- public:
-  Tanh();
-  Value forward(Value input);
+struct Tanh : Custom<Tanh, FunctionLayer> {
+  Tanh() : Custom("Tanh", "torch.tanh") {}
 };
 
-class Sigmoid : public Layer<Sigmoid> {
- public:
-  Sigmoid();
-  Value forward(Value input);
+struct Sigmoid : Custom<Sigmoid, FunctionLayer> {
+  Sigmoid() : Custom("Sigmoid", "torch.sigmoid") {}
 };
 
-class Hardswish : public Layer<Hardswish> {
- public:
-  Hardswish();
-  Value forward(Value input);
+struct Hardswish : Custom<Hardswish, FunctionLayer> {
+  Hardswish() : Custom("Hardswish", "F.hardswish") {}
 };
 
-class Hardsigmoid : public Layer<Hardsigmoid> {
- public:
-  Hardsigmoid();
-  Value forward(Value input);
+struct Hardsigmoid : Custom<Hardsigmoid, FunctionLayer> {
+  Hardsigmoid() : Custom("Hardsigmoid", "F.hardsigmoid") {}
 };
 
-class Mish : public Layer<Mish> {
- public:
-  Mish();
-  Value forward(Value input);
+struct Mish : Custom<Mish, FunctionLayer> {
+  Mish() : Custom("Mish", "F.mish") {}
 };
 
 // `approximate`: "none" (through erf) or "tanh".

@@ -50,6 +50,13 @@ class Conv2d : public Custom<Conv2d, ConvBase> {
   Value forward(Value input);
 };
 
+class Conv3d : public Custom<Conv3d, ConvBase> {
+ public:
+  Conv3d(int64_t in_channels, int64_t out_channels, Value kernel_size,
+         const ConvOptions& options = {});
+  Value forward(Value input);
+};
+
 class ConvTranspose1d : public Custom<ConvTranspose1d, ConvBase> {
  public:
   ConvTranspose1d(int64_t in_channels, int64_t out_channels, Value kernel_size,
@@ -60,6 +67,13 @@ class ConvTranspose1d : public Custom<ConvTranspose1d, ConvBase> {
 class ConvTranspose2d : public Custom<ConvTranspose2d, ConvBase> {
  public:
   ConvTranspose2d(int64_t in_channels, int64_t out_channels, Value kernel_size,
+                  const ConvOptions& options = {});
+  Value forward(Value input);
+};
+
+class ConvTranspose3d : public Custom<ConvTranspose3d, ConvBase> {
+ public:
+  ConvTranspose3d(int64_t in_channels, int64_t out_channels, Value kernel_size,
                   const ConvOptions& options = {});
   Value forward(Value input);
 };

@@ -18,4 +18,15 @@ class LeafModule : public DeclaredModule {
 template <typename T>
 using Layer = Custom<T, LeafModule>;
 
+// Base of layers that hold nothing: the function of that name, a literal, of
+// one tensor.
+class FunctionLayer : public LeafModule {
+ public:
+  FunctionLayer(std::string type_name, const char* function);
+  Value forward(Value input);
+
+ private:
+  const char* function_;
+};
+
 }  // namespace fxjit::nn

@@ -98,4 +98,13 @@ class BatchNorm2d : public Custom<BatchNorm2d, BatchNormBase> {
   Value forward(Value input);
 };
 
+// Of [N, C, D, H, W].
+class BatchNorm3d : public Custom<BatchNorm3d, BatchNormBase> {
+ public:
+  explicit BatchNorm3d(int64_t num_features, double eps = 1e-5,
+                       double momentum = 0.1, bool affine = true,
+                       bool track_running_stats = true);
+  Value forward(Value input);
+};
+
 }  // namespace fxjit::nn

@@ -9,29 +9,20 @@
 
 namespace fxjit::nn {
 
-class LogSigmoid : public Layer<LogSigmoid> {
- public:
-  LogSigmoid();
-  Value forward(Value input);
+struct LogSigmoid : Custom<LogSigmoid, FunctionLayer> {
+  LogSigmoid() : Custom("LogSigmoid", "torch.nn.functional.logsigmoid") {}
 };
 
-class Softsign : public Layer<Softsign> {
- public:
-  Softsign();
-  Value forward(Value input);
+struct Softsign : Custom<Softsign, FunctionLayer> {
+  Softsign() : Custom("Softsign", "F.softsign") {}
 };
 
-class Tanhshrink : public Layer<Tanhshrink> {
- public:
-  Tanhshrink();
-  Value forward(Value input);
+struct Tanhshrink : Custom<Tanhshrink, FunctionLayer> {
+  Tanhshrink() : Custom("Tanhshrink", "F.tanhshrink") {}
 };
 
-class SELU : public Layer<SELU> {
- public:
-  SELU();
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct SELU : Custom<SELU, FunctionLayer> {
+  SELU() : Custom("SELU", "F.selu") {}
 };
 
 class CELU : public Layer<CELU> {
@@ -115,24 +106,6 @@ class LocalResponseNorm : public Layer<LocalResponseNorm> {
   std::string extra_repr() const override;
   const int64_t size;
   const double alpha, beta, k;
-};
-
-class AvgPool1d : public Layer<AvgPool1d> {
- public:
-  explicit AvgPool1d(Value kernel_size, Value stride = None, Value padding = 0,
-                     bool ceil_mode = false, bool count_include_pad = true);
-  Value forward(Value input);
-  std::string extra_repr() const override;
-  const Value kernel_size, stride, padding;
-  const bool ceil_mode, count_include_pad;
-};
-
-class AdaptiveMaxPool2d : public Layer<AdaptiveMaxPool2d> {
- public:
-  explicit AdaptiveMaxPool2d(Value output_size);
-  Value forward(Value input);
-  std::string extra_repr() const override;
-  const Value output_size;
 };
 
 class CosineSimilarity : public Layer<CosineSimilarity> {

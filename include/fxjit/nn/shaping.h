@@ -1,4 +1,4 @@
-// Layers over lines [N, C, L], and those that resize, pad or fold.
+// Layers that resize, and one that unfolds a dim.
 #pragma once
 
 #include <cstdint>
@@ -7,28 +7,6 @@
 #include "fxjit/nn/layer.h"
 
 namespace fxjit::nn {
-
-// Pooling over the last dim. Sizes are one int; a stride of none is the kernel
-// size.
-class MaxPool1d : public Layer<MaxPool1d> {
- public:
-  explicit MaxPool1d(Value kernel_size, Value stride = None, Value padding = 0,
-                     Value dilation = 1, bool ceil_mode = false);
-  Value forward(Value input);
-  std::string extra_repr() const override;
-
-  const Value kernel_size, stride, padding, dilation;
-  const bool ceil_mode;
-};
-
-class AdaptiveAvgPool1d : public Layer<AdaptiveAvgPool1d> {
- public:
-  explicit AdaptiveAvgPool1d(Value output_size);
-  Value forward(Value input);
-  std::string extra_repr() const override;
-
-  const Value output_size;
-};
 
 // To `size`, or by `scale_factor`; see functional::interpolate.
 class Upsample : public Layer<Upsample> {

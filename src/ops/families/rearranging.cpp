@@ -219,6 +219,24 @@ Value inner(const OpCall& call) {
   return reshaped(product, sizes);
 }
 
+Dims joined(Dims first, const Dims& second) {
+  for (int64_t each : second) first.push_back(each);
+  return first;
+}
+
+Dims dims_but(const Dims& left_out, int rank) {
+  Dims dims;
+  for (int d = 0; d < rank; ++d)
+    if (!contains(left_out, d)) dims.push_back(d);
+  return dims;
+}
+
+Dims sizes_at(const Tensor& tensor, const Dims& dims) {
+  Dims sizes;
+  for (int64_t d : dims) sizes.push_back(tensor.sizes()[static_cast<int>(d)]);
+  return sizes;
+}
+
 // Both as matrices with the summed dims together.
 Value tensordot(const OpCall& call) {
   const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
@@ -235,26 +253,16 @@ Value tensordot(const OpCall& call) {
     for (const Value& d : call[2].at(1).as_sequence())
       right.push_back(wrap_dim(d.as_int(), b.dim()));
   }
-  const Dims rows = axes_last(a.dim(), left);
-  Dims columns = right, sizes;
-  for (int d = 0; d < b.dim(); ++d)
-    if (!contains(right, d)) columns.push_back(d);
-  int64_t depth = 1;
-  for (int64_t d : left) depth *= a.sizes()[static_cast<int>(d)];
-  for (int d = 0; d < a.dim(); ++d)
-    if (!contains(left, d)) sizes.push_back(a.sizes()[d]);
-  const int64_t height = numel(sizes);
-  int64_t width = 1;
-  for (int d = 0; d < b.dim(); ++d) {
-    if (contains(right, d)) continue;
-    sizes.push_back(b.sizes()[d]);
-    width *= b.sizes()[d];
-  }
-  const Value x =
-      reshaped(fxjit::permute(call[0], Value(rows)), Dims{height, depth});
-  const Value y =
-      reshaped(fxjit::permute(call[1], Value(columns)), Dims{depth, width});
-  return reshaped(fxjit::matmul(x, y), sizes);
+  const Dims rows = dims_but(left, a.dim()), columns = dims_but(right, b.dim());
+  const int64_t height = numel(sizes_at(a, rows));
+  const int64_t depth = numel(sizes_at(a, left));
+  const int64_t width = numel(sizes_at(b, columns));
+  const Value x = reshaped(fxjit::permute(call[0], Value(joined(rows, left))),
+                           {height, depth});
+  const Value y = reshaped(
+      fxjit::permute(call[1], Value(joined(right, columns))), {depth, width});
+  return reshaped(fxjit::matmul(x, y),
+                  joined(sizes_at(a, rows), sizes_at(b, columns)));
 }
 
 Value cross(const OpCall& call) {
