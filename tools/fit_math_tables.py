@@ -68,6 +68,41 @@ def fit_intervals(function, entries, step, degree, limit, tolerance):
     return rows
 
 
+def fit_ratio(function, high, degree, rounds=150):
+    """f32 coefficients of P and Q, both 1 + ..., with function(t) nearly
+    t P(t^2) / Q(t^2) for t up to `high`. Those of one power are rounded
+    together, lowest first; the others are fitted again."""
+    nodes = high * (1 - np.cos(np.pi * (np.arange(3000) + 0.5) / 3000)) / 2
+    goal = function(nodes)
+
+    def column(side, power):
+        return (nodes if side == "p" else -goal) * nodes**(2 * power)
+
+    known = {("p", 0): np.float32(1), ("q", 0): np.float32(1)}
+    order = [(side, p) for p in range(1, degree + 1) for side in "pq"]
+    for first in range(len(order)):
+        free = order[first:]
+        done = sum(float(c) * column(*key) for key, c in known.items())
+        basis = np.stack([column(*key) for key in free], axis=1)
+        scale = np.abs(basis).max(axis=0)
+        divisor, importance = np.ones_like(nodes), np.ones_like(nodes)
+        least = np.inf
+        for _ in range(rounds):
+            weight = np.sqrt(importance) / (goal * divisor)
+            solution = np.linalg.lstsq(basis / scale * weight[:, None],
+                                       -done * weight, rcond=None)[0] / scale
+            values = known | dict(zip(free, solution))
+            divisor = sum(float(values["q", p]) * nodes**(2 * p)
+                          for p in range(degree + 1))
+            error = np.abs((done + basis @ solution) / (goal * divisor))
+            if error.max() < least:
+                least, best = error.max(), values
+            importance *= error / error.max() + 1e-6
+            importance /= importance.mean()
+        known[order[first]] = np.float32(best[order[first]])
+    return [[known[side, p] for p in range(degree + 1)] for side in "pq"]
+
+
 def literal(value):
     if value == 0:
         return "0.0f"
@@ -179,6 +214,19 @@ def print_log():
                 "log(1 + f) - f + f^2 / 2 from f^3 up, -1/4 <= f < 1/2.")
 
 
+# From here on tanh is one, and the ratio rounds to it.
+TANH_LIMIT = 9.0
+
+
+def print_tanh_ratio():
+    print("// tanh t = t P(t^2) / Q(t^2) for t up to the limit: P and Q.")
+    print(f"inline constexpr double kTanhRatioLimit = {TANH_LIMIT};")
+    print("inline constexpr float kTanhRatio[][5] = {")
+    for polynomial in fit_ratio(np.tanh, TANH_LIMIT, 4):
+        print("    {" + ", ".join(literal(c) for c in polynomial) + "},")
+    print("};\n")
+
+
 def main():
     print(HEADER)
     for name, bump, steps in (
@@ -195,6 +243,7 @@ def main():
                          lambda u, f=function: ulp(f(u)))
     print_exp()
     print_log()
+    print_tanh_ratio()
     print_array("kLn2Fma", split_ln2([24]), "ln 2 = sum, for fused steps.")
     print_array("kLn2Exact", split_ln2([15, 15]),
                 "ln 2 = sum; the first two times |n| < 2^9 are exact.")

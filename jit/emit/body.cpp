@@ -248,20 +248,43 @@ BodyValues::BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes,
                        Known known)
     : b_(b),
       body_(body),
+      quotients_(body),
       lanes_(lanes),
       known_(std::move(known)),
       values_(body.instrs.size(), nullptr) {}
 
-Value* BodyValues::get(int32_t id) {
+Value* BodyValues::known(int32_t id) {
   Value*& value = values_[size_t(id)];
   if (value == nullptr) value = known_(*this, id);
-  if (value == nullptr) value = emit(id);
   return value;
+}
+
+Value* BodyValues::get(int32_t id) {
+  Value* value = known(id);
+  if (value == nullptr) value = values_[size_t(id)] = emit(id);
+  return value;
+}
+
+// Null for what is not a quotient. A factor that the skeleton has at hand, from
+// an earlier pass or once for a row, is multiplied.
+Value* BodyValues::emit_quotient(int32_t id) {
+  const auto& [sigmoid, factor, is_gate] = quotients_.product(id);
+  if (sigmoid < 0 || known(sigmoid) != nullptr) return nullptr;
+  const auto argument = [&](int32_t of) {
+    return get(body_.instrs[size_t(of)].args[0]);
+  };
+  if (is_gate && known(factor) == nullptr) {
+    const Values same = same_lanes(b_, {argument(factor), argument(sigmoid)});
+    return emit_gate(b_, same[0], same[1]);
+  }
+  const Values same = same_lanes(b_, {get(factor), argument(sigmoid)});
+  return emit_sigmoid_product(b_, same[0], same[1]);
 }
 
 Value* BodyValues::emit(int32_t id) {
   const ScalarInstr& instr = body_.instrs[size_t(id)];
   if (instr.prim == Prim::constant) return emit_constant(b_, instr, lanes_);
+  if (Value* quotient = emit_quotient(id)) return quotient;
   llvm::SmallVector<Value*, 3> args;
   llvm::SmallVector<DType, 3> types;
   for (int a = 0; a < prim_arity(instr.prim); ++a) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fxjit/scalar_body.h"
+#include "jit/emit/quotients.h"
 #include "jit/emit/vector_builder.h"
 
 namespace fxjit::jit {
@@ -40,14 +41,20 @@ class BodyValues {
   BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes, Known known);
 
   Value* get(int32_t id);
+  // Whether the value is needed for another's sake alone, which is computed
+  // without it: it need not be asked for.
+  bool is_part(int32_t id) const { return quotients_.is_part(id); }
   // body.results[r] converted for a store of `dtype`.
   Value* result(size_t r, DType dtype);
 
  private:
   Value* emit(int32_t id);
+  Value* known(int32_t id);
+  Value* emit_quotient(int32_t id);
 
   VectorBuilder& b_;
   const ScalarBody& body_;
+  Quotients quotients_;
   int lanes_;
   Known known_;
   std::vector<Value*> values_;

@@ -378,6 +378,13 @@ inline constexpr float kLogPolynomial[] = {
     0x1.313f0ep-3f, -0x1.f03b06p-4f, 0x1.c7851ap-5f,
 };
 
+// tanh t = t P(t^2) / Q(t^2) for t up to the limit: P and Q.
+inline constexpr double kTanhRatioLimit = 9.0;
+inline constexpr float kTanhRatio[][5] = {
+    {0x1p+0f, 0x1.121a8p-3f, 0x1.ca9cfcp-9f, 0x1.5a99e2p-16f, 0x1.cce8c4p-27f},
+    {0x1p+0f, 0x1.de628ep-2f, 0x1.a82edep-6f, 0x1.591336p-12f, 0x1.a2eb2ap-21f},
+};
+
 // ln 2 = sum, for fused steps.
 inline constexpr float kLn2Fma[] = {
     0x1.62e43p-1f, -0x1.05c61p-29f,

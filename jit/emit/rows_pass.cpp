@@ -124,7 +124,9 @@ Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
     lanes.emplace_back(row_values(b_, row_, place, number_), place);
   }
   for (int32_t id : order_) {
-    for (auto& [values, place] : lanes) values.get(id);
+    for (auto& [values, place] : lanes) {
+      if (!values.is_part(id)) values.get(id);
+    }
   }
   int copy = 0;
   for (auto& [values, place] : lanes) accumulate(values, place, copy++, next);

@@ -17,21 +17,41 @@ bool is_f32(const Value* x) {
   return x->getType()->getScalarType()->isFloatTy();
 }
 
-// Applies `function`, made for exactly one machine vector, to any lane count.
-Value* map_native(VectorBuilder& b, Value* x,
-                  llvm::function_ref<Value*(Value*)> function) {
+Values map_each(const Values& values,
+                llvm::function_ref<Value*(Value*)> function) {
+  Values results;
+  for (Value* value : values) results.push_back(function(value));
+  return results;
+}
+
+// Applies `function`, made for exactly one machine vector, to arguments of any
+// one lane count.
+Value* map_native(VectorBuilder& b, const Values& args,
+                  llvm::function_ref<Value*(const Values&)> function) {
   const int native = b.lanes();
-  const int count = VectorBuilder::lane_count(x);
-  if (!x->getType()->isVectorTy()) {
-    return b.lane(function(b.splat(x)), 0);
+  const int count = VectorBuilder::lane_count(args[0]);
+  const auto part = [&](auto cut) { return function(map_each(args, cut)); };
+  if (!args[0]->getType()->isVectorTy()) {
+    return b.lane(part([&](Value* x) { return b.splat(x); }), 0);
   }
-  if (count == native) return function(x);
+  if (count == native) return function(args);
   if (count < native) {
-    return b.slice(function(b.resize(x, native)), 0, count);
+    return b.slice(part([&](Value* x) { return b.resize(x, native); }), 0,
+                   count);
   }
   const int half = count / 2;
-  return b.concat(map_native(b, b.slice(x, 0, half), function),
-                  map_native(b, b.slice(x, half, half), function));
+  const auto side = [&](int first) {
+    const auto cut = [&](Value* x) { return b.slice(x, first, half); };
+    return map_native(b, map_each(args, cut), function);
+  };
+  Value* low = side(0);
+  return b.concat(low, side(half));
+}
+
+Value* map_native(VectorBuilder& b, Value* x,
+                  llvm::function_ref<Value*(Value*)> function) {
+  return map_native(b, Values{x},
+                    [&](const Values& args) { return function(args[0]); });
 }
 
 llvm::FunctionCallee declare_libm(VectorBuilder& b, std::string name,
@@ -74,11 +94,6 @@ Value* call_per_lane(VectorBuilder& b, std::string_view name,
 }
 
 Value* one_plus(VectorBuilder& b, Value* x) { return b.add(b.like(x, 1), x); }
-
-// 1 + e^-x
-Value* logistic_divisor(VectorBuilder& b, Value* x) {
-  return one_plus(b, emit_exp(b, b.neg(x)));
-}
 
 // One function's tables of two lengths.
 template <int kShortDegree, int kLongDegree>
@@ -153,11 +168,27 @@ Value* emit_log1p(VectorBuilder& b, Value* x) {
 }
 
 Value* emit_sigmoid(VectorBuilder& b, Value* x) {
-  return b.div(b.like(x, 1), logistic_divisor(b, x));
+  return emit_sigmoid_product(b, b.like(x, 1), x);
 }
 
 Value* emit_silu(VectorBuilder& b, Value* x) {
-  return b.div(x, logistic_divisor(b, x));
+  return emit_sigmoid_product(b, x, x);
+}
+
+// factor / (1 + e^-x)
+Value* emit_sigmoid_product(VectorBuilder& b, Value* factor, Value* x) {
+  return b.div(factor, one_plus(b, emit_exp(b, b.neg(x))));
+}
+
+// n / d / (1 + e) = n / (d + d e)
+Value* emit_gate(VectorBuilder& b, Value* x, Value* y) {
+  if (!is_f32(x)) return b.mul(emit_tanh(b, x), emit_sigmoid(b, y));
+  return map_native(b, {x, y}, [&](const Values& args) {
+    Value* power = native::exp(b, b.neg(args[1]));
+    const native::TanhRatio tanh = native::tanh_ratio(b, args[0]);
+    Value* divisor = b.fma(tanh.divisor, power, tanh.divisor);
+    return b.div(tanh.dividend, divisor);
+  });
 }
 
 Value* emit_tanh(VectorBuilder& b, Value* x) {

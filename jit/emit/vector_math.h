@@ -23,6 +23,10 @@ Value* emit_expm1(VectorBuilder& b, Value* x);  // e^x - 1, exact near zero.
 Value* emit_log1p(VectorBuilder& b, Value* x);  // log(1 + x), exact near zero.
 Value* emit_sigmoid(VectorBuilder& b, Value* x);
 Value* emit_silu(VectorBuilder& b, Value* x);
+// factor * sigmoid(x) as one quotient.
+Value* emit_sigmoid_product(VectorBuilder& b, Value* factor, Value* x);
+// tanh(x) * sigmoid(y) as one quotient.
+Value* emit_gate(VectorBuilder& b, Value* x, Value* y);
 Value* emit_tanh(VectorBuilder& b, Value* x);
 Value* emit_erf(VectorBuilder& b, Value* x);
 Value* emit_gelu(VectorBuilder& b, Value* x);       // x * Phi(x)
@@ -48,7 +52,8 @@ struct MathBound {
 inline constexpr double kAnyArgument = std::numeric_limits<double>::infinity();
 
 // All inlined functions; the tests sweep each row. Where e^-x overflows,
-// sigmoid and silu are zero, as PyTorch's.
+// sigmoid and silu are zero, as PyTorch's. A gate is within the sum of what
+// its two functions are allowed.
 inline constexpr MathBound kMathBounds[] = {
     {"exp", 2, 0, 0, kAnyArgument},
     {"exp_softmax", 12, 1.2e-38, 1.2e-38, 0},
@@ -57,6 +62,7 @@ inline constexpr MathBound kMathBounds[] = {
     {"log1p", 2.5, 0, 0, kAnyArgument},
     {"sigmoid", 4, 1.2e-38, 1.2e-38, kAnyArgument},
     {"silu", 4, 1e-36, 1e-36, kAnyArgument},
+    {"gate", 8, 1.3e-36, 1.3e-36, kAnyArgument},
     {"tanh", 4, 0, 0, kAnyArgument},
     {"erf", 3, 0, 0, kAnyArgument},
     {"gelu", 2, 0.1, 3e-7, kAnyArgument},

@@ -1,6 +1,7 @@
 #include "jit/emit/vector_math_native.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <limits>
 #include <span>
@@ -28,6 +29,14 @@ Value* call_x86_512(VectorBuilder& b, intrinsic::ID id, Values args) {
   args.push_back(b.ir().getInt16(0xffff));
   args.push_back(b.i32(4));
   return call_x86(b, id, args);
+}
+
+// fraction * 2^floor(exponent), zero in lanes that are off: no work is done for
+// them that takes long.
+Value* scale(VectorBuilder& b, Value* fraction, Value* exponent, Value* mask) {
+  Value* bits = b.ir().CreateBitCast(mask, b.i16());
+  return call_x86(b, intrinsic::x86_avx512_mask_scalef_ps_512,
+                  {fraction, exponent, b.like(fraction, 0), bits, b.i32(4)});
 }
 
 Value* load_table(VectorBuilder& b, Value* table, int first) {
@@ -116,7 +125,8 @@ constexpr double kLogOfHalfLeast = -103.972077;
 // and rounds, overflows and denormalises as it should, so that the fraction of
 // n is the index and no integer work is needed. The quadratic is positive for
 // every r: an argument that is too large still overflows to infinity.
-Value* exp_avx512(VectorBuilder& b, Value* x, ExpAccuracy accuracy) {
+Value* exp_avx512(VectorBuilder& b, Value* x, Value* mask,
+                  ExpAccuracy accuracy) {
   const int entries = accuracy == ExpAccuracy::full ? 32 : 16;
   Value* round = b.like(x, kRoundToInteger / entries);
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
@@ -136,7 +146,18 @@ Value* exp_avx512(VectorBuilder& b, Value* x, ExpAccuracy accuracy) {
   }
   Value* slope = b.fma(r, b.like(x, c[1]), b.like(x, c[0]));
   Value* scaled = b.fma(b.mul(power, r), slope, power);
-  return call_x86_512(b, intrinsic::x86_avx512_mask_scalef_ps_512, {scaled, n});
+  return scale(b, scaled, n, mask);
+}
+
+// Whether x is NaN or at least `least`, with no instruction for a sign that
+// the caller has turned.
+Value* not_below(VectorBuilder& b, Value* x, double least) {
+  Value* turned = nullptr;
+  if (llvm::PatternMatch::match(
+          x, llvm::PatternMatch::m_FNeg(llvm::PatternMatch::m_Value(turned)))) {
+    return b.ir().CreateFCmpULE(turned, b.like(x, -least));
+  }
+  return b.ir().CreateFCmpUGE(x, b.like(x, least));
 }
 
 // 2^n as a float, for n in [-126, 127].
@@ -214,22 +235,23 @@ Value* repair_log(VectorBuilder& b, Value* x, Value* result) {
 
 }  // namespace
 
-// Lanes whose result is zero compute another: a product that underflows takes
-// as long as hundreds of others, and masks are full of minus infinities.
+// Lanes whose result is zero are off or compute another: a product that
+// underflows takes as long as hundreds of others, and masks are full of minus
+// infinities.
 Value* exp(VectorBuilder& b, Value* x, ExpRange range, ExpAccuracy accuracy) {
+  const double least =
+      accuracy == ExpAccuracy::softmax ? kLogOfLeastNormal : kLogOfHalfLeast;
+  if (b.level() == CpuLevel::avx512) {
+    return exp_avx512(b, x, not_below(b, x, least), accuracy);
+  }
   Value* zero = b.like(x, 0);
-  Value* least = b.like(x, accuracy == ExpAccuracy::softmax ? kLogOfLeastNormal
-                                                            : kLogOfHalfLeast);
-  Value* vanishes = b.lt(x, least);
+  Value* vanishes = b.lt(x, b.like(x, least));
   Value* kept = b.select(vanishes, zero, x);
-  Value* power = b.level() == CpuLevel::avx512
-                     ? exp_avx512(b, kept, accuracy)
-                     : exp_polynomial(b, kept, range);
-  return b.select(vanishes, zero, power);
+  return b.select(vanishes, zero, exp_polynomial(b, kept, range));
 }
 
-// 2^n e^r - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): the half keeps the power
-// finite. Below -40 the result is -1.
+// 2^n e^r - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): the half keeps the
+// power finite. Below -40 the result is -1.
 Value* expm1(VectorBuilder& b, Value* x) {
   Value* round = b.like(x, kRoundToInteger);
   Value* bounded = b.min_fast(b.like(x, 89), x);
@@ -293,6 +315,14 @@ template Value* smooth(VectorBuilder&, Value*, const SmoothTable<32, 4>&,
                        NanRule);
 template Value* smooth(VectorBuilder&, Value*, const SmoothTable<32, 5>&,
                        NanRule);
+
+TanhRatio tanh_ratio(VectorBuilder& b, Value* x) {
+  Value* bounded = b.min_fast(b.like(x, kTanhRatioLimit), x);
+  bounded = b.max_fast(b.like(x, -kTanhRatioLimit), bounded);
+  Value* square = b.mul(bounded, bounded);
+  return {b.mul(bounded, horner(b, square, kTanhRatio[0])),
+          horner(b, square, kTanhRatio[1])};
+}
 
 Value* relu_by_product(VectorBuilder& b, Value* x) {
   if (b.level() == CpuLevel::avx512) {

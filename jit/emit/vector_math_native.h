@@ -27,6 +27,13 @@ template <int kEntries, int kDegree>
 Value* smooth(VectorBuilder& b, Value* x,
               const SmoothTable<kEntries, kDegree>& table, NanRule nan);
 
+// tanh(x) = dividend / divisor, the divisor in [1, 420]; NaN stays NaN.
+struct TanhRatio {
+  Value* dividend;
+  Value* divisor;
+};
+TanhRatio tanh_ratio(VectorBuilder& b, Value* x);
+
 // x where x > 0, zero of x's sign below, NaN for minus infinity (0 * inf).
 Value* relu_by_product(VectorBuilder& b, Value* x);
 

@@ -113,6 +113,59 @@ TEST(Body, SmoothFunctions) {
   }
 }
 
+// Products of sigmoids: gates, factors that are read again, row constants.
+TEST(Body, ProductsOfSigmoids) {
+  ScalarBuilder b;
+  const auto sigmoid = [&](Scalar x) { return b.apply(Prim::sigmoid, x); };
+  const auto tanh = [&](Scalar x) { return b.apply(Prim::tanh, x); };
+  const Scalar x = b.input(0, DType::f32), y = b.input(1, DType::f32);
+  const Scalar read_twice = sigmoid(x - 1.0);
+  const Scalar kept = tanh(y - 1.0);
+  const ScalarBody body = b.finish(
+      {tanh(x) * sigmoid(y), sigmoid(x) * tanh(y * 2.0), sigmoid(x * 2.0) * y,
+       y * sigmoid(x * 3.0), sigmoid(x * 4.0) * sigmoid(y * 4.0),
+       read_twice * tanh(x * 5.0), read_twice * y, kept,
+       kept * sigmoid(y * 6.0), b.apply(Prim::silu, x - y) * sigmoid(x - y),
+       tanh(b.constant(0.5, DType::f32)) * sigmoid(y * 7.0),
+       x * sigmoid(b.constant(0.25, DType::f32))});
+  check_step(flat_step(body, 2, DType::f32));
+  check_step(flat_step(body, 2, DType::bf16));
+  RowStep step = flat_step(body, 2, DType::f32);
+  step.inputs[0].inner = 0;  // The same for all of the row.
+  check_step(step);
+}
+
+TEST(Body, ProductsOfSigmoidsOfSpecialNumbers) {
+  const double specials[] = {0,
+                             -0.0,
+                             -1,
+                             0.5,
+                             -2.5,
+                             3.4028234e38,
+                             -3.4028234e38,
+                             1e-40,
+                             10,
+                             -80,
+                             std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()};
+  const auto fill = [&](size_t slot, int64_t i) {
+    return Number{specials[size_t(slot == 0 ? i % 13 : i / 13 % 13)], 0};
+  };
+  for (DType type : {DType::f32, DType::f64}) {
+    for (Prim prim : {Prim::tanh, Prim::neg}) {
+      ScalarBuilder b;
+      const Scalar x = b.input(0, type), y = b.input(1, type);
+      const Scalar factor = b.apply(prim, x);
+      check_step(
+          flat_step(b.finish({factor * b.apply(Prim::sigmoid, y)}), 2, type),
+          {.fill = fill});
+    }
+    check_step(unary_step({Prim::silu}, type), {.fill = fill});
+    check_step(unary_step({Prim::sigmoid}, type), {.fill = fill});
+  }
+}
+
 TEST(Body, Powers) {
   const auto positive = [](size_t slot, int64_t i) {
     return Number{std::fabs(sample(DType::f32, slot, i).real) + 0.1, 0};

@@ -31,6 +31,14 @@ const Function kFunctions[] = {
     {"log1p", emit_log1p, std::log1p},
     {"sigmoid", emit_sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
     {"silu", emit_silu, [](double x) { return x / (1 + std::exp(-x)); }},
+    {"gate",
+     [](VectorBuilder& b, Value* x) { return emit_gate(b, x, b.add(x, x)); },
+     [](double x) { return std::tanh(x) / (1 + std::exp(-2 * x)); }},
+    {"sigmoid_product",
+     [](VectorBuilder& b, Value* x) {
+       return emit_sigmoid_product(b, b.add(x, x), x);
+     },
+     [](double x) { return 2 * x / (1 + std::exp(-x)); }},
     {"tanh", emit_tanh, std::tanh},
     {"erf", emit_erf, std::erf},
     {"gelu", emit_gelu,

@@ -31,9 +31,10 @@ constexpr uint64_t kStride = 53;
 #endif
 
 struct Function {
-  const char* name;  // As in kMathBounds.
+  const char* name;
   Value* (*emit)(VectorBuilder&, Value*);
   double (*reference)(double);
+  const char* bound = name;  // As in kMathBounds.
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -46,6 +47,26 @@ double gelu_tanh(double x) {
   return x / (1 + std::exp(-2 * inner));
 }
 double rsqrt(double x) { return 1 / std::sqrt(x); }
+double gate(double x, double y) { return std::tanh(x) * sigmoid(y); }
+
+// Gates over a line, on which each argument takes every float.
+constexpr float kOther = 0.75f;
+Value* emit_gate_of_same(VectorBuilder& b, Value* x) {
+  return emit_gate(b, x, x);
+}
+Value* emit_gate_of_opposite(VectorBuilder& b, Value* x) {
+  return emit_gate(b, x, b.neg(x));
+}
+Value* emit_gate_of_tanh(VectorBuilder& b, Value* x) {
+  return emit_gate(b, x, b.like(x, kOther));
+}
+Value* emit_gate_of_sigmoid(VectorBuilder& b, Value* x) {
+  return emit_gate(b, b.like(x, kOther), x);
+}
+double gate_of_same(double x) { return gate(x, x); }
+double gate_of_opposite(double x) { return gate(x, -x); }
+double gate_of_tanh(double x) { return gate(x, kOther); }
+double gate_of_sigmoid(double x) { return gate(kOther, x); }
 
 const Function kFunctions[] = {
     {"exp", emit_exp, std::exp},
@@ -55,6 +76,10 @@ const Function kFunctions[] = {
     {"log1p", emit_log1p, std::log1p},
     {"sigmoid", emit_sigmoid, sigmoid},
     {"silu", emit_silu, silu},
+    {"gate", emit_gate_of_same, gate_of_same},
+    {"gate_of_opposite", emit_gate_of_opposite, gate_of_opposite, "gate"},
+    {"gate_of_tanh", emit_gate_of_tanh, gate_of_tanh, "gate"},
+    {"gate_of_sigmoid", emit_gate_of_sigmoid, gate_of_sigmoid, "gate"},
     {"tanh", emit_tanh, std::tanh},
     {"erf", emit_erf, std::erf},
     {"gelu", emit_gelu, gelu},
@@ -188,7 +213,7 @@ class VectorMathSweep : public ::testing::TestWithParam<Function> {
     if (inputs_.size() == kBlock) flush();
   }
 
-  MathBound bound_ = bound_of(GetParam().name);
+  MathBound bound_ = bound_of(GetParam().bound);
   std::vector<Variant> variants_ = host_variants();
   std::vector<UnaryKernel> kernels_;
   std::vector<Worst> worst_;
