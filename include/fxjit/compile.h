@@ -48,13 +48,18 @@ struct CompileOptions {
   enum class Convolution { automatic, direct };
   Convolution convolution = Convolution::automatic;
   // Products of up to 6 rows by weights of 2 MiB and more take as long as the
-  // weights take to arrive. Where all of these are numbers of f16 or bf16 (as
-  // in checkpoints of such types), or have few different exponents (as most
-  // have; avx512 only), they are kept in half or 7/8 of the bytes: the same
-  // numbers, so results differ by the order of sums at most. Where products of
-  // more rows use them too, both forms are kept, but never 7/8 beside f32 that
-  // is there before. strict_sums leaves this out.
-  bool narrow_weights = true;
+  // weights take to arrive, so they are kept in fewer bytes. `exact` keeps the
+  // same numbers, in half of the bytes where all are numbers of f16 or bf16 (as
+  // in checkpoints of such types), in 7/8 where they have few different
+  // exponents (as most have; avx512 only). `rounded` keeps others in 3/4, as
+  // fixed-point numbers of 24 bits: each is off by less than 2^-22 of the
+  // largest of its output, which is less than the sums themselves lose, and
+  // factors above 2^100 may overflow. Weights of a wider spread, for which that would
+  // not hold, stay exact. Where products of more rows use weights too, both
+  // forms are kept, but never 3/4 or 7/8 beside f32 that is there before.
+  // strict_sums leaves all of this out.
+  enum class NarrowWeights : uint8_t { never, exact, rounded };
+  NarrowWeights narrow_weights = NarrowWeights::rounded;
   // Bytes of compiled programs (code and working memory) kept per module; the
   // least recently used beyond it are dropped. Weights do not count.
   size_t memory_cap = size_t{256} << 20;
@@ -78,10 +83,10 @@ struct CompileOptions {
 };
 
 // Writes what a folder of CompileOptions::cache_folder holds to one file, whole
-// or not at all, and returns the number of kernels: an application that ships it
-// answers at once where the same build of the library runs on the same CPU, and
-// compiles elsewhere. Throws UserError when the folder has no kernels or cannot
-// be read, or the file cannot be written.
+// or not at all, and returns the number of kernels: an application that ships
+// it answers at once where the same build of the library runs on the same CPU,
+// and compiles elsewhere. Throws UserError when the folder has no kernels or
+// cannot be read, or the file cannot be written.
 size_t write_kernel_pack(const std::string& cache_folder,
                          const std::string& file);
 
@@ -142,8 +147,8 @@ std::string profile_text(const Profile& profile);
 // Names that CompileOptions::disabled_passes and FXJIT_DISABLE accept.
 std::vector<std::string> optional_passes();
 
-// Versions of fxjit, LLVM and oneDNN, CPU level, huge pages and executable memory
-// as found, a line each.
+// Versions of fxjit, LLVM and oneDNN, CPU level, huge pages and executable
+// memory as found, a line each.
 std::string version_text();
 
 }  // namespace fxjit

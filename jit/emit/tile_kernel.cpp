@@ -15,6 +15,8 @@ using program::TileCall;
 using program::TileOperand;
 
 constexpr int64_t kCacheLine = 64;
+// Products of one sum before it is added to others.
+constexpr int64_t kChain = 64;
 
 class TileEmitter {
  public:
@@ -30,7 +32,7 @@ class TileEmitter {
         lhs_row_(number(offsetof(TileCall, lhs_row))),
         panel_bytes_(number(offsetof(TileCall, panel_bytes))),
         panel_weights_(b, kernel.weights, width_,
-                       pointer(offsetof(TileCall, exponents))) {
+                       pointer(offsetof(TileCall, table))) {
     Value* operands = pointer(offsetof(TileCall, operands));
     const size_t count = kernel.extras.size() + kernel.outputs.size();
     for (size_t i = 0; i < count; ++i) {
@@ -102,12 +104,37 @@ class TileEmitter {
 
   // All sums, row by row.
   Values sums() {
-    if (kernel_.weights != program::WeightFormat::f28)
-      return add_parts(products(b_.i64(0), part_, 1, first_sums()));
-    // These are coded in pairs of rows.
+    const Values zeros(parts() * static_cast<size_t>(sum_count()),
+                       b_.splat_f32(0));
+    if (!program::is_paired(kernel_.weights))
+      return add_parts(products(b_.i64(0), part_, 1, zeros));
+    return paired_sums(zeros);
+  }
+
+  // Sums of few products each are added up: unpacking leaves the time, and long
+  // chains of sums lose more bits than rounded weights do.
+  Values paired_sums(const Values& zeros) {
     Value* pairs = b_.ir().CreateAnd(depth_, b_.i64(~int64_t{1}));
-    return products(pairs, depth_, 1,
-                    products(b_.i64(0), pairs, 2, first_sums()));
+    const Values start = start_sums();
+    Values sums = b_.loop(
+        b_.i64(0), pairs, b_.i64(kChain),
+        panel_weights_.is_scaled() ? zeros : start,
+        [&](Value* k, const Values& totals) {
+          Value* end = b_.min(b_.add(k, b_.i64(kChain)), pairs);
+          return added(totals, products(k, end, program::kPairedRows, zeros));
+        });
+    sums = products(pairs, depth_, 1, sums);
+    if (!panel_weights_.is_scaled()) return sums;
+    for (int i = 0; i < sum_count(); ++i) {
+      const auto at = static_cast<size_t>(i);
+      sums[at] = panel_weights_.finish(sums[at], i % vectors_, start[at]);
+    }
+    return sums;
+  }
+
+  Values added(Values sums, const Values& more) {
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = b_.add(sums[i], more[i]);
+    return sums;
   }
 
   Values products(Value* begin, Value* end, int step, const Values& sums) {
@@ -122,13 +149,12 @@ class TileEmitter {
                    });
   }
 
-  Values first_sums() {
-    Values sums(parts() * static_cast<size_t>(sum_count()), b_.splat_f32(0));
-    if (kernel_.weights != program::WeightFormat::f28) return sums;
+  Values start_sums() {
+    Values sums;
     Value* start = pointer(offsetof(TileCall, start));
     for (int i = 0; i < sum_count(); ++i)
-      sums[static_cast<size_t>(i)] =
-          b_.load(DType::f32, b_.offset(start, b_.vec(b_.f32()), i));
+      sums.push_back(
+          b_.load(DType::f32, b_.offset(start, b_.vec(b_.f32()), i)));
     return sums;
   }
 
@@ -166,7 +192,10 @@ class TileEmitter {
 
   Value* factor(size_t p, size_t row, Value* k, int64_t fixed) {
     Value* from = elements(rows_[p * rows() + row], k);
-    return b_.load_broadcast(DType::f32, b_.offset(from, b_.f32(), fixed));
+    Value* factor =
+        b_.load_broadcast(DType::f32, b_.offset(from, b_.f32(), fixed));
+    return panel_weights_.is_scaled() ? panel_weights_.scaled_factor(factor)
+                                      : factor;
   }
 
   Value* weight(size_t p, size_t vector, Value* k, int64_t fixed) {

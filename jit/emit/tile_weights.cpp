@@ -2,24 +2,29 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include "src/program/f28_weights.h"
+#include "src/program/fixed_weights.h"
+
 namespace fxjit::jit {
 
 using program::WeightFormat;
 
 TileWeights::TileWeights(VectorBuilder& b, WeightFormat format, int64_t width,
-                         Value* exponents)
+                         Value* table)
     : b_(b),
       format_(format),
       width_(width),
-      row_bytes_(program::panel_row_bytes(format, width)) {
+      row_bytes_(program::panel_row_bytes(format, width)),
+      table_(table) {
   if (format == WeightFormat::f28)
-    exponents_ = b.load_raw(b.vec(b.i32()), exponents, kCacheLine);
+    exponents_ = b.load_raw(b.vec(b.i32()), table, kCacheLine);
 }
 
 Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
   const int64_t in_row = width_ / b_.lanes();
   const int64_t bytes = row_bytes_ / in_row;
   if (format_ == WeightFormat::f28) return coded(block, row * in_row + vector);
+  if (is_scaled()) return fixed(block, row * in_row + vector);
   Value* at = b_.offset_bytes(block, row * row_bytes_ + vector * bytes);
   const DType dtype = format_ == WeightFormat::f16    ? DType::f16
                       : format_ == WeightFormat::bf16 ? DType::bf16
@@ -52,6 +57,41 @@ Value* TileWeights::coded(Value* block, int64_t vector) {
   Value* exponents = ir.CreateIntrinsic(
       llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {exponents_, codes});
   return b_.bitcast(ir.CreateOr(kept, exponents), b_.f32());
+}
+
+// The three words of a lane hold a number each, and a byte each of a fourth.
+Value* TileWeights::fixed(Value* block, int64_t vector) {
+  llvm::Type* words = b_.vec(b_.i32());
+  const int64_t quarter = width_ / 2 / b_.lanes();
+  const auto word = [&](int64_t q) {
+    const int64_t at = q * quarter + vector % quarter;
+    const int bytes = b_.lanes() * 4;
+    return b_.load_raw(words, b_.offset_bytes(block, at * bytes), bytes);
+  };
+  const auto masked = [&](Value* value, int64_t mask) {
+    return b_.bit_and(value, b_.integer(words, mask));
+  };
+  const auto up = [&](Value* value, int64_t bits) {
+    return b_.ir().CreateShl(value, b_.integer(words, bits));
+  };
+  Value* number;
+  if (vector / quarter < 3)
+    number = masked(word(vector / quarter), 0xffffff00);
+  else
+    number =
+        b_.bit_or(b_.bit_or(up(word(0), 24), masked(up(word(1), 16), 0xff0000)),
+                  masked(up(word(2), 8), 0xff00));
+  return b_.ir().CreateSIToFP(number, b_.vec(b_.f32()));
+}
+
+Value* TileWeights::scaled_factor(Value* factor) {
+  return b_.mul(factor, b_.like(factor, program::kFixedFactor));
+}
+
+Value* TileWeights::finish(Value* sum, int64_t vector, Value* start) {
+  llvm::Type* type = b_.vec(b_.f32());
+  Value* steps = b_.load_raw(type, b_.offset(table_, type, vector));
+  return b_.fma(sum, steps, start);
 }
 
 }  // namespace fxjit::jit

@@ -8,10 +8,16 @@ namespace fxjit::jit {
 
 class TileWeights {
  public:
-  // `exponents` is the address of f28's, else not read. Emits what stays the
-  // same in the whole kernel.
+  // `table` is TileCall::table, not read for plain formats. Emits what stays
+  // the same in the whole kernel.
   TileWeights(VectorBuilder& b, program::WeightFormat format, int64_t width,
-              Value* exponents);
+              Value* table);
+
+  // Whether factors are to be scaled, and sums by finish().
+  bool is_scaled() const { return format_ == program::WeightFormat::fixed24; }
+  Value* scaled_factor(Value* factor);
+  // The sum that `sum` stands for, of a vector of the panel's columns.
+  Value* finish(Value* sum, int64_t vector, Value* start);
 
   // Bytes of one row of a panel.
   int64_t row_bytes() const { return row_bytes_; }
@@ -22,10 +28,12 @@ class TileWeights {
 
  private:
   Value* coded(Value* block, int64_t vector);
+  Value* fixed(Value* block, int64_t vector);
 
   VectorBuilder& b_;
   program::WeightFormat format_;
   int64_t width_, row_bytes_;
+  Value* table_;
   Value* exponents_ = nullptr;
 };
 

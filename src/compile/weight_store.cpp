@@ -158,11 +158,13 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
 }
 
 // Reads the whole weight, so not under the store's lock.
-program::WeightCoding WeightStore::survey(const PackedWeight& weight) {
+program::WeightCoding WeightStore::survey(const PackedWeight& weight,
+                                          bool may_round) {
   std::shared_ptr<Coding> coding;
   {
     std::lock_guard lock(mutex_);
-    std::shared_ptr<Coding>& known = codings_[weight.key];
+    std::shared_ptr<Coding>& known =
+        codings_[(may_round ? "rounded " : "") + weight.key];
     if (!known || !are_of(known->sources, weight)) {
       known = std::make_shared<Coding>();
       known->sources = storages(weight);
@@ -172,8 +174,8 @@ program::WeightCoding WeightStore::survey(const PackedWeight& weight) {
   std::lock_guard lock(coding->mutex);
   if (!coding->found) {
     std::vector<Tensor> kept;
-    coding->found =
-        program::find_coding(sources_of(weight, kept), weight.depth, level_);
+    coding->found = program::find_coding(sources_of(weight, kept), weight.depth,
+                                         level_, may_round);
   }
   return *coding->found;
 }
@@ -185,10 +187,10 @@ bool WeightStore::is_kept_plain(const PackedWeight& weight) const {
          are_of(plain->second.sources, weight);
 }
 
-program::WeightCoding WeightStore::coding(const PackedWeight& weight) {
-  const program::WeightCoding found = survey(weight);
-  if (found.format == program::WeightFormat::f28 && is_kept_plain(weight))
-    return {};
+program::WeightCoding WeightStore::coding(const PackedWeight& weight,
+                                          bool may_round) {
+  const program::WeightCoding found = survey(weight, may_round);
+  if (program::is_paired(found.format) && is_kept_plain(weight)) return {};
   return found;
 }
 

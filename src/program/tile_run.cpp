@@ -72,7 +72,8 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
       repeatable_(is_repeatable(step)),
       full_panels_(step.columns / tile_.width()),
       panel_bytes_(packed_depth(step.depth) *
-                   panel_row_bytes(step.weights, tile_.width())) {
+                   panel_row_bytes(step.weights, tile_.width())),
+      header_bytes_(header_bytes(step.weights, step.columns, tile_.width())) {
   FXJIT_CHECK(step.weights == WeightFormat::f32 ||
                   (step.rows <= tile_.max_rows && step.batch == 1),
               "one tile of rows reads narrow weights");
@@ -85,7 +86,7 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     if (rest > 0) cuts_[1].push_back(cut(rows, rest));
   }
   if (step.rows != 1 || step.batch != 1) return;
-  if (full_panels_ >= kPanelGroup && step.weights != WeightFormat::f28)
+  if (full_panels_ >= kPanelGroup && !is_paired(step.weights))
     group_kernel_ = kernel(1, tile_.width(), kPanelGroup);
 }
 
@@ -133,7 +134,7 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
 int TileRun::depth_parts(int64_t sums) const {
   int parts = 1;
   // Unpacking hides the latency of sums.
-  if (step_.weights == WeightFormat::f28) return parts;
+  if (is_paired(step_.weights)) return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
          step_.depth % (parts * 2) == 0)
@@ -184,23 +185,27 @@ void TileRun::run_tiles(const KernelCall& call, const Place& place,
   const int64_t matrix = step_.rhs_batched ? place.batch * panels_ : 0;
   const auto* packed = static_cast<const std::byte*>(call.operands[1]);
   float start[kMostStart];
-  if (step_.weights == WeightFormat::f28)
+  if (is_paired(step_.weights))
     start_sums(call, place, kernels_[kernel], start);
-  const TileCall run{static_cast<const float*>(call.operands[0]) +
-                         place.batch * step_.lhs_batch +
-                         place.row * step_.lhs_row,
-                     packed + header_bytes(step_.weights) +
-                         (matrix + place.panel) * panel_bytes_,
-                     operands,
-                     first_tile,
-                     tiles,
-                     step_.depth,
-                     step_.lhs_row,
-                     panel_bytes_,
-                     (step_.columns - 1) % tile_.lanes + 1,
-                     packed,
-                     start};
+  const TileCall run{
+      static_cast<const float*>(call.operands[0]) +
+          place.batch * step_.lhs_batch + place.row * step_.lhs_row,
+      packed + header_bytes_ + (matrix + place.panel) * panel_bytes_,
+      operands,
+      first_tile,
+      tiles,
+      step_.depth,
+      step_.lhs_row,
+      panel_bytes_,
+      (step_.columns - 1) % tile_.lanes + 1,
+      table(packed, place.panel),
+      start};
   code_[kernel](&run);
+}
+
+const std::byte* TileRun::table(const std::byte* packed, int64_t panel) const {
+  const bool by_column = step_.weights == WeightFormat::fixed24;
+  return by_column ? packed + panel * tile_.width() * 4 : packed;
 }
 
 // The products of weights that stand outside the panels.
@@ -210,7 +215,8 @@ void TileRun::start_sums(const KernelCall& call, const Place& place,
   const int64_t row_lanes = panel_lanes * kernel.panels;
   std::fill_n(sums, kernel.rows * row_lanes, 0.0f);
   const Outliers outliers(static_cast<const std::byte*>(call.operands[1]),
-                          step_.depth, step_.columns, tile_.width());
+                          step_.weights, step_.depth, step_.columns,
+                          tile_.width());
   const auto* lhs =
       static_cast<const float*>(call.operands[0]) + place.row * step_.lhs_row;
   for (int p = 0; p < kernel.panels; ++p)

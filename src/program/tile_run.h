@@ -65,8 +65,9 @@ struct TileCall {
   int64_t lhs_row;
   int64_t panel_bytes;  // From panel to panel.
   int64_t last_lanes;
-  // Of f28: the exponents by code, and what the sums start from, row by row.
-  const void* exponents;
+  // Of the paired formats: the exponents of f28 by code or the steps of this
+  // panel's columns, and what is to be added to the sums, row by row.
+  const void* table;
   const float* start;
 };
 
@@ -106,6 +107,7 @@ class TileRun {
                   const TileKernel& kernel, float* sums) const;
   void place_operands(const KernelCall& call, const Place& place,
                       TileOperand* operands) const;
+  const std::byte* table(const std::byte* packed, int64_t panel) const;
 
   TileStep step_;
   CpuLevel level_;
@@ -113,7 +115,7 @@ class TileRun {
   TileCut row_cut_;
   int64_t panels_, blocks_;
   bool repeatable_;
-  int64_t full_panels_, panel_bytes_;
+  int64_t full_panels_, panel_bytes_, header_bytes_;
   std::vector<TileKernel> kernels_;
   std::vector<TileFn> code_;
   // By whether the panel is a partial last one, and by block.

@@ -1,19 +1,16 @@
 // Formats of packed weights. A product of few rows takes as long as its weights
-// take to arrive, so those that fit in fewer bits without loss are kept in
-// fewer: checkpoints of half types, and most others, whose exponents are few.
+// take to arrive, so those that fit in fewer bits are kept in fewer: without
+// loss checkpoints of half types, and most others, whose exponents are few;
+// with less loss than the sums themselves have, as numbers of fixed point.
 //
-// All formats have the panels of program/packing.h. Of f28, the first 64 bytes
-// are the exponents in their places by code, then the panels: for every two
-// rows of 64 columns the codes (bits 4i to 4i+3 of number l are of vector i,
-// lane l), then the vectors, three bytes of mantissa and sign a lane. Weights
-// of other exponents, outliers, are the least normal float of their sign there
-// (infinite factors keep theirs, and no multiplication meets a denormal);
-// what that lacks stands behind the panels.
+// All formats have the panels of program/packing.h; what some put before and
+// behind them is said in f28_weights.h and fixed_weights.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fxjit/cpu_level.h"
 #include "src/program/packing.h"
@@ -24,26 +21,34 @@ enum class WeightFormat : uint8_t {
   f32,
   f16,
   bf16,
-  f28,  // 23 bits of mantissa, the sign, 4 bits for 14 exponents, zero's, 1.
+  f28,      // 23 bits of mantissa, the sign, 4 bits for 14 exponents.
+  fixed24,  // Fixed point, a scale for each column.
 };
 
 const char* weight_format_name(WeightFormat format);
 
+// Whether rows lie in pairs, and outliers behind the panels.
+constexpr bool is_paired(WeightFormat format) {
+  return format == WeightFormat::f28 || format == WeightFormat::fixed24;
+}
+
 struct WeightCoding {
   WeightFormat format = WeightFormat::f32;
   int32_t first_exponent = 0;  // Of f28, biased; 14 follow one another.
+  std::vector<float> scales;   // Of fixed24, one per column.
 
   friend bool operator==(const WeightCoding&, const WeightCoding&) = default;
 };
 
-// The least format that holds all weights exactly and that the level can read.
+// The least format that the level can read; one that holds all weights exactly
+// unless they may be rounded.
 WeightCoding find_coding(std::span<const PackSource> sources, int64_t depth,
-                         CpuLevel level);
+                         CpuLevel level, bool may_round);
 
-// Bytes of one row of a panel; two rows of f28 lie together.
+// Bytes of one row of a panel; of the paired formats two rows lie together.
 int64_t panel_row_bytes(WeightFormat format, int64_t width);
 // Bytes before the first panel.
-int64_t header_bytes(WeightFormat format);
+int64_t header_bytes(WeightFormat format, int64_t columns, int64_t width);
 // Bytes of a packed K x N matrix.
 int64_t packed_bytes(WeightFormat format, int64_t depth, int64_t columns,
                      int64_t width);
@@ -52,23 +57,20 @@ int64_t packed_bytes(WeightFormat format, int64_t depth, int64_t columns,
 void pack_weights(std::span<const PackSource> sources, int64_t depth,
                   int64_t width, const WeightCoding& coding, std::byte* out);
 
-inline constexpr int64_t kF28Rows = 2;
-inline constexpr int64_t kF28CodeBytes = 64;
-inline constexpr int64_t kF28VectorBytes = 48;
+inline constexpr int64_t kPairedRows = 2;
 
-// A weight that no code of f28 stands for.
+// A weight that no code of a paired format stands for.
 struct Outlier {
   uint32_t depth;
   uint32_t lane;  // Column within the panel.
   float value;    // To be added to the weight in the panel.
 };
 
-// Those of the panels of a matrix packed as f28.
+// Those of the panels of a matrix packed in a paired format.
 class Outliers {
  public:
-  Outliers() = default;
-  Outliers(const std::byte* packed, int64_t depth, int64_t columns,
-           int64_t width);
+  Outliers(const std::byte* packed, WeightFormat format, int64_t depth,
+           int64_t columns, int64_t width);
 
   std::span<const Outlier> of_panel(int64_t panel) const;
 

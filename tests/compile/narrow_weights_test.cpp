@@ -67,7 +67,7 @@ TEST(NarrowWeights, OfHalfTypesAreBitwiseTheSame) {
     const auto wide = product(rounded_to(DType::bf16));
     CompileOptions options = options_for(level);
     compile(*narrow, options);
-    options.narrow_weights = false;
+    options.narrow_weights = CompileOptions::NarrowWeights::never;
     compile(*wide, options);
     for (int64_t count : {1, 4})
       EXPECT_EQ(testing::value_difference(narrow->forward(rows(count)),
@@ -104,7 +104,8 @@ TEST(NarrowWeights, CanBeLeftOut) {
     const auto gm = product(rounded_to(DType::bf16));
     CompileOptions options = testing::quick();
     options.strict_sums = strict;
-    options.narrow_weights = strict;
+    options.narrow_weights = strict ? CompileOptions::NarrowWeights::rounded
+                                    : CompileOptions::NarrowWeights::never;
     compile(*gm, options);
     EXPECT_GE(packed_bytes(*gm, 1), kFloats);
     expect_right(*gm, rows(1));

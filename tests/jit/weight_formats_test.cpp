@@ -6,132 +6,25 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
-#include <memory>
 #include <random>
-#include <span>
 #include <vector>
 
 #include "fxjit/half.h"
 #include "src/support/aligned_block.h"
-#include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
-#include "tests/support/guarded_bytes.h"
+#include "tests/jit/packed_weight.h"
 
 namespace fxjit::jit {
 namespace {
 
 using program::PackSource;
-using program::TileStep;
 using program::WeightCoding;
 using program::WeightFormat;
-using testing::CompiledTiles;
+using testing::normals;
+using Weight = testing::PackedWeight;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<float> normals(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> value(0, 0.1f);
-  std::vector<float> values(count);
-  for (float& v : values) v = value(random);
-  return values;
-}
-
-// A [depth, columns] weight in the format found for it.
-class Weight {
- public:
-  Weight(std::vector<float> values, int64_t depth, CpuLevel level)
-      : values_(std::move(values)),
-        depth_(depth),
-        columns_(static_cast<int64_t>(values_.size()) / depth),
-        level_(level),
-        coding_(program::find_coding({&source_, 1}, depth, level)) {
-    const int64_t width = program::tile_shape(level).width();
-    const int64_t bytes =
-        program::packed_bytes(coding_.format, depth, columns_, width);
-    packed_ = support::AlignedBlock::guarded(static_cast<size_t>(bytes));
-    program::pack_weights({&source_, 1}, depth, width, coding_, packed_.data());
-  }
-  Weight(const Weight&) = delete;
-  Weight& operator=(const Weight&) = delete;
-
-  WeightFormat format() const { return coding_.format; }
-  float at(int64_t k, int64_t n) const {
-    return values_[static_cast<size_t>(k * columns_ + n)];
-  }
-
-  std::vector<float> product(const std::vector<float>& lhs) const {
-    const auto rows = static_cast<int64_t>(lhs.size()) / depth_;
-    auto& code = code_[rows];
-    if (!code) code = std::make_unique<CompiledTiles>(step(rows), level_);
-    const support::GuardedBytes left(std::as_bytes(std::span(lhs)));
-    const support::GuardedBytes out(static_cast<size_t>(rows * columns_) *
-                                    sizeof(float));
-    void* operands[] = {left.data(), packed_.data(), out.data()};
-    (*code)(operands);
-    const auto* first = reinterpret_cast<const float*>(out.data());
-    return {first, first + rows * columns_};
-  }
-
-  // Every row of the weight by itself.
-  void expect_kept() const {
-    std::vector<float> lhs(static_cast<size_t>(kRows * depth_));
-    for (int64_t first = 0; first < depth_; first += kRows) {
-      std::fill(lhs.begin(), lhs.end(), 0.0f);
-      for (int64_t r = 0; r < kRows && first + r < depth_; ++r)
-        lhs[static_cast<size_t>(r * depth_ + first + r)] = 1;
-      const std::vector<float> out = product(lhs);
-      for (int64_t r = 0; r < kRows && first + r < depth_; ++r)
-        for (int64_t n = 0; n < columns_; ++n)
-          ASSERT_EQ(out[static_cast<size_t>(r * columns_ + n)],
-                    at(first + r, n))
-              << first + r << " " << n;
-    }
-  }
-
-  void expect_double_sums(int64_t rows) const {
-    const std::vector<float> lhs =
-        normals(static_cast<size_t>(rows * depth_), 7);
-    const std::vector<float> out = product(lhs);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t n = 0; n < columns_; ++n) {
-        double want = 0, size = 0;
-        for (int64_t k = 0; k < depth_; ++k) {
-          const double term =
-              double{lhs[static_cast<size_t>(r * depth_ + k)]} * at(k, n);
-          want += term;
-          size += std::abs(term);
-        }
-        ASSERT_NEAR(out[static_cast<size_t>(r * columns_ + n)], want,
-                    size * (static_cast<double>(depth_) + 4) * 6e-8 + 0x1p-149)
-            << r << " " << n;
-      }
-  }
-
- private:
-  static constexpr int64_t kRows = 6;
-
-  TileStep step(int64_t rows) const {
-    TileStep step;
-    step.rows = rows;
-    step.columns = columns_;
-    step.depth = step.lhs_row = depth_;
-    step.weights = coding_.format;
-    step.outputs = {{DType::f32, 0, columns_, 1}};
-    ScalarBuilder body;
-    step.epilogue = body.finish({body.input(0, DType::f32)});
-    return step;
-  }
-
-  std::vector<float> values_;
-  int64_t depth_, columns_;
-  CpuLevel level_;
-  PackSource source_{values_.data(), columns_, 1, columns_};
-  WeightCoding coding_;
-  support::AlignedBlock packed_;
-  mutable std::map<int64_t, std::unique_ptr<CompiledTiles>> code_;  // By rows.
-};
 
 struct Size {
   int64_t depth, columns;
@@ -239,7 +132,8 @@ TEST_P(WeightFormats, PiecesStandSideBySide) {
   const std::vector<float> right = rounded(WeightFormat::bf16, {40, kDepth});
   const PackSource sources[] = {{left.data(), 70, 1, 70},
                                 {right.data(), 1, kDepth, 40}};
-  const WeightCoding coding = program::find_coding(sources, kDepth, GetParam());
+  const WeightCoding coding =
+      program::find_coding(sources, kDepth, GetParam(), false);
   ASSERT_EQ(coding.format, WeightFormat::bf16);
   const auto bytes = static_cast<size_t>(
       program::packed_bytes(coding.format, kDepth, 110, width));
