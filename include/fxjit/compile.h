@@ -49,15 +49,15 @@ struct CompileOptions {
   Convolution convolution = Convolution::automatic;
   // Products of up to 6 rows by weights of 2 MiB and more take as long as the
   // weights take to arrive, so they are kept in fewer bytes. `exact` keeps the
-  // same numbers, in half of the bytes where all are numbers of f16 or bf16 (as
-  // in checkpoints of such types), in 7/8 where they have few different
-  // exponents (as most have; avx512 only). `rounded` keeps others in 3/4, as
-  // fixed-point numbers of 24 bits: each is off by less than 2^-22 of the
-  // largest of its output, which is less than the sums themselves lose, and
-  // factors above 2^100 may overflow. Weights of a wider spread, for which that would
-  // not hold, stay exact. Where products of more rows use weights too, both
-  // forms are kept, but never 3/4 or 7/8 beside f32 that is there before.
-  // strict_sums leaves all of this out.
+  // same numbers: in half of the bytes where all are numbers of f16 or bf16 (as
+  // in checkpoints of such types), in 7/8 for up to 3 rows where they have few
+  // different exponents (as most have; avx512 only). `rounded` keeps others in
+  // 3/4 for up to 4 rows (avx2: 2), as fixed-point numbers of 24 bits. Each is
+  // off by less than 2^-22 of the largest of its output, results by less than
+  // sums of f32 lose otherwise; factors above 2^100 may overflow. Weights of a
+  // wider spread, for which that would not hold, stay exact. Where products of
+  // more rows use weights too, both forms are kept, but never 3/4 or 7/8 beside
+  // f32 that is there before. strict_sums leaves all of this out.
   enum class NarrowWeights : uint8_t { never, exact, rounded };
   NarrowWeights narrow_weights = NarrowWeights::rounded;
   // Bytes of compiled programs (code and working memory) kept per module; the

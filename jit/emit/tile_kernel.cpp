@@ -17,6 +17,7 @@ using program::TileOperand;
 constexpr int64_t kCacheLine = 64;
 // Products of one sum before it is added to others.
 constexpr int64_t kChain = 64;
+constexpr int64_t kPairsAhead = 4096;  // Bytes.
 
 class TileEmitter {
  public:
@@ -142,6 +143,7 @@ class TileEmitter {
                    [&](Value* k, const Values& values) {
                      Values next = values;
                      if (kernel_.prefetches) fetch_ahead(k);
+                     if (step == program::kPairedRows) fetch_pair(k);
                      for (int i = 0; i < step; ++i)
                        for (size_t p = 0; p < parts(); ++p)
                          accumulate(next, p, k, i);
@@ -215,6 +217,16 @@ class TileEmitter {
   }
   void fetch_ahead(Value* k) {
     b_.prefetch(b_.offset_bytes(ahead_, b_.mul(k, b_.i64(kCacheLine))), 2);
+  }
+
+  // The pair of rows that follows in a while: weights from memory arrive half
+  // as soon again where only the hardware fetches ahead.
+  void fetch_pair(Value* k) {
+    const int64_t row = panel_weights_.row_bytes();
+    Value* at = b_.offset_bytes(panels_[0], b_.mul(k, b_.i64(row)));
+    for (int64_t byte = 0; byte < row * program::kPairedRows;
+         byte += kCacheLine)
+      b_.prefetch(b_.offset_bytes(at, kPairsAhead + byte));
   }
 
   void epilogue(const Values& sums) {

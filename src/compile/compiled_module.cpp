@@ -164,9 +164,8 @@ CompiledModule::Shape CompiledModule::get(const Request& request) {
 }
 
 // What cannot be compiled is remembered as such, so that it is tried once; the
-// same reason is reported once, for whatever shapes. Errors of the user's
-// making are left to the interpreter, which finds them again with the values at
-// hand.
+// same reason is reported once, for whatever shapes. Errors of the user's making
+// are left to the interpreter, which finds them again with the values at hand.
 CompiledModule::Shape CompiledModule::make(const Request& request) {
   // A number that an interpreted node makes anew in each call is no reason to
   // compile each time.
@@ -214,8 +213,8 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
   const GraphParts::Known known =
       request.begin ? request.known
                     : [&inputs](const fx::Node& node) -> const Value& {
-    return *inputs.at(&node);
-  };
+                        return *inputs.at(&node);
+                      };
   passes::Part part =
       parts_.take(request.begin, known, [this] { shapes_.clear(); });
   CompiledShape::Parts parts;
@@ -233,8 +232,9 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
   parts.stop = part.stop;
   parts.dead = parts_.dead_after(request.begin, part.stop);
   parts.reads_attributes = std::any_of(
-      part.inputs.begin(), part.inputs.end(),
-      [](const fx::Node* node) { return node->is(fx::Opcode::get_attr); });
+      part.inputs.begin(), part.inputs.end(), [](const fx::Node* node) {
+        return node->is(fx::Opcode::get_attr);
+      });
   parts.inputs = std::move(part.inputs);
   parts.outputs = std::move(part.outputs);
   return parts;
@@ -254,8 +254,9 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
     };
   using Narrow = CompileOptions::NarrowWeights;
   if (options_.narrow_weights != Narrow::never && !options_.strict_sums)
-    plan_options.codings = [this](const program::PackedWeight& weight) {
-      return weights_.coding(weight,
+    plan_options.codings = [this](const program::PackedWeight& weight,
+                                  int64_t rows) {
+      return weights_.coding(weight, rows,
                              options_.narrow_weights == Narrow::rounded);
     };
   plan_options.kernels = [this](const program::KernelRequest& request) {
@@ -266,8 +267,8 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   jit::ProgramCode code = engine_.compile(program, threads_);
   watch.lap_ms();
   program::Executable::Parts run;
-  WeightStore::Packed packed =
-      weights_.get(program.packed, support::ThreadPool::shared(), threads_);
+  WeightStore::Packed packed = weights_.get(
+      program.packed, support::ThreadPool::shared(), threads_);
   run.packed = std::move(packed.addresses);
   parts.timings.pack_ms = watch.lap_ms();
   for (const program::Step& step : program.steps)
@@ -282,11 +283,12 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   parts.timings.link_ms = timings.link_us / 1e3;
   parts.timings.from_disk_cache = code.from_disk;
   parts.code_bytes = code.fresh_bytes;
-  run.keep_alive =
-      std::make_shared<std::pair<decltype(code.code), decltype(packed.blocks)>>(
-          std::move(code.code), std::move(packed.blocks));
+  run.keep_alive = std::make_shared<
+      std::pair<decltype(code.code), decltype(packed.blocks)>>(
+      std::move(code.code), std::move(packed.blocks));
   run.program = std::move(program);
-  parts.executable = std::make_unique<program::Executable>(std::move(run));
+  parts.executable =
+      std::make_unique<program::Executable>(std::move(run));
 }
 
 passes::PipelineOptions CompiledModule::pipeline_options() const {

@@ -10,6 +10,7 @@ namespace fxjit {
 namespace {
 
 using program::PackedWeight;
+using program::WeightFormat;
 
 // A tile loop fetches ahead of what it reads; the fetch must stay within
 // mapped memory only for tidiness, it cannot fault.
@@ -158,13 +159,15 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
 }
 
 // Reads the whole weight, so not under the store's lock.
-program::WeightCoding WeightStore::survey(const PackedWeight& weight,
-                                          bool may_round) {
+program::WeightCoding WeightStore::survey(
+    const PackedWeight& weight, const std::vector<WeightFormat>& formats) {
+  std::string key = weight.key;
+  for (const WeightFormat format : formats)
+    key += std::string(" ") + program::weight_format_name(format);
   std::shared_ptr<Coding> coding;
   {
     std::lock_guard lock(mutex_);
-    std::shared_ptr<Coding>& known =
-        codings_[(may_round ? "rounded " : "") + weight.key];
+    std::shared_ptr<Coding>& known = codings_[key];
     if (!known || !are_of(known->sources, weight)) {
       known = std::make_shared<Coding>();
       known->sources = storages(weight);
@@ -174,8 +177,8 @@ program::WeightCoding WeightStore::survey(const PackedWeight& weight,
   std::lock_guard lock(coding->mutex);
   if (!coding->found) {
     std::vector<Tensor> kept;
-    coding->found = program::find_coding(sources_of(weight, kept), weight.depth,
-                                         level_, may_round);
+    coding->found =
+        program::find_coding(sources_of(weight, kept), weight.depth, formats);
   }
   return *coding->found;
 }
@@ -188,10 +191,16 @@ bool WeightStore::is_kept_plain(const PackedWeight& weight) const {
 }
 
 program::WeightCoding WeightStore::coding(const PackedWeight& weight,
-                                          bool may_round) {
-  const program::WeightCoding found = survey(weight, may_round);
-  if (program::is_paired(found.format) && is_kept_plain(weight)) return {};
-  return found;
+                                          int64_t rows, bool may_round) {
+  std::vector<WeightFormat> formats;
+  const bool plain = is_kept_plain(weight);
+  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::f16,
+                                    WeightFormat::fixed24, WeightFormat::f28}) {
+    if (rows > program::most_rows(format, level_)) continue;
+    if (format == WeightFormat::fixed24 && !may_round) continue;
+    if (!plain || !program::is_paired(format)) formats.push_back(format);
+  }
+  return survey(weight, formats);
 }
 
 size_t WeightStore::bytes() const {

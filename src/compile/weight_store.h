@@ -33,11 +33,11 @@ class WeightStore {
   Packed get(const std::vector<program::PackedWeight>& weights,
              support::ThreadPool& pool, int threads);
 
-  // How to keep a weight in few bytes, exactly unless it may be rounded; f32
-  // where it is kept as f32 already and another copy would be little smaller.
-  // Thread-safe.
+  // How to keep a weight for so few rows in few bytes, exactly unless it may be
+  // rounded; f32 where it is kept as f32 already and another copy would be
+  // little smaller. Thread-safe.
   program::WeightCoding coding(const program::PackedWeight& weight,
-                               bool may_round);
+                               int64_t rows, bool may_round);
 
   // Of all weights that are kept.
   size_t bytes() const;
@@ -58,8 +58,9 @@ class WeightStore {
 
   void pack(const std::vector<const program::PackedWeight*>& fresh,
             support::ThreadPool& pool, int threads, Packed& packed);
-  program::WeightCoding survey(const program::PackedWeight& weight,
-                               bool may_round);
+  program::WeightCoding survey(
+      const program::PackedWeight& weight,
+      const std::vector<program::WeightFormat>& formats);
   bool is_kept_plain(const program::PackedWeight& weight) const;
 
   CpuLevel level_;

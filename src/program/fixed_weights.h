@@ -1,6 +1,7 @@
 // Weights as numbers of fixed point: 24 bits with sign, in steps of a size of
 // their column. A weight is off by less than two steps (the scale is rounded,
-// too), by 0.3 in the root of the mean square: a step is 2^-23 of the column's largest that is no outlier.
+// too), by 0.3 in the root of the mean square; a step is 2^-23 of the column's
+// largest that is no outlier.
 //
 // First the steps, times 2^8, a float for each column of all panels. Then the
 // panels: two rows of W columns are 2W numbers, the first half of row 0 the

@@ -79,13 +79,13 @@ OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
 }
 
 OperandRef PlanBuilder::pack_for_few(const std::vector<Tensor>& pieces,
-                                     WeightFormat& format) {
+                                     int64_t rows, WeightFormat& format) {
   PackedWeight weight = weight_of(pieces, false);
   const int64_t bytes =
       packed_bytes(WeightFormat::f32, weight.depth, weight.columns,
                    tile_shape(options_.level).width());
   if (options_.codings && bytes >= kLeastNarrowedBytes)
-    weight.coding = options_.codings(weight);
+    weight.coding = options_.codings(weight, rows);
   format = weight.coding.format;
   if (format != WeightFormat::f32)
     weight.key = std::string(weight_format_name(format)) + " " + weight.key;

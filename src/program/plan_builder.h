@@ -48,8 +48,8 @@ class PlanBuilder {
   Placed place_constant(const Tensor& tensor);
   // The operand of a packed weight made of `pieces`; see PackedWeight::batched.
   OperandRef pack(const std::vector<Tensor>& pieces, bool batched = false);
-  // The same in the format that suits few rows, which `format` is set to.
-  OperandRef pack_for_few(const std::vector<Tensor>& pieces,
+  // The same in the format that suits so few rows, which `format` is set to.
+  OperandRef pack_for_few(const std::vector<Tensor>& pieces, int64_t rows,
                           WeightFormat& format);
   // The same of a convolution's weight, see PackedWeight::winograd_tile.
   OperandRef pack_winograd(const Tensor& weight, int64_t tile);

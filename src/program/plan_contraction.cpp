@@ -87,7 +87,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     for (const Value& weight : weights)
       pieces.push_back(call.inputs.at(weight.as_node()).constant);
     refs.push_back(has_few_rows(builder, step)
-                       ? builder.pack_for_few(pieces, step.weights)
+                       ? builder.pack_for_few(pieces, step.rows, step.weights)
                        : builder.pack(pieces));
   } else if (all_constant(call, weights)) {
     const Tensor& weight = call.inputs.at(weights[0].as_node()).constant;

@@ -23,7 +23,7 @@ struct KernelRequest {
 };
 
 struct PlanOptions {
-  bool strict_sums = false;  // See TileStep::strict.
+  bool strict_sums = false;          // See TileStep::strict.
   CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
   // Gives the kernel of a call, or null. Its operands are the tensors of `args`
   // in order, then the results.
@@ -32,8 +32,9 @@ struct PlanOptions {
   // Gives a kernel to use in place of a generated contraction, with the same
   // operands, or null. Empty: contractions are always generated.
   std::function<std::shared_ptr<const ExternKernel>(const TileStep&)> products;
-  // Gives how to keep a weight that few rows are multiplied with. Empty: as f32.
-  std::function<WeightCoding(const PackedWeight&)> codings;
+  // Gives how to keep a weight that so few rows are multiplied with. Empty: as
+  // f32.
+  std::function<WeightCoding(const PackedWeight&, int64_t rows)> codings;
 };
 
 // Throws NotImplementedError naming op and node when a region has no steps.

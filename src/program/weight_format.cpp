@@ -1,6 +1,7 @@
 #include "src/program/weight_format.h"
 
 #include <bit>
+#include <optional>
 
 #include "fxjit/error.h"
 #include "fxjit/half.h"
@@ -38,6 +39,32 @@ bool all_are(std::span<const PackSource> sources, int64_t depth, Is is) {
   return true;
 }
 
+std::optional<WeightCoding> try_format(std::span<const PackSource> sources,
+                                       int64_t depth, WeightFormat format) {
+  WeightCoding coding{format, 0, {}};
+  switch (format) {
+    case WeightFormat::f32:
+      return coding;
+    case WeightFormat::bf16:
+      if (all_are(sources, depth, is_bfloat16)) return coding;
+      return std::nullopt;
+    case WeightFormat::f16:
+      if (all_are(sources, depth, is_half)) return coding;
+      return std::nullopt;
+    case WeightFormat::fixed24:
+      coding.scales = find_scales(sources, depth);
+      if (!coding.scales.empty()) return coding;
+      return std::nullopt;
+    case WeightFormat::f28:
+      if (const auto first = find_exponents(sources, depth)) {
+        coding.first_exponent = *first;
+        return coding;
+      }
+      return std::nullopt;
+  }
+  throw InternalError("weight format out of range");
+}
+
 void pack_halves(const float* from, int64_t count, WeightFormat format,
                  std::byte* out) {
   auto* to = reinterpret_cast<uint16_t*>(out);
@@ -64,19 +91,27 @@ const char* weight_format_name(WeightFormat format) {
   throw InternalError("weight format out of range");
 }
 
-WeightCoding find_coding(std::span<const PackSource> sources, int64_t depth,
-                         CpuLevel level, bool may_round) {
-  if (all_are(sources, depth, is_bfloat16)) return {WeightFormat::bf16, 0, {}};
-  // sse41 unpacks more slowly than f32 arrives.
-  if (level == CpuLevel::sse41) return {};
-  if (all_are(sources, depth, is_half)) return {WeightFormat::f16, 0, {}};
-  if (may_round) {
-    std::vector<float> scales = find_scales(sources, depth);
-    if (!scales.empty()) return {WeightFormat::fixed24, 0, std::move(scales)};
+int64_t most_rows(WeightFormat format, CpuLevel level) {
+  const bool avx512 = level == CpuLevel::avx512;
+  const bool sse41 = level == CpuLevel::sse41;
+  switch (format) {
+    case WeightFormat::f32:
+    case WeightFormat::bf16:
+      return tile_shape(level).max_rows;
+    case WeightFormat::f16:
+      return sse41 ? 0 : tile_shape(level).max_rows;
+    case WeightFormat::fixed24:
+      return avx512 ? 4 : sse41 ? 0 : 2;
+    case WeightFormat::f28:
+      return avx512 ? 3 : 0;
   }
-  if (level == CpuLevel::avx512)
-    if (const auto first = find_exponents(sources, depth))
-      return {WeightFormat::f28, *first, {}};
+  throw InternalError("weight format out of range");
+}
+
+WeightCoding find_coding(std::span<const PackSource> sources, int64_t depth,
+                         std::span<const WeightFormat> formats) {
+  for (const WeightFormat format : formats)
+    if (auto coding = try_format(sources, depth, format)) return *coding;
   return {};
 }
 

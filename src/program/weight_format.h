@@ -40,10 +40,14 @@ struct WeightCoding {
   friend bool operator==(const WeightCoding&, const WeightCoding&) = default;
 };
 
-// The least format that the level can read; one that holds all weights exactly
-// unless they may be rounded.
+// The rows up to which products by such weights are faster than by f32: each
+// level unpacks at its own pace. 0 where it has no code for the format.
+int64_t most_rows(WeightFormat format, CpuLevel level);
+
+// The least of the formats that are to be tried, f32 if all weights fit in none
+// of them.
 WeightCoding find_coding(std::span<const PackSource> sources, int64_t depth,
-                         CpuLevel level, bool may_round);
+                         std::span<const WeightFormat> formats);
 
 // Bytes of one row of a panel; of the paired formats two rows lie together.
 int64_t panel_row_bytes(WeightFormat format, int64_t width);

@@ -1,5 +1,5 @@
-// Large weights that few rows are multiplied with: kept in fewer bytes where no
-// bit is lost, the same results.
+// Large weights that few rows are multiplied with: kept in fewer bytes, with the
+// same results or ones as exact.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -79,7 +79,9 @@ TEST(NarrowWeights, OfHalfTypesAreBitwiseTheSame) {
 TEST(NarrowWeights, TakeLessMemory) {
   for (DType dtype : {DType::bf16, DType::f16, DType::f32}) {
     const auto gm = product(rounded_to(dtype));
-    compile(*gm, testing::quick());
+    CompileOptions options = testing::quick();
+    options.narrow_weights = CompileOptions::NarrowWeights::exact;
+    compile(*gm, options);
     const size_t bytes = packed_bytes(*gm, 1);
     if (dtype == DType::bf16 ||
         (dtype == DType::f16 && host_cpu_level() != CpuLevel::sse41))
@@ -88,6 +90,30 @@ TEST(NarrowWeights, TakeLessMemory) {
       EXPECT_LT(bytes, kFloats * 9 / 10);
     EXPECT_EQ(packed_bytes(*gm, 3), bytes) << "shared by shapes";
   }
+}
+
+TEST(NarrowWeights, OfF32AreRoundedTo24Bits) {
+  if (host_cpu_level() == CpuLevel::sse41)
+    GTEST_SKIP() << "unpacking is slower than memory at this level";
+  const auto gm = product(rounded_to(DType::f32));
+  compile(*gm, testing::quick());
+  EXPECT_LT(packed_bytes(*gm, 1), kFloats * 77 / 100);
+  for (int64_t count : {1, 3, 6}) expect_right(*gm, rows(count));
+}
+
+TEST(NarrowWeights, OfOneTensorMayBeExactElsewhere) {
+  const Tensor weight = rounded_to(DType::f32);
+  const auto plain = product(weight);
+  const auto exact = product(weight);
+  const auto rounded = product(weight);
+  CompileOptions options = testing::quick();
+  compile(*rounded, options);
+  options.narrow_weights = CompileOptions::NarrowWeights::exact;
+  compile(*exact, options);
+  options.narrow_weights = CompileOptions::NarrowWeights::never;
+  compile(*plain, options);
+  for (fx::GraphModule* gm : {&*rounded, &*exact, &*plain})
+    expect_right(*gm, rows(1));
 }
 
 TEST(NarrowWeights, AreNoSecondCopyThatIsLittleSmaller) {

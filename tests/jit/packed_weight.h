@@ -19,6 +19,19 @@
 
 namespace fxjit::jit::testing {
 
+// Those that the level can read.
+inline std::vector<program::WeightFormat> formats(CpuLevel level,
+                                                  bool may_round) {
+  using program::WeightFormat;
+  std::vector<WeightFormat> found;
+  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::f16,
+                                    WeightFormat::fixed24, WeightFormat::f28})
+    if (program::most_rows(format, level) > 0 &&
+        (may_round || format != WeightFormat::fixed24))
+      found.push_back(format);
+  return found;
+}
+
 inline std::vector<float> normals(size_t count, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> value(0, 0.1f);
@@ -36,7 +49,8 @@ class PackedWeight {
         depth_(depth),
         columns_(static_cast<int64_t>(values_.size()) / depth),
         level_(level),
-        coding_(program::find_coding({&source_, 1}, depth, level, may_round)) {
+        coding_(program::find_coding({&source_, 1}, depth,
+                                     formats(level, may_round))) {
     const int64_t width = program::tile_shape(level).width();
     const int64_t bytes =
         program::packed_bytes(coding_.format, depth, columns_, width);

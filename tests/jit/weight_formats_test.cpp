@@ -132,8 +132,8 @@ TEST_P(WeightFormats, PiecesStandSideBySide) {
   const std::vector<float> right = rounded(WeightFormat::bf16, {40, kDepth});
   const PackSource sources[] = {{left.data(), 70, 1, 70},
                                 {right.data(), 1, kDepth, 40}};
-  const WeightCoding coding =
-      program::find_coding(sources, kDepth, GetParam(), false);
+  const WeightCoding coding = program::find_coding(
+      sources, kDepth, testing::formats(GetParam(), false));
   ASSERT_EQ(coding.format, WeightFormat::bf16);
   const auto bytes = static_cast<size_t>(
       program::packed_bytes(coding.format, kDepth, 110, width));
