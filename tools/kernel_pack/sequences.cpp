@@ -84,6 +84,44 @@ void add_pooling(Corpus& to, int64_t width) {
          {floats({1, 16, width}), Tensor::meta({1, 16}, type)}});
 }
 
+// An encoder of sentences, of one layer: types and positions are constants, the
+// mask is one of attention and of the mean, and what each step reads and writes
+// lies as between products.
+void add_sentences(Corpus& to, int64_t width) {
+  constexpr int64_t kWidest = 1024;
+  if (width > kWidest) return;
+  const int64_t depth = width % 64 == 0 ? 64 : width % 32 == 0 ? 32 : 26;
+  const auto norm = [=](const Value& x) {
+    return F::layer_norm(x, Value::tuple({width}), weights({width}),
+                         weights({width}), 1e-12);
+  };
+  const auto linear = [=](const Value& x) {
+    return F::linear(x, weights({width, width}), weights({width}));
+  };
+  for (const auto& [batch, tokens] :
+       {std::pair<int64_t, int64_t>{1, 8}, {1, 16}, {2, 16}}) {
+    const Dims sizes{batch, tokens, width};
+    const auto encoder = [=](Inputs in) {
+      const Value kept = method(in[1], "to", {DType::f32});
+      const Value hidden = (1.0 - unsqueeze(unsqueeze(kept, 1), 2)) *
+                           std::numeric_limits<float>::lowest();
+      const Value words = F::embedding(in[0], weights({16, width}));
+      const Value x =
+          norm(words + weights({width}) + weights({1, tokens, width}));
+      const Value heads = transpose(
+          reshape(linear(x), {batch, tokens, width / depth, depth}), 1, 2);
+      const Value attended = transpose(
+          F::scaled_dot_product_attention(heads, heads, heads, hidden), 1, 2);
+      const Value y = norm(linear(reshape(attended, sizes)) + x);
+      const Value each = unsqueeze(kept, -1);
+      const Value count = clamp(sum(each, 1), 1e-9);
+      return F::normalize(sum(y * each, 1) / count, 2.0, 1);
+    };
+    const Tensor ids = Tensor::meta({batch, tokens}, DType::i64);
+    to.add(encoder, {{ids, ids}});
+  }
+}
+
 // Few and many queries, with and without masks.
 void add_attention(Corpus& to, int64_t depth) {
   const auto heads = [&](int64_t tokens) {
@@ -156,6 +194,7 @@ void add_sequences(Corpus& to) {
     for (double eps : {1e-5, 1e-6, 1e-12}) add_norms(to, width, eps);
     add_embeddings(to, width);
     add_pooling(to, width);
+    add_sentences(to, width);
   }
   for (int64_t depth : {32, 64, 80, 96, 128}) {
     add_attention(to, depth);
