@@ -28,6 +28,25 @@ Value added(const Value& mask) {
   return where(mask, -kInfinity, 0.0);
 }
 
+// Both masks for scores of these sizes [N, heads, L, S], none without them.
+// Keys beyond S, up to `keys`, stay visible.
+Value merged(const Value& attn_mask, const Value& key_padding_mask,
+             const Dims& scores, int64_t keys) {
+  Value mask;
+  if (!attn_mask.is_none()) {
+    mask = added(attn_mask);
+    if (method(mask, "dim", {}).as_int() == 3)
+      mask = reshape(mask, Value(scores));
+  }
+  if (!key_padding_mask.is_none()) {
+    const Value hidden =
+        reshape(added(key_padding_mask), {scores[0], 1, 1, scores[3]});
+    mask = mask.is_none() ? hidden : mask + hidden;
+  }
+  if (mask.is_none() || keys == scores[3]) return mask;
+  return functional::pad(mask, {0, keys - scores[3]});
+}
+
 }  // namespace
 
 NonDynamicallyQuantizableLinear::NonDynamicallyQuantizableLinear(
@@ -71,6 +90,16 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
   in_proj_bias = register_parameter(
       "in_proj_bias",
       options.bias ? Parameter(Tensor::zeros({3 * embed_dim})) : Parameter());
+  if (options.add_bias_kv) {
+    // As wide as torch's normal distribution.
+    const auto one = [&](const char* name) {
+      return register_parameter(
+          name,
+          init::uniform({1, 1, embed_dim}, xavier_bound(embed_dim, embed_dim)));
+    };
+    bias_k = one("bias_k");
+    bias_v = one("bias_v");
+  }
   const auto out_proj = NonDynamicallyQuantizableLinear::create(
       embed_dim, embed_dim, options.bias);
   if (options.bias) out_proj->bias.set_tensor(Tensor::zeros({embed_dim}));
@@ -95,6 +124,18 @@ Value MultiheadAttention::split(const Value& input) const {
                    1, 2);
 }
 
+// Keys or values [N, heads, S, depth] and those that the options add.
+Value MultiheadAttention::with_more(const Value& heads,
+                                    const Parameter& more) const {
+  Value all = heads;
+  if (options.add_bias_kv) {
+    const int64_t depth = embed_dim / num_heads;
+    const Value one = reshape(more, {1, num_heads, 1, depth});
+    all = cat({all, expand(one, {size(heads, 0), num_heads, 1, depth})}, 2);
+  }
+  return options.add_zero_attn ? functional::pad(all, {0, 0, 0, 1}) : all;
+}
+
 Value MultiheadAttention::forward(Value query, Value key, Value value,
                                   Value key_padding_mask, Value need_weights,
                                   Value attn_mask, Value average_attn_weights,
@@ -109,19 +150,16 @@ Value MultiheadAttention::forward(Value query, Value key, Value value,
     return options.batch_first ? x : transpose(x, 0, 1);
   };
   const Value q = split(projected(batch_first(query), 0));
-  const Value k = split(projected(batch_first(key), 1));
-  const Value v = split(projected(batch_first(value), 2));
-  const int64_t n = size(q, 0), queries = size(q, 2), keys = size(k, 2);
-  Value mask;
-  if (!attn_mask.is_none()) {
-    mask = added(attn_mask);
-    if (method(mask, "dim", {}).as_int() == 3)
-      mask = reshape(mask, {n, num_heads, queries, keys});
-  }
-  if (!key_padding_mask.is_none()) {
-    const Value hidden = reshape(added(key_padding_mask), {n, 1, 1, keys});
-    mask = mask.is_none() ? hidden : mask + hidden;
-  }
+  const Value own_k = split(projected(batch_first(key), 1));
+  const Value own_v = split(projected(batch_first(value), 2));
+  const Value k = with_more(own_k, bias_k), v = with_more(own_v, bias_v);
+  const int64_t n = size(q, 0), queries = size(q, 2);
+  // As torch: a mask said to be causal is not read then.
+  const bool causal = is_causal.as_bool() && key_padding_mask.is_none() &&
+                      !need_weights.as_bool();
+  const Value mask =
+      merged(causal ? None : attn_mask, key_padding_mask,
+             {n, num_heads, queries, size(own_k, 2)}, size(k, 2));
   Value mixed, weights;
   if (need_weights.as_bool()) {
     const double depth = static_cast<double>(embed_dim / num_heads);
@@ -132,7 +170,8 @@ Value MultiheadAttention::forward(Value query, Value key, Value value,
     if (average_attn_weights.as_bool()) weights = mean(weights, 1);
     if (!batched) weights = squeeze(weights, 0);
   } else {
-    mixed = functional::scaled_dot_product_attention(q, k, v, mask);
+    mixed =
+        functional::scaled_dot_product_attention(q, k, v, mask, 0.0, causal);
   }
   Value output = reshape(transpose(mixed, 1, 2), {n, queries, embed_dim});
   output = get_submodule("out_proj").invoke({output}, {});

@@ -33,15 +33,18 @@ void add_attention(std::vector<ModuleType>& types) {
   ModuleType type = layer_with_options<T>(
       "MultiheadAttention", field("embed_dim", &T::embed_dim),
       field("num_heads", &T::num_heads), field("dropout", &Options::dropout),
-      field("bias", &Options::bias), field("kdim", &Options::kdim),
-      field("vdim", &Options::vdim),
+      field("bias", &Options::bias),
+      field("add_bias_kv", &Options::add_bias_kv),
+      field("add_zero_attn", &Options::add_zero_attn),
+      field("kdim", &Options::kdim), field("vdim", &Options::vdim),
       field("batch_first", &Options::batch_first));
-  types.push_back(with_state<T>(std::move(type),
-                                std::pair("in_proj_weight", &T::in_proj_weight),
-                                std::pair("q_proj_weight", &T::q_proj_weight),
-                                std::pair("k_proj_weight", &T::k_proj_weight),
-                                std::pair("v_proj_weight", &T::v_proj_weight),
-                                std::pair("in_proj_bias", &T::in_proj_bias)));
+  types.push_back(with_state<T>(
+      std::move(type), std::pair("in_proj_weight", &T::in_proj_weight),
+      std::pair("q_proj_weight", &T::q_proj_weight),
+      std::pair("k_proj_weight", &T::k_proj_weight),
+      std::pair("v_proj_weight", &T::v_proj_weight),
+      std::pair("in_proj_bias", &T::in_proj_bias),
+      std::pair("bias_k", &T::bias_k), std::pair("bias_v", &T::bias_v)));
 }
 
 template <typename T>

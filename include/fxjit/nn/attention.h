@@ -20,6 +20,8 @@ class NonDynamicallyQuantizableLinear
 struct MultiheadOptions {
   double dropout = 0;  // In training only, which is not supported.
   bool bias = true;
+  bool add_bias_kv = false;    // One more key and value, which are parameters.
+  bool add_zero_attn = false;  // And one of zeros.
   std::optional<int64_t> kdim = std::nullopt;  // Width of keys; embed_dim.
   std::optional<int64_t> vdim = std::nullopt;  // Width of values; embed_dim.
   bool batch_first = false;
@@ -32,8 +34,11 @@ struct MultiheadOptions {
 // `average_attn_weights`, none unless `need_weights` (which is faster without).
 // Masks are bool, true where a key is hidden, or f32 and added to the scores:
 // key_padding_mask [N, S], attn_mask [L, S] or [N * heads, L, S]. `is_causal`
-// only says that attn_mask is causal. ValueError for heads that do not divide
-// embed_dim. The last projection is the submodule `out_proj`.
+// says that attn_mask is causal, and stands in its place unless weights or
+// padded keys need it. Keys of `add_bias_kv` and `add_zero_attn` follow the
+// others, S + 1 or S + 2 in all, and no mask hides them. ValueError for heads
+// that do not divide embed_dim. The last projection is the submodule
+// `out_proj`.
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   MultiheadAttention(int64_t embed_dim, int64_t num_heads,
@@ -48,10 +53,12 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   // values have a width of their own.
   Parameter in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
   Parameter in_proj_bias;
+  Parameter bias_k, bias_v;  // [1, 1, embed_dim] if `add_bias_kv`.
 
  private:
   Value projected(const Value& input, int part) const;
   Value split(const Value& input) const;
+  Value with_more(const Value& heads, const Parameter& more) const;
 };
 
 }  // namespace fxjit::nn
