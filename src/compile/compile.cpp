@@ -58,6 +58,7 @@ void compile(fx::GraphModule& module, const CompileOptions& options) {
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {
   if (environment().interpreter_only) return false;
   const auto shape = require(module, "prepare")->get(inputs);
+  if (!shape) return false;  // Compiled anew meanwhile.
   const fx::Node* stop = shape->part().stop;
   return shape->native() || (stop && !stop->next()->is(fx::Opcode::output));
 }

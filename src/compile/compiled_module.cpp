@@ -79,8 +79,7 @@ int thread_count(const CompileOptions& options) {
 
 CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
                                CompileOptions options)
-    : module_(std::move(module)),
-      parts_(*module_),
+    : source_(std::make_shared<GraphSource>(std::move(module))),
       options_(std::move(options)),
       threads_(thread_count(options_)),
       engine_(Engine::shared(options_)),
@@ -92,16 +91,19 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   if (!have_data(inputs)) return false;  // The interpreter infers shapes.
   Shape shape = shapes_.find(inputs);
   if (!shape) {
-    if (retired()) return false;
+    const Request request = from_start(inputs);
+    if (!request.source) return false;
     if (options_.new_shape == CompileOptions::NewShape::behind) {
-      compile_behind(from_start(inputs));
+      compile_behind(request);
       return false;
     }
-    shape = get(inputs);
+    shape = get(request);
   }
   if (!shape->compiled()) return false;
   if (!shape->whole()) {
-    *result = staged_run().run(inputs, std::move(shape));
+    Source graph = source();
+    if (!graph) return false;
+    *result = staged_run(std::move(graph)).run(inputs, std::move(shape));
     return true;
   }
   try {
@@ -112,18 +114,24 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   return true;
 }
 
-StagedRun CompiledModule::staged_run() {
+CompiledModule::Source CompiledModule::source() const {
+  std::lock_guard lock(source_mutex_);
+  return source_;
+}
+
+StagedRun CompiledModule::staged_run(Source source) {
   return StagedRun(
-      *module_, parts_,
-      [this](const fx::Node& begin, const GraphParts::Known& known) {
-        return next_part(begin, known);
+      source,
+      [this, source](const fx::Node& begin, const GraphParts::Known& known) {
+        return next_part(source, begin, known);
       },
       blocks_);
 }
 
 CompiledModule::Shape CompiledModule::next_part(
-    const fx::Node& begin, const GraphParts::Known& known) {
-  const Request request{&begin, {}, known};
+    const Source& source, const fx::Node& begin,
+    const GraphParts::Known& known) {
+  const Request request{source, &begin, {}, known};
   if (Shape shape = find(request)) return shape;
   if (retired()) return nullptr;
   if (options_.new_shape == CompileOptions::NewShape::wait) return get(request);
@@ -133,13 +141,14 @@ CompiledModule::Shape CompiledModule::next_part(
 
 CompiledModule::Request CompiledModule::from_start(
     std::span<const Value> inputs) const {
-  return {nullptr, inputs, nullptr};
+  return {source(), nullptr, inputs, nullptr};
 }
 
 std::optional<ValueList> CompiledModule::key_of(const Request& request) const {
   if (!request.begin)
     return ValueList(request.inputs.begin(), request.inputs.end());
-  const GraphParts::Nodes* reads = parts_.read_by(request.begin);
+  const GraphParts::Nodes* reads =
+      request.source->parts.read_by(request.begin);
   if (!reads) return std::nullopt;
   ValueList key{Value(const_cast<fx::Node*>(request.begin))};
   for (const fx::Node* node : *reads) key.push_back(request.known(*node));
@@ -153,7 +162,8 @@ CompiledModule::Shape CompiledModule::find(const Request& request) const {
 }
 
 CompiledModule::Shape CompiledModule::get(std::span<const Value> inputs) {
-  return get(from_start(inputs));
+  const Request request = from_start(inputs);
+  return request.source ? get(request) : nullptr;
 }
 
 CompiledModule::Shape CompiledModule::get(const Request& request) {
@@ -207,7 +217,7 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
   std::map<const fx::Node*, const Value*> inputs;
   if (!request.begin) {
     size_t next = 0;
-    for (const fx::Node* node : module_->graph().placeholders())
+    for (const fx::Node* node : request.source->module->graph().placeholders())
       inputs[node] = &request.inputs[next++];
   }
   const GraphParts::Known known =
@@ -215,8 +225,9 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
                     : [&inputs](const fx::Node& node) -> const Value& {
                         return *inputs.at(&node);
                       };
+  GraphParts& graph = request.source->parts;
   passes::Part part =
-      parts_.take(request.begin, known, [this] { shapes_.clear(); });
+      graph.take(request.begin, known, [this] { shapes_.clear(); });
   CompiledShape::Parts parts;
   if (part.stop) {
     try {
@@ -230,7 +241,7 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
     build_program(std::move(part.model), parts);
   parts.begin = request.begin;
   parts.stop = part.stop;
-  parts.dead = parts_.dead_after(request.begin, part.stop);
+  parts.dead = graph.dead_after(request.begin, part.stop);
   parts.reads_attributes = std::any_of(
       part.inputs.begin(), part.inputs.end(), [](const fx::Node* node) {
         return node->is(fx::Opcode::get_attr);
@@ -313,7 +324,8 @@ void CompiledModule::compile_behind(const Request& request) {
   size_t hash = hash_inputs(inputs);
   if (request.begin) {
     ValueList values{Value(const_cast<fx::Node*>(request.begin))};
-    for (const fx::Node* node : parts_.read_from(*request.begin)) {
+    for (const fx::Node* node :
+         request.source->parts.read_from(*request.begin)) {
       values.push_back(request.known(*node));
       known[node] = signature_of({&values.back(), 1})[0];
     }
@@ -325,11 +337,13 @@ void CompiledModule::compile_behind(const Request& request) {
       return BackgroundCompiler::shared().resume();
   }
   const bool taken = BackgroundCompiler::shared().submit(
-      [weak = weak_from_this(), begin = request.begin,
-       inputs = std::move(inputs), known = std::move(known), hash] {
+      [weak = weak_from_this(), source = std::weak_ptr(request.source),
+       begin = request.begin, inputs = std::move(inputs),
+       known = std::move(known), hash] {
         const std::shared_ptr<CompiledModule> self = weak.lock();
-        if (!self || self->retired()) return;
-        self->get(Request{begin, inputs,
+        Source graph = source.lock();
+        if (!self || !graph || self->retired()) return;
+        self->get(Request{std::move(graph), begin, inputs,
                           [&known](const fx::Node& node) -> const Value& {
                             return known.at(&node);
                           }});
@@ -347,6 +361,10 @@ void CompiledModule::compile_behind(const Request& request) {
 
 void CompiledModule::retire() {
   retired_.store(true);
+  {
+    std::lock_guard lock(source_mutex_);
+    source_.reset();
+  }
   shapes_.clear();
   blocks_.stop_caching();
 }

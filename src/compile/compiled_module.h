@@ -29,20 +29,22 @@ class CompiledModule : public fx::NativeForward,
   bool run(std::span<const Value> inputs, Value* result) override;
 
   // The entry for these inputs, compiled now if there is none: for the whole
-  // graph or the part that it begins with.
+  // graph or the part that it begins with. Null once retired.
   std::shared_ptr<const CompiledShape> get(std::span<const Value> inputs);
   std::string report() const;
   Profile profile(std::span<const Value> inputs, int calls);
 
-  // Another took the place of this one, whose calls may still run: programs,
-  // weights and outputs go with the last of them. What such a call would have
-  // compiled stays with the interpreter. Thread-safe.
+  // Another took the place of this one, whose calls may still run: graph,
+  // programs, weights and outputs go with the last of them. What such a call
+  // would have compiled stays with the interpreter. Thread-safe.
   void retire();
 
  private:
   using Shape = std::shared_ptr<const CompiledShape>;
+  using Source = std::shared_ptr<GraphSource>;
   // What an entry is found by, and what its part is made from.
   struct Request {
+    Source source;                      // Which its nodes are of.
     const fx::Node* begin = nullptr;    // Null: the graph's beginning.
     std::span<const Value> inputs;      // Of the module, if it is.
     GraphParts::Known known;            // Else what was computed before.
@@ -58,14 +60,16 @@ class CompiledModule : public fx::NativeForward,
   void build_program(passes::ModelGraph normalized,
                      CompiledShape::Parts& parts);
   void note_reason(const std::string& full);  // Reports it once.
-  Shape next_part(const fx::Node& begin, const GraphParts::Known& known);
-  StagedRun staged_run();
+  Shape next_part(const Source& source, const fx::Node& begin,
+                  const GraphParts::Known& known);
+  StagedRun staged_run(Source source);
+  Source source() const;  // Null once retired.
   passes::PipelineOptions pipeline_options() const;
   void compile_behind(const Request& request);
   bool retired() const { return retired_.load(); }
 
-  const nn::Ref<fx::GraphModule> module_;
-  GraphParts parts_;
+  mutable std::mutex source_mutex_;
+  Source source_;
   const CompileOptions options_;
   const int threads_;
   Engine& engine_;

@@ -67,4 +67,13 @@ class GraphParts {
   std::map<const fx::Node*, Extent> extents_;
 };
 
+// A copy of the user's module, from which parts are made.
+struct GraphSource {
+  explicit GraphSource(nn::Ref<fx::GraphModule> copy)
+      : module(std::move(copy)), parts(*module) {}
+
+  const nn::Ref<fx::GraphModule> module;
+  GraphParts parts;
+};
+
 }  // namespace fxjit

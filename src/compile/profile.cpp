@@ -79,7 +79,10 @@ void divide(std::vector<StageTime>& sum, int calls) {
 }  // namespace
 
 Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
+  const Source graph = source();
   const Shape shape = get(inputs);
+  if (!graph || !shape)
+    throw UserError("profile: the module was compiled anew meanwhile");
   if (!shape->compiled())
     throw UserError("profile: these inputs have no compiled program: " +
                     shape->part().why_not);
@@ -90,14 +93,14 @@ Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
     if (shape->whole())
       shape->run(inputs, blocks_);
     else
-      staged_run().run(inputs, shape);
+      staged_run(graph).run(inputs, shape);
     const std::chrono::duration<double, std::micro> took = Clock::now() - start;
     whole.push_back(took.count());
   }
   std::vector<StageTime> sum;
   for (int i = 0; i < calls; ++i) {
     std::vector<StageTime> stages;
-    staged_run().run(inputs, shape, &stages);
+    staged_run(graph).run(inputs, shape, &stages);
     add_stages(sum, stages);
   }
   divide(sum, std::max(1, calls));

@@ -4,10 +4,12 @@
 
 namespace fxjit {
 
-StagedRun::StagedRun(const fx::GraphModule& module, const GraphParts& parts,
-                     Find find, support::BlockPool& blocks)
-    : Interpreter(module, module.graph(), &parts.plan()),
-      parts_(parts),
+StagedRun::StagedRun(std::shared_ptr<const GraphSource> source, Find find,
+                     support::BlockPool& blocks)
+    : Interpreter(*source->module, source->module->graph(),
+                  &source->parts.plan()),
+      source_(std::move(source)),
+      parts_(source_->parts),
       find_(std::move(find)),
       blocks_(blocks) {
   extra_traceback = false;  // As the interpreter of the module.

@@ -30,7 +30,8 @@ class StagedRun : private fx::Interpreter {
   // the graph is interpreted.
   using Find = std::function<Shape(const fx::Node&, const GraphParts::Known&)>;
 
-  StagedRun(const fx::GraphModule& module, const GraphParts& parts, Find find,
+  // Keeps `source`, whose nodes `find` is asked for.
+  StagedRun(std::shared_ptr<const GraphSource> source, Find find,
             support::BlockPool& blocks);
 
   // `first` is the part that begins the graph. Adds to `times` when given.
@@ -43,6 +44,7 @@ class StagedRun : private fx::Interpreter {
   void run_here(const fx::Node& node);
   Value interpret_from(const fx::Node* node);  // Null: from the beginning.
 
+  const std::shared_ptr<const GraphSource> source_;
   const GraphParts& parts_;
   const Find find_;
   support::BlockPool& blocks_;

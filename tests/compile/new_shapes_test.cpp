@@ -151,6 +151,23 @@ TEST(NewShapes, ProgramsGoWhenTheModuleIsCompiledAnew) {
   expect_right(*gm, batch(3));
 }
 
+// Copies of the graph hold what hangs on its nodes.
+TEST(NewShapes, GraphsGoWhenTheModuleIsCompiledAnew) {
+  const Tensor held = Tensor::zeros({1});
+  const auto gm = fx::symbolic_trace(
+      [](Value v) { return sum(masked_select(exp(v), v > 0), 0); }, {"v"}, "f");
+  gm->graph().output_node()->meta().set("held", held);
+  const testing::WarningLog log;  // Of what is interpreted.
+  compile(*gm, quick());
+  expect_right(*gm, {random_tensor({3, 4})});
+  const long holders = held.storage().use_count();
+  for (int i = 0; i < 5; ++i) {
+    compile(*gm, quick());
+    expect_right(*gm, {random_tensor({3, 4})});
+  }
+  EXPECT_EQ(held.storage().use_count(), holders);
+}
+
 TEST(NewShapes, ThreadsCallWhileTheModuleIsCompiledAnew) {
   const auto gm = model();
   CompileOptions options = options_for(host_cpu_level(), 2);
