@@ -245,6 +245,8 @@ std::unique_ptr<fx::Graph> free_graph() {
 
 std::vector<std::pair<std::string, Make>> all() {
   return {{"Perceptron", perceptron}, {"Convolutions", convolutions},
+          {"Volumes", volumes},       {"Stacks", stacks},
+          {"Losses", losses},
           {"Operators", operators},   {"InPlace", in_place},
           {"Signatures", signatures}, {"Literals", literals},
           {"Shared", shared},         {"Wrapped", wrapped},

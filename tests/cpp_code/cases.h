@@ -17,6 +17,9 @@ std::vector<std::pair<std::string, Make>> all();
 
 nn::Ref<fx::GraphModule> perceptron();
 nn::Ref<fx::GraphModule> convolutions();
+nn::Ref<fx::GraphModule> volumes();  // These three: layer_cases.cpp.
+nn::Ref<fx::GraphModule> stacks();
+nn::Ref<fx::GraphModule> losses();
 nn::Ref<fx::GraphModule> operators();
 nn::Ref<fx::GraphModule> in_place();
 nn::Ref<fx::GraphModule> signatures();

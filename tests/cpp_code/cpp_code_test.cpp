@@ -59,6 +59,18 @@ TEST(CppCode, Models) {
                                  {ramp({2, 2, 6, 6})});
 }
 
+TEST(CppCode, Layers) {
+  check<of_Volumes::Volumes>(cpp_cases::volumes(), {ramp({2, 2, 3, 4, 4})});
+  const auto stacks = cpp_cases::stacks();
+  const auto made =
+      check<of_Stacks::Stacks>(stacks, {ramp({2, 3, 4}), ramp({3, 3})});
+  EXPECT_EQ(made->state_dict().size(), stacks->state_dict().size());
+  const std::vector<int64_t> classes = {1, 3, 2};
+  check<of_Losses::Losses>(
+      cpp_cases::losses(),
+      {ramp({3, 4}), Tensor::from(classes, {3}), Value(ramp({3, 4})) * -0.5 + 0.4});
+}
+
 TEST(CppCode, Operators) {
   check<of_Operators::Operators>(cpp_cases::operators(),
                               {ramp({3, 3}), Tensor::full({3, 3}, 0.25)});
