@@ -92,8 +92,22 @@ Value flip(const Arg& input, const Arg& dims);
 Value roll(const Arg& input, const Arg& shifts, const Arg& dims = None);
 Value tril(const Arg& input, const Arg& diagonal = None);
 Value triu(const Arg& input, const Arg& diagonal = None);
-// Runs eagerly only: the size of the result depends on the data.
+// These run eagerly only: the result, or its size, depends on the data.
 Value masked_select(const Arg& input, const Arg& mask);
+// Places of what is not zero, i64 [count, rank]; `as_tuple` a tensor per dim.
+Value nonzero(const Arg& input, const Arg& as_tuple = None);
+// Elements, or slices along `dim`, that differ, in ascending order: a tensor,
+// or a tuple with the place of each in it (inverse) and how often each stands
+// there (counts) where these are wanted. No NaN equals another.
+Value unique(const Arg& input, const Arg& return_inverse = None,
+             const Arg& return_counts = None, const Arg& dim = None);
+// The number of a tensor of one element.
+Value item(const Arg& input);
+// `q`, a number in [0, 1] or f32 / f64 tensor [quantiles], which come first in
+// the result. `interpolation`: "linear", "lower", "higher", "midpoint" or
+// "nearest".
+Value quantile(const Arg& input, const Arg& q, const Arg& dim = None,
+               const Arg& keepdim = None, const Arg& interpolation = None);
 Value index_select(const Arg& input, const Arg& dim, const Arg& index);
 Value gather(const Arg& input, const Arg& dim, const Arg& index);
 Value take_along_dim(const Arg& input, const Arg& indices,

@@ -16,7 +16,9 @@ std::vector<std::span<const OpRow>> all_families() {
       loss_rows(),          class_loss_rows(),     distance_rows(),
       scan_rows(),          scatter_reduce_rows(), special_rows(),
       rearranging_rows(),   window_rows(),         sampling_rows(),
-      bag_rows(),           searching_rows(),      in_place_rows(),
+      bag_rows(),           searching_rows(),      data_sized_rows(),
+      quantile_rows(),      unpooling_rows(),      ctc_rows(),
+      in_place_rows(),
   };
 }
 

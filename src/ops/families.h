@@ -48,6 +48,10 @@ std::span<const OpRow> window_rows();
 std::span<const OpRow> sampling_rows();
 std::span<const OpRow> bag_rows();
 std::span<const OpRow> searching_rows();
+std::span<const OpRow> data_sized_rows();
+std::span<const OpRow> quantile_rows();
+std::span<const OpRow> unpooling_rows();
+std::span<const OpRow> ctc_rows();
 std::span<const OpRow> in_place_rows();
 
 // Every family, in table order.

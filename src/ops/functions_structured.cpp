@@ -176,6 +176,20 @@ Value triu(const Arg& input, const Arg& diagonal) {
 Value masked_select(const Arg& input, const Arg& mask) {
   return functions::call("torch.masked_select", {input, mask});
 }
+Value nonzero(const Arg& input, const Arg& as_tuple) {
+  return functions::call_with("torch.nonzero", {input}, "as_tuple", as_tuple);
+}
+Value unique(const Arg& input, const Arg& return_inverse,
+             const Arg& return_counts, const Arg& dim) {
+  return functions::call("torch.functional.unique",
+                         {input, true, return_inverse, return_counts, dim});
+}
+Value item(const Arg& input) { return method(input, "item"); }
+Value quantile(const Arg& input, const Arg& q, const Arg& dim,
+               const Arg& keepdim, const Arg& interpolation) {
+  return functions::call_with("torch.quantile", {input, q, dim, keepdim},
+                              "interpolation", interpolation);
+}
 Value index_select(const Arg& input, const Arg& dim, const Arg& index) {
   return functions::call("torch.index_select", {input, dim, index});
 }

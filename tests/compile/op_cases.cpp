@@ -21,7 +21,7 @@ bool depends_on_data(const OpCase& c) {
                                    leaf.as_tensor().dtype() == DType::u8);
     });
   const std::string_view name = c.op->name();
-  return name == "masked_select" ||
+  return depends_on_data_always(name) ||
          (mask &&
           (name == "index" || (name == "getitem" && c.args[1].is_tensor()))) ||
          (name == "one_hot" && c.args.size() == 1) ||

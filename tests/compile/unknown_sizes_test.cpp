@@ -79,8 +79,49 @@ TEST(UnknownSizes, BoolMasksAsIndices) {
   testing::expect_right(*gm, {Tensor::zeros({5, 7})});
 }
 
+// `gm` compiled, on several inputs: right, native around the call of `name`,
+// which is reported.
+void expect_interpreted(fx::GraphModule& gm, const char* name) {
+  WarningLog log;
+  compile(gm, quick());
+  for (uint32_t seed : {1u, 2u, 3u})
+    testing::expect_right(gm, {random_tensor({5, 7}, DType::f32, seed)});
+  testing::expect_right(gm, {Tensor::full({5, 7}, 2)});
+  EXPECT_THAT(report(gm), HasSubstr(name));
+}
+
+TEST(UnknownSizes, NonzeroIsInterpreted) {
+  const auto gm = fx::symbolic_trace(
+      [](Value v) {
+        const Value places = nonzero(v * 2 > 0);
+        return getitem(places, Ellipsis, 0) * 3 + getitem(places, Ellipsis, 1);
+      },
+      {"v"}, "f");
+  expect_interpreted(*gm, "nonzero");
+  testing::expect_right(*gm, {Tensor::zeros({5, 7})});
+  testing::expect_right(*gm, {Tensor::zeros({0, 7})});
+}
+
+TEST(UnknownSizes, UniqueIsInterpreted) {
+  const auto gm = fx::symbolic_trace(
+      [](Value v) {
+        const auto found = fx::unpack(unique(floor(v * 2), true, true), 3);
+        return exp(found[0]) + found[2] + sum(found[1]);
+      },
+      {"v"}, "f");
+  expect_interpreted(*gm, "unique");
+  testing::expect_right(*gm, {Tensor::zeros({5, 7})});
+}
+
+TEST(UnknownSizes, NumbersOfTensorsAreInterpreted) {
+  const auto gm = fx::symbolic_trace(
+      [](Value v) { return exp(v * item(amax(abs(v), {0, 1}))) + 1; }, {"v"},
+      "f");
+  expect_interpreted(*gm, "item");
+}
+
 TEST(UnknownSizes, MethodsThatDoNotExistNameTheLine) {
-  for (const char* name : {"nonzero", "unique", "item"}) {
+  for (const char* name : {"histc", "bincount", "tolist"}) {
     const int here = __LINE__ + 2;
     const auto gm = fx::symbolic_trace(
         [=](Value v) { return method(v * 2, name, {}); }, {"v"}, "f");
@@ -93,7 +134,7 @@ TEST(UnknownSizes, MethodsThatDoNotExistNameTheLine) {
 
 // Already while they are traced.
 TEST(UnknownSizes, FunctionsThatDoNotExistNameTheLine) {
-  for (const char* name : {"torch.nonzero", "torch.unique"}) {
+  for (const char* name : {"torch.histc", "torch.bincount"}) {
     const int here = __LINE__ + 1;
     const auto calls = [=](Value v) { return function(name, {v * 2}); };
     EXPECT_THAT(

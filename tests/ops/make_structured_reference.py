@@ -19,6 +19,7 @@ import os
 
 import structured_cases_arranged as arranged
 import structured_cases_awkward as awkward
+import structured_cases_data as data_cases
 import structured_cases_images as images
 import structured_cases_losses as losses
 import structured_cases_math as maths
@@ -33,7 +34,7 @@ FAMILIES = (maths.reductions, maths.softmax_norms, views.views, pick.shape_ops,
             maths.contractions, images.convolutions, images.pools,
             pick.gathers, pick.sorting, maths.attentions, pick.creations,
             *awkward.FAMILIES, *losses.FAMILIES, *spread.FAMILIES,
-            *arranged.FAMILIES)
+            *arranged.FAMILIES, *data_cases.FAMILIES)
 
 
 def main():

@@ -192,4 +192,11 @@ std::string shape_difference(const Value& inferred, const Value& result,
   });
 }
 
+bool depends_on_data_always(std::string_view op) {
+  for (const char* name : {"masked_select", "nonzero", "argwhere", "unique",
+                           "unique_consecutive", "item"})
+    if (op == name) return true;
+  return false;
+}
+
 }  // namespace fxjit::testing

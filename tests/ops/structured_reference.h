@@ -32,4 +32,8 @@ std::string difference(const Value& got, const Value& expected, bool views);
 std::string shape_difference(const Value& inferred, const Value& result,
                              bool views);
 
+// Whether results of this op always depend on the data, so that it has no shape
+// rule.
+bool depends_on_data_always(std::string_view op);
+
 }  // namespace fxjit::testing

@@ -49,7 +49,7 @@ bool depends_on_data(const StructuredCase& c) {
       mask |= leaf.is_tensor() && (leaf.as_tensor().dtype() == DType::boolean ||
                                    leaf.as_tensor().dtype() == DType::u8);
     });
-  return c.op == "masked_select" ||
+  return testing::depends_on_data_always(c.op) ||
          (mask &&
           (c.op == "index" || (c.op == "getitem" && c.args[1].is_tensor()))) ||
          (c.op == "one_hot" && c.args.size() == 1);

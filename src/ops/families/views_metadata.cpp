@@ -55,12 +55,21 @@ Value matrix_transposed(const Tensor& input) {
   return permuted(as_meta(input), order);
 }
 
+// What stands in for an attribute that is not there. None may be given, so that
+// a text tells that nothing was. A tensor would be no view of the first
+// argument.
+Value default_attribute(const OpCall& call, std::string_view type) {
+  const Value& given = call[2];
+  if (given.is_tensor())
+    throw NotImplementedError("getattr: expected a default that is no tensor");
+  if (!same(given, "no default")) return given;
+  throw AttributeError("'" + std::string(type) + "' object has no attribute '" +
+                       std::string(call[1].as_string()) + "'");
+}
+
 Value infer_getattr(const OpCall& call) {
   const std::string_view name = call[1].as_string();
-  if (!call[0].is_tensor())
-    throw AttributeError("'" + std::string(call[0].kind_name()) +
-                         "' object has no attribute '" + std::string(name) +
-                         "'");
+  if (!call[0].is_tensor()) return default_attribute(call, call[0].kind_name());
   const Tensor& input = call.tensor(0);
   if (name == "shape") return shape_value(input.sizes());
   if (name == "dtype") return input.dtype();
@@ -71,8 +80,7 @@ Value infer_getattr(const OpCall& call) {
   if (name == "data") return as_meta(input);
   if (name == "requires_grad" || name == "is_cuda") return false;
   if (name == "itemsize") return static_cast<int64_t>(input.item_size());
-  throw AttributeError("'Tensor' object has no attribute '" +
-                       std::string(name) + "'");
+  return default_attribute(call, "Tensor");
 }
 
 constexpr OpRow kRows[] = {
@@ -87,7 +95,8 @@ constexpr OpRow kRows[] = {
              "torch.numel .numel .nelement aten.numel.default", infer_numel),
     view_row("is_floating_point", "input",
              "torch.is_floating_point .is_floating_point", infer_is_floating),
-    view_row("getattr", "object, name", "builtins.getattr", infer_getattr),
+    view_row("getattr", "object, name, default='no default'",
+             "builtins.getattr", infer_getattr),
 };
 
 }  // namespace
