@@ -1,5 +1,6 @@
-// Attention with a row in which every key is masked: NaN from a softmax followed
-// by a product, zeros from scaled_dot_product_attention, as in torch.
+// Attention with a row in which every key is masked: NaN from a softmax
+// followed by a product, zeros from scaled_dot_product_attention, as in torch.
+// And lanes that are masked as they stand behind the end of a row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,14 +35,13 @@ float masked_result(Fn attention, int64_t keys) {
   const ValueList inputs{random_tensor({2, 3, queries, 8}, DType::f32, 1),
                          random_tensor({2, 3, keys, 8}, DType::f32, 2),
                          random_tensor({2, 3, keys, 4}, DType::f32, 3), mask};
-  const auto gm =
-      fx::symbolic_trace(attention, {"q", "k", "v", "mask"}, "f");
+  const auto gm = fx::symbolic_trace(attention, {"q", "k", "v", "mask"}, "f");
   float result = 0;
   for (CpuLevel level : testing::host_levels()) {
     compile(*gm, testing::options_for(level));
     const Value got = gm->forward(inputs);
-    EXPECT_EQ(
-        testing::value_difference(got, gm->interpret(inputs), 1e-5, 1e-6), "");
+    EXPECT_EQ(testing::value_difference(got, gm->interpret(inputs), 1e-5, 1e-6),
+              "");
     EXPECT_THAT(report(*gm), ::testing::HasSubstr("generated  attention"));
     result = got.as_tensor().to_floats()[row * 4];
   }
@@ -53,6 +53,29 @@ TEST(MaskedRows, AsTorchHasThem) {
     EXPECT_TRUE(std::isnan(masked_result(written, keys)));
     EXPECT_EQ(masked_result(called, keys), 0.0f);
   }
+}
+
+TEST(MaskedLanes, QuotientsBehindTheEndAreNotSummed) {
+  const auto gm = fx::symbolic_trace(
+      [](Value v, Value w) {
+        return Value::tuple({sum(v / w, -1), amax(v / w, -1), sum(v % w, -1)});
+      },
+      {"v", "w"}, "f");
+  for (CpuLevel level : testing::host_levels())
+    for (DType dtype : {DType::f32, DType::f64, DType::bf16})
+      for (int64_t size = 1; size <= 17; ++size) {
+        compile(*gm, testing::options_for(level));
+        const Tensor ones = Tensor::full({2, size}, 1);
+        const Value got =
+            gm->forward(ValueList{(Value(ones) * 6).as_tensor().to(dtype),
+                                  (Value(ones) * 4).as_tensor().to(dtype)});
+        for (size_t i = 0; i < 3; ++i)
+          EXPECT_THAT(got.at(i).as_tensor().to_floats(),
+                      ::testing::Each(i == 0   ? 1.5f * size
+                                      : i == 1 ? 1.5f
+                                               : 2.0f * size))
+              << size << " " << dtype_name(dtype);
+      }
 }
 
 }  // namespace
