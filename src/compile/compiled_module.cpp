@@ -200,6 +200,7 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   const ValueList key = *key_of(request);
   const size_t hash = hash_inputs(key);
   if (request.begin) ++variants_[hash];
+  parts.source = request.source;
   parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
   shapes_.add(hash, shape);

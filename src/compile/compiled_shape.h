@@ -17,12 +17,17 @@
 
 namespace fxjit {
 
+struct GraphSource;
+
 // Shapes, dtypes and strides of the tensors, and the other values.
 size_t hash_inputs(std::span<const Value> inputs);
 
 class CompiledShape {
  public:
   struct Parts {
+    // What the nodes below are of: who asks for a report may hold the program
+    // longer than its module does.
+    std::shared_ptr<const GraphSource> source;
     ValueList signature;  // Inputs with meta tensors in place of tensors.
     std::unique_ptr<program::Executable> executable;
     Profile timings;

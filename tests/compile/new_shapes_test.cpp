@@ -168,6 +168,20 @@ TEST(NewShapes, GraphsGoWhenTheModuleIsCompiledAnew) {
   EXPECT_EQ(held.storage().use_count(), holders);
 }
 
+// Who asks for a report holds programs that are dropped beside.
+TEST(NewShapes, ProgramsKeepTheGraphWhoseNodesTheyName) {
+  const auto gm = fx::symbolic_trace(
+      [](Value v) { return sum(masked_select(exp(v), v > 0), 0); }, {"v"}, "f");
+  const testing::WarningLog log;  // Of what is interpreted.
+  compile(*gm, quick());
+  const ValueList inputs{random_tensor({3, 4})};
+  const auto program = compiled_module(*gm)->get(inputs);
+  const std::string before = program->report();
+  EXPECT_THAT(before, HasSubstr("masked_select"));
+  compile(*gm, quick());
+  EXPECT_EQ(program->report(), before);
+}
+
 TEST(NewShapes, ThreadsCallWhileTheModuleIsCompiledAnew) {
   const auto gm = model();
   CompileOptions options = options_for(host_cpu_level(), 2);
