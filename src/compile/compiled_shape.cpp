@@ -60,8 +60,7 @@ bool same_inputs(const Value& known, const Value& given) {
 constexpr size_t kFewTensors = 16;
 using Pointers = support::SmallArray<void*, kFewTensors>;
 using InputTensors = support::SmallArray<const Tensor*, kFewTensors>;
-using OutputStorages =
-    support::SmallArray<std::shared_ptr<Storage>, kFewTensors>;
+using OutputStorages = support::SmallArray<std::shared_ptr<Storage>, 4>;
 
 void collect(std::span<const Value> inputs, InputTensors& tensors,
              Pointers& data) {

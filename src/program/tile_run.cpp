@@ -77,6 +77,8 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
   FXJIT_CHECK(step.weights == WeightFormat::f32 ||
                   (step.rows <= tile_.max_rows && step.batch == 1),
               "one tile of rows reads narrow weights");
+  add_strides(step.extras);
+  add_strides(step.outputs);
   if (step.rows == 0 || step.columns == 0 || step.batch == 0) return;
   const int64_t rest = step.columns % tile_.width();
   for (int64_t block = 0; block < blocks_; ++block) {
@@ -174,13 +176,10 @@ void TileRun::run_tiles(const KernelCall& call, const Place& place,
                         int64_t tiles) const {
   // Not cleared: single rows are done in a microsecond.
   TileOperand few[kFewOperands];
-  std::vector<TileOperand> many;
+  std::optional<std::vector<TileOperand>> many;
   TileOperand* operands = few;
-  const size_t count = step_.extras.size() + step_.outputs.size();
-  if (count > kFewOperands) {
-    many.resize(count);
-    operands = many.data();
-  }
+  if (strides_.size() > kFewOperands)
+    operands = many.emplace(strides_.size()).data();
   place_operands(call, place, operands);
   const int64_t matrix = step_.rhs_batched ? place.batch * panels_ : 0;
   const auto* packed = static_cast<const std::byte*>(call.operands[1]);
@@ -226,21 +225,23 @@ void TileRun::start_sums(const KernelCall& call, const Place& place,
             lhs[r * step_.lhs_row + outlier.depth] * outlier.value;
 }
 
+void TileRun::add_strides(const std::vector<TileAccess>& accesses) {
+  for (const TileAccess& access : accesses) {
+    const auto size = static_cast<int64_t>(dtype_size(access.dtype));
+    const int64_t panel = access.column != 0 ? tile_.width() : 0;
+    strides_.push_back({access.batch * size, panel * size, access.row * size});
+  }
+}
+
 void TileRun::place_operands(const KernelCall& call, const Place& place,
                              TileOperand* operands) const {
-  size_t at = 0;
-  const auto add = [&](const TileAccess& access) {
-    const auto size = static_cast<int64_t>(dtype_size(access.dtype));
-    const int64_t column = access.column != 0 ? place.panel * tile_.width() : 0;
-    const int64_t elements =
-        place.batch * access.batch + place.row * access.row + column;
-    operands[at] = {
-        static_cast<std::byte*>(call.operands[2 + at]) + elements * size,
-        access.row * size};
-    ++at;
-  };
-  for (const TileAccess& access : step_.extras) add(access);
-  for (const TileAccess& access : step_.outputs) add(access);
+  for (size_t i = 0; i < strides_.size(); ++i) {
+    const Strides& by = strides_[i];
+    operands[i] = {static_cast<std::byte*>(call.operands[2 + i]) +
+                       place.batch * by.batch + place.panel * by.panel +
+                       place.row * by.row,
+                   by.row};
+  }
 }
 
 void run_tile_step(const KernelCall* call, int64_t begin, int64_t end) {

@@ -96,6 +96,10 @@ class TileRun {
   struct Place {
     int64_t batch, panel, row;
   };
+  // Of an operand, in bytes.
+  struct Strides {
+    int64_t batch, panel, row;
+  };
 
   Cut cut(int64_t rows, int64_t columns);
   size_t kernel(int64_t rows, int64_t columns, int panels);
@@ -107,6 +111,7 @@ class TileRun {
                   const TileKernel& kernel, float* sums) const;
   void place_operands(const KernelCall& call, const Place& place,
                       TileOperand* operands) const;
+  void add_strides(const std::vector<TileAccess>& accesses);
   const std::byte* table(const std::byte* packed, int64_t panel) const;
 
   TileStep step_;
@@ -120,6 +125,7 @@ class TileRun {
   std::vector<TileFn> code_;
   // By whether the panel is a partial last one, and by block.
   std::array<std::vector<Cut>, 2> cuts_;
+  std::vector<Strides> strides_;        // Of extras, then outputs.
   std::optional<size_t> group_kernel_;  // Of single rows, several panels.
 };
 

@@ -1,6 +1,7 @@
 // An array whose size is known when it is made, on the stack up to N elements.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -14,6 +15,8 @@ class SmallArray {
     if (size > N) {
       many_.resize(size);
       data_ = many_.data();
+    } else {
+      std::fill_n(few_.data(), size, T{});
     }
   }
   SmallArray(const SmallArray&) = delete;
@@ -26,7 +29,7 @@ class SmallArray {
 
  private:
   size_t size_;
-  std::array<T, N> few_{};
+  std::array<T, N> few_;  // Only what is used is set.
   std::vector<T> many_;
   T* data_ = few_.data();
 };
