@@ -47,8 +47,9 @@ struct CompileOptions {
   // NaN. `direct`, and strict_sums, leave that out.
   enum class Convolution { automatic, direct };
   Convolution convolution = Convolution::automatic;
-  // Products of up to 6 rows by weights of 2 MiB and more take as long as the
-  // weights take to arrive, so they are kept in fewer bytes. `exact` keeps the
+  // Products of up to 6 rows by weights of 2 MiB and more, or by more weights
+  // together than the second-level cache holds, take as long as the weights
+  // take to arrive, so they are kept in fewer bytes. `exact` keeps the
   // same numbers: in half of the bytes where all are numbers of f16 or bf16 (as
   // in checkpoints of such types), in 7/8 for up to 3 rows where they have few
   // different exponents (as most have; avx512 only). `rounded` keeps others in

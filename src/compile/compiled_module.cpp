@@ -14,6 +14,7 @@
 #include "src/compile/environment.h"
 #include "src/program/kernel_plan.h"
 #include "src/program/planner.h"
+#include "src/support/cache_sizes.h"
 #include "src/support/cpu_quota.h"
 
 namespace fxjit {
@@ -260,6 +261,8 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   program::PlanOptions plan_options;
   plan_options.level = engine_.level();
   plan_options.strict_sums = options_.strict_sums;
+  plan_options.cache_bytes =
+      static_cast<int64_t>(support::cache_sizes()[1]);
   if (options_.contraction == CompileOptions::Contraction::onednn)
     plan_options.products = [this](const program::TileStep& step) {
       return kernels::make_matmul_kernel(step, engine_.level(), threads_);

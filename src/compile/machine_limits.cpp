@@ -1,7 +1,5 @@
 #include "src/compile/machine_limits.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -10,6 +8,7 @@
 #include "src/program/kernel_plan.h"
 #include "src/program/packing.h"
 #include "src/support/aligned_block.h"
+#include "src/support/cache_sizes.h"
 
 namespace fxjit {
 namespace {
@@ -37,9 +36,9 @@ double best_run(Engine& engine, const program::StepBody& body,
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   double best = 1e18;
-  for (int runs = 0; runs < 3 || std::chrono::duration<double>(
-                                     Clock::now() - begin)
-                                         .count() < kMeasuredSeconds;
+  for (int runs = 0;
+       runs < 3 || std::chrono::duration<double>(Clock::now() - begin).count() <
+                       kMeasuredSeconds;
        ++runs) {
     const auto start = Clock::now();
     step.kernel(&call, 0, plan.tasks);
@@ -60,14 +59,15 @@ double measure_gflops(Engine& engine) {
   step.outputs = {{DType::f32, 0, step.columns, 1}};
   ScalarBuilder body;
   step.epilogue = body.finish({body.input(0, DType::f32)});
-  const auto packed = static_cast<size_t>(program::packed_elements(
-      step.depth, step.columns, tile.width()));
+  const auto packed = static_cast<size_t>(
+      program::packed_elements(step.depth, step.columns, tile.width()));
   support::AlignedBlock lhs(static_cast<size_t>(step.rows * step.depth) * 4);
   support::AlignedBlock rhs(packed * 4);
   support::AlignedBlock out(static_cast<size_t>(step.rows * step.columns) * 4);
   std::fill_n(reinterpret_cast<float*>(lhs.data()), lhs.size() / 4, 0.5f);
   std::fill_n(reinterpret_cast<float*>(rhs.data()), packed, 0.5f);
-  const double ns = best_run(engine, step, {lhs.data(), rhs.data(), out.data()});
+  const double ns =
+      best_run(engine, step, {lhs.data(), rhs.data(), out.data()});
   return 2.0 * static_cast<double>(step.rows * step.columns * step.depth) / ns;
 }
 
@@ -84,34 +84,21 @@ double measure_bandwidth(Engine& engine, size_t bytes) {
   step.inputs = {in};
   step.outputs = {out};
   ScalarBuilder body;
-  step.body = body.finish(
-      {body.apply(Prim::reduce_sum, body.input(0, DType::f32))});
+  step.body =
+      body.finish({body.apply(Prim::reduce_sum, body.input(0, DType::f32))});
   support::AlignedBlock data(bytes), sums(bytes / kRow + 64);
   std::fill_n(reinterpret_cast<float*>(data.data()), bytes / 4, 1.0f);
   const double ns = best_run(engine, step, {data.data(), sums.data()});
   return static_cast<double>(bytes) / ns;
 }
 
-// Bytes of the first, second and third level as the system tells, or usual ones.
-std::array<size_t, 3> cache_sizes() {
-  std::array<size_t, 3> sizes{size_t{32} << 10, size_t{1} << 20,
-                              size_t{32} << 20};
-  const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
-                       _SC_LEVEL3_CACHE_SIZE};
-  for (size_t i = 0; i < sizes.size(); ++i)
-    if (const long known = sysconf(names[i]); known > 0)
-      sizes[i] = static_cast<size_t>(known);
-  return sizes;
-}
-
 MachineLimits measure(Engine& engine) {
   MachineLimits limits;
   limits.gflops = measure_gflops(engine);
-  const std::array<size_t, 3> sizes = cache_sizes();
+  const std::array<size_t, 3> sizes = support::cache_sizes();
   // Half of a cache is surely in it; a shared one is seldom ours alone.
   const size_t measured[] = {sizes[0] / 2, sizes[1] / 2,
-                             std::max(2 * sizes[1], kSharedCache),
-                             kMemory};
+                             std::max(2 * sizes[1], kSharedCache), kMemory};
   for (size_t i = 0; i < limits.levels.size(); ++i)
     limits.levels[i] = {i < sizes.size() ? sizes[i] : SIZE_MAX,
                         measure_bandwidth(engine, measured[i])};

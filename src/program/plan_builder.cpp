@@ -8,6 +8,8 @@ namespace {
 // Smaller weights are read from the second-level cache, which is faster than
 // they are unpacked.
 constexpr int64_t kLeastNarrowedBytes = int64_t{2} << 20;
+// Less is done before unpacking pays.
+constexpr int64_t kLeastOfMany = int64_t{128} << 10;
 
 }  // namespace
 
@@ -78,13 +80,18 @@ OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
   return place_packed(weight_of(pieces, batched));
 }
 
+bool PlanBuilder::is_narrowed(int64_t bytes) const {
+  return bytes >= kLeastNarrowedBytes ||
+         (bytes >= kLeastOfMany && weight_bytes_ > options_.cache_bytes);
+}
+
 OperandRef PlanBuilder::pack_for_few(const std::vector<Tensor>& pieces,
                                      int64_t rows, WeightFormat& format) {
   PackedWeight weight = weight_of(pieces, false);
   const int64_t bytes =
       packed_bytes(WeightFormat::f32, weight.depth, weight.columns,
                    tile_shape(options_.level).width());
-  if (options_.codings && bytes >= kLeastNarrowedBytes)
+  if (options_.codings && is_narrowed(bytes))
     weight.coding = options_.codings(weight, rows);
   format = weight.coding.format;
   if (format != WeightFormat::f32)

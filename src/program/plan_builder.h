@@ -38,7 +38,9 @@ struct RegionCall {
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const PlanOptions& options) : options_(options) {}
+  // `weight_bytes` of weights are read by products of few rows.
+  PlanBuilder(const PlanOptions& options, int64_t weight_bytes)
+      : options_(options), weight_bytes_(weight_bytes) {}
 
   Program& program() { return program_; }
   const PlanOptions& options() const { return options_; }
@@ -59,7 +61,10 @@ class PlanBuilder {
  private:
   OperandRef place_packed(PackedWeight weight);
 
+  bool is_narrowed(int64_t bytes) const;
+
   const PlanOptions& options_;
+  int64_t weight_bytes_;
   Program program_;
   std::unordered_map<const void*, int32_t> constants_;
   std::unordered_map<std::string, int32_t> packed_;

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "src/passes/internal_ops.h"
+#include "src/program/packing.h"
 #include "src/program/plan_builder.h"
+#include "src/program/weight_traffic.h"
 
 namespace fxjit::program {
 namespace {
@@ -15,7 +17,9 @@ using passes::Region;
 class Planner {
  public:
   Planner(const ModelGraph& model, const PlanOptions& options)
-      : model_(model), builder_(options) {}
+      : model_(model),
+        builder_(options, few_row_weight_bytes(
+                              model, tile_shape(options.level).max_rows)) {}
 
   Program run() {
     places_.resize(model_.graph->id_bound());
@@ -53,8 +57,8 @@ class Planner {
     program.buffers.push_back(buffer);
     const Tensor& val = node.val_tensor();
     program.inputs.push_back({val.dtype(), val.sizes(), val.strides()});
-    place(node) = {static_cast<int32_t>(program.buffers.size() - 1), 0, val,
-                   {}};
+    place(node) = {
+        static_cast<int32_t>(program.buffers.size() - 1), 0, val, {}};
   }
 
   // Results of a region lie one after the other, those of a call with several
@@ -86,8 +90,8 @@ class Planner {
     Placed view = place(*node.arg_node(0));
     view.constant = {};
     view.val = node.val_tensor();
-    view.byte_offset += node.arg(3).as_int() *
-                        static_cast<int64_t>(view.val.item_size());
+    view.byte_offset +=
+        node.arg(3).as_int() * static_cast<int64_t>(view.val.item_size());
     place(node) = view;
   }
 
@@ -185,9 +189,8 @@ class Planner {
       const Placed& placed = place(*leaf.as_node());
       Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
       const size_t index = program.outputs.size();
-      const int32_t owner = index < model_.result_owners.size()
-                                ? model_.result_owners[index]
-                                : 0;
+      const int32_t owner =
+          index < model_.result_owners.size() ? model_.result_owners[index] : 0;
       const bool computed = is_computed(*leaf.as_node());
       if (buffer.home == Home::arena) {
         buffer.home = Home::output;

@@ -32,6 +32,9 @@ struct PlanOptions {
   // Gives a kernel to use in place of a generated contraction, with the same
   // operands, or null. Empty: contractions are always generated.
   std::function<std::shared_ptr<const ExternKernel>(const TileStep&)> products;
+  // Of the second-level cache: weights of few rows that do not fit it together
+  // are kept by `codings`, each of 2 MiB and more anyway.
+  int64_t cache_bytes = int64_t{1} << 20;
   // Gives how to keep a weight that so few rows are multiplied with. Empty: as
   // f32.
   std::function<WeightCoding(const PackedWeight&, int64_t rows)> codings;

@@ -7,6 +7,7 @@
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "src/support/cache_sizes.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
@@ -114,6 +115,43 @@ TEST(NarrowWeights, OfOneTensorMayBeExactElsewhere) {
   compile(*plain, options);
   for (fx::GraphModule* gm : {&*rounded, &*exact, &*plain})
     expect_right(*gm, rows(1));
+}
+
+// Layers of 256 KiB each, of `bytes` together.
+nn::Ref<fx::GraphModule> deep(size_t bytes) {
+  constexpr int64_t kDim = 256;
+  const size_t layers = bytes / (kDim * kDim * 4);
+  std::vector<Value> weights;
+  for (size_t i = 0; i < layers; ++i)
+    weights.push_back(Value(random_tensor({kDim, kDim}, DType::f32, 5 + i)) /
+                      16);
+  return fx::symbolic_trace(
+      [weights](Value x) {
+        for (const Value& weight : weights)
+          x = F::relu(F::linear(x, weight)) - 0.1;
+        return x;
+      },
+      {"x"}, "deep");
+}
+
+TEST(NarrowWeights, AreThoseThatTogetherComeFromBehindTheCache) {
+  if (host_cpu_level() == CpuLevel::sse41)
+    GTEST_SKIP() << "unpacking is slower than memory at this level";
+  const size_t cache = support::cache_sizes()[1];
+  const ValueList row{random_tensor({1, 256})};
+  for (const size_t bytes : {cache / 2, cache * 2}) {
+    const auto gm = deep(bytes);
+    compile(*gm, testing::quick());
+    prepare(*gm, row);
+    const size_t packed = profile(*gm, row, 1).packed_bytes;
+    if (bytes < cache)
+      EXPECT_GE(packed, bytes);
+    else
+      EXPECT_LT(packed, bytes * 8 / 10);
+    EXPECT_EQ(testing::value_difference(gm->forward(row), gm->interpret(row),
+                                        1e-5, 1e-4),
+              "");
+  }
 }
 
 TEST(NarrowWeights, AreNoSecondCopyThatIsLittleSmaller) {
