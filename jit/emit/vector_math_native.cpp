@@ -127,23 +127,18 @@ constexpr double kLogOfHalfLeast = -103.972077;
 // every r: an argument that is too large still overflows to infinity.
 Value* exp_avx512(VectorBuilder& b, Value* x, Value* mask,
                   ExpAccuracy accuracy) {
-  const int entries = accuracy == ExpAccuracy::full ? 32 : 16;
-  Value* round = b.like(x, kRoundToInteger / entries);
+  const bool full = accuracy == ExpAccuracy::full;
+  const bool long_table = full || b.long_tables();
+  Value* round = b.like(x, kRoundToInteger / (long_table ? 32 : 16));
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
   Value* n = b.sub(shifted, round);
   Value* index = b.bitcast(shifted, b.i32());
-  Value* r = nullptr;
-  Value* power = nullptr;
-  std::span<const float> c;
-  if (accuracy == ExpAccuracy::full) {
-    r = subtract_ln2(b, x, n);
-    power = lookup32(b, "exp32", kExpTable32, index);
-    c = kExpQuadratic32;
-  } else {
-    r = b.fnma(n, b.like(x, kLn2Fma[0]), x);
-    power = lookup16(b, "exp16", kExpTable16, index);
-    c = kExpQuadratic16;
-  }
+  Value* r = full ? subtract_ln2(b, x, n)
+                  : b.fnma(n, b.like(x, kLn2Fma[0]), x);
+  Value* power = long_table ? lookup32(b, "exp32", kExpTable32, index)
+                            : lookup16(b, "exp16", kExpTable16, index);
+  const std::span<const float> c =
+      long_table ? std::span<const float>(kExpQuadratic32) : kExpQuadratic16;
   Value* slope = b.fma(r, b.like(x, c[1]), b.like(x, c[0]));
   Value* scaled = b.fma(b.mul(power, r), slope, power);
   return scale(b, scaled, n, mask);
