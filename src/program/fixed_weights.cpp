@@ -24,6 +24,8 @@ constexpr float kHeaderFactor = 0x1p8f;
 constexpr float kMostFinite = std::numeric_limits<float>::max();
 constexpr size_t kChunk = 16;
 constexpr int64_t kCopied = 16;
+// Outliers hide lesser ones from the mean.
+constexpr int kMostPasses = 4;
 
 float step_of(float scale) { return scale == 0 ? 0 : 1 / scale; }
 
@@ -33,35 +35,51 @@ bool is_outlier(float number) { return !(std::abs(number) <= kLargest + 1); }
 // The loops below are over plain arrays, each of one kind of work, for the
 // compiler to use vectors.
 
-// Of parts of a column, leaving out what is not finite.
+// Of parts of a column, leaving out what is above a limit.
 struct ColumnSums {
   std::array<float, kChunk> largest{}, squares{};
 
-  void add(const float* values, size_t count) {
+  void add(const float* values, size_t count, float limit) {
     for (size_t i = 0; i < count; ++i) {
       const float size = std::abs(values[i]);
-      const float kept = size <= kMostFinite ? size : 0;
+      const float kept = size <= limit ? size : 0;
       largest[i] = largest[i] < kept ? kept : largest[i];
       squares[i] += kept * kept;
     }
   }
 };
 
-// Steps in a unit of a column; nothing where its weights are too small.
-std::optional<float> scale_of(const float* column, int64_t depth) {
+struct Column {
+  float largest = 0, mean_square = 0;
+};
+
+Column look_at(const float* column, int64_t depth, float limit) {
   ColumnSums sums;
   const int64_t whole = depth / int64_t{kChunk} * int64_t{kChunk};
-  for (int64_t k = 0; k < whole; k += kChunk) sums.add(column + k, kChunk);
-  sums.add(column + whole, static_cast<size_t>(depth - whole));
-  float largest = 0, mean_square = 0;
+  for (int64_t k = 0; k < whole; k += kChunk)
+    sums.add(column + k, kChunk, limit);
+  sums.add(column + whole, static_cast<size_t>(depth - whole), limit);
+  Column found;
   for (size_t i = 0; i < kChunk; ++i) {
-    largest = std::max(largest, sums.largest[i]);
-    mean_square += sums.squares[i] / static_cast<float>(depth);
+    found.largest = std::max(found.largest, sums.largest[i]);
+    found.mean_square += sums.squares[i] / static_cast<float>(depth);
   }
-  if (largest == 0) return 0.0f;
-  const float top = std::min(largest, kMostSpread * std::sqrt(mean_square));
-  if (top < kLeastTop) return std::nullopt;
-  return kLargest / top;
+  return found;
+}
+
+// Steps in a unit of a column; nothing where its weights are too small, or
+// large, or outliers are left whatever is taken for one.
+std::optional<float> scale_of(const float* column, int64_t depth) {
+  Column rest = look_at(column, depth, kMostFinite);
+  if (rest.largest == 0) return 0.0f;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const float spread = kMostSpread * std::sqrt(rest.mean_square);
+    if (!(spread <= kMostFinite) || rest.largest < kLeastTop)
+      return std::nullopt;
+    if (rest.largest <= spread) return kLargest / rest.largest;
+    rest = look_at(column, depth, spread);
+  }
+  return std::nullopt;
 }
 
 // Adds the squares of a column's numbers to those of its rows, and returns how

@@ -157,6 +157,23 @@ TEST_P(FixedWeights, KeepOutliersBesideTheRest) {
   EXPECT_EQ(weight.product(lhs)[2 * kColumns + 3], -kInfinity);
 }
 
+// However large, they take nothing from the rest of their column.
+TEST_P(FixedWeights, OfAColumnWithAnOutlierAreAsExact) {
+  constexpr int64_t kDepth = 768, kColumns = 64;
+  for (const float outlier : {1e3f, 1e12f, 1e18f, 1e30f}) {
+    auto values = normals(size_t{kDepth * kColumns}, 5);
+    values[2 * kColumns + 1] = outlier;
+    values[3 * kColumns + 1] = 40;
+    const auto weight = rounded(values, kDepth);
+    std::vector<float> lhs(size_t{kDepth}, 1.0f);
+    lhs[2] = lhs[3] = 0;
+    double want = 0;
+    for (int64_t k = 4; k < kDepth; ++k) want += weight.at(k, 1);
+    want += double{weight.at(0, 1)} + weight.at(1, 1);
+    EXPECT_NEAR(weight.product(lhs)[1], want, 2e-5) << outlier;
+  }
+}
+
 TEST_P(FixedWeights, TakeLargeAndSmallFactors) {
   constexpr int64_t kDepth = 256;
   const auto weight = rounded(normals(size_t{kDepth * 64}, 6), kDepth);
