@@ -1,4 +1,5 @@
-# fxjit_add_box(<box> FOLDERS <folder>... [USES <box>...] [LINK <library>...])
+# fxjit_add_box(<box> FOLDERS <folder>... [USES <box>...] [LINK <library>...]
+#   [BY_CLANG <header>...])
 #
 # A box is one OBJECT library, fxjit_<box>, of all .cpp files below the given
 # folders. It sees include/ and the repository root, plus the third-party
@@ -8,8 +9,12 @@
 # fxjit_<box>_closure is the box with every box it USES and what they link. The
 # shared library joins all of them; a box's tests link its closure alone, so a
 # call against the dependency direction does not link there.
+#
+# BY_CLANG: a second library, fxjit_<box>_clang, has the same sources compiled by
+# clang (FxjitClang.cmake), with these headers precompiled. Targets with the
+# property FXJIT_CLANG get it from the closure in place of the first.
 function(fxjit_add_box name)
-  cmake_parse_arguments(PARSE_ARGV 1 box "" "" "FOLDERS;USES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 box "" "" "FOLDERS;USES;LINK;BY_CLANG")
   set(target fxjit_${name})
   set(sources)
   foreach(folder IN LISTS box_FOLDERS)
@@ -28,8 +33,18 @@ function(fxjit_add_box name)
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE Threads::Threads ${box_LINK})
 
+  set(objects $<TARGET_OBJECTS:${target}>)
+  if(box_BY_CLANG AND FXJIT_CLANG_TESTS)
+    add_library(${target}_clang OBJECT ${sources})
+    target_include_directories(${target}_clang PRIVATE
+      ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target}_clang PRIVATE Threads::Threads ${box_LINK})
+    fxjit_compile_by_clang(${target}_clang ${box_BY_CLANG})
+    set(objects $<IF:$<BOOL:$<TARGET_PROPERTY:FXJIT_CLANG>>,$<TARGET_OBJECTS:${target}_clang>,${objects}>)
+  endif()
+
   add_library(${target}_closure INTERFACE)
-  target_sources(${target}_closure INTERFACE $<TARGET_OBJECTS:${target}>)
+  target_sources(${target}_closure INTERFACE ${objects})
   target_include_directories(${target}_closure INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target}_closure INTERFACE

@@ -19,6 +19,7 @@ target_link_libraries(fxjit PRIVATE
   fxjit_compile_closure fxjit_io_closure)
 target_link_options(fxjit PRIVATE
   -Wl,--exclude-libs,ALL
+  -Wl,-z,nodelete  # Threads of the pool run its code until the process ends.
   -Wl,--no-undefined
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 

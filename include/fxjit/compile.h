@@ -7,6 +7,10 @@
 // tensors, writes that others may see) run by the interpreter, in their order,
 // between native parts with programs of their own. All functions are
 // thread-safe beside calls of the module.
+//
+// fork() waits for compilations of other threads, ten seconds at most; the child
+// may do all that the parent may, with one thread a call. Calls of other threads
+// may go on while the process exits.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +23,12 @@
 #include "fxjit/fx/graph_module.h"
 
 namespace fxjit {
+
+// The least stack of a thread that calls a compiled module, runs the
+// interpreter or calls ops; what functions of the user's need comes on top.
+// Compiling, also by a first call, takes a stack of its own where the thread has
+// little. Tracing, editing and reading graphs need 256 KiB.
+inline constexpr size_t kCallStackBytes = size_t{64} << 10;
 
 struct CompileOptions {
   // Threads of one call, the calling one included; 0: all CPUs that the process
@@ -61,8 +71,10 @@ struct CompileOptions {
   // f32 that is there before. strict_sums leaves all of this out.
   enum class NarrowWeights : uint8_t { never, exact, rounded };
   NarrowWeights narrow_weights = NarrowWeights::rounded;
-  // Bytes of compiled programs (code and working memory) kept per module; the
-  // least recently used beyond it are dropped. Weights do not count.
+  // Bytes of compiled programs (steps, code, primitives and working memory) kept
+  // per module; the least recently used beyond it are dropped. Weights do not
+  // count. Free output blocks come on top, an eighth of it at most, and what all
+  // modules share: up to 40 MB of code, primitives and free memory.
   size_t memory_cap = size_t{256} << 20;
   // Folder of compiled objects. Nothing: $FXJIT_CACHE, else the XDG cache
   // folder; empty text: no disk cache.

@@ -59,8 +59,8 @@ int64_t numel(const Dims& sizes);
 // Row-major strides in elements.
 Dims contiguous_strides(const Dims& sizes);
 
-// Common shape of two operands; throws UserError naming both when they do not
-// broadcast.
+// Common shape of two operands; throws RuntimeError with torch's text when they
+// do not broadcast.
 Dims broadcast_shapes(const Dims& a, const Dims& b);
 
 // Strides that show a tensor of `sizes` and `strides` as `new_sizes` without

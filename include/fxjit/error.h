@@ -112,6 +112,15 @@ class AssertionError : public UserError {
  public:
   using UserError::UserError;
 };
+class ZeroDivisionError : public UserError {
+ public:
+  using UserError::UserError;
+};
+// Also where Python's ints would grow beyond 64 bits.
+class OverflowError : public UserError {
+ public:
+  using UserError::UserError;
+};
 
 namespace support {
 

@@ -25,8 +25,14 @@ concept TensorLike = std::derived_from<std::remove_cvref_t<T>, Value> ||
                        { t.operator Value() } -> std::same_as<Value>;
                      };
 
+// Nodes of graphs are no operands.
+template <typename T>
+concept NodePointer = std::convertible_to<const T&, const fx::Node*> &&
+                      std::is_pointer_v<std::remove_cvref_t<T>>;
+
 // An argument of a function, with the line of user code that wrote it. Takes
-// whatever a Value takes; `{1, 2}` is a tuple of ints, `{x, y}` a list.
+// whatever a Value takes; `{1, 2}` is a tuple of ints, `{x, y}` a list,
+// `{{"a", x}}` a dict.
 struct Arg {
   Value value;
   SourceLocation source;
@@ -36,11 +42,18 @@ struct Arg {
              std::constructible_from<Value, T>)
   Arg(T&& v,  // NOLINT: converts by intent
       std::source_location at = std::source_location::current())
-      : value(std::forward<T>(v)), source(at) {}
+      : value(std::forward<T>(v)), source(at) {
+    static_assert(!NodePointer<T>,
+                  "fxjit: a Node is no value that functions take; write "
+                  "fx::proxy(node)");
+  }
   Arg(Value v, SourceLocation at) : value(std::move(v)), source(at) {}
   Arg(std::initializer_list<int64_t> v,  // NOLINT
       std::source_location at = std::source_location::current())
       : value(Value::tuple(ValueList(v.begin(), v.end()))), source(at) {}
+  Arg(std::initializer_list<DictEntry> v,  // NOLINT
+      std::source_location at = std::source_location::current())
+      : value(v), source(at) {}
   Arg(std::initializer_list<Value> v,  // NOLINT
       std::source_location at = std::source_location::current())
       : value(Value::list(ValueList(v))), source(at) {}
@@ -62,7 +75,10 @@ struct OtherArg {
 
   template <typename T>
     requires(!TensorLike<T> && std::constructible_from<Value, T>)
-  OtherArg(T&& v) : value(std::forward<T>(v)) {}  // NOLINT
+  OtherArg(T&& v) : value(std::forward<T>(v)) {  // NOLINT
+    static_assert(!NodePointer<T>,
+                  "fxjit: a Node is no operand; write fx::proxy(node) + x");
+  }
 };
 
 // Any function by the name that torch.fx prints ("torch.addcmul",

@@ -10,6 +10,7 @@
 #include "fxjit/nn/custom.h"
 #include "fxjit/nn/init.h"
 #include "fxjit/nn/instance_norm.h"
+#include "fxjit/nn/lambda.h"
 #include "fxjit/nn/linear.h"
 #include "fxjit/nn/losses.h"
 #include "fxjit/nn/module.h"

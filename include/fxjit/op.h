@@ -99,7 +99,9 @@ struct OpRow {
   // method), "F.gelu" (torch.nn.functional), "aten.add.Tensor", "onnx.Add",
   // "nn.GELU". A name may end in "!" : recorded the way torch's Python-level
   // functions record, every parameter by keyword after the first (see
-  // `Spelling::python_level`).
+  // `Spelling::python_level`). "=F.gelu" behind "torch._C._nn.gelu" says that
+  // torch exports that function under this name too: calls by either name are
+  // recorded as the former.
   const char* names;
   Lowering lowering = Lowering::none;
   InferFn infer = nullptr;  // Null: broadcast of tensor args by scalar_types.

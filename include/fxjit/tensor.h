@@ -104,8 +104,8 @@ class Tensor {
   Tensor contiguous() const;
   Tensor clone() const;
   Tensor to(DType dtype) const;
-  // Element-wise copy with broadcasting and conversion. UserError when `source`
-  // does not broadcast to these sizes.
+  // Element-wise copy with broadcasting and conversion. RuntimeError when the
+  // sizes do not broadcast, UserError when they do, but to other sizes.
   void copy_from(const Tensor& source) const;
 
   // Any element as double / int64; for tests, printing and 0-d values.

@@ -30,6 +30,7 @@ class ProxyBase;
 }  // namespace fx
 
 class Value;
+struct DictEntry;
 using ValueList = std::vector<Value>;
 // Ordered as inserted, as Python's dict. Keys are Values (str or int mostly).
 using ValueDict = std::vector<std::pair<Value, Value>>;
@@ -108,6 +109,9 @@ class Value {
   Value(const std::optional<T>& v) {  // NOLINT
     if (v) *this = Value(*v);
   }
+  // A dict, so that `return {{"a", x}, {"b", y}};` means what it does in
+  // Python. Of equal keys the last value counts.
+  Value(std::initializer_list<DictEntry> entries);  // NOLINT
   static Value list(ValueList items) { return Value(std::move(items)); }
   static Value tuple(ValueList items);
   static Value dict(ValueDict items);
@@ -213,6 +217,29 @@ class Value {
   } word_{};
 };
 
+// What stands between the inner braces of `{{"a", x}}`.
+struct DictEntry {
+  Value key, value;
+
+  template <typename Key>
+    requires std::convertible_to<const Key&, std::string_view>
+  DictEntry(const Key& key, Value value)
+      : key(std::string_view(key)), value(std::move(value)) {}
+};
+
+// Python's displays: tuple(x, y) is (x, y), list(x, y) is [x, y], and
+// dict({{"a", x}, {1, y}}) is {'a': x, 1: y}. TypeError for a key that Python
+// cannot hash; of equal keys the last value counts.
+template <std::convertible_to<Value>... Items>
+Value tuple(Items&&... items) {
+  return Value::tuple({Value(std::forward<Items>(items))...});
+}
+template <std::convertible_to<Value>... Items>
+Value list(Items&&... items) {
+  return Value::list({Value(std::forward<Items>(items))...});
+}
+Value dict(const ValueDict& entries = {});
+
 // Structural equality as Python's == on plain values: tensors, nodes, proxies
 // and opaques by identity; 1 == 1.0 == True holds, lists differ from tuples.
 bool same(const Value& a, const Value& b);
@@ -223,8 +250,8 @@ using LeafPrinter = std::string (*)(const Value& leaf, const void* context);
 std::string repr(const Value& value, LeafPrinter leaf = nullptr,
                  const void* context = nullptr);
 
-// Applies `fn` to every non-container leaf, rebuilding containers; slices'
-// three fields and dict values are visited, dict keys are not.
+// Applies `fn` to every non-container leaf in order, rebuilding containers;
+// slices' three fields and dict values are visited, dict keys are not.
 template <typename Fn>
 Value map_leaves(const Value& value, Fn&& fn) {
   switch (value.kind()) {
@@ -244,9 +271,12 @@ Value map_leaves(const Value& value, Fn&& fn) {
       return Value::dict(std::move(items));
     }
     case Value::Kind::slice: {
+      // One statement each: arguments of a call have no order of evaluation.
       auto s = value.as_slice();
-      return Value::slice(map_leaves(s.start, fn), map_leaves(s.stop, fn),
-                          map_leaves(s.step, fn));
+      Value start = map_leaves(s.start, fn);
+      Value stop = map_leaves(s.stop, fn);
+      Value step = map_leaves(s.step, fn);
+      return Value::slice(std::move(start), std::move(stop), std::move(step));
     }
     default:
       return fn(value);

@@ -14,6 +14,7 @@
 #include "fxjit/log.h"
 #include "jit/engine/callable_plugin.h"
 #include "jit/engine/debug_plugins.h"
+#include "src/support/descriptors.h"
 
 namespace fxjit::jit {
 namespace {
@@ -83,8 +84,9 @@ class JitDump {
   // perf finds the file by an executable mapping of it.
   bool start() {
     const auto path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
-    file_ = open(path.c_str(),
-                 O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    file_ = support::above_standard(
+        open(path.c_str(),
+             O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (file_ < 0) return fail();
     Header header;
     header.pid = static_cast<uint32_t>(getpid());

@@ -8,6 +8,7 @@
 #include "fxjit/log.h"
 #include "jit/engine/callable_plugin.h"
 #include "jit/engine/debug_plugins.h"
+#include "src/support/descriptors.h"
 
 namespace fxjit::jit {
 namespace {
@@ -32,9 +33,9 @@ class PerfMapPlugin : public CallablePlugin {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (file_ < 0 && !failed_) {
       const auto path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-      file_ =
+      file_ = support::above_standard(
           open(path.c_str(),
-               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
     }
     const auto size = static_cast<ssize_t>(line.size());
     if (file_ >= 0 && write(file_, line.data(), line.size()) == size) return;

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/onednn/runtime.h"
+
 namespace fxjit::kernels::onednn {
 
 // A call of oneDNN failed. Never leaves the kernels box: what was asked for is
@@ -23,13 +25,17 @@ inline void check(dnnl_status_t status, const char* what) {
                   std::to_string(static_cast<int>(status)));
 }
 
+// Primitives share what oneDNN destroys when the process ends: from then on they
+// are leaked.
 struct Destroy {
   void operator()(dnnl_memory_desc_t p) const { dnnl_memory_desc_destroy(p); }
   void operator()(dnnl_memory_t p) const { dnnl_memory_destroy(p); }
   void operator()(dnnl_primitive_desc_t p) const {
-    dnnl_primitive_desc_destroy(p);
+    if (const Use use; use.allowed()) dnnl_primitive_desc_destroy(p);
   }
-  void operator()(dnnl_primitive_t p) const { dnnl_primitive_destroy(p); }
+  void operator()(dnnl_primitive_t p) const {
+    if (const Use use; use.allowed()) dnnl_primitive_destroy(p);
+  }
   void operator()(dnnl_primitive_attr_t p) const {
     dnnl_primitive_attr_destroy(p);
   }

@@ -2,12 +2,16 @@
 
 #include <omp.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "fxjit/log.h"
 #include "kernels/kernels.h"
 #include "kernels/onednn/handles.h"
+#include "kernels/onednn/keep_statics.h"
 #include "src/support/executable_memory.h"
 
 namespace fxjit::kernels {
@@ -28,21 +32,68 @@ bool may_generate_code() {
   return false;
 }
 
+namespace {
+
+// Makes the cache that all primitives share: oneDNN guards that itself, but race
+// detectors do not see so in code that was built without them. It keeps 1024
+// primitives unless told otherwise, by the host program or the environment, with
+// those of programs long dropped: too many for a process of many shapes.
+void bound_primitive_cache() {
+  constexpr int kDefault = 1024, kMost = 64;
+  int capacity = 0;
+  check(dnnl_get_primitive_cache_capacity(&capacity),
+        "asking for the cache of primitives");
+  if (capacity == kDefault)
+    check(dnnl_set_primitive_cache_capacity(kMost),
+          "bounding the cache of primitives");
+}
+
+}  // namespace
+
 dnnl_engine_t engine() {
   static const dnnl_engine_t shared = [] {
+    keep_statics();
     dnnl_engine_t made = nullptr;
     check(dnnl_engine_create(&made, dnnl_cpu, 0), "making the CPU engine");
-    // Makes the cache that all primitives share. oneDNN guards that itself, but
-    // race detectors do not see so in code that was built without them.
-    int capacity = 0;
-    check(dnnl_get_primitive_cache_capacity(&capacity),
-          "asking for the cache of primitives");
+    bound_primitive_cache();
     return made;
   }();
   return shared;
 }
 
+namespace {
+
+// Threads that use oneDNN, and whether the process ends. Each side changes its
+// own and then looks at the other's.
+constinit std::atomic<int> uses{0};
+constinit std::atomic<bool> ended{false};
+constinit thread_local int own_uses = 0;
+
+// Runs when the process unloads its libraries, those that use others first:
+// keep_statics() leaves objects that oneDNN made when it was loaded. Bounded, for
+// a thread that was stopped for good, by a debugger say.
+[[gnu::destructor]] void end_use() {
+  constexpr std::chrono::seconds kLongest{10};
+  ended = true;
+  const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  while (uses > (own_uses > 0 ? 1 : 0) &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+}  // namespace
+
+Use::Use() {
+  if (own_uses++ == 0) ++uses;
+  allowed_ = !ended;
+}
+
+Use::~Use() {
+  if (--own_uses == 0) --uses;
+}
+
 SingleThread::SingleThread() : before_(omp_get_max_threads()) {
+  if (!use_.allowed()) throw Failure("oneDNN: not used as the process ends");
   if (before_ != 1) omp_set_num_threads(1);
 }
 
@@ -51,6 +102,7 @@ SingleThread::~SingleThread() {
 }
 
 void warn_once(const std::string& text) {
+  if (ended) return;  // Who calls while the process ends has no use for it.
   // Texts name implementations and statuses, of which there are few; the bound
   // only keeps a mistake from growing without end.
   constexpr size_t kMostTexts = 256;

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "src/support/section.h"
+
 namespace fxjit::kernels::onednn {
 
 // Whether primitives may be made now: oneDNN writes code for each, and crashes
@@ -16,9 +18,25 @@ bool may_generate_code();
 // The CPU engine, made on first use and never destroyed. Throws Failure.
 dnnl_engine_t engine();
 
+// A use of oneDNN, for which fork() and the end of the process wait: oneDNN has
+// locks, and objects that are destroyed when it is unloaded.
+class Use {
+ public:
+  Use();
+  ~Use();
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  // False once the process is about to unload oneDNN.
+  bool allowed() const { return allowed_; }
+
+ private:
+  support::Section section_;
+  bool allowed_;
+};
+
 // oneDNN computes inline on the calling thread for the scope's lifetime: the
 // parallelism is ours. libgomp's thread count belongs to the host program, so
-// it is put back afterwards.
+// it is put back afterwards. Throws Failure where use is not allowed any more.
 class SingleThread {
  public:
   SingleThread();
@@ -27,6 +45,7 @@ class SingleThread {
   SingleThread& operator=(const SingleThread&) = delete;
 
  private:
+  Use use_;
   int before_;
 };
 

@@ -1,35 +1,42 @@
 #include "src/compile/background.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 
 #include <new>
 #include <system_error>
 #include <utility>
 
+#include "fxjit/log.h"
+#include "src/support/exception_text.h"
 #include "src/support/exit_order.h"
 
 namespace fxjit {
 
 BackgroundCompiler& BackgroundCompiler::shared() {
-  static BackgroundCompiler compiler;
-  // A job uses LLVM's static objects: it must end before they do.
-  static const bool stops_first =
-      (support::stop_before_statics([] { compiler.stop(); }), true);
-  static const int watches_forks = pthread_atfork(
-      [] { compiler.lock_for_fork(); }, [] { compiler.unlock_after_fork(); },
-      [] { compiler.reset_in_child(); });
-  static_cast<void>(stops_first);
-  static_cast<void>(watches_forks);
-  return compiler;
+  static auto* const compiler = [] {
+    auto* made = new BackgroundCompiler;
+    // A job may use static objects of the user's and of other libraries.
+    support::stop_before_statics([] { shared().stop(); });
+    return made;
+  }();
+  return *compiler;
 }
 
+BackgroundCompiler::BackgroundCompiler()
+    : fork_reset_(
+          [](void* self) {
+            static_cast<BackgroundCompiler*>(self)->reset_in_child();
+          },
+          this) {}
+
 bool BackgroundCompiler::submit(std::function<void()> job) {
-  std::lock_guard lock(mutex_);
-  if (stopping_) return true;
-  if (!start()) return false;
-  jobs_.push_back(std::move(job));
-  wake_.notify_one();
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return true;
+    if (!start()) return false;
+    jobs_.push_back(std::move(job));
+  }
+  wake();
   return true;
 }
 
@@ -63,63 +70,58 @@ void give_way() {
 
 void BackgroundCompiler::work() {
   give_way();
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
-    }
-    // In the order of lock_for_fork, so that a fork comes between jobs: when
-    // one and all that it held are gone. A child would have neither the thread
-    // that lets go of it nor the locks which that takes.
-    std::lock_guard running(running_);
-    std::function<void()> job;
-    {
-      std::lock_guard lock(mutex_);
-      if (stopping_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
-    job();
+  while (!stopping_) {
+    const uint32_t seen = wakes_.load();
+    if (!run_next() && !stopping_) wakes_.wait(seen);
   }
 }
 
-BackgroundCompiler::~BackgroundCompiler() { stop(); }
+bool BackgroundCompiler::run_next() {
+  // A fork comes between jobs: when one and all that it held are gone. A child
+  // would not have the thread that lets go of it.
+  const support::Section section;
+  std::function<void()> job;
+  {
+    std::lock_guard lock(mutex_);
+    if (jobs_.empty()) return false;
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
+  }
+  try {
+    job();
+  } catch (...) {
+    log(LogLevel::error,
+        "compiling behind calls failed: " + support::exception_text());
+  }
+  return true;
+}
+
+void BackgroundCompiler::wake() {
+  ++wakes_;
+  wakes_.notify_one();
+}
 
 void BackgroundCompiler::stop() {
+  std::thread thread;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     jobs_.clear();
+    std::swap(thread, thread_);
   }
-  wake_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  wake();
+  if (!thread.joinable()) return;
+  // A job that calls exit(), by way of a callback, would wait for itself.
+  if (thread.get_id() == std::this_thread::get_id())
+    thread.detach();
+  else
+    thread.join();
 }
 
-void BackgroundCompiler::lock_for_fork() {
-  // A job that forks, by way of a log callback, would wait for itself.
-  mutex_.lock();
-  const bool itself = thread_.get_id() == std::this_thread::get_id();
-  if (!itself) {
-    mutex_.unlock();
-    running_.lock();
-    mutex_.lock();
-  }
-  forks_itself_ = itself;
-}
-
-void BackgroundCompiler::unlock_after_fork() {
-  const bool itself = forks_itself_;
-  mutex_.unlock();
-  if (!itself) running_.unlock();
-}
-
-// The thread stayed in the parent, and with it the claim to be joined; who
-// waited for wake_ is not here either.
+// The thread stayed in the parent, and with it the claim to be joined.
 void BackgroundCompiler::reset_in_child() {
   new (&thread_) std::thread;
-  new (&wake_) std::condition_variable;
   forked_ = true;
-  unlock_after_fork();
 }
 
 }  // namespace fxjit

@@ -1,16 +1,17 @@
 // One thread per process that compiles new shapes while calls go on with the
 // interpreter, at a lower priority than theirs. Started on first use, joined at
-// exit. fork() waits until the job that runs has ended and is destroyed, so
-// that the child inherits no lock of a compilation and no memory that only the
-// thread knew; a thread of the child's own then goes on with what was waiting.
+// exit. A job is a section: fork() waits until the one that runs is destroyed,
+// and a thread of the child's own then goes on with what was waiting.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
+
+#include "src/support/section.h"
 
 namespace fxjit {
 
@@ -18,9 +19,9 @@ class BackgroundCompiler {
  public:
   static BackgroundCompiler& shared();
 
-  // Runs `job` later. It must keep alive what it needs and must not throw.
-  // Jobs still waiting when the process exits are dropped. False when the
-  // system gives no thread: then nothing was taken.
+  // Runs `job` later. It must keep alive what it needs; what it throws is
+  // logged. Jobs still waiting when the process exits are dropped. False when
+  // the system gives no thread: then nothing was taken.
   bool submit(std::function<void()> job);
 
   // After a fork: sees to it that waiting jobs are done here, too. Costs
@@ -29,28 +30,23 @@ class BackgroundCompiler {
     if (forked_.load(std::memory_order_relaxed)) restart();
   }
 
-  ~BackgroundCompiler();
-
  private:
-  BackgroundCompiler() = default;
+  BackgroundCompiler();
   bool start();  // With mutex_ held. False: no thread to be had.
   void restart();
   void work();
+  bool run_next();  // False when no job was waiting.
+  void wake();
   void stop();  // Drops waiting jobs and waits for the running one.
-
-  // Around fork().
-  void lock_for_fork();
-  void unlock_after_fork();
   void reset_in_child();
 
-  std::mutex mutex_;
-  std::mutex running_;  // Held while a job is there; taken before mutex_.
-  std::condition_variable wake_;
+  std::mutex mutex_;  // Of what follows up to stopping_.
   std::deque<std::function<void()>> jobs_;
-  bool stopping_ = false;
-  std::atomic<bool> forked_ = false;
-  bool forks_itself_ = false;  // A job called fork().
   std::thread thread_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> forked_ = false;
+  std::atomic<uint32_t> wakes_ = 0;  // What the idle thread waits on.
+  support::ForkReset fork_reset_;
 };
 
 }  // namespace fxjit

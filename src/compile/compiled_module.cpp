@@ -16,12 +16,19 @@
 #include "src/program/planner.h"
 #include "src/support/cache_sizes.h"
 #include "src/support/cpu_quota.h"
+#include "src/support/exception_text.h"
+#include "src/support/own_stack.h"
 
 namespace fxjit {
 namespace {
 
-// Free output blocks that a module keeps for its next calls.
-constexpr size_t kOutputBytes = size_t{64} << 20;
+// Free output blocks that a module keeps for its next calls, beside the cap of
+// its programs but in proportion to it.
+size_t kept_output_bytes(size_t memory_cap) {
+  constexpr size_t kMost = size_t{64} << 20;
+  constexpr size_t kShare = 8;
+  return std::min(kMost, memory_cap / kShare);
+}
 
 class Stopwatch {
  public:
@@ -85,7 +92,7 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
       threads_(thread_count(options_)),
       engine_(Engine::shared(options_)),
       weights_(engine_.level()),
-      blocks_(kOutputBytes),
+      blocks_(kept_output_bytes(options_.memory_cap)),
       shapes_(options_.memory_cap) {}
 
 bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
@@ -184,20 +191,7 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   if (const auto key = key_of(request);
       key && request.begin && variants_[hash_inputs(*key)] >= kMostVariants)
     return nullptr;
-  CompiledShape::Parts parts;
-  try {
-    parts = build(request);
-  } catch (const Error& error) {
-    parts = {};
-    parts.begin = request.begin;
-    parts.why_not = error.message();
-    note_reason(error.what());
-  } catch (const std::bad_alloc&) {
-    parts = {};
-    parts.begin = request.begin;
-    parts.why_not = "no memory to compile it";
-    note_reason(parts.why_not);
-  }
+  CompiledShape::Parts parts = build_or_say_why(request);
   const ValueList key = *key_of(request);
   const size_t hash = hash_inputs(key);
   if (request.begin) ++variants_[hash];
@@ -208,6 +202,28 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   if (retired()) shapes_.clear();  // retire() may have come just before.
   tell(*shape);
   return shape;
+}
+
+CompiledShape::Parts CompiledModule::build_or_say_why(const Request& request) {
+  CompiledShape::Parts parts;
+  const auto refuse = [&](const std::string& why, const std::string& full) {
+    parts = {};
+    parts.begin = request.begin;
+    parts.why_not = why;
+    note_reason(full);
+  };
+  try {
+    support::run_with_compile_stack([&] { parts = build(request); });
+  } catch (const Error& error) {
+    refuse(error.message(), error.what());
+  } catch (const std::bad_alloc&) {
+    refuse("no memory to compile it", "no memory to compile it");
+  } catch (...) {
+    // Ops and modules of the user's throw what they like.
+    const std::string why = "compiling it threw: " + support::exception_text();
+    refuse(why, why);
+  }
+  return parts;
 }
 
 void CompiledModule::note_reason(const std::string& full) {

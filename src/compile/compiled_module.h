@@ -57,6 +57,7 @@ class CompiledModule : public fx::NativeForward,
   Shape get(const Request& request);
   Shape make(const Request& request);
   CompiledShape::Parts build(const Request& request);
+  CompiledShape::Parts build_or_say_why(const Request& request);
   void build_program(passes::ModelGraph normalized,
                      CompiledShape::Parts& parts);
   void note_reason(const std::string& full);  // Reports it once.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "src/program/program_bytes.h"
 #include "src/support/small_array.h"
 
 namespace fxjit {
@@ -144,6 +145,11 @@ size_t hash_inputs(std::span<const Value> inputs) {
   return hash;
 }
 
+CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
+  if (native())
+    described_bytes_ = program::described_bytes(parts_.executable->program());
+}
+
 bool CompiledShape::serves(std::span<const Value> inputs) const {
   if (inputs.size() != parts_.signature.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -154,7 +160,8 @@ bool CompiledShape::serves(std::span<const Value> inputs) const {
 size_t CompiledShape::bytes() const {
   constexpr size_t kOverhead = 4096;
   if (!native()) return kOverhead;
-  return kOverhead + parts_.code_bytes + parts_.executable->working_bytes();
+  return kOverhead + parts_.code_bytes + described_bytes_ +
+         parts_.executable->working_bytes();
 }
 
 Value CompiledShape::run(std::span<const Value> inputs,

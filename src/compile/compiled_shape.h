@@ -44,7 +44,7 @@ class CompiledShape {
     std::vector<const fx::Node*> dead;  // Known before and not read any more.
   };
 
-  explicit CompiledShape(Parts parts) : parts_(std::move(parts)) {}
+  explicit CompiledShape(Parts parts);
 
   bool serves(std::span<const Value> inputs) const;
   bool native() const { return parts_.executable != nullptr; }
@@ -70,6 +70,7 @@ class CompiledShape {
   std::string heading() const;
 
   Parts parts_;
+  size_t described_bytes_ = 0;
 };
 
 }  // namespace fxjit

@@ -12,7 +12,7 @@ namespace fxjit {
 namespace {
 
 // Code kept in memory beyond what programs hold themselves.
-constexpr uint64_t kCodeBytes = uint64_t{64} << 20;
+constexpr uint64_t kCodeBytes = uint64_t{16} << 20;
 
 jit::EngineOptions engine_options(CpuLevel level,
                                   const std::string& dump_folder,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fxjit/error.h"
+#include "src/fx/node_aliasing.h"
 #include "src/nn/member_value.h"
 
 namespace fxjit {
@@ -10,14 +11,6 @@ namespace {
 
 // Beyond it little is won, and every part costs a program.
 constexpr size_t kMostParts = 256;
-
-// Whether the node's result is never the memory of an argument.
-bool gives_own_memory(const fx::Node& node) {
-  const ops::Spelling* spelling = node.is(fx::Opcode::call_method)
-                                      ? ops::find_method(node.target_name())
-                                      : node.target().spelling();
-  return spelling && passes::gives_fresh_memory(*spelling->op);
-}
 
 }  // namespace
 
@@ -56,7 +49,7 @@ passes::Part GraphParts::take(const fx::Node* begin, const Known& known,
     std::lock_guard lock(mutex_);
     extents_.emplace(begin, std::move(extent));
     return part;
-  } catch (const Error&) {
+  } catch (...) {
     extent.reads = reads_between(begin, extent.stop);
     std::lock_guard lock(mutex_);
     extents_.emplace(begin, std::move(extent));
@@ -138,10 +131,11 @@ void GraphParts::add_memory(const fx::Node& node,
     const fx::Node* next = open.back();
     open.pop_back();
     for (const fx::Node* input : next->all_input_nodes()) {
-      if (seen[input->id()] || gives_own_memory(*input)) continue;
+      const bool attribute = input->is(fx::Opcode::get_attr);
+      if (seen[input->id()] || !(attribute || fx::may_alias(*input))) continue;
       seen[input->id()] = true;
       open.push_back(input);
-      if (!input->is(fx::Opcode::get_attr)) continue;
+      if (!attribute) continue;
       const auto value =
           nn::member_value(module_.find_member(input->target_name()));
       if (!value) continue;

@@ -12,7 +12,6 @@
 
 #include "fxjit/fx/interpreter.h"
 #include "fxjit/fx/wrap.h"
-#include "src/passes/memory_classes.h"
 #include "src/passes/normalize.h"
 
 namespace fxjit {

@@ -9,6 +9,7 @@
 #include "src/program/packing.h"
 #include "src/support/aligned_block.h"
 #include "src/support/cache_sizes.h"
+#include "src/support/own_stack.h"
 
 namespace fxjit {
 namespace {
@@ -124,7 +125,8 @@ const MachineLimits& machine_limits(Engine& engine) {
   const auto level = static_cast<size_t>(engine.level());
   std::lock_guard lock(mutex);
   if (!known[level]) {
-    limits[level] = measure(engine);
+    support::run_with_compile_stack(
+        [&] { limits[level] = measure(engine); });
     known[level] = true;
   }
   return limits[level];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/compile/compiled_shape.h"
+#include "src/support/section.h"
 
 namespace fxjit {
 
@@ -52,6 +53,9 @@ class ShapeTable {
   mutable std::atomic<int64_t> readers_{0};
   std::atomic<const Table*> table_;
   mutable std::atomic<uint64_t> clock_{0};
+  // A reader that stayed in the parent never ends.
+  const support::ForkReset fork_reset_{
+      [](void* self) { static_cast<ShapeTable*>(self)->readers_ = 0; }, this};
 };
 
 }  // namespace fxjit

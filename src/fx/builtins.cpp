@@ -1,6 +1,7 @@
 #include "src/fx/builtins.h"
 
 #include "fxjit/error.h"
+#include "src/ops/python_items.h"
 
 namespace fxjit::fx {
 namespace {
@@ -47,8 +48,8 @@ Value run_assert_is_none(const ValueList& args, const Kwargs&) {
 
 Value run_len(const ValueList& args, const Kwargs&) {
   const Value& value = args.at(0);
-  if (value.is_tensor()) return value.as_tensor().size(0);
-  return value.size();
+  if (value.is_tensor()) return ops::call_method("__len__", {value});
+  return ops::python::length(value);
 }
 
 // No op: compiled code sees its inputs from their first element on.

@@ -173,15 +173,20 @@ Node* Graph::call_function(const Target& function, ValueList args,
 
 Node* Graph::call_function(std::string_view printed_name, ValueList args,
                            Kwargs kwargs, std::string_view name) {
-  if (const ops::Spelling* spelling = ops::find_function(printed_name))
-    return call_function(Target(*spelling), std::move(args), std::move(kwargs),
-                         name);
-  if (const Function* function = find_defined_function(printed_name))
-    return call_function(Target(*function), std::move(args), std::move(kwargs),
-                         name);
+  return call_function(named_target(Opcode::call_function, printed_name),
+                       std::move(args), std::move(kwargs), name);
+}
+
+// Of a function that is given by name, the function; others as they are.
+Target Graph::named_target(Opcode op, const Target& target) {
+  if (op != Opcode::call_function || target.callable()) return target;
+  const std::string_view name = target.text();
+  if (const ops::Spelling* spelling = ops::find_function(name))
+    return *spelling;
+  if (const Function* function = find_defined_function(name)) return *function;
   throw KeyError(
       "[call_function] target: expected a name of the op table, got " +
-      std::string(printed_name));
+      std::string(name));
 }
 
 Node* Graph::call_method(std::string_view method, ValueList args, Kwargs kwargs,
@@ -318,9 +323,10 @@ std::vector<Node*> Graph::find_nodes(Opcode op) const {
 }
 
 std::vector<Node*> Graph::find_nodes(Opcode op, const Target& target) const {
+  const Target wanted = named_target(op, target);
   std::vector<Node*> found;
   for (Node* node : nodes())
-    if (node->op_ == op && node->target_ == target) found.push_back(node);
+    if (node->op_ == op && node->target_ == wanted) found.push_back(node);
   return found;
 }
 

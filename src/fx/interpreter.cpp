@@ -22,6 +22,26 @@ struct MemberValue {
   Value operator()(const Value& value) const { return value; }
 };
 
+// AttributeError for the first part of `target` that is missing.
+[[noreturn]] void throw_no_attribute(const nn::Module& root,
+                                     std::string_view target) {
+  std::string owner = root.type_name();
+  size_t begin = 0;
+  for (size_t end = target.find('.'); end != target.npos;
+       end = target.find('.', begin)) {
+    const nn::Member member = root.find_member(target.substr(0, end));
+    if (std::holds_alternative<std::monostate>(member)) break;
+    const auto* const module = std::get_if<nn::ModuleRef>(&member);
+    owner = module && *module ? (*module)->type_name()
+            : std::holds_alternative<nn::Parameter>(member) ? "Parameter"
+                                                            : "Tensor";
+    begin = end + 1;
+  }
+  const std::string_view missing = target.substr(begin);
+  throw AttributeError("'" + owner + "' object has no attribute '" +
+                       std::string(missing.substr(0, missing.find('.'))) + "'");
+}
+
 }  // namespace
 
 void Env::reset(const Graph& graph) {
@@ -114,7 +134,9 @@ Value Interpreter::boxed_run(ValueList* args) {
   for (size_t i = 0; i < placeholders.size(); ++i)
     initial.set(*placeholders[i], std::move((*args)[i]));
   args->clear();
-  return run({}, std::move(initial));
+  // These are the graph's inputs: there are no trees to take apart.
+  return graph_.codegen().process_outputs(
+      run({}, std::move(initial), /*enable_io_processing=*/false));
 }
 
 void Interpreter::execute(const Node& node) {
@@ -216,6 +238,8 @@ nn::Member Interpreter::fetch_attr(std::string_view target) const {
     end = std::min(target.find('.', end + 1), target.size());
   } while (end < target.size() &&
            module_.find_submodule(target.substr(0, end)));
+  // The plan of a GraphModule: torch's generated code says it otherwise.
+  if (plan_ != own_plan_.get()) throw_no_attribute(module_, target);
   throw RuntimeError("Node referenced nonexistent target " +
                      std::string(target.substr(0, end)));
 }

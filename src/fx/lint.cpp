@@ -30,7 +30,7 @@ std::string text(std::string_view view) { return std::string(view); }
       fail(node, "Node " + text(node.name()) + " target " + target +
                      " references nonexistent attribute " + atom + " of " +
                      seen);
-    if (end == target.size() || !root.find_submodule(path))
+    if (node.is(Opcode::call_module) && !module)
       fail(node, "Node " + text(node.name()) + " target " + target + " " +
                      atom + " of " + seen + " does not reference an nn.Module");
     seen = path;

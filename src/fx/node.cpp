@@ -52,9 +52,10 @@ void Node::force_name(std::string_view name) {
 
 void Node::set_target(const Target& target) {
   refuse_erased();
-  Graph::check_target(op_, target, *graph_, name_);
+  const Target named = Graph::named_target(op_, target);
+  Graph::check_target(op_, named, *graph_, name_);
   graph_->touch();
-  target_ = graph_->own(target);
+  target_ = graph_->own(named);
 }
 
 const Value& Node::arg(size_t i) const {

@@ -1,18 +1,14 @@
+#include <algorithm>
+
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
 #include "src/fx/builtins.h"
+#include "src/ops/python_operators.h"
 
 namespace fxjit::fx {
 namespace {
 
-void check_count(const char* name, const ValueList& args, const Kwargs& kwargs,
-                 size_t count) {
-  if (!kwargs.empty())
-    throw TypeError(std::string(name) + "() takes no keyword arguments");
-  if (args.size() != count)
-    throw TypeError(std::string(name) + " expected " + std::to_string(count) +
-                    " arguments, got " + std::to_string(args.size()));
-}
+using ops::PythonOperator;
 
 // Of tensors the place is kept, as Python's augmented assignment does.
 Value keep_place(const Value& old, Value result) {
@@ -21,40 +17,63 @@ Value keep_place(const Value& old, Value result) {
   return old;
 }
 
-Value run_ilshift(const ValueList& args, const Kwargs& kwargs) {
-  check_count("ilshift", args, kwargs, 2);
-  return keep_place(args[0], args[0] << args[1]);
+// What the operators that are no rows of the op table do with tensors.
+struct OnTensors {
+  std::string_view name;
+  Value (*run)(const ValueList& args);
+};
+constexpr OnTensors kOnTensors[] = {
+    {"ilshift",
+     [](const ValueList& args) {
+       return keep_place(args[0], args[0] << args[1]);
+     }},
+    {"irshift",
+     [](const ValueList& args) {
+       return keep_place(args[0], args[0] >> args[1]);
+     }},
+    // Tensors have no product in place: the name is bound to a new one.
+    {"imatmul",
+     [](const ValueList& args) { return operators::matmul(args[0], args[1]); }},
+    {"setitem",
+     [](const ValueList& args) {
+       return ops::call_method("__setitem__", args);
+     }},
+    {"contains",
+     [](const ValueList& args) {
+       return ops::call_method("__contains__", args);
+     }},
+};
+
+bool writes(std::string_view name) {
+  return name == "ilshift" || name == "irshift" || name == "setitem" ||
+         name == "delitem";
 }
 
-Value run_irshift(const ValueList& args, const Kwargs& kwargs) {
-  check_count("irshift", args, kwargs, 2);
-  return keep_place(args[0], args[0] >> args[1]);
-}
-
-// Tensors have no product in place: the name is bound to a new one.
-Value run_imatmul(const ValueList& args, const Kwargs& kwargs) {
-  check_count("imatmul", args, kwargs, 2);
-  return operators::matmul(args[0], args[1]);
-}
-
-Value run_setitem(const ValueList& args, const Kwargs& kwargs) {
-  check_count("setitem", args, kwargs, 3);
-  return ops::call_method("__setitem__", args);
-}
-
-Value run_not(const ValueList& args, const Kwargs& kwargs) {
-  check_count("not_", args, kwargs, 1);
-  return !static_cast<bool>(args[0]);
+Value run(const PythonOperator& function, const OnTensors* on_tensors,
+          const ValueList& args, const Kwargs& kwargs) {
+  if (on_tensors && kwargs.empty() && args.size() == function.count &&
+      !ops::takes_plain(function, args))
+    return on_tensors->run(args);
+  return ops::call_python_operator(function, args, kwargs);
 }
 
 }  // namespace
 
 void visit_operator_functions(const DefineFunction& define) {
-  define("_operator.ilshift", run_ilshift, ops::Purity::mutates);
-  define("_operator.irshift", run_irshift, ops::Purity::mutates);
-  define("_operator.imatmul", run_imatmul, ops::Purity::pure);
-  define("_operator.setitem", run_setitem, ops::Purity::mutates);
-  define("_operator.not_", run_not, ops::Purity::pure);
+  for (const PythonOperator& function : ops::python_operators()) {
+    const std::string name = "_operator." + std::string(function.name);
+    if (ops::find_function(name)) continue;
+    const auto* const own =
+        std::ranges::find(kOnTensors, function.name, &OnTensors::name);
+    const OnTensors* const on_tensors =
+        own == std::end(kOnTensors) ? nullptr : own;
+    define(
+        name.c_str(),
+        [&function, on_tensors](const ValueList& args, const Kwargs& kwargs) {
+          return run(function, on_tensors, args, kwargs);
+        },
+        writes(function.name) ? ops::Purity::mutates : ops::Purity::pure);
+  }
 }
 
 }  // namespace fxjit::fx

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "fxjit/fx/node.h"
+#include "src/fx/print_tensor.h"
 
 namespace fxjit::fx {
 namespace {
@@ -32,18 +33,18 @@ void append_dict(std::string& out, const ValueDict& items, Append append_key,
   out += '}';
 }
 
-void append_slice(std::string& out, const Value::SliceView& slice) {
+void append_slice(std::string& out, const Value::SliceView& slice,
+                  Append append) {
   out += "slice(";
-  append_repr(out, slice.start);
+  append(out, slice.start);
   out += ", ";
-  append_repr(out, slice.stop);
+  append(out, slice.stop);
   out += ", ";
-  append_repr(out, slice.step);
+  append(out, slice.step);
   out += ')';
 }
 
-// As generated code writes a tensor that stands in an argument.
-void append_tensor(std::string& out, const Tensor& tensor) {
+void append_shape(std::string& out, const Tensor& tensor) {
   out += "torch.Tensor(size=";
   out += tensor.sizes().str();
   out += ", dtype=";
@@ -59,14 +60,8 @@ void append_sequence(std::string& out, const Value& value, Append append) {
   out += is_list ? ']' : ')';
 }
 
-}  // namespace
-
-void append_int(std::string& out, int64_t value) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
-}
-
-void append_repr(std::string& out, const Value& value) {
+// `append` writes what containers hold.
+void append_value(std::string& out, const Value& value, Append append) {
   switch (value.kind()) {
     case Value::Kind::node:
       out += value.as_node()->name();
@@ -75,17 +70,17 @@ void append_repr(std::string& out, const Value& value) {
       append_int(out, value.as_int());
       return;
     case Value::Kind::slice:
-      append_slice(out, value.as_slice());
+      append_slice(out, value.as_slice(), append);
       return;
     case Value::Kind::list:
     case Value::Kind::tuple:
-      append_sequence(out, value, append_repr);
+      append_sequence(out, value, append);
       return;
     case Value::Kind::dict:
-      append_dict(out, value.as_dict(), append_repr, append_repr);
+      append_dict(out, value.as_dict(), append, append);
       return;
     case Value::Kind::tensor:
-      append_tensor(out, value.as_tensor());
+      out += tensor_text(value.as_tensor());
       return;
     case Value::Kind::none:
     case Value::Kind::boolean:
@@ -99,6 +94,26 @@ void append_repr(std::string& out, const Value& value) {
       out += repr(value);
       return;
   }
+}
+
+}  // namespace
+
+void append_int(std::string& out, int64_t value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+}
+
+void append_code(std::string& out, const Value& value) {
+  if (value.is_tensor()) {
+    append_shape(out, value.as_tensor());
+  } else {
+    // torch does not look into dicts.
+    append_value(out, value, value.is_dict() ? append_repr : append_code);
+  }
+}
+
+void append_repr(std::string& out, const Value& value) {
+  append_value(out, value, append_repr);
 }
 
 void append_str(std::string& out, const Value& value) {

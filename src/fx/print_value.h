@@ -8,6 +8,9 @@
 
 namespace fxjit::fx {
 
+// As generated code writes values: Python's repr, but of tensors their shape
+// and type.
+void append_code(std::string& out, const Value& value);
 // repr(value).
 void append_repr(std::string& out, const Value& value);
 // str(value): as repr, except that a string itself stands without quotes.

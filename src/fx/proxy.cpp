@@ -103,7 +103,9 @@ ParameterProxy::ParameterProxy(TracerBase* tracer, std::string name,
       shapes_constant_(shapes_constant) {}
 
 Node* ParameterProxy::node() {
-  if (!node_) node_ = tracer().create_node(Opcode::get_attr, name_, {}, {});
+  // Through all hooks, as any other node; this stays the proxy of the value.
+  if (!node_)
+    node_ = node_of(tracer().create_proxy(Opcode::get_attr, name_, {}, {}));
   return node_;
 }
 

@@ -110,9 +110,16 @@ bool module_is_impure(const nn::Module& module) {
   return false;
 }
 
+// A random op draws unless its argument "training" is False; left out it is
+// True.
+bool draws(const ops::Op& op, const Node& node) {
+  const bool given = find_argument(op, node, "training") != nullptr;
+  return !given || has_flag(op, node, "training");
+}
+
 bool op_is_impure(const ops::Op& op, const Node& node, bool impure_random) {
-  return impure(op.row.purity, impure_random) || has_flag(op, node, "inplace") ||
-         writes_statistics(op, node);
+  return impure(op.row.purity, impure_random && draws(op, node)) ||
+         has_flag(op, node, "inplace") || writes_statistics(op, node);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ std::string format_target(std::string base, std::string_view target) {
 
 std::string repr_of(const Value& value) {
   std::string text;
-  append_repr(text, value);
+  append_code(text, value);
   return text;
 }
 
@@ -160,14 +160,14 @@ class CodeWriter {
     for (size_t i = first; i < node.args().size(); ++i) {
       if (comma) body_ += ", ";
       comma = true;
-      append_repr(body_, node.args()[i]);
+      append_code(body_, node.args()[i]);
     }
     for (const auto& [key, value] : node.kwargs()) {
       if (comma) body_ += ", ";
       comma = true;
       body_ += key;
       body_ += " = ";
-      append_repr(body_, value);
+      append_code(body_, value);
     }
     body_ += ')';
   }
@@ -178,7 +178,7 @@ class CodeWriter {
         body_ += format[i];
         continue;
       }
-      append_repr(body_, node.arg(arg++));
+      append_code(body_, node.arg(arg++));
       ++i;
     }
   }
@@ -240,7 +240,7 @@ class CodeWriter {
         write_format(format, node);
         body_ += ";  ";
         begin_assignment(node);
-        return append_repr(body_, node.arg(0));
+        return append_code(body_, node.arg(0));
       }
     }
     begin_assignment(node);
@@ -265,15 +265,16 @@ class CodeWriter {
     std::string name = global_hint(qualified);
     if (has_fixed_name(qualified)) return name;
     if (names_) name = names_->globals.at(name);
-    const size_t dot = qualified.rfind('.');
-    if (dot == qualified.npos) return name;
     const bool known =
         std::any_of(code_.globals.begin(), code_.globals.end(),
                     [&](const auto& entry) { return entry.first == name; });
-    if (!known)
-      code_.globals.emplace_back(
-          name, "from " + std::string(qualified.substr(0, dot)) + " import " +
-                    std::string(qualified.substr(dot + 1)) + " as " + name);
+    if (known) return name;
+    const size_t dot = qualified.rfind('.');
+    std::string import;
+    if (dot != qualified.npos)
+      import = "from " + std::string(qualified.substr(0, dot)) + " import " +
+               std::string(qualified.substr(dot + 1)) + " as " + name;
+    code_.globals.emplace_back(name, std::move(import));
     return name;
   }
 

@@ -91,7 +91,7 @@ class FileWriter {
     std::swap(outer, init_);
     const PythonCode& code = module.python_code();
     for (const auto& [global, import] : code.globals)
-      add_once(imports_, import);
+      if (!import.empty()) add_once(imports_, import);
     const auto [wraps, function] = split_wraps(code.src);
     if (!wraps.empty()) add_once(wraps_, wraps);
     classes_ += "\n\nclass " + name +

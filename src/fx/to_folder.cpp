@@ -38,8 +38,11 @@ void GraphModule::to_folder(const fs::path& folder,
   if (!module.tensors.empty())
     save_torch_state(folder / kTensorsFile, module.tensors);
   write_text(folder / "module.py", module.text);
-  write_text(folder / "__init__.py",
-             "from .module import " + module_name + "\n");
+  std::string exports = "from .module import *";
+  // Python's "*" leaves such names out.
+  if (module_name.starts_with('_'))
+    exports += "\nfrom .module import " + module_name;
+  write_text(folder / "__init__.py", exports);
 }
 
 }  // namespace fxjit::fx

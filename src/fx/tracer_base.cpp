@@ -4,16 +4,25 @@
 
 #include "fxjit/fx/traceback.h"
 #include "src/fx/print_value.h"
+#include "src/fx/torch_schemas.h"
 
 namespace fxjit::fx {
 namespace {
 
-[[noreturn]] void refuse_mutable(const Target& target, ErrorContext context) {
-  throw RuntimeError(
-      "Tried to trace mutable operation " + std::string(target.text()) +
-          ". FX only supports functional code, so operations that mutate "
-          "operands in-place (e.g. via `out` arguments) are not supported",
-      std::move(context));
+// What a call that writes its arguments is called in errors; empty for others.
+// As torch, which looks at its own functions alone and takes those whose
+// overloads it cannot tell apart for pure.
+std::string mutable_operation(const Target& target, const ValueList& args,
+                              const Kwargs& kwargs) {
+  if (!torch_schemas(target.text()).empty()) {
+    const auto fitting = fitting_schemas(target.text(), args.size(), kwargs);
+    const bool refused = fitting.size() == 1 && fitting[0].is_mutable();
+    return refused ? std::string(fitting[0].text) : "";
+  }
+  const bool mutates =
+      target.op() && target.op()->row.purity == ops::Purity::mutates;
+  const bool of_python = target.text().starts_with("_operator.");
+  return mutates && !of_python ? std::string(target.text()) : "";
 }
 
 }  // namespace
@@ -28,9 +37,15 @@ ErrorContext TracerBase::error_context() const {
 Node* TracerBase::create_node(Opcode kind, const Target& target, ValueList args,
                               Kwargs kwargs, std::string_view name,
                               const Value& type) {
-  if (check_mutable_operations && kind == Opcode::call_function &&
-      target.op() && target.op()->row.purity == ops::Purity::mutates)
-    refuse_mutable(target, error_context());
+  if (check_mutable_operations && kind == Opcode::call_function) {
+    const std::string operation = mutable_operation(target, args, kwargs);
+    if (!operation.empty())
+      throw RuntimeError(
+          "Tried to trace mutable operation " + operation +
+              ". FX only supports functional code, so operations that mutate "
+              "operands in-place (e.g. via `out` arguments) are not supported",
+          error_context());
+  }
   Node* const node = graph->create_node(kind, target, std::move(args),
                                         std::move(kwargs), name, type);
   node->set_source(source_);
@@ -104,9 +119,12 @@ Value TracerBase::create_arg(const Value& value) {
       return Value::dict(std::move(items));
     }
     case Value::Kind::slice: {
+      // One statement each: proxies make nodes here, in this order.
       const auto s = value.as_slice();
-      return Value::slice(create_arg(s.start), create_arg(s.stop),
-                          create_arg(s.step));
+      Value start = create_arg(s.start);
+      Value stop = create_arg(s.stop);
+      Value step = create_arg(s.step);
+      return Value::slice(std::move(start), std::move(stop), std::move(step));
     }
     case Value::Kind::opaque:
       if (auto* traced = dynamic_cast<TracedArgument*>(value.as_opaque()))

@@ -66,6 +66,7 @@ nn::Ref<GraphModule> Transformer::transform() {
   Node* const old_output = graph().output_node();
   Node* const output = new_graph_->output(tracer_->create_arg(result));
   output->copy_meta_from(*old_output);
+  output->set_type({});  // As torch, which copies the meta alone.
   if (graph().has_codegen()) new_graph_->set_codegen(graph().shared_codegen());
   return GraphModule::create(*module_ref_, std::move(new_graph_));
 }

@@ -108,7 +108,8 @@ void Node::insert_arg(size_t i, Value value) {
   if (i > args_.size())
     throw AssertionError(
         "insert_args index must be between 0 and len(self.args), got " +
-            std::to_string(i),
+            // A negative index of the caller's has become a huge one.
+            std::to_string(static_cast<int64_t>(i)),
         error_context());
   graph_->touch();
   std::vector<Node*> added;

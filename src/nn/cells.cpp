@@ -78,10 +78,13 @@ Value LSTMCell::forward(Value input, Value hx) {
   const bool given = !hx.is_none();
   const Value h = given ? getitem(hx, 0) : zeros_like_state(input);
   const Value c = given ? getitem(hx, 1) : h;
-  const Value sums = from_input(input) + from_state(h);
+  const Value x = from_input(input);
+  const Value sums = x + from_state(h);
   const Value kept = sigmoid(gate(sums, 1)) * c;
-  const Value next = kept + sigmoid(gate(sums, 0)) * tanh(gate(sums, 2));
-  return Value::tuple({sigmoid(gate(sums, 3)) * tanh(next), next});
+  const Value in = sigmoid(gate(sums, 0));
+  const Value next = kept + in * tanh(gate(sums, 2));
+  const Value out = sigmoid(gate(sums, 3));
+  return Value::tuple({out * tanh(next), next});
 }
 
 GRUCell::GRUCell(int64_t input_size, int64_t hidden_size, bool bias)
@@ -90,10 +93,14 @@ GRUCell::GRUCell(int64_t input_size, int64_t hidden_size, bool bias)
 Value GRUCell::forward(Value input, Value hx) {
   if (hx.is_none()) hx = zeros_like_state(input);
   const Value x = from_input(input), h = from_state(hx);
-  const Value reset = sigmoid(gate(x, 0) + gate(h, 0));
-  const Value update = sigmoid(gate(x, 1) + gate(h, 1));
-  const Value fresh = tanh(gate(x, 2) + reset * gate(h, 2));
-  return (1 - update) * fresh + update * hx;
+  const Value x_reset = gate(x, 0);
+  const Value reset = sigmoid(x_reset + gate(h, 0));
+  const Value x_update = gate(x, 1);
+  const Value update = sigmoid(x_update + gate(h, 1));
+  const Value x_fresh = gate(x, 2);
+  const Value fresh = tanh(x_fresh + reset * gate(h, 2));
+  const Value taken = (1 - update) * fresh;
+  return taken + update * hx;
 }
 
 }  // namespace fxjit::nn

@@ -143,16 +143,14 @@ Value Module::invoke_bound(std::vector<Value> bound) {
   ValueList args;
   Kwargs kwargs;
   const std::vector<ArgSpec>& specs = signature().args();
-  bool by_name = false;  // Arguments behind "*args" go by keyword.
   for (size_t i = 0; i < bound.size(); ++i) {
     if (specs[i].is_varargs()) {
       for (Value& item : fx::iterate(bound[i])) args.push_back(std::move(item));
-      by_name = true;
     } else if (specs[i].is_varkeywords()) {
       if (bound[i].is_proxy()) fx::iterate(bound[i]);  // Throws TraceError.
       for (const auto& [key, value] : bound[i].as_dict())
         kwargs.emplace_back(std::string(key.as_string()), value);
-    } else if (by_name) {
+    } else if (specs[i].keyword_only) {
       kwargs.emplace_back(specs[i].name, std::move(bound[i]));
     } else {
       args.push_back(std::move(bound[i]));

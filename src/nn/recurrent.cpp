@@ -31,8 +31,10 @@ Value lstm_step(const RecurrentBase& self, const Value& from_input,
   const Value sum = from_input + from_state;
   const auto gate = [&](int64_t i) { return part(sum, i, self.hidden_size); };
   const Value kept = sigmoid(gate(1)) * state[1];
-  state[1] = kept + sigmoid(gate(0)) * tanh(gate(2));
-  return state[0] = sigmoid(gate(3)) * tanh(state[1]);
+  const Value in = sigmoid(gate(0));
+  state[1] = kept + in * tanh(gate(2));
+  const Value out = sigmoid(gate(3));
+  return state[0] = out * tanh(state[1]);
 }
 
 Value gru_step(const RecurrentBase& self, const Value& from_input,
@@ -43,10 +45,12 @@ Value gru_step(const RecurrentBase& self, const Value& from_input,
   const auto h = [&](int64_t i) {
     return part(from_state, i, self.hidden_size);
   };
-  const Value reset = sigmoid(x(0) + h(0));
-  const Value update = sigmoid(x(1) + h(1));
-  const Value fresh = tanh(x(2) + reset * h(2));
-  return state[0] = (1 - update) * fresh + update * state[0];
+  const Value x_reset = x(0), x_update = x(1), x_fresh = x(2);
+  const Value reset = sigmoid(x_reset + h(0));
+  const Value update = sigmoid(x_update + h(1));
+  const Value fresh = tanh(x_fresh + reset * h(2));
+  const Value taken = (1 - update) * fresh;
+  return state[0] = taken + update * state[0];
 }
 
 }  // namespace

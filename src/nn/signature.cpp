@@ -18,6 +18,8 @@ bool is_keyword(std::string_view text) {
   return std::ranges::find(kKeywords, text) != std::end(kKeywords);
 }
 
+bool is_star(const ArgSpec& spec) { return spec.name == "*"; }
+
 // What Python's compiler checks about the arguments of a `def`.
 class SyntaxCheck {
  public:
@@ -26,19 +28,23 @@ class SyntaxCheck {
   void add(const ArgSpec& spec) {
     if (varkeywords_)
       fail(spec, "arguments cannot follow var-keyword argument");
+    if (spec.is_varargs() && keyword_only_)
+      fail(spec, "* argument may appear only once");
+    if (is_star(spec)) return add_star(spec);
     std::string_view name = spec.name;
     if (spec.is_varkeywords()) {
+      if (star_) fail(*star_, "named arguments must follow bare *");
       varkeywords_ = true;
       name.remove_prefix(2);
     } else if (spec.is_varargs()) {
-      if (varargs_) fail(spec, "* argument may appear only once");
-      varargs_ = true;
+      keyword_only_ = true;
       name.remove_prefix(1);
     } else if (spec.default_value) {
       defaults_ = true;
-    } else if (defaults_ && !varargs_) {
+    } else if (defaults_ && !keyword_only_) {
       fail(spec, "non-default argument follows default argument");
     }
+    star_ = nullptr;
     if (!fx::is_identifier(name) || is_keyword(name))
       fail(spec,
            "invalid syntax ('" + spec.name + "' is no name of an argument)");
@@ -47,7 +53,17 @@ class SyntaxCheck {
                      "' in function definition");
   }
 
+  void finish() const {
+    if (star_) fail(*star_, "named arguments must follow bare *");
+  }
+
  private:
+  void add_star(const ArgSpec& spec) {
+    if (spec.default_value) fail(spec, "bare * has no default value");
+    keyword_only_ = true;
+    star_ = &spec;
+  }
+
   [[noreturn]] void fail(const ArgSpec& spec, const std::string& text) const {
     ErrorContext context;
     context.node = spec.name;
@@ -57,7 +73,8 @@ class SyntaxCheck {
 
   SourceLocation source_;
   bool defaults_ = false;
-  bool varargs_ = false;
+  bool keyword_only_ = false;      // Behind "*" or "*args".
+  const ArgSpec* star_ = nullptr;  // "*" with nothing behind it yet.
   bool varkeywords_ = false;
   std::unordered_set<std::string_view> names_;
 };
@@ -69,8 +86,11 @@ class Binder {
       : specs_(specs), function_(function), slots_(specs.size()) {}
 
   std::vector<Value> bind(const ValueList& args, const Kwargs& kwargs) {
-    take_positional(args);
+    const size_t count = positional_count();
+    take_positional(args, count);
     take_keywords(kwargs);
+    const bool variadic = count < specs_.size() && specs_[count].is_varargs();
+    if (args.size() > count && !variadic) fail_surplus(count, args.size());
     return finish();
   }
 
@@ -80,17 +100,17 @@ class Binder {
   }
   size_t positional_count() const {
     size_t count = 0;
-    while (count < specs_.size() && !specs_[count].name.starts_with('*'))
+    while (count < specs_.size() && !specs_[count].name.starts_with('*') &&
+           !specs_[count].keyword_only)
       ++count;
     return count;
   }
 
-  void take_positional(const ValueList& args) {
-    const size_t count = positional_count();
+  void take_positional(const ValueList& args, size_t count) {
     for (size_t i = 0; i < args.size() && i < count; ++i) slots_[i] = args[i];
-    if (args.size() <= count) return;
-    if (count == specs_.size() || !specs_[count].is_varargs())
-      fail_surplus(count, args.size());
+    if (args.size() <= count || count == specs_.size() ||
+        !specs_[count].is_varargs())
+      return;
     slots_[count] = Value::tuple(ValueList(
         args.begin() + static_cast<std::ptrdiff_t>(count), args.end()));
   }
@@ -122,7 +142,7 @@ class Binder {
 
   std::vector<Value> finish() {
     std::vector<Value> bound;
-    std::vector<std::string> missing;
+    std::vector<std::string> missing, missing_keywords;
     for (size_t i = 0; i < specs_.size(); ++i) {
       if (slots_[i]) {
         bound.push_back(std::move(*slots_[i]));
@@ -131,11 +151,21 @@ class Binder {
       } else if (specs_[i].default_value) {
         bound.push_back(*specs_[i].default_value);
       } else {
-        missing.push_back("'" + specs_[i].name + "'");
+        (specs_[i].keyword_only ? missing_keywords : missing)
+            .push_back("'" + specs_[i].name + "'");
       }
     }
-    if (!missing.empty()) fail_missing(missing);
+    if (!missing.empty()) fail_missing("positional", missing);
+    if (!missing_keywords.empty())
+      fail_missing("keyword-only", missing_keywords);
     return bound;
+  }
+
+  size_t keywords_given() const {
+    size_t count = 0;
+    for (size_t i = 0; i < specs_.size(); ++i)
+      count += specs_[i].keyword_only && slots_[i].has_value();
+    return count;
   }
 
   // Python counts the method's self.
@@ -148,12 +178,19 @@ class Binder {
         required == count
             ? limit
             : "from " + std::to_string(required + 1) + " to " + limit;
+    const size_t keywords = keywords_given();
     fail("takes " + takes + " positional argument" +
          (required == count && count == 0 ? "" : "s") + " but " +
-         std::to_string(given + 1) + " were given");
+         std::to_string(given + 1) +
+         (keywords == 0
+              ? ""
+              : " positional arguments (and " + std::to_string(keywords) +
+                    " keyword-only argument" + (keywords == 1 ? ")" : "s)")) +
+         " were given");
   }
 
-  [[noreturn]] void fail_missing(const std::vector<std::string>& names) const {
+  [[noreturn]] void fail_missing(const std::string& kind,
+                                 const std::vector<std::string>& names) const {
     std::string list = names[0];
     for (size_t i = 1; i < names.size(); ++i) {
       const bool last = i + 1 == names.size();
@@ -161,9 +198,8 @@ class Binder {
       list += last ? " and " : " ";
       list += names[i];
     }
-    fail("missing " + std::to_string(names.size()) +
-         " required positional argument" + (names.size() > 1 ? "s" : "") +
-         ": " + list);
+    fail("missing " + std::to_string(names.size()) + " required " + kind +
+         " argument" + (names.size() > 1 ? "s" : "") + ": " + list);
   }
 
   const std::vector<ArgSpec>& specs_;
@@ -177,6 +213,13 @@ Signature::Signature(std::vector<ArgSpec> args, SourceLocation source)
     : args_(std::move(args)) {
   SyntaxCheck check(source);
   for (const ArgSpec& spec : args_) check.add(spec);
+  check.finish();
+  bool keyword_only = false;
+  for (ArgSpec& spec : args_) {
+    spec.keyword_only = keyword_only && !spec.is_varkeywords();
+    keyword_only = keyword_only || spec.is_varargs();
+  }
+  std::erase_if(args_, is_star);
 }
 
 Signature Signature::unchecked(std::vector<ArgSpec> args) {

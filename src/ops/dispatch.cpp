@@ -1,8 +1,10 @@
 // The rule of torch's __torch_function__: a call with a proxy among its
-// arguments is recorded by that proxy's tracer, any other runs.
+// arguments is recorded by that proxy's tracer, any other runs. Python's
+// operators look at their operands only: a list of proxies is a list.
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
 #include "src/ops/python_methods.h"
+#include "src/ops/python_operators.h"
 
 namespace fxjit::ops {
 namespace {
@@ -31,18 +33,43 @@ fx::ProxyBase* find_proxy(const ValueList& args, const Kwargs& kwargs,
 }
 
 // As torch's Python-level functions call handle_torch_function: parameters
-// without default by position, all others by keyword.
+// without default by position (those of "*tensors" as they are), all others by
+// keyword.
 void spell_out(const Op& op, ValueList& args, Kwargs& kwargs,
                SourceLocation source) {
   std::vector<Value> bound = ops::bind(op, args, kwargs, source);
-  args.clear();
+  const bool variadic = !op.parameters.empty() && op.parameters[0].variadic;
+  if (!variadic) args.clear();
   kwargs.clear();
-  for (size_t i = 0; i < bound.size(); ++i) {
+  for (size_t i = variadic ? 1 : 0; i < bound.size(); ++i) {
     const Parameter& parameter = op.parameters[i];
     if (parameter.has_default)
       kwargs.emplace_back(parameter.name, std::move(bound[i]));
     else
       args.push_back(std::move(bound[i]));
+  }
+}
+
+// Python's operators on plain values, also on containers that hold proxies;
+// nothing where a tensor or proxy has an operator of its own.
+std::optional<Value> run_python(std::string_view function,
+                                const ValueList& args, const Kwargs& kwargs,
+                                SourceLocation source) {
+  constexpr std::string_view kPrefix = "_operator.";
+  if (args.empty() || args[0].is_tensor() || args[0].is_proxy() ||
+      !function.starts_with(kPrefix))
+    return std::nullopt;
+  const PythonOperator* python =
+      find_python_operator(function.substr(kPrefix.size()));
+  if (!python || !takes_plain(*python, args)) return std::nullopt;
+  try {
+    return call_python_operator(*python, args, kwargs);
+  } catch (Error& error) {
+    ErrorContext context;
+    context.op = std::string(function);
+    context.source = source;
+    error.extend("", context);
+    throw;
   }
 }
 
@@ -56,6 +83,8 @@ Value run_bound(const Op& op, const ValueList& args, const Kwargs& kwargs,
 
 Value call_function(const Spelling& function, ValueList args, Kwargs kwargs,
                     SourceLocation source) {
+  if (const auto result = run_python(function.name, args, kwargs, source))
+    return *result;
   fx::ProxyBase* proxy = find_proxy(args, kwargs, function.name, source);
   if (!proxy) return run_bound(*function.op, args, kwargs, source);
   if (function.python_level) spell_out(*function.op, args, kwargs, source);

@@ -82,7 +82,8 @@ Value run(const OpCall& call) {
   if (call.op.row.eager) return call.op.row.eager(call);
   if (call.op.row.direct) return run_direct(call);
   const Value result = run_by_lowering(call);
-  if (!writes_input(call)) return result;
+  // A name bound to a plain value is bound anew, as in Python.
+  if (!writes_input(call) || !call[0].is_tensor()) return result;
   call.tensor(0).copy_from(result.as_tensor());
   return call[0];
 }

@@ -31,6 +31,7 @@ std::span<const OpRow> contraction_rows();
 std::span<const OpRow> einsum_rows();
 std::span<const OpRow> convolution_rows();
 std::span<const OpRow> pooling_rows();
+std::span<const OpRow> adaptive_pooling_rows();
 std::span<const OpRow> interpolation_rows();
 std::span<const OpRow> gather_rows();
 std::span<const OpRow> scattering_rows();
@@ -53,6 +54,15 @@ std::span<const OpRow> quantile_rows();
 std::span<const OpRow> unpooling_rows();
 std::span<const OpRow> ctc_rows();
 std::span<const OpRow> in_place_rows();
+std::span<const OpRow> random_rows();
+std::span<const OpRow> random_write_rows();
+std::span<const OpRow> dropout_rows();
+std::span<const OpRow> special_function_rows();
+std::span<const OpRow> linalg_rows();
+std::span<const OpRow> matrix_norm_rows();
+std::span<const OpRow> more_creation_rows();
+std::span<const OpRow> data_test_rows();
+std::span<const OpRow> combination_rows();
 
 // Every family, in table order.
 std::vector<std::span<const OpRow>> all_families();

@@ -16,9 +16,14 @@ Value reflected(const char* name, const OtherArg& a, const Operand& b) {
                             b.source);
 }
 
-Value mirrored(const char* name, const OtherArg& a, const Operand& b) {
-  return ops::call_function(ops::get_function(name), {b.value, a.value}, {},
-                            b.source);
+// Python asks the left side first; a plain one leaves it to a tensor or proxy
+// on the right, whose comparison is the mirrored one.
+Value compared(const char* name, const char* mirrored, const OtherArg& a,
+               const Operand& b) {
+  if (b.value.is_tensor() || b.value.is_proxy())
+    return ops::call_function(ops::get_function(mirrored), {b.value, a.value},
+                              {}, b.source);
+  return reflected(name, a, b);
 }
 
 }  // namespace
@@ -142,37 +147,37 @@ Value operator==(const Operand& a, const Arg& b) {
   return python_operator("_operator.eq", a, b);
 }
 Value operator==(const OtherArg& a, const Operand& b) {
-  return mirrored("_operator.eq", a, b);
+  return compared("_operator.eq", "_operator.eq", a, b);
 }
 Value operator!=(const Operand& a, const Arg& b) {
   return python_operator("_operator.ne", a, b);
 }
 Value operator!=(const OtherArg& a, const Operand& b) {
-  return mirrored("_operator.ne", a, b);
+  return compared("_operator.ne", "_operator.ne", a, b);
 }
 Value operator<(const Operand& a, const Arg& b) {
   return python_operator("_operator.lt", a, b);
 }
 Value operator<(const OtherArg& a, const Operand& b) {
-  return mirrored("_operator.gt", a, b);
+  return compared("_operator.lt", "_operator.gt", a, b);
 }
 Value operator<=(const Operand& a, const Arg& b) {
   return python_operator("_operator.le", a, b);
 }
 Value operator<=(const OtherArg& a, const Operand& b) {
-  return mirrored("_operator.ge", a, b);
+  return compared("_operator.le", "_operator.ge", a, b);
 }
 Value operator>(const Operand& a, const Arg& b) {
   return python_operator("_operator.gt", a, b);
 }
 Value operator>(const OtherArg& a, const Operand& b) {
-  return mirrored("_operator.lt", a, b);
+  return compared("_operator.gt", "_operator.lt", a, b);
 }
 Value operator>=(const Operand& a, const Arg& b) {
   return python_operator("_operator.ge", a, b);
 }
 Value operator>=(const OtherArg& a, const Operand& b) {
-  return mirrored("_operator.le", a, b);
+  return compared("_operator.ge", "_operator.le", a, b);
 }
 
 namespace operators {

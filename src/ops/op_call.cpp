@@ -113,20 +113,29 @@ template <typename E>
   throw E(prefix + error.message(), std::move(context));
 }
 
+template <typename E>
+void rethrow_if(const UserError& error, const OpCall& call) {
+  if (auto* typed = dynamic_cast<const E*>(&error))
+    rethrow_as(*typed, call, "");
+}
+
+// Errors of Python's types keep their wording; the context carries the op.
+template <typename... Es>
+[[noreturn]] void rethrow_python(const UserError& error, const OpCall& call) {
+  (rethrow_if<Es>(error, call), ...);
+  rethrow_as(error, call, call_prefix(call));
+}
+
 }  // namespace
 
 void rethrow_with_call(const UserError& error, const OpCall& call) {
-  // Texts that mirror Python's keep their wording; the context carries the op.
-  if (auto* e = dynamic_cast<const IndexError*>(&error))
-    rethrow_as(*e, call, "");
-  if (auto* e = dynamic_cast<const TypeError*>(&error))
-    rethrow_as(*e, call, "");
-  if (auto* e = dynamic_cast<const ValueError*>(&error))
-    rethrow_as(*e, call, "");
-  if (auto* e = dynamic_cast<const KeyError*>(&error)) rethrow_as(*e, call, "");
-  if (auto* e = dynamic_cast<const NotImplementedError*>(&error))
-    rethrow_as(*e, call, "");
-  rethrow_as(error, call, call_prefix(call));
+  rethrow_python<IndexError, TypeError, ValueError, KeyError, ZeroDivisionError,
+                 OverflowError, NotImplementedError>(error, call);
+}
+
+void throw_no_memory(const OpCall& call) {
+  throw RuntimeError(call_prefix(call) + "no memory for the result",
+                     context_of(call));
 }
 
 void rethrow_with_call(const RuntimeError& error, const OpCall& call) {

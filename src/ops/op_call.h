@@ -2,6 +2,8 @@
 // decoration of errors with the call they come from.
 #pragma once
 
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include "fxjit/op.h"
@@ -19,6 +21,9 @@ bool has_meta(const OpCall& call);
 [[noreturn]] void rethrow_with_call(const RuntimeError& error,
                                     const OpCall& call);
 
+// RuntimeError that names the call, for memory that the system did not give.
+[[noreturn]] void throw_no_memory(const OpCall& call);
+
 // Runs fn(); errors that do not name an op yet get this call's op and source.
 template <typename Fn>
 Value with_call_context(const OpCall& call, Fn&& fn) {
@@ -30,6 +35,10 @@ Value with_call_context(const OpCall& call, Fn&& fn) {
   } catch (const RuntimeError& error) {
     if (!error.context().op.empty()) throw;
     rethrow_with_call(error, call);
+  } catch (const std::bad_alloc&) {
+    throw_no_memory(call);
+  } catch (const std::length_error&) {  // More elements than a vector may have.
+    throw_no_memory(call);
   }
 }
 

@@ -31,7 +31,8 @@ Span window(const Axis& axis, int64_t place) {
   const int64_t padded = padded_end - begin;
   const int64_t end =
       std::min(begin + (axis.kernel - 1) * axis.dilation + 1, axis.size);
-  while (begin < 0) begin += axis.dilation;
+  if (begin < 0)
+    begin += (axis.dilation - 1 - begin) / axis.dilation * axis.dilation;
   return {begin, std::max(begin, end), padded};
 }
 
@@ -91,6 +92,12 @@ class PlainPool {
     return best;
   }
 
+  static double covered(const Span (&spans)[3]) {
+    double elements = 1;
+    for (const Span& span : spans) elements *= static_cast<double>(span.padded);
+    return elements;
+  }
+
   T average(const T* plane, const Span (&spans)[3]) const {
     double total = 0;
     int64_t count = 0;
@@ -98,13 +105,11 @@ class PlainPool {
       total += static_cast<double>(plane[at]);
       ++count;
     });
-    int64_t divisor = params_.divisor;
-    if (divisor == 0)
-      divisor = params_.count_include_pad
-                    ? spans[0].padded * spans[1].padded * spans[2].padded
-                    : count;
-    return static_cast<T>(count == 0 ? 0
-                                     : total / static_cast<double>(divisor));
+    auto divisor = static_cast<double>(params_.divisor);
+    if (params_.divisor == 0)
+      divisor = params_.count_include_pad ? covered(spans)
+                                          : static_cast<double>(count);
+    return static_cast<T>(count == 0 ? 0 : total / divisor);
   }
 
   const PoolParams& params_;

@@ -1,5 +1,6 @@
 #include "src/ops/promote.h"
 
+#include "src/ops/families/structured.h"
 #include "src/ops/op_call.h"
 #include "src/tensor/visit.h"
 
@@ -19,11 +20,18 @@ std::optional<DType> combine(std::optional<DType> higher,
   return higher;
 }
 
-// The typed part of torch's refusals; the rest is the caller's.
+// torch's texts, which name its kernels.
 void refuse_floats(const OpCall& call, DType type) {
-  if (is_floating(type))
-    call.fail("dtype: expected integers or bool, got " +
-              std::string(dtype_name(type)));
+  if (!is_floating(type)) return;
+  std::string kernel(call.op.name());
+  if (kernel.ends_with('_')) kernel.pop_back();
+  if (kernel == "bitwise_not")
+    throw TypeError(
+        "~ (operator.invert) is only implemented on integer and Boolean-type "
+        "tensors");
+  if (kernel == "bitwise_left_shift") kernel = "lshift";
+  if (kernel == "bitwise_right_shift") kernel = "rshift";
+  no_kernel(kernel + "_cpu", type);
 }
 
 }  // namespace
@@ -93,15 +101,15 @@ Value infer_scalar(const OpCall& call, const ScalarTyping& typing) {
   if (!writes_input(call)) return Tensor::meta(typing.sizes, typing.result);
   const Tensor& self = call.tensor(0);
   if (!(self.sizes() == typing.sizes))
-    call.fail("output with shape " + self.sizes().str() +
-              " doesn't match the broadcast shape " + typing.sizes.str());
+    runtime_error("output with shape " + self.sizes().str() +
+                  " doesn't match the broadcast shape " + typing.sizes.str());
   const auto category = [](DType type) {
     return is_floating(type) ? 2 : is_integral(type) ? 1 : 0;
   };
   if (category(typing.result) > category(self.dtype()))
-    call.fail("result type " + std::string(dtype_name(typing.result)) +
-              " can't be cast to the desired output type " +
-              std::string(dtype_name(self.dtype())));
+    runtime_error(std::string("result type ") + torch_type_name(typing.result) +
+                  " can't be cast to the desired output type " +
+                  torch_type_name(self.dtype()));
   return self;
 }
 

@@ -4,6 +4,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/ops/python_compare.h"
+#include "src/ops/python_items.h"
+#include "src/ops/python_operators.h"
+#include "src/tensor/value_dict.h"
+
 namespace fxjit::ops {
 namespace {
 
@@ -86,9 +91,7 @@ void assign_elements(const Tensor& self, const Value& index,
 
 Value setitem(Arguments args) {
   const Value& self = args[0];
-  if (!self.is_tensor())
-    throw TypeError("'" + std::string(self.kind_name()) +
-                    "' object does not support item assignment");
+  if (!self.is_tensor()) return find_python_operator("setitem")->run(args);
   const Tensor& tensor = self.as_tensor();
   const Tensor value = assigned(args[2], tensor.dtype());
   const Tensor part = operate("_operator.getitem", self, args[1]).as_tensor();
@@ -125,13 +128,9 @@ Value to_int(Arguments args) {
 }
 
 Value to_index(Arguments args) {
-  const bool fits =
-      args[0].is_tensor()
-          ? args[0].as_tensor().numel() == 1 &&
-                (is_integral(args[0].as_tensor().dtype()) ||
-                 args[0].as_tensor().dtype() == DType::boolean)
-          : args[0].is_int() || args[0].is_bool();
-  if (!fits)
+  if (!args[0].is_tensor()) return python::index(args[0]);
+  const Tensor& self = args[0].as_tensor();
+  if (self.numel() != 1 || is_floating(self.dtype()))
     throw TypeError(
         "only integer tensors of a single element can be converted to an "
         "index");
@@ -143,26 +142,14 @@ Value storage_offset(Arguments args) { return args[0].as_tensor().offset(); }
 // --- Containers. ---
 
 Value length(Arguments args) {
-  if (!args[0].is_tensor()) return args[0].size();
+  if (!args[0].is_tensor()) return python::length(args[0]);
   if (args[0].as_tensor().dim() == 0)
     throw TypeError("len() of a 0-d tensor");
   return args[0].as_tensor().size(0);
 }
 
-bool holds(const Value& container, const Value& item) {
-  if (container.is_sequence())
-    return std::ranges::any_of(
-        container.as_sequence(),
-        [&](const Value& candidate) { return same(candidate, item); });
-  if (container.is_dict())
-    return std::ranges::any_of(
-        container.as_dict(),
-        [&](const auto& entry) { return same(entry.first, item); });
-  return container.as_string().find(item.as_string()) != std::string::npos;
-}
-
 Value contains(Arguments args) {
-  if (!args[0].is_tensor()) return holds(args[0], args[1]);
+  if (!args[0].is_tensor()) return python::contains(args[0], args[1]);
   if (!args[1].is_tensor() && !args[1].is_number())
     throw RuntimeError(
         "Tensor.__contains__ only supports Tensor or scalar, but you passed in "
@@ -203,6 +190,7 @@ Value items(Arguments args) {
 }
 
 Value get(Arguments args) {
+  check_hashable(args[1]);
   for (const auto& [key, item] : args[0].as_dict())
     if (same(key, args[1])) return item;
   return args.size() > 2 ? args[2] : Value();
@@ -210,16 +198,12 @@ Value get(Arguments args) {
 
 Value copy(Arguments args) { return args[0]; }  // Never changed in place.
 
-Value count(Arguments args) {
-  return std::ranges::count_if(
-      args[0].as_sequence(),
-      [&](const Value& item) { return same(item, args[1]); });
-}
+Value count(Arguments args) { return python::count_of(args[0], args[1]); }
 
 Value index_of(Arguments args) {
   const ValueList& items = args[0].as_sequence();
   for (size_t i = 0; i < items.size(); ++i)
-    if (same(items[i], args[1])) return i;
+    if (python::equal(items[i], args[1])) return i;
   throw ValueError(args[0].is_list()
                        ? repr(args[1]) + " is not in list"
                        : "tuple.index(x): x not in tuple");
@@ -227,13 +211,22 @@ Value index_of(Arguments args) {
 
 // --- The methods. ---
 
-enum Kinds { kTensor = 1, kNumber = 2, kSequence = 4, kDict = 8, kString = 16 };
+enum Kinds {
+  kTensor = 1,
+  kNumber = 2,
+  kSequence = 4,
+  kDict = 8,
+  kString = 16,
+  kRange = 32,
+  kContainer = kSequence | kDict | kString | kRange,
+};
 
 int kind_of(const Value& self) {
   if (self.is_tensor()) return kTensor;
   if (self.is_number()) return kNumber;
   if (self.is_sequence()) return kSequence;
   if (self.is_dict()) return kDict;
+  if (self.is_range()) return kRange;
   return self.is_string() ? kString : 0;
 }
 
@@ -244,9 +237,9 @@ struct Method {
   Value (*run)(Arguments args);
 };
 constexpr Method kMethods[] = {
-    {"__setitem__", kTensor | kSequence | kDict | kString, 2, 2, setitem},
-    {"__len__", kTensor | kSequence | kDict | kString, 0, 0, length},
-    {"__contains__", kTensor | kSequence | kDict | kString, 1, 1, contains},
+    {"__setitem__", kTensor | kContainer, 2, 2, setitem},
+    {"__len__", kTensor | kContainer, 0, 0, length},
+    {"__contains__", kTensor | kContainer, 1, 1, contains},
     {"__reversed__", kTensor | kSequence, 0, 0, reversed},
     {"__bool__", kTensor | kNumber, 0, 0, to_bool},
     {"__nonzero__", kTensor, 0, 0, to_bool},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/ops/python_operators.h"
+
 namespace fxjit::ops {
 namespace {
 
@@ -13,30 +15,6 @@ namespace {
           (kinds.empty() ? "'" : " and '") + std::string(arg.kind_name()) + "'";
   throw TypeError("unsupported operand type(s) for " +
                   std::string(call.op.name()) + ": " + kinds);
-}
-
-Value concatenate(const OpCall& call) {
-  const Value &a = call[0], &b = call[1];
-  if (a.is_string() && b.is_string())
-    return std::string(a.as_string()) + std::string(b.as_string());
-  if (!a.is_sequence() || a.kind() != b.kind()) unsupported(call);
-  ValueList items = a.as_sequence();
-  const ValueList& tail = b.as_sequence();
-  items.insert(items.end(), tail.begin(), tail.end());
-  return a.is_list() ? Value::list(std::move(items))
-                     : Value::tuple(std::move(items));
-}
-
-Value repeat(const OpCall& call) {
-  const bool first = call[0].is_sequence();
-  const Value& sequence = first ? call[0] : call[1];
-  const Value& count = first ? call[1] : call[0];
-  if (!sequence.is_sequence() || !count.is_int()) unsupported(call);
-  ValueList items;
-  for (int64_t i = 0; i < count.as_int(); ++i)
-    for (const Value& item : sequence.as_sequence()) items.push_back(item);
-  return sequence.is_list() ? Value::list(std::move(items))
-                            : Value::tuple(std::move(items));
 }
 
 Value number_of(const Tensor& result) {
@@ -70,34 +48,43 @@ std::vector<Value> as_tensors(const OpCall& call, bool as_float) {
   return args;
 }
 
+// Functions of torch, on numbers: as on tensors without dims.
 Value compute(const OpCall& call) {
-  // Python's int ** -1 is a float; tensors refuse it.
-  bool as_float =
-      call.op.name() == "pow" && call[1].is_number() && call[1].as_double() < 0;
-  std::vector<Value> args = as_tensors(call, as_float);
+  std::vector<Value> args = as_tensors(call, false);
   const OpCall exact{call.op, args, call.source, call.node};
-  if (!as_float && infer(exact).as_tensor().dtype() == DType::f32) {
-    // Floats from integers (`/`, exp): Python's are doubles.
-    as_float = true;
-    args = as_tensors(call, as_float);
-  }
+  // Floats from integers are doubles, as Python's.
+  if (infer(exact).as_tensor().dtype() == DType::f32)
+    args = as_tensors(call, true);
   return number_of(
       run_eager({call.op, args, call.source, call.node}).as_tensor());
+}
+
+// The function of Python's `operator` that the row names; null where there is
+// none, or a further argument says more than that one (`alpha`).
+const PythonOperator* python_operator(const OpCall& call) {
+  constexpr std::string_view kPrefix = "_operator.";
+  const std::string_view names = call.op.row.names;
+  const size_t at = names.find(kPrefix);
+  if (at == names.npos) return nullptr;
+  const std::string_view rest = names.substr(at + kPrefix.size());
+  const PythonOperator* function =
+      find_python_operator(rest.substr(0, rest.find(' ')));
+  if (!function || !takes_plain(*function, call.args)) return nullptr;
+  for (size_t i = function->count; i < call.args.size(); ++i)
+    if (!same(call[i], call.op.parameters[i].default_value)) return nullptr;
+  return function;
 }
 
 }  // namespace
 
 Value python_value_op(const OpCall& call) {
+  if (const PythonOperator* function = python_operator(call))
+    return function->run(call.args.first(function->count));
   const bool numbers =
       std::all_of(call.args.begin(), call.args.end(), [](const Value& arg) {
         return arg.is_number() || arg.is_none() || arg.is_string();
       });
   if (numbers && call[0].is_number()) return compute(call);
-  const std::string_view name = call.op.name();
-  if (name == "eq") return same(call[0], call[1]);
-  if (name == "ne") return !same(call[0], call[1]);
-  if (name == "add") return concatenate(call);
-  if (name == "mul") return repeat(call);
   unsupported(call);
 }
 

@@ -28,6 +28,24 @@ std::string printed_name(std::string_view name) {
   return std::string(name);
 }
 
+// The name of what torch exports under `printed`: torch.split is
+// torch.functional.split. The name itself where no such rule holds.
+std::string defining_name(std::string_view printed) {
+  struct Export {
+    std::string_view from, to;
+  };
+  constexpr Export kExports[] = {
+      {"torch.special.", "torch._C._special.special_"},
+      {"torch.linalg.", "torch._C._linalg.linalg_"},
+      {"torch.", "torch.functional."},
+  };
+  for (const Export& rule : kExports)
+    if (printed.starts_with(rule.from))
+      return std::string(rule.to) +
+             std::string(printed.substr(rule.from.size()));
+  return std::string(printed);
+}
+
 class Registry {
  public:
   static Registry& instance() {
@@ -53,14 +71,11 @@ class Registry {
   }
 
   const Spelling* function(std::string_view name) {
-    constexpr std::string_view kTorch = "torch.";
     const std::string printed = printed_name(name);
     std::shared_lock lock(mutex_);
     auto found = functions_.find(printed);
-    // torch.split is another name of torch.functional.split.
-    if (found == functions_.end() && printed.starts_with(kTorch))
-      found =
-          functions_.find("torch.functional." + printed.substr(kTorch.size()));
+    if (found == functions_.end())
+      found = functions_.find(defining_name(printed));
     return found == functions_.end() ? nullptr : found->second.get();
   }
 
@@ -78,7 +93,9 @@ class Registry {
   }
 
  private:
-  using Spellings = std::unordered_map<std::string, std::unique_ptr<Spelling>>;
+  // By every name of a spelling: the one that torch records, and others.
+  using SharedSpelling = std::shared_ptr<const Spelling>;
+  using Spellings = std::unordered_map<std::string, SharedSpelling>;
 
   Registry() {
     for (std::span<const OpRow> family : all_families()) add(family);
@@ -86,7 +103,7 @@ class Registry {
 
   struct Addition {
     std::unique_ptr<Op> op;
-    std::vector<std::unique_ptr<Spelling>> spellings;
+    std::vector<std::pair<std::string, SharedSpelling>> spellings;
   };
 
   static Addition prepare(const OpRow& row) {
@@ -105,21 +122,19 @@ class Registry {
     const OpRow& row = addition.op->row;
     if (by_name_.contains(row.name) || !taken.insert(row.name).second)
       duplicate(row, row.name);
-    for (const auto& spelling : addition.spellings) {
+    for (const auto& [name, spelling] : addition.spellings) {
       const std::string key =
-          (spelling->method ? "method " : "function ") + spelling->name;
-      if (table_for(*spelling).contains(spelling->name) ||
-          !taken.insert(key).second)
-        duplicate(row, spelling->name);
+          (spelling->method ? "method " : "function ") + name;
+      if (table_for(*spelling).contains(name) || !taken.insert(key).second)
+        duplicate(row, name);
     }
   }
 
   void insert(Addition addition) {
     by_name_.emplace(addition.op->row.name, addition.op.get());
-    for (auto& spelling : addition.spellings) {
+    for (auto& [name, spelling] : addition.spellings) {
       Spellings& table = table_for(*spelling);
-      const std::string name = spelling->name;
-      table.emplace(name, std::move(spelling));
+      table.emplace(std::move(name), std::move(spelling));
     }
     ops_.push_back(std::move(addition.op));
   }
@@ -128,15 +143,25 @@ class Registry {
     return spelling.method ? methods_ : functions_;
   }
 
-  static std::vector<std::unique_ptr<Spelling>> parse_names(const Op& op) {
-    std::vector<std::unique_ptr<Spelling>> result;
+  static std::vector<std::pair<std::string, SharedSpelling>> parse_names(
+      const Op& op) {
+    std::vector<std::pair<std::string, SharedSpelling>> result;
     std::string_view names = op.row.names;
     while (!names.empty()) {
       const size_t end = std::min(names.find(' '), names.size());
       std::string_view name = names.substr(0, end);
       names.remove_prefix(std::min(end + 1, names.size()));
       if (name.empty()) continue;
-      auto spelling = std::make_unique<Spelling>();
+      if (name.front() == '=') {
+        if (result.empty())
+          throw UserError("[" + std::string(op.row.name) +
+                          "] register_ops: names: expected a name before `" +
+                          std::string(name) + "`");
+        const SharedSpelling recorded = result.back().second;
+        result.emplace_back(printed_name(name.substr(1)), recorded);
+        continue;
+      }
+      auto spelling = std::make_shared<Spelling>();
       spelling->op = &op;
       if (name.back() == '!') {
         spelling->python_level = true;
@@ -149,7 +174,7 @@ class Registry {
       } else {
         spelling->name = printed_name(name);
       }
-      result.push_back(std::move(spelling));
+      result.emplace_back(spelling->name, spelling);
     }
     return result;
   }

@@ -100,6 +100,7 @@ Scalar ScalarBuilder::input(int slot, DType type) {
 }
 
 Scalar ScalarBuilder::constant(double value, DType type) {
+  if (type == DType::boolean) return constant_int(value != 0, type);
   if (!is_floating(type)) return constant_int(convert<int64_t>(value), type);
   return push({.prim = Prim::constant, .type = type, .imm = value});
 }

@@ -95,7 +95,7 @@ Value elementwise(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   ValueList ordered;
   for (const Value& arg : args)
     ordered.push_back(operand_in_order(b, arg, result));
-  return channels_to_front(b, b.call(op, std::move(ordered)));
+  return channels_to_front(b, b.call_in_memory_order(op, std::move(ordered)));
 }
 
 // With some dims gone the rest lie in memory order; puts them in logical order.
@@ -130,7 +130,7 @@ Value reduction(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   }
   if (dims.empty()) return {};
   ordered[at] = dim.is_sequence() ? Value(dims) : Value(dims[0]);
-  const Value result = b.call(op, ordered);
+  const Value result = b.call_in_memory_order(op, ordered);
   if (args[keep].as_bool()) return channels_to_front(b, result);
   return kept_in_logical_order(b, result, reduced);
 }
@@ -154,7 +154,8 @@ Value concatenation(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   if (last == 0 || (rank < 4 && last < plain)) return {};
   for (Value& part : parts) part = channels_to_back(b, part);
   const int64_t dim = memory_dim(wrap_dim(args[1].as_int(), rank), rank);
-  return channels_to_front(b, b.call(op, {Value::list(std::move(parts)), dim}));
+  return channels_to_front(
+      b, b.call_in_memory_order(op, {Value::list(std::move(parts)), dim}));
 }
 
 }  // namespace

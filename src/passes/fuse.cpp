@@ -39,6 +39,8 @@ class Fuser {
     copies_.assign(model_.graph->id_bound(), nullptr);
     for (fx::Node* node : model_.graph->nodes())
       if (node->is(fx::Opcode::placeholder)) emit(node);
+    for (fx::Node* node : model_.graph->nodes())
+      if (is_draw(*node)) emit(node);
     fx::Node* output = model_.graph->output_node();
     for (fx::Node* input : output->all_input_nodes()) emit(input);
     out_.graph->node_copy(*output,
@@ -94,6 +96,7 @@ class Fuser {
   }
 
   bool used_outside(const fx::Node& member, int32_t index) const {
+    if (is_draw(member)) return true;
     for (const fx::Node* user : member.users())
       if (grouping_.group_of[user->id()] != index) return true;
     return false;

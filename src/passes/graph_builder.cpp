@@ -1,5 +1,7 @@
 #include "src/passes/graph_builder.h"
 
+#include "src/ops/randomness.h"
+#include "src/passes/builder_proxy.h"
 #include "src/passes/call_key.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/internal_ops.h"
@@ -19,51 +21,14 @@ bool holds(const Value& value, bool (Value::*is)() const) {
   return found;
 }
 
-bool same_view(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-         a.strides() == b.strides() && a.offset() == b.offset();
+// Whether one call does for two that are alike.
+bool merges(const ops::Op& op, const ValueList& args) {
+  return op.row.purity == ops::Purity::pure ||
+         (op.row.purity == ops::Purity::random &&
+          !ops::draws_numbers({op, args}));
 }
 
 }  // namespace
-
-class GraphBuilder::Proxy : public fx::ProxyBase {
- public:
-  Proxy(GraphBuilder* builder, fx::Node* node)
-      : builder_(builder), node_(node) {}
-
-  const void* tracer_id() const override { return builder_; }
-  Value record_function(const ops::Spelling& function, ValueList args,
-                        Kwargs kwargs, SourceLocation source) override {
-    return builder_->call(*function.op,
-                          ops::bind(*function.op, args, kwargs, source));
-  }
-  Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
-                      SourceLocation source) override {
-    const ops::Spelling* spelling = ops::find_method(method);
-    if (!spelling)
-      throw AttributeError("'Tensor' object has no attribute '" +
-                           std::string(method) + "'");
-    return record_function(*spelling, std::move(args), std::move(kwargs),
-                           source);
-  }
-  bool to_bool(SourceLocation source) override {
-    ErrorContext context;
-    context.source = source;
-    throw TraceError(
-        "symbolically traced variables cannot be used as inputs to control "
-        "flow",
-        context);
-  }
-  Value val() const override { return node_->val(); }
-  std::string describe() const override {
-    return "Proxy(" + std::string(node_->name()) + ")";
-  }
-  fx::Node* node() const { return node_; }
-
- private:
-  GraphBuilder* builder_;
-  fx::Node* node_;
-};
 
 Value meta_of(const Value& value) {
   return map_leaves(value, [](const Value& leaf) -> Value {
@@ -90,14 +55,8 @@ const Tensor* GraphBuilder::constant_of(const Value& proxy) const {
   return &constants_[node->meta().at("constant").as_int()];
 }
 
-const void* GraphBuilder::constant_memory(const fx::Node& node) const {
-  if (!node.is(fx::Opcode::get_attr)) return &node;
-  const auto index = node.meta().at("constant").as_int();
-  return constants_[static_cast<size_t>(index)].storage().get();
-}
-
-Value GraphBuilder::proxy(fx::Node* node) {
-  return Value::proxy(new Proxy(this, node));
+Value GraphBuilder::proxy(fx::Node* node, ValueMemory memory) {
+  return Value::proxy(new Proxy(this, node, memory));
 }
 
 Value GraphBuilder::placeholder(std::string_view name, const Value& val) {
@@ -105,7 +64,7 @@ Value GraphBuilder::placeholder(std::string_view name, const Value& val) {
                                  : graph_->inserting_before();
   last_input_ = graph_->placeholder(name);
   last_input_->set_val(val);
-  return proxy(last_input_);
+  return proxy(last_input_, {new_memory(true), last_input_});
 }
 
 Value GraphBuilder::constant(const Tensor& tensor, bool computed) {
@@ -121,7 +80,7 @@ Value GraphBuilder::constant(const Tensor& tensor, bool computed) {
         Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides()));
     if (origin_) known->set_source(origin_->source());
   }
-  return proxy(known);
+  return proxy(known, {memory_of(tensor).id, known});
 }
 
 ValueList GraphBuilder::nodes_of(const ValueList& args) {
@@ -152,10 +111,30 @@ void GraphBuilder::refuse(const char* why) const {
                             std::move(context));
 }
 
+// Draws are made one after the other. Those of a composed op are made when it
+// is lowered.
 Value GraphBuilder::call(const ops::Op& op, ValueList args) {
+  if (!ops::draws_numbers({op, args}) || op.row.decompose)
+    return call_in_order(op, std::move(args), false);
+  ValueList parts = std::move(args);
+  if (&op != &draw_op())
+    parts = {None, op.name(), Value::tuple(std::move(parts))};
+  parts[0] = last_draw_;
+  const Value result = call_in_order(draw_op(), std::move(parts), false);
+  visit_leaves(result, [&](const Value& leaf) {
+    if (leaf.is_proxy()) last_draw_ = leaf;
+  });
+  return result;
+}
+
+Value GraphBuilder::call_in_memory_order(const ops::Op& op, ValueList args) {
+  return call_in_order(op, std::move(args), true);
+}
+
+Value GraphBuilder::call_in_order(const ops::Op& op, ValueList args,
+                                  bool in_memory_order) {
   for (Value& arg : args) arg = wrap_tensors(arg);
   const int64_t calls = ++calls_;
-  last_op_ = &op;
   if (ops::writes_input({op, args})) {
     if (!on_write_) refuse("the call changes its argument in place");
     const Value result = on_write_(op, std::move(args));
@@ -175,17 +154,26 @@ Value GraphBuilder::call(const ops::Op& op, ValueList args) {
     throw;
   }
   if (!holds(val, &Value::is_tensor)) return val;
+  return options_.lower ? make(op, args, val, in_memory_order)
+                        : make_placed(op, args, metas, val);
+}
+
+Value GraphBuilder::make(const ops::Op& op, const ValueList& args,
+                         const Value& val, bool in_memory_order) {
   if (Value simpler = simplify(op, args, val); !simpler.is_none())
     return simpler;
   if (options_.lower) {
-    if (Value lowered = lower_call(op, args); !lowered.is_none())
+    if (Value lowered = lower_call(op, args, in_memory_order);
+        !lowered.is_none())
       return lowered;
   }
   return append(op, args, val);
 }
 
-Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
-  Value lowered = lower_channels_last(*this, op, args);
+Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args,
+                               bool in_memory_order) {
+  Value lowered;
+  if (!in_memory_order) lowered = lower_channels_last(*this, op, args);
   if (!lowered.is_none()) return lowered;
   if (op.row.lowering == ops::Lowering::contraction)
     lowered = lower_contraction(*this, op, args);
@@ -206,7 +194,7 @@ Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args) {
 Value GraphBuilder::simplify(const ops::Op& op, const ValueList& args,
                              const Value& val) {
   using ops::Lowering;
-  if (op.row.purity != ops::Purity::pure) return {};
+  if (!merges(op, args)) return {};
   if (Value folded = fold(op, args, val); !folded.is_none()) return folded;
   const Lowering lowering = op.row.lowering;
   if (lowering == Lowering::view && val.is_sequence())
@@ -321,7 +309,7 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
                            const Value& val) {
   ValueList node_args = nodes_of(args);
   const bool mergeable =
-      options_.merge_equal && op.row.purity == ops::Purity::pure;
+      options_.merge_equal && merges(op, node_args);
   const size_t hash = mergeable ? call_hash(op, node_args) : 0;
   if (mergeable) {
     auto [first, last] = known_calls_.equal_range(hash);

@@ -22,6 +22,15 @@ namespace fxjit::passes {
 using HasKernel =
     std::function<bool(const ops::Op& op, const ValueList& args)>;
 
+// Whose memory a value of the user's calls is, which merged calls and folded
+// views do not show any more. Lowered graphs do not keep it.
+struct ValueMemory {
+  int32_t id = -1;           // Equal where memory is shared.
+  fx::Node* base = nullptr;  // Its value is all that may be read later of the
+                             // memory; offsets of views count from its start.
+  bool operator==(const ValueMemory&) const = default;
+};
+
 class GraphBuilder {
  public:
   struct Options {
@@ -36,6 +45,9 @@ class GraphBuilder {
     bool merge_equal = true;
     // Memory that may change between calls; calls on it are refused.
     const std::unordered_set<const Storage*>* changing = nullptr;
+    // Whether some call of the graph may write. Views whose place in memory only
+    // their numbers tell are refused then. Null: none writes.
+    std::function<bool()> is_written = nullptr;
   };
 
   explicit GraphBuilder(Options options);
@@ -51,6 +63,10 @@ class GraphBuilder {
   Value constant(const Tensor& tensor, bool computed = false);
   // Calls `op` with bound arguments, which may hold proxies and tensors.
   Value call(const ops::Op& op, ValueList args);
+  // As `call`, for calls whose operands were put in memory order: they are not
+  // put in order again. What is in memory order may look like channels last, so
+  // that lowering would not end otherwise.
+  Value call_in_memory_order(const ops::Op& op, ValueList args);
   // Ends the graph. `result` is what the model returns.
   ModelGraph finish(const Value& result);
 
@@ -67,34 +83,56 @@ class GraphBuilder {
   // NotImplementedError naming the origin.
   [[noreturn]] void refuse(const char* why) const;
 
-  // Calls so far, decomposed or simplified ones as well, and the last one's op;
-  // those of a WriteHandler do not count.
+  // Calls so far, decomposed or simplified ones as well; those of a
+  // WriteHandler do not count.
   int64_t calls() const { return calls_; }
-  const ops::Op* last_op() const { return last_op_; }
 
   // The node behind a proxy of this builder.
   static fx::Node* node_of(const Value& proxy);
   // The constant behind a proxy; null when it is not one.
   const Tensor* constant_of(const Value& proxy) const;
-  // The memory of a constant; of other nodes the node itself.
-  const void* constant_memory(const fx::Node& node) const;
+
+  // The memory of a proxy of this builder, or of a tensor of the user's.
+  ValueMemory memory_of(const Value& leaf);
+  // The memory is that of an input, of the module or of a tensor that the graph
+  // names: others can see writes to it.
+  bool is_outside(int32_t memory) const {
+    return outside_[static_cast<size_t>(memory)];
+  }
+  // Tells that others hold the tensor; before calls on it.
+  void hold_outside(const Tensor& tensor);
+  // The value that `written` has after a write: all of what may be read later of
+  // its memory.
+  Value as_written(const Value& result, const Value& written);
+  // The whole memory of a proxy, as a proxy.
+  Value base_of(const Value& leaf);
 
  private:
   class Proxy;
   struct CallKey;
 
-  Value proxy(fx::Node* node);
+  Value proxy(fx::Node* node, ValueMemory memory = {});
   Value proxies_of(fx::Node* node);  // Tuples become one getitem per tensor.
   static ValueList nodes_of(const ValueList& args);
   Value wrap_tensors(const Value& value);
   Value simplify(const ops::Op& op, const ValueList& args, const Value& val);
-  Value lower_call(const ops::Op& op, const ValueList& args);
+  Value make(const ops::Op& op, const ValueList& args, const Value& val,
+             bool in_memory_order = false);
+  Value make_placed(const ops::Op& op, const ValueList& args,
+                    const ValueList& metas, const Value& val);
+  ValueList viewed_by(const ops::Op& op, const ValueList& args,
+                      const ValueList& metas, const Value& val);
+  void place(Proxy& made, const Value& viewed);
+  int32_t new_memory(bool outside);
+  Value lower_call(const ops::Op& op, const ValueList& args,
+                   bool in_memory_order);
   Value fold(const ops::Op& op, const ValueList& args, const Value& val);
   bool folds(const ops::Op& op, const ValueList& args, const Value& val) const;
   Value split_views(const ops::Op& op, const ValueList& args,
                     const Value& val);
   Value flatten_view(const Value& base, const Tensor& val);
   Value append(const ops::Op& op, const ValueList& args, const Value& val);
+  Value call_in_order(const ops::Op& op, ValueList args, bool in_memory_order);
 
   Options options_;
   std::unique_ptr<fx::Graph> graph_;
@@ -111,7 +149,9 @@ class GraphBuilder {
   const fx::Node* origin_ = nullptr;
   WriteHandler on_write_;
   int64_t calls_ = 0;
-  const ops::Op* last_op_ = nullptr;
+  std::vector<bool> outside_;  // By memory.
+  std::unordered_map<std::shared_ptr<Storage>, int32_t> storages_;
+  Value last_draw_;  // What the draw before gave.
 };
 
 // Meta tensors in place of proxies and tensors, for shape rules.

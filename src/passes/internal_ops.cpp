@@ -32,6 +32,16 @@ Value infer_item(const ops::OpCall& call) {
   return call[0].at(static_cast<size_t>(call.integer(1)));
 }
 
+Value infer_draw(const ops::OpCall& call) {
+  return ops::infer(
+      {ops::get_op(call[1].as_string()), call[2].as_sequence(), call.source});
+}
+
+Value run_draw(const ops::OpCall& call) {
+  return ops::run_eager(
+      {ops::get_op(call[1].as_string()), call[2].as_sequence(), call.source});
+}
+
 constexpr ops::OpRow kRows[] = {
     {.name = "fxjit.as_strided",
      .schema = "input, sizes, strides, offset",
@@ -52,6 +62,12 @@ constexpr ops::OpRow kRows[] = {
      .names = "",
      .infer = infer_item,
      .eager = infer_item},
+    {.name = "fxjit.draw",
+     .schema = "after, name, args",
+     .names = "",
+     .infer = infer_draw,
+     .eager = run_draw,
+     .purity = ops::Purity::random},
 };
 
 const ops::Op& internal(const char* name) {
@@ -76,5 +92,12 @@ const ops::Op& item_op() {
   static const ops::Op& op = internal("fxjit.item");
   return op;
 }
+
+const ops::Op& draw_op() {
+  static const ops::Op& op = internal("fxjit.draw");
+  return op;
+}
+
+bool is_draw(const fx::Node& node) { return node.called_op() == &draw_op(); }
 
 }  // namespace fxjit::passes

@@ -2,6 +2,7 @@
 // other, under names that no user spelling reaches.
 #pragma once
 
+#include "fxjit/fx/node.h"
 #include "fxjit/op.h"
 
 namespace fxjit::passes {
@@ -13,5 +14,12 @@ const ops::Op& as_strided_op();
 const ops::Op& materialize_op();
 // (calls, index): one tensor of a call with several results.
 const ops::Op& item_op();
+// (after, name, args): the random op of this name, called after the draw whose
+// result `after` is, or first when it is None. The argument keeps draws in the
+// order of the captured graph.
+const ops::Op& draw_op();
+// Whether the node is a draw; it is kept if nobody reads it, for those that
+// come after it.
+bool is_draw(const fx::Node& node);
 
 }  // namespace fxjit::passes

@@ -1,72 +1,69 @@
 #include "src/passes/memory_classes.h"
 
-#include <algorithm>
-
 namespace fxjit::passes {
-
 namespace {
 
-bool contains(const std::vector<int32_t>& list, int32_t item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
+bool has_memory(const Value& leaf) {
+  return leaf.is_tensor() || leaf.is_proxy();
 }
 
 }  // namespace
 
-MemoryClasses::MemoryClasses(const std::vector<int32_t>& order)
-    : order_(order), places_(order.size()) {}
-
-void MemoryClasses::add(const fx::Node& node, bool fresh) {
-  Place& own = places_[node.id()];
-  own.value = static_cast<int32_t>(node.id());
-  if (node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::get_attr))
-    return;
-  if (fresh) {
-    own.memory = static_cast<int32_t>(members_.size());
-    members_.push_back({&node});
-    shared_.push_back(false);
-    return;
-  }
-  std::vector<int32_t> memories;
-  for (const fx::Node* input : node.all_input_nodes())
-    if (const int32_t memory = place(*input).memory; !contains(memories, memory))
-      memories.push_back(memory);
-  if (memories.size() == 1) {
-    own.memory = memories[0];
-    if (own.memory != kOutside)
-      members_[static_cast<size_t>(own.memory)].push_back(&node);
-    return;
-  }
-  // It may be any of them: writes to them are never replaced.
-  for (const int32_t memory : memories)
-    if (memory != kOutside) shared_[static_cast<size_t>(memory)] = true;
+std::vector<const fx::Node*>& MemoryClasses::members(int32_t memory) {
+  const auto at = static_cast<size_t>(memory);
+  if (members_.size() <= at) members_.resize(at + 1);
+  return members_[at];
 }
 
-void MemoryClasses::add_write(const fx::Node& writer,
-                              const fx::Node& written) {
-  places_[writer.id()] = place(written);
-  members_[static_cast<size_t>(place(written).memory)].push_back(&writer);
+void MemoryClasses::add(const fx::Node& node) {
+  visit_leaves(values_[node.id()], [&](const Value& leaf) {
+    if (!has_memory(leaf)) return;
+    auto& known = members(builder_.memory_of(leaf).id);
+    if (known.empty() || known.back() != &node) known.push_back(&node);
+  });
 }
 
-bool MemoryClasses::may_replace(const fx::Node& writer,
-                                const fx::Node& written) const {
-  const Place& at = place(written);
-  if (at.memory == kOutside || shared_[static_cast<size_t>(at.memory)])
-    return false;
-  for (const fx::Node* member : members_[static_cast<size_t>(at.memory)]) {
-    if (place(*member).value == at.value) continue;
+bool MemoryClasses::is_same(GraphBuilder& builder, const Value& a,
+                            const Value& b) {
+  if (!has_memory(a) || a.is_proxy() != b.is_proxy()) return false;
+  if (a.is_tensor()) return a.as_tensor().id() == b.as_tensor().id();
+  return GraphBuilder::node_of(a) == GraphBuilder::node_of(b) &&
+         builder.memory_of(a) == builder.memory_of(b);
+}
+
+bool MemoryClasses::shows_other_part(const Value& value, const Value& written) {
+  const int32_t memory = builder_.memory_of(written).id;
+  bool found = false;
+  visit_leaves(value, [&](const Value& leaf) {
+    found = found || (has_memory(leaf) && !is_same(builder_, leaf, written) &&
+                      builder_.memory_of(leaf).id == memory);
+  });
+  return found;
+}
+
+bool MemoryClasses::may_replace(const fx::Node& writer, const Value& written) {
+  const int32_t memory = builder_.memory_of(written).id;
+  if (builder_.is_outside(memory)) return false;
+  for (const fx::Node* member : members(memory)) {
+    if (!shows_other_part(values_[member->id()], written)) continue;
     for (const fx::Node* user : member->users())
       if (order_[user->id()] >= order_[writer.id()]) return false;
   }
   return true;
 }
 
-std::vector<const fx::Node*> MemoryClasses::same_value(
-    const fx::Node& written) const {
-  std::vector<const fx::Node*> same;
-  const Place& at = place(written);
-  for (const fx::Node* member : members_[static_cast<size_t>(at.memory)])
-    if (place(*member).value == at.value) same.push_back(member);
-  return same;
+Value MemoryClasses::replaced(const Value& value, const Value& written,
+                              const Value& after) {
+  return map_leaves(value, [&](const Value& leaf) {
+    return is_same(builder_, leaf, written) ? after : leaf;
+  });
+}
+
+void MemoryClasses::replace(const Value& written, const Value& after) {
+  for (const fx::Node* member : members(builder_.memory_of(written).id)) {
+    Value& value = values_[member->id()];
+    value = replaced(value, written, after);
+  }
 }
 
 }  // namespace fxjit::passes

@@ -46,9 +46,16 @@ struct ModelGraph {
   std::unique_ptr<fx::Graph> graph;
   std::vector<Tensor> constants;  // get_attr "constant_<i>" names constants[i].
   std::map<std::string, Region, std::less<>> regions;  // call_module targets.
-  // For each tensor of the result whose memory it is: equal numbers may share
-  // it, others must not, even where their calls were merged. Empty: not known.
-  std::vector<int32_t> result_owners;
+  // Whose memory a tensor of the result is.
+  struct Result {
+    // Equal numbers share it, others must not, even where their calls were
+    // merged. Negative: that of an input or of the module's tensors.
+    int32_t owner = -1;
+    // What the call returns is this view of the output's memory; undefined: the
+    // output itself.
+    Tensor view;
+  };
+  std::vector<Result> results;  // In order of appearance. Empty: not known.
 
   const Tensor& constant(const fx::Node& node) const;
   const Region& region(const fx::Node& node) const;

@@ -1,11 +1,18 @@
 #include "src/passes/normalize.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
+#include "src/fx/node_aliasing.h"
+#include "src/fx/passes/written_values.h"
 #include "src/nn/member_value.h"
+#include "src/ops/aliasing.h"
+#include "src/ops/randomness.h"
 #include "src/passes/graph_builder.h"
 #include "src/passes/memory_classes.h"
-#include "src/passes/result_owners.h"
+#include "src/passes/result_memory.h"
 #include "src/passes/set_items.h"
 
 namespace fxjit::passes {
@@ -39,11 +46,11 @@ class Normalizer {
   explicit Normalizer(const PartRequest& request)
       : request_(request),
         module_(request.module),
-        builder_({.changing = &request.changing}),
+        builder_({.changing = &request.changing,
+                  .is_written = [this] { return is_written(); }}),
         values_(request.order.size()),
         have_(request.order.size()),
-        memory_(request.order),
-        owners_(values_, builder_) {
+        memory_(request.order, values_, builder_) {
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
@@ -68,8 +75,7 @@ class Normalizer {
     if (node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::get_attr))
       return true;  // Read where they are used.
     builder_.set_origin(&node);
-    fresh_ = true;
-    written_ = nullptr;
+    write_.reset();
     Value& value = values_[node.id()];
     try {
       value = run_node(node);
@@ -79,14 +85,17 @@ class Normalizer {
       return false;
     }
     have_[node.id()] = true;
-    if (written_) {
-      finish_write(node);
-      return true;
+    if (write_) {
+      memory_.replace(write_->written, write_->after);
+      value = memory_.replaced(value, write_->written, write_->after);
     }
-    fresh_ = fresh_ || !has_tensor({value});
-    memory_.add(node, fresh_);
-    owners_.add(node, fresh_);
+    memory_.add(node);
     return true;
+  }
+
+  bool is_written() const {
+    const std::vector<bool> written = fx::passes::written_values(module_);
+    return std::find(written.begin(), written.end(), true) != written.end();
   }
 
   // Any other error is the user's, or ours; but what a module of the user's
@@ -123,15 +132,15 @@ class Normalizer {
   }
 
   Part finish(const Value& captured) {
-    const Value result = map(captured);
-    std::vector<int32_t> owners = owners_.of(captured);
-    part_.model = builder_.finish(result);
-    part_.model.result_owners = std::move(owners);
+    PlacedResult placed = place_result(builder_, map(captured));
+    part_.model = builder_.finish(placed.value);
+    part_.model.results = std::move(placed.memory);
     return std::move(part_);
   }
 
   Value map(const Value& value) {
     return map_leaves(value, [&](const Value& leaf) {
+      if (leaf.is_tensor()) builder_.hold_outside(leaf.as_tensor());
       if (!leaf.is_node()) return leaf;
       const fx::Node& node = *leaf.as_node();
       if (!have_[node.id()]) read_outside(node);
@@ -194,10 +203,7 @@ class Normalizer {
     const Value result =
         module_.get_submodule(node.target_name()).forward(args, kwargs);
     // What a module that writes does besides cannot be told.
-    if (written_ && builder_.calls() != before + 1) refuse_write(node);
-    // Nor what one of several calls gave; one call is as that call.
-    fresh_ = builder_.calls() == before + 1 && builder_.last_op() &&
-             gives_fresh_memory(*builder_.last_op());
+    if (write_ && builder_.calls() != before + 1) refuse_write(node);
     return result;
   }
 
@@ -215,34 +221,39 @@ class Normalizer {
   // The call without its write, where nobody but later readers of the argument
   // itself could tell: they read the result.
   Value write(const fx::Node& node, const ops::Op& op, ValueList args) {
-    if (node.args().empty() || !node.arg(0).is_node() ||
-        !memory_.may_replace(node, *node.arg_node(0)))
-      refuse_write(node);
-    written_ = node.arg_node(0);
-    const Tensor before = meta_of(args[0]).as_tensor();
+    if (!memory_.may_replace(node, args[0])) refuse_write(node);
+    const Value written = args[0];
+    const DType dtype = meta_of(written).as_tensor().dtype();
     ValueList metas;
     for (const Value& arg : args) metas.push_back(meta_of(arg));
     ops::infer({op, metas});  // Whether the result fits its place.
     const ops::Op& pure = without_write(node, op, args);
     Value result = builder_.call(pure, std::move(args));
-    if (meta_of(result).as_tensor().dtype() != before.dtype())
+    if (meta_of(result).as_tensor().dtype() != dtype)
       result = builder_.call(
           ops::get_op("to"),
-          ops::bind(ops::get_op("to"), ValueList{result, before.dtype()}, {}));
-    const Tensor after = meta_of(result).as_tensor();
-    if (after.sizes() != before.sizes() || after.strides() != before.strides())
-      refuse_write(node);
-    return result;
+          ops::bind(ops::get_op("to"), ValueList{result, dtype}, {}));
+    return note_write(node, written, result);
   }
 
   Value set_item(const fx::Node& node, const ValueList& args) {
-    if (args.size() != 3 || !args[0].is_proxy() || !node.arg(0).is_node() ||
-        !memory_.may_replace(node, *node.arg_node(0)))
+    if (args.size() != 3 || !args[0].is_proxy() ||
+        !memory_.may_replace(node, args[0]))
       refuse_write(node);
-    const Value result = with_items(args[0], args[1], args[2]);
-    for (const fx::Node* same : memory_.same_value(*node.arg_node(0)))
-      values_[same->id()] = result;
+    note_write(node, args[0], with_items(args[0], args[1], args[2]));
     return None;
+  }
+
+  // The value of `written` behind the write. Views of it count on its strides.
+  Value note_write(const fx::Node& node, const Value& written,
+                   const Value& result) {
+    if (MemoryClasses::is_same(builder_, written, result)) return result;
+    const Tensor before = meta_of(written).as_tensor();
+    const Tensor after = meta_of(result).as_tensor();
+    if (after.sizes() != before.sizes() || after.strides() != before.strides())
+      refuse_write(node);
+    write_ = {written, builder_.as_written(result, written)};
+    return write_->after;
   }
 
   // Changes `args` where the write is asked for by an argument.
@@ -260,33 +271,43 @@ class Normalizer {
     return *pure;
   }
 
-  void finish_write(const fx::Node& node) {
-    memory_.add_write(node, *written_);
-    owners_.add_write(node, *written_);
-    for (const fx::Node* same : memory_.same_value(*written_))
-      values_[same->id()] = values_[node.id()];
-  }
-
   Value call_op(const fx::Node& node, const ops::Op& op, ValueList args,
                 Kwargs kwargs) {
-    fresh_ = gives_fresh_memory(op);
-    // Picking from a tuple of results is no work.
-    if (op.name() == "getitem" && args[0].is_sequence() && args[1].is_int())
-      return args[0].at(position(args[0], args[1].as_int()));
     ValueList bound = ops::bind(op, args, kwargs);
-    const bool random = op.row.purity == ops::Purity::random;
-    if (!has_tensor(bound)) fresh_ = true;
+    // Picking from a tuple of results is no work.
+    if (op.name() == "getitem" && bound[0].is_sequence() &&
+        !has_tensor({bound[1]}))
+      return op.row.decompose({op, bound});
+    if (op.name() == "getitem" && is_view_of_unknown_place(op, bound) &&
+        is_returned(node))
+      refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
       return write(node, op, std::move(bound));
-    if (!has_proxy(bound) && !random) return ops::run_eager({op, bound});
+    if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
+      return ops::run_eager({op, bound});
     return builder_.call(op, std::move(bound));
   }
 
-  static size_t position(const Value& sequence, int64_t index) {
-    const auto count = static_cast<int64_t>(sequence.size());
-    if (index < -count || index >= count)
-      throw IndexError("tuple index out of range");
-    return static_cast<size_t>(index < 0 ? index + count : index);
+  static bool is_view_of_unknown_place(const ops::Op& op,
+                                       const ValueList& bound) {
+    const ValueList metas{meta_of(bound[0]), meta_of(bound[1])};
+    bool number = false;
+    visit_leaves(metas[1], [&](const Value& leaf) {
+      number = number || (leaf.is_tensor() && leaf.as_tensor().dim() == 0);
+    });
+    if (!number) return false;
+    const ops::OpCall call{op, metas};
+    const auto memory = ops::result_memory(call, ops::infer(call));
+    return memory.size() == 1 && !memory[0].placed;
+  }
+
+  // Whether the graph's result may be memory of the node's.
+  static bool is_returned(const fx::Node& node) {
+    for (const fx::Node* user : node.users())
+      if (user->is(fx::Opcode::output) ||
+          (fx::may_alias(*user) && is_returned(*user)))
+        return true;
+    return false;
   }
 
   Value input(const fx::Node& node, const Value& known) {
@@ -309,6 +330,7 @@ class Normalizer {
     if (!value) refuse(node, "names no parameter, buffer or attribute");
     if (!value->is_tensor()) return *value;
     const Tensor& tensor = value->as_tensor();
+    builder_.hold_outside(tensor);
     return request_.changing.contains(tensor.storage().get())
                ? input(node, *value)
                : builder_.constant(tensor);
@@ -332,10 +354,10 @@ class Normalizer {
   std::vector<Value> values_;  // By node id; of those outside once read.
   std::vector<bool> have_;
   MemoryClasses memory_;
-  ResultOwners owners_;
-  // Of the node at hand: its result is memory of its own; what it wrote.
-  bool fresh_ = true;
-  const fx::Node* written_ = nullptr;
+  struct Write {
+    Value written, after;
+  };
+  std::optional<Write> write_;  // Of the node at hand.
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/passes/check_memory.h"
 #include "src/passes/conv_work.h"
 #include "src/passes/fuse.h"
 #include "src/passes/lower.h"
@@ -38,9 +39,10 @@ ModelGraph run_pipeline(const fx::GraphModule& module,
 }
 
 ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
+  check_memory(model);
   const Pipeline pipeline(options);
   // Passes keep the structure of the result.
-  std::vector<int32_t> owners = std::move(model.result_owners);
+  std::vector<ModelGraph::Result> results = std::move(model.results);
   pipeline.done("normalize", model);
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
@@ -56,7 +58,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   grouping.epilogues = pipeline.enabled("fuse_epilogues");
   model = fuse(model, grouping);
   pipeline.done("fuse", model);
-  model.result_owners = std::move(owners);
+  model.results = std::move(results);
   return model;
 }
 

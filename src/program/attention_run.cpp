@@ -205,6 +205,36 @@ void AttentionRun::advance(Place& place) const {
 
 namespace {
 
+bool is_finite(const float* values, int64_t count) {
+  constexpr uint32_t kSpecial = 0x7f800000;  // The exponent of NaN, infinities.
+  uint32_t special = 0;
+  for (int64_t i = 0; i < count; ++i)
+    special |= (std::bit_cast<uint32_t>(values[i]) & kSpecial) == kSpecial;
+  return special == 0;
+}
+
+// One past the last key from `first` on whose value holds NaN or an infinity;
+// `first` if there is none.
+int64_t end_of_special(const AttentionCall& task, int64_t depth,
+                       int64_t first) {
+  for (int64_t key = task.keys; key > first; --key)
+    if (!is_finite(task.v + (key - 1) * task.v_row, depth)) return key;
+  return first;
+}
+
+// Adds the values of keys that the task's queries do not see, times zero: none,
+// or NaN.
+void add_hidden(const AttentionCall& task, int64_t depth, int64_t begin,
+                int64_t end) {
+  for (int64_t i = 0; i < depth; ++i) {
+    float sum = 0;
+    for (int64_t key = begin; key < end; ++key)
+      sum += 0.0f * task.v[key * task.v_row + i];
+    for (int64_t query = task.first; query < task.first + task.count; ++query)
+      task.out[query * task.out_row + i] += sum;
+  }
+}
+
 template <typename Place>
 int64_t offset_of(const HeadAccess& access, const Place& place) {
   return place.outer * access.outer + place.batch * access.batch +
@@ -250,6 +280,10 @@ void AttentionRun::run(const KernelCall& call, int64_t begin,
   task.keys = step_.keys;
   task.key_blocks = shape_.key_blocks;
   task.scores_row = shape_.scores_row;
+  // Hidden keys weigh zero, and zero times NaN is NaN: the kernels leave out
+  // the keys behind a block of queries, which counts only where these are
+  // special.
+  int64_t special = -1;  // See end_of_special; not known yet.
   Place place = place_of(begin);
   for (; begin < end; ++begin, advance(place)) {
     task.q = floats(0, step_.q, place);
@@ -260,6 +294,11 @@ void AttentionRun::run(const KernelCall& call, int64_t begin,
     task.count = std::min(shape_.block, step_.queries - task.first);
     place_masks(call, place, masks);
     code_(&task);
+    if (!kernel_.causal) continue;
+    const int64_t seen = std::min(task.keys, task.first + shape_.block);
+    if (special < 0 || place.block == 0)
+      special = end_of_special(task, step_.value_depth, seen);
+    if (special > seen) add_hidden(task, step_.value_depth, seen, special);
   }
 }
 

@@ -24,6 +24,18 @@ void check_as_planned(const ops::Op& op, const Tensor& planned,
                   computed.describe());
 }
 
+// The shapes were right when this was planned: what is wrong are the values.
+template <typename Fn>
+auto refusing_values(const Fn& run) {
+  try {
+    return run();
+  } catch (const UserError& error) {
+    throw ValueFailure(error.message());
+  } catch (const RuntimeError& error) {
+    throw ValueFailure(error.message());
+  }
+}
+
 }  // namespace
 
 EagerKernel::EagerKernel(const ops::Op& op, ValueList args, ValueList results)
@@ -53,18 +65,11 @@ void EagerKernel::run_direct(const KernelCall& call, size_t operand,
   std::vector<Tensor> results;
   for (const Value& result : results_)
     results.push_back(borrow(call.operands[operand++], result.as_tensor()));
-  op_.row.direct({op_, args}, results);
+  refusing_values([&] { op_.row.direct({op_, args}, results); });
 }
 
-// The shapes were right when this was planned: what is wrong are the values.
 Value EagerKernel::compute(const ValueList& args) const {
-  try {
-    return ops::run_eager({op_, args});
-  } catch (const UserError& error) {
-    throw ValueFailure(error.message());
-  } catch (const RuntimeError& error) {
-    throw ValueFailure(error.message());
-  }
+  return refusing_values([&] { return ops::run_eager({op_, args}); });
 }
 
 std::string EagerKernel::describe() const {

@@ -194,10 +194,12 @@ void Executable::run(std::span<void* const> inputs,
   if (status != kOk) fail(status);
 }
 
+// Either way the interpreter computes the call: oneDNN fails, for one, while the
+// process ends.
 void Executable::fail(int32_t status) const {
-  if (status == kIndexOutOfRange)
-    throw ValueFailure("index out of range in self");
-  throw RuntimeError("a step of the compiled program failed");
+  throw ValueFailure(status == kIndexOutOfRange
+                         ? "index out of range in self"
+                         : "a step of the compiled program failed");
 }
 
 }  // namespace fxjit::program

@@ -8,6 +8,18 @@
 namespace fxjit::program {
 namespace {
 
+// What a node calls. A draw calls the op that it names, with the arguments that
+// it holds: the order is that of the steps from here on.
+struct Called {
+  const ops::Op& op;
+  const ValueList& args;
+};
+
+Called called_by(const fx::Node& node) {
+  if (!passes::is_draw(node)) return {*node.called_op(), node.args()};
+  return {ops::get_op(node.arg(1).as_string()), node.arg(2).as_sequence()};
+}
+
 struct CallOperands {
   std::vector<OperandRef> refs;
   std::vector<Tensor> constants;
@@ -16,7 +28,7 @@ struct CallOperands {
 CallOperands tensor_operands(const fx::Node& node,
                              const std::function<Placed(const fx::Node*)>& at) {
   CallOperands operands;
-  for (const Value& arg : node.args())
+  for (const Value& arg : called_by(node).args)
     visit_leaves(arg, [&](const Value& leaf) {
       if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
       const Placed placed = at(leaf.as_node());
@@ -37,14 +49,15 @@ ValueList result_metas(const fx::Node& node) {
 void add_call(PlanBuilder& builder, const RegionCall& call,
               const fx::Node& node, CallOperands operands,
               const std::vector<Placed>& results, bool allow_kernel) {
-  const ValueList args = meta_args(node);
+  const Called called = called_by(node);
+  const ValueList args = meta_args(called.args);
   std::shared_ptr<const ExternKernel> kernel;
   if (allow_kernel && builder.options().kernels)
     kernel = builder.options().kernels(
-        {*node.called_op(), args, operands.constants, result_metas(node)});
+        {called.op, args, operands.constants, result_metas(node)});
   if (!kernel)
-    kernel = std::make_shared<EagerKernel>(*node.called_op(), args,
-                                           result_metas(node));
+    kernel =
+        std::make_shared<EagerKernel>(called.op, args, result_metas(node));
   for (const Placed& result : results) operands.refs.push_back(result.ref());
   builder.add_step(ExternStep{std::move(kernel)}, std::move(operands.refs),
                    call);
@@ -72,7 +85,7 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
   auto operands = tensor_operands(
       *copy, [&](const fx::Node* n) { return call.inputs.at(n); });
   auto kernel =
-      builder.options().kernels({*copy->called_op(), meta_args(*copy),
+      builder.options().kernels({*copy->called_op(), meta_args(copy->args()),
                                  operands.constants, result_metas(*copy)});
   if (!kernel) return false;
   operands.refs.push_back(call.results.front().ref());

@@ -167,16 +167,17 @@ class Planner {
 
   // The copy that an output of this owner is part of, or -1.
   int32_t copy_of(const Buffer& buffer, int32_t owner, bool computed) {
-    const auto index = static_cast<size_t>(buffer.index);
+    const bool held = buffer.home == Home::input ||
+                      (buffer.home == Home::constant && !computed);
+    if (held && owner < 0) return -1;
     const void* memory = &buffer;
     if (buffer.home == Home::constant) {
-      if (!computed) return -1;
+      const auto index = static_cast<size_t>(buffer.index);
       memory = builder_.program().constants[index].storage().get();
-    } else if (buffer.home == Home::input) {
-      return -1;
     }
     const auto [first, added] = first_owners_.emplace(memory, owner);
-    if (!computed && first->second == owner) return -1;
+    const bool own = !held && !computed;
+    if (own && first->second == owner) return -1;
     const auto next = static_cast<int32_t>(copies_.size());
     return copies_.emplace(std::pair(memory, owner), next).first->second;
   }
@@ -189,20 +190,24 @@ class Planner {
       const Placed& placed = place(*leaf.as_node());
       Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
       const size_t index = program.outputs.size();
-      const int32_t owner =
-          index < model_.result_owners.size() ? model_.result_owners[index] : 0;
+      const ModelGraph::Result known =
+          index < model_.results.size() ? model_.results[index]
+                                        : ModelGraph::Result();
+      const Tensor& val = known.view.defined() ? known.view : placed.val;
+      const int64_t skipped =
+          known.view.defined()
+              ? val.offset() * static_cast<int64_t>(val.item_size())
+              : 0;
       const bool computed = is_computed(*leaf.as_node());
       if (buffer.home == Home::arena) {
         buffer.home = Home::output;
         buffer.index = fresh++;
       }
-      program.outputs.push_back(
-          {{placed.val.dtype(), placed.val.sizes(), placed.val.strides()},
-           placed.buffer,
-           placed.byte_offset,
-           copy_of(buffer, owner, computed)});
-      return Tensor::meta(placed.val.sizes(), placed.val.dtype(),
-                          placed.val.strides());
+      program.outputs.push_back({{val.dtype(), val.sizes(), val.strides()},
+                                 placed.buffer,
+                                 placed.byte_offset + skipped,
+                                 copy_of(buffer, known.owner, computed)});
+      return Tensor::meta(val.sizes(), val.dtype(), val.strides());
     });
   }
 

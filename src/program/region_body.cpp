@@ -6,9 +6,9 @@ DType compute_type(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
 }
 
-ValueList meta_args(const fx::Node& node) {
+ValueList meta_args(const ValueList& node_args) {
   ValueList args;
-  for (const Value& arg : node.args())
+  for (const Value& arg : node_args)
     args.push_back(map_leaves(arg, [](const Value& leaf) {
       return leaf.is_node() ? leaf.as_node()->val() : leaf;
     }));
@@ -45,7 +45,7 @@ Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
       if (leaf.is_node())
         inputs.push_back(value_of(*leaf.as_node(), after_reduction));
     });
-  const ValueList args = meta_args(node);
+  const ValueList args = meta_args(node.args());
   const ScalarBody body = ops::scalar_body({*node.called_op(), args});
   Scalar result = builder_.inline_body(body, inputs).front();
   const DType type = node.val_tensor().dtype();

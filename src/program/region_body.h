@@ -52,7 +52,7 @@ class RegionBody {
 // The type a value of `dtype` is computed in: f32 for f16 and bf16.
 DType compute_type(DType dtype);
 
-// A node's arguments with meta tensors in place of nodes.
-ValueList meta_args(const fx::Node& node);
+// Arguments of a node with meta tensors in place of nodes.
+ValueList meta_args(const ValueList& node_args);
 
 }  // namespace fxjit::program

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "src/support/descriptors.h"
 #include "src/support/mapped_file.h"
 
 namespace fxjit::support {
@@ -16,8 +17,9 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   temporary_ = path + ".tmp-" + std::to_string(getpid()) + "-" +
                std::to_string(counter++);
   descriptor_ =
-      ::open(temporary_.c_str(),
-             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+      above_standard(::open(
+          temporary_.c_str(),
+          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (descriptor_ < 0) fail("cannot be created");
 }
 

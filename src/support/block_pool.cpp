@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "fxjit/error.h"
+#include "src/support/section.h"
 #include "src/support/spin_timer.h"
 
 namespace fxjit::support {
@@ -38,7 +39,8 @@ constexpr size_t class_bytes(int size_class) {
 static_assert(size_class_of(kMaxBytes) < kClasses);
 static_assert(class_bytes(size_class_of(kMaxBytes)) >= kMaxBytes);
 
-// A free list under a lock held for a few instructions.
+// A free list under a lock held for a few instructions, no section: a list that
+// a fork finds half changed is whole but for a block.
 struct FreeList {
   std::atomic<bool> locked{false};
   Block* head = nullptr;
@@ -86,6 +88,9 @@ class BlockPoolState {
   bool push(Block* block);
   void destroy(Block* block);
   void drop_reference();
+  void unlock_in_child() {
+    for (FreeList& list : lists_) list.locked = false;
+  }
 
   const size_t max_;
   std::atomic<size_t> cached_{0};
@@ -93,6 +98,9 @@ class BlockPoolState {
   std::atomic<bool> closed_{false};
   std::atomic<uint32_t> trim_hand_{0};
   std::array<FreeList, kClasses> lists_;
+  const ForkReset fork_reset_{
+      [](void* self) { static_cast<BlockPoolState*>(self)->unlock_in_child(); },
+      this};
 };
 
 Block::Block(BlockPoolState& pool, int size_class, size_t bytes)

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "src/support/descriptors.h"
 #include "src/support/trusted_file.h"
 
 namespace fxjit::support {
@@ -136,8 +137,9 @@ std::string write_cache_file(const std::filesystem::path& path,
   if (!within_size_limit(cache_file_bytes(payload.size())))
     return "cannot write " + path.string() + ": larger than files may be";
   const std::filesystem::path temporary = temporary_beside(path);
-  File file(::open(temporary.c_str(),
-                   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  File file(above_standard(
+      ::open(temporary.c_str(),
+             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644)));
   if (!file.open()) return failure("cannot create", temporary);
   const Header header = header_of(key, payload);
   const bool written = write_all(file.get(), &header, sizeof(header)) &&

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <sstream>
 
+#include "src/support/exception_text.h"
+
 namespace fxjit {
 namespace {
 
@@ -67,10 +69,15 @@ void log(LogLevel level, std::string_view message) {
     callback = state().callback;
   }
   // Called outside the lock: a callback may log or replace itself.
-  if (callback)
+  if (!callback) return default_callback(level, message);
+  try {
     (*callback)(level, message);
-  else
+  } catch (...) {
+    // Whoever logs, on whatever thread, is not to end by it.
     default_callback(level, message);
+    default_callback(LogLevel::error,
+                     "the log callback threw: " + support::exception_text());
+  }
 }
 
 }  // namespace fxjit

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "src/support/descriptors.h"
+
 namespace fxjit::support {
 namespace {
 
@@ -27,7 +29,8 @@ class Descriptor {
  public:
   // O_NONBLOCK: a pipe without a writer would block here; files ignore it.
   explicit Descriptor(const std::string& path)
-      : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+      : number_(above_standard(
+            open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {
     if (number_ < 0) throw_errno(path, errno);
   }
   ~Descriptor() { close(number_); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/support/futex.h"
+#include "src/support/section.h"
 
 namespace fxjit::support {
 
@@ -24,6 +25,7 @@ void RegionSlot::open(const RegionWork& work) {
   tasks_.store(work.tasks, std::memory_order_relaxed);
   chunk_.store(work.chunk, std::memory_order_relaxed);
   threads_.store(work.threads, std::memory_order_relaxed);
+  in_section_.store(in_section(), std::memory_order_relaxed);
   owner_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   base_ = finished_.load(std::memory_order_relaxed);
   claim_.exchange(ClaimWord::opened(++epoch_, work.chunks).bits(),
@@ -61,12 +63,14 @@ int64_t RegionSlot::run_chunks(const RegionWork& work, int index,
 bool RegionSlot::run_worker(ClaimWord seen) {
   if (!joinable(seen)) return false;
   RegionWork work = load_work();
+  const bool helps = in_section_.load(std::memory_order_relaxed);
   int index = seen.joined();
   uint64_t bits = seen.bits();
   if (!claim_.compare_exchange_strong(bits,
                                       seen.with_joined().claimed(index).bits(),
                                       std::memory_order_acq_rel))
     return false;
+  const HelperScope helper(helps);
   auto done =
       static_cast<uint32_t>(run_chunks(work, index, seen.next_chunk(index)));
   // From here on the owner may leave and open the next region.

@@ -80,6 +80,7 @@ class RegionSlot {
   std::atomic<int64_t> tasks_{0};
   std::atomic<int64_t> chunk_{1};
   std::atomic<int> threads_{0};
+  std::atomic<bool> in_section_{false};  // The owner is inside a section.
   std::atomic<int> owner_cpu_{-1};
 
   // Chunks finished by workers since the pool began, times two, modulo 2^32.

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <list>
 #include <system_error>
-#include <thread>
 #include <vector>
+
+#include "src/support/own_stack.h"
+#include "src/support/section.h"
 
 namespace fxjit::support {
 
@@ -24,9 +27,15 @@ void run_tasks(size_t count, int max_threads,
   };
   const auto threads =
       std::min<size_t>(static_cast<size_t>(std::max(max_threads, 1)), count);
-  std::vector<std::jthread> helpers;
+  // The helpers hold locks that this thread waits for.
+  const Section section;
+  std::list<StackThread> helpers;
   try {
-    for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    for (size_t i = 1; i < threads; ++i)
+      helpers.emplace_back(kCompileStackBytes, [&work] {
+        const HelperScope helper;
+        work();
+      });
   } catch (const std::system_error&) {
     // The system gives no more threads.
   }

@@ -14,8 +14,11 @@
 #include <vector>
 
 #include "fxjit/error.h"
+#include "fxjit/log.h"
 #include "src/support/cpu_quota.h"
+#include "src/support/exception_text.h"
 #include "src/support/region_slot.h"
+#include "src/support/section.h"
 #include "src/support/sleep_gate.h"
 #include "src/support/spin_timer.h"
 #include "src/support/wake_backoff.h"
@@ -36,17 +39,6 @@ class TaskScope {
  private:
   bool outer_;
 };
-
-// Number of forks between the first process and this one; a pool of another
-// generation has no threads here.
-constinit std::atomic<uint32_t> fork_generation{0};
-
-void count_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    fork_generation.fetch_add(1, std::memory_order_relaxed);
-  });
-  (void)registered;  // Fails only without memory; then forks go unnoticed.
-}
 
 // Blocks the signals that the host may direct at any thread, so that its
 // handlers never run on a worker. Faults and profiling ticks stay.
@@ -74,9 +66,8 @@ class ThreadPool::Impl {
   ~Impl();
 
   int size() const { return worker_count_ + 1; }
-  bool forked() const {
-    return fork_generation.load(std::memory_order_relaxed) != generation_;
-  }
+  // Whether the threads stayed in the parent of this process.
+  bool forked() const { return forked_.load(std::memory_order_relaxed); }
   void run(RegionWork work);
   void add_hook(void (*hook)());
 
@@ -116,7 +107,9 @@ class ThreadPool::Impl {
   // does on its CPU.
   bool worker_displaced() const;
 
-  const uint32_t generation_;
+  std::atomic<bool> forked_{false};
+  const ForkReset fork_reset_{
+      [](void* pool) { static_cast<Impl*>(pool)->forked_ = true; }, this};
   const std::chrono::nanoseconds spin_;
   int worker_count_ = 0;
   std::unique_ptr<Worker[]> workers_;
@@ -132,8 +125,7 @@ class ThreadPool::Impl {
 };
 
 ThreadPool::Impl::Impl(const Options& options)
-    : generation_((count_forks(), fork_generation.load())),
-      spin_(options.spin) {
+    : spin_(options.spin) {
   int threads = options.threads > 0 ? options.threads : available_cpus();
   threads = std::min(threads, kMaxThreads);
   slot_count_ = std::clamp(threads - 1, 1, kMaxSlots);
@@ -207,8 +199,12 @@ bool ThreadPool::Impl::serve(Worker& worker) {
 
 void ThreadPool::Impl::run_hooks(Worker& worker) {
   int count = hook_count_.load(std::memory_order_acquire);
-  for (; worker.hooks_run < count; ++worker.hooks_run)
-    hooks_[worker.hooks_run].load(std::memory_order_relaxed)();
+  for (; worker.hooks_run < count; ++worker.hooks_run) try {
+      hooks_[worker.hooks_run].load(std::memory_order_relaxed)();
+    } catch (...) {
+      log(LogLevel::error,
+          "[thread_pool] a start hook failed: " + exception_text());
+    }
 }
 
 bool ThreadPool::Impl::worth_staying_awake() const {

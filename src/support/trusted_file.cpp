@@ -6,12 +6,15 @@
 
 #include <cerrno>
 
+#include "src/support/descriptors.h"
+
 namespace fxjit::support {
 
 TrustedFile::TrustedFile(const std::filesystem::path& path)
     // A pipe must not block us, a link must not lead us elsewhere.
-    : descriptor_(::open(path.c_str(),
-                         O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    : descriptor_(above_standard(
+          ::open(path.c_str(),
+                 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))) {
   if (descriptor_ < 0) {
     absent_ = errno != ELOOP;
     return;

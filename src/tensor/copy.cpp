@@ -63,7 +63,7 @@ void Tensor::copy_from(const Tensor& source) const {
   if (storage()->read_only())
     throw UserError("copy_from: expected writable memory, got read-only " +
                     describe());
-  if (!(broadcast_shapes(source.sizes(), sizes()) == sizes()))
+  if (!(broadcast_shapes(sizes(), source.sizes()) == sizes()))
     throw UserError("copy_from: expected a source that broadcasts to " +
                     describe() + ", got " + source.describe());
   if (numel() == 0) return;

@@ -1,5 +1,7 @@
 #include "fxjit/dims.h"
 
+#include <algorithm>
+
 #include "fxjit/error.h"
 
 namespace fxjit {
@@ -71,21 +73,16 @@ Dims contiguous_strides(const Dims& sizes) {
 }
 
 Dims broadcast_shapes(const Dims& a, const Dims& b) {
-  const Dims& longer = a.size() >= b.size() ? a : b;
-  const Dims& shorter = a.size() >= b.size() ? b : a;
-  Dims result = longer;
-  const int shift = longer.size() - shorter.size();
-  for (int i = 0; i < shorter.size(); ++i) {
-    int64_t& size = result[i + shift];
-    if (size == shorter[i] || shorter[i] == 1) continue;
-    if (size != 1)
-      throw UserError("broadcast: shapes " + a.str() + " and " + b.str() +
-                      " differ at dimension " + std::to_string(i + shift) +
-                      ": expected equal sizes or 1, got " +
-                      std::to_string(a.size() >= b.size() ? size : shorter[i]) +
-                      " and " +
-                      std::to_string(a.size() >= b.size() ? shorter[i] : size));
-    size = shorter[i];
+  Dims result = a.size() >= b.size() ? a : b;
+  for (int back = 1; back <= std::min(a.size(), b.size()); ++back) {
+    const int64_t left = a[a.size() - back], right = b[b.size() - back];
+    const int d = result.size() - back;
+    if (left != right && left != 1 && right != 1)
+      throw RuntimeError("The size of tensor a (" + std::to_string(left) +
+                         ") must match the size of tensor b (" +
+                         std::to_string(right) +
+                         ") at non-singleton dimension " + std::to_string(d));
+    result[d] = left == 1 ? right : left;
   }
   return result;
 }

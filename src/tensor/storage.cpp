@@ -3,20 +3,18 @@
 
 #include "fxjit/error.h"
 #include "fxjit/tensor.h"
+#include "src/support/memory_limit.h"
 
 namespace fxjit {
 namespace {
 
 constexpr size_t kAlignmentBytes = 64;  // A cache line; an AVX-512 vector.
-constexpr size_t kAddressSpaceBytes = size_t{1} << 47;  // Of a user process.
 
 }  // namespace
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes) {
   auto storage = std::shared_ptr<Storage>(new Storage);
-  if (bytes > kAddressSpaceBytes)
-    throw RuntimeError("allocate: " + std::to_string(bytes) +
-                       " bytes exceed the address space");
+  support::check_memory(bytes);
   const size_t rounded =
       (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
   // Never empty, so that data() is null for meta tensors only.

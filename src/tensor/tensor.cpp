@@ -132,7 +132,7 @@ bool Tensor::is_contiguous() const {
   for (int d = dim() - 1; d >= 0; --d) {
     if (sizes()[d] == 0) return true;
     if (sizes()[d] != 1 && strides()[d] != expected) return false;
-    expected *= sizes()[d];
+    if (__builtin_mul_overflow(expected, sizes()[d], &expected)) return false;
   }
   return true;
 }

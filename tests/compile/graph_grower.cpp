@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fxjit/fx/text.h"
+#include "fxjit/fx/wrap.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit::testing {
@@ -11,68 +11,81 @@ namespace {
 
 // Calls with greater results are not made.
 constexpr double kGreatest = 1e3;
-constexpr int64_t kMostElements = 40000;
+constexpr int64_t kMostElements = 20000;
+constexpr int kMostDims = 6;
 
-std::vector<double> numbers(const Tensor& t) {
-  const Tensor wide = t.to(DType::f64).contiguous();
-  const double* first = wide.data_as<double>();
-  return {first, first + wide.numel()};
+bool moderate(const Value& value) {
+  bool holds = true;
+  visit_leaves(value, [&](const Value& leaf) {
+    if (!leaf.is_tensor()) return;
+    const Tensor& t = leaf.as_tensor();
+    holds = holds && t.numel() <= kMostElements && t.dim() <= kMostDims &&
+            (!is_float(t) ||
+             all_of(t, [](double v) { return std::abs(v) < kGreatest; }));
+  });
+  return holds;
 }
 
-bool moderate(const Tensor& t) {
-  return t.numel() <= kMostElements && t.dim() <= 5 &&
-         (!is_float(t) ||
-          all_of(t, [](double v) { return std::abs(v) < kGreatest; }));
+bool one_of_torch(std::string_view name) {
+  for (std::string_view start : {"torch.ops.", ".__r", "onnx.", "nn.", "aten."})
+    if (name.starts_with(start)) return false;
+  return true;
+}
+
+// The names of a row that a program of torch would use; else those of ATen.
+std::vector<std::string> torch_names(const ops::Op& op) {
+  std::vector<std::string> names, others;
+  std::string_view rest = op.row.names;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (name.starts_with('=')) continue;  // Another spelling is recorded.
+    if (name.ends_with('!')) name.remove_suffix(1);
+    if (name.starts_with("aten.")) others.emplace_back(name);
+    if (!name.empty() && one_of_torch(name)) names.emplace_back(name);
+  }
+  return names.empty() ? others : names;
+}
+
+bool elements_overlap(const Tensor& t) {
+  for (int d = 0; d < t.dim(); ++d)
+    if (t.sizes()[d] > 1 && t.strides()[d] == 0) return true;
+  return false;
+}
+
+bool same_view(const Tensor& a, const Tensor& b) {
+  return a.offset() == b.offset() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
 }
 
 }  // namespace
 
-bool is_float(const Tensor& t) { return is_floating(t.dtype()); }
-
-bool all_of(const Tensor& t, const std::function<bool(double)>& holds) {
-  const std::vector<double> values = numbers(t);
-  return std::all_of(values.begin(), values.end(),
-                     [&](double v) { return !std::isfinite(v) || holds(v); });
-}
-
-bool far_from_zero(const Tensor& t) {
-  return all_of(t, [](double v) { return std::abs(v) > 0.1; });
-}
-
-bool far_from_integers(const Tensor& t, double shift) {
-  return all_of(t, [&](double v) {
-    const double at = v + shift;
-    return std::abs(at - std::nearbyint(at)) > kMargin;
-  });
-}
-
-bool apart(const Tensor& x, const Tensor& y) {
-  if (!is_float(y)) return false;
-  const ops::Op& sub = ops::get_op("sub");
-  const std::vector<Value> args = ops::bind(sub, ValueList{x, y}, {});
-  return all_of(ops::run_eager({sub, args}).as_tensor(),
-                [](double v) { return std::abs(v) > kMargin; });
-}
-
 GraphGrower::GraphGrower(uint32_t seed) : random_(seed) {
   case_.graph = std::make_unique<fx::Graph>();
   large_ = chance(0.08);
-  special_ = chance(0.08);
+  case_.special = chance(0.08);
 }
 
 // --- Chance. ---
 
 int64_t GraphGrower::random_size() {
-  if (chance(0.01)) return 0;
+  if (chance(0.015)) return 0;
   if (large_) return one_of<int64_t>({1, 16, 48, 65, 128});
   return one_of<int64_t>({1, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33});
 }
 
 Dims GraphGrower::random_sizes() {
+  constexpr int64_t kMost = 6000;
   Dims sizes;
-  const int64_t rank = one_of<int64_t>({0, 1, 2, 2, 2, 3, 3, 3, 4});
-  for (int64_t d = 0; d < std::min<int64_t>(rank, large_ ? 3 : 4); ++d)
-    sizes.push_back(random_size());
+  const int64_t rank = one_of<int64_t>({0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6});
+  int64_t count = 1;
+  for (int64_t d = 0; d < std::min<int64_t>(rank, large_ ? 3 : 6); ++d) {
+    int64_t size = rank > 4 ? 1 + pick(4) : random_size();
+    if (count * size > (large_ ? kMost * 4 : kMost)) size = 1 + pick(2);
+    sizes.push_back(size);
+    count *= std::max<int64_t>(1, size);
+  }
   return sizes;
 }
 
@@ -118,7 +131,7 @@ Tensor GraphGrower::random_indices(const Dims& sizes, int64_t bound,
 
 Tensor GraphGrower::random_values(const Dims& sizes, DType dtype) {
   Tensor t = random_tensor(sizes, dtype, random_());
-  if (special_ && is_floating(dtype) && t.numel() > 2) {
+  if (case_.special && is_floating(dtype) && t.numel() > 2) {
     t = t.to(DType::f64);
     t.data_as<double>()[pick(t.numel())] = INFINITY;
     t.data_as<double>()[pick(t.numel())] = -INFINITY;
@@ -153,30 +166,40 @@ Item GraphGrower::add_input(const Tensor& value) {
   fx::Node* node =
       case_.graph->placeholder("x" + std::to_string(case_.inputs.size()));
   case_.inputs.push_back(value);
-  return keep(node, value, false);
+  keep(node, copies_(value));
+  return items_.back();
 }
 
 Item GraphGrower::add_constant(const Dims& sizes) {
   const std::string name = "w" + std::to_string(case_.constants.size());
   const Tensor value = random_tensor(sizes, DType::f32, random_());
-  case_.constants.emplace_back(name, nn::Buffer(value));
-  return keep(case_.graph->get_attr(name), value, false);
+  case_.constants.emplace_back(name, value);
+  keep(case_.graph->get_attr(name), copies_(value));
+  return items_.back();
 }
 
 Item GraphGrower::input_or_constant(const Dims& sizes) {
   return chance(0.7) ? add_constant(sizes) : add_input(sizes, DType::f32);
 }
 
-// --- Values seen so far. ---
-
-Item GraphGrower::keep(fx::Node* node, const Tensor& value, bool rounded) {
-  items_.push_back({node, value, rounded});
-  return items_.back();
+Item GraphGrower::weight(const Dims& sizes) {
+  return chance(0.7) ? add_constant(sizes)
+                     : add_input(random_tensor(sizes, DType::f32, random_()));
 }
 
-const Item& GraphGrower::item_of(const fx::Node* node) const {
-  return *std::find_if(items_.begin(), items_.end(),
-                       [&](const Item& item) { return item.node == node; });
+// --- Values seen so far. ---
+
+void GraphGrower::keep(fx::Node* node, const Tensor& value) {
+  const bool view = std::ranges::any_of(items_, [&](const Item& item) {
+    return item.value.storage() == value.storage() &&
+           !same_view(item.value, value);
+  });
+  items_.push_back({node, value, view});
+}
+
+const Item* GraphGrower::item_of(const fx::Node* node) const {
+  const auto found = std::ranges::find(items_, node, &Item::node);
+  return found == items_.end() ? nullptr : &*found;
 }
 
 Item GraphGrower::any() {
@@ -198,7 +221,7 @@ Item GraphGrower::partner(const Item& item) {
     try {
       broadcast_shapes(item.value.sizes(), other.value.sizes());
       return other;
-    } catch (const UserError&) {
+    } catch (const Error&) {
       // Another one, then.
     }
   }
@@ -211,82 +234,136 @@ Item GraphGrower::partner(const Item& item) {
 
 // --- Calls. ---
 
-bool GraphGrower::call(const char* name, ValueList args) {
-  bool rounded = false;
-  ValueList real;
-  for (const Value& arg : args)
-    real.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
-      if (!leaf.is_node()) return leaf;
-      const Item& item = item_of(leaf.as_node());
-      rounded |= item.rounded;
-      return item.value;
-    }));
-  const ops::Op& op = ops::get_op(name);
+GraphGrower::Callee GraphGrower::callee(std::string_view name) {
+  std::string chosen(name);
+  if (const ops::Op* op = ops::find_op(name)) {
+    const std::vector<std::string> names = torch_names(*op);
+    const auto count = static_cast<int64_t>(names.size());
+    if (count > 0) chosen = names[static_cast<size_t>(pick(count))];
+    if (count == 0) return {op->canonical, false};
+  }
+  if (chosen.starts_with('.'))
+    return {ops::find_method(chosen.substr(1))->name, true};
+  return {fx::find_callable(chosen).value(), false};
+}
+
+fx::Node* GraphGrower::add_node(const Callee& callee, ValueList args,
+                                Kwargs kwargs) {
+  if (callee.method)
+    return case_.graph->call_method(callee.target.text(), std::move(args),
+                                    std::move(kwargs));
+  return case_.graph->call_function(callee.target, std::move(args),
+                                    std::move(kwargs));
+}
+
+Value GraphGrower::values_of(const Value& arg) const {
+  return map_leaves(arg, [&](const Value& leaf) -> Value {
+    return leaf.is_node() ? Value(item_of(leaf.as_node())->value) : leaf;
+  });
+}
+
+bool GraphGrower::call(std::string_view name, ValueList args, Kwargs kwargs) {
+  const Callee called = callee(name);
+  const Value real = values_of(Value::list(args));
   Value result;
   try {
-    const std::vector<Value> bound = ops::bind(op, real, {});
-    result = ops::run_eager({op, bound});
+    const ops::Op* op = called.method
+                            ? ops::find_method(called.target.text())->op
+                            : called.target.op();
+    FXJIT_CHECK(op, "random graphs call ops: " + std::string(name));
+    result = ops::run_eager({*op, ops::bind(*op, real.as_sequence(), kwargs)});
   } catch (const Error&) {
     return false;
   }
-  if (!result.is_tensor() || !moderate(result.as_tensor())) return false;
-  add_call(op, std::move(args), result.as_tensor(), rounded);
+  if (!moderate(result)) return false;
+  note_rounding(real, result);
+  keep_results(add_node(called, std::move(args), std::move(kwargs)), result);
   return true;
 }
 
-void GraphGrower::add_call(const ops::Op& op, ValueList args,
-                           const Tensor& value, bool rounded) {
-  rounded |= value.dtype() == DType::f16 || value.dtype() == DType::bf16;
-  case_.rounded |= rounded;
-  keep(case_.graph->call_function(op.canonical, std::move(args)), value,
-       rounded);
+void GraphGrower::keep_results(fx::Node* node, const Value& result) {
+  if (result.is_tensor()) return keep(node, result.as_tensor());
+  tuples_.push_back(node);
+  constexpr size_t kMost = 5;
+  for (size_t i = 0; i < std::min(kMost, result.size()); ++i)
+    keep(case_.graph->call_function(
+             "_operator.getitem", ValueList{node, static_cast<int64_t>(i)}),
+         result.at(i).as_tensor());
+}
+
+void GraphGrower::note_rounding(const Value& args, const Value& result) {
+  bool rounded = false;
+  visit_leaves(args, [&](const Value& leaf) {
+    if (!leaf.is_tensor()) return;
+    const Tensor& t = leaf.as_tensor();
+    rounded |= rounded_.contains(t.storage().get()) ||
+               t.dtype() == DType::f16 || t.dtype() == DType::bf16;
+  });
+  visit_leaves(result, [&](const Value& leaf) {
+    if (!leaf.is_tensor()) return;
+    const DType type = leaf.as_tensor().dtype();
+    if (rounded || type == DType::f16 || type == DType::bf16)
+      rounded_.insert(leaf.as_tensor().storage().get());
+  });
+}
+
+// torch leaves open what comes out when elements are read that were written
+// before, and refuses most of it.
+bool GraphGrower::may_write(const ValueList& args) const {
+  const Tensor& self = args[0].as_tensor();
+  if (elements_overlap(self)) return false;
+  bool apart = true;
+  for (size_t i = 1; i < args.size(); ++i)
+    visit_leaves(args[i], [&](const Value& leaf) {
+      if (!leaf.is_tensor()) return;
+      const Tensor& t = leaf.as_tensor();
+      apart = apart && (t.storage() != self.storage() || same_view(t, self));
+    });
+  return apart;
+}
+
+bool GraphGrower::write(std::string_view name, ValueList args,
+                        Kwargs kwargs) {
+  const Callee called = callee(name);
+  const Value real = values_of(Value::list(args));
+  const Item target = *item_of(args[0].as_node());
+  const bool sets_item = called.target.function() != nullptr;
+  if (!may_write(real.as_sequence())) return false;
+  if (sets_item && real.at(2).is_tensor() &&
+      real.at(2).as_tensor().storage() == target.value.storage())
+    return false;
+  const Tensor before = target.value.clone();
+  try {
+    if (called.method)
+      ops::call_method(called.target.text(), real.as_sequence(), kwargs);
+    else if (sets_item)
+      called.target.function()->run(real.as_sequence(), kwargs);
+    else
+      ops::call_function(*called.target.spelling(), real.as_sequence(), kwargs);
+    if (!moderate(target.value)) throw UserError("too large");
+  } catch (const Error&) {
+    target.value.copy_from(before);
+    return false;
+  }
+  note_rounding(real, target.value);
+  if (target.view) ++case_.view_writes;
+  fx::Node* node = add_node(called, std::move(args), std::move(kwargs));
+  if (!sets_item) items_.push_back({node, target.value, target.view});
+  return true;
 }
 
 void GraphGrower::finish() {
   ValueList results;
-  for (const Item& item : items_)
-    if (item.node->num_users() == 0 && item.node->is(fx::Opcode::call_function))
+  for (fx::Node* tuple : tuples_)
+    if (chance(0.1)) results.push_back(tuple);
+  for (const Item& item : items_) {
+    const bool given = item.node->is(fx::Opcode::placeholder) ||
+                       item.node->is(fx::Opcode::get_attr);
+    if (given ? chance(0.03) : item.node->num_users() == 0 || chance(0.06))
       results.push_back(item.node);
-  if (results.empty()) results.push_back(items_.front().node);
-  if (chance(0.3)) results.push_back(any().node);
-  case_.graph->output(Value::tuple(std::move(results)));
-}
-
-// --- The graph's case. ---
-
-namespace {
-
-Tensor widened(const Tensor& t) {
-  return t.dtype() == DType::f32 ? t.to(DType::f64) : t;
-}
-
-}  // namespace
-
-nn::Ref<fx::GraphModule> GraphCase::module(bool wide) const {
-  nn::AttributeMap attributes = constants;
-  if (wide)
-    for (auto& [name, member] : attributes)
-      member = nn::Buffer(widened(std::get<nn::Buffer>(member).tensor()));
-  return std::make_shared<fx::GraphModule>(attributes, graph->copy());
-}
-
-ValueList GraphCase::inputs_as(bool wide) const {
-  if (!wide) return inputs;
-  ValueList result;
-  for (const Value& input : inputs)
-    result.push_back(widened(input.as_tensor()));
-  return result;
-}
-
-std::string GraphCase::str() const {
-  std::string text = fx::text(*graph) + "\n";
-  const auto placeholders = graph->placeholders();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& t = inputs[i].as_tensor();
-    text += std::string(placeholders[i]->name()) + ": " + t.describe() +
-            " strides " + t.strides().str() + "\n";
   }
-  return text;
+  if (results.empty()) results.push_back(items_.front().node);
+  case_.graph->output(Value::tuple(std::move(results)));
 }
 
 }  // namespace fxjit::testing

@@ -5,31 +5,23 @@
 #include <functional>
 #include <initializer_list>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "fxjit/op.h"
-#include "tests/compile/random_graph.h"
+#include "tests/compile/graph_case.h"
+#include "tests/compile/graph_values.h"
 
 namespace fxjit::testing {
 
-// A node with its value.
+// A node with its value. Views share the memory of their base's value, so that
+// writes are seen by all.
 struct Item {
   fx::Node* node = nullptr;
   Tensor value;
-  bool rounded = false;  // Depends on 16-bit floats.
+  bool view = false;  // Of memory that another node made.
 };
-
-// What jumps keeps this distance from its jumps.
-inline constexpr double kMargin = 1e-3;
-
-bool is_float(const Tensor& t);
-// Whether `holds` for every finite element.
-bool all_of(const Tensor& t, const std::function<bool(double)>& holds);
-bool far_from_zero(const Tensor& t);
-// No element plus `shift` is near an integer.
-bool far_from_integers(const Tensor& t, double shift);
-// No two elements that meet when broadcast are near each other.
-bool apart(const Tensor& x, const Tensor& y);
 
 class GraphGrower {
  public:
@@ -56,6 +48,8 @@ class GraphGrower {
   Item add_input(const Tensor& value);
   Item add_constant(const Dims& sizes);
   Item input_or_constant(const Dims& sizes);
+  // As these, of finite numbers in any case.
+  Item weight(const Dims& sizes);
 
   // A value seen so far; later ones are likelier.
   Item any();
@@ -63,24 +57,43 @@ class GraphGrower {
   // A value that broadcasts with `item`.
   Item partner(const Item& item);
 
-  // Runs and adds a call of a canonical op; false when it does not fit. Values
-  // stand in `args` as their nodes.
-  bool call(const char* name, ValueList args);
+  // Runs and adds a call of an op by one of torch's names for it, or of the
+  // function or method (".add_") with this name; false when it does not fit.
+  // Values stand in `args` as their nodes. Each tensor of a tuple that comes
+  // out gets a node of its own.
+  bool call(std::string_view name, ValueList args, Kwargs kwargs = {});
+  // As `call`, of a name that writes its first argument.
+  bool write(std::string_view name, ValueList args, Kwargs kwargs = {});
+  bool depends_on_rounding(const Item& item) const {
+    return rounded_.contains(item.value.storage().get());
+  }
+  Value values_of(const Value& arg) const;  // Nodes replaced.
   void finish();
 
   std::mt19937 random_;
   GraphCase case_;
   std::vector<Item> items_;
-  bool large_ = false;    // A few greater sizes.
-  bool special_ = false;  // Infinities and NaN among the inputs.
+  bool large_ = false;  // A few greater sizes.
 
  private:
+  struct Callee {
+    fx::Target target;
+    bool method = false;
+  };
+
   Tensor random_values(const Dims& sizes, DType dtype);
   Tensor strided_values(const Dims& sizes, DType dtype);
-  const Item& item_of(const fx::Node* node) const;
-  Item keep(fx::Node* node, const Tensor& value, bool rounded);
-  void add_call(const ops::Op& op, ValueList args, const Tensor& value,
-                bool rounded);
+  const Item* item_of(const fx::Node* node) const;
+  void keep(fx::Node* node, const Tensor& value);
+  Callee callee(std::string_view name);
+  fx::Node* add_node(const Callee& callee, ValueList args, Kwargs kwargs);
+  void keep_results(fx::Node* node, const Value& result);
+  bool may_write(const ValueList& args) const;
+  void note_rounding(const Value& args, const Value& result);
+
+  MemoryCopies copies_;                // What items' values are made of.
+  std::set<const Storage*> rounded_;   // Depends on 16-bit floats.
+  std::vector<fx::Node*> tuples_;      // Nodes that give several tensors.
 };
 
 }  // namespace fxjit::testing

@@ -1,13 +1,11 @@
 #include "tests/compile/graph_reducer.h"
 
+#include <map>
+
 #include "fxjit/fx/interpreter.h"
 
 namespace fxjit::testing {
 namespace {
-
-GraphCase copy_of(const GraphCase& from) {
-  return {from.graph->copy(), from.inputs, from.constants, from.rounded};
-}
 
 void drop_unused(GraphCase& c) {
   c.graph->eliminate_dead_code();
@@ -19,8 +17,18 @@ void drop_unused(GraphCase& c) {
   }
 }
 
+GraphCase without_result(const GraphCase& from, size_t result) {
+  GraphCase made = from.copy();
+  fx::Node* output = made.graph->output_node();
+  ValueList rest = output->arg(0).as_sequence();
+  rest.erase(rest.begin() + static_cast<int64_t>(result));
+  output->set_arg(0, Value::tuple(std::move(rest)));
+  drop_unused(made);
+  return made;
+}
+
 GraphCase with_one_result(const GraphCase& from, size_t result) {
-  GraphCase made = copy_of(from);
+  GraphCase made = from.copy();
   fx::Node* output = made.graph->output_node();
   output->set_arg(0, Value::tuple({output->arg(0).at(result)}));
   drop_unused(made);
@@ -29,24 +37,45 @@ GraphCase with_one_result(const GraphCase& from, size_t result) {
 
 GraphCase with_input_for(const GraphCase& from, std::string_view node,
                          const Tensor& value) {
-  GraphCase made = copy_of(from);
+  GraphCase made = from.copy();
   fx::Node* first = made.graph->nodes().front();
   auto scope = made.graph->inserting_before(first);
   fx::Node* input = made.graph->placeholder("v_" + std::string(node));
   made.inputs.insert(made.inputs.begin(), value);
-  made.graph->find_node(node)->replace_all_uses_with(input);
+  fx::Node* const old = made.graph->find_node(node);
+  old->replace_all_uses_with(input);
+  made.graph->erase_node(old);
   drop_unused(made);
   return made;
 }
 
+// `instead` empty: the node has no users.
 GraphCase without(const GraphCase& from, std::string_view node,
                   std::string_view instead) {
-  GraphCase made = copy_of(from);
-  made.graph->find_node(node)->replace_all_uses_with(
-      made.graph->find_node(instead));
+  GraphCase made = from.copy();
+  fx::Node* const old = made.graph->find_node(node);
+  if (!instead.empty())
+    old->replace_all_uses_with(made.graph->find_node(instead));
+  made.graph->erase_node(old);
   drop_unused(made);
   return made;
 }
+
+// Keeps values as they are when they are made, before later writes.
+class Snapshots : public fx::Interpreter {
+ public:
+  explicit Snapshots(const fx::GraphModule& module)
+      : Interpreter(module, /*garbage_collect_values=*/false) {}
+
+  Value run_node(const fx::Node& node) override {
+    const Value value = Interpreter::run_node(node);
+    if (value.is_tensor())
+      values.emplace(node.name(), value.as_tensor().clone());
+    return value;
+  }
+
+  std::map<std::string, Tensor, std::less<>> values;
+};
 
 class Reducer {
  public:
@@ -68,28 +97,42 @@ class Reducer {
 
   bool fewer_results() {
     const size_t count = best_.graph->output_node()->arg(0).size();
-    for (size_t i = 0; i < count && count > 1; ++i)
+    for (size_t i = 0; i < count && count > 2; ++i)
       if (accept(with_one_result(best_, i))) return true;
+    for (size_t i = 0; i < count; ++i)
+      if (accept(without_result(best_, i))) return true;
     return false;
   }
 
+  // Later nodes first: with them goes what only they need.
   bool fewer_nodes() {
-    const auto module = best_.module();
-    fx::Interpreter interpreter(*module, /*garbage_collect_values=*/false);
-    interpreter.run(best_.inputs);
-    for (const fx::Node* node : module->graph().nodes()) {
-      if (!node->is(fx::Opcode::call_function)) continue;
-      const Value value = *interpreter.env.find(*node);
-      if (!value.is_tensor()) continue;
-      for (const fx::Node* input : node->all_input_nodes())
-        if (interpreter.env.find(*input)->as_tensor().describe() ==
-                value.as_tensor().describe() &&
-            accept(without(best_, node->name(), input->name())))
-          return true;
-      if (accept(with_input_for(best_, node->name(), value.as_tensor())))
-        return true;
+    const GraphRun run = best_.run();
+    Snapshots interpreter(*run.module);
+    interpreter.run(run.inputs);
+    for (const fx::Node* node : best_.graph->nodes().reversed()) {
+      if (!node->is(fx::Opcode::call_function) &&
+          !node->is(fx::Opcode::call_method))
+        continue;
+      if (leave_out(*node, interpreter.values)) return true;
     }
     return false;
+  }
+
+  using Values = std::map<std::string, Tensor, std::less<>>;
+
+  bool leave_out(const fx::Node& node, const Values& values) {
+    const std::string name(node.name());
+    if (node.num_users() == 0) return accept(without(best_, name, ""));
+    const auto value = values.find(name);
+    if (value == values.end()) return false;
+    for (const fx::Node* input : node.all_input_nodes()) {
+      const auto other = values.find(std::string(input->name()));
+      if (other != values.end() &&
+          other->second.describe() == value->second.describe() &&
+          accept(without(best_, name, input->name())))
+        return true;
+    }
+    return accept(with_input_for(best_, name, value->second));
   }
 
   GraphCase best_;

@@ -3,13 +3,13 @@
 
 #include <functional>
 
-#include "tests/compile/random_graph.h"
+#include "tests/compile/graph_case.h"
 
 namespace fxjit::testing {
 
-// Greedily keeps one result, gives nodes' values as inputs in place of what
-// computes them, and leaves nodes out, until nothing more can go. `fails` must
-// hold for `failing`.
+// Greedily keeps one result, leaves out writes, gives nodes' values as inputs in
+// place of what computes them, and leaves nodes out, until nothing more can go.
+// `fails` must hold for `failing`; it is also asked about graphs that cannot run.
 GraphCase reduce_graph(GraphCase failing,
                        const std::function<bool(const GraphCase&)>& fails);
 

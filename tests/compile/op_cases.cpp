@@ -69,6 +69,22 @@ const std::vector<OpCase>& uncompiled_cases() {
   return *cases;
 }
 
+const std::vector<OpCase>& random_cases() {
+  static const auto* const cases = [] {
+    auto* const all = new std::vector<OpCase>;
+    for (StructuredCase& c : read_structured_reference("random_reference.txt"))
+      if (c.kind != StructuredCase::Kind::failure)
+        all->push_back({&ops::get_op(c.op), c.op + " " + c.text, c.args,
+                        c.kwargs, c.expected.at(0)});
+    std::erase_if(*all, [](const OpCase& c) {
+      const std::vector<Value> args = ops::bind(*c.op, c.args, c.kwargs);
+      return ops::writes_input({*c.op, args});
+    });
+    return all;
+  }();
+  return *cases;
+}
+
 std::string case_node(size_t i) { return "case" + std::to_string(i) + "_"; }
 
 CaseGraph graph_of(std::span<const OpCase> cases) {

@@ -26,6 +26,10 @@ const std::vector<OpCase>& op_cases();
 // the call names a place in memory.
 const std::vector<OpCase>& uncompiled_cases();
 
+// Every call of a random op with a result, in the order of the file; `expected`
+// is of a generator that no call used before.
+const std::vector<OpCase>& random_cases();
+
 // A module that computes all of `cases`: tensors are its inputs, its result is
 // the tuple of theirs. Case i is the node "case<i>_".
 struct CaseGraph {

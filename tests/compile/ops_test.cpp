@@ -59,7 +59,7 @@ bool runs_eagerly(const OpCase& c) {
     return c.expected.as_tensor().dim() == 0 ||
            c.args[0].as_tensor().numel() == 0;
   if (one_of(name, {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "mv",
-                    "dot", "einsum"}))
+                    "dot", "einsum", "addmv", "linalg_matrix_power"}))
     return has_integers(c);
   return false;
 }
@@ -70,7 +70,8 @@ bool may_run_eagerly(const OpCase& c) {
   const ops::Lowering lowering = c.op->row.lowering;
   // Rows that are composed of products.
   const bool products =
-      one_of(c.op->name(), {"inner", "tensordot", "bilinear", "affine_grid"});
+      one_of(c.op->name(), {"inner", "tensordot", "bilinear", "affine_grid",
+                            "addmv", "linalg_matrix_power"});
   if ((products || lowering == ops::Lowering::contraction ||
        lowering == ops::Lowering::attention) &&
       has_doubles(c))
@@ -173,7 +174,8 @@ TEST(CompiledOpRows, UncompiledCasesStayWithTheInterpreter) {
 
 TEST(CompiledOpRows, EachHasACase) {
   std::set<const ops::Op*> covered;
-  for (const auto* cases : {&op_cases(), &uncompiled_cases()})
+  for (const auto* cases :
+       {&op_cases(), &uncompiled_cases(), &random_cases()})
     for (const OpCase& c : *cases) covered.insert(c.op);
   for (const ops::Op* op : ops::all_ops()) {
     if (op->name().starts_with("fxjit.")) continue;

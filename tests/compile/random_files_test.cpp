@@ -52,13 +52,13 @@ TEST(RandomArchives, AreWrittenAgainByteByByte) {
   for (uint32_t seed = 1; seed <= kArchives; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const GraphCase made = random_graph(seed);
-    const auto module = made.module();
-    fx::save(*module, first);
+    const GraphRun run = made.run();
+    fx::save(*run.module, first);
     const auto loaded = fx::load(first);
     fx::save(*loaded, second);
     ASSERT_TRUE(read_bytes(first) == read_bytes(second));
-    ASSERT_EQ(value_difference(loaded->forward(made.inputs),
-                               module->forward(made.inputs), 0, 0),
+    ASSERT_EQ(value_difference(loaded->forward(made.run().inputs),
+                               run.module->forward(run.inputs), 0, 0),
               "");
   }
 }

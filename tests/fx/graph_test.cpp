@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 std::vector<std::string> names(const Graph& graph) {
   std::vector<std::string> result;
@@ -184,8 +185,28 @@ TEST(Graph, FindNodes) {
   EXPECT_THAT(
       graph.find_nodes(Opcode::call_function, ops::get_function("torch.relu")),
       ElementsAre(c));
+  EXPECT_THAT(graph.find_nodes(Opcode::call_function, "torch.relu"),
+              ElementsAre(c));
+  EXPECT_THAT(graph.find_nodes(Opcode::call_function, "operator.add"),
+              IsEmpty());
+  EXPECT_THROW(graph.find_nodes(Opcode::call_function, "torch.rellu"),
+               KeyError);
   EXPECT_EQ(graph.find_node("b"), b);
   EXPECT_EQ(graph.find_node("z"), nullptr);
+}
+
+TEST(Graph, TargetsAreSetByPrintedName) {
+  Graph graph;
+  Node* const x = graph.placeholder("x");
+  Node* const call = graph.call_function("torch.relu", {x});
+  call->set_target("operator.neg");
+  EXPECT_EQ(call->target().spelling(), &ops::get_function("_operator.neg"));
+  EXPECT_THROW(call->set_target("torch.rellu"), KeyError);
+  EXPECT_EQ(call->target().pretty(), "operator.neg");
+  Node* const method = graph.call_method("relu", {x});
+  method->set_target("neg");
+  EXPECT_EQ(method->target_name(), "neg");
+  EXPECT_THROW(method->set_target(ops::get_function("torch.relu")), ValueError);
 }
 
 TEST(GraphCopy, IsDeepAndIndependent) {

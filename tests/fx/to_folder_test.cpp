@@ -71,7 +71,7 @@ TEST_F(ToFolder, WritesAPackage) {
   const auto gm = symbolic_trace(Model::create());
   gm->eval();
   gm->to_folder(root_ / "out", "MyModel");
-  EXPECT_EQ(read("__init__.py"), "from .module import MyModel\n");
+  EXPECT_EQ(read("__init__.py"), "from .module import *");
   const std::string text = read("module.py");
   EXPECT_THAT(text, HasSubstr("import torch\n"));
   EXPECT_THAT(text, HasSubstr("class MyModel(torch.nn.Module):\n"

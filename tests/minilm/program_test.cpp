@@ -174,6 +174,18 @@ TEST_F(Program, InputThatCannotBeReadIsAFailure) {
   EXPECT_EQ(shell("minilm embed < /dev/null").code, 0);
 }
 
+// What the program opens must not get their numbers.
+TEST_F(Program, ClosedDescriptorsFail) {
+  const Result input = shell("timeout 60 minilm embed <&-");
+  EXPECT_EQ(input.code, 1);
+  EXPECT_THAT(input.output, HasSubstr("cannot read standard input: Bad file"));
+  const Result output = shell("timeout 60 minilm embed a <&- >&-");
+  EXPECT_EQ(output.code, 1);
+  EXPECT_THAT(output.output, HasSubstr("cannot write to standard output: Bad"));
+  EXPECT_EQ(shell("timeout 60 minilm embed a <&- 2>&-").code, 0);
+  EXPECT_NE(shell("timeout 60 minilm embed --nonsense <&- >&- 2>&-").code, 0);
+}
+
 TEST_F(Program, TextsAreShownWhole) {
   EXPECT_THAT(shell("printf 'a\\0b\\n' | minilm embed").output,
               StartsWith(std::string("a\0b\n  ", 6)));

@@ -19,6 +19,8 @@ import sys
 import torch
 import torch.nn.functional as F
 
+import aliasing
+
 NAN, INF = float('nan'), float('inf')
 FLOATS = ['float32', 'float64', 'float16', 'bfloat16']
 INTS = ['int8', 'uint8', 'int16', 'int32', 'int64']
@@ -47,10 +49,12 @@ class View:
             strides = torch.empty(self.sizes, device='meta').stride()
         self.strides = tuple(strides)
 
-    def tensor(self):
+    def view(self):
         return torch.as_strided(POOLS[self.dtype], self.sizes, self.strides,
-                                self.offset).clone(
-                                    memory_format=torch.preserve_format)
+                                self.offset)
+
+    def tensor(self):
+        return self.view().clone(memory_format=torch.preserve_format)
 
     def text(self):
         return 't:%s:%d:%s:%s' % (self.dtype, self.offset,
@@ -80,6 +84,10 @@ def real(value):
     return value.tensor() if isinstance(value, View) else value
 
 
+def laid_out(value):
+    return value.view() if isinstance(value, View) else value
+
+
 def dtype_name(dtype):
     return str(dtype).split('.')[1]
 
@@ -100,11 +108,14 @@ def case(op, fn, *args, **kwargs):
     except (RuntimeError, TypeError, NotImplementedError) as error:
         refused.append('%s %s' % (op, error))
         return
-    words = [arg_text(a) for a in args]
+    words = [op] + [arg_text(a) for a in args]
     words += ['%s=%s' % (k, arg_text(v)) for k, v in kwargs.items()]
+    text = ' '.join(words)
+    aliasing.note(op, text, fn, map(laid_out, args),
+                  {k: laid_out(v) for k, v in kwargs.items()})
     sizes = ','.join(map(str, result.shape)) or '()'
-    lines.append('case %s %s -> %s %s %s' % (
-        op, ' '.join(words), dtype_name(result.dtype), sizes, encode(result)))
+    lines.append('case %s -> %s %s %s' % (
+        text, dtype_name(result.dtype), sizes, encode(result)))
 
 
 # Shapes of a single operand: transposed, stepped, broadcast, size 1, 0-d, empty.
@@ -303,6 +314,34 @@ for op in ['tril', 'triu']:
     case(op, getattr(torch, op), View('float32', A, (5, 4), (1, 5)), diagonal=1)
     case(op, getattr(torch, op), View('float32', A, (0, 3)))
 
+# torch.special, beyond what has names of its own.
+# PyTorch computes some in half precision, which is worth little, and trigamma
+# with errors of 1e-9.
+special = torch.special
+COARSE = ['special_ndtr', 'special_i0e', 'special_i1e']
+for op, fn in [('special_erfcx', special.erfcx), ('special_ndtr', special.ndtr),
+               ('special_ndtri', special.ndtri),
+               ('special_log_ndtr', special.log_ndtr), ('i0', torch.i0),
+               ('special_i0e', special.i0e), ('special_i1', special.i1),
+               ('special_i1e', special.i1e), ('special_entr', special.entr)]:
+    unary(op, fn, dtypes=FLOATS[:2] + INTS + ['bool'] if op in COARSE else ALL)
+for op, fn in [('special_xlog1py', special.xlog1py),
+               ('special_zeta', special.zeta)]:
+    binary(op, fn, left_numbers=True)
+for n in [0, 2, 3]:
+    for dtype in FLOATS[:2] + INTS[:1]:
+        case('polygamma', torch.polygamma, n, View(dtype, sizes=(30,)))
+    case('polygamma', lambda x, n: x.polygamma(n),
+         View('float32', 0, (5, 4), (1, 5)), n)
+case('polygamma', torch.polygamma, 1, View('float32', 22, (8,)))
+case('polygamma', lambda x, n: x.polygamma(n),
+     View('float32', 22, (2, 4), (1, 2)), 1)
+case('polygamma', torch.polygamma, 1, View('float32', 0, (0, 3)))
+for p in [1, 2, 4]:
+    for dtype in FLOATS[:2]:
+        case('mvlgamma', torch.mvlgamma, View(dtype, 25, (1, 5)), p)
+    case('mvlgamma', torch.mvlgamma, View('float32', 15, (2, 1), (3, 1)), p)
+
 # Casts and copies. NaN and infinities to integers are unspecified: left out.
 for source in ALL:
     for target in ALL:
@@ -310,7 +349,7 @@ for source in ALL:
         if source in FLOATS and target == 'uint8':
             offset = 24
         sizes = (4,) if offset == 24 else (8,)
-        case('cast', lambda x, d: x.to(d),
+        case('cast', torch.ops.prims.convert_element_type.default,
              View(source, 0 if target == 'bool' else offset, sizes),
              getattr(torch, target))
 unary('clone', torch.clone)
@@ -321,6 +360,9 @@ case('to', lambda x, d: x.to(d), View('float32', 13, (3,)), torch.float16)
 case('to', lambda x, d: x.to(d), View('float32', 13, (3,)), View('int64', 2, ()))
 case('to', lambda x, dtype: x.to(dtype=dtype), View('float32', 13, (3,)),
      dtype=torch.float64)
+case('_to_copy', torch.ops.aten._to_copy.default, View('float32', 13, (3,)))
+case('_to_copy', torch.ops.aten._to_copy.default, View('float32', 13, (3,)),
+     dtype=torch.int32)
 case('type_as', lambda x, y: x.type_as(y), View('float32', 13, (3,)),
      View('int64', 2, (2,)))
 unary('contiguous', lambda x: x.contiguous(), dtypes=['float32'])
@@ -339,6 +381,11 @@ for op in ('neg_ abs_ reciprocal_ square_ sqrt_ rsqrt_ floor_ ceil_ round_ '
            'trunc_ frac_ exp_ log_ sin_ cos_ relu_ sigmoid_ tanh_ '
            'zero_').split():
     inplace(op)
+for op in ('acos_ acosh_ asin_ asinh_ atan_ atanh_ sinh_ cosh_ sinc_ deg2rad_ '
+           'rad2deg_ lgamma_ digamma_ erfinv_ i0_').split():
+    inplace(op, dtypes=['float32', 'float64'])
+for op in 'atan2_ hypot_ copysign_ xlogy_ logical_xor_'.split():
+    inplace(op, rest=[View('float32', B, (1,))], dtypes=['float32'])
 inplace('lerp_', rest=[View('float32', B, (1,)), 0.25], dtypes=['float32'])
 for op in ['addcmul_', 'addcdiv_']:
     inplace(op, rest=[View('float32', B, (1,)), View('float32', 2, (1,))],
@@ -353,19 +400,26 @@ inplace('masked_fill_', rest=[View('bool', 3, (1,)), 0.5], dtypes=['float32'])
 inplace('copy_', rest=[View('int32', 3, (1,))])
 inplace('fill_', rest=[3])
 
-path = os.path.join(os.path.dirname(__file__), 'elementwise_reference.txt')
-wanted = sys.argv[1:]
-unknown = set(wanted) - {line.split()[1] for line in lines}
-if unknown:
-    sys.exit('no case of ' + ', '.join(sorted(unknown)))
-if wanted:
-    with open(path) as old:
-        committed = {line.split(' -> ')[0]: line.rstrip('\n') for line in old}
-    lines = [line if line.split()[1] in wanted else
-             committed.get(line.split(' -> ')[0], line) for line in lines]
-    refused = [text for text in refused if text.split()[0] in wanted]
-with open(path, 'w') as out:
-    out.write('\n'.join(lines) + '\n')
-print('%d cases, %d refused by PyTorch' % (len(lines) - len(ALL), len(refused)))
-for text in refused:
-    print('  ', text.split('\n')[0][:150])
+
+def main():
+    global lines, refused
+    path = os.path.join(os.path.dirname(__file__), 'elementwise_reference.txt')
+    wanted = sys.argv[1:]
+    unknown = set(wanted) - {line.split()[1] for line in lines}
+    if unknown:
+        sys.exit('no case of ' + ', '.join(sorted(unknown)))
+    if wanted:
+        with open(path) as old:
+            committed = {line.split(' -> ')[0]: line.rstrip('\n') for line in old}
+        lines = [line if line.split()[1] in wanted else
+                 committed.get(line.split(' -> ')[0], line) for line in lines]
+        refused = [text for text in refused if text.split()[0] in wanted]
+    with open(path, 'w') as out:
+        out.write('\n'.join(lines) + '\n')
+    print('%d cases, %d refused by PyTorch' % (len(lines) - len(ALL), len(refused)))
+    for text in refused:
+        print('  ', text.split('\n')[0][:150])
+
+
+if __name__ == '__main__':
+    main()

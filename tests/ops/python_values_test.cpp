@@ -43,7 +43,54 @@ TEST(PythonValues, SequencesJoinAndRepeat) {
 }
 
 TEST(PythonValues, DivisionByZeroIsAnError) {
-  EXPECT_THROW(Value(1) % 0, RuntimeError);
+  EXPECT_THROW(Value(1) % 0, ZeroDivisionError);
+}
+
+TEST(PythonValues, ErrorsNameTheSidesInOrder) {
+  const auto text = [](auto call) {
+    try {
+      call();
+    } catch (const TypeError& error) {
+      return error.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(text([] { return 1 < Value("a"); }),
+            "'<' not supported between instances of 'int' and 'str'");
+  EXPECT_EQ(text([] { return "a" + Value(1); }),
+            "can only concatenate str (not \"int\") to str");
+  EXPECT_EQ(text([] { return Value("a") - 1; }),
+            "unsupported operand type(s) for -: 'str' and 'int'");
+}
+
+TEST(PythonValues, ErrorsNameTheLine) {
+  try {
+    Value(1) / 0;
+    FAIL();
+  } catch (const ZeroDivisionError& error) {
+    EXPECT_NE(std::string(error.what()).find("python_values_test.cpp"),
+              std::string::npos);
+  }
+}
+
+TEST(PythonValues, ContainersOfTensorsAreContainers) {
+  const Tensor x = Tensor::full({2}, 1), y = Tensor::full({2}, 2);
+  EXPECT_EQ((list(x) + list(y)).size(), 2u);
+  EXPECT_TRUE(getitem(list(x, y), -1).as_tensor().is(y));
+  EXPECT_EQ(repr(list(x) == list(x)), "True");  // The same object.
+  // Two elements have no truth.
+  EXPECT_THROW(list(x) == list(y), RuntimeError);
+  EXPECT_EQ(repr(getitem(tuple(4, 5), Tensor::full({1}, 1, DType::i64))), "5");
+}
+
+TEST(PythonValues, BracesAndMakersAreDisplays) {
+  const auto entries = []() -> Value { return {{"a", 1}, {"b", {{"c", 2}}}}; };
+  EXPECT_EQ(repr(entries()), "{'a': 1, 'b': {'c': 2}}");
+  EXPECT_EQ(repr(tuple(1, "a", list(), dict({{2, None}, {"k", tuple(1)}}))),
+            "(1, 'a', [], {2: None, 'k': (1,)})");
+  EXPECT_EQ(repr(dict({{"a", 1}, {"b", 2}, {"a", 3}})), "{'a': 3, 'b': 2}");
+  EXPECT_EQ(repr(Value{{"a", 1}, {"a", 2}}), "{'a': 2}");
+  EXPECT_THROW(dict({{list(1), 2}}), TypeError);
 }
 
 TEST(PythonValues, OtherTypesKeepTheirOperators) {

@@ -7,6 +7,8 @@ import os
 import torch
 import torch.nn.functional as F
 
+import aliasing
+
 torch.manual_seed(1)
 torch.set_num_threads(1)
 NAN, INF = float('nan'), float('inf')
@@ -122,8 +124,10 @@ def result_text(result):
         return 'r:%s:%s:%s:%d:%s' % (
             str(result.dtype).replace('torch.', ''), ints(result.shape),
             ints(result.stride()), result.storage_offset(), encode(raw))
-    if isinstance(result, torch.Size) or isinstance(result, (tuple, list)):
+    if isinstance(result, (torch.Size, tuple)):
         return '(%s)' % '|'.join(result_text(r) for r in result)
+    if isinstance(result, list):
+        return '[%s]' % '|'.join(result_text(r) for r in result)
     return text_of(result)
 
 
@@ -137,10 +141,12 @@ def call_text(row, args, kwargs):
 
 
 def case(row, function, *args, kind='case', **kwargs):
-    result = function(*[unwrap(a) for a in args],
-                      **{k: unwrap(v) for k, v in kwargs.items()})
-    lines.append('%s %s -> %s' % (kind, call_text(row, args, kwargs),
-                                  result_text(result)))
+    values = [unwrap(a) for a in args]
+    named = {k: unwrap(v) for k, v in kwargs.items()}
+    text = call_text(row, args, kwargs)
+    aliasing.note(row, text, function, values, named)
+    result = function(*values, **named)
+    lines.append('%s %s -> %s' % (kind, text, result_text(result)))
 
 
 def view(row, function, *args, **kwargs):

@@ -163,6 +163,10 @@ TEST(StructuredRows, EachHasReferenceData) {
       "empty", "new_empty",  // Values are not defined.
   };
   for (const StructuredCase& c : cases()) covered.insert(c.op);
+  // Held against it by random_test.cpp.
+  for (const StructuredCase& c :
+       testing::read_structured_reference("random_reference.txt"))
+    covered.insert(c.op);
   for (const testing::ReferenceCase& c :
        testing::read_reference("elementwise_reference.txt"))
     covered.insert(c.op);

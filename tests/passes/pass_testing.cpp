@@ -1,13 +1,17 @@
 #include "tests/passes/pass_testing.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <random>
 #include <sstream>
 
+#include "src/ops/aliasing.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 #include "src/passes/pipeline.h"
+#include "tests/ops/storages.h"
 
 namespace fxjit::testing {
 
@@ -175,6 +179,15 @@ Value arranged(const Value& value, const Value& val) {
   return made;
 }
 
+// Offsets of `val` count from the root's first element.
+Tensor view_of(const Tensor& root, const Tensor& val) {
+  const auto item = static_cast<int64_t>(val.item_size());
+  const int64_t start =
+      root.offset() * static_cast<int64_t>(root.item_size()) / item;
+  return Tensor::view(root.storage(), val.sizes(), val.dtype(), val.strides(),
+                      start + val.offset());
+}
+
 class Evaluator {
  public:
   explicit Evaluator(const ModelGraph& model) : model_(model) {}
@@ -203,8 +216,17 @@ class Evaluator {
     if (node.is(fx::Opcode::get_attr)) return model_.constant(node);
     if (node.is(fx::Opcode::call_module))
       return run(*model_.region(node).graph, args);
+    const Value result = evaluate_call(node, args);
+    EXPECT_EQ(memories(result, args),
+              memories(ops::result_memory({*node.called_op(), args}, result)))
+        << node.name() << ": " << node.called_op()->name();
+    return result;
+  }
+
+  static Value evaluate_call(const fx::Node& node, const ValueList& args) {
     const ops::Op& op = *node.called_op();
-    if (&op == &passes::as_strided_op()) return strided(node, args);
+    if (&op == &passes::as_strided_op())
+      return view_of(args[0].as_tensor(), node.val_tensor());
     if (&op == &passes::item_op())
       return args[0].at(static_cast<size_t>(args[1].as_int()));
     if (&op == &passes::contract_op())
@@ -215,17 +237,6 @@ class Evaluator {
     if (&op == &passes::attention_op())
       return arranged(attention(args), node.val());
     return ops::run_eager({op, args});
-  }
-
-  // Offsets count from the value's first element.
-  static Value strided(const fx::Node& node, const ValueList& args) {
-    const Tensor& root = args[0].as_tensor();
-    const Tensor& val = node.val_tensor();
-    const auto item = static_cast<int64_t>(val.item_size());
-    const int64_t start =
-        root.offset() * static_cast<int64_t>(root.item_size()) / item;
-    return Tensor::view(root.storage(), val.sizes(), val.dtype(), val.strides(),
-                        start + args[3].as_int());
   }
 
   const ModelGraph& model_;
@@ -276,7 +287,13 @@ Value evaluate(const ModelGraph& model, const ValueList& inputs) {
     visit_leaves(input, [&](const Value& leaf) {
       if (leaf.is_tensor()) tensors.push_back(leaf);
     });
-  return Evaluator(model).run(*model.graph, tensors);
+  const Value outputs = Evaluator(model).run(*model.graph, tensors);
+  size_t next = 0;
+  return map_leaves(outputs, [&](const Value& leaf) -> Value {
+    if (!leaf.is_tensor() || model.results.empty()) return leaf;
+    const Tensor& view = model.results.at(next++).view;
+    return view.defined() ? view_of(leaf.as_tensor(), view) : leaf;
+  });
 }
 
 std::string wrong_result(const Passed& passed) {

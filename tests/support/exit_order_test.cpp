@@ -14,7 +14,7 @@ struct Noisy {
 
 void make_noisy_static() { static Noisy noisy; }
 
-TEST(ExitOrderDeathTest, StopsRunBeforeStaticsMadeLater) {
+TEST(ExitOrderDeathTest, StaticsStayAndStopsRunLastFirst) {
   EXPECT_EXIT(
       {
         stop_before_statics([] { std::fputs(" first", stderr); });
@@ -22,7 +22,21 @@ TEST(ExitOrderDeathTest, StopsRunBeforeStaticsMadeLater) {
         make_noisy_static();
         std::exit(3);
       },
-      ::testing::ExitedWithCode(3), " second first static");
+      ::testing::ExitedWithCode(3), " second first$");
+}
+
+// Something that other code wants done at exit; atexit() is redirected here.
+void other(int, void*) { std::fputs(" other", stderr); }
+
+TEST(ExitOrderDeathTest, StopsRunBeforeWhatWasThereBefore) {
+  EXPECT_EXIT(
+      {
+        on_exit(other, nullptr);
+        stop_before_statics([] { std::fputs(" stop", stderr); });
+        on_exit(other, nullptr);
+        std::exit(3);
+      },
+      ::testing::ExitedWithCode(3), " other stop other$");
 }
 
 TEST(ExitOrderDeathTest, AStopMayMakeStatics) {
@@ -34,7 +48,7 @@ TEST(ExitOrderDeathTest, AStopMayMakeStatics) {
         });
         std::exit(3);
       },
-      ::testing::ExitedWithCode(3), " stop static");
+      ::testing::ExitedWithCode(3), " stop$");
 }
 
 }  // namespace

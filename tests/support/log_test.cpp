@@ -30,6 +30,15 @@ TEST_F(Log, CallbackGetsWhatTheLevelLetsThrough) {
   EXPECT_EQ(seen, (std::vector<std::string>{"1b", "3d"}));
 }
 
+TEST_F(Log, WhatACallbackThrowsIsPrinted) {
+  set_log_callback([](LogLevel, std::string_view) { throw 42; });
+  ::testing::internal::CaptureStderr();
+  log(LogLevel::warning, "message");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "fxjit warning: message\nfxjit error: the log callback threw: an "
+            "exception of type int\n");
+}
+
 TEST_F(Log, DefaultPrintsWarningsOnly) {
   ::testing::internal::CaptureStderr();
   log(LogLevel::info, "quiet");

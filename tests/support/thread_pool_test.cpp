@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include "fxjit/log.h"
 #include "src/support/cpu_quota.h"
 #include "tests/support/thread_pool_testing.h"
 
@@ -185,6 +186,22 @@ TEST(ThreadPool, WaitsForAClaimedChunkOfASlowWorker) {
         2);
     EXPECT_EQ(claimed, finished);
   }
+}
+
+TEST(ThreadPool, AHookMayThrowAnything) {
+  ThreadPool pool({.threads = 2});
+  if (pool.size() < 2) GTEST_SKIP() << "the system gives no thread";
+  std::atomic<int> errors = 0;
+  set_log_callback([&](LogLevel level, std::string_view message) {
+    errors += level == LogLevel::error &&
+              message == "[thread_pool] a start hook failed: an exception of "
+                         "type int";
+  });
+  pool.on_thread_start([] { throw 42; });
+  run_until_worker_joined(pool, [] {});
+  run_until_worker_joined(pool, [] {});
+  set_log_callback({});
+  EXPECT_EQ(errors, 1);
 }
 
 TEST(ThreadPool, SizesAreWithinBounds) {

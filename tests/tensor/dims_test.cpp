@@ -45,14 +45,14 @@ TEST(Dims, Broadcasts) {
   EXPECT_EQ(broadcast_shapes({4, 1, 5}, {3, 1}), (Dims{4, 3, 5}));
   EXPECT_EQ(broadcast_shapes({}, {2}), (Dims{2}));
   EXPECT_EQ(broadcast_shapes({0, 1}, {1, 5}), (Dims{0, 5}));
-  EXPECT_THROW(broadcast_shapes({0}, {3}), UserError);
+  EXPECT_THROW(broadcast_shapes({0}, {3}), RuntimeError);
   try {
     broadcast_shapes({2, 3}, {4});
     FAIL();
-  } catch (const UserError& error) {
-    EXPECT_NE(error.message().find("[2, 3]"), std::string::npos);
-    EXPECT_NE(error.message().find("[4]"), std::string::npos);
-    EXPECT_NE(error.message().find("got 3 and 4"), std::string::npos);
+  } catch (const RuntimeError& error) {
+    EXPECT_EQ(error.message(),
+              "The size of tensor a (3) must match the size of tensor b (4) at "
+              "non-singleton dimension 1");
   }
 }
 

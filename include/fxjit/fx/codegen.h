@@ -18,7 +18,8 @@ class Graph;
 
 struct PythonCode {
   std::string src;
-  // Names used by `src` and the import that defines each, in order.
+  // Names used by `src` and the import that defines each, in order. The import
+  // is empty for a function of the user whose name has no module.
   std::vector<std::pair<std::string, std::string>> globals;
   // For each line from "def" on, the position of the node it computes; -1 for
   // none.

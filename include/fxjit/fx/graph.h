@@ -139,7 +139,8 @@ class Graph {
   // RuntimeError when there is none.
   Node* output_node() const;
   std::vector<Node*> placeholders() const;
-  // Nodes with this op (and target), in graph order.
+  // Nodes with this op (and target), in graph order. A function may be given
+  // by printed name, as to `call_function`.
   std::vector<Node*> find_nodes(Opcode op) const;
   std::vector<Node*> find_nodes(Opcode op, const Target& target) const;
   // By name; null when absent. Linear.
@@ -197,7 +198,8 @@ class Graph {
   // input's counterpart here. Meta is copied, the name kept where free.
   template <typename Fn>
   Node* node_copy(const Node& node, Fn&& map) {
-    return copy_node_with_args(node, map_list(node.args(), map),
+    ValueList args = map_list(node.args(), map);  // Before the kwargs.
+    return copy_node_with_args(node, std::move(args),
                                map_kwargs(node.kwargs(), map));
   }
   Node* node_copy(const Node& node);
@@ -280,6 +282,7 @@ class Graph {
 
   static void check_target(Opcode op, const Target& target, const Graph& graph,
                            std::string_view name);
+  static Target named_target(Opcode op, const Target& target);
   Node* call_on_tensor(std::string_view function, std::string_view method,
                        ValueList args);
   Node* allocate(Opcode op);

@@ -69,7 +69,9 @@ class Node {
 
   const Target& target() const { return target_; }
   std::string_view target_name() const { return target_.text(); }
-  // ValueError unless a callable is given to call_function, text to others.
+  // A function may be given by printed name, as to Graph::call_function:
+  // KeyError for one that is not known, ValueError for a function where text
+  // is expected.
   void set_target(const Target& target);
   // True for a call_function of `op` under any spelling. Null otherwise.
   bool calls(const ops::Op& op) const { return called_op() == &op; }

@@ -56,6 +56,11 @@ class Subgraph {
     requires nn::ValueCallable<F>
   Subgraph(F function)  // NOLINT
       : Subgraph(std::move(function), numbered_arguments(nn::kArity<F>)) {}
+  // Refused, in words.
+  template <nn::UnknownCallable F>
+  Subgraph(F, nn::Signature = {}) : graph_(nullptr) {  // NOLINT
+    static_assert(nn::detail::kNever<F>, FXJIT_UNKNOWN_CALLABLE);
+  }
 
   const Graph& graph() const { return *graph_; }
   // What its call_module and get_attr nodes refer to, when it is a module.

@@ -51,4 +51,19 @@ nn::Ref<GraphModule> symbolic_trace(F function, nn::Signature signature,
       concrete_args);
 }
 
+// Refused, in words: functions of unknown parameters, and without names.
+template <nn::UnknownCallable F>
+nn::Ref<GraphModule> symbolic_trace(F, nn::Signature = {}, std::string = {},
+                                    const ConcreteArgs& = {}) {
+  static_assert(nn::detail::kNever<F>, FXJIT_UNKNOWN_CALLABLE);
+  return {};
+}
+template <nn::ValueCallable F>
+nn::Ref<GraphModule> symbolic_trace(F) {
+  static_assert(nn::detail::kNever<F>,
+                "fx::symbolic_trace: the names of the function's arguments "
+                "are missing: symbolic_trace(f, {\"x\"})");
+  return {};
+}
+
 }  // namespace fxjit::fx

@@ -42,7 +42,9 @@ class Wrapped {
 using FunctionBody = std::function<Value(const ValueList&, const Kwargs&)>;
 
 // A leaf of all traces. `run` takes positional and keyword arguments as they
-// come.
+// come. Code that `to_folder` writes imports "my_module.my_op" from my_module;
+// a name without a module is left to who imports the written package: the code
+// finds it as Python finds any global.
 Wrapped wrap(std::string name, FunctionBody run,
              ops::Purity purity = ops::Purity::pure);
 // Makes a function that exists a leaf of all traces: by its handle, or by its
@@ -104,6 +106,20 @@ Wrapped global_function(std::string name, F function,
                         ops::Purity purity = ops::Purity::pure) {
   FunctionBody run = detail::positional(name, std::move(function));
   return global_function(std::move(name), std::move(run), purity);
+}
+
+// Refused, in words.
+template <nn::UnknownCallable F>
+  requires(!std::invocable<F&, const ValueList&, const Kwargs&>)
+Wrapped wrap(std::string name, F, ops::Purity = ops::Purity::pure) {
+  static_assert(nn::detail::kNever<F>, FXJIT_UNKNOWN_CALLABLE);
+  return wrap(std::string_view(name));
+}
+template <nn::UnknownCallable F>
+  requires(!std::invocable<F&, const ValueList&, const Kwargs&>)
+Wrapped global_function(std::string name, F, ops::Purity = ops::Purity::pure) {
+  static_assert(nn::detail::kNever<F>, FXJIT_UNKNOWN_CALLABLE);
+  return wrap(std::string_view(name));
 }
 
 }  // namespace fxjit::fx

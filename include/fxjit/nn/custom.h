@@ -11,9 +11,12 @@
 //   auto mlp = Mlp::create();
 //
 // The declared names bind positional and keyword arguments; forward has one
-// Value parameter per name. "*args" arrives as a tuple, "**kwargs" as a dict.
+// Value parameter per name. "*args" arrives as a tuple, "**kwargs" as a dict;
+// "*" alone, which has no parameter, makes those behind it keyword-only. For a
+// module without a class there is nn::lambda.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -36,12 +39,58 @@ class DeclaredModule : public Module {
   Signature signature_;
 };
 
+namespace detail {
+
+template <typename T>
+concept HasOneForward = requires { &T::forward; };
+
+// Says in words what is wrong with a class that derives from Custom.
+template <typename T>
+constexpr bool check_forward() {
+  static_assert(HasOneForward<T>,
+                "nn::Custom: forward must be one public function, neither "
+                "overloaded nor a template: `Value forward(Value x)`");
+  if constexpr (HasOneForward<T>) {
+    using Forward = decltype(&T::forward);
+    constexpr bool own = !std::same_as<Forward, decltype(&Module::forward)>;
+    static_assert(own,
+                  "nn::Custom: this class has no forward; write `Value "
+                  "forward(Value x)` with a parameter per declared name");
+    if constexpr (own) {
+      using Known = CallableOf<Forward>;
+      static_assert(!std::is_void_v<typename Known::Result>,
+                    "nn::Custom: forward returns nothing; return a Value, None "
+                    "where there is nothing to return");
+      static_assert(Known::kTakesValues,
+                    "nn::Custom: a parameter of forward does not take a Value; "
+                    "all of them must be `Value` or `const Value&`");
+      return !std::is_void_v<typename Known::Result> && Known::kTakesValues;
+    }
+  }
+  return false;
+}
+
+}  // namespace detail
+
 // `Base` is DeclaredModule or derived from it with the same constructor.
 template <typename T, typename Base = DeclaredModule>
 class Custom : public Base {
  public:
   using Base::Base;
   using Base::operator();
+
+  // Refused: Python finds the names of forward's arguments, C++ does not.
+  Custom() : Base("", Signature()) {
+    static_assert(detail::kNever<T>,
+                  "nn::Custom: the names of forward's arguments are missing; "
+                  "write a constructor `M() : Custom(\"M\", {\"x\"}) {}`");
+  }
+  template <std::convertible_to<std::string> Name>
+  explicit Custom(Name&&) : Base("", Signature()) {
+    static_assert(detail::kNever<Name>,
+                  "nn::Custom: the names of forward's arguments are missing "
+                  "behind the name of the class: `Custom(\"M\", {\"x\"})`");
+  }
 
   template <typename... Args>
   static Ref<T> create(Args&&... args) {
@@ -60,9 +109,12 @@ class Custom : public Base {
         this->signature().bind(args, kwargs, this->type_name() + ".forward"));
   }
   Value invoke_bound(std::vector<Value> bound) override {
-    constexpr size_t arity = kArity<decltype(&T::forward)>;
-    check_arity(arity, bound.size(), this->type_name() + ".forward");
-    return apply(bound, std::make_index_sequence<arity>());
+    if constexpr (detail::check_forward<T>()) {
+      constexpr size_t arity = kArity<decltype(&T::forward)>;
+      check_arity(arity, bound.size(), this->type_name() + ".forward");
+      return apply(bound, std::make_index_sequence<arity>());
+    }
+    return None;
   }
 
  private:

@@ -15,9 +15,11 @@
 namespace fxjit::nn {
 
 struct ArgSpec {
-  // "x"; "*args" takes further positional, "**kwargs" further named arguments.
+  // "x"; "*args" takes further positional, "**kwargs" further named arguments;
+  // "*" alone is no argument: those behind it are given by keyword only.
   std::string name;
   std::optional<Value> default_value;
+  bool keyword_only = false;  // Set by Signature: stands behind "*", "*args".
 
   ArgSpec(const char* name) : name(name) {}             // NOLINT
   ArgSpec(std::string name) : name(std::move(name)) {}  // NOLINT
@@ -28,7 +30,8 @@ struct ArgSpec {
   bool is_varkeywords() const { return name.starts_with("**"); }
 };
 
-// What Python would take as the arguments of a `def`: SyntaxError with Python's
+// What Python would take as the arguments of a `def`, such as {"x", "*",
+// "scale"} for `def forward(self, x, *, scale)`: SyntaxError with Python's
 // text, the argument and the line that declares it for anything else.
 class Signature {
  public:
@@ -41,6 +44,7 @@ class Signature {
   // As they are: for inputs that no function declares.
   static Signature unchecked(std::vector<ArgSpec> args);
 
+  // Without the "*" that marks arguments as keyword-only.
   const std::vector<ArgSpec>& args() const { return args_; }
   size_t size() const { return args_.size(); }
 
@@ -48,8 +52,8 @@ class Signature {
   std::vector<size_t> python_order() const;
 
   // One value per declared argument: defaults filled in, "*args" as a tuple,
-  // "**kwargs" as a dict. Arguments declared after "*args" are keyword-only.
-  // TypeError with Python's wording for a method called `function`.
+  // "**kwargs" as a dict. TypeError with Python's wording for a method called
+  // `function`.
   std::vector<Value> bind(const ValueList& args, const Kwargs& kwargs,
                           std::string_view function) const;
 

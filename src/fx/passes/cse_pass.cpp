@@ -121,7 +121,8 @@ Kind kind_of(const Node& node, const GraphModule& module, const OpSet& banned) {
       break;
   }
   const ops::Op* const op = op_of(node);
-  const bool random = op && op->row.purity == ops::Purity::random;
+  const bool random =
+      op && op->row.purity == ops::Purity::random && node.is_impure();
   if (random || (op && banned.contains(op) && !node.is_impure()))
     return Kind::alone;
   if (node.is_impure()) return Kind::writes;
@@ -133,7 +134,9 @@ Kind kind_of(const Node& node, const GraphModule& module, const OpSet& banned) {
 OpSet get_CSE_banned_ops() {
   OpSet banned;
   for (const ops::Op* op : ops::all_ops())
-    if (op->row.purity == ops::Purity::random ||
+    // Dropout, which has a flag "training", is pure without it.
+    if ((op->row.purity == ops::Purity::random &&
+         op->index_of("training") < 0) ||
         op->row.purity == ops::Purity::mutates)
       banned.insert(op);
   return banned;

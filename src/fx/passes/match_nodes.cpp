@@ -155,7 +155,8 @@ bool MatchSearch::push_arguments(const Node& pattern_node, const Node& node) {
         ops::bind(*call.called_op(), call.args(), call.kwargs())));
     return *completed_args_.back();
   };
-  return push_all(completed(pattern_node), completed(node));
+  const ValueList& expected = completed(pattern_node);
+  return push_all(expected, completed(node));
 }
 
 // The last is pushed first: arguments are matched from left to right.
@@ -171,9 +172,8 @@ void MatchSearch::bind(const Node* pattern_node, const Value& value) {
   bound_to_[pattern_node->id()] = value;
   is_bound_[pattern_node->id()] = true;
   if (value.is_node())
-    bound_[value.as_node()->id()] = pattern_node->is(Opcode::placeholder)
-                                        ? Bound::wildcard
-                                        : Bound::node;
+    bound_[value.as_node()->id()] =
+        pattern_node->is(Opcode::placeholder) ? Bound::wildcard : Bound::node;
 }
 
 void MatchSearch::unbind_to(size_t trail) {

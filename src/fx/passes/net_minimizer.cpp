@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "fxjit/fx/passes/shape_prop.h"
+#include "src/support/exception_text.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -236,8 +237,8 @@ void NetMinimizer::run_and_compare(const Nodes& nodes, const Nodes& named,
     store(part, a, b);
   } catch (const Error& error) {
     fail(error.message());
-  } catch (const std::exception& error) {
-    fail(error.what());
+  } catch (...) {
+    fail(support::exception_text());
   }
   std::vector<std::string> names, key;
   for (const Node* node : named) names.push_back(name_of(node));

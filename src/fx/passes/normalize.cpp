@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fxjit/fx/proxy.h"
+#include "src/fx/torch_schemas.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -46,6 +47,10 @@ std::optional<ArgsKwargs> NormalizeArgs::normalized() const {
 
 Value NormalizeArgs::call_function(const Target& target, const ValueList& args,
                                    const Kwargs& kwargs) {
+  // Where overloads differ in types alone, torch needs those of ShapeProp.
+  const bool typed = current_node()->meta().contains("type");
+  if (!typed && fitting_schemas(target.text(), args.size(), kwargs).size() > 1)
+    return Transformer::call_function(target, args, kwargs);
   const auto found = normalized();
   // Recorded as they are: running the function on proxies would bind them anew.
   if (found)

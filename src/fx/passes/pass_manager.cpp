@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "src/support/exception_text.h"
+
 namespace fxjit::fx::passes {
 namespace {
 
@@ -49,24 +51,6 @@ Pass Pass::unwrapped() const {
   Pass inner = *this;
   while (inner.shared_->base) inner.shared_ = inner.shared_->base;
   return inner;
-}
-
-Pass pass_result_wrapper(std::string name,
-                         std::function<void(const GraphModuleRef&)> edit) {
-  return Pass(std::move(name),
-              [edit = std::move(edit)](const GraphModuleRef& module) {
-                edit(module);
-                return PassResult{module, true};
-              });
-}
-
-Pass pass_result_wrapper(
-    std::string name,
-    std::function<GraphModuleRef(const GraphModuleRef&)> replace) {
-  return Pass(std::move(name),
-              [replace = std::move(replace)](const GraphModuleRef& module) {
-                return PassResult{replace(module), true};
-              });
 }
 
 Pass loop_pass(const Pass& base, std::optional<int> n_iter,
@@ -201,6 +185,13 @@ PassResult PassManager::operator()(const GraphModuleRef& module) {
 
 PassResult PassManager::run_pass(size_t index,
                                  const GraphModuleRef& module) const {
+  const auto fail = [&](const std::string& why, const ErrorContext& context) {
+    return RuntimeError("An error occurred when running the '" +
+                            passes_[index].name() +
+                            "' pass after the following passes: " +
+                            names_of(passes_, index) + "\n" + why,
+                        context);
+  };
   try {
     PassResult result = passes_[index](module);
     if (!result.graph_module)
@@ -211,14 +202,10 @@ PassResult PassManager::run_pass(size_t index,
     if (check_ && options_.run_checks_after_each_pass)
       check_(*result.graph_module);
     return result;
-  } catch (const std::exception& error) {
-    const auto* const typed = dynamic_cast<const Error*>(&error);
-    throw RuntimeError("An error occurred when running the '" +
-                           passes_[index].name() +
-                           "' pass after the following passes: " +
-                           names_of(passes_, index) + "\n" +
-                           (typed ? typed->message() : error.what()),
-                       typed ? typed->context() : ErrorContext());
+  } catch (const Error& error) {
+    throw fail(error.message(), error.context());
+  } catch (...) {
+    throw fail(support::exception_text(), {});
   }
 }
 

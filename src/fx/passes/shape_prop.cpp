@@ -4,6 +4,7 @@
 
 #include "src/fx/passes/fake_value.h"
 #include "src/fx/print_value.h"
+#include "src/support/exception_text.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -42,10 +43,23 @@ std::string_view format_name(std::optional<MemoryFormat> format) {
   return "";
 }
 
+std::string fact_text(const Value& value, const void*) {
+  const TensorMetadata* const fact = tensor_metadata(value);
+  return fact ? fact->str() : "<" + std::string(value.kind_name()) + ">";
+}
+
+// As Python prints node.meta; "type" holds a class there.
 std::string meta_text(const Meta& meta) {
   std::string text;
-  for (const auto& [key, value] : meta)
-    text += (text.empty() ? "'" : ", '") + key + "': " + repr(value);
+  for (const auto& [key, value] : meta) {
+    text += (text.empty() ? "'" : ", '") + key + "': ";
+    if (key != "type" || !value.is_string()) {
+      text += repr(value, fact_text);
+      continue;
+    }
+    const std::string name(value.as_string());
+    text += "<class '" + (name == "Tensor" ? "torch." + name : name) + "'>";
+  }
   return "{" + text + "}";
 }
 
@@ -54,6 +68,13 @@ bool requires_grad(const nn::Module& module, const Node& node) {
   const nn::Member member = module.find_member(node.target_name());
   const auto* const parameter = std::get_if<nn::Parameter>(&member);
   return parameter && parameter->defined() && parameter->slot()->requires_grad;
+}
+
+RuntimeError failure(const Node& node, const std::string& why,
+                     const ErrorContext& context) {
+  return RuntimeError("ShapeProp error for: node=" + node.format_node() +
+                          " with meta=" + meta_text(node.meta()) + "\n" + why,
+                      context);
 }
 
 // Interpreters see nodes as const, since running does not edit; meta is ours to
@@ -107,10 +128,9 @@ Value ShapeProp::run_node(const Node& node) {
   try {
     result = Interpreter::run_node(node);
   } catch (const Error& error) {
-    throw RuntimeError("ShapeProp error for: node=" + node.format_node() +
-                           " with meta=" + meta_text(node.meta()) + "\n" +
-                           error.message(),
-                       error.context());
+    throw failure(node, error.message(), error.context());
+  } catch (...) {
+    throw failure(node, support::exception_text(), node.error_context());
   }
   bool found = false;
   const bool grad = requires_grad(module(), node);
@@ -156,8 +176,7 @@ Value FakeTensorProp::get_attr(const Target& target, const ValueList& args,
   return fake_of(Interpreter::get_attr(target, args, kwargs));
 }
 
-Value FakeTensorProp::call_function(const Target& target,
-                                    const ValueList& args,
+Value FakeTensorProp::call_function(const Target& target, const ValueList& args,
                                     const Kwargs& kwargs) {
   return call_on_fakes(target, args, kwargs, current_node()->source());
 }

@@ -2,16 +2,10 @@
 
 #include <unordered_set>
 
-#include "src/ops/fresh_memory.h"
+#include "src/fx/node_aliasing.h"
 
 namespace fxjit::fx::passes {
 namespace {
-
-const ops::Op* op_of(const Node& node) {
-  if (!node.is(Opcode::call_method)) return node.called_op();
-  const ops::Spelling* const method = ops::find_method(node.target_name());
-  return method ? method->op : nullptr;
-}
 
 bool may_write(const Node& node, const GraphModule& module) {
   switch (node.op()) {
@@ -54,9 +48,7 @@ std::vector<bool> written_values(const GraphModule& module) {
   for (const Node* node : graph.nodes().reversed()) {
     if (written[node->id()] && node->is(Opcode::get_attr))
       memories.insert(memory_of(module, *node));
-    const ops::Op* const op = op_of(*node);
-    const bool gives_on =
-        written[node->id()] && !(op && ops::gives_fresh_memory(*op));
+    const bool gives_on = written[node->id()] && may_alias(*node);
     if (!gives_on && !may_write(*node, module)) continue;
     for (const Node* input : node->all_input_nodes())
       written[input->id()] = true;

@@ -33,7 +33,7 @@ Scalar hardtanh(ScalarBuilder& b, const OpCall& call, Inputs in) {
 }
 
 Scalar leaky_relu(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "leaky_relu_cpu");
   return above_zero(b, in[0], in[0] * call.number(1));
 }
 
@@ -46,39 +46,40 @@ Scalar scaled_elu(ScalarBuilder& b, Scalar x, double scale, double alpha,
 }
 
 Scalar elu(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "elu_cpu");
   return scaled_elu(b, in[0], 1, call.number(1), 1);
 }
 
 Scalar celu(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "elu_cpu");
   const double alpha = call.number(1);
-  if (alpha == 0) call.fail("ZeroDivisionError: alpha cannot be 0 for CELU");
+  if (alpha == 0)
+    runtime_error("ZeroDivisionError: alpha cannot be 0 for CELU");
   return scaled_elu(b, in[0], 1, alpha, 1 / alpha);
 }
 
 // The constants make zero mean and unit variance a fixed point.
-Scalar selu(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+Scalar selu(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "elu_cpu");
   return scaled_elu(b, in[0], 1.0507009873554804934, 1.6732632423543772848, 1);
 }
 
 // A division takes four times the rest, and more than a product's epilogue has.
 constexpr double kSixth = 1.0 / 6;
 
-Scalar hardsigmoid(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+Scalar hardsigmoid(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "hardsigmoid_cpu");
   return clamp_to(b, in[0] + 3.0, 0, 6) * kSixth;
 }
 
-Scalar hardswish(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+Scalar hardswish(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "hardswish_cpu");
   return in[0] * clamp_to(b, in[0] + 3.0, 0, 6) * kSixth;
 }
 
 // log(1 + exp(beta x)) / beta, linear where that is exact.
 Scalar softplus(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "softplus_cpu");
   const double beta = call.number(1);
   const Scalar scaled = in[0] * beta;
   const Scalar smooth = b.apply(Prim::log1p, b.apply(Prim::exp, scaled)) / beta;
@@ -86,32 +87,32 @@ Scalar softplus(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return b.select(b.apply(Prim::gt, scaled, limit), in[0], smooth);
 }
 
-// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2), which rounds to one from 20 on
-// in every dtype.
-Scalar mish(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2), which rounds to one from 20
+// on in every dtype.
+Scalar mish(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "mish_cpu");
   const Scalar bound = b.constant(20.0, in[0].type());
   const Scalar e = b.apply(Prim::exp, b.apply(Prim::minimum, in[0], bound));
   const Scalar product = e * (e + 2.0);
   return in[0] * (product / (product + 2.0));
 }
 
-Scalar logsigmoid(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+Scalar logsigmoid(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "log_sigmoid_cpu");
   const Scalar tail = b.apply(Prim::exp, -b.apply(Prim::abs, in[0]));
   return b.apply(Prim::minimum, in[0], zero_of(b, in[0])) -
          b.apply(Prim::log1p, tail);
 }
 
 Scalar gelu(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "GeluKernelImpl");
   if (same(call[1], "none")) return b.apply(Prim::gelu, in[0]);
   if (same(call[1], "tanh")) return b.apply(Prim::gelu_tanh, in[0]);
-  call.fail("approximate argument must be either none or tanh.");
+  runtime_error("approximate argument must be either none or tanh.");
 }
 
-Scalar silu(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+Scalar silu(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "silu_cpu");
   return b.apply(Prim::silu, in[0]);
 }
 
@@ -127,7 +128,7 @@ Value tanhshrink(const OpCall& call) {
 }
 
 Scalar hardshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "hardshrink_cpu");
   const Scalar limit = b.constant(call.number(1), in[0].type());
   const Scalar magnitude = b.apply(Prim::abs, in[0]);
   // Written so that NaN is kept.
@@ -136,7 +137,7 @@ Scalar hardshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
 }
 
 Scalar softshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+  require_floating(in[0], "softshrink_check");
   const double lambda = call.number(1);
   const Scalar limit = b.constant(lambda, in[0].type());
   const Scalar inside = in[0] * 0.0;  // Zero, or NaN for NaN.
@@ -236,17 +237,17 @@ constexpr OpRow kRows[] = {
                "nn.Hardswish",
                hardswish),
     scalar_row("softplus", "input, beta=1, threshold=20",
-               "F.softplus torch._C._nn.softplus aten.softplus.default "
+               "torch._C._nn.softplus =F.softplus aten.softplus.default "
                "onnx.Softplus nn.Softplus",
                softplus),
     scalar_row("mish", "input, inplace=False",
                "F.mish! aten.mish.default onnx.Mish nn.Mish", mish),
     unary_row("log_sigmoid",
-              "F.logsigmoid torch._C._nn.log_sigmoid "
+              "torch._C._nn.log_sigmoid =F.logsigmoid "
               "aten.log_sigmoid.default nn.LogSigmoid",
               logsigmoid),
     scalar_row("gelu", "input, approximate='none'",
-               "F.gelu torch._C._nn.gelu aten.gelu.default onnx.Gelu nn.GELU",
+               "torch._C._nn.gelu =F.gelu aten.gelu.default onnx.Gelu nn.GELU",
                gelu),
     scalar_row("silu", "input, inplace=False",
                "F.silu! torch._C._nn.silu aten.silu.default nn.SiLU", silu),
@@ -261,16 +262,16 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::decompose,
      .decompose = tanhshrink},
     scalar_row("hardshrink", "input, lambd=0.5",
-               "F.hardshrink torch.hardshrink .hardshrink "
+               "torch.hardshrink =F.hardshrink .hardshrink "
                "aten.hardshrink.default nn.Hardshrink",
                hardshrink),
     scalar_row("softshrink", "input, lambd=0.5",
-               "F.softshrink torch._C._nn.softshrink aten.softshrink.default "
+               "torch._C._nn.softshrink =F.softshrink aten.softshrink.default "
                "nn.Softshrink",
                softshrink),
     {.name = "threshold",
      .schema = "input, threshold, value, inplace=False",
-     .names = "torch.nn.functional._threshold! F.threshold torch.threshold "
+     .names = "torch.nn.functional._threshold! =F.threshold torch.threshold "
               "aten.threshold.default nn.Threshold",
      .lowering = Lowering::scalar,
      .infer = infer_threshold,
@@ -278,7 +279,7 @@ constexpr OpRow kRows[] = {
      .scalar_types = ScalarTypes::custom},
     {.name = "prelu",
      .schema = "input, weight",
-     .names = "F.prelu torch.prelu .prelu aten.prelu.default onnx.PRelu "
+     .names = "torch.prelu =F.prelu .prelu aten.prelu.default onnx.PRelu "
               "nn.PReLU",
      .lowering = Lowering::decompose,
      .infer = infer_like_input,
@@ -288,7 +289,7 @@ constexpr OpRow kRows[] = {
      .names = "F.glu! torch._C._nn.glu aten.glu.default nn.GLU",
      .lowering = Lowering::decompose,
      .decompose = glu},
-    in_place(kRelu, "relu_", "torch.relu_ .relu_ aten.relu_.default"),
+    in_place(kRelu, "relu_", "torch.relu_ =F.relu_ .relu_ aten.relu_.default"),
     in_place(kSigmoid, "sigmoid_", "torch.sigmoid_ .sigmoid_"),
     in_place(kTanh, "tanh_", "torch.tanh_ .tanh_"),
 };

@@ -3,6 +3,7 @@
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/families/view_rules.h"
 #include "src/ops/promote.h"
 
 namespace fxjit::ops {
@@ -14,9 +15,9 @@ Scalar add(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return args[0] + args[2] * args[1];
 }
 
-void refuse_bool(const OpCall& call, Scalar value) {
-  if (value.type() == DType::boolean)
-    call.fail("dtype: expected numbers, got bool; use `^` or logical_not");
+// Refuses bools where PyTorch has no kernel for them: `kernel` is its name.
+void refuse_bool(Scalar value, const std::string& kernel) {
+  if (value.type() == DType::boolean) no_kernel(kernel, value.type());
 }
 
 // Differences with a bool tensor are refused as in torch, whatever the other
@@ -40,7 +41,10 @@ void refuse_bool_tensors(const OpCall& call) {
 template <Prim kPrim>
 Scalar of_numbers(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  refuse_bool(call, args[0]);
+  std::string kernel(call.op.name());
+  if (kernel.ends_with('_')) kernel.pop_back();
+  if (kernel == "floor_divide") kernel = "div_floor";
+  refuse_bool(args[0], kernel + "_cpu");
   return b.apply(kPrim, args[0], args[1]);
 }
 
@@ -58,8 +62,12 @@ Scalar rsub(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return args[1] - args[2] * args[0];
 }
 
-Scalar neg(ScalarBuilder&, const OpCall& call, Inputs in) {
-  refuse_bool(call, in[0]);
+Scalar neg(ScalarBuilder&, const OpCall&, Inputs in) {
+  if (in[0].type() == DType::boolean)
+    runtime_error(
+        "Negation, the `-` operator, on a bool tensor is not supported. If you "
+        "are trying to invert a mask, use the `~` or `logical_not()` operator "
+        "instead.");
   return -in[0];
 }
 
@@ -69,8 +77,10 @@ Rounding rounding_of(const OpCall& call) {
   if (!call.has(2)) return Rounding::none;
   if (same(call[2], "trunc")) return Rounding::trunc;
   if (same(call[2], "floor")) return Rounding::floor;
-  call.fail("rounding_mode: expected None, 'trunc' or 'floor', got " +
-            repr(call[2]));
+  runtime_error(
+      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
+      "found " +
+      repr(call[2]));
 }
 
 // True division of integers gives floats; rounded division keeps them.
@@ -93,7 +103,7 @@ Scalar div(ScalarBuilder& b, const OpCall& call, Inputs in) {
     case Rounding::trunc:
       return is_floating(type) ? b.apply(Prim::trunc, x / y) : x / y;
     case Rounding::floor:
-      refuse_bool(call, x);
+      refuse_bool(x, "div_floor_cpu");
       return b.apply(Prim::floor_div, x, y);
   }
   return x;
@@ -117,10 +127,10 @@ Scalar pow(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   const Scalar base = args[0];
   if (!call[1].is_number() && !is_floating(base.type()))
-    refuse_bool(call, base);
+    refuse_bool(base, "pow");
   if (!call[1].is_number()) return b.apply(Prim::pow, base, args[1]);
   if (!is_floating(base.type()) && call.integer(1) < 0)
-    call.fail("Integers to negative integer powers are not allowed.");
+    runtime_error("Integers to negative integer powers are not allowed.");
   return pow_constant(b, base, call.number(1));
 }
 
@@ -134,6 +144,13 @@ Scalar sign(ScalarBuilder& b, const OpCall&, Inputs in) {
 
 Scalar reciprocal(ScalarBuilder&, const OpCall&, Inputs in) {
   return 1.0 / in[0];
+}
+
+Value infer_positive(const OpCall& call) { return as_meta(call.tensor(0)); }
+
+// A tensor itself; a number by Python's rules.
+Value run_positive(const OpCall& call) {
+  return call[0].is_tensor() ? call[0] : infer(call);
 }
 
 // x ** 2 with an int exponent: bool becomes int64.
@@ -152,7 +169,8 @@ Scalar square(ScalarBuilder& b, const OpCall&, Inputs in) {
 // Interpolates from the nearer end, so that weight 1 gives `end` exactly.
 Scalar lerp(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  require_floating(call, in[0]);
+  require_floating(
+      in[0], call[2].is_number() ? "lerp_kernel_scalar" : "lerp_kernel_tensor");
   const Scalar step = args[1] - args[0];
   const Scalar weight = args[2];
   const Scalar low = args[0] + weight * step;
@@ -171,7 +189,15 @@ Scalar addcmul(ScalarBuilder& b, const OpCall& call, Inputs in) {
 
 Scalar addcdiv(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  require_floating(call, in[0]);
+  if (!is_floating(in[0].type()))
+    runtime_error(
+        "Integer division with addcdiv is no longer supported, and in a future "
+        " release addcdiv will perform a true division of tensor1 and tensor2. "
+        "The historic addcdiv behavior can be implemented as (input + value * "
+        "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
+        "and as (input + value * tensor1 / tensor2) for float inputs. The "
+        "future addcdiv behavior is just the latter implementation: (input + "
+        "value * tensor1 / tensor2), for all dtypes.");
   if (same(call[3], 1)) return in[0] + in[1] / in[2];
   return in[0] + args[3] * in[1] / in[2];
 }
@@ -270,8 +296,13 @@ constexpr OpRow kRows[] = {
     kFmod,
     kPow,
     kNeg,
-    unary_row("positive", "torch.positive _operator.pos .positive .__pos__",
-              identity),
+    {.name = "positive",
+     .schema = "input",
+     .names = "torch.positive _operator.pos .positive .__pos__",
+     .lowering = Lowering::scalar,
+     .infer = infer_positive,
+     .eager = run_positive,
+     .scalar = identity},
     kAbs,
     unary_row("sign",
               "torch.sign .sign torch.sgn .sgn aten.sign.default onnx.Sign",

@@ -13,15 +13,22 @@ Value infer_cast(const OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), call[1].as_dtype());
 }
 
-// The tensor itself when it has the type already, as Tensor.to.
+// A copy even of the same type, as convert_element_type gives.
 Value run_cast(const OpCall& call) {
-  return call.tensor(0).to(call[1].as_dtype());
+  const Tensor& self = call.tensor(0);
+  const DType dtype = call[1].as_dtype();
+  return self.dtype() == dtype ? self.clone() : self.to(dtype);
 }
 
-Value cast_to(const OpCall& call, DType dtype) {
+Value copied(const OpCall& call, DType dtype) {
   return call_function(
       get_function("torch.ops.prims.convert_element_type.default"),
       {call[0], dtype}, {}, call.source);
+}
+
+// The tensor itself when it has the type already, as Tensor.to.
+Value cast_to(const OpCall& call, DType dtype) {
+  return meta_of(call[0]).dtype() == dtype ? call[0] : copied(call, dtype);
 }
 
 template <DType kType>
@@ -46,11 +53,16 @@ Value target_dtype(const OpCall& call) {
 Value to(const OpCall& call) {
   check_device(call, call[3]);
   for (const Value& target : call[1].as_sequence()) check_device(call, target);
-  const Value dtype = target_dtype(call);
-  const Value copy = call[5];
-  if (copy.is_bool() && copy.as_bool())
-    return clone(dtype.is_none() ? call[0] : cast_to(call, dtype.as_dtype()));
-  return dtype.is_none() ? call[0] : cast_to(call, dtype.as_dtype());
+  const Value target = target_dtype(call), copy = call[5];
+  const DType dtype =
+      target.is_none() ? meta_of(call[0]).dtype() : target.as_dtype();
+  return copy.is_bool() && copy.as_bool() ? copied(call, dtype)
+                                          : cast_to(call, dtype);
+}
+
+Value to_copy(const OpCall& call) {
+  check_device(call, call[3]);
+  return copied(call, dtype_arg(call, 1, meta_of(call[0]).dtype()));
 }
 
 Value type_as(const OpCall& call) {
@@ -68,18 +80,11 @@ Value infer_alias(const OpCall& call) {
                       self.offset());
 }
 
-Value infer_dropout(const OpCall& call) {
-  if (call.flag(2) && call.number(1) != 0) {
-    ErrorContext context;
-    context.op = call.op.row.name;
-    context.node = std::string(call.node);
-    context.source = call.source;
-    throw NotImplementedError(
-        "[dropout] training: expected False, got True; call eval() first",
-        std::move(context));
-  }
-  return infer_alias(call);
+Value infer_contiguous(const OpCall& call) {
+  return call.tensor(0).is_contiguous() ? infer_alias(call) : infer_clone(call);
 }
+
+Value run_contiguous(const OpCall& call) { return call.tensor(0).contiguous(); }
 
 constexpr OpRow cast_row(const char* name, const char* names,
                          DecomposeFn decompose) {
@@ -88,14 +93,6 @@ constexpr OpRow cast_row(const char* name, const char* names,
           .names = names,
           .lowering = Lowering::decompose,
           .decompose = decompose};
-}
-
-constexpr OpRow dropout_row(const char* name, const char* names) {
-  return {.name = name,
-          .schema = "input, p=0.5, training=True, inplace=False",
-          .names = names,
-          .lowering = Lowering::view,
-          .infer = infer_dropout};
 }
 
 constexpr OpRow kRows[] = {
@@ -110,9 +107,15 @@ constexpr OpRow kRows[] = {
     {.name = "to",
      .schema = "input, *target, dtype=None, device=None, non_blocking=False, "
                "copy=False, memory_format=None, layout=None, pin_memory=None",
-     .names = ".to aten._to_copy.default aten.to.dtype",
+     .names = ".to aten.to.dtype",
      .lowering = Lowering::decompose,
      .decompose = to},
+    {.name = "_to_copy",
+     .schema = "input, *, dtype=None, layout=None, device=None, "
+               "pin_memory=None, non_blocking=False, memory_format=None",
+     .names = "aten._to_copy.default",
+     .lowering = Lowering::decompose,
+     .decompose = to_copy},
     {.name = "type_as",
      .schema = "input, other",
      .names = ".type_as aten.type_as.default",
@@ -138,27 +141,14 @@ constexpr OpRow kRows[] = {
      .schema = "input, memory_format=None",
      .names = ".contiguous aten.contiguous.default",
      .lowering = Lowering::reshape,
-     .infer = infer_clone},
+     .infer = infer_contiguous,
+     .eager = run_contiguous},
     {.name = "detach",
      .schema = "input",
      .names = "torch.detach .detach aten.detach.default aten.alias.default "
               "onnx.Identity nn.Identity",
      .lowering = Lowering::view,
      .infer = infer_alias},
-    {.name = "dropout",
-     .schema = "input, p=0.5, training=True, inplace=False",
-     .names = "F.dropout! torch.dropout aten.dropout.default onnx.Dropout "
-              "nn.Dropout",
-     .lowering = Lowering::view,
-     .infer = infer_dropout},
-    dropout_row("dropout1d", "F.dropout1d! nn.Dropout1d"),
-    dropout_row("dropout2d", "F.dropout2d! torch.feature_dropout nn.Dropout2d"),
-    dropout_row("dropout3d", "F.dropout3d! nn.Dropout3d"),
-    dropout_row("alpha_dropout",
-                "F.alpha_dropout! torch.alpha_dropout nn.AlphaDropout"),
-    dropout_row("feature_alpha_dropout",
-                "F.feature_alpha_dropout! torch.feature_alpha_dropout "
-                "nn.FeatureAlphaDropout"),
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 Scalar clamp(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   if (!call.has(1) && !call.has(2))
-    call.fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+    runtime_error(
+        "torch.clamp: At least one of 'min' or 'max' must not be None");
   Scalar x = args[0];
   if (call.has(1)) x = b.apply(Prim::maximum, x, args[1]);
   if (call.has(2)) x = b.apply(Prim::minimum, x, args[2]);
@@ -26,13 +27,13 @@ Scalar round(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const int64_t decimals = call.integer(1);
   if (!is_floating(in[0].type())) return in[0];
   if (decimals == 0) return b.apply(Prim::round, in[0]);
-  const double scale = std::pow(10.0, std::abs(decimals));
+  const double scale = std::pow(10.0, std::abs(double(decimals)));
   if (decimals > 0) return b.apply(Prim::round, in[0] * scale) / scale;
   return b.apply(Prim::round, in[0] / scale) * scale;
 }
 
-Scalar frac(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  require_floating(call, in[0]);
+Scalar frac(ScalarBuilder& b, const OpCall&, Inputs in) {
+  require_floating(in[0], "frac_cpu");
   return in[0] - b.apply(Prim::trunc, in[0]);
 }
 
@@ -59,7 +60,8 @@ constexpr OpRow kCeil =
               rounding<Prim::ceil>);
 constexpr OpRow kRound =
     scalar_row("round", "input, *, decimals=0",
-               "torch.round .round aten.round.default aten.round.decimals "
+               "torch.round .round torch._C._special.special_round "
+               "aten.round.default aten.round.decimals "
                "onnx.Round",
                round);
 constexpr OpRow kTrunc =

@@ -14,13 +14,12 @@ Value widened(const Value& value, DType dtype);
 Value narrowed(const Value& result, const Value& wide, DType dtype);
 Value cast_to(const Value& value, DType dtype);
 
+// A reshape in memory of its own, even where strides allow a view.
+Value reshaped_copy(const Value& value, const Dims& sizes);
+
 // Axes as an argument that means exactly these (an empty list means all dims).
 Value axes_value(const Dims& axes);
 // Number of elements along `axes`.
 int64_t count_along(const Tensor& input, const Dims& axes);
-
-// torch's names of a type in messages: "Float", "Long"; "float", "long int".
-const char* torch_type_name(DType dtype);
-const char* cpp_type_name(DType dtype);
 
 }  // namespace fxjit::ops

@@ -4,6 +4,7 @@
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/families/view_rules.h"
 #include "src/ops/matmul_kernel.h"
 
 namespace fxjit::ops {
@@ -316,12 +317,7 @@ Value infer_added(const OpCall& call) {
     check_batches(a, b);
   check_addend(input, b);
   const Dims sizes = matmul_shape(a, b).sizes;
-  bool fits = input.dim() <= sizes.size();
-  for (int i = 1; fits && i <= input.dim(); ++i)
-    fits = input.size(-i) == sizes[sizes.size() - i] || input.size(-i) == 1;
-  if (!fits)
-    runtime_error("expand(" + input.describe() + ", size=" + sizes.str() +
-                  "): the shape of input does not broadcast to the product");
+  expanded(input, sizes);  // Refuses what does not broadcast to the product.
   return Tensor::meta(sizes, a.dtype());
 }
 
@@ -367,10 +363,11 @@ constexpr OpRow product(const char* name, const char* schema, const char* names,
 
 constexpr OpRow kRows[] = {
     product("linear", "input, weight, bias=None",
-            "torch._C._nn.linear F.linear aten.linear.default nn.Linear",
+            "torch._C._nn.linear =F.linear aten.linear.default nn.Linear",
             infer_linear, eager_linear),
     product("matmul", "input, other",
-            "torch.matmul .matmul _operator.matmul .__matmul__ "
+            "torch.matmul .matmul torch._C._linalg.linalg_matmul "
+            "torch.linalg.matmul _operator.matmul .__matmul__ "
             "aten.matmul.default onnx.MatMul",
             infer_matmul),
     product("mm", "input, mat2", "torch.mm .mm aten.mm.default", infer_mm),
@@ -380,12 +377,12 @@ constexpr OpRow kRows[] = {
     product("baddbmm", "input, batch1, batch2, *, beta=1, alpha=1",
             "torch.baddbmm .baddbmm aten.baddbmm.default", infer_added,
             eager_added),
-    product("dot", "input, tensor", "torch.dot .dot aten.dot.default",
-            infer_dot),
+    product("dot", "input, tensor",
+            "torch.dot .dot torch.vdot .vdot aten.dot.default", infer_dot),
     product("mv", "input, vec", "torch.mv .mv aten.mv.default", infer_mv),
     {.name = "outer",
      .schema = "input, vec2",
-     .names = "torch.outer .outer aten.outer.default",
+     .names = "torch.outer .outer torch.ger .ger aten.outer.default",
      .lowering = Lowering::decompose,
      .decompose = decompose_outer},
 };

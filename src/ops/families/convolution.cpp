@@ -57,8 +57,8 @@ void check_ranks(const OpCall& call, int spatial) {
 void check_channels(const ConvParams& params, const Dims& input,
                     const Dims& weight, const Dims& printed) {
   if (params.groups <= 0) runtime_error("non-positive groups is not supported");
-  const int64_t expected =
-      params.transposed ? weight[0] : weight[1] * params.groups;
+  int64_t expected = weight[0];
+  if (!params.transposed) expected = ExactInt(weight[1]) * params.groups;
   const std::string given = "Given groups=" + std::to_string(params.groups) +
                             ", weight of size " + weight.str();
   if (!params.transposed && weight[0] % params.groups != 0)
@@ -69,6 +69,11 @@ void check_channels(const ConvParams& params, const Dims& input,
   if (params.transposed && weight[0] % params.groups != 0)
     runtime_error(given + ", expected weight to be divisible by " +
                   std::to_string(params.groups) + " at dimension 0");
+  if (weight[0] < params.groups)
+    runtime_error(
+        "Given groups=" + std::to_string(params.groups) +
+        ", expected weight to be at least " + std::to_string(params.groups) +
+        " at dimension 0, but got weight of size " + weight.str() + " instead");
   if (input[1] == expected) return;
   runtime_error((params.transposed
                      ? "Given transposed=1, weight of size " + weight.str()
@@ -95,7 +100,8 @@ void same_padding(ConvParams& params, const Dims& weight) {
   for (int i = 0; i < params.spatial; ++i) {
     if (params.stride[i] != 1)
       runtime_error("padding='same' is not supported for strided convolutions");
-    const int64_t total = params.dilation[i] * (weight[2 + i] - 1);
+    const int64_t total =
+        ExactInt(params.dilation[i]) * (ExactInt(weight[2 + i]) - 1);
     params.pad_before[i] = total / 2;
     params.pad_after[i] = total - total / 2;
   }
@@ -137,8 +143,10 @@ void forward_output(ConvParams& params, const Dims& input, const Dims& weight) {
   Dims padded;
   bool fits = true;
   for (int i = 0; i < params.spatial; ++i) {
-    padded.push_back(input[2 + i] + params.pad_before[i] + params.pad_after[i]);
-    const int64_t reach = params.dilation[i] * (weight[2 + i] - 1) + 1;
+    padded.push_back(ExactInt(input[2 + i]) + params.pad_before[i] +
+                     params.pad_after[i]);
+    const int64_t reach =
+        ExactInt(params.dilation[i]) * (ExactInt(weight[2 + i]) - 1) + 1;
     fits = fits && padded[i] >= reach;
     params.output.push_back((padded[i] - reach) / params.stride[i] + 1);
   }
@@ -167,14 +175,15 @@ void forward_output(ConvParams& params, const Dims& input, const Dims& weight) {
 
 void transposed_output(ConvParams& params, const Dims& input,
                        const Dims& weight) {
-  params.output = {input[0], weight[1] * params.groups};
+  params.output = {input[0], ExactInt(weight[1]) * params.groups};
   for (int i = 0; i < params.spatial; ++i) {
     if (params.output_padding[i] >=
         std::max(params.stride[i], params.dilation[i]))
       output_padding_too_large(params);
-    const int64_t size = (input[2 + i] - 1) * params.stride[i] -
-                         params.pad_before[i] - params.pad_after[i] +
-                         params.dilation[i] * (weight[2 + i] - 1) +
+    const int64_t reach =
+        ExactInt(params.dilation[i]) * (ExactInt(weight[2 + i]) - 1);
+    const int64_t size = ExactInt(input[2 + i] - 1) * params.stride[i] -
+                         params.pad_before[i] - params.pad_after[i] + reach +
                          params.output_padding[i] + 1;
     if (size < 0)
       runtime_error("Given input size per channel: " + sizes_text(input, 2) +
@@ -227,19 +236,19 @@ constexpr const char* kTransposed =
 
 constexpr OpRow kRows[] = {
     conv("conv1d", kForward,
-         "torch.conv1d F.conv1d aten.conv1d.default aten.conv1d.padding"),
+         "torch.conv1d =F.conv1d aten.conv1d.default aten.conv1d.padding"),
     conv("conv2d", kForward,
-         "torch.conv2d F.conv2d aten.conv2d.default aten.conv2d.padding"),
+         "torch.conv2d =F.conv2d aten.conv2d.default aten.conv2d.padding"),
     conv("conv3d", kForward,
-         "torch.conv3d F.conv3d aten.conv3d.default aten.conv3d.padding"),
+         "torch.conv3d =F.conv3d aten.conv3d.default aten.conv3d.padding"),
     conv("conv_transpose1d", kTransposed,
-         "torch.conv_transpose1d F.conv_transpose1d "
+         "torch.conv_transpose1d =F.conv_transpose1d "
          "aten.conv_transpose1d.default"),
     conv("conv_transpose2d", kTransposed,
-         "torch.conv_transpose2d F.conv_transpose2d "
+         "torch.conv_transpose2d =F.conv_transpose2d "
          "aten.conv_transpose2d.input"),
     conv("conv_transpose3d", kTransposed,
-         "torch.conv_transpose3d F.conv_transpose3d "
+         "torch.conv_transpose3d =F.conv_transpose3d "
          "aten.conv_transpose3d.input"),
     conv("convolution",
          "input, weight, bias, stride, padding, dilation, transposed, "
@@ -278,6 +287,8 @@ ConvParams conv_params(const OpCall& call) {
     forward_output(params, input, weight);
   }
   check_bias(call, params);
+  // As in torch, images without channels give images without channels.
+  if (input[1] == 0) params.output[1] = 0;
   return params;
 }
 

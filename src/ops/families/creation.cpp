@@ -4,29 +4,26 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
+#include "src/ops/families/creation.h"
 #include "src/ops/families/structured.h"
 
 namespace fxjit::ops {
-namespace {
 
-// The dtype among the options from argument `i` on; the device is the CPU.
 DType options_dtype(const OpCall& call, size_t i, DType fallback) {
   check_device(call, call[i + 2]);
   return dtype_arg(call, i, fallback);
 }
 
-void check_sizes(const Dims& sizes) {
+Dims sizes_arg(const OpCall& call, size_t i) {
+  const Dims sizes = call.dims(i);
   for (int64_t size : sizes)
     if (size < 0)
       runtime_error("Trying to create tensor with negative dimension " +
                     std::to_string(size) + ": " + sizes.str());
-}
-
-Dims sizes_arg(const OpCall& call, size_t i) {
-  const Dims sizes = call.dims(i);
-  check_sizes(sizes);
   return sizes;
 }
+
+namespace {
 
 Tensor filled(const Tensor& shape, const Value& fill) {
   if (!fill.is_int())
@@ -138,11 +135,14 @@ Value eager_arange(const OpCall& call) {
   const Range range = range_of(call);
   if (!is_floating(range.dtype) && range.start.is_int() &&
       range.step.is_int()) {
-    std::vector<int64_t> values(static_cast<size_t>(range.length));
-    for (int64_t i = 0; i < range.length; ++i)
-      values[static_cast<size_t>(i)] =
-          range.start.as_int() + i * range.step.as_int();
-    return Tensor::from(values, {range.length}).to(range.dtype);
+    const Tensor values = Tensor::empty({range.length}, DType::i64);
+    // Wraps on the way where start and end lie far apart; no element does.
+    auto at = static_cast<uint64_t>(range.start.as_int());
+    for (int64_t i = 0; i < range.length; ++i) {
+      values.data_as<int64_t>()[i] = static_cast<int64_t>(at);
+      at += static_cast<uint64_t>(range.step.as_int());
+    }
+    return values.to(range.dtype);
   }
   const Tensor values = Tensor::empty({range.length}, DType::f64);
   for (int64_t i = 0; i < range.length; ++i)
@@ -195,12 +195,6 @@ Value eager_linspace(const OpCall& call) {
             : end - static_cast<double>(steps - 1 - i) * step;
   return values.to(shape.dtype());
 }
-
-// Options that do not matter here (layout, pin_memory, ...) are taken and
-// ignored.
-#define FXJIT_TENSOR_OPTIONS                                    \
-  "dtype=None, layout=None, device=None, requires_grad=False, " \
-  "pin_memory=None, out=None, memory_format=None"
 
 constexpr OpRow creation(const char* name, const char* schema,
                          const char* names, InferFn infer, EagerFn eager,

@@ -190,10 +190,10 @@ constexpr OpRow kRows[] = {
     data_row("unique",
              "input, sorted=True, return_inverse=False, return_counts=False, "
              "dim=None",
-             "torch.functional.unique! torch.unique .unique", unique),
+             "torch.functional.unique! .unique", unique),
     data_row("unique_consecutive",
              "input, return_inverse=False, return_counts=False, dim=None",
-             "torch.functional.unique_consecutive! torch.unique_consecutive "
+             "torch.functional.unique_consecutive! "
              ".unique_consecutive",
              unique_consecutive),
 };

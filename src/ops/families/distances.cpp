@@ -6,6 +6,7 @@
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/promote.h"
 
 namespace fxjit::ops {
 namespace {
@@ -19,10 +20,18 @@ Value cosine_similarity(const OpCall& call) {
   const auto direction = [&](const Value& x) {
     return x / fxjit::clamp_min(vector_norm(x, 2, dim, true), call[3]);
   };
+  Promotion promotion;
+  for (size_t i : {0, 1}) promotion.add(meta_of(call[i]));
+  const DType type = *promotion.result();
+  if (!is_floating(type))
+    runtime_error(
+        std::string("expected common dtype to be floating point, yet common "
+                    "dtype is ") +
+        torch_type_name(type));
   const Dims common =
       broadcast_shapes(meta_of(call[0]).sizes(), meta_of(call[1]).sizes());
-  const Value a = fxjit::expand(call[0], Value(common));
-  const Value b = fxjit::expand(call[1], Value(common));
+  const Value a = fxjit::expand(cast_to(call[0], type), Value(common));
+  const Value b = fxjit::expand(cast_to(call[1], type), Value(common));
   return fxjit::sum(direction(a) * direction(b), dim);
 }
 
@@ -115,13 +124,21 @@ Value local_response_norm(const OpCall& call) {
         std::to_string(input.dim()) + " dimensions)");
   if (input.numel() == 0) return method(call[0], "clone");
   const int64_t size = call.integer(1), channels = input.sizes()[1];
+  if (size <= 0)
+    runtime_error("kernel size should be greater than zero, but got " +
+                  std::string(input.dim() == 3 ? "kH: " : "kT: ") +
+                  std::to_string(size) +
+                  (input.dim() == 3 ? " kW: 1" : " kH: 1 kW: 1"));
+  // What lies further away is zero.
+  const int64_t before = std::min(size / 2, channels);
+  const int64_t after = std::min((size - 1) / 2, channels);
   ValueList pads(static_cast<size_t>(2 * (input.dim() - 2)), Value(0));
-  pads.push_back(size / 2);
-  pads.push_back((size - 1) / 2);
+  pads.push_back(before);
+  pads.push_back(after);
   const Value squares = nn::functional::pad(fxjit::square(call[0]),
                                             Value::tuple(std::move(pads)));
   Value total = fxjit::narrow(squares, 1, 0, channels);
-  for (int64_t i = 1; i < size; ++i)
+  for (int64_t i = 1; i <= before + after; ++i)
     total = total + fxjit::narrow(squares, 1, i, channels);
   const Value base = total / double(size) * call.number(2) + call.number(4);
   return call[0] / fxjit::pow(base, call.number(3));
@@ -142,11 +159,13 @@ Value lp_pool(const OpCall& call) {
 
 constexpr OpRow kRows[] = {
     composed_row("cosine_similarity", "x1, x2, dim=1, eps=1e-08",
-                 "torch.cosine_similarity aten.cosine_similarity.default "
+                 "torch.cosine_similarity =F.cosine_similarity "
+                 "aten.cosine_similarity.default "
                  "nn.CosineSimilarity",
                  cosine_similarity),
     composed_row("pairwise_distance", "x1, x2, p=2, eps=1e-06, keepdim=False",
-                 "torch.pairwise_distance aten.pairwise_distance.default "
+                 "torch.pairwise_distance =F.pairwise_distance "
+                 "aten.pairwise_distance.default "
                  "nn.PairwiseDistance",
                  pairwise_distance),
     composed_row(
@@ -165,7 +184,7 @@ constexpr OpRow kRows[] = {
     composed_row("dist", "input, other, p=2",
                  "torch.dist .dist aten.dist.default", dist),
     composed_row("bilinear", "input1, input2, weight, bias=None",
-                 "torch.bilinear F.bilinear aten.bilinear.default nn.Bilinear",
+                 "torch.bilinear =F.bilinear aten.bilinear.default nn.Bilinear",
                  bilinear),
     composed_row(
         "local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0",

@@ -6,6 +6,7 @@
 
 #include "fxjit/op.h"
 #include "fxjit/scalar_args.h"
+#include "src/ops/families/structured.h"
 
 namespace fxjit::ops {
 
@@ -26,11 +27,9 @@ inline Scalar identity(ScalarBuilder&, const OpCall&, Inputs in) {
   return in[0];
 }
 
-// Refuses integers where PyTorch has no integer kernel.
-inline void require_floating(const OpCall& call, Scalar input) {
-  if (!is_floating(input.type()))
-    call.fail("dtype: expected floating point, got " +
-              std::string(dtype_name(input.type())));
+// Refuses integers where PyTorch has no integer kernel: `kernel` is its name.
+inline void require_floating(Scalar input, const char* kernel) {
+  if (!is_floating(input.type())) no_kernel(kernel, input.type());
 }
 
 constexpr OpRow scalar_row(const char* name, const char* schema,

@@ -21,9 +21,9 @@ Value infer_embedding(const OpCall& call) {
   if (!is_index_type(indices.dtype()))
     runtime_error(
         std::string("Expected tensor for argument #1 'indices' to have one of "
-                    "the following scalar types: Long, Int; but got ") +
+                    "the following scalar types: Long, Int; but got torch.") +
         torch_type_name(indices.dtype()) +
-        " instead (while checking arguments for embedding)");
+        "Tensor instead (while checking arguments for embedding)");
   if (call.has(2)) {
     const int64_t padding = call.integer(2), rows = weight.sizes()[0];
     if (padding >= rows || padding < -rows)
@@ -137,6 +137,7 @@ Value decompose_one_hot(const OpCall& call) {
   const int64_t count = call.integer(1);
   Dims sizes = meta_of(call[0]).sizes();
   sizes.push_back(count);
+  check_memory(sizes, DType::i64);
   if (numel(sizes) == 0) return fxjit::zeros(Value(sizes), DType::i64);
   const Value classes = fxjit::arange(count);
   const Value known =
@@ -157,7 +158,7 @@ Value eager_one_hot(const OpCall& call) {
     runtime_error("Can not infer total number of classes from empty tensor.");
   for (int64_t index : indices) {
     if (index < 0) runtime_error("Class values must be non-negative.");
-    if (found) classes = std::max(classes, index + 1);
+    if (found) classes = std::max<int64_t>(classes, ExactInt(index) + 1);
     if (!found && index >= classes)
       runtime_error("Class values must be smaller than num_classes.");
   }
@@ -206,7 +207,7 @@ constexpr OpRow kRows[] = {
      .decompose = decompose_take_along_dim},
     {.name = "one_hot",
      .schema = "tensor, num_classes=-1",
-     .names = "torch._C._nn.one_hot F.one_hot aten.one_hot.default",
+     .names = "torch._C._nn.one_hot =F.one_hot aten.one_hot.default",
      .infer = infer_one_hot,
      .eager = eager_one_hot,
      .decompose = decompose_one_hot},

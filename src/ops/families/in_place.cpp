@@ -4,10 +4,10 @@
 
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
+#include "src/ops/families/in_place.h"
 #include "src/ops/families/structured.h"
 
 namespace fxjit::ops {
-namespace {
 
 Value infer_written(const OpCall& call) { return call.tensor(0); }
 
@@ -29,15 +29,7 @@ Value eager_written(const OpCall& call) {
   return call[0];
 }
 
-constexpr OpRow writer(const char* name, const char* schema,
-                       const char* names) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer_written,
-          .eager = eager_written,
-          .purity = Purity::mutates};
-}
+namespace {
 
 constexpr OpRow kRows[] = {
     writer("scatter_",
@@ -67,14 +59,39 @@ constexpr OpRow kRows[] = {
     writer("log1p_", "input", ".log1p_ torch.log1p_"),
     writer("tan_", "input", ".tan_ torch.tan_"),
     writer("eq_", "input, other", ".eq_"),
-    writer("ne_", "input, other", ".ne_"),
-    writer("lt_", "input, other", ".lt_"),
-    writer("le_", "input, other", ".le_"),
-    writer("gt_", "input, other", ".gt_"),
-    writer("ge_", "input, other", ".ge_"),
+    writer("ne_", "input, other", ".ne_ .not_equal_"),
+    writer("lt_", "input, other", ".lt_ .less_"),
+    writer("le_", "input, other", ".le_ .less_equal_"),
+    writer("gt_", "input, other", ".gt_ .greater_"),
+    writer("ge_", "input, other", ".ge_ .greater_equal_"),
     writer("logical_not_", "input", ".logical_not_"),
     writer("logical_and_", "input, other", ".logical_and_"),
     writer("logical_or_", "input, other", ".logical_or_"),
+    writer("acos_", "input", "torch.acos_ .acos_ torch.arccos_ .arccos_"),
+    writer("acosh_", "input", "torch.acosh_ .acosh_ torch.arccosh_ .arccosh_"),
+    writer("asin_", "input", "torch.asin_ .asin_ torch.arcsin_ .arcsin_"),
+    writer("asinh_", "input", "torch.asinh_ .asinh_ torch.arcsinh_ .arcsinh_"),
+    writer("atan_", "input", "torch.atan_ .atan_ torch.arctan_ .arctan_"),
+    writer("atanh_", "input", "torch.atanh_ .atanh_ torch.arctanh_ .arctanh_"),
+    writer("sinh_", "input", "torch.sinh_ .sinh_"),
+    writer("cosh_", "input", "torch.cosh_ .cosh_"),
+    writer("sinc_", "input", "torch.sinc_ .sinc_"),
+    writer("deg2rad_", "input", "torch.deg2rad_ .deg2rad_"),
+    writer("rad2deg_", "input", "torch.rad2deg_ .rad2deg_"),
+    writer("lgamma_", "input", ".lgamma_"),
+    writer("digamma_", "input", ".digamma_"),
+    writer("erfinv_", "input", ".erfinv_"),
+    writer("i0_", "input", "torch.i0_ .i0_"),
+    writer("atan2_", "input, other", ".atan2_ .arctan2_"),
+    writer("hypot_", "input, other", ".hypot_"),
+    writer("copysign_", "input, other", ".copysign_"),
+    writer("xlogy_", "input, other", ".xlogy_ torch.xlogy_"),
+    writer("logical_xor_", "input, other", ".logical_xor_"),
+    writer("sign_", "input", ".sign_ .sgn_"),
+    writer("logit_", "input, eps=None", ".logit_ torch.logit_"),
+    writer("addmm_", "input, mat1, mat2, *, beta=1, alpha=1", ".addmm_"),
+    writer("baddbmm_", "input, batch1, batch2, *, beta=1, alpha=1",
+           ".baddbmm_"),
     writer("nan_to_num_", "input, nan=None, posinf=None, neginf=None",
            ".nan_to_num_ torch.nan_to_num_"),
 };

@@ -36,7 +36,7 @@ Dims common_shape(const std::vector<Tensor>& indices) {
   try {
     for (const Tensor& index : indices)
       shape = broadcast_shapes(shape, index.sizes());
-  } catch (const UserError&) {
+  } catch (const RuntimeError&) {
     throw IndexError(
         "shape mismatch: indexing tensors could not be broadcast together "
         "with shapes " +

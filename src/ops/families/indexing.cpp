@@ -1,11 +1,12 @@
 // Python's indexing, `self[index]`: of tensors by ints, slices, None, Ellipsis
-// and index tensors; of tuples, lists, dicts and strings as Python does. On
-// tensors it is a chain of select, slice, unsqueeze and of index by tensors without dims, then at most one
-// index.
+// and index tensors; of plain values as Python does (python_items.h). On tensors
+// it is a chain of select, slice, unsqueeze and of index by tensors without
+// dims, then at most one index.
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/python_items.h"
 
 namespace fxjit::ops {
 namespace {
@@ -18,7 +19,8 @@ bool is_mask(DType dtype) {
   return dtype == DType::boolean || dtype == DType::u8;
 }
 
-// A list of ints or bools, or of such lists, as an index tensor; bytes as bools.
+// A list of ints or bools, or of such lists, as an index tensor; bytes as
+// bools.
 Value index_tensor(const Value& item) {
   if (!item.is_list())
     return meta_of(item).dtype() == DType::u8 ? cast_to(item, DType::boolean)
@@ -182,8 +184,7 @@ class Indexer {
 
   // A tensor without dims stands for its number: a view where that is known.
   void take_element(const Value& index) {
-    if (index.is_tensor() && !index.as_tensor().is_meta() &&
-        value_.is_tensor())
+    if (index.is_tensor() && !index.as_tensor().is_meta() && value_.is_tensor())
       return take_int(index.as_tensor().to_ints().at(0));
     ValueList picks(static_cast<size_t>(axis_));
     picks.push_back(cast_to(index, DType::i64));
@@ -206,70 +207,10 @@ class Indexer {
   bool changed_ = false;
 };
 
-int64_t position(int64_t at, size_t size, const char* what) {
-  const int64_t count = static_cast<int64_t>(size);
-  if (at < 0) at += count;
-  if (at < 0 || at >= count)
-    throw IndexError(std::string(what) + " index out of range");
-  return at;
-}
-
-struct PythonRange {
-  int64_t start, stop, step;
-};
-
-// slice.indices(size).
-PythonRange python_range(const Value::SliceView& slice, int64_t size) {
-  const int64_t step = slice.step.is_none() ? 1 : slice.step.as_int();
-  if (step == 0) throw ValueError("slice step cannot be zero");
-  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  const auto bound = [&](const Value& value, int64_t fallback) {
-    if (value.is_none()) return fallback;
-    int64_t at = value.as_int();
-    if (at < 0) at += size;
-    return std::clamp(at, low, high);
-  };
-  return {bound(slice.start, step > 0 ? low : high),
-          bound(slice.stop, step > 0 ? high : low), step};
-}
-
-Value item_of_sequence(const Value& self, const Value& index) {
-  if (index.is_slice()) {
-    const PythonRange range =
-        python_range(index.as_slice(), static_cast<int64_t>(self.size()));
-    ValueList items;
-    for (int64_t i = range.start;
-         range.step > 0 ? i < range.stop : i > range.stop; i += range.step)
-      items.push_back(self.at(static_cast<size_t>(i)));
-    return self.is_list() ? Value::list(std::move(items))
-                          : Value::tuple(std::move(items));
-  }
-  if (!index.is_int() && !index.is_bool())
-    throw TypeError(std::string(self.kind_name()) +
-                    " indices must be integers or slices, not " +
-                    std::string(index.kind_name()));
-  const char* what = self.is_list() ? "list" : "tuple";
-  return self.at(
-      static_cast<size_t>(position(index.as_int(), self.size(), what)));
-}
-
 Value decompose_getitem(const OpCall& call) {
   const Value& self = call[0];
-  if (self.is_sequence()) return item_of_sequence(self, call[1]);
-  if (self.is_dict()) {
-    for (const auto& [key, value] : self.as_dict())
-      if (same(key, call[1])) return value;
-    throw KeyError(repr(call[1]));
-  }
-  if (self.is_string()) {
-    const std::string_view text = self.as_string();
-    return text.substr(
-        static_cast<size_t>(position(call[1].as_int(), text.size(), "string")),
-        1);
-  }
   if (!self.is_tensor() && !self.is_proxy())
-    throw TypeError("'" + std::string(self.kind_name()) +
-                    "' object is not subscriptable");
+    return python::getitem(self, call[1]);
   return Indexer(self).apply(call[1]);
 }
 

@@ -100,6 +100,8 @@ Value area(const Value& value, const std::vector<Resize>& sizes) {
                   {value, Value::tuple(std::move(to))});
 }
 
+bool is_area(const OpCall& call) { return same(call[3], "area"); }
+
 // Result sizes of the spatial dims and how far apart the samples lie.
 std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
                             bool align_corners) {
@@ -129,7 +131,7 @@ std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
                     ? item.as_int()
                     : static_cast<int64_t>(std::floor(
                           static_cast<double>(resize.from) * item.as_double()));
-    if (resize.from <= 0 || resize.to <= 0)
+    if (!is_area(call) && (resize.from <= 0 || resize.to <= 0))
       runtime_error(
           "Input and output sizes should be greater than 0, but got "
           "input (" +
@@ -148,6 +150,13 @@ std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
   return result;
 }
 
+Dims resized(const Tensor& input, const std::vector<Resize>& sizes) {
+  Dims result = input.sizes();
+  for (const Resize& resize : sizes) result[resize.axis] = resize.to;
+  check_memory(result, input.dtype());
+  return result;
+}
+
 Value decompose_interpolate(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const std::string_view mode = call[3].as_string();
@@ -156,24 +165,31 @@ Value decompose_interpolate(const OpCall& call) {
                          (mode == "bilinear" && input.dim() == 4) ||
                          (mode == "trilinear" && input.dim() == 5);
   const bool is_cubic = mode == "bicubic" && input.dim() == 4;
-  const bool is_area = mode == "area" && input.dim() <= 5;
   if (input.dim() < 3 || call.flag(6) ||
-      (!is_nearest && !is_linear && !is_cubic && !is_area))
+      (!is_nearest && !is_linear && !is_cubic &&
+       !(is_area(call) && input.dim() <= 5)))
     throw NotImplementedError(
         "interpolate: expected mode nearest, nearest-exact, area, linear, "
         "bilinear, bicubic or trilinear for 3 to 5 dimensions without "
         "antialias, got mode " +
         repr(call[3]) + " for " + input.sizes().str());
-  if ((is_nearest || is_area) && call.has(4))
+  if ((is_nearest || is_area(call)) && call.has(4))
     throw ValueError(
         "align_corners option can only be set with the interpolating modes: "
         "linear | bilinear | bicubic | trilinear");
   const bool align_corners = call.has(4) && call.flag(4);
-  if (is_area) return area(call[0], resizes(call, input, false));
+  const std::vector<Resize> sizes = resizes(call, input, align_corners);
+  if (is_area(call)) return area(call[0], sizes);
+  if (empty_dim(input, input.dim() - 1) >= 0)
+    runtime_error("Non-empty " + std::to_string(input.dim()) +
+                  "D data tensor expected but got a tensor with sizes " +
+                  input.sizes().str());
+  const Dims result = resized(input, sizes);
+  if (numel(result) == 0) return fxjit::zeros(Value(result), input.dtype());
   const DType dtype = input.dtype();
   const Value wide = is_nearest ? call[0] : widened(call[0], dtype);
   Value value = wide;
-  for (const Resize& resize : resizes(call, input, align_corners))
+  for (const Resize& resize : sizes)
     value = is_nearest ? nearest(value, resize, mode == "nearest-exact")
             : is_cubic ? cubic(value, resize, align_corners)
                        : blended(value, resize, align_corners);

@@ -70,6 +70,12 @@ Value huber_loss(const OpCall& call) {
 
 Value binary_cross_entropy(const OpCall& call) {
   const Value &x = call[0], &target = call[1];
+  if (!(meta_of(x).sizes() == meta_of(target).sizes()))
+    throw ValueError(
+        "Using a target size (torch.Size(" + meta_of(target).sizes().str() +
+        ")) that is different to the input size (torch.Size(" +
+        meta_of(x).sizes().str() +
+        ")) is deprecated. Please ensure they have the same size.");
   const Value loss =
       (target - 1.0) * fxjit::clamp_min(fxjit::log1p(-x), -100.0) -
       target * fxjit::clamp_min(fxjit::log(x), -100.0);

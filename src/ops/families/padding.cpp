@@ -21,7 +21,8 @@ void check_pairs(const Tensor& input, const Dims& pads) {
         std::to_string(input.dim()) + " dimensions.");
   for (int i = 0; i < pads.size() / 2; ++i) {
     const int axis = input.dim() - 1 - i;
-    const int64_t size = input.sizes()[axis] + pads[2 * i] + pads[2 * i + 1];
+    const int64_t size =
+        ExactInt(input.sizes()[axis]) + pads[2 * i] + pads[2 * i + 1];
     if (size < 0)
       runtime_error("The input size " + std::to_string(input.sizes()[axis]) +
                     ", plus negative padding " + std::to_string(pads[2 * i]) +
@@ -30,6 +31,16 @@ void check_pairs(const Tensor& input, const Dims& pads) {
                     "Check dimension " +
                     std::to_string(axis) + " of your input.");
   }
+}
+
+// The sizes after padding, which memory must have room for.
+Dims padded_sizes(const Tensor& input, const Dims& pads) {
+  check_pairs(input, pads);
+  Dims sizes = input.sizes();
+  for (int i = 0; i < pads.size() / 2; ++i)
+    sizes[input.dim() - 1 - i] += pads[2 * i] + pads[2 * i + 1];
+  check_memory(sizes, input.dtype());
+  return sizes;
 }
 
 Value block(const Tensor& like, int axis, int64_t length, const Value& fill) {
@@ -43,7 +54,7 @@ Value decompose_constant_pad(const OpCall& call) {
   check_moderate(call, pads);
   Value value = call[0];
   bool copied = false;
-  check_pairs(meta_of(value), pads);
+  padded_sizes(meta_of(value), pads);
   for (int i = 0; i < pads.size() / 2; ++i) {
     const Tensor meta = meta_of(value);
     const int axis = meta.dim() - 1 - i;
@@ -100,7 +111,8 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
   const Dims pads = call.dims(1);
   check_moderate(call, pads);
   Value value = call[0];
-  check_pairs(meta_of(value), pads);
+  bool copied = false;
+  const Dims result = padded_sizes(meta_of(value), pads);
   for (int i = 0; i < pads.size() / 2; ++i) {
     const Tensor meta = meta_of(value);
     const int axis = meta.dim() - 1 - i;
@@ -108,14 +120,18 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
     if (before == 0 && after == 0) continue;
     check_mode(mode, before, after, meta, axis);
     const int64_t size = meta.sizes()[axis];
+    if (numel(result) == 0) continue;
     std::vector<int64_t> positions;
     for (int64_t at = -before; at < size + after; ++at)
       positions.push_back(source_position(mode, at, size));
     const Tensor index =
         Tensor::from(positions, {static_cast<int64_t>(positions.size())});
     value = fxjit::index_select(value, axis, index);
+    copied = true;
   }
-  return value;
+  if (numel(result) == 0)
+    return fxjit::zeros(Value(result), meta_of(value).dtype());
+  return copied ? value : method(value, "clone");
 }
 
 Value decompose_pad(const OpCall& call) {

@@ -1,8 +1,5 @@
-// Max and average pooling. Adaptive pooling is separable and is composed of
-// reductions, one spatial dim after the other.
-#include "fxjit/functions_structured.h"
+// Max and average pooling.
 #include "src/ops/families.h"
-#include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/pool_kernel.h"
 
@@ -28,7 +25,7 @@ Dims window_arg(const OpCall& call, const char* name, int spatial) {
 
 int64_t pooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
                     int64_t dilation, bool ceil_mode) {
-  const int64_t span = size + 2 * pad - dilation * (kernel - 1) - 1;
+  const int64_t span = size + 2 * pad - ExactInt(dilation) * (kernel - 1) - 1;
   if (span < 0) return ceil_mode && span + stride > 0 ? 1 : 0;
   int64_t places = (span + (ceil_mode ? stride - 1 : 0)) / stride + 1;
   // The last window starts inside the image or its left padding.
@@ -48,7 +45,8 @@ void check_windows(const PoolParams& params) {
     if (params.padding[i] < 0)
       runtime_error("pad must be non-negative, but got pad: " +
                     std::to_string(params.padding[i]));
-    const int64_t reach = (params.kernel[i] - 1) * params.dilation[i] + 1;
+    const int64_t reach =
+        ExactInt(params.kernel[i] - 1) * params.dilation[i] + 1;
     if (params.padding[i] > reach / 2)
       runtime_error(
           "pad should be at most half of effective kernel size, but got pad=" +
@@ -87,6 +85,12 @@ void read_options(const OpCall& call, PoolParams& params) {
 
 void set_output(const OpCall& call, PoolParams& params, const Dims& input) {
   const bool ceil_mode = call.flag(index_of(call, "ceil_mode"));
+  if (empty_dim(call.tensor(0), params.spatial + 1) >= 0)
+    runtime_error("Expected " + std::to_string(params.spatial + 1) + "D or " +
+                  std::to_string(params.spatial + 2) +
+                  "D (batch mode) tensor with optional 0 dim batch size for "
+                  "input, but got:" +
+                  call.tensor(0).sizes().str());
   params.output = {input[0], input[1]};
   std::string planes = std::to_string(input[1]), result = planes;
   bool fits = true;
@@ -140,88 +144,6 @@ Value eager_pool(const OpCall& call) {
   return Value::tuple({out, positions});
 }
 
-// Where output cell `i` of `count` begins in `size` elements.
-int64_t cell_begin(int64_t i, int64_t count, int64_t size) {
-  return i * size / count;
-}
-int64_t cell_end(int64_t i, int64_t count, int64_t size) {
-  return ((i + 1) * size + count - 1) / count;
-}
-
-Value reduced_over(const Value& value, const Value& dims, bool average,
-                   bool keepdim) {
-  return average ? fxjit::mean(value, dims, keepdim)
-                 : fxjit::amax(value, dims, keepdim);
-}
-
-// `axis` pooled to `count` cells: equal cells by a reshape, others one by one.
-Value adapted(const Value& value, int axis, int64_t count, bool average) {
-  const int64_t size = meta_of(value).sizes()[axis];
-  if (count == size) return value;
-  if (count > 0 && size % count == 0) {
-    const Value cells =
-        fxjit::unflatten(value, axis, Value::tuple({count, size / count}));
-    return reduced_over(cells, Value::tuple({axis + 1}), average, false);
-  }
-  ValueList cells;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = cell_begin(i, count, size);
-    const Value part =
-        fxjit::narrow(value, axis, begin, cell_end(i, count, size) - begin);
-    cells.push_back(reduced_over(part, Value::tuple({axis}), average, true));
-  }
-  if (cells.empty()) return fxjit::narrow(value, axis, 0, 0);
-  return fxjit::cat(Value::list(std::move(cells)), axis);
-}
-
-Value adaptive_pool(const OpCall& call, bool average) {
-  const Tensor input = meta_of(call[0]);
-  const std::string_view name = call.op.name();
-  const int spatial = name.ends_with("1d") ? 1 : name.ends_with("3d") ? 3 : 2;
-  if (input.dim() != spatial + 1 && input.dim() != spatial + 2)
-    runtime_error(std::string(name) + "(): Expected " +
-                  std::to_string(spatial + 1) + "D or " +
-                  std::to_string(spatial + 2) + "D tensor, but got " +
-                  input.sizes().str());
-  // None keeps a dim's size.
-  const Value& wanted = call[1];
-  ValueList items = wanted.is_sequence()
-                        ? wanted.as_sequence()
-                        : ValueList(static_cast<size_t>(spatial), wanted);
-  if (items.size() == 1) items.resize(static_cast<size_t>(spatial), items[0]);
-  if (static_cast<int>(items.size()) != spatial)
-    runtime_error(std::string(name) + "(): output_size must be " +
-                  std::to_string(spatial));
-  const DType dtype = input.dtype();
-  const Value wide = widened(call[0], dtype);
-  Value value = wide;
-  bool single = true;
-  for (const Value& item : items) single = single && same(item, 1);
-  if (single) {
-    ValueList dims;
-    for (int i = spatial; i > 0; --i) dims.push_back(-i);
-    value = reduced_over(value, Value::tuple(std::move(dims)), average, true);
-    return narrowed(value, wide, dtype);
-  }
-  for (int i = 0; i < spatial; ++i) {
-    const Value& item = items[static_cast<size_t>(i)];
-    if (!item.is_none())
-      value = adapted(value, input.dim() - spatial + i, item.as_int(), average);
-  }
-  return method(narrowed(value, wide, dtype), "contiguous");
-}
-
-Value decompose_adaptive_average(const OpCall& call) {
-  return adaptive_pool(call, true);
-}
-
-Value decompose_adaptive_max(const OpCall& call) {
-  if (call.flag(2))
-    throw NotImplementedError(
-        "adaptive_max_pool: expected return_indices=False");
-  return adaptive_pool(call, false);
-}
-
 constexpr OpRow pool(const char* name, const char* schema, const char* names) {
   return {.name = name,
           .schema = schema,
@@ -257,37 +179,12 @@ constexpr OpRow kRows[] = {
          "torch._C._nn.max_pool2d_with_indices "
          "aten.max_pool2d_with_indices.default"),
     pool("avg_pool1d", kAverage1d,
-         "torch.avg_pool1d F.avg_pool1d aten.avg_pool1d.default"),
+         "torch.avg_pool1d =F.avg_pool1d aten.avg_pool1d.default"),
     pool("avg_pool2d", kAverage,
-         "torch._C._nn.avg_pool2d F.avg_pool2d aten.avg_pool2d.default "
+         "torch._C._nn.avg_pool2d =F.avg_pool2d aten.avg_pool2d.default "
          "nn.AvgPool2d"),
     pool("avg_pool3d", kAverage,
-         "torch._C._nn.avg_pool3d F.avg_pool3d aten.avg_pool3d.default"),
-    composed_row("adaptive_avg_pool1d", "input, output_size",
-                 "torch.adaptive_avg_pool1d F.adaptive_avg_pool1d "
-                 "aten.adaptive_avg_pool1d.default",
-                 decompose_adaptive_average),
-    composed_row("adaptive_avg_pool2d", "input, output_size",
-                 "F.adaptive_avg_pool2d! torch._C._nn.adaptive_avg_pool2d "
-                 "aten.adaptive_avg_pool2d.default "
-                 "aten._adaptive_avg_pool2d.default nn.AdaptiveAvgPool2d",
-                 decompose_adaptive_average),
-    composed_row("adaptive_avg_pool3d", "input, output_size",
-                 "F.adaptive_avg_pool3d! torch._C._nn.adaptive_avg_pool3d "
-                 "nn.AdaptiveAvgPool3d",
-                 decompose_adaptive_average),
-    composed_row("adaptive_max_pool3d",
-                 "input, output_size, return_indices=False",
-                 "F.adaptive_max_pool3d! torch._C._nn.adaptive_max_pool3d",
-                 decompose_adaptive_max),
-    composed_row("adaptive_max_pool1d",
-                 "input, output_size, return_indices=False",
-                 "F.adaptive_max_pool1d! torch.adaptive_max_pool1d",
-                 decompose_adaptive_max),
-    composed_row("adaptive_max_pool2d",
-                 "input, output_size, return_indices=False",
-                 "F.adaptive_max_pool2d! torch._C._nn.adaptive_max_pool2d",
-                 decompose_adaptive_max),
+         "torch._C._nn.avg_pool3d =F.avg_pool3d aten.avg_pool3d.default"),
 };
 
 }  // namespace

@@ -50,12 +50,10 @@ Value tile(const OpCall& call) {
 
 Value meshgrid(const OpCall& call) {
   const ValueList items = tensors_of(call[0]);
-  const bool columns_first = call.has(1) && same(call[1], "xy");
   const int rank = static_cast<int>(items.size());
   Dims sizes;
-  for (const Value& item : items)
-    sizes.push_back(std::max<int64_t>(1, meta_of(item).numel()));
-  const bool swap = columns_first && rank > 1;
+  for (const Value& item : items) sizes.push_back(meta_of(item).numel());
+  const bool swap = rank > 1 && call.has(1) && same(call[1], "xy");
   if (swap) std::swap(sizes[0], sizes[1]);
   ValueList result;
   for (int i = 0; i < rank; ++i) {
@@ -115,11 +113,13 @@ Value column_stack(const OpCall& call) {
 
 Value ravel(const OpCall& call) { return fxjit::reshape(call[0], {-1}); }
 
-Value tensor_split_along(const Value& x, const Value& how, int axis) {
+Value tensor_split_along(const OpCall& call, int axis) {
+  const Value &x = call[0], &how = call[1];
   const int64_t size = meta_of(x).sizes()[axis];
-  Dims bounds;
+  std::vector<int64_t> bounds;
   if (how.is_int()) {
     const int64_t parts = how.as_int();
+    check_pieces(call, parts);
     if (parts <= 0)
       runtime_error("number of sections must be larger than 0, got " +
                     std::to_string(parts));
@@ -144,16 +144,14 @@ Value tensor_split_along(const Value& x, const Value& how, int axis) {
 }
 
 Value tensor_split(const OpCall& call) {
-  return tensor_split_along(call[0], call[1],
-                            dim_arg(call, 2, meta_of(call[0]).dim()));
+  return tensor_split_along(call, dim_arg(call, 2, meta_of(call[0]).dim()));
 }
 
 // hsplit, vsplit, dsplit.
 template <int kAxis>
 Value split_along(const OpCall& call) {
   const int rank = meta_of(call[0]).dim();
-  return tensor_split_along(call[0], call[1],
-                            kAxis == 1 && rank == 1 ? 0 : kAxis);
+  return tensor_split_along(call, kAxis == 1 && rank == 1 ? 0 : kAxis);
 }
 
 Value split_with_sizes(const OpCall& call) {
@@ -161,17 +159,21 @@ Value split_with_sizes(const OpCall& call) {
 }
 
 // The last dim on a diagonal of two new ones: compared places choose it.
-Value spread_on_diagonal(const Value& x, int64_t offset, int first,
+Value spread_on_diagonal(const Value& x, ExactInt offset, int first,
                          int second) {
   const Tensor meta = meta_of(x);
-  const int64_t size = meta.sizes().back() + std::abs(offset);
   const int64_t before = std::max<int64_t>(offset, 0);
   const int64_t above = std::max<int64_t>(-offset, 0);
+  const int64_t size = ExactInt(meta.sizes().back()) + before + above;
+  Dims sizes = meta.sizes();
+  sizes[meta.dim() - 1] = size;
+  sizes.push_back(size);
+  check_memory(sizes, meta.dtype());
   const Value wide =
       nn::functional::pad(x, Value::tuple({Value(before), Value(above)}));
   const Value places = fxjit::arange(size);
   const Value on = fxjit::eq(fxjit::unsqueeze(places, 0),
-                             fxjit::unsqueeze(places, 1) + offset);
+                             fxjit::unsqueeze(places, 1) + int64_t{offset});
   const Value square = fxjit::where(on, fxjit::unsqueeze(wide, -2),
                                     fxjit::zeros(Value(Dims{}), meta.dtype()));
   return fxjit::movedim(square, {-2, -1},
@@ -182,7 +184,7 @@ Value diag_embed(const OpCall& call) {
   const int rank = meta_of(call[0]).dim() + 1;
   const int first = wrap_dim(call.integer(2), rank);
   const int second = wrap_dim(call.integer(3), rank);
-  const int64_t offset = call.integer(1);
+  const ExactInt offset = call.integer(1);
   return first < second ? spread_on_diagonal(call[0], offset, first, second)
                         : spread_on_diagonal(call[0], -offset, second, first);
 }
@@ -206,22 +208,27 @@ Value trace(const OpCall& call) {
   return fxjit::sum(fxjit::diagonal(call[0]));
 }
 
-Value inner(const OpCall& call) {
-  const int a = meta_of(call[0]).dim(), b = meta_of(call[1]).dim();
-  if (a == 0 || b == 0) return call[0] * call[1];
-  if (b == 1) return fxjit::matmul(call[0], call[1]);
-  const int64_t depth = meta_of(call[1]).sizes().back();
-  const Value rows = fxjit::reshape(call[1], {-1, depth});
-  const Value product = fxjit::matmul(call[0], fxjit::transpose(rows, 0, 1));
-  Dims sizes = meta_of(call[0]).sizes();
-  sizes.resize(sizes.size() - 1);
-  for (int d = 0; d + 1 < b; ++d) sizes.push_back(meta_of(call[1]).sizes()[d]);
-  return reshaped(product, sizes);
-}
-
 Dims joined(Dims first, const Dims& second) {
   for (int64_t each : second) first.push_back(each);
   return first;
+}
+
+Value inner(const OpCall& call) {
+  const int a = meta_of(call[0]).dim(), b = meta_of(call[1]).dim();
+  if (a == 0 || b == 0) return call[0] * call[1];
+  const Dims others = meta_of(call[1]).sizes();
+  if (meta_of(call[0]).sizes().back() != others.back())
+    runtime_error(
+        "inner() the last dimension must match on both input tensors but got "
+        "shapes " +
+        meta_of(call[0]).sizes().str() + " and " + others.str());
+  if (b == 1) return fxjit::matmul(call[0], call[1]);
+  const Dims kept(others.span().first(static_cast<size_t>(b - 1)));
+  const Value rows = fxjit::reshape(call[1], {numel(kept), others.back()});
+  const Value product = fxjit::matmul(call[0], fxjit::transpose(rows, 0, 1));
+  Dims sizes = meta_of(call[0]).sizes();
+  sizes.resize(sizes.size() - 1);
+  return reshaped(product, joined(sizes, kept));
 }
 
 Dims dims_but(const Dims& left_out, int rank) {
@@ -242,7 +249,11 @@ Value tensordot(const OpCall& call) {
   const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
   Dims left, right;
   if (call[2].is_int()) {
-    const int count = static_cast<int>(call.integer(2));
+    const int64_t count = call.integer(2);
+    if (count < 0 || count > std::min(a.dim(), b.dim()))
+      runtime_error(std::string("tensordot expects dims ") +
+                    (count < 0 ? ">= 0" : "< ndim_a or ndim_b") +
+                    ", but got dims=" + std::to_string(count));
     for (int i = 0; i < count; ++i) {
       left.push_back(a.dim() - count + i);
       right.push_back(i);
@@ -285,27 +296,6 @@ Value cross(const OpCall& call) {
   return fxjit::cat(Value::list({part(1, 2), part(2, 0), part(0, 1)}), dim);
 }
 
-Value rot90(const OpCall& call) {
-  const int rank = meta_of(call[0]).dim();
-  const Dims dims = call.dims(2);
-  const int a = wrap_dim(dims[0], rank), b = wrap_dim(dims[1], rank);
-  switch (((call.integer(1) % 4) + 4) % 4) {
-    case 1:
-      return fxjit::transpose(fxjit::flip(call[0], {b}), a, b);
-    case 2:
-      return fxjit::flip(call[0], {a, b});
-    case 3:
-      return fxjit::transpose(fxjit::flip(call[0], {a}), a, b);
-    default:
-      return method(call[0], "clone");
-  }
-}
-
-template <int kAxis>
-Value flipped(const OpCall& call) {
-  return fxjit::flip(call[0], {kAxis});
-}
-
 Value adjoint(const OpCall& call) { return fxjit::transpose(call[0], -2, -1); }
 
 Value kron(const OpCall& call) {
@@ -319,7 +309,7 @@ Value kron(const OpCall& call) {
     left.push_back(1);
     right.push_back(1);
     right.push_back(n);
-    sizes.push_back(m * n);
+    sizes.push_back(ExactInt(m) * n);
   }
   return reshaped(reshaped(call[0], left) * reshaped(call[1], right), sizes);
 }
@@ -329,12 +319,11 @@ constexpr OpRow kRows[] = {
                  "torch.broadcast_to .broadcast_to aten.broadcast_to.default",
                  broadcast_to),
     composed_row("broadcast_tensors", "*tensors",
-                 "torch.functional.broadcast_tensors torch.broadcast_tensors",
-                 broadcast_tensors),
+                 "torch.functional.broadcast_tensors", broadcast_tensors),
     composed_row("tile", "input, *dims", "torch.tile .tile aten.tile.default",
                  tile),
     composed_row("meshgrid", "*tensors, indexing=None",
-                 "torch.functional.meshgrid torch.meshgrid", meshgrid),
+                 "torch.functional.meshgrid!", meshgrid),
     composed_row("atleast_1d", "*tensors", "torch.functional.atleast_1d",
                  atleast<1>),
     composed_row("atleast_2d", "*tensors", "torch.functional.atleast_2d",
@@ -373,10 +362,6 @@ constexpr OpRow kRows[] = {
                  "torch.functional.tensordot", tensordot),
     composed_row("cross", "input, other, dim=None",
                  "torch.cross .cross torch._C._linalg.linalg_cross", cross),
-    composed_row("rot90", "input, k=1, dims=(0, 1)",
-                 "torch.rot90 .rot90 aten.rot90.default", rot90),
-    composed_row("fliplr", "input", "torch.fliplr .fliplr", flipped<1>),
-    composed_row("flipud", "input", "torch.flipud .flipud", flipped<0>),
     composed_row("adjoint", "input", "torch.adjoint .adjoint", adjoint),
     composed_row("kron", "input, other", "torch.kron .kron aten.kron.default",
                  kron),

@@ -349,7 +349,7 @@ constexpr OpRow kRows[] = {
         decompose_logsumexp),
     composed_row("linalg_vector_norm",
                  "input, ord=2, dim=None, keepdim=False, *, dtype=None",
-                 "torch._C._linalg.linalg_vector_norm torch.linalg.vector_norm "
+                 "torch._C._linalg.linalg_vector_norm "
                  "aten.linalg_vector_norm.default",
                  decompose_vector_norm),
     composed_row(

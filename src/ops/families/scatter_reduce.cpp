@@ -329,7 +329,8 @@ Value decompose_slice_scatter(const OpCall& call) {
   const int64_t start = bound(3, 0);
   const int64_t end = std::max(start, bound(4, size));
   std::vector<int64_t> places;
-  for (int64_t i = start; i < end; i += step) places.push_back(i);
+  for (int64_t i = start; i < end; i = step < end - i ? i + step : end)
+    places.push_back(i);
   if (places.empty()) return method(call[0], "clone");
   const Value index =
       Tensor::from(places, {static_cast<int64_t>(places.size())});

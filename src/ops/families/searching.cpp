@@ -163,6 +163,17 @@ Value kthvalue(const OpCall& call) {
   return at_place(call[0], k - 1, axis, call[3]);
 }
 
+// The median of no elements: NaN, converted as C++ does.
+Value unknown_median(DType type) {
+  if (is_floating(type))
+    return fxjit::full(Value(Dims{}), std::numeric_limits<double>::quiet_NaN(),
+                       type);
+  const int64_t least = type == DType::i64   ? INT64_MIN
+                        : type == DType::i32 ? INT32_MIN
+                                             : type == DType::boolean;
+  return fxjit::full(Value(Dims{}), least, type);
+}
+
 // The lower of two in the middle; NaN wherever a line has one.
 Value median(const OpCall& call) {
   const bool whole = !call.has(1);
@@ -170,6 +181,7 @@ Value median(const OpCall& call) {
   const int axis = whole ? 0 : dim_arg(call, 1, meta_of(input).dim());
   const Tensor meta = meta_of(input);
   const int64_t size = meta.dim() == 0 ? 1 : meta.sizes()[axis];
+  if (whole && size == 0) return unknown_median(meta.dtype());
   if (size == 0)
     throw IndexError("median(): Expected reduction dim " +
                      std::to_string(axis) + " to have non-zero size.");

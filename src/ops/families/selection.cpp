@@ -2,21 +2,30 @@
 #include "fxjit/functions.h"
 #include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/structured.h"
 #include "src/ops/promote.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
 
-void require_mask(const OpCall& call, size_t i, const char* what) {
+// torch still takes bytes for bools here.
+bool is_mask(const OpCall& call, size_t i) {
   const DType type = call.tensor(i).dtype();
-  if (type != DType::boolean && type != DType::u8)
-    call.fail(std::string(what) + ": expected a bool tensor, got " +
-              std::string(dtype_name(type)));
+  return type == DType::boolean || type == DType::u8;
+}
+
+[[noreturn]] void no_fit(const Dims& output, const Dims& broadcast) {
+  runtime_error("output with shape " + output.str() +
+                " doesn't match the broadcast shape " + broadcast.str());
 }
 
 Value infer_where(const OpCall& call) {
-  require_mask(call, 0, "condition");
+  if (!is_mask(call, 0))
+    runtime_error(
+        std::string("where expected condition to be a boolean tensor, but got "
+                    "a tensor with dtype ") +
+        torch_type_name(call.tensor(0).dtype()));
   Promotion promotion;
   Dims sizes = call.tensor(0).sizes();
   for (size_t i : {size_t{1}, size_t{2}}) {
@@ -42,18 +51,19 @@ Value where_method(const OpCall& call) {
 }
 
 Value infer_masked_fill(const OpCall& call) {
-  require_mask(call, 1, "mask");
+  if (!is_mask(call, 1))
+    runtime_error(std::string("masked_fill_ only supports boolean masks, but "
+                              "got mask with dtype ") +
+                  cpp_type_name(call.tensor(1).dtype()));
   const Tensor& self = call.tensor(0);
   if (call[2].is_tensor() && call[2].as_tensor().dim() != 0)
-    call.fail(
-        "masked_fill only supports a 0-dimensional value tensor, but got "
+    runtime_error(
+        "masked_fill_ only supports a 0-dimensional value tensor, but got "
         "tensor with " +
         std::to_string(call[2].as_tensor().dim()) + " dimension(s).");
-  const Dims sizes = broadcast_shapes(self.sizes(), call.tensor(1).sizes());
+  const Dims sizes = broadcast_shapes(call.tensor(1).sizes(), self.sizes());
   if (!writes_input(call)) return Tensor::meta(sizes, self.dtype());
-  if (!(sizes == self.sizes()))
-    call.fail("mask: expected a shape that broadcasts to " +
-              self.sizes().str() + ", got " + call.tensor(1).sizes().str());
+  if (!(sizes == self.sizes())) no_fit(self.sizes(), sizes);
   return self;
 }
 
@@ -87,12 +97,10 @@ Scalar constant_like(ScalarBuilder& b, const OpCall& call, Inputs) {
 // In-place writers keep their first argument's shape and type.
 Value infer_written(const OpCall& call) {
   const Tensor& self = call.tensor(0);
-  if (call.args.size() > 1 && call[1].is_tensor() &&
-      !(broadcast_shapes(self.sizes(), call[1].as_tensor().sizes()) ==
-        self.sizes()))
-    call.fail("source: expected a shape that broadcasts to " +
-              self.sizes().str() + ", got " +
-              call[1].as_tensor().sizes().str());
+  if (call.args.size() < 2 || !call[1].is_tensor()) return self;
+  const Dims sizes =
+      broadcast_shapes(self.sizes(), call[1].as_tensor().sizes());
+  if (!(sizes == self.sizes())) no_fit(self.sizes(), sizes);
   return self;
 }
 

@@ -270,6 +270,37 @@ Scalar triangle(ScalarBuilder& b, const OpCall& call,
   return b.select(kept, in[0], b.constant(0, in[0].type()));
 }
 
+Value rot90(const OpCall& call) {
+  const int rank = meta_of(call[0]).dim();
+  const Dims dims = call.dims(2);
+  if (dims.size() != 2)
+    runtime_error("expected total rotation dims == 2, but got dims = " +
+                  std::to_string(dims.size()));
+  if (rank < 2)
+    runtime_error("expected total dims >= 2, but got total dims = " +
+                  std::to_string(rank));
+  if (wrap_dim(dims[0], rank) == wrap_dim(dims[1], rank))
+    runtime_error("expected rotation dims to be different, but got dim0 = " +
+                  std::to_string(dims[0]) +
+                  " and dim1 = " + std::to_string(dims[1]));
+  const int a = wrap_dim(dims[0], rank), b = wrap_dim(dims[1], rank);
+  switch (((call.integer(1) % 4) + 4) % 4) {
+    case 1:
+      return fxjit::transpose(fxjit::flip(call[0], {b}), a, b);
+    case 2:
+      return fxjit::flip(call[0], {a, b});
+    case 3:
+      return fxjit::transpose(fxjit::flip(call[0], {a}), a, b);
+    default:
+      return method(call[0], "clone");
+  }
+}
+
+template <int kAxis>
+Value flipped(const OpCall& call) {
+  return fxjit::flip(call[0], {kAxis});
+}
+
 Value infer_masked_select(const OpCall& call) {
   throw NotImplementedError(
       "masked_select: expected a result of known shape, got one that depends "
@@ -338,6 +369,10 @@ constexpr OpRow kRows[] = {
      .infer = infer_roll,
      .eager = eager_roll,
      .decompose = decompose_roll},
+    composed_row("rot90", "input, k=1, dims=(0, 1)",
+                 "torch.rot90 .rot90 aten.rot90.default", rot90),
+    composed_row("fliplr", "input", "torch.fliplr .fliplr", flipped<1>),
+    composed_row("flipud", "input", "torch.flipud .flipud", flipped<0>),
     triangle_row<true>("tril", "torch.tril .tril aten.tril.default"),
     triangle_row<false>("triu", "torch.triu .triu aten.triu.default"),
     {.name = "masked_select",

@@ -87,7 +87,9 @@ constexpr OpRow kRows[] = {
               kFloat),
     unary_row("log10", "torch.log10 .log10 aten.log10.default",
               unary<Prim::log10>, kFloat),
-    unary_row("log1p", "torch.log1p .log1p aten.log1p.default",
+    unary_row("log1p",
+              "torch.log1p .log1p torch._C._special.special_log1p "
+              "aten.log1p.default",
               unary<Prim::log1p>, kFloat),
     unary_row("erf",
               "torch.erf .erf torch._C._special.special_erf "

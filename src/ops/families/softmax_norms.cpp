@@ -29,11 +29,15 @@ SoftmaxInput softmax_input(const OpCall& call) {
   // torch.softmax takes the dtype as third positional argument.
   if (call[2].is_dtype()) dtype = call[2].as_dtype();
   dtype = dtype_arg(call, 3, dtype);
-  if (!is_floating(dtype))
-    runtime_error("\"softmax_kernel_impl\" not implemented for '" +
-                  std::string(torch_type_name(dtype)) + "'");
   const int64_t dim = call.has(1) ? call.integer(1) : implicit_dim(input.dim());
   const int axis = wrap_dim(dim, input.dim());
+  if (!is_floating(dtype)) {
+    const bool logarithm = call.op.name().starts_with("log");
+    const bool last = axis + 1 >= input.dim();
+    no_kernel(std::string(logarithm ? "log_softmax" : "softmax") +
+                  (last ? "_lastdim_kernel_impl" : "_kernel_impl"),
+              dtype);
+  }
   const Value dims = axes_value(input.dim() == 0 ? Dims() : Dims({axis}));
   return {widened(cast_to(call[0], dtype), dtype), dims, dtype,
           input.numel() == 0};
@@ -264,8 +268,8 @@ Value decompose_legit_batch_norm(const OpCall& call) {
                                    .weight = call[1],
                                    .bias = call[2],
                                    .eps = call.number(6)});
-  const Value none = fxjit::zeros(Value::tuple({0}));
-  return Value::tuple({result, none, none});
+  const auto none = [] { return fxjit::zeros(Value::tuple({0})); };
+  return Value::tuple({result, none(), none()});
 }
 
 Value grouped_norm(const Value& value, int64_t groups, const Value& weight,

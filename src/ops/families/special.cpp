@@ -1,5 +1,5 @@
 // Elementwise functions that models use now and then: angles, logarithms of
-// sums, what replaces NaN, and the gamma functions, which are loops of C++.
+// sums, what replaces NaN.
 #include <cmath>
 #include <limits>
 
@@ -8,8 +8,6 @@
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/promote.h"
-#include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
@@ -56,7 +54,7 @@ Scalar atan2(ScalarBuilder& b, const OpCall& call, Inputs in) {
 
 Scalar hypot(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  require_floating(call, args[0]);
+  require_floating(args[0], "hypot_cpu");
   const Scalar x = b.apply(Prim::abs, args[0]);
   const Scalar y = b.apply(Prim::abs, args[1]);
   const Scalar most = b.apply(Prim::maximum, x, y);
@@ -82,7 +80,7 @@ Scalar log_of_sum(ScalarBuilder& b, Scalar x, Scalar y, bool binary) {
 template <bool kBinary>
 Scalar logaddexp(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  require_floating(call, args[0]);
+  require_floating(args[0], "logaddexp_cpu");
   return log_of_sum(b, args[0], args[1], kBinary);
 }
 
@@ -216,73 +214,6 @@ Value float_power(const OpCall& call) {
   return fxjit::pow(wide(call[0]), wide(call[1]));
 }
 
-// Derivatives' logarithm of gamma: the recurrence up to 10, then the asymptotic
-// series; by reflection below zero.
-double digamma_of(double x) {
-  if (x == 0) return std::copysign(kInfinity, -x);
-  if (x < 0) {
-    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    return digamma_of(1 - x) - kPi / std::tan(kPi * (x - std::floor(x)));
-  }
-  double sum = 0;
-  for (; x < 10; x += 1) sum -= 1 / x;
-  if (std::isinf(x)) return x;
-  const double y = 1 / (x * x);
-  const double series =
-      y *
-      (1.0 / 12 -
-       y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132)))));
-  return sum + std::log(x) - 0.5 / x - series;
-}
-
-// By Newton's steps on erf from an estimate by logarithms.
-double erfinv_of(double x) {
-  if (!(x > -1 && x < 1))
-    return std::fabs(x) == 1 ? x * kInfinity
-                             : std::numeric_limits<double>::quiet_NaN();
-  const double a = std::fabs(x);
-  const double part = std::log1p(-a * a), c = 2 / (kPi * 0.147) + part / 2;
-  double y = std::sqrt(std::sqrt(c * c - part / 0.147) - c);
-  for (int i = 0; i < 3; ++i) {
-    const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const double step = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
-    y -= step / (1 + y * step);
-  }
-  return std::copysign(a == 0 ? 0 : y, x);
-}
-
-double lgamma_of(double x) {
-  int sign = 0;
-  return ::lgamma_r(x, &sign);
-}
-
-double erfc_of(double x) { return std::erfc(x); }
-
-template <double (*kFunction)(double)>
-void direct_function(const OpCall& call, std::span<const Tensor> results) {
-  const Tensor& out = results[0];
-  const Tensor input = call.tensor(0).to(out.dtype()).contiguous();
-  const Tensor whole =
-      out.is_contiguous() ? out : Tensor::empty(out.sizes(), out.dtype());
-  visit_dtype(out.dtype(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    for (int64_t i = 0, n = input.numel(); i < n; ++i)
-      whole.data_as<T>()[i] =
-          convert<T>(kFunction(convert<double>(input.data_as<T>()[i])));
-  });
-  if (whole.data() != out.data()) out.copy_from(whole);
-}
-
-template <double (*kFunction)(double)>
-constexpr OpRow function_row(const char* name, const char* names) {
-  return {.name = name,
-          .schema = "input",
-          .names = names,
-          .infer = infer_scalar,
-          .scalar_types = kFloat,
-          .direct = direct_function<kFunction>};
-}
-
 constexpr OpRow custom(const char* name, const char* schema, const char* names,
                        InferFn infer, ScalarFn scalar) {
   return {.name = name,
@@ -347,21 +278,6 @@ constexpr OpRow kRows[] = {
         "float_power", "input, exponent",
         "torch.float_power .float_power aten.float_power.Tensor_Scalar",
         float_power),
-    function_row<lgamma_of>("lgamma",
-                            "torch.lgamma .lgamma "
-                            "torch._C._special.special_gammaln "
-                            "aten.lgamma.default"),
-    function_row<digamma_of>("digamma",
-                             "torch.digamma .digamma "
-                             "torch._C._special.special_digamma "
-                             "aten.digamma.default"),
-    function_row<erfinv_of>("erfinv",
-                            "torch.erfinv .erfinv "
-                            "torch._C._special.special_erfinv "
-                            "aten.erfinv.default"),
-    function_row<erfc_of>("erfc",
-                          "torch.erfc .erfc torch._C._special.special_erfc "
-                          "aten.erfc.default"),
 };
 
 }  // namespace

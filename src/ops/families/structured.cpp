@@ -1,10 +1,16 @@
 #include "src/ops/families/structured.h"
 
 #include "fxjit/proxy_base.h"
+#include "src/support/memory_limit.h"
 
 namespace fxjit::ops {
 
 void runtime_error(const std::string& message) { throw RuntimeError(message); }
+
+void no_kernel(const std::string& kernel, DType dtype) {
+  throw NotImplementedError('"' + kernel + "\" not implemented for '" +
+                            torch_type_name(dtype) + "'");
+}
 
 Tensor meta_of(const Value& value) {
   if (value.is_tensor()) return value.as_tensor();
@@ -21,6 +27,58 @@ std::string x_shape(const Dims& sizes) {
   for (int i = 0; i < sizes.size(); ++i)
     text += (i ? "x" : "") + std::to_string(sizes[i]);
   return text;
+}
+
+const char* torch_type_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "Float";
+    case DType::f64:
+      return "Double";
+    case DType::f16:
+      return "Half";
+    case DType::bf16:
+      return "BFloat16";
+    case DType::i8:
+      return "Char";
+    case DType::u8:
+      return "Byte";
+    case DType::i16:
+      return "Short";
+    case DType::i32:
+      return "Int";
+    case DType::i64:
+      return "Long";
+    case DType::boolean:
+      return "Bool";
+  }
+  throw InternalError("torch_type_name: unknown dtype");
+}
+
+const char* cpp_type_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::f16:
+      return "c10::Half";
+    case DType::bf16:
+      return "c10::BFloat16";
+    case DType::i8:
+      return "signed char";
+    case DType::u8:
+      return "unsigned char";
+    case DType::i16:
+      return "short int";
+    case DType::i32:
+      return "int";
+    case DType::i64:
+      return "long int";
+    case DType::boolean:
+      return "bool";
+  }
+  throw InternalError("cpp_type_name: unknown dtype");
 }
 
 int dim_arg(const OpCall& call, size_t i, int rank) {
@@ -55,6 +113,26 @@ void check_moderate(const OpCall& call, const Dims& numbers) {
     if (number >= kLimit || number <= -kLimit)
       runtime_error(std::string(call.op.name()) +
                     ": expected numbers below 2^31, got " + numbers.str());
+}
+
+void check_memory(const Dims& sizes, DType dtype) {
+  const ExactInt bytes =
+      ExactInt(numel(sizes)) * static_cast<int64_t>(dtype_size(dtype));
+  support::check_memory(static_cast<size_t>(int64_t{bytes}));
+}
+
+int empty_dim(const Tensor& input, int inner) {
+  for (int d = std::max(0, input.dim() - inner); d < input.dim(); ++d)
+    if (input.sizes()[d] == 0) return d;
+  return -1;
+}
+
+void check_pieces(const OpCall& call, int64_t count) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  if (count > kMost)
+    runtime_error(std::string(call.op.name()) + ": expected at most " +
+                  std::to_string(kMost) + " pieces, got " +
+                  std::to_string(count));
 }
 
 void check_device(const OpCall& call, const Value& device) {

@@ -9,14 +9,20 @@
 #include <vector>
 
 #include "fxjit/op.h"
+#include "src/support/exact_int.h"
 #include "src/tensor/strided.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 
+using support::ExactInt;
+
 // RuntimeError with torch's text; op, node and source are filled in by the
 // caller of the row's function.
 [[noreturn]] void runtime_error(const std::string& message);
+// NotImplementedError: torch has no kernel, under this name of its own, for
+// elements of this type.
+[[noreturn]] void no_kernel(const std::string& kernel, DType dtype);
 
 // Shape and type of an argument of a decomposition: the tensor itself, or what
 // a proxy knows of its node (UserError when it knows nothing).
@@ -24,6 +30,9 @@ Tensor meta_of(const Value& value);
 
 // "2x3" and "[2, 3]", as torch writes shapes in messages.
 std::string x_shape(const Dims& sizes);
+// torch's names of a type in messages: "Float", "Long"; "float", "long int".
+const char* torch_type_name(DType dtype);
+const char* cpp_type_name(DType dtype);
 
 // A wrapped dimension argument.
 int dim_arg(const OpCall& call, size_t i, int rank);
@@ -38,6 +47,13 @@ void check_device(const OpCall& call, const Value& device);
 void check_moderate(const OpCall& call, const Dims& numbers);
 // An int, or a sequence of 1 or `count` ints, as `count` ints.
 Dims per_axis_arg(const OpCall& call, size_t i, int count);
+// RuntimeError where the machine has no memory for such a tensor: asked before
+// tables are made that are as long as a result.
+void check_memory(const Dims& sizes, DType dtype);
+// The first of the last `inner` dims that has no elements, -1 if all have.
+int empty_dim(const Tensor& input, int inner);
+// RuntimeError for more results than a tuple may have.
+void check_pieces(const OpCall& call, int64_t count);
 // Sizes given as one sequence or one by one (a "*sizes" parameter).
 Dims flat_dims(const Value& value);
 // A list or tuple of tensors.

@@ -17,7 +17,8 @@ Dims smallest_sizes(const OpCall& call, const Dims& input, int spatial) {
     check_moderate(call, given);
   Dims sizes;
   for (int d = 0; d < spatial; ++d)
-    sizes.push_back((input[input.size() - spatial + d] - 1) * stride[d] +
+    sizes.push_back(ExactInt(input[input.size() - spatial + d] - 1) *
+                        stride[d] +
                     kernel[d] - 2 * padding[d]);
   return sizes;
 }

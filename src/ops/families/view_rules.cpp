@@ -2,6 +2,15 @@
 
 namespace fxjit::ops {
 
+namespace {
+
+// Where element `index` along `axis` lies in the storage.
+int64_t place_of(const Tensor& input, int axis, int64_t index) {
+  return ExactInt(input.offset()) + ExactInt(index) * input.strides()[axis];
+}
+
+}  // namespace
+
 Tensor as_meta(const Tensor& input) {
   return Tensor::meta(input.sizes(), input.dtype(), input.strides(),
                       input.offset());
@@ -51,18 +60,19 @@ Tensor reshaped(const Tensor& input, const Dims& sizes) {
 Tensor expanded(const Tensor& input, const Dims& sizes) {
   const int shift = sizes.size() - input.dim();
   if (shift < 0)
-    runtime_error("expand(" + input.describe() + ", size=" + sizes.str() +
-                  "): the number of sizes provided (" +
-                  std::to_string(sizes.size()) +
-                  ") must be greater or equal to the number of dimensions in "
-                  "the tensor (" +
-                  std::to_string(input.dim()) + ")");
+    runtime_error(
+        std::string("expand(torch.") + torch_type_name(input.dtype()) +
+        "Tensor{" + input.sizes().str() + "}, size=" + sizes.str() +
+        "): the number of sizes provided (" + std::to_string(sizes.size()) +
+        ") must be greater or equal to the number of dimensions in "
+        "the tensor (" +
+        std::to_string(input.dim()) + ")");
   Dims out = sizes, strides(sizes.size(), 0);
   for (int d = sizes.size() - 1; d >= 0; --d) {
     const bool fresh = d < shift;
     const int64_t size = fresh ? 1 : input.sizes()[d - shift];
     if (fresh && d + 1 < sizes.size())
-      strides[d] = out[d + 1] * strides[d + 1];
+      strides[d] = ExactInt(out[d + 1]) * strides[d + 1];
     else
       strides[d] = fresh ? 1 : input.strides()[d - shift];
     if (out[d] == -1) {
@@ -88,7 +98,8 @@ Tensor expanded(const Tensor& input, const Dims& sizes) {
 
 Tensor unsqueezed(const Tensor& input, int axis) {
   Dims sizes = input.sizes(), strides = input.strides();
-  const int64_t stride = axis < input.dim() ? sizes[axis] * strides[axis] : 1;
+  const int64_t stride =
+      axis < input.dim() ? ExactInt(sizes[axis]) * strides[axis] : ExactInt(1);
   sizes.insert(axis, 1);
   strides.insert(axis, stride);
   return view_of(input, sizes, strides);
@@ -101,7 +112,7 @@ Tensor selected(const Tensor& input, int axis, int64_t index) {
   sizes.erase(axis);
   strides.erase(axis);
   return Tensor::meta(sizes, input.dtype(), strides,
-                      input.offset() + index * input.strides()[axis]);
+                      place_of(input, axis, index));
 }
 
 Tensor sliced(const Tensor& input, int axis, const Value& start,
@@ -122,14 +133,14 @@ Tensor sliced(const Tensor& input, int axis, const Value& start,
   if (__builtin_mul_overflow(stride, step, &strides[axis]))
     strides[axis] = stride;
   return Tensor::meta(sizes, input.dtype(), strides,
-                      input.offset() + first * stride);
+                      place_of(input, axis, first));
 }
 
 Tensor range_of(const Tensor& input, int axis, int64_t start, int64_t length) {
   Dims sizes = input.sizes();
   sizes[axis] = length;
   return Tensor::meta(sizes, input.dtype(), input.strides(),
-                      input.offset() + start * input.strides()[axis]);
+                      place_of(input, axis, start));
 }
 
 }  // namespace fxjit::ops

@@ -63,14 +63,14 @@ Value infer_flatten(const OpCall& call) {
   if (input.dim() == 0) return view_of(input, {1}, {1});
   if (first == last) return view_of(input, input.sizes(), input.strides());
   Dims sizes;
-  int64_t joined = 1;
+  Dims joined;
   for (int d = 0; d < input.dim(); ++d) {
     if (d < first || d > last) {
       sizes.push_back(input.sizes()[d]);
       continue;
     }
-    joined *= input.sizes()[d];
-    if (d == last) sizes.push_back(joined);
+    joined.push_back(input.sizes()[d]);
+    if (d == last) sizes.push_back(numel(joined));
   }
   return reshaped(input, sizes);
 }
@@ -83,16 +83,18 @@ Value infer_unflatten(const OpCall& call) {
   const int64_t size = input.size(axis);
   int64_t known = 1;
   int inferred = -1;
-  bool overflow = false;
+  bool misfits = false;
   for (int i = 0; i < parts.size(); ++i) {
+    if (parts[i] == -1 && inferred >= 0)
+      runtime_error("only one dimension can be inferred");
     if (parts[i] == -1)
       inferred = i;
     else
-      overflow |= __builtin_mul_overflow(known, parts[i], &known);
+      misfits |=
+          parts[i] < 0 || __builtin_mul_overflow(known, parts[i], &known);
   }
-  const bool fits =
-      !overflow &&
-      (inferred < 0 ? known == size : known > 0 && size % known == 0);
+  const bool fits = !misfits && (inferred < 0 ? known == size
+                                              : known > 0 && size % known == 0);
   if (!fits)
     runtime_error("unflatten: Provided sizes " + parts.str() +
                   " don't multiply up to the size of dim " +
@@ -204,18 +206,14 @@ Value infer_unsqueeze(const OpCall& call) {
 }
 
 struct Reach {
-  int64_t first, last;
+  ExactInt first, last;
 };
 
 Reach reach_of(const Dims& sizes, const Dims& strides, int64_t offset) {
   Reach reach{offset, offset};
-  for (int d = 0; d < sizes.size(); ++d) {
-    int64_t distance = 0;
-    int64_t& bound = strides[d] < 0 ? reach.first : reach.last;
-    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &distance) ||
-        __builtin_add_overflow(bound, distance, &bound))
-      runtime_error("as_strided: strides " + strides.str() + " overflow");
-  }
+  for (int d = 0; d < sizes.size(); ++d)
+    (strides[d] < 0 ? reach.first : reach.last) +=
+        ExactInt(sizes[d] - 1) * strides[d];
   return reach;
 }
 
@@ -243,7 +241,15 @@ Value infer_as_strided(const OpCall& call) {
     if (size < 0)
       runtime_error("as_strided: negative sizes are not supported, got " +
                     sizes.str());
+  for (int64_t stride : strides)
+    if (stride < 0)
+      runtime_error(
+          "as_strided: Negative strides are not supported at the moment, got "
+          "strides: " +
+          strides.str());
   const int64_t offset = call.has(3) ? call.integer(3) : input.offset();
+  if (offset < 0)
+    runtime_error("Tensor: invalid storage offset " + std::to_string(offset));
   if (input.is_meta()) check_inside(input, sizes, strides, offset);
   return Tensor::meta(sizes, input.dtype(), strides, offset);
 }
@@ -256,7 +262,7 @@ Value infer_diagonal(const OpCall& call) {
     runtime_error("diagonal dimensions cannot be identical " +
                   std::to_string(call.integer(2)) + ", " +
                   std::to_string(call.integer(3)));
-  const int64_t shift = call.integer(1);
+  const int64_t shift = std::max(call.integer(1), -INT64_MAX);
   const int64_t down = std::max<int64_t>(-shift, 0);
   const int64_t right = std::max<int64_t>(shift, 0);
   const int64_t length = std::max<int64_t>(
@@ -268,7 +274,7 @@ Value infer_diagonal(const OpCall& call) {
     strides.push_back(input.strides()[d]);
   }
   sizes.push_back(length);
-  strides.push_back(input.strides()[a] + input.strides()[b]);
+  strides.push_back(ExactInt(input.strides()[a]) + input.strides()[b]);
   int64_t offset = input.offset();
   if (length > 0)
     offset += down * input.strides()[a] + right * input.strides()[b];

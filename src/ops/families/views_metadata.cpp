@@ -35,6 +35,21 @@ Value infer_is_floating(const OpCall& call) {
   return is_floating(call.tensor(0).dtype());
 }
 
+Value infer_is_complex(const OpCall& call) {
+  static_cast<void>(call.tensor(0));
+  return false;
+}
+Value infer_is_signed(const OpCall& call) {
+  const DType dtype = call.tensor(0).dtype();
+  return dtype != DType::u8 && dtype != DType::boolean;
+}
+Value infer_element_size(const OpCall& call) {
+  return static_cast<int64_t>(call.tensor(0).item_size());
+}
+Value infer_is_same_size(const OpCall& call) {
+  return call.tensor(0).sizes() == call.tensor(1).sizes();
+}
+
 // T reverses all dims, mT swaps the last two.
 Value reversed(const Tensor& input) {
   Dims order;
@@ -43,6 +58,7 @@ Value reversed(const Tensor& input) {
 }
 
 Value matrix_transposed(const Tensor& input) {
+  if (input.dim() == 0) return as_meta(input);
   if (input.dim() < 2)
     runtime_error(
         "tensor.mT is only supported on matrices or batches of "
@@ -95,6 +111,14 @@ constexpr OpRow kRows[] = {
              "torch.numel .numel .nelement aten.numel.default", infer_numel),
     view_row("is_floating_point", "input",
              "torch.is_floating_point .is_floating_point", infer_is_floating),
+    view_row("is_complex", "input", "torch.is_complex .is_complex",
+             infer_is_complex),
+    view_row("is_signed", "input", "torch.is_signed .is_signed",
+             infer_is_signed),
+    view_row("element_size", "input", ".element_size", infer_element_size),
+    view_row("is_same_size", "input, other",
+             "torch.is_same_size .is_same_size aten.is_same_size.default",
+             infer_is_same_size),
     view_row("getattr", "object, name, default='no default'",
              "builtins.getattr", infer_getattr),
 };

@@ -38,7 +38,7 @@ Value infer_narrow(const OpCall& call) {
   int64_t start = call.integer(2);
   if (length < 0) runtime_error("narrow(): length must be non-negative.");
   if (start < -size || start > size)
-    throw IndexError("Dimension out of range (expected to be in range of [" +
+    throw IndexError("start out of range (expected to be in range of [" +
                      std::to_string(-size) + ", " + std::to_string(size) +
                      "], but got " + std::to_string(start) + ")");
   if (start < 0) start += size;
@@ -49,12 +49,15 @@ Value infer_narrow(const OpCall& call) {
   return range_of(input, axis, start, length);
 }
 
-Value pieces(const Tensor& input, int axis, int64_t length) {
+Value pieces(const OpCall& call, int axis, int64_t length) {
+  const Tensor& input = call.tensor(0);
   const int64_t size = input.sizes()[axis];
+  if (size > 0) check_pieces(call, (size - 1) / length + 1);
   ValueList views;
-  for (int64_t start = 0; start < size; start += length)
-    views.push_back(
-        range_of(input, axis, start, std::min(length, size - start)));
+  for (int64_t start = 0, part = 0; start < size; start += part) {
+    part = std::min(length, size - start);
+    views.push_back(range_of(input, axis, start, part));
+  }
   if (size == 0) views.push_back(range_of(input, axis, 0, 0));
   return Value::tuple(std::move(views));
 }
@@ -103,7 +106,7 @@ Value infer_split(const OpCall& call) {
         "split_size can only be 0 if dimension size is 0, but got dimension "
         "size of " +
         std::to_string(input.sizes()[axis]));
-  return pieces(input, axis, length);
+  return pieces(call, axis, length);
 }
 
 Value infer_chunk(const OpCall& call) {
@@ -116,10 +119,10 @@ Value infer_chunk(const OpCall& call) {
                   std::to_string(chunks));
   const int axis = dim_arg(call, 2, input.dim());
   const int64_t size = input.sizes()[axis];
-  if (size == 0)
-    return Value::tuple(ValueList(static_cast<size_t>(chunks),
-                                  Value(range_of(input, axis, 0, 0))));
-  return pieces(input, axis, (size - 1) / chunks + 1);
+  if (size > 0) return pieces(call, axis, (size - 1) / chunks + 1);
+  check_pieces(call, chunks);
+  return Value::tuple(ValueList(static_cast<size_t>(chunks),
+                                Value(range_of(input, axis, 0, 0))));
 }
 
 Value infer_unbind(const OpCall& call) {
@@ -129,6 +132,7 @@ Value infer_unbind(const OpCall& call) {
                      std::to_string(call.integer(1)) +
                      " but tensor has no dimensions");
   const int axis = dim_arg(call, 1, input.dim());
+  check_pieces(call, input.sizes()[axis]);
   ValueList views;
   for (int64_t i = 0; i < input.sizes()[axis]; ++i)
     views.push_back(selected(input, axis, i));

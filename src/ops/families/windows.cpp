@@ -29,7 +29,10 @@ Value infer_windows(const OpCall& call) {
   sizes.push_back(size);
   strides.push_back(strides[axis]);
   sizes[axis] = (sizes[axis] - size) / step + 1;
-  strides[axis] *= step;
+  // The stride of a single window means nothing.
+  const int64_t stride = strides[axis];
+  if (__builtin_mul_overflow(stride, step, &strides[axis]))
+    strides[axis] = stride;
   return Tensor::meta(sizes, input.dtype(), strides, input.offset());
 }
 
@@ -53,8 +56,8 @@ Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
                     s.kernel.str() + ", dilation " + s.dilation.str() +
                     ", padding " + s.padding.str() + ", stride " +
                     s.stride.str());
-    s.image.push_back(sizes[d] + 2 * s.padding[d]);
-    const int64_t reach = s.dilation[d] * (s.kernel[d] - 1) + 1;
+    s.image.push_back(ExactInt(sizes[d]) + 2 * s.padding[d]);
+    const ExactInt reach = ExactInt(s.dilation[d]) * (s.kernel[d] - 1) + 1;
     const int64_t room = s.image[d] - reach;
     s.places.push_back(
         (room < 0 ? room - s.stride[d] + 1 : room) / s.stride[d] + 1);
@@ -84,9 +87,19 @@ Value unfold(const OpCall& call) {
   if (input.dim() != 4 && input.dim() != 3)
     runtime_error("Expected 3D or 4D (batch mode) tensor for input, got " +
                   input.sizes().str());
+  if (empty_dim(input, 3) >= 0)
+    runtime_error(
+        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
+        "other non-zero dimensions for input, but got: " +
+        input.sizes().str());
   Value x = input.dim() == 3 ? fxjit::unsqueeze(call[0], 0) : call[0];
   const Dims sizes = meta_of(x).sizes();
   const Sliding s = sliding_of(call, 1, Dims{sizes[2], sizes[3]});
+  const ExactInt columns = ExactInt(sizes[1]) * s.kernel[0] * s.kernel[1];
+  const ExactInt places = ExactInt(s.places[0]) * s.places[1];
+  const Dims result{sizes[0], columns, places};
+  check_memory(result, input.dtype());
+  if (numel(result) == 0) return fxjit::zeros(Value(result), input.dtype());
   if (s.padding[0] > 0 || s.padding[1] > 0)
     x = nn::functional::pad(
         x, {s.padding[1], s.padding[1], s.padding[0], s.padding[0]});
@@ -95,18 +108,21 @@ Value unfold(const OpCall& call) {
   x = fxjit::reshape(x, Value(Dims{sizes[0], sizes[1], s.kernel[0], s.places[0],
                                    s.kernel[1], s.places[1]}));
   x = fxjit::permute(x, {0, 1, 2, 4, 3, 5});
-  x = fxjit::reshape(x,
-                     Value(Dims{sizes[0], sizes[1] * s.kernel[0] * s.kernel[1],
-                                s.places[0] * s.places[1]}));
+  x = fxjit::reshape(x, Value(result));
   return input.dim() == 3 ? fxjit::squeeze(x, 0) : x;
 }
 
 Value fold(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
+  if (empty_dim(input, 2) >= 0)
+    runtime_error(
+        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
+        "size and non-zero dimensions for input, but got: " +
+        input.sizes().str());
   const Dims wanted = per_axis_arg(call, 1, 2);
   const Sliding s = sliding_of(call, 2, wanted);
-  const int64_t block = s.kernel[0] * s.kernel[1];
-  const int64_t windows = s.places[0] * s.places[1];
+  const int64_t block = ExactInt(s.kernel[0]) * s.kernel[1];
+  const int64_t windows = ExactInt(s.places[0]) * s.places[1];
   if (input.dim() < 2 || input.dim() > 3 ||
       input.sizes()[input.dim() - 2] % block != 0 ||
       input.sizes().back() != windows)
@@ -151,7 +167,7 @@ Value regrouped(const Value& x, const Dims& inner, const Dims& order,
   for (int64_t d : order) permutation.push_back(outer + d);
   for (int64_t size : result) last.push_back(size);
   const Value parts = fxjit::reshape(x, Value(sizes));
-  return fxjit::reshape(fxjit::permute(parts, Value(permutation)), Value(last));
+  return reshaped_copy(fxjit::permute(parts, Value(permutation)), last);
 }
 
 Tensor image_of(const OpCall& call) {
@@ -166,31 +182,49 @@ Tensor image_of(const OpCall& call) {
 
 Value pixel_shuffle(const OpCall& call) {
   const Tensor meta = image_of(call);
-  const int64_t r = call.integer(1), rank = meta.dim();
+  const int rank = meta.dim();
+  const ExactInt r = call.integer(1);
   const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
                 w = meta.sizes()[rank - 1];
-  if (r <= 0 || c % (r * r) != 0)
+  if (r <= 0)
+    runtime_error("pixel_shuffle expects a positive upscale_factor, but got " +
+                  std::to_string(r));
+  int64_t square = 0;
+  if (__builtin_mul_overflow(int64_t{r}, int64_t{r}, &square))
+    throw ValueError(
+        "upscale factor is too large, (upscale_factor)^2 overflowed: "
+        "upscale_factor=" +
+        std::to_string(r));
+  if (c % square != 0)
     runtime_error(
         "pixel_shuffle expects its input's 'channel' dimension to be "
         "divisible by the square of upscale_factor, but "
         "input.size(-3)=" +
-        std::to_string(c) + " is not divisible by " + std::to_string(r * r));
-  const int64_t channels = c / (r * r);
+        std::to_string(c) + " is not divisible by " + std::to_string(square));
+  const int64_t channels = c / square;
   return regrouped(call[0], {channels, r, r, h, w}, {0, 3, 1, 4, 2},
                    {channels, h * r, w * r});
 }
 
 Value pixel_unshuffle(const OpCall& call) {
   const Tensor meta = image_of(call);
-  const int64_t r = call.integer(1), rank = meta.dim();
+  const int rank = meta.dim();
+  const ExactInt r = call.integer(1);
   const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
                 w = meta.sizes()[rank - 1];
-  if (r <= 0 || h % r != 0 || w % r != 0)
+  if (r <= 0)
     runtime_error(
-        "pixel_unshuffle expects height and width to be divisible by "
-        "downscale_factor, but got " +
-        std::to_string(h) + " x " + std::to_string(w) + " and " +
+        "pixel_unshuffle expects a positive downscale_factor, but got " +
         std::to_string(r));
+  const auto check = [&](const char* what, int dim, int64_t size) {
+    if (size % r != 0)
+      runtime_error("pixel_unshuffle expects " + std::string(what) +
+                    " to be divisible by downscale_factor, but input.size(" +
+                    std::to_string(dim) + ")=" + std::to_string(size) +
+                    " is not divisible by " + std::to_string(r));
+  };
+  check("height", -2, h);
+  check("width", -1, w);
   return regrouped(call[0], {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3},
                    {c * r * r, h / r, w / r});
 }
@@ -205,7 +239,7 @@ Value channel_shuffle(const OpCall& call) {
   Dims sizes{meta.sizes()[0], groups, meta.sizes()[1] / groups};
   for (int d = 2; d < meta.dim(); ++d) sizes.push_back(meta.sizes()[d]);
   const Value parts = fxjit::reshape(call[0], Value(sizes));
-  return fxjit::reshape(fxjit::transpose(parts, 1, 2), Value(meta.sizes()));
+  return reshaped_copy(fxjit::transpose(parts, 1, 2), meta.sizes());
 }
 
 constexpr OpRow kRows[] = {
@@ -223,15 +257,16 @@ constexpr OpRow kRows[] = {
         "F.fold! torch._C._nn.col2im aten.col2im.default nn.Fold", fold),
     composed_row(
         "pixel_shuffle", "input, upscale_factor",
-        "torch.pixel_shuffle F.pixel_shuffle aten.pixel_shuffle.default",
+        "torch.pixel_shuffle =F.pixel_shuffle aten.pixel_shuffle.default",
         pixel_shuffle),
     composed_row("pixel_unshuffle", "input, downscale_factor",
-                 "torch.pixel_unshuffle F.pixel_unshuffle "
+                 "torch.pixel_unshuffle =F.pixel_unshuffle "
                  "aten.pixel_unshuffle.default",
                  pixel_unshuffle),
     composed_row("channel_shuffle", "input, groups",
-                 "torch.channel_shuffle F.channel_shuffle "
-                 "torch.native_channel_shuffle aten.channel_shuffle.default "
+                 "torch.channel_shuffle =F.channel_shuffle "
+                 "torch.native_channel_shuffle =F.native_channel_shuffle "
+                 "aten.channel_shuffle.default "
                  "nn.ChannelShuffle",
                  channel_shuffle),
 };

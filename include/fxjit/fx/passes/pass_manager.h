@@ -10,10 +10,12 @@
 // A manager and the modules it runs on are used by one thread at a time.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,13 +70,27 @@ class Pass {
   std::shared_ptr<const Shared> shared_;  // Its address is the identity.
 };
 
-// A pass from a function that edits the module in place and returns nothing,
-// or returns the module that takes its place; it always counts as a change.
-Pass pass_result_wrapper(std::string name,
-                         std::function<void(const GraphModuleRef&)> edit);
-Pass pass_result_wrapper(
-    std::string name,
-    std::function<GraphModuleRef(const GraphModuleRef&)> replace);
+// A pass from a function. One that edits the module in place and returns nothing,
+// and one that returns the module that takes its place (or null for the same),
+// always count as a change; a PassResult is taken as it is.
+template <typename F>
+  requires std::invocable<F&, const GraphModuleRef&>
+Pass pass_result_wrapper(std::string name, F function) {
+  using Result = std::invoke_result_t<F&, const GraphModuleRef&>;
+  return Pass(std::move(name),
+              [function = std::move(function)](
+                  const GraphModuleRef& module) mutable -> PassResult {
+                if constexpr (std::is_void_v<Result>) {
+                  function(module);
+                  return {module, true};
+                } else if constexpr (std::same_as<Result, PassResult>) {
+                  return function(module);
+                } else {
+                  const GraphModuleRef made = function(module);
+                  return {made ? made : module, true};
+                }
+              });
+}
 
 // Runs `base` n_iter times, or while `predicate` holds. AssertionError unless
 // exactly one of them is given, RuntimeError unless n_iter is positive.

@@ -1,0 +1,34 @@
+# A second compiler for some targets, beside the one that CMake was given.
+#
+# C++ leaves open in which order the arguments of a call are evaluated: g++ goes
+# from right to left, clang from left to right. Where that shows in a traced graph,
+# the mirror tests fail with one of them. FXJIT_CLANG_TESTS says whether they are
+# built with both.
+
+find_program(FXJIT_CLANG clang++-19)
+mark_as_advanced(FXJIT_CLANG)
+# The two compilers have sanitizers of their own, which do not mix.
+set(FXJIT_CLANG_TESTS OFF)
+if(FXJIT_TESTS AND NOT FXJIT_SANITIZE)
+  if(FXJIT_CLANG)
+    set(FXJIT_CLANG_TESTS ON)
+  else()
+    message(WARNING
+      "No clang++-19: the tests mirror_clang are not built (scripts/setup has it)")
+  endif()
+endif()
+
+# fxjit_compile_by_clang(<target> <header>...)
+# Has the sources of a target compiled by clang, quickly rather than to fast code.
+# The headers, which most of them include, are compiled once. Warnings are left to
+# the main compiler.
+function(fxjit_compile_by_clang target)
+  set_target_properties(${target} PROPERTIES
+    FXJIT_CLANG ON
+    # Without ccache: it does not know which files precompiled headers stand for.
+    CXX_COMPILER_LAUNCHER
+      "${PROJECT_SOURCE_DIR}/cmake/compile_by;${FXJIT_CLANG};--")
+  target_compile_options(${target} PRIVATE
+    -O0 -w -fpch-instantiate-templates)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+endfunction()

@@ -1,0 +1,11 @@
+// What src/ops/aliasing.h says of a captured call, whose shapes are not known.
+#pragma once
+
+#include "fxjit/fx/graph.h"
+
+namespace fxjit::fx {
+
+// Whether the node's result may be memory of one of its arguments.
+bool may_alias(const Node& node);
+
+}  // namespace fxjit::fx

@@ -1,0 +1,146 @@
+// Functions that torch makes of others as well: products added to something,
+// differences, sampling by Gumbel's numbers; and what complex numbers would
+// need of real ones.
+#include <numbers>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/elementwise.h"
+#include "src/ops/families/structured.h"
+#include "src/ops/families/view_rules.h"
+
+namespace fxjit::ops {
+namespace {
+
+// beta * input + alpha * product, where beta 0 leaves the input out.
+Value added(const OpCall& call, const Value& product) {
+  const double beta = call.number(3), alpha = call.number(4);
+  const Value scaled = alpha == 1 ? product : product * call[4];
+  if (beta == 0) return scaled;
+  return (beta == 1 ? call[0] : call[0] * call[3]) + scaled;
+}
+
+Value addmv(const OpCall& call) {
+  return added(call, function("torch.mv", {call[1], call[2]}));
+}
+
+Value addr(const OpCall& call) {
+  return added(call, function("torch.outer", {call[1], call[2]}));
+}
+
+Value addbmm(const OpCall& call) {
+  return added(call, fxjit::sum(function("torch.bmm", {call[1], call[2]}), 0));
+}
+
+Value ldexp(const OpCall& call) { return call[0] * fxjit::pow(2.0, call[1]); }
+
+// Elements from `first` on, along `axis`, as many as fit.
+Value part(const Value& x, int axis, int64_t first, int64_t less) {
+  const int64_t length = meta_of(x).size(axis);
+  return fxjit::narrow(x, axis, first, length - less);
+}
+
+Value diff(const OpCall& call) {
+  const int rank = meta_of(call[0]).dim();
+  if (rank == 0)
+    runtime_error("diff expects input to be at least one-dimensional");
+  const int64_t n = call.integer(1);
+  if (n < 0)
+    runtime_error("order must be non-negative but got " + std::to_string(n));
+  const int axis = dim_arg(call, 2, rank);
+  Value x = call[0];
+  if (n == 0) return fxjit::clone(x);
+  ValueList parts;
+  if (call.has(3)) parts.push_back(call[3]);
+  parts.push_back(x);
+  if (call.has(4)) parts.push_back(call[4]);
+  if (parts.size() > 1) x = fxjit::cat(parts, axis);
+  const bool flags = meta_of(x).dtype() == DType::boolean;
+  for (int64_t i = 0; i < n; ++i) {
+    // Nothing is left to subtract: the argument itself, or what is made by now.
+    if (meta_of(x).size(axis) == 0) return x;
+    const Value next = part(x, axis, 1, 1), last = part(x, axis, 0, 1);
+    x = flags ? fxjit::logical_xor(next, last) : next - last;
+  }
+  return x;
+}
+
+Value softmin(const OpCall& call) {
+  int64_t dim = 0;
+  if (call.has(1))
+    dim = call.integer(1);
+  else if (const int rank = meta_of(call[0]).dim(); rank == 2 || rank > 3)
+    dim = 1;
+  return fxjit::softmax(-call[0], dim, call[3]);
+}
+
+// The softmax of what is drawn by Gumbel's distribution around the logits; with
+// `hard` a one at its greatest place.
+Value gumbel_softmax(const OpCall& call) {
+  const Value waited = function("aten.exponential.default", {call[0]});
+  const Value gumbels = (call[0] - fxjit::log(waited)) / call[1];
+  const Value soft = fxjit::softmax(gumbels, call[4]);
+  if (!call.flag(2)) return soft;
+  const Value place = fxjit::argmax(soft, call[4], true);
+  const Value ones =
+      function("torch.scatter", {fxjit::zeros_like(soft), call[4], place, 1.0});
+  return ones - soft + soft;
+}
+
+Value msort(const OpCall& call) {
+  return fxjit::getitem(function("torch.sort", {call[0], 0}), 0);
+}
+
+Value narrow_copy(const OpCall& call) {
+  return fxjit::clone(fxjit::narrow(call[0], call[1], call[2], call[3]));
+}
+
+Value infer_itself(const OpCall& call) { return as_meta(call.tensor(0)); }
+
+// Of a real number: 0, pi below zero.
+Scalar angle(ScalarBuilder& b, const OpCall&, Inputs in) {
+  const Scalar x = in[0], zero = b.constant(0, x.type());
+  const Scalar value = b.select(b.apply(Prim::lt, x, zero),
+                                b.constant(std::numbers::pi, x.type()), zero);
+  return b.select(b.apply(Prim::ne, x, x), x, value);
+}
+
+constexpr OpRow kRows[] = {
+    composed_row("addmv", "input, mat, vec, *, beta=1, alpha=1",
+                 "torch.addmv .addmv aten.addmv.default", addmv),
+    composed_row("addr", "input, vec1, vec2, *, beta=1, alpha=1",
+                 "torch.addr .addr aten.addr.default", addr),
+    composed_row("addbmm", "input, batch1, batch2, *, beta=1, alpha=1",
+                 "torch.addbmm .addbmm aten.addbmm.default", addbmm),
+    composed_row("ldexp", "input, other",
+                 "torch.ldexp .ldexp aten.ldexp.Tensor", ldexp),
+    composed_row("diff", "input, n=1, dim=-1, prepend=None, append=None",
+                 "torch.diff .diff aten.diff.default", diff),
+    composed_row("softmin", "input, dim=None, _stacklevel=3, dtype=None",
+                 "F.softmin!", softmin),
+    {.name = "gumbel_softmax",
+     .schema = "logits, tau=1, hard=False, eps=1e-10, dim=-1",
+     .names = "F.gumbel_softmax!",
+     .lowering = Lowering::decompose,
+     .decompose = gumbel_softmax,
+     .purity = Purity::random},
+    composed_row("msort", "input", "torch.msort .msort aten.msort.default",
+                 msort),
+    composed_row("narrow_copy", "input, dim, start, length",
+                 "torch.narrow_copy .narrow_copy aten.narrow_copy.default",
+                 narrow_copy),
+    view_row("conj", "input",
+             "torch.conj .conj torch.conj_physical .conj_physical torch.real "
+             "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg "
+             "aten.conj.default aten.conj_physical.default aten.real.default",
+             infer_itself),
+    unary_row("angle", "torch.angle .angle aten.angle.default", angle,
+              ScalarTypes::promote_float),
+};
+
+}  // namespace
+
+std::span<const OpRow> combination_rows() { return kRows; }
+
+}  // namespace fxjit::ops

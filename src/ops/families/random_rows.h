@@ -1,0 +1,50 @@
+// Makers of random rows and the checks that they share. Used by the random
+// families.
+#pragma once
+
+#include <string>
+
+#include "src/ops/families/draws.h"
+
+namespace fxjit::ops {
+
+using Draw = Generator::Draw;
+
+// The kernel of a row: `kFill` writes numbers into a contiguous tensor.
+template <void (*kFill)(const OpCall&, const Tensor&, Draw&)>
+void drawn(const OpCall& call, std::span<const Tensor> results) {
+  const Tensor& out = results[0];
+  if (out.numel() == 0) return;
+  const Tensor whole =
+      out.is_contiguous() ? out : Tensor::empty(out.sizes(), out.dtype());
+  Draw draw = generator_of(call).draw();
+  kFill(call, whole, draw);
+  if (whole.data() != out.data()) out.copy_from(whole);
+}
+
+constexpr OpRow random_row(const char* name, const char* schema,
+                           const char* names, InferFn infer, DirectFn direct) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .infer = infer,
+          .purity = Purity::random,
+          .direct = direct};
+}
+
+// NotImplementedError with torch's text, where `kernel` is torch's name.
+void require_floating_type(DType dtype, const char* kernel);
+// RuntimeError for a negative standard deviation.
+void check_deviation(double std);
+// A number as torch's messages show it.
+std::string shown(double number);
+
+// A half-open range of integers.
+struct Bounds {
+  int64_t low = 0, high = 0;
+};
+// RuntimeError for an empty range and for one that `dtype` does not hold.
+void check_bounds(const Bounds& bounds, DType dtype);
+void fill_between(const Bounds& bounds, const Tensor& out, Draw& draw);
+
+}  // namespace fxjit::ops

@@ -1,0 +1,16 @@
+// Random graphs as files for run_random_graphs.py, which lets torch run them.
+#pragma once
+
+#include <filesystem>
+
+#include "tests/compile/graph_evaluation.h"
+
+namespace fxjit::testing {
+
+// Writes <folder>/<seed>.json: the graph's Python code, what it is called with,
+// and the numbers, bounds and shared memory that are expected. Throws UserError
+// when the file cannot be written.
+void export_graph(const GraphCase& c, const Expected& expected,
+                  const std::filesystem::path& folder, uint32_t seed);
+
+}  // namespace fxjit::testing

@@ -1,0 +1,98 @@
+// Memory of a process after many shapes, each computed by the interpreter as
+// well: within the cap of the module's programs, a fifth more, and 40 MB.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "fxjit/functions.h"
+#include "fxjit/functions_structured.h"
+#include "fxjit/fxjit.h"
+#include "tests/compile/compile_testing.h"
+#include "tests/compile/subprocess.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using testing::quick;
+using testing::random_tensor;
+using testing::run_child;
+
+constexpr size_t kMega = size_t{1} << 20;
+constexpr size_t kCap = 24 * kMega;
+
+// Without what files are mapped to: the library's code is not the model's.
+size_t memory_used() {
+  malloc_trim(0);
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word && word != "RssAnon:") {
+  }
+  size_t kilobytes = 0;
+  status >> kilobytes;
+  return kilobytes << 10;
+}
+
+void run_shapes(fx::GraphModule& gm, int count,
+                const std::function<Tensor(int)>& input) {
+  CompileOptions options = quick();
+  options.memory_cap = kCap;
+  const size_t before = memory_used();
+  compile(gm, options);
+  for (int i = 0; i < count; ++i) {
+    const ValueList inputs{input(i)};
+    gm.forward(inputs);
+    gm.interpret(inputs);
+  }
+  const size_t used = memory_used() - before;
+  EXPECT_LT(used / kMega, (kCap + kCap / 5 + 40 * kMega) / kMega);
+}
+
+TEST(Child, DISABLED_ManySizesOfImages) {
+  const Tensor first = random_tensor({16, 3, 3, 3});
+  const Tensor second = random_tensor({16, 16, 5, 5});
+  const auto gm = fx::symbolic_trace(
+      [&](Value x) {
+        const Value y = F::relu(F::conv2d(x, first, None, 2, 1));
+        return F::max_pool2d(F::relu(F::conv2d(y, second, None, 2, 2)), 2);
+      },
+      {"x"}, "images");
+  run_shapes(*gm, 500, [](int i) {
+    return random_tensor({1, 3, 24 + i % 40, 24 + i / 40});
+  });
+}
+
+TEST(Child, DISABLED_ManyLengths) {
+  const Tensor up = random_tensor({256, 64}), down = random_tensor({64, 256});
+  const auto gm = fx::symbolic_trace(
+      [&](Value x) {
+        for (int layer = 0; layer < 3; ++layer) {
+          const Value heads =
+              transpose(unflatten(x, 2, Value::tuple({4, 16})), 1, 2);
+          const Value mixed =
+              F::scaled_dot_product_attention(heads, heads, heads);
+          x = x + flatten(transpose(mixed, 1, 2), 2);
+          x = x + F::linear(F::gelu(F::linear(x, up)), down);
+        }
+        return softmax(x, -1);
+      },
+      {"x"}, "lengths");
+  run_shapes(*gm, 250, [](int i) { return random_tensor({1, 3 + i, 64}); });
+}
+
+// Sanitizers keep what is freed.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+TEST(ManyShapes, MemoryStaysWithinTheCap) {
+  for (const char* child : {"ManySizesOfImages", "ManyLengths"}) {
+    const auto result = run_child(child);
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace fxjit

@@ -1,0 +1,60 @@
+#include "src/fx/torch_schemas.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "fxjit/op.h"
+
+namespace fxjit::fx {
+namespace {
+
+// make_torch_schemas.py must be run after such an op was added.
+TEST(TorchSchemas, EveryFunctionThatWritesHasThem) {
+  int found = 0;
+  for (const ops::Op* op : ops::all_ops()) {
+    if (op->row.purity != ops::Purity::mutates) continue;
+    std::istringstream names(op->row.names);
+    for (std::string name; names >> name;) {
+      if (!name.starts_with("torch.")) continue;
+      const auto schemas = torch_schemas(name);
+      EXPECT_TRUE(std::any_of(
+          schemas.begin(), schemas.end(),
+          [](const TorchSchema& schema) { return schema.is_mutable(); }))
+          << name;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 10);
+}
+
+TEST(TorchSchemas, TableIsInOrder) {
+  const auto all = all_torch_schemas();
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
+                             [](const TorchSchema& a, const TorchSchema& b) {
+                               return a.function < b.function;
+                             }));
+  EXPECT_TRUE(torch_schemas("torch.no_such").empty());
+}
+
+size_t fitting(std::string_view function, size_t num_args,
+               const Kwargs& kwargs = {}) {
+  return fitting_schemas(function, num_args, kwargs).size();
+}
+
+TEST(TorchSchemas, CallsFitByNumberAndNames) {
+  EXPECT_EQ(fitting("torch.relu", 1), 1u);
+  EXPECT_EQ(fitting("torch.relu", 0, {{"input", 1}}), 1u);
+  EXPECT_EQ(fitting("torch.relu", 1, {{"input", 1}}), 0u);
+  EXPECT_EQ(fitting("torch.relu", 0), 0u);
+  EXPECT_EQ(fitting("torch.relu", 2), 0u);
+  EXPECT_EQ(fitting("torch.relu", 1, {{"inplace", true}}), 0u);
+  EXPECT_GT(fitting("torch.add", 2), 1u);
+  // Defaults with commas in them end no parameter.
+  EXPECT_EQ(fitting("torch._C._nn.avg_pool2d", 2), 1u);
+  EXPECT_EQ(fitting("torch.conv1d", 2, {{"groups", 2}}), 2u);
+}
+
+}  // namespace
+}  // namespace fxjit::fx

@@ -1,0 +1,22 @@
+// Which tensors share memory, in the words of aliasing_reference.txt.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fxjit/value.h"
+#include "src/ops/aliasing.h"
+
+namespace fxjit::testing {
+
+// The tensors of an argument in memory of their own, laid out as before.
+Value apart(const Value& argument);
+// Meta tensors in place of tensors.
+Value without_numbers(const Value& argument);
+
+// For each tensor of `result` the number of the tensor of `arguments` whose
+// storage it has, or a letter for each storage of its own: "0_a".
+std::string memories(const Value& result, const ValueList& arguments);
+std::string memories(const std::vector<ops::ResultMemory>& told);
+
+}  // namespace fxjit::testing

@@ -1,0 +1,76 @@
+// Whose memory the results of rows are that torch does not have. That their
+// kernels do so is checked wherever a test evaluates a graph (pass_testing.cpp),
+// and for compiled calls by tests/compile/aliasing_test.cpp.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "src/ops/aliasing.h"
+#include "src/passes/conv_work.h"
+#include "src/passes/internal_ops.h"
+#include "src/passes/lower.h"
+#include "src/passes/lower_pool.h"
+#include "tests/passes/pass_testing.h"
+
+namespace fxjit {
+namespace {
+
+using ops::Aliasing;
+
+const std::map<std::string_view, Aliasing> kStated = {
+    {"fxjit.as_strided", Aliasing::always},
+    {"fxjit.materialize", Aliasing::never},
+    {"fxjit.item", Aliasing::item},
+    {"fxjit.draw", Aliasing::never},
+    {"fxjit.contract", Aliasing::never},
+    {"fxjit.merged_linear", Aliasing::never},
+    {"fxjit.attention", Aliasing::never},
+    {"fxjit.written_attention", Aliasing::never},
+    {"fxjit.conv_last", Aliasing::never},
+    {"fxjit.conv_last_work", Aliasing::never},
+    {"fxjit.pool_last", Aliasing::never},
+    {"fxjit.winograd", Aliasing::never},
+};
+
+// Rows are registered when they are first asked for.
+void register_rows() {
+  passes::as_strided_op();
+  passes::materialize_op();
+  passes::item_op();
+  passes::draw_op();
+  passes::contract_op();
+  passes::merged_linear_op();
+  passes::attention_op();
+  passes::written_attention_op();
+  passes::conv_last_op();
+  passes::conv_last_work_op();
+  passes::pool_last_op();
+  passes::winograd_op();
+}
+
+TEST(InternalRows, StateWhoseMemoryTheirResultsAre) {
+  register_rows();
+  size_t found = 0;
+  for (const ops::Op* op : ops::all_ops()) {
+    if (!op->name().starts_with("fxjit.")) continue;
+    const auto stated = kStated.find(op->name());
+    ASSERT_NE(stated, kStated.end()) << op->name();
+    EXPECT_EQ(ops::aliasing(*op), stated->second) << op->name();
+    ++found;
+  }
+  EXPECT_EQ(found, kStated.size());
+}
+
+TEST(InternalRows, DoAsTheyState) {
+  const Value x = testing::random_tensor({3, 4});
+  const auto shares = [&](const ops::Op& op, ValueList args) {
+    const Value result = ops::run_eager({op, args});
+    return result.as_tensor().storage() == x.as_tensor().storage();
+  };
+  EXPECT_TRUE(shares(passes::as_strided_op(), {x, Dims{4, 3}, Dims{1, 4}, 0}));
+  EXPECT_FALSE(shares(passes::materialize_op(), {x}));
+  EXPECT_TRUE(shares(passes::item_op(), {Value::tuple({1, x}), 1}));
+}
+
+}  // namespace
+}  // namespace fxjit
