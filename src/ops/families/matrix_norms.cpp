@@ -156,13 +156,16 @@ void check_power(const Tensor& a) {
 Value matrix_power(const OpCall& call) {
   const Tensor meta = meta_of(call[0]);
   check_power(meta);
-  int64_t n = call.integer(1);
-  if (n == 0)
+  const int64_t exponent = call.integer(1);
+  if (exponent == 0)
     return fxjit::zeros_like(call[0]) +
            fxjit::eye(meta.size(-1), None, meta.dtype());
-  if (n == 1) return fxjit::clone(call[0]);
-  Value square = n > 0 ? call[0] : function("torch.linalg.inv", {call[0]});
-  n = std::abs(n);
+  if (exponent == 1) return fxjit::clone(call[0]);
+  Value square =
+      exponent > 0 ? call[0] : function("torch.linalg.inv", {call[0]});
+  // Unsigned: the least int64 has no positive counterpart.
+  auto n = static_cast<uint64_t>(exponent);
+  if (exponent < 0) n = -n;
   Value product;
   while (true) {
     if (n % 2 == 1)

@@ -1,6 +1,9 @@
 // Tensors from Python's numbers and lists, index grids, windows.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "fxjit/functions_structured.h"
@@ -8,6 +11,7 @@
 #include "src/ops/families/composition.h"
 #include "src/ops/families/creation.h"
 #include "src/ops/families/structured.h"
+#include "src/support/exact_int.h"
 
 namespace fxjit::ops {
 namespace {
@@ -146,35 +150,55 @@ Value new_tensor(const OpCall& call) {
   return copied(call, 1, options_dtype(call, 2, meta_of(call[0]).dtype()));
 }
 
-// Rows and columns of a triangle of a [rows, columns] matrix, row by row.
+// The elements of a [rows, columns] matrix on one side of a diagonal. Row i is
+// cut at column i + shift, which only rows in [begin, end) have inside of the
+// matrix: rows before have no element on the left of the cut, rows after all.
+struct Triangle {
+  Triangle(const OpCall& call, bool is_lower)
+      : rows(call.integer(0)),
+        columns(call.integer(1)),
+        shift(support::ExactInt(call.integer(2)) + (is_lower ? 1 : 0)),
+        begin(std::clamp(-std::max(shift, -rows), int64_t{0}, rows)),
+        end(std::clamp(columns - std::clamp(shift, columns - rows, columns),
+                       begin, rows)),
+        lower(is_lower) {}
+
+  // Half-open, of the rows that have any element.
+  std::pair<int64_t, int64_t> row_range() const {
+    if (columns == 0) return {0, 0};
+    return lower ? std::pair{begin, rows} : std::pair{int64_t{0}, end};
+  }
+  std::pair<int64_t, int64_t> column_range(int64_t row) const {
+    const int64_t cut = row < begin ? 0 : row >= end ? columns : row + shift;
+    return lower ? std::pair{int64_t{0}, cut} : std::pair{cut, columns};
+  }
+  int64_t size() const {
+    const support::ExactInt inside = end - begin;
+    const int64_t left = inside * (begin + end - 1) / 2 + inside * shift +
+                         support::ExactInt(rows - end) * columns;
+    if (lower) return left;
+    return support::ExactInt(rows) * columns - left;
+  }
+
+  int64_t rows, columns, shift, begin, end;
+  bool lower;
+};
+
 template <bool kLower>
 Value eager_triangle(const OpCall& call) {
-  const int64_t rows = call.integer(0), columns = call.integer(1);
-  const int64_t offset = call.integer(2);
-  std::vector<int64_t> at_rows, at_columns;
-  for (int64_t i = 0; i < rows; ++i) {
-    const int64_t end =
-        std::clamp(i + offset + (kLower ? 1 : 0), int64_t{0}, columns);
-    for (int64_t j = kLower ? 0 : end; j < (kLower ? end : columns); ++j) {
-      at_rows.push_back(i);
-      at_columns.push_back(j);
-    }
+  const Triangle triangle(call, kLower);
+  const int64_t size = triangle.size();
+  const Tensor out = Tensor::empty({2, size}, DType::i64);
+  int64_t* at_row = out.data_as<int64_t>();
+  int64_t* at_column = at_row + size;
+  const auto [first, last] = triangle.row_range();
+  for (int64_t i = first; i < last; ++i) {
+    const auto [begin, end] = triangle.column_range(i);
+    at_row = std::fill_n(at_row, end - begin, i);
+    std::iota(at_column, at_column + (end - begin), begin);
+    at_column += end - begin;
   }
-  const auto count = static_cast<int64_t>(at_rows.size());
-  at_rows.insert(at_rows.end(), at_columns.begin(), at_columns.end());
-  return Tensor::from(at_rows, {2, count})
-      .to(options_dtype(call, 3, DType::i64));
-}
-
-int64_t triangle_size(int64_t rows, int64_t columns, int64_t offset,
-                      bool lower) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < rows; ++i) {
-    const int64_t end =
-        std::clamp(i + offset + (lower ? 1 : 0), int64_t{0}, columns);
-    count += lower ? end : columns - end;
-  }
-  return count;
+  return out.to(options_dtype(call, 3, DType::i64));
 }
 
 template <bool kLower>
@@ -186,7 +210,7 @@ Value infer_triangle(const OpCall& call) {
                     " must be non-negative, got" + std::to_string(sizes[i]));
   check_moderate(call, sizes);
   return Tensor::meta(
-      {2, triangle_size(sizes[0], sizes[1], call.integer(2), kLower)},
+      {2, Triangle(call, kLower).size()},
       options_dtype(call, 3, DType::i64));
 }
 
