@@ -32,6 +32,8 @@ class CompiledModule : public fx::NativeForward,
   // graph or the part that it begins with. Null once retired.
   std::shared_ptr<const CompiledShape> get(std::span<const Value> inputs);
   std::string report() const;
+  // Of all compiled programs, as CompileOptions::memory_cap counts.
+  size_t program_bytes() const;
   Profile profile(std::span<const Value> inputs, int calls);
 
   // Another took the place of this one, whose calls may still run: graph,

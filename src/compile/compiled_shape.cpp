@@ -1,10 +1,10 @@
 #include "src/compile/compiled_shape.h"
 
 #include <array>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 
+#include "src/compile/input_key.h"
 #include "src/program/program_bytes.h"
 #include "src/support/small_array.h"
 
@@ -15,47 +15,6 @@ using program::Buffer;
 using program::Home;
 using program::Program;
 using program::TensorSpec;
-
-size_t mix(size_t hash, uint64_t word) {
-  return (hash ^ word) * 0x9e3779b97f4a7c15u + (hash >> 29);
-}
-
-size_t hash_tensor(size_t hash, const Tensor& t) {
-  hash = mix(hash, static_cast<uint64_t>(t.dtype()));
-  for (int64_t size : t.sizes()) hash = mix(hash, static_cast<uint64_t>(size));
-  for (int64_t stride : t.strides())
-    hash = mix(hash, static_cast<uint64_t>(stride));
-  return hash;
-}
-
-bool same_inputs(const Value& known, const Value& given) {
-  if (known.kind() != given.kind()) return false;
-  if (known.is_tensor()) {
-    const Tensor& a = known.as_tensor();
-    const Tensor& b = given.as_tensor();
-    return a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-           a.strides() == b.strides();
-  }
-  if (known.is_sequence()) {
-    if (known.size() != given.size()) return false;
-    for (size_t i = 0; i < known.size(); ++i)
-      if (!same_inputs(known.at(i), given.at(i))) return false;
-    return true;
-  }
-  if (known.is_dict()) {
-    const ValueDict &a = known.as_dict(), &b = given.as_dict();
-    if (a.size() != b.size()) return false;
-    for (size_t i = 0; i < a.size(); ++i)
-      if (!same(a[i].first, b[i].first) ||
-          !same_inputs(a[i].second, b[i].second))
-        return false;
-    return true;
-  }
-  if (known.is_float())  // 0.0 and -0.0 differ, NaN is NaN.
-    return std::bit_cast<uint64_t>(known.as_double()) ==
-           std::bit_cast<uint64_t>(given.as_double());
-  return same(known, given);
-}
 
 // On the stack for all but unusual models.
 constexpr size_t kFewTensors = 16;
@@ -132,29 +91,13 @@ class Copies {
 
 }  // namespace
 
-size_t hash_inputs(std::span<const Value> inputs) {
-  size_t hash = inputs.size();
-  for (const Value& input : inputs)
-    visit_leaves(input, [&](const Value& leaf) {
-      if (leaf.is_tensor())
-        hash = hash_tensor(hash, leaf.as_tensor());
-      else
-        hash = mix(hash, leaf.is_node() ? leaf.as_node()->id()
-                                        : static_cast<uint64_t>(leaf.kind()));
-    });
-  return hash;
-}
-
 CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
   if (native())
     described_bytes_ = program::described_bytes(parts_.executable->program());
 }
 
 bool CompiledShape::serves(std::span<const Value> inputs) const {
-  if (inputs.size() != parts_.signature.size()) return false;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!same_inputs(parts_.signature[i], inputs[i])) return false;
-  return true;
+  return same_inputs(parts_.signature, inputs);
 }
 
 size_t CompiledShape::bytes() const {

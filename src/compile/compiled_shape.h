@@ -19,9 +19,6 @@ namespace fxjit {
 
 struct GraphSource;
 
-// Shapes, dtypes and strides of the tensors, and the other values.
-size_t hash_inputs(std::span<const Value> inputs);
-
 class CompiledShape {
  public:
   struct Parts {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "src/compile/input_key.h"
+
 namespace fxjit {
 
 ShapeTable::ShapeTable(size_t memory_cap)

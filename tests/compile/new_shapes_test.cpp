@@ -7,12 +7,14 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
 #include "src/compile/compiled_module.h"
+#include "src/compile/input_key.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
@@ -78,6 +80,41 @@ TEST(NewShapes, StridesAreShapesToo) {
   // Where a tensor starts in its memory is no part of its shape.
   expect_right(*gm, {wide.as_strided({4, 6}, {12, 2}, 0)});
   EXPECT_EQ(shapes_in(report(*gm)), 3);
+}
+
+TEST(NewShapes, StridesThatLeadNowhereAreNone) {
+  const auto gm = model();
+  compile(*gm, quick());
+  const Tensor wide = random_tensor({4, 12});
+  expect_right(*gm, {wide.as_strided({1, 6}, {6, 1}, 0)});
+  expect_right(*gm, {wide.as_strided({1, 6}, {0, 1}, 3)});
+  expect_right(*gm, {wide.as_strided({1, 6}, {40, 1}, 3)});
+  EXPECT_EQ(shapes_in(report(*gm)), 1);
+}
+
+TEST(NewShapes, NumbersAndTextTellInputsApart) {
+  const Tensor x = random_tensor({2, 3});
+  const auto hash = [&](Value other) {
+    return hash_inputs(ValueList{x, std::move(other)});
+  };
+  std::set<size_t> hashes;
+  for (int64_t i = 0; i < 1000; ++i) hashes.insert(hash(i));
+  for (const char* text : {"", "a", "b", "ab"}) hashes.insert(hash(text));
+  for (double number : {0.0, -0.0, 0.5}) hashes.insert(hash(number));
+  EXPECT_EQ(hashes.size(), 1007u);
+}
+
+TEST(NewShapes, AThousandNumbersStayWithinTheCap) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x, Value n) { return x * n + 1; }, {"x", "n"});
+  CompileOptions options = quick();
+  options.memory_cap = size_t{1} << 20;
+  compile(*gm, options);
+  const Tensor x = random_tensor({2, 3});
+  for (int64_t i = 0; i < 1000; ++i) expect_right(*gm, {x, i});
+  const auto programs = compiled_module(*gm);
+  EXPECT_LE(programs->program_bytes(), options.memory_cap);
+  EXPECT_LT(shapes_in(report(*gm)), 1000);
 }
 
 TEST(NewShapes, NumbersArePartOfThem) {
