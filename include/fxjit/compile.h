@@ -113,6 +113,17 @@ void compile(fx::GraphModule& module, const CompileOptions& options = {});
 // compiled when a call comes there. UserError when the module was not compiled.
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs);
 
+// A call with its results in memory of the caller's: the i-th tensor that the
+// module returns, counted through lists and dicts, is written to outputs[i],
+// straight by the compiled program where that is dense in row-major order,
+// begins at a multiple of 64 bytes and shares no memory with an input, by a copy
+// at the end elsewhere. Returns what the module returns, with `outputs` as its
+// tensors. UserError when count, dtypes or sizes differ from the result's, or an
+// output is read only, shares elements with itself or another output; nothing is
+// written then. Outputs must not be memory of the module's parameters.
+Value call_into(fx::GraphModule& module, const ValueList& args,
+                std::span<const Tensor> outputs);
+
 // What was compiled, for each shape: steps, which ops each holds, which are
 // native; and why something is not. A node that stays with the interpreter ends
 // a part of the graph; the next part is listed under the shapes that came out.

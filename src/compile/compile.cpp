@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "fxjit/log.h"
+#include "src/compile/bound_outputs.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
 
@@ -61,6 +62,18 @@ bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {
   if (!shape) return false;  // Compiled anew meanwhile.
   const fx::Node* stop = shape->part().stop;
   return shape->native() || (stop && !stop->next()->is(fx::Opcode::output));
+}
+
+Value call_into(fx::GraphModule& module, const ValueList& args,
+                std::span<const Tensor> outputs) {
+  check_bound_outputs(outputs);
+  const auto compiled = compiled_module(module);
+  Value result;
+  // A graph's own way of taking and giving values may arrange them anew.
+  if (compiled && !module.graph().has_codegen() &&
+      compiled->run_into(module.bind_inputs(args, {}), outputs, &result))
+    return result;
+  return copy_to_bound(module.invoke(args, {}), outputs);
 }
 
 std::string report(const fx::GraphModule& module) {

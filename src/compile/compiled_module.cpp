@@ -75,19 +75,24 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
       blocks_(kept_output_bytes(options_.memory_cap)),
       shapes_(options_.memory_cap) {}
 
-bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
-  if (!have_data(inputs)) return false;  // The interpreter infers shapes.
+CompiledModule::Shape CompiledModule::for_call(std::span<const Value> inputs) {
+  if (!have_data(inputs)) return nullptr;  // The interpreter infers shapes.
   Shape shape = shapes_.find(inputs);
   if (!shape) {
     const Request request = from_start(inputs);
-    if (!request.source) return false;
+    if (!request.source) return nullptr;
     if (options_.new_shape == CompileOptions::NewShape::behind) {
       compile_behind(request);
-      return false;
+      return nullptr;
     }
     shape = get(request);
   }
-  if (!shape->compiled()) return false;
+  return shape->compiled() ? shape : nullptr;
+}
+
+bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
+  Shape shape = for_call(inputs);
+  if (!shape) return false;
   if (!shape->whole()) {
     Source graph = source();
     if (!graph) return false;
@@ -96,6 +101,18 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   }
   try {
     *result = shape->run(inputs, blocks_);
+  } catch (const program::ValueFailure&) {
+    return false;  // The interpreter finds it again, with node and line.
+  }
+  return true;
+}
+
+bool CompiledModule::run_into(std::span<const Value> inputs,
+                              std::span<const Tensor> bound, Value* result) {
+  const Shape shape = for_call(inputs);
+  if (!shape || !shape->whole()) return false;
+  try {
+    *result = shape->run_into(inputs, bound, blocks_);
   } catch (const program::ValueFailure&) {
     return false;  // The interpreter finds it again, with node and line.
   }

@@ -27,6 +27,10 @@ class CompiledModule : public fx::NativeForward,
   CompiledModule(nn::Ref<fx::GraphModule> module, CompileOptions options);
 
   bool run(std::span<const Value> inputs, Value* result) override;
+  // As run(), with the result in memory of the caller's (bound_outputs.h). False
+  // also where only parts of the graph are compiled.
+  bool run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
+                Value* result);
 
   // The entry for these inputs, compiled now if there is none: for the whole
   // graph or the part that it begins with. Null once retired.
@@ -52,6 +56,8 @@ class CompiledModule : public fx::NativeForward,
     GraphParts::Known known;            // Else what was computed before.
   };
 
+  // The entry to serve a call by; null: the interpreter does.
+  Shape for_call(std::span<const Value> inputs);
   Request from_start(std::span<const Value> inputs) const;
   // Nothing when no part was taken there before.
   std::optional<ValueList> key_of(const Request& request) const;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "src/compile/bound_outputs.h"
 #include "src/compile/input_key.h"
 #include "src/program/program_bytes.h"
 #include "src/support/small_array.h"
@@ -38,6 +39,23 @@ std::shared_ptr<Storage> storage_of(support::Block* block, size_t bytes) {
     static_cast<support::Block*>(p)->release();
   });
   return Storage::borrow(block->data(), bytes, std::move(owner));
+}
+
+// In the memory of `bound`, if any is given and can be written straight to.
+void bind_outputs(const Program& program, std::span<const Value> inputs,
+                  std::span<const Tensor> bound, OutputStorages& made) {
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const Program::Output& output = program.outputs[i];
+    const Buffer& buffer =
+        program.buffers[static_cast<size_t>(output.buffer)];
+    if (buffer.home != Home::output) continue;
+    auto& storage = made[static_cast<size_t>(buffer.index)];
+    if (storage || !can_write_straight(bound[i], output, buffer, inputs))
+      continue;
+    storage = Storage::borrow(bound[i].data(),
+                              static_cast<size_t>(buffer.bytes),
+                              bound[i].storage());
+  }
 }
 
 void make_outputs(const Program& program, support::BlockPool& blocks,
@@ -107,7 +125,15 @@ size_t CompiledShape::bytes() const {
          parts_.executable->working_bytes();
 }
 
+Value CompiledShape::run_into(std::span<const Value> inputs,
+                              std::span<const Tensor> bound,
+                              support::BlockPool& blocks) const {
+  check_bound_outputs(bound, parts_.executable->program());
+  return copy_to_bound(run(inputs, bound, blocks, nullptr), bound);
+}
+
 Value CompiledShape::run(std::span<const Value> inputs,
+                         std::span<const Tensor> bound,
                          support::BlockPool& blocks,
                          program::StepTimes* times) const {
   const Program& program = parts_.executable->program();
@@ -115,6 +141,7 @@ Value CompiledShape::run(std::span<const Value> inputs,
   Pointers in(given.size());
   collect(inputs, given, in);
   OutputStorages made(program.outputs.size());
+  bind_outputs(program, inputs, bound, made);
   make_outputs(program, blocks, made);
   Pointers out(made.size());
   for (size_t i = 0; i < made.size(); ++i)

@@ -58,13 +58,22 @@ class CompiledShape {
   size_t bytes() const;
 
   Value run(std::span<const Value> inputs, support::BlockPool& blocks,
-            program::StepTimes* times = nullptr) const;
+            program::StepTimes* times = nullptr) const {
+    return run(inputs, {}, blocks, times);
+  }
+  // With results in the memory of `bound`, where it has room for them; UserError
+  // when it has the wrong dtype or sizes.
+  Value run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
+                 support::BlockPool& blocks) const;
 
   // A heading line and one line per step.
   std::string report() const;
 
  private:
   std::string heading() const;
+  // `bound` may be empty.
+  Value run(std::span<const Value> inputs, std::span<const Tensor> bound,
+            support::BlockPool& blocks, program::StepTimes* times) const;
 
   Parts parts_;
   size_t described_bytes_ = 0;
