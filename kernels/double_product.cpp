@@ -79,7 +79,9 @@ class DoubleProductKernel : public program::ExternKernel {
     return packed_ ? 0 : static_cast<size_t>(panel_bytes(args_.depth));
   }
   std::string describe() const override { return "product of doubles"; }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::routine;
+  }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

@@ -30,7 +30,9 @@ class PoolKernel : public program::ExternKernel {
   }
   size_t scratch_bytes() const override { return pooling_.scratch_bytes(); }
   std::string describe() const override { return name_; }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::routine;
+  }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

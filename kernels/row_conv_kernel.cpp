@@ -46,7 +46,9 @@ class RowConvKernel : public program::ExternKernel {
     return std::is_same_v<Conv, Depthwise> ? "depthwise convolution"
                                            : "convolution of few channels";
   }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::routine;
+  }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

@@ -66,7 +66,9 @@ class CopyKernel : public program::ExternKernel {
 
   int64_t tasks() const override { return pieces_; }
   std::string describe() const override { return "copy of short runs"; }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::routine;
+  }
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {
     copy_.run(static_cast<const float*>(call.operands[0]),

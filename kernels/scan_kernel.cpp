@@ -122,7 +122,9 @@ class ScanKernel : public program::ExternKernel {
     return lines_.length == 0 ? 0 : (lines_.count + kBlock - 1) / kBlock;
   }
   std::string describe() const override { return "cumulative sum"; }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::routine;
+  }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

@@ -28,6 +28,7 @@
 #include "fxjit/nn.h"
 #include "fxjit/op.h"
 #include "fxjit/random.h"
+#include "fxjit/report.h"
 #include "fxjit/safetensors.h"
 #include "fxjit/tensor.h"
 #include "fxjit/torch_state.h"

@@ -33,7 +33,9 @@ class ConvKernel : public program::ExternKernel {
   std::string describe() const override {
     return "oneDNN conv " + conv_->describe();
   }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::library;
+  }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

@@ -31,7 +31,9 @@ class ProductKernel : public program::ExternKernel {
   std::string describe() const override {
     return "oneDNN product " + slices_.front().matmul->implementation();
   }
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override {
+    return ComputedBy::library;
+  }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

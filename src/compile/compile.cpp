@@ -77,8 +77,17 @@ Value call_into(fx::GraphModule& module, const ValueList& args,
 }
 
 std::string report(const fx::GraphModule& module) {
+  return make_report(module).text();
+}
+
+Report make_report(const fx::GraphModule& module) {
   const auto compiled = compiled_module(module);
-  return compiled ? compiled->report() : "";
+  return compiled ? compiled->report() : Report{};
+}
+
+Report measure_report(fx::GraphModule& module, std::span<const Value> inputs,
+                      int calls) {
+  return require(module, "measure_report")->measured_report(inputs, calls);
 }
 
 Profile profile(fx::GraphModule& module, std::span<const Value> inputs,

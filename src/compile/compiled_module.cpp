@@ -47,7 +47,7 @@ bool have_data(std::span<const Value> inputs) {
 // For FXJIT_DEBUG: one line for each program, at the second level its steps.
 void tell(const CompiledShape& shape) {
   if (log_level() > LogLevel::info) return;
-  const std::string report = shape.report();
+  const std::string report = Report{{shape.report()}}.text();
   const Profile& t = shape.timings();
   std::array<char, 80> times;
   std::snprintf(times.data(), times.size(),
@@ -286,10 +286,11 @@ size_t CompiledModule::program_bytes() const {
   return bytes;
 }
 
-std::string CompiledModule::report() const {
-  std::string text;
-  for (const auto& shape : shapes_.all()) text += shape->report();
-  return text;
+Report CompiledModule::report() const {
+  Report report;
+  for (const auto& shape : shapes_.all())
+    report.programs.push_back(shape->report());
+  return report;
 }
 
 }  // namespace fxjit

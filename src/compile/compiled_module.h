@@ -35,7 +35,9 @@ class CompiledModule : public fx::NativeForward,
   // The entry for these inputs, compiled now if there is none: for the whole
   // graph or the part that it begins with. Null once retired.
   std::shared_ptr<const CompiledShape> get(std::span<const Value> inputs);
-  std::string report() const;
+  Report report() const;
+  // UserError when these inputs stay with the interpreter.
+  Report measured_report(std::span<const Value> inputs, int calls);
   // Of all compiled programs, as CompileOptions::memory_cap counts.
   size_t program_bytes() const;
   Profile profile(std::span<const Value> inputs, int calls);
@@ -72,6 +74,10 @@ class CompiledModule : public fx::NativeForward,
   Shape next_part(const Source& source, const fx::Node& begin,
                   const GraphParts::Known& known);
   StagedRun staged_run(Source source);
+  // The stages of a call, each with its time averaged over `calls`.
+  std::vector<StageTime> measure(const Source& graph, const Shape& shape,
+                                 std::span<const Value> inputs, int calls);
+  std::pair<Source, Shape> to_measure(std::span<const Value> inputs);
   Source source() const;  // Null once retired.
   passes::PipelineOptions pipeline_options() const;
   void compile_behind(const Request& request);

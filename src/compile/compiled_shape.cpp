@@ -1,7 +1,5 @@
 #include "src/compile/compiled_shape.h"
 
-#include <array>
-#include <cstdio>
 #include <cstring>
 
 #include "src/compile/bound_outputs.h"
@@ -167,47 +165,6 @@ Value CompiledShape::run(std::span<const Value> inputs,
                                            ? *given[index]
                                            : program.constants[index]));
   });
-}
-
-std::string CompiledShape::heading() const {
-  std::string text;
-  for (const Value& input : parts_.signature) {
-    if (input.is_node()) continue;
-    if (!text.empty()) text += ", ";
-    text += input.is_tensor() ? input.as_tensor().describe() : repr(input);
-  }
-  if (!parts_.begin) return "inputs: " + text + "\n";
-  return "from %" + std::string(parts_.begin->name()) + " on: " + text + "\n";
-}
-
-std::string CompiledShape::report() const {
-  std::string text = heading();
-  if (!parts_.why_not.empty())
-    return text + "  interpreter: " + parts_.why_not + "\n";
-  int number = 0;
-  const auto add = [&](const std::string& what, const std::string& label,
-                       const std::vector<std::string>& nodes) {
-    char head[32];
-    std::snprintf(head, sizeof head, "  %3d ", number++);
-    text += head + what + "  " + label;
-    if (!nodes.empty()) text += "  <-";
-    for (const std::string& node : nodes) text += " %" + node;
-  };
-  if (native())
-    for (const program::Step& step : parts_.executable->program().steps) {
-      const auto* external = std::get_if<program::ExternStep>(&step.body);
-      const bool eager = external && !external->kernel->native();
-      add((external ? external->kernel->describe() : "generated") +
-              (eager ? " (not native)" : ""),
-          step.label, step.nodes);
-      text += "\n";
-    }
-  if (parts_.stop) {
-    add("interpreter (not native)", std::string(parts_.stop->target_name()),
-        {std::string(parts_.stop->name())});
-    text += ": " + parts_.why_stop + "\n";
-  }
-  return text;
 }
 
 }  // namespace fxjit

@@ -12,6 +12,7 @@
 
 #include "fxjit/compile.h"
 #include "fxjit/fx/node.h"
+#include "fxjit/report.h"
 #include "src/program/executable.h"
 #include "src/support/block_pool.h"
 
@@ -66,11 +67,10 @@ class CompiledShape {
   Value run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
                  support::BlockPool& blocks) const;
 
-  // A heading line and one line per step.
-  std::string report() const;
+  // Without times.
+  ProgramReport report() const;
 
  private:
-  std::string heading() const;
   // `bound` may be empty.
   Value run(std::span<const Value> inputs, std::span<const Tensor> bound,
             support::BlockPool& blocks, program::StepTimes* times) const;

@@ -4,6 +4,7 @@
 
 #include "src/compile/compiled_module.h"
 #include "src/compile/machine_limits.h"
+#include "src/compile/shape_report.h"
 
 namespace fxjit {
 namespace {
@@ -76,16 +77,79 @@ void divide(std::vector<StageTime>& sum, int calls) {
   }
 }
 
+// Adds what one stage of a call took to a report.
+void add_steps(const StageTime& stage, Report& report) {
+  if (stage.shape) {
+    report.programs.push_back(stage.shape->report());
+    std::vector<StepReport>& steps = report.programs.back().steps;
+    for (size_t i = 0; i < stage.steps.nanoseconds.size(); ++i)
+      steps[i].microseconds = stage.steps.nanoseconds[i] / 1e3;
+    return;
+  }
+  // The node that ended the part before, or one between two such nodes.
+  if (!report.programs.empty())
+    for (StepReport& step : report.programs.back().steps)
+      if (step.by == ComputedBy::interpreter &&
+          step.nodes[0].name == stage.node->name()) {
+        step.microseconds = stage.nanoseconds / 1e3;
+        return;
+      }
+  ProgramReport alone;
+  alone.begin = std::string(stage.node->name());
+  alone.steps = {interpreted_step(*stage.node, "")};
+  alone.steps[0].microseconds = stage.nanoseconds / 1e3;
+  report.programs.push_back(std::move(alone));
+}
+
+void set_shares(Report& report) {
+  double sum = 0;
+  for (const ProgramReport& program : report.programs)
+    for (const StepReport& step : program.steps) sum += step.microseconds;
+  if (sum <= 0) return;
+  for (ProgramReport& program : report.programs)
+    for (StepReport& step : program.steps) step.share = step.microseconds / sum;
+}
+
 }  // namespace
 
-Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
-  const Source graph = source();
-  const Shape shape = get(inputs);
+std::pair<CompiledModule::Source, CompiledModule::Shape>
+CompiledModule::to_measure(std::span<const Value> inputs) {
+  Source graph = source();
+  Shape shape = get(inputs);
   if (!graph || !shape)
     throw UserError("profile: the module was compiled anew meanwhile");
   if (!shape->compiled())
     throw UserError("profile: these inputs have no compiled program: " +
                     shape->part().why_not);
+  return {std::move(graph), std::move(shape)};
+}
+
+std::vector<StageTime> CompiledModule::measure(const Source& graph,
+                                               const Shape& shape,
+                                               std::span<const Value> inputs,
+                                               int calls) {
+  std::vector<StageTime> sum;
+  for (int i = 0; i < calls; ++i) {
+    std::vector<StageTime> stages;
+    staged_run(graph).run(inputs, shape, &stages);
+    add_stages(sum, stages);
+  }
+  divide(sum, std::max(1, calls));
+  return sum;
+}
+
+Report CompiledModule::measured_report(std::span<const Value> inputs,
+                                       int calls) {
+  const auto [graph, shape] = to_measure(inputs);
+  Report report;
+  for (const StageTime& stage : measure(graph, shape, inputs, calls))
+    add_steps(stage, report);
+  set_shares(report);
+  return report;
+}
+
+Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
+  const auto [graph, shape] = to_measure(inputs);
   using Clock = std::chrono::steady_clock;
   std::vector<double> whole;
   for (int i = 0; i < calls; ++i) {
@@ -97,13 +161,7 @@ Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
     const std::chrono::duration<double, std::micro> took = Clock::now() - start;
     whole.push_back(took.count());
   }
-  std::vector<StageTime> sum;
-  for (int i = 0; i < calls; ++i) {
-    std::vector<StageTime> stages;
-    staged_run(graph).run(inputs, shape, &stages);
-    add_stages(sum, stages);
-  }
-  divide(sum, std::max(1, calls));
+  const std::vector<StageTime> sum = measure(graph, shape, inputs, calls);
   Profile result = shape->timings();
   for (const StageTime& stage : sum)
     if (stage.shape)

@@ -18,7 +18,9 @@ class EagerKernel : public ExternKernel {
 
   void run(const KernelCall& call, int64_t begin, int64_t end) const override;
   std::string describe() const override;
-  bool native() const override { return op_.row.direct != nullptr; }
+  ComputedBy computed_by() const override {
+    return op_.row.direct ? ComputedBy::routine : ComputedBy::eager;
+  }
 
  private:
   void run_direct(const KernelCall& call, size_t operand,

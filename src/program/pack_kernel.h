@@ -24,7 +24,7 @@ class PackKernel : public ExternKernel {
   int64_t tasks() const override { return matrix_.batch; }
   void run(const KernelCall& call, int64_t begin, int64_t end) const override;
   std::string describe() const override;
-  bool native() const override { return true; }
+  ComputedBy computed_by() const override { return ComputedBy::routine; }
 
  private:
   Matrix matrix_;

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "fxjit/computed_by.h"
 #include "fxjit/dims.h"
 #include "fxjit/dtype.h"
 #include "fxjit/error.h"
@@ -212,9 +213,10 @@ class ExternKernel {
   virtual void run(const KernelCall& call, int64_t begin,
                    int64_t end) const = 0;
   virtual std::string describe() const = 0;
-  // True when the kernel is as good as generated code (a oneDNN primitive);
-  // false for the interpreter's fallback, which reports list as not native.
-  virtual bool native() const = 0;
+  // What reports say: `library`, `routine` or, for the interpreter's fallback,
+  // `eager`.
+  virtual ComputedBy computed_by() const = 0;
+  bool native() const { return is_native(computed_by()); }
 };
 
 struct ExternStep {

@@ -1,0 +1,67 @@
+// What became of a compiled module's graph, as data: which step computes which
+// nodes, by what, and why not by native code. fxjit::report(module) gives it as
+// text.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fxjit/computed_by.h"
+
+namespace fxjit {
+
+class Value;
+namespace fx {
+class GraphModule;
+}  // namespace fx
+
+// A node of the module's graph.
+struct NodeReport {
+  std::string name;
+  std::string target;
+  std::string file;  // The line of user code that it was captured at; empty and
+  int line = 0;      // 0 when that is not known.
+};
+
+struct StepReport {
+  ComputedBy by = ComputedBy::generated;
+  std::string label;   // "contract+add+gelu"
+  std::string kernel;  // Which routine or primitive; "generated" for code.
+  std::vector<NodeReport> nodes;
+  std::string reason;  // Why it is not native; empty if it is.
+  // Of a call, averaged, and their share of all steps; 0 if not measured.
+  double microseconds = 0;
+  double share = 0;
+};
+
+// One compiled program. A part of a graph, up to a node that the interpreter
+// runs, has a program of its own.
+struct ProgramReport {
+  std::string inputs;   // "float32[2, 3], 5"
+  std::string begin;    // The node that the part begins with; empty: the first.
+  std::string why_not;  // Not empty: the interpreter serves these inputs.
+  std::vector<StepReport> steps;
+};
+
+struct Report {
+  std::vector<ProgramReport> programs;
+
+  // True when every step of every program is native.
+  bool native() const;
+  // A line for each program, and one for each step.
+  std::string text() const;
+  // An object {"programs": [...]} with the fields above by their names.
+  std::string json() const;
+};
+
+// What was compiled so far; empty when nothing was. Thread-safe.
+Report make_report(const fx::GraphModule& module);
+
+// The programs that a call with these inputs runs, with the time of each step
+// over `calls` calls. UserError when the module was not compiled, or these
+// inputs stay with the interpreter.
+Report measure_report(fx::GraphModule& module, std::span<const Value> inputs,
+                      int calls = 20);
+
+}  // namespace fxjit

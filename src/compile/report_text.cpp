@@ -1,0 +1,96 @@
+// A report as text and as JSON.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "fxjit/report.h"
+
+namespace fxjit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string step_line(size_t number, const StepReport& step) {
+  char head[32];
+  std::snprintf(head, sizeof head, "  %3d ", static_cast<int>(number));
+  std::string text = head + step.kernel;
+  if (!is_native(step.by)) text += " (not native)";
+  text += "  " + step.label;
+  if (!step.nodes.empty()) text += "  <-";
+  for (const NodeReport& node : step.nodes) text += " %" + node.name;
+  if (!step.reason.empty()) text += ": " + step.reason;
+  if (step.share > 0) {
+    char share[32];
+    std::snprintf(share, sizeof share, "  %.1f%%", step.share * 100);
+    text += share;
+  }
+  return text + "\n";
+}
+
+std::string program_text(const ProgramReport& program) {
+  std::string text = program.begin.empty()
+                         ? "inputs: "
+                         : "from %" + program.begin + " on: ";
+  text += program.inputs + "\n";
+  if (!program.why_not.empty())
+    text += "  interpreter: " + program.why_not + "\n";
+  for (size_t i = 0; i < program.steps.size(); ++i)
+    text += step_line(i, program.steps[i]);
+  return text;
+}
+
+Json node_json(const NodeReport& node) {
+  return {{"name", node.name},
+          {"target", node.target},
+          {"file", node.file},
+          {"line", node.line}};
+}
+
+Json step_json(const StepReport& step) {
+  Json nodes = Json::array();
+  for (const NodeReport& node : step.nodes) nodes.push_back(node_json(node));
+  return {{"by", computed_by_name(step.by)},
+          {"label", step.label},
+          {"kernel", step.kernel},
+          {"nodes", std::move(nodes)},
+          {"reason", step.reason},
+          {"microseconds", step.microseconds},
+          {"share", step.share}};
+}
+
+Json program_json(const ProgramReport& program) {
+  Json steps = Json::array();
+  for (const StepReport& step : program.steps) steps.push_back(step_json(step));
+  return {{"inputs", program.inputs},
+          {"begin", program.begin},
+          {"why_not", program.why_not},
+          {"steps", std::move(steps)}};
+}
+
+}  // namespace
+
+bool Report::native() const {
+  for (const ProgramReport& program : programs) {
+    if (!program.why_not.empty()) return false;
+    for (const StepReport& step : program.steps)
+      if (!is_native(step.by)) return false;
+  }
+  return true;
+}
+
+std::string Report::text() const {
+  std::string text;
+  for (const ProgramReport& program : programs) text += program_text(program);
+  return text;
+}
+
+std::string Report::json() const {
+  Json list = Json::array();
+  for (const ProgramReport& program : programs)
+    list.push_back(program_json(program));
+  // Names come from users: what is no UTF-8 is shown as such.
+  return Json{{"programs", std::move(list)}}.dump(
+             2, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace fxjit
