@@ -17,6 +17,7 @@
 namespace fxjit::ops {
 
 struct Op;
+struct Overload;
 
 // A call in canonical form: one Value per schema parameter, defaults filled in.
 // Tensors are meta tensors in shape rules, real ones in kernels, and graph
@@ -130,6 +131,9 @@ struct Spelling {
   const Op* op = nullptr;
   bool method = false;        // Tensor method; target is the bare name.
   bool python_level = false;  // Recorded with all keywords spelled out.
+  // "torch.ops.aten.add.Tensor": calls bind by torch's schema of the overload,
+  // not by the op's own. Null for other spellings.
+  const Overload* overload = nullptr;
 };
 
 // A row made ready for use. Address is the op's identity; never destroyed.
@@ -162,6 +166,21 @@ void register_ops(std::span<const OpRow> rows);
 // Python's wording on surplus, missing or unknown arguments.
 std::vector<Value> bind(const Op& op, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source = {});
+
+// Binds a call by this spelling; the result is always one Value per parameter of
+// spelling.op. Throws also NotImplementedError, for arguments of an ATen overload
+// that nothing serves.
+std::vector<Value> bind(const Spelling& spelling, std::span<const Value> args,
+                        const Kwargs& kwargs, SourceLocation source = {});
+
+// The parameters that calls by this spelling declare.
+const std::vector<Parameter>& parameters_of(const Spelling& spelling);
+
+// As bind(), with one Value per parameter of parameters_of(spelling).
+std::vector<Value> bind_declared(const Spelling& spelling,
+                                 std::span<const Value> args,
+                                 const Kwargs& kwargs,
+                                 SourceLocation source = {});
 
 // Whether the call writes its first argument: a row that mutates, or a
 // parameter "inplace" that is True.

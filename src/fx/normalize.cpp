@@ -34,7 +34,7 @@ bool is_python_only(std::string_view parameter) {
 
 std::vector<Value> bind_function(const Node& node,
                                  const ops::Spelling& function) {
-  return ops::bind(*function.op, node.args(), node.kwargs(), node.source());
+  return ops::bind_declared(function, node.args(), node.kwargs(), node.source());
 }
 
 // None, as torch gives it where no schema fits.
@@ -51,7 +51,8 @@ std::optional<ArgsKwargs> normalize_function(const Node& node,
                                              bool only_kwargs) {
   const ops::Spelling* const function = node.target().spelling();
   if (!function || !function->name.starts_with("torch.")) return std::nullopt;
-  const std::vector<ops::Parameter>& parameters = function->op->parameters;
+  const std::vector<ops::Parameter>& parameters =
+      ops::parameters_of(*function);
   if (std::any_of(parameters.begin(), parameters.end(),
                   [](const ops::Parameter& p) { return p.variadic; }))
     return std::nullopt;

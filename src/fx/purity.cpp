@@ -75,26 +75,30 @@ bool named_in_place(std::string_view method) {
 bool is_true(const Value& value) { return value.is_bool() && value.as_bool(); }
 
 // The argument of this name, given by name or by position; null: its default.
-const Value* find_argument(const ops::Op& op, const Node& node,
+const Value* find_argument(const ops::Spelling& called, const Node& node,
                            std::string_view name) {
-  const int position = op.index_of(name);
-  if (position < 0) return nullptr;
+  const std::vector<ops::Parameter>& parameters = ops::parameters_of(called);
+  auto found = std::ranges::find(parameters, name, &ops::Parameter::name);
+  if (found == parameters.end() && name == "training")  // In ATen's dropouts.
+    found = std::ranges::find(parameters, "train", &ops::Parameter::name);
+  if (found == parameters.end()) return nullptr;
   if (const Value* named = node.find_kwarg(name)) return named;
-  const auto index = static_cast<size_t>(position);
+  const auto index = static_cast<size_t>(found - parameters.begin());
   return index < node.args().size() ? &node.args()[index] : nullptr;
 }
 
 // A flag of ops that have one. What is not known before the graph runs counts as
 // true.
-bool has_flag(const ops::Op& op, const Node& node, std::string_view name) {
-  const Value* const flag = find_argument(op, node, name);
+bool has_flag(const ops::Spelling& called, const Node& node,
+              std::string_view name) {
+  const Value* const flag = find_argument(called, node, name);
   return flag && (flag->is_node() || is_true(*flag));
 }
 
 // Batch norm in training writes its running statistics.
-bool writes_statistics(const ops::Op& op, const Node& node) {
-  const Value* const mean = find_argument(op, node, "running_mean");
-  return mean && !mean->is_none() && has_flag(op, node, "training");
+bool writes_statistics(const ops::Spelling& called, const Node& node) {
+  const Value* const mean = find_argument(called, node, "running_mean");
+  return mean && !mean->is_none() && has_flag(called, node, "training");
 }
 
 // A graph module is as impure as its nodes, but for numbers drawn.
@@ -112,14 +116,15 @@ bool module_is_impure(const nn::Module& module) {
 
 // A random op draws unless its argument "training" is False; left out it is
 // True.
-bool draws(const ops::Op& op, const Node& node) {
-  const bool given = find_argument(op, node, "training") != nullptr;
-  return !given || has_flag(op, node, "training");
+bool draws(const ops::Spelling& called, const Node& node) {
+  const bool given = find_argument(called, node, "training") != nullptr;
+  return !given || has_flag(called, node, "training");
 }
 
-bool op_is_impure(const ops::Op& op, const Node& node, bool impure_random) {
-  return impure(op.row.purity, impure_random && draws(op, node)) ||
-         has_flag(op, node, "inplace") || writes_statistics(op, node);
+bool op_is_impure(const ops::Spelling& called, const Node& node,
+                  bool impure_random) {
+  return impure(called.op->row.purity, impure_random && draws(called, node)) ||
+         has_flag(called, node, "inplace") || writes_statistics(called, node);
 }
 
 }  // namespace
@@ -165,7 +170,7 @@ bool Node::is_impure(bool impure_random) const {
     }
     case Opcode::call_method: {
       const ops::Spelling* const method = ops::find_method(target_name());
-      if (method) return op_is_impure(*method->op, *this, impure_random);
+      if (method) return op_is_impure(*method, *this, impure_random);
       return named_in_place(target_name());
     }
     case Opcode::call_function: {
@@ -174,7 +179,7 @@ bool Node::is_impure(bool impure_random) const {
       if (is_side_effectful(target_)) return true;
       if (target_.function())
         return impure(target_.function()->purity, impure_random);
-      return op_is_impure(*target_.op(), *this, impure_random);
+      return op_is_impure(*target_.spelling(), *this, impure_random);
     }
   }
   return true;

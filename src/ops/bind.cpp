@@ -1,20 +1,22 @@
-// Binding of call arguments to a schema, with Python's rules and texts.
 #include "fxjit/op.h"
+#include "src/ops/aten/overload.h"
+#include "src/ops/binder.h"
 
 namespace fxjit::ops {
 namespace {
 
 class Binder {
  public:
-  Binder(const Op& op, SourceLocation source) : op_(op), source_(source) {
-    values_.resize(op.parameters.size());
-    bound_.resize(op.parameters.size());
+  Binder(const Callee& callee, SourceLocation source)
+      : callee_(callee), source_(source) {
+    values_.resize(callee.parameters.size());
+    bound_.resize(callee.parameters.size());
   }
 
   void positional(std::span<const Value> args) {
     size_t next = 0;
-    for (size_t i = 0; i < op_.parameters.size() && next < args.size(); ++i) {
-      const Parameter& parameter = op_.parameters[i];
+    for (size_t i = 0; i < callee_.parameters.size() && next < args.size(); ++i) {
+      const Parameter& parameter = callee_.parameters[i];
       if (parameter.variadic) {
         set(i, collect(args.subspan(next)));
         return;
@@ -37,7 +39,7 @@ class Binder {
     std::vector<std::string> missing;
     for (size_t i = 0; i < values_.size(); ++i) {
       if (bound_[i]) continue;
-      const Parameter& parameter = op_.parameters[i];
+      const Parameter& parameter = callee_.parameters[i];
       if (parameter.has_default)
         values_[i] = parameter.default_value;
       else
@@ -60,18 +62,24 @@ class Binder {
   }
 
   int find(const std::string& name) const {
-    const int i = op_.index_of(name);
+    const int i = index_of(name);
     if (i >= 0) return i;
     // Names that torch accepts beside its own.
-    if (name == "self" || name == "x") return op_.index_of("input");
-    if (name == "axis") return op_.index_of("dim");
-    if (name == "keepdims") return op_.index_of("keepdim");
+    if (name == "self" || name == "x") return index_of("input");
+    if (name == "axis") return index_of("dim");
+    if (name == "keepdims") return index_of("keepdim");
+    return -1;
+  }
+
+  int index_of(std::string_view name) const {
+    for (size_t i = 0; i < callee_.parameters.size(); ++i)
+      if (callee_.parameters[i].name == name) return static_cast<int>(i);
     return -1;
   }
 
   void surplus(size_t given) const {
     size_t most = 0, least = 0;
-    for (const Parameter& parameter : op_.parameters) {
+    for (const Parameter& parameter : callee_.parameters) {
       if (parameter.keyword_only) continue;
       ++most;
       if (!parameter.has_default) ++least;
@@ -99,12 +107,12 @@ class Binder {
 
   [[noreturn]] void fail(const std::string& message) const {
     ErrorContext context;
-    context.op = op_.row.name;
+    context.op = callee_.name;
     context.source = source_;
-    throw TypeError(op_.row.name + message, std::move(context));
+    throw TypeError(callee_.name + message, std::move(context));
   }
 
-  const Op& op_;
+  const Callee callee_;
   SourceLocation source_;
   std::vector<Value> values_;
   std::vector<bool> bound_;
@@ -114,7 +122,30 @@ class Binder {
 
 std::vector<Value> bind(const Op& op, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source) {
-  Binder binder(op, source);
+  return bind_parameters({op.row.name, op.parameters}, args, kwargs, source);
+}
+
+std::vector<Value> bind(const Spelling& spelling, std::span<const Value> args,
+                        const Kwargs& kwargs, SourceLocation source) {
+  return spelling.overload ? bind(*spelling.overload, args, kwargs, source)
+                           : bind(*spelling.op, args, kwargs, source);
+}
+
+std::vector<Value> bind_declared(const Spelling& spelling,
+                                 std::span<const Value> args,
+                                 const Kwargs& kwargs, SourceLocation source) {
+  return spelling.overload ? bind_torch(*spelling.overload, args, kwargs, source)
+                           : bind(*spelling.op, args, kwargs, source);
+}
+
+const std::vector<Parameter>& parameters_of(const Spelling& spelling) {
+  return spelling.overload ? spelling.overload->parameters
+                           : spelling.op->parameters;
+}
+
+ValueList bind_parameters(const Callee& callee, std::span<const Value> args,
+                          const Kwargs& kwargs, SourceLocation source) {
+  Binder binder(callee, source);
   binder.positional(args);
   for (const auto& [name, value] : kwargs) binder.keyword(name, value);
   return binder.finish();

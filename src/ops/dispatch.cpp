@@ -73,10 +73,10 @@ std::optional<Value> run_python(std::string_view function,
   }
 }
 
-Value run_bound(const Op& op, const ValueList& args, const Kwargs& kwargs,
-                SourceLocation source) {
-  const std::vector<Value> bound = ops::bind(op, args, kwargs, source);
-  return run_eager({op, bound, source});
+Value run_bound(const Spelling& spelling, const ValueList& args,
+                const Kwargs& kwargs, SourceLocation source) {
+  const std::vector<Value> bound = ops::bind(spelling, args, kwargs, source);
+  return run_eager({*spelling.op, bound, source});
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Value call_function(const Spelling& function, ValueList args, Kwargs kwargs,
   if (const auto result = run_python(function.name, args, kwargs, source))
     return *result;
   fx::ProxyBase* proxy = find_proxy(args, kwargs, function.name, source);
-  if (!proxy) return run_bound(*function.op, args, kwargs, source);
+  if (!proxy) return run_bound(function, args, kwargs, source);
   if (function.python_level) spell_out(*function.op, args, kwargs, source);
   // Held while recording: the arguments are moved away.
   const Value keep = Value::proxy(proxy);
@@ -115,7 +115,7 @@ Value call_method(std::string_view method, ValueList args, Kwargs kwargs,
             "' object has no attribute '" + std::string(method) + "'",
         std::move(context));
   }
-  return run_bound(*spelling->op, args, kwargs, source);
+  return run_bound(*spelling, args, kwargs, source);
 }
 
 }  // namespace fxjit::ops

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "fxjit/op.h"
+#include "src/ops/aten/overload.h"
 #include "src/ops/families.h"
 #include "src/ops/row_check.h"
 
@@ -72,6 +73,7 @@ class Registry {
 
   const Spelling* function(std::string_view name) {
     const std::string printed = printed_name(name);
+    if (const Spelling* overload = overload_named(printed)) return overload;
     std::shared_lock lock(mutex_);
     auto found = functions_.find(printed);
     if (found == functions_.end())
@@ -93,6 +95,31 @@ class Registry {
   }
 
  private:
+  struct OverloadSpelling {
+    std::unique_ptr<const Overload> overload;
+    Spelling spelling;
+  };
+
+  // Made when first asked for: programs use few of them.
+  const Spelling* overload_named(const std::string& printed) {
+    constexpr std::string_view kPrefix = "torch.ops.aten.";
+    if (!printed.starts_with(kPrefix)) return nullptr;
+    {
+      std::shared_lock lock(mutex_);
+      const auto found = overloads_.find(printed);
+      if (found != overloads_.end()) return &found->second->spelling;
+    }
+    auto made = std::make_unique<OverloadSpelling>();
+    made->overload = make_overload(printed.substr(kPrefix.size()));
+    if (!made->overload) return nullptr;
+    made->spelling.name = printed;
+    made->spelling.op = made->overload->op;
+    made->spelling.overload = made->overload.get();
+    std::unique_lock lock(mutex_);
+    return &overloads_.try_emplace(printed, std::move(made))
+                .first->second->spelling;
+  }
+
   // By every name of a spelling: the one that torch records, and others.
   using SharedSpelling = std::shared_ptr<const Spelling>;
   using Spellings = std::unordered_map<std::string, SharedSpelling>;
@@ -189,6 +216,8 @@ class Registry {
   std::unordered_map<std::string, const Op*> by_name_;
   Spellings functions_;
   Spellings methods_;
+  std::unordered_map<std::string, std::unique_ptr<const OverloadSpelling>>
+      overloads_;
 };
 
 }  // namespace

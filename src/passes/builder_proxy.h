@@ -21,7 +21,7 @@ class GraphBuilder::Proxy : public fx::ProxyBase {
   Value record_function(const ops::Spelling& function, ValueList args,
                         Kwargs kwargs, SourceLocation source) override {
     return builder_->call(*function.op,
-                          ops::bind(*function.op, args, kwargs, source));
+                          ops::bind(function, args, kwargs, source));
   }
   Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
                       SourceLocation source) override {

@@ -178,7 +178,7 @@ class Normalizer {
     if (const fx::Function* function = node.target().function())
       return call_python(node, *function, std::move(args), std::move(kwargs));
     if (!spelling) refuse(node, "is not in the op table");
-    return call_op(node, *spelling->op, std::move(args), std::move(kwargs));
+    return call_op(node, *spelling, std::move(args), std::move(kwargs));
   }
 
   // Python's own functions on what is known beforehand.
@@ -271,9 +271,10 @@ class Normalizer {
     return *pure;
   }
 
-  Value call_op(const fx::Node& node, const ops::Op& op, ValueList args,
-                Kwargs kwargs) {
-    ValueList bound = ops::bind(op, args, kwargs);
+  Value call_op(const fx::Node& node, const ops::Spelling& spelling,
+                const ValueList& args, const Kwargs& kwargs) {
+    const ops::Op& op = *spelling.op;
+    ValueList bound = ops::bind(spelling, args, kwargs);
     // Picking from a tuple of results is no work.
     if (op.name() == "getitem" && bound[0].is_sequence() &&
         !has_tensor({bound[1]}))

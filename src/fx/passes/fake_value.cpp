@@ -20,7 +20,7 @@ class Fake : public ProxyBase {
 
   Value record_function(const ops::Spelling& function, ValueList args,
                         Kwargs kwargs, SourceLocation source) override {
-    ValueList bound = ops::bind(*function.op, args, kwargs, source);
+    ValueList bound = ops::bind(function, args, kwargs, source);
     for (Value& arg : bound) arg = metas_of(arg);
     return fake_of(ops::infer({*function.op, bound, source}));
   }

@@ -152,7 +152,7 @@ bool MatchSearch::push_arguments(const Node& pattern_node, const Node& node) {
     return false;
   auto completed = [&](const Node& call) -> const ValueList& {
     completed_args_.push_back(std::make_unique<ValueList>(
-        ops::bind(*call.called_op(), call.args(), call.kwargs())));
+        ops::bind(*call.target().spelling(), call.args(), call.kwargs())));
     return *completed_args_.back();
   };
   const ValueList& expected = completed(pattern_node);

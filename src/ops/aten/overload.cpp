@@ -1,0 +1,243 @@
+#include "src/ops/aten/overload.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <memory>
+#include <set>
+
+#include "src/ops/aten/split_text.h"
+#include "src/ops/aten/torch_schema.h"
+#include "src/ops/binder.h"
+
+namespace fxjit::ops {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view text;
+};
+
+// By hand: the op, and its arguments where they differ by more than names that
+// both sides share.
+constexpr Row kCalls[] = {
+#include "src/ops/aten/overloads.inc"
+};
+// By make_schemas.py.
+constexpr Row kSchemas[] = {
+#include "src/ops/aten/schemas.inc"
+};
+
+const Row* find_row(std::span<const Row> rows, std::string_view name) {
+  const auto at = std::ranges::lower_bound(rows, name, {}, &Row::name);
+  return at != rows.end() && at->name == name ? &*at : nullptr;
+}
+
+std::optional<size_t> index_of(const std::vector<Parameter>& parameters,
+                               std::string_view name) {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == name) return i;
+  return std::nullopt;
+}
+
+// The overload's parameter for one of the op's, by name or by the names that
+// both have for the same thing.
+std::optional<size_t> counterpart(const std::vector<Parameter>& torch,
+                                  const std::string& name) {
+  constexpr std::pair<std::string_view, std::string_view> kSame[] = {
+      {"input", "self"}, {"input", "x"}, {"input", "A"}, {"dim", "axis"},
+      {"other", "tensor2"}, {"training", "train"}};
+  if (const auto found = index_of(torch, name)) return found;
+  for (const auto& [ours, theirs] : kSame)
+    if (name == ours)
+      if (const auto found = index_of(torch, theirs)) return found;
+  return std::nullopt;
+}
+
+class Reader {
+ public:
+  Reader(Overload& overload, std::string_view text)
+      : overload_(overload), text_(text) {}
+
+  void read() {
+    const size_t open = text_.find('(');
+    overload_.op = &get_op(text_.substr(0, open));
+    overload_.is_read.resize(overload_.parameters.size());
+    for (const Parameter& parameter : overload_.op->parameters)
+      overload_.sources.push_back(
+          {Overload::Source::Kind::value, 0, {}, parameter.default_value});
+    if (open == text_.npos)
+      by_names();
+    else
+      by_text(text_.substr(open + 1, text_.size() - open - 2));
+  }
+
+ private:
+  void by_names() {
+    for (size_t i = 0; i < overload_.sources.size(); ++i)
+      if (const auto found = counterpart(overload_.parameters,
+                                         overload_.op->parameters[i].name))
+        overload_.sources[i] = parameter(*found);
+  }
+
+  // "self, 1, mode='linear'"
+  void by_text(std::string_view arguments) {
+    size_t next = 0;
+    for (std::string_view part : split_text(arguments)) {
+      const size_t mark = part.find('=');
+      size_t at = next++;
+      if (mark != part.npos) {
+        const auto named = index_of(overload_.op->parameters,
+                                    part.substr(0, mark));
+        if (!named) bad(part);
+        at = *named;
+        part.remove_prefix(mark + 1);
+      }
+      if (at >= overload_.sources.size()) bad(part);
+      overload_.sources[at] = source(part);
+    }
+  }
+
+  Overload::Source source(std::string_view text) {
+    if (const auto found = index_of(overload_.parameters, text))
+      return parameter(*found);
+    if (!text.starts_with('['))
+      return {Overload::Source::Kind::value, 0, {}, literal(text)};
+    Overload::Source list{Overload::Source::Kind::list, 0, {}, {}};
+    for (std::string_view item : split_text(text.substr(1, text.size() - 2)))
+      list.items.push_back(source(item));
+    return list;
+  }
+
+  Overload::Source parameter(size_t i) {
+    overload_.is_read[i] = true;
+    return {Overload::Source::Kind::parameter, i, {}, {}};
+  }
+
+  Value literal(std::string_view text) {
+    if (text == "None") return None;
+    if (text == "True") return true;
+    if (text == "False") return false;
+    if (text.starts_with('\'')) return text.substr(1, text.size() - 2);
+    int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, number).ptr != end) bad(text);
+    return number;
+  }
+
+  [[noreturn]] void bad(std::string_view part) const {
+    throw InternalError("overloads.inc: " + overload_.name + ": " +
+                        std::string(part));
+  }
+
+  Overload& overload_;
+  const std::string_view text_;
+};
+
+// What cannot change a result here: there is one device and one layout, and no
+// other algorithm to choose.
+bool changes_nothing(std::string_view parameter) {
+  constexpr std::string_view kNames[] = {
+      "allow_tf32",   "assume_unique",   "benchmark",    "compute_mode",
+      "cudnn_enable", "cudnn_enabled",   "deterministic", "device",
+      "layout",       "memory_format",   "non_blocking", "pin_memory",
+      "requires_grad", "scale_grad_by_freq", "sparse"};
+  return std::ranges::find(kNames, parameter) != std::end(kNames);
+}
+
+// Numbers that torch's enums are in schemas, in the words of its functions.
+Value in_words(const Overload& overload, const Parameter& parameter,
+               const Value& value) {
+  using Words = std::span<const std::string_view>;
+  constexpr std::string_view kReductions[] = {"none", "mean", "sum"};
+  constexpr std::string_view kBags[] = {"sum", "mean", "max"};
+  constexpr std::string_view kSampling[] = {"bilinear", "nearest", "bicubic"};
+  constexpr std::string_view kPadding[] = {"zeros", "border", "reflection"};
+  Words words;
+  if (parameter.name == "reduction") words = kReductions;
+  if (parameter.name == "mode")
+    words = overload.op->name() == "grid_sample" ? Words(kSampling)
+                                                 : Words(kBags);
+  if (parameter.name == "padding_mode") words = kPadding;
+  if (words.empty() || !value.is_int()) return value;
+  const int64_t number = value.as_int();
+  if (number < 0 || number >= static_cast<int64_t>(words.size())) return value;
+  return words[static_cast<size_t>(number)];
+}
+
+Value value_of(const Overload::Source& source, const ValueList& bound) {
+  switch (source.kind) {
+    case Overload::Source::Kind::parameter: return bound[source.parameter];
+    case Overload::Source::Kind::value: return source.value;
+    case Overload::Source::Kind::list: break;
+  }
+  ValueList items;
+  for (const Overload::Source& item : source.items)
+    items.push_back(value_of(item, bound));
+  return Value::list(std::move(items));
+}
+
+ErrorContext context_of(const Overload& overload, SourceLocation source) {
+  ErrorContext context;
+  context.op = "aten." + overload.name;
+  context.source = source;
+  return context;
+}
+
+void check_unread(const Overload& overload, const ValueList& bound,
+                  SourceLocation source) {
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const Parameter& parameter = overload.parameters[i];
+    if (overload.is_read[i] || changes_nothing(parameter.name)) continue;
+    if (parameter.has_default && same(parameter.default_value, bound[i]))
+      continue;
+    throw NotImplementedError("argument `" + parameter.name +
+                                  "` = " + repr(bound[i]) + " is not supported",
+                              context_of(overload, source));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Overload> make_overload(std::string_view name) {
+  const Row* const call = find_row(kCalls, name);
+  if (!call) return nullptr;
+  const Row* const schema = find_row(kSchemas, name);
+  FXJIT_CHECK(schema, "schemas.inc lacks " + std::string(name));
+  auto overload = std::make_unique<Overload>();
+  overload->name = std::string(name);
+  overload->parameters = parse_torch_schema(schema->text);
+  Reader(*overload, call->text).read();
+  return overload;
+}
+
+std::vector<std::string_view> overload_names() {
+  std::vector<std::string_view> names;
+  for (const Row& row : kCalls) names.push_back(row.name);
+  return names;
+}
+
+ValueList bind_torch(const Overload& overload, std::span<const Value> args,
+                     const Kwargs& kwargs, SourceLocation source) {
+  return bind_parameters({"aten." + overload.name, overload.parameters}, args,
+                         kwargs, source);
+}
+
+ValueList bind(const Overload& overload, std::span<const Value> args,
+               const Kwargs& kwargs, SourceLocation source) {
+  const ValueList bound = bind_torch(overload, args, kwargs, source);
+  check_unread(overload, bound, source);
+  ValueList arranged;
+  for (size_t i = 0; i < overload.sources.size(); ++i) {
+    const Parameter& parameter = overload.op->parameters[i];
+    Value value = in_words(overload, parameter,
+                           value_of(overload.sources[i], bound));
+    // Strides of windows that are left out.
+    if (parameter.name == "stride" && value.is_sequence() && value.size() == 0)
+      value = parameter.default_value;
+    arranged.push_back(std::move(value));
+  }
+  return arranged;
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,50 @@
+// ATen's overloads: what a call of `aten.NAME.OVERLOAD` means here. Such a call
+// binds by torch's own schema of the overload (schemas.inc), whose order, names
+// and defaults may be others than those of the op that serves it; overloads.inc
+// says which op that is and where its arguments come from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fxjit/op.h"
+
+namespace fxjit::ops {
+
+struct Overload {
+  // An argument of the op: one of the overload's, a list of some, or a value.
+  struct Source {
+    enum class Kind : uint8_t { parameter, list, value };
+    Kind kind = Kind::value;
+    size_t parameter = 0;
+    std::vector<Source> items;
+    Value value;
+  };
+
+  std::string name;                   // "elu.default"
+  std::vector<Parameter> parameters;  // torch's.
+  const Op* op = nullptr;
+  std::vector<Source> sources;        // One for each parameter of the op.
+  std::vector<bool> is_read;          // Of `parameters`, by some source.
+};
+
+// Null when the table has no such overload. `name` without "aten.". The caller
+// keeps what it gets: each call makes one anew.
+std::unique_ptr<Overload> make_overload(std::string_view name);
+
+// Names of all overloads of the table, sorted.
+std::vector<std::string_view> overload_names();
+
+// By torch's schema alone: one Value for each of overload.parameters.
+ValueList bind_torch(const Overload& overload, std::span<const Value> args,
+                     const Kwargs& kwargs, SourceLocation source = {});
+
+// The op's arguments from a call's, all defaults filled in. TypeError with
+// Python's text for surplus, missing or unknown arguments; NotImplementedError
+// that names the argument for one that nothing here serves, unless it has its
+// default or cannot change a result (a device, a layout, a memory format).
+ValueList bind(const Overload& overload, std::span<const Value> args,
+               const Kwargs& kwargs, SourceLocation source = {});
+
+}  // namespace fxjit::ops

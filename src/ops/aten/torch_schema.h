@@ -1,0 +1,17 @@
+// Reads torch's own text of a schema: "add.Tensor(Tensor self, Tensor other, *,
+// Scalar alpha=1) -> Tensor", less name and result.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "fxjit/op.h"
+
+namespace fxjit::ops {
+
+// "Tensor self, Tensor other, *, Scalar alpha=1". InternalError on bad text.
+// Defaults of enums are their numbers (Mean is 1); those of memory formats,
+// layouts and the like are None.
+std::vector<Parameter> parse_torch_schema(std::string_view parameters);
+
+}  // namespace fxjit::ops
