@@ -2,84 +2,129 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "src/compile/input_key.h"
 
 namespace fxjit {
 
-ShapeTable::ShapeTable(size_t memory_cap)
-    : memory_cap_(memory_cap), table_(new Table) {}
+ShapeTable::ShapeTable(size_t memory_cap) : memory_cap_(memory_cap) {}
 
-ShapeTable::~ShapeTable() { delete table_.load(); }
+ShapeTable::~ShapeTable() {
+  for (const auto& bucket : buckets_) delete bucket.load();
+}
 
 std::shared_ptr<const CompiledShape> ShapeTable::find(
     std::span<const Value> inputs) const {
   std::shared_ptr<const CompiledShape> found;
   readers_.fetch_add(1);
-  const Table& table = *table_.load();
-  // A single shape needs no hash to be found by.
-  auto [first, last] = table.size() == 1
-                           ? std::pair(table.begin(), table.end())
-                           : table.equal_range(hash_inputs(inputs));
-  for (; first != last && !found; ++first) {
-    const Entry& entry = *first->second;
-    if (!entry.shape->serves(inputs)) continue;
-    found = entry.shape;
-    entry.last_use.store(clock_.fetch_add(1, std::memory_order_relaxed) + 1,
-                         std::memory_order_relaxed);
+  if (const Entry* const entry = find_entry(inputs)) {
+    found = entry->shape;
+    entry->last_use.store(clock_.fetch_add(1, std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
   }
   readers_.fetch_sub(1);
   return found;
 }
 
+const ShapeTable::Entry* ShapeTable::find_entry(
+    std::span<const Value> inputs) const {
+  if (const Entry* const lone = lone_.load())
+    return lone->shape->serves(inputs) ? lone : nullptr;
+  const size_t hash = hash_inputs(inputs);
+  const Bucket* const bucket = buckets_[hash % kBuckets].load();
+  if (!bucket) return nullptr;
+  for (const auto& entry : *bucket)
+    if (entry->hash == hash && entry->shape->serves(inputs)) return entry.get();
+  return nullptr;
+}
+
 void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape) {
   std::lock_guard lock(mutex_);
   auto entry = std::make_shared<Entry>();
+  entry->hash = hash;
+  entry->bytes = shape->bytes();
   entry->shape = std::move(shape);
   entry->last_use.store(clock_.fetch_add(1) + 1);
-  auto table = std::make_unique<Table>(*table_.load());
-  const Entry* keep = entry.get();
-  table->emplace(hash, std::move(entry));
-  drop_over_cap(*table, keep);
-  publish(std::move(table));
+  const Bucket* const old = buckets_[hash % kBuckets].load();
+  auto bucket = std::make_unique<Bucket>(old ? *old : Bucket());
+  bucket->push_back(entry);
+  lone_.store(nullptr);
+  replace_bucket(hash, std::move(bucket));
+  total_bytes_ += entry->bytes;
+  entries_.push_back(entry);
+  refresh_bytes();
+  drop_over_cap(entry.get());
+  if (entries_.size() == 1) lone_.store(entries_[0].get());
+}
+
+// Programs grow with the number of calls at a time. Asking all of them at every
+// addition would make it slower with each entry.
+void ShapeTable::refresh_bytes() {
+  constexpr size_t kAtOnce = 16;
+  for (size_t i = 0; i < std::min(kAtOnce, entries_.size()); ++i) {
+    Entry& entry = *entries_[next_refresh_++ % entries_.size()];
+    const size_t bytes = entry.shape->bytes();
+    total_bytes_ += bytes - entry.bytes;
+    entry.bytes = bytes;
+  }
+}
+
+void ShapeTable::drop_over_cap(const Entry* keep) {
+  while (total_bytes_ > memory_cap_ && entries_.size() > 1) {
+    size_t oldest = entries_[0].get() == keep ? 1 : 0;
+    for (size_t i = 0; i < entries_.size(); ++i)
+      if (entries_[i].get() != keep &&
+          entries_[i]->last_use.load() < entries_[oldest]->last_use.load())
+        oldest = i;
+    erase(oldest);
+  }
+}
+
+void ShapeTable::erase(size_t index) {
+  std::swap(entries_[index], entries_.back());
+  const std::shared_ptr<Entry> entry = std::move(entries_.back());
+  entries_.pop_back();
+  total_bytes_ -= entry->bytes;
+  auto bucket =
+      std::make_unique<Bucket>(*buckets_[entry->hash % kBuckets].load());
+  std::erase(*bucket, entry);
+  replace_bucket(entry->hash, std::move(bucket));
 }
 
 void ShapeTable::clear() {
   std::lock_guard lock(mutex_);
-  publish(std::make_unique<Table>());
+  lone_.store(nullptr);
+  std::array<const Bucket*, kBuckets> old{};
+  for (size_t i = 0; i < kBuckets; ++i)
+    old[i] = buckets_[i].exchange(nullptr);
+  wait_for_readers();
+  for (const Bucket* bucket : old) delete bucket;
+  entries_.clear();
+  total_bytes_ = 0;
 }
 
-void ShapeTable::drop_over_cap(Table& table, const Entry* keep) const {
-  size_t total = 0;
-  for (const auto& [hash, entry] : table) total += entry->shape->bytes();
-  while (total > memory_cap_ && table.size() > 1) {
-    auto oldest = table.end();
-    for (auto it = table.begin(); it != table.end(); ++it)
-      if (it->second.get() != keep &&
-          (oldest == table.end() ||
-           it->second->last_use.load() < oldest->second->last_use.load()))
-        oldest = it;
-    total -= oldest->second->shape->bytes();
-    table.erase(oldest);
-  }
+void ShapeTable::replace_bucket(size_t hash,
+                                std::unique_ptr<const Bucket> bucket) {
+  const std::unique_ptr<const Bucket> old(
+      buckets_[hash % kBuckets].exchange(bucket.release()));
+  wait_for_readers();
 }
 
-void ShapeTable::publish(std::unique_ptr<const Table> table) {
-  const std::unique_ptr<const Table> old(table_.exchange(table.release()));
-  // A reader that counted itself before the exchange may still look at `old`;
-  // look-ups take well below a microsecond.
+// A reader that counted itself before something was taken away may still look
+// at it; look-ups take well below a microsecond.
+void ShapeTable::wait_for_readers() const {
   while (readers_.load() != 0) std::this_thread::yield();
 }
 
 std::vector<std::shared_ptr<const CompiledShape>> ShapeTable::all() const {
   std::lock_guard lock(mutex_);
-  std::vector<std::pair<uint64_t, std::shared_ptr<const CompiledShape>>> list;
-  for (const auto& [hash, entry] : *table_.load())
-    list.emplace_back(entry->last_use.load(), entry->shape);
-  std::sort(list.begin(), list.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::shared_ptr<Entry>> sorted = entries_;
+  std::ranges::sort(sorted, {}, [](const auto& entry) {
+    return entry->last_use.load();
+  });
   std::vector<std::shared_ptr<const CompiledShape>> shapes;
-  for (auto& [use, shape] : list) shapes.push_back(std::move(shape));
+  for (const auto& entry : sorted) shapes.push_back(entry->shape);
   return shapes;
 }
 
