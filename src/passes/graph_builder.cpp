@@ -300,9 +300,10 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
         computed = computed && (tensor->storage() != result.storage() ||
                                 node_of(leaf)->meta().contains("computed"));
     });
-  const Value made = constant(result, computed);
-  folded_.emplace(hash, Folded{&op, nodes, node_of(made)});
-  return made;
+  fx::Node* const made = node_of(constant(result, computed));
+  folded_.emplace(hash, Folded{&op, nodes, made});
+  // Equal calls share the constant, not the memory that it stands for.
+  return proxy(made);
 }
 
 Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
