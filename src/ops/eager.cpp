@@ -2,11 +2,41 @@
 #include "fxjit/op.h"
 #include "src/ops/body_evaluator.h"
 #include "src/ops/eager_reduce.h"
+#include "src/ops/layouts.h"
 #include "src/ops/op_call.h"
 #include "src/ops/python_values.h"
+#include "src/tensor/memory_order.h"
+#include "src/tensor/strided.h"
 
 namespace fxjit::ops {
 namespace {
+
+Dims in_order(const Dims& values, const Dims& order) {
+  Dims result;
+  for (int64_t d : order) result.push_back(values[static_cast<int>(d)]);
+  return result;
+}
+
+bool reads_position(const ScalarBody& body) {
+  for (const ScalarInstr& instr : body.instrs)
+    if (instr.prim == Prim::index) return true;
+  return false;
+}
+
+// The loop walks the result's memory.
+Value run_in_memory_order(const ScalarBody& body, std::vector<Tensor> inputs,
+                          const Tensor& shape) {
+  const Dims order = memory_order(shape);
+  const Dims sizes = in_order(shape.sizes(), order);
+  for (Tensor& input : inputs) {
+    const Dims strides =
+        broadcast_strides(input.sizes(), input.strides(), shape.sizes());
+    input = input.as_strided(sizes, in_order(strides, order), input.offset());
+  }
+  const Tensor result = Tensor::empty(sizes, shape.dtype());
+  evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
+  return result.as_strided(shape.sizes(), shape.strides(), 0);
+}
 
 Value run_scalar(const OpCall& call) {
   if (!has_tensor(call)) return python_value_op(call);
@@ -15,9 +45,12 @@ Value run_scalar(const OpCall& call) {
   std::vector<Tensor> inputs;
   for (const Value& arg : call.args)
     if (arg.is_tensor()) inputs.push_back(arg.as_tensor());
+  const bool ordered = !writes_input(call) && !shape.is_contiguous();
+  if (ordered && !reads_position(body))
+    return run_in_memory_order(body, std::move(inputs), shape);
   const Tensor result = Tensor::empty(shape.sizes(), shape.dtype());
   evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
-  return result;
+  return put_in_layout(call, result);
 }
 
 // Views of the first argument, as the shape rule describes them.
@@ -50,7 +83,7 @@ Value run_direct(const OpCall& call) {
     return results.emplace_back(Tensor::empty(shape.sizes(), shape.dtype()));
   });
   call.op.row.direct(call, results);
-  return made;
+  return put_in_layout(call, made);
 }
 
 Value run_by_lowering(const OpCall& call) {
@@ -64,7 +97,7 @@ Value run_by_lowering(const OpCall& call) {
     case Lowering::reshape:
       return run_reshape(call);
     case Lowering::decompose:
-      return call.op.row.decompose(call);
+      return put_in_layout(call, call.op.row.decompose(call));
     case Lowering::none:
     case Lowering::contraction:
     case Lowering::attention:
@@ -79,7 +112,8 @@ Value run_by_lowering(const OpCall& call) {
 
 Value run(const OpCall& call) {
   if (has_meta(call)) return infer(call);
-  if (call.op.row.eager) return call.op.row.eager(call);
+  if (call.op.row.eager)
+    return put_in_layout(call, call.op.row.eager(call));
   if (call.op.row.direct) return run_direct(call);
   const Value result = run_by_lowering(call);
   // A name bound to a plain value is bound anew, as in Python.

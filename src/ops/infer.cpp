@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fxjit/op.h"
+#include "src/ops/layouts.h"
 #include "src/ops/op_call.h"
 #include "src/ops/promote.h"
 #include "src/ops/python_values.h"
@@ -39,6 +40,11 @@ Value infer_by_row(const OpCall& call) {
 }  // namespace
 
 Value infer(const OpCall& call) {
+  return with_call_context(
+      call, [&] { return laid_out(call, infer_by_row(call)); });
+}
+
+Value infer_plain(const OpCall& call) {
   return with_call_context(call, [&] { return infer_by_row(call); });
 }
 

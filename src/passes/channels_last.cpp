@@ -62,14 +62,6 @@ Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& result) {
   return b.call(materialize_op(), {ordered});
 }
 
-bool reads_position(const ops::Op& op, const ValueList& args) {
-  ValueList metas;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  const ScalarBody body = ops::scalar_body({op, metas});
-  return std::any_of(body.instrs.begin(), body.instrs.end(),
-                     [](const auto& i) { return i.prim == Prim::index; });
-}
-
 // Operands of the result's shape vote; planes of images win a draw, since
 // convolutions read them, rows of tokens lose it.
 bool prefers_channels_last(const ValueList& operands, const Dims& result) {
@@ -159,6 +151,14 @@ Value concatenation(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
 }
 
 }  // namespace
+
+bool reads_position(const ops::Op& op, const ValueList& args) {
+  ValueList metas;
+  for (const Value& arg : args) metas.push_back(meta_of(arg));
+  const ScalarBody body = ops::scalar_body({op, metas});
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [](const auto& i) { return i.prim == Prim::index; });
+}
 
 bool is_channels_last(const Tensor& t) {
   const int rank = t.dim();

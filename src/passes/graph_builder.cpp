@@ -1,5 +1,6 @@
 #include "src/passes/graph_builder.h"
 
+#include "src/ops/layouts.h"
 #include "src/ops/randomness.h"
 #include "src/passes/builder_proxy.h"
 #include "src/passes/call_key.h"
@@ -148,7 +149,9 @@ Value GraphBuilder::call_in_order(const ops::Op& op, ValueList args,
   for (const Value& arg : args) metas.push_back(meta_of(arg));
   Value val;
   try {
-    val = ops::infer({op, metas});
+    // Lowered values lie as their shapes are read, until results are ordered.
+    val = options_.lower ? ops::infer_plain({op, metas})
+                         : ops::infer({op, metas});
   } catch (Error& error) {
     if (origin_) error.extend("", origin_->error_context());
     throw;

@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "src/tensor/memory_order.h"
+
 namespace fxjit::passes {
 namespace {
 
@@ -26,6 +28,15 @@ Value run_materialize(const ops::OpCall& call) {
 Scalar identity(ScalarBuilder&, const ops::OpCall&,
                 std::span<const Scalar> inputs) {
   return inputs[0];
+}
+
+Value infer_layout(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype(),
+                      call.dims(1));
+}
+
+Value run_layout(const ops::OpCall& call) {
+  return copy_in_layout(call.tensor(0), call.dims(1));
 }
 
 Value infer_item(const ops::OpCall& call) {
@@ -57,6 +68,11 @@ constexpr ops::OpRow kRows[] = {
      .eager = run_materialize,
      .scalar = identity,
      .scalar_types = ops::ScalarTypes::custom},
+    {.name = "fxjit.layout",
+     .schema = "input, strides",
+     .names = "",
+     .infer = infer_layout,
+     .eager = run_layout},
     {.name = "fxjit.item",
      .schema = "calls, index",
      .names = "",
@@ -85,6 +101,11 @@ const ops::Op& as_strided_op() {
 
 const ops::Op& materialize_op() {
   static const ops::Op& op = internal("fxjit.materialize");
+  return op;
+}
+
+const ops::Op& layout_op() {
+  static const ops::Op& op = internal("fxjit.layout");
   return op;
 }
 

@@ -12,6 +12,9 @@ namespace fxjit::passes {
 const ops::Op& as_strided_op();
 // (input): a contiguous copy.
 const ops::Op& materialize_op();
+// (input, strides): a copy in dense memory that is laid out so. Lowered graphs
+// do without.
+const ops::Op& layout_op();
 // (calls, index): one tensor of a call with several results.
 const ops::Op& item_op();
 // (after, name, args): the random op of this name, called after the draw whose

@@ -2,35 +2,10 @@
 
 #include "src/passes/internal_ops.h"
 #include "src/passes/rebuild.h"
+#include "src/passes/result_order.h"
 
 namespace fxjit::passes {
 namespace {
-
-// Some lowered calls leave their result in memory in another order than the op
-// does (attention, merged linears). Restores it for those who look.
-Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
-  const Tensor val = val_of(value);
-  if (!wanted.is_contiguous() || val.strides() == wanted.strides())
-    return value;
-  if (!val.is_contiguous()) return b.call(materialize_op(), {value});
-  // Only the strides of dims of size 1, which mean nothing, are others.
-  return b.call(as_strided_op(),
-                {value, wanted.sizes(), wanted.strides(), val.offset()});
-}
-
-void order_results(GraphBuilder& b, const fx::Node& output, Value& result) {
-  std::vector<const fx::Node*> wanted;
-  visit_leaves(output.arg(0), [&](const Value& leaf) {
-    wanted.push_back(leaf.is_node() ? leaf.as_node() : nullptr);
-  });
-  size_t next = 0;
-  // What was folded to a constant is no proxy, and has its place all the same.
-  result = map_leaves(result, [&](const Value& leaf) {
-    const fx::Node* node = wanted[next++];
-    if (!leaf.is_proxy() || !node) return leaf;
-    return in_order_of(b, leaf, node->val_tensor());
-  });
-}
 
 int64_t last_element(const Tensor& t) {
   int64_t last = t.offset();
@@ -59,6 +34,7 @@ Value lower_call(GraphBuilder& b, const fx::Node& node, ValueList& args) {
   const DType dtype = node.val_tensor().dtype();
   if ((name == "view" || name == "view_as") && val_of(args[0]).dtype() == dtype)
     return b.call(ops::get_op("reshape"), {args[0], node.val_tensor().sizes()});
+  if (node.called_op() == &layout_op()) return args[0];
   if (name != "as_strided") return {};
   args[0] = in_order_of(b, args[0], node.arg_node(0)->val_tensor());
   check_memory_view(node, args[0]);
@@ -81,14 +57,19 @@ ModelGraph lower(const ModelGraph& model, const LowerOptions& how) {
   options.has_kernel = how.has_kernel;
   options.direct_convolutions = how.direct_convolutions;
   options.lower = true;
-  return rebuild(model, options,
-                 [](GraphBuilder& b, const fx::Node& node, ValueList& args) {
-                   if (node.is(fx::Opcode::output))
-                     order_results(b, node, args[0]);
-                   else if (node.called_op() && node.val().is_tensor())
-                     return lower_call(b, node, args);
-                   return Value();
-                 });
+  const std::vector<Tensor> wanted =
+      how.results.empty() ? layouts_of_results(model) : how.results;
+  const auto for_results = calls_for_results(model);
+  return rebuild(
+      model, options, [&](GraphBuilder& b, const fx::Node& node, ValueList& args) {
+        if (node.is(fx::Opcode::output))
+          args[0] = results_in_order(b, args[0], wanted);
+        else if (for_results.contains(&node))
+          return call_in_order_of(b, *node.called_op(), args, node.val_tensor());
+        else if (node.called_op() && node.val().is_tensor())
+          return lower_call(b, node, args);
+        return Value();
+      });
 }
 
 }  // namespace fxjit::passes

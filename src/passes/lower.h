@@ -12,6 +12,9 @@ namespace fxjit::passes {
 struct LowerOptions {
   HasKernel has_kernel = nullptr;    // See GraphBuilder::Options.
   bool direct_convolutions = false;  // Likewise.
+  // Shapes and strides of the values of the result, as layouts_of_results gives
+  // them; empty: those of `model`.
+  std::vector<Tensor> results;
 };
 
 ModelGraph lower(const ModelGraph& model, const LowerOptions& options = {});
@@ -89,5 +92,8 @@ Value lower_attention(GraphBuilder& builder, const ops::Op& op,
 Tensor val_of(const Value& proxy);
 // Calls the op of this canonical name with these leading arguments.
 Value call(GraphBuilder& builder, std::string_view op, const ValueList& args);
+
+// Whether the body of an elementwise call asks where its elements lie.
+bool reads_position(const ops::Op& op, const ValueList& args);
 
 }  // namespace fxjit::passes

@@ -11,9 +11,11 @@
 #include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
 #include "src/passes/graph_builder.h"
+#include "src/passes/internal_ops.h"
 #include "src/passes/memory_classes.h"
 #include "src/passes/result_memory.h"
 #include "src/passes/set_items.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
 namespace {
@@ -250,9 +252,14 @@ class Normalizer {
     if (MemoryClasses::is_same(builder_, written, result)) return result;
     const Tensor before = meta_of(written).as_tensor();
     const Tensor after = meta_of(result).as_tensor();
-    if (after.sizes() != before.sizes() || after.strides() != before.strides())
+    if (after.sizes() != before.sizes() ||
+        (after.strides() != before.strides() && !is_dense(before)))
       refuse_write(node);
-    write_ = {written, builder_.as_written(result, written)};
+    const Value laid_out =
+        after.strides() == before.strides()
+            ? result
+            : builder_.call(layout_op(), {result, before.strides()});
+    write_ = {written, builder_.as_written(laid_out, written)};
     return write_->after;
   }
 

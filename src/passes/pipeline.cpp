@@ -8,6 +8,7 @@
 #include "src/passes/lower.h"
 #include "src/passes/normalize.h"
 #include "src/passes/patterns.h"
+#include "src/passes/result_order.h"
 
 namespace fxjit::passes {
 namespace {
@@ -43,13 +44,16 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   const Pipeline pipeline(options);
   // Passes keep the structure of the result.
   std::vector<ModelGraph::Result> results = std::move(model.results);
+  // Calls that patterns put in place of others lay out theirs as they like.
+  const std::vector<Tensor> layouts = layouts_of_results(model);
   pipeline.done("normalize", model);
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
       pipeline.done(pattern.name, model);
   model = lower(model, {options.has_kernel,
                         options.direct_convolutions ||
-                            !pipeline.enabled("winograd")});
+                            !pipeline.enabled("winograd"),
+                        layouts});
   pipeline.done("lower", model);
   if (pipeline.enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
     pipeline.done("fuse_conv_work", model);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "src/ops/aliasing.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
 namespace {
@@ -56,16 +57,18 @@ class ResultPlacer {
     const ValueMemory memory = builder_.memory_of(leaf);
     const fx::Node* const node = GraphBuilder::node_of(leaf);
     return memory.base != node && !comes_by_place(*node, memory.base) &&
-           (outside || several_.contains(memory.id));
+           (outside || several_.contains(memory.id) ||
+            !is_dense(node->val_tensor()));
   }
 
-  // Outputs are dense and begin with their memory.
+  // Outputs are dense and begin with their memory; views with gaps are views of
+  // one.
   Value base_of(const Value& leaf) {
     const Value base = builder_.base_of(leaf);
     const fx::Node* const node = GraphBuilder::node_of(base);
     const Tensor& val = node->val_tensor();
     if (!node->is(fx::Opcode::placeholder) && !node->is(fx::Opcode::get_attr) &&
-        (!val.is_contiguous() || val.offset() != 0))
+        (!is_dense(val) || val.offset() != 0))
       builder_.refuse("results share memory that is not dense");
     return base;
   }

@@ -100,9 +100,20 @@ TEST(FuseContraction, MasksAreFine) {
 TEST(FuseContraction, NotAcrossAChangeOfShape) {
   EXPECT_THAT(
       fused(
+          [](Value x, Value y) {
+            return y + relu(transpose(F::linear(x, kWeight), 0, 1));
+          },
+          {random_tensor({5, 6}), random_tensor({8, 5})}),
+      ElementsAre("contraction: contract", "rows: relu+add"));
+}
+
+// In the result's order of memory it is none.
+TEST(FuseContraction, AcrossAChangeOfShapeOfTheResult) {
+  EXPECT_THAT(
+      fused(
           [](Value x) { return relu(transpose(F::linear(x, kWeight), 0, 1)); },
           {random_tensor({5, 6})}),
-      ElementsAre("contraction: contract", "rows: relu"));
+      ElementsAre("contraction: contract+relu"));
 }
 
 TEST(FuseContraction, NotAReductionOfItsResult) {

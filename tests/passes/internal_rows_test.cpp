@@ -20,6 +20,7 @@ using ops::Aliasing;
 const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.as_strided", Aliasing::always},
     {"fxjit.materialize", Aliasing::never},
+    {"fxjit.layout", Aliasing::never},
     {"fxjit.item", Aliasing::item},
     {"fxjit.draw", Aliasing::never},
     {"fxjit.contract", Aliasing::never},
@@ -36,6 +37,7 @@ const std::map<std::string_view, Aliasing> kStated = {
 void register_rows() {
   passes::as_strided_op();
   passes::materialize_op();
+  passes::layout_op();
   passes::item_op();
   passes::draw_op();
   passes::contract_op();
@@ -69,6 +71,7 @@ TEST(InternalRows, DoAsTheyState) {
   };
   EXPECT_TRUE(shares(passes::as_strided_op(), {x, Dims{4, 3}, Dims{1, 4}, 0}));
   EXPECT_FALSE(shares(passes::materialize_op(), {x}));
+  EXPECT_FALSE(shares(passes::layout_op(), {x, Dims{1, 3}}));
   EXPECT_TRUE(shares(passes::item_op(), {Value::tuple({1, x}), 1}));
 }
 

@@ -3,7 +3,9 @@
 // stood, or in front when dims without an index lie between them.
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
+#include "src/ops/families/index.h"
 #include "src/ops/families/structured.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::ops {
 namespace {
@@ -168,6 +170,31 @@ Value eager_index(const OpCall& call) {
   return pick(input,
               plan_of(input, without_masks(call[1].as_sequence(), input)));
 }
+
+}  // namespace
+
+// The loop reads the tensor, whose picked dims are walked by no stride of its
+// own, and the indices.
+Dims picked_strides(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const Plan plan =
+      plan_of(input, without_masks(call[1].as_sequence(), input));
+  std::vector<Dims> operands(1);
+  for (int d = 0; d < input.dim(); ++d)
+    if (!contains(plan.axes, d)) operands[0].push_back(input.strides()[d]);
+  for (int d = 0; d < plan.picked.size(); ++d)
+    operands[0].insert(plan.at + d, 0);
+  for (const Tensor& index : plan.indices) {
+    const Dims own =
+        broadcast_strides(index.sizes(), index.strides(), plan.picked);
+    Dims strides(plan.sizes.size(), 0);
+    for (int d = 0; d < own.size(); ++d) strides[plan.at + d] = own[d];
+    operands.push_back(strides);
+  }
+  return strides_in_order(plan.sizes, loop_order(plan.sizes, operands));
+}
+
+namespace {
 
 // index_put: the same plan, written into a copy.
 
