@@ -188,6 +188,50 @@ bool PureCalls::view() {
   }
 }
 
+// Work on a value with its dims in another order: what it gives lies in that
+// order too, and whether it is viewed or copied follows from that.
+bool PureCalls::turned() {
+  const Item x = any();
+  const int rank = x.value.dim();
+  if (rank < 2) return false;
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  for (int d = 0; d < rank; ++d) order[static_cast<size_t>(d)] = d;
+  std::shuffle(order.begin(), order.end(), random_);
+  if (!call("permute", {x.node, Dims(order)})) return false;
+  for (int64_t calls = 1 + pick(2); calls > 0; --calls) {
+    const Item y = items_.back();
+    switch (pick(5)) {
+      case 0:
+        if (!call("clone", {y.node})) return false;
+        break;
+      case 1:
+        if (!call("mul", {y.node, 0.75})) return false;
+        break;
+      case 2:
+        if (!call("neg", {y.node})) return false;
+        break;
+      default:
+        if (const Item z = partner(y);
+            !call("add", chance(0.5) ? ValueList{y.node, z.node}
+                                     : ValueList{z.node, y.node}))
+          return false;
+    }
+  }
+  const Item y = items_.back();
+  switch (pick(5)) {
+    case 0:
+      return call(".contiguous", {y.node});
+    case 1:
+      return call("flatten", {y.node});
+    case 2:
+      return call("ravel", {y.node});
+    case 3:
+      return call("reshape", {y.node, random_factors(y.value.numel())});
+    default:
+      return true;
+  }
+}
+
 bool PureCalls::join(const Item& x) {
   const Item y = any();
   if (chance(0.3))

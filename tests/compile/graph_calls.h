@@ -21,6 +21,7 @@ class PureCalls : public GraphGrower {
   bool pick_rows();
   bool cast();
   bool unusual();
+  bool turned();
 
  private:
   bool attention(const Item& x);

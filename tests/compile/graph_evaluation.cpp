@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "src/tensor/memory_order.h"
 #include "tests/compile/wide_interpreter.h"
 
 namespace fxjit::testing {
@@ -191,6 +192,9 @@ std::string difference(const Outcome& got, const Expected& expected) {
       text = "expected " + b.describe() + ", got " + a.describe();
     else
       text = number_difference(a, b, expected.numbers[i]);
+    if (text.empty() && !same_places(a.sizes(), a.strides(), b.strides()))
+      text = "expected strides " + b.strides().str() + ", got " +
+             a.strides().str();
     if (!text.empty()) return known.name(i) + ": " + text;
   }
   return sharing_difference(got, known);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fxjit/fx/wrap.h"
+#include "src/tensor/memory_order.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit::testing {
@@ -48,9 +49,17 @@ std::vector<std::string> torch_names(const ops::Op& op) {
   return names.empty() ? others : names;
 }
 
+// Whether two elements may have one place. What writes to such a tensor leave
+// there depends on their order.
 bool elements_overlap(const Tensor& t) {
-  for (int d = 0; d < t.dim(); ++d)
-    if (t.sizes()[d] > 1 && t.strides()[d] == 0) return true;
+  int64_t reach = 0;  // From the first to the last element of the inner dims.
+  const Dims order = memory_order(t);
+  for (int i = t.dim() - 1; i >= 0; --i) {
+    const int d = static_cast<int>(order[i]);
+    if (t.sizes()[d] == 1) continue;
+    if (t.strides()[d] <= reach) return true;
+    reach += (t.sizes()[d] - 1) * t.strides()[d];
+  }
   return false;
 }
 
@@ -141,9 +150,17 @@ Tensor GraphGrower::random_values(const Dims& sizes, DType dtype) {
   return t;
 }
 
-// Sometimes a part of a larger tensor, so that strides differ.
+// Sometimes a part of a larger tensor, or one with its dims in another order of
+// memory, so that strides differ.
 Tensor GraphGrower::strided_values(const Dims& sizes, DType dtype) {
-  if (sizes.empty() || chance(0.7)) return random_values(sizes, dtype);
+  if (sizes.empty() || chance(0.65)) return random_values(sizes, dtype);
+  if (sizes.size() > 1 && chance(0.3)) {
+    Dims order;
+    for (int d = 0; d < sizes.size(); ++d) order.push_back(d);
+    std::shuffle(order.begin(), order.end(), random_);
+    return random_values(sizes, dtype)
+        .as_strided(sizes, strides_in_order(sizes, order), 0);
+  }
   Dims outer = sizes;
   const int d = static_cast<int>(pick(sizes.size()));
   outer[d] = outer[d] * 2 + 1;

@@ -25,7 +25,7 @@ class RandomGraph : public WritingCalls {
  private:
   bool grow() {
     if (writes_ && chance(0.25)) return write_something();
-    const int64_t dice = pick(120);
+    const int64_t dice = pick(127);
     if (dice < 20) return unary();
     if (dice < 38) return binary();
     if (dice < 46) return reduce();
@@ -40,7 +40,8 @@ class RandomGraph : public WritingCalls {
     if (dice < 103) return pieces();
     if (dice < 110) return composite();
     if (dice < 112) return sort();
-    return alias();
+    if (dice < 120) return alias();
+    return turned();
   }
 
   bool writes_ = false;

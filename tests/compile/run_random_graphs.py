@@ -1,12 +1,13 @@
-"""Lets torch run random graphs; numbers and shared memory must agree.
+"""Lets torch run random graphs; numbers, strides and shared memory must
+agree.
 
     FXJIT_RANDOM_EXPORT=build/random build/release/bin/test_compile \\
         --gtest_filter='RandomGraphs.AreExported'
     python tests/compile/run_random_graphs.py build/random
 
 Each file holds the Python code of a graph, what it is called with, and what
-test_compile expects of every implementation: numbers with bounds, what the call
-writes to its inputs, and which elements share memory.
+test_compile expects of every implementation: numbers with bounds, strides, what
+the call writes to its inputs, and which elements share memory.
 """
 
 import json
@@ -66,6 +67,9 @@ def tensor_difference(got, expected):
         return f"torch gives {got.dtype}, expected {expected['dtype']}"
     if list(got.shape) != expected["sizes"]:
         return f"torch gives {list(got.shape)}, expected {expected['sizes']}"
+    given = zip(got.shape, got.stride(), expected["strides"])
+    if got.numel() and any(n != 1 and a != b for n, a, b in given):
+        return f"torch gives strides {got.stride()}, expected {expected['strides']}"
     return number_difference(got, expected)
 
 

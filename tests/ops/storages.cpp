@@ -1,8 +1,21 @@
 #include "tests/ops/storages.h"
 
+#include <sstream>
 #include <unordered_map>
 
 namespace fxjit::testing {
+namespace {
+
+// Those of dims of one element mean nothing.
+std::string strides_of(const Tensor& t) {
+  std::string word;
+  for (int d = 0; d < t.dim(); ++d)
+    word += (d ? "," : "") +
+            std::to_string(t.sizes()[d] == 1 ? 0 : t.strides()[d]);
+  return word.empty() ? "()" : word;
+}
+
+}  // namespace
 namespace {
 
 Tensor apart(const Tensor& tensor) {
@@ -83,6 +96,19 @@ std::string memories(const std::vector<ops::ResultMemory>& told) {
     }
   }
   return joined(words);
+}
+
+std::string layouts(const Value& result, const std::string& expected) {
+  std::string words;
+  std::istringstream rest(expected);
+  visit_leaves(result, [&](const Value& leaf) {
+    if (!leaf.is_tensor()) return;
+    std::string known;
+    std::getline(rest, known, '_');
+    if (!words.empty()) words += '_';
+    words += known == "-" ? known : strides_of(leaf.as_tensor());
+  });
+  return words;
 }
 
 }  // namespace fxjit::testing

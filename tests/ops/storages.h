@@ -1,4 +1,5 @@
-// Which tensors share memory, in the words of aliasing_reference.txt.
+// Which tensors share memory and how they lie in it, in the words of
+// aliasing_reference.txt and layouts_reference.txt.
 #pragma once
 
 #include <string>
@@ -18,5 +19,9 @@ Value without_numbers(const Value& argument);
 // storage it has, or a letter for each storage of its own: "0_a".
 std::string memories(const Value& result, const ValueList& arguments);
 std::string memories(const std::vector<ops::ResultMemory>& told);
+
+// The strides of the tensors of `result`: "1,3_-". A word "-" of `expected`
+// stays, for tensors that are memory of an argument.
+std::string layouts(const Value& result, const std::string& expected);
 
 }  // namespace fxjit::testing
