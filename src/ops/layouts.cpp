@@ -113,19 +113,29 @@ const std::unordered_map<std::string_view, Layout>& facts() {
   return *all;
 }
 
-std::vector<Tensor> tensors_of(const OpCall& call) {
+std::vector<Tensor> tensors_in(std::span<const Value> values) {
   std::vector<Tensor> found;
-  for (const Value& arg : call.args)
-    visit_leaves(arg, [&](const Value& leaf) {
+  for (const Value& value : values)
+    visit_leaves(value, [&](const Value& leaf) {
       if (leaf.is_tensor()) found.push_back(leaf.as_tensor());
     });
   return found;
 }
 
-bool all_contiguous(const std::vector<Tensor>& tensors) {
-  for (const Tensor& tensor : tensors)
-    if (!tensor.is_contiguous()) return false;
-  return true;
+bool all_contiguous(std::span<const Value> values) {
+  bool all = true;
+  for (const Value& value : values)
+    visit_leaves(value, [&](const Value& leaf) {
+      all = all && (!leaf.is_tensor() || leaf.as_tensor().is_contiguous());
+    });
+  return all;
+}
+
+// Whether the result lies as it should without a look at the rule: what is made
+// of contiguous tensors is contiguous.
+bool is_settled(Layout how, const OpCall& call, const Value& result) {
+  return how != Layout::columns && all_contiguous(call.args) &&
+         all_contiguous(std::span<const Value>(&result, 1));
 }
 
 // Calls of some rows for which torch has another function: a power of a number,
@@ -160,10 +170,11 @@ Layout layout(const OpCall& call) {
 
 Value laid_out(const OpCall& call, const Value& result) {
   const Layout how = layout(call);
-  if (how == Layout::stated || writes_input(call)) return result;
-  const std::vector<Tensor> tensors = tensors_of(call);
-  if (tensors.empty() || (how != Layout::columns && all_contiguous(tensors)))
+  if (how == Layout::stated || writes_input(call) ||
+      is_settled(how, call, result))
     return result;
+  const std::vector<Tensor> tensors = tensors_in(call.args);
+  if (tensors.empty()) return result;
   const std::vector<ResultMemory> memory = result_memory(call, result);
   size_t next = 0;
   return map_leaves(result, [&](const Value& leaf) -> Value {
@@ -180,15 +191,13 @@ Value put_in_layout(const OpCall& call, const Value& result) {
   const Layout how = layout(call);
   const bool as_made = how == Layout::stated &&
                        !(call.op.row.infer && call.op.row.decompose);
-  if (as_made || writes_input(call) ||
-      (how != Layout::columns && all_contiguous(tensors_of(call))))
+  if (as_made || writes_input(call) || is_settled(how, call, result))
     return result;
   const Value shapes =
       how == Layout::stated ? infer_plain(call) : shapes_of(result);
-  std::vector<Tensor> wanted;
-  visit_leaves(laid_out(call, shapes), [&](const Value& leaf) {
-    if (leaf.is_tensor()) wanted.push_back(leaf.as_tensor());
-  });
+  const Value planned = laid_out(call, shapes);
+  const std::vector<Tensor> wanted =
+      tensors_in(std::span<const Value>(&planned, 1));
   const std::vector<ResultMemory> memory = result_memory(call, result);
   size_t next = 0;
   return map_leaves(result, [&](const Value& leaf) -> Value {

@@ -3,7 +3,7 @@
 Run with a Python that has torch 2.13:  python tests/ops/make_layouts.py
 
 The calls are those of layout_cases.py and of the other references, with tensors
-of two dims and more laid out anew. Lines of the file are as those of
+of two dims and more laid out in several orders. Lines of the file are as those of
 structured_reference.txt, but a RESULT is s:WORDS, a word for each of its
 tensors, joined by underscores: its strides, 0 for dims of one element, or - if it
 is memory of an argument or has no elements.
@@ -38,7 +38,7 @@ from aliasing import tensors
 from make_aliasing import pool_line, with_pools
 from structured_format import POOLS, ints
 
-MOST_CASES = 14  # Of a row.
+MOST_CASES = 15  # Of a row.
 TENSOR = re.compile(
     r'(?<!\w)(?:(t):(\w+):(\d+):(\(\)|[\d,]+):(\(\)|[\d,]+)|l:\w+:)')
 
@@ -70,8 +70,9 @@ def laid_out(how, sizes):
 
 
 PLANS = [('turned', 'turned'), ('channels', 'channels'), ('swapped', 'swapped'),
-         ('apart', 'apart'), ('turned', 'plain'), ('plain', 'turned'),
-         ('channels', 'plain'), ('plain', 'channels'), ('swapped', 'turned')]
+         ('plain', 'plain'), ('apart', 'apart'), ('turned', 'plain'),
+         ('plain', 'turned'), ('channels', 'plain'), ('plain', 'channels'),
+         ('swapped', 'turned')]
 
 
 # They keep gaps between the elements of their argument.
