@@ -42,7 +42,8 @@ struct OpCall {
 
 // Result shape, dtype and strides: meta tensors in, meta tensor (or list of
 // them, or plain value) out. Views return strides and offset relative to the
-// input's storage.
+// input's storage; other results are contiguous here, and the table puts them
+// in the order of memory that torch gives them.
 using InferFn = Value (*)(const OpCall&);
 // Computes the result on real tensors.
 using EagerFn = Value (*)(const OpCall&);

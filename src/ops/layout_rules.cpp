@@ -69,24 +69,15 @@ Tensor batch_of(const Tensor& t) {
   return Tensor::meta(sizes, t.dtype(), strides);
 }
 
-bool is_transposed(const OpCall& call) {
-  const int flag = call.op.index_of("transposed");
-  return call.op.name().starts_with("conv_transpose") ||
-         (flag >= 0 && call.flag(static_cast<size_t>(flag)));
-}
-
-// Transposed convolutions over lines look at their filter only.
-Dims strides_of_filtered(const OpCall& call,
-                         const std::vector<Tensor>& tensors,
+// Convolutions over lines look at their filter only.
+Dims strides_of_filtered(const std::vector<Tensor>& tensors,
                          const Tensor& result) {
   const Tensor& weight = tensors[1];
   const bool one = result.dim() < weight.dim();
   const Tensor image = one ? batch_of(tensors[0]) : tensors[0];
-  const bool channels =
-      is_channels_image(image) || is_channels_image(weight) ||
-      is_channels_line(weight) ||
-      (is_channels_line(image) && !is_transposed(call));
-  if (!channels) return contiguous_strides(result.sizes());
+  if (!is_channels_image(image) && !is_channels_image(weight) &&
+      !is_channels_line(weight))
+    return contiguous_strides(result.sizes());
   Dims strides = with_channels_innermost(one ? batch_of(result).sizes()
                                              : result.sizes());
   if (one) strides.erase(0);
@@ -112,7 +103,7 @@ Dims strides_for(Layout layout, const OpCall& call,
   const Dims& sizes = result.sizes();
   const Tensor& first = tensors[0];
   const Dims plain = contiguous_strides(sizes);
-  const bool image = first.dim() == result.dim() && is_channels_image(first);
+  const bool alike = first.dim() == result.dim();
   switch (layout) {
     case Layout::stated:
       return result.strides();
@@ -125,19 +116,21 @@ Dims strides_for(Layout layout, const OpCall& call,
     case Layout::first:
       return strides_of_first(first, result);
     case Layout::image:
-      return image ? with_channels_innermost(sizes) : plain;
-    case Layout::padded:
-      return image ? with_channels_innermost(sizes) : result.strides();
+      return alike && is_channels_image(first) ? with_channels_innermost(sizes)
+                                               : plain;
     case Layout::volume:
-      return first.dim() == result.dim() && has_channels_innermost(first)
+      return alike && has_channels_innermost(first)
                  ? with_channels_innermost(sizes)
                  : plain;
+    case Layout::padded:
+      return alike && has_channels_innermost(first)
+                 ? with_channels_innermost(sizes)
+                 : result.strides();
     case Layout::line:
-      return first.dim() == result.dim() && is_channels_line(first)
-                 ? with_channels_innermost(sizes)
-                 : plain;
+      return alike && is_channels_line(first) ? with_channels_innermost(sizes)
+                                              : plain;
     case Layout::filtered:
-      return strides_of_filtered(call, tensors, result);
+      return strides_of_filtered(tensors, result);
     case Layout::joined:
       return all_have_channels_innermost(tensors)
                  ? with_channels_innermost(sizes)

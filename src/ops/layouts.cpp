@@ -150,6 +150,14 @@ bool is_plain_call(const OpCall& call) {
          !call.flag(static_cast<size_t>(left));
 }
 
+// interpolate(mode='area') is pooling.
+bool is_pooling(const OpCall& call) {
+  const int mode = call.op.index_of("mode");
+  return call.op.name() == "interpolate" && mode >= 0 &&
+         call[static_cast<size_t>(mode)].is_string() &&
+         call[static_cast<size_t>(mode)].as_string() == "area";
+}
+
 Value shapes_of(const Value& result) {
   return map_leaves(result, [](const Value& leaf) -> Value {
     if (!leaf.is_tensor()) return leaf;
@@ -162,6 +170,7 @@ Value shapes_of(const Value& result) {
 
 Layout layout(const OpCall& call) {
   if (is_plain_call(call)) return Layout::plain;
+  if (is_pooling(call)) return Layout::stated;
   if (const auto fact = facts().find(call.op.name()); fact != facts().end())
     return fact->second;
   return call.op.row.lowering == Lowering::scalar ? Layout::elementwise

@@ -19,9 +19,9 @@ enum class Layout : uint8_t {
                 // images of two dims; otherwise plain.
   volume,       // Likewise, in images of two and three dims.
   line,         // Likewise, in lines.
-  padded,       // As `image`, otherwise as stated.
-  filtered,     // Channels innermost where one of the first two tensors, an
-                // image or a line and its filter, has them so; otherwise plain.
+  padded,       // As `volume`, otherwise as stated.
+  filtered,     // Channels innermost where an image of two dims or its filter
+                // has them so, or the filter of a line; otherwise plain.
   joined,       // Channels innermost where all tensors have them so.
   columns,      // Matrices with their columns innermost.
   picked,       // As a loop over the tensor and the indices walks memory best.

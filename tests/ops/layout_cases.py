@@ -86,4 +86,19 @@ def images():
     case('conv2d', F.conv2d, IMAGE, T((4, 3, 3, 3)))
 
 
+    line, volume = T((2, 3, 9)), T((2, 2, 3, 3, 3))
+    case('conv1d', F.conv1d, line, T((4, 3, 3), offset=60))
+    case('conv1d', F.conv1d, line, T((3, 1, 3)), None, 1, 1, 1, 3)
+    case('conv_transpose1d', F.conv_transpose1d, line, T((3, 4, 3)))
+    case('conv2d', F.conv2d, T((3, 4, 5)), T((4, 3, 3, 3)))
+    case('interpolate', F.interpolate, line, None, 2)
+    case('interpolate', F.interpolate, volume, None, 2)
+    case('interpolate', F.interpolate, volume, None, 2, 'area')
+    case('pad', F.pad, volume, (1, 1, 1, 1, 1, 1))
+    case('pad', F.pad, volume, (1, 1, 1, 1, 1, 1), 'replicate')
+    case('max_pool3d', F.max_pool3d, volume, 2)
+    case('batch_norm', F.batch_norm, volume, T((2,)),
+         T((2,), 'positive_float32'))
+
+
 FAMILIES = (one_tensor, several_tensors, images)
