@@ -52,6 +52,8 @@ constexpr Fact kFacts[] = {
     {"kthvalue", Layout::plain},
     {"median", Layout::plain},
     {"narrow_copy", Layout::plain},
+    {"repeat", Layout::plain},
+    {"repeat_interleave", Layout::plain},
     {"tile", Layout::plain},
     {"tril", Layout::plain},
     {"triu", Layout::plain},
@@ -71,6 +73,7 @@ constexpr Fact kFacts[] = {
     {"special_zeta", Layout::elementwise},
     {"rsub", Layout::backwards},
     {"batch_norm", Layout::volume},
+    {"group_norm", Layout::volume},
     {"aten_batch_norm", Layout::volume},
     {"_native_batch_norm_legit_no_training", Layout::volume},
     {"max_pool3d", Layout::volume},
@@ -126,36 +129,36 @@ bool all_contiguous(std::span<const Value> values) {
   bool all = true;
   for (const Value& value : values)
     visit_leaves(value, [&](const Value& leaf) {
-      all = all && (!leaf.is_tensor() || leaf.as_tensor().is_contiguous());
+      if (!leaf.is_tensor()) return;
+      const Tensor& t = leaf.as_tensor();
+      all = all && t.strides() == contiguous_strides(t.sizes());
     });
   return all;
 }
 
 // Whether the result lies as it should without a look at the rule: what is made
-// of contiguous tensors is contiguous.
+// of contiguous tensors is contiguous. Strides of dims of one element count
+// here: loops look at them.
 bool is_settled(Layout how, const OpCall& call, const Value& result) {
   return how != Layout::columns && all_contiguous(call.args) &&
          all_contiguous(std::span<const Value>(&result, 1));
+}
+
+bool is_mode(const OpCall& call, std::string_view mode) {
+  const Value& given = call[static_cast<size_t>(call.op.index_of("mode"))];
+  return given.is_string() && given.as_string() == mode;
 }
 
 // Calls of some rows for which torch has another function: a power of a number,
 // what is solved from the right, turns by 0 degrees and powers of 0 and 1.
 bool is_plain_call(const OpCall& call) {
   const std::string_view name = call.op.name();
-  const int left = call.op.index_of("left");
   if (name == "pow") return !call[0].is_tensor();
   if (name == "rot90") return call.integer(1) % 4 == 0;
   if (name == "linalg_matrix_power") return call.integer(1) == 0 || call.integer(1) == 1;
-  return name.starts_with("linalg_solve") && left >= 0 &&
-         !call.flag(static_cast<size_t>(left));
-}
-
-// interpolate(mode='area') is pooling.
-bool is_pooling(const OpCall& call) {
-  const int mode = call.op.index_of("mode");
-  return call.op.name() == "interpolate" && mode >= 0 &&
-         call[static_cast<size_t>(mode)].is_string() &&
-         call[static_cast<size_t>(mode)].as_string() == "area";
+  if (name == "linalg_solve")
+    return !call.flag(static_cast<size_t>(call.op.index_of("left")));
+  return name == "pad" && is_mode(call, "circular");
 }
 
 Value shapes_of(const Value& result) {
@@ -170,8 +173,11 @@ Value shapes_of(const Value& result) {
 
 Layout layout(const OpCall& call) {
   if (is_plain_call(call)) return Layout::plain;
-  if (is_pooling(call)) return Layout::stated;
-  if (const auto fact = facts().find(call.op.name()); fact != facts().end())
+  const std::string_view name = call.op.name();
+  // It is pooling.
+  if (name == "interpolate" && is_mode(call, "area")) return Layout::stated;
+  if (name == "pad" && !is_mode(call, "constant")) return Layout::volume;
+  if (const auto fact = facts().find(name); fact != facts().end())
     return fact->second;
   return call.op.row.lowering == Lowering::scalar ? Layout::elementwise
                                                   : Layout::stated;

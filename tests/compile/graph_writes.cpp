@@ -157,9 +157,12 @@ bool WritingCalls::write_items(const Item& x) {
            write("_operator.setitem", {x.node, items_.back().node, 0.5});
   const Value index = random_index(x);
   if (x.value.dim() == 0 && !index.is_ellipsis()) return false;
+  // torch refuses negative numbers where none fit.
+  const bool natural = x.value.dtype() == DType::u8;
   if (chance(0.5))
     return write("_operator.setitem",
-                 {x.node, index, chance(0.5) ? Value(2) : Value(-0.25)});
+                 {x.node, index,
+                  natural || chance(0.5) ? Value(2) : Value(-0.25)});
   // A value of the size of what it replaces, or one that is spread.
   const Value part = ops::call_method(
       "__getitem__", {x.value, index});

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "src/tensor/memory_order.h"
+
 namespace fxjit::testing {
 namespace {
 
@@ -61,6 +63,15 @@ Value own(const Value& result, const ValueList& args, const NarrowFact& fact) {
     count += (t.sizes()[d] - 1) * fact.strides[d];
   const Tensor made = Tensor::empty({count}, t.dtype())
                           .as_strided(t.sizes(), fact.strides, 0);
+  made.copy_from(t);
+  return made;
+}
+
+// With the dims in the same order of memory: views of results follow from it.
+Tensor in_double(const Tensor& t) {
+  const Dims strides = strides_in_order(t.sizes(), memory_order(t));
+  const Tensor made = Tensor::empty(t.sizes(), DType::f64)
+                          .as_strided(t.sizes(), strides, 0);
   made.copy_from(t);
   return made;
 }
@@ -212,8 +223,8 @@ Value WideInterpreter::compute(const Called& called, const ValueList& given,
   }
   if (!fact.fresh) return exact;
   if (!disturbs_) return own(exact, args, fact);
-  const Value rough =
-      own(computed(disturbed(args, rounding), call), args, fact);
+  const ValueList rough_args = disturbed(args, rounding);
+  const Value rough = own(computed(rough_args, call), rough_args, fact);
   visit_tensors(rough, [&](const Tensor& t) { disturb(t, of_result); });
   return rough;
 }
@@ -229,8 +240,7 @@ Value WideInterpreter::computed(const ValueList& args, const Call& call) {
   if (!single) return result;
   if (!any_floating(args)) {
     try {
-      const Value wide = call(map_tensors(
-          args, [](const Tensor& t) { return t.to(DType::f64); }));
+      const Value wide = call(map_tensors(args, in_double));
       if (same_shape(wide, result) &&
           wide.as_tensor().dtype() == DType::f64)
         return wide;
@@ -239,7 +249,7 @@ Value WideInterpreter::computed(const ValueList& args, const Call& call) {
     }
   }
   return map_tensors(result, [](const Tensor& t) {
-    return t.dtype() == DType::f32 ? t.to(DType::f64) : t;
+    return t.dtype() == DType::f32 ? in_double(t) : t;
   });
 }
 

@@ -50,7 +50,8 @@ def dropouts():
 
 
 def rearranged():
-    for x in list(layouts()) + [T(()), T((1, 1)), T((0, 3))]:
+    gaps = [T((5,), strides=(2,)), T((3, 4), strides=(8, 2))]
+    for x in list(layouts()) + [T(()), T((1, 1)), T((0, 3))] + gaps:
         for row in ['atleast_1d', 'atleast_2d', 'atleast_3d', 'ravel']:
             case(row, getattr(torch, row), x)
         case('flatten', torch.flatten, x)

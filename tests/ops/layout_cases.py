@@ -25,6 +25,7 @@ def one_tensor():
     case('to', torch.Tensor.to, IMAGE, torch.float32, copy=True)
     case('contiguous', torch.Tensor.contiguous, IMAGE)
     case('ravel', torch.ravel, CUBE)
+    case('ravel', torch.ravel, T((5,), strides=(2,)))
     for row in ['softmax', 'log_softmax']:
         case(row, getattr(F, row), IMAGE, 1)
     for row in ['sum', 'mean', 'amax', 'var', 'prod', 'norm', 'logsumexp']:
@@ -40,6 +41,7 @@ def one_tensor():
     case('nansum', torch.nansum, CUBE, 1)
     case('var_mean', torch.var_mean, CUBE, 1)
     case('layer_norm', F.layer_norm, CUBE, (4,))
+    case('group_norm', F.group_norm, IMAGE, 3, T((3,)))
     case('group_norm', F.group_norm, IMAGE, 3)
     case('instance_norm', F.instance_norm, IMAGE)
 
@@ -75,6 +77,15 @@ def several_tensors():
     case('linear', F.linear, CUBE, T((5, 4)))
 
 
+# Strides of dims of one element can decide where others do not.
+def single_elements():
+    single = T((1, 1, 2), strides=(1, 2, 1))
+    for row in ['mul', 'le']:
+        case(row, getattr(torch, row), single, T((2, 2)))
+        case(row, getattr(torch, row), T((2, 2)), single)
+    case('add', torch.add, single, T((3, 2)))
+
+
 def images():
     case('avg_pool2d', F.avg_pool2d, IMAGE, 2)
     case('max_pool2d', F.max_pool2d, IMAGE, 2)
@@ -101,4 +112,4 @@ def images():
          T((2,), 'positive_float32'))
 
 
-FAMILIES = (one_tensor, several_tensors, images)
+FAMILIES = (one_tensor, several_tensors, single_elements, images)

@@ -185,11 +185,15 @@ Dims picked_strides(const OpCall& call) {
   for (int d = 0; d < plan.picked.size(); ++d)
     operands[0].insert(plan.at + d, 0);
   for (const Tensor& index : plan.indices) {
-    const Dims own =
+    const Dims spread =
         broadcast_strides(index.sizes(), index.strides(), plan.picked);
-    Dims strides(plan.sizes.size(), 0);
-    for (int d = 0; d < own.size(); ++d) strides[plan.at + d] = own[d];
-    operands.push_back(strides);
+    // Of one element in the dims that are not picked, which have strides, too.
+    Dims shape(plan.sizes.size(), 1);
+    for (int d = 0; d < plan.picked.size(); ++d)
+      shape[plan.at + d] = plan.picked[d];
+    const Dims strides = view_strides(plan.picked, spread, shape)
+                             .value_or(contiguous_strides(shape));
+    operands.push_back(broadcast_strides(shape, strides, plan.sizes));
   }
   return strides_in_order(plan.sizes, loop_order(plan.sizes, operands));
 }

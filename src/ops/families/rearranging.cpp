@@ -111,7 +111,10 @@ Value column_stack(const OpCall& call) {
   return fxjit::cat(Value::list(std::move(items)), 1);
 }
 
-Value ravel(const OpCall& call) { return fxjit::reshape(call[0], {-1}); }
+// A view of contiguous tensors only, where reshape allows even steps.
+Value ravel(const OpCall& call) {
+  return fxjit::reshape(method(call[0], "contiguous"), {-1});
+}
 
 Value tensor_split_along(const OpCall& call, int axis) {
   const Value &x = call[0], &how = call[1];
