@@ -34,6 +34,7 @@ struct Size {
   std::string text;              // "3", "s0", "2*s0".
   std::optional<int64_t> fixed;  // Where it is a number.
   std::optional<int64_t> least, most;
+  std::optional<int64_t> example;  // In the call that was exported.
 };
 
 struct Input {

@@ -119,13 +119,16 @@ pt2::Size ProgramReader::read_size(const Field& size) {
   const auto [kind, value] = size.variant();
   if (kind == "as_int") {
     formulas_.back().emplace_back();
-    return {std::to_string(value.size()), value.size(), {}, {}};
+    return {std::to_string(value.size()), value.size(), {}, {}, {}};
   }
   if (kind != "as_expr") size.fail("expected as_int or as_expr");
   const std::string& text = value.at("expr_str").text();
   formulas_.back().push_back(SizeFormula::parse(text));
   const auto& formula = formulas_.back().back();
-  return {formula ? formula->str() : text, {}, {}, {}};
+  std::optional<int64_t> example;
+  if (const auto hint = value.find("hint"))
+    if (hint->variant().first == "as_int") example = hint->at("as_int").size();
+  return {formula ? formula->str() : text, {}, {}, {}, example};
 }
 
 // An integer that the graph names by a symbol, or a plain number.
@@ -138,7 +141,7 @@ void ProgramReader::read_number_input(Input& input, const std::string& name) {
   formulas_.back().push_back(
       SizeFormula::parse(value->at("as_expr").at("expr_str").text()));
   const auto& formula = formulas_.back().back();
-  input.sizes.push_back({formula ? formula->str() : name, {}, {}, {}});
+  input.sizes.push_back({formula ? formula->str() : name, {}, {}, {}, {}});
 }
 
 // in_spec is ((positional arguments), {keyword arguments}).
