@@ -2,6 +2,7 @@
 
     build/venv/bin/python tests/import/make_models.py [NAME...]
 
+(all without names; those of real_models.py need transformers, timm, pillow and torchvision)
 writes tests/import/models/NAME.pt2 and NAME.safetensors: inputs under their names in the
 exported graph, results as "output.N" in the order of the leaves. Weights are seeded.
 """
@@ -14,6 +15,7 @@ import sys
 import zipfile
 
 import torch
+from real_models import REAL_MODELS
 from safetensors.torch import save_file
 from torch import nn
 from torch.export import Dim
@@ -73,7 +75,7 @@ class Counter(nn.Module):
 
     def forward(self, x, cache):
         self.total.add_(x.sum(0))
-        cache[:, 1].copy_(x[:, 0])
+        cache[:, 1].add_(x[:, 0])
         return self.total * self.scale, cache + 1
 
 
@@ -96,13 +98,24 @@ class Tied(nn.Module):
 
 
 class Nested(nn.Module):
-    """Containers, None, numbers, a mode of torch and a constant in the code."""
+    """Containers, None and numbers."""
 
     def forward(self, x, parts, *, flag=None, factor=3):
-        with torch.no_grad():
-            y = parts['a'][0] * factor + parts['b']
-        y = y + torch.tensor([1., 2.])
+        y = parts['a'][0] * factor + parts['b'] + 1.5
         return {'sum': x + y, 'rest': [y.sum(), (x.shape[0], None, 7)]}
+
+
+class Modes(nn.Module):
+    """Modes of torch, within one another, and a constant in the code."""
+
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * 2
+            with torch.enable_grad():
+                a, b = (y + x).split([1, 3], 1)
+        with torch.autocast('cpu', enabled=False):
+            c = a * b + torch.tensor([1., 2., 3.])
+        return c, b - x[:, 1:]
 
 
 class Dynamic(nn.Module):
@@ -126,20 +139,24 @@ class Halves(nn.Module):
         return self.a(x.to(torch.bfloat16)).float() + self.b(x.half()).float()
 
 
-def small_models():
-    batch, rows, more = Dim('batch', min=1, max=64), Dim('rows', min=4, max=100), Dim.DYNAMIC
-    return {
-        'perceptron': (Perceptron(), (torch.randn(3, 8),), {}, {'x': {0: batch}}),
-        'images': (Images(), (torch.randn(2, 3, 12, 12),), {}, None),
-        'attention': (Attention(), (torch.randn(2, 5, 32),), {}, None),
-        'counter': (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
-        'tied': (Tied(), (torch.randint(0, 10, (2, 3)),), {}, None),
-        'nested': (Nested(), (torch.randn(2, 2), {'a': (torch.randn(2, 2),), 'b': torch.randn(2)}),
-                   {'flag': None, 'factor': 3}, None),
-        'dynamic': (Dynamic(), (torch.randn(4, 6), torch.randn(9, 6)), {},
-                    {'x': {0: rows}, 'y': {0: more}}),
-        'halves': (Halves(), (torch.randn(3, 8),), {}, None),
-    }
+def x_of(*sizes):
+    return (torch.randn(*sizes),)
+
+
+SMALL_MODELS = {
+    'perceptron': lambda: (Perceptron(), x_of(3, 8), {}, {'x': {0: Dim('batch', min=1, max=64)}}),
+    'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
+    'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),
+    'counter': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
+    'tied': lambda: (Tied(), (torch.randint(0, 10, (2, 3)),), {}, None),
+    'counter_decomposed': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
+    'modes': lambda: (Modes(), x_of(2, 4), {}, None),
+    'nested': lambda: (Nested(), (torch.randn(2, 2), {'a': x_of(2, 2), 'b': torch.randn(2)}),
+                       {'flag': None, 'factor': 3}, None),
+    'dynamic': lambda: (Dynamic(), (torch.randn(4, 6), torch.randn(9, 6)), {},
+                        {'x': {0: Dim('rows', min=4, max=100)}, 'y': {0: Dim.DYNAMIC}}),
+    'halves': lambda: (Halves(), x_of(3, 8), {}, None),
+}
 
 
 # --- Writing. ---
@@ -159,7 +176,7 @@ def relative(trace):
 def make_relative(value):
     if isinstance(value, dict):
         return {key: relative(part) if key == 'stack_trace' else make_relative(part)
-                for key, part in value.items()}
+                for key, part in value.items() if key != 'torch_fn'}
     return [make_relative(part) for part in value] if isinstance(value, list) else value
 
 
@@ -206,11 +223,38 @@ def clones(values):
         lambda v: v.clone() if isinstance(v, torch.Tensor) else v, values)
 
 
+def settle(model, args, kwargs):
+    """Gives batch norms the statistics of these inputs, as training would, and convolutions weights
+    of a common size: without it results of some models vanish."""
+    def observe(module, inputs):
+        x = inputs[0].transpose(0, 1).flatten(1)
+        module.running_mean.copy_(x.mean(1) / 2)
+        square = x.square().mean(1) + x.square().mean() / 10 + 1e-12
+        module.running_var.copy_(square)
+        module.weight.copy_((1 + module.eps / square).sqrt())
+
+    hooks = []
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            hooks.append(module.register_forward_pre_hook(observe))
+    for module in model.modules() if hooks else ():
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            nn.init.kaiming_normal_(module.weight)
+    model(*args, **kwargs)
+    for hook in hooks:
+        hook.remove()
+
+
 def write(name, model, args, kwargs, shapes):
     model.eval()
+    if name in REAL_MODELS:
+        with torch.no_grad():
+            settle(model, clones(args), clones(kwargs))
     state = clones(dict(model.state_dict()))
-    with torch.no_grad():
+    with torch.set_grad_enabled(name == 'modes'):
         program = torch.export.export(model, clones(args), clones(kwargs), dynamic_shapes=shapes)
+    if name.endswith('_decomposed'):
+        program = program.run_decompositions()
     path = MODELS / f'{name}.pt2'
     torch.export.save(program, path)
     rewrite(path)
@@ -223,17 +267,30 @@ def write(name, model, args, kwargs, shapes):
     for i, leaf in enumerate(answers(model, clones(args), clones(kwargs))):
         if isinstance(leaf, torch.Tensor):
             tensors[f'output.{i}'] = leaf.detach().clone().contiguous()
+            if leaf.abs().max() < 1e-3:
+                raise ValueError(f'{name}: result {i} is too small to compare')
     save_file(tensors, MODELS / f'{name}.safetensors')
     print(f'{name}: {os.path.getsize(path)} bytes')
 
 
+def define_torchvision():
+    """torchvision's own library may not fit this torch; its Python asks for these two only."""
+    library = torch.library.Library('torchvision', 'DEF')
+    for schema in ('nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor',
+                   'qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor'):
+        library.define(schema)
+    KEPT.append(library)
+
+
+KEPT = []  # A library is taken back when nobody holds it.
+
+
 def main(names):
     MODELS.mkdir(exist_ok=True)
-    torch.manual_seed(0)
-    made = small_models()
-    for name in names or made:
+    define_torchvision()
+    for name in names or [*SMALL_MODELS, *REAL_MODELS]:
         torch.manual_seed(1)
-        write(name, *made[name])
+        write(name, *{**SMALL_MODELS, **REAL_MODELS}[name]())
 
 
 if __name__ == '__main__':

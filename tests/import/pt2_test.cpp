@@ -20,10 +20,12 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Of f32, for models of a few layers; those with weights of half types are
-// computed by torch in these types.
+// Of f32, for models of a few layers. Those with weights of half types are
+// computed by torch in these types. torch's own results in f32 differ from those
+// in double precision by 1e-4 in the models of many narrow layers.
 double tolerance_of(const std::string& name) {
-  return name == "halves" ? 2e-2 : 2e-5;
+  if (name == "halves") return 2e-2;
+  return name == "efficientnet" || name == "mobilenetv3" ? 5e-4 : 2e-5;
 }
 
 class Models : public testing::TestWithParam<std::string> {};
@@ -42,6 +44,35 @@ TEST_P(Models, CompiledAsTorch) {
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
+
+TEST(Pt2, InputsAndOutputsAreNamedAsInPython) {
+  const pt2::Program program = pt2::load(model_path("nested"));
+  std::vector<std::string> inputs, outputs, names;
+  for (const pt2::Input& input : program.inputs) inputs.push_back(input.str());
+  for (const pt2::Output& output : program.outputs) {
+    outputs.push_back(output.path);
+    names.push_back(output.name);
+  }
+  EXPECT_THAT(inputs, ElementsAre("x: float32[2, 2]",
+                                  "parts['a'][0]: float32[2, 2]",
+                                  "parts['b']: float32[2]", "flag: None",
+                                  "factor: 3"));
+  EXPECT_THAT(outputs, ElementsAre("['sum']", "['rest'][0]", "['rest'][1][0]",
+                                   "['rest'][1][1]", "['rest'][1][2]"));
+  EXPECT_THAT(names, ElementsAre("sum", "rest_0", "rest_1_0", "rest_1_1",
+                                 "rest_1_2"));
+}
+
+TEST(Pt2, TakesAndGivesContainers) {
+  const pt2::Program program = pt2::load(model_path("nested"));
+  const Tensor x = Tensor::full({2, 2}, 1), b = Tensor::full({2}, 2);
+  const Value parts = dict({{"a", tuple(x)}, {"b", b}});
+  const Value result = program.run({x}, {{"parts", parts}});
+  EXPECT_EQ(result.find("sum")->as_tensor().at({0, 0}), 7.5);
+  const Value rest = result.find("rest")->at(1);
+  EXPECT_EQ(repr(rest), "(2, None, 7)");
+  EXPECT_EQ(repr(program(x, parts).find("rest")->at(1)), "(2, None, 7)");
+}
 
 TEST(Pt2, SourceLinesAndModulePaths) {
   const pt2::Program program = pt2::load(model_path("images"));
@@ -63,10 +94,14 @@ TEST(Pt2, TiedWeightsAreOneParameter) {
   EXPECT_EQ(module.get_buffer("part").tensor().strides(), Dims({6, 1}));
 }
 
-TEST(Pt2, StateIsKeptBetweenCalls) {
-  const pt2::Program program = pt2::load(model_path("counter"));
-  const Tensor x = Tensor::full({4, 3}, 1), cache = Tensor::zeros({4, 2});
+// In place, and as further results that are written at the end.
+class State : public testing::TestWithParam<std::string> {};
+
+TEST_P(State, IsKeptBetweenCalls) {
+  const pt2::Program program = pt2::load(model_path(GetParam()));
+  const Tensor x = Tensor::full({4, 3}, 1);
   for (const bool compiled : {false, true}) {
+    const Tensor cache = Tensor::zeros({4, 2});
     if (compiled) program.module->compile();
     const double before =
         program.module->get_buffer("total").tensor().at({1});
@@ -77,12 +112,16 @@ TEST(Pt2, StateIsKeptBetweenCalls) {
     EXPECT_EQ(cache.at({0, 1}), 1);
   }
   // The file is as it was.
-  EXPECT_EQ(pt2::load(model_path("counter"))
+  EXPECT_EQ(pt2::load(model_path(GetParam()))
                 .module->get_buffer("total")
                 .tensor()
                 .at({1}),
             0);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, State,
+                         testing::Values("counter", "counter_decomposed"),
+                         [](const auto& info) { return info.param; });
 
 TEST(Pt2, WeightsStayMappedAndAreShared) {
   const auto weight = [](const pt2::Program& program) {
