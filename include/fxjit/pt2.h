@@ -5,7 +5,8 @@
 //   program.module->compile();
 //   Value y = program(x);
 //
-// Schema 8 of torch 2.8 and newer is read. Weights stay in the mapped file.
+// Schema 8 with plain tensors is read, as torch 2.13 writes it. Weights stay in the
+// mapped file.
 // docs/pt2.md says what of torch.export is supported.
 #pragma once
 

@@ -111,7 +111,7 @@ void Pt2Archive::refuse_other_layout() const {
   for (const io::ZipEntry& entry : zip_.entries()) {
     const std::string_view name = entry.name;
     if (name.ends_with("serialized_exported_program.json"))
-      fail("the layout of an older torch: export again with torch 2.8 or newer");
+      fail("the layout of an older torch: export again with torch 2.13");
     if (name.ends_with("data.pkl"))
       fail("a file of torch.save or torch.jit.save: expected one of "
            "torch.export.save");
@@ -148,6 +148,10 @@ std::unique_ptr<Document> Pt2Archive::read_table(const std::string& folder,
                                                  const std::string& suffix,
                                                  Table& table) {
   const std::string name = folder + model_name_ + suffix;
+  const std::string pickled = root_ + folder + model_name_ + ".pt";
+  if (zip_.find(pickled))
+    fail(pickled + ": pickled tensors, as older versions of torch wrote them: "
+                   "export again with torch 2.13");
   if (!zip_.find(root_ + name)) return nullptr;
   auto document = open(name);
   for (const auto& [key, entry] : Field(*document).at("config").members())

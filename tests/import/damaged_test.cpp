@@ -176,6 +176,8 @@ const Damage kDamages[] = {
     // Weights.
     {"pickled", [](auto& a) { weight(a)["use_pickle"] = true; },
      {kWeights, "head.weight.use_pickle", "pickled"}},
+    {"pickled_table", [](auto& a) { a.set("data/weights/model.pt", "x"); },
+     {"data/weights/model.pt", "export again"}},
     {"no_entry", [](auto& a) { weight(a)["path_name"] = "weight_99"; },
      {kWeights, "head.weight", "weight_99"}},
     {"entry_too_short", [](auto& a) { a.set("data/weights/weight_3", "abcd"); },

@@ -43,6 +43,12 @@ void EditedArchive::set(const std::string& name, const std::string& content) {
 
 void EditedArchive::remove(const std::string& name) { entries_.erase(name); }
 
+std::vector<std::string> EditedArchive::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, content] : entries_) names.push_back(name);
+  return names;
+}
+
 nlohmann::json& EditedArchive::json(const std::string& name) {
   const auto found = json_.find(name);
   if (found != json_.end()) return found->second;

@@ -18,6 +18,7 @@ class EditedArchive {
   // Names are below the archive's root folder.
   void set(const std::string& name, const std::string& content);
   void remove(const std::string& name);
+  std::vector<std::string> names() const;
   // The content as JSON, which is written as the caller leaves it.
   nlohmann::json& json(const std::string& name);
   // A further entry of this whole name.

@@ -9,6 +9,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/fx/archive.h"
 #include "fxjit/safetensors.h"
+#include "tests/import/edited_archive.h"
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
@@ -148,6 +149,22 @@ TEST(Pt2, WeightsAreReplacedByName) {
   save_safetensors(file, {{"other", Tensor::full({4}, 5)}});
   EXPECT_THROW(pt2::load(model_path("images"), {.weights = file}),
                UserError);
+  std::filesystem::remove(file);
+}
+
+// A program without tensors, as it may be published apart from its weights.
+TEST(Pt2, WeightsComeFromAnotherFileAlone) {
+  const ModelCase good = read_case("images");
+  EditedArchive archive(model_path("images"));
+  for (const std::string& name : archive.names())
+    if (name.starts_with("data/weights/")) archive.remove(name);
+  const std::string file = testing::TempDir() + "pt2_weights.safetensors";
+  save_safetensors(file, good.program.module->state_dict());
+  const std::string program = archive.write();
+  EXPECT_THROW(pt2::load(program), UserError);
+  const ModelCase bare{"images", pt2::load(program, {.weights = file}),
+                       good.inputs, good.expected};
+  EXPECT_EQ(difference(bare, run(bare), tolerance_of("images")), "");
   std::filesystem::remove(file);
 }
 
