@@ -10,12 +10,34 @@ constexpr std::string_view kGradMode =
 constexpr std::string_view kAutocast =
     "torch.ops.higher_order.wrap_with_autocast";
 
-// torch checks that a view has its argument's memory while it exports, with the
-// strides that its own kernels give. Where ours are others a copy is right.
+// Calls that the exporter leaves in its graphs and that mean another one here.
+constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
+    // torch checks that a view has its argument's memory while it exports, with
+    // the strides that its own kernels give. Where ours are others a copy is
+    // right.
+    {"torch.ops.aten.view.default", "torch.ops.aten.reshape.default"},
+    // A tensor that is made of numbers in the code becomes a constant, of which
+    // every call takes a copy.
+    {"torch.ops.aten.lift_fresh_copy.default", "torch.ops.aten.clone.default"},
+    {"torch.ops.aten.detach_.default", "torch.ops.aten.detach.default"}};
+
 std::string_view spelling_of(std::string_view target) {
-  return target == "torch.ops.aten.view.default"
-             ? "torch.ops.aten.reshape.default"
-             : target;
+  for (const auto& [exported, here] : kOtherSpellings)
+    if (exported == target) return here;
+  return target;
+}
+
+// A note of the exporter that a tensor has a dtype, device and layout: the
+// graph computes the same dtypes here, and has no others of the rest.
+bool is_note(const Field& node) {
+  if (node.at("target").text() !=
+      "torch.ops.aten._assert_tensor_metadata.default")
+    return false;
+  for (const Field& input : node.at("inputs").items()) {
+    const std::string& name = input.at("name").text();
+    if (name == "size" || name == "stride") return false;
+  }
+  return true;
 }
 
 // "add" of "torch.ops.aten.add.Tensor".
@@ -60,6 +82,7 @@ void GraphReader::read_nodes(const Field& graph, Names& names) {
 }
 
 void GraphReader::read_node(const Field& node, Names& names) {
+  if (is_note(node)) return;
   const std::string& target = node.at("target").text();
   read_origin(node);
   if (has_graph(node)) {

@@ -29,7 +29,7 @@ std::string difference(const Tensor& got, const Tensor& expected,
     largest = std::max(largest, std::abs(y));
     error = std::max(error, std::abs(x - y));
   }
-  if (error <= tolerance * std::max(largest, 1e-3)) return "";
+  if (error <= tolerance * std::max(largest, 1e-6)) return "";
   return "off by " + std::to_string(error) + " of " + std::to_string(largest);
 }
 

@@ -1,9 +1,11 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "fxjit/compile.h"
 #include "fxjit/fx/passes/graph_drawer.h"
+#include "fxjit/report.h"
 #include "tools/fxjit/commands.h"
 
 namespace fxjit::command {
@@ -108,7 +110,7 @@ json input_list(const Model& model) {
   return list;
 }
 
-void print_json(const Model& model, const std::string& report) {
+void print_json(const Model& model, const std::optional<Report>& report) {
   json outputs = json::array();
   if (model.program())
     for (const pt2::Output& output : model.program()->outputs)
@@ -119,24 +121,24 @@ void print_json(const Model& model, const std::string& report) {
                 {"outputs", outputs},
                 {"weights", weight_list(model)},
                 {"ops", ops_of(model.module())}};
-  if (!report.empty()) facts["report"] = report;
+  if (report) facts["report"] = json::parse(report->json());
   std::printf("%s\n", facts.dump(2, ' ', false,
                                  json::error_handler_t::replace).c_str());
 }
 
-std::string compiled_report(const Model& model, const InputOptions& options) {
+Report compiled(const Model& model, const InputOptions& options) {
   const ValueList inputs = make_inputs(model, options);
   compile(model.module());
   prepare(model.module(), inputs);
-  return report(model.module());
+  return make_report(model.module());
 }
 
 }  // namespace
 
 void inspect(const InspectOptions& options) {
   const Model model(options.model, options.weights);
-  const std::string report =
-      options.compile ? compiled_report(model, options.inputs) : "";
+  std::optional<Report> report;
+  if (options.compile) report = compiled(model, options.inputs);
   if (options.dot) {
     std::printf("%s\n", fx::passes::FxGraphDrawer(model.module(), "model")
                             .get_dot_graph()
@@ -150,7 +152,7 @@ void inspect(const InspectOptions& options) {
   print_text(model);
   if (options.graph)
     std::printf("\n%s\n", model.module().graph().str().c_str());
-  if (options.compile) std::printf("\n%s\n", report.c_str());
+  if (report) std::printf("\n%s\n", report->text().c_str());
 }
 
 }  // namespace fxjit::command
