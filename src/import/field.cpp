@@ -43,10 +43,14 @@ std::string Field::path() const {
   return path;
 }
 
+std::string Field::place() const {
+  const std::string own = path();
+  return document_->file + ": " + document_->entry +
+         (own.empty() ? "" : ": " + own);
+}
+
 void Field::fail(const std::string& what) const {
-  const std::string place = path();
-  throw UserError("[pt2] " + document_->file + ": " + document_->entry + ": " +
-                  (place.empty() ? "" : place + ": ") + what);
+  throw UserError("[pt2] " + place() + ": " + what);
 }
 
 const json& Field::object() const {

@@ -32,6 +32,8 @@ class Field {
   [[noreturn]] void fail(const std::string& what) const;
   // "graph_module.graph.nodes[3].target"
   std::string path() const;
+  // With file and entry in front.
+  std::string place() const;
 
   // The member of an object. `at` needs it, `find` gives nothing where it is
   // absent or null. `name` must outlive the field.

@@ -75,6 +75,19 @@ Arguments read_arguments(const Field& node, const Names& names) {
   return read;
 }
 
+// Calls that nothing serves are refused when they are read.
+void check_arguments(const fx::Target& function, const Arguments& arguments,
+                     const Field& node) {
+  const ops::Spelling* const called = function.spelling();
+  if (!called) return;
+  try {
+    ops::bind(*called, arguments.args, arguments.kwargs);
+  } catch (Error& error) {
+    error.extend("\n  in " + node.place(), {});
+    throw;
+  }
+}
+
 }  // namespace
 
 void GraphReader::read_nodes(const Field& graph, Names& names) {
@@ -96,6 +109,7 @@ void GraphReader::read_node(const Field& node, Names& names) {
     bind_results(node, nullptr, names);
     return;
   }
+  check_arguments(function, arguments, node);
   const auto own_name = node.find("name");
   const Field outputs = node.at("outputs");
   const Value results = read_results(outputs);

@@ -8,20 +8,13 @@ namespace {
 using fx::Node;
 using fx::Opcode;
 
-bool writes_statistics(const Node& node) {
-  const ops::Op* const op = node.called_op();
-  if (!op || op->index_of("running_mean") < 0) return false;
-  const std::vector<Value> bound = ops::bind(*op, node.args(), node.kwargs());
-  return ops::writes_statistics({*op, bound});
-}
-
-// Nodes in whose memory the call may write.
+// Nodes in whose memory the call may write: batch norms in training write other
+// arguments than the first.
 std::vector<const Node*> written_by(const Node& node) {
   const ops::Op* const op = node.called_op();
   const bool first_only = op && op->row.purity == ops::Purity::mutates;
   if (first_only && node.arg_node(0)) return {node.arg_node(0)};
-  if (!first_only && !node.is_impure(false) && !writes_statistics(node))
-    return {};
+  if (!node.is_impure(false)) return {};
   std::vector<const Node*> inputs;
   for (const Node* input : node.all_input_nodes()) inputs.push_back(input);
   return inputs;

@@ -103,6 +103,19 @@ const Damage kDamages[] = {
     {"unknown_op",
      [](auto& a) { node(a, 0)["target"] = "torch.ops.my.op.default"; },
      {"torch.ops.my.op.default", "make_models.py"}},
+    {"too_many_arguments",
+     [](auto& a) {
+       for (int i = 0; i < 9; ++i)
+         node(a, 0)["inputs"].push_back(
+             {{"name", ""}, {"arg", {{"as_int", 1}}}, {"kind", 1}});
+     },
+     {kModel, "nodes[0]", "positional arguments"}},
+    {"unknown_keyword",
+     [](auto& a) {
+       node(a, 0)["inputs"].push_back(
+           {{"name", "nonsense"}, {"arg", {{"as_int", 1}}}, {"kind", 2}});
+     },
+     {kModel, "nodes[0]", "nonsense"}},
     {"name_used_before",
      [](auto& a) { node(a, 0)["inputs"][0]["arg"]["as_tensor"]["name"] = "y"; },
      {kModel, "nodes[0].inputs[0].arg.as_tensor.name", "\"y\""}},
