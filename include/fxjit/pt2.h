@@ -5,9 +5,8 @@
 //   program.module->compile();
 //   Value y = program(x);
 //
-// Schema 8 with plain tensors is read, as torch 2.13 writes it. Weights stay in the
-// mapped file.
-// docs/pt2.md says what of torch.export is supported.
+// Schema 8 with plain tensors is read, as torch 2.13 writes it. Weights stay in
+// the mapped file. docs/pt2.md says what of torch.export is supported.
 #pragma once
 
 #include <concepts>
@@ -46,9 +45,9 @@ struct Input {
   std::string name;  // Of the graph's placeholder: "d_b".
   std::string path;  // Where the caller has it: "d['b']".
   Kind kind = Kind::tensor;
-  DType dtype = DType::f32;   // Of a tensor.
-  std::vector<Size> sizes;    // Of a tensor.
-  Value constant;             // Of a constant.
+  DType dtype = DType::f32;  // Of a tensor.
+  std::vector<Size> sizes;   // Of a tensor.
+  Value constant;            // Of a constant.
 
   // "d['b']: float32[s0, 3]"
   std::string str() const;
@@ -64,8 +63,8 @@ struct Output {
 // classes as dicts of their fields). Calls may run in several threads, except
 // those of programs that write their buffers.
 struct Program {
-  // The graph, its parameters and buffers by their names in Python. Its own call
-  // checks nothing: use the program's.
+  // The graph, its parameters and buffers by their names in Python. Its own
+  // call checks nothing: use the program's.
   nn::Ref<fx::GraphModule> module;
   std::vector<Input> inputs;    // The leaves of the arguments, in order.
   std::vector<Output> outputs;  // The leaves of the result, in order.
@@ -101,8 +100,8 @@ struct LoadOptions {
 // layout or version ("export again"), damage, functions outside the op table
 // (all of them), control flow, pickled tensors. A newer minor version of the
 // schema and conditions that cannot be checked are logged as warnings.
-// Nothing but what a program writes (buffers with state) is copied. Thread-safe;
-// programs of one file share its mapping.
+// Nothing but what a program writes (buffers with state) is copied.
+// Thread-safe; programs of one file share its mapping.
 Program load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fxjit::pt2

@@ -99,8 +99,8 @@ const std::string& Field::text() const {
 }
 
 std::unique_ptr<Document> Field::parse_text() const {
-  return std::make_unique<Document>(
-      document_->file, document_->entry + ": " + path(), text());
+  return std::make_unique<Document>(document_->file,
+                                    document_->entry + ": " + path(), text());
 }
 
 int64_t Field::integer() const {

@@ -87,13 +87,13 @@ InputChecks::InputChecks(std::vector<Argument> arguments,
   for (size_t i = 0; i < inputs_.size(); ++i)
     for (size_t d = 0; d < formulas_[i].size(); ++d)
       if (const auto& formula = formulas_[i][d])
-        if (const auto symbol = formula->symbol()) places_.emplace(*symbol, Place{i, d});
+        if (const auto symbol = formula->symbol())
+          places_.emplace(*symbol, Place{i, d});
   std::vector<Guard> kept;
   for (Guard& guard : guards_) {
     const auto& names = guard.formula.names();
-    if (std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-          return find_place(name);
-        }))
+    if (std::all_of(names.begin(), names.end(),
+                    [&](const std::string& name) { return find_place(name); }))
       kept.push_back(std::move(guard));
     else
       unchecked_.push_back(std::move(guard.text));
@@ -232,7 +232,8 @@ void InputChecks::check_leaf(const Input& input, const Value& leaf) const {
     const auto& fixed = input.sizes[static_cast<size_t>(d)].fixed;
     fits = !fixed || *fixed == tensor.size(d);
   }
-  if (!fits) fail_sizes(input, input.str().substr(input.path.size() + 2), tensor);
+  if (!fits)
+    fail_sizes(input, input.str().substr(input.path.size() + 2), tensor);
 }
 
 void InputChecks::check_ranges(const ValueList& leaves) const {
@@ -244,11 +245,10 @@ void InputChecks::check_ranges(const ValueList& leaves) const {
     if ((!range.least || size >= *range.least) &&
         (!range.most || size <= *range.most))
       continue;
-    throw RuntimeError("[pt2] input " + inputs_[input].path + ", dim " +
-                       std::to_string(dim) + " (" + symbol +
-                       "): expected a size from " + bound_text(range.least) +
-                       " to " + bound_text(range.most) + ", got " +
-                       std::to_string(size));
+    throw RuntimeError(
+        "[pt2] input " + inputs_[input].path + ", dim " + std::to_string(dim) +
+        " (" + symbol + "): expected a size from " + bound_text(range.least) +
+        " to " + bound_text(range.most) + ", got " + std::to_string(size));
   }
 }
 

@@ -15,12 +15,10 @@ constexpr std::string_view kJson = ".json";
 
 // torch's numbers (ScalarType of its schema).
 constexpr std::pair<int, const char*> kDTypes[] = {
-    {1, "uint8"},     {2, "int8"},      {3, "int16"},
-    {4, "int32"},     {5, "int64"},     {6, "float16"},
-    {7, "float32"},   {8, "float64"},   {9, "complex32"},
-    {10, "complex64"}, {11, "complex128"}, {12, "bool"},
-    {13, "bfloat16"}, {28, "uint16"},   {34, "uint32"},
-    {35, "uint64"}};
+    {1, "uint8"},     {2, "int8"},       {3, "int16"},       {4, "int32"},
+    {5, "int64"},     {6, "float16"},    {7, "float32"},     {8, "float64"},
+    {9, "complex32"}, {10, "complex64"}, {11, "complex128"}, {12, "bool"},
+    {13, "bfloat16"}, {28, "uint16"},    {34, "uint32"},     {35, "uint64"}};
 constexpr int kStrided = 7;  // torch's number of the layout.
 
 std::span<const std::byte> bytes_of(const Storage& storage) {
@@ -30,7 +28,8 @@ std::span<const std::byte> bytes_of(const Storage& storage) {
 // A size, stride or offset of a stored tensor is always a number.
 int64_t read_known_size(const Field& field) {
   const auto [kind, value] = field.variant();
-  if (kind != "as_int") field.fail("expected as_int: a stored size is a number");
+  if (kind != "as_int")
+    field.fail("expected as_int: a stored size is a number");
   return value.size();
 }
 
@@ -47,11 +46,12 @@ Dims read_sizes(const Field& field) {
 StoredTensor read_stored(const Field& entry, const std::string& folder) {
   if (entry.at("use_pickle").boolean())
     entry.at("use_pickle")
-        .fail("pickled tensors are not read: export the model with plain "
-              "tensors");
+        .fail(
+            "pickled tensors are not read: export the model with plain "
+            "tensors");
   const Field meta = entry.at("tensor_meta");
-  StoredTensor stored{folder + entry.at("path_name").text(), {}, {}, 0,
-                      read_dtype(meta.at("dtype")), entry};
+  StoredTensor stored{folder + entry.at("path_name").text(), {},   {}, 0,
+                      read_dtype(meta.at("dtype")),          entry};
   stored.sizes = read_sizes(meta.at("sizes"));
   stored.strides = read_sizes(meta.at("strides"));
   stored.offset = read_known_size(meta.at("storage_offset"));
@@ -113,8 +113,9 @@ void Pt2Archive::refuse_other_layout() const {
     if (name.ends_with("serialized_exported_program.json"))
       fail("the layout of an older torch: export again with torch 2.13");
     if (name.ends_with("data.pkl"))
-      fail("a file of torch.save or torch.jit.save: expected one of "
-           "torch.export.save");
+      fail(
+          "a file of torch.save or torch.jit.save: expected one of "
+          "torch.export.save");
   }
   fail("no entry archive_format: not a program of torch.export.save");
 }
@@ -136,8 +137,8 @@ std::string Pt2Archive::find_model() const {
     if (!name.starts_with(folder) || !name.ends_with(kJson)) continue;
     if (!found.empty())
       fail(folder + ": expected one model, got " + found + " and others");
-    found = name.substr(folder.size(),
-                        name.size() - folder.size() - kJson.size());
+    found =
+        name.substr(folder.size(), name.size() - folder.size() - kJson.size());
   }
   if (found.empty()) fail(folder + ": expected a model, got none");
   return found;
@@ -150,8 +151,9 @@ std::unique_ptr<Document> Pt2Archive::read_table(const std::string& folder,
   const std::string name = folder + model_name_ + suffix;
   const std::string pickled = root_ + folder + model_name_ + ".pt";
   if (zip_.find(pickled))
-    fail(pickled + ": pickled tensors, as older versions of torch wrote them: "
-                   "export again with torch 2.13");
+    fail(pickled +
+         ": pickled tensors, as older versions of torch wrote them: "
+         "export again with torch 2.13");
   if (!zip_.find(root_ + name)) return nullptr;
   auto document = open(name);
   for (const auto& [key, entry] : Field(*document).at("config").members())

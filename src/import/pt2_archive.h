@@ -26,8 +26,8 @@ struct StoredTensor {
   Field place;  // In the table, for messages.
 
   friend bool operator==(const StoredTensor& a, const StoredTensor& b) {
-    return a.entry == b.entry && a.sizes == b.sizes &&
-           a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype;
+    return a.entry == b.entry && a.sizes == b.sizes && a.strides == b.strides &&
+           a.offset == b.offset && a.dtype == b.dtype;
   }
 };
 

@@ -116,9 +116,8 @@ void GraphReader::read_node(const Field& node, Names& names) {
   std::string name = own_name ? own_name->text() : short_name(target);
   if (results.size() == 1 && results.at(0).is_string())
     name = results.at(0).as_string();
-  fx::Node* const call =
-      graph_.call_function(function, std::move(arguments.args),
-                           std::move(arguments.kwargs), name);
+  fx::Node* const call = graph_.call_function(
+      function, std::move(arguments.args), std::move(arguments.kwargs), name);
   describe(call);
   bind_results(node, call, names);
 }
@@ -133,9 +132,10 @@ fx::Target GraphReader::find_target(const std::string& name,
 
 void GraphReader::check_functions(const std::string& file) const {
   if (missing_.empty()) return;
-  std::string text = "[pt2] " + file + ": " + std::to_string(missing_.size()) +
-                     (missing_.size() == 1 ? " function is" : " functions are") +
-                     " not supported:";
+  std::string text =
+      "[pt2] " + file + ": " + std::to_string(missing_.size()) +
+      (missing_.size() == 1 ? " function is" : " functions are") +
+      " not supported:";
   for (const auto& [name, where] : missing_)
     text += "\n  " + name + " (first at " + where + ")";
   throw UserError(text);
@@ -200,8 +200,9 @@ void GraphReader::inline_graph(const Field& node, const std::string& target,
     node.at("inputs").fail("expected a graph behind " + std::to_string(place) +
                            " arguments");
   if (target == kAutocast && inputs[2].at("arg").at("as_bool").boolean())
-    node.at("target").fail(target + ": autocast to another type is not "
-                                    "supported: export the model without it");
+    node.at("target").fail(target +
+                           ": autocast to another type is not "
+                           "supported: export the model without it");
   const auto [kind, argument] = inputs[place].at("arg").variant();
   if (kind != "as_graph") inputs[place].fail("expected as_graph");
   const Field graph = argument.at("graph");

@@ -17,9 +17,8 @@ namespace {
 
 std::string range_text(const Size& size) {
   if (!size.least && !size.most) return size.text;
-  return size.text + " in " +
-         (size.least ? std::to_string(*size.least) : "0") + ".." +
-         (size.most ? std::to_string(*size.most) : "");
+  return size.text + " in " + (size.least ? std::to_string(*size.least) : "0") +
+         ".." + (size.most ? std::to_string(*size.most) : "");
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ SourceLocation innermost_source(std::string_view trace) {
     const std::string_view file = trace.substr(at, end - at);
     at = end + kLine.size();
     int line = 0;
-    const auto [stop, error] = std::from_chars(
-        trace.data() + at, trace.data() + trace.size(), line);
+    const auto [stop, error] =
+        std::from_chars(trace.data() + at, trace.data() + trace.size(), line);
     if (error != std::errc() || line <= 0) continue;
     const bool of_user = !is_of_torch(file);
     if (outside && !of_user) continue;
@@ -53,10 +53,9 @@ fx::ModuleStack read_module_stack(std::string_view text) {
     text.remove_prefix(std::min(frame.size() + 1, text.size()));
     const size_t first = frame.find(','), last = frame.rfind(',');
     if (first == frame.npos || first == last) continue;
-    fx::ModuleFrame read{
-        std::string(frame.substr(0, first)),
-        std::string(frame.substr(first + 1, last - first - 1)),
-        std::string(frame.substr(last + 1))};
+    fx::ModuleFrame read{std::string(frame.substr(0, first)),
+                         std::string(frame.substr(first + 1, last - first - 1)),
+                         std::string(frame.substr(last + 1))};
     // The exporter's word for nodes that no module has made.
     if (read.key.starts_with("_empty_nn_module_stack")) continue;
     stack.push_back(std::move(read));

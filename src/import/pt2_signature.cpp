@@ -11,8 +11,12 @@ using OutputKind = OutputSpec::Kind;
 InputSpec read_input(const Field& place) {
   const auto [kind, spec] = place.variant();
   const auto weight = [&](InputKind weight_kind, const char* target) {
-    return InputSpec{weight_kind, spec.at("arg").at("name").text(),
-                     spec.at(target).text(), true, {}, spec};
+    return InputSpec{weight_kind,
+                     spec.at("arg").at("name").text(),
+                     spec.at(target).text(),
+                     true,
+                     {},
+                     spec};
   };
   if (kind == "parameter")
     return weight(InputKind::parameter, "parameter_name");
@@ -27,12 +31,16 @@ InputSpec read_input(const Field& place) {
     const Field argument = spec.at("arg");
     if (const auto name = defined_name(argument))
       return {InputKind::argument, *name, "", true, {}, argument};
-    return {InputKind::constant, "", "", true, read_argument(argument, {}),
-            spec};
+    return {InputKind::constant,         "",  "", true,
+            read_argument(argument, {}), spec};
   }
   if (kind == "constant_input")
-    return {InputKind::constant, spec.at("name").text(), "", true,
-            read_argument(spec.at("value"), {}), spec};
+    return {InputKind::constant,
+            spec.at("name").text(),
+            "",
+            true,
+            read_argument(spec.at("value"), {}),
+            spec};
   place.fail("inputs of kind " + std::string(kind) + " are not supported");
 }
 

@@ -18,7 +18,7 @@ struct InputSpec {
   std::string name;    // In the graph; empty for a constant without a name.
   std::string target;  // Of a weight: its name in the module.
   bool persistent = true;
-  Value constant;      // Of a constant argument.
+  Value constant;  // Of a constant argument.
   Field place;
 
   bool is_weight() const { return kind < Kind::argument; }

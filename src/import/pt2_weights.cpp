@@ -21,11 +21,11 @@ std::pair<nn::Module*, std::string> parent_of(nn::Module& root,
        dot = path.find('.', start)) {
     const std::string name = path.substr(start, dot - start);
     if (++depth > kMaxPathDepth)
-      place.fail("expected a name of at most " +
-                 std::to_string(kMaxPathDepth) + " parts");
+      place.fail("expected a name of at most " + std::to_string(kMaxPathDepth) +
+                 " parts");
     if (!module->children().find(name))
-      module->register_module(
-          name, nn::ModuleRef(std::make_shared<nn::Module>()));
+      module->register_module(name,
+                              nn::ModuleRef(std::make_shared<nn::Module>()));
     module = module->children().find(name)->get();
     start = dot + 1;
   }
@@ -63,8 +63,8 @@ void WeightReader::add(nn::Module& root, const InputSpec& spec,
   const bool is_parameter = spec.kind == InputSpec::Kind::parameter;
   const auto [module, name] = parent_of(root, spec.target, spec.place);
   const StoredTensor* const stored = find_stored(spec);
-  if (const Made* const made = stored ? find_made(*stored, is_parameter)
-                                      : nullptr;
+  if (const Made* const made =
+          stored ? find_made(*stored, is_parameter) : nullptr;
       made && !replacement_.contains(spec.target)) {
     if (is_parameter)
       module->register_parameter(name, made->parameter);
@@ -101,9 +101,9 @@ Tensor WeightReader::read(const InputSpec& spec, const StoredTensor* stored,
   if (replacement_.contains(spec.target))
     return replaced(spec.target, dtype, sizes);
   if (!stored)
-    spec.place.fail("the archive has no tensor \"" + spec.target + "\"" +
-                    (replacement_.empty() ? "" : ", nor has " +
-                                                     replacement_path_));
+    spec.place.fail(
+        "the archive has no tensor \"" + spec.target + "\"" +
+        (replacement_.empty() ? "" : ", nor has " + replacement_path_));
   if (stored->dtype != dtype || stored->sizes != sizes)
     stored->place.fail("expected " + std::string(dtype_name(dtype)) +
                        sizes.str() + " as the graph says, got " +
@@ -133,7 +133,8 @@ void WeightReader::finish() const {
   if (used_.empty())
     throw UserError("[pt2] " + replacement_path_ +
                     ": none of its tensors is one of the program: the first "
-                    "is named \"" + unknown.front() + "\"");
+                    "is named \"" +
+                    unknown.front() + "\"");
   std::string text = "[pt2] " + replacement_path_ + ": " +
                      std::to_string(unknown.size()) +
                      " tensors that the program does not have:";

@@ -89,10 +89,10 @@ Number apply(Kind kind, int64_t a, int64_t b) {
 
 std::string_view sign_of(Kind kind) {
   constexpr std::pair<Kind, std::string_view> kSigns[] = {
-      {Kind::add, " + "},  {Kind::sub, " - "}, {Kind::mul, "*"},
-      {Kind::div, "//"},   {Kind::mod, " % "}, {Kind::pow, "**"},
-      {Kind::eq, " == "},  {Kind::ne, " != "}, {Kind::lt, " < "},
-      {Kind::le, " <= "},  {Kind::gt, " > "},  {Kind::ge, " >= "},
+      {Kind::add, " + "},    {Kind::sub, " - "},    {Kind::mul, "*"},
+      {Kind::div, "//"},     {Kind::mod, " % "},    {Kind::pow, "**"},
+      {Kind::eq, " == "},    {Kind::ne, " != "},    {Kind::lt, " < "},
+      {Kind::le, " <= "},    {Kind::gt, " > "},     {Kind::ge, " >= "},
       {Kind::both, " and "}, {Kind::either, " or "}};
   for (const auto& [known, sign] : kSigns)
     if (known == kind) return sign;
@@ -111,8 +111,8 @@ Number SizeFormula::evaluate(const Lookup& lookup) const {
       values.push_back(lookup(names_[static_cast<size_t>(node.number)]));
     } else {
       const Number a = values[static_cast<size_t>(node.left)];
-      const Number b = node.right < 0 ? Number(0)
-                                      : values[static_cast<size_t>(node.right)];
+      const Number b =
+          node.right < 0 ? Number(0) : values[static_cast<size_t>(node.right)];
       values.push_back(a && b ? apply(node.kind, *a, *b) : Number());
     }
   }

@@ -15,8 +15,8 @@
 //   symbol     := letters and digits | "Symbol(" text { "," flag } ")"
 //
 // with the functions Add, Mul, Pow, PowByNatural, Mod, PythonMod, FloorDiv,
-// CleanDiv, Max, Min, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not, Integer and those of
-// sympy's long names of comparisons. All numbers are whole. Text outside the
+// CleanDiv, Max, Min, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not, Integer and those
+// of sympy's long names of comparisons. All numbers are whole. Text outside the
 // grammar is nothing; it is never evaluated otherwise.
 #pragma once
 
@@ -48,8 +48,25 @@ class SizeFormula {
   std::optional<std::string> symbol() const;
 
   enum class Kind : uint8_t {
-    number, name, add, sub, mul, div, mod, pow, max, min,
-    eq, ne, lt, le, gt, ge, both, either, inverse
+    number,
+    name,
+    add,
+    sub,
+    mul,
+    div,
+    mod,
+    pow,
+    max,
+    min,
+    eq,
+    ne,
+    lt,
+    le,
+    gt,
+    ge,
+    both,
+    either,
+    inverse
   };
   struct Node {
     Kind kind;

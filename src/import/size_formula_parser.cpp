@@ -16,21 +16,34 @@ struct Function {
   std::string_view name;
   Kind kind;
 };
-// Of two arguments or, where the result does not depend on their grouping, more.
-constexpr Function kFunctions[] = {
-    {"Add", Kind::add},          {"Mul", Kind::mul},
-    {"Pow", Kind::pow},          {"PowByNatural", Kind::pow},
-    {"Mod", Kind::mod},          {"PythonMod", Kind::mod},
-    {"FloorDiv", Kind::div},     {"CleanDiv", Kind::div},
-    {"Max", Kind::max},          {"Min", Kind::min},
-    {"max", Kind::max},          {"min", Kind::min},
-    {"And", Kind::both},         {"Or", Kind::either},
-    {"Eq", Kind::eq},            {"Ne", Kind::ne},
-    {"Lt", Kind::lt},            {"Le", Kind::le},
-    {"Gt", Kind::gt},            {"Ge", Kind::ge},
-    {"Equality", Kind::eq},      {"Unequality", Kind::ne},
-    {"StrictLessThan", Kind::lt}, {"LessThan", Kind::le},
-    {"StrictGreaterThan", Kind::gt}, {"GreaterThan", Kind::ge}};
+// Of two arguments or, where the result does not depend on their grouping,
+// more.
+constexpr Function kFunctions[] = {{"Add", Kind::add},
+                                   {"Mul", Kind::mul},
+                                   {"Pow", Kind::pow},
+                                   {"PowByNatural", Kind::pow},
+                                   {"Mod", Kind::mod},
+                                   {"PythonMod", Kind::mod},
+                                   {"FloorDiv", Kind::div},
+                                   {"CleanDiv", Kind::div},
+                                   {"Max", Kind::max},
+                                   {"Min", Kind::min},
+                                   {"max", Kind::max},
+                                   {"min", Kind::min},
+                                   {"And", Kind::both},
+                                   {"Or", Kind::either},
+                                   {"Eq", Kind::eq},
+                                   {"Ne", Kind::ne},
+                                   {"Lt", Kind::lt},
+                                   {"Le", Kind::le},
+                                   {"Gt", Kind::gt},
+                                   {"Ge", Kind::ge},
+                                   {"Equality", Kind::eq},
+                                   {"Unequality", Kind::ne},
+                                   {"StrictLessThan", Kind::lt},
+                                   {"LessThan", Kind::le},
+                                   {"StrictGreaterThan", Kind::gt},
+                                   {"GreaterThan", Kind::ge}};
 
 constexpr Function kComparisons[] = {{"==", Kind::eq}, {"!=", Kind::ne},
                                      {"<=", Kind::le}, {">=", Kind::ge},
@@ -110,7 +123,8 @@ class FormulaParser {
   int either() {
     if (++depth_ > kMaxDepth) return -1;
     int left = both();
-    while (left >= 0 && take_word("or")) left = join(Kind::either, left, both());
+    while (left >= 0 && take_word("or"))
+      left = join(Kind::either, left, both());
     --depth_;
     return left;
   }

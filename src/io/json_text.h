@@ -13,7 +13,8 @@ namespace fxjit::io {
 inline constexpr int kMaxJsonDepth = 200;
 
 struct JsonText {
-  // Discarded (nlohmann's is_discarded()) where the text is not JSON as a whole.
+  // Discarded (nlohmann's is_discarded()) where the text is not JSON as a
+  // whole.
   nlohmann::json value;
   // A name that one object has twice.
   std::optional<std::string> repeated;

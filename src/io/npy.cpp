@@ -90,9 +90,9 @@ class Header {
   void read_type() {
     const std::string_view name = quoted();
     for (const TypeName& type : kTypes)
-      if (type.name == name || (type.name[0] == '|' &&
-                                name.size() == 3 && name[0] == '<' &&
-                                type.name.substr(1) == name.substr(1)))
+      if (type.name == name ||
+          (type.name[0] == '|' && name.size() == 3 && name[0] == '<' &&
+           type.name.substr(1) == name.substr(1)))
         dtype = type.dtype;
     if (!dtype)
       fail("descr: type " + std::string(name.substr(0, 40)) +
@@ -120,8 +120,8 @@ class Header {
   int64_t number() {
     skip_blanks();
     int64_t value = 0;
-    const auto [stop, error] = std::from_chars(
-        text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [stop, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (error != std::errc() || value < 0)
       fail("shape: expected sizes of 0 or more");
     at_ = static_cast<size_t>(stop - text_.data());
@@ -212,11 +212,11 @@ void save_npy(const std::string& path, const Tensor& tensor) {
                     std::string(dtype_name(plain.dtype())) +
                     " has no counterpart in NumPy");
   std::string header = "{'descr': '" + std::string(name) +
-                       "', 'fortran_order': False, 'shape': (" + shape +
-                       "), }";
+                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
   const size_t before = kMagic.size() + 4;
-  header.append((kAlignment - (before + header.size() + 1) % kAlignment) %
-                    kAlignment, ' ');
+  header.append(
+      (kAlignment - (before + header.size() + 1) % kAlignment) % kAlignment,
+      ' ');
   header += '\n';
   const auto length = static_cast<uint16_t>(header.size());
   std::string start(kMagic);

@@ -1,5 +1,6 @@
 // Reading and writing NumPy's .npy files: one tensor each.
-// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// Format:
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
 #include <string>

@@ -62,8 +62,9 @@ class Reader {
     uint64_t length = 0;
     std::memcpy(&length, bytes.data(), kLengthBytes);
     if (length > kMaxHeaderBytes || length > bytes.size() - kLengthBytes)
-      fail("header length " + std::to_string(length) + " does not fit a file of " +
-           std::to_string(bytes.size()) + " bytes: truncated or not safetensors");
+      fail("header length " + std::to_string(length) +
+           " does not fit a file of " + std::to_string(bytes.size()) +
+           " bytes: truncated or not safetensors");
     data_start_ = kLengthBytes + length;
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     const io::JsonText parsed =
@@ -171,8 +172,7 @@ class Reader {
                           contiguous_strides(entry.sizes),
                           static_cast<int64_t>(at / item));
     Tensor copy = Tensor::empty(entry.sizes, entry.dtype);
-    std::memcpy(copy.data(), file_->data() + at,
-                entry.end - entry.begin);
+    std::memcpy(copy.data(), file_->data() + at, entry.end - entry.begin);
     return copy;
   }
 
@@ -184,8 +184,7 @@ class Reader {
 
 }  // namespace
 
-NamedTensors load_safetensors(const std::string& path,
-                              FileMetadata* metadata) {
+NamedTensors load_safetensors(const std::string& path, FileMetadata* metadata) {
   return Reader(path).read(metadata);
 }
 

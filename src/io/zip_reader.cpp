@@ -111,8 +111,7 @@ ZipReader::Directory ZipReader::find_directory() const {
 
 ZipReader::Directory ZipReader::find_directory64(uint64_t locator) const {
   const auto at = number<uint64_t>(locator + 8);
-  if (number<uint32_t>(locator + 4) != 0 ||
-      number<uint32_t>(locator + 16) > 1)
+  if (number<uint32_t>(locator + 4) != 0 || number<uint32_t>(locator + 16) > 1)
     fail("directory: archives of several disks are not supported");
   if (at > locator || locator - at < kEnd64Bytes ||
       number<uint32_t>(at) != kDirectoryEnd64)
@@ -222,8 +221,8 @@ void ZipReader::check_overlaps() {
             });
   for (size_t i = 1; i < entries_.size(); ++i) {
     const ZipEntry& previous = entries_[i - 1];
-    const uint64_t least =
-        previous.offset + previous.bytes + kLocalBytes + entries_[i].name.size();
+    const uint64_t least = previous.offset + previous.bytes + kLocalBytes +
+                           entries_[i].name.size();
     if (entries_[i].offset < least)
       fail(entries_[i].name, "offset: overlaps with \"" + previous.name + "\"");
   }

@@ -14,7 +14,7 @@
 namespace fxjit::io {
 
 struct ZipEntry {
-  std::string name;  // Relative, without "..", unique.
+  std::string name;     // Relative, without "..", unique.
   uint64_t offset = 0;  // Of its content in the archive.
   uint64_t bytes = 0;
 };

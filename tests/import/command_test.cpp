@@ -27,8 +27,8 @@ struct Ran {
 };
 
 Ran fxjit_command(const std::string& arguments) {
-  const std::string line = "FXJIT_CACHE= '" FXJIT_BINARY_DIR "/bin/fxjit' " +
-                           arguments + " 2>&1";
+  const std::string line =
+      "FXJIT_CACHE= '" FXJIT_BINARY_DIR "/bin/fxjit' " + arguments + " 2>&1";
   Ran ran;
   FILE* const pipe = popen(line.c_str(), "r");
   if (!pipe) return ran;

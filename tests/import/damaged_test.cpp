@@ -47,9 +47,11 @@ json& meta(EditedArchive& archive) { return weight(archive)["tensor_meta"]; }
 
 const Damage kDamages[] = {
     // The archive.
-    {"no_format", [](auto& a) { a.remove("archive_format"); },
+    {"no_format",
+     [](auto& a) { a.remove("archive_format"); },
      {"archive_format"}},
-    {"other_format", [](auto& a) { a.set("archive_format", "zip"); },
+    {"other_format",
+     [](auto& a) { a.set("archive_format", "zip"); },
      {"archive_format", "expected pt2"}},
     {"older_layout",
      [](auto& a) {
@@ -64,20 +66,25 @@ const Damage kDamages[] = {
      },
      {"torch.save", "torch.export.save"}},
     {"no_model", [](auto& a) { a.remove(kModel); }, {"models/"}},
-    {"two_models", [](auto& a) { a.set("models/other.json", "{}"); },
+    {"two_models",
+     [](auto& a) { a.set("models/other.json", "{}"); },
      {"models/", "one model"}},
-    {"big_endian", [](auto& a) { a.set("byteorder", "big"); },
+    {"big_endian",
+     [](auto& a) { a.set("byteorder", "big"); },
      {"byteorder", "little"}},
-    {"leaves_archive", [](auto& a) { a.set_raw("../x", "x"); },
+    {"leaves_archive",
+     [](auto& a) { a.set_raw("../x", "x"); },
      {"../x", "inside the archive"}},
-    {"absolute_name", [](auto& a) { a.set_raw("/x", "x"); },
+    {"absolute_name",
+     [](auto& a) { a.set_raw("/x", "x"); },
      {"/x", "inside the archive"}},
-    {"name_twice", [](auto& a) { a.add_again("byteorder"); },
+    {"name_twice",
+     [](auto& a) { a.add_again("byteorder"); },
      {"byteorder", "two entries"}},
     // JSON.
-    {"no_json", [](auto& a) { a.set(kModel, "{\"a\": "); },
-     {kModel, "JSON"}},
-    {"zero_byte", [](auto& a) { a.set(kModel, std::string("{}\0", 3)); },
+    {"no_json", [](auto& a) { a.set(kModel, "{\"a\": "); }, {kModel, "JSON"}},
+    {"zero_byte",
+     [](auto& a) { a.set(kModel, std::string("{}\0", 3)); },
      {kModel, "JSON"}},
     {"deep_json",
      [](auto& a) { a.set(kModel, std::string(100'000, '[')); },
@@ -85,7 +92,8 @@ const Damage kDamages[] = {
     {"name_twice_in_json",
      [](auto& a) { a.set(kModel, "{\"a\": 1, \"a\": 2}"); },
      {kModel, "a: named twice"}},
-    {"array_for_object", [](auto& a) { a.set(kModel, "[]"); },
+    {"array_for_object",
+     [](auto& a) { a.set(kModel, "[]"); },
      {kModel, "expected an object"}},
     {"older_major",
      [](auto& a) { a.json(kModel)["schema_version"]["major"] = 7; },
@@ -96,9 +104,11 @@ const Damage kDamages[] = {
     {"no_graph",
      [](auto& a) { a.json(kModel)["graph_module"].erase("graph"); },
      {kModel, "graph_module", "graph: missing"}},
-    {"nodes_no_array", [](auto& a) { graph(a)["nodes"] = 3; },
+    {"nodes_no_array",
+     [](auto& a) { graph(a)["nodes"] = 3; },
      {kModel, "graph.nodes", "array"}},
-    {"node_without_target", [](auto& a) { node(a, 1).erase("target"); },
+    {"node_without_target",
+     [](auto& a) { node(a, 1).erase("target"); },
      {kModel, "graph.nodes[1]", "target: missing"}},
     {"unknown_op",
      [](auto& a) { node(a, 0)["target"] = "torch.ops.my.op.default"; },
@@ -158,8 +168,8 @@ const Damage kDamages[] = {
      {kModel, "output_specs[0]", "gradient_to_parameter"}},
     {"write_to_nothing",
      [](auto& a) {
-       const json name = signature(a)["output_specs"][0]["user_output"]["arg"]
-                                  ["as_tensor"];
+       const json name =
+           signature(a)["output_specs"][0]["user_output"]["arg"]["as_tensor"];
        signature(a)["output_specs"].push_back(
            {{"buffer_mutation", {{"arg", name}, {"buffer_name", "none"}}}});
      },
@@ -169,40 +179,50 @@ const Damage kDamages[] = {
        a.json(kModel)["graph_module"]["module_call_graph"] = json::array();
      },
      {kModel, "module_call_graph"}},
-    {"tree_no_json", [](auto& a) { call(a)["in_spec"] = "[1,"; },
+    {"tree_no_json",
+     [](auto& a) { call(a)["in_spec"] = "[1,"; },
      {kModel, "in_spec", "JSON"}},
     {"tree_version",
      [](auto& a) {
-       call(a)["out_spec"] = "[2, {\"type\": null, \"context\": null, "
-                             "\"children_spec\": []}]";
+       call(a)["out_spec"] =
+           "[2, {\"type\": null, \"context\": null, "
+           "\"children_spec\": []}]";
      },
      {kModel, "out_spec", "version 2"}},
     {"tree_of_other_size",
      [](auto& a) {
-       call(a)["out_spec"] = "[1, {\"type\": \"builtins.tuple\", \"context\": "
-                             "null, \"children_spec\": []}]";
+       call(a)["out_spec"] =
+           "[1, {\"type\": \"builtins.tuple\", \"context\": "
+           "null, \"children_spec\": []}]";
      },
      {kModel, "out_spec", "0 leaves"}},
     {"input_without_facts",
      [](auto& a) { graph(a)["tensor_values"].erase("x"); },
      {kModel, "tensor_values", "\"x\""}},
     // Weights.
-    {"pickled", [](auto& a) { weight(a)["use_pickle"] = true; },
+    {"pickled",
+     [](auto& a) { weight(a)["use_pickle"] = true; },
      {kWeights, "head.weight.use_pickle", "pickled"}},
-    {"pickled_table", [](auto& a) { a.set("data/weights/model.pt", "x"); },
+    {"pickled_table",
+     [](auto& a) { a.set("data/weights/model.pt", "x"); },
      {"data/weights/model.pt", "export again"}},
-    {"no_entry", [](auto& a) { weight(a)["path_name"] = "weight_99"; },
+    {"no_entry",
+     [](auto& a) { weight(a)["path_name"] = "weight_99"; },
      {kWeights, "head.weight", "weight_99"}},
-    {"entry_too_short", [](auto& a) { a.set("data/weights/weight_3", "abcd"); },
+    {"entry_too_short",
+     [](auto& a) { a.set("data/weights/weight_3", "abcd"); },
      {kWeights, "4 bytes"}},
     {"no_whole_numbers",
      [](auto& a) { a.set("data/weights/weight_3", "abcde"); },
      {kWeights, "no whole number"}},
-    {"other_dtype", [](auto& a) { meta(a)["dtype"] = 4; },
+    {"other_dtype",
+     [](auto& a) { meta(a)["dtype"] = 4; },
      {kWeights, "head.weight", "float32", "int32"}},
-    {"unknown_dtype", [](auto& a) { meta(a)["dtype"] = 99; },
+    {"unknown_dtype",
+     [](auto& a) { meta(a)["dtype"] = 99; },
      {kWeights, "tensor_meta.dtype", "99"}},
-    {"float8", [](auto& a) { meta(a)["dtype"] = 29; },
+    {"float8",
+     [](auto& a) { meta(a)["dtype"] = 29; },
      {kWeights, "tensor_meta.dtype", "29"}},
     {"negative_size",
      [](auto& a) { meta(a)["sizes"][0]["as_int"] = -5; },
@@ -213,16 +233,17 @@ const Damage kDamages[] = {
          meta(a)[list][0]["as_int"] = int64_t{1} << 60;
      },
      {kWeights, "head.weight"}},
-    {"rank", [](auto& a) {
-       meta(a)["sizes"] = json(9, {{"as_int", 1}});
-     },
+    {"rank",
+     [](auto& a) { meta(a)["sizes"] = json(9, {{"as_int", 1}}); },
      {kWeights, "tensor_meta.sizes", "8 dims"}},
-    {"strides_missing", [](auto& a) { meta(a)["strides"].erase(0); },
+    {"strides_missing",
+     [](auto& a) { meta(a)["strides"].erase(0); },
      {kWeights, "tensor_meta.strides", "expected 2"}},
     {"offset_outside",
      [](auto& a) { meta(a)["storage_offset"]["as_int"] = 1 << 20; },
      {kWeights, "head.weight", "does not hold"}},
-    {"sparse", [](auto& a) { meta(a)["layout"] = 1; },
+    {"sparse",
+     [](auto& a) { meta(a)["layout"] = 1; },
      {kWeights, "tensor_meta.layout", "strided"}},
     {"symbol_as_size",
      [](auto& a) { meta(a)["sizes"][0] = {{"as_expr", 1}}; },

@@ -45,7 +45,8 @@ void change(json& root, Random& random) {
       *value = json::array();
       break;
     case 5:
-      if (value->is_structured() && !value->empty()) value->erase(value->begin());
+      if (value->is_structured() && !value->empty())
+        value->erase(value->begin());
       break;
     case 6:
       if (value->is_array() && !value->empty())
@@ -81,13 +82,13 @@ TEST_P(FuzzGraph, RandomChanges) {
   for (int i = 0; i < kRounds; ++i) {
     EditedArchive archive(model_path(GetParam()));
     const bool of_weights = random() % 5 == 0;
-    json& root = archive.json(of_weights
-                                  ? "data/weights/model_weights_config.json"
-                                  : "models/model.json");
-    json& part = of_weights || random() % 4 == 0
-                     ? root
-                     : root["graph_module"][random() % 2 ? "graph"
-                                                         : "signature"];
+    json& root =
+        archive.json(of_weights ? "data/weights/model_weights_config.json"
+                                : "models/model.json");
+    json& part =
+        of_weights || random() % 4 == 0
+            ? root
+            : root["graph_module"][random() % 2 ? "graph" : "signature"];
     for (int changes = 1 + random() % 3; changes > 0; --changes)
       change(part, random);
     count += refused(archive.write(), good);

@@ -25,8 +25,8 @@ ModelCase read_case(const std::string& name);
 // The leaves of a call with copies of the inputs.
 ValueList run(const ModelCase& one);
 
-// What is wrong with the leaves of a result; empty where nothing is. `tolerance`
-// is relative to the largest expected number of each tensor.
+// What is wrong with the leaves of a result; empty where nothing is.
+// `tolerance` is relative to the largest expected number of each tensor.
 std::string difference(const ModelCase& one, const ValueList& leaves,
                        double tolerance);
 

@@ -56,7 +56,8 @@ TEST(Npy, WhatIsWrittenIsRead) {
   for (const DType dtype :
        {DType::f32, DType::f64, DType::f16, DType::i8, DType::u8, DType::i16,
         DType::i32, DType::i64, DType::boolean})
-    for (const Dims& sizes : {Dims(), Dims({3}), Dims({2, 0}), Dims({2, 3, 4})}) {
+    for (const Dims& sizes :
+         {Dims(), Dims({3}), Dims({2, 0}), Dims({2, 3, 4})}) {
       const Tensor tensor = Tensor::full(sizes, 1, dtype);
       io::save_npy(file, tensor);
       const Tensor read = io::load_npy(file);
@@ -81,8 +82,8 @@ TEST(Npy, Refused) {
   version[6] = 9;
   EXPECT_THAT(error_of(version), HasSubstr("version 9"));
   const auto header = [](const std::string& type, const std::string& shape) {
-    return npy("{'descr': '" + type +
-                   "', 'fortran_order': False, 'shape': (" + shape + "), }",
+    return npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
+                   shape + "), }",
                "");
   };
   EXPECT_THAT(error_of(header(">f4", "2,")), HasSubstr("descr: type >f4"));
@@ -92,7 +93,8 @@ TEST(Npy, Refused) {
               HasSubstr("does not match"));
   EXPECT_THAT(error_of(header("<f4", "1,1,1,1,1,1,1,1,1")),
               HasSubstr("at most 8"));
-  EXPECT_THAT(error_of(npy("{'descr': '<f4'}", "")), HasSubstr("expected descr"));
+  EXPECT_THAT(error_of(npy("{'descr': '<f4'}", "")),
+              HasSubstr("expected descr"));
   EXPECT_THAT(error_of(npy("[1]", "")), HasSubstr("expected {"));
 }
 

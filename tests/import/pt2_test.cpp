@@ -23,8 +23,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Of f32, for models of a few layers. Those with weights of half types are
-// computed by torch in these types. torch's own results in f32 differ from those
-// in double precision by 1e-4 in the models of many narrow layers.
+// computed by torch in these types. torch's own results in f32 differ from
+// those in double precision by 1e-4 in the models of many narrow layers.
 double tolerance_of(const std::string& name) {
   if (name == "halves") return 2e-2;
   return name == "efficientnet" || name == "mobilenetv3" ? 5e-4 : 2e-5;
@@ -70,14 +70,13 @@ TEST(Pt2, InputsAndOutputsAreNamedAsInPython) {
     outputs.push_back(output.path);
     names.push_back(output.name);
   }
-  EXPECT_THAT(inputs, ElementsAre("x: float32[2, 2]",
-                                  "parts['a'][0]: float32[2, 2]",
-                                  "parts['b']: float32[2]", "flag: None",
-                                  "factor: 3"));
+  EXPECT_THAT(inputs,
+              ElementsAre("x: float32[2, 2]", "parts['a'][0]: float32[2, 2]",
+                          "parts['b']: float32[2]", "flag: None", "factor: 3"));
   EXPECT_THAT(outputs, ElementsAre("['sum']", "['rest'][0]", "['rest'][1][0]",
                                    "['rest'][1][1]", "['rest'][1][2]"));
-  EXPECT_THAT(names, ElementsAre("sum", "rest_0", "rest_1_0", "rest_1_1",
-                                 "rest_1_2"));
+  EXPECT_THAT(names,
+              ElementsAre("sum", "rest_0", "rest_1_0", "rest_1_1", "rest_1_2"));
 }
 
 TEST(Pt2, TakesAndGivesContainers) {
@@ -93,8 +92,7 @@ TEST(Pt2, TakesAndGivesContainers) {
 
 TEST(Pt2, SourceLinesAndModulePaths) {
   const pt2::Program program = pt2::load(model_path("images"));
-  const fx::Node* const conv =
-      program.module->graph().find_node("conv2d");
+  const fx::Node* const conv = program.module->graph().find_node("conv2d");
   ASSERT_NE(conv, nullptr);
   EXPECT_EQ(conv->module_path(), "conv");
   EXPECT_THAT(std::string(conv->source().file),
@@ -120,12 +118,10 @@ TEST_P(State, IsKeptBetweenCalls) {
   for (const bool compiled : {false, true}) {
     const Tensor cache = Tensor::zeros({4, 2});
     if (compiled) program.module->compile();
-    const double before =
-        program.module->get_buffer("total").tensor().at({1});
+    const double before = program.module->get_buffer("total").tensor().at({1});
     const Value result = program(x, cache);
     EXPECT_EQ(result.at(0).as_tensor().at({1}), 2 * (before + 4));
-    EXPECT_EQ(program.module->get_buffer("total").tensor().at({1}),
-              before + 4);
+    EXPECT_EQ(program.module->get_buffer("total").tensor().at({1}), before + 4);
     EXPECT_EQ(cache.at({0, 1}), 1);
   }
   // The file is as it was.
@@ -155,16 +151,11 @@ TEST(Pt2, WeightsAreReplacedByName) {
   save_safetensors(file, {{"head.bias", Tensor::full({5}, 7)}});
   const pt2::Program program =
       pt2::load(model_path("images"), {.weights = file});
-  EXPECT_EQ(program.module->get_parameter("head.bias")
-                .tensor()
-                .at({2}),
-            7);
+  EXPECT_EQ(program.module->get_parameter("head.bias").tensor().at({2}), 7);
   save_safetensors(file, {{"head.bias", Tensor::full({3}, 5)}});
-  EXPECT_THROW(pt2::load(model_path("images"), {.weights = file}),
-               UserError);
+  EXPECT_THROW(pt2::load(model_path("images"), {.weights = file}), UserError);
   save_safetensors(file, {{"other", Tensor::full({4}, 5)}});
-  EXPECT_THROW(pt2::load(model_path("images"), {.weights = file}),
-               UserError);
+  EXPECT_THROW(pt2::load(model_path("images"), {.weights = file}), UserError);
   std::filesystem::remove(file);
 }
 

@@ -67,11 +67,26 @@ TEST(SizeFormula, WithoutAValue) {
 }
 
 TEST(SizeFormula, OutsideTheGrammar) {
-  for (const char* text :
-       {"", "s0 +", "(s0", "s0)", "s0 / 2", "2.5*s0", "import os", "f(s0)",
-        "L['x'].stride()[0]", "L['x'].size()[-1]", "__import__('os')", "s0 s1",
-        "Mod(s0, s1, s0)", "Symbol(s0)", "L['x'", "'text'", "99999999999999999999",
-        "[s0]", "s0 if s1 else 2", "lambda: 1"})
+  for (const char* text : {"",
+                           "s0 +",
+                           "(s0",
+                           "s0)",
+                           "s0 / 2",
+                           "2.5*s0",
+                           "import os",
+                           "f(s0)",
+                           "L['x'].stride()[0]",
+                           "L['x'].size()[-1]",
+                           "__import__('os')",
+                           "s0 s1",
+                           "Mod(s0, s1, s0)",
+                           "Symbol(s0)",
+                           "L['x'",
+                           "'text'",
+                           "99999999999999999999",
+                           "[s0]",
+                           "s0 if s1 else 2",
+                           "lambda: 1"})
     EXPECT_FALSE(SizeFormula::parse(text).has_value()) << text;
   EXPECT_FALSE(SizeFormula::parse(std::string(100'000, '(')).has_value());
   EXPECT_FALSE(SizeFormula::parse(std::string(100'000, '-')).has_value());
@@ -81,8 +96,8 @@ TEST(SizeFormula, OutsideTheGrammar) {
 }
 
 TEST(SizeFormula, TextOfAFormulaIsTheSameFormula) {
-  for (const char* text : {"2*(s0 + 1) // 3", "Max(s0, s1) - -s1", "not s0 == 3",
-                           "s0**2 % 5 < 4 or s1 > 0"}) {
+  for (const char* text : {"2*(s0 + 1) // 3", "Max(s0, s1) - -s1",
+                           "not s0 == 3", "s0**2 % 5 < 4 or s1 > 0"}) {
     const auto formula = SizeFormula::parse(text);
     ASSERT_TRUE(formula.has_value());
     EXPECT_EQ(value_of(formula->str()), value_of(text)) << formula->str();
@@ -91,8 +106,10 @@ TEST(SizeFormula, TextOfAFormulaIsTheSameFormula) {
 
 TEST(SizeFormula, RandomText) {
   constexpr std::string_view kParts[] = {
-      "s0", "2", "(", ")", "+", "-", "*", "//", "%", "**", "<", "==", " and ",
-      " or ", "not ", "Max(", ",", "L['x'].size()[0]", "Symbol('a')", "'"};
+      "s0",          "2",    "(",    ")",    "+", "-",
+      "*",           "//",   "%",    "**",   "<", "==",
+      " and ",       " or ", "not ", "Max(", ",", "L['x'].size()[0]",
+      "Symbol('a')", "'"};
   std::mt19937 random(1);
   int parsed = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -118,8 +135,7 @@ std::string error_of(const pt2::Program& program, const ValueList& args,
 }
 
 TEST(InputChecks, SizesRangesAndConditions) {
-  const pt2::Program program =
-      pt2::load(testing_import::model_path("dynamic"));
+  const pt2::Program program = pt2::load(testing_import::model_path("dynamic"));
   const auto error = [&](int64_t rows, int64_t more) {
     return error_of(program,
                     {Tensor::zeros({rows, 6}), Tensor::zeros({more, 6})});
@@ -134,14 +150,13 @@ TEST(InputChecks, SizesRangesAndConditions) {
 }
 
 TEST(InputChecks, WrongInputs) {
-  const pt2::Program program =
-      pt2::load(testing_import::model_path("dynamic"));
+  const pt2::Program program = pt2::load(testing_import::model_path("dynamic"));
   const Tensor x = Tensor::zeros({4, 6}), y = Tensor::zeros({9, 6});
   EXPECT_THAT(error_of(program, {x}), HasSubstr("argument y is missing"));
   EXPECT_THAT(error_of(program, {x, y, x}), HasSubstr("at most 2 arguments"));
-  EXPECT_THAT(error_of(program, {x}, {{"z", y}}),
-              HasSubstr("no argument z"));
-  EXPECT_THAT(error_of(program, {x}, {{"x", y}}), HasSubstr("x is given twice"));
+  EXPECT_THAT(error_of(program, {x}, {{"z", y}}), HasSubstr("no argument z"));
+  EXPECT_THAT(error_of(program, {x}, {{"x", y}}),
+              HasSubstr("x is given twice"));
   EXPECT_EQ(error_of(program, {x}, {{"y", y}}), "");
   EXPECT_THAT(error_of(program, {x, 3}), HasSubstr("input y: expected y: f"));
   EXPECT_THAT(error_of(program, {x, tuple(y)}), HasSubstr("got a tuple"));

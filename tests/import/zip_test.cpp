@@ -141,8 +141,9 @@ TEST(Zip, Refused) {
               HasSubstr("truncated"));
   EXPECT_THAT(damaged([](auto& b) { b.resize(b.size() / 2); }),
               HasSubstr("truncated"));
-  EXPECT_THAT(damaged([](auto& b) { put<uint32_t>(b, end_record(b) + 16, 1 << 30); }),
-              HasSubstr("directory: "));
+  EXPECT_THAT(
+      damaged([](auto& b) { put<uint32_t>(b, end_record(b) + 16, 1 << 30); }),
+      HasSubstr("directory: "));
   EXPECT_THAT(damaged([](auto& b) {
                 put<uint16_t>(b, end_record(b) + 8, 60000);
                 put<uint16_t>(b, end_record(b) + 10, 60000);
@@ -171,16 +172,14 @@ TEST(Zip, Refused) {
                   put<uint32_t>(b, directory(b, 0) + field, 40);
               }),
               HasSubstr("entry \"r/b\": offset: overlaps with \"r/a\""));
-  EXPECT_THAT(damaged([](auto& b) {
-                put<uint32_t>(b, directory(b, 1) + 42, 1);
-              }),
-              HasSubstr("entry \"r/b\": offset: no entry at 1"));
+  EXPECT_THAT(
+      damaged([](auto& b) { put<uint32_t>(b, directory(b, 1) + 42, 1); }),
+      HasSubstr("entry \"r/b\": offset: no entry at 1"));
   EXPECT_THAT(damaged([](auto& b) { b[local(b, 0) + 30] = 'X'; }),
               HasSubstr("entry \"r/a\": name"));
-  EXPECT_THAT(damaged([](auto& b) {
-                put<uint16_t>(b, directory(b, 2) + 28, 60000);
-              }),
-              HasSubstr("directory: a name"));
+  EXPECT_THAT(
+      damaged([](auto& b) { put<uint16_t>(b, directory(b, 2) + 28, 60000); }),
+      HasSubstr("directory: a name"));
 }
 
 // Changed bytes anywhere: an error, or entries that lie inside.

@@ -26,8 +26,8 @@ struct Way {
   double percentile(double share) const {
     std::vector<double> sorted = microseconds;
     std::sort(sorted.begin(), sorted.end());
-    return sorted[static_cast<size_t>(
-        share * static_cast<double>(sorted.size() - 1))];
+    return sorted[static_cast<size_t>(share *
+                                      static_cast<double>(sorted.size() - 1))];
   }
 };
 
@@ -105,18 +105,19 @@ void print(const std::vector<Way>& ways, const BenchOptions& options) {
   if (options.json) {
     nlohmann::json rows = nlohmann::json::array();
     for (const Way& way : ways)
-      rows.push_back({{"name", way.name},
-                      {"p10_us", way.percentile(0.1)},
-                      {"median_us", way.percentile(0.5)},
-                      {"first_ms", way.first_ms},
-                      {"calls", way.microseconds.size()},
-                      {"difference", difference(ways[0].results, way.results)}});
-    const nlohmann::json table = {{"model", options.model},
-                                  {"threads", options.threads},
-                                  {"rows", rows}};
-    std::printf("%s\n", table.dump(2, ' ', false,
-                                   nlohmann::json::error_handler_t::replace)
-                            .c_str());
+      rows.push_back(
+          {{"name", way.name},
+           {"p10_us", way.percentile(0.1)},
+           {"median_us", way.percentile(0.5)},
+           {"first_ms", way.first_ms},
+           {"calls", way.microseconds.size()},
+           {"difference", difference(ways[0].results, way.results)}});
+    const nlohmann::json table = {
+        {"model", options.model}, {"threads", options.threads}, {"rows", rows}};
+    std::printf(
+        "%s\n",
+        table.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+            .c_str());
     return;
   }
   std::printf("%-12s %12s %12s %12s %8s %12s\n", "", "p10, us", "median, us",

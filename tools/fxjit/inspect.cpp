@@ -122,8 +122,9 @@ void print_json(const Model& model, const std::optional<Report>& report) {
                 {"weights", weight_list(model)},
                 {"ops", ops_of(model.module())}};
   if (report) facts["report"] = json::parse(report->json());
-  std::printf("%s\n", facts.dump(2, ' ', false,
-                                 json::error_handler_t::replace).c_str());
+  std::printf(
+      "%s\n",
+      facts.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
 Report compiled(const Model& model, const InputOptions& options) {

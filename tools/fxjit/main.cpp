@@ -31,8 +31,9 @@ struct Commands {
 
 template <typename Options>
 void add_model(CLI::App& command, Options& options) {
-  command.add_option("MODEL", options.model,
-                     "A .pt2 file of torch.export.save, or one of fx::save")
+  command
+      .add_option("MODEL", options.model,
+                  "A .pt2 file of torch.export.save, or one of fx::save")
       ->required();
   command.add_option("--weights", options.weights,
                      "A .safetensors file whose tensors replace those of the "
@@ -52,8 +53,9 @@ void add_run(CLI::App& app, RunOptions& options) {
   add_model(command, options);
   command.add_option("--output", options.output,
                      "A folder: each result is written to NAME.npy in it");
-  command.add_option("--threads", options.threads,
-                     "Threads of the call; 0, the default: all CPUs")
+  command
+      .add_option("--threads", options.threads,
+                  "Threads of the call; 0, the default: all CPUs")
       ->check(CLI::Range(0, 1024));
   command.add_flag("--interpret", options.interpret, "Compile nothing");
 }
@@ -77,14 +79,17 @@ void add_bench(CLI::App& app, BenchOptions& options) {
       "bench",
       "Measures a model interpreted, compiled unfused and compiled fused");
   add_model(command, options);
-  command.add_option("--threads", options.threads,
-                     "Threads of a call (default 1); 0: all CPUs")
+  command
+      .add_option("--threads", options.threads,
+                  "Threads of a call (default 1); 0: all CPUs")
       ->check(CLI::Range(0, 1024));
-  command.add_option("--seconds", options.seconds,
-                     "Time for each of the three (default 1)")
+  command
+      .add_option("--seconds", options.seconds,
+                  "Time for each of the three (default 1)")
       ->check(CLI::Range(0.001, 3600.0));
-  command.add_option("--disable", options.disabled,
-                     "A pass to leave out; may be given several times")
+  command
+      .add_option("--disable", options.disabled,
+                  "A pass to leave out; may be given several times")
       ->check(CLI::IsMember(optional_passes()));
   command.add_flag("--json", options.json, "The table as JSON");
 }

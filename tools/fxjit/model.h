@@ -1,5 +1,5 @@
-// A model of either kind of file, as the commands use it: inputs by name, a call
-// that takes one value for each.
+// A model of either kind of file, as the commands use it: inputs by name, a
+// call that takes one value for each.
 #pragma once
 
 #include <optional>

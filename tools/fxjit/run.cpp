@@ -40,8 +40,7 @@ void print(const std::string& name, const Value& value) {
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error)
-    throw UserError("--output " + folder + ": " + error.message());
+  if (error) throw UserError("--output " + folder + ": " + error.message());
 }
 
 }  // namespace
