@@ -16,7 +16,7 @@ target_include_directories(fxjit PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(fxjit PRIVATE
-  fxjit_compile_closure fxjit_io_closure)
+  fxjit_compile_closure fxjit_io_closure fxjit_import_closure)
 target_link_options(fxjit PRIVATE
   -Wl,--exclude-libs,ALL
   -Wl,-z,nodelete  # Threads of the pool run its code until the process ends.

@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <unordered_set>
+#include <span>
 
 #include "fxjit/error.h"
+#include "src/io/json_text.h"
+#include "src/io/map_storage.h"
 #include "src/io/safetensors_names.h"
-#include "src/support/mapped_file.h"
 
 namespace fxjit {
 namespace {
 
 using nlohmann::json;
-using support::MappedFile;
 
 constexpr size_t kLengthBytes = 8;
 // The limit of the reference implementation.
@@ -29,33 +28,10 @@ struct Entry {
   uint64_t begin = 0, end = 0;
 };
 
-// The parser keeps one of several values of a name and says nothing.
-class RepeatedNames {
- public:
-  json::parser_callback_t callback() {
-    return [this](int, json::parse_event_t event, json& parsed) {
-      if (event == json::parse_event_t::object_start) {
-        names_.emplace_back();
-      } else if (event == json::parse_event_t::object_end) {
-        names_.pop_back();
-      } else if (event == json::parse_event_t::key) {
-        const auto& name = parsed.get_ref<const std::string&>();
-        if (!names_.back().insert(name).second) repeated_ = name;
-      }
-      return true;
-    };
-  }
-  const std::optional<std::string>& found() const { return repeated_; }
-
- private:
-  std::vector<std::unordered_set<std::string>> names_;  // Of open objects.
-  std::optional<std::string> repeated_;
-};
-
 class Reader {
  public:
   explicit Reader(const std::string& path)
-      : path_(path), file_(std::make_shared<MappedFile>(path)) {}
+      : path_(path), file_(io::map_storage(path)) {}
 
   NamedTensors read(FileMetadata* metadata) {
     read_header(metadata);
@@ -64,10 +40,9 @@ class Reader {
                 return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
               });
     check_layout();
-    const auto storage = map_data();
     NamedTensors tensors;
     for (const Entry& entry : entries_)
-      tensors.emplace_back(entry.name, make_tensor(entry, storage));
+      tensors.emplace_back(entry.name, make_tensor(entry));
     return tensors;
   }
 
@@ -81,25 +56,22 @@ class Reader {
   }
 
   void read_header(FileMetadata* metadata) {
-    const auto bytes = file_->bytes();
+    const auto bytes = content();
     if (bytes.size() < kLengthBytes)
       fail("expected at least 8 bytes, got " + std::to_string(bytes.size()));
     uint64_t length = 0;
     std::memcpy(&length, bytes.data(), kLengthBytes);
     if (length > kMaxHeaderBytes || length > bytes.size() - kLengthBytes)
-      fail("header length " + std::to_string(length) + " does not fit a file of " +
-           std::to_string(bytes.size()) + " bytes: truncated or not safetensors");
+      fail("header length " + std::to_string(length) +
+           " does not fit a file of " + std::to_string(bytes.size()) +
+           " bytes: truncated or not safetensors");
     data_start_ = kLengthBytes + length;
     const auto* text = reinterpret_cast<const char*>(bytes.data());
-    RepeatedNames repeated;
-    const json header =
-        json::parse(text + kLengthBytes, text + data_start_,
-                    repeated.callback(), /*allow_exceptions=*/false);
-    // The parser takes a zero byte for the end of what it is given.
-    const bool whole =
-        std::memchr(text + kLengthBytes, '\0', length) == nullptr;
-    if (!whole || !header.is_object()) fail("the header is not a JSON object");
-    if (repeated.found()) fail(*repeated.found(), "named twice in one object");
+    const io::JsonText parsed =
+        io::read_json({text + kLengthBytes, static_cast<size_t>(length)});
+    const json& header = parsed.value;
+    if (!header.is_object()) fail("the header is not a JSON object");
+    if (parsed.repeated) fail(*parsed.repeated, "named twice in one object");
     for (const auto& [name, value] : header.items()) {
       if (name != io::kMetadataKey) {
         add_entry(name, value);
@@ -156,7 +128,7 @@ class Reader {
       fail(entry.name, "data_offsets: expected two numbers");
     entry.begin = (*offsets)[0].get<uint64_t>();
     entry.end = (*offsets)[1].get<uint64_t>();
-    const uint64_t data = file_->size() - data_start_;
+    const uint64_t data = file_->bytes() - data_start_;
     if (entry.begin > entry.end || entry.end > data)
       fail(entry.name, "data_offsets: [" + std::to_string(entry.begin) + ", " +
                            std::to_string(entry.end) + ") outside the " +
@@ -182,46 +154,37 @@ class Reader {
                              std::to_string(entry.begin));
       at = entry.end;
     }
-    const uint64_t data = file_->size() - data_start_;
+    const uint64_t data = file_->bytes() - data_start_;
     if (at != data)
       fail("expected " + std::to_string(at) + " bytes of data, got " +
            std::to_string(data));
   }
 
-  std::shared_ptr<Storage> map_data() const {
-    const auto bytes = file_->bytes();
-    auto storage = Storage::borrow(const_cast<std::byte*>(bytes.data()),
-                                   bytes.size(), file_, /*read_only=*/true);
-    storage->release_pages = [file = file_.get()](size_t offset, size_t size) {
-      file->release_pages(offset, size);
-    };
-    return storage;
+  std::span<const std::byte> content() const {
+    return {file_->data(), file_->bytes()};
   }
 
-  Tensor make_tensor(const Entry& entry,
-                     const std::shared_ptr<Storage>& storage) const {
+  Tensor make_tensor(const Entry& entry) const {
     const size_t item = dtype_size(entry.dtype);
     const uint64_t at = data_start_ + entry.begin;
     if (at % item == 0)
-      return Tensor::view(storage, entry.sizes, entry.dtype,
+      return Tensor::view(file_, entry.sizes, entry.dtype,
                           contiguous_strides(entry.sizes),
                           static_cast<int64_t>(at / item));
     Tensor copy = Tensor::empty(entry.sizes, entry.dtype);
-    std::memcpy(copy.data(), file_->bytes().data() + at,
-                entry.end - entry.begin);
+    std::memcpy(copy.data(), file_->data() + at, entry.end - entry.begin);
     return copy;
   }
 
   std::string path_;
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<Storage> file_;
   uint64_t data_start_ = 0;
   std::vector<Entry> entries_;
 };
 
 }  // namespace
 
-NamedTensors load_safetensors(const std::string& path,
-                              FileMetadata* metadata) {
+NamedTensors load_safetensors(const std::string& path, FileMetadata* metadata) {
   return Reader(path).read(metadata);
 }
 

@@ -1,0 +1,83 @@
+// What an exported program may be called with: the containers of its arguments,
+// and for each leaf its type, its sizes, ranges of the symbols in them, and the
+// conditions (guards) that the exporter relied on. Immutable.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fxjit/pt2.h"
+#include "src/import/size_formula.h"
+
+namespace fxjit::import {
+
+struct Range {
+  std::optional<int64_t> least, most;
+};
+
+struct Guard {
+  std::string text;
+  SizeFormula formula;
+};
+
+// An argument of the exported function.
+struct Argument {
+  std::string name;
+  bool keyword = false;  // Exported as one; may be given by position as well.
+  Value tree;            // None for every leaf.
+  size_t first = 0, leaves = 0;  // Among the inputs.
+};
+
+class InputChecks {
+ public:
+  // `formulas` has one list for each input: a formula for each of its sizes
+  // (one for a number), none for what is outside the grammar.
+  using Formulas = std::vector<std::vector<std::optional<SizeFormula>>>;
+  InputChecks(std::vector<Argument> arguments, std::vector<pt2::Input> inputs,
+              Formulas formulas, std::map<std::string, Range> ranges,
+              std::vector<Guard> guards);
+
+  const std::vector<Argument>& arguments() const { return arguments_; }
+
+  // One value for each argument; those that hold constants only may be missing.
+  // TypeError.
+  ValueList bind(const ValueList& args, const Kwargs& kwargs) const;
+  // Guards about what is no size of an input: not checked.
+  const std::vector<std::string>& unchecked_guards() const {
+    return unchecked_;
+  }
+  // See pt2::Program::check.
+  void check(const ValueList& bound) const;
+
+ private:
+  struct Place {
+    size_t input, dim;
+  };
+
+  bool find_place(const std::string& name);
+  SizeFormula::Lookup lookup_in(const ValueList& leaves) const;
+  std::optional<size_t> find_argument(const std::string& name) const;
+  Value constants_of(const Argument& argument) const;
+  void collect(const Value& tree, const Value& value, const std::string& path,
+               ValueList& leaves) const;
+  void check_leaf(const pt2::Input& input, const Value& leaf) const;
+  void check_sizes(const ValueList& leaves) const;
+  void check_ranges(const ValueList& leaves) const;
+  void check_guards(const ValueList& leaves) const;
+
+  std::vector<Argument> arguments_;
+  std::vector<pt2::Input> inputs_;
+  Formulas formulas_;
+  std::map<std::string, Range> ranges_;
+  std::vector<Guard> guards_;
+  std::vector<std::string> unchecked_;
+  // Names in formulas and guards: the first size that is a symbol alone, and
+  // the dim of the input that a guard names.
+  std::map<std::string, Place> places_;
+};
+
+// "['z'][0]" for the way to each leaf of `tree`, in order, behind `path`.
+std::vector<std::string> leaf_paths(const Value& tree, const std::string& path);
+
+}  // namespace fxjit::import

@@ -1,0 +1,257 @@
+#include "src/import/pt2_graph.h"
+
+#include "src/import/pt2_origin.h"
+
+namespace fxjit::import {
+namespace {
+
+constexpr std::string_view kGradMode =
+    "torch.ops.higher_order.wrap_with_set_grad_enabled";
+constexpr std::string_view kAutocast =
+    "torch.ops.higher_order.wrap_with_autocast";
+
+// Calls that the exporter leaves in its graphs and that mean another one here.
+constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
+    // torch checks that a view has its argument's memory while it exports, with
+    // the strides that its own kernels give. Where ours are others a copy is
+    // right.
+    {"torch.ops.aten.view.default", "torch.ops.aten.reshape.default"},
+    // A tensor that is made of numbers in the code becomes a constant, of which
+    // every call takes a copy.
+    {"torch.ops.aten.lift_fresh_copy.default", "torch.ops.aten.clone.default"},
+    {"torch.ops.aten.detach_.default", "torch.ops.aten.detach.default"}};
+
+std::string_view spelling_of(std::string_view target) {
+  for (const auto& [exported, here] : kOtherSpellings)
+    if (exported == target) return here;
+  return target;
+}
+
+// A note of the exporter that a tensor has a dtype, device and layout: the
+// graph computes the same dtypes here, and has no others of the rest.
+bool is_note(const Field& node) {
+  if (node.at("target").text() !=
+      "torch.ops.aten._assert_tensor_metadata.default")
+    return false;
+  for (const Field& input : node.at("inputs").items()) {
+    const std::string& name = input.at("name").text();
+    if (name == "size" || name == "stride") return false;
+  }
+  return true;
+}
+
+// "add" of "torch.ops.aten.add.Tensor".
+std::string short_name(std::string_view target) {
+  constexpr std::string_view kAten = "torch.ops.aten.";
+  if (target.starts_with(kAten)) target.remove_prefix(kAten.size());
+  return std::string(target.substr(0, target.find('.')));
+}
+
+bool has_graph(const Field& node) {
+  for (const Field& input : node.at("inputs").items())
+    if (input.at("arg").variant().first == "as_graph") return true;
+  return false;
+}
+
+struct Arguments {
+  ValueList args;
+  Kwargs kwargs;
+};
+
+Arguments read_arguments(const Field& node, const Names& names) {
+  constexpr int64_t kPositional = 1, kKeyword = 2;
+  Arguments read;
+  for (const Field& input : node.at("inputs").items()) {
+    Value value = read_argument(input.at("arg"), names);
+    const auto kind = input.find("kind");
+    const int64_t number = kind ? kind->integer() : kPositional;
+    if (number == kPositional && read.kwargs.empty())
+      read.args.push_back(std::move(value));
+    else if (number == kKeyword)
+      read.kwargs.emplace_back(input.at("name").text(), std::move(value));
+    else
+      input.fail("kind: expected 1, positional, or behind those 2, keyword");
+  }
+  return read;
+}
+
+// Calls that nothing serves are refused when they are read.
+void check_arguments(const fx::Target& function, const Arguments& arguments,
+                     const Field& node) {
+  const ops::Spelling* const called = function.spelling();
+  if (!called) return;
+  try {
+    ops::bind(*called, arguments.args, arguments.kwargs);
+  } catch (Error& error) {
+    error.extend("\n  in " + node.place(), {});
+    throw;
+  }
+}
+
+}  // namespace
+
+void GraphReader::read_nodes(const Field& graph, Names& names) {
+  for (const Field& node : graph.at("nodes").items()) read_node(node, names);
+}
+
+void GraphReader::read_node(const Field& node, Names& names) {
+  if (is_note(node)) return;
+  const std::string& target = node.at("target").text();
+  read_origin(node);
+  if (has_graph(node)) {
+    inline_graph(node, target, names);
+    return;
+  }
+  const fx::Target function = find_target(target, node);
+  Arguments arguments = read_arguments(node, names);
+  // The graph is not used in the end where a function is missing.
+  if (!function.callable()) {
+    bind_results(node, nullptr, names);
+    return;
+  }
+  check_arguments(function, arguments, node);
+  const auto own_name = node.find("name");
+  const Field outputs = node.at("outputs");
+  const Value results = read_results(outputs);
+  std::string name = own_name ? own_name->text() : short_name(target);
+  if (results.size() == 1 && results.at(0).is_string())
+    name = results.at(0).as_string();
+  fx::Node* const call = graph_.call_function(
+      function, std::move(arguments.args), std::move(arguments.kwargs), name);
+  describe(call);
+  bind_results(node, call, names);
+}
+
+fx::Target GraphReader::find_target(const std::string& name,
+                                    const Field& node) {
+  if (const auto found = fx::find_callable(spelling_of(name))) return *found;
+  const std::string where = source_.known() ? source_.str() : node.path();
+  missing_.emplace(name, where);
+  return {};
+}
+
+void GraphReader::check_functions(const std::string& file) const {
+  if (missing_.empty()) return;
+  std::string text =
+      "[pt2] " + file + ": " + std::to_string(missing_.size()) +
+      (missing_.size() == 1 ? " function is" : " functions are") +
+      " not supported:";
+  for (const auto& [name, where] : missing_)
+    text += "\n  " + name + " (first at " + where + ")";
+  throw UserError(text);
+}
+
+void GraphReader::bind_results(const Field& node, fx::Node* call,
+                               Names& names) {
+  const Field outputs = node.at("outputs");
+  const Value results = read_results(outputs);
+  if (results.size() == 1) {
+    const Value& only = results.at(0);
+    if (only.is_string())
+      define(outputs, std::string(only.as_string()),
+             call ? Value(call) : Value(), names);
+    else if (only.is_list())
+      for (size_t i = 0; i < only.size(); ++i)
+        bind_part(only.at(i), call, i, names);
+    return;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Value& part = results.at(i);
+    if (!part.is_list()) {
+      bind_part(part, call, i, names);
+      continue;
+    }
+    fx::Node* const list =
+        call ? graph_.call_function("_operator.getitem", {call, i}) : nullptr;
+    if (list) describe(list);
+    for (size_t j = 0; j < part.size(); ++j)
+      bind_part(part.at(j), list, j, names);
+  }
+}
+
+void GraphReader::bind_part(const Value& name, fx::Node* whole, size_t index,
+                            Names& names) {
+  if (!name.is_string()) return;
+  const std::string text(name.as_string());
+  fx::Node* part = nullptr;
+  if (whole) {
+    part = graph_.call_function("_operator.getitem", {whole, index}, {}, text);
+    describe(part);
+  }
+  names[text] = part ? Value(part) : Value();
+}
+
+void GraphReader::define(const Field& place, const std::string& name,
+                         Value value, Names& names) {
+  if (!names.emplace(name, std::move(value)).second)
+    place.fail("\"" + name + "\" is computed twice");
+}
+
+// before: a call with a graph among its arguments, behind which stand the
+// graph's inputs; after: the nodes of that graph.
+void GraphReader::inline_graph(const Field& node, const std::string& target,
+                               Names& names) {
+  const std::vector<Field> inputs = node.at("inputs").items();
+  const size_t place = target == kGradMode ? 1 : target == kAutocast ? 4 : 0;
+  if (place == 0)
+    node.at("target").fail(target +
+                           ": graphs of control flow are not supported");
+  if (inputs.size() <= place)
+    node.at("inputs").fail("expected a graph behind " + std::to_string(place) +
+                           " arguments");
+  if (target == kAutocast && inputs[2].at("arg").at("as_bool").boolean())
+    node.at("target").fail(target +
+                           ": autocast to another type is not "
+                           "supported: export the model without it");
+  const auto [kind, argument] = inputs[place].at("arg").variant();
+  if (kind != "as_graph") inputs[place].fail("expected as_graph");
+  const Field graph = argument.at("graph");
+  const std::vector<Field> parameters = graph.at("inputs").items();
+  if (parameters.size() != inputs.size() - place - 1)
+    graph.at("inputs").fail("expected " +
+                            std::to_string(inputs.size() - place - 1) +
+                            ", as many as are passed");
+  Names inner;
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (const auto name = defined_name(parameters[i]))
+      inner[*name] = read_argument(inputs[place + 1 + i].at("arg"), names);
+  read_nodes(graph, inner);
+  const std::vector<Field> returned = graph.at("outputs").items();
+  const Field outputs = node.at("outputs");
+  Value results = read_results(outputs);
+  if (results.size() == 1 && results.at(0).is_list()) results = results.at(0);
+  if (results.size() != returned.size())
+    outputs.fail("expected " + std::to_string(returned.size()) +
+                 ", as many as the graph has");
+  for (size_t i = 0; i < returned.size(); ++i)
+    if (results.at(i).is_string())
+      define(outputs, std::string(results.at(i).as_string()),
+             read_argument(returned[i], inner), names);
+}
+
+void GraphReader::read_origin(const Field& node) {
+  trace_.clear();
+  source_ = {};
+  stack_ = nullptr;
+  const auto metadata = node.find("metadata");
+  if (!metadata) return;
+  if (const auto trace = metadata->find("stack_trace")) {
+    trace_ = trace->text();
+    source_ = innermost_source(trace_);
+  }
+  if (const auto text = metadata->find("nn_module_stack")) {
+    auto& stack = stacks_[text->text()];
+    if (!stack)
+      stack = std::make_shared<const fx::ModuleStack>(
+          read_module_stack(text->text()));
+    stack_ = stack;
+  }
+}
+
+void GraphReader::describe(fx::Node* node) {
+  if (!trace_.empty()) node->meta().set("stack_trace", trace_);
+  node->set_source(source_);
+  node->set_module_stack(stack_);
+}
+
+}  // namespace fxjit::import

@@ -1,0 +1,53 @@
+// The nodes of an exported program as nodes of a Graph: calls of torch's ops by
+// their own names (torch.ops.aten.add.Tensor), with the exporter's source lines
+// and module paths.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fxjit/fx/graph.h"
+#include "src/import/pt2_arguments.h"
+
+namespace fxjit::import {
+
+class GraphReader {
+ public:
+  // Appends to `graph`.
+  explicit GraphReader(fx::Graph& graph) : graph_(graph) {}
+
+  // The nodes of the field "graph" in order. `names` holds the inputs and
+  // receives what is computed. Sub-graphs that only change a mode of torch
+  // (no_grad, autocast switched off) become part of the graph; UserError for
+  // those of control flow, by name, and for what is malformed.
+  void read_nodes(const Field& graph, Names& names);
+
+  // UserError naming all functions met that are not in the op table, if any.
+  void check_functions(const std::string& file) const;
+
+ private:
+  void read_node(const Field& node, Names& names);
+  void inline_graph(const Field& node, const std::string& target, Names& names);
+  void bind_results(const Field& node, fx::Node* call, Names& names);
+  void bind_part(const Value& name, fx::Node* whole, size_t index,
+                 Names& names);
+  void define(const Field& place, const std::string& name, Value value,
+              Names& names);
+  fx::Target find_target(const std::string& name, const Field& node);
+  void describe(fx::Node* node);
+  void read_origin(const Field& node);
+
+  fx::Graph& graph_;
+  std::map<std::string, std::string> missing_;  // Functions: where first met.
+  std::unordered_map<std::string, std::shared_ptr<const fx::ModuleStack>>
+      stacks_;
+  // Of the node being read.
+  std::string trace_;
+  SourceLocation source_;
+  std::shared_ptr<const fx::ModuleStack> stack_;
+};
+
+}  // namespace fxjit::import

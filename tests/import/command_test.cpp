@@ -1,0 +1,164 @@
+// The command fxjit as a program: results, exit codes, what it says of errors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "fxjit/fx/archive.h"
+#include "fxjit/safetensors.h"
+#include "src/io/npy.h"
+#include "tests/import/edited_archive.h"
+#include "tests/import/model_cases.h"
+
+namespace fxjit {
+namespace {
+
+using namespace testing_import;  // NOLINT: the names of this folder
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+struct Ran {
+  int code = -1;
+  std::string text;  // Output and errors.
+};
+
+Ran fxjit_command(const std::string& arguments) {
+  const std::string line =
+      "FXJIT_CACHE= '" FXJIT_BINARY_DIR "/bin/fxjit' " + arguments + " 2>&1";
+  Ran ran;
+  FILE* const pipe = popen(line.c_str(), "r");
+  if (!pipe) return ran;
+  char buffer[4096];
+  for (size_t bytes; (bytes = fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+    ran.text.append(buffer, bytes);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
+  return ran;
+}
+
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "fxjit_command_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string file(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+  std::string write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(file(name), std::ios::binary) << bytes;
+    return file(name);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Command, RunsOnFilesAndWritesResults) {
+  const ModelCase one = read_case("tied");
+  std::string inputs;
+  for (size_t i = 0; i < one.inputs.size(); ++i) {
+    if (!one.inputs[i].is_tensor()) continue;
+    const std::string& name = one.program.inputs[i].name;
+    io::save_npy(file(name + ".npy"), one.inputs[i].as_tensor());
+    inputs += " --input " + name + "=" + file(name + ".npy");
+  }
+  for (const char* how : {"", " --interpret", " --threads 1"}) {
+    const Ran ran = fxjit_command("run " + model_path("tied") + inputs +
+                                  " --output " + file("results") + how);
+    ASSERT_EQ(ran.code, 0) << ran.text;
+    EXPECT_THAT(ran.text, HasSubstr("output_0: float32[2, 3, 10]"));
+    ValueList leaves(one.program.outputs.size());
+    for (const auto& [place, expected] : one.expected)
+      leaves[place] = io::load_npy(
+          file("results/" + one.program.outputs[place].name + ".npy"));
+    EXPECT_EQ(difference(one, leaves, 2e-5), "");
+  }
+}
+
+TEST_F(Command, MakesInputsUp) {
+  const Ran first = fxjit_command("run " + model_path("images"));
+  EXPECT_EQ(first.code, 0);
+  EXPECT_THAT(first.text, HasSubstr("output: float32[2, 5]"));
+  EXPECT_EQ(fxjit_command("run " + model_path("images")).text, first.text);
+  EXPECT_NE(fxjit_command("run " + model_path("images") + " --seed 2").text,
+            first.text);
+  const Ran sized = fxjit_command("run " + model_path("dynamic") +
+                                  " --shape x=6x6 --shape y=30x6");
+  EXPECT_THAT(sized.text, HasSubstr("output: float32[12, 6]"));
+}
+
+TEST_F(Command, AFileOfFxSave) {
+  fx::save(*read_case("attention").program.module, file("saved"));
+  const Ran ran = fxjit_command("run " + file("saved") + " --shape x=2x5x32");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_THAT(ran.text, HasSubstr("float32[2, 5, 32]"));
+  EXPECT_THAT(fxjit_command("run " + file("saved")).text,
+              HasSubstr("--shape x="));
+}
+
+TEST_F(Command, Inspects) {
+  const Ran text =
+      fxjit_command("inspect " + model_path("dynamic") + " --compile --graph");
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.text, HasSubstr("x: float32[s77 in 4..100, 6]"));
+  EXPECT_THAT(text.text, HasSubstr("generated"));
+  EXPECT_THAT(text.text, HasSubstr("placeholder[target=x]"));
+  const auto facts = nlohmann::json::parse(
+      fxjit_command("inspect " + model_path("images") + " --json").text);
+  EXPECT_EQ(facts["inputs"][0]["sizes"], nlohmann::json({2, 3, 12, 12}));
+  EXPECT_EQ(facts["ops"]["torch.ops.aten.linear.default"], 1);
+  EXPECT_THAT(fxjit_command("inspect " + model_path("images") + " --dot").text,
+              testing::StartsWith("digraph"));
+}
+
+TEST_F(Command, Measures) {
+  const Ran ran = fxjit_command("bench " + model_path("attention") +
+                                " --seconds 0.01 --json --disable fuse");
+  ASSERT_EQ(ran.code, 0) << ran.text;
+  const auto table = nlohmann::json::parse(ran.text);
+  ASSERT_EQ(table["rows"].size(), 3u);
+  for (const auto& row : table["rows"]) {
+    EXPECT_GE(row["calls"], 5);
+    EXPECT_LT(row["difference"], 1e-4);
+  }
+}
+
+TEST_F(Command, SaysWhatIsWrong) {
+  const std::string model = model_path("images");
+  const auto fails = [](const std::string& arguments, int code,
+                        const std::string& words) {
+    const Ran ran = fxjit_command(arguments);
+    EXPECT_EQ(ran.code, code) << arguments << ": " << ran.text;
+    EXPECT_THAT(ran.text, HasSubstr(words)) << arguments;
+  };
+  fails("", 2, "subcommand");
+  fails("run", 2, "MODEL");
+  fails("run " + model + " --nonsense", 2, "--nonsense");
+  fails("bench " + model + " --disable nonsense", 2, "nonsense");
+  fails("run " + file("none.pt2"), 1, "No such file");
+  fails("run " + folder_.string(), 1, "regular file");
+  fails("run " + write("text", "some text, no model"), 1, "neither");
+  fails("run " + write("empty", ""), 1, "0 bytes");
+  fails("run " + model + " --input y=x.npy", 1, "inputs are x");
+  fails("run " + model + " --input x=none.npy", 1, "none.npy");
+  fails("run " + model + " --input x", 1, "NAME=");
+  fails("run " + model + " --shape x=2x3x", 1, "expected sizes");
+  fails("run " + model + " --shape x=1x3x12x12", 1, "expected float32[2");
+  fails("run " + model + " --weights none.safetensors", 1, "none.safetensors");
+  const std::string damaged = read_bytes(model).substr(0, 5000);
+  fails("inspect " + write("cut.pt2", damaged), 1, "truncated");
+  EXPECT_EQ(fxjit_command("--version").code, 0);
+  EXPECT_THAT(fxjit_command("--help").text, HasSubstr("Exit codes"));
+  EXPECT_EQ(fxjit_command("run --help").code, 0);
+}
+
+}  // namespace
+}  // namespace fxjit

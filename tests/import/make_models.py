@@ -1,0 +1,304 @@
+"""Exports small models with torch.export.save, and torch's answers in double precision.
+
+    build/venv/bin/python tests/import/make_models.py [NAME...]
+
+(all without names; those of real_models.py need transformers, timm, pillow and torchvision)
+writes tests/import/models/NAME.pt2 and NAME.safetensors: inputs under their names in the
+exported graph, results as "output.N" in the order of the leaves. Weights are seeded.
+"""
+
+import io
+import json
+import os
+import pathlib
+import sys
+import zipfile
+
+import torch
+from real_models import REAL_MODELS
+from safetensors.torch import save_file
+from torch import nn
+from torch.export import Dim
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODELS = HERE / 'models'
+
+
+class Perceptron(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
+
+    def forward(self, x):
+        return self.layers(x).softmax(-1)
+
+
+class Images(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(8)
+        self.relu = nn.ReLU(inplace=True)
+        self.head = nn.Linear(8, 5)
+        with torch.no_grad():
+            self.norm.running_mean.uniform_(-1, 1)
+            self.norm.running_var.uniform_(0.5, 2)
+            self.norm.weight.uniform_(0.5, 2)
+
+    def forward(self, x):
+        x = self.relu(self.norm(self.conv(x)))
+        x = nn.functional.max_pool2d(x, 2)
+        return self.head(x.mean((2, 3)))
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(32, 32) for _ in range(4))
+
+    def split(self, x):
+        return x.view(x.shape[0], x.shape[1], 4, 8).transpose(1, 2)
+
+    def forward(self, x, *, mask=None):
+        y = nn.functional.scaled_dot_product_attention(
+            self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x)), mask)
+        return self.out(y.transpose(1, 2).reshape(x.shape[0], x.shape[1], 32)) + x
+
+
+class Counter(nn.Module):
+    """Writes a buffer and an input."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('total', torch.zeros(3))
+        self.register_buffer('scale', torch.tensor([1., 2., 3.]), persistent=False)
+
+    def forward(self, x, cache):
+        self.total.add_(x.sum(0))
+        cache[:, 1].add_(x[:, 0])
+        return self.total * self.scale, cache + 1
+
+
+class Tied(nn.Module):
+    """One weight under two names, one stored by columns, one as a part of another."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(10, 6)
+        self.head = nn.Linear(6, 10, bias=False)
+        self.head.weight = self.embed.weight
+        self.columns = nn.Parameter(torch.randn(6, 6).t())
+        base = torch.randn(4, 6)
+        self.base = nn.Parameter(base)
+        self.register_buffer('part', base[1:3, 2:5])
+
+    def forward(self, tokens):
+        x = self.embed(tokens) @ self.columns + self.base[0]
+        return self.head(x), self.part * 2
+
+
+class Nested(nn.Module):
+    """Containers, None and numbers."""
+
+    def forward(self, x, parts, *, flag=None, factor=3):
+        y = parts['a'][0] * factor + parts['b'] + 1.5
+        return {'sum': x + y, 'rest': [y.sum(), (x.shape[0], None, 7)]}
+
+
+class Modes(nn.Module):
+    """Modes of torch, within one another, and a constant in the code."""
+
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * 2
+            with torch.enable_grad():
+                a, b = (y + x).split([1, 3], 1)
+        with torch.autocast('cpu', enabled=False):
+            c = a * b + torch.tensor([1., 2., 3.])
+        return c, b - x[:, 1:]
+
+
+class Dynamic(nn.Module):
+    """Sizes that are symbols, and a condition on them."""
+
+    def forward(self, x, y):
+        if x.shape[0] * 2 < y.shape[0] + 7:
+            z = x.sum(0, keepdim=True) + y[: x.shape[0]]
+        else:
+            z = x - 1
+        return torch.cat([x, z], 1).view(x.shape[0] * 2, -1)
+
+
+class Halves(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(8, 8).to(torch.bfloat16)
+        self.b = nn.Linear(8, 8).to(torch.float16)
+
+    def forward(self, x):
+        return self.a(x.to(torch.bfloat16)).float() + self.b(x.half()).float()
+
+
+def x_of(*sizes):
+    return (torch.randn(*sizes),)
+
+
+SMALL_MODELS = {
+    'perceptron': lambda: (Perceptron(), x_of(3, 8), {}, {'x': {0: Dim('batch', min=1, max=64)}}),
+    'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
+    'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),
+    'counter': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
+    'tied': lambda: (Tied(), (torch.randint(0, 10, (2, 3)),), {}, None),
+    'counter_decomposed': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
+    'modes': lambda: (Modes(), x_of(2, 4), {}, None),
+    'nested': lambda: (Nested(), (torch.randn(2, 2), {'a': x_of(2, 2), 'b': torch.randn(2)}),
+                       {'flag': None, 'factor': 3}, None),
+    'dynamic': lambda: (Dynamic(), (torch.randn(4, 6), torch.randn(9, 6)), {},
+                        {'x': {0: Dim('rows', min=4, max=100)}, 'y': {0: Dim.DYNAMIC}}),
+    'halves': lambda: (Halves(), x_of(3, 8), {}, None),
+}
+
+
+# --- Writing. ---
+
+def relative(trace):
+    """Paths in stack traces below the package that they lie in."""
+    for line in trace.split('\n'):
+        if not line.strip().startswith('File "'):
+            continue
+        path = line.split('"')[1]
+        for mark in ('site-packages/', str(HERE.parent.parent) + '/'):
+            if mark in path:
+                trace = trace.replace(path, path.split(mark)[-1])
+    return trace
+
+
+def make_relative(value):
+    if isinstance(value, dict):
+        return {key: relative(part) if key == 'stack_trace' else make_relative(part)
+                for key, part in value.items() if key != 'torch_fn'}
+    return [make_relative(part) for part in value] if isinstance(value, list) else value
+
+
+# Example inputs as pickles, numbers of the build: nothing that programs need.
+LEFT_OUT = ('data/sample_inputs/model.pt', '.data/serialization_id')
+
+
+def rewrite(path):
+    """The archive with relative paths and without what differs between runs. Weights keep their
+    alignment of 64 bytes."""
+    source = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    with zipfile.ZipFile(path, 'w', zipfile.ZIP_STORED) as target:
+        for entry in source.infolist():
+            content = source.read(entry)
+            if entry.filename.endswith(LEFT_OUT):
+                continue
+            if entry.filename.endswith('models/model.json'):
+                content = json.dumps(make_relative(json.loads(content)),
+                                     separators=(',', ':')).encode()
+            made = zipfile.ZipInfo(entry.filename)
+            at = target.fp.tell() + 30 + len(made.filename.encode()) + 4
+            made.extra = b'FB' + (-at % 64).to_bytes(2, 'little') + b'Z' * (-at % 64)
+            target.writestr(made, content)
+
+
+def as_double(value):
+    floating = isinstance(value, torch.Tensor) and value.is_floating_point()
+    return value.double() if floating else value
+
+
+def answers(model, args, kwargs):
+    """Leaves of the result, computed in double precision; of half types as they are."""
+    halves = any(p.dtype in (torch.bfloat16, torch.float16) for p in model.parameters())
+    convert = (lambda value: value) if halves else as_double
+    args, kwargs = torch.utils._pytree.tree_map(convert, (args, kwargs))
+    model = model if halves else model.double()
+    with torch.no_grad():
+        result = model(*args, **kwargs)
+    return torch.utils._pytree.tree_leaves(result)
+
+
+def clones(values):
+    return torch.utils._pytree.tree_map(
+        lambda v: v.clone() if isinstance(v, torch.Tensor) else v, values)
+
+
+SETTLED = ('coatnet', 'efficientnet', 'mobilenetv3', 'resnet', 'segformer')
+
+
+def settle(model, args, kwargs):
+    """Gives batch norms the statistics of these inputs, as training would, and convolutions weights
+    of a common size: without it results of some models vanish."""
+    def observe(module, inputs):
+        x = inputs[0].transpose(0, 1).flatten(1)
+        module.running_mean.copy_(x.mean(1) / 2)
+        square = x.square().mean(1) + x.square().mean() / 10 + 1e-12
+        module.running_var.copy_(square)
+        module.weight.copy_((1 + module.eps / square).sqrt())
+
+    hooks = []
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            hooks.append(module.register_forward_pre_hook(observe))
+    for module in model.modules() if hooks else ():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight)
+    model(*args, **kwargs)
+    for hook in hooks:
+        hook.remove()
+
+
+def write(name, model, args, kwargs, shapes):
+    model.eval()
+    if name in SETTLED:
+        with torch.no_grad():
+            settle(model, clones(args), clones(kwargs))
+    state = clones(dict(model.state_dict()))
+    with torch.set_grad_enabled(name == 'modes'):
+        program = torch.export.export(model, clones(args), clones(kwargs), dynamic_shapes=shapes)
+    if name.endswith('_decomposed'):
+        program = program.run_decompositions()
+    path = MODELS / f'{name}.pt2'
+    torch.export.save(program, path)
+    rewrite(path)
+    leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+    tensors = {}
+    for spec, leaf in zip(program.graph_signature.user_inputs, leaves):
+        if isinstance(leaf, torch.Tensor):
+            tensors[spec] = leaf.clone().contiguous()
+    with torch.no_grad():
+        rough = torch.utils._pytree.tree_leaves(model(*clones(args), **clones(kwargs)))
+    model.load_state_dict(state)
+    for i, leaf in enumerate(answers(model, clones(args), clones(kwargs))):
+        if isinstance(leaf, torch.Tensor):
+            tensors[f'output.{i}'] = leaf.detach().clone().contiguous()
+            largest, error = leaf.abs().max(), (leaf - rough[i]).abs().max()
+            if largest < 1e-6 or error > 2e-4 * largest:
+                raise ValueError(f'{name}: result {i} says nothing: at most {largest}, in single '
+                                 f'precision off by {error}')
+    save_file(tensors, MODELS / f'{name}.safetensors')
+    print(f'{name}: {os.path.getsize(path)} bytes')
+
+
+def define_torchvision():
+    """torchvision's own library may not fit this torch; its Python asks for these two only."""
+    library = torch.library.Library('torchvision', 'DEF')
+    for schema in ('nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor',
+                   'qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor'):
+        library.define(schema)
+    KEPT.append(library)
+
+
+KEPT = []  # A library is taken back when nobody holds it.
+
+
+def main(names):
+    MODELS.mkdir(exist_ok=True)
+    define_torchvision()
+    for name in names or [*SMALL_MODELS, *REAL_MODELS]:
+        torch.manual_seed(1)
+        write(name, *{**SMALL_MODELS, **REAL_MODELS}[name]())
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -1,0 +1,128 @@
+#include "tools/fxjit/inputs.h"
+
+#include <charconv>
+#include <map>
+#include <random>
+
+#include "fxjit/error.h"
+#include "src/io/npy.h"
+
+namespace fxjit::command {
+namespace {
+
+using Named = std::map<std::string, std::string>;
+
+// "NAME=TEXT" for each; every name is one of the model's.
+Named by_name(const std::vector<std::string>& texts, const std::string& option,
+              const Model& model) {
+  Named named;
+  for (const std::string& text : texts) {
+    const size_t sign = text.find('=');
+    if (sign == text.npos)
+      throw UserError("--" + option + " " + text + ": expected NAME=...");
+    const std::string name = text.substr(0, sign);
+    std::string known;
+    bool found = false;
+    for (const ModelInput& input : model.inputs()) {
+      found = found || input.name == name || input.facts.path == name;
+      known += (known.empty() ? "" : ", ") + input.name;
+    }
+    if (!found)
+      throw UserError("--" + option + " " + text + ": the model's inputs are " +
+                      (known.empty() ? "none" : known));
+    if (!named.emplace(name, text.substr(sign + 1)).second)
+      throw UserError("--" + option + " " + text + ": " + name +
+                      " is given twice");
+  }
+  return named;
+}
+
+const std::string* find(const Named& named, const ModelInput& input) {
+  auto found = named.find(input.name);
+  if (found == named.end()) found = named.find(input.facts.path);
+  return found == named.end() ? nullptr : &found->second;
+}
+
+struct Shape {
+  std::optional<DType> dtype;
+  Dims sizes;
+};
+
+// "1x3x224x224", with "int64:" in front for another type; "" has no dims.
+Shape read_shape(std::string text) {
+  const std::string whole = text;
+  const auto fail = [&] {
+    throw UserError("--shape " + whole +
+                    ": expected sizes like 1x3x224x224 or int64:1x16");
+  };
+  Shape shape;
+  if (const size_t colon = text.find(':'); colon != text.npos) {
+    shape.dtype = dtype_from_name(text.substr(0, colon));
+    if (!shape.dtype) fail();
+    text = text.substr(colon + 1);
+  }
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    int64_t size = 0;
+    const auto [stop, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 0) fail();
+    shape.sizes.push_back(size);
+    at = stop;
+    if (at != end && (*at++ != 'x' || at == end)) fail();
+  }
+  return shape;
+}
+
+Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> real(-1, 1);
+  const Tensor values = Tensor::empty(shape.sizes, DType::f64);
+  for (int64_t i = 0; i < values.numel(); ++i)
+    values.data_as<double>()[i] =
+        is_floating(dtype) ? real(random) : static_cast<double>(random() % 2);
+  return values.to(dtype);
+}
+
+Shape exported_shape(const ModelInput& input) {
+  const auto fail = [&] {
+    throw UserError("input " + input.name +
+                    ": the file has no size for it: give --shape " +
+                    input.name + "=... or --input");
+  };
+  if (!input.known) fail();
+  Shape shape;
+  for (const pt2::Size& size : input.facts.sizes) {
+    if (!size.fixed && !size.example) fail();
+    shape.sizes.push_back(size.fixed ? *size.fixed : *size.example);
+  }
+  return shape;
+}
+
+}  // namespace
+
+ValueList make_inputs(const Model& model, const InputOptions& options) {
+  const Named files = by_name(options.files, "input", model);
+  const Named shapes = by_name(options.shapes, "shape", model);
+  std::mt19937_64 random(options.seed);
+  ValueList values;
+  for (const ModelInput& input : model.inputs()) {
+    const std::string* const shape = find(shapes, input);
+    if (const std::string* const file = find(files, input)) {
+      if (shape)
+        throw UserError("--shape " + *shape + ": " + input.name +
+                        " comes from " + *file);
+      values.emplace_back(io::load_npy(*file));
+    } else if (input.known && input.facts.kind == pt2::Input::Kind::constant) {
+      values.push_back(input.facts.constant);
+    } else if (input.known && input.facts.kind == pt2::Input::Kind::number) {
+      values.emplace_back(1);
+    } else {
+      const Shape sizes = shape ? read_shape(*shape) : exported_shape(input);
+      const DType own = input.known ? input.facts.dtype : DType::f32;
+      values.emplace_back(made_up(sizes, sizes.dtype.value_or(own), random));
+    }
+  }
+  return values;
+}
+
+}  // namespace fxjit::command

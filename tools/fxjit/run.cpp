@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "fxjit/compile.h"
+#include "fxjit/error.h"
+#include "fxjit/fx/pytree.h"
+#include "src/io/npy.h"
+#include "tools/fxjit/commands.h"
+
+namespace fxjit::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "[0.1, 0.2, 0.3, ...]": the first numbers.
+std::string first_numbers(const Tensor& tensor) {
+  constexpr int64_t kShown = 6;
+  const Tensor plain = tensor.to(DType::f64).contiguous();
+  std::string text = "[";
+  for (int64_t i = 0; i < std::min(kShown, plain.numel()); ++i) {
+    char number[32];
+    std::snprintf(number, sizeof(number), "%.6g", plain.data_as<double>()[i]);
+    text += (i == 0 ? "" : ", ") + std::string(number);
+  }
+  return text + (plain.numel() > kShown ? ", ...]" : "]");
+}
+
+void print(const std::string& name, const Value& value) {
+  if (!value.is_tensor()) {
+    std::printf("%s: %s\n", name.c_str(), repr(value).c_str());
+    return;
+  }
+  const Tensor& tensor = value.as_tensor();
+  std::printf("%s: %s%s %s\n", name.c_str(),
+              std::string(dtype_name(tensor.dtype())).c_str(),
+              tensor.sizes().str().c_str(), first_numbers(tensor).c_str());
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw UserError("--output " + folder + ": " + error.message());
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
+  if (!options.output.empty()) make_folder(options.output);
+  const Model model(options.model, options.weights);
+  const ValueList inputs = make_inputs(model, options.inputs);
+  if (!options.interpret) {
+    CompileOptions compile_options;
+    compile_options.threads = options.threads;
+    compile(model.module(), compile_options);
+  }
+  const ValueList results = fx::tree_leaves(model.call(inputs));
+  const auto names = model.output_names(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    print(names[i], results[i]);
+    if (options.output.empty() || !results[i].is_tensor()) continue;
+    const fs::path file = fs::path(options.output) / (names[i] + ".npy");
+    io::save_npy(file.string(), results[i].as_tensor());
+  }
+}
+
+}  // namespace fxjit::command
