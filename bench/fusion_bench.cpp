@@ -207,21 +207,4 @@ void register_fusion_benchmarks(int threads) {
   add_minilm(registry);
 }
 
-void register_workload(const std::string& name, const Workload& work,
-                       int threads) {
-  Registry(threads).add(name, [work] { return work; });
-}
-
-std::string explain(Workload work, int threads) {
-  std::string text;
-  for (const NamedMode& mode : kModes) {
-    if (mode.mode == Mode::interpreter) continue;
-    work.module->set_native_forward(nullptr);
-    compile_for(work, mode.mode, threads);
-    text += std::string("\n") + mode.name + ":\n" +
-            profile_text(profile(*work.module, work.inputs));
-  }
-  return text;
-}
-
 }  // namespace fxjit::bench

@@ -8,19 +8,9 @@
 //                     program, over the time of a call
 #pragma once
 
-#include <string>
-
-#include "bench/graphs.h"
-
 namespace fxjit::bench {
 
 // `threads` of one call.
 void register_fusion_benchmarks(int threads);
-
-// The same three rows for a graph of the user's.
-void register_workload(const std::string& name, const Workload& work,
-                       int threads);
-// Step by step, why the fused program of `work` is faster: tables of both.
-std::string explain(Workload work, int threads);
 
 }  // namespace fxjit::bench

@@ -1,5 +1,5 @@
-// Measures graphs interpreted, compiled without fusion and compiled with it;
-// see kUsage.
+// Measures graphs of its own interpreted, compiled without fusion and compiled
+// with it; see kUsage. `fxjit bench` does so for a model of the user's.
 #include <benchmark/benchmark.h>
 
 #include <charconv>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bench/fusion_bench.h"
-#include "bench/graph_file.h"
 #include "bench/prim_bench.h"
 #include "fxjit/compile.h"
 
@@ -18,10 +17,6 @@ constexpr const char* kUsage =
     R"(fxjit_bench [options] [Google Benchmark's options]
 
   --threads=N      threads of one call (default 1)
-  --graph=FILE     measures the graph that fx::save wrote into FILE, alone, and
-                   prints the steps of both programs: operations, bytes, rates
-  --input=TEXT     its next input: float32[8, 64], or int64[1, 16]<1000 for
-                   numbers below 1000
   --once           one iteration of each row, for tests
   --version        versions and CPU level
   --help           this text
@@ -38,8 +33,6 @@ program over the time of a call. prim/... has the cost of single functions.
 struct Settings {
   int threads = 1;
   bool version = false, help = false;
-  std::string graph;
-  std::vector<std::string> inputs;
   // Later options win: these hold unless the user gives others.
   std::vector<std::string> google{"fxjit_bench", "--benchmark_min_time=0.05"};
 };
@@ -62,10 +55,6 @@ Settings parse(int argc, char** argv) {
     const std::string value = option.substr(option.find('=') + 1);
     if (option.starts_with("--threads="))
       settings.threads = threads_of(value);
-    else if (option.starts_with("--graph="))
-      settings.graph = value;
-    else if (option.starts_with("--input="))
-      settings.inputs.push_back(value);
     else if (option == "--version")
       settings.version = true;
     else if (option == "--help" || option == "-h")
@@ -82,15 +71,6 @@ void run_all(const Settings& settings) {
   fxjit::bench::register_fusion_benchmarks(settings.threads);
   fxjit::bench::register_prim_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
-}
-
-void run_graph(const Settings& settings) {
-  const auto work =
-      fxjit::bench::load_workload(settings.graph, settings.inputs);
-  benchmark::ClearRegisteredBenchmarks();  // Static ones, of the thread pool.
-  fxjit::bench::register_workload(settings.graph, work, settings.threads);
-  benchmark::RunSpecifiedBenchmarks();
-  std::cout << fxjit::bench::explain(work, settings.threads);
 }
 
 int run(int argc, char** argv) {
@@ -111,10 +91,7 @@ int run(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
   benchmark::AddCustomContext("fxjit", fxjit::version_text());
   benchmark::AddCustomContext("threads", std::to_string(settings.threads));
-  if (settings.graph.empty())
-    run_all(settings);
-  else
-    run_graph(settings);
+  run_all(settings);
   return 0;
 }
 

@@ -131,6 +131,21 @@ TEST_F(Command, Measures) {
   }
 }
 
+TEST_F(Command, ShowsSteps) {
+  const Ran ran = fxjit_command("bench " + model_path("attention") +
+                                " --seconds 0.01 --steps");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_THAT(ran.text, HasSubstr("\nunfused:\n"));
+  EXPECT_THAT(ran.text, HasSubstr("\nfused:\n"));
+}
+
+TEST_F(Command, NumbersBelowABound) {
+  fx::save(*read_case("tied").program.module, file("saved"));
+  const std::string model = "run " + file("saved") + " --shape ";
+  EXPECT_EQ(fxjit_command(model + "'tokens=int64:2x3<10'").code, 0);
+  EXPECT_EQ(fxjit_command(model + "'tokens=int64:9x99<1000'").code, 1);
+}
+
 TEST_F(Command, SaysWhatIsWrong) {
   const std::string model = model_path("images");
   const auto fails = [](const std::string& arguments, int code,
@@ -151,6 +166,8 @@ TEST_F(Command, SaysWhatIsWrong) {
   fails("run " + model + " --input x=none.npy", 1, "none.npy");
   fails("run " + model + " --input x", 1, "NAME=");
   fails("run " + model + " --shape x=2x3x", 1, "expected sizes");
+  for (const char* shape : {"x", "2xx3", "f:2", "2x-3", "2<", "2<0", "2<x"})
+    fails("run " + model + " '--shape=x=" + shape + "'", 1, "expected sizes");
   fails("run " + model + " --shape x=1x3x12x12", 1, "expected float32[2");
   fails("run " + model + " --weights none.safetensors", 1, "none.safetensors");
   const std::string damaged = read_bytes(model).substr(0, 5000);

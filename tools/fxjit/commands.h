@@ -32,6 +32,7 @@ struct BenchOptions {
   int threads = 1;
   double seconds = 1;  // For each way of running, together.
   std::vector<std::string> disabled;
+  bool steps = false;  // Print the steps of both compiled programs.
   bool json = false;
 };
 void bench(const BenchOptions& options);

@@ -46,31 +46,42 @@ const std::string* find(const Named& named, const ModelInput& input) {
 struct Shape {
   std::optional<DType> dtype;
   Dims sizes;
+  int64_t below = 2;  // Of integers.
 };
 
-// "1x3x224x224", with "int64:" in front for another type; "" has no dims.
-Shape read_shape(std::string text) {
-  const std::string whole = text;
-  const auto fail = [&] {
-    throw UserError("--shape " + whole +
-                    ": expected sizes like 1x3x224x224 or int64:1x16");
-  };
+int64_t read_number(std::string_view text, bool& fits) {
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  fits = fits && error == std::errc() && stop == end && number >= 0;
+  return number;
+}
+
+// "1x3x224x224", with "int64:" in front for another type and "<1000" behind for
+// a bound of integers; "" has no dims.
+Shape read_shape(const std::string& whole) {
+  std::string_view text = whole;
   Shape shape;
+  bool fits = true;
   if (const size_t colon = text.find(':'); colon != text.npos) {
     shape.dtype = dtype_from_name(text.substr(0, colon));
-    if (!shape.dtype) fail();
-    text = text.substr(colon + 1);
+    fits = shape.dtype.has_value();
+    text.remove_prefix(colon + 1);
   }
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at != end) {
-    int64_t size = 0;
-    const auto [stop, error] = std::from_chars(at, end, size);
-    if (error != std::errc() || size < 0) fail();
-    shape.sizes.push_back(size);
-    at = stop;
-    if (at != end && (*at++ != 'x' || at == end)) fail();
+  if (const size_t sign = text.find('<'); sign != text.npos) {
+    shape.below = read_number(text.substr(sign + 1), fits);
+    fits = fits && shape.below > 0;
+    text = text.substr(0, sign);
   }
+  while (fits && !text.empty()) {
+    const size_t end = text.find('x');
+    shape.sizes.push_back(read_number(text.substr(0, end), fits));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    fits = fits && (end == text.npos || !text.empty());
+  }
+  if (!fits)
+    throw UserError("--shape " + whole +
+                    ": expected sizes like 1x3x224x224 or int64:1x16<1000");
   return shape;
 }
 
@@ -79,7 +90,9 @@ Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
   const Tensor values = Tensor::empty(shape.sizes, DType::f64);
   for (int64_t i = 0; i < values.numel(); ++i)
     values.data_as<double>()[i] =
-        is_floating(dtype) ? real(random) : static_cast<double>(random() % 2);
+        is_floating(dtype) ? real(random)
+                           : static_cast<double>(
+                                 random() % static_cast<uint64_t>(shape.below));
   return values.to(dtype);
 }
 

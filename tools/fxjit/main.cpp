@@ -40,9 +40,11 @@ void add_model(CLI::App& command, Options& options) {
                      "same names");
   command.add_option("--input", options.inputs.files,
                      "NAME=FILE.npy: the value of an input");
-  command.add_option("--shape", options.inputs.shapes,
-                     "NAME=1x3x224x224: the size of an input that is made up "
-                     "(int64:1x16 for another type)");
+  command.add_option(
+      "--shape", options.inputs.shapes,
+      "NAME=1x3x224x224: the size of an input that is made up "
+      "(int64:1x16 for another type, int64:1x16<1000 for numbers "
+      "below 1000)");
   command.add_option("--seed", options.inputs.seed,
                      "Of the numbers made up (default 1)");
 }
@@ -91,7 +93,12 @@ void add_bench(CLI::App& app, BenchOptions& options) {
       .add_option("--disable", options.disabled,
                   "A pass to leave out; may be given several times")
       ->check(CLI::IsMember(optional_passes()));
-  command.add_flag("--json", options.json, "The table as JSON");
+  CLI::Option* steps =
+      command.add_flag("--steps", options.steps,
+                       "Show each step of the compiled programs: time, "
+                       "operations, bytes, rates");
+  command.add_flag("--json", options.json, "The table as JSON")
+      ->excludes(steps);
 }
 
 int run_command(int argc, char** argv) {
