@@ -9,6 +9,7 @@
 
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"
+#include "src/ops/aten/overload.h"
 
 namespace fxjit::fx {
 namespace {
@@ -124,6 +125,7 @@ bool draws(const ops::Spelling& called, const Node& node) {
 bool op_is_impure(const ops::Spelling& called, const Node& node,
                   bool impure_random) {
   return impure(called.op->row.purity, impure_random && draws(called, node)) ||
+         (called.overload && ops::asks_for_write(*called.overload)) ||
          has_flag(called, node, "inplace") || writes_statistics(called, node);
 }
 

@@ -57,8 +57,6 @@ constexpr Fact kFacts[] = {
     {"getitem", Aliasing::item},
     {"fxjit.item", Aliasing::item},
     {"einsum", Aliasing::operand},
-    {"as_tensor", Aliasing::same_type},
-    {"linalg_diagonal", Aliasing::always},
     {"diff", Aliasing::empty},
     {"nonzero", Aliasing::together},
     // Views by their lowering, which give no tensors.
@@ -71,10 +69,6 @@ constexpr Fact kFacts[] = {
     {"is_same_size", Aliasing::never},
     {"is_signed", Aliasing::never},
     {"element_size", Aliasing::never},
-    {"is_complex", Aliasing::never},
-    {"is_signed", Aliasing::never},
-    {"element_size", Aliasing::never},
-    {"is_same_size", Aliasing::never},
 };
 
 const std::unordered_map<std::string_view, Aliasing>& facts() {

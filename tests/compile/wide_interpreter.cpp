@@ -76,6 +76,33 @@ Tensor in_double(const Tensor& t) {
   return made;
 }
 
+bool repeats_elements(const Tensor& t) {
+  for (int d = 0; d < t.dim(); ++d)
+    if (t.sizes()[d] > 1 && t.strides()[d] == 0) return true;
+  return false;
+}
+
+// Whether the op takes numbers as large as its argument from one another, so
+// that a small result is off by what the argument's size lets it lose.
+bool cancels_inside(const ops::Op* op) {
+  if (!op) return false;
+  const std::string_view name = op->name();
+  return name == "gelu" || name.ends_with("log_softmax");
+}
+
+double greatest(const ValueList& args) {
+  double most = 0;
+  visit_tensors(Value::list(args), [&](const Tensor& t) {
+    if (!is_floating(t.dtype())) return;
+    const Tensor wide = t.to(DType::f64).contiguous();
+    for (int64_t i = 0; i < wide.numel(); ++i)
+      if (const double value = std::abs(wide.data_as<double>()[i]);
+          std::isfinite(value))
+        most = std::max(most, value);
+  });
+  return most;
+}
+
 bool any_floating(const ValueList& args) {
   bool found = false;
   visit_tensors(Value::list(args), [&](const Tensor& t) {
@@ -225,7 +252,9 @@ Value WideInterpreter::compute(const Called& called, const ValueList& given,
   if (!disturbs_) return own(exact, args, fact);
   const ValueList rough_args = disturbed(args, rounding);
   const Value rough = own(computed(rough_args, call), rough_args, fact);
-  visit_tensors(rough, [&](const Tensor& t) { disturb(t, of_result); });
+  const double lost =
+      cancels_inside(called.op) ? rounding * greatest(args) : 0;
+  visit_tensors(rough, [&](const Tensor& t) { disturb(t, of_result, lost); });
   return rough;
 }
 
@@ -256,8 +285,9 @@ Value WideInterpreter::computed(const ValueList& args, const Call& call) {
 ValueList WideInterpreter::disturbed(const ValueList& args, double scale) {
   return map_tensors(args, [&](const Tensor& t) {
     if (!is_floating(t.dtype())) return t;
+    // Elements that share a place are disturbed apart: code keeps them so.
     MemoryCopies copies;
-    const Tensor copy = copies(t);
+    const Tensor copy = repeats_elements(t) ? t.clone() : copies(t);
     disturb(copy, scale);
     return copy;
   });
@@ -265,14 +295,14 @@ ValueList WideInterpreter::disturbed(const ValueList& args, double scale) {
 
 // By half of `scale` at least, so that no deviation is missed; not all by the same,
 // so that deviations of two values do not cancel.
-void WideInterpreter::disturb(const Tensor& t, double scale) {
+void WideInterpreter::disturb(const Tensor& t, double scale, double offset) {
   if (!is_floating(t.dtype())) return;
   const Tensor wide = t.to(DType::f64).clone();
   double* const values = wide.data_as<double>();
   for (int64_t i = 0; i < wide.numel(); ++i) {
     const uint32_t bits = random_();
-    const double size = scale * (0.5 + (bits >> 1) * 0x1p-31);
-    values[i] *= bits & 1 ? 1 + size : 1 - size;
+    const double size = (bits & 1 ? 1 : -1) * (0.5 + (bits >> 1) * 0x1p-31);
+    values[i] = values[i] * (1 + size * scale) + size * offset;
   }
   t.copy_from(wide);
 }

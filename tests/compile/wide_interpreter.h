@@ -63,7 +63,7 @@ class WideInterpreter : public fx::Interpreter {
                 const Kwargs& kwargs, const Call& call);
   Value computed(const ValueList& args, const Call& call);
   ValueList disturbed(const ValueList& args, double scale);
-  void disturb(const Tensor& t, double scale);
+  void disturb(const Tensor& t, double scale, double offset = 0);
 
   const NarrowFacts& facts_;
   size_t next_ = 0;

@@ -9,6 +9,7 @@
 #include "kernels/depthwise.h"
 #include "kernels/image_conv.h"
 #include "kernels/kernels.h"
+#include "src/ops/layouts.h"
 #include "src/passes/conv_work.h"
 #include "src/passes/lower.h"
 #include "tests/kernels/conv_cases.h"
@@ -53,7 +54,7 @@ struct WorkCall {
         params.transposed ? params.output_padding : Dims(params.spatial, 0),
         params.groups};
     const Dims last =
-        ops::infer({passes::conv_last_op(), plain}).as_tensor().sizes();
+        ops::infer_plain({passes::conv_last_op(), plain}).as_tensor().sizes();
     for (const ops::PostOp& op : work)
       if (op.tensor >= 0)
         extras.push_back(random_tensor(
@@ -100,7 +101,7 @@ void expect_result(const WorkCall& call, const Tensor& out) {
 void expect_step(const WorkCall& call, bool constant, int threads) {
   const ops::Op& op = passes::conv_last_work_op();
   const ValueList args = call.args();
-  const Value result = ops::infer({op, args});
+  const Value result = ops::infer_plain({op, args});
   std::vector<Tensor> constants(3 + call.extras.size());
   if (constant) constants[1] = call.weight;
   const auto kernel =
@@ -165,7 +166,7 @@ void expect_level(const WorkCall& call, CpuLevel level) {
   std::vector<float> packed(conv.packed_bytes() / sizeof(float));
   conv.pack(call.weight.data_as<float>(), packed.data());
   const Tensor out =
-      ops::infer({passes::conv_last_op(), call.plain}).as_tensor();
+      ops::infer_plain({passes::conv_last_op(), call.plain}).as_tensor();
   const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
   for (Tight tight : {Tight::begin, Tight::end}) {
     const support::GuardedBytes weights(std::as_bytes(std::span(packed)),

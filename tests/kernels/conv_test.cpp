@@ -3,6 +3,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
+#include "src/ops/layouts.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 
@@ -71,7 +72,7 @@ void expect_step(const ConvCase& c, Operands& o, bool constant) {
   const ValueList args = o.bound(c);
   std::vector<Tensor> constants(o.bias.defined() ? 3 : 2);
   if (constant) constants[1] = o.weight;
-  const Value result = ops::infer({call.op, args});
+  const Value result = ops::infer_plain({call.op, args});
   const auto kernel =
       make_kernel({call.op, args, constants, ValueList{result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
@@ -124,7 +125,7 @@ TEST(ConvStep, Bf16WhereTheMachineHasIt) {
                    {1, 1}, {1, 1},          {1, 1}};
   Operands o(c, DType::bf16, true);
   const ValueList args = o.bound(c);
-  const Value result = ops::infer({Operands::op(), args});
+  const Value result = ops::infer_plain({Operands::op(), args});
   if (!make_kernel({Operands::op(), args, std::vector<Tensor>(3), {result}},
                    kSliceThreads))
     GTEST_SKIP() << "oneDNN has no fast bf16 convolution on this machine";
@@ -143,7 +144,7 @@ TEST(ConvStep, PacksSharedWeightsOnce) {
     ++packings;
   };
   const ValueList args = o.bound(c);
-  const Value result = ops::infer({Operands::op(), args});
+  const Value result = ops::infer_plain({Operands::op(), args});
   const program::KernelRequest request{
       Operands::op(), args, {Tensor(), o.weight}, {result}};
   const auto first = make_kernel(request, kSliceThreads),

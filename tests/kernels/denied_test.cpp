@@ -11,6 +11,7 @@
 #include "fxjit/log.h"
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
+#include "src/ops/layouts.h"
 #include "src/ops/matmul_kernel.h"
 #include "src/support/executable_memory.h"
 #include "tests/kernels/conv_cases.h"
@@ -115,7 +116,7 @@ TEST(Denied, PoolingNeedsNoCode) {
     const ValueList args = bound_args("max_pool2d", {x, 3, 2, 1});
     const ops::PoolParams params = ops::pool_params({op, args});
     const auto kernel = make_kernel(
-        {op, args, {Tensor()}, {ops::infer({op, args})}}, kSliceThreads);
+        {op, args, {Tensor()}, {ops::infer_plain({op, args})}}, kSliceThreads);
     const Tensor out = Tensor::empty(params.output);
     return kernel && run_kernel(*kernel, {x, out}) == program::kOk &&
            relative_error(out, pool_oracle(params, x)) == 0;

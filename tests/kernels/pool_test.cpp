@@ -6,6 +6,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/pooling.h"
+#include "src/ops/layouts.h"
 #include "src/passes/lower_pool.h"
 #include "tests/kernels/kernel_test_util.h"
 
@@ -121,7 +122,7 @@ void expect_pooled(const PoolCase& c, const Tensor& input, double tolerance) {
   const Tensor eager = Tensor::full(params.output, 99, input.dtype());
   ASSERT_TRUE(eager_pool(params, batched, eager));
   EXPECT_LE(relative_error(eager, expected), tolerance);
-  const Value result = ops::infer({op, args});
+  const Value result = ops::infer_plain({op, args});
   const auto kernel =
       make_kernel({op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
@@ -159,7 +160,7 @@ void expect_pooled_last(const PoolCase& c, const Tensor& planes,
       params.count_include_pad,
       params.divisor,
       params.output};
-  const Value result = ops::infer({op, args});
+  const Value result = ops::infer_plain({op, args});
   const auto kernel =
       make_kernel({op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
@@ -219,7 +220,7 @@ TEST(PoolRefusals, IntegersAndIndicesAreLeftToThePlainKernel) {
   const ops::Op& both = ops::get_op("max_pool2d_with_indices");
   const ValueList both_args =
       bound_args("max_pool2d_with_indices", {random_tensor(c.input), 2});
-  const Value results = ops::infer({both, both_args});
+  const Value results = ops::infer_plain({both, both_args});
   EXPECT_FALSE(make_kernel(
       {both, both_args, std::vector<Tensor>(1), results.as_sequence()},
       kSliceThreads));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/kernels.h"
+#include "src/ops/layouts.h"
 #include "src/program/packing.h"
 #include "tests/kernels/kernel_test_util.h"
 
@@ -15,7 +16,7 @@ std::shared_ptr<const program::ExternKernel> kernel_for(
     const std::vector<Tensor>& constants) {
   const ops::Op& row = ops::get_op(op);
   const ValueList bound = bound_args(op, args);
-  return make_kernel({row, bound, constants, {ops::infer({row, bound})}},
+  return make_kernel({row, bound, constants, {ops::infer_plain({row, bound})}},
                      kSliceThreads);
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/onednn/eager.h"
 #include "kernels/shape_cache.h"
 #include "kernels/spare_slots.h"
+#include "src/ops/layouts.h"
 #include "src/ops/matmul_kernel.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
@@ -86,7 +87,7 @@ TEST(Threads, OneStepSharedByAll) {
   const ops::Op& op = ops::get_op("conv2d");
   const Tensor shape = Tensor::meta({1, 32, 20, 20}, DType::f32);
   const ValueList args = bound_args("conv2d", {shape, w, Value(), 1, 1});
-  const Value result = ops::infer({op, args});
+  const Value result = ops::infer_plain({op, args});
   const auto kernel =
       make_kernel({op, args, {Tensor(), w}, {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);

@@ -217,6 +217,13 @@ std::vector<std::string_view> overload_names() {
   return names;
 }
 
+bool asks_for_write(const Overload& overload) {
+  const int at = overload.op->index_of("inplace");
+  if (at < 0) return false;
+  const Overload::Source& source = overload.sources[static_cast<size_t>(at)];
+  return source.kind == Overload::Source::Kind::value && same(source.value, true);
+}
+
 ValueList bind_torch(const Overload& overload, std::span<const Value> args,
                      const Kwargs& kwargs, SourceLocation source) {
   return bind_parameters({"aten." + overload.name, overload.parameters}, args,

@@ -36,6 +36,11 @@ std::unique_ptr<Overload> make_overload(std::string_view name);
 // Names of all overloads of the table, sorted.
 std::vector<std::string_view> overload_names();
 
+// Whether its calls write their first argument because the table asks the op for
+// it: "silu_" is the op "silu" with `inplace`. Other overloads that write are
+// rows that write.
+bool asks_for_write(const Overload& overload);
+
 // By torch's schema alone: one Value for each of overload.parameters.
 ValueList bind_torch(const Overload& overload, std::span<const Value> args,
                      const Kwargs& kwargs, SourceLocation source = {});

@@ -1,0 +1,169 @@
+"""Calls of ATen's overloads that make_overload_reference.py cannot guess."""
+
+from structured_format import L, T
+
+
+def call(*args, **kwargs):
+    return list(args), kwargs
+
+
+IMAGES = T((1, 2, 6, 6))
+VOLUMES = T((1, 2, 4, 4, 4))
+LINES = T((1, 2, 8))
+FLAGS = T((3, 4), 'bool')
+
+# Overload: calls as (positional, keyword) arguments.
+CASES = {
+    # Sampling and pooling of images.
+    '_adaptive_avg_pool2d.default': [call(IMAGES, [2, 3])],
+    '_adaptive_avg_pool3d.default': [call(VOLUMES, [2, 2, 1])],
+    'adaptive_avg_pool2d.default': [call(IMAGES, [2, 3])],
+    'adaptive_avg_pool3d.default': [call(VOLUMES, [2, 2, 1])],
+    'adaptive_max_pool2d.default': [call(IMAGES, [2, 3])],
+    'adaptive_max_pool3d.default': [call(VOLUMES, [2, 2, 1])],
+    'col2im.default': [call(T((1, 8, 9)), [4, 4], [2, 2], [1, 1], [0, 0],
+                            [1, 1])],
+    'im2col.default': [call(IMAGES, [2, 3], [1, 1], [1, 0], [2, 1])],
+    'pixel_shuffle.default': [call(T((1, 8, 2, 3)), 2)],
+    'grid_sampler.default': [
+        call(IMAGES, T((1, 3, 3, 2), 'float32', 40), mode, padding, corners)
+        for mode in (0, 1, 2) for padding in (0, 1, 2)
+        for corners in (False, True)],
+    'grid_sampler_2d.default': [call(IMAGES, T((1, 3, 3, 2)), 1, 2, True)],
+    'grid_sampler_3d.default': [
+        call(VOLUMES, T((1, 2, 2, 2, 3)), 0, 0, False)],
+    'reflection_pad1d.default': [call(LINES, [2, 1])],
+    'reflection_pad2d.default': [call(IMAGES, [1, 2, 0, 3])],
+    'reflection_pad3d.default': [call(VOLUMES, [1, 0, 2, 1, 0, 1])],
+    'replication_pad1d.default': [call(LINES, [2, 1])],
+    'replication_pad2d.default': [call(IMAGES, [1, 2, 0, 3])],
+    'replication_pad3d.default': [call(VOLUMES, [1, 0, 2, 1, 0, 1])],
+    # Contractions.
+    'addbmm.default': [call(T((3, 4)), T((2, 3, 5)), T((2, 5, 4)), beta=0.5,
+                            alpha=2.0)],
+    'addmv.default': [call(T((3,)), T((3, 4)), T((4,)), beta=0.5, alpha=2.0)],
+    'baddbmm.default': [call(T((2, 3, 4)), T((2, 3, 5)), T((2, 5, 4)),
+                             beta=0.5, alpha=2.0)],
+    'baddbmm_.default': [call(T((2, 3, 4)), T((2, 3, 5)), T((2, 5, 4)))],
+    'bilinear.default': [call(T((3, 4)), T((3, 5)), T((2, 4, 5)), T((2,)))],
+    'bmm.default': [call(T((2, 3, 5)), T((2, 5, 4)))],
+    'mv.default': [call(T((3, 4)), T((4,)))],
+    'einsum.default': [call('ij,jk->ik', [T((3, 4)), T((4, 5))])],
+    'conv3d.default': [call(VOLUMES, T((4, 1, 2, 2, 2)), T((4,)), [2, 1, 1],
+                            [1, 0, 0], [1, 2, 1], 2)],
+    'conv3d.padding': [call(VOLUMES, T((4, 2, 3, 3, 3)), None, [1, 1, 1],
+                            'same')],
+    'conv2d.padding': [call(IMAGES, T((4, 2, 3, 3)), T((4,)), [1, 1], 'same',
+                            [2, 1])],
+    'conv1d.padding': [call(LINES, T((4, 2, 3)), None, [1], 'valid')],
+    'conv_transpose1d.default': [call(LINES, T((2, 3, 4)), T((3,)), [2], [1],
+                                      [1], 1, [1])],
+    'conv_transpose2d.input': [call(IMAGES, T((2, 3, 3, 3)), T((6,)), [2, 1],
+                                    [1, 0], [1, 0], 2, [1, 2])],
+    'conv_transpose3d.input': [call(VOLUMES, T((2, 3, 2, 2, 2)), None,
+                                    [1, 2, 1])],
+    'convolution.default': [
+        call(IMAGES, T((4, 2, 3, 3)), T((4,)), [1, 2], [1, 0], [1, 1], False,
+             [0, 0], 1),
+        call(IMAGES, T((2, 3, 3, 3)), None, [2, 2], [0, 1], [1, 1], True,
+             [1, 0], 1)],
+    # Norms.
+    '_native_batch_norm_legit_no_training.default': [
+        call(IMAGES, T((2,)), T((2,)), T((2,), 'float32', 3),
+             T((2,), 'positive_float32'), 0.1, 1e-3)],
+    'batch_norm.default': [
+        call(IMAGES, T((2,)), T((2,)), T((2,), 'float32', 3),
+             T((2,), 'positive_float32'), False, 0.1, 1e-3, False)],
+    'instance_norm.default': [
+        call(IMAGES, T((2,)), T((2,)), None, None, True, 0.1, 1e-3, False)],
+    '_softmax.default': [call(T((3, 4)), 1, False)],
+    '_log_softmax.default': [call(T((3, 4)), 0, False)],
+    'linalg_matrix_norm.default': [call(T((2, 3, 4)), 1, [0, 2], True)],
+    'linalg_norm.ord_str': [call(T((3, 4)), 'fro', [0, 1], True)],
+    'linalg_norm.default': [call(T((3, 4)), 1, [1], True)],
+    'linalg_cholesky.default': [call(T((1, 1), 'positive_float32'))],
+    'cholesky.default': [call(T((1, 1), 'positive_float32'), True)],
+    # Losses: reductions are 0 none, 1 mean, 2 sum.
+    'binary_cross_entropy.default': [
+        call(T((4,), 'positive_float32', 4, (0,)), T((4,), 'positive_float32', 0, (0,)))],
+    'cosine_embedding_loss.default': [
+        call(T((3, 4)), T((3, 4), 'float32', 5), L([1, -1, 1]), 0.1, reduction)
+        for reduction in (0, 1, 2)],
+    'nll_loss.default': [call(T((3, 4)), L([0, 3, 1]), T((4,)), reduction, 3)
+                         for reduction in (0, 1, 2)],
+    'ctc_loss.IntList': [
+        call(T((5, 2, 4)), L([[1, 2], [3, 1]]), [5, 4], [2, 1], 0, reduction,
+             True) for reduction in (0, 1, 2)],
+    'ctc_loss.Tensor': [call(T((5, 2, 4)), L([[1, 2], [3, 1]]), L([5, 4]),
+                             L([2, 1]))],
+    # Picking and writing.
+    'index.Tensor': [call(T((3, 4)), [None, L([0, 3])]),
+                     call(T((3, 4)), [L([0, 2]), L([1, 3])])],
+    'index_put.default': [call(T((3, 4)), [L([0, 2])], T((2, 4)), True)],
+    'index_put_.default': [call(T((3, 4)), [None, L([0, 2])], T((3, 2)))],
+    'index_reduce.default': [call(T((3, 4)), 0, L([0, 2]), T((2, 4)), 'amax',
+                                  include_self=False)],
+    'scatter.reduce': [call(T((3, 4)), 1, L([[0, 1], [2, 3], [0, 0]]),
+                            T((3, 2)), reduce='add')],
+    'scatter.value_reduce': [call(T((3, 4)), 1, L([[0, 1], [2, 3], [0, 0]]),
+                                  2.0, reduce='multiply')],
+    'scatter_.reduce': [call(T((3, 4)), 1, L([[0, 1], [2, 3], [0, 0]]),
+                             T((3, 2)), reduce='add')],
+    'scatter_.value_reduce': [call(T((3, 4)), 1, L([[0, 1], [2, 3], [0, 0]]),
+                                   2.0, reduce='multiply')],
+    'scatter_reduce.two': [call(T((3, 4)), 1, L([[0, 1], [2, 3], [0, 0]]),
+                                T((3, 2)), 'prod', include_self=False)],
+    'scatter_reduce_.two': [call(T((3, 4)), 1, L([[0, 1], [2, 3], [0, 0]]),
+                                 T((3, 2)), 'amin')],
+    'select_scatter.default': [call(T((3, 4)), T((4,)), 0, 1)],
+    'narrow.Tensor': [call(T((3, 4)), 1, L(1), 2)],
+    'meshgrid.indexing': [call([T((3,)), T((4,))], indexing='xy')],
+    'unflatten.int': [call(T((3, 4)), 1, [2, 2])],
+    'quantile.default': [call(T((3, 4)), T((2,), 'special_float32', 15, (0,)),
+                              1, True, interpolation='lower')],
+    'nanquantile.default': [call(T((3, 4)),
+                                 T((2,), 'special_float32', 15, (0,)), 0)],
+}
+
+
+def upsampling():
+    for name, sizes, corners in (
+            ('nearest1d', [5], None), ('nearest2d', [4, 9], None),
+            ('nearest3d', [2, 5, 3], None), ('linear1d', [5], True),
+            ('bilinear2d', [4, 9], True), ('trilinear3d', [2, 5, 3], True),
+            ('bicubic2d', [4, 9], True)):
+        image = {1: LINES, 2: IMAGES, 3: VOLUMES}[len(sizes)]
+        scales = [1.5, 0.5, 2.0][:len(sizes)]
+        for prefix in ('upsample_', '_upsample_nearest_exact'):
+            if prefix.startswith('_') and not name.startswith('nearest'):
+                continue
+            whole = prefix + (name[7:] if prefix.startswith('_') else name)
+            flags = [()] if corners is None else [(False,), (True,)]
+            CASES[whole + '.default'] = [
+                call(image, sizes, *flag) for flag in flags]
+            CASES[whole + '.vec'] = [
+                call(image, given, *flag, factors) for flag in flags
+                for given, factors in ((sizes, None), (None, scales))]
+
+
+upsampling()
+
+DRAWN = 'gives random numbers'
+RAW = 'gives memory that is not initialised'
+
+# Overload: why no committed numbers can hold it.
+WITHOUT = {name: DRAWN for name in (
+    'bernoulli.Tensor bernoulli.default bernoulli.p bernoulli_.Tensor '
+    'bernoulli_.float cauchy.default cauchy_.default exponential.default '
+    'exponential_.default geometric.default geometric_.default '
+    'log_normal.default log_normal_.default multinomial.default '
+    'normal.Tensor_Tensor normal.Tensor_float normal.float_Tensor '
+    'normal.float_float normal_.default normal_functional.default '
+    'rand.default rand.generator rand_like.default randint.default randint.low '
+    'randint_like.default randint_like.low_dtype randint_like.Tensor '
+    'randn.default randn.generator randn_like.default randperm.default random.default '
+    'random.from random.to random_.default random_.from random_.to '
+    'uniform.default uniform_.default').split()}
+WITHOUT.update({name: RAW for name in (
+    'empty.memory_format empty_like.default new_empty.default').split()})
+WITHOUT['to.device'] = 'needs a device, which the file cannot state'
