@@ -33,10 +33,21 @@ const ops::Spelling& spelling_of(const std::string& name) {
   return ops::get_function("aten." + name);
 }
 
-// What torch names with one underscore at the end writes its first argument.
+// What torch names with one underscore at the end, or "__iand__" and the like,
+// writes its first argument.
 bool writes(const std::string& name) {
   return name.substr(0, name.find('.')).ends_with('_') &&
-         !name.starts_with("__");
+         (name.starts_with("__i") || !name.starts_with("__"));
+}
+
+// torch.ops gives lists where torch's functions give tuples, and so does this
+// library.
+Value in_tuples(const Value& value) {
+  if (!value.is_sequence()) return value;
+  ValueList items;
+  for (const Value& item : value.as_sequence())
+    items.push_back(in_tuples(item));
+  return Value::tuple(std::move(items));
 }
 
 std::string difference(const StructuredCase& c, ValueList args,
@@ -45,8 +56,9 @@ std::string difference(const StructuredCase& c, ValueList args,
     const ops::Spelling& spelling = spelling_of(c.op);
     if (writes(c.op) && !args.empty() && args[0].is_tensor())
       args[0] = args[0].as_tensor().clone();
-    return testing::difference(ops::call_function(spelling, args, kwargs),
-                               c.expected, false);
+    return testing::difference(
+        in_tuples(ops::call_function(spelling, args, kwargs)),
+        in_tuples(c.expected), false);
   } catch (const Error& error) {
     return error.what();
   }

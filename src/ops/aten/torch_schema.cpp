@@ -24,7 +24,6 @@ Value parse_default(std::string_view text) {
   if (text == "True") return true;
   if (text == "False") return false;
   if (text == "Mean") return 1;
-  if (text == "long") return DType::i64;
   if (text.size() >= 2 && (text.front() == '"' || text.front() == '\''))
     return text.substr(1, text.size() - 2);
   if (!text.starts_with('[')) return parse_number(text);
@@ -53,6 +52,9 @@ std::vector<Parameter> parse_torch_schema(std::string_view parameters) {
     if (mark != part.npos) {
       parameter.has_default = true;
       parameter.default_value = parse_default(part.substr(mark + 1));
+      // torch's number of int64, the only type that schemas have as default.
+      if (parameter.name == "dtype" && same(parameter.default_value, 4))
+        parameter.default_value = DType::i64;
     }
     parsed.push_back(std::move(parameter));
   }
