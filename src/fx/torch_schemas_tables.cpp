@@ -289,6 +289,8 @@ constexpr TorchSchema kSchemas[] = {
      "aten::special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"},
     {"torch._C._special.special_zeta",
      "aten::special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"},
+    {"torch._weight_norm",
+     "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor"},
     {"torch.abs",
      "aten::abs(Tensor self) -> Tensor"},
     {"torch.abs",

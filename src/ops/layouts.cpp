@@ -52,6 +52,7 @@ constexpr Fact kFacts[] = {
     {"kthvalue", Layout::plain},
     {"median", Layout::plain},
     {"narrow_copy", Layout::plain},
+    {"_weight_norm", Layout::plain},
     {"repeat", Layout::plain},
     {"repeat_interleave", Layout::plain},
     {"tile", Layout::plain},

@@ -199,23 +199,6 @@ def unet():
     return UNet(), (pixels(32, batch=2),), {}, {'x': {0: Dim('batch', max=8)}}
 
 
-class Spectrum(nn.Module):
-    """The front end of speech models: a spectrogram, mel bands, logarithms."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer('window', torch.hann_window(32))
-        self.mel = nn.Parameter(torch.rand(8, 17))
-
-    def forward(self, x):
-        spectrum = torch.stft(x, 32, 16, window=self.window, return_complex=True)
-        return torch.log10((self.mel @ spectrum.abs().square()).clamp(min=1e-10))
-
-
-def spectrum():
-    return Spectrum(), (torch.randn(1, 200),), {}, None
-
-
 REAL_MODELS = {
     'bert': bert, 'gpt2': gpt2, 'llama': llama, 't5': t5, 'whisper': whisper, 'vit': vit,
     'deit': deit, 'wav2vec2': wav2vec2, 'clip': clip, 'deberta': deberta, 'mixtral': mixtral,
@@ -225,5 +208,5 @@ REAL_MODELS = {
     'resnet': timm_model('resnet10t', num_classes=10, channels=(8, 16, 24, 32), stem_width=8),
     'coatnet': timm_model('coatnet_pico_rw_224', size=64, img_size=64, num_classes=10,
                           embed_dim=(16, 32, 32, 64), depths=(1, 1, 1, 1), stem_width=(8, 8)),
-    'levit': levit,     'unet': unet, 'spectrum': spectrum,
+    'levit': levit, 'unet': unet,
 }

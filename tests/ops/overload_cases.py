@@ -68,6 +68,8 @@ CASES = {
         call(IMAGES, T((2, 3, 3, 3)), None, [2, 2], [0, 1], [1, 1], True,
              [1, 0], 1)],
     # Norms.
+    '_weight_norm.default': [call(T((3, 4)), T((3, 1))),
+                             call(T((3, 4)), T((1, 4)), 1)],
     '_native_batch_norm_legit_no_training.default': [
         call(IMAGES, T((2,)), T((2,)), T((2,), 'float32', 3),
              T((2,), 'positive_float32'), 0.1, 1e-3)],

@@ -285,6 +285,10 @@ def combined():
     case('msort', torch.msort, T((4, 4), 'special_float32'))
     case('narrow_copy', torch.narrow_copy, T((3, 4)), 1, 1, 2)
     case('narrow_copy', torch.narrow_copy, T((3, 4)), 0, 3, 0)
+    case('_weight_norm', torch._weight_norm, T((3, 4)), T((3, 1)), 0)
+    case('_weight_norm', torch._weight_norm, T((3, 4)), T((1, 4)), 1)
+    case('_weight_norm', torch._weight_norm, T((2, 3, 4), 'float64'),
+         T((1, 1, 4), 'float64', 9), 2)
     for name in ALL:
         view('conj', torch.conj, T((4, 3), name, 2, (1, 4)))
         case('angle', torch.angle, T((3, 4), name))

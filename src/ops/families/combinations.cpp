@@ -96,6 +96,19 @@ Value narrow_copy(const OpCall& call) {
   return fxjit::clone(fxjit::narrow(call[0], call[1], call[2], call[3]));
 }
 
+// A weight as its direction times its length `g`: each slice of `v` along `dim`
+// has a length of its own.
+Value weight_norm(const OpCall& call) {
+  ValueList others;
+  const int rank = meta_of(call[0]).dim();
+  const int kept = dim_arg(call, 2, rank);
+  for (int d = 0; d < rank; ++d)
+    if (d != kept) others.push_back(d);
+  const Value length = function("torch.linalg.vector_norm",
+                                {call[0], 2, Value::list(others), true});
+  return call[0] * (call[1] / length);
+}
+
 Value infer_itself(const OpCall& call) { return as_meta(call.tensor(0)); }
 
 // Of a real number: 0, pi below zero.
@@ -130,6 +143,8 @@ constexpr OpRow kRows[] = {
     composed_row("narrow_copy", "input, dim, start, length",
                  "torch.narrow_copy .narrow_copy aten.narrow_copy.default",
                  narrow_copy),
+    composed_row("_weight_norm", "v, g, dim=0", "torch._weight_norm",
+                 weight_norm),
     view_row("conj", "input",
              "torch.conj .conj torch.conj_physical .conj_physical torch.real "
              "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg "
