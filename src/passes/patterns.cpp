@@ -4,6 +4,7 @@ namespace fxjit::passes {
 
 // A row for each function in patterns/, in order of priority.
 #define FXJIT_PATTERNS(row) \
+  row(drop_unread_results)  \
   row(fold_batch_norm)      \
   row(share_heads)          \
   row(fuse_attention)       \

@@ -1,0 +1,76 @@
+// Calls with several results of which only the first is read become calls with
+// that one:
+//
+//   values, indices = max_pool2d_with_indices(x)    ==>    values = max_pool2d(x)
+//
+// Exported programs write pools and norms so; the other results have no generated
+// code.
+#include <string_view>
+
+#include "src/passes/internal_ops.h"
+#include "src/passes/patterns.h"
+
+namespace fxjit::passes {
+namespace {
+
+struct Rule {
+  std::string_view from, to;
+};
+
+constexpr Rule kRules[] = {
+    {"max_pool1d_with_indices", "max_pool1d"},
+    {"max_pool2d_with_indices", "max_pool2d"},
+    {"_native_batch_norm_legit_no_training", "batch_norm"},
+};
+
+const ops::Op* counterpart(const fx::Node& node) {
+  if (const ops::Op* op = node.called_op())
+    for (const Rule& rule : kRules)
+      if (op->name() == rule.from) return &ops::get_op(rule.to);
+  return nullptr;
+}
+
+// The node that picks the first result; null where another one is read.
+fx::Node* only_pick(const fx::Node& node) {
+  fx::Node* first = nullptr;
+  for (fx::Node* user : node.users()) {
+    if (user->called_op() != &item_op()) return nullptr;
+    if (user->num_users() == 0) continue;
+    if (user->arg(1).as_int() != 0 || first) return nullptr;
+    first = user;
+  }
+  return first;
+}
+
+// By the names that both ops have for an argument; others have their defaults.
+ValueList arguments(const fx::Node& node, const ops::Op& to) {
+  ValueList args;
+  for (const ops::Parameter& parameter : to.parameters) {
+    const int at = node.called_op()->index_of(parameter.name);
+    args.push_back(at < 0 ? parameter.default_value
+                          : node.arg(static_cast<size_t>(at)));
+  }
+  return args;
+}
+
+}  // namespace
+
+int drop_unread_results(ModelGraph& model) {
+  int count = 0;
+  for (fx::Node* node : model.graph->nodes()) {
+    const ops::Op* const op = counterpart(*node);
+    fx::Node* const pick = op ? only_pick(*node) : nullptr;
+    if (!pick) continue;
+    auto scope = model.graph->inserting_before(node);
+    fx::Node* const single =
+        model.graph->call_function(op->canonical, arguments(*node, *op));
+    single->set_val(pick->val());
+    single->set_source(node->source());
+    pick->replace_all_uses_with(single);
+    ++count;
+  }
+  if (count > 0) model.graph->eliminate_dead_code();
+  return count;
+}
+
+}  // namespace fxjit::passes
