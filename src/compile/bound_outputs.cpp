@@ -103,7 +103,8 @@ bool can_write_straight(const Tensor& bound,
   if (bytes.end - bytes.begin != buffer.bytes) return false;
   // Kernels take outputs of their own to begin at such an address.
   if (reinterpret_cast<uintptr_t>(bytes.begin) %
-          support::AlignedBlock::kAlignment != 0)
+          support::AlignedBlock::kAlignment !=
+      0)
     return false;
   bool apart = true;
   for (const Value& input : inputs)

@@ -25,7 +25,8 @@ bool can_write_straight(const Tensor& bound,
                         std::span<const Value> inputs);
 
 // `result` with `bound` as its tensors, copied to where they are not there
-// already. UserError, and nothing copied, unless counts, dtypes and sizes agree.
+// already. UserError, and nothing copied, unless counts, dtypes and sizes
+// agree.
 Value copy_to_bound(const Value& result, std::span<const Tensor> bound);
 
 }  // namespace fxjit

@@ -40,8 +40,8 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
   const GraphParts::Known known =
       request.begin ? request.known
                     : [&inputs](const fx::Node& node) -> const Value& {
-                        return *inputs.at(&node);
-                      };
+    return *inputs.at(&node);
+  };
   GraphParts& graph = request.source->parts;
   passes::Part part =
       graph.take(request.begin, known, [this] { shapes_.clear(); });
@@ -60,9 +60,8 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
   parts.stop = part.stop;
   parts.dead = graph.dead_after(request.begin, part.stop);
   parts.reads_attributes = std::any_of(
-      part.inputs.begin(), part.inputs.end(), [](const fx::Node* node) {
-        return node->is(fx::Opcode::get_attr);
-      });
+      part.inputs.begin(), part.inputs.end(),
+      [](const fx::Node* node) { return node->is(fx::Opcode::get_attr); });
   parts.inputs = std::move(part.inputs);
   parts.outputs = std::move(part.outputs);
   return parts;
@@ -76,8 +75,7 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   program::PlanOptions plan_options;
   plan_options.level = engine_.level();
   plan_options.strict_sums = options_.strict_sums;
-  plan_options.cache_bytes =
-      static_cast<int64_t>(support::cache_sizes()[1]);
+  plan_options.cache_bytes = static_cast<int64_t>(support::cache_sizes()[1]);
   if (options_.contraction == CompileOptions::Contraction::onednn)
     plan_options.products = [this](const program::TileStep& step) {
       return kernels::make_matmul_kernel(step, engine_.level(), threads_);
@@ -97,8 +95,8 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   jit::ProgramCode code = engine_.compile(program, threads_);
   watch.lap_ms();
   program::Executable::Parts run;
-  WeightStore::Packed packed = weights_.get(
-      program.packed, support::ThreadPool::shared(), threads_);
+  WeightStore::Packed packed =
+      weights_.get(program.packed, support::ThreadPool::shared(), threads_);
   run.packed = std::move(packed.addresses);
   parts.timings.pack_ms = watch.lap_ms();
   for (const program::Step& step : program.steps)
@@ -113,12 +111,11 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   parts.timings.link_ms = timings.link_us / 1e3;
   parts.timings.from_disk_cache = code.from_disk;
   parts.code_bytes = code.fresh_bytes;
-  run.keep_alive = std::make_shared<
-      std::pair<decltype(code.code), decltype(packed.blocks)>>(
-      std::move(code.code), std::move(packed.blocks));
+  run.keep_alive =
+      std::make_shared<std::pair<decltype(code.code), decltype(packed.blocks)>>(
+          std::move(code.code), std::move(packed.blocks));
   run.program = std::move(program);
-  parts.executable =
-      std::make_unique<program::Executable>(std::move(run));
+  parts.executable = std::make_unique<program::Executable>(std::move(run));
 }
 
 passes::PipelineOptions CompiledModule::pipeline_options() const {

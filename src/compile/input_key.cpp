@@ -28,8 +28,7 @@ uint64_t hash_number(const Value& leaf) {
   if (leaf.is_float()) return std::bit_cast<uint64_t>(leaf.as_double());
   if (leaf.is_int()) return static_cast<uint64_t>(leaf.as_int());
   if (leaf.is_bool()) return leaf.as_bool() ? 1 : 2;
-  if (leaf.is_string())
-    return std::hash<std::string_view>{}(leaf.as_string());
+  if (leaf.is_string()) return std::hash<std::string_view>{}(leaf.as_string());
   return 0;
 }
 

@@ -27,9 +27,8 @@ std::string step_line(size_t number, const StepReport& step) {
 }
 
 std::string program_text(const ProgramReport& program) {
-  std::string text = program.begin.empty()
-                         ? "inputs: "
-                         : "from %" + program.begin + " on: ";
+  std::string text =
+      program.begin.empty() ? "inputs: " : "from %" + program.begin + " on: ";
   text += program.inputs + "\n";
   if (!program.why_not.empty())
     text += "  interpreter: " + program.why_not + "\n";

@@ -1,8 +1,8 @@
 // What reports say of one compiled program.
+#include "src/compile/shape_report.h"
 #include "fxjit/fx/graph.h"
 #include "src/compile/compiled_shape.h"
 #include "src/compile/graph_parts.h"
-#include "src/compile/shape_report.h"
 
 namespace fxjit {
 namespace {

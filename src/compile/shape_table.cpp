@@ -96,8 +96,7 @@ void ShapeTable::clear() {
   std::lock_guard lock(mutex_);
   lone_.store(nullptr);
   std::array<const Bucket*, kBuckets> old{};
-  for (size_t i = 0; i < kBuckets; ++i)
-    old[i] = buckets_[i].exchange(nullptr);
+  for (size_t i = 0; i < kBuckets; ++i) old[i] = buckets_[i].exchange(nullptr);
   wait_for_readers();
   for (const Bucket* bucket : old) delete bucket;
   entries_.clear();
@@ -120,9 +119,8 @@ void ShapeTable::wait_for_readers() const {
 std::vector<std::shared_ptr<const CompiledShape>> ShapeTable::all() const {
   std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Entry>> sorted = entries_;
-  std::ranges::sort(sorted, {}, [](const auto& entry) {
-    return entry->last_use.load();
-  });
+  std::ranges::sort(sorted, {},
+                    [](const auto& entry) { return entry->last_use.load(); });
   std::vector<std::shared_ptr<const CompiledShape>> shapes;
   for (const auto& entry : sorted) shapes.push_back(entry->shape);
   return shapes;

@@ -28,16 +28,13 @@ std::vector<Tensor> places() {
           Tensor::full({4, 16}, 9)};
 }
 
-ValueList inputs() {
-  return {random_tensor({4, 16}), random_tensor({4, 16})};
-}
+ValueList inputs() { return {random_tensor({4, 16}), random_tensor({4, 16})}; }
 
 void expect_in_place(fx::GraphModule& gm, const ValueList& args,
                      const std::vector<Tensor>& bound) {
-  const Value expected =
-      map_leaves(gm.interpret(args), [](const Value& leaf) -> Value {
-        return leaf.as_tensor().clone();
-      });
+  const Value expected = map_leaves(
+      gm.interpret(args),
+      [](const Value& leaf) -> Value { return leaf.as_tensor().clone(); });
   const Value result = call_into(gm, args, bound);
   for (size_t i = 0; i < bound.size(); ++i) {
     EXPECT_TRUE(result.at(i).as_tensor().is(bound[i])) << i;
@@ -99,7 +96,8 @@ TEST(CallInto, RefusesWhatTheResultDoesNotFit) {
   for (int turn = 0; turn < 2; ++turn) {
     auto bound = places();
     bound.pop_back();
-    EXPECT_THAT(text(bound), HasSubstr("expected 3 outputs to write to, got 2"));
+    EXPECT_THAT(text(bound),
+                HasSubstr("expected 3 outputs to write to, got 2"));
     bound = places();
     bound[1] = Tensor::full({4, 16}, 9);
     EXPECT_THAT(text(bound),
@@ -107,11 +105,13 @@ TEST(CallInto, RefusesWhatTheResultDoesNotFit) {
                           "float32[4, 16]"));
     EXPECT_EQ(bound[0].at({0, 0}), 9);
     bound[1] = bound[0].as_strided({16, 4}, {4, 1}, 0);
-    EXPECT_THAT(text(bound), HasSubstr("output 1: it shares memory with output"));
+    EXPECT_THAT(text(bound),
+                HasSubstr("output 1: it shares memory with output"));
     bound[1] = Tensor::full({4}, 9).as_strided({16, 4}, {0, 1}, 0);
     EXPECT_THAT(text(bound), HasSubstr("output 1: its elements share memory"));
     bound[1] = Tensor::meta({16, 4}, DType::f32);
-    EXPECT_THAT(text(bound), HasSubstr("output 1: expected a tensor with data"));
+    EXPECT_THAT(text(bound),
+                HasSubstr("output 1: expected a tensor with data"));
     compile(*gm, quick());
   }
 }

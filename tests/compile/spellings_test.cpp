@@ -57,29 +57,27 @@ Family convolutions() {
   const Tensor shift = random_tensor({8}), mean = random_tensor({8});
   const Tensor spread = Tensor::full({8}, 1.5);
   const Value pair = Value::list({1, 1});
-  return {"convolution, batch norm, relu in place",
-          {1, 4, 9, 9},
-          {[=](Value x) {
-             const Value y = F::conv2d(x, weight, None, 1, 1);
-             return F::relu(F::batch_norm(y, mean, spread, scale, shift));
-           },
-           [=](Value x) {
-             const Value y = aten("conv2d.default", {x, weight, None, pair, pair});
-             return aten("relu_.default",
-                         {aten("batch_norm.default",
-                               {y, scale, shift, mean, spread, false, 0.1,
-                                1e-5, true})});
-           },
-           [=](Value x) {
-             const Value y =
-                 aten("convolution.default",
-                      {x, weight, None, pair, pair, pair, false,
-                       Value::list({0, 0}), 1});
-             const Value z =
-                 aten("_native_batch_norm_legit_no_training.default",
-                      {y, scale, shift, mean, spread, 0.1, 1e-5});
-             return aten("relu.default", {getitem(z, 0)});
-           }}};
+  return {
+      "convolution, batch norm, relu in place",
+      {1, 4, 9, 9},
+      {[=](Value x) {
+         const Value y = F::conv2d(x, weight, None, 1, 1);
+         return F::relu(F::batch_norm(y, mean, spread, scale, shift));
+       },
+       [=](Value x) {
+         const Value y = aten("conv2d.default", {x, weight, None, pair, pair});
+         return aten("relu_.default",
+                     {aten("batch_norm.default", {y, scale, shift, mean, spread,
+                                                  false, 0.1, 1e-5, true})});
+       },
+       [=](Value x) {
+         const Value y =
+             aten("convolution.default", {x, weight, None, pair, pair, pair,
+                                          false, Value::list({0, 0}), 1});
+         const Value z = aten("_native_batch_norm_legit_no_training.default",
+                              {y, scale, shift, mean, spread, 0.1, 1e-5});
+         return aten("relu.default", {getitem(z, 0)});
+       }}};
 }
 
 Family norms() {
@@ -91,9 +89,9 @@ Family norms() {
              return softmax(F::layer_norm(x, sizes, scale, shift), -1);
            },
            [=](Value x) {
-             return aten("softmax.int",
-                         {aten("layer_norm.default", {x, sizes, scale, shift}),
-                          -1});
+             return aten(
+                 "softmax.int",
+                 {aten("layer_norm.default", {x, sizes, scale, shift}), -1});
            },
            [=](Value x) {
              const Value y = aten("native_layer_norm.default",
@@ -128,24 +126,23 @@ Family pools() {
 }
 
 Family gates() {
-  return {"gates",
-          {4, 32},
-          {[](Value x) {
-             const Value gate = F::silu(exp(x)) * x;
-             return gate + sigmoid(x);
-           },
-           [](Value x) {
-             const Value smooth =
-                 aten("silu.default", {aten("exp.default", {x})});
-             const Value gate = aten("mul.Tensor", {smooth, x});
-             return aten("add.Tensor", {gate, aten("sigmoid.default", {x})});
-           },
-           [](Value x) {
-             const Value smooth =
-                 aten("silu_.default", {aten("exp.default", {x})});
-             const Value gate = method(smooth, "mul", {x});
-             return method(gate, "add", {method(x, "sigmoid", {})});
-           }}};
+  return {
+      "gates",
+      {4, 32},
+      {[](Value x) {
+         const Value gate = F::silu(exp(x)) * x;
+         return gate + sigmoid(x);
+       },
+       [](Value x) {
+         const Value smooth = aten("silu.default", {aten("exp.default", {x})});
+         const Value gate = aten("mul.Tensor", {smooth, x});
+         return aten("add.Tensor", {gate, aten("sigmoid.default", {x})});
+       },
+       [](Value x) {
+         const Value smooth = aten("silu_.default", {aten("exp.default", {x})});
+         const Value gate = method(smooth, "mul", {x});
+         return method(gate, "add", {method(x, "sigmoid", {})});
+       }}};
 }
 
 // What each step computes, and by what.

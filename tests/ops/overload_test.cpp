@@ -1,5 +1,5 @@
-// Calls of every overload of ATen's that the table has, beside PyTorch's results:
-// as recorded, with all arguments by position and with all by name.
+// Calls of every overload of ATen's that the table has, beside PyTorch's
+// results: as recorded, with all arguments by position and with all by name.
 #include "src/ops/aten/overload.h"
 
 #include <gmock/gmock.h>

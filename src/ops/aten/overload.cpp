@@ -45,8 +45,8 @@ std::optional<size_t> index_of(const std::vector<Parameter>& parameters,
 std::optional<size_t> counterpart(const std::vector<Parameter>& torch,
                                   const std::string& name) {
   constexpr std::pair<std::string_view, std::string_view> kSame[] = {
-      {"input", "self"}, {"input", "x"}, {"input", "A"}, {"dim", "axis"},
-      {"other", "tensor2"}, {"training", "train"}};
+      {"input", "self"}, {"input", "x"},       {"input", "A"},
+      {"dim", "axis"},   {"other", "tensor2"}, {"training", "train"}};
   if (const auto found = index_of(torch, name)) return found;
   for (const auto& [ours, theirs] : kSame)
     if (name == ours)
@@ -87,8 +87,8 @@ class Reader {
       const size_t mark = part.find('=');
       size_t at = next++;
       if (mark != part.npos) {
-        const auto named = index_of(overload_.op->parameters,
-                                    part.substr(0, mark));
+        const auto named =
+            index_of(overload_.op->parameters, part.substr(0, mark));
         if (!named) bad(part);
         at = *named;
         part.remove_prefix(mark + 1);
@@ -138,9 +138,9 @@ class Reader {
 // other algorithm to choose.
 bool changes_nothing(std::string_view parameter) {
   constexpr std::string_view kNames[] = {
-      "allow_tf32",   "assume_unique",   "benchmark",    "compute_mode",
-      "cudnn_enable", "cudnn_enabled",   "deterministic", "device",
-      "layout",       "memory_format",   "non_blocking", "pin_memory",
+      "allow_tf32",    "assume_unique",      "benchmark",     "compute_mode",
+      "cudnn_enable",  "cudnn_enabled",      "deterministic", "device",
+      "layout",        "memory_format",      "non_blocking",  "pin_memory",
       "requires_grad", "scale_grad_by_freq", "sparse"};
   return std::ranges::find(kNames, parameter) != std::end(kNames);
 }
@@ -156,8 +156,8 @@ Value in_words(const Overload& overload, const Parameter& parameter,
   Words words;
   if (parameter.name == "reduction") words = kReductions;
   if (parameter.name == "mode")
-    words = overload.op->name() == "grid_sample" ? Words(kSampling)
-                                                 : Words(kBags);
+    words =
+        overload.op->name() == "grid_sample" ? Words(kSampling) : Words(kBags);
   if (parameter.name == "padding_mode") words = kPadding;
   if (words.empty() || !value.is_int()) return value;
   const int64_t number = value.as_int();
@@ -167,9 +167,12 @@ Value in_words(const Overload& overload, const Parameter& parameter,
 
 Value value_of(const Overload::Source& source, const ValueList& bound) {
   switch (source.kind) {
-    case Overload::Source::Kind::parameter: return bound[source.parameter];
-    case Overload::Source::Kind::value: return source.value;
-    case Overload::Source::Kind::list: break;
+    case Overload::Source::Kind::parameter:
+      return bound[source.parameter];
+    case Overload::Source::Kind::value:
+      return source.value;
+    case Overload::Source::Kind::list:
+      break;
   }
   ValueList items;
   for (const Overload::Source& item : source.items)
@@ -221,7 +224,8 @@ bool asks_for_write(const Overload& overload) {
   const int at = overload.op->index_of("inplace");
   if (at < 0) return false;
   const Overload::Source& source = overload.sources[static_cast<size_t>(at)];
-  return source.kind == Overload::Source::Kind::value && same(source.value, true);
+  return source.kind == Overload::Source::Kind::value &&
+         same(source.value, true);
 }
 
 ValueList bind_torch(const Overload& overload, std::span<const Value> args,
@@ -237,8 +241,8 @@ ValueList bind(const Overload& overload, std::span<const Value> args,
   ValueList arranged;
   for (size_t i = 0; i < overload.sources.size(); ++i) {
     const Parameter& parameter = overload.op->parameters[i];
-    Value value = in_words(overload, parameter,
-                           value_of(overload.sources[i], bound));
+    Value value =
+        in_words(overload, parameter, value_of(overload.sources[i], bound));
     // Strides of windows that are left out.
     if (parameter.name == "stride" && value.is_sequence() && value.size() == 0)
       value = parameter.default_value;

@@ -25,8 +25,8 @@ struct Overload {
   std::string name;                   // "elu.default"
   std::vector<Parameter> parameters;  // torch's.
   const Op* op = nullptr;
-  std::vector<Source> sources;        // One for each parameter of the op.
-  std::vector<bool> is_read;          // Of `parameters`, by some source.
+  std::vector<Source> sources;  // One for each parameter of the op.
+  std::vector<bool> is_read;    // Of `parameters`, by some source.
 };
 
 // Null when the table has no such overload. `name` without "aten.". The caller
@@ -36,9 +36,9 @@ std::unique_ptr<Overload> make_overload(std::string_view name);
 // Names of all overloads of the table, sorted.
 std::vector<std::string_view> overload_names();
 
-// Whether its calls write their first argument because the table asks the op for
-// it: "silu_" is the op "silu" with `inplace`. Other overloads that write are
-// rows that write.
+// Whether its calls write their first argument because the table asks the op
+// for it: "silu_" is the op "silu" with `inplace`. Other overloads that write
+// are rows that write.
 bool asks_for_write(const Overload& overload);
 
 // By torch's schema alone: one Value for each of overload.parameters.

@@ -1,10 +1,11 @@
 // Calls with several results of which only the first is read become calls with
 // that one:
 //
-//   values, indices = max_pool2d_with_indices(x)    ==>    values = max_pool2d(x)
+//   values, indices = max_pool2d_with_indices(x)    ==>    values =
+//   max_pool2d(x)
 //
-// Exported programs write pools and norms so; the other results have no generated
-// code.
+// Exported programs write pools and norms so; the other results have no
+// generated code.
 #include <string_view>
 
 #include "src/passes/internal_ops.h"
