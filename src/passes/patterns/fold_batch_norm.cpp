@@ -26,7 +26,8 @@ bool is_convolution(const fx::Node* node) {
   const ops::Op& op = *node->called_op();
   if (op.name() == "convolution")
     return !node->arg(static_cast<size_t>(op.index_of("transposed"))).as_bool();
-  return op.name() == "conv1d" || op.name() == "conv2d" || op.name() == "conv3d";
+  const std::string_view name = op.name();
+  return name == "conv1d" || name == "conv2d" || name == "conv3d";
 }
 
 // The constant at `arg`, undefined for none. False when it is no f32 constant.
