@@ -98,12 +98,16 @@ struct OpRow {
   // the remaining positional arguments into a tuple, or takes one sequence.
   const char* schema;
   // Names separated by blanks: "torch.add", "_operator.add", ".add" (Tensor
-  // method), "F.gelu" (torch.nn.functional), "aten.add.Tensor", "onnx.Add",
-  // "nn.GELU". A name may end in "!" : recorded the way torch's Python-level
-  // functions record, every parameter by keyword after the first (see
-  // `Spelling::python_level`). "=F.gelu" behind "torch._C._nn.gelu" says that
-  // torch exports that function under this name too: calls by either name are
-  // recorded as the former.
+  // method), "F.gelu" (torch.nn.functional), "onnx.Add", "nn.GELU"; may be
+  // empty. Overloads of ATen, which bind by schemas of their own, stand in
+  // src/ops/aten/overloads.inc instead. A name may end in "!" : recorded the
+  // way torch's Python-level functions record, every parameter by keyword after
+  // the first (see `Spelling::python_level`). "=F.gelu" behind
+  // "torch._C._nn.gelu" says that torch exports that function under this name
+  // too: calls by either name are recorded as the former. torch.linalg.X and
+  // torch.special.X are found by "torch._C._linalg.linalg_X" and
+  // "torch._C._special.special_X", the names that torch records, without a word
+  // here.
   const char* names;
   Lowering lowering = Lowering::none;
   InferFn infer = nullptr;  // Null: broadcast of tensor args by scalar_types.

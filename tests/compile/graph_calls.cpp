@@ -162,7 +162,7 @@ bool PureCalls::view() {
                                             random_dim(x.value)});
     case 4:
       if (rank == 0) return false;
-      return call("slice",
+      return call("aten.slice.Tensor",
                   {x.node, random_dim(x.value), pick(3), None, 1 + pick(2)});
     case 5:
       return rank > 0 && call("select", {x.node, random_dim(x.value),

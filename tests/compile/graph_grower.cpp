@@ -28,14 +28,14 @@ bool moderate(const Value& value) {
 }
 
 bool one_of_torch(std::string_view name) {
-  for (std::string_view start : {"torch.ops.", ".__r", "onnx.", "nn.", "aten."})
+  for (std::string_view start : {"torch.ops.", ".__r", "onnx.", "nn."})
     if (name.starts_with(start)) return false;
   return true;
 }
 
-// The names of a row that a program of torch would use; else those of ATen.
+// The names of a row that a program of torch would use.
 std::vector<std::string> torch_names(const ops::Op& op) {
-  std::vector<std::string> names, others;
+  std::vector<std::string> names;
   std::string_view rest = op.row.names;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(' '), rest.size());
@@ -43,10 +43,9 @@ std::vector<std::string> torch_names(const ops::Op& op) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (name.starts_with('=')) continue;  // Another spelling is recorded.
     if (name.ends_with('!')) name.remove_suffix(1);
-    if (name.starts_with("aten.")) others.emplace_back(name);
     if (!name.empty() && one_of_torch(name)) names.emplace_back(name);
   }
-  return names.empty() ? others : names;
+  return names;
 }
 
 // Whether two elements may have one place. What writes to such a tensor leave

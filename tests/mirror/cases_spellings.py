@@ -25,7 +25,14 @@ torch.unique torch.unique_consecutive
 torch.special.erf torch.special.erfc torch.special.expit torch.special.expm1
 torch.special.exp2 torch.special.log_softmax torch.special.softmax
 torch.special.logsumexp torch.special.logit torch.special.xlogy
-torch.linalg.vector_norm torch.linalg.cross
+torch.linalg.vector_norm torch.linalg.cross torch.linalg.inv torch.linalg.det
+torch.linalg.slogdet torch.linalg.solve torch.linalg.solve_triangular
+torch.linalg.cholesky torch.linalg.svdvals torch.linalg.matrix_norm
+torch.linalg.norm torch.linalg.matrix_power torch.linalg.multi_dot
+torch.linalg.vecdot torch.linalg.diagonal torch.linalg.matmul
+torch.special.entr torch.special.gammaln torch.special.digamma torch.special.psi
+torch.special.i0e torch.special.ndtr torch.special.zeta torch.special.xlog1py
+torch.special.polygamma torch.special.multigammaln
 torch.threshold torch.prelu torch.celu torch.selu torch.conv2d torch.softmax
 """
 
@@ -50,6 +57,8 @@ def recorded_by_either_name(m):
     m.graph(symbolic_trace(lambda x: F.threshold(x, 0.5, 1.0)))
     m.graph(symbolic_trace(lambda x: torch.special.expit(torch.special.erf(x))))
     m.graph(symbolic_trace(lambda x, y: torch.meshgrid(x, y)))
+    m.graph(symbolic_trace(lambda x: torch.linalg.norm(torch.linalg.inv(x))))
+    m.graph(symbolic_trace(lambda x: torch.linalg.matmul(x, x)))
 
 
 @case

@@ -30,7 +30,14 @@ torch.unique torch.unique_consecutive
 torch.special.erf torch.special.erfc torch.special.expit torch.special.expm1
 torch.special.exp2 torch.special.log_softmax torch.special.softmax
 torch.special.logsumexp torch.special.logit torch.special.xlogy
-torch.linalg.vector_norm torch.linalg.cross
+torch.linalg.vector_norm torch.linalg.cross torch.linalg.inv torch.linalg.det
+torch.linalg.slogdet torch.linalg.solve torch.linalg.solve_triangular
+torch.linalg.cholesky torch.linalg.svdvals torch.linalg.matrix_norm
+torch.linalg.norm torch.linalg.matrix_power torch.linalg.multi_dot
+torch.linalg.vecdot torch.linalg.diagonal torch.linalg.matmul
+torch.special.entr torch.special.gammaln torch.special.digamma torch.special.psi
+torch.special.i0e torch.special.ndtr torch.special.zeta torch.special.xlog1py
+torch.special.polygamma torch.special.multigammaln
 torch.threshold torch.prelu torch.celu torch.selu torch.conv2d torch.softmax
 )";
 
@@ -67,6 +74,14 @@ MIRROR_CASE(Spellings, recorded_by_either_name) {
   expect_graph(symbolic_trace(
       [](Value x, Value y) { return function("torch.meshgrid", {x, y}); },
       {"x", "y"}));
+  expect_graph(symbolic_trace(
+      [](Value x) {
+        return function("torch.linalg.norm",
+                        {function("torch.linalg.inv", {x})});
+      },
+      {"x"}));
+  expect_graph(symbolic_trace(
+      [](Value x) { return function("torch.linalg.matmul", {x, x}); }, {"x"}));
 }
 
 MIRROR_CASE(Spellings, computes_by_either_name) {

@@ -180,17 +180,16 @@ Value prelu(const OpCall& call) {
 
 constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
-constexpr OpRow kRelu = scalar_row(
-    "relu", "input, inplace=False",
-    "torch.relu F.relu! .relu aten.relu.default onnx.Relu nn.ReLU", relu);
+constexpr OpRow kRelu =
+    scalar_row("relu", "input, inplace=False",
+               "torch.relu F.relu! .relu onnx.Relu nn.ReLU", relu);
 constexpr OpRow kSigmoid =
     unary_row("sigmoid",
               "torch.sigmoid torch._C._special.special_expit .sigmoid "
-              "aten.sigmoid.default onnx.Sigmoid nn.Sigmoid",
+              "onnx.Sigmoid nn.Sigmoid",
               unary<Prim::sigmoid>, kFloat);
-constexpr OpRow kTanh =
-    unary_row("tanh", "torch.tanh .tanh aten.tanh.default onnx.Tanh nn.Tanh",
-              unary<Prim::tanh>, kFloat);
+constexpr OpRow kTanh = unary_row("tanh", "torch.tanh .tanh onnx.Tanh nn.Tanh",
+                                  unary<Prim::tanh>, kFloat);
 
 // The first half along `dim`, gated by the second.
 Value glu(const OpCall& call) {
@@ -215,42 +214,35 @@ constexpr OpRow kRows[] = {
     kRelu,
     kSigmoid,
     kTanh,
-    scalar_row("relu6", "input, inplace=False",
-               "F.relu6! aten.relu6.default nn.ReLU6", relu6),
+    scalar_row("relu6", "input, inplace=False", "F.relu6! nn.ReLU6", relu6),
     scalar_row("hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False",
-               "F.hardtanh! aten.hardtanh.default nn.Hardtanh", hardtanh),
-    scalar_row("leaky_relu", "input, negative_slope=0.01, inplace=False",
-               "F.leaky_relu! torch._C._nn.leaky_relu "
-               "aten.leaky_relu.default onnx.LeakyRelu nn.LeakyReLU",
-               leaky_relu),
+               "F.hardtanh! nn.Hardtanh", hardtanh),
+    scalar_row(
+        "leaky_relu", "input, negative_slope=0.01, inplace=False",
+        "F.leaky_relu! torch._C._nn.leaky_relu onnx.LeakyRelu nn.LeakyReLU",
+        leaky_relu),
     scalar_row("elu", "input, alpha=1.0, inplace=False",
-               "F.elu! aten.elu.default onnx.Elu nn.ELU", elu),
+               "F.elu! onnx.Elu nn.ELU", elu),
     scalar_row("celu", "input, alpha=1.0, inplace=False",
-               "F.celu! torch.celu aten.celu.default onnx.Celu nn.CELU", celu),
+               "F.celu! torch.celu onnx.Celu nn.CELU", celu),
     scalar_row("selu", "input, inplace=False",
-               "F.selu! torch.selu aten.selu.default onnx.Selu nn.SELU", selu),
+               "F.selu! torch.selu onnx.Selu nn.SELU", selu),
     scalar_row("hardsigmoid", "input, inplace=False",
-               "F.hardsigmoid! aten.hardsigmoid.default nn.Hardsigmoid",
-               hardsigmoid),
+               "F.hardsigmoid! nn.Hardsigmoid", hardsigmoid),
     scalar_row("hardswish", "input, inplace=False",
-               "F.hardswish! aten.hardswish.default onnx.HardSwish "
-               "nn.Hardswish",
-               hardswish),
+               "F.hardswish! onnx.HardSwish nn.Hardswish", hardswish),
     scalar_row("softplus", "input, beta=1, threshold=20",
-               "torch._C._nn.softplus =F.softplus aten.softplus.default "
-               "onnx.Softplus nn.Softplus",
+               "torch._C._nn.softplus =F.softplus onnx.Softplus nn.Softplus",
                softplus),
-    scalar_row("mish", "input, inplace=False",
-               "F.mish! aten.mish.default onnx.Mish nn.Mish", mish),
+    scalar_row("mish", "input, inplace=False", "F.mish! onnx.Mish nn.Mish",
+               mish),
     unary_row("log_sigmoid",
-              "torch._C._nn.log_sigmoid =F.logsigmoid "
-              "aten.log_sigmoid.default nn.LogSigmoid",
+              "torch._C._nn.log_sigmoid =F.logsigmoid nn.LogSigmoid",
               logsigmoid),
     scalar_row("gelu", "input, approximate='none'",
-               "torch._C._nn.gelu =F.gelu aten.gelu.default onnx.Gelu nn.GELU",
-               gelu),
+               "torch._C._nn.gelu =F.gelu onnx.Gelu nn.GELU", gelu),
     scalar_row("silu", "input, inplace=False",
-               "F.silu! torch._C._nn.silu aten.silu.default nn.SiLU", silu),
+               "F.silu! torch._C._nn.silu nn.SiLU", silu),
     {.name = "softsign",
      .schema = "input",
      .names = "F.softsign onnx.Softsign nn.Softsign",
@@ -262,34 +254,31 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::decompose,
      .decompose = tanhshrink},
     scalar_row("hardshrink", "input, lambd=0.5",
-               "torch.hardshrink =F.hardshrink .hardshrink "
-               "aten.hardshrink.default nn.Hardshrink",
+               "torch.hardshrink =F.hardshrink .hardshrink nn.Hardshrink",
                hardshrink),
     scalar_row("softshrink", "input, lambd=0.5",
-               "torch._C._nn.softshrink =F.softshrink aten.softshrink.default "
-               "nn.Softshrink",
+               "torch._C._nn.softshrink =F.softshrink nn.Softshrink",
                softshrink),
     {.name = "threshold",
      .schema = "input, threshold, value, inplace=False",
      .names = "torch.nn.functional._threshold! =F.threshold torch.threshold "
-              "aten.threshold.default nn.Threshold",
+              "nn.Threshold",
      .lowering = Lowering::scalar,
      .infer = infer_threshold,
      .scalar = threshold,
      .scalar_types = ScalarTypes::custom},
     {.name = "prelu",
      .schema = "input, weight",
-     .names = "torch.prelu =F.prelu .prelu aten.prelu.default onnx.PRelu "
-              "nn.PReLU",
+     .names = "torch.prelu =F.prelu .prelu onnx.PRelu nn.PReLU",
      .lowering = Lowering::decompose,
      .infer = infer_like_input,
      .decompose = prelu},
     {.name = "glu",
      .schema = "input, dim=-1",
-     .names = "F.glu! torch._C._nn.glu aten.glu.default nn.GLU",
+     .names = "F.glu! torch._C._nn.glu nn.GLU",
      .lowering = Lowering::decompose,
      .decompose = glu},
-    in_place(kRelu, "relu_", "torch.relu_ =F.relu_ .relu_ aten.relu_.default"),
+    in_place(kRelu, "relu_", "torch.relu_ =F.relu_ .relu_"),
     in_place(kSigmoid, "sigmoid_", "torch.sigmoid_ .sigmoid_"),
     in_place(kTanh, "tanh_", "torch.tanh_ .tanh_"),
 };

@@ -187,12 +187,10 @@ constexpr OpRow adaptive(const char* name, const char* schema,
 
 constexpr OpRow kRows[] = {
     adaptive<true>("adaptive_avg_pool1d", "input, output_size",
-                   "torch.adaptive_avg_pool1d =F.adaptive_avg_pool1d "
-                   "aten.adaptive_avg_pool1d.default"),
+                   "torch.adaptive_avg_pool1d =F.adaptive_avg_pool1d"),
     adaptive<true>("adaptive_avg_pool2d", "input, output_size",
                    "F.adaptive_avg_pool2d! torch._C._nn.adaptive_avg_pool2d "
-                   "aten.adaptive_avg_pool2d.default "
-                   "aten._adaptive_avg_pool2d.default nn.AdaptiveAvgPool2d"),
+                   "nn.AdaptiveAvgPool2d"),
     adaptive<true>("adaptive_avg_pool3d", "input, output_size",
                    "F.adaptive_avg_pool3d! torch._C._nn.adaptive_avg_pool3d "
                    "nn.AdaptiveAvgPool3d"),

@@ -204,91 +204,74 @@ Scalar addcdiv(ScalarBuilder& b, const OpCall& call, Inputs in) {
 
 constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
-constexpr OpRow kAdd = scalar_row(
-    "add", "input, other, *, alpha=1",
-    "torch.add _operator.add .add .__add__ .__radd__ aten.add.Tensor "
-    "aten.add.Scalar onnx.Add",
-    add);
-constexpr OpRow kSub =
-    scalar_row("sub", "input, other, *, alpha=1",
-               "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__ "
-               "aten.sub.Tensor aten.sub.Scalar onnx.Sub",
-               sub);
-constexpr OpRow kMul = binary_row(
-    "mul",
-    "torch.mul torch.multiply _operator.mul .mul .multiply .__mul__ .__rmul__ "
-    "aten.mul.Tensor aten.mul.Scalar onnx.Mul",
-    binary<Prim::mul>);
+constexpr OpRow kAdd =
+    scalar_row("add", "input, other, *, alpha=1",
+               "torch.add _operator.add .add .__add__ .__radd__ onnx.Add", add);
+constexpr OpRow kSub = scalar_row(
+    "sub", "input, other, *, alpha=1",
+    "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__ onnx.Sub",
+    sub);
+constexpr OpRow kMul = binary_row("mul",
+                                  "torch.mul torch.multiply _operator.mul .mul "
+                                  ".multiply .__mul__ .__rmul__ onnx.Mul",
+                                  binary<Prim::mul>);
 constexpr OpRow kDiv = {
     .name = "div",
     .schema = "input, other, *, rounding_mode=None",
     .names =
         "torch.div torch.divide torch.true_divide _operator.truediv .div "
-        ".divide .true_divide .__truediv__ aten.div.Tensor aten.div.Scalar "
-        "aten.div.Tensor_mode aten.div.Scalar_mode onnx.Div",
+        ".divide .true_divide .__truediv__ onnx.Div",
     .lowering = Lowering::scalar,
     .infer = infer_div,
     .scalar = div,
     .scalar_types = ScalarTypes::custom};
 constexpr OpRow kFloorDivide = binary_row(
     "floor_divide",
-    "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__ "
-    "aten.floor_divide.default aten.floor_divide.Scalar",
+    "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__",
     of_numbers<Prim::floor_div>);
-constexpr OpRow kRemainder =
-    binary_row("remainder",
-               "torch.remainder _operator.mod .remainder .__mod__ "
-               "aten.remainder.Tensor aten.remainder.Scalar onnx.Mod",
-               of_numbers<Prim::remainder>);
+constexpr OpRow kRemainder = binary_row(
+    "remainder", "torch.remainder _operator.mod .remainder .__mod__ onnx.Mod",
+    of_numbers<Prim::remainder>);
 constexpr OpRow kFmod =
-    binary_row("fmod", "torch.fmod .fmod aten.fmod.Tensor aten.fmod.Scalar",
-               of_numbers<Prim::fmod>);
+    binary_row("fmod", "torch.fmod .fmod", of_numbers<Prim::fmod>);
 constexpr OpRow kPow =
     scalar_row("pow", "input, exponent",
-               "torch.pow _operator.pow .pow .__pow__ aten.pow.Tensor_Tensor "
-               "aten.pow.Tensor_Scalar aten.pow.Scalar onnx.Pow",
-               pow);
-constexpr OpRow kNeg =
-    unary_row("neg",
-              "torch.neg torch.negative _operator.neg .neg .negative .__neg__ "
-              "aten.neg.default onnx.Neg",
-              neg);
-constexpr OpRow kAbs =
-    unary_row("abs",
-              "torch.abs torch.absolute _operator.abs .abs .absolute .__abs__ "
-              "aten.abs.default onnx.Abs",
-              unary<Prim::abs>);
-constexpr OpRow kReciprocal = unary_row(
-    "reciprocal",
-    "torch.reciprocal .reciprocal aten.reciprocal.default onnx.Reciprocal",
-    reciprocal, kFloat);
+               "torch.pow _operator.pow .pow .__pow__ onnx.Pow", pow);
+constexpr OpRow kNeg = unary_row(
+    "neg",
+    "torch.neg torch.negative _operator.neg .neg .negative .__neg__ onnx.Neg",
+    neg);
+constexpr OpRow kAbs = unary_row(
+    "abs",
+    "torch.abs torch.absolute _operator.abs .abs .absolute .__abs__ onnx.Abs",
+    unary<Prim::abs>);
+constexpr OpRow kReciprocal =
+    unary_row("reciprocal", "torch.reciprocal .reciprocal onnx.Reciprocal",
+              reciprocal, kFloat);
 constexpr OpRow kSqrt =
-    unary_row("sqrt", "torch.sqrt .sqrt aten.sqrt.default onnx.Sqrt",
-              unary<Prim::sqrt>, kFloat);
+    unary_row("sqrt", "torch.sqrt .sqrt onnx.Sqrt", unary<Prim::sqrt>, kFloat);
 constexpr OpRow kRsqrt =
-    unary_row("rsqrt", "torch.rsqrt .rsqrt aten.rsqrt.default",
-              unary<Prim::rsqrt>, kFloat);
+    unary_row("rsqrt", "torch.rsqrt .rsqrt", unary<Prim::rsqrt>, kFloat);
 constexpr OpRow kSquare = {.name = "square",
                            .schema = "input",
-                           .names = "torch.square .square aten.square.default",
+                           .names = "torch.square .square",
                            .lowering = Lowering::scalar,
                            .infer = infer_square,
                            .scalar = square};
 constexpr OpRow kLerp =
-    scalar_row("lerp", "input, end, weight",
-               "torch.lerp .lerp aten.lerp.Tensor aten.lerp.Scalar", lerp);
+    scalar_row("lerp", "input, end, weight", "torch.lerp .lerp", lerp);
 constexpr OpRow kAddcmul =
     scalar_row("addcmul", "input, tensor1, tensor2, *, value=1",
-               "torch.addcmul .addcmul aten.addcmul.default", addcmul);
+               "torch.addcmul .addcmul", addcmul);
 constexpr OpRow kAddcdiv =
     scalar_row("addcdiv", "input, tensor1, tensor2, *, value=1",
-               "torch.addcdiv .addcdiv aten.addcdiv.default", addcdiv);
+               "torch.addcdiv .addcdiv", addcdiv);
 
 constexpr OpRow kRows[] = {
     kAdd,
     kSub,
-    scalar_row("rsub", "input, other, *, alpha=1",
-               "torch.rsub .__rsub__ aten.rsub.Tensor aten.rsub.Scalar", rsub),
+    scalar_row("rsub", "input, other, *, alpha=1", "torch.rsub .__rsub__",
+               rsub),
     kMul,
     kDiv,
     kFloorDivide,
@@ -304,9 +287,7 @@ constexpr OpRow kRows[] = {
      .eager = run_positive,
      .scalar = identity},
     kAbs,
-    unary_row("sign",
-              "torch.sign .sign torch.sgn .sgn aten.sign.default onnx.Sign",
-              sign),
+    unary_row("sign", "torch.sign .sign torch.sgn .sgn onnx.Sign", sign),
     kReciprocal,
     kSquare,
     kSqrt,
@@ -314,32 +295,25 @@ constexpr OpRow kRows[] = {
     kLerp,
     kAddcmul,
     kAddcdiv,
-    in_place(kAdd, "add_",
-             ".add_ .__iadd__ _operator.iadd aten.add_.Tensor "
-             "aten.add_.Scalar"),
-    in_place(kSub, "sub_",
-             ".sub_ .subtract_ .__isub__ _operator.isub aten.sub_.Tensor "
-             "aten.sub_.Scalar"),
-    in_place(kMul, "mul_",
-             ".mul_ .multiply_ .__imul__ _operator.imul aten.mul_.Tensor "
-             "aten.mul_.Scalar"),
+    in_place(kAdd, "add_", ".add_ .__iadd__ _operator.iadd"),
+    in_place(kSub, "sub_", ".sub_ .subtract_ .__isub__ _operator.isub"),
+    in_place(kMul, "mul_", ".mul_ .multiply_ .__imul__ _operator.imul"),
     in_place(kDiv, "div_",
-             ".div_ .divide_ .true_divide_ .__itruediv__ _operator.itruediv "
-             "aten.div_.Tensor aten.div_.Scalar"),
+             ".div_ .divide_ .true_divide_ .__itruediv__ _operator.itruediv"),
     in_place(kFloorDivide, "floor_divide_",
              ".floor_divide_ .__ifloordiv__ _operator.ifloordiv"),
     in_place(kRemainder, "remainder_", ".remainder_ .__imod__ _operator.imod"),
     in_place(kFmod, "fmod_", ".fmod_"),
     in_place(kPow, "pow_", ".pow_ .__ipow__ _operator.ipow"),
-    in_place(kNeg, "neg_", "torch.neg_ .neg_ .negative_ aten.neg_.default"),
-    in_place(kAbs, "abs_", "torch.abs_ .abs_ .absolute_ aten.abs_.default"),
+    in_place(kNeg, "neg_", "torch.neg_ .neg_ .negative_"),
+    in_place(kAbs, "abs_", "torch.abs_ .abs_ .absolute_"),
     in_place(kReciprocal, "reciprocal_", "torch.reciprocal_ .reciprocal_"),
     in_place(kSquare, "square_", "torch.square_ .square_"),
-    in_place(kSqrt, "sqrt_", "torch.sqrt_ .sqrt_ aten.sqrt_.default"),
+    in_place(kSqrt, "sqrt_", "torch.sqrt_ .sqrt_"),
     in_place(kRsqrt, "rsqrt_", "torch.rsqrt_ .rsqrt_"),
     in_place(kLerp, "lerp_", ".lerp_"),
-    in_place(kAddcmul, "addcmul_", ".addcmul_ aten.addcmul_.default"),
-    in_place(kAddcdiv, "addcdiv_", ".addcdiv_ aten.addcdiv_.default"),
+    in_place(kAddcmul, "addcmul_", ".addcmul_"),
+    in_place(kAddcdiv, "addcdiv_", ".addcdiv_"),
 };
 
 }  // namespace

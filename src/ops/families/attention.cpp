@@ -137,8 +137,7 @@ constexpr OpRow kRows[] = {
      .schema = "query, key, value, attn_mask=None, dropout_p=0.0, "
                "is_causal=False, scale=None, enable_gqa=False",
      .names = "torch._C._nn.scaled_dot_product_attention "
-              "=F.scaled_dot_product_attention "
-              "aten.scaled_dot_product_attention.default",
+              "=F.scaled_dot_product_attention",
      .lowering = Lowering::attention,
      .eager = decompose_attention,
      .decompose = decompose_attention},

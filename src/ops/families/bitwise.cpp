@@ -6,25 +6,24 @@ namespace {
 
 constexpr ScalarTypes kBitwise = ScalarTypes::bitwise;
 
-constexpr OpRow kAnd = binary_row(
-    "bitwise_and",
-    "torch.bitwise_and _operator.and_ .bitwise_and .__and__ .__rand__ "
-    "aten.bitwise_and.Tensor aten.bitwise_and.Scalar onnx.BitwiseAnd",
-    binary<Prim::bit_and>, kBitwise);
-constexpr OpRow kOr =
-    binary_row("bitwise_or",
-               "torch.bitwise_or _operator.or_ .bitwise_or .__or__ .__ror__ "
-               "aten.bitwise_or.Tensor aten.bitwise_or.Scalar onnx.BitwiseOr",
-               binary<Prim::bit_or>, kBitwise);
-constexpr OpRow kXor = binary_row(
-    "bitwise_xor",
-    "torch.bitwise_xor _operator.xor .bitwise_xor .__xor__ .__rxor__ "
-    "aten.bitwise_xor.Tensor aten.bitwise_xor.Scalar onnx.BitwiseXor",
-    binary<Prim::bit_xor>, kBitwise);
+constexpr OpRow kAnd =
+    binary_row("bitwise_and",
+               "torch.bitwise_and _operator.and_ .bitwise_and .__and__ "
+               ".__rand__ onnx.BitwiseAnd",
+               binary<Prim::bit_and>, kBitwise);
+constexpr OpRow kOr = binary_row("bitwise_or",
+                                 "torch.bitwise_or _operator.or_ .bitwise_or "
+                                 ".__or__ .__ror__ onnx.BitwiseOr",
+                                 binary<Prim::bit_or>, kBitwise);
+constexpr OpRow kXor =
+    binary_row("bitwise_xor",
+               "torch.bitwise_xor _operator.xor .bitwise_xor .__xor__ "
+               ".__rxor__ onnx.BitwiseXor",
+               binary<Prim::bit_xor>, kBitwise);
 constexpr OpRow kNot =
     unary_row("bitwise_not",
               "torch.bitwise_not _operator.invert _operator.inv .bitwise_not "
-              ".__invert__ aten.bitwise_not.default onnx.BitwiseNot",
+              ".__invert__ onnx.BitwiseNot",
               unary<Prim::bit_not>, kBitwise);
 
 constexpr OpRow kRows[] = {
@@ -33,16 +32,12 @@ constexpr OpRow kRows[] = {
     kXor,
     kNot,
     binary_row("bitwise_left_shift",
-               "torch.bitwise_left_shift _operator.lshift "
-               ".bitwise_left_shift .__lshift__ "
-               "aten.bitwise_left_shift.Tensor "
-               "aten.bitwise_left_shift.Tensor_Scalar",
+               "torch.bitwise_left_shift _operator.lshift .bitwise_left_shift "
+               ".__lshift__",
                binary<Prim::shift_left>, kBitwise),
     binary_row("bitwise_right_shift",
                "torch.bitwise_right_shift _operator.rshift "
-               ".bitwise_right_shift .__rshift__ "
-               "aten.bitwise_right_shift.Tensor "
-               "aten.bitwise_right_shift.Tensor_Scalar",
+               ".bitwise_right_shift .__rshift__",
                binary<Prim::shift_right>, kBitwise),
     in_place(kAnd, "bitwise_and_", ".bitwise_and_ .__iand__ _operator.iand"),
     in_place(kOr, "bitwise_or_", ".bitwise_or_ .__ior__ _operator.ior"),

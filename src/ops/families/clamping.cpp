@@ -39,43 +39,28 @@ Scalar frac(ScalarBuilder& b, const OpCall&, Inputs in) {
 
 constexpr OpRow kClamp =
     scalar_row("clamp", "input, min=None, max=None",
-               "torch.clamp torch.clip .clamp .clip aten.clamp.default "
-               "aten.clamp.Tensor onnx.Clip",
-               clamp);
+               "torch.clamp torch.clip .clamp .clip onnx.Clip", clamp);
 constexpr OpRow kClampMin =
-    scalar_row("clamp_min", "input, min",
-               "torch.clamp_min .clamp_min aten.clamp_min.default "
-               "aten.clamp_min.Tensor",
+    scalar_row("clamp_min", "input, min", "torch.clamp_min .clamp_min",
                binary<Prim::maximum>);
 constexpr OpRow kClampMax =
-    scalar_row("clamp_max", "input, max",
-               "torch.clamp_max .clamp_max aten.clamp_max.default "
-               "aten.clamp_max.Tensor",
+    scalar_row("clamp_max", "input, max", "torch.clamp_max .clamp_max",
                binary<Prim::minimum>);
 constexpr OpRow kFloor =
-    unary_row("floor", "torch.floor .floor aten.floor.default onnx.Floor",
-              rounding<Prim::floor>);
+    unary_row("floor", "torch.floor .floor onnx.Floor", rounding<Prim::floor>);
 constexpr OpRow kCeil =
-    unary_row("ceil", "torch.ceil .ceil aten.ceil.default onnx.Ceil",
-              rounding<Prim::ceil>);
-constexpr OpRow kRound =
-    scalar_row("round", "input, *, decimals=0",
-               "torch.round .round torch._C._special.special_round "
-               "aten.round.default aten.round.decimals "
-               "onnx.Round",
-               round);
-constexpr OpRow kTrunc =
-    unary_row("trunc", "torch.trunc torch.fix .trunc .fix aten.trunc.default",
-              rounding<Prim::trunc>);
-constexpr OpRow kFrac =
-    unary_row("frac", "torch.frac .frac aten.frac.default", frac);
+    unary_row("ceil", "torch.ceil .ceil onnx.Ceil", rounding<Prim::ceil>);
+constexpr OpRow kRound = scalar_row(
+    "round", "input, *, decimals=0",
+    "torch.round .round torch._C._special.special_round onnx.Round", round);
+constexpr OpRow kTrunc = unary_row("trunc", "torch.trunc torch.fix .trunc .fix",
+                                   rounding<Prim::trunc>);
+constexpr OpRow kFrac = unary_row("frac", "torch.frac .frac", frac);
 
 constexpr OpRow kRows[] = {
-    binary_row("minimum",
-               "torch.minimum .minimum aten.minimum.default onnx.Min",
+    binary_row("minimum", "torch.minimum .minimum onnx.Min",
                binary<Prim::minimum>),
-    binary_row("maximum",
-               "torch.maximum .maximum aten.maximum.default onnx.Max",
+    binary_row("maximum", "torch.maximum .maximum onnx.Max",
                binary<Prim::maximum>),
     kClamp,
     kClampMin,
@@ -85,12 +70,9 @@ constexpr OpRow kRows[] = {
     kRound,
     kTrunc,
     kFrac,
-    in_place(kClamp, "clamp_",
-             "torch.clamp_ torch.clip_ .clamp_ .clip_ aten.clamp_.default"),
-    in_place(kClampMin, "clamp_min_",
-             "torch.clamp_min_ .clamp_min_ aten.clamp_min_.default"),
-    in_place(kClampMax, "clamp_max_",
-             "torch.clamp_max_ .clamp_max_ aten.clamp_max_.default"),
+    in_place(kClamp, "clamp_", "torch.clamp_ torch.clip_ .clamp_ .clip_"),
+    in_place(kClampMin, "clamp_min_", "torch.clamp_min_ .clamp_min_"),
+    in_place(kClampMax, "clamp_max_", "torch.clamp_max_ .clamp_max_"),
     in_place(kFloor, "floor_", "torch.floor_ .floor_"),
     in_place(kCeil, "ceil_", "torch.ceil_ .ceil_"),
     in_place(kRound, "round_", "torch.round_ .round_"),

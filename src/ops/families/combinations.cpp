@@ -121,15 +121,14 @@ Scalar angle(ScalarBuilder& b, const OpCall&, Inputs in) {
 
 constexpr OpRow kRows[] = {
     composed_row("addmv", "input, mat, vec, *, beta=1, alpha=1",
-                 "torch.addmv .addmv aten.addmv.default", addmv),
+                 "torch.addmv .addmv", addmv),
     composed_row("addr", "input, vec1, vec2, *, beta=1, alpha=1",
-                 "torch.addr .addr aten.addr.default", addr),
+                 "torch.addr .addr", addr),
     composed_row("addbmm", "input, batch1, batch2, *, beta=1, alpha=1",
-                 "torch.addbmm .addbmm aten.addbmm.default", addbmm),
-    composed_row("ldexp", "input, other",
-                 "torch.ldexp .ldexp aten.ldexp.Tensor", ldexp),
+                 "torch.addbmm .addbmm", addbmm),
+    composed_row("ldexp", "input, other", "torch.ldexp .ldexp", ldexp),
     composed_row("diff", "input, n=1, dim=-1, prepend=None, append=None",
-                 "torch.diff .diff aten.diff.default", diff),
+                 "torch.diff .diff", diff),
     composed_row("softmin", "input, dim=None, _stacklevel=3, dtype=None",
                  "F.softmin!", softmin),
     {.name = "gumbel_softmax",
@@ -138,20 +137,16 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::decompose,
      .decompose = gumbel_softmax,
      .purity = Purity::random},
-    composed_row("msort", "input", "torch.msort .msort aten.msort.default",
-                 msort),
+    composed_row("msort", "input", "torch.msort .msort", msort),
     composed_row("narrow_copy", "input, dim, start, length",
-                 "torch.narrow_copy .narrow_copy aten.narrow_copy.default",
-                 narrow_copy),
+                 "torch.narrow_copy .narrow_copy", narrow_copy),
     composed_row("_weight_norm", "v, g, dim=0", "torch._weight_norm",
                  weight_norm),
     view_row("conj", "input",
              "torch.conj .conj torch.conj_physical .conj_physical torch.real "
-             "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg "
-             "aten.conj.default aten.conj_physical.default aten.real.default",
+             "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg",
              infer_itself),
-    unary_row("angle", "torch.angle .angle aten.angle.default", angle,
-              ScalarTypes::promote_float),
+    unary_row("angle", "torch.angle .angle", angle, ScalarTypes::promote_float),
 };
 
 }  // namespace

@@ -60,50 +60,36 @@ constexpr ScalarTypes kCompare = ScalarTypes::compare;
 constexpr ScalarTypes kLogical = ScalarTypes::logical;
 
 constexpr OpRow kRows[] = {
-    binary_row("eq",
-               "torch.eq _operator.eq .eq .__eq__ aten.eq.Tensor "
-               "aten.eq.Scalar onnx.Equal",
+    binary_row("eq", "torch.eq _operator.eq .eq .__eq__ onnx.Equal",
                compare<Prim::eq>, kCompare),
     binary_row("ne",
-               "torch.ne torch.not_equal _operator.ne .ne .not_equal .__ne__ "
-               "aten.ne.Tensor aten.ne.Scalar",
+               "torch.ne torch.not_equal _operator.ne .ne .not_equal .__ne__",
                compare<Prim::ne>, kCompare),
     binary_row("lt",
-               "torch.lt torch.less _operator.lt .lt .less .__lt__ "
-               "aten.lt.Tensor aten.lt.Scalar onnx.Less",
+               "torch.lt torch.less _operator.lt .lt .less .__lt__ onnx.Less",
                compare<Prim::lt>, kCompare),
     binary_row("le",
-               "torch.le torch.less_equal _operator.le .le .less_equal "
-               ".__le__ aten.le.Tensor aten.le.Scalar onnx.LessOrEqual",
+               "torch.le torch.less_equal _operator.le .le .less_equal .__le__ "
+               "onnx.LessOrEqual",
                compare<Prim::le>, kCompare),
-    binary_row("gt",
-               "torch.gt torch.greater _operator.gt .gt .greater .__gt__ "
-               "aten.gt.Tensor aten.gt.Scalar onnx.Greater",
-               compare<Prim::gt>, kCompare),
+    binary_row(
+        "gt",
+        "torch.gt torch.greater _operator.gt .gt .greater .__gt__ onnx.Greater",
+        compare<Prim::gt>, kCompare),
     binary_row("ge",
                "torch.ge torch.greater_equal _operator.ge .ge .greater_equal "
-               ".__ge__ aten.ge.Tensor aten.ge.Scalar onnx.GreaterOrEqual",
+               ".__ge__ onnx.GreaterOrEqual",
                compare<Prim::ge>, kCompare),
-    unary_row("isnan", "torch.isnan .isnan aten.isnan.default onnx.IsNaN",
-              isnan, kCompare),
-    unary_row("isinf", "torch.isinf .isinf aten.isinf.default onnx.IsInf",
-              isinf, kCompare),
-    unary_row("isfinite", "torch.isfinite .isfinite aten.isfinite.default",
-              isfinite, kCompare),
-    binary_row("logical_and",
-               "torch.logical_and .logical_and aten.logical_and.default "
-               "onnx.And",
+    unary_row("isnan", "torch.isnan .isnan onnx.IsNaN", isnan, kCompare),
+    unary_row("isinf", "torch.isinf .isinf onnx.IsInf", isinf, kCompare),
+    unary_row("isfinite", "torch.isfinite .isfinite", isfinite, kCompare),
+    binary_row("logical_and", "torch.logical_and .logical_and onnx.And",
                binary<Prim::bit_and>, kLogical),
-    binary_row("logical_or",
-               "torch.logical_or .logical_or aten.logical_or.default onnx.Or",
+    binary_row("logical_or", "torch.logical_or .logical_or onnx.Or",
                binary<Prim::bit_or>, kLogical),
-    binary_row("logical_xor",
-               "torch.logical_xor .logical_xor aten.logical_xor.default "
-               "onnx.Xor",
+    binary_row("logical_xor", "torch.logical_xor .logical_xor onnx.Xor",
                binary<Prim::bit_xor>, kLogical),
-    unary_row("logical_not",
-              "torch.logical_not .logical_not aten.logical_not.default "
-              "onnx.Not",
+    unary_row("logical_not", "torch.logical_not .logical_not onnx.Not",
               unary<Prim::bit_not>, kLogical),
 };
 

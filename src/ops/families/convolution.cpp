@@ -235,25 +235,19 @@ constexpr const char* kTransposed =
     "groups=1, dilation=1";
 
 constexpr OpRow kRows[] = {
-    conv("conv1d", kForward,
-         "torch.conv1d =F.conv1d aten.conv1d.default aten.conv1d.padding"),
-    conv("conv2d", kForward,
-         "torch.conv2d =F.conv2d aten.conv2d.default aten.conv2d.padding"),
-    conv("conv3d", kForward,
-         "torch.conv3d =F.conv3d aten.conv3d.default aten.conv3d.padding"),
+    conv("conv1d", kForward, "torch.conv1d =F.conv1d"),
+    conv("conv2d", kForward, "torch.conv2d =F.conv2d"),
+    conv("conv3d", kForward, "torch.conv3d =F.conv3d"),
     conv("conv_transpose1d", kTransposed,
-         "torch.conv_transpose1d =F.conv_transpose1d "
-         "aten.conv_transpose1d.default"),
+         "torch.conv_transpose1d =F.conv_transpose1d"),
     conv("conv_transpose2d", kTransposed,
-         "torch.conv_transpose2d =F.conv_transpose2d "
-         "aten.conv_transpose2d.input"),
+         "torch.conv_transpose2d =F.conv_transpose2d"),
     conv("conv_transpose3d", kTransposed,
-         "torch.conv_transpose3d =F.conv_transpose3d "
-         "aten.conv_transpose3d.input"),
+         "torch.conv_transpose3d =F.conv_transpose3d"),
     conv("convolution",
          "input, weight, bias, stride, padding, dilation, transposed, "
          "output_padding, groups",
-         "torch.convolution aten.convolution.default"),
+         "torch.convolution"),
 };
 
 }  // namespace

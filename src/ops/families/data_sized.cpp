@@ -183,10 +183,9 @@ constexpr OpRow data_row(const char* name, const char* schema,
 
 constexpr OpRow kRows[] = {
     data_row("item", "input", ".item", item),
-    data_row("nonzero", "input, *, as_tuple=False",
-             "torch.nonzero .nonzero aten.nonzero.default", nonzero),
-    data_row("argwhere", "input",
-             "torch.argwhere .argwhere aten.argwhere.default", nonzero),
+    data_row("nonzero", "input, *, as_tuple=False", "torch.nonzero .nonzero",
+             nonzero),
+    data_row("argwhere", "input", "torch.argwhere .argwhere", nonzero),
     data_row("unique",
              "input, sorted=True, return_inverse=False, return_counts=False, "
              "dim=None",

@@ -158,16 +158,14 @@ Value lp_pool(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    composed_row("cosine_similarity", "x1, x2, dim=1, eps=1e-08",
-                 "torch.cosine_similarity =F.cosine_similarity "
-                 "aten.cosine_similarity.default "
-                 "nn.CosineSimilarity",
-                 cosine_similarity),
-    composed_row("pairwise_distance", "x1, x2, p=2, eps=1e-06, keepdim=False",
-                 "torch.pairwise_distance =F.pairwise_distance "
-                 "aten.pairwise_distance.default "
-                 "nn.PairwiseDistance",
-                 pairwise_distance),
+    composed_row(
+        "cosine_similarity", "x1, x2, dim=1, eps=1e-08",
+        "torch.cosine_similarity =F.cosine_similarity nn.CosineSimilarity",
+        cosine_similarity),
+    composed_row(
+        "pairwise_distance", "x1, x2, p=2, eps=1e-06, keepdim=False",
+        "torch.pairwise_distance =F.pairwise_distance nn.PairwiseDistance",
+        pairwise_distance),
     composed_row(
         "cosine_embedding_loss",
         "input1, input2, target, margin=0, size_average=None, reduce=None, "
@@ -180,12 +178,10 @@ constexpr OpRow kRows[] = {
         "size_average=None, reduce=None, reduction='mean'",
         "F.triplet_margin_loss! nn.TripletMarginLoss", triplet_margin_loss),
     composed_row("cdist", "x1, x2, p=2.0, compute_mode=None",
-                 "torch.functional.cdist aten.cdist.default", cdist),
-    composed_row("dist", "input, other, p=2",
-                 "torch.dist .dist aten.dist.default", dist),
+                 "torch.functional.cdist", cdist),
+    composed_row("dist", "input, other, p=2", "torch.dist .dist", dist),
     composed_row("bilinear", "input1, input2, weight, bias=None",
-                 "torch.bilinear =F.bilinear aten.bilinear.default nn.Bilinear",
-                 bilinear),
+                 "torch.bilinear =F.bilinear nn.Bilinear", bilinear),
     composed_row(
         "local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0",
         "F.local_response_norm! nn.LocalResponseNorm", local_response_norm),

@@ -119,28 +119,23 @@ Value native_dropout(const OpCall& call) {
 
 constexpr OpRow kRows[] = {
     dropout_row<all_elements<scaled_product>>(
-        "dropout",
-        "F.dropout! torch.dropout aten.dropout.default onnx.Dropout "
-        "nn.Dropout"),
+        "dropout", "F.dropout! torch.dropout onnx.Dropout nn.Dropout"),
     dropout_row<features<scaled_product, 2>>("dropout1d",
                                              "F.dropout1d! nn.Dropout1d"),
     dropout_row<features<scaled_product, 0>>(
-        "dropout2d",
-        "F.dropout2d! torch.feature_dropout aten.feature_dropout.default "
-        "nn.Dropout2d"),
+        "dropout2d", "F.dropout2d! torch.feature_dropout nn.Dropout2d"),
     dropout_row<features<scaled_product, 4>>("dropout3d",
                                              "F.dropout3d! nn.Dropout3d"),
     dropout_row<all_elements<alpha_product>>(
         "alpha_dropout",
-        "F.alpha_dropout! torch.alpha_dropout aten.alpha_dropout.default "
-        "nn.AlphaDropout"),
+        "F.alpha_dropout! torch.alpha_dropout nn.AlphaDropout"),
     dropout_row<features<alpha_product, 0>>(
         "feature_alpha_dropout",
         "F.feature_alpha_dropout! torch.feature_alpha_dropout "
-        "aten.feature_alpha_dropout.default nn.FeatureAlphaDropout"),
+        "nn.FeatureAlphaDropout"),
     {.name = "native_dropout",
      .schema = "input, p, train",
-     .names = "torch.native_dropout aten.native_dropout.default",
+     .names = "torch.native_dropout",
      .lowering = Lowering::decompose,
      .decompose = native_dropout,
      .purity = Purity::random},

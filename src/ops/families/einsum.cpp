@@ -275,7 +275,7 @@ Value decompose_einsum(const OpCall& call) {
 constexpr OpRow kRows[] = {
     {.name = "einsum",
      .schema = "equation, *operands",
-     .names = "torch.functional.einsum aten.einsum.default",
+     .names = "torch.functional.einsum",
      .lowering = Lowering::decompose,
      .decompose = decompose_einsum},
 };

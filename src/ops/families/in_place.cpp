@@ -44,7 +44,7 @@ constexpr OpRow kRows[] = {
     writer("index_copy_", "input, dim, index, source", ".index_copy_"),
     writer("index_fill_", "input, dim, index, value", ".index_fill_"),
     writer("index_put_", "input, indices, values, accumulate=False",
-           ".index_put_ torch.index_put_ aten.index_put_.default"),
+           ".index_put_ torch.index_put_"),
     writer("masked_scatter_", "input, mask, source", ".masked_scatter_"),
     writer("cumsum_", "input, dim, *, dtype=None", ".cumsum_"),
     writer("cumprod_", "input, dim, *, dtype=None", ".cumprod_"),

@@ -267,12 +267,12 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
 constexpr OpRow kRows[] = {
     {.name = "index_put",
      .schema = "input, indices, values, accumulate=False",
-     .names = "torch.index_put .index_put aten.index_put.default",
+     .names = "torch.index_put .index_put",
      .infer = infer_index_put,
      .direct = direct_index_put},
     {.name = "index",
      .schema = "input, indices",
-     .names = "aten.index.Tensor",
+     .names = "",
      .infer = infer_index,
      .eager = eager_index},
 };

@@ -333,40 +333,27 @@ constexpr OpRow matrix_row(const char* name, const char* schema,
 
 constexpr OpRow kRows[] = {
     matrix_row("linalg_inv", "input",
-               "torch._C._linalg.linalg_inv torch.linalg.inv torch.inverse "
-               ".inverse aten.linalg_inv.default aten.inverse.default",
+               "torch._C._linalg.linalg_inv torch.inverse .inverse",
                infer_inverse, run_inverse),
     matrix_row("linalg_det", "input",
-               "torch._C._linalg.linalg_det torch.linalg.det torch.det .det "
-               "aten.linalg_det.default aten.det.default",
-               infer_determinant, run_determinant),
+               "torch._C._linalg.linalg_det torch.det .det", infer_determinant,
+               run_determinant),
     matrix_row("linalg_slogdet", "input",
-               "torch._C._linalg.linalg_slogdet torch.linalg.slogdet "
-               "torch.slogdet .slogdet aten.linalg_slogdet.default",
+               "torch._C._linalg.linalg_slogdet torch.slogdet .slogdet",
                infer_slogdet, run_slogdet),
-    composed_row("logdet", "input", "torch.logdet .logdet aten.logdet.default",
-                 logdet),
+    composed_row("logdet", "input", "torch.logdet .logdet", logdet),
     matrix_row("linalg_solve", "input, other, *, left=True",
-               "torch._C._linalg.linalg_solve torch.linalg.solve "
-               "aten.linalg_solve.default",
-               infer_solve, run_solve),
+               "torch._C._linalg.linalg_solve", infer_solve, run_solve),
     matrix_row("linalg_solve_triangular",
                "input, other, *, upper, left=True, unitriangular=False",
-               "torch._C._linalg.linalg_solve_triangular "
-               "torch.linalg.solve_triangular "
-               "aten.linalg_solve_triangular.default",
+               "torch._C._linalg.linalg_solve_triangular",
                infer_solve_triangular, run_solve_triangular),
     matrix_row("linalg_cholesky", "input, *, upper=False",
-               "torch._C._linalg.linalg_cholesky torch.linalg.cholesky "
-               "aten.linalg_cholesky.default",
+               "torch._C._linalg.linalg_cholesky", infer_square, run_cholesky),
+    matrix_row("cholesky", "input, upper=False", "torch.cholesky .cholesky",
                infer_square, run_cholesky),
-    matrix_row("cholesky", "input, upper=False",
-               "torch.cholesky .cholesky aten.cholesky.default", infer_square,
-               run_cholesky),
     matrix_row("linalg_svdvals", "input, *, driver=None",
-               "torch._C._linalg.linalg_svdvals torch.linalg.svdvals "
-               "aten.linalg_svdvals.default",
-               infer_singular, run_singular),
+               "torch._C._linalg.linalg_svdvals", infer_singular, run_singular),
 };
 
 }  // namespace

@@ -209,35 +209,22 @@ Value linalg_diagonal(const OpCall& call) {
 constexpr OpRow kRows[] = {
     composed_row("linalg_matrix_norm",
                  "input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None",
-                 "torch._C._linalg.linalg_matrix_norm "
-                 "torch.linalg.matrix_norm aten.linalg_matrix_norm.default "
-                 "aten.linalg_matrix_norm.str_ord",
-                 matrix_norm),
+                 "torch._C._linalg.linalg_matrix_norm", matrix_norm),
     composed_row("linalg_norm",
                  "input, ord=None, dim=None, keepdim=False, *, dtype=None",
-                 "torch._C._linalg.linalg_norm torch.linalg.norm "
-                 "aten.linalg_norm.default aten.linalg_norm.ord_str",
-                 linalg_norm),
-    composed_row("linalg_matrix_power", "input, n",
-                 "torch._C._linalg.linalg_matrix_power "
-                 "torch.linalg.matrix_power torch.matrix_power .matrix_power "
-                 "aten.linalg_matrix_power.default aten.matrix_power.default",
-                 matrix_power),
+                 "torch._C._linalg.linalg_norm", linalg_norm),
+    composed_row(
+        "linalg_matrix_power", "input, n",
+        "torch._C._linalg.linalg_matrix_power torch.matrix_power .matrix_power",
+        matrix_power),
     composed_row("linalg_multi_dot", "tensors",
-                 "torch._C._linalg.linalg_multi_dot torch.linalg.multi_dot "
-                 "aten.linalg_multi_dot.default",
-                 multi_dot),
-    composed_row("chain_matmul", "*matrices",
-                 "torch.functional.chain_matmul aten.chain_matmul.default",
+                 "torch._C._linalg.linalg_multi_dot", multi_dot),
+    composed_row("chain_matmul", "*matrices", "torch.functional.chain_matmul",
                  chain_matmul),
     composed_row("linalg_vecdot", "x, y, *, dim=-1",
-                 "torch._C._linalg.linalg_vecdot torch.linalg.vecdot "
-                 "aten.linalg_vecdot.default",
-                 vecdot),
+                 "torch._C._linalg.linalg_vecdot", vecdot),
     composed_row("linalg_diagonal", "input, *, offset=0, dim1=-2, dim2=-1",
-                 "torch._C._linalg.linalg_diagonal torch.linalg.diagonal "
-                 "aten.linalg_diagonal.default",
-                 linalg_diagonal),
+                 "torch._C._linalg.linalg_diagonal", linalg_diagonal),
 };
 
 }  // namespace

@@ -153,12 +153,12 @@ Value decompose_pad(const OpCall& call) {
 constexpr OpRow kRows[] = {
     {.name = "pad",
      .schema = "input, pad, mode='constant', value=None",
-     .names = "F.pad! aten.pad.default",
+     .names = "F.pad!",
      .lowering = Lowering::decompose,
      .decompose = decompose_pad},
     {.name = "constant_pad_nd",
      .schema = "input, pad, value=0",
-     .names = "torch.constant_pad_nd aten.constant_pad_nd.default",
+     .names = "torch.constant_pad_nd",
      .lowering = Lowering::decompose,
      .decompose = decompose_constant_pad},
 };

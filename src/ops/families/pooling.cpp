@@ -164,27 +164,17 @@ constexpr const char* kAverage =
     "count_include_pad=True, divisor_override=None";
 
 constexpr OpRow kRows[] = {
-    pool("max_pool1d", kMax,
-         "F.max_pool1d! torch.max_pool1d aten.max_pool1d.default"),
-    pool("max_pool2d", kMax,
-         "F.max_pool2d! torch.max_pool2d aten.max_pool2d.default "
-         "nn.MaxPool2d"),
-    pool("max_pool3d", kMax,
-         "F.max_pool3d! torch.max_pool3d aten.max_pool3d.default"),
+    pool("max_pool1d", kMax, "F.max_pool1d! torch.max_pool1d"),
+    pool("max_pool2d", kMax, "F.max_pool2d! torch.max_pool2d nn.MaxPool2d"),
+    pool("max_pool3d", kMax, "F.max_pool3d! torch.max_pool3d"),
     pool("max_pool1d_with_indices", kMax,
-         "F.max_pool1d_with_indices! torch.max_pool1d_with_indices "
-         "aten.max_pool1d_with_indices.default"),
+         "F.max_pool1d_with_indices! torch.max_pool1d_with_indices"),
     pool("max_pool2d_with_indices", kMax,
-         "F.max_pool2d_with_indices! "
-         "torch._C._nn.max_pool2d_with_indices "
-         "aten.max_pool2d_with_indices.default"),
-    pool("avg_pool1d", kAverage1d,
-         "torch.avg_pool1d =F.avg_pool1d aten.avg_pool1d.default"),
+         "F.max_pool2d_with_indices! torch._C._nn.max_pool2d_with_indices"),
+    pool("avg_pool1d", kAverage1d, "torch.avg_pool1d =F.avg_pool1d"),
     pool("avg_pool2d", kAverage,
-         "torch._C._nn.avg_pool2d =F.avg_pool2d aten.avg_pool2d.default "
-         "nn.AvgPool2d"),
-    pool("avg_pool3d", kAverage,
-         "torch._C._nn.avg_pool3d =F.avg_pool3d aten.avg_pool3d.default"),
+         "torch._C._nn.avg_pool2d =F.avg_pool2d nn.AvgPool2d"),
+    pool("avg_pool3d", kAverage, "torch._C._nn.avg_pool3d =F.avg_pool3d"),
 };
 
 }  // namespace

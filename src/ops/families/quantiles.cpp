@@ -106,13 +106,9 @@ constexpr const char* kSchema =
     "input, q, dim=None, keepdim=False, *, interpolation='linear'";
 
 constexpr OpRow kRows[] = {
-    composed_row("quantile", kSchema,
-                 "torch.quantile .quantile aten.quantile.default "
-                 "aten.quantile.scalar",
+    composed_row("quantile", kSchema, "torch.quantile .quantile",
                  quantile<false>),
-    composed_row("nanquantile", kSchema,
-                 "torch.nanquantile .nanquantile aten.nanquantile.default "
-                 "aten.nanquantile.scalar",
+    composed_row("nanquantile", kSchema, "torch.nanquantile .nanquantile",
                  quantile<true>),
 };
 

@@ -132,42 +132,33 @@ void fill_multinomial_call(const OpCall& call, const Tensor& out, Draw& draw) {
 
 constexpr OpRow kRows[] = {
     random_row("rand", "*size, generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.rand aten.rand.default aten.rand.generator",
-               infer_sized<kUniformKernel>, drawn<fill_unit>),
+               "torch.rand", infer_sized<kUniformKernel>, drawn<fill_unit>),
     random_row("randn", "*size, generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.randn aten.randn.default aten.randn.generator",
-               infer_sized<kNormalKernel>, drawn<fill_standard>),
+               "torch.randn", infer_sized<kNormalKernel>, drawn<fill_standard>),
     random_row("rand_like", "input, *, generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.rand_like aten.rand_like.default",
-               infer_like<kUniformKernel>, drawn<fill_unit>),
+               "torch.rand_like", infer_like<kUniformKernel>, drawn<fill_unit>),
     random_row("randn_like", "input, *, generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.randn_like aten.randn_like.default",
-               infer_like<kNormalKernel>, drawn<fill_standard>),
+               "torch.randn_like", infer_like<kNormalKernel>,
+               drawn<fill_standard>),
     random_row("randint",
                "low=None, high=None, size=None, *, "
                "generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.randint aten.randint.default aten.randint.low",
-               infer_randint, drawn<fill_randint>),
+               "torch.randint", infer_randint, drawn<fill_randint>),
     random_row("randint_like",
                "input, low=None, high=None, *, "
                "generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.randint_like aten.randint_like.default "
-               "aten.randint_like.low_dtype",
-               infer_randint_like, drawn<fill_randint_like>),
+               "torch.randint_like", infer_randint_like,
+               drawn<fill_randint_like>),
     random_row("randperm", "n, *, generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.randperm aten.randperm.default", infer_randperm,
-               drawn<fill_randperm>),
+               "torch.randperm", infer_randperm, drawn<fill_randperm>),
     random_row("normal_values",
                "mean, std=1.0, size=None, *, "
                "generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.normal aten.normal.Tensor_Tensor "
-               "aten.normal.Tensor_float aten.normal.float_Tensor "
-               "aten.normal.float_float",
-               infer_normal_values, drawn<fill_normal_values>),
+               "torch.normal", infer_normal_values, drawn<fill_normal_values>),
     random_row("multinomial",
                "input, num_samples, replacement=False, *, generator=None",
-               "torch.multinomial .multinomial aten.multinomial.default",
-               infer_multinomial, drawn<fill_multinomial_call>),
+               "torch.multinomial .multinomial", infer_multinomial,
+               drawn<fill_multinomial_call>),
 };
 
 }  // namespace

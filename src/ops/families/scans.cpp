@@ -157,16 +157,14 @@ constexpr OpRow scan(const char* name, const char* schema, const char* names,
 }
 
 constexpr OpRow kRows[] = {
-    scan("cumprod", "input, dim, *, dtype=None",
-         "torch.cumprod .cumprod aten.cumprod.default", infer_cumprod,
-         direct_cumprod),
-    scan("logcumsumexp", "input, dim",
-         "torch.logcumsumexp .logcumsumexp aten.logcumsumexp.default",
+    scan("cumprod", "input, dim, *, dtype=None", "torch.cumprod .cumprod",
+         infer_cumprod, direct_cumprod),
+    scan("logcumsumexp", "input, dim", "torch.logcumsumexp .logcumsumexp",
          infer_logcumsumexp, direct_logcumsumexp),
-    scan("cummax", "input, dim", "torch.cummax .cummax aten.cummax.default",
-         infer_extrema, direct_extrema<true>),
-    scan("cummin", "input, dim", "torch.cummin .cummin aten.cummin.default",
-         infer_extrema, direct_extrema<false>),
+    scan("cummax", "input, dim", "torch.cummax .cummax", infer_extrema,
+         direct_extrema<true>),
+    scan("cummin", "input, dim", "torch.cummin .cummin", infer_extrema,
+         direct_extrema<false>),
 };
 
 }  // namespace

@@ -350,32 +350,26 @@ Value decompose_take(const OpCall& call) {
 constexpr OpRow kRows[] = {
     {.name = "scatter_reduce",
      .schema = "input, dim, index, src, reduce, *, include_self=True",
-     .names = "torch.scatter_reduce .scatter_reduce aten.scatter_reduce.two",
+     .names = "torch.scatter_reduce .scatter_reduce",
      .infer = infer_scatter_reduce,
      .direct = direct_scatter_reduce},
     composed_row("index_reduce",
                  "input, dim, index, source, reduce, *, include_self=True",
-                 "torch.index_reduce .index_reduce aten.index_reduce.default",
-                 decompose_index_reduce),
+                 "torch.index_reduce .index_reduce", decompose_index_reduce),
     composed_row("index_fill", "input, dim, index, value",
-                 "torch.index_fill .index_fill aten.index_fill.int_Scalar",
-                 decompose_index_fill),
+                 "torch.index_fill .index_fill", decompose_index_fill),
     {.name = "masked_scatter",
      .schema = "input, mask, source",
-     .names =
-         "torch.masked_scatter .masked_scatter aten.masked_scatter.default",
+     .names = "torch.masked_scatter .masked_scatter",
      .infer = infer_masked_scatter,
      .direct = direct_masked_scatter},
-    composed_row(
-        "select_scatter", "input, src, dim, index",
-        "torch.select_scatter .select_scatter aten.select_scatter.default",
-        decompose_select_scatter),
-    composed_row(
-        "slice_scatter", "input, src, dim=0, start=None, end=None, step=1",
-        "torch.slice_scatter .slice_scatter aten.slice_scatter.default",
-        decompose_slice_scatter),
-    composed_row("take", "input, index", "torch.take .take aten.take.default",
-                 decompose_take),
+    composed_row("select_scatter", "input, src, dim, index",
+                 "torch.select_scatter .select_scatter",
+                 decompose_select_scatter),
+    composed_row("slice_scatter",
+                 "input, src, dim=0, start=None, end=None, step=1",
+                 "torch.slice_scatter .slice_scatter", decompose_slice_scatter),
+    composed_row("take", "input, index", "torch.take .take", decompose_take),
 };
 
 }  // namespace

@@ -125,16 +125,12 @@ constexpr OpRow custom_row(const char* name, const char* schema,
           .purity = purity};
 }
 
-constexpr OpRow kMaskedFill =
-    custom_row("masked_fill", "input, mask, value",
-               "torch.masked_fill .masked_fill aten.masked_fill.Scalar "
-               "aten.masked_fill.Tensor",
-               infer_masked_fill, masked_fill);
+constexpr OpRow kMaskedFill = custom_row("masked_fill", "input, mask, value",
+                                         "torch.masked_fill .masked_fill",
+                                         infer_masked_fill, masked_fill);
 
 constexpr OpRow kRows[] = {
-    custom_row("where", "condition, input, other",
-               "torch.where aten.where.self aten.where.ScalarOther "
-               "aten.where.ScalarSelf onnx.Where",
+    custom_row("where", "condition, input, other", "torch.where onnx.Where",
                infer_where, where),
     {.name = "where_method",
      .schema = "input, condition, other",
@@ -145,29 +141,23 @@ constexpr OpRow kRows[] = {
     custom_row("full_like",
                "input, fill_value, *, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=None, memory_format=None",
-               "torch.full_like aten.full_like.default", infer_full_like,
-               full_like),
+               "torch.full_like", infer_full_like, full_like),
     custom_row("zeros_like",
                "input, *, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=None, memory_format=None",
-               "torch.zeros_like torch.empty_like aten.zeros_like.default "
-               "aten.empty_like.default",
-               infer_zeros_like, constant_like<0>),
+               "torch.zeros_like torch.empty_like", infer_zeros_like,
+               constant_like<0>),
     custom_row("ones_like",
                "input, *, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=None, memory_format=None",
-               "torch.ones_like aten.ones_like.default", infer_zeros_like,
-               constant_like<1>),
-    in_place(kMaskedFill, "masked_fill_",
-             ".masked_fill_ aten.masked_fill_.Scalar"),
-    custom_row("copy_", "input, other, non_blocking=False",
-               ".copy_ aten.copy_.default", infer_written, written,
-               Purity::mutates),
-    custom_row("fill_", "input, value",
-               "torch.fill_ .fill_ aten.fill_.Scalar aten.fill_.Tensor",
+               "torch.ones_like", infer_zeros_like, constant_like<1>),
+    in_place(kMaskedFill, "masked_fill_", ".masked_fill_"),
+    custom_row("copy_", "input, other, non_blocking=False", ".copy_",
                infer_written, written, Purity::mutates),
-    custom_row("zero_", "input", "torch.zero_ .zero_ aten.zero_.default",
-               infer_written, zeroed, Purity::mutates),
+    custom_row("fill_", "input, value", "torch.fill_ .fill_", infer_written,
+               written, Purity::mutates),
+    custom_row("zero_", "input", "torch.zero_ .zero_", infer_written, zeroed,
+               Purity::mutates),
 };
 
 }  // namespace

@@ -60,75 +60,46 @@ Scalar atanh(ScalarBuilder& b, const OpCall&, Inputs in) {
 constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
 constexpr OpRow kExp =
-    unary_row("exp", "torch.exp .exp aten.exp.default onnx.Exp",
-              unary<Prim::exp>, kFloat);
+    unary_row("exp", "torch.exp .exp onnx.Exp", unary<Prim::exp>, kFloat);
 constexpr OpRow kLog =
-    unary_row("log", "torch.log .log aten.log.default onnx.Log",
-              unary<Prim::log>, kFloat);
+    unary_row("log", "torch.log .log onnx.Log", unary<Prim::log>, kFloat);
 constexpr OpRow kSin =
-    unary_row("sin", "torch.sin .sin aten.sin.default onnx.Sin",
-              unary<Prim::sin>, kFloat);
+    unary_row("sin", "torch.sin .sin onnx.Sin", unary<Prim::sin>, kFloat);
 constexpr OpRow kCos =
-    unary_row("cos", "torch.cos .cos aten.cos.default onnx.Cos",
-              unary<Prim::cos>, kFloat);
+    unary_row("cos", "torch.cos .cos onnx.Cos", unary<Prim::cos>, kFloat);
 
 constexpr OpRow kRows[] = {
     kExp,
-    unary_row("exp2",
-              "torch.exp2 .exp2 torch._C._special.special_exp2 "
-              "aten.exp2.default",
+    unary_row("exp2", "torch.exp2 .exp2 torch._C._special.special_exp2",
               unary<Prim::exp2>, kFloat),
-    unary_row("expm1",
-              "torch.expm1 .expm1 torch._C._special.special_expm1 "
-              "aten.expm1.default",
+    unary_row("expm1", "torch.expm1 .expm1 torch._C._special.special_expm1",
               unary<Prim::expm1>, kFloat),
     kLog,
-    unary_row("log2", "torch.log2 .log2 aten.log2.default", unary<Prim::log2>,
-              kFloat),
-    unary_row("log10", "torch.log10 .log10 aten.log10.default",
-              unary<Prim::log10>, kFloat),
-    unary_row("log1p",
-              "torch.log1p .log1p torch._C._special.special_log1p "
-              "aten.log1p.default",
+    unary_row("log2", "torch.log2 .log2", unary<Prim::log2>, kFloat),
+    unary_row("log10", "torch.log10 .log10", unary<Prim::log10>, kFloat),
+    unary_row("log1p", "torch.log1p .log1p torch._C._special.special_log1p",
               unary<Prim::log1p>, kFloat),
-    unary_row("erf",
-              "torch.erf .erf torch._C._special.special_erf "
-              "aten.erf.default onnx.Erf",
+    unary_row("erf", "torch.erf .erf torch._C._special.special_erf onnx.Erf",
               unary<Prim::erf>, kFloat),
     kSin,
     kCos,
-    unary_row("tan", "torch.tan .tan aten.tan.default onnx.Tan",
-              unary<Prim::tan>, kFloat),
-    unary_row("asin",
-              "torch.asin torch.arcsin .asin .arcsin aten.asin.default "
-              "onnx.Asin",
+    unary_row("tan", "torch.tan .tan onnx.Tan", unary<Prim::tan>, kFloat),
+    unary_row("asin", "torch.asin torch.arcsin .asin .arcsin onnx.Asin",
               unary<Prim::asin>, kFloat),
-    unary_row("acos",
-              "torch.acos torch.arccos .acos .arccos aten.acos.default "
-              "onnx.Acos",
+    unary_row("acos", "torch.acos torch.arccos .acos .arccos onnx.Acos",
               unary<Prim::acos>, kFloat),
-    unary_row("atan",
-              "torch.atan torch.arctan .atan .arctan aten.atan.default "
-              "onnx.Atan",
+    unary_row("atan", "torch.atan torch.arctan .atan .arctan onnx.Atan",
               unary<Prim::atan>, kFloat),
-    unary_row("sinh", "torch.sinh .sinh aten.sinh.default onnx.Sinh",
-              unary<Prim::sinh>, kFloat),
-    unary_row("cosh", "torch.cosh .cosh aten.cosh.default onnx.Cosh",
-              unary<Prim::cosh>, kFloat),
-    unary_row("asinh",
-              "torch.asinh torch.arcsinh .asinh .arcsinh aten.asinh.default "
-              "onnx.Asinh",
+    unary_row("sinh", "torch.sinh .sinh onnx.Sinh", unary<Prim::sinh>, kFloat),
+    unary_row("cosh", "torch.cosh .cosh onnx.Cosh", unary<Prim::cosh>, kFloat),
+    unary_row("asinh", "torch.asinh torch.arcsinh .asinh .arcsinh onnx.Asinh",
               asinh, kFloat),
-    unary_row("acosh",
-              "torch.acosh torch.arccosh .acosh .arccosh aten.acosh.default "
-              "onnx.Acosh",
+    unary_row("acosh", "torch.acosh torch.arccosh .acosh .arccosh onnx.Acosh",
               acosh, kFloat),
-    unary_row("atanh",
-              "torch.atanh torch.arctanh .atanh .arctanh aten.atanh.default "
-              "onnx.Atanh",
+    unary_row("atanh", "torch.atanh torch.arctanh .atanh .arctanh onnx.Atanh",
               atanh, kFloat),
-    in_place(kExp, "exp_", "torch.exp_ .exp_ aten.exp_.default"),
-    in_place(kLog, "log_", "torch.log_ .log_ aten.log_.default"),
+    in_place(kExp, "exp_", "torch.exp_ .exp_"),
+    in_place(kLog, "log_", "torch.log_ .log_"),
     in_place(kSin, "sin_", "torch.sin_ .sin_"),
     in_place(kCos, "cos_", "torch.cos_ .cos_"),
 };

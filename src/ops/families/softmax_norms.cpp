@@ -334,28 +334,25 @@ constexpr const char* kSoftmax = "input, dim=None, _stacklevel=3, dtype=None";
 constexpr OpRow kRows[] = {
     composed_row("softmax", kSoftmax,
                  "torch.softmax .softmax torch._C._special.special_softmax "
-                 "F.softmax! aten.softmax.int onnx.Softmax",
+                 "F.softmax! onnx.Softmax",
                  decompose_softmax),
-    composed_row("log_softmax", kSoftmax,
-                 "torch.log_softmax .log_softmax "
-                 "torch._C._special.special_log_softmax F.log_softmax! "
-                 "aten.log_softmax.int onnx.LogSoftmax",
-                 decompose_log_softmax),
-    composed_row("_softmax", "input, dim, half_to_float",
-                 "aten._softmax.default", decompose_aten_softmax),
-    composed_row("_log_softmax", "input, dim, half_to_float",
-                 "aten._log_softmax.default", decompose_aten_log_softmax),
+    composed_row(
+        "log_softmax", kSoftmax,
+        "torch.log_softmax .log_softmax torch._C._special.special_log_softmax "
+        "F.log_softmax! onnx.LogSoftmax",
+        decompose_log_softmax),
+    composed_row("_softmax", "input, dim, half_to_float", "",
+                 decompose_aten_softmax),
+    composed_row("_log_softmax", "input, dim, half_to_float", "",
+                 decompose_aten_log_softmax),
     composed_row("layer_norm",
                  "input, normalized_shape, weight=None, bias=None, eps=1e-05",
-                 "F.layer_norm! torch.layer_norm aten.layer_norm.default",
-                 decompose_layer_norm),
+                 "F.layer_norm! torch.layer_norm", decompose_layer_norm),
     composed_row("native_layer_norm",
                  "input, normalized_shape, weight, bias, eps",
-                 "torch.native_layer_norm aten.native_layer_norm.default",
-                 decompose_native_layer_norm),
+                 "torch.native_layer_norm", decompose_native_layer_norm),
     composed_row("rms_norm", "input, normalized_shape, weight=None, eps=None",
-                 "F.rms_norm! torch.rms_norm aten.rms_norm.default",
-                 decompose_rms_norm),
+                 "F.rms_norm! torch.rms_norm", decompose_rms_norm),
     composed_row("batch_norm",
                  "input, running_mean, running_var, weight=None, bias=None, "
                  "training=False, momentum=0.1, eps=1e-05",
@@ -363,17 +360,14 @@ constexpr OpRow kRows[] = {
     composed_row("aten_batch_norm",
                  "input, weight, bias, running_mean, running_var, training, "
                  "momentum, eps, cudnn_enabled=False",
-                 "torch.batch_norm aten.batch_norm.default",
-                 decompose_aten_batch_norm),
+                 "torch.batch_norm", decompose_aten_batch_norm),
     composed_row(
         "_native_batch_norm_legit_no_training",
-        "input, weight, bias, running_mean, running_var, momentum, eps",
-        "aten._native_batch_norm_legit_no_training.default",
+        "input, weight, bias, running_mean, running_var, momentum, eps", "",
         decompose_legit_batch_norm),
     composed_row("group_norm",
                  "input, num_groups, weight=None, bias=None, eps=1e-05",
-                 "F.group_norm! torch.group_norm aten.group_norm.default",
-                 decompose_group_norm),
+                 "F.group_norm! torch.group_norm", decompose_group_norm),
     composed_row("instance_norm",
                  "input, running_mean=None, running_var=None, weight=None, "
                  "bias=None, use_input_stats=True, momentum=0.1, eps=1e-05",

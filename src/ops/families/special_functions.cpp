@@ -89,67 +89,39 @@ Value mvlgamma(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    function_row<lgamma_of>("lgamma",
-                            "torch.lgamma .lgamma "
-                            "torch._C._special.special_gammaln "
-                            "aten.lgamma.default"),
-    function_row<digamma_of>("digamma",
-                             "torch.digamma .digamma "
-                             "torch._C._special.special_digamma "
-                             "torch._C._special.special_psi "
-                             "aten.digamma.default"),
-    function_row<erfinv_of>("erfinv",
-                            "torch.erfinv .erfinv "
-                            "torch._C._special.special_erfinv "
-                            "aten.erfinv.default"),
+    function_row<lgamma_of>(
+        "lgamma", "torch.lgamma .lgamma torch._C._special.special_gammaln"),
+    function_row<digamma_of>(
+        "digamma",
+        "torch.digamma .digamma torch._C._special.special_digamma "
+        "torch._C._special.special_psi"),
+    function_row<erfinv_of>(
+        "erfinv", "torch.erfinv .erfinv torch._C._special.special_erfinv"),
     function_row<erfc_of>("erfc",
-                          "torch.erfc .erfc torch._C._special.special_erfc "
-                          "aten.erfc.default"),
-    function_row<erfcx_of>("special_erfcx",
-                           "torch._C._special.special_erfcx "
-                           "aten.special_erfcx.default"),
-    function_row<ndtr_of>("special_ndtr",
-                          "torch._C._special.special_ndtr "
-                          "aten.special_ndtr.default"),
-    function_row<ndtri_of>("special_ndtri",
-                           "torch._C._special.special_ndtri "
-                           "aten.special_ndtri.default"),
+                          "torch.erfc .erfc torch._C._special.special_erfc"),
+    function_row<erfcx_of>("special_erfcx", "torch._C._special.special_erfcx"),
+    function_row<ndtr_of>("special_ndtr", "torch._C._special.special_ndtr"),
+    function_row<ndtri_of>("special_ndtri", "torch._C._special.special_ndtri"),
     function_row<log_ndtr_of>("special_log_ndtr",
-                              "torch._C._special.special_log_ndtr "
-                              "aten.special_log_ndtr.default"),
-    function_row<i0_of>("i0",
-                        "torch.i0 .i0 torch._C._special.special_i0 "
-                        "aten.i0.default"),
-    function_row<i0e_of>("special_i0e",
-                         "torch._C._special.special_i0e "
-                         "aten.special_i0e.default"),
-    function_row<i1_of>("special_i1",
-                        "torch._C._special.special_i1 "
-                        "aten.special_i1.default"),
-    function_row<i1e_of>("special_i1e",
-                         "torch._C._special.special_i1e "
-                         "aten.special_i1e.default"),
+                              "torch._C._special.special_log_ndtr"),
+    function_row<i0_of>("i0", "torch.i0 .i0 torch._C._special.special_i0"),
+    function_row<i0e_of>("special_i0e", "torch._C._special.special_i0e"),
+    function_row<i1_of>("special_i1", "torch._C._special.special_i1"),
+    function_row<i1e_of>("special_i1e", "torch._C._special.special_i1e"),
     function_of_two_row<zeta_of>("special_zeta", "input, other",
-                                 "torch._C._special.special_zeta "
-                                 "aten.special_zeta.default"),
-    unary_row("special_entr",
-              "torch._C._special.special_entr aten.special_entr.default", entr,
-              kFloat),
-    binary_row("special_xlog1py",
-               "torch._C._special.special_xlog1py "
-               "aten.special_xlog1py.default",
-               xlog1py, kFloat),
+                                 "torch._C._special.special_zeta"),
+    unary_row("special_entr", "torch._C._special.special_entr", entr, kFloat),
+    binary_row("special_xlog1py", "torch._C._special.special_xlog1py", xlog1py,
+               kFloat),
     {.name = "polygamma",
      .schema = "n, input",
-     .names = "torch.polygamma .polygamma "
-              "torch._C._special.special_polygamma aten.polygamma.default",
+     .names = "torch.polygamma .polygamma torch._C._special.special_polygamma",
      .infer = infer_polygamma,
      .direct = run_polygamma},
-    composed_row("mvlgamma", "input, p",
-                 "torch.mvlgamma .mvlgamma "
-                 "torch._C._special.special_multigammaln "
-                 "aten.mvlgamma.default",
-                 mvlgamma),
+    composed_row(
+        "mvlgamma", "input, p",
+        "torch.mvlgamma .mvlgamma torch._C._special.special_multigammaln",
+        mvlgamma),
 };
 
 }  // namespace

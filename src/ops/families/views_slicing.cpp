@@ -140,22 +140,19 @@ Value infer_unbind(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    view_row("select", "input, dim, index",
-             "torch.select .select aten.select.int", infer_select),
-    view_row("slice", "input, dim=0, start=None, end=None, step=1",
-             "aten.slice.Tensor", infer_slice),
-    view_row("narrow", "input, dim, start, length",
-             "torch.narrow .narrow aten.narrow.default", infer_narrow),
+    view_row("select", "input, dim, index", "torch.select .select",
+             infer_select),
+    view_row("slice", "input, dim=0, start=None, end=None, step=1", "",
+             infer_slice),
+    view_row("narrow", "input, dim, start, length", "torch.narrow .narrow",
+             infer_narrow),
     view_row("split", "tensor, split_size_or_sections, dim=0",
-             "torch.functional.split! aten.split.Tensor "
-             "aten.split_with_sizes.default",
-             infer_split),
+             "torch.functional.split!", infer_split),
     // The method calls its parameter otherwise.
     view_row("split_method", "input, split_size, dim=0", ".split", infer_split),
-    view_row("chunk", "input, chunks, dim=0",
-             "torch.chunk .chunk aten.chunk.default", infer_chunk),
-    view_row("unbind", "input, dim=0", "torch.unbind .unbind aten.unbind.int",
-             infer_unbind),
+    view_row("chunk", "input, chunks, dim=0", "torch.chunk .chunk",
+             infer_chunk),
+    view_row("unbind", "input, dim=0", "torch.unbind .unbind", infer_unbind),
 };
 
 }  // namespace

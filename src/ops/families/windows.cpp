@@ -245,30 +245,25 @@ Value channel_shuffle(const OpCall& call) {
 constexpr OpRow kRows[] = {
     {.name = "unfold_method",
      .schema = "input, dimension, size, step",
-     .names = ".unfold aten.unfold.default",
+     .names = ".unfold",
      .lowering = Lowering::view,
      .infer = infer_windows},
-    composed_row(
-        "unfold", "input, kernel_size, dilation=1, padding=0, stride=1",
-        "F.unfold! torch._C._nn.im2col aten.im2col.default nn.Unfold", unfold),
+    composed_row("unfold",
+                 "input, kernel_size, dilation=1, padding=0, stride=1",
+                 "F.unfold! torch._C._nn.im2col nn.Unfold", unfold),
     composed_row(
         "fold",
         "input, output_size, kernel_size, dilation=1, padding=0, stride=1",
-        "F.fold! torch._C._nn.col2im aten.col2im.default nn.Fold", fold),
-    composed_row(
-        "pixel_shuffle", "input, upscale_factor",
-        "torch.pixel_shuffle =F.pixel_shuffle aten.pixel_shuffle.default",
-        pixel_shuffle),
+        "F.fold! torch._C._nn.col2im nn.Fold", fold),
+    composed_row("pixel_shuffle", "input, upscale_factor",
+                 "torch.pixel_shuffle =F.pixel_shuffle", pixel_shuffle),
     composed_row("pixel_unshuffle", "input, downscale_factor",
-                 "torch.pixel_unshuffle =F.pixel_unshuffle "
-                 "aten.pixel_unshuffle.default",
-                 pixel_unshuffle),
-    composed_row("channel_shuffle", "input, groups",
-                 "torch.channel_shuffle =F.channel_shuffle "
-                 "torch.native_channel_shuffle =F.native_channel_shuffle "
-                 "aten.channel_shuffle.default "
-                 "nn.ChannelShuffle",
-                 channel_shuffle),
+                 "torch.pixel_unshuffle =F.pixel_unshuffle", pixel_unshuffle),
+    composed_row(
+        "channel_shuffle", "input, groups",
+        "torch.channel_shuffle =F.channel_shuffle torch.native_channel_shuffle "
+        "=F.native_channel_shuffle nn.ChannelShuffle",
+        channel_shuffle),
 };
 
 }  // namespace
