@@ -1,0 +1,91 @@
+// Writes to values that are computed of constants alone, and so folded: all who
+// share their memory see them, as in the interpreter.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "tests/compile/compile_testing.h"
+#include "tests/ops/storages.h"
+
+namespace fxjit {
+namespace {
+
+using testing::memories;
+using testing::quick;
+using testing::random_tensor;
+using testing::value_difference;
+
+Value method_of(const Value& x, const char* name, const ValueList& args = {}) {
+  return method(x, name, args);
+}
+
+// `fn` of the module's parameter `w` and the input.
+void expect_as_interpreted(std::function<Value(Value w, Value x)> fn,
+                           const Tensor& x = Tensor::full({1}, 1)) {
+  const auto module = nn::lambda("Folded", {"x"},
+                                 [fn](nn::Module& self, Value input) {
+                                   return fn(self.param("w"), input);
+                                 },
+                                 {{"w", nn::Parameter(random_tensor({4, 3}))}});
+  const auto gm = fx::symbolic_trace(module);
+  compile(*gm, quick());
+  for (int call = 0; call < 2; ++call) {
+    const Value expected = gm->interpret(ValueList{x});
+    const Value got = gm->forward(ValueList{x});
+    EXPECT_EQ(value_difference(got, expected, 1e-6, 1e-6), "") << call;
+    EXPECT_EQ(memories(got, ValueList{x}), memories(expected, ValueList{x}));
+  }
+}
+
+TEST(FoldedWrites, AreSeenByViewsTakenBehindThem) {
+  expect_as_interpreted([](Value w, Value x) {
+    const Value y = w * w;
+    const Value z = method_of(y, "tanh_");
+    return Value::tuple({z, method_of(y, "reshape", {Value::list({12})}), x});
+  });
+}
+
+TEST(FoldedWrites, OfInputsToViewsAreSeenByTheirBase) {
+  expect_as_interpreted([](Value w, Value x) {
+    const Value y = exp(w);
+    const Value z = method_of(y, "sin_");
+    const Value row = method_of(y, "select", {0, 1});
+    method_of(row, "add_", {x});
+    return z;
+  });
+}
+
+TEST(FoldedWrites, ToViewsOfViewsAreSeenByThose) {
+  expect_as_interpreted([](Value w, Value x) {
+    const Value column = method_of(exp(w), "select", {1, 0});
+    const Value less = method_of(column, "sub_", {1.0});
+    const Value deep = method_of(less, "unsqueeze", {0});
+    method_of(deep, "cos_");
+    return Value::tuple({less, x});
+  });
+}
+
+TEST(FoldedWrites, OfEqualValuesStayApart) {
+  expect_as_interpreted([](Value w, Value x) {
+    const Value first = exp(w), second = exp(w);
+    method_of(first, "neg_");
+    return Value::tuple({first, second, x});
+  });
+}
+
+TEST(FoldedWrites, ToPartsOfRotatedInputs) {
+  expect_as_interpreted(
+      [](Value w, Value x) {
+        const Value turned = function("torch.rot90", {x});
+        const Value parts = method_of(turned, "chunk", {2, 0});
+        method_of(getitem(parts, 0), "mul_", {2.0});
+        return Value::tuple({getitem(parts, 0), getitem(parts, 1), w});
+      },
+      random_tensor({6, 4}));
+}
+
+}  // namespace
+}  // namespace fxjit
