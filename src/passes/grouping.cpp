@@ -293,15 +293,18 @@ class Grouper {
     group.post = node->val_tensor().sizes();
   }
 
-  // Elementwise work that only this reduction reads.
+  // Elementwise work that only this reduction reads. Loops over columns take an
+  // index for all columns of a row, not one for each element.
   bool absorbable(const Group& group, const fx::Node& reduction,
                   const Dims& domain) {
     if (group.kind != Region::Kind::rows || group.inner_dims != 0 ||
         group.domain != domain || group.indexed)
       return false;
-    for (const fx::Node* member : group.nodes)
+    for (const fx::Node* member : group.nodes) {
+      if (is_element_gather(*member)) return false;
       for (const fx::Node* user : member->users())
         if (user != &reduction && group_of(user) != &group) return false;
+    }
     return true;
   }
 

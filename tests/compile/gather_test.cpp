@@ -51,6 +51,23 @@ TEST(Gather, AlongEveryDim) {
     }
 }
 
+TEST(Gather, IsSummedOverEveryDim) {
+  const Tensor x = random_tensor({5, 6, 7});
+  for (int dim : {0, 1, 2})
+    for (int summed : {0, 1, 2}) {
+      SCOPED_TRACE(std::to_string(dim) + " " + std::to_string(summed));
+      const auto all = traced([=](Value x, Value i) {
+        return sum(gather(x, dim, i) * 2, summed);
+      });
+      expect_native(*all, {x, indices({4, 5, 3}, 0, 5)});
+      const auto picked = traced([=](Value x, Value i) {
+        return amax(function("torch.index_select", {x, dim, i}), summed);
+      });
+      expect_native(*picked, {x, indices({4}, 0, 5)});
+      expect_native(*picked, {x, indices({1}, 2, 3)});
+    }
+}
+
 // Places several times over, in order, of every dim and with few elements to
 // each.
 TEST(Gather, RepeatedPlaces) {
