@@ -12,14 +12,14 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostDims = 8;
-constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kLargest = std::numeric_limits<int64_t>::max();
 
 // The numbers below `list`, whose rows all have the sizes of the first.
 void collect(const json& list, const Dims& sizes, int depth,
              std::vector<json>& numbers, bool& fits) {
   if (depth == sizes.size()) {
     fits = fits && list.is_number() &&
-           (!list.is_number_unsigned() || list <= kLargest);
+           (!list.is_number_unsigned() || list.get<uint64_t>() <= kLargest);
     numbers.push_back(list);
     return;
   }
