@@ -1,4 +1,5 @@
-"""Makes table.md and chart.svg from results.json.
+"""Makes table.md, chart.svg and overview.svg from results.json: all contestants,
+and on one thread those that fxjit is compared with.
 
     report.py RESULTS_FOLDER
 """
@@ -51,6 +52,10 @@ def disturbed(rows):
 
 def number(us):
     return f"{us:.1f}" if us < 100 else f"{us:.0f}"
+
+
+def duration(us):
+    return f"{number(us)} us" if us < 1e4 else f"{number(us / 1e3)} ms"
 
 
 def table(header, rows):
@@ -151,8 +156,8 @@ class Chart:
                "openvino": "#7a5fb5", "inductor": "#c9483b",
                "eager": "#9aa0a6", "graph": "#8fbbe8"}
 
-    def __init__(self):
-        self.y, self.parts = 0, []
+    def __init__(self, names):
+        self.y, self.parts, self.names = 0, [], names
 
     def text(self, x, y, words, size=12, anchor="start", weight="normal"):
         words = words.replace("&", "&amp;").replace("<", "&lt;")
@@ -166,10 +171,10 @@ class Chart:
 
     def legend(self):
         x = 12
-        for name, colour in self.COLOURS.items():
-            self.box(x, self.y, 12, 12, colour)
+        for name in self.names:
+            self.box(x, self.y, 12, 12, self.COLOURS[name])
             self.text(x + 17, self.y + 10, LABELS[name])
-            x += 125
+            x += 40 + 7 * len(LABELS[name])
         self.y += 30
 
     def bars(self, title, rows):
@@ -179,13 +184,15 @@ class Chart:
         self.text(self.LABEL - 10, self.y + 12, name, anchor="end")
         self.text(self.LABEL - 10, self.y + 27, size, anchor="end")
         for name, row in rows.items():
+            if name not in self.names:
+                continue
             times = row["p10_us"] / own
             width = min(times, self.LIMIT) / self.LIMIT * full
             self.box(self.LABEL, self.y, width, self.ROW - 2,
                      self.COLOURS[name])
             more = ">" if times > self.LIMIT else ""
             self.text(self.LABEL + width + 5, self.y + self.ROW - 4,
-                      f"{more} {times:.2f}x, {number(row['p10_us'])} us", 10)
+                      f"{more} {times:.2f}x, {duration(row['p10_us'])}", 10)
             self.y += self.ROW
         self.y += 12
 
@@ -196,14 +203,16 @@ class Chart:
                 + "\n".join(self.parts) + "</svg>\n")
 
 
-def write_chart(results, path):
-    chart = Chart()
+def write_chart(results, path, names, most_threads):
+    chart = Chart(names)
     chart.y = 26
     chart.text(12, chart.y, "Time of a call, in units of fxjit's (less is "
                "better)", 16, weight="bold")
     chart.y += 18
     chart.legend()
     for threads in sorted({count for _, count, _ in runs(results)}):
+        if threads > most_threads:
+            continue
         chart.text(12, chart.y + 8, f"{threads} thread"
                    f"{'s' if threads > 1 else ''}", 14, weight="bold")
         chart.y += 22
@@ -218,7 +227,10 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     results = json.loads((folder / "results.json").read_text())
     write_table(results, folder / "table.md")
-    write_chart(results, folder / "chart.svg")
+    present = {name for _, _, run in runs(results) for name in run["rows"]}
+    write_chart(results, folder / "chart.svg",
+                [name for name in LABELS if name in present], 1 << 20)
+    write_chart(results, folder / "overview.svg", ["fxjit", *RIVALS], 1)
 
 
 if __name__ == "__main__":
