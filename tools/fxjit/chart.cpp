@@ -59,7 +59,11 @@ std::string colour_of(const Row& row) {
 
 std::string time_text(double us) {
   if (us < 1e3) return formatted(us < 100 ? "%.1f us" : "%.0f us", us, 0);
-  return formatted(us < 1e5 ? "%.2f ms" : "%.0f ms", us / 1e3, 0);
+  const double ms = us / 1e3;
+  return formatted(ms < 9.995   ? "%.2f ms"
+                   : ms < 99.95 ? "%.1f ms"
+                                : "%.0f ms",
+                   ms, 0);
 }
 
 struct Scale {
@@ -76,6 +80,15 @@ Scale scale_of(const Measured& measured) {
   return {std::max(std::min(longest, kLongest * unit), 1e-3), unit};
 }
 
+// As much as has its place, whole characters of UTF-8.
+std::string shortened(const std::string& text) {
+  constexpr size_t kMost = 90;
+  if (text.size() <= kMost) return text;
+  size_t end = kMost;
+  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 // The break in a bar that is longer than the picture.
 std::string cut(double x, double y, double height) {
   return formatted("<path d=\"M%.1f %.1f l8 0 l-6 %.1f l-8 0 z\" ", x - 26,
@@ -86,10 +99,10 @@ std::string cut(double x, double y, double height) {
 std::string bar(const Row& row, double y, const Scale& scale) {
   const std::string end = "text-anchor=\"end\"";
   std::string drawn =
-      text(kLabels - 10, y + 15, row.name,
+      text(kLabels - 10, y + 15, (row.own ? "fxjit, " : "") + row.name,
            row.name == "fused" ? end + " font-weight=\"bold\"" : end);
   if (!row.measured())
-    return drawn + text(kLabels, y + 15, row.error.substr(0, 90),
+    return drawn + text(kLabels, y + 15, shortened(row.error),
                         "fill=\"#b3261e\" font-size=\"11\"");
   const double us = row.percentile(0.5);
   const double width =
