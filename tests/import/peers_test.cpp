@@ -146,6 +146,23 @@ TEST_F(Peers, GetOnnxFiles) {
   EXPECT_THAT(found.text, HasSubstr("given " + beside));
 }
 
+TEST_F(Peers, AndFilesGoWithTheCommand) {
+  run_line("mkdir " + file("tmp"));
+  const std::string fake = write_script(
+      "python", kScript + ("echo $$ >" + file("pid")) + "; exec sleep 1000");
+  const Ran ran =
+      run_line("TMPDIR=" + file("tmp") + " " + fxjit_program() + " bench " +
+               model_path("attention") + " --against torch --python " + fake +
+               " >/dev/null 2>&1 & until [ -s " + file("pid") +
+               " ]; do sleep 0.1; done; kill -TERM $!; wait $!; echo $?; ls " +
+               file("tmp") +
+               // Gone, or not yet noticed by whoever inherits it.
+               "; while grep -q '^State:.[^Z]' /proc/$(cat " + file("pid") +
+               ")/status 2>/dev/null; do sleep 0.1; done");
+  EXPECT_THAT(ran.text, testing::StartsWith("143\n"));
+  EXPECT_THAT(ran.text, Not(HasSubstr("fxjit_")));
+}
+
 // The real script, by a Python without packages.
 TEST_F(Peers, TheScriptNamesPackages) {
   if (run_line("python3 -c 1 2>&1").code != 0) GTEST_SKIP() << "no python3";

@@ -143,6 +143,7 @@ void refuse_errors(const std::vector<Row>& rows) {
 }  // namespace
 
 void bench(const BenchOptions& options) {
+  const TemporaryFolder folder;
   Progress progress;
   progress.say("loading " + options.model);
   std::vector<Entry> entries;
@@ -150,7 +151,6 @@ void bench(const BenchOptions& options) {
   const Model& model = own.front()->model();
   const ValueList inputs = make_inputs(model, options.inputs);
   for (OwnWay* way : own) way->give(inputs);
-  const TemporaryFolder folder;
   const auto files = save_inputs(model, inputs, folder.path());
   add_peers(entries, options, folder.path(), files);
   start(entries, tolerance_of(options, model), progress);

@@ -42,6 +42,9 @@ struct Started {
 // In the new process: calls that are safe after fork() only. Says by `report`
 // why the program cannot run; running closes it.
 [[noreturn]] void become(const Started& started) {
+  sigset_t none;  // Of the signals that this process keeps from its threads.
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() == started.parent && dup2(started.input, 0) == 0 &&

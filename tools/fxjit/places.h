@@ -9,7 +9,8 @@ namespace fxjit::command {
 // UserError where it is missing.
 std::string shared_file(const std::string& name);
 
-// An empty folder, removed at the end.
+// An empty folder, removed at the end, also where a signal ends the process:
+// to be made before other threads are, one at a time.
 class TemporaryFolder {
  public:
   TemporaryFolder();
