@@ -1,5 +1,9 @@
 #include "src/ops/families/composition.h"
 
+#include <limits>
+
+#include "fxjit/functions_structured.h"
+
 namespace fxjit::ops {
 
 Value cast_to(const Value& value, DType dtype) {
@@ -22,6 +26,15 @@ Value reshaped_copy(const Value& value, const Dims& sizes) {
   return view_strides(meta.sizes(), meta.strides(), sizes)
              ? method(shaped, "clone")
              : shaped;
+}
+
+Value safe_softmax(const Value& scores, int64_t dim) {
+  constexpr double kLowest = -std::numeric_limits<double>::infinity();
+  const Value top = fxjit::amax(scores, dim, true);
+  const Value shift = fxjit::where(fxjit::eq(top, kLowest), 0.0, top);
+  const Value e = fxjit::exp(scores - shift);
+  const Value total = fxjit::sum(e, dim, true);
+  return e / fxjit::where(fxjit::eq(total, 0), 1.0, total);
 }
 
 Value axes_value(const Dims& axes) {

@@ -17,6 +17,9 @@ Value cast_to(const Value& value, DType dtype);
 // A reshape in memory of its own, even where strides allow a view.
 Value reshaped_copy(const Value& value, const Dims& sizes);
 
+// Softmax along `dim` in which a row of -inf gives zeros.
+Value safe_softmax(const Value& scores, int64_t dim);
+
 // Axes as an argument that means exactly these (an empty list means all dims).
 Value axes_value(const Dims& axes);
 // Number of elements along `axes`.
