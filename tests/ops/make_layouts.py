@@ -76,7 +76,7 @@ PLANS = [('turned', 'turned'), ('channels', 'channels'), ('swapped', 'swapped'),
 
 
 # They keep gaps between the elements of their argument.
-WITH_GAPS = ['select_scatter', 'slice_scatter']
+WITH_GAPS = ['select_scatter', 'slice_scatter', 'diagonal_scatter', 'copy']
 
 
 def layouts_of(text):
@@ -193,7 +193,7 @@ def main():
     rows = 0
     for row in sorted(calls):
         # Writes its argument, wherever that lies; lies as its products do.
-        if row.endswith('_') or row == 'einsum':
+        if row.endswith(('_', '_out')) or row == 'einsum':
             continue
         cases = cases_of(row)
         rows += bool(cases)
