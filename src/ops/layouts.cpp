@@ -106,6 +106,7 @@ constexpr Fact kFacts[] = {
     {"pad", Layout::padded},
     {"constant_pad_nd", Layout::padded},
     {"interpolate", Layout::padded},
+    {"upsample", Layout::padded},
     {"conv1d", Layout::filtered},
     {"conv2d", Layout::filtered},
     {"conv_transpose1d", Layout::filtered},

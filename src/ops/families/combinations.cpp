@@ -15,10 +15,12 @@ namespace {
 
 // beta * input + alpha * product, where beta 0 leaves the input out.
 Value added(const OpCall& call, const Value& product) {
-  const double beta = call.number(3), alpha = call.number(4);
-  const Value scaled = alpha == 1 ? product : product * call[4];
-  if (beta == 0) return scaled;
-  return (beta == 1 ? call[0] : call[0] * call[3]) + scaled;
+  const DType dtype = meta_of(call[0]).dtype();
+  const Value beta = factor_of(call[3], dtype);
+  const Value alpha = factor_of(call[4], dtype);
+  const Value scaled = alpha.as_double() == 1 ? product : product * alpha;
+  if (beta.as_double() == 0) return scaled;
+  return (beta.as_double() == 1 ? call[0] : call[0] * beta) + scaled;
 }
 
 Value addmv(const OpCall& call) {
@@ -26,6 +28,11 @@ Value addmv(const OpCall& call) {
 }
 
 Value addr(const OpCall& call) {
+  for (const size_t i : {size_t{3}, size_t{4}})
+    if (!is_floating(meta_of(call[0]).dtype()) && call[i].is_float())
+      runtime_error(std::string("For integral input tensors, argument ") +
+                    (i == 3 ? "beta" : "alpha") +
+                    " must not be a floating point number.");
   return added(call, function("torch.outer", {call[1], call[2]}));
 }
 

@@ -20,6 +20,13 @@ Value narrowed(const Value& result, const Value& wide, DType dtype) {
                                         : method(result, "to", {dtype});
 }
 
+Value factor_of(const Value& factor, DType dtype) {
+  if (is_floating(dtype)) return factor;
+  if (dtype == DType::boolean) return factor.as_double() != 0;
+  if (factor.is_int()) return factor;
+  return static_cast<int64_t>(factor.as_double());
+}
+
 Value reshaped_copy(const Value& value, const Dims& sizes) {
   const Tensor meta = meta_of(value);
   const Value shaped = fxjit::reshape(value, Value(sizes));

@@ -14,6 +14,10 @@ Value widened(const Value& value, DType dtype);
 Value narrowed(const Value& result, const Value& wide, DType dtype);
 Value cast_to(const Value& value, DType dtype);
 
+// beta or alpha as addmm and its like multiply tensors of `dtype` by them: as
+// one of its numbers, cut off towards zero where that is an integer type.
+Value factor_of(const Value& factor, DType dtype);
+
 // A reshape in memory of its own, even where strides allow a view.
 Value reshaped_copy(const Value& value, const Dims& sizes);
 
