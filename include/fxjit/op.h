@@ -82,6 +82,7 @@ enum class Lowering : uint8_t {
   convolution,  // Convolutions and their transposes.
   pool,         // Max and average pooling.
   decompose,    // `decompose` rewrites it.
+  inlined,      // As decompose, before any pattern is looked for.
 };
 
 enum class Purity : uint8_t {

@@ -15,11 +15,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
     // torch checks that a view has its argument's memory while it exports, with
     // the strides that its own kernels give. Where ours are others a copy is
     // right.
-    {"torch.ops.aten.view.default", "torch.ops.aten.reshape.default"},
-    // A tensor that is made of numbers in the code becomes a constant, of which
-    // every call takes a copy.
-    {"torch.ops.aten.lift_fresh_copy.default", "torch.ops.aten.clone.default"},
-    {"torch.ops.aten.detach_.default", "torch.ops.aten.detach.default"}};
+    {"torch.ops.aten.view.default", "torch.ops.aten.reshape.default"}};
 
 std::string_view spelling_of(std::string_view target) {
   for (const auto& [exported, here] : kOtherSpellings)

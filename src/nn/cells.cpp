@@ -36,20 +36,15 @@ std::string CellBase::extra_repr() const {
          (bias_ih.defined() ? "" : ", bias=False");
 }
 
-Value CellBase::from_input(const Value& input) const {
-  return functional::linear(input, weight_ih, bias_ih);
-}
-
-Value CellBase::from_state(const Value& state) const {
-  return functional::linear(state, weight_hh, bias_hh);
+Value CellBase::run(const char* function_name, const Value& input,
+                    const Value& hx) const {
+  return function(function_name,
+                  {input, hx, weight_ih, weight_hh, bias_ih, bias_hh});
 }
 
 Value CellBase::zeros_like_state(const Value& input) const {
-  return zeros_like(narrow(from_input(input), -1, 0, hidden_size));
-}
-
-Value CellBase::gate(const Value& sums, int64_t index) const {
-  return narrow(sums, -1, index * hidden_size, hidden_size);
+  return zeros_like(narrow(functional::linear(input, weight_ih, bias_ih), -1, 0,
+                           hidden_size));
 }
 
 RNNCell::RNNCell(int64_t input_size, int64_t hidden_size, bool bias,
@@ -62,8 +57,9 @@ RNNCell::RNNCell(int64_t input_size, int64_t hidden_size, bool bias,
 
 Value RNNCell::forward(Value input, Value hx) {
   if (hx.is_none()) hx = zeros_like_state(input);
-  const Value sums = from_input(input) + from_state(hx);
-  return nonlinearity == "relu" ? relu(sums) : tanh(sums);
+  return run(
+      nonlinearity == "relu" ? "torch.rnn_relu_cell" : "torch.rnn_tanh_cell",
+      input, hx);
 }
 
 std::string RNNCell::extra_repr() const {
@@ -78,13 +74,7 @@ Value LSTMCell::forward(Value input, Value hx) {
   const bool given = !hx.is_none();
   const Value h = given ? getitem(hx, 0) : zeros_like_state(input);
   const Value c = given ? getitem(hx, 1) : h;
-  const Value x = from_input(input);
-  const Value sums = x + from_state(h);
-  const Value kept = sigmoid(gate(sums, 1)) * c;
-  const Value in = sigmoid(gate(sums, 0));
-  const Value next = kept + in * tanh(gate(sums, 2));
-  const Value out = sigmoid(gate(sums, 3));
-  return Value::tuple({out * tanh(next), next});
+  return run("torch.lstm_cell", input, Value::tuple({h, c}));
 }
 
 GRUCell::GRUCell(int64_t input_size, int64_t hidden_size, bool bias)
@@ -92,15 +82,7 @@ GRUCell::GRUCell(int64_t input_size, int64_t hidden_size, bool bias)
 
 Value GRUCell::forward(Value input, Value hx) {
   if (hx.is_none()) hx = zeros_like_state(input);
-  const Value x = from_input(input), h = from_state(hx);
-  const Value x_reset = gate(x, 0);
-  const Value reset = sigmoid(x_reset + gate(h, 0));
-  const Value x_update = gate(x, 1);
-  const Value update = sigmoid(x_update + gate(h, 1));
-  const Value x_fresh = gate(x, 2);
-  const Value fresh = tanh(x_fresh + reset * gate(h, 2));
-  const Value taken = (1 - update) * fresh;
-  return taken + update * hx;
+  return run("torch.gru_cell", input, hx);
 }
 
 }  // namespace fxjit::nn

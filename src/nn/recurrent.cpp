@@ -16,43 +16,6 @@ int64_t size(const Value& x, int64_t dim) {
 
 Signature input_and_state() { return Signature({"input", {"hx", None}}); }
 
-Value part(const Value& gates, int64_t index, int64_t width) {
-  return narrow(gates, -1, index * width, width);
-}
-
-Value rnn_step(const RecurrentBase& self, const Value& from_input,
-               const Value& from_state, ValueList& state) {
-  const Value sum = from_input + from_state;
-  return state[0] = self.options.nonlinearity == "relu" ? relu(sum) : tanh(sum);
-}
-
-Value lstm_step(const RecurrentBase& self, const Value& from_input,
-                const Value& from_state, ValueList& state) {
-  const Value sum = from_input + from_state;
-  const auto gate = [&](int64_t i) { return part(sum, i, self.hidden_size); };
-  const Value kept = sigmoid(gate(1)) * state[1];
-  const Value in = sigmoid(gate(0));
-  state[1] = kept + in * tanh(gate(2));
-  const Value out = sigmoid(gate(3));
-  return state[0] = out * tanh(state[1]);
-}
-
-Value gru_step(const RecurrentBase& self, const Value& from_input,
-               const Value& from_state, ValueList& state) {
-  const auto x = [&](int64_t i) {
-    return part(from_input, i, self.hidden_size);
-  };
-  const auto h = [&](int64_t i) {
-    return part(from_state, i, self.hidden_size);
-  };
-  const Value x_reset = x(0), x_update = x(1), x_fresh = x(2);
-  const Value reset = sigmoid(x_reset + h(0));
-  const Value update = sigmoid(x_update + h(1));
-  const Value fresh = tanh(x_fresh + reset * h(2));
-  const Value taken = (1 - update) * fresh;
-  return state[0] = taken + update * state[0];
-}
-
 }  // namespace
 
 RecurrentBase::RecurrentBase(std::string type_name, Signature signature,
@@ -102,71 +65,36 @@ std::string RecurrentBase::extra_repr() const {
   return text;
 }
 
-// input [L, N, features] to output [L, N, hidden_size]. The products of all
-// inputs are one.
-Value RecurrentBase::run_direction(const Value& input, int64_t index,
-                                   ValueList& state, Step step) {
-  const size_t each = options.bias ? 4 : 2;
-  const size_t first = static_cast<size_t>(index) * each;
-  const auto weight = [&](size_t i) {
-    return Value(weights[first + i].second);
-  };
-  const Value bias_in = options.bias ? weight(2) : Value();
-  const Value bias_state = options.bias ? weight(3) : Value();
-  const Value sums = functional::linear(input, weight(0), bias_in);
-  const int64_t length = size(input, 0);
-  const bool reverse = options.bidirectional && index % 2 == 1;
-  ValueList outputs(static_cast<size_t>(length));
-  for (int64_t i = 0; i < length; ++i) {
-    const int64_t at = reverse ? length - 1 - i : i;
-    const Value from_state =
-        functional::linear(state[0], weight(1), bias_state);
-    outputs[static_cast<size_t>(at)] =
-        step(*this, select(sums, 0, at), from_state, state);
-  }
-  return stack(Value::list(std::move(outputs)), 0);
-}
-
-std::pair<Value, ValueList> RecurrentBase::run(Value input, ValueList states,
-                                               Step step) {
+Value RecurrentBase::run(const char* function_name, Value input,
+                         ValueList states) {
   const bool batched = method(input, "dim", {}).as_int() == 3;
+  const bool batch_first = batched && options.batch_first;
   if (!batched) input = unsqueeze(input, 1);
-  if (batched && options.batch_first) input = transpose(input, 0, 1);
-  if (size(input, 0) == 0)
-    throw RuntimeError("Expected sequence length to be larger than 0 in RNN");
   if (size(input, 2) != input_size)
     throw RuntimeError("input.size(-1) must be equal to input_size. Expected " +
                        std::to_string(input_size) + ", got " +
                        std::to_string(size(input, 2)));
-  const int64_t directions = options.bidirectional ? 2 : 1;
-  const int64_t count = options.num_layers * directions;
+  const int64_t count = options.num_layers * (options.bidirectional ? 2 : 1);
   for (Value& state : states) {
     if (state.is_none())
       state = method(input, "new_zeros",
-                     {Value::tuple({count, size(input, 1), hidden_size})});
+                     {Value::tuple({count, size(input, batch_first ? 0 : 1),
+                                    hidden_size})});
     else if (!batched)
       state = unsqueeze(state, 1);
   }
-  std::vector<ValueList> last(states.size());
-  for (int64_t layer = 0; layer < options.num_layers; ++layer) {
-    ValueList sides;
-    for (int64_t d = 0; d < directions; ++d) {
-      const int64_t index = layer * directions + d;
-      ValueList state;
-      for (const Value& all : states) state.push_back(select(all, 0, index));
-      sides.push_back(run_direction(input, index, state, step));
-      for (size_t i = 0; i < state.size(); ++i) last[i].push_back(state[i]);
-    }
-    input = sides.size() == 1 ? sides[0] : cat(Value::list(sides), -1);
-  }
-  ValueList finals;
-  for (ValueList& each : last) {
-    finals.push_back(stack(Value::list(std::move(each)), 0));
-    if (!batched) finals.back() = squeeze(finals.back(), 1);
-  }
-  if (!batched) input = squeeze(input, 1);
-  if (batched && options.batch_first) input = transpose(input, 0, 1);
-  return {input, finals};
+  ValueList flat;
+  for (const auto& [name, weight] : weights) flat.push_back(Value(weight));
+  const Value hx = states.size() == 1 ? states[0] : Value::tuple(states);
+  const Value results = function(
+      function_name, {input, hx, Value::list(std::move(flat)), options.bias,
+                      options.num_layers, options.dropout, training(),
+                      options.bidirectional, batch_first});
+  if (batched) return results;
+  ValueList unbatched;
+  for (size_t i = 0; i <= states.size(); ++i)
+    unbatched.push_back(squeeze(getitem(results, i), 1));
+  return Value::tuple(std::move(unbatched));
 }
 
 RNN::RNN(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
@@ -174,8 +102,9 @@ RNN::RNN(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
              std::move(options)) {}
 
 Value RNN::forward(Value input, Value hx) {
-  auto [output, states] = run(input, {hx}, rnn_step);
-  return Value::tuple({output, states[0]});
+  return run(
+      options.nonlinearity == "relu" ? "torch.rnn_relu" : "torch.rnn_tanh",
+      input, {hx});
 }
 
 LSTM::LSTM(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
@@ -184,11 +113,12 @@ LSTM::LSTM(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
 
 Value LSTM::forward(Value input, Value hx) {
   const bool given = !hx.is_none();
-  auto [output, states] =
-      run(input,
-          {given ? getitem(hx, 0) : Value(), given ? getitem(hx, 1) : Value()},
-          lstm_step);
-  return Value::tuple({output, Value::tuple({states[0], states[1]})});
+  const Value results =
+      run("torch.lstm", input,
+          {given ? getitem(hx, 0) : Value(), given ? getitem(hx, 1) : Value()});
+  return Value::tuple(
+      {getitem(results, 0),
+       Value::tuple({getitem(results, 1), getitem(results, 2)})});
 }
 
 GRU::GRU(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
@@ -196,8 +126,7 @@ GRU::GRU(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
              std::move(options)) {}
 
 Value GRU::forward(Value input, Value hx) {
-  auto [output, states] = run(input, {hx}, gru_step);
-  return Value::tuple({output, states[0]});
+  return run("torch.gru", input, {hx});
 }
 
 }  // namespace fxjit::nn

@@ -67,6 +67,7 @@ constexpr Fact kFacts[] = {
     {"is_floating_point", Aliasing::never},
     {"is_complex", Aliasing::never},
     {"is_same_size", Aliasing::never},
+    {"is_contiguous", Aliasing::never},
     {"is_signed", Aliasing::never},
     {"element_size", Aliasing::never},
 };
@@ -231,6 +232,7 @@ Aliasing aliasing(const Op& op) {
     case Lowering::reshape:
       return Aliasing::strides;
     case Lowering::decompose:
+    case Lowering::inlined:
       return is_of_library(op) ? Aliasing::never : Aliasing::composed;
     case Lowering::none:
     case Lowering::scalar:

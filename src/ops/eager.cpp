@@ -97,6 +97,7 @@ Value run_by_lowering(const OpCall& call) {
     case Lowering::reshape:
       return run_reshape(call);
     case Lowering::decompose:
+    case Lowering::inlined:
       return put_in_layout(call, call.op.row.decompose(call));
     case Lowering::none:
     case Lowering::contraction:

@@ -57,6 +57,16 @@ std::vector<std::span<const OpRow>> all_families() {
       more_creation_rows(),
       data_test_rows(),
       combination_rows(),
+      recurrent_rows(),
+      copy_rows(),
+      assertion_rows(),
+      strided_creation_rows(),
+      native_norm_rows(),
+      attention_kernel_rows(),
+      histogram_rows(),
+      indexed_copy_rows(),
+      bag_kernel_rows(),
+      adaptive_max_place_rows(),
   };
 }
 

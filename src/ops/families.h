@@ -63,6 +63,16 @@ std::span<const OpRow> matrix_norm_rows();
 std::span<const OpRow> more_creation_rows();
 std::span<const OpRow> data_test_rows();
 std::span<const OpRow> combination_rows();
+std::span<const OpRow> recurrent_rows();
+std::span<const OpRow> copy_rows();
+std::span<const OpRow> assertion_rows();
+std::span<const OpRow> strided_creation_rows();
+std::span<const OpRow> native_norm_rows();
+std::span<const OpRow> attention_kernel_rows();
+std::span<const OpRow> histogram_rows();
+std::span<const OpRow> indexed_copy_rows();
+std::span<const OpRow> bag_kernel_rows();
+std::span<const OpRow> adaptive_max_place_rows();
 
 // Every family, in table order.
 std::vector<std::span<const OpRow>> all_families();

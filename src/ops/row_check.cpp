@@ -48,9 +48,9 @@ void check_row(const OpRow& row) {
   require(row, row.names, "names", "the spellings, or an empty text");
   check_unused(row);
   if (row.lowering == Lowering::scalar) return check_scalar(row);
-  if (row.lowering == Lowering::decompose)
+  if (row.lowering == Lowering::decompose || row.lowering == Lowering::inlined)
     return require(row, row.decompose, "decompose",
-                   "what Lowering::decompose calls");
+                   "what Lowering::decompose and Lowering::inlined call");
   require(row, row.infer || row.decompose, "infer",
           "the shape rule: meta tensors in, meta tensor out");
   if (row.lowering == Lowering::none) check_eager(row);

@@ -57,7 +57,8 @@ ValueList GraphBuilder::viewed_by(const ops::Op& op, const ValueList& args,
 Value GraphBuilder::make_placed(const ops::Op& op, const ValueList& args,
                                 const ValueList& metas, const Value& val) {
   // Its own calls tell.
-  if (ops::aliasing(op) == ops::Aliasing::composed)
+  if (ops::aliasing(op) == ops::Aliasing::composed ||
+      op.row.lowering == ops::Lowering::inlined)
     return op.row.decompose({op, args});
   const ValueList viewed = viewed_by(op, args, metas, val);
   if (val.is_tensor() && viewed[0].is_proxy() &&

@@ -33,6 +33,8 @@ void verify_call(const fx::Node& node, GraphForm form) {
   if (!op) misfit(node, "is not a call of a known op");
   if (node.args().size() != op->parameters.size() || !node.kwargs().empty())
     misfit(node, "does not bind every parameter by position");
+  if (op->row.lowering == ops::Lowering::inlined)
+    misfit(node, "stands for calls that are not there");
   if (form == GraphForm::normalized) return;
   if (op->row.lowering == ops::Lowering::view) verify_view(node);
   if (op->row.lowering == ops::Lowering::decompose)

@@ -106,7 +106,46 @@ Family attention() {
           {[](Value x) { return F::scaled_dot_product_attention(x, x, x); },
            [](Value x) {
              return aten("scaled_dot_product_attention.default", {x, x, x});
+           },
+           [](Value x) {
+             return getitem(
+                 aten("_scaled_dot_product_flash_attention_for_cpu.default",
+                      {x, x, x}),
+                 0);
            }}};
+}
+
+Family group_norms() {
+  const Tensor scale = random_tensor({4}), shift = random_tensor({4});
+  return {"group norm",
+          {2, 4, 3, 5},
+          {[=](Value x) { return F::group_norm(x, 2, scale, shift); },
+           [=](Value x) {
+             return aten("group_norm.default", {x, 2, scale, shift});
+           },
+           [=](Value x) {
+             return getitem(aten("native_group_norm.default",
+                                 {x, scale, shift, 2, 4, 15, 2, 1e-5}),
+                            0);
+           }}};
+}
+
+// What nn::LSTM calls, and its exported form.
+Family recurrent() {
+  const Value state =
+      Value::list({random_tensor({1, 2, 6}), random_tensor({1, 2, 6})});
+  const Value weights =
+      Value::list({random_tensor({24, 5}), random_tensor({24, 6}),
+                   random_tensor({24}), random_tensor({24})});
+  const auto call = [=](const char* name, Value x) {
+    return getitem(
+        function(name, {x, state, weights, true, 1, 0.0, false, false, false}),
+        0);
+  };
+  return {"lstm",
+          {3, 2, 5},
+          {[=](Value x) { return call("torch.lstm", x); },
+           [=](Value x) { return call("torch.ops.aten.lstm.input", x); }}};
 }
 
 Family pools() {
@@ -159,8 +198,8 @@ std::vector<std::string> steps_of(const fx::GraphModule& gm) {
 }
 
 TEST(Spellings, GiveOneProgram) {
-  for (const Family& family :
-       {products(), convolutions(), norms(), attention(), pools(), gates()}) {
+  for (const Family& family : {products(), convolutions(), norms(), attention(),
+                               pools(), gates(), group_norms(), recurrent()}) {
     SCOPED_TRACE(family.name);
     const Tensor x = random_tensor(family.sizes);
     std::vector<std::string> first;

@@ -76,7 +76,7 @@ PLANS = [('turned', 'turned'), ('channels', 'channels'), ('swapped', 'swapped'),
 
 
 # They keep gaps between the elements of their argument.
-WITH_GAPS = ['select_scatter', 'slice_scatter']
+WITH_GAPS = ['select_scatter', 'slice_scatter', 'diagonal_scatter', 'copy']
 
 
 def layouts_of(text):

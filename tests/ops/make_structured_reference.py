@@ -25,6 +25,7 @@ import structured_cases_arranged as arranged
 import structured_cases_awkward as awkward
 import structured_cases_data as data_cases
 import structured_cases_empty as empty
+import structured_cases_exported as exported
 import structured_cases_images as images
 import structured_cases_linalg as linalg
 import structured_cases_losses as losses
@@ -41,7 +42,7 @@ FAMILIES = (maths.reductions, maths.softmax_norms, views.views, pick.shape_ops,
             pick.gathers, pick.sorting, maths.attentions, pick.creations,
             *awkward.FAMILIES, *losses.FAMILIES, *spread.FAMILIES,
             *arranged.FAMILIES, *data_cases.FAMILIES, *linalg.FAMILIES,
-            *empty.FAMILIES)
+            *empty.FAMILIES, *exported.FAMILIES)
 
 
 def call_of(line):

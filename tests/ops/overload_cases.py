@@ -1,5 +1,7 @@
 """Calls of ATen's overloads that make_overload_reference.py cannot guess."""
 
+import torch
+
 from structured_format import L, T
 
 
@@ -11,6 +13,20 @@ IMAGES = T((1, 2, 6, 6))
 VOLUMES = T((1, 2, 4, 4, 4))
 LINES = T((1, 2, 8))
 FLAGS = T((3, 4), 'bool')
+
+HEADS, KEYS = T((2, 2, 3, 4)), T((2, 2, 3, 4), 'float32', 9)
+PICKED = L([0, 2, 1, 3, 2])
+
+
+def bag_calls(*padding):
+    return [call(T((5, 3)), PICKED, L([0, 1, 1]), False, mode, False, None,
+                 False, *padding) for mode in (0, 1, 2)]
+
+
+def weights(gates):
+    return [T((gates * 2, 3), 'float32', 20), T((gates * 2, 2)),
+            T((gates * 2,)), T((gates * 2,), 'float32', 5)]
+
 
 # Overload: calls as (positional, keyword) arguments.
 CASES = {
@@ -88,12 +104,95 @@ CASES = {
     # Their last two arguments are served as 1 only.
     'elu.default': [call(T((3, 4)), 0.75, 1, 1)],
     'elu_.default': [call(T((3, 4)), 0.75)],
+    # Kernels of exported programs.
+    'native_group_norm.default': [
+        call(T((2, 4, 3)), T((4,)), T((4,)), 2, 4, 3, 2, 1e-3)],
+    '_native_batch_norm_legit.default': [
+        call(IMAGES, T((2,)), T((2,)), T((2,), 'float32', 3),
+             T((2,), 'positive_float32'), False, 0.1, 1e-3)],
+    '_native_batch_norm_legit.no_stats': [
+        call(IMAGES, T((2,)), None, True, 0.1, 1e-3)],
+    'native_batch_norm.default': [
+        call(IMAGES, T((2,)), T((2,)), T((2,), 'float32', 3),
+             T((2,), 'positive_float32'), False, 0.1, 1e-3),
+        call(IMAGES, None, T((2,)), None, None, True, 0.1, 1e-3)],
+    '_fused_rms_norm.default': [call(T((3, 4)), [4], T((4,)), 1e-3)],
+    '_weight_norm_interface.default': [call(T((3, 4)), T((3, 1)))],
+    '_scaled_dot_product_flash_attention_for_cpu.default': [
+        call(HEADS, KEYS, HEADS),
+        call(HEADS, KEYS, HEADS, 0.0, True, scale=0.75),
+        call(HEADS, KEYS, HEADS, attn_mask=T((3, 3)))],
+    '_scaled_dot_product_attention_math.default': [
+        call(HEADS, KEYS, HEADS), call(HEADS, KEYS, HEADS, T((3, 3)))],
+    '_embedding_bag.default': bag_calls(-1),
+    '_embedding_bag_forward_only.default': bag_calls(-1),
+    'embedding_bag.default': bag_calls(),
+    'embedding_bag.padding_idx': [
+        call(T((5, 3)), PICKED, L([0, 1, 1]), False, mode, False, None, False,
+             2) for mode in (0, 1)],
+    'max_pool3d_with_indices.default': [
+        call(VOLUMES, [2, 2, 2]), call(VOLUMES, [2, 3, 2], [2, 1, 1], [1, 1, 1])],
+    'adaptive_max_pool1d.default': [call(LINES, [3])],
+    'adaptive_max_pool2d.default': [call(IMAGES, [2, 3])],
+    'adaptive_max_pool3d.default': [call(VOLUMES, [2, 2, 1])],
+    'affine_grid_generator.default': [
+        call(T((2, 2, 3)), [2, 1, 3, 4], True)],
+    '_convolution.default': [
+        call(IMAGES, T((4, 2, 3, 3)), T((4,)), [1, 2], [1, 0], [1, 1], False,
+             [0, 0], 1, False, False, True, True)],
+    '_convolution.deprecated': [
+        call(IMAGES, T((4, 2, 3, 3)), None, [1, 2], [1, 0], [1, 1], False,
+             [0, 0], 1, False, False, True)],
+    'lstm.input': [call(T((4, 2, 3)), [T((1, 2, 2)), T((1, 2, 2))],
+                        weights(4), True, 1, 0.0, False, False, False)],
+    'gru.input': [call(T((4, 2, 3)), T((1, 2, 2)), weights(3), True, 1, 0.0,
+                       False, False, False)],
+    'rnn_tanh.input': [call(T((4, 2, 3)), T((1, 2, 2)), weights(1), True, 1,
+                            0.0, False, False, False)],
+    'rnn_relu.input': [call(T((2, 4, 3)), T((1, 2, 2)), weights(1), True, 1,
+                            0.0, False, False, True)],
+    'lstm_cell.default': [call(T((2, 3)), [T((2, 2)), T((2, 2))],
+                               *weights(4))],
+    'gru_cell.default': [call(T((2, 3)), T((2, 2)), *weights(3))],
+    'rnn_tanh_cell.default': [call(T((2, 3)), T((2, 2)), *weights(1))],
+    'rnn_relu_cell.default': [call(T((2, 3)), T((2, 2)), *weights(1))],
+    '_unsafe_masked_index.default': [
+        call(T((3, 4)), L([[1], [0], [1]], 'bool'), [L([0, 9, -1])], 7)],
+    '_euclidean_dist.default': [call(T((3, 4)), T((2, 4), 'float32', 40))],
+    '_unsafe_index.Tensor': [call(T((3, 4)), [None, L([0, 3])])],
+    '_unsafe_index_put.default': [
+        call(T((3, 4)), [L([0, 2])], T((2, 4)), True)],
+    '_index_put_impl_.default': [
+        call(T((3, 4)), [L([0, 2])], T((2, 4)), True, True)],
+    'expand_copy.default': [call(T((3, 1)), [2, 3, 4]),
+                            call(T((3, 1)), [3, 4], implicit=True)],
+    'diagonal_scatter.default': [call(T((3, 4)), T((3,)), 1)],
+    'resize_.default': [call(T((3, 4)), [3, 4])],
+    # Nothing comes of what holds.
+    '_assert_scalar.default': [call(1, 'not zero')],
+    '_assert_async.default': [call(L([1]))],
+    '_assert_async.msg': [call(L([1]), 'not zero')],
+    '_assert_tensor_metadata.default': [
+        call(T((3, 4)), [3, 4], [4, 1], torch.float32)],
+    'sym_constrain_range.default': [call(3, min=2, max=4)],
+    'sym_constrain_range_for_size.default': [call(3, min=2, max=4)],
     # Losses: reductions are 0 none, 1 mean, 2 sum.
     'binary_cross_entropy.default': [
         call(T((4,), 'positive_float32', 4, (0,)), T((4,), 'positive_float32', 0, (0,)))],
     'cosine_embedding_loss.default': [
         call(T((3, 4)), T((3, 4), 'float32', 5), L([1, -1, 1]), 0.1, reduction)
         for reduction in (0, 1, 2)],
+    'nll_loss_forward.default': [
+        call(T((3, 4)), L([0, 3, 1]), T((4,)), reduction, 3)
+        for reduction in (0, 1, 2)],
+    'nll_loss2d_forward.default': [
+        call(T((1, 4, 2, 2)), L([[[0, 3], [1, 2]]]), None, 1, -100)],
+    'nll_loss2d.default': [
+        call(T((1, 4, 2, 2)), L([[[0, 3], [1, 2]]]), T((4,)), 2, 1)],
+    'nll_loss_nd.default': [call(T((3, 4)), L([0, 3, 1]))],
+    'cross_entropy_loss.default': [
+        call(T((3, 4)), L([0, 3, 1])),
+        call(T((3, 4)), L([0, 3, 1]), T((4,)), 2, 3, 0.25)],
     'nll_loss.default': [call(T((3, 4)), L([0, 3, 1]), T((4,)), reduction, 3)
                          for reduction in (0, 1, 2)],
     'ctc_loss.IntList': [
@@ -166,10 +265,14 @@ WITHOUT = {name: DRAWN for name in (
     'normal.Tensor_Tensor normal.Tensor_float normal.float_Tensor '
     'normal.float_float normal_.default normal_functional.default '
     'rand.default rand.generator rand_like.default randint.default randint.low '
-    'randint_like.default randint_like.low_dtype randint_like.Tensor '
+    'randint.generator randint.low_generator randint_like.default randint_like.low_dtype randint_like.Tensor '
     'randn.default randn.generator randn_like.default randperm.default random.default '
     'random.from random.to random_.default random_.from random_.to '
     'uniform.default uniform_.default').split()}
 WITHOUT.update({name: RAW for name in (
-    'empty.memory_format empty_like.default new_empty.default').split()})
+    'empty.memory_format empty_like.default empty_permuted.default '
+    'empty_strided.default new_empty.default '
+    'new_empty_strided.default').split()})
+WITHOUT['is_contiguous.memory_format'] = (
+    'needs a memory format, which the file cannot state')
 WITHOUT['to.device'] = 'needs a device, which the file cannot state'

@@ -132,3 +132,40 @@ def pools():
     case('interpolate', F.interpolate, T((2, 3, 7)), 5, mode='linear')
     case('interpolate', F.interpolate, T((2, 3, 7), 'float16'), 5,
          mode='linear')
+    upsampling()
+
+
+def upsampled(input, output_size, scales, mode, align_corners=False):
+    name = {'nearest': 'upsample_nearest', 'bilinear': 'upsample_bilinear',
+            'nearest-exact': '_upsample_nearest_exact',
+            'linear': 'upsample_linear', 'trilinear': 'upsample_trilinear',
+            'bicubic': 'upsample_bicubic'}[mode]
+    function = getattr(torch.ops.aten, '%s%dd' % (name, len(scales)))
+    corners = [] if 'nearest' in mode else [align_corners]
+    return function(input, output_size, *corners, *scales)
+
+
+def upsampling():
+    x, wide = T((1, 2, 4, 5)), T((1, 2, 4, 5), 'float64')
+    for image in (x, wide, T((1, 2, 4, 5), 'float16')):
+        for mode in ['bilinear', 'bicubic']:
+            for corners in [False, True]:
+                case('upsample', upsampled, image, [7, 3], [None, None], mode,
+                     corners)
+                case('upsample', upsampled, image, [6, 3], [1.7, 0.6], mode,
+                     corners)
+                case('interpolate', F.interpolate, image, (7, 3), mode=mode,
+                     align_corners=corners)
+        for mode in ['nearest', 'nearest-exact']:
+            case('upsample', upsampled, image, [6, 3], [1.7, 0.6], mode)
+            case('upsample', upsampled, image, [6, 3], [1.7, None], mode)
+    line, volume = T((2, 3, 7), 'float64'), T((1, 2, 3, 4, 5), 'float64')
+    case('upsample', upsampled, line, [11], [1.6], 'linear')
+    case('upsample', upsampled, line, [11], [None], 'linear', True)
+    case('upsample', upsampled, volume, [2, 6, 5], [0.8, 1.5, None],
+         'trilinear')
+    case('upsample', upsampled, volume, [2, 6, 5], [0.8, 1.5, 1.1], 'nearest')
+    fail('upsample', upsampled, x, [3], [None, None], 'bilinear')
+    fail('upsample', upsampled, line, [3, 3], [None, None], 'bilinear')
+    fail('upsample', upsampled, x, [0, 3], [None, None], 'bilinear')
+    fail('upsample', upsampled, line, [0], [None], 'linear')

@@ -257,6 +257,18 @@ def combined():
         case(row, function, wide, *products, beta=0.5, alpha=2)
         case(row, function, T((1,)), *products)
         case(row, function, T((1,), 'special_float32', 2), *products, beta=0)
+    matrix, batch = T((3, 3), 'int64', 9), T((2, 3, 3), 'int64', 30)
+    for factors in [{'beta': 0.6, 'alpha': 1.7}, {'beta': 2, 'alpha': -3}]:
+        case('addmv', torch.addmv, T((3,), 'int64'), matrix, T((3,), 'int64'),
+             **factors)
+        case('addbmm', torch.addbmm, matrix, batch, batch, **factors)
+        case('baddbmm', torch.baddbmm, batch, batch, batch, **factors)
+        case('addmm', torch.addmm, matrix, matrix, matrix, **factors)
+    flags = T((3,), 'bool'), T((4,), 'bool', 9)
+    case('addr', torch.addr, T((3, 4), 'bool', 20), *flags, beta=3, alpha=2)
+    case('addr', torch.addr, T((3, 4), 'bool', 20), *flags, beta=0)
+    fail('addr', torch.addr, T((3, 4), 'int64'), T((3,), 'int64'),
+         T((4,), 'int64'), beta=0.5)
     for name in ['float32', 'float64']:
         case('addbmm', torch.addbmm, T((3, 5), name), T((2, 3, 4), name, 9),
              T((2, 4, 5), name, 40))

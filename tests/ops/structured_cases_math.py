@@ -155,6 +155,10 @@ def softmax_norms():
     fail('layer_norm', F.layer_norm, T((3, 4)), (4,), T((3,)))
     case('native_layer_norm', torch.native_layer_norm, T((3, 4)), (4,),
          T((4,), offset=9), T((4,), offset=20), 1e-5)
+    for name in ['bfloat16', 'float16']:
+        for weight in [T((4,), name, 9), T((4,), 'float32', 9), None]:
+            case('native_layer_norm', torch.native_layer_norm,
+                 T((3, 4), name), (4,), weight, None, 1e-5)
     for name in ['float32', 'float64']:
         case('batch_norm', F.batch_norm, T((2, 3, 4, 5), name),
              T((3,), name, 7), T((3,), 'positive_' + name))

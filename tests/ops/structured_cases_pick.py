@@ -137,6 +137,8 @@ def gathers():
          1)
     case('take_along_dim', torch.take_along_dim, T((3, 4)), L([[0, 3]]), 1)
     case('take_along_dim', torch.take_along_dim, T((3, 4)), L([0, 11, 5]))
+    case('take_along_dim', torch.take_along_dim, T((3, 4)),
+         L([[-1, 3, 5, -9]]), 0)
     index = torch.ops.aten.index.Tensor
     case('index', index, T((2, 3, 4)), [None, L([2, 0])])
     case('index', index, T((2, 3, 4)), [L([1, 0]), None, L([0, 3])])

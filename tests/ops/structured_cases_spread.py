@@ -45,6 +45,11 @@ def scatters():
                  T((3, 2), offset=40), how, include_self=False)
     fail('scatter_reduce', torch.scatter_reduce, T((3, 4)), 0, L([[3]]),
          T((1, 1)), 'sum')
+    for name in ALL:
+        case('scatter', torch.scatter, T((3, 4), name), 0, index,
+             T((2, 4), name, 40), reduce='multiply')
+    case('scatter', torch.scatter, T((3, 4)), 0, index, 2.5, reduce='multiply')
+    fail('scatter', torch.scatter, T((3, 4)), 0, index, 2.5, reduce='sum')
     put = torch.index_put
     for name in ALL:
         case('index_put', put, T((4, 5), name), (L([3, 0]),),
@@ -90,6 +95,16 @@ def searches():
              L([-1, 0, 1], 'float32'), right=right)
     case('searchsorted', torch.searchsorted, line, values, out_int32=True)
     case('searchsorted', torch.searchsorted, line, 5)
+    mixed, order = L([5, 1, 3, 9]), L([1, 2, 0, 3])
+    case('searchsorted', torch.searchsorted, mixed, values, sorter=order)
+    case('searchsorted', torch.searchsorted, mixed, 5, sorter=order,
+         right=True)
+    case('searchsorted', torch.searchsorted, L([[5, 1], [2, 4]]),
+         L([[1, 5], [3, 2]]), sorter=L([[1, 0], [0, 1]]))
+    fail('searchsorted', torch.searchsorted, mixed, 5, sorter=L([0, 1]))
+    fail('searchsorted', torch.searchsorted, mixed, 5,
+         sorter=L([0, 1, 2, 3], 'int32'))
+    fail('searchsorted', torch.searchsorted, mixed, 5, sorter=L([0, 1, 2, 4]))
     case('searchsorted', torch.searchsorted, L([], 'float32'), T((3,)))
     case('isin', torch.isin, values, L([3, 12]))
     case('isin', torch.isin, values, L([3, 12]), invert=True)

@@ -31,6 +31,11 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.conv_last_work", Aliasing::never},
     {"fxjit.pool_last", Aliasing::never},
     {"fxjit.winograd", Aliasing::never},
+    {"fxjit.adaptive_max_places1d", Aliasing::never},
+    {"fxjit.adaptive_max_places2d", Aliasing::never},
+    {"fxjit.adaptive_max_places3d", Aliasing::never},
+    {"fxjit.bag_places", Aliasing::never},
+    {"fxjit.weight_norm_interface", Aliasing::never},
 };
 
 // Rows are registered when they are first asked for.

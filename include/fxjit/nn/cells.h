@@ -20,11 +20,10 @@ class CellBase : public LeafModule {
   Parameter weight_ih, weight_hh, bias_ih, bias_hh;
 
  protected:
-  // Sums of the gates from the input and from the state.
-  Value from_input(const Value& input) const;
-  Value from_state(const Value& state) const;
+  // The new state or states, by torch's function of this name.
+  Value run(const char* function_name, const Value& input,
+            const Value& hx) const;
   Value zeros_like_state(const Value& input) const;
-  Value gate(const Value& sums, int64_t index) const;
 };
 
 // `nonlinearity`: "tanh" or "relu". Gives the new state.

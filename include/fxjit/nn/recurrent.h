@@ -40,15 +40,10 @@ class RecurrentBase : public LeafModule {
   std::vector<std::pair<std::string, Parameter>> weights;
 
  protected:
-  // One step: the gates' sums from the input and the state give the new state.
-  using Step = Value (*)(const RecurrentBase& self, const Value& from_input,
-                         const Value& from_state, ValueList& state);
-  // (output, final states, each [layers * directions, N, hidden_size]).
-  std::pair<Value, ValueList> run(Value input, ValueList states, Step step);
-
- private:
-  Value run_direction(const Value& input, int64_t index, ValueList& state,
-                      Step step);
+  // A tuple of the output and the final states, each [layers * directions, N,
+  // hidden_size], by torch's function of this name. A state that is None is
+  // zeros.
+  Value run(const char* function_name, Value input, ValueList states);
 };
 
 // forward(input, hx=None): hx [layers * directions, N, hidden_size]; returns

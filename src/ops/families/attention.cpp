@@ -99,15 +99,6 @@ Value masked(Value scores, const OpCall& call, const Tensor& query) {
   return scores + cast_to(call[kMask], shape.dtype());
 }
 
-// Softmax in which a row of -inf gives zeros.
-Value safe_softmax(const Value& scores) {
-  const Value top = fxjit::amax(scores, -1, true);
-  const Value shift = fxjit::where(fxjit::eq(top, -kInfinity), 0.0, top);
-  const Value e = fxjit::exp(scores - shift);
-  const Value total = fxjit::sum(e, -1, true);
-  return e / fxjit::where(fxjit::eq(total, 0), 1.0, total);
-}
-
 Value decompose_attention(const OpCall& call) {
   const Tensor query = meta_of(call[kQuery]);
   const DType dtype = query.dtype();
@@ -129,7 +120,7 @@ Value decompose_attention(const OpCall& call) {
   const Value scores = masked(products * scale, call, query);
   if (meta_of(scores).size(-1) == 0)
     return narrowed(fxjit::matmul(scores, v), q, dtype);
-  return narrowed(fxjit::matmul(safe_softmax(scores), v), q, dtype);
+  return narrowed(fxjit::matmul(safe_softmax(scores, -1), v), q, dtype);
 }
 
 constexpr OpRow kRows[] = {

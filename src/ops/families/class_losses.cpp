@@ -141,6 +141,17 @@ Value nll_loss(const OpCall& call) {
   return class_loss(c, 0);
 }
 
+// The loss and the weight that it was divided by, 0 where it was not reduced.
+Value nll_loss_forward(const OpCall& call) {
+  Classes c{call[0], call[1], call[2], call.integer(4),
+            std::string(call[3].as_string())};
+  add_batch(c);
+  const Value loss = class_loss(c, 0);
+  const Value total = fxjit::sum(counted(c).weights);
+  return Value::tuple(
+      {loss, c.reduction == "none" ? fxjit::zeros_like(total) : total});
+}
+
 Value cross_entropy(const OpCall& call) {
   const double smoothing = call.number(7);
   if (smoothing < 0 || smoothing > 1)
@@ -162,6 +173,9 @@ constexpr OpRow kRows[] = {
      .names = "F.nll_loss! nn.NLLLoss",
      .lowering = Lowering::decompose,
      .decompose = nll_loss},
+    inlined_row("nll_loss_forward",
+                "input, target, weight, reduction, ignore_index", "",
+                nll_loss_forward),
     {.name = "cross_entropy",
      .schema = "input, target, weight=None, size_average=None, "
                "ignore_index=-100, reduce=None, reduction='mean', "

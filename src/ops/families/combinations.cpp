@@ -15,10 +15,12 @@ namespace {
 
 // beta * input + alpha * product, where beta 0 leaves the input out.
 Value added(const OpCall& call, const Value& product) {
-  const double beta = call.number(3), alpha = call.number(4);
-  const Value scaled = alpha == 1 ? product : product * call[4];
-  if (beta == 0) return scaled;
-  return (beta == 1 ? call[0] : call[0] * call[3]) + scaled;
+  const DType dtype = meta_of(call[0]).dtype();
+  const Value beta = factor_of(call[3], dtype);
+  const Value alpha = factor_of(call[4], dtype);
+  const Value scaled = alpha.as_double() == 1 ? product : product * alpha;
+  if (beta.as_double() == 0) return scaled;
+  return (beta.as_double() == 1 ? call[0] : call[0] * beta) + scaled;
 }
 
 Value addmv(const OpCall& call) {
@@ -26,6 +28,11 @@ Value addmv(const OpCall& call) {
 }
 
 Value addr(const OpCall& call) {
+  for (const size_t i : {size_t{3}, size_t{4}})
+    if (!is_floating(meta_of(call[0]).dtype()) && call[i].is_float())
+      runtime_error(std::string("For integral input tensors, argument ") +
+                    (i == 3 ? "beta" : "alpha") +
+                    " must not be a floating point number.");
   return added(call, function("torch.outer", {call[1], call[2]}));
 }
 
@@ -96,17 +103,41 @@ Value narrow_copy(const OpCall& call) {
   return fxjit::clone(fxjit::narrow(call[0], call[1], call[2], call[3]));
 }
 
-// A weight as its direction times its length `g`: each slice of `v` along `dim`
-// has a length of its own.
-Value weight_norm(const OpCall& call) {
+// Of each slice of `v` along `dim`. (v, g, dim).
+Value slice_lengths(const OpCall& call) {
   ValueList others;
   const int rank = meta_of(call[0]).dim();
   const int kept = dim_arg(call, 2, rank);
   for (int d = 0; d < rank; ++d)
     if (d != kept) others.push_back(d);
-  const Value length = function("torch.linalg.vector_norm",
-                                {call[0], 2, Value::list(others), true});
-  return call[0] * (call[1] / length);
+  if (others.empty()) return fxjit::abs(call[0]);
+  return function("torch.linalg.vector_norm",
+                  {call[0], 2, Value::list(others), true});
+}
+
+// A weight as its direction times its length `g`: each slice of `v` along `dim`
+// has a length of its own.
+Value weight_norm(const OpCall& call) {
+  return call[0] * (call[1] / slice_lengths(call));
+}
+
+// Also the lengths that the directions had.
+Value weight_norm_interface(const OpCall& call) {
+  return Value::tuple({weight_norm(call), slice_lengths(call)});
+}
+
+// The second result is what a backward pass would read.
+Value log_sigmoid_forward(const OpCall& call) {
+  return Value::tuple({function("torch._C._nn.log_sigmoid", {call[0]}),
+                       fxjit::exp(-fxjit::abs(call[0]))});
+}
+
+// In evaluation: with the mean of the slopes that training draws.
+Value rrelu(const OpCall& call) {
+  if (call.flag(3))
+    throw NotImplementedError("rrelu: expected training=False, got True");
+  return function("torch._C._nn.leaky_relu",
+                  {call[0], (call.number(1) + call.number(2)) / 2});
 }
 
 Value infer_itself(const OpCall& call) { return as_meta(call.tensor(0)); }
@@ -142,6 +173,13 @@ constexpr OpRow kRows[] = {
                  "torch.narrow_copy .narrow_copy", narrow_copy),
     composed_row("_weight_norm", "v, g, dim=0", "torch._weight_norm",
                  weight_norm),
+    inlined_row("fxjit.weight_norm_interface", "v, g, dim=0", "",
+                weight_norm_interface),
+    composed_row("log_sigmoid_forward", "input", "", log_sigmoid_forward),
+    composed_row("rrelu",
+                 "input, lower=0.125, upper=0.3333333333333333, "
+                 "training=False",
+                 "torch.rrelu", rrelu),
     view_row("conj", "input",
              "torch.conj .conj torch.conj_physical .conj_physical torch.real "
              "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg",

@@ -1,5 +1,9 @@
 #include "src/ops/families/composition.h"
 
+#include <limits>
+
+#include "fxjit/functions_structured.h"
+
 namespace fxjit::ops {
 
 Value cast_to(const Value& value, DType dtype) {
@@ -16,12 +20,28 @@ Value narrowed(const Value& result, const Value& wide, DType dtype) {
                                         : method(result, "to", {dtype});
 }
 
+Value factor_of(const Value& factor, DType dtype) {
+  if (is_floating(dtype)) return factor;
+  if (dtype == DType::boolean) return factor.as_double() != 0;
+  if (factor.is_int()) return factor;
+  return static_cast<int64_t>(factor.as_double());
+}
+
 Value reshaped_copy(const Value& value, const Dims& sizes) {
   const Tensor meta = meta_of(value);
   const Value shaped = fxjit::reshape(value, Value(sizes));
   return view_strides(meta.sizes(), meta.strides(), sizes)
              ? method(shaped, "clone")
              : shaped;
+}
+
+Value safe_softmax(const Value& scores, int64_t dim) {
+  constexpr double kLowest = -std::numeric_limits<double>::infinity();
+  const Value top = fxjit::amax(scores, dim, true);
+  const Value shift = fxjit::where(fxjit::eq(top, kLowest), 0.0, top);
+  const Value e = fxjit::exp(scores - shift);
+  const Value total = fxjit::sum(e, dim, true);
+  return e / fxjit::where(fxjit::eq(total, 0), 1.0, total);
 }
 
 Value axes_value(const Dims& axes) {

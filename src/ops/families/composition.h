@@ -14,8 +14,15 @@ Value widened(const Value& value, DType dtype);
 Value narrowed(const Value& result, const Value& wide, DType dtype);
 Value cast_to(const Value& value, DType dtype);
 
+// beta or alpha as addmm and its like multiply tensors of `dtype` by them: as
+// one of its numbers, cut off towards zero where that is an integer type.
+Value factor_of(const Value& factor, DType dtype);
+
 // A reshape in memory of its own, even where strides allow a view.
 Value reshaped_copy(const Value& value, const Dims& sizes);
+
+// Softmax along `dim` in which a row of -inf gives zeros.
+Value safe_softmax(const Value& scores, int64_t dim);
 
 // Axes as an argument that means exactly these (an empty list means all dims).
 Value axes_value(const Dims& axes);

@@ -334,9 +334,11 @@ Value eager_added(const OpCall& call) {
   const DType dtype = input.dtype();
   const DType wide = compute_dtype(dtype);
   Value sum = matrix_product(call.tensor(1).to(wide), b.to(wide));
-  if (!same(call[4], 1)) sum = sum * call[4];
+  const Value beta = factor_of(call[3], dtype);
+  const Value alpha = factor_of(call[4], dtype);
+  if (!same(alpha, 1)) sum = sum * alpha;
   // With beta = 0 even NaN in `input` is ignored.
-  if (!same(call[3], 0)) sum = sum + Value(input.to(wide)) * call[3];
+  if (!same(beta, 0)) sum = sum + Value(input.to(wide)) * beta;
   return sum.as_tensor().to(dtype);
 }
 

@@ -91,6 +91,45 @@ Value cdist(const OpCall& call) {
       call.number(2), -1, false);
 }
 
+// Distances of each row to all rows behind it.
+Value pdist(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (input.dim() != 2)
+    runtime_error("pdist only supports 2D tensors, got: " +
+                  std::to_string(input.dim()) + "D");
+  std::vector<int64_t> firsts, seconds;
+  for (int64_t i = 0; i < input.sizes()[0]; ++i)
+    for (int64_t j = i + 1; j < input.sizes()[0]; ++j) {
+      firsts.push_back(i);
+      seconds.push_back(j);
+    }
+  const auto rows = [&](const std::vector<int64_t>& numbers) {
+    const auto count = static_cast<int64_t>(numbers.size());
+    return fxjit::index_select(call[0], 0, Tensor::from(numbers, {count}));
+  };
+  return vector_norm(rows(firsts) - rows(seconds), call.number(1), 1, false);
+}
+
+// Slices along `dim` that are longer than `maxnorm` are scaled to that length.
+Value renorm(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  if (input.dim() < 2)
+    runtime_error("renorm: input needs at least 2 dimensions, got " +
+                  std::to_string(input.dim()) + " dimensions");
+  const int axis = dim_arg(call, 2, input.dim());
+  Dims others;
+  for (int d = 0; d < input.dim(); ++d)
+    if (d != axis) others.push_back(d);
+  constexpr double kEps = 1e-7;  // torch's.
+  const double longest = call.number(3);
+  const Value wide = widened(call[0], input.dtype());
+  const Value lengths =
+      fxjit::linalg_vector_norm(wide, call[1], axes_value(others), true);
+  const Value factors = fxjit::where(fxjit::gt(lengths, longest),
+                                     longest / (lengths + kEps), 1.0);
+  return narrowed(wide * factors, wide, input.dtype());
+}
+
 Value dist(const OpCall& call) {
   return fxjit::linalg_vector_norm(call[0] - call[1], call.number(2));
 }
@@ -180,6 +219,9 @@ constexpr OpRow kRows[] = {
     composed_row("cdist", "x1, x2, p=2.0, compute_mode=None",
                  "torch.functional.cdist", cdist),
     composed_row("dist", "input, other, p=2", "torch.dist .dist", dist),
+    composed_row("pdist", "input, p=2.0", "torch.pdist", pdist),
+    composed_row("renorm", "input, p, dim, maxnorm", "torch.renorm .renorm",
+                 renorm),
     composed_row("bilinear", "input1, input2, weight, bias=None",
                  "torch.bilinear =F.bilinear nn.Bilinear", bilinear),
     composed_row(

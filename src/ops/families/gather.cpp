@@ -112,7 +112,9 @@ Value decompose_take_along_dim(const OpCall& call) {
   common[axis] = input.sizes()[axis];
   const Value wide_input = fxjit::expand(call[0], Value(common));
   common[axis] = index.sizes()[axis];
-  return fxjit::gather(wide_input, axis, fxjit::expand(call[1], Value(common)));
+  // Indices count around the dim here, unlike gather's.
+  const Value places = fxjit::remainder(call[1], input.sizes()[axis]);
+  return fxjit::gather(wide_input, axis, fxjit::expand(places, Value(common)));
 }
 
 Value infer_one_hot(const OpCall& call) {

@@ -120,28 +120,49 @@ T sum_of(T a, T b) {
   }
 }
 
+template <typename T>
+T product_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  } else {
+    using C = ComputeOf<T>;
+    return static_cast<T>(static_cast<C>(a) * static_cast<C>(b));
+  }
+}
+
+template <typename T, typename Fn>
+void combine_row(const T* from, int64_t from_step, T* to, int64_t to_step,
+                 int64_t n, const Fn& combined) {
+  if (from_step == 1 && to_step == 1)
+    for (int64_t i = 0; i < n; ++i) to[i] = combined(to[i], from[i]);
+  else
+    for (int64_t i = 0; i < n; ++i)
+      to[i * to_step] = combined(to[i * to_step], from[i * from_step]);
+}
+
 // `n` elements that share an index: a row of each.
 template <typename T>
-void put_row(const T* from, int64_t from_step, bool add, T* to, int64_t to_step,
+void put_row(const T* from, int64_t from_step, Put how, T* to, int64_t to_step,
              int64_t n) {
-  if (from_step == 1 && to_step == 1) {
-    if (!add) {
-      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-    } else {
-      for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], from[i]);
-    }
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    T& element = to[i * to_step];
-    const T value = from[i * from_step];
-    element = add ? sum_of(element, value) : value;
+  switch (how) {
+    case Put::copy:
+      if (from_step == 1 && to_step == 1)
+        std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+      else
+        for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+      break;
+    case Put::add:
+      combine_row(from, from_step, to, to_step, n, sum_of<T>);
+      break;
+    case Put::multiply:
+      combine_row(from, from_step, to, to_step, n, product_of<T>);
+      break;
   }
 }
 
 }  // namespace
 
-void put_along(const Tensor& source, int axis, const Tensor& index, bool add,
+void put_along(const Tensor& source, int axis, const Tensor& index, Put how,
                const Tensor& out) {
   const int64_t size = axis_size(out, axis), stride = axis_stride(out, axis);
   const Dims& shape = index.sizes();
@@ -159,10 +180,10 @@ void put_along(const Tensor& source, int axis, const Tensor& index, bool add,
     const T* from = source.data_as<T>();
     nest.for_each_row([&](const auto& at, const auto& step, int64_t n) {
       if (step[1] == 0)
-        return put_row(from + at[2], step[2], add, to + at[0] + place(at[1]),
+        return put_row(from + at[2], step[2], how, to + at[0] + place(at[1]),
                        step[0], n);
       for (int64_t i = 0; i < n; ++i)
-        put_row(from + at[2] + i * step[2], 1, add,
+        put_row(from + at[2] + i * step[2], 1, how,
                 to + at[0] + i * step[0] + place(at[1] + i * step[1]), 1, 1);
     });
   });

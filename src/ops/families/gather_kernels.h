@@ -22,8 +22,11 @@ bool pick_rows(const Tensor& input, int axis, const Tensor& indices, bool wrap,
 void pick_along(const Tensor& input, int axis, const Tensor& index,
                 const Tensor& out);
 
-// out[p with p[axis] = index[p]] = source[p] (or +=), in row-major order.
-void put_along(const Tensor& source, int axis, const Tensor& index, bool add,
+// What put_along makes of an element and what stands at its place.
+enum class Put { copy, add, multiply };
+
+// out[p with p[axis] = index[p]] = source[p] (or +=, *=), in row-major order.
+void put_along(const Tensor& source, int axis, const Tensor& index, Put how,
                const Tensor& out);
 
 }  // namespace fxjit::ops

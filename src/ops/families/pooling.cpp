@@ -171,6 +171,8 @@ constexpr OpRow kRows[] = {
          "F.max_pool1d_with_indices! torch.max_pool1d_with_indices"),
     pool("max_pool2d_with_indices", kMax,
          "F.max_pool2d_with_indices! torch._C._nn.max_pool2d_with_indices"),
+    pool("max_pool3d_with_indices", kMax,
+         "F.max_pool3d_with_indices! torch._C._nn.max_pool3d_with_indices"),
     pool("avg_pool1d", kAverage1d, "torch.avg_pool1d =F.avg_pool1d"),
     pool("avg_pool2d", kAverage,
          "torch._C._nn.avg_pool2d =F.avg_pool2d nn.AvgPool2d"),

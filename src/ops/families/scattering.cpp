@@ -22,11 +22,17 @@ Tensor as_places(const Tensor& index) {
 
 // scatter
 
+Put how_of(const OpCall& call) {
+  if (!call.has(5)) return Put::copy;
+  if (same(call[5], "add")) return Put::add;
+  if (same(call[5], "multiply")) return Put::multiply;
+  runtime_error("reduce argument must be either add or multiply.");
+}
+
 Value infer_scatter(const OpCall& call) {
   const Tensor &input = call.tensor(0), &index = call.tensor(2);
   const int axis = dim_arg(call, 1, input.dim());
-  if (call.has(5) && call[5].as_string() != "add")
-    throw NotImplementedError("scatter: expected reduce to be None or 'add'");
+  how_of(call);
   if (index.numel() > 0) check_lines("scatter", input, index, axis);
   if (call[3].is_tensor()) {
     const Tensor& source = call.tensor(3);
@@ -53,7 +59,7 @@ void direct_scatter(const OpCall& call, Results results) {
                  .as_strided(index.sizes(), Dims(index.dim(), 0), 0);
   }
   put_along(source, dim_arg(call, 1, input.dim()), as_places(index),
-            call.has(5), results[0]);
+            how_of(call), results[0]);
 }
 
 Value decompose_scatter_add(const OpCall& call) {
@@ -107,8 +113,8 @@ void put_slices(const OpCall& call, bool add, const Tensor& source,
   Dims strides(slices.dim(), 0);
   strides[axis] = places.dim() > 0 ? places.strides()[0] : 1;
   put_along(slices, axis,
-            places.as_strided(slices.sizes(), strides, places.offset()), add,
-            out);
+            places.as_strided(slices.sizes(), strides, places.offset()),
+            add ? Put::add : Put::copy, out);
 }
 
 Value infer_index_add(const OpCall& call) {

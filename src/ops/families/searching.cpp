@@ -10,8 +10,31 @@
 namespace fxjit::ops {
 namespace {
 
+void check_sorter(const Tensor& sorted, const Tensor& sorter) {
+  if (sorter.sizes() != sorted.sizes())
+    runtime_error(
+        "torch.searchsorted(): boundary and sorter must have the same size, "
+        "but got boundary tensor " +
+        sorted.sizes().str() + "and got sorter tensor " + sorter.sizes().str());
+  if (sorter.dtype() != DType::i64)
+    runtime_error(
+        std::string("torch.searchsorted(): sorter must be a tensor of long "
+                    "dtype but got dtype ") +
+        torch_type_name(sorter.dtype()));
+}
+
+// The lines in the order that the sorter states.
+Tensor in_order(const Tensor& given, const Tensor& sorter) {
+  const int64_t size = given.sizes().back();
+  for (int64_t place : sorter.to_ints())
+    if (place < 0 || place >= size)
+      runtime_error("torch.searchsorted(): sorter index out of range");
+  return fxjit::gather(given, -1, sorter).as_tensor();
+}
+
 Value infer_searchsorted(const OpCall& call) {
   const Tensor& sorted = call.tensor(0);
+  if (call.has(5)) check_sorter(sorted, call.tensor(5));
   const DType dtype = call.flag(2) ? DType::i32 : DType::i64;
   if (call[1].is_number()) {
     if (sorted.dim() != 1)
@@ -56,7 +79,8 @@ int64_t place_in(const C* line, int64_t size, C x, bool right) {
 void direct_searchsorted(const OpCall& call, std::span<const Tensor> results) {
   const bool right =
       call.flag(3) || (call.has(4) && call[4].as_string() == "right");
-  const Tensor& given = call.tensor(0);
+  const Tensor given =
+      call.has(5) ? in_order(call.tensor(0), call.tensor(5)) : call.tensor(0);
   const Tensor values = call[1].is_number()
                             ? Tensor::full({}, call.number(1), given.dtype())
                             : call.tensor(1);

@@ -129,16 +129,22 @@ Value decompose_layer_norm(const OpCall& call) {
   return narrowed(scaled(s.value, call[2], call[3], dtype), wide, dtype);
 }
 
-// aten.native_layer_norm: also the statistics.
+// aten.native_layer_norm: also the statistics, in the input's dtype unless a
+// weight or bias of another takes part.
 Value decompose_native_layer_norm(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const Dims axes = normalized_axes(call, input);
   const DType dtype = input.dtype();
   const Value wide = widened(call[0], dtype);
   const Standardised s = standardised(wide, axes, call.number(4));
+  const bool mixed = (call.has(2) && meta_of(call[2]).dtype() != dtype) ||
+                     (call.has(3) && meta_of(call[3]).dtype() != dtype);
+  const auto statistic = [&](const Value& value) {
+    return mixed ? value : narrowed(value, wide, dtype);
+  };
   return Value::tuple(
-      {narrowed(scaled(s.value, call[2], call[3], dtype), wide, dtype), s.mean,
-       s.inverse_deviation});
+      {narrowed(scaled(s.value, call[2], call[3], dtype), wide, dtype),
+       statistic(s.mean), statistic(s.inverse_deviation)});
 }
 
 Value decompose_rms_norm(const OpCall& call) {

@@ -89,6 +89,14 @@ constexpr OpRow composed_row(const char* name, const char* schema,
           .decompose = decompose};
 }
 
+// Compositions that patterns are to see.
+constexpr OpRow inlined_row(const char* name, const char* schema,
+                            const char* names, DecomposeFn decompose) {
+  OpRow row = composed_row(name, schema, names, decompose);
+  row.lowering = Lowering::inlined;
+  return row;
+}
+
 // Calls fn(std::type_identity<T>{}) with float, double or int64_t.
 template <typename Fn>
 decltype(auto) visit_kernel_dtype(DType dtype, Fn&& fn) {

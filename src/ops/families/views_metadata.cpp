@@ -50,6 +50,25 @@ Value infer_is_same_size(const OpCall& call) {
   return call.tensor(0).sizes() == call.tensor(1).sizes();
 }
 
+Value infer_is_contiguous(const OpCall& call) {
+  const Value& format = call[1];
+  if (!format.is_none() && !same(format, 0) &&
+      !same(format, "torch.contiguous_format"))
+    throw NotImplementedError(
+        "is_contiguous: expected torch.contiguous_format, got " + repr(format));
+  return call.tensor(0).is_contiguous();
+}
+
+// The tensor itself: its memory cannot grow here.
+Value infer_resize(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (call.dims(1) != input.sizes())
+    throw NotImplementedError(
+        "resize_: expected the size that the tensor has, " +
+        input.sizes().str() + ", got " + call.dims(1).str());
+  return as_meta(input);
+}
+
 // T reverses all dims, mT swaps the last two.
 Value reversed(const Tensor& input) {
   Dims order;
@@ -113,6 +132,9 @@ constexpr OpRow kRows[] = {
     view_row("element_size", "input", ".element_size", infer_element_size),
     view_row("is_same_size", "input, other", "torch.is_same_size .is_same_size",
              infer_is_same_size),
+    view_row("is_contiguous", "input, memory_format=None", ".is_contiguous",
+             infer_is_contiguous),
+    view_row("resize_", "input, size", "", infer_resize),
     view_row("getattr", "object, name, default='no default'",
              "builtins.getattr", infer_getattr),
 };

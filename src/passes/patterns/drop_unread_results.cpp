@@ -21,7 +21,10 @@ struct Rule {
 constexpr Rule kRules[] = {
     {"max_pool1d_with_indices", "max_pool1d"},
     {"max_pool2d_with_indices", "max_pool2d"},
+    {"max_pool3d_with_indices", "max_pool3d"},
     {"_native_batch_norm_legit_no_training", "batch_norm"},
+    {"_scaled_dot_product_flash_attention_for_cpu",
+     "scaled_dot_product_attention"},
 };
 
 const ops::Op* counterpart(const fx::Node& node) {

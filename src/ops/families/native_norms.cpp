@@ -1,0 +1,109 @@
+// The kernels that torch's exporter writes norms as: the norm and the
+// statistics that a backward pass would read. Compiled programs compute the
+// latter only where they are read.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value call_row(const char* name, ValueList args) {
+  return call_function(get_op(name).canonical, std::move(args));
+}
+
+struct Statistics {
+  Value mean, inverse_deviation;
+};
+
+// Over `axes`, which are dropped, in the type of the elements.
+Statistics statistics_of(const Value& value, const Dims& axes, double eps) {
+  const DType dtype = meta_of(value).dtype();
+  const Value wide = widened(value, dtype);
+  const Value dims = axes_value(axes);
+  const double count = static_cast<double>(count_along(meta_of(wide), axes));
+  const Value mean = fxjit::sum(wide, dims, true) / count;
+  const Value distance = wide - mean;
+  const Value variance = fxjit::sum(distance * distance, dims) / count;
+  return {narrowed(fxjit::squeeze(mean, dims), wide, dtype),
+          narrowed(fxjit::rsqrt(variance + eps), wide, dtype)};
+}
+
+// (input, weight, bias, N, C, HxW, num_groups, eps).
+Value native_group_norm(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const int64_t images = call.integer(3), groups = call.integer(6);
+  if (call.integer(4) * call.integer(5) * images != input.numel())
+    runtime_error("native_group_norm: expected N * C * HxW elements, got " +
+                  input.sizes().str());
+  const Value result =
+      call_row("group_norm", {call[0], groups, call[1], call[2], call[7]});
+  const int64_t each =
+      groups == 0 || images == 0 ? 0 : input.numel() / images / groups;
+  const Value rows = fxjit::reshape(call[0], Value(Dims{images, groups, each}));
+  const Statistics s = statistics_of(rows, {2}, call.number(7));
+  return Value::tuple({result, s.mean, s.inverse_deviation});
+}
+
+// (input, weight, bias, running_mean, running_var, training, momentum, eps).
+Value native_batch_norm(const OpCall& call) {
+  if (!call.flag(5)) {
+    const Value result = call_row(
+        "batch_norm",
+        {call[0], call[3], call[4], call[1], call[2], false, call[6], call[7]});
+    const DType dtype = meta_of(call[0]).dtype();
+    const auto none = [&] { return fxjit::zeros(Value::tuple({0}), dtype); };
+    return Value::tuple({result, none(), none()});
+  }
+  if (call.has(3) || call.has(4))
+    throw NotImplementedError(
+        "native_batch_norm: expected no running statistics in training, which "
+        "the call would write");
+  Dims others;
+  for (int d = 0; d < meta_of(call[0]).dim(); ++d)
+    if (d != 1) others.push_back(d);
+  const Value result = call_row(
+      "aten_batch_norm",
+      {call[0], call[1], call[2], None, None, true, call[6], call[7], false});
+  const Statistics s = statistics_of(call[0], others, call.number(7));
+  return Value::tuple({result, s.mean, s.inverse_deviation});
+}
+
+// (input, normalized_shape, weight, eps): the second result is the inverse of
+// the root of the mean square, in the type of the calculation.
+Value fused_rms_norm(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Value result =
+      call_row("rms_norm", {call[0], call[1], call[2], call[3]});
+  Dims axes;
+  for (int d = input.dim() - call.dims(1).size(); d < input.dim(); ++d)
+    axes.push_back(d);
+  const DType dtype = input.dtype();
+  const double eps = call.has(3) ? call.number(3)
+                     : dtype == DType::f64
+                         ? std::numeric_limits<double>::epsilon()
+                         : double{std::numeric_limits<float>::epsilon()};
+  const Value wide = widened(call[0], dtype);
+  const double count = static_cast<double>(count_along(input, axes));
+  const Value square = fxjit::sum(wide * wide, axes_value(axes), true) / count;
+  return Value::tuple({result, fxjit::rsqrt(square + eps)});
+}
+
+constexpr OpRow kRows[] = {
+    inlined_row("native_group_norm",
+                "input, weight, bias, N, C, HxW, group, eps",
+                "torch.native_group_norm", native_group_norm),
+    inlined_row("native_batch_norm",
+                "input, weight, bias, running_mean, running_var, training, "
+                "momentum, eps",
+                "torch.native_batch_norm", native_batch_norm),
+    inlined_row("_fused_rms_norm", "input, normalized_shape, weight, eps",
+                "torch._fused_rms_norm", fused_rms_norm),
+};
+
+}  // namespace
+
+std::span<const OpRow> native_norm_rows() { return kRows; }
+
+}  // namespace fxjit::ops
