@@ -69,6 +69,7 @@ def export(name, folder):
         rough = pytree.tree_leaves(model(*clones(args), **clones(kwargs)))
     model.load_state_dict(state)
     exact = {}
+    torch.set_default_dtype(torch.float64)  # Of what the model makes itself.
     for i, leaf in enumerate(answers(model, clones(args), clones(kwargs))):
         if isinstance(leaf, torch.Tensor):
             exact[str(i)] = leaf.detach().numpy()

@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 WORK = ROOT / 'build' / 'sweep'
 TIMES_TORCH, OF_LARGEST = 4, 2e-5
-LAST_LINE = re.compile(r'^\S.*$', re.MULTILINE)
+PYTHON_ERROR = re.compile(r'^[\w.]+(?:Error|Exception|Node): .*$', re.MULTILINE)
 
 
 class Failure(Exception):
@@ -40,8 +40,9 @@ def call(stage, command, seconds, environment=None):
     except subprocess.TimeoutExpired:
         raise Failure(stage, f'not done after {seconds} s') from None
     if done.returncode:
-        lines = LAST_LINE.findall(done.stderr.strip()) or ['nothing said']
-        text = lines[-1] if stage == 'export' else done.stderr.strip()
+        text = done.stderr.strip()
+        if stage == 'export':
+            text = (PYTHON_ERROR.findall(text) or [text.split('\n')[-1]])[-1]
         raise Failure(stage, f'{text[:2000]} (exit code {done.returncode})')
     return done.stdout, time.time() - begin
 

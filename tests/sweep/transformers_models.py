@@ -54,6 +54,11 @@ def pairs():
     return {'input_ids': tokens(2, 7), 'decoder_input_ids': tokens(2, 3)}
 
 
+def masked_pairs():
+    return {**pairs(), 'attention_mask': torch.ones(2, 7, dtype=torch.int64),
+            'decoder_attention_mask': torch.ones(2, 3, dtype=torch.int64)}
+
+
 def picture(size=32):
     return lambda: {'pixel_values': pixels(size)}
 
@@ -88,7 +93,7 @@ def encoders():
         'modernbert': of('ModernBert', {**TEXT, 'local_attention': 4, 'cls_token_id': 1,
                                         'sep_token_id': 2}, masked),
         'nystromformer': of('Nystromformer', {**TEXT, 'segment_means_seq_len': 8,
-                                              'num_landmarks': 4}, lambda: {
+                                              'num_landmarks': 8}, lambda: {
                                                   'input_ids': tokens(2, 8)}),
         'layoutlm': of('LayoutLM', TEXT, text),
         'data2vec_text': of('Data2VecText', TEXT, masked),
@@ -172,10 +177,12 @@ def encoder_decoders():
     return {
         'mt5': of('MT5', T5, pairs),
         'umt5': of('UMT5', T5, pairs),
-        'longt5': of('LongT5', {**T5, 'local_radius': 4}, pairs),
+        'longt5': of('LongT5', {**T5, 'local_radius': 4}, masked_pairs),
         'switch_transformers': of('SwitchTransformers', {**T5, 'num_experts': 4,
                                                          'num_sparse_encoder_layers': 1,
-                                                         'num_sparse_decoder_layers': 1}, pairs),
+                                                         'num_sparse_decoder_layers': 1,
+                                                         'tie_word_embeddings': False},
+                                  masked_pairs),
         'bart': of('Bart', BART, pairs),
         'mbart': of('MBart', BART, pairs),
         'pegasus': of('Pegasus', BART, pairs),
@@ -224,7 +231,7 @@ def vision():
         'pvt': of('Pvt', {'image_size': 64, 'depths': [1, 1, 1, 1],
                           'hidden_sizes': [16, 32, 32, 64], 'num_attention_heads': [1, 2, 2, 4]},
                   picture(64)),
-        'cvt': of('Cvt', {'embed_dim': [16, 32, 64], 'num_heads': [1, 2, 4], 'depth': [1, 1, 2]},
+        'cvt': of('Cvt', {'embed_dim': [16, 32, 64], 'num_heads': [1, 2, 4], 'depth': [1, 2, 3]},
                   picture(64)),
         'focalnet': of('FocalNet', {'image_size': 32, 'embed_dim': 16, 'depths': [1, 1],
                                     'focal_levels': [2, 2], 'focal_windows': [3, 3]}, picture()),
@@ -241,7 +248,7 @@ def vision():
         'siglip': siglip,
         'vilt': of('Vilt', {**TEXT, **PATCHES}, lambda: {
             **text(), 'pixel_values': pixels().expand(2, -1, -1, -1).contiguous()}),
-        'blip': of('BlipVision', PATCHES, picture(), 'VisionModel'),
+        'blip': blip,
         'efficientnet_hf': REAL_MODELS['efficientnet'],
     }
 
@@ -252,6 +259,11 @@ def siglip():
     config = SiglipConfig(text_config={**TEXT, 'max_position_embeddings': 7,
                                        'projection_size': 32}, vision_config=vision_part)
     return SiglipModel(config), (), {**text(), **picture()()}, None
+
+
+def blip():
+    from transformers import BlipVisionConfig, BlipVisionModel
+    return BlipVisionModel(BlipVisionConfig(**PATCHES)), (), picture()(), None
 
 
 def detr():
