@@ -11,11 +11,9 @@
 #include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
 #include "src/passes/graph_builder.h"
-#include "src/passes/internal_ops.h"
-#include "src/passes/memory_classes.h"
+#include "src/passes/refusal.h"
 #include "src/passes/result_memory.h"
-#include "src/passes/set_items.h"
-#include "src/tensor/memory_order.h"
+#include "src/passes/writes.h"
 
 namespace fxjit::passes {
 namespace {
@@ -52,7 +50,7 @@ class Normalizer {
                   .is_written = [this] { return is_written(); }}),
         values_(request.order.size()),
         have_(request.order.size()),
-        memory_(request.order, values_, builder_) {
+        writes_(request.order, values_, builder_) {
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
@@ -77,7 +75,7 @@ class Normalizer {
     if (node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::get_attr))
       return true;  // Read where they are used.
     builder_.set_origin(&node);
-    write_.reset();
+    writes_.begin();
     Value& value = values_[node.id()];
     try {
       value = run_node(node);
@@ -87,11 +85,7 @@ class Normalizer {
       return false;
     }
     have_[node.id()] = true;
-    if (write_) {
-      memory_.replace(write_->written, write_->after);
-      value = memory_.replaced(value, write_->written, write_->after);
-    }
-    memory_.add(node);
+    writes_.end(node);
     return true;
   }
 
@@ -170,8 +164,10 @@ class Normalizer {
     if (node.is(fx::Opcode::call_module))
       return call_module(node, args, kwargs);
     if (node.target_name() == "_operator.setitem" ||
-        node.target_name() == "__setitem__")
-      return set_item(node, args);
+        node.target_name() == "__setitem__") {
+      writes_.set_items(node, args);
+      return None;
+    }
     const ops::Spelling* spelling = node.target().spelling();
     if (node.is(fx::Opcode::call_method)) {
       spelling = ops::find_method(node.target_name());
@@ -205,7 +201,8 @@ class Normalizer {
     const Value result =
         module_.get_submodule(node.target_name()).forward(args, kwargs);
     // What a module that writes does besides cannot be told.
-    if (write_ && builder_.calls() != before + 1) refuse_write(node);
+    if (writes_.has_written() && builder_.calls() != before + 1)
+      refuse_write(node);
     return result;
   }
 
@@ -217,65 +214,7 @@ class Normalizer {
             GraphBuilder::node_of(values_[node.arg_node(0)->id()]);
     if (!node.is(fx::Opcode::call_module) || !first_argument)
       refuse_write(node);
-    return write(node, op, std::move(args));
-  }
-
-  // The call without its write, where nobody but later readers of the argument
-  // itself could tell: they read the result.
-  Value write(const fx::Node& node, const ops::Op& op, ValueList args) {
-    if (!memory_.may_replace(node, args[0])) refuse_write(node);
-    const Value written = args[0];
-    const DType dtype = meta_of(written).as_tensor().dtype();
-    ValueList metas;
-    for (const Value& arg : args) metas.push_back(meta_of(arg));
-    ops::infer({op, metas});  // Whether the result fits its place.
-    const ops::Op& pure = without_write(node, op, args);
-    Value result = builder_.call(pure, std::move(args));
-    if (meta_of(result).as_tensor().dtype() != dtype)
-      result = builder_.call(
-          ops::get_op("to"),
-          ops::bind(ops::get_op("to"), ValueList{result, dtype}, {}));
-    return note_write(node, written, result);
-  }
-
-  Value set_item(const fx::Node& node, const ValueList& args) {
-    if (args.size() != 3 || !args[0].is_proxy() ||
-        !memory_.may_replace(node, args[0]))
-      refuse_write(node);
-    note_write(node, args[0], with_items(args[0], args[1], args[2]));
-    return None;
-  }
-
-  // The value of `written` behind the write. Views of it count on its strides.
-  Value note_write(const fx::Node& node, const Value& written,
-                   const Value& result) {
-    if (MemoryClasses::is_same(builder_, written, result)) return result;
-    const Tensor before = meta_of(written).as_tensor();
-    const Tensor after = meta_of(result).as_tensor();
-    if (after.sizes() != before.sizes() ||
-        (after.strides() != before.strides() && !is_dense(before)))
-      refuse_write(node);
-    const Value laid_out =
-        after.strides() == before.strides()
-            ? result
-            : builder_.call(layout_op(), {result, before.strides()});
-    write_ = {written, builder_.as_written(laid_out, written)};
-    return write_->after;
-  }
-
-  // Changes `args` where the write is asked for by an argument.
-  const ops::Op& without_write(const fx::Node& node, const ops::Op& op,
-                               ValueList& args) {
-    if (const int flag = op.index_of("inplace"); flag >= 0)
-      args[static_cast<size_t>(flag)] = false;
-    if (!ops::writes_input({op, args})) return op;
-    const std::string_view name = op.name();
-    const ops::Op* pure = name.ends_with('_')
-                              ? ops::find_op(name.substr(0, name.size() - 1))
-                              : nullptr;
-    if (!pure || std::string_view(pure->row.schema) != op.row.schema)
-      refuse_write(node);
-    return *pure;
+    return writes_.call_in_module(node, op, std::move(args));
   }
 
   Value call_op(const fx::Node& node, const ops::Spelling& spelling,
@@ -290,7 +229,7 @@ class Normalizer {
         is_returned(node))
       refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
-      return write(node, op, std::move(bound));
+      return writes_.call(node, op, std::move(bound));
     if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
       return ops::run_eager({op, bound});
     return builder_.call(op, std::move(bound));
@@ -344,28 +283,13 @@ class Normalizer {
                : builder_.constant(tensor);
   }
 
-  [[noreturn]] static void refuse_write(const fx::Node& node) {
-    refuse(node, "changes in place what others may see");
-  }
-
-  [[noreturn]] static void refuse(const fx::Node& node, const char* why) {
-    throw NotImplementedError("[" + std::string(node.target_name()) + " %" +
-                                  std::string(node.name()) +
-                                  "] cannot be compiled: the target " + why,
-                              node.error_context());
-  }
-
   const PartRequest& request_;
   const fx::GraphModule& module_;
   Part part_;
   GraphBuilder builder_;
   std::vector<Value> values_;  // By node id; of those outside once read.
   std::vector<bool> have_;
-  MemoryClasses memory_;
-  struct Write {
-    Value written, after;
-  };
-  std::optional<Write> write_;  // Of the node at hand.
+  Writes writes_;
 };
 
 }  // namespace

@@ -48,6 +48,18 @@ TEST(FoldedWrites, AreSeenByViewsTakenBehindThem) {
   });
 }
 
+TEST(FoldedWrites, ToPartsAreSeenByAll) {
+  expect_as_interpreted([](Value w, Value x) {
+    const Value grid = exp(w), row = method_of(grid, "select", {0, 1});
+    method_of(row, "add_", {3});
+    method_of(method_of(grid, "select", {0, 1}), "copy_", {row});
+    const Value before = grid * 1;
+    method_of(method_of(grid, "select", {1, 2}), "mul_", {7});
+    method_of(method_of(grid, "select", {0, 2}), "copy_", {x});
+    return Value::tuple({grid, row, before, sum(grid) + x});
+  });
+}
+
 TEST(FoldedWrites, OfInputsToViewsAreSeenByTheirBase) {
   expect_as_interpreted([](Value w, Value x) {
     const Value y = exp(w);

@@ -89,8 +89,8 @@ TEST(Writes, OfEqualValuesStayApart) {
       one()));
 }
 
-TEST(Writes, ThroughViewsThatOthersReadAreInterpreted) {
-  EXPECT_FALSE(compiled(
+TEST(Writes, AreSeenThroughViews) {
+  EXPECT_TRUE(compiled(
       [](Value x) {
         const Value y = x * 2;
         const Value rows = view(y, {12});
@@ -98,10 +98,45 @@ TEST(Writes, ThroughViewsThatOthersReadAreInterpreted) {
         return rows * 2;
       },
       one()));
-  EXPECT_FALSE(compiled(
+  EXPECT_TRUE(compiled(
       [](Value x) {
         const Value y = x * 2;
         method(getitem(y, 1), "add_", {1});
+        return y;
+      },
+      one()));
+  EXPECT_TRUE(compiled(
+      [](Value x) {  // Steps, in a view of a transposed base.
+        const Value y = transpose(x, 0, 1) * 2;
+        const Value turned = transpose(y, 0, 1);
+        const Value every_other = Value::slice(None, None, 2);
+        const Value part = getitem(y, every_other);
+        method(part, "mul_", {part + 1});
+        return Value::tuple({y + 1, turned, part * 3});
+      },
+      one()));
+}
+
+TEST(Writes, OfPartsFillATensor) {
+  EXPECT_TRUE(compiled(
+      [](Value x, Value y) {
+        const Value all = method(x, "new_empty", {Value::list({2, 3, 4})});
+        method(select(all, 0, 0), "copy_", {x});
+        method(select(all, 0, 1), "fill_", {2});
+        const Value corner = narrow(narrow(all, 1, 1, 2), 2, 0, 3);
+        method(corner, "copy_", {narrow(narrow(y, 0, 0, 2), 1, 1, 3)});
+        method(select(select(all, 0, 1), 1, 3), "zero_");
+        return all + 1;
+      },
+      two()));
+}
+
+// The interpreter takes elements as it comes to them.
+TEST(Writes, OfPartsThatOverlapWhatIsReadAreInterpreted) {
+  EXPECT_FALSE(compiled(
+      [](Value x) {
+        const Value y = x * 2;
+        method(narrow(y, 1, 1, 3), "add_", {narrow(y, 1, 0, 3)});
         return y;
       },
       one()));
@@ -195,6 +230,17 @@ TEST(Writes, OfItemsAreCompiled) {
       two()));
 }
 
+TEST(Writes, OfItemsAreSeenThroughViews) {
+  EXPECT_TRUE(compiled(
+      [](Value x) {
+        const Value y = x * 2, row = getitem(y, 1);
+        set_item(y, 1, 3);
+        set_item(row, 0, 5);
+        return y + row;
+      },
+      one()));
+}
+
 TEST(Writes, OfItemsThatOthersSeeAreInterpreted) {
   EXPECT_FALSE(compiled(
       [](Value x) {
@@ -204,9 +250,8 @@ TEST(Writes, OfItemsThatOthersSeeAreInterpreted) {
       one()));
   EXPECT_FALSE(compiled(
       [](Value x) {
-        const Value y = x * 2, row = getitem(y, 1);
-        set_item(y, 1, 3);
-        return row + 1;
+        set_item(getitem(x, 1), 1, 3);
+        return x + 1;
       },
       one()));
 }

@@ -81,6 +81,18 @@ TEST(MergeLinears, TheSameLayerTwiceIsOneCall) {
   EXPECT_EQ(wrong_result(passed), "");
 }
 
+TEST(MergeLinears, OfLayersThatShareWeights) {
+  const Passed passed = run_passes(
+      [q = Layer(6, 6, 1), k = Layer(6, 6, 2)](Value x) {
+        for (int i = 0; i < 3; ++i)
+          x = matmul(matmul(q(x), transpose(k(x), 0, 1)), x);
+        return x;
+      },
+      {random_tensor({5, 6})});
+  EXPECT_THAT(passed.changed, Contains("merge_linears"));
+  EXPECT_EQ(wrong_result(passed), "");
+}
+
 TEST(MergeLinears, NotWhereResultsAreReturned) {
   const Passed passed =
       run_passes([a = Layer(6, 8, 1), b = Layer(6, 8, 2)](

@@ -45,11 +45,14 @@ void merge(fx::Graph& graph, const std::vector<fx::Node*>& group) {
     biases.push_back(node->arg(2));
     columns += node->val_tensor().size(-1);
   }
-  // Every weight must stand before the merged call: move them up.
+  // Every weight must stand before the merged call: those behind it move up. The
+  // others may have users in front of it.
   fx::Node* first = group.front();
   for (size_t i = 0; i < group.size(); ++i)
     for (int arg : {1, 2})
-      if (fx::Node* node = group[i]->arg_node(arg)) first->prepend(node);
+      if (fx::Node* node = group[i]->arg_node(arg);
+          node && first->precedes(node))
+        first->prepend(node);
   auto scope = graph.inserting_before(first);
   const bool has_bias = !biases[0].is_none();
   fx::Node* merged = graph.call_function(
