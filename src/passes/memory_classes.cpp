@@ -1,5 +1,7 @@
 #include "src/passes/memory_classes.h"
 
+#include "src/tensor/memory_order.h"
+
 namespace fxjit::passes {
 namespace {
 
@@ -46,10 +48,63 @@ bool MemoryClasses::may_replace(const fx::Node& writer, const Value& written) {
   if (builder_.is_outside(memory)) return false;
   for (const fx::Node* member : members(memory)) {
     if (!shows_other_part(values_[member->id()], written)) continue;
-    for (const fx::Node* user : member->users())
-      if (order_[user->id()] >= order_[writer.id()]) return false;
+    if (is_read_from(*member, writer)) return false;
   }
   return true;
+}
+
+bool MemoryClasses::is_read_from(const fx::Node& member,
+                                 const fx::Node& writer) const {
+  for (const fx::Node* user : member.users())
+    if (order_[user->id()] >= order_[writer.id()]) return true;
+  return false;
+}
+
+bool MemoryClasses::may_rebase(const fx::Node& writer, const Value& written) {
+  if (!written.is_proxy()) return false;
+  const ValueMemory memory = builder_.memory_of(written);
+  if (!memory.base || !memory.base->val().is_tensor()) return false;
+  const Tensor& base = memory.base->val_tensor();
+  const auto is_view = [&](const Value& leaf) {
+    return leaf.is_proxy() && builder_.memory_of(leaf) == memory &&
+           meta_of(leaf).as_tensor().dtype() == base.dtype();
+  };
+  if (!base.is_contiguous() || base.offset() != 0 || !is_view(written) ||
+      !elements_are_apart(meta_of(written).as_tensor()))
+    return false;
+  bool views = true;
+  for (const fx::Node* member : members(memory.id)) {
+    if (!is_read_from(*member, writer)) continue;
+    visit_leaves(values_[member->id()], [&](const Value& leaf) {
+      if (has_memory(leaf) && builder_.memory_of(leaf).id == memory.id)
+        views = views && is_view(leaf);
+    });
+  }
+  return views;
+}
+
+Value MemoryClasses::rebased(const Value& value, const Value& base) {
+  const ValueMemory memory = builder_.memory_of(base);
+  const Tensor whole = meta_of(base).as_tensor();
+  return map_leaves(value, [&](const Value& leaf) {
+    if (!leaf.is_proxy()) return leaf;
+    const ValueMemory shown = builder_.memory_of(leaf);
+    if (shown.id != memory.id || shown.base == memory.base) return leaf;
+    const Tensor view = meta_of(leaf).as_tensor();
+    if (view.sizes() == whole.sizes() && view.strides() == whole.strides() &&
+        view.offset() == 0)
+      return base;
+    return builder_.call(ops::get_op("as_strided"),
+                         {base, view.sizes(), view.strides(), view.offset()});
+  });
+}
+
+void MemoryClasses::rebase(const fx::Node& writer, const Value& base) {
+  for (const fx::Node* member : members(builder_.memory_of(base).id)) {
+    if (!is_read_from(*member, writer)) continue;
+    Value& value = values_[member->id()];
+    value = rebased(value, base);
+  }
 }
 
 Value MemoryClasses::replaced(const Value& value, const Value& written,

@@ -31,7 +31,17 @@ class MemoryClasses {
   // `value` with `after` in place of `written`.
   Value replaced(const Value& value, const Value& written, const Value& after);
 
+  // Whether all that is read of the memory of `written` from `writer` on are
+  // views of one contiguous tensor that holds all of it: they can be views of
+  // what that is after the write.
+  bool may_rebase(const fx::Node& writer, const Value& written);
+  // Makes them so. `base`: the whole memory after the write.
+  void rebase(const fx::Node& writer, const Value& base);
+  // `value` as it is after the write.
+  Value rebased(const Value& value, const Value& base);
+
  private:
+  bool is_read_from(const fx::Node& member, const fx::Node& writer) const;
   bool shows_other_part(const Value& value, const Value& written);
   std::vector<const fx::Node*>& members(int32_t memory);
 

@@ -1,7 +1,9 @@
 #include "src/passes/normalize.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
@@ -88,11 +90,23 @@ class Normalizer {
     }
     have_[node.id()] = true;
     if (write_) {
-      memory_.replace(write_->written, write_->after);
-      value = memory_.replaced(value, write_->written, write_->after);
+      apply_write(node, value);
     }
     memory_.add(node);
     return true;
+  }
+
+  void apply_write(const fx::Node& node, Value& value) {
+    const auto& [written, after, base] = *write_;
+    if (base.is_none()) {
+      memory_.replace(written, after);
+      value = memory_.replaced(value, written, after);
+      return;
+    }
+    memory_.rebase(node, base);
+    value = memory_.rebased(value, base);
+    const auto input = inputs_.find(builder_.memory_of(base).id);
+    if (input != inputs_.end()) written_[input->second] = base;
   }
 
   bool is_written() const {
@@ -134,10 +148,43 @@ class Normalizer {
   }
 
   Part finish(const Value& captured) {
-    PlacedResult placed = place_result(builder_, map(captured));
+    const Value result = map(captured);
+    PlacedResult placed = place_result(builder_, result);
+    if (!written_.empty()) add_written(result, placed);
     part_.model = builder_.finish(placed.value);
     part_.model.results = std::move(placed.memory);
+    for (const auto& [input, after] : written_)
+      part_.model.written.push_back(input);
     return std::move(part_);
+  }
+
+  // Results that are memory of written inputs say of which; the new values of
+  // these become results, too.
+  void add_written(const Value& result, PlacedResult& placed) {
+    std::map<int32_t, int32_t> numbers;  // By memory.
+    ValueList values;
+    for (const auto& [input, after] : written_) {
+      numbers[builder_.memory_of(after).id] =
+          static_cast<int32_t>(values.size());
+      values.push_back(after);
+    }
+    ValueList given;
+    visit_leaves(result, [&](const Value& leaf) {
+      if (leaf.is_proxy() || leaf.is_tensor()) given.push_back(leaf);
+    });
+    size_t next = 0;
+    placed.value = map_leaves(placed.value, [&](const Value& leaf) -> Value {
+      if (!leaf.is_proxy() && !leaf.is_tensor()) return leaf;
+      const Value& shown = given[next];
+      ModelGraph::Result& known = placed.memory[next++];
+      const auto found = numbers.find(builder_.memory_of(shown).id);
+      if (found == numbers.end()) return leaf;
+      known.written = found->second;
+      known.view = meta_of(shown).as_tensor();
+      return values[static_cast<size_t>(known.written)];
+    });
+    placed.memory.resize(placed.memory.size() + values.size());
+    placed.value = Value::tuple({placed.value, Value::tuple(std::move(values))});
   }
 
   Value map(const Value& value) {
@@ -155,6 +202,7 @@ class Normalizer {
     values_[node.id()] = node.is(fx::Opcode::get_attr)
                              ? attribute(node)
                              : input(node, request_.known(node));
+    memory_.add(node);
   }
 
   Value run_node(const fx::Node& node) {
@@ -223,14 +271,13 @@ class Normalizer {
   // The call without its write, where nobody but later readers of the argument
   // itself could tell: they read the result.
   Value write(const fx::Node& node, const ops::Op& op, ValueList args) {
-    if (!memory_.may_replace(node, args[0])) refuse_write(node);
+    if (!may_write(node, args[0])) refuse_write(node);
     const Value written = args[0];
     const DType dtype = meta_of(written).as_tensor().dtype();
     ValueList metas;
     for (const Value& arg : args) metas.push_back(meta_of(arg));
     ops::infer({op, metas});  // Whether the result fits its place.
-    const ops::Op& pure = without_write(node, op, args);
-    Value result = builder_.call(pure, std::move(args));
+    Value result = new_value(node, op, args);
     if (meta_of(result).as_tensor().dtype() != dtype)
       result = builder_.call(
           ops::get_op("to"),
@@ -238,11 +285,37 @@ class Normalizer {
     return note_write(node, written, result);
   }
 
+  // Whether what a write changes can be followed to all who see it.
+  bool may_write(const fx::Node& node, const Value& written) {
+    if (memory_.may_replace(node, written)) return true;
+    const ValueMemory memory = builder_.memory_of(written);
+    if (builder_.is_outside(memory.id)) {
+      const auto input = inputs_.find(memory.id);
+      if (input == inputs_.end()) return false;
+      // Not so for views of an input that was filled with constants.
+      const auto after = written_.find(input->second);
+      const bool of_whole =
+          after == written_.end()
+              ? memory.base->is(fx::Opcode::placeholder)
+              : memory.base == GraphBuilder::node_of(after->second);
+      if (!of_whole) return false;
+    }
+    return memory_.may_rebase(node, written);
+  }
+
   Value set_item(const fx::Node& node, const ValueList& args) {
-    if (args.size() != 3 || !args[0].is_proxy() ||
-        !memory_.may_replace(node, args[0]))
+    if (args.size() != 3 || !args[0].is_proxy() || !may_write(node, args[0]))
       refuse_write(node);
-    note_write(node, args[0], with_items(args[0], args[1], args[2]));
+    const bool alone = memory_.may_replace(node, args[0]);
+    if (!alone && is_view_index(args[1])) {
+      const ops::Op& pick = ops::get_op("getitem");
+      const Value view =
+          builder_.call(pick, ops::bind(pick, ValueList{args[0], args[1]}, {}));
+      if (!may_write(node, view)) refuse_write(node);
+      note_write(node, view, spread_to(view, args[2]));
+    } else {
+      note_write(node, args[0], with_items(args[0], args[1], args[2]));
+    }
     return None;
   }
 
@@ -252,15 +325,60 @@ class Normalizer {
     if (MemoryClasses::is_same(builder_, written, result)) return result;
     const Tensor before = meta_of(written).as_tensor();
     const Tensor after = meta_of(result).as_tensor();
-    if (after.sizes() != before.sizes() ||
-        (after.strides() != before.strides() && !is_dense(before)))
+    if (after.sizes() != before.sizes()) refuse_write(node);
+    if (!memory_.may_replace(node, written))
+      return note_write_through(written, result);
+    if (after.strides() != before.strides() && !is_dense(before))
       refuse_write(node);
     const Value laid_out =
         after.strides() == before.strides()
             ? result
             : builder_.call(layout_op(), {result, before.strides()});
-    write_ = {written, builder_.as_written(laid_out, written)};
+    write_ = {written, builder_.as_written(laid_out, written), {}};
     return write_->after;
+  }
+
+  // Others read that memory, or parts of it: all of it gets a new value, which
+  // they become views of.
+  Value note_write_through(const Value& written, const Value& result) {
+    const Value base = builder_.base_of(written);
+    const Tensor whole = meta_of(base).as_tensor();
+    const Tensor part = meta_of(written).as_tensor();
+    Value after = result;
+    if (!MemoryClasses::is_same(builder_, base, written))
+      after = builder_.call(put_view_op(),
+                            {base, result, part.strides(), part.offset()});
+    else if (meta_of(result).as_tensor().strides() != whole.strides())
+      after = builder_.call(layout_op(), {result, whole.strides()});
+    after = builder_.as_written(after, written);
+    const Value seen = memory_.rebased(written, after);
+    write_ = {written, seen, after};
+    return seen;
+  }
+
+  // Whether a call made `value` in memory of its own, laid out as `place`: no
+  // copy of it is needed to become the value of that place.
+  static bool is_made_so(const Value& value, const Value& place) {
+    if (!value.is_proxy()) return false;
+    const fx::Node* const node = GraphBuilder::node_of(value);
+    const Tensor made = meta_of(value).as_tensor();
+    const Tensor wanted = meta_of(place).as_tensor();
+    return node->called_op() && !ops::may_alias(*node->called_op()) &&
+           made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
+           made.strides() == wanted.strides() && made.is_contiguous();
+  }
+
+  Value new_value(const fx::Node& node, const ops::Op& op, ValueList args) {
+    const auto call = [&](const char* name, const ValueList& given) {
+      const ops::Op& pure = ops::get_op(name);
+      return builder_.call(pure, ops::bind(pure, given, {}));
+    };
+    if (op.name() == "copy_" && is_made_so(args[1], args[0])) return args[1];
+    if (op.name() == "copy_") return call("copy", {args[0], args[1]});
+    if (op.name() == "fill_") return call("full_like", {args[0], args[1]});
+    if (op.name() == "zero_") return call("zeros_like", {args[0]});
+    const ops::Op& pure = without_write(node, op, args);
+    return builder_.call(pure, std::move(args));
   }
 
   // Changes `args` where the write is asked for by an argument.
@@ -327,8 +445,11 @@ class Normalizer {
       std::string name(node.name());
       if (count++) name += "_" + std::to_string(count);
       // The call passes the first element, wherever it lies in its storage.
-      return builder_.placeholder(
+      const Value made = builder_.placeholder(
           name, Tensor::meta(t.sizes(), t.dtype(), t.strides(), 0));
+      const auto number = static_cast<int32_t>(inputs_.size());
+      inputs_.emplace(builder_.memory_of(made).id, number);
+      return made;
     });
   }
 
@@ -339,9 +460,11 @@ class Normalizer {
     if (!value->is_tensor()) return *value;
     const Tensor& tensor = value->as_tensor();
     builder_.hold_outside(tensor);
-    return request_.changing.contains(tensor.storage().get())
-               ? input(node, *value)
-               : builder_.constant(tensor);
+    if (!request_.changing.contains(tensor.storage().get()))
+      return builder_.constant(tensor);
+    // The same tensor is one input, under whatever names it is read.
+    const auto [known, added] = attributes_.emplace(tensor.id(), &node);
+    return added ? input(node, *value) : values_[known->second->id()];
   }
 
   [[noreturn]] static void refuse_write(const fx::Node& node) {
@@ -362,8 +485,12 @@ class Normalizer {
   std::vector<Value> values_;  // By node id; of those outside once read.
   std::vector<bool> have_;
   MemoryClasses memory_;
+  std::unordered_map<const void*, const fx::Node*> attributes_;  // Read ones.
+  std::map<int32_t, int32_t> inputs_;  // Placeholders by memory.
+  std::map<int32_t, Value> written_;   // New values of placeholders' memory.
   struct Write {
     Value written, after;
+    Value base;  // All of the memory after the write; none: `after` is.
   };
   std::optional<Write> write_;  // Of the node at hand.
 };
