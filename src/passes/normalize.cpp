@@ -350,21 +350,26 @@ class Normalizer {
                             {base, result, part.strides(), part.offset()});
     else if (meta_of(result).as_tensor().strides() != whole.strides())
       after = builder_.call(layout_op(), {result, whole.strides()});
+    if (!is_own(after)) after = builder_.call(materialize_op(), {after});
     after = builder_.as_written(after, written);
     const Value seen = memory_.rebased(written, after);
     write_ = {written, seen, after};
     return seen;
   }
 
-  // Whether a call made `value` in memory of its own, laid out as `place`: no
-  // copy of it is needed to become the value of that place.
+  // Whether a call made the value in memory of its own.
+  static bool is_own(const Value& value) {
+    const ops::Op* const op = GraphBuilder::node_of(value)->called_op();
+    return op && !ops::may_alias(*op);
+  }
+
+  // Whether it is laid out as `place`, too: no copy of it is needed to become
+  // the value of that place.
   static bool is_made_so(const Value& value, const Value& place) {
-    if (!value.is_proxy()) return false;
-    const fx::Node* const node = GraphBuilder::node_of(value);
+    if (!value.is_proxy() || !is_own(value)) return false;
     const Tensor made = meta_of(value).as_tensor();
     const Tensor wanted = meta_of(place).as_tensor();
-    return node->called_op() && !ops::may_alias(*node->called_op()) &&
-           made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
+    return made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
            made.strides() == wanted.strides() && made.is_contiguous();
   }
 
