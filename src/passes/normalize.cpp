@@ -12,11 +12,11 @@
 #include "src/nn/member_value.h"
 #include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
+#include "src/passes/followed_writes.h"
 #include "src/passes/graph_builder.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/memory_classes.h"
 #include "src/passes/result_memory.h"
-#include "src/passes/set_items.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
@@ -54,7 +54,8 @@ class Normalizer {
                   .is_written = [this] { return is_written(); }}),
         values_(request.order.size()),
         have_(request.order.size()),
-        memory_(request.order, values_, builder_) {
+        memory_(request.order, values_, builder_),
+        writes_(builder_, memory_) {
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
@@ -79,7 +80,7 @@ class Normalizer {
     if (node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::get_attr))
       return true;  // Read where they are used.
     builder_.set_origin(&node);
-    write_.reset();
+    writes_.begin();
     Value& value = values_[node.id()];
     try {
       value = run_node(node);
@@ -89,24 +90,9 @@ class Normalizer {
       return false;
     }
     have_[node.id()] = true;
-    if (write_) {
-      apply_write(node, value);
-    }
+    writes_.apply(node, value);
     memory_.add(node);
     return true;
-  }
-
-  void apply_write(const fx::Node& node, Value& value) {
-    const auto& [written, after, base] = *write_;
-    if (base.is_none()) {
-      memory_.replace(written, after);
-      value = memory_.replaced(value, written, after);
-      return;
-    }
-    memory_.rebase(node, base);
-    value = memory_.rebased(value, base);
-    const auto input = inputs_.find(builder_.memory_of(base).id);
-    if (input != inputs_.end()) written_[input->second] = base;
   }
 
   bool is_written() const {
@@ -150,41 +136,11 @@ class Normalizer {
   Part finish(const Value& captured) {
     const Value result = map(captured);
     PlacedResult placed = place_result(builder_, result);
-    if (!written_.empty()) add_written(result, placed);
+    writes_.add_to(result, placed);
     part_.model = builder_.finish(placed.value);
     part_.model.results = std::move(placed.memory);
-    for (const auto& [input, after] : written_)
-      part_.model.written.push_back(input);
+    part_.model.written = writes_.written_inputs();
     return std::move(part_);
-  }
-
-  // Results that are memory of written inputs say of which; the new values of
-  // these become results, too.
-  void add_written(const Value& result, PlacedResult& placed) {
-    std::map<int32_t, int32_t> numbers;  // By memory.
-    ValueList values;
-    for (const auto& [input, after] : written_) {
-      numbers[builder_.memory_of(after).id] =
-          static_cast<int32_t>(values.size());
-      values.push_back(after);
-    }
-    ValueList given;
-    visit_leaves(result, [&](const Value& leaf) {
-      if (leaf.is_proxy() || leaf.is_tensor()) given.push_back(leaf);
-    });
-    size_t next = 0;
-    placed.value = map_leaves(placed.value, [&](const Value& leaf) -> Value {
-      if (!leaf.is_proxy() && !leaf.is_tensor()) return leaf;
-      const Value& shown = given[next];
-      ModelGraph::Result& known = placed.memory[next++];
-      const auto found = numbers.find(builder_.memory_of(shown).id);
-      if (found == numbers.end()) return leaf;
-      known.written = found->second;
-      known.view = meta_of(shown).as_tensor();
-      return values[static_cast<size_t>(known.written)];
-    });
-    placed.memory.resize(placed.memory.size() + values.size());
-    placed.value = Value::tuple({placed.value, Value::tuple(std::move(values))});
   }
 
   Value map(const Value& value) {
@@ -219,7 +175,7 @@ class Normalizer {
       return call_module(node, args, kwargs);
     if (node.target_name() == "_operator.setitem" ||
         node.target_name() == "__setitem__")
-      return set_item(node, args);
+      return writes_.set_item(node, args);
     const ops::Spelling* spelling = node.target().spelling();
     if (node.is(fx::Opcode::call_method)) {
       spelling = ops::find_method(node.target_name());
@@ -253,7 +209,7 @@ class Normalizer {
     const Value result =
         module_.get_submodule(node.target_name()).forward(args, kwargs);
     // What a module that writes does besides cannot be told.
-    if (write_ && builder_.calls() != before + 1) refuse_write(node);
+    if (writes_.any() && builder_.calls() != before + 1) refuse_write(node);
     return result;
   }
 
@@ -265,140 +221,7 @@ class Normalizer {
             GraphBuilder::node_of(values_[node.arg_node(0)->id()]);
     if (!node.is(fx::Opcode::call_module) || !first_argument)
       refuse_write(node);
-    return write(node, op, std::move(args));
-  }
-
-  // The call without its write, where nobody but later readers of the argument
-  // itself could tell: they read the result.
-  Value write(const fx::Node& node, const ops::Op& op, ValueList args) {
-    if (!may_write(node, args[0])) refuse_write(node);
-    const Value written = args[0];
-    const DType dtype = meta_of(written).as_tensor().dtype();
-    ValueList metas;
-    for (const Value& arg : args) metas.push_back(meta_of(arg));
-    ops::infer({op, metas});  // Whether the result fits its place.
-    Value result = new_value(node, op, args);
-    if (meta_of(result).as_tensor().dtype() != dtype)
-      result = builder_.call(
-          ops::get_op("to"),
-          ops::bind(ops::get_op("to"), ValueList{result, dtype}, {}));
-    return note_write(node, written, result);
-  }
-
-  // Whether what a write changes can be followed to all who see it.
-  bool may_write(const fx::Node& node, const Value& written) {
-    if (memory_.may_replace(node, written)) return true;
-    const ValueMemory memory = builder_.memory_of(written);
-    if (builder_.is_outside(memory.id)) {
-      const auto input = inputs_.find(memory.id);
-      if (input == inputs_.end()) return false;
-      // Not so for views of an input that was filled with constants.
-      const auto after = written_.find(input->second);
-      const bool of_whole =
-          after == written_.end()
-              ? memory.base->is(fx::Opcode::placeholder)
-              : memory.base == GraphBuilder::node_of(after->second);
-      if (!of_whole) return false;
-    }
-    return memory_.may_rebase(node, written);
-  }
-
-  Value set_item(const fx::Node& node, const ValueList& args) {
-    if (args.size() != 3 || !args[0].is_proxy() || !may_write(node, args[0]))
-      refuse_write(node);
-    const bool alone = memory_.may_replace(node, args[0]);
-    if (!alone && is_view_index(args[1])) {
-      const ops::Op& pick = ops::get_op("getitem");
-      const Value view =
-          builder_.call(pick, ops::bind(pick, ValueList{args[0], args[1]}, {}));
-      if (!may_write(node, view)) refuse_write(node);
-      note_write(node, view, spread_to(view, args[2]));
-    } else {
-      note_write(node, args[0], with_items(args[0], args[1], args[2]));
-    }
-    return None;
-  }
-
-  // The value of `written` behind the write. Views of it count on its strides.
-  Value note_write(const fx::Node& node, const Value& written,
-                   const Value& result) {
-    if (MemoryClasses::is_same(builder_, written, result)) return result;
-    const Tensor before = meta_of(written).as_tensor();
-    const Tensor after = meta_of(result).as_tensor();
-    if (after.sizes() != before.sizes()) refuse_write(node);
-    if (!memory_.may_replace(node, written))
-      return note_write_through(written, result);
-    if (after.strides() != before.strides() && !is_dense(before))
-      refuse_write(node);
-    const Value laid_out =
-        after.strides() == before.strides()
-            ? result
-            : builder_.call(layout_op(), {result, before.strides()});
-    write_ = {written, builder_.as_written(laid_out, written), {}};
-    return write_->after;
-  }
-
-  // Others read that memory, or parts of it: all of it gets a new value, which
-  // they become views of.
-  Value note_write_through(const Value& written, const Value& result) {
-    const Value base = builder_.base_of(written);
-    const Tensor whole = meta_of(base).as_tensor();
-    const Tensor part = meta_of(written).as_tensor();
-    Value after = result;
-    if (!MemoryClasses::is_same(builder_, base, written))
-      after = builder_.call(put_view_op(),
-                            {base, result, part.strides(), part.offset()});
-    else if (meta_of(result).as_tensor().strides() != whole.strides())
-      after = builder_.call(layout_op(), {result, whole.strides()});
-    if (!is_own(after)) after = builder_.call(materialize_op(), {after});
-    after = builder_.as_written(after, written);
-    const Value seen = memory_.rebased(written, after);
-    write_ = {written, seen, after};
-    return seen;
-  }
-
-  // Whether a call made the value in memory of its own.
-  static bool is_own(const Value& value) {
-    const ops::Op* const op = GraphBuilder::node_of(value)->called_op();
-    return op && !ops::may_alias(*op);
-  }
-
-  // Whether it is laid out as `place`, too: no copy of it is needed to become
-  // the value of that place.
-  static bool is_made_so(const Value& value, const Value& place) {
-    if (!value.is_proxy() || !is_own(value)) return false;
-    const Tensor made = meta_of(value).as_tensor();
-    const Tensor wanted = meta_of(place).as_tensor();
-    return made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
-           made.strides() == wanted.strides() && made.is_contiguous();
-  }
-
-  Value new_value(const fx::Node& node, const ops::Op& op, ValueList args) {
-    const auto call = [&](const char* name, const ValueList& given) {
-      const ops::Op& pure = ops::get_op(name);
-      return builder_.call(pure, ops::bind(pure, given, {}));
-    };
-    if (op.name() == "copy_" && is_made_so(args[1], args[0])) return args[1];
-    if (op.name() == "copy_") return call("copy", {args[0], args[1]});
-    if (op.name() == "fill_") return call("full_like", {args[0], args[1]});
-    if (op.name() == "zero_") return call("zeros_like", {args[0]});
-    const ops::Op& pure = without_write(node, op, args);
-    return builder_.call(pure, std::move(args));
-  }
-
-  // Changes `args` where the write is asked for by an argument.
-  const ops::Op& without_write(const fx::Node& node, const ops::Op& op,
-                               ValueList& args) {
-    if (const int flag = op.index_of("inplace"); flag >= 0)
-      args[static_cast<size_t>(flag)] = false;
-    if (!ops::writes_input({op, args})) return op;
-    const std::string_view name = op.name();
-    const ops::Op* pure = name.ends_with('_')
-                              ? ops::find_op(name.substr(0, name.size() - 1))
-                              : nullptr;
-    if (!pure || std::string_view(pure->row.schema) != op.row.schema)
-      refuse_write(node);
-    return *pure;
+    return writes_.write(node, op, std::move(args));
   }
 
   Value call_op(const fx::Node& node, const ops::Spelling& spelling,
@@ -413,7 +236,7 @@ class Normalizer {
         is_returned(node))
       refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
-      return write(node, op, std::move(bound));
+      return writes_.write(node, op, std::move(bound));
     if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
       return ops::run_eager({op, bound});
     return builder_.call(op, std::move(bound));
@@ -452,8 +275,7 @@ class Normalizer {
       // The call passes the first element, wherever it lies in its storage.
       const Value made = builder_.placeholder(
           name, Tensor::meta(t.sizes(), t.dtype(), t.strides(), 0));
-      const auto number = static_cast<int32_t>(inputs_.size());
-      inputs_.emplace(builder_.memory_of(made).id, number);
+      writes_.add_input(made);
       return made;
     });
   }
@@ -472,17 +294,6 @@ class Normalizer {
     return added ? input(node, *value) : values_[known->second->id()];
   }
 
-  [[noreturn]] static void refuse_write(const fx::Node& node) {
-    refuse(node, "changes in place what others may see");
-  }
-
-  [[noreturn]] static void refuse(const fx::Node& node, const char* why) {
-    throw NotImplementedError("[" + std::string(node.target_name()) + " %" +
-                                  std::string(node.name()) +
-                                  "] cannot be compiled: the target " + why,
-                              node.error_context());
-  }
-
   const PartRequest& request_;
   const fx::GraphModule& module_;
   Part part_;
@@ -490,14 +301,8 @@ class Normalizer {
   std::vector<Value> values_;  // By node id; of those outside once read.
   std::vector<bool> have_;
   MemoryClasses memory_;
+  FollowedWrites writes_;
   std::unordered_map<const void*, const fx::Node*> attributes_;  // Read ones.
-  std::map<int32_t, int32_t> inputs_;  // Placeholders by memory.
-  std::map<int32_t, Value> written_;   // New values of placeholders' memory.
-  struct Write {
-    Value written, after;
-    Value base;  // All of the memory after the write; none: `after` is.
-  };
-  std::optional<Write> write_;  // Of the node at hand.
 };
 
 }  // namespace
