@@ -167,7 +167,7 @@ Value FollowedWrites::note_write(const fx::Node& node, const Value& written,
   const Tensor after = meta_of(result).as_tensor();
   if (after.sizes() != before.sizes()) refuse_write(node);
   if (!memory_.may_replace(node, written))
-    return note_write_through(written, result);
+    return note_write_through(node, written, result);
   if (after.strides() != before.strides() && !is_dense(before))
     refuse_write(node);
   const Value laid_out =
@@ -180,7 +180,8 @@ Value FollowedWrites::note_write(const fx::Node& node, const Value& written,
 
 // Others read that memory, or parts of it: all of it gets a new value, which
 // they become views of.
-Value FollowedWrites::note_write_through(const Value& written,
+Value FollowedWrites::note_write_through(const fx::Node& node,
+                                         const Value& written,
                                          const Value& result) {
   const Value base = builder_.base_of(written);
   const Tensor whole = meta_of(base).as_tensor();
@@ -191,7 +192,10 @@ Value FollowedWrites::note_write_through(const Value& written,
                           {base, result, part.strides(), part.offset()});
   else if (meta_of(result).as_tensor().strides() != whole.strides())
     after = builder_.call(layout_op(), {result, whole.strides()});
-  if (!is_own(after)) after = builder_.call(materialize_op(), {after});
+  // Views of inputs and constants have no known place in their memory.
+  if (!is_own(after))
+    after = builder_.call(put_view_op(), {base, after, whole.strides(), 0});
+  if (!is_own(after)) refuse_write(node);
   after = builder_.as_written(after, written);
   const Value seen = memory_.rebased(written, after);
   write_ = {written, seen, after};

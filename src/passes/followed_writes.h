@@ -43,7 +43,8 @@ class FollowedWrites {
   bool may_write(const fx::Node& node, const Value& written);
   Value note_write(const fx::Node& node, const Value& written,
                    const Value& result);
-  Value note_write_through(const Value& written, const Value& result);
+  Value note_write_through(const fx::Node& node, const Value& written,
+                           const Value& result);
   Value new_value(const fx::Node& node, const ops::Op& op, ValueList args);
 
   struct Write {

@@ -211,6 +211,21 @@ TEST(WrittenInputs, AreSeenThroughTheirViews) {
   });
 }
 
+TEST(WrittenInputs, MayBecomeConstantsAndOtherInputs) {
+  expect_native([](Value x, Value y) {
+    const Value row = getitem(x, 1);
+    set_item(x, Value::slice(None, None), 0.25);
+    method(getitem(x, 2), "mul_", {2});
+    method(row, "add_", {1});
+    return row * y;
+  });
+  expect_native([](Value x, Value y) {
+    const Value row = getitem(x, 1);
+    set_item(x, Value::slice(None, None), y);
+    return row;
+  });
+}
+
 TEST(WrittenInputs, LeaveOldValuesToWhoReadThemBefore) {
   expect_native([](Value x, Value y) {
     const Value old = method(x, "clone");
