@@ -22,6 +22,7 @@ namespace {
 
 // Whether a call made the value in memory of its own.
 bool is_own(const Value& value) {
+  if (!value.is_proxy()) return false;
   const ops::Op* const op = GraphBuilder::node_of(value)->called_op();
   return op && !ops::may_alias(*op);
 }
@@ -29,7 +30,7 @@ bool is_own(const Value& value) {
 // Whether it is laid out as `place`, too: no copy of it is needed to become
 // the value of that place.
 bool is_made_so(const Value& value, const Value& place) {
-  if (!value.is_proxy() || !is_own(value)) return false;
+  if (!is_own(value)) return false;
   const Tensor made = meta_of(value).as_tensor();
   const Tensor wanted = meta_of(place).as_tensor();
   return made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
