@@ -4,6 +4,7 @@
 
 #include "src/compile/bound_outputs.h"
 #include "src/compile/input_key.h"
+#include "src/compile/tensor_bytes.h"
 #include "src/program/program_bytes.h"
 #include "src/support/small_array.h"
 
@@ -105,6 +106,21 @@ class Copies {
   std::vector<std::shared_ptr<Storage>> made_;
 };
 
+// Whether the inputs that a program writes are memory of their own, which it may
+// write.
+bool writes_apart(const Program& program, const InputTensors& inputs) {
+  for (const int32_t written : program.written) {
+    const Tensor& target = *inputs[static_cast<size_t>(written)];
+    if (target.storage()->read_only()) return false;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (i != static_cast<size_t>(written) && overlap(target, *inputs[i]))
+        return false;
+    for (const Tensor& constant : program.constants)
+      if (overlap(target, constant)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
@@ -138,6 +154,9 @@ Value CompiledShape::run(std::span<const Value> inputs,
   InputTensors given(program.inputs.size());
   Pointers in(given.size());
   collect(inputs, given, in);
+  if (!writes_apart(program, given))
+    throw program::ValueFailure(
+        "inputs that the call writes share memory with what it reads");
   OutputStorages made(program.outputs.size());
   bind_outputs(program, inputs, bound, made);
   make_outputs(program, blocks, made);

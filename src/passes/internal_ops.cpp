@@ -39,6 +39,17 @@ Value run_layout(const ops::OpCall& call) {
   return copy_in_layout(call.tensor(0), call.dims(1));
 }
 
+Value infer_put_view(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+}
+
+void direct_put_view(const ops::OpCall& call, std::span<const Tensor> results) {
+  const Tensor &out = results[0], &source = call.tensor(1);
+  if (out.data() != call.tensor(0).data()) out.copy_from(call.tensor(0));
+  out.as_strided(source.sizes(), call.dims(2), call.integer(3))
+      .copy_from(source);
+}
+
 Value infer_item(const ops::OpCall& call) {
   return call[0].at(static_cast<size_t>(call.integer(1)));
 }
@@ -73,6 +84,11 @@ constexpr ops::OpRow kRows[] = {
      .names = "",
      .infer = infer_layout,
      .eager = run_layout},
+    {.name = "fxjit.put_view",
+     .schema = "input, source, strides, offset",
+     .names = "",
+     .infer = infer_put_view,
+     .direct = direct_put_view},
     {.name = "fxjit.item",
      .schema = "calls, index",
      .names = "",
@@ -106,6 +122,11 @@ const ops::Op& materialize_op() {
 
 const ops::Op& layout_op() {
   static const ops::Op& op = internal("fxjit.layout");
+  return op;
+}
+
+const ops::Op& put_view_op() {
+  static const ops::Op& op = internal("fxjit.put_view");
   return op;
 }
 

@@ -79,6 +79,57 @@ class Counter(nn.Module):
         return self.total * self.scale, cache + 1
 
 
+class Block(nn.Module):
+    """A layer of a decoder that keeps keys and values of 16 places."""
+
+    def __init__(self, by_index):
+        super().__init__()
+        self.by_index = by_index
+        self.norm, self.mlp_norm = nn.LayerNorm(16), nn.LayerNorm(16)
+        self.project, self.out = nn.Linear(16, 48), nn.Linear(16, 16)
+        self.mlp = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16))
+        self.register_buffer('keys', torch.zeros(1, 2, 16, 8))
+        self.register_buffer('values', torch.zeros(1, 2, 16, 8))
+
+    def forward(self, x, at):
+        q, k, v = self.project(self.norm(x)).view(1, 1, 3, 2, 8).permute(2, 0, 3, 1, 4)
+        if self.by_index:
+            self.keys[:, :, at] = k
+            self.values[:, :, at] = v
+        else:
+            self.keys.index_copy_(2, at, k)
+            self.values.index_copy_(2, at, v)
+        seen = (torch.arange(16) <= at)[None, None, None]
+        y = nn.functional.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=seen)
+        x = x + self.out(y.transpose(1, 2).reshape(1, 1, 16))
+        return x + self.mlp(self.mlp_norm(x))
+
+
+class Decoder(nn.Module):
+    """One step of a decoder with a static cache."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.places = nn.Embedding(20, 16), nn.Embedding(16, 16)
+        self.blocks = nn.ModuleList([Block(False), Block(True)])
+        self.head = nn.Linear(16, 20)
+
+    def forward(self, token, at):
+        x = self.embedding(token) + self.places(at)
+        for block in self.blocks:
+            x = block(x, at)
+        return self.head(x)
+
+    def steps(self):
+        """Ten calls, one after the other."""
+        return [(torch.tensor([[7 * i % 20]]), torch.tensor([i])) for i in range(10)]
+
+
+def decoder():
+    model = Decoder()
+    return model, model.steps()[3], {}, None
+
+
 class Tied(nn.Module):
     """One weight under two names, one stored by columns, one as a part of another."""
 
@@ -148,6 +199,8 @@ SMALL_MODELS = {
     'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
     'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),
     'counter': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
+    'decoder': decoder,
+    'decoder_decomposed': decoder,
     'tied': lambda: (Tied(), (torch.randint(0, 10, (2, 3)),), {}, None),
     'counter_decomposed': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
     'modes': lambda: (Modes(), x_of(2, 4), {}, None),
@@ -290,6 +343,13 @@ def write(name, model, args, kwargs, shapes):
             if largest < 1e-6 or error > 2e-4 * largest:
                 raise ValueError(f'{name}: result {i} says nothing: at most {largest}, in single '
                                  f'precision off by {error}')
+    if hasattr(model, 'steps'):
+        model.load_state_dict(state)
+        for i, step in enumerate(model.steps()):
+            for place, value in zip(program.graph_signature.user_inputs, step):
+                tensors[f'step.{i}.{place}'] = value
+            with torch.no_grad():
+                tensors[f'step.{i}.output'] = model(*step)
     save_file(tensors, MODELS / f'{name}.safetensors')
     print(f'{name}: {os.path.getsize(path)} bytes')
 

@@ -21,6 +21,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.as_strided", Aliasing::always},
     {"fxjit.materialize", Aliasing::never},
     {"fxjit.layout", Aliasing::never},
+    {"fxjit.put_view", Aliasing::never},
     {"fxjit.item", Aliasing::item},
     {"fxjit.draw", Aliasing::never},
     {"fxjit.contract", Aliasing::never},
@@ -43,6 +44,7 @@ void register_rows() {
   passes::as_strided_op();
   passes::materialize_op();
   passes::layout_op();
+  passes::put_view_op();
   passes::item_op();
   passes::draw_op();
   passes::contract_op();
