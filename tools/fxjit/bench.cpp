@@ -10,6 +10,7 @@
 #include "fxjit/error.h"
 #include "fxjit/fx/pytree.h"
 #include "tools/fxjit/commands.h"
+#include "tools/fxjit/numbers.h"
 
 namespace fxjit::command {
 namespace {
@@ -74,8 +75,8 @@ double difference(const ValueList& a, const ValueList& b) {
   double largest = 0, error = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     if (!a[i].is_tensor()) continue;
-    const Tensor x = a[i].as_tensor().to(DType::f64).contiguous();
-    const Tensor y = b[i].as_tensor().to(DType::f64).contiguous();
+    const Tensor x = doubles_of(a[i].as_tensor());
+    const Tensor y = doubles_of(b[i].as_tensor());
     for (int64_t k = 0; k < x.numel(); ++k) {
       const double p = x.data_as<double>()[k], q = y.data_as<double>()[k];
       if (p == q || (std::isnan(p) && std::isnan(q))) continue;
