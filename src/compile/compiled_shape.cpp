@@ -77,8 +77,11 @@ Tensor known_output(const Program::Output& output, const Tensor& base) {
       spec.sizes == base.sizes() && spec.strides == base.strides())
     return base;
   const auto item = static_cast<int64_t>(dtype_size(spec.dtype));
-  const int64_t start =
-      base.offset() * static_cast<int64_t>(base.item_size()) / item;
+  const int64_t before =
+      base.offset() * static_cast<int64_t>(base.item_size());
+  if ((before + output.byte_offset) % item != 0)
+    throw RuntimeError("Tensor must have a storage_offset divisible by 2");
+  const int64_t start = before / item;
   return Tensor::view(base.storage(), spec.sizes, spec.dtype, spec.strides,
                       start + output.byte_offset / item);
 }

@@ -52,11 +52,6 @@ Value run_len(const ValueList& args, const Kwargs&) {
   return ops::python::length(value);
 }
 
-// No op: compiled code sees its inputs from their first element on.
-Value run_storage_offset(const ValueList& args, const Kwargs& kwargs) {
-  return ops::call_method("storage_offset", args, kwargs);
-}
-
 struct Row {
   const char* name;
   Run run;
@@ -65,7 +60,6 @@ struct Row {
 constexpr Row kRows[] = {
     {"builtins.getattr", run_getattr},
     {"builtins.len", run_len},
-    {"torch.ops.aten.sym_storage_offset.default", run_storage_offset},
     {"torch._assert", run_assert, ops::Purity::effect},
     {"torch.fx.proxy.assert_fn", run_assert_fn, ops::Purity::effect},
     {"torch.fx._symbolic_trace._assert_is_none", run_assert_is_none,
@@ -84,6 +78,7 @@ void visit_python_functions(const DefineFunction& define) {
   for (const Row& row : kRows)
     if (!ops::find_function(row.name)) define(row.name, row.run, row.purity);
   visit_math_functions(define);
+  visit_size_functions(define);
   visit_operator_functions(define);
 }
 
@@ -127,7 +122,8 @@ std::optional<Target> find_callable(std::string_view name) {
 bool is_python_function(std::string_view name) {
   for (const Row& row : kRows)
     if (row.name == name) return true;
-  return name.starts_with("math.") || name.starts_with("_operator.");
+  return name.starts_with("math.") || name.starts_with("_operator.") ||
+         name.starts_with("torch.sym_");
 }
 
 Value run_target(const Target& target, const ValueList& args,

@@ -40,6 +40,10 @@ const char* tensor_type(DType dtype) {
       return "torch.LongTensor";
     case DType::boolean:
       return "torch.BoolTensor";
+    case DType::c64:
+      return "torch.ComplexFloatTensor";
+    case DType::c128:
+      return "torch.ComplexDoubleTensor";
   }
   return "";
 }
@@ -136,8 +140,6 @@ Value to_index(Arguments args) {
         "index");
   return to_int(args);
 }
-
-Value storage_offset(Arguments args) { return args[0].as_tensor().offset(); }
 
 // --- Containers. ---
 
@@ -247,7 +249,6 @@ constexpr Method kMethods[] = {
     {"__int__", kTensor | kNumber, 0, 0, to_int},
     {"__long__", kTensor, 0, 0, to_int},
     {"__index__", kTensor | kNumber, 0, 0, to_index},
-    {"storage_offset", kTensor, 0, 0, storage_offset},
     {"keys", kDict, 0, 0, keys},
     {"values", kDict, 0, 0, values},
     {"items", kDict, 0, 0, items},

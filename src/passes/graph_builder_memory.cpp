@@ -32,6 +32,13 @@ Value GraphBuilder::base_of(const Value& leaf) {
   return proxy(memory.base, memory);
 }
 
+// Whether one of two is complex and views the other.
+bool views_parts(const Value& viewed, const Value& val) {
+  return val.is_tensor() &&
+         is_complex(val.as_tensor().dtype()) !=
+             is_complex(viewed.as_proxy()->val().as_tensor().dtype());
+}
+
 // For each tensor of the result the argument that it is a view of, or none.
 ValueList GraphBuilder::viewed_by(const ops::Op& op, const ValueList& args,
                                   const ValueList& metas, const Value& val) {
@@ -44,8 +51,11 @@ ValueList GraphBuilder::viewed_by(const ops::Op& op, const ValueList& args,
     FXJIT_CHECK(memory.argument != ops::ResultMemory::kTogether,
                 "results of known shapes have a memory each");
     const bool own = memory.argument == ops::ResultMemory::kOwn;
-    if (!own && !memory.placed && options_.is_written && options_.is_written())
+    const bool written = !own && options_.is_written && options_.is_written();
+    if (written && !memory.placed)
       refuse("it views a place that only its numbers tell, where calls write");
+    if (written && views_parts(given[static_cast<size_t>(memory.argument)], val))
+      refuse("it views complex numbers as their parts, where calls write");
     viewed.push_back(own || !memory.placed
                          ? Value()
                          : given[static_cast<size_t>(memory.argument)]);

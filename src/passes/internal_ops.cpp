@@ -7,14 +7,19 @@
 namespace fxjit::passes {
 namespace {
 
+// The view may have another dtype than its base.
+DType view_dtype(const ops::OpCall& call) {
+  return call.has(4) ? call[4].as_dtype() : call.tensor(0).dtype();
+}
+
 Value infer_as_strided(const ops::OpCall& call) {
-  return Tensor::meta(call.dims(1), call.tensor(0).dtype(), call.dims(2),
+  return Tensor::meta(call.dims(1), view_dtype(call), call.dims(2),
                       call.integer(3));
 }
 
 Value run_as_strided(const ops::OpCall& call) {
-  return call.tensor(0).as_strided(call.dims(1), call.dims(2),
-                                   call.integer(3));
+  return Tensor::view(call.tensor(0).storage(), call.dims(1),
+                      view_dtype(call), call.dims(2), call.integer(3));
 }
 
 Value infer_materialize(const ops::OpCall& call) {
@@ -66,7 +71,7 @@ Value run_draw(const ops::OpCall& call) {
 
 constexpr ops::OpRow kRows[] = {
     {.name = "fxjit.as_strided",
-     .schema = "input, sizes, strides, offset",
+     .schema = "input, sizes, strides, offset, dtype",
      .names = "",
      .lowering = ops::Lowering::view,
      .infer = infer_as_strided,

@@ -125,7 +125,8 @@ std::string element_difference(const Tensor& got, const Tensor& expected) {
   // Integers beyond 2^53 compare exactly.
   if (got.dtype() == DType::i64)
     return got.to_ints() == expected.to_ints() ? "" : "integers differ";
-  return first_difference(got, expected, tolerance(expected.dtype()));
+  return first_difference(got, expected,
+                          tolerance(part_type(expected.dtype())));
 }
 
 std::string tensor_shape_difference(const Tensor& got, const Tensor& expected,
