@@ -141,6 +141,8 @@ Value to_index(Arguments args) {
   return to_int(args);
 }
 
+Value storage_offset(Arguments args) { return args[0].as_tensor().offset(); }
+
 // --- Containers. ---
 
 Value length(Arguments args) {
@@ -249,6 +251,7 @@ constexpr Method kMethods[] = {
     {"__int__", kTensor | kNumber, 0, 0, to_int},
     {"__long__", kTensor, 0, 0, to_int},
     {"__index__", kTensor | kNumber, 0, 0, to_index},
+    {"storage_offset", kTensor, 0, 0, storage_offset},
     {"keys", kDict, 0, 0, keys},
     {"values", kDict, 0, 0, values},
     {"items", kDict, 0, 0, items},
