@@ -4,7 +4,6 @@
 
 #include "src/compile/bound_outputs.h"
 #include "src/compile/input_key.h"
-#include "src/compile/tensor_bytes.h"
 #include "src/program/program_bytes.h"
 #include "src/support/small_array.h"
 
@@ -109,26 +108,13 @@ class Copies {
   std::vector<std::shared_ptr<Storage>> made_;
 };
 
-// Whether the inputs that a program writes are memory of their own, which it may
-// write.
-bool writes_apart(const Program& program, const InputTensors& inputs) {
-  for (const int32_t written : program.written) {
-    const Tensor& target = *inputs[static_cast<size_t>(written)];
-    if (target.storage()->read_only()) return false;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (i != static_cast<size_t>(written) && overlap(target, *inputs[i]))
-        return false;
-    for (const Tensor& constant : program.constants)
-      if (overlap(target, constant)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
-  if (native())
-    described_bytes_ = program::described_bytes(parts_.executable->program());
+  if (!native()) return;
+  const Program& program = parts_.executable->program();
+  described_bytes_ = program::described_bytes(program);
+  written_ = WrittenInputs(program);
 }
 
 bool CompiledShape::serves(std::span<const Value> inputs) const {
@@ -157,7 +143,7 @@ Value CompiledShape::run(std::span<const Value> inputs,
   InputTensors given(program.inputs.size());
   Pointers in(given.size());
   collect(inputs, given, in);
-  if (!writes_apart(program, given))
+  if (!written_.are_apart({given.data(), given.size()}))
     throw program::ValueFailure(
         "inputs that the call writes share memory with what it reads");
   OutputStorages made(program.outputs.size());

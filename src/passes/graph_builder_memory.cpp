@@ -32,11 +32,10 @@ Value GraphBuilder::base_of(const Value& leaf) {
   return proxy(memory.base, memory);
 }
 
-// Whether one of two is complex and views the other.
-bool views_parts(const Value& viewed, const Value& val) {
-  return val.is_tensor() &&
-         is_complex(val.as_tensor().dtype()) !=
-             is_complex(viewed.as_proxy()->val().as_tensor().dtype());
+// Whether one of two is complex: places are counted in other elements.
+static bool views_parts(const Value& viewed, const Proxy& made) {
+  return is_complex(made.val().as_tensor().dtype()) !=
+         is_complex(viewed.as_proxy()->val().as_tensor().dtype());
 }
 
 // For each tensor of the result the argument that it is a view of, or none.
@@ -54,8 +53,6 @@ ValueList GraphBuilder::viewed_by(const ops::Op& op, const ValueList& args,
     const bool written = !own && options_.is_written && options_.is_written();
     if (written && !memory.placed)
       refuse("it views a place that only its numbers tell, where calls write");
-    if (written && views_parts(given[static_cast<size_t>(memory.argument)], val))
-      refuse("it views complex numbers as their parts, where calls write");
     viewed.push_back(own || !memory.placed
                          ? Value()
                          : given[static_cast<size_t>(memory.argument)]);
@@ -86,10 +83,12 @@ Value GraphBuilder::make_placed(const ops::Op& op, const ValueList& args,
 void GraphBuilder::place(Proxy& made, const Value& viewed) {
   if (made.memory().id >= 0) return;  // An argument, or made by other calls.
   ValueMemory memory;
-  if (viewed.is_proxy())
+  if (viewed.is_proxy()) {
     memory = memory_of(viewed);
-  else
+    if (views_parts(viewed, made)) memory.base = nullptr;
+  } else {
     memory.id = new_memory(false);
+  }
   // Offsets of constants count from their own first element.
   if (!memory.base || made.node()->is(fx::Opcode::get_attr))
     memory.base = made.node();
