@@ -3,8 +3,8 @@
     export.py MODEL_FOLDER OUT_FOLDER
 
 For each workload OUT_FOLDER/NAME/ gets model.onnx (fixed sizes),
-weights.safetensors, inputs.safetensors and inputs.npz, and reference.npy, the
-answer computed in double precision, and empty.onnx.
+weights.safetensors or model.pt2, the inputs as inputs.safetensors and
+inputs/INPUT.npy, and reference.npy, the answer computed in double precision.
 """
 
 import pathlib
@@ -12,9 +12,7 @@ import sys
 import warnings
 
 import numpy as np
-import onnx
 import torch
-from onnx import TensorProto, helper
 from safetensors.torch import save_file
 
 from workloads import WORKLOADS
@@ -22,38 +20,36 @@ from workloads import WORKLOADS
 OPSET = 20
 
 
-
-def export(workload, model_folder, folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    inputs = workload.inputs()
-    module = workload.module(model_folder)
+def export_model(workload, module, inputs, folder):
+    """model.onnx, and model.pt2 of the same program where fxjit loads that."""
     values = tuple(inputs.values())
-    torch.onnx.export(module, values, str(folder / "model.onnx"),
+    model, arguments = module, values
+    if workload.exported:
+        model, arguments = torch.export.export(module, values), ()
+        torch.export.save(model, folder / "model.pt2")
+    torch.onnx.export(model, arguments, str(folder / "model.onnx"),
                       input_names=list(inputs), output_names=["out"],
                       opset_version=OPSET, dynamo=True, external_data=False,
                       verbose=False)
-    save_file({k: v.contiguous() for k, v in inputs.items()},
-              str(folder / "inputs.safetensors"))
-    np.savez(folder / "inputs.npz", **{k: v.numpy() for k, v in inputs.items()})
-    if not workload.name.startswith("minilm"):
+    if not workload.exported and not workload.name.startswith("minilm"):
         weights = {k: v.contiguous() for k, v in module.state_dict().items()}
         save_file(weights, str(folder / "weights.safetensors"))
-    doubles = [v.double() if v.is_floating_point() else v for v in values]
+
+
+def export(workload, model_folder, folder):
+    (folder / "inputs").mkdir(parents=True, exist_ok=True)
+    inputs = workload.inputs()
+    module = workload.module(model_folder)
+    export_model(workload, module, inputs, folder)
+    save_file({k: v.contiguous() for k, v in inputs.items()},
+              str(folder / "inputs.safetensors"))
+    for name, value in inputs.items():
+        np.save(folder / "inputs" / f"{name}.npy", value.numpy())
+    doubles = [v.double() if v.is_floating_point() else v
+               for v in inputs.values()]
     with torch.no_grad():
         reference = module.double()(*doubles)
     np.save(folder / "reference.npy", reference.numpy())
-    export_empty(folder)
-
-
-def export_empty(folder):
-    """A graph that does nothing: what a call costs by itself."""
-    tensor = lambda name: helper.make_tensor_value_info(
-        name, TensorProto.FLOAT, [1, 1])
-    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["out"])],
-                              "empty", [tensor("x")], [tensor("out")])
-    opsets = [helper.make_opsetid("", OPSET)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10),
-              str(folder / "empty.onnx"))
 
 
 def main():

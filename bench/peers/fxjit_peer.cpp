@@ -3,8 +3,9 @@
 //
 //   fxjit_peer WORKLOAD DATA_FOLDER MODEL_FOLDER THREADS CACHE OUTPUT
 //
-// prints one line of JSON when the first answer is in OUTPUT (raw floats), and
-// one for each line of standard input: "run SECONDS" gives the time of each
+// (WORKLOAD *_pt2: the program DATA_FOLDER/model.pt2; others: graphs in C++)
+// prints one line of JSON when the first answer is in OUTPUT/0.npy, and one for
+// each line of standard input: "run SECONDS" gives the time of each
 // call in nanoseconds, "profile" the steps, "end" ends. contestant.py speaks
 // the same.
 #include <chrono>
@@ -13,13 +14,16 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "bench/graphs.h"
 #include "examples/minilm/bert.h"
 #include "fxjit/compile.h"
+#include "fxjit/pt2.h"
 #include "fxjit/safetensors.h"
+#include "src/io/npy.h"
 
 namespace fxjit::bench {
 namespace {
@@ -72,7 +76,26 @@ Workload minilm_workload(const std::string& folder, const Tensors& inputs) {
           {find(inputs, "ids"), find(inputs, "mask")}};
 }
 
-Workload load(const Arguments& arguments, const Tensors& inputs) {
+// What is called. A program checks its inputs, as it does for everybody.
+struct Loaded {
+  Workload work;
+  std::optional<pt2::Program> program;
+
+  Value operator()() const {
+    return program ? program->run(work.inputs)
+                   : work.module->forward(work.inputs);
+  }
+};
+
+Loaded exported_workload(const std::string& folder, const Tensors& inputs) {
+  pt2::Program program = pt2::load(folder + "/model.pt2");
+  std::vector<Value> values;
+  for (const pt2::Input& input : program.inputs)
+    values.push_back(find(inputs, input.name));
+  return {{program.module, std::move(values)}, program};
+}
+
+Workload graph_workload(const Arguments& arguments, const Tensors& inputs) {
   const std::string& name = arguments.workload;
   if (name.starts_with("minilm"))
     return minilm_workload(arguments.model, inputs);
@@ -88,15 +111,13 @@ Workload load(const Arguments& arguments, const Tensors& inputs) {
   throw UserError("[fxjit_peer] unknown workload " + name);
 }
 
-void write_floats(const std::string& path, const Tensor& t) {
-  const std::vector<float> values = t.to_floats();
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(values.data()),
-             static_cast<std::streamsize>(values.size() * sizeof(float)));
-  if (!file) throw UserError("[fxjit_peer] cannot write " + path);
+Loaded load(const Arguments& arguments, const Tensors& inputs) {
+  if (arguments.workload.ends_with("_pt2"))
+    return exported_workload(arguments.data, inputs);
+  return {graph_workload(arguments, inputs), std::nullopt};
 }
 
-Json profile_rows(Workload& work) {
+Json profile_rows(const Workload& work) {
   const Profile profile = fxjit::profile(*work.module, work.inputs, 100);
   Json rows = Json::array();
   for (const StepProfile& step : profile.steps)
@@ -119,12 +140,12 @@ Json profile_rows(Workload& work) {
           {"steps", rows}};
 }
 
-Json time_calls(Workload& work, double seconds) {
+Json time_calls(const Loaded& call, double seconds) {
   Json times = Json::array();
   const auto begin = Clock::now();
   while (ms_since(begin) < seconds * 1e3) {
     const auto start = Clock::now();
-    const Value out = work.module->forward(work.inputs);
+    const Value out = call();
     times.push_back((Clock::now() - start).count());
   }
   return {{"ns", std::move(times)}};
@@ -132,15 +153,15 @@ Json time_calls(Workload& work, double seconds) {
 
 void say(const Json& line) { std::cout << line.dump() << std::endl; }
 
-void serve(Workload& work) {
+void serve(const Loaded& loaded) {
   for (std::string command; std::cin >> command && command != "end";) {
     if (command == "profile") {
-      say(profile_rows(work));
+      say(profile_rows(loaded.work));
       continue;
     }
     double seconds = 0;
     std::cin >> seconds;
-    say(time_calls(work, seconds));
+    say(time_calls(loaded, seconds));
   }
 }
 
@@ -151,20 +172,20 @@ void run(const Arguments& arguments) {
     inputs.emplace(name, copy(tensor));
   const long anon_before = rss_anon();
   auto start = Clock::now();
-  Workload work = load(arguments, inputs);
+  const Loaded loaded = load(arguments, inputs);
   const double load_ms = ms_since(start);
   CompileOptions options;
   options.threads = arguments.threads;
   options.cache_folder = arguments.cache == "none" ? "" : arguments.cache;
   start = Clock::now();
-  compile(*work.module, options);
-  const bool native = prepare(*work.module, work.inputs);
+  compile(*loaded.work.module, options);
+  const bool native = prepare(*loaded.work.module, loaded.work.inputs);
   const double compile_ms = ms_since(start);
   start = Clock::now();
-  const Value answer = work.module->forward(work.inputs);
+  const Value answer = loaded();
   const double first_ms = ms_since(start);
-  write_floats(arguments.output, answer.as_tensor());
-  const auto times = time_calls(work, 0.05);
+  io::save_npy(arguments.output + "/0.npy", answer.as_tensor());
+  const auto times = time_calls(loaded, 0.05);
   say({{"version", version_text()},
        {"native", native},
        {"load_ms", load_ms},
@@ -172,7 +193,7 @@ void run(const Arguments& arguments) {
        {"first_ms", first_ms},
        {"anon_before_kib", anon_before},
        {"anon_kib", rss_anon()}});
-  serve(work);
+  serve(loaded);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@ runs at a time, the others are stopped. A round gives every contestant one turn,
 in rotating order. A turn during which other processes were busy is repeated, a
 few times at most. The first start of each process, with empty caches, gives the
 cold start and the memory; answers are checked before anything is timed.
+More first starts follow, of which the median counts: fxjit's with its shipped
+kernels, without them, and with the cache that it filled.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import os
 import pathlib
 import platform
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,33 +28,57 @@ import numpy as np
 
 from workloads import WORKLOADS
 
-NAMES = ["fxjit", "onnxruntime", "openvino", "inductor", "eager"]
+# "graph": the same graph written in C++, where "fxjit" loads a .pt2 file.
+NAMES = ["fxjit", "graph", "onnxruntime", "openvino", "inductor", "eager"]
+# Those whose starts are compared; the others take seconds.
+RIVALS = ["onnxruntime", "openvino"]
+STARTERS = ["fxjit", *RIVALS]
 # Largest difference from the double-precision answer, relative to its largest
 # value: far above what f32 gives, far below what a wrong graph gives.
 TOLERANCE = 1e-4
 HERE = pathlib.Path(__file__).resolve().parent
+SCRIPT = HERE.parents[1] / "tools" / "fxjit" / "contestant.py"
 
 
 class Contestant:
     """A running process; `ready` is what it said after its first answer."""
 
-    def __init__(self, options, name, workload, threads, cache, cpus):
+    def __init__(self, options, name, workload, threads, cache, cpus,
+                 **environment):
         self.name = name
-        data = str(options.data / workload.name)
         self.output = os.path.join(cache, f"{name}.out")
-        arguments = [workload.name, data, options.model, str(threads),
-                     os.path.join(cache, name), self.output]
-        if name == "fxjit":
-            command = [str(options.fxjit)] + arguments
-        else:
-            command = [sys.executable, str(HERE / "contestant.py"), name]
-            command += arguments
+        os.makedirs(self.output, exist_ok=True)
+        command = self.command(options, workload, threads,
+                               os.path.join(cache, name))
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, "FXJIT_MODEL_DIR": options.model, **environment},
             preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         self.ready = self.read()
         self.stop()
+
+    def command(self, options, workload, threads, cache):
+        data = options.data / workload.name
+        if self.name in ("fxjit", "graph"):
+            graph = workload.graph if self.name == "graph" else workload.name
+            return [str(options.fxjit), graph, str(data), options.model,
+                    str(threads), cache, self.output]
+        model = (str(data / "model.onnx") if self.name in RIVALS
+                 else f"{HERE / 'workloads.py'}:{workload.name}")
+        command = [sys.executable, str(SCRIPT), self.name, "--model", model,
+                   "--threads", str(threads), "--cache", cache,
+                   "--output", self.output]
+        for name in workload.inputs():
+            command += ["--input", f"{name}={data / 'inputs' / name}.npy"]
+        return command
+
+    def answer(self):
+        return np.load(os.path.join(self.output, "0.npy")).astype(np.float64)
+
+    def total_ms(self):
+        return sum(self.ready[f"{part}_ms"]
+                   for part in ("load", "compile", "first"))
 
     def read(self):
         # Libraries may print lines of their own.
@@ -113,7 +140,7 @@ def quiet_turn(contestant, options):
 
 
 def errors(contestant, reference):
-    answer = np.fromfile(contestant.output, np.float32).astype(np.float64)
+    answer = contestant.answer().ravel()
     if answer.size != reference.size or not np.isfinite(answer).all():
         raise SystemExit(f"{contestant.name}: not an answer")
     difference = np.abs(answer - reference.ravel())
@@ -131,7 +158,7 @@ def percentile(times, share):
 def summary(contestant, rounds, empty, disturbed, reference):
     times = [ns for turn in rounds for ns in turn]
     row = dict(contestant.ready)
-    row["total_ms"] = row["load_ms"] + row["compile_ms"] + row["first_ms"]
+    row["total_ms"] = contestant.total_ms()
     row.update(errors(contestant, reference))
     row.update({
         "calls": len(times), "disturbed_turns": disturbed,
@@ -146,12 +173,29 @@ def summary(contestant, rounds, empty, disturbed, reference):
     return row
 
 
-def restart_warm(options, workload, threads, cache, cpus):
-    """fxjit once more, finding its compiled code on disk."""
-    again = Contestant(options, "fxjit", workload, threads, cache, cpus)
-    again.end()
-    ready = again.ready
-    return ready["load_ms"] + ready["compile_ms"] + ready["first_ms"]
+def starts(options, name, workload, threads, cpus, cache=None, **environment):
+    """Milliseconds until the first answer, of some more processes."""
+    times = []
+    for _ in range(options.starts):
+        with tempfile.TemporaryDirectory() as empty:
+            again = Contestant(options, name, workload, threads,
+                               cache or empty, cpus, **environment)
+            again.end()
+            times.append(again.total_ms())
+    return statistics.median(times)
+
+
+def measure_starts(options, rows, workload, threads, cache, cpus):
+    """In place of the first start's times, which anything may have disturbed."""
+    for name in STARTERS if options.starts else []:
+        if name in rows:
+            rows[name]["total_ms"] = starts(options, name, workload, threads,
+                                            cpus)
+    if options.starts and "fxjit" in rows:
+        rows["fxjit"]["warm_total_ms"] = starts(
+            options, "fxjit", workload, threads, cpus, cache=cache)
+        rows["fxjit"]["bare_total_ms"] = starts(
+            options, "fxjit", workload, threads, cpus, FXJIT_KERNELS="")
 
 
 def read_files(*folders):
@@ -172,6 +216,8 @@ def measure(options, workload, threads, cpus):
             contextlib.ExitStack() as running:
         contestants = []
         for name in options.contestants:
+            if name == "graph" and not workload.graph:
+                continue
             read_files(options.model, options.data / workload.name)
             contestants.append(Contestant(options, name, workload, threads,
                                           cache, cpus))
@@ -188,13 +234,12 @@ def measure(options, workload, threads, cpus):
         rows = {}
         for c in contestants:
             empty = (c.ask(f"empty {options.seconds}")["ns"]
-                     if c.name != "fxjit" else [])
+                     if c.name not in ("fxjit", "graph") else [])
             rows[c.name] = summary(c, times[c.name], empty, disturbed[c.name],
                                    reference)
         if "fxjit" in rows:
             rows["fxjit"]["profile"] = contestants[0].ask("profile")
-            rows["fxjit"]["warm_total_ms"] = restart_warm(
-                options, workload, threads, cache, cpus)
+        measure_starts(options, rows, workload, threads, cache, cpus)
         return rows
 
 
@@ -250,6 +295,8 @@ def parse():
     parser.add_argument("--others", type=float, default=0.05,
                         help="CPUs that others may keep busy in a turn")
     parser.add_argument("--retries", type=int, default=5)
+    parser.add_argument("--starts", type=int, default=3,
+                        help="first answers that are timed; 0: the first only")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--workloads", nargs="*",
                         default=[w.name for w in WORKLOADS])

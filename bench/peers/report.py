@@ -1,4 +1,5 @@
-"""Makes table.md and chart.svg from results.json.
+"""Makes table.md, chart.svg and overview.svg from results.json: all contestants,
+and on one thread those that fxjit is compared with.
 
     report.py RESULTS_FOLDER
 """
@@ -8,7 +9,8 @@ import pathlib
 import sys
 
 LABELS = {"fxjit": "fxjit", "onnxruntime": "ONNX Runtime",
-          "openvino": "OpenVINO", "inductor": "Inductor", "eager": "eager"}
+          "openvino": "OpenVINO", "inductor": "Inductor", "eager": "eager",
+          "graph": "fxjit, C++ graph"}
 RIVALS = ["onnxruntime", "openvino"]
 
 
@@ -23,6 +25,13 @@ def ratio(rows, kind="p10_us"):
     """fxjit's speed over that of the better rival."""
     best = min(rows[name][kind] for name in RIVALS if name in rows)
     return best / rows["fxjit"][kind]
+
+
+def beside_graph(rows):
+    """Time of what was loaded from .pt2 over that of the graph in C++."""
+    if "graph" not in rows:
+        return ""
+    return f"{rows['fxjit']['p10_us'] / rows['graph']['p10_us']:.3f}"
 
 
 def round_ratios(rows):
@@ -45,6 +54,10 @@ def number(us):
     return f"{us:.1f}" if us < 100 else f"{us:.0f}"
 
 
+def duration(us):
+    return f"{number(us)} us" if us < 1e4 else f"{number(us / 1e3)} ms"
+
+
 def table(header, rows):
     lines = ["| " + " | ".join(header) + " |",
              "|" + "---|" * len(header)]
@@ -64,9 +77,10 @@ def speed_table(results, threads):
                        ("\\* " if disturbed(peers) else "")
                        + f"{min(spread):.2f}-{max(spread):.2f}",
                        f"{ratio(peers, 'median_us'):.2f}x",
-                       f"{run['target']:.2f}x"])
+                       f"{run['target']:.2f}x", beside_graph(peers)])
     header = ["work"] + list(LABELS.values())
-    return table(header + ["ratio", "rounds", "median", "target"], rows)
+    return table(header + ["ratio", "rounds", "median", "target",
+                           ".pt2 / C++ graph"], rows)
 
 
 def raw_table(results):
@@ -90,13 +104,15 @@ def start_table(results):
             continue
         for name, row in run["rows"].items():
             grown = (row["anon_kib"] - row["anon_before_kib"]) / 1024
-            warm = row.get("warm_total_ms")
+            warm, bare = row.get("warm_total_ms"), row.get("bare_total_ms")
             rows.append([workload["title"], LABELS[name],
                          f"{row['total_ms']:.0f}",
                          f"{warm:.0f}" if warm else "",
+                         f"{bare:.0f}" if bare else "",
                          f"{grown:.0f}", f"{row['anon_kib'] / 1024:.0f}"])
     return table(["work", "runtime", "first answer after, ms",
-                  "with fxjit's cache, ms", "private memory grown, MiB",
+                  "with fxjit's cache, ms", "without shipped kernels, ms",
+                  "private memory grown, MiB",
                   "whole process, MiB"], rows)
 
 
@@ -138,10 +154,10 @@ class Chart:
     WIDTH, LABEL, ROW, LIMIT = 860, 330, 15, 8.0
     COLOURS = {"fxjit": "#1b6ac9", "onnxruntime": "#e08a1e",
                "openvino": "#7a5fb5", "inductor": "#c9483b",
-               "eager": "#9aa0a6"}
+               "eager": "#9aa0a6", "graph": "#8fbbe8"}
 
-    def __init__(self):
-        self.y, self.parts = 0, []
+    def __init__(self, names):
+        self.y, self.parts, self.names = 0, [], names
 
     def text(self, x, y, words, size=12, anchor="start", weight="normal"):
         words = words.replace("&", "&amp;").replace("<", "&lt;")
@@ -155,10 +171,10 @@ class Chart:
 
     def legend(self):
         x = 12
-        for name, colour in self.COLOURS.items():
-            self.box(x, self.y, 12, 12, colour)
+        for name in self.names:
+            self.box(x, self.y, 12, 12, self.COLOURS[name])
             self.text(x + 17, self.y + 10, LABELS[name])
-            x += 125
+            x += 40 + 7 * len(LABELS[name])
         self.y += 30
 
     def bars(self, title, rows):
@@ -168,13 +184,15 @@ class Chart:
         self.text(self.LABEL - 10, self.y + 12, name, anchor="end")
         self.text(self.LABEL - 10, self.y + 27, size, anchor="end")
         for name, row in rows.items():
+            if name not in self.names:
+                continue
             times = row["p10_us"] / own
             width = min(times, self.LIMIT) / self.LIMIT * full
             self.box(self.LABEL, self.y, width, self.ROW - 2,
                      self.COLOURS[name])
             more = ">" if times > self.LIMIT else ""
             self.text(self.LABEL + width + 5, self.y + self.ROW - 4,
-                      f"{more} {times:.2f}x, {number(row['p10_us'])} us", 10)
+                      f"{more} {times:.2f}x, {duration(row['p10_us'])}", 10)
             self.y += self.ROW
         self.y += 12
 
@@ -185,14 +203,16 @@ class Chart:
                 + "\n".join(self.parts) + "</svg>\n")
 
 
-def write_chart(results, path):
-    chart = Chart()
+def write_chart(results, path, names, most_threads):
+    chart = Chart(names)
     chart.y = 26
     chart.text(12, chart.y, "Time of a call, in units of fxjit's (less is "
                "better)", 16, weight="bold")
     chart.y += 18
     chart.legend()
     for threads in sorted({count for _, count, _ in runs(results)}):
+        if threads > most_threads:
+            continue
         chart.text(12, chart.y + 8, f"{threads} thread"
                    f"{'s' if threads > 1 else ''}", 14, weight="bold")
         chart.y += 22
@@ -207,7 +227,10 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     results = json.loads((folder / "results.json").read_text())
     write_table(results, folder / "table.md")
-    write_chart(results, folder / "chart.svg")
+    present = {name for _, _, run in runs(results) for name in run["rows"]}
+    write_chart(results, folder / "chart.svg",
+                [name for name in LABELS if name in present], 1 << 20)
+    write_chart(results, folder / "overview.svg", ["fxjit", *RIVALS], 1)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,23 @@
 """The graphs that all contestants run, as PyTorch modules with their inputs.
 
-bench/graphs.cpp and examples/minilm hold the same graphs for fxjit. Weights and
-inputs are drawn here once and handed to everybody through files.
+bench/graphs.cpp and examples/minilm hold the same graphs for fxjit; those that
+are called *_pt2 it loads as torch.export saved them. Weights and inputs are drawn
+here once and handed to everybody through files.
 """
+
+import os
+import pathlib
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]
+                       / "tests" / "import"))
+from make_models import define_torchvision  # noqa: E402
+
+define_torchvision()  # transformers imports torchvision as well.
 
 
 class Mlp(nn.Module):
@@ -71,6 +82,49 @@ class SentenceEncoder(nn.Module):
         return F.normalize(mean, p=2.0, dim=1)
 
 
+class UNet(nn.Module):
+    """Four levels of two 3x3 convolutions with SiLU, links from down to up."""
+
+    WIDTHS = (16, 32, 64, 128)
+
+    def __init__(self):
+        super().__init__()
+        def block(ins, outs):
+            return nn.Sequential(nn.Conv2d(ins, outs, 3, padding=1), nn.SiLU(),
+                                 nn.Conv2d(outs, outs, 3, padding=1), nn.SiLU())
+        widths = self.WIDTHS
+        pairs = list(zip(widths, widths[1:]))
+        self.down = nn.ModuleList(map(block, (3, *widths), widths))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(below, above, 2, stride=2)
+                                for above, below in pairs)
+        self.join = nn.ModuleList(block(2 * above, above) for above, _ in pairs)
+        self.head = nn.Conv2d(widths[0], 2, 1)
+
+    def forward(self, x):
+        links = []
+        for level in self.down[:-1]:
+            links.append(level(x))
+            x = F.max_pool2d(links[-1], 2)
+        x = self.down[-1](x)
+        for up, join, link in zip(reversed(self.up), reversed(self.join),
+                                  reversed(links)):
+            x = join(torch.cat([up(x), link], 1))
+        return self.head(x)
+
+
+def _torchvision(name):
+    """A model of torchvision with statistics of batch norms as training would
+    leave them: with others results grow or vanish from layer to layer."""
+    import torchvision
+    model = getattr(torchvision.models, name)(weights=None).train()
+    for module in model.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 1.
+    with torch.no_grad():
+        model(torch.rand(4, 3, 224, 224))
+    return model
+
+
 def _uniform(*sizes):
     return torch.rand(*sizes) * 2 - 1
 
@@ -85,10 +139,14 @@ def _sentences(batch, tokens):
 
 
 class Workload:
-    """name: as fxjit_peer knows it; title: for people."""
+    """name: as fxjit_peer knows it; title: for people. `exported`: fxjit loads
+    what torch.export saved; `graph` is then the name of the same graph in C++,
+    if there is one."""
 
-    def __init__(self, name, title, target, make, inputs):
+    def __init__(self, name, title, target, make, inputs, exported=False,
+                 graph=None):
         self.name, self.title = name, title
+        self.exported, self.graph = exported, graph
         # Least speed-up over the better of ONNX Runtime and OpenVINO that the
         # project wants, by number of threads.
         self.target = target
@@ -103,10 +161,18 @@ class Workload:
         return self._inputs()
 
 
-def _minilm(batch, tokens, target):
-    return Workload(f"minilm_{batch}x{tokens}",
-                    f"MiniLM-L6, {batch} x {tokens} tokens", target,
-                    SentenceEncoder, lambda: _sentences(batch, tokens))
+def _minilm(batch, tokens, target, exported=False):
+    name = f"minilm_{batch}x{tokens}"
+    title = f"MiniLM-L6, {batch} x {tokens} tokens"
+    return Workload(name + exported * "_pt2", title + exported * ", .pt2",
+                    target, SentenceEncoder, lambda: _sentences(batch, tokens),
+                    exported, name if exported else None)
+
+
+def _images(name, title, size, target, make):
+    return Workload(f"{name}_pt2", f"{title}, {size} x {size}, .pt2", target,
+                    lambda _: make(),
+                    lambda: {"x": torch.rand(1, 3, size, size)}, True)
 
 
 WORKLOADS = [
@@ -123,4 +189,18 @@ WORKLOADS = [
     _minilm(1, 16, {1: 1.25, 2: 1.2}),
     _minilm(1, 128, {1: 1.04, 2: 1.03}),
     _minilm(8, 32, {1: 1.04, 2: 1.03}),
+    _images("resnet50", "ResNet-50", 224, {1: 1.15, 2: 1.15},
+            lambda: _torchvision("resnet50")),
+    _images("mobilenetv3", "MobileNetV3-Large", 224, {1: 1.05, 2: 1.05},
+            lambda: _torchvision("mobilenet_v3_large")),
+    _images("unet", "U-Net", 256, {1: 2.0, 2: 1.9}, UNet),
+    _minilm(1, 16, {1: 1.25, 2: 1.25}, exported=True),
+    _minilm(1, 128, {1: 1.08, 2: 1.08}, exported=True),
 ]
+
+
+def make(name):
+    """The module of this name, for contestant.py; MiniLM's weights are in
+    $FXJIT_MODEL_DIR."""
+    work = next(work for work in WORKLOADS if work.name == name)
+    return work.module(os.environ["FXJIT_MODEL_DIR"])

@@ -14,7 +14,7 @@ using program::TileAccess;
 using program::TileCall;
 using program::TileOperand;
 
-constexpr int64_t kCacheLine = 64;
+using program::kCacheLine;
 // Products of one sum before it is added to others.
 constexpr int64_t kChain = 64;
 constexpr int64_t kPairsAhead = 4096;  // Bytes.
@@ -32,6 +32,7 @@ class TileEmitter {
         depth_(number(offsetof(TileCall, depth))),
         lhs_row_(number(offsetof(TileCall, lhs_row))),
         panel_bytes_(number(offsetof(TileCall, panel_bytes))),
+        fetch_shift_(number(offsetof(TileCall, fetch_shift))),
         panel_weights_(b, kernel.weights, width_,
                        pointer(offsetof(TileCall, table))) {
     Value* operands = pointer(offsetof(TileCall, operands));
@@ -97,10 +98,14 @@ class TileEmitter {
   // panel they read anyway. Fetching behind the end is harmless.
   Value* fetch_address(Value* tile) {
     Value* number = b_.add(first_tile_, tile);
-    Value* share = b_.mul(depth_, b_.i64(kCacheLine));
+    Value* share = slowed(b_.mul(depth_, b_.i64(kCacheLine)));
     Value* next = b_.offset_bytes(weights_, panel_bytes_);
     Value* at = b_.offset_bytes(next, b_.mul(number, share));
-    return b_.select(b_.lt(number, b_.i64(fetching_tiles())), at, weights_);
+    const int64_t tiles = program::fetching_tiles(width_);
+    return b_.select(b_.lt(slowed(number), b_.i64(tiles)), at, weights_);
+  }
+  Value* slowed(Value* number) {
+    return b_.ir().CreateLShr(number, fetch_shift_);
   }
 
   // All sums, row by row.
@@ -211,12 +216,9 @@ class TileEmitter {
 
   int vector_alignment() const { return b_.lanes() * 4; }
 
-  // So many tiles fetch the next panel, by a line for each step of the depth.
-  int64_t fetching_tiles() const {
-    return std::max<int64_t>(1, width_ * 4 / kCacheLine);
-  }
   void fetch_ahead(Value* k) {
-    b_.prefetch(b_.offset_bytes(ahead_, b_.mul(k, b_.i64(kCacheLine))), 2);
+    Value* line = slowed(k);
+    b_.prefetch(b_.offset_bytes(ahead_, b_.mul(line, b_.i64(kCacheLine))), 2);
   }
 
   // The pair of rows that follows in a while: weights from memory arrive half
@@ -281,7 +283,8 @@ class TileEmitter {
   const program::TileKernel& kernel_;
   int64_t width_;
   int vectors_;  // Of one row.
-  Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_bytes_;
+  Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_bytes_,
+      *fetch_shift_;
   TileWeights panel_weights_;
   Values operands_, row_bytes_;
   Value* mask_ = nullptr;

@@ -59,8 +59,9 @@ llvm::Function* make_winograd_part(
 llvm::Function* make_winograd_input(VectorBuilder& b,
                                     const program::WinogradForm& form);
 
-// void(ptr numbers, ptr inputs, ptr weights, ptr sums): sums over the channels
-// of one frequency of a group of tiles.
+// void(ptr numbers, ptr inputs, ptr weights, ptr sums, ptr ahead): sums over the
+// channels of one frequency of a group of tiles. Half as many bytes as it reads
+// of the weights are fetched from `ahead` where the form says so.
 llvm::Function* make_winograd_sums(VectorBuilder& b,
                                    const program::WinogradForm& form);
 

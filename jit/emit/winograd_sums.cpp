@@ -10,6 +10,8 @@ using program::WinogradNumber;
 // Steps of a block's channels that are emitted side by side.
 constexpr int64_t kChannelStep = 4;
 
+constexpr int64_t kCacheLine = 64;
+
 class Sums {
  public:
   explicit Sums(const WinogradPart& part)
@@ -97,6 +99,8 @@ class Sums {
     return b.loop(b.i64(0), count, b.i64(step), sums,
                   [&](Value* k, const Values& carried) {
                     Values next = carried;
+                    if (part_.form.fetches_ahead && step == kChannelStep)
+                      fetch_ahead(b.add(channel, k));
                     Value* column = b.offset(inputs, b.f32(), k);
                     Value* row =
                         b.offset(weights, b.f32(), part_.times(k, width));
@@ -104,6 +108,16 @@ class Sums {
                       accumulate(next, column, row, i);
                     return next;
                   });
+  }
+
+  // The share of the weights that follow which belongs to the time of
+  // kChannelStep channels: two groups fetch half of them each.
+  void fetch_ahead(Value* channel) {
+    VectorBuilder& b = part_.b;
+    const int64_t bytes = part_.form.width() * 4 / 2;
+    Value* at = b.offset_bytes(b.arg(4), part_.times(channel, bytes));
+    for (int64_t byte = 0; byte < bytes * kChannelStep; byte += kCacheLine)
+      b.prefetch(b.offset_bytes(at, byte), 2);
   }
 
   void accumulate(Values& sums, Value* column, Value* row, int64_t i) {
@@ -131,7 +145,7 @@ class Sums {
 
 llvm::Function* make_winograd_sums(VectorBuilder& b, const WinogradForm& form) {
   return make_winograd_part(
-      b, form, "sums", 3, 0,
+      b, form, "sums", 4, 0,
       [](const WinogradPart& part) { Sums(part).emit(); });
 }
 

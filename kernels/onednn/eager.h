@@ -13,8 +13,8 @@ bool eager_matmul(const ops::MatmulArgs& args);
 bool eager_conv(const ops::ConvParams& params, const Tensor& input,
                 const Tensor& weight, const Tensor& bias, const Tensor& out);
 
-// Entries of the caches behind them.
-inline constexpr size_t kMostMatmuls = 256;
+// Entries of the caches behind them, of some 100 KB each.
+inline constexpr size_t kMostMatmuls = 128;
 inline constexpr size_t kMostConvolutions = 128;
 size_t matmuls_kept();
 size_t convolutions_kept();

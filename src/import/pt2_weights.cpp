@@ -40,6 +40,11 @@ Dims fixed_sizes(const Field& meta) {
   return sizes;
 }
 
+// Others lie among the archive's constants.
+bool among_weights(const InputSpec& spec) {
+  return spec.kind != InputSpec::Kind::constant_tensor && spec.persistent;
+}
+
 }  // namespace
 
 WeightReader::WeightReader(Pt2Archive& archive, const std::string& replacement)
@@ -52,10 +57,8 @@ WeightReader::WeightReader(Pt2Archive& archive, const std::string& replacement)
 const StoredTensor* WeightReader::find_stored(const InputSpec& spec) const {
   const StoredTensor* const weight = archive_.find_weight(spec.target);
   const StoredTensor* const constant = archive_.find_constant(spec.target);
-  const bool among_weights =
-      spec.kind != InputSpec::Kind::constant_tensor && spec.persistent;
-  return among_weights ? (weight ? weight : constant)
-                       : (constant ? constant : weight);
+  return among_weights(spec) ? (weight ? weight : constant)
+                             : (constant ? constant : weight);
 }
 
 void WeightReader::add(nn::Module& root, const InputSpec& spec,
@@ -101,9 +104,11 @@ Tensor WeightReader::read(const InputSpec& spec, const StoredTensor* stored,
   if (replacement_.contains(spec.target))
     return replaced(spec.target, dtype, sizes);
   if (!stored)
-    spec.place.fail(
-        "the archive has no tensor \"" + spec.target + "\"" +
-        (replacement_.empty() ? "" : ", nor has " + replacement_path_));
+    spec.place.fail("the archive has no tensor \"" + spec.target + "\"" +
+                    (replacement_.empty()
+                         ? "; a .safetensors file with it may be given"
+                         : ", nor has " + replacement_path_));
+  keeps_own_ = keeps_own_ || among_weights(spec);
   if (stored->dtype != dtype || stored->sizes != sizes)
     stored->place.fail("expected " + std::string(dtype_name(dtype)) +
                        sizes.str() + " as the graph says, got " +
@@ -140,7 +145,9 @@ void WeightReader::finish() const {
                      " tensors that the program does not have:";
   for (size_t i = 0; i < std::min(kShown, unknown.size()); ++i)
     text += " " + unknown[i];
-  log(LogLevel::warning, text);
+  // Where all weights are from the file, what it has beyond them is another
+  // part of the model (a pooler); elsewhere a name may be mistyped.
+  log(keeps_own_ ? LogLevel::warning : LogLevel::info, text);
 }
 
 }  // namespace fxjit::import

@@ -45,6 +45,7 @@ class WeightReader {
   std::string replacement_path_;
   std::unordered_map<std::string, Tensor> replacement_;
   std::unordered_set<std::string> used_;  // Names of the replacement.
+  bool keeps_own_ = false;                // Some weights are the archive's.
   std::unordered_map<std::string, std::vector<Made>> made_;  // By entry.
 };
 

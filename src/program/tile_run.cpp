@@ -107,7 +107,16 @@ TileRun::Cut TileRun::cut(int64_t rows, int64_t columns) {
   cut.low = tiles - cut.tall;
   if (cut.tall > 0) cut.tall_kernel = kernel(cut.height + 1, columns, 1);
   if (cut.low > 0) cut.low_kernel = kernel(cut.height, columns, 1);
+  cut.fetch_shift = fetch_shift(tiles);
   return cut;
+}
+
+// Memory gives its lines evenly: the more tiles of a panel, the slower each of
+// them fetches the next one.
+int64_t TileRun::fetch_shift(int64_t tiles) const {
+  int64_t shift = 0;
+  while (fetching_tiles(tile_.width()) << (shift + 1) <= tiles) ++shift;
+  return shift;
 }
 
 // The number of the kernel, which is entered where it is new.
@@ -148,7 +157,7 @@ void TileRun::run(const KernelCall& call, int64_t begin, int64_t end) const {
   if (group_kernel_)
     for (; begin + kPanelGroup <= std::min(end, full_panels_);
          begin += kPanelGroup)
-      run_tiles(call, {0, begin, 0}, *group_kernel_, 0, 1);
+      run_tiles(call, {0, begin, 0}, {*group_kernel_, 0, 1, 0});
   for (; begin < end; ++begin) run_panel(call, begin);
 }
 
@@ -161,19 +170,20 @@ void TileRun::run_panel(const KernelCall& call, int64_t task) const {
       row_cut_.rows_first ? within % panels_ : within / blocks_;
   Place place{matrix, panel, row_cut_.starts[block]};
   const Cut& cut = cuts_[panel >= full_panels_][block];
-  if (cut.tall > 0) run_tiles(call, place, cut.tall_kernel, 0, cut.tall);
+  const auto tiles = [&](size_t kernel, int64_t first, int64_t count) {
+    run_tiles(call, place, {kernel, first, count, cut.fetch_shift});
+  };
+  if (cut.tall > 0) tiles(cut.tall_kernel, 0, cut.tall);
   place.row += cut.tall * (cut.height + 1);
   const int64_t apart = cut.again > 0 ? 1 : 0;
-  if (cut.low > apart)
-    run_tiles(call, place, cut.low_kernel, cut.tall, cut.low - apart);
+  if (cut.low > apart) tiles(cut.low_kernel, cut.tall, cut.low - apart);
   if (apart == 0) return;
   place.row = row_cut_.starts[block + 1] - cut.height;
-  run_tiles(call, place, cut.low_kernel, cut.low - 1, 1);
+  tiles(cut.low_kernel, cut.low - 1, 1);
 }
 
 void TileRun::run_tiles(const KernelCall& call, const Place& place,
-                        size_t kernel, int64_t first_tile,
-                        int64_t tiles) const {
+                        const Tiles& tiles) const {
   // Not cleared: single rows are done in a microsecond.
   TileOperand few[kFewOperands];
   std::optional<std::vector<TileOperand>> many;
@@ -185,21 +195,22 @@ void TileRun::run_tiles(const KernelCall& call, const Place& place,
   const auto* packed = static_cast<const std::byte*>(call.operands[1]);
   float start[kMostStart];
   if (is_paired(step_.weights))
-    start_sums(call, place, kernels_[kernel], start);
+    start_sums(call, place, kernels_[tiles.kernel], start);
   const TileCall run{
       static_cast<const float*>(call.operands[0]) +
           place.batch * step_.lhs_batch + place.row * step_.lhs_row,
       packed + header_bytes_ + (matrix + place.panel) * panel_bytes_,
       operands,
-      first_tile,
-      tiles,
+      tiles.first,
+      tiles.count,
       step_.depth,
       step_.lhs_row,
       panel_bytes_,
+      tiles.fetch_shift,
       (step_.columns - 1) % tile_.lanes + 1,
       table(packed, place.panel),
       start};
-  code_[kernel](&run);
+  code_[tiles.kernel](&run);
 }
 
 const std::byte* TileRun::table(const std::byte* packed, int64_t panel) const {

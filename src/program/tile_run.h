@@ -64,12 +64,22 @@ struct TileCall {
   int64_t depth;
   int64_t lhs_row;
   int64_t panel_bytes;  // From panel to panel.
+  // A line of the next panel is fetched in 1 << fetch_shift steps of the depth.
+  int64_t fetch_shift;
   int64_t last_lanes;
   // Of the paired formats: the exponents of f28 by code or the steps of this
   // panel's columns, and what is to be added to the sums, row by row.
   const void* table;
   const float* start;
 };
+
+constexpr int64_t kCacheLine = 64;
+
+// So many tiles fetch the next panel if each fetches a line in every step of
+// the depth.
+constexpr int64_t fetching_tiles(int64_t panel_width) {
+  return panel_width * 4 > kCacheLine ? panel_width * 4 / kCacheLine : 1;
+}
 
 using TileFn = void (*)(const TileCall* call);
 
@@ -92,6 +102,7 @@ class TileRun {
     // Rows that the last tile shares with the one before, of the low ones.
     int64_t again = 0;
     size_t tall_kernel = 0, low_kernel = 0;
+    int64_t fetch_shift = 0;  // See TileCall.
   };
   struct Place {
     int64_t batch, panel, row;
@@ -103,10 +114,16 @@ class TileRun {
 
   Cut cut(int64_t rows, int64_t columns);
   size_t kernel(int64_t rows, int64_t columns, int panels);
+  int64_t fetch_shift(int64_t tiles) const;
   int depth_parts(int64_t sums) const;
   void run_panel(const KernelCall& call, int64_t task) const;
-  void run_tiles(const KernelCall& call, const Place& place, size_t kernel,
-                 int64_t first_tile, int64_t tiles) const;
+  // Tiles of one kernel, counted within their block.
+  struct Tiles {
+    size_t kernel;
+    int64_t first, count, fetch_shift;
+  };
+  void run_tiles(const KernelCall& call, const Place& place,
+                 const Tiles& tiles) const;
   void start_sums(const KernelCall& call, const Place& place,
                   const TileKernel& kernel, float* sums) const;
   void place_operands(const KernelCall& call, const Place& place,

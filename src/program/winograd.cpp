@@ -110,11 +110,9 @@ int64_t group_of(int64_t tiles, int64_t most) {
 // cache, blocks of two groups do; weights that come from farther away are read
 // by as many tiles as the cache holds.
 int64_t groups_of_block(const WinogradStep& step, const WinogradShape& shape) {
-  constexpr int64_t kCachedWeights = 1 << 20;  // Bytes.
   constexpr int64_t kCachedTiles = 768 << 10;
   const int64_t least = ceil_div(16, shape.group);
-  if (winograd_elements(shape.panels, step.channels) * 4 <= kCachedWeights)
-    return least;
+  if (!shape.weights_exceed_cache) return least;
   const int64_t each = 4 * shape.slots * (step.channels + shape.panels.width());
   return std::max(least, kCachedTiles / (each * shape.group));
 }
@@ -164,6 +162,9 @@ void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
 WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
   WinogradShape shape;
   shape.panels = winograd_panels(step.features, step.tile, level);
+  constexpr int64_t kCachedWeights = 1 << 20;  // Bytes.
+  shape.weights_exceed_cache =
+      winograd_elements(shape.panels, step.channels) * 4 > kCachedWeights;
   shape.points = step.tile + 2;
   shape.tiles_down = ceil_div(step.out_height, step.tile);
   shape.tiles_across = ceil_div(step.out_width, step.tile);

@@ -50,7 +50,8 @@ void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
 // transformed input.
 struct WinogradShape {
   WinogradPanels panels;
-  int64_t points = 0;      // m + 2
+  bool weights_exceed_cache = false;  // The second-level one.
+  int64_t points = 0;                 // m + 2
   int64_t tiles_down = 0;  // Of one image.
   int64_t tiles_across = 0;
   int64_t tiles = 0;        // Of all images.

@@ -36,6 +36,7 @@ WinogradForm winograd_form(const WinogradStep& step, CpuLevel level) {
   form.last_panel = last != form.width();
   form.whole_panels = shape.panels.panels > 1 || !form.last_panel;
   form.feature_rest = last % form.lanes != 0;
+  form.fetches_ahead = shape.weights_exceed_cache;
   form.extras = without_sizes(step.extras);
   form.outputs = without_sizes(step.outputs);
   form.epilogue = step.epilogue;
@@ -47,7 +48,8 @@ std::string winograd_form_key(const WinogradForm& form) {
   for (int64_t number :
        {form.tile, form.lanes, form.vectors, form.group, form.short_part,
         int64_t{form.channel_rest}, int64_t{form.whole_panels},
-        int64_t{form.last_panel}, int64_t{form.feature_rest}})
+        int64_t{form.last_panel}, int64_t{form.feature_rest},
+        int64_t{form.fetches_ahead}})
     text += " " + std::to_string(number);
   return text + access_key(form.extras) + access_key(form.outputs) + "\n" +
          form.epilogue.str();

@@ -25,6 +25,8 @@ struct WinogradForm {
   bool whole_panels = false;  // There are panels without padding.
   bool last_panel = false;    // There is one with padding, ...
   bool feature_rest = false;  // ... and features in a vector of padding.
+  // Weights come from memory: the next ones are fetched during the sums.
+  bool fetches_ahead = false;
   // Of the step; `batch` is 0, `row` is 0 or 1, standing for any stride.
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;

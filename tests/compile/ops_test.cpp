@@ -59,7 +59,8 @@ bool runs_eagerly(const OpCase& c) {
     return c.expected.as_tensor().dim() == 0 ||
            c.args[0].as_tensor().numel() == 0;
   if (one_of(name, {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "mv",
-                    "dot", "einsum", "addmv", "linalg_matrix_power"}))
+                    "dot", "einsum", "addmv", "addbmm",
+                    "linalg_matrix_power"}))
     return has_integers(c);
   return false;
 }

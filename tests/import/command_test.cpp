@@ -1,16 +1,12 @@
 // The command fxjit as a program: results, exit codes, what it says of errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fxjit/fx/archive.h"
 #include "fxjit/safetensors.h"
 #include "src/io/npy.h"
+#include "tests/import/command_runner.h"
 #include "tests/import/edited_archive.h"
 #include "tests/import/model_cases.h"
 
@@ -19,47 +15,6 @@ namespace {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::HasSubstr;
-namespace fs = std::filesystem;
-
-struct Ran {
-  int code = -1;
-  std::string text;  // Output and errors.
-};
-
-Ran fxjit_command(const std::string& arguments) {
-  const std::string line =
-      "FXJIT_CACHE= '" FXJIT_BINARY_DIR "/bin/fxjit' " + arguments + " 2>&1";
-  Ran ran;
-  FILE* const pipe = popen(line.c_str(), "r");
-  if (!pipe) return ran;
-  char buffer[4096];
-  for (size_t bytes; (bytes = fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
-    ran.text.append(buffer, bytes);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
-  return ran;
-}
-
-class Command : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "fxjit_command_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string file(const std::string& name) const {
-    return (folder_ / name).string();
-  }
-
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(file(name), std::ios::binary) << bytes;
-    return file(name);
-  }
-
-  fs::path folder_;
-};
 
 TEST_F(Command, RunsOnFilesAndWritesResults) {
   const ModelCase one = read_case("tied");
@@ -128,6 +83,8 @@ TEST_F(Command, Measures) {
   for (const auto& row : table["rows"]) {
     EXPECT_GE(row["calls"], 5);
     EXPECT_LT(row["difference"], 1e-4);
+    EXPECT_LE(row["p10_us"], row["median_us"]);
+    EXPECT_GE(row["spread"], 0);
   }
 }
 
@@ -159,7 +116,7 @@ TEST_F(Command, SaysWhatIsWrong) {
   fails("run " + model + " --nonsense", 2, "--nonsense");
   fails("bench " + model + " --disable nonsense", 2, "nonsense");
   fails("run " + file("none.pt2"), 1, "No such file");
-  fails("run " + folder_.string(), 1, "regular file");
+  fails("run " + folder(), 1, "regular file");
   fails("run " + write("text", "some text, no model"), 1, "neither");
   fails("run " + write("empty", ""), 1, "0 bytes");
   fails("run " + model + " --input y=x.npy", 1, "inputs are x");

@@ -184,15 +184,29 @@ def make_relative(value):
 LEFT_OUT = ('data/sample_inputs/model.pt', '.data/serialization_id')
 
 
-def rewrite(path):
-    """The archive with relative paths and without what differs between runs. Weights keep their
-    alignment of 64 bytes."""
+def without_weights(text, names):
+    """The table of weights without these, and the ends of the names of their entries."""
+    table = json.loads(text)
+    dropped = [table['config'].pop(name)['path_name'] for name in names & set(table['config'])]
+    kept = {entry['path_name'] for entry in table['config'].values()}
+    return json.dumps(table).encode(), tuple(f'data/weights/{name}'
+                                             for name in dropped if name not in kept)
+
+
+def rewrite(path, without=frozenset()):
+    """The archive with relative paths and without what differs between runs, nor weights of the
+    names in `without`. Weights keep their alignment of 64 bytes."""
     source = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    tables = {entry: without_weights(source.read(entry), without)
+              for entry in source.namelist() if entry.endswith('_weights_config.json')}
+    left_out = LEFT_OUT + tuple(end for _, ends in tables.values() for end in ends)
     with zipfile.ZipFile(path, 'w', zipfile.ZIP_STORED) as target:
         for entry in source.infolist():
             content = source.read(entry)
-            if entry.filename.endswith(LEFT_OUT):
+            if entry.filename.endswith(left_out):
                 continue
+            if without and entry.filename in tables:
+                content = tables[entry.filename][0]
             if entry.filename.endswith('models/model.json'):
                 content = json.dumps(make_relative(json.loads(content)),
                                      separators=(',', ':')).encode()

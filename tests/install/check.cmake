@@ -31,6 +31,26 @@ if(pack AND NOT output MATCHES "kernels of the installed tree: found")
   message(FATAL_ERROR "${pack} is not used")
 endif()
 
+# The command finds the script that calls other runtimes, which /bin/false will
+# not run.
+if(EXISTS ${WORK_DIR}/moved/bin/fxjit)
+  foreach(shared fxjit/contestant.py man/man1/fxjit.1
+      bash-completion/completions/fxjit)
+    if(NOT EXISTS ${WORK_DIR}/moved/share/${shared})
+      message(FATAL_ERROR "share/${shared} is not installed")
+    endif()
+  endforeach()
+  execute_process(
+    COMMAND ${WORK_DIR}/moved/bin/fxjit bench
+      ${SOURCE_DIR}/../import/models/attention.pt2 --seconds 0.001 --rounds 1
+      --against torch --python /bin/false
+    OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
+  if(NOT result EQUAL 1 OR NOT output MATCHES "torch +it ended: with status 1")
+    message(FATAL_ERROR "the installed fxjit bench ended with ${result}:\n"
+      "${output}")
+  endif()
+endif()
+
 # Only public headers are installed, and nothing names the build folder.
 file(GLOB_RECURSE headers RELATIVE ${WORK_DIR}/moved/include
   ${WORK_DIR}/moved/include/*)

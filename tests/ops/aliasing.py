@@ -50,6 +50,9 @@ def memories(result, arguments):
 def note(row, text, function, args, kwargs):
     if row.endswith('_') and hasattr(torch.Tensor, row):
         function = getattr(torch.Tensor, row)  # Some cases write a copy.
+    if row.endswith('_out'):
+        pure = getattr(torch, row[:-4])
+        function = lambda out, *given: pure(*given, out=out)
     args, kwargs = apart(list(args)), {k: apart(v) for k, v in kwargs.items()}
     result = function(*args, **kwargs)
     cases = seen.setdefault(row, {})

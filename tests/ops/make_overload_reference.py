@@ -117,7 +117,10 @@ def run(name, args, kwargs):
     values = [unwrap(a) for a in args]
     if writes(function._schema):
         values[0] = values[0].clone()
-    return function(*values, **{k: unwrap(v) for k, v in kwargs.items()})
+    named = {k: unwrap(v) for k, v in kwargs.items()}
+    if 'out' in named:
+        named['out'] = named['out'].clone()
+    return function(*values, **named)
 
 
 def line_of(name, args, kwargs):

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "fxjit/functions_structured.h"
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
@@ -40,6 +41,18 @@ bool writes(const std::string& name) {
          (name.starts_with("__i") || !name.starts_with("__"));
 }
 
+// What the call writes is not the file's.
+ValueList owned(ValueList args) {
+  args[0] = args[0].as_tensor().clone();
+  return args;
+}
+
+Kwargs owned(Kwargs kwargs) {
+  for (auto& [name, value] : kwargs)
+    if (name == "out") value = value.as_tensor().clone();
+  return kwargs;
+}
+
 // torch.ops gives lists where torch's functions give tuples, and so does this
 // library.
 Value in_tuples(const Value& value) {
@@ -55,9 +68,9 @@ std::string difference(const StructuredCase& c, ValueList args,
   try {
     const ops::Spelling& spelling = spelling_of(c.op);
     if (writes(c.op) && !args.empty() && args[0].is_tensor())
-      args[0] = args[0].as_tensor().clone();
+      args = owned(std::move(args));
     return testing::difference(
-        in_tuples(ops::call_function(spelling, args, kwargs)),
+        in_tuples(ops::call_function(spelling, args, owned(kwargs))),
         in_tuples(c.expected), false);
   } catch (const Error& error) {
     return error.what();
@@ -136,7 +149,24 @@ TEST(Overloads, RefuseByNameWhatNothingServes) {
   EXPECT_EQ(refusal<Error>("zeros_like.default", {x},
                            {{"layout", "strided"}, {"device", "cpu"}}),
             "");
-  EXPECT_EQ(ops::find_function("aten.convolution_backward.default"), nullptr);
+}
+
+// Of torch's core the ones that only training needs.
+TEST(Overloads, LackBackwardPasses) {
+  for (const char* name :
+       {"_adaptive_avg_pool2d_backward", "avg_pool2d_backward",
+        "convolution_backward", "embedding_dense_backward",
+        "max_pool2d_with_indices_backward", "native_group_norm_backward",
+        "native_layer_norm_backward"}) {
+    const std::string spelling = std::string("aten.") + name + ".default";
+    EXPECT_EQ(ops::find_function(spelling), nullptr);
+    try {
+      function("torch.ops." + spelling, {Tensor::zeros({1})});
+      ADD_FAILURE() << spelling;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(name));
+    }
+  }
 }
 
 }  // namespace

@@ -195,6 +195,8 @@ def written():
             *rest, **named), *args, **kwargs)
 
     x, index = T((3, 4)), L([[0, 2, 0, 1], [0, 2, 1, 1]])
+    case('atan2_out', lambda out, a, b: torch.atan2(a, b, out=out.clone()), x,
+         T((3, 4), offset=7), T((4,), offset=40))
     call('scatter_', x, 0, index, T((2, 4), offset=40))
     call('scatter_', x, 1, L([[0], [3]]), 2.0)
     call('scatter_add_', x, 0, index, T((2, 4), offset=40))

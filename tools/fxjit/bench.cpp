@@ -1,154 +1,166 @@
-// Measures one model interpreted, compiled without fusion and compiled with it,
-// turn by turn, so that a change of the machine's speed meets all alike.
+// Measures one model in several ways and beside other runtimes, in turns, so
+// that a change of the machine's speed meets all alike.
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <set>
 
 #include "fxjit/compile.h"
 #include "fxjit/error.h"
-#include "fxjit/fx/pytree.h"
-#include "tools/fxjit/commands.h"
+#include "src/support/cpu_quota.h"
+#include "tools/fxjit/bench_output.h"
+#include "tools/fxjit/contestants.h"
+#include "tools/fxjit/places.h"
+#include "tools/fxjit/results.h"
+#include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-struct Way {
-  const char* name;
-  Model model;
-  ValueList results;
-  double first_ms = 0;  // Compilation included.
-  std::vector<double> microseconds;
-
-  double percentile(double share) const {
-    std::vector<double> sorted = microseconds;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[static_cast<size_t>(share *
-                                      static_cast<double>(sorted.size() - 1))];
-  }
+struct Entry {
+  std::unique_ptr<Contestant> contestant;
+  Row row;
 };
 
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
-
-// Writes of a model must not be seen by the next call.
-ValueList copies(const ValueList& inputs) {
-  ValueList copied;
-  for (const Value& input : inputs)
-    copied.push_back(input.is_tensor() ? Value(input.as_tensor().clone())
-                                       : input);
-  return copied;
-}
-
-ValueList kept(const Value& result) {
-  ValueList leaves = fx::tree_leaves(result);
-  for (Value& leaf : leaves)
-    if (leaf.is_tensor()) leaf = leaf.as_tensor().clone();
-  return leaves;
-}
-
-void compile_for(Way& way, const BenchOptions& options, bool fused) {
-  CompileOptions compile_options;
-  compile_options.threads = options.threads;
-  compile_options.disabled_passes = options.disabled;
-  if (!fused)
-    for (const char* pass :
-         {"fuse", "fuse_epilogues", "fuse_attention", "merge_linears"})
-      compile_options.disabled_passes.emplace_back(pass);
-  compile(way.model.module(), compile_options);
-}
-
-void first_call(Way& way, const ValueList& inputs) {
-  const auto start = Clock::now();
-  way.results = kept(way.model.call(copies(inputs)));
-  way.first_ms = milliseconds_since(start);
-}
-
-// The largest difference of two results, relative to the largest number.
-double difference(const ValueList& a, const ValueList& b) {
-  double largest = 0, error = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].is_tensor()) continue;
-    const Tensor x = a[i].as_tensor().to(DType::f64).contiguous();
-    const Tensor y = b[i].as_tensor().to(DType::f64).contiguous();
-    for (int64_t k = 0; k < x.numel(); ++k) {
-      const double p = x.data_as<double>()[k], q = y.data_as<double>()[k];
-      if (p == q || (std::isnan(p) && std::isnan(q))) continue;
-      largest = std::max({largest, std::abs(p), std::abs(q)});
-      error = std::max(error, std::abs(p - q));
-    }
+std::vector<OwnWay*> add_own(std::vector<Entry>& entries,
+                             const BenchOptions& options) {
+  std::vector<OwnWay*> own;
+  for (const OwnWay::Kind kind : {OwnWay::Kind::interpreter,
+                                  OwnWay::Kind::unfused, OwnWay::Kind::fused}) {
+    auto way = std::make_unique<OwnWay>(kind, options);
+    own.push_back(way.get());
+    Entry& entry = entries.emplace_back();
+    entry.row.name = way->name();
+    entry.row.own = true;
+    entry.contestant = std::move(way);
   }
-  return largest > 0 ? error / largest : error;
+  return own;
 }
 
-// Turns of calls until each way has had its time; at least five each.
-void measure(std::vector<Way>& ways, const ValueList& inputs, double seconds) {
-  constexpr size_t kLeast = 5;
-  const auto start = Clock::now();
-  const double all_ms = seconds * 1e3 * static_cast<double>(ways.size());
-  while (milliseconds_since(start) < all_ms ||
-         ways[0].microseconds.size() < kLeast)
-    for (Way& way : ways) {
-      const ValueList own = copies(inputs);
-      const auto turn = Clock::now();
-      const Value result = way.model.call(own);
-      way.microseconds.push_back(1e3 * milliseconds_since(turn));
-    }
-}
-
-void print(const std::vector<Way>& ways, const BenchOptions& options) {
-  if (options.json) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const Way& way : ways)
-      rows.push_back(
-          {{"name", way.name},
-           {"p10_us", way.percentile(0.1)},
-           {"median_us", way.percentile(0.5)},
-           {"first_ms", way.first_ms},
-           {"calls", way.microseconds.size()},
-           {"difference", difference(ways[0].results, way.results)}});
-    const nlohmann::json table = {
-        {"model", options.model}, {"threads", options.threads}, {"rows", rows}};
-    std::printf(
-        "%s\n",
-        table.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-            .c_str());
-    return;
+void add_peers(std::vector<Entry>& entries, const BenchOptions& options,
+               const std::string& folder,
+               const std::vector<std::string>& inputs) {
+  std::set<std::string> added;
+  for (const std::string& name : options.against) {
+    if (!added.insert(name).second) continue;
+    Entry& entry = entries.emplace_back();
+    entry.row.name = name;
+    entry.contestant = make_peer(name, options, folder, inputs);
   }
-  std::printf("%-12s %12s %12s %12s %8s %12s\n", "", "p10, us", "median, us",
-              "first, ms", "calls", "difference");
-  for (const Way& way : ways)
-    std::printf("%-12s %12.1f %12.1f %12.1f %8zu %12.1e\n", way.name,
-                way.percentile(0.1), way.percentile(0.5), way.first_ms,
-                way.microseconds.size(),
-                difference(ways[0].results, way.results));
+}
+
+bool is_half(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16;
+}
+
+// Sums of f32 differ by less, answers of another graph by more.
+double tolerance_of(const BenchOptions& options, const Model& model) {
+  constexpr double kSingle = 1e-4, kHalf = 3e-2;
+  if (options.tolerance) return *options.tolerance;
+  for (const auto& [name, weight] : model.module().named_parameters())
+    if (is_half(weight.tensor().dtype())) return kHalf;
+  return kSingle;
+}
+
+// Runs `work` for the entry; what goes wrong with another runtime stands in its
+// row.
+template <typename Work>
+void guarded(Entry& entry, const Work& work) {
+  if (entry.row.own) return work();  // Ends the command.
+  try {
+    work();
+  } catch (const UserError& error) {
+    entry.row.error = error.what();
+    entry.contestant.reset();  // Ends its process.
+  }
+}
+
+// First answers, compared with the first one's.
+void start(std::vector<Entry>& entries, double tolerance, Progress& progress) {
+  ValueList expected;
+  for (Entry& entry : entries) {
+    progress.say("starting " + entry.row.name);
+    guarded(entry, [&] {
+      const ValueList results = entry.contestant->start(entry.row);
+      if (&entry == &entries.front()) expected = results;
+      entry.row.error = unlike(expected, results, tolerance);
+      if (entry.row.error.empty())
+        entry.row.difference = difference(expected, results);
+    });
+  }
+}
+
+// In each round everybody has a turn, in rotating order.
+void measure(std::vector<Entry>& entries, const BenchOptions& options,
+             Progress& progress) {
+  const double turn = options.seconds / options.rounds;
+  for (int round = 0; round < options.rounds; ++round)
+    for (size_t i = 0; i < entries.size(); ++i) {
+      Entry& entry = entries[(i + static_cast<size_t>(round)) % entries.size()];
+      if (!entry.row.error.empty()) continue;
+      progress.say("round " + std::to_string(round + 1) + " of " +
+                   std::to_string(options.rounds) + ": " + entry.row.name);
+      guarded(entry, [&] {
+        entry.row.rounds.push_back(entry.contestant->turn(turn));
+      });
+    }
+  for (Entry& entry : entries)
+    if (entry.row.error.empty())
+      guarded(entry, [&] {
+        Row empty;
+        empty.rounds = {entry.contestant->empty(turn)};
+        if (empty.calls()) entry.row.empty_us = empty.percentile(0.5);
+      });
 }
 
 // Why the fused program is faster: tables of both.
-void print_steps(const std::vector<Way>& ways, const ValueList& inputs) {
-  for (size_t i = 1; i < ways.size(); ++i)
-    std::printf("\n%s:\n%s", ways[i].name,
-                profile_text(profile(ways[i].model.module(), inputs)).c_str());
+void print_steps(const OwnWay& unfused, const OwnWay& fused,
+                 const ValueList& inputs) {
+  for (const auto& [name, way] :
+       {std::pair("unfused", &unfused), std::pair("fused", &fused)})
+    std::printf("\n%s:\n%s", name,
+                profile_text(profile(way->model().module(), inputs)).c_str());
+}
+
+Measured measured_of(const std::vector<Entry>& entries,
+                     const BenchOptions& options) {
+  Measured measured = {
+      options.model,
+      options.threads ? options.threads : support::available_cpus(),
+      options.rounds,
+      {}};
+  for (const Entry& entry : entries) measured.rows.push_back(entry.row);
+  return measured;
+}
+
+void refuse_errors(const std::vector<Row>& rows) {
+  std::string names;
+  for (const Row& row : rows)
+    if (!row.error.empty()) names += (names.empty() ? "" : ", ") + row.name;
+  if (!names.empty())
+    throw UserError("[bench] not measured or another answer: " + names);
 }
 
 }  // namespace
 
 void bench(const BenchOptions& options) {
-  std::vector<Way> ways;
-  for (const char* name : {"interpreter", "unfused", "fused"})
-    ways.push_back({name, Model(options.model, options.weights), {}, 0, {}});
-  compile_for(ways[1], options, false);
-  compile_for(ways[2], options, true);
-  const ValueList inputs = make_inputs(ways[0].model, options.inputs);
-  for (Way& way : ways) first_call(way, inputs);
-  measure(ways, inputs, options.seconds);
-  print(ways, options);
-  if (options.steps) print_steps(ways, inputs);
+  const TemporaryFolder folder;
+  Progress progress;
+  progress.say("loading " + options.model);
+  std::vector<Entry> entries;
+  const std::vector<OwnWay*> own = add_own(entries, options);
+  const Model& model = own.front()->model();
+  const ValueList inputs = make_inputs(model, options.inputs);
+  for (OwnWay* way : own) way->give(inputs);
+  const auto files = save_inputs(model, inputs, folder.path());
+  add_peers(entries, options, folder.path(), files);
+  start(entries, tolerance_of(options, model), progress);
+  measure(entries, options, progress);
+  progress.clear();
+  const Measured measured = measured_of(entries, options);
+  options.json ? print_json(measured) : print_table(measured);
+  if (options.steps) print_steps(*own[1], *own[2], inputs);
+  if (!options.chart.empty()) write_chart(measured, options.chart);
+  refuse_errors(measured.rows);
 }
 
 }  // namespace fxjit::command

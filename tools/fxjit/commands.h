@@ -2,6 +2,7 @@
 // fxjit::Error for what is wrong with the model, the inputs or a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,22 @@ struct BenchOptions {
   std::string model, weights;
   InputOptions inputs;
   int threads = 1;
-  double seconds = 1;  // For each way of running, together.
+  int rounds = 5;
+  double seconds = 1;  // For each contestant, all rounds together.
   std::vector<std::string> disabled;
+  std::vector<std::string> against;  // Among peer_names().
+  std::string onnx;                  // What peers read that read ONNX.
+  std::string python = "python3";    // Runs the peers.
+  double peer_timeout = 300;         // Seconds until an answer.
+  std::optional<double> tolerance;   // Of differences; none: by the types.
   bool steps = false;  // Print the steps of both compiled programs.
   bool json = false;
+  std::string chart;  // An SVG file to write.
 };
+// UserError at the end, the table printed, where somebody could not be measured
+// or gave another answer.
 void bench(const BenchOptions& options);
+// Runtimes that `bench` knows.
+std::vector<std::string> peer_names();
 
 }  // namespace fxjit::command

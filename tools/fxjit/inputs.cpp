@@ -6,6 +6,7 @@
 
 #include "fxjit/error.h"
 #include "src/io/npy.h"
+#include "tools/fxjit/numbers.h"
 
 namespace fxjit::command {
 namespace {
@@ -96,6 +97,15 @@ Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
   return values.to(dtype);
 }
 
+// Of --input: numbers in brackets, or a file.
+Tensor given_value(const std::string& text, const ModelInput& input) {
+  if (!text.starts_with('[')) return io::load_npy(text);
+  const Tensor numbers = parse_numbers(text);
+  const bool typed =
+      input.known && input.facts.kind == pt2::Input::Kind::tensor;
+  return typed ? numbers.to(input.facts.dtype) : numbers;
+}
+
 Shape exported_shape(const ModelInput& input) {
   const auto fail = [&] {
     throw UserError("input " + input.name +
@@ -114,17 +124,17 @@ Shape exported_shape(const ModelInput& input) {
 }  // namespace
 
 ValueList make_inputs(const Model& model, const InputOptions& options) {
-  const Named files = by_name(options.files, "input", model);
+  const Named given = by_name(options.values, "input", model);
   const Named shapes = by_name(options.shapes, "shape", model);
   std::mt19937_64 random(options.seed);
   ValueList values;
   for (const ModelInput& input : model.inputs()) {
     const std::string* const shape = find(shapes, input);
-    if (const std::string* const file = find(files, input)) {
+    if (const std::string* const value = find(given, input)) {
       if (shape)
-        throw UserError("--shape " + *shape + ": " + input.name +
-                        " comes from " + *file);
-      values.emplace_back(io::load_npy(*file));
+        throw UserError("--shape " + *shape + ": " + input.name + " is " +
+                        *value);
+      values.emplace_back(given_value(*value, input));
     } else if (input.known && input.facts.kind == pt2::Input::Kind::constant) {
       values.push_back(input.facts.constant);
     } else if (input.known && input.facts.kind == pt2::Input::Kind::number) {

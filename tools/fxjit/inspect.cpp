@@ -7,6 +7,7 @@
 #include "fxjit/fx/passes/graph_drawer.h"
 #include "fxjit/report.h"
 #include "tools/fxjit/commands.h"
+#include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
 namespace {
@@ -59,7 +60,7 @@ std::vector<std::string> outputs_of(const Model& model) {
 
 void print_list(const char* title, const std::vector<std::string>& lines) {
   if (lines.empty()) return;
-  std::printf("%s\n", title);
+  std::printf("%s\n", Colours(stdout).bold(title).c_str());
   for (const std::string& line : lines) std::printf("  %s\n", line.c_str());
 }
 
@@ -137,9 +138,13 @@ Report compiled(const Model& model, const InputOptions& options) {
 }  // namespace
 
 void inspect(const InspectOptions& options) {
+  Progress progress;
+  progress.say("loading " + options.model);
   const Model model(options.model, options.weights);
   std::optional<Report> report;
+  progress.say("compiling");
   if (options.compile) report = compiled(model, options.inputs);
+  progress.clear();
   if (options.dot) {
     std::printf("%s\n", fx::passes::FxGraphDrawer(model.module(), "model")
                             .get_dot_graph()

@@ -7,6 +7,7 @@
 #include "fxjit/fx/pytree.h"
 #include "src/io/npy.h"
 #include "tools/fxjit/commands.h"
+#include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
 namespace {
@@ -47,6 +48,8 @@ void make_folder(const std::string& folder) {
 
 void run(const RunOptions& options) {
   if (!options.output.empty()) make_folder(options.output);
+  Progress progress;
+  progress.say("loading " + options.model);
   const Model model(options.model, options.weights);
   const ValueList inputs = make_inputs(model, options.inputs);
   if (!options.interpret) {
@@ -54,7 +57,9 @@ void run(const RunOptions& options) {
     compile_options.threads = options.threads;
     compile(model.module(), compile_options);
   }
+  progress.say(options.interpret ? "running" : "compiling and running");
   const ValueList results = fx::tree_leaves(model.call(inputs));
+  progress.clear();
   const auto names = model.output_names(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     print(names[i], results[i]);

@@ -11,10 +11,12 @@ namespace fxjit::ops {
 
 Value infer_written(const OpCall& call) { return call.tensor(0); }
 
-Value eager_written(const OpCall& call) {
-  std::string_view name = call.op.name();
-  name.remove_suffix(1);
-  OpCall pure{get_op(name), call.args, call.source, call.node};
+namespace {
+
+// Copies what the op `name` gives for `args` into the first argument.
+Value write_result(const OpCall& call, std::string_view name,
+                   std::span<const Value> args) {
+  const OpCall pure{get_op(name), args, call.source, call.node};
   const Tensor result = run_eager(pure).as_tensor();
   const Tensor& self = call.tensor(0);
   if (!(result.sizes() == self.sizes()))
@@ -27,6 +29,19 @@ Value eager_written(const OpCall& call) {
                   torch_type_name(self.dtype()));
   self.copy_from(result);
   return call[0];
+}
+
+// (out, input, other).
+Value eager_atan2_out(const OpCall& call) {
+  return write_result(call, "atan2", call.args.subspan(1));
+}
+
+}  // namespace
+
+Value eager_written(const OpCall& call) {
+  std::string_view name = call.op.name();
+  name.remove_suffix(1);
+  return write_result(call, name, call.args);
 }
 
 namespace {
@@ -94,6 +109,12 @@ constexpr OpRow kRows[] = {
            ".baddbmm_"),
     writer("nan_to_num_", "input, nan=None, posinf=None, neginf=None",
            ".nan_to_num_ torch.nan_to_num_"),
+    {.name = "atan2_out",
+     .schema = "out, input, other",
+     .names = "",
+     .infer = infer_written,
+     .eager = eager_atan2_out,
+     .purity = Purity::mutates},
 };
 
 }  // namespace

@@ -59,6 +59,14 @@ Value infer_is_contiguous(const OpCall& call) {
   return call.tensor(0).is_contiguous();
 }
 
+// Where a tensor starts in its memory is not told by its shape.
+Value infer_storage_offset(const OpCall& call) {
+  throw NotImplementedError("storage_offset: needs the memory of " +
+                            call.tensor(0).describe());
+}
+
+Value storage_offset(const OpCall& call) { return call.tensor(0).offset(); }
+
 // The tensor itself: its memory cannot grow here.
 Value infer_resize(const OpCall& call) {
   const Tensor& input = call.tensor(0);
@@ -135,6 +143,11 @@ constexpr OpRow kRows[] = {
     view_row("is_contiguous", "input, memory_format=None", ".is_contiguous",
              infer_is_contiguous),
     view_row("resize_", "input, size", "", infer_resize),
+    {.name = "storage_offset",
+     .schema = "input",
+     .names = ".storage_offset",
+     .infer = infer_storage_offset,
+     .eager = storage_offset},
     view_row("getattr", "object, name, default='no default'",
              "builtins.getattr", infer_getattr),
 };

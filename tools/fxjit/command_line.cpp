@@ -1,0 +1,233 @@
+#include "tools/fxjit/command_line.h"
+
+#include "fxjit/compile.h"
+
+namespace fxjit::command {
+namespace {
+
+struct Examples {
+  const char* command;
+  const char* lines;
+};
+
+constexpr Examples kExamples[] = {
+    {"fxjit",
+     "fxjit inspect model.pt2\n"
+     "fxjit run model.pt2 --input x=x.npy --output results\n"
+     "fxjit bench model.pt2 --against onnxruntime,openvino,torch\n"},
+    {"run",
+     "fxjit run model.pt2\n"
+     "fxjit run model.pt2 --input x=x.npy --output results\n"
+     "fxjit run model.pt2 --input 'ids=[[101, 7592, 102]]'\n"
+     "fxjit run model.pt2 --shape x=8x3x224x224 --weights other.safetensors\n"},
+    {"inspect",
+     "fxjit inspect model.pt2\n"
+     "fxjit inspect model.pt2 --compile --shape x=1x3x224x224\n"
+     "fxjit inspect model.pt2 --json | jq .inputs\n"
+     "fxjit inspect model.pt2 --dot | dot -Tsvg > graph.svg\n"},
+    {"bench",
+     "fxjit bench model.pt2 --threads 2\n"
+     "fxjit bench model.pt2 --disable fuse_attention --steps\n"
+     "fxjit bench model.pt2 --against onnxruntime,openvino --onnx model.onnx\n"
+     "fxjit bench model.pt2 --against torch --python venv/bin/python \\\n"
+     "    --chart times.svg\n"}};
+
+constexpr const char* kExitCodes =
+    "0  done\n"
+    "1  the model, an input or a file is wrong, the call failed, or (bench)\n"
+    "   somebody could not be measured or gave another answer\n"
+    "2  the command line is wrong\n";
+
+std::string indented(const std::string& lines) {
+  std::string text = "  ";
+  for (const char c : lines)
+    text += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  text.resize(text.size() - 2);
+  return text;
+}
+
+std::string footer(const CLI::App& command) {
+  return "Examples:\n" + indented(examples_of(command)) + "\nExit codes:\n" +
+         indented(exit_codes());
+}
+
+template <typename Options>
+void add_model(CLI::App& command, Options& options) {
+  command
+      .add_option("MODEL", options.model,
+                  "A .pt2 file of torch.export.save, or one of fx::save")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--weights", options.weights,
+                  "Tensors that replace those of the same names")
+      ->type_name("FILE.safetensors");
+  command
+      .add_option("--input", options.inputs.values,
+                  "The value of an input: a file, or numbers: "
+                  "'ids=[[101, 7592, 102]]'")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE.npy");
+  command
+      .add_option(
+          "--shape", options.inputs.shapes,
+          "The size of an input that is made up: x=1x3x224x224, int64:1x16 for "
+          "another type, int64:1x16<1000 for numbers below 1000")
+      ->allow_extra_args(false)
+      ->type_name("NAME=SIZES");
+  command
+      .add_option("--seed", options.inputs.seed,
+                  "Of the numbers made up (default 1)")
+      ->type_name("N");
+}
+
+template <typename Options>
+void add_threads(CLI::App& command, Options& options, const char* meaning) {
+  command.add_option("--threads", options.threads, meaning)
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+}
+
+void add_run(CLI::App& app, RunOptions& options) {
+  CLI::App& command = *app.add_subcommand(
+      "run", "Runs a model once, on files or on numbers made up");
+  add_model(command, options);
+  command
+      .add_option("--output", options.output,
+                  "Each result is written to NAME.npy in it")
+      ->type_name("FOLDER");
+  add_threads(command, options,
+              "Threads of the call; 0, the default: all CPUs");
+  command.add_flag("--interpret", options.interpret, "Compile nothing");
+}
+
+void add_inspect(CLI::App& app, InspectOptions& options) {
+  CLI::App& command = *app.add_subcommand(
+      "inspect", "Shows inputs, outputs, weights and ops of a model");
+  add_model(command, options);
+  command.add_flag("--compile", options.compile,
+                   "Compile it and show what was fused and what stays with the "
+                   "interpreter");
+  command.add_flag("--graph", options.graph, "Print the graph as well");
+  CLI::Option* dot = command.add_flag(
+      "--dot", options.dot, "The graph in Graphviz's language instead");
+  command.add_flag("--json", options.json, "All as JSON instead")
+      ->excludes(dot);
+}
+
+// Of other runtimes.
+void add_peers(CLI::App& command, BenchOptions& options) {
+  command
+      .add_option("--against", options.against,
+                  "Runtimes to measure beside it, with commas between")
+      ->delimiter(',')
+      ->check(CLI::IsMember(peer_names()))
+      ->allow_extra_args(false)
+      ->type_name("PEERS");
+  command
+      .add_option("--onnx", options.onnx,
+                  "What onnxruntime and openvino read (default: MODEL with the "
+                  "ending .onnx, else one is made by torch)")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE.onnx");
+  command
+      .add_option("--python", options.python,
+                  "The Python that has their packages (default python3)")
+      ->type_name("PROGRAM");
+  command
+      .add_option("--peer-timeout", options.peer_timeout,
+                  "Until one without an answer is ended (default 300)")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->type_name("SECONDS");
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "The largest difference from the interpreter's answer, "
+                  "relative to the largest number of a result (default 1e-4; "
+                  "3e-2 with weights of half precision)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("NUMBER");
+}
+
+void add_bench(CLI::App& app, BenchOptions& options) {
+  CLI::App& command = *app.add_subcommand(
+      "bench",
+      "Measures a model interpreted, compiled unfused and compiled fused, and "
+      "other runtimes beside it");
+  add_model(command, options);
+  add_threads(command, options, "Threads of a call (default 1); 0: all CPUs");
+  command
+      .add_option("--seconds", options.seconds,
+                  "Time for each contestant (default 1)")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->type_name("SECONDS");
+  command
+      .add_option("--rounds", options.rounds,
+                  "In each, everybody has a turn (default 5)")
+      ->check(CLI::Range(1, 10000))
+      ->type_name("N");
+  command
+      .add_option("--disable", options.disabled,
+                  "A pass to leave out; may be given several times")
+      ->check(CLI::IsMember(optional_passes()))
+      ->allow_extra_args(false)
+      ->type_name("PASS");
+  add_peers(command, options);
+  CLI::Option* steps =
+      command.add_flag("--steps", options.steps,
+                       "Show each step of the compiled programs: time, "
+                       "operations, bytes, rates");
+  command.add_flag("--json", options.json, "The table as JSON")
+      ->excludes(steps);
+  command.add_option("--chart", options.chart, "Draw the median times as bars")
+      ->type_name("FILE.svg");
+}
+
+}  // namespace
+
+void describe(CLI::App& app, Commands& commands) {
+  app.set_version_flag(
+      "--version", [] { return version_text(); },
+      "Print versions and the CPU level, and exit");
+  app.require_subcommand(0, 1);
+  app.add_option("--generate", commands.document)
+      ->check(CLI::IsMember({"man", "completion"}))
+      ->group("");  // For the build; not shown.
+  add_run(app, commands.run);
+  add_inspect(app, commands.inspect);
+  add_bench(app, commands.bench);
+  app.footer(footer(app));
+  for (CLI::App* command : app.get_subcommands({}))
+    command->footer(footer(*command));
+}
+
+std::string examples_of(const CLI::App& command) {
+  for (const auto& [name, lines] : kExamples)
+    if (command.get_name() == name) return lines;
+  return "";
+}
+
+std::string exit_codes() { return kExitCodes; }
+
+std::vector<OptionFacts> options_of(const CLI::App& command) {
+  std::vector<OptionFacts> facts;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() || option->get_group().empty()) continue;
+    OptionFacts one;
+    for (const std::string& name : option->get_snames())
+      one.words += "-" + name + " ";
+    for (const std::string& name : option->get_lnames())
+      one.words += "--" + name + " ";
+    one.words.pop_back();
+    one.meaning = option->get_description();
+    const bool flag = option->get_items_expected_max() == 0;
+    if (!flag) one.kind = option->get_type_name();
+    one.kind = one.kind.substr(0, one.kind.find(':'));
+    one.names = one.words + (one.kind.empty() ? "" : " " + one.kind);
+    if (one.kind == "PASS") one.choices = optional_passes();
+    if (one.kind == "PEERS") one.choices = peer_names();
+    facts.push_back(std::move(one));
+  }
+  return facts;
+}
+
+}  // namespace fxjit::command

@@ -1,0 +1,15 @@
+// Tensors written out on the command line.
+#pragma once
+
+#include <string>
+
+#include "fxjit/tensor.h"
+
+namespace fxjit::command {
+
+// "[[1, 2], [3, 4]]" as a tensor of int64, or of float32 where a number has a
+// point or an exponent. UserError for anything but numbers in rows of equal
+// length.
+Tensor parse_numbers(const std::string& text);
+
+}  // namespace fxjit::command
