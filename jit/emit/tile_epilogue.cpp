@@ -19,14 +19,18 @@ void emit_tile_epilogue(VectorBuilder& b, const TileEpilogue& epilogue,
     if (access.column == 0) return b.load_broadcast(access.dtype, at);
     return mask ? b.load(access.dtype, at, mask) : b.load(access.dtype, at);
   });
+  // All is read before anything is written: an output may lie where an extra
+  // does.
+  std::vector<Value*> results;
+  for (size_t i = 0; i < epilogue.outputs.size(); ++i)
+    results.push_back(values.result(i, epilogue.outputs[i].dtype));
   for (size_t i = 0; i < epilogue.outputs.size(); ++i) {
     const DType dtype = epilogue.outputs[i].dtype;
     Value* at = epilogue.output_at(i);
-    Value* value = values.result(i, dtype);
     if (mask)
-      b.store(dtype, value, at, mask);
+      b.store(dtype, results[i], at, mask);
     else
-      b.store(dtype, value, at);
+      b.store(dtype, results[i], at);
   }
 }
 

@@ -45,6 +45,23 @@ TEST(InPlace, ChainsNeedOneBuffer) {
   EXPECT_EQ(buffers_of(chain, matrix()), 1u);
 }
 
+// A product is stored, and read with an operand that ends there.
+TEST(InPlace, ProductsOfTwoResultsReadBeforeTheyWrite) {
+  const Tensor weight = random_tensor({kColumns, kColumns});
+  const auto two = [&](Value x) {
+    const Value other = flip(x * 2, {1}), y = F::linear(x, weight);
+    return flip(y, {0}) + flip(y + other, {1});
+  };
+  const auto gm = fx::symbolic_trace(two, {"x"}, "f");
+  const ValueList inputs{random_tensor({kRows, kColumns})};
+  for (CpuLevel level : testing::host_levels()) {
+    compile(*gm, options_for(level, 2));
+    EXPECT_EQ(value_difference(gm->forward(inputs), gm->interpret(inputs), 1e-4,
+                               1e-4),
+              "");
+  }
+}
+
 // A step of several passes over a row reads each element, then writes it.
 TEST(InPlace, RowsThatAreReadAgainAreWrittenLast) {
   const Tensor weight = random_tensor({kColumns, kColumns});
@@ -103,8 +120,8 @@ TEST(InPlace, ResidualsOfContractions) {
     return relu(F::linear(same ? y : tanh(x), weight) + y) * 2;
   };
   for (bool same : {true, false}) {
-    const auto gm = fx::symbolic_trace([&](Value x) { return block(x, same); },
-                                       {"x"}, "f");
+    const auto gm =
+        fx::symbolic_trace([&](Value x) { return block(x, same); }, {"x"}, "f");
     for (CpuLevel level : testing::host_levels()) {
       compile(*gm, options_for(level, 2));
       const ValueList inputs = matrix();

@@ -112,7 +112,7 @@ MORE = {
     'convnext.v2': ('convnextv2_atto', {}),
     'efficientnet.mixnet': ('mixnet_s', {}),
     'efficientnet.mobilenetv2': ('mobilenetv2_035', {}),
-    'eva.rope_mixed': ('vit_small_patch16_rope_mixed_224', {'depth': 4}),
+    'eva.rope': ('vit_small_patch16_rope_224', {'depth': 4}),
     'ghostnet.v3': ('ghostnetv3_050', {}),
     'maxxvit.coatnet': ('coatnet_pico_rw_224', {}),
     'metaformer.caformer': ('caformer_s18', {}),
