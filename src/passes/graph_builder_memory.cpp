@@ -32,12 +32,6 @@ Value GraphBuilder::base_of(const Value& leaf) {
   return proxy(memory.base, memory);
 }
 
-// Whether one of two is complex: places are counted in other elements.
-static bool views_parts(const Value& viewed, const Proxy& made) {
-  return is_complex(made.val().as_tensor().dtype()) !=
-         is_complex(viewed.as_proxy()->val().as_tensor().dtype());
-}
-
 // For each tensor of the result the argument that it is a view of, or none.
 ValueList GraphBuilder::viewed_by(const ops::Op& op, const ValueList& args,
                                   const ValueList& metas, const Value& val) {
@@ -85,7 +79,10 @@ void GraphBuilder::place(Proxy& made, const Value& viewed) {
   ValueMemory memory;
   if (viewed.is_proxy()) {
     memory = memory_of(viewed);
-    if (views_parts(viewed, made)) memory.base = nullptr;
+    // Places of a complex number's parts are counted in other elements.
+    if (is_complex(made.val().as_tensor().dtype()) !=
+        is_complex(viewed.as_proxy()->val().as_tensor().dtype()))
+      memory.base = nullptr;
   } else {
     memory.id = new_memory(false);
   }
