@@ -44,13 +44,14 @@ def served():
 
 
 def core_overloads():
-    for packet in sorted(dir(torch.ops.aten)):
-        functions = getattr(torch.ops.aten, packet)
-        if not isinstance(functions, torch._ops.OpOverloadPacket):
+    for schema in torch._C._jit_get_all_schemas():
+        space, name = schema.name.split("::")
+        if space != "aten" or not hasattr(torch.ops.aten, name):
             continue
-        for overload in functions.overloads():
-            if torch.Tag.core in getattr(functions, overload).tags:
-                yield packet, overload
+        overload = schema.overload_name or "default"
+        function = getattr(getattr(torch.ops.aten, name), overload, None)
+        if function is not None and torch.Tag.core in function.tags:
+            yield name, overload
 
 
 def reason_of(name):
@@ -58,7 +59,7 @@ def reason_of(name):
 
 
 def core_section(table):
-    core = list(core_overloads())
+    core = sorted(set(core_overloads()))
     absent = [(n, o) for n, o in core if o not in table.get(n, {})]
     unexplained = [f"{n}.{o}" for n, o in absent if not reason_of(n)]
     if unexplained:
