@@ -70,6 +70,7 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
 void CompiledModule::build_program(passes::ModelGraph normalized,
                                    CompiledShape::Parts& parts) {
   Stopwatch watch;
+  normalized.folded = folded_;
   const passes::ModelGraph model =
       passes::run_pipeline(std::move(normalized), pipeline_options());
   program::PlanOptions plan_options;

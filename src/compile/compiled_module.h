@@ -16,6 +16,7 @@
 #include "src/compile/shape_table.h"
 #include "src/compile/staged_run.h"
 #include "src/compile/weight_store.h"
+#include "src/passes/folded_weights.h"
 #include "src/passes/pipeline.h"
 
 namespace fxjit {
@@ -89,6 +90,8 @@ class CompiledModule : public fx::NativeForward,
   const int threads_;
   Engine& engine_;
   WeightStore weights_;
+  const std::shared_ptr<passes::FoldedWeights> folded_ =
+      std::make_shared<passes::FoldedWeights>();
   support::BlockPool blocks_;
   ShapeTable shapes_;
   std::mutex compile_mutex_;  // One compilation of this module at a time.

@@ -21,6 +21,8 @@
 
 namespace fxjit::passes {
 
+class FoldedWeights;
+
 enum class GraphForm : uint8_t { normalized, lowered, fused };
 
 // A fused region: a sub-graph whose placeholders are the region's inputs and
@@ -59,6 +61,8 @@ struct ModelGraph {
     int32_t written = -1;
   };
   std::vector<Result> results;  // In order of appearance. Empty: not known.
+  // Of the module; null: passes make weights anew for each graph.
+  std::shared_ptr<FoldedWeights> folded;
   // Placeholders, by position, whose memory the call gives new values. If there
   // are any, the output is a pair: the result, and the tuple of these values.
   std::vector<int32_t> written;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <optional>
 
+#include "src/passes/folded_weights.h"
 #include "src/passes/patterns.h"
 
 namespace fxjit::passes {
@@ -72,26 +73,32 @@ double element(const Tensor& t, int64_t i, double otherwise) {
   return t.defined() ? t.at({i}) : otherwise;
 }
 
-struct Folded {
-  Tensor weight, bias;
-};
-
-Folded fold(const Match& match) {
+// The weight and the bias.
+std::vector<Tensor> fold(const Match& match) {
   const int64_t channels = match.weight.size(0);
-  Folded folded{match.weight.clone().contiguous(), Tensor::empty({channels})};
-  auto* weight = folded.weight.data_as<float>();
-  const int64_t each = channels == 0 ? 0 : folded.weight.numel() / channels;
+  const Tensor weight = match.weight.clone().contiguous();
+  const Tensor bias = Tensor::empty({channels});
+  auto* weights = weight.data_as<float>();
+  const int64_t each = channels == 0 ? 0 : weight.numel() / channels;
   for (int64_t c = 0; c < channels; ++c) {
     const double scale = element(match.gamma, c, 1) /
                          std::sqrt(match.var.at({c}) + match.eps);
     for (int64_t i = 0; i < each; ++i)
-      weight[c * each + i] =
-          static_cast<float>(double{weight[c * each + i]} * scale);
-    folded.bias.data_as<float>()[c] = static_cast<float>(
+      weights[c * each + i] =
+          static_cast<float>(double{weights[c * each + i]} * scale);
+    bias.data_as<float>()[c] = static_cast<float>(
         (element(match.bias, c, 0) - match.mean.at({c})) * scale +
         element(match.beta, c, 0));
   }
-  return folded;
+  return {weight, bias};
+}
+
+std::vector<Tensor> fold_once(const ModelGraph& model, const Match& match) {
+  const auto make = [&] { return fold(match); };
+  if (!model.folded) return make();
+  return model.folded->get({match.weight, match.bias, match.mean, match.var,
+                            match.gamma, match.beta},
+                           match.eps, make);
 }
 
 fx::Node* add_constant(ModelGraph& model, const Tensor& tensor) {
@@ -111,10 +118,10 @@ int fold_batch_norm(ModelGraph& model) {
   for (fx::Node* node : model.graph->nodes()) {
     const std::optional<Match> match = match_norm(model, *node);
     if (!match) continue;
-    const Folded folded = fold(*match);
+    const std::vector<Tensor> folded = fold_once(model, *match);
     auto scope = model.graph->inserting_before(match->conv);
-    match->conv->set_arg(1, add_constant(model, folded.weight));
-    match->conv->set_arg(2, add_constant(model, folded.bias));
+    match->conv->set_arg(1, add_constant(model, folded[0]));
+    match->conv->set_arg(2, add_constant(model, folded[1]));
     node->replace_all_uses_with(match->conv);
     model.graph->erase_node(node);
     ++count;

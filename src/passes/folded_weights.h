@@ -1,0 +1,40 @@
+// Weights that passes made of a module's weights, for all shapes of the module:
+// what is made of the same tensors is the same tensor, so that it is packed
+// once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fxjit/tensor.h"
+
+namespace fxjit::passes {
+
+// Thread-safe. Keeps nothing alive: with the last program that reads them, made
+// weights are gone.
+class FoldedWeights {
+ public:
+  // What `make` gives for these sources (undefined ones stand for none) and
+  // this number, or what it gave before.
+  std::vector<Tensor> get(const std::vector<Tensor>& sources, double number,
+                          const std::function<std::vector<Tensor>()>& make);
+
+ private:
+  struct Made {
+    // Another tensor may come to lie where a freed one was.
+    std::vector<std::weak_ptr<Storage>> sources;
+    std::vector<std::weak_ptr<Storage>> storages;
+    std::vector<Tensor> metas;
+  };
+  static std::vector<Tensor> alive(const Made& made,
+                                   const std::vector<Tensor>& sources);
+
+  std::mutex mutex_;
+  std::map<std::string, Made> made_;
+};
+
+}  // namespace fxjit::passes
