@@ -4,12 +4,14 @@
 //
 // A program is made for each tuple of input shapes (and of arguments that are
 // not tensors). Calls that cannot be compiled (wrapped functions, assertions on
-// tensors, writes that others may see) run by the interpreter, in their order,
+// tensors, writes to memory that is not contiguous) run by the interpreter, in their order,
 // between native parts with programs of their own. All functions are
-// thread-safe beside calls of the module.
+// thread-safe beside calls of the module. Calls by several threads that write
+// the same input or buffer race for its elements, as they do in torch; a call
+// that fails may put back elements that another has written since.
 //
 // fork() waits for compilations of other threads, ten seconds at most; the child
-// may do all that the parent may, with one thread a call. Calls of other threads
+// may do all that the parent may, with threads of its own. Calls of other threads
 // may go on while the process exits.
 #pragma once
 

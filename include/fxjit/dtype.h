@@ -19,9 +19,11 @@ enum class DType : uint8_t {
   i32,
   i64,
   boolean,
+  c64,   // Two f32: real and imaginary part.
+  c128,  // Two f64.
 };
 
-inline constexpr int kDTypeCount = 10;
+inline constexpr int kDTypeCount = 12;
 
 // Size of one element in bytes.
 size_t dtype_size(DType dtype);
@@ -34,6 +36,8 @@ std::optional<DType> dtype_from_name(std::string_view name);
 
 bool is_floating(DType dtype);
 bool is_integral(DType dtype);  // Not bool.
+bool is_complex(DType dtype);
+DType part_type(DType dtype);  // f32 of c64, f64 of c128; others themselves.
 
 // Result type of two tensors of equal category rank (torch.promote_types).
 DType promote_types(DType a, DType b);

@@ -37,7 +37,8 @@ class ThreadPool {
 
   // The process-wide pool: made on first use with the affinity of the calling
   // thread, never destroyed, so usable until the process ends. In a forked
-  // child this and every other pool of the parent runs its regions inline.
+  // child this and every other pool of the parent starts threads of its own when
+  // it is first used there.
   static ThreadPool& shared();
 
   // Most threads that can take part in one region; at least 1.
@@ -50,8 +51,8 @@ class ThreadPool {
   // Chunks are enlarged where there would be more than kMaxChunks of them.
   //
   // Runs inline, as a single fn(context, 0, tasks, 0), when max_threads <= 1,
-  // when tasks <= chunk, when called from within a task of any pool, after a
-  // fork, and when as many request threads as CPUs are already active.
+  // when tasks <= chunk, when called from within a task of any pool, and
+  // when as many request threads as CPUs are already active.
   // Thread-safe.
   void parallel_for(int64_t tasks, TaskFn fn, void* context, int max_threads,
                     int64_t chunk = 1) noexcept {

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "src/tensor/visit.h"
+
 namespace fxjit::jit {
 namespace {
 
@@ -73,6 +75,9 @@ llvm::Type* VectorBuilder::memory_type(DType dtype) {
       return i32();
     case DType::i64:
       return i64();
+    case DType::c64:
+    case DType::c128:
+      refuse_complex(dtype);
   }
   return nullptr;
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "jit/emit/vector_builder.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::jit {
 namespace {
@@ -56,6 +57,9 @@ Value* VectorBuilder::from_memory(DType dtype, Value* value) {
     case DType::i32:
     case DType::i64:
       return value;
+    case DType::c64:
+    case DType::c128:
+      refuse_complex(dtype);
   }
   return nullptr;
 }
@@ -79,6 +83,9 @@ Value* VectorBuilder::to_memory(DType dtype, Value* value) {
     case DType::i32:
     case DType::i64:
       return value;
+    case DType::c64:
+    case DType::c128:
+      refuse_complex(dtype);
   }
   return nullptr;
 }

@@ -56,6 +56,8 @@ std::optional<dnnl_data_type_t> data_type(DType dtype) {
     case DType::i32:
     case DType::i64:
     case DType::boolean:
+    case DType::c64:
+    case DType::c128:
       return std::nullopt;
   }
   return std::nullopt;

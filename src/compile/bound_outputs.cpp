@@ -6,44 +6,12 @@
 #include <vector>
 
 #include "fxjit/error.h"
+#include "src/compile/tensor_bytes.h"
 #include "src/support/aligned_block.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit {
 namespace {
-
-// First and last byte of a tensor's elements, end exclusive.
-struct Bytes {
-  const std::byte* begin = nullptr;
-  const std::byte* end = nullptr;
-};
-
-Bytes bytes_of(const Tensor& t) {
-  if (t.numel() == 0) return {};
-  int64_t last = 0;
-  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
-  const auto* begin = static_cast<const std::byte*>(t.data());
-  return {begin, begin + (last + 1) * static_cast<int64_t>(t.item_size())};
-}
-
-bool overlap(const Tensor& a, const Tensor& b) {
-  const Bytes x = bytes_of(a), y = bytes_of(b);
-  return x.begin < y.end && y.begin < x.end;
-}
-
-// Whether no two elements share a place: from the smallest stride on, each dim
-// has to step over all that the dims before it span.
-bool elements_are_apart(const Tensor& t) {
-  std::vector<std::pair<int64_t, int64_t>> dims;  // Stride and size.
-  for (int d = 0; d < t.dim(); ++d)
-    if (t.sizes()[d] > 1) dims.emplace_back(t.strides()[d], t.sizes()[d]);
-  std::sort(dims.begin(), dims.end());
-  int64_t span = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride < span) return false;
-    span = (size - 1) * stride + span;
-  }
-  return true;
-}
 
 std::string described(DType dtype, const Dims& sizes) {
   return Tensor::meta(sizes, dtype).describe();

@@ -54,7 +54,7 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
       note_reason(error.what());
     }
   }
-  if (!part.stop || !part.outputs.empty())
+  if (!part.stop || !part.outputs.empty() || !part.model.written.empty())
     build_program(std::move(part.model), parts);
   parts.begin = request.begin;
   parts.stop = part.stop;

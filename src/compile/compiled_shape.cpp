@@ -76,8 +76,11 @@ Tensor known_output(const Program::Output& output, const Tensor& base) {
       spec.sizes == base.sizes() && spec.strides == base.strides())
     return base;
   const auto item = static_cast<int64_t>(dtype_size(spec.dtype));
-  const int64_t start =
-      base.offset() * static_cast<int64_t>(base.item_size()) / item;
+  const int64_t before =
+      base.offset() * static_cast<int64_t>(base.item_size());
+  if ((before + output.byte_offset) % item != 0)
+    throw RuntimeError("Tensor must have a storage_offset divisible by 2");
+  const int64_t start = before / item;
   return Tensor::view(base.storage(), spec.sizes, spec.dtype, spec.strides,
                       start + output.byte_offset / item);
 }
@@ -108,8 +111,10 @@ class Copies {
 }  // namespace
 
 CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
-  if (native())
-    described_bytes_ = program::described_bytes(parts_.executable->program());
+  if (!native()) return;
+  const Program& program = parts_.executable->program();
+  described_bytes_ = program::described_bytes(program);
+  written_ = WrittenInputs(program);
 }
 
 bool CompiledShape::serves(std::span<const Value> inputs) const {
@@ -138,6 +143,9 @@ Value CompiledShape::run(std::span<const Value> inputs,
   InputTensors given(program.inputs.size());
   Pointers in(given.size());
   collect(inputs, given, in);
+  if (!written_.are_apart({given.data(), given.size()}))
+    throw program::ValueFailure(
+        "inputs that the call writes share memory with what it reads");
   OutputStorages made(program.outputs.size());
   bind_outputs(program, inputs, bound, made);
   make_outputs(program, blocks, made);

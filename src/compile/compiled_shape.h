@@ -13,6 +13,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/fx/node.h"
 #include "fxjit/report.h"
+#include "src/compile/written_inputs.h"
 #include "src/program/executable.h"
 #include "src/support/block_pool.h"
 
@@ -77,6 +78,7 @@ class CompiledShape {
 
   Parts parts_;
   size_t described_bytes_ = 0;
+  WrittenInputs written_;
 };
 
 }  // namespace fxjit

@@ -84,6 +84,7 @@ void visit_python_functions(const DefineFunction& define) {
   for (const Row& row : kRows)
     if (!ops::find_function(row.name)) define(row.name, row.run, row.purity);
   visit_math_functions(define);
+  visit_size_functions(define);
   visit_operator_functions(define);
 }
 
@@ -127,7 +128,8 @@ std::optional<Target> find_callable(std::string_view name) {
 bool is_python_function(std::string_view name) {
   for (const Row& row : kRows)
     if (row.name == name) return true;
-  return name.starts_with("math.") || name.starts_with("_operator.");
+  return name.starts_with("math.") || name.starts_with("_operator.") ||
+         name.starts_with("torch.sym_");
 }
 
 Value run_target(const Target& target, const ValueList& args,

@@ -12,6 +12,8 @@ using DefineFunction =
 void visit_python_functions(const DefineFunction& define);
 // Those of Python's module `math`.
 void visit_math_functions(const DefineFunction& define);
+// torch.sym_max and its like.
+void visit_size_functions(const DefineFunction& define);
 // Those of `operator` beyond the tensor ops.
 void visit_operator_functions(const DefineFunction& define);
 

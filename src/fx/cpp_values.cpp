@@ -61,6 +61,10 @@ const char* cpp_dtype(DType dtype) {
       return "DType::i64";
     case DType::boolean:
       return "DType::boolean";
+    case DType::c64:
+      return "DType::c64";
+    case DType::c128:
+      return "DType::c128";
   }
   return "";
 }

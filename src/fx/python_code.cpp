@@ -71,6 +71,10 @@ std::string_view dtype_abbreviation(DType dtype) {
       return "i64";
     case DType::boolean:
       return "b8";
+    case DType::c64:
+      return "c64";
+    case DType::c128:
+      return "c128";
   }
   return "";
 }

@@ -22,7 +22,8 @@ struct TypeName {
 constexpr TypeName kTypes[] = {
     {DType::f32, "<f4"}, {DType::f64, "<f8"}, {DType::f16, "<f2"},
     {DType::i8, "|i1"},  {DType::u8, "|u1"},  {DType::i16, "<i2"},
-    {DType::i32, "<i4"}, {DType::i64, "<i8"}, {DType::boolean, "|b1"}};
+    {DType::i32, "<i4"}, {DType::i64, "<i8"}, {DType::boolean, "|b1"},
+    {DType::c64, "<c8"}, {DType::c128, "<c16"}};
 
 // The header is the text of a Python dict of three known keys.
 class Header {

@@ -1,5 +1,6 @@
 #include "src/io/safetensors_names.h"
 
+#include <string>
 #include <utility>
 
 #include "fxjit/error.h"
@@ -11,14 +12,16 @@ constexpr std::pair<std::string_view, DType> kNames[] = {
     {"F32", DType::f32},   {"F64", DType::f64}, {"F16", DType::f16},
     {"BF16", DType::bf16}, {"I8", DType::i8},   {"U8", DType::u8},
     {"I16", DType::i16},   {"I32", DType::i32}, {"I64", DType::i64},
-    {"BOOL", DType::boolean}};
+    {"BOOL", DType::boolean},
+    {"C64", DType::c64}};
 
 }  // namespace
 
 std::string_view safetensors_name(DType dtype) {
   for (const auto& [name, known] : kNames)
     if (known == dtype) return name;
-  FXJIT_CHECK(false, "dtype without a name");
+  throw NotImplementedError("safetensors: " + std::string(dtype_name(dtype)) +
+                            " has no name");
 }
 
 std::optional<DType> safetensors_dtype(std::string_view name) {

@@ -70,6 +70,10 @@ std::string_view storage_class(DType dtype) {
       return "LongStorage";
     case DType::boolean:
       return "BoolStorage";
+    case DType::c64:
+      return "ComplexFloatStorage";
+    case DType::c128:
+      return "ComplexDoubleStorage";
   }
   return "";
 }

@@ -34,6 +34,7 @@ constexpr Fact kFacts[] = {
     {"long", Aliasing::same_type},
     {"bool", Aliasing::same_type},
     {"as_tensor", Aliasing::same_type},
+    {"conj", Aliasing::real},
     {"dropout", Aliasing::inactive},
     {"dropout1d", Aliasing::inactive},
     {"dropout2d", Aliasing::inactive},
@@ -202,6 +203,8 @@ bool is_first_tensor(const OpCall& call, const Tensor& result) {
       return true;
     case Aliasing::same_type:
       return is_type_kept(call, result);
+    case Aliasing::real:
+      return !is_complex(call.tensor(0).dtype());
     case Aliasing::strides:
       return is_view_by_strides(call.tensor(0), result);
     case Aliasing::inactive:

@@ -17,6 +17,7 @@ enum class Aliasing : uint8_t {
   written,    // The first tensor, which the call writes.
   same_type,  // The first tensor if it has the result's type already and no
               // copy is asked for; otherwise never.
+  real,       // The first tensor unless it is complex; otherwise never.
   strides,    // A view of the first tensor if its strides allow the result's
               // shape, otherwise never.
   inactive,   // The first tensor in evaluation or if nothing is dropped;

@@ -1,6 +1,7 @@
 // Running a bound call on real tensors.
 #include "fxjit/op.h"
 #include "src/ops/body_evaluator.h"
+#include "src/ops/complex_calls.h"
 #include "src/ops/eager_reduce.h"
 #include "src/ops/layouts.h"
 #include "src/ops/op_call.h"
@@ -59,7 +60,8 @@ Value run_view(const OpCall& call) {
   return map_leaves(infer(call), [&](const Value& leaf) -> Value {
     if (!leaf.is_tensor()) return leaf;
     const Tensor& view = leaf.as_tensor();
-    return self.as_strided(view.sizes(), view.strides(), view.offset());
+    return Tensor::view(self.storage(), view.sizes(), view.dtype(),
+                        view.strides(), view.offset());
   });
 }
 
@@ -113,6 +115,8 @@ Value run_by_lowering(const OpCall& call) {
 
 Value run(const OpCall& call) {
   if (has_meta(call)) return infer(call);
+  if (const DecomposeFn form = complex_form(call))
+    return put_in_layout(call, form(call));
   if (call.op.row.eager)
     return put_in_layout(call, call.op.row.eager(call));
   if (call.op.row.direct) return run_direct(call);

@@ -73,6 +73,13 @@ std::span<const OpRow> histogram_rows();
 std::span<const OpRow> indexed_copy_rows();
 std::span<const OpRow> bag_kernel_rows();
 std::span<const OpRow> adaptive_max_place_rows();
+std::span<const OpRow> complex_view_rows();
+std::span<const OpRow> fft_kernel_rows();
+std::span<const OpRow> fft_call_rows();
+std::span<const OpRow> fft_function_rows();
+std::span<const OpRow> spectrum_rows();
+std::span<const OpRow> overlap_add_rows();
+std::span<const OpRow> fft_helper_rows();
 
 // Every family, in table order.
 std::vector<std::span<const OpRow>> all_families();

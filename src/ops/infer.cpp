@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fxjit/op.h"
+#include "src/ops/complex_calls.h"
 #include "src/ops/layouts.h"
 #include "src/ops/op_call.h"
 #include "src/ops/promote.h"
@@ -22,18 +23,22 @@ Value as_meta(const Value& value) {
   });
 }
 
+// Eager dispatch of calls on meta tensors gives meta tensors.
+Value decompose_metas(const OpCall& call, DecomposeFn decompose) {
+  std::vector<Value> args;
+  for (const Value& arg : call.args) args.push_back(as_meta(arg));
+  return decompose({call.op, args, call.source, call.node});
+}
+
 Value infer_by_row(const OpCall& call) {
   const OpRow& row = call.op.row;
+  if (const DecomposeFn form = complex_form(call))
+    return decompose_metas(call, form);
   if (row.lowering == Lowering::scalar && !has_tensor(call))
     return python_value_op(call);
   if (row.infer) return row.infer(call);
   if (row.lowering == Lowering::scalar) return infer_scalar(call);
-  if (row.decompose) {
-    // Eager dispatch of calls on meta tensors gives meta tensors.
-    std::vector<Value> args;
-    for (const Value& arg : call.args) args.push_back(as_meta(arg));
-    return row.decompose({call.op, args, call.source, call.node});
-  }
+  if (row.decompose) return decompose_metas(call, row.decompose);
   throw InternalError(call_prefix(call) + "row without a shape rule");
 }
 

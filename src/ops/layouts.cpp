@@ -23,6 +23,9 @@ constexpr Fact kFacts[] = {
     {"cast", Layout::first},
     {"clone", Layout::first},
     {"copy", Layout::first},
+    {"complex", Layout::elementwise},
+    {"conj", Layout::elementwise},
+    {"polar", Layout::elementwise},
     {"tensor", Layout::first},
     {"prelu", Layout::first},
     {"addr", Layout::first},
@@ -166,6 +169,7 @@ bool is_mode(const OpCall& call, std::string_view mode) {
 bool is_plain_call(const OpCall& call) {
   const std::string_view name = call.op.name();
   if (name == "pow") return !call[0].is_tensor();
+  if (name == "angle") return is_complex(call.tensor(0).dtype());
   if (name == "rot90") return call.integer(1) % 4 == 0;
   if (name == "linalg_matrix_power") return call.integer(1) == 0 || call.integer(1) == 1;
   if (name == "linalg_solve")

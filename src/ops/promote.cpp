@@ -14,8 +14,10 @@ void widen(std::optional<DType>& type, DType other) {
 std::optional<DType> combine(std::optional<DType> higher,
                              std::optional<DType> lower) {
   if (!higher) return lower;
-  if (!lower || is_floating(*higher)) return higher;
-  if (*higher == DType::boolean || is_floating(*lower))
+  if (!lower || is_complex(*higher)) return higher;
+  if (is_floating(*higher))
+    return is_complex(*lower) ? promote_types(*higher, DType::c64) : *higher;
+  if (*higher == DType::boolean || is_floating(*lower) || is_complex(*lower))
     return promote_types(*higher, *lower);
   return higher;
 }

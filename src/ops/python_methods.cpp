@@ -40,6 +40,10 @@ const char* tensor_type(DType dtype) {
       return "torch.LongTensor";
     case DType::boolean:
       return "torch.BoolTensor";
+    case DType::c64:
+      return "torch.ComplexFloatTensor";
+    case DType::c128:
+      return "torch.ComplexDoubleTensor";
   }
   return "";
 }

@@ -36,6 +36,7 @@ std::string defining_name(std::string_view printed) {
     std::string_view from, to;
   };
   constexpr Export kExports[] = {
+      {"torch.fft.", "torch._C._fft.fft_"},
       {"torch.special.", "torch._C._special.special_"},
       {"torch.linalg.", "torch._C._linalg.linalg_"},
       {"torch.", "torch.functional."},

@@ -1,5 +1,6 @@
 #include "src/passes/graph_builder.h"
 
+#include "src/ops/complex_calls.h"
 #include "src/ops/layouts.h"
 #include "src/ops/randomness.h"
 #include "src/passes/builder_proxy.h"
@@ -148,7 +149,9 @@ Value GraphBuilder::call_in_order(const ops::Op& op, ValueList args,
   metas.reserve(args.size());
   for (const Value& arg : args) metas.push_back(meta_of(arg));
   Value val;
+  ops::DecomposeFn form = nullptr;
   try {
+    form = ops::complex_form({op, metas});
     // Lowered values lie as their shapes are read, until results are ordered.
     val = options_.lower ? ops::infer_plain({op, metas})
                          : ops::infer({op, metas});
@@ -156,9 +159,19 @@ Value GraphBuilder::call_in_order(const ops::Op& op, ValueList args,
     if (origin_) error.extend("", origin_->error_context());
     throw;
   }
+  if (form) return in_parts(form({op, args}), val);
   if (!holds(val, &Value::is_tensor)) return val;
   return options_.lower ? make(op, args, val, in_memory_order)
                         : make_placed(op, args, metas, val);
+}
+
+// What a call with complex tensors is made of has the strides of the call where
+// these count.
+Value GraphBuilder::in_parts(const Value& made, const Value& val) {
+  if (options_.lower || !made.is_proxy()) return made;
+  const Dims& strides = val.as_tensor().strides();
+  if (made.as_proxy()->val().as_tensor().strides() == strides) return made;
+  return call(layout_op(), {made, strides});
 }
 
 Value GraphBuilder::make(const ops::Op& op, const ValueList& args,
@@ -224,8 +237,11 @@ Value GraphBuilder::flatten_view(const Value& base, const Tensor& val) {
   fx::Node* root = node_of(base);
   if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
   if (same_view(root->val_tensor(), val)) return proxy(root);
+  const DType from = root->val_tensor().dtype();
   return append(as_strided_op(),
-                {proxy(root), val.sizes(), val.strides(), val.offset()}, val);
+                {proxy(root), val.sizes(), val.strides(), val.offset(),
+                 val.dtype() == from ? Value() : Value(val.dtype())},
+                val);
 }
 
 // split, chunk, unbind: one narrow or select per part, so that every view has

@@ -116,6 +116,7 @@ class GraphBuilder {
   static ValueList nodes_of(const ValueList& args);
   Value wrap_tensors(const Value& value);
   Value simplify(const ops::Op& op, const ValueList& args, const Value& val);
+  Value in_parts(const Value& made, const Value& val);
   Value make(const ops::Op& op, const ValueList& args, const Value& val,
              bool in_memory_order = false);
   Value make_placed(const ops::Op& op, const ValueList& args,

@@ -44,7 +44,8 @@ ValueList GraphBuilder::viewed_by(const ops::Op& op, const ValueList& args,
     FXJIT_CHECK(memory.argument != ops::ResultMemory::kTogether,
                 "results of known shapes have a memory each");
     const bool own = memory.argument == ops::ResultMemory::kOwn;
-    if (!own && !memory.placed && options_.is_written && options_.is_written())
+    const bool written = !own && options_.is_written && options_.is_written();
+    if (written && !memory.placed)
       refuse("it views a place that only its numbers tell, where calls write");
     viewed.push_back(own || !memory.placed
                          ? Value()
@@ -76,10 +77,15 @@ Value GraphBuilder::make_placed(const ops::Op& op, const ValueList& args,
 void GraphBuilder::place(Proxy& made, const Value& viewed) {
   if (made.memory().id >= 0) return;  // An argument, or made by other calls.
   ValueMemory memory;
-  if (viewed.is_proxy())
+  if (viewed.is_proxy()) {
     memory = memory_of(viewed);
-  else
+    // Places of a complex number's parts are counted in other elements.
+    if (is_complex(made.val().as_tensor().dtype()) !=
+        is_complex(viewed.as_proxy()->val().as_tensor().dtype()))
+      memory.base = nullptr;
+  } else {
     memory.id = new_memory(false);
+  }
   // Offsets of constants count from their own first element.
   if (!memory.base || made.node()->is(fx::Opcode::get_attr))
     memory.base = made.node();

@@ -7,14 +7,19 @@
 namespace fxjit::passes {
 namespace {
 
+// The view may have another dtype than its base.
+DType view_dtype(const ops::OpCall& call) {
+  return call.has(4) ? call[4].as_dtype() : call.tensor(0).dtype();
+}
+
 Value infer_as_strided(const ops::OpCall& call) {
-  return Tensor::meta(call.dims(1), call.tensor(0).dtype(), call.dims(2),
+  return Tensor::meta(call.dims(1), view_dtype(call), call.dims(2),
                       call.integer(3));
 }
 
 Value run_as_strided(const ops::OpCall& call) {
-  return call.tensor(0).as_strided(call.dims(1), call.dims(2),
-                                   call.integer(3));
+  return Tensor::view(call.tensor(0).storage(), call.dims(1),
+                      view_dtype(call), call.dims(2), call.integer(3));
 }
 
 Value infer_materialize(const ops::OpCall& call) {
@@ -39,6 +44,17 @@ Value run_layout(const ops::OpCall& call) {
   return copy_in_layout(call.tensor(0), call.dims(1));
 }
 
+Value infer_put_view(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+}
+
+void direct_put_view(const ops::OpCall& call, std::span<const Tensor> results) {
+  const Tensor &out = results[0], &source = call.tensor(1);
+  if (out.data() != call.tensor(0).data()) out.copy_from(call.tensor(0));
+  out.as_strided(source.sizes(), call.dims(2), call.integer(3))
+      .copy_from(source);
+}
+
 Value infer_item(const ops::OpCall& call) {
   return call[0].at(static_cast<size_t>(call.integer(1)));
 }
@@ -55,7 +71,7 @@ Value run_draw(const ops::OpCall& call) {
 
 constexpr ops::OpRow kRows[] = {
     {.name = "fxjit.as_strided",
-     .schema = "input, sizes, strides, offset",
+     .schema = "input, sizes, strides, offset, dtype",
      .names = "",
      .lowering = ops::Lowering::view,
      .infer = infer_as_strided,
@@ -73,6 +89,11 @@ constexpr ops::OpRow kRows[] = {
      .names = "",
      .infer = infer_layout,
      .eager = run_layout},
+    {.name = "fxjit.put_view",
+     .schema = "input, source, strides, offset",
+     .names = "",
+     .infer = infer_put_view,
+     .direct = direct_put_view},
     {.name = "fxjit.item",
      .schema = "calls, index",
      .names = "",
@@ -106,6 +127,11 @@ const ops::Op& materialize_op() {
 
 const ops::Op& layout_op() {
   static const ops::Op& op = internal("fxjit.layout");
+  return op;
+}
+
+const ops::Op& put_view_op() {
+  static const ops::Op& op = internal("fxjit.put_view");
   return op;
 }
 

@@ -15,6 +15,10 @@ const ops::Op& materialize_op();
 // (input, strides): a copy in dense memory that is laid out so. Lowered graphs
 // do without.
 const ops::Op& layout_op();
+// (input, source, strides, offset): a contiguous copy of the input, in which the
+// elements that a view with these strides and offset of the copy shows are those
+// of `source`.
+const ops::Op& put_view_op();
 // (calls, index): one tensor of a call with several results.
 const ops::Op& item_op();
 // (after, name, args): the random op of this name, called after the draw whose

@@ -1,5 +1,6 @@
 #include "src/passes/lower.h"
 
+#include "src/ops/complex_calls.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/rebuild.h"
 #include "src/passes/result_order.h"
@@ -7,10 +8,11 @@
 namespace fxjit::passes {
 namespace {
 
-int64_t last_element(const Tensor& t) {
+// In bytes.
+int64_t end_of(const Tensor& t) {
   int64_t last = t.offset();
   for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
-  return last;
+  return (last + 1) * static_cast<int64_t>(t.item_size());
 }
 
 // as_strided names places in memory: these must be the captured ones, and
@@ -20,7 +22,7 @@ void check_memory_view(const fx::Node& node, const Value& input) {
   if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
   const Tensor& view = node.val_tensor();
   const bool outside =
-      view.numel() > 0 && last_element(view) > last_element(root->val_tensor());
+      view.numel() > 0 && end_of(view) > end_of(root->val_tensor());
   if (outside || (root->is(fx::Opcode::placeholder) && !node.arg(3).is_none()))
     throw NotImplementedError(
         "cannot be compiled: the view may reach outside its input",
@@ -35,6 +37,9 @@ Value lower_call(GraphBuilder& b, const fx::Node& node, ValueList& args) {
   if ((name == "view" || name == "view_as") && val_of(args[0]).dtype() == dtype)
     return b.call(ops::get_op("reshape"), {args[0], node.val_tensor().sizes()});
   if (node.called_op() == &layout_op()) return args[0];
+  // Lowered strides may be others than those that were checked.
+  if (name == "view_as_complex" && !ops::holds_pairs(val_of(args[0])))
+    args[0] = b.call(materialize_op(), {args[0]});
   if (name != "as_strided") return {};
   args[0] = in_order_of(b, args[0], node.arg_node(0)->val_tensor());
   check_memory_view(node, args[0]);

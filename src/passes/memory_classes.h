@@ -2,7 +2,6 @@
 // argument can be replaced by one that does not where nobody can tell.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "fxjit/fx/graph.h"
@@ -12,8 +11,8 @@ namespace fxjit::passes {
 
 class MemoryClasses {
  public:
-  // `order`: positions by node id. `values`: of captured nodes by id, kept up
-  // to date by the caller and by `replace`. All must outlive this.
+  // `order`: positions by node id. `values`: of captured nodes by id, kept up to
+  // date by the caller and by `replace`. All must outlive this.
   MemoryClasses(const std::vector<int32_t>& order, std::vector<Value>& values,
                 GraphBuilder& builder)
       : order_(order), values_(values), builder_(builder) {}
@@ -27,27 +26,22 @@ class MemoryClasses {
   // Whether nobody reads the memory of `written`, a tensor or proxy, from
   // `writer` on but as that very tensor; the caller included.
   bool may_replace(const fx::Node& writer, const Value& written);
-  // Whether `written` may be changed by a call with these arguments: only the
-  // graph holds its memory, and no argument overlaps it but as that tensor.
-  bool may_change(const Value& written, const ValueList& args);
-  // Gives all that are read behind `writer` views of the memory in which
-  // `result` is in place of `written`, and returns what `written` is there.
-  // None where the memory is not known as a whole.
-  std::optional<Value> write_part(const fx::Node& writer, const Value& written,
-                                  const Value& result);
   // Gives `after` to all who read `written` so far.
   void replace(const Value& written, const Value& after);
   // `value` with `after` in place of `written`.
   Value replaced(const Value& value, const Value& written, const Value& after);
 
+  // Whether all that is read of the memory of `written` from `writer` on are
+  // views of one contiguous tensor that holds all of it: they can be views of
+  // what that is after the write.
+  bool may_rebase(const fx::Node& writer, const Value& written);
+  // Makes them so. `base`: the whole memory after the write.
+  void rebase(const fx::Node& writer, const Value& base);
+  // `value` as it is after the write.
+  Value rebased(const Value& value, const Value& base);
+
  private:
-  // Where the value's elements lie; of constants with their memory.
-  Tensor placement(const Value& leaf) const;
-  Value whole_of(const Value& written);
-  bool is_read_behind(const fx::Node& member, const fx::Node& writer) const;
-  template <typename Change>
-  void change_read(const fx::Node& writer, int32_t memory, Change change);
-  bool are_placed(const fx::Node& writer, const Value& written);
+  bool is_read_from(const fx::Node& member, const fx::Node& writer) const;
   bool shows_other_part(const Value& value, const Value& written);
   std::vector<const fx::Node*>& members(int32_t memory);
 

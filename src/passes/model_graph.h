@@ -54,8 +54,14 @@ struct ModelGraph {
     // What the call returns is this view of the output's memory; undefined: the
     // output itself.
     Tensor view;
+    // The memory is that of the input written[k], as the call leaves it, of
+    // which the result is `view`; -1: it is not, or nobody writes it.
+    int32_t written = -1;
   };
   std::vector<Result> results;  // In order of appearance. Empty: not known.
+  // Placeholders, by position, whose memory the call gives new values. If there
+  // are any, the output is a pair: the result, and the tuple of these values.
+  std::vector<int32_t> written;
 
   const Tensor& constant(const fx::Node& node) const;
   const Region& region(const fx::Node& node) const;

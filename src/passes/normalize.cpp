@@ -1,7 +1,9 @@
 #include "src/passes/normalize.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
@@ -10,10 +12,12 @@
 #include "src/nn/member_value.h"
 #include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
+#include "src/passes/followed_writes.h"
 #include "src/passes/graph_builder.h"
-#include "src/passes/refusal.h"
+#include "src/passes/internal_ops.h"
+#include "src/passes/memory_classes.h"
 #include "src/passes/result_memory.h"
-#include "src/passes/writes.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
 namespace {
@@ -50,7 +54,8 @@ class Normalizer {
                   .is_written = [this] { return is_written(); }}),
         values_(request.order.size()),
         have_(request.order.size()),
-        writes_(request.order, values_, builder_) {
+        memory_(request.order, values_, builder_),
+        writes_(builder_, memory_) {
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
@@ -85,7 +90,8 @@ class Normalizer {
       return false;
     }
     have_[node.id()] = true;
-    writes_.end(node);
+    writes_.apply(node, value);
+    memory_.add(node);
     return true;
   }
 
@@ -128,9 +134,12 @@ class Normalizer {
   }
 
   Part finish(const Value& captured) {
-    PlacedResult placed = place_result(builder_, map(captured));
+    const Value result = map(captured);
+    PlacedResult placed = place_result(builder_, result);
+    writes_.add_to(result, placed);
     part_.model = builder_.finish(placed.value);
     part_.model.results = std::move(placed.memory);
+    part_.model.written = writes_.written_inputs();
     return std::move(part_);
   }
 
@@ -149,6 +158,7 @@ class Normalizer {
     values_[node.id()] = node.is(fx::Opcode::get_attr)
                              ? attribute(node)
                              : input(node, request_.known(node));
+    memory_.add(node);
   }
 
   Value run_node(const fx::Node& node) {
@@ -164,10 +174,8 @@ class Normalizer {
     if (node.is(fx::Opcode::call_module))
       return call_module(node, args, kwargs);
     if (node.target_name() == "_operator.setitem" ||
-        node.target_name() == "__setitem__") {
-      writes_.set_items(node, args);
-      return None;
-    }
+        node.target_name() == "__setitem__")
+      return writes_.set_item(node, args);
     const ops::Spelling* spelling = node.target().spelling();
     if (node.is(fx::Opcode::call_method)) {
       spelling = ops::find_method(node.target_name());
@@ -201,8 +209,7 @@ class Normalizer {
     const Value result =
         module_.get_submodule(node.target_name()).forward(args, kwargs);
     // What a module that writes does besides cannot be told.
-    if (writes_.has_written() && builder_.calls() != before + 1)
-      refuse_write(node);
+    if (writes_.any() && builder_.calls() != before + 1) refuse_write(node);
     return result;
   }
 
@@ -214,7 +221,7 @@ class Normalizer {
             GraphBuilder::node_of(values_[node.arg_node(0)->id()]);
     if (!node.is(fx::Opcode::call_module) || !first_argument)
       refuse_write(node);
-    return writes_.call_in_module(node, op, std::move(args));
+    return writes_.write(node, op, std::move(args));
   }
 
   Value call_op(const fx::Node& node, const ops::Spelling& spelling,
@@ -229,7 +236,7 @@ class Normalizer {
         is_returned(node))
       refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
-      return writes_.call(node, op, std::move(bound));
+      return writes_.write(node, op, std::move(bound));
     if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
       return ops::run_eager({op, bound});
     return builder_.call(op, std::move(bound));
@@ -266,8 +273,10 @@ class Normalizer {
       std::string name(node.name());
       if (count++) name += "_" + std::to_string(count);
       // The call passes the first element, wherever it lies in its storage.
-      return builder_.placeholder(
+      const Value made = builder_.placeholder(
           name, Tensor::meta(t.sizes(), t.dtype(), t.strides(), 0));
+      writes_.add_input(made);
+      return made;
     });
   }
 
@@ -278,9 +287,11 @@ class Normalizer {
     if (!value->is_tensor()) return *value;
     const Tensor& tensor = value->as_tensor();
     builder_.hold_outside(tensor);
-    return request_.changing.contains(tensor.storage().get())
-               ? input(node, *value)
-               : builder_.constant(tensor);
+    if (!request_.changing.contains(tensor.storage().get()))
+      return builder_.constant(tensor);
+    // The same tensor is one input, under whatever names it is read.
+    const auto [known, added] = attributes_.emplace(tensor.id(), &node);
+    return added ? input(node, *value) : values_[known->second->id()];
   }
 
   const PartRequest& request_;
@@ -289,7 +300,9 @@ class Normalizer {
   GraphBuilder builder_;
   std::vector<Value> values_;  // By node id; of those outside once read.
   std::vector<bool> have_;
-  Writes writes_;
+  MemoryClasses memory_;
+  FollowedWrites writes_;
+  std::unordered_map<const void*, const fx::Node*> attributes_;  // Read ones.
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   const Pipeline pipeline(options);
   // Passes keep the structure of the result.
   std::vector<ModelGraph::Result> results = std::move(model.results);
+  std::vector<int32_t> written = std::move(model.written);
   // Calls that patterns put in place of others lay out theirs as they like.
   const std::vector<Tensor> layouts = layouts_of_results(model);
   pipeline.done("normalize", model);
@@ -63,6 +64,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   model = fuse(model, grouping);
   pipeline.done("fuse", model);
   model.results = std::move(results);
+  model.written = std::move(written);
   return model;
 }
 

@@ -55,7 +55,7 @@ Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
   // Only strides that mean nothing are others.
   if (same_places(val.sizes(), val.strides(), wanted.strides()))
     return b.call(as_strided_op(),
-                  {value, wanted.sizes(), wanted.strides(), val.offset()});
+                  {value, wanted.sizes(), wanted.strides(), val.offset(), None});
   if (!is_dense(wanted)) return value;
   const Dims order = memory_order(wanted);
   const Value ordered = permute(b, value, order);

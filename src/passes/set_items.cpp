@@ -55,6 +55,24 @@ Value with_masked(const Value& self, Value mask, const Value& value) {
 
 }  // namespace
 
+bool is_view_index(const Value& index) {
+  bool view = true;
+  visit_leaves(index, [&](const Value& leaf) {
+    view = view && !leaf.is_tensor() && !leaf.is_proxy() && !leaf.is_bool();
+  });
+  // Lists of numbers pick as tensors do.
+  if (index.is_list()) return false;
+  if (index.is_tuple())
+    for (const Value& part : index.as_sequence())
+      view = view && !part.is_list();
+  return view;
+}
+
+Value spread_to(const Value& view, const Value& value) {
+  const Tensor meta = meta_of(view).as_tensor();
+  return fxjit::expand(fitted(value, meta, meta.dim()), Value(meta.sizes()));
+}
+
 Value with_items(const Value& self, const Value& index, const Value& value) {
   const Tensor meta = meta_of(self).as_tensor();
   if (is_mask_of(index, meta)) return with_masked(self, index, value);

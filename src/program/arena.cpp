@@ -31,6 +31,9 @@ std::vector<Life> lifetimes(const Program& program) {
       life.first = std::min(life.first, static_cast<int32_t>(s));
       life.last = std::max(life.last, static_cast<int32_t>(s));
     }
+  for (int32_t kept : program.kept)
+    lives[static_cast<size_t>(kept)].last =
+        static_cast<int32_t>(program.steps.size()) - 1;
   std::erase_if(lives, [&](const Life& life) {
     return life.last < 0 ||
            program.buffers[static_cast<size_t>(life.buffer)].home !=

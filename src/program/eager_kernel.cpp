@@ -5,13 +5,6 @@
 namespace fxjit::program {
 namespace {
 
-// A tensor over memory of the call; it must not outlive it.
-Tensor borrow(void* first, const Tensor& val) {
-  const auto bytes = static_cast<size_t>(extent_bytes(val));
-  return Tensor::view(Storage::borrow(first, bytes, nullptr), val.sizes(),
-                      val.dtype(), val.strides(), 0);
-}
-
 // A row whose two functions disagree must not give one answer here and another
 // in the interpreter.
 void check_as_planned(const ops::Op& op, const Tensor& planned,
@@ -24,19 +17,13 @@ void check_as_planned(const ops::Op& op, const Tensor& planned,
                   computed.describe());
 }
 
-// The shapes were right when this was planned: what is wrong are the values.
-template <typename Fn>
-auto refusing_values(const Fn& run) {
-  try {
-    return run();
-  } catch (const UserError& error) {
-    throw ValueFailure(error.message());
-  } catch (const RuntimeError& error) {
-    throw ValueFailure(error.message());
-  }
-}
-
 }  // namespace
+
+Tensor borrow(void* first, const Tensor& val) {
+  const auto bytes = static_cast<size_t>(extent_bytes(val));
+  return Tensor::view(Storage::borrow(first, bytes, nullptr), val.sizes(),
+                      val.dtype(), val.strides(), 0);
+}
 
 EagerKernel::EagerKernel(const ops::Op& op, ValueList args, ValueList results)
     : op_(op), args_(std::move(args)), results_(std::move(results)) {}

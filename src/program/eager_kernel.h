@@ -10,6 +10,22 @@
 
 namespace fxjit::program {
 
+// A tensor over memory of the call; it must not outlive it.
+Tensor borrow(void* first, const Tensor& val);
+
+// Runs what may refuse values. The shapes were right when this was planned: what
+// is wrong are the values.
+template <typename Fn>
+auto refusing_values(const Fn& run) {
+  try {
+    return run();
+  } catch (const UserError& error) {
+    throw ValueFailure(error.message());
+  } catch (const RuntimeError& error) {
+    throw ValueFailure(error.message());
+  }
+}
+
 class EagerKernel : public ExternKernel {
  public:
   // `args` hold meta tensors, bound by position to operands in order of

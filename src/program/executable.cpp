@@ -176,22 +176,49 @@ void Executable::run(std::span<void* const> inputs,
                                              : inputs[patch.index]) +
         patch.byte_offset;
   std::fill(context->status.begin(), context->status.end(), kOk);
-  using Clock = std::chrono::steady_clock;
-  for (const Launch& next : launches_) {
-    if (!times) {
-      launch(next, *context);
-      continue;
-    }
-    const auto start = Clock::now();
-    launch(next, *context);
-    times->nanoseconds[next.step] +=
-        std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+  size_t done = 0;
+  try {
+    for (; done < launches_.size() && may_run(launches_[done], *context); ++done)
+      launch_timed(launches_[done], *context, times);
+  } catch (...) {
+    undo_writes(done, *context);
+    throw;
   }
   if (times) ++times->calls;
-  const int32_t status =
-      *std::max_element(context->status.begin(), context->status.end());
+  const int32_t status = status_of(*context);
+  if (status != kOk) undo_writes(done, *context);
   release(std::move(context));
   if (status != kOk) fail(status);
+}
+
+void Executable::launch_timed(const Launch& next, Context& context,
+                              StepTimes* times) const {
+  if (!times) return launch(next, context);
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  launch(next, context);
+  times->nanoseconds[next.step] +=
+      std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+int32_t Executable::status_of(const Context& context) {
+  return *std::max_element(context.status.begin(), context.status.end());
+}
+
+// The interpreter computes a call that fails, from the inputs that were given.
+bool Executable::may_run(const Launch& next, const Context& context) const {
+  return !next.external || !next.external->writes_inputs() ||
+         status_of(context) == kOk;
+}
+
+void Executable::undo_writes(size_t done, Context& context) const {
+  while (done-- > 0) {
+    const Launch& step = launches_[done];
+    if (!step.external || !step.external->writes_inputs()) continue;
+    KernelCall call{};
+    call.operands = context.operands.data() + step.first_operand;
+    step.external->undo(call);
+  }
 }
 
 // Either way the interpreter computes the call: oneDNN fails, for one, while the

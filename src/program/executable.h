@@ -81,6 +81,11 @@ class Executable {
   std::unique_ptr<Context> acquire() const;
   void release(std::unique_ptr<Context> context) const;
   void launch(const Launch& launch, Context& context) const;
+  void launch_timed(const Launch& next, Context& context,
+                    StepTimes* times) const;
+  static int32_t status_of(const Context& context);
+  bool may_run(const Launch& next, const Context& context) const;
+  void undo_writes(size_t done, Context& context) const;
   [[noreturn]] void fail(int32_t status) const;
 
   // Calls beyond this many at once allocate their working memory afresh.

@@ -43,6 +43,10 @@ class InPlace {
         first_[b] = std::min(first_[b], static_cast<int32_t>(s));
         last_[b] = std::max(last_[b], static_cast<int32_t>(s));
       }
+    // Neither gives its place to another nor takes one.
+    for (int32_t kept : program_.kept) first_[static_cast<size_t>(kept)] = -1;
+    for (int32_t kept : program_.kept)
+      last_[static_cast<size_t>(kept)] = INT32_MAX;
   }
 
   void run() {

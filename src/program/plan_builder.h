@@ -4,6 +4,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "src/passes/model_graph.h"
@@ -84,6 +85,17 @@ void plan_kernel(PlanBuilder& builder, const RegionCall& call);
 bool plan_copy(PlanBuilder& builder, const RegionCall& call);
 // Every node by its eager kernel, one step each.
 void plan_eager(PlanBuilder& builder, const RegionCall& call);
+
+// Calls of regions that may write a written input in place, as they compute its
+// new value from the old one.
+std::unordered_set<const fx::Node*> find_updates(const passes::ModelGraph& model);
+// One of them: its first argument is where its result goes.
+void plan_update(PlanBuilder& builder, const RegionCall& call);
+// Copies the values, that are not there yet, to written inputs.
+void plan_write_backs(PlanBuilder& builder, std::vector<Placed> values,
+                      const std::vector<Placed>& inputs);
+// A copy of an input as it is before all steps.
+Placed plan_old_value(PlanBuilder& builder, const Placed& input);
 
 // Lets results take the place of operands in the arena that end with them.
 void work_in_place(Program& program, CpuLevel level);

@@ -18,6 +18,7 @@ class Planner {
  public:
   Planner(const ModelGraph& model, const PlanOptions& options)
       : model_(model),
+        updates_(find_updates(model)),
         builder_(options, few_row_weight_bytes(
                               model, tile_shape(options.level).max_rows)) {}
 
@@ -107,12 +108,23 @@ class Planner {
           call.result_nodes.push_back(result.as_node());
     }
     std::vector<Placed>& parts = results_[&node];
+    if (updates_.contains(&node)) {
+      // Of one call: the argument that it changes comes first.
+      parts.push_back(call.inputs.at(updated_argument(region)));
+      return plan_update(builder_, call);
+    }
     for (const fx::Node* result : call.result_nodes)
       visit_leaves(result->val(), [&](const Value& leaf) {
         parts.push_back(builder_.allocate(leaf.as_tensor()));
       });
     call.results = parts;
     lower(call);
+  }
+
+  static const fx::Node* updated_argument(const Region& region) {
+    for (const fx::Node* node : region.graph->nodes())
+      if (node->called_op()) return node->arg_node(0);
+    throw InternalError("plan: an update calls an op");
   }
 
   // Results without elements need no code.
@@ -184,36 +196,94 @@ class Planner {
 
   void add_outputs(const fx::Node& node) {
     Program& program = builder_.program();
-    int32_t fresh = 0;
-    program.result = map_leaves(node.arg(0), [&](const Value& leaf) -> Value {
-      if (!leaf.is_node()) return leaf;
-      const Placed& placed = place(*leaf.as_node());
-      Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
-      const size_t index = program.outputs.size();
-      const ModelGraph::Result known =
-          index < model_.results.size() ? model_.results[index]
-                                        : ModelGraph::Result();
-      const Tensor& val = known.view.defined() ? known.view : placed.val;
-      const int64_t skipped =
-          known.view.defined()
-              ? val.offset() * static_cast<int64_t>(val.item_size())
-              : 0;
-      const bool computed = is_computed(*leaf.as_node());
-      if (buffer.home == Home::arena) {
-        buffer.home = Home::output;
-        buffer.index = fresh++;
-      }
-      program.outputs.push_back({{val.dtype(), val.sizes(), val.strides()},
-                                 placed.buffer,
-                                 placed.byte_offset + skipped,
-                                 copy_of(buffer, known.owner, computed)});
-      return Tensor::meta(val.sizes(), val.dtype(), val.strides());
+    Value result = node.arg(0);
+    if (!model_.written.empty()) {
+      add_writes(result.at(1));
+      result = result.at(0);
+    }
+    program.result = map_leaves(result, [&](const Value& leaf) -> Value {
+      return leaf.is_node() ? add_output(*leaf.as_node()) : leaf;
     });
   }
 
+  // Written inputs get their new values.
+  void add_writes(const Value& values) {
+    const auto placeholders = model_.graph->placeholders();
+    std::vector<Placed> given;
+    for (size_t k = 0; k < model_.written.size(); ++k) {
+      const auto at = static_cast<size_t>(model_.written[k]);
+      written_.push_back(place(*placeholders[at]));
+      given.push_back(place(*values.at(k).as_node()));
+      new_values_.push_back(given.back());
+      builder_.program().written.push_back(model_.written[k]);
+    }
+    plan_write_backs(builder_, std::move(given), written_);
+  }
+
+  bool is_written(int32_t buffer) const {
+    return std::any_of(
+        written_.begin(), written_.end(),
+        [&](const Placed& input) { return input.buffer == buffer; });
+  }
+
+  // Where a result is when all steps are done.
+  Placed place_after(const fx::Node& node, const ModelGraph::Result& known) {
+    if (known.written >= 0) return written_[static_cast<size_t>(known.written)];
+    Placed placed = place(node);
+    return is_written(placed.buffer) && !is_new_value(placed.buffer)
+               ? plan_old_output(placed)
+               : placed;
+  }
+
+  // Was the new value made in place?
+  bool is_new_value(int32_t buffer) const {
+    for (size_t k = 0; k < written_.size(); ++k)
+      if (written_[k].buffer == buffer)
+        return new_values_[k].buffer == buffer;
+    return false;
+  }
+
+  Placed plan_old_output(Placed placed) {
+    const auto input = std::find_if(
+        written_.begin(), written_.end(),
+        [&](const Placed& p) { return p.buffer == placed.buffer; });
+    auto& saved = old_values_[placed.buffer];
+    if (saved.buffer < 0) saved = plan_old_value(builder_, *input);
+    placed.buffer = saved.buffer;
+    return placed;
+  }
+
+  Value add_output(const fx::Node& node) {
+    Program& program = builder_.program();
+    const size_t index = program.outputs.size();
+    const ModelGraph::Result known = index < model_.results.size()
+                                         ? model_.results[index]
+                                         : ModelGraph::Result();
+    const Placed placed = place_after(node, known);
+    Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
+    const Tensor& val = known.view.defined() ? known.view : placed.val;
+    const int64_t skipped =
+        known.view.defined()
+            ? val.offset() * static_cast<int64_t>(val.item_size())
+            : 0;
+    if (buffer.home == Home::arena) {
+      buffer.home = Home::output;
+      buffer.index = fresh_outputs_++;
+    }
+    program.outputs.push_back({{val.dtype(), val.sizes(), val.strides()},
+                               placed.buffer,
+                               placed.byte_offset + skipped,
+                               copy_of(buffer, known.owner, is_computed(node))});
+    return Tensor::meta(val.sizes(), val.dtype(), val.strides());
+  }
+
   const ModelGraph& model_;
+  const std::unordered_set<const fx::Node*> updates_;
   PlanBuilder builder_;
   std::vector<Placed> places_;
+  std::vector<Placed> written_, new_values_;  // By number in `written`.
+  std::map<int32_t, Placed> old_values_;      // By the buffer of the input.
+  int32_t fresh_outputs_ = 0;
   std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
   std::unordered_map<const void*, int32_t> first_owners_;  // By memory.
   std::map<std::pair<const void*, int32_t>, int32_t> copies_;

@@ -94,6 +94,12 @@ struct Program {
   std::vector<Output> outputs;
   Value result;
 
+  // Inputs that the steps write. Right where no other input, and no constant,
+  // shares their memory.
+  std::vector<int32_t> written;
+  // Buffers that a failed call needs to undo what it wrote: theirs to the end.
+  std::vector<int32_t> kept;
+
   int64_t arena_bytes = 0;
 
   std::string str() const;  // A line per step and buffer, for dumps.

@@ -213,6 +213,11 @@ class ExternKernel {
   virtual void run(const KernelCall& call, int64_t begin,
                    int64_t end) const = 0;
   virtual std::string describe() const = 0;
+  // Writes memory of the caller's: not run once a step before it has failed.
+  virtual bool writes_inputs() const { return false; }
+  // Puts back what run() overwrote there, with the same operands; called when a
+  // later step fails.
+  virtual void undo(const KernelCall&) const {}
   // What reports say: `library`, `routine` or, for the interpreter's fallback,
   // `eager`.
   virtual ComputedBy computed_by() const = 0;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,12 +63,14 @@ class BlockedSignals {
 
 class ThreadPool::Impl {
  public:
-  explicit Impl(const Options& options);
+  explicit Impl(const Options& options, const Impl* parent = nullptr);
   ~Impl();
 
+  // This pool or, in a forked child, the one that takes its place there, whose
+  // threads start when it is first asked for. Null without memory for it.
+  Impl* live();
+
   int size() const { return worker_count_ + 1; }
-  // Whether the threads stayed in the parent of this process.
-  bool forked() const { return forked_.load(std::memory_order_relaxed); }
   void run(RegionWork work);
   void add_hook(void (*hook)());
 
@@ -91,6 +94,9 @@ class ThreadPool::Impl {
   static constexpr int kMaxSlots = 8;
   static constexpr int kNoCpu = -1;
 
+  // Whether the threads stayed in the parent of this process.
+  bool forked() const { return forked_.load(std::memory_order_relaxed); }
+  Impl* heir();
   void start_workers(int count);
   static void* worker_main(void* worker);
   void worker_loop(Worker& worker);
@@ -110,6 +116,8 @@ class ThreadPool::Impl {
   std::atomic<bool> forked_{false};
   const ForkReset fork_reset_{
       [](void* pool) { static_cast<Impl*>(pool)->forked_ = true; }, this};
+  std::atomic<Impl*> heir_{nullptr};  // Once forked and asked for.
+  const Options options_;
   const std::chrono::nanoseconds spin_;
   int worker_count_ = 0;
   std::unique_ptr<Worker[]> workers_;
@@ -124,8 +132,14 @@ class ThreadPool::Impl {
   std::mutex hook_mutex_;
 };
 
-ThreadPool::Impl::Impl(const Options& options)
-    : spin_(options.spin) {
+ThreadPool::Impl::Impl(const Options& options, const Impl* parent)
+    : options_(options), spin_(options.spin) {
+  // Its mutex may be held by a thread that is not here.
+  if (parent != nullptr) {
+    const int count = parent->hook_count_.load();
+    for (int i = 0; i < count; ++i) hooks_[i].store(parent->hooks_[i].load());
+    hook_count_.store(count);
+  }
   int threads = options.threads > 0 ? options.threads : available_cpus();
   threads = std::min(threads, kMaxThreads);
   slot_count_ = std::clamp(threads - 1, 1, kMaxSlots);
@@ -145,11 +159,41 @@ void ThreadPool::Impl::start_workers(int count) {
 }
 
 ThreadPool::Impl::~Impl() {
-  if (forked()) return;  // The threads stayed in the parent.
+  if (forked()) {
+    delete heir_.load();
+    return;
+  }
   stopping_.store(true, std::memory_order_seq_cst);
   gate_.wake_all();
   for (int i = 0; i < worker_count_; ++i)
     pthread_join(workers_[i].thread, nullptr);
+}
+
+ThreadPool::Impl* ThreadPool::Impl::live() {
+  Impl* pool = this;
+  while (pool != nullptr && pool->forked()) pool = pool->heir();
+  return pool;
+}
+
+// What this pool knows of regions and sleepers is as the fork found it, and
+// stays so.
+ThreadPool::Impl* ThreadPool::Impl::heir() {
+#if defined(__SANITIZE_THREAD__)
+  return nullptr;  // TSan allows no new threads after a fork.
+#endif
+  Impl* known = heir_.load(std::memory_order_acquire);
+  if (known != nullptr) return known;
+  std::unique_ptr<Impl> made;
+  try {
+    made = std::make_unique<Impl>(options_, this);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  if (heir_.compare_exchange_strong(known, made.get(),
+                                    std::memory_order_acq_rel,
+                                    std::memory_order_acquire))
+    return made.release();
+  return known;
 }
 
 void* ThreadPool::Impl::worker_main(void* argument) {
@@ -306,28 +350,32 @@ int ThreadPool::size() const { return impl_->size(); }
 
 void ThreadPool::run_region(int64_t tasks, TaskFn fn, void* context,
                             int max_threads, int64_t chunk) noexcept {
-  if (in_task || impl_->forked()) {
+  Impl* const pool = in_task ? nullptr : impl_->live();
+  if (pool == nullptr) {
     fn(context, 0, tasks, 0);
     return;
   }
   auto divide_up = [](int64_t a, int64_t b) { return a / b + (a % b != 0); };
   chunk = std::max({chunk, int64_t{1}, divide_up(tasks, kMaxChunks)});
-  impl_->run({.fn = fn,
-              .context = context,
-              .tasks = tasks,
-              .chunk = chunk,
-              .chunks = divide_up(tasks, chunk),
-              .threads = std::min(max_threads, kMaxThreads)});
+  pool->run({.fn = fn,
+             .context = context,
+             .tasks = tasks,
+             .chunk = chunk,
+             .chunks = divide_up(tasks, chunk),
+             .threads = std::min(max_threads, kMaxThreads)});
 }
 
-void ThreadPool::on_thread_start(void (*hook)()) { impl_->add_hook(hook); }
+void ThreadPool::on_thread_start(void (*hook)()) {
+  if (Impl* const pool = impl_->live()) pool->add_hook(hook);
+}
 
 ThreadPool::RequestScope::RequestScope(ThreadPool& pool)
-    : outer_pool_(request_pool),
-      pool_(request_pool == pool.impl_.get() ? nullptr : pool.impl_.get()) {
-  if (pool_ == nullptr) return;
-  pool.impl_->enter();
-  request_pool = pool_;
+    : outer_pool_(request_pool), pool_(nullptr) {
+  Impl* const live = pool.impl_->live();
+  if (live == nullptr || request_pool == live) return;
+  live->enter();
+  pool_ = live;
+  request_pool = live;
 }
 
 ThreadPool::RequestScope::~RequestScope() {

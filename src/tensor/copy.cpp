@@ -55,6 +55,26 @@ double read_double(const Tensor& source, int64_t element) {
   });
 }
 
+// The real (0) or imaginary (1) parts of a complex tensor.
+Tensor part_of(const Tensor& tensor, int64_t part) {
+  Dims strides = tensor.strides();
+  for (int64_t& stride : strides) stride *= 2;
+  return Tensor::view(tensor.storage(), tensor.sizes(),
+                      part_type(tensor.dtype()), strides,
+                      2 * tensor.offset() + part);
+}
+
+void copy_parts(const Tensor& to, const Tensor& from) {
+  if (!is_complex(to.dtype()))
+    throw NotImplementedError("copy_from: " + from.describe() + " to " +
+                              to.describe() +
+                              " would lose its imaginary parts");
+  const bool both = is_complex(from.dtype());
+  part_of(to, 0).copy_from(both ? part_of(from, 0) : from);
+  part_of(to, 1).copy_from(both ? part_of(from, 1)
+                                : Tensor::zeros({}, part_type(to.dtype())));
+}
+
 }  // namespace
 
 void Tensor::copy_from(const Tensor& source) const {
@@ -67,6 +87,8 @@ void Tensor::copy_from(const Tensor& source) const {
     throw UserError("copy_from: expected a source that broadcasts to " +
                     describe() + ", got " + source.describe());
   if (numel() == 0) return;
+  if (is_complex(dtype()) || is_complex(source.dtype()))
+    return copy_parts(*this, source);
   const LoopNest<2> nest(
       sizes(), {strides(),
                 broadcast_strides(source.sizes(), source.strides(), sizes())});

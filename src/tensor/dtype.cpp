@@ -20,6 +20,9 @@ constexpr std::array kNames{
     NamedDType{"int8", DType::i8},     NamedDType{"uint8", DType::u8},
     NamedDType{"int16", DType::i16},   NamedDType{"int32", DType::i32},
     NamedDType{"int64", DType::i64},   NamedDType{"bool", DType::boolean},
+    NamedDType{"complex64", DType::c64},
+    NamedDType{"complex128", DType::c128},
+    NamedDType{"cfloat", DType::c64},  NamedDType{"cdouble", DType::c128},
     NamedDType{"float", DType::f32},   NamedDType{"double", DType::f64},
     NamedDType{"half", DType::f16},    NamedDType{"short", DType::i16},
     NamedDType{"int", DType::i32},     NamedDType{"long", DType::i64},
@@ -39,7 +42,13 @@ DType promote_integers(DType a, DType b) {
 
 }  // namespace
 
+void refuse_complex(DType dtype) {
+  throw NotImplementedError(std::string(dtype_name(dtype)) +
+                            " is not supported");
+}
+
 size_t dtype_size(DType dtype) {
+  if (is_complex(dtype)) return 2 * dtype_size(part_type(dtype));
   return visit_dtype(
       dtype, [](auto type) { return sizeof(typename decltype(type)::type); });
 }
@@ -64,11 +73,24 @@ bool is_floating(DType dtype) {
 }
 
 bool is_integral(DType dtype) {
-  return !is_floating(dtype) && dtype != DType::boolean;
+  return !is_floating(dtype) && dtype != DType::boolean && !is_complex(dtype);
+}
+
+bool is_complex(DType dtype) {
+  return dtype == DType::c64 || dtype == DType::c128;
+}
+
+DType part_type(DType dtype) {
+  if (dtype == DType::c64) return DType::f32;
+  return dtype == DType::c128 ? DType::f64 : dtype;
 }
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
+  if (is_complex(a) || is_complex(b))
+    return part_type(a) == DType::f64 || part_type(b) == DType::f64
+               ? DType::c128
+               : DType::c64;
   if (a == DType::boolean) return b;
   if (b == DType::boolean) return a;
   if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;

@@ -1,5 +1,6 @@
 #include "src/tensor/memory_order.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fxjit {
@@ -81,6 +82,21 @@ bool same_places(const Dims& sizes, const Dims& a, const Dims& b) {
   if (numel(sizes) == 0) return true;
   for (int d = 0; d < sizes.size(); ++d)
     if (sizes[d] != 1 && a[d] != b[d]) return false;
+  return true;
+}
+
+// From the smallest stride on, each dim has to step over all that the dims before
+// it span.
+bool elements_are_apart(const Tensor& t) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // Stride and size.
+  for (int d = 0; d < t.dim(); ++d)
+    if (t.sizes()[d] > 1) dims.emplace_back(t.strides()[d], t.sizes()[d]);
+  std::sort(dims.begin(), dims.end());
+  int64_t span = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride < span) return false;
+    span = (size - 1) * stride + span;
+  }
   return true;
 }
 

@@ -12,6 +12,10 @@ namespace fxjit {
 // dims.
 bool is_dense(const Tensor& tensor);
 
+// Whether no two elements share a place; false, too, for some unusual orders of
+// places that do not.
+bool elements_are_apart(const Tensor& tensor);
+
 // Strides of a dense tensor whose dims lie in `order`, outermost first.
 Dims strides_in_order(const Dims& sizes, const Dims& order);
 

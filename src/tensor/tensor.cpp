@@ -99,6 +99,8 @@ Tensor Tensor::zeros(const Dims& sizes, DType dtype) {
 }
 
 Tensor Tensor::full(const Dims& sizes, double value, DType dtype) {
+  if (is_complex(dtype))
+    return full(sizes, value, part_type(dtype)).to(dtype);
   Tensor result = empty(sizes, dtype);
   visit_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;

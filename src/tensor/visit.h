@@ -13,7 +13,11 @@
 
 namespace fxjit {
 
-// Calls fn(std::type_identity<T>{}) with the storage type of `dtype`.
+// Throws NotImplementedError that names the dtype.
+[[noreturn]] void refuse_complex(DType dtype);
+
+// Calls fn(std::type_identity<T>{}) with the storage type of `dtype`, which is
+// not complex: complex tensors are worked on as tensors of their parts.
 template <typename Fn>
 decltype(auto) visit_dtype(DType dtype, Fn&& fn) {
   switch (dtype) {
@@ -37,6 +41,9 @@ decltype(auto) visit_dtype(DType dtype, Fn&& fn) {
       return fn(std::type_identity<int64_t>{});
     case DType::boolean:
       return fn(std::type_identity<bool>{});
+    case DType::c64:
+    case DType::c128:
+      refuse_complex(dtype);
   }
   throw InternalError("visit_dtype: unknown dtype");
 }

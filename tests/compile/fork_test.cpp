@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <thread>
 
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/thread_pool.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_models.h"
 #include "tests/compile/subprocess.h"
@@ -137,6 +140,31 @@ TEST(Fork, AtAnyMoment) {
   const auto result = run_child(
       "ForkAnywhere", {{"FXJIT_TEST_FORKS", forks ? forks : "150"}});
   EXPECT_EQ(result.exit_code, 0) << result.output;
+}
+#endif
+
+int count_threads() {
+  const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
+TEST(Fork, ChildrenCallWithAllThreads) {
+  const auto model = process_models(31)[0];
+  compile(*model.module, options(CompileOptions::NewShape::wait));
+  const Value expected = model.module->forward(model.inputs);
+  const auto child = [&] {
+    const bool alone = count_threads() == 1;
+    const Value got = model.module->forward(model.inputs);
+    const bool same = testing::value_difference(got, expected, 0, 0).empty();
+    return alone && same &&
+           count_threads() == support::ThreadPool::shared().size();
+  };
+  const pid_t pid = fork();
+  if (pid == 0) _exit(child() ? 0 : 1);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 #endif
 

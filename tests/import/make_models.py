@@ -79,6 +79,57 @@ class Counter(nn.Module):
         return self.total * self.scale, cache + 1
 
 
+class Block(nn.Module):
+    """A layer of a decoder that keeps keys and values of 16 places."""
+
+    def __init__(self, by_index):
+        super().__init__()
+        self.by_index = by_index
+        self.norm, self.mlp_norm = nn.LayerNorm(16), nn.LayerNorm(16)
+        self.project, self.out = nn.Linear(16, 48), nn.Linear(16, 16)
+        self.mlp = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16))
+        self.register_buffer('keys', torch.zeros(1, 2, 16, 8))
+        self.register_buffer('values', torch.zeros(1, 2, 16, 8))
+
+    def forward(self, x, at):
+        q, k, v = self.project(self.norm(x)).view(1, 1, 3, 2, 8).permute(2, 0, 3, 1, 4)
+        if self.by_index:
+            self.keys[:, :, at] = k
+            self.values[:, :, at] = v
+        else:
+            self.keys.index_copy_(2, at, k)
+            self.values.index_copy_(2, at, v)
+        seen = (torch.arange(16) <= at)[None, None, None]
+        y = nn.functional.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=seen)
+        x = x + self.out(y.transpose(1, 2).reshape(1, 1, 16))
+        return x + self.mlp(self.mlp_norm(x))
+
+
+class Decoder(nn.Module):
+    """One step of a decoder with a static cache."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.places = nn.Embedding(20, 16), nn.Embedding(16, 16)
+        self.blocks = nn.ModuleList([Block(False), Block(True)])
+        self.head = nn.Linear(16, 20)
+
+    def forward(self, token, at):
+        x = self.embedding(token) + self.places(at)
+        for block in self.blocks:
+            x = block(x, at)
+        return self.head(x)
+
+    def steps(self):
+        """Ten calls, one after the other."""
+        return [(torch.tensor([[7 * i % 20]]), torch.tensor([i])) for i in range(10)]
+
+
+def decoder():
+    model = Decoder()
+    return model, model.steps()[3], {}, None
+
+
 class Tied(nn.Module):
     """One weight under two names, one stored by columns, one as a part of another."""
 
@@ -129,6 +180,18 @@ class Dynamic(nn.Module):
         return torch.cat([x, z], 1).view(x.shape[0] * 2, -1)
 
 
+class Symbols(nn.Module):
+    """torch's functions of sizes that are symbols."""
+
+    def forward(self, x, y):
+        n, m = x.shape[0], y.shape[0]
+        most, least = torch.sym_max(n, m), torch.sym_min(n, m)
+        picked = torch.sym_ite(n > m, n, 2 * m)
+        return (torch.ones(most) * 2, torch.ones(least), torch.ones(picked),
+                x * torch.sym_float(n), y * torch.sym_not(n == m), torch.ones(torch.sym_int(n / 2)),
+                y * (m / n))
+
+
 class Halves(nn.Module):
     def __init__(self):
         super().__init__()
@@ -137,6 +200,73 @@ class Halves(nn.Module):
 
     def forward(self, x):
         return self.a(x.to(torch.bfloat16)).float() + self.b(x.half()).float()
+
+
+class LogMel(nn.Module):
+    """A front end of speech: spectra of windows in bands, as decibels."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('window', torch.hann_window(64))
+        self.register_buffer('bands', torch.rand(12, 33))
+
+    def forward(self, x):
+        spectra = torch.stft(x, 64, hop_length=16, window=self.window, return_complex=True)
+        power = spectra.abs() ** 2
+        decibels = torch.clamp(self.bands @ power, min=1e-10).log10()
+        return torch.maximum(decibels, decibels.amax((1, 2), keepdim=True) - 8), power
+
+
+class Denoiser(nn.Module):
+    """Weakens the quiet parts of a spectrum and goes back to the signal."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('window', torch.hann_window(32))
+
+    def forward(self, x):
+        spectra = torch.stft(x, 32, 8, window=self.window, return_complex=True)
+        size, phase = spectra.abs(), spectra.angle()
+        weakened = torch.polar(size * torch.sigmoid(size - size.mean()), phase)
+        return torch.istft(weakened, 32, 8, window=self.window, length=x.shape[-1]), phase.cos()
+
+
+class GlobalFilter(nn.Module):
+    """Mixes places of an image by weights of its frequencies."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(8, 5, 6, 2))
+
+    def forward(self, x):
+        spectra = torch.fft.rfft2(x, dim=(1, 2), norm='ortho')
+        return torch.fft.irfft2(spectra * torch.view_as_complex(self.weight), s=(8, 8), dim=(1, 2),
+                                norm='ortho')
+
+
+class Rotary(nn.Module):
+    """Positions as Llama's first code has them."""
+
+    def __init__(self):
+        super().__init__()
+        steps = 1.0 / 10000 ** (torch.arange(0, 8, 2).float() / 8)
+        angles = torch.outer(torch.arange(16).float(), steps)
+        self.register_buffer('angles', angles)
+        self.register_buffer('turns', torch.polar(torch.ones_like(angles), angles))
+        self.query, self.key = nn.Linear(16, 16), nn.Linear(16, 16)
+
+    @staticmethod
+    def turned(x, turns):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        turns = turns[: x.shape[1]].view(1, x.shape[1], 1, -1)
+        return torch.view_as_real(pairs * turns).flatten(3).type_as(x)
+
+    def forward(self, x):
+        query = self.query(x).view(x.shape[0], x.shape[1], 2, 8)
+        key = self.key(x).view(x.shape[0], x.shape[1], 2, 8)
+        made = torch.polar(torch.ones_like(self.angles), self.angles)
+        query, key = self.turned(query, self.turns), self.turned(key, made)
+        return query.transpose(1, 2) @ key.permute(0, 2, 3, 1)
 
 
 def x_of(*sizes):
@@ -148,6 +278,8 @@ SMALL_MODELS = {
     'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
     'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),
     'counter': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
+    'decoder': decoder,
+    'decoder_decomposed': decoder,
     'tied': lambda: (Tied(), (torch.randint(0, 10, (2, 3)),), {}, None),
     'counter_decomposed': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
     'modes': lambda: (Modes(), x_of(2, 4), {}, None),
@@ -155,7 +287,16 @@ SMALL_MODELS = {
                        {'flag': None, 'factor': 3}, None),
     'dynamic': lambda: (Dynamic(), (torch.randn(4, 6), torch.randn(9, 6)), {},
                         {'x': {0: Dim('rows', min=4, max=100)}, 'y': {0: Dim.DYNAMIC}}),
+    'symbols': lambda: (Symbols(), (torch.randn(4, 3), torch.randn(6)), {},
+                        {'x': {0: Dim.DYNAMIC}, 'y': {0: Dim.DYNAMIC}}),
     'halves': lambda: (Halves(), x_of(3, 8), {}, None),
+    'log_mel': lambda: (LogMel(), x_of(2, 400), {}, None),
+    'log_mel_decomposed': lambda: (LogMel(), x_of(2, 400), {}, None),
+    'denoiser': lambda: (Denoiser(), x_of(2, 200), {}, None),
+    'global_filter': lambda: (GlobalFilter(), x_of(2, 8, 8, 6), {}, None),
+    'global_filter_decomposed': lambda: (GlobalFilter(), x_of(2, 8, 8, 6), {}, None),
+    'rotary': lambda: (Rotary(), x_of(2, 6, 16), {}, None),
+    'rotary_decomposed': lambda: (Rotary(), x_of(2, 6, 16), {}, None),
 }
 
 
@@ -290,6 +431,13 @@ def write(name, model, args, kwargs, shapes):
             if largest < 1e-6 or error > 2e-4 * largest:
                 raise ValueError(f'{name}: result {i} says nothing: at most {largest}, in single '
                                  f'precision off by {error}')
+    if hasattr(model, 'steps'):
+        model.load_state_dict(state)
+        for i, step in enumerate(model.steps()):
+            for place, value in zip(program.graph_signature.user_inputs, step):
+                tensors[f'step.{i}.{place}'] = value
+            with torch.no_grad():
+                tensors[f'step.{i}.output'] = model(*step)
     save_file(tensors, MODELS / f'{name}.safetensors')
     print(f'{name}: {os.path.getsize(path)} bytes')
 

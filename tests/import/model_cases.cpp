@@ -39,6 +39,10 @@ std::string model_path(const std::string& name) {
   return (kModels / (name + ".pt2")).string();
 }
 
+std::string answers_path(const std::string& name) {
+  return (kModels / (name + ".safetensors")).string();
+}
+
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(kModels))
@@ -53,7 +57,7 @@ ModelCase read_case(const std::string& name) {
   ModelCase one{name, pt2::load(model_path(name)), {}, {}};
   std::map<std::string, Tensor> tensors;
   for (auto& [key, tensor] :
-       load_safetensors((kModels / (name + ".safetensors")).string())) {
+       load_safetensors(answers_path(name))) {
     if (key.starts_with(kOutput))
       one.expected.emplace(std::stoul(key.substr(kOutput.size())), tensor);
     else

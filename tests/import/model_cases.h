@@ -10,6 +10,7 @@
 namespace fxjit::testing_import {
 
 std::string model_path(const std::string& name);  // ".../models/name.pt2"
+std::string answers_path(const std::string& name);  // ".../models/name.safetensors"
 std::vector<std::string> model_names();           // Sorted.
 
 struct ModelCase {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -65,6 +66,16 @@ TEST(Npy, WhatIsWrittenIsRead) {
       EXPECT_EQ(read.to(DType::f32).to_floats(),
                 tensor.to(DType::f32).to_floats());
     }
+  for (const DType dtype : {DType::c64, DType::c128}) {
+    const Tensor tensor = Tensor::full({2, 3}, 3, dtype);
+    Tensor::view(tensor.storage(), {6}, part_type(dtype), {2}, 1)
+        .copy_from(Tensor::full({}, 5));
+    io::save_npy(file, tensor);
+    const Tensor read = io::load_npy(file);
+    EXPECT_EQ(read.describe(), tensor.describe());
+    EXPECT_EQ(std::memcmp(read.data(), tensor.data(), tensor.storage()->bytes()),
+              0);
+  }
   io::save_npy(file, Tensor::full({2}, 3, DType::bf16));
   EXPECT_EQ(io::load_npy(file).dtype(), DType::f32);
   std::filesystem::remove(file);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "fxjit/compile.h"
 #include "fxjit/fx/archive.h"
@@ -43,6 +44,16 @@ std::string not_native(const Report& report) {
 
 class Models : public testing::TestWithParam<std::string> {};
 
+class Decoders : public testing::TestWithParam<std::string> {};
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
 TEST_P(Models, InterpretedAsTorch) {
   const ModelCase one = read_case(GetParam());
   EXPECT_EQ(difference(one, run(one), tolerance_of(one.name)), "");
@@ -54,10 +65,34 @@ TEST_P(Models, CompiledAsTorch) {
   EXPECT_EQ(difference(one, run(one), tolerance_of(one.name)), "");
   const Report report = make_report(*one.program.module);
   ASSERT_THAT(report.programs, Not(IsEmpty()));
-  // A state that others may see is written by the interpreter.
-  const bool has_state = one.name.starts_with("counter");
-  EXPECT_EQ(not_native(report), has_state ? "the interpreter" : "");
+  EXPECT_EQ(not_native(report), "");
 }
+
+// Ten steps of a decoder, each of which adds a place to its cache.
+TEST_P(Decoders, StepsAreTorchsAndCostAPlaceEach) {
+  const ModelCase one = read_case(GetParam());
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, tensor] : load_safetensors(answers_path(GetParam())))
+    tensors.emplace(name, tensor);
+  one.program.module->compile();
+  for (int step = 0; step < 10; ++step) {
+    const std::string prefix = "step." + std::to_string(step) + ".";
+    ModelCase now{one.name, one.program, {}, {}};
+    for (const pt2::Input& input : one.program.inputs)
+      now.inputs.emplace_back(tensors.at(prefix + input.name));
+    now.expected.emplace(0, tensors.at(prefix + "output"));
+    EXPECT_EQ(difference(now, run(now), 2e-5), "") << step;
+  }
+  const Report report = make_report(*one.program.module);
+  EXPECT_EQ(not_native(report), "");
+  // The cache is never copied: two layers update keys and values.
+  EXPECT_EQ(count_of(report.text(), "in place"), 4) << report.text();
+  EXPECT_THAT(report.text(), Not(HasSubstr("write back")));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Decoders,
+                         testing::Values("decoder", "decoder_decomposed"),
+                         [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });

@@ -270,6 +270,9 @@ Number read_number(DType dtype, const void* place) {
       return {0, raw<int64_t>(place)};
     case DType::boolean:
       return {0, raw<uint8_t>(place) != 0};
+    case DType::c64:
+    case DType::c128:
+      break;
   }
   throw std::logic_error("dtype");
 }
@@ -294,6 +297,9 @@ void write_number(DType dtype, void* place, const Number& number) {
       return put(place, static_cast<int32_t>(number.whole));
     case DType::i64:
       return put(place, number.whole);
+    case DType::c64:
+    case DType::c128:
+      throw std::logic_error("dtype");
   }
 }
 

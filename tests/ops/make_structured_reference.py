@@ -23,6 +23,7 @@ import sys
 
 import structured_cases_arranged as arranged
 import structured_cases_awkward as awkward
+import structured_cases_complex as complexes
 import structured_cases_data as data_cases
 import structured_cases_empty as empty
 import structured_cases_exported as exported
@@ -42,7 +43,7 @@ FAMILIES = (maths.reductions, maths.softmax_norms, views.views, pick.shape_ops,
             pick.gathers, pick.sorting, maths.attentions, pick.creations,
             *awkward.FAMILIES, *losses.FAMILIES, *spread.FAMILIES,
             *arranged.FAMILIES, *data_cases.FAMILIES, *linalg.FAMILIES,
-            *empty.FAMILIES, *exported.FAMILIES)
+            *empty.FAMILIES, *exported.FAMILIES, *complexes.FAMILIES)
 
 
 def call_of(line):

@@ -16,6 +16,7 @@ FLAGS = T((3, 4), 'bool')
 
 HEADS, KEYS = T((2, 2, 3, 4)), T((2, 2, 3, 4), 'float32', 9)
 PICKED = L([0, 2, 1, 3, 2])
+SPECTRA, REAL = T((2, 3, 4), 'complex64'), T((2, 3, 4))
 
 
 def bag_calls(*padding):
@@ -169,7 +170,6 @@ CASES = {
     'diagonal_scatter.default': [call(T((3, 4)), T((3,)), 1)],
     'resize_.default': [call(T((3, 4)), [3, 4])],
     'atan2.out': [call(T((3, 4)), T((4,)), out=T((3, 4), 'float32', 40))],
-    'sym_storage_offset.default': [call(T((3, 4), 'float32', 5))],
     # Nothing comes of what holds.
     '_assert_scalar.default': [call(1, 'not zero')],
     '_assert_async.default': [call(L([1]))],
@@ -178,6 +178,43 @@ CASES = {
         call(T((3, 4)), [3, 4], [4, 1], torch.float32)],
     'sym_constrain_range.default': [call(3, min=2, max=4)],
     'sym_constrain_range_for_size.default': [call(3, min=2, max=4)],
+    # Complex numbers.
+    '_fft_c2c.default': [call(SPECTRA, [1, 0], 2, False)],
+    '_fft_r2c.default': [call(T((2, 3, 4)), [0, 2], 1, True)],
+    '_fft_c2r.default': [call(SPECTRA, [0, 2], 2, 6)],
+    'stft.default': [
+        call(T((2, 40)), 8, return_complex=True),
+        call(T((2, 40)), 8, 3, 8, T((8,), 'positive_float32'), True, False,
+             False)],
+    'stft.center': [call(T((2, 40)), 8, 3, 8, T((8,), 'positive_float32'), True,
+                         'reflect', True, True, True)],
+    'istft.default': [call(T((2, 5, 7), 'complex64'), 8, 3, 8,
+                           T((8,), 'positive_float32'), True, False, True, 15)],
+    'view_as_real.default': [call(SPECTRA)],
+    'view_as_complex.default': [call(T((3, 2)))],
+    'real.default': [call(SPECTRA), call(T((3, 4)))],
+    'imag.default': [call(SPECTRA)],
+    'complex.default': [call(T((3, 4)), T((4,)))],
+    'polar.default': [call(T((3, 4)), T((4,)))],
+    'conj.default': [call(SPECTRA), call(T((3, 4)))],
+    '_conj.default': [call(SPECTRA)],
+    'conj_physical.default': [call(SPECTRA)],
+    '_conj_physical.default': [call(SPECTRA)],
+    'resolve_conj.default': [call(SPECTRA)],
+    'fft_fftfreq.default': [call(5, 0.5), call(5, 0.5, dtype=torch.float64)],
+    'fft_rfftfreq.default': [call(5, 0.5)],
+    **{'fft_%s.default' % name: [
+        call(REAL if name in ('rfft', 'ihfft') else SPECTRA),
+        call(REAL if name in ('rfft', 'ihfft') else SPECTRA, 6, 1, 'ortho')]
+       for name in ('fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft')},
+    **{'fft_%s.default' % name: [
+        call(REAL if name[:-1] in ('rfft', 'ihfft') else SPECTRA),
+        call(REAL if name[:-1] in ('rfft', 'ihfft') else SPECTRA, [4, 6],
+             [0, 2], 'forward')]
+       for kind in ('fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft')
+       for name in (kind + '2', kind + 'n')},
+    'fft_fftshift.default': [call(SPECTRA), call(REAL, [1])],
+    'fft_ifftshift.default': [call(SPECTRA), call(REAL, [1])],
     # Losses: reductions are 0 none, 1 mean, 2 sum.
     'binary_cross_entropy.default': [
         call(T((4,), 'positive_float32', 4, (0,)), T((4,), 'positive_float32', 0, (0,)))],

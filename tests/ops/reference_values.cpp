@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 namespace fxjit::testing {
@@ -120,8 +121,22 @@ Tensor tensor_of(const std::string& base64, DType type, const Dims& sizes) {
   return tensor;
 }
 
+namespace {
+
+// The real and imaginary parts, one after the other.
+Tensor pairs_of(const Tensor& tensor) {
+  const Tensor plain = tensor.contiguous();
+  return Tensor::wrap(plain.data(), {2 * plain.numel()},
+                      part_type(plain.dtype()),
+                      std::make_shared<Tensor>(plain));
+}
+
+}  // namespace
+
 std::string first_difference(const Tensor& got, const Tensor& expected,
                              const Tolerance& allowed) {
+  if (is_complex(got.dtype()))
+    return first_difference(pairs_of(got), pairs_of(expected), allowed);
   const Tensor a = got.to(DType::f64).contiguous();
   const Tensor b = expected.to(DType::f64).contiguous();
   for (int64_t i = 0; i < b.numel(); ++i) {

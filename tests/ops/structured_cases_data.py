@@ -46,7 +46,6 @@ def data_sized():
     case('unique', unique, T((0, 3)), dim=0)
     fail('unique', unique, T((0, 3)), dim=1)
     case('item', torch.Tensor.item, T((), 'special_float32', 4))
-    case('storage_offset', torch.Tensor.storage_offset, T((2, 3), offset=7))
     fail('item', torch.Tensor.item, T((3,)))
     fail('item', torch.Tensor.item, T((0,)))
 

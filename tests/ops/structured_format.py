@@ -34,8 +34,12 @@ special = torch.tensor([0.0, 1.0, NAN, -1.0, INF, 2.0, -INF, -0.0, 3.0, -INF,
                         -INF, -INF, -INF, INF, NAN, 0.5], dtype=torch.float64)
 for name in FLOATS:
     POOLS['special_' + name] = special.to(getattr(torch, name))
+for name, part in [('complex64', torch.float32), ('complex128', torch.float64)]:
+    POOLS[name] = torch.complex(base.to(part), base.flip(0).to(part))
 POOLS['positive_float32'] = base.abs().float()[:8] + 0.1
 POOLS['positive_float64'] = base.abs()[:8] + 0.1
+POOLS['positive_wide_float32'] = base.abs().float()[:16] + 0.1
+POOLS['positive_wide_float64'] = base.abs()[:16] + 0.1
 
 
 class T:

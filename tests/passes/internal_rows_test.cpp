@@ -21,6 +21,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.as_strided", Aliasing::always},
     {"fxjit.materialize", Aliasing::never},
     {"fxjit.layout", Aliasing::never},
+    {"fxjit.put_view", Aliasing::never},
     {"fxjit.item", Aliasing::item},
     {"fxjit.draw", Aliasing::never},
     {"fxjit.contract", Aliasing::never},
@@ -36,6 +37,10 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.adaptive_max_places3d", Aliasing::never},
     {"fxjit.bag_places", Aliasing::never},
     {"fxjit.weight_norm_interface", Aliasing::never},
+    {"fxjit.fft_c2c", Aliasing::never},
+    {"fxjit.fft_c2r", Aliasing::never},
+    {"fxjit.fft_r2c", Aliasing::never},
+    {"fxjit.overlap_add", Aliasing::never},
 };
 
 // Rows are registered when they are first asked for.
@@ -43,6 +48,7 @@ void register_rows() {
   passes::as_strided_op();
   passes::materialize_op();
   passes::layout_op();
+  passes::put_view_op();
   passes::item_op();
   passes::draw_op();
   passes::contract_op();
@@ -74,7 +80,7 @@ TEST(InternalRows, DoAsTheyState) {
     const Value result = ops::run_eager({op, args});
     return result.as_tensor().storage() == x.as_tensor().storage();
   };
-  EXPECT_TRUE(shares(passes::as_strided_op(), {x, Dims{4, 3}, Dims{1, 4}, 0}));
+  EXPECT_TRUE(shares(passes::as_strided_op(), {x, Dims{4, 3}, Dims{1, 4}, 0, None}));
   EXPECT_FALSE(shares(passes::materialize_op(), {x}));
   EXPECT_FALSE(shares(passes::layout_op(), {x, Dims{1, 3}}));
   EXPECT_TRUE(shares(passes::item_op(), {Value::tuple({1, x}), 1}));

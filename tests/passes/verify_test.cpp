@@ -111,9 +111,10 @@ TEST(VerifyLowered, ViewOfAView) {
   ModelGraph model = of_form(GraphForm::lowered);
   fx::Node* const view = find_call(model, "fxjit.as_strided");
   auto scope = model.graph->inserting_after(view);
-  fx::Node* const second = model.graph->call_function(
-      view->called_op()->canonical,
-      {view, view->arg(1), view->arg(2), view->arg(3)});
+  ValueList args(view->args().begin(), view->args().end());
+  args[0] = view;
+  fx::Node* const second =
+      model.graph->call_function(view->called_op()->canonical, args);
   second->set_val(view->val());
   EXPECT_THAT(fault(model), HasSubstr("is a view of a view"));
 }

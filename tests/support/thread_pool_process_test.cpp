@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -105,26 +107,57 @@ int exit_status_of_child(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
 }
 
-TEST(ThreadPool, RunsInlineInAForkedChild) {
+int count_threads() {
+  const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+#if defined(__SANITIZE_THREAD__)
+constexpr int kThreadsOfChild = 1;  // TSan allows no new ones after a fork.
+#else
+constexpr int kThreadsOfChild = 3;
+#endif
+
+// The threads of the child, once its first region has run.
+int threads_of_child(ThreadPool& pool) {
+  if (count_threads() != 1) return 0;
+  run_and_check(pool, 64, 3, 1);
+  if (kThreadsOfChild > 1) run_until_worker_joined(pool, [] {});
+  return count_threads();
+}
+
+TEST(ThreadPool, AForkedChildGetsItsThreadsBack) {
   auto pool = std::make_unique<ThreadPool>(ThreadPool::Options{.threads = 3});
   run_until_worker_joined(*pool, [] {});
-  int status = exit_status_of_child([&] {
-    int calls = 0;  // Unsynchronised: one thread only.
-    for (int region = 0; region < 100; ++region)
-      pool->parallel_for(
-          10,
-          [&](int64_t begin, int64_t end, int) {
-            if (begin == 0 && end == 10) ++calls;
-          },
-          3);
+  const int status = exit_status_of_child([&] {
+    const int threads = threads_of_child(*pool);
+    // A child of the child likewise.
+    const int inner = exit_status_of_child([&] {
+      const int again = threads_of_child(*pool);
+      pool.reset();
+      return again;
+    });
     {
       ThreadPool::RequestScope scope(*pool);
     }
     pool.reset();  // Does not wait for threads of the parent.
-    return calls == 100 ? 7 : 1;
+    return threads == kThreadsOfChild && inner == kThreadsOfChild ? 7 : 1;
   });
   EXPECT_EQ(status, 7);
   run_until_worker_joined(*pool, [] {});  // The parent's is untouched.
+}
+
+TEST(ThreadPool, HooksRunOnThreadsOfAForkedChild) {
+  static std::atomic<int> hooked{0};
+  ThreadPool pool({.threads = 2});
+  pool.on_thread_start([] { ++hooked; });
+  run_until_worker_joined(pool, [] {});
+  const int status = exit_status_of_child([&] {
+    hooked = 0;
+    threads_of_child(pool);
+    return hooked + 7;
+  });
+  EXPECT_EQ(status, kThreadsOfChild > 1 ? 8 : 7);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.

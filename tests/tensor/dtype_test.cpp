@@ -8,13 +8,24 @@ namespace fxjit {
 namespace {
 
 // torch.promote_types for every pair, rows and columns in the order of DType;
-// one digit per result in the same order.
+// one letter per result in the same order.
 constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16",
                                   "int8",    "uint8",   "int16",   "int32",
-                                  "int64",   "bool"};
+                                  "int64",   "bool",    "complex64",
+                                  "complex128"};
 constexpr const char* kPromoted[] = {
-    "0100000000", "1111111111", "0120222222", "0103333333", "0123466784",
-    "0123656785", "0123666786", "0123777787", "0123888888", "0123456789"};
+    "abaaaaaaaakl",
+    "bbbbbbbbbbll",
+    "abcacccccckl",
+    "abadddddddkl",
+    "abcdegghiekl",
+    "abcdgfghifkl",
+    "abcdggghigkl",
+    "abcdhhhhihkl",
+    "abcdiiiiiikl",
+    "abcdefghijkl",
+    "klkkkkkkkkkl",
+    "llllllllllll"};
 
 DType at(int i) { return static_cast<DType>(i); }
 
@@ -26,13 +37,14 @@ TEST(DType, NamesRoundTrip) {
   }
   EXPECT_EQ(dtype_from_name("long"), DType::i64);
   EXPECT_EQ(dtype_from_name("half"), DType::f16);
-  EXPECT_EQ(dtype_from_name("complex64"), std::nullopt);
+  EXPECT_EQ(dtype_from_name("cfloat"), DType::c64);
+  EXPECT_EQ(dtype_from_name("complex32"), std::nullopt);
 }
 
 TEST(DType, PromotesAsPyTorch) {
   for (int a = 0; a < kDTypeCount; ++a)
     for (int b = 0; b < kDTypeCount; ++b)
-      EXPECT_EQ(promote_types(at(a), at(b)), at(kPromoted[a][b] - '0'))
+      EXPECT_EQ(promote_types(at(a), at(b)), at(kPromoted[a][b] - 'a'))
           << kNames[a] << " " << kNames[b];
 }
 
@@ -43,6 +55,12 @@ TEST(DType, SizesAndCategories) {
   EXPECT_TRUE(is_floating(DType::bf16));
   EXPECT_FALSE(is_floating(DType::i32));
   EXPECT_TRUE(is_integral(DType::u8));
+  EXPECT_EQ(dtype_size(DType::c64), 8u);
+  EXPECT_EQ(dtype_size(DType::c128), 16u);
+  EXPECT_TRUE(is_complex(DType::c64));
+  EXPECT_FALSE(is_integral(DType::c64));
+  EXPECT_FALSE(is_floating(DType::c128));
+  EXPECT_EQ(part_type(DType::c128), DType::f64);
   EXPECT_FALSE(is_integral(DType::boolean));
 }
 

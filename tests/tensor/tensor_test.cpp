@@ -121,6 +121,7 @@ TEST(Tensor, ConvertsBetweenAllTypes) {
   const Tensor base = Tensor::from(numbers, {5});
   for (int from = 0; from < kDTypeCount; ++from)
     for (int to = 0; to < kDTypeCount; ++to) {
+      if (is_complex(at(from)) || is_complex(at(to))) continue;
       const Tensor t = base.to(at(from)).to(at(to));
       EXPECT_EQ(t.dtype(), at(to));
       const bool truth = at(from) == DType::boolean || at(to) == DType::boolean;
@@ -128,6 +129,28 @@ TEST(Tensor, ConvertsBetweenAllTypes) {
         EXPECT_EQ(t.at({i}), truth ? (i > 0) : numbers[static_cast<size_t>(i)])
             << dtype_name(at(from)) << " to " << dtype_name(at(to));
     }
+}
+
+// The numbers of a complex tensor, one after the other.
+Tensor parts(const Tensor& t) {
+  return Tensor::view(t.storage(), {2 * t.numel()}, part_type(t.dtype()), {1},
+                      2 * t.offset());
+}
+
+TEST(Tensor, ComplexNumbersAreCopiedByTheirParts) {
+  const Tensor c = Tensor::zeros({2, 3}, DType::c64);
+  parts(c).copy_from(counted({12}));
+  EXPECT_EQ(parts(c.to(DType::c128)).to_floats(), parts(c).to_floats());
+  const Tensor turned = c.as_strided({3, 2}, {1, 3}, 0).contiguous();
+  EXPECT_EQ(parts(turned).to_floats(),
+            (std::vector<float>{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}));
+  EXPECT_EQ(parts(counted({2}).to(DType::c128)).to_floats(),
+            (std::vector<float>{0, 0, 1, 0}));
+  EXPECT_EQ(parts(Tensor::full({1}, 3, DType::c64)).to_floats(),
+            (std::vector<float>{3, 0}));
+  EXPECT_THROW(c.to(DType::f32), NotImplementedError);
+  EXPECT_THROW(c.to_floats(), NotImplementedError);
+  EXPECT_THROW(Tensor::full({}, 3, DType::c64).item(), NotImplementedError);
 }
 
 TEST(Tensor, ConversionsTruncateWrapAndKeepNan) {

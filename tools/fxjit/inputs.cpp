@@ -5,6 +5,7 @@
 #include <random>
 
 #include "fxjit/error.h"
+#include "fxjit/functions.h"
 #include "src/io/npy.h"
 #include "tools/fxjit/numbers.h"
 
@@ -88,6 +89,13 @@ Shape read_shape(const std::string& whole) {
 
 Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
   std::uniform_real_distribution<double> real(-1, 1);
+  if (is_complex(dtype)) {
+    Shape parts = shape;
+    parts.sizes.push_back(2);
+    return function("torch.view_as_complex",
+                    {made_up(parts, part_type(dtype), random)})
+        .as_tensor();
+  }
   const Tensor values = Tensor::empty(shape.sizes, DType::f64);
   for (int64_t i = 0; i < values.numel(); ++i)
     values.data_as<double>()[i] =

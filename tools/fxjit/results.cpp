@@ -6,13 +6,14 @@
 #include <limits>
 
 #include "fxjit/fx/pytree.h"
+#include "tools/fxjit/doubles.h"
 
 namespace fxjit::command {
 namespace {
 
 double difference(const Tensor& a, const Tensor& b) {
-  const Tensor x = a.to(DType::f64).contiguous();
-  const Tensor y = b.to(DType::f64).contiguous();
+  const Tensor x = doubles_of(a);
+  const Tensor y = doubles_of(b);
   double largest = 0, error = 0;
   for (int64_t k = 0; k < x.numel(); ++k) {
     const double p = x.data_as<double>()[k], q = y.data_as<double>()[k];

@@ -7,6 +7,7 @@
 #include "fxjit/fx/pytree.h"
 #include "src/io/npy.h"
 #include "tools/fxjit/commands.h"
+#include "tools/fxjit/doubles.h"
 #include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
@@ -17,14 +18,19 @@ namespace fs = std::filesystem;
 // "[0.1, 0.2, 0.3, ...]": the first numbers.
 std::string first_numbers(const Tensor& tensor) {
   constexpr int64_t kShown = 6;
-  const Tensor plain = tensor.to(DType::f64).contiguous();
+  const Tensor plain = doubles_of(tensor);
+  const double* const numbers = plain.data_as<double>();
   std::string text = "[";
-  for (int64_t i = 0; i < std::min(kShown, plain.numel()); ++i) {
-    char number[32];
-    std::snprintf(number, sizeof(number), "%.6g", plain.data_as<double>()[i]);
+  for (int64_t i = 0; i < std::min(kShown, tensor.numel()); ++i) {
+    char number[64];
+    if (is_complex(tensor.dtype()))
+      std::snprintf(number, sizeof(number), "%.6g%+.6gj", numbers[2 * i],
+                    numbers[2 * i + 1]);
+    else
+      std::snprintf(number, sizeof(number), "%.6g", numbers[i]);
     text += (i == 0 ? "" : ", ") + std::string(number);
   }
-  return text + (plain.numel() > kShown ? ", ...]" : "]");
+  return text + (tensor.numel() > kShown ? ", ...]" : "]");
 }
 
 void print(const std::string& name, const Value& value) {

@@ -181,7 +181,10 @@ constexpr OpRow kRows[] = {
                  "training=False",
                  "torch.rrelu", rrelu),
     view_row("conj", "input",
-             "torch.conj .conj torch.conj_physical .conj_physical torch.real "
+             "torch.conj .conj torch.conj_physical .conj_physical",
+             infer_itself),
+    // Conjugates are made when they are asked for.
+    view_row("resolve_conj", "input",
              "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg",
              infer_itself),
     unary_row("angle", "torch.angle .angle", angle, ScalarTypes::promote_float),

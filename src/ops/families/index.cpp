@@ -252,7 +252,7 @@ void put(const Tensor& out, const Plan& plan, const Tensor& values, bool add) {
 
 void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
   const Tensor &input = call.tensor(0), &out = results[0];
-  out.copy_from(input);
+  if (out.data() != input.data()) out.copy_from(input);
   const Plan plan = plan_of(input, without_masks(call[1].as_sequence(), input));
   const Tensor values = Tensor::empty(plan.sizes, input.dtype());
   if (!(broadcast_shapes(plan.sizes, call.tensor(2).sizes()) == plan.sizes))

@@ -310,10 +310,10 @@ Value decompose_select_scatter(const OpCall& call) {
                      " out of range for tensor of size " + input.sizes().str() +
                      " at dimension " + std::to_string(axis));
   if (at < 0) at += size;
-  return fxjit::cat({fxjit::narrow(call[0], axis, 0, at),
-                     fxjit::unsqueeze(cast_to(call[1], input.dtype()), axis),
-                     fxjit::narrow(call[0], axis, at + 1, size - at - 1)},
-                    axis);
+  return call_function(
+      get_op("index_copy").canonical,
+      {call[0], axis, Tensor::from(std::vector<int64_t>{at}, {1}),
+       fxjit::unsqueeze(cast_to(call[1], input.dtype()), axis)});
 }
 
 Value decompose_slice_scatter(const OpCall& call) {

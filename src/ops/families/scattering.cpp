@@ -108,7 +108,8 @@ void put_slices(const OpCall& call, bool add, const Tensor& source,
   const Tensor slices = at_least_1d(source);
   const int axis = dim_arg(call, 1, call.tensor(0).dim());
   const Tensor places = as_places(call.tensor(2));
-  results[0].copy_from(call.tensor(0));
+  if (results[0].data() != call.tensor(0).data())
+    results[0].copy_from(call.tensor(0));
   if (slices.numel() == 0) return;
   Dims strides(slices.dim(), 0);
   strides[axis] = places.dim() > 0 ? places.strides()[0] : 1;

@@ -51,6 +51,10 @@ const char* torch_type_name(DType dtype) {
       return "Long";
     case DType::boolean:
       return "Bool";
+    case DType::c64:
+      return "ComplexFloat";
+    case DType::c128:
+      return "ComplexDouble";
   }
   throw InternalError("torch_type_name: unknown dtype");
 }
@@ -77,6 +81,10 @@ const char* cpp_type_name(DType dtype) {
       return "long int";
     case DType::boolean:
       return "bool";
+    case DType::c64:
+      return "c10::complex<float>";
+    case DType::c128:
+      return "c10::complex<double>";
   }
   throw InternalError("cpp_type_name: unknown dtype");
 }

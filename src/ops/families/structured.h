@@ -124,8 +124,11 @@ decltype(auto) visit_element_size(DType dtype, Fn&& fn) {
       return fn(std::type_identity<uint16_t>{});
     case 4:
       return fn(std::type_identity<uint32_t>{});
-    default:
+    case 8:
       return fn(std::type_identity<uint64_t>{});
+    default:
+      throw InternalError("visit_element_size: " +
+                          std::string(dtype_name(dtype)));
   }
 }
 

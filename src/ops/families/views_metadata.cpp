@@ -36,8 +36,7 @@ Value infer_is_floating(const OpCall& call) {
 }
 
 Value infer_is_complex(const OpCall& call) {
-  static_cast<void>(call.tensor(0));
-  return false;
+  return is_complex(call.tensor(0).dtype());
 }
 Value infer_is_signed(const OpCall& call) {
   const DType dtype = call.tensor(0).dtype();
@@ -58,14 +57,6 @@ Value infer_is_contiguous(const OpCall& call) {
         "is_contiguous: expected torch.contiguous_format, got " + repr(format));
   return call.tensor(0).is_contiguous();
 }
-
-// Where a tensor starts in its memory is not told by its shape.
-Value infer_storage_offset(const OpCall& call) {
-  throw NotImplementedError("storage_offset: needs the memory of " +
-                            call.tensor(0).describe());
-}
-
-Value storage_offset(const OpCall& call) { return call.tensor(0).offset(); }
 
 // The tensor itself: its memory cannot grow here.
 Value infer_resize(const OpCall& call) {
@@ -121,6 +112,8 @@ Value infer_getattr(const OpCall& call) {
   if (name == "T") return reversed(input);
   if (name == "mT") return matrix_transposed(input);
   if (name == "data") return as_meta(input);
+  if (name == "real" || name == "imag")
+    return infer({get_op(name), call.args.first(1), call.source, call.node});
   if (name == "requires_grad" || name == "is_cuda") return false;
   if (name == "itemsize") return static_cast<int64_t>(input.item_size());
   return default_attribute(call, "Tensor");
@@ -143,11 +136,6 @@ constexpr OpRow kRows[] = {
     view_row("is_contiguous", "input, memory_format=None", ".is_contiguous",
              infer_is_contiguous),
     view_row("resize_", "input, size", "", infer_resize),
-    {.name = "storage_offset",
-     .schema = "input",
-     .names = ".storage_offset",
-     .infer = infer_storage_offset,
-     .eager = storage_offset},
     view_row("getattr", "object, name, default='no default'",
              "builtins.getattr", infer_getattr),
 };

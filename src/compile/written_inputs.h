@@ -1,0 +1,30 @@
+// The inputs that a program writes, which must share no memory with what it
+// reads beside them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/compile/tensor_bytes.h"
+#include "src/program/program.h"
+
+namespace fxjit {
+
+// Immutable and thread-safe.
+class WrittenInputs {
+ public:
+  WrittenInputs() = default;
+  explicit WrittenInputs(const program::Program& program);
+
+  // Whether each of them is memory of its own, which may be written. Takes the
+  // time of sorting the inputs, and none for programs that write none.
+  bool are_apart(std::span<const Tensor* const> inputs) const;
+
+ private:
+  bool meets_constant(const Bytes& bytes) const;
+
+  std::vector<bool> written_;     // By input; empty where none is.
+  std::vector<Bytes> constants_;  // In order; those that overlap are joined.
+};
+
+}  // namespace fxjit
