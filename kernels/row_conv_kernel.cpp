@@ -42,6 +42,7 @@ class RowConvKernel : public program::ExternKernel {
   size_t scratch_bytes() const override {
     return packed_ ? 0 : conv_.packed_bytes();
   }
+  int unread_operand() const override { return packed_ ? 1 : -1; }
   std::string describe() const override {
     return std::is_same_v<Conv, Depthwise> ? "depthwise convolution"
                                            : "convolution of few channels";

@@ -9,6 +9,7 @@
 // any thread; writing elements needs the caller's own ordering.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -31,12 +32,27 @@ class Storage {
   static std::shared_ptr<Storage> borrow(void* data, size_t bytes,
                                          std::shared_ptr<void> owner,
                                          bool read_only = false);
+  // Read-only bytes that `make` writes when they are asked for. `make` gives
+  // the same bytes each time and may be called by several threads at once.
+  static std::shared_ptr<Storage> deferred(
+      size_t bytes, std::function<void(std::byte* out)> make);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::byte* data() const { return data_; }
+  // Deferred bytes are made by the first call and kept from then on:
+  // RuntimeError when there is no memory for them.
+  std::byte* data() const {
+    std::byte* const data = data_.load(std::memory_order_acquire);
+    return data || !make_ ? data : made();
+  }
   size_t bytes() const { return bytes_; }
+  // Whether `data` would have to make the bytes. Who reads them only once calls
+  // `make_into`, which writes them to memory of the caller's and keeps nothing.
+  bool is_deferred() const { return make_ && !data_.load(); }
+  void make_into(std::byte* out) const { make_(out); }
+  // Tells the bytes of living storages apart, without making deferred ones.
+  const void* identity() const;
   bool read_only() const { return read_only_; }
 
   // Called with a byte range that will not be read soon (a mapped file gives
@@ -45,8 +61,12 @@ class Storage {
 
  private:
   Storage() = default;
-  std::byte* data_ = nullptr;
+  std::byte* made() const;
+
+  friend class Tensor;
+  mutable std::atomic<std::byte*> data_ = nullptr;
   size_t bytes_ = 0;
+  std::function<void(std::byte*)> make_;
   std::shared_ptr<void> owner_;
   bool owned_ = false;
   bool read_only_ = false;
@@ -92,6 +112,9 @@ class Tensor {
 
   // First element; null for meta tensors.
   void* data() const;
+  // As long as it lives, the memory is this tensor's: the owner of read-only
+  // memory, which several storages may share, else the storage. Null for meta.
+  std::shared_ptr<const void> keeper() const;
   template <typename T>
   T* data_as() const {
     return static_cast<T*>(data());

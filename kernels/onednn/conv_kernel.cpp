@@ -30,6 +30,9 @@ class ConvKernel : public program::ExternKernel {
     return conv_->scratch_bytes() +
            (packs_each_call_ ? conv_->packed_bytes() : 0);
   }
+  int unread_operand() const override {
+    return packed_ && !conv_->reads_plain_weight() ? 1 : -1;
+  }
   std::string describe() const override {
     return "oneDNN conv " + conv_->describe();
   }

@@ -79,6 +79,12 @@ int64_t Convolution::packed_place(const ConvSlice& slice,
   return target;
 }
 
+bool Convolution::reads_plain_weight() const {
+  return std::any_of(slices_.begin(), slices_.end(), [](const Slice& slice) {
+    return slice.primitive->packed_weights() == nullptr;
+  });
+}
+
 std::string Convolution::describe() const {
   std::string text = primitives_.front().second->describe();
   if (tasks() > 1) text += ", " + std::to_string(tasks()) + " slices";

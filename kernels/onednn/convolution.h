@@ -49,6 +49,8 @@ class Convolution {
   size_t scratch_bytes() const { return scratch_bytes_; }
   // 0 when weights are read as they lie.
   size_t packed_bytes() const { return packed_bytes_; }
+  // Whether some slice reads the weight as it is.
+  bool reads_plain_weight() const;
   // Names the packed form: equal for equal bytes of equal weights.
   const ShapeKey& packed_key() const { return packed_key_; }
   // "brgconv:avx512_core, channels last".

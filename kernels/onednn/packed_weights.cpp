@@ -2,11 +2,14 @@
 
 #include <map>
 #include <mutex>
+#include <string>
+
+#include "src/tensor/tensor_memory.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
 
-using Key = std::pair<const void*, ShapeKey>;  // First element, form.
+using Key = std::pair<std::string, ShapeKey>;  // Which memory, form.
 
 struct Registry {
   std::mutex mutex;
@@ -23,15 +26,6 @@ struct Registry {
   }
 };
 
-void release_pages(const Tensor& weight) {
-  Storage& storage = *weight.storage();
-  if (!storage.release_pages || !weight.is_contiguous()) return;
-  const auto* first = static_cast<const std::byte*>(weight.data());
-  storage.release_pages(
-      static_cast<size_t>(first - storage.data()),
-      static_cast<size_t>(weight.numel()) * weight.item_size());
-}
-
 }  // namespace
 
 std::shared_ptr<const PackedWeights> PackedWeights::get(
@@ -40,10 +34,10 @@ std::shared_ptr<const PackedWeights> PackedWeights::get(
   Registry& registry = Registry::shared();
   std::lock_guard lock(registry.mutex);
   std::weak_ptr<const PackedWeights>& entry =
-      registry.entries[{weight.data(), form}];
+      registry.entries[{memory_key(weight), form}];
   if (auto known = entry.lock()) return known;
   std::shared_ptr<PackedWeights> made(new PackedWeights(weight, bytes));
-  pack(weight.data(), made->block_.data());
+  pack(for_one_reading(weight).data(), made->block_.data());
   release_pages(weight);
   entry = made;
   registry.drop_dead();

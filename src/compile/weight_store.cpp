@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "src/program/packing.h"
-#include "src/program/winograd.h"
+#include "src/compile/weight_packing.h"
+#include "src/tensor/tensor_memory.h"
 
 namespace fxjit {
 namespace {
@@ -12,127 +12,102 @@ namespace {
 using program::PackedWeight;
 using program::WeightFormat;
 
-// A tile loop fetches ahead of what it reads; the fetch must stay within
-// mapped memory only for tidiness, it cannot fault.
-constexpr size_t kAlignment = support::AlignedBlock::kAlignment;
-
-int64_t bytes_of(const PackedWeight& weight, CpuLevel level) {
-  if (weight.winograd_tile) {
-    const Tensor& filter = weight.pieces.front().tensor;
-    return 4 * program::winograd_elements(
-                   program::winograd_panels(filter.size(0),
-                                            weight.winograd_tile, level),
-                   filter.size(1));
-  }
-  const auto matrices =
-      static_cast<int64_t>(weight.batched ? weight.pieces.size() : 1);
-  return matrices * program::packed_bytes(weight.coding.format, weight.depth,
-                                          weight.columns,
-                                          program::tile_shape(level).width());
-}
-
-size_t padded_bytes(const PackedWeight& weight, CpuLevel level) {
-  const auto bytes = static_cast<size_t>(bytes_of(weight, level));
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-program::PackSource source_of(const Tensor& t) {
-  return {static_cast<const float*>(t.data()), t.strides()[0], t.strides()[1],
-          t.sizes()[1]};
-}
-
-void pack_filter(const PackedWeight& weight, CpuLevel level, float* out) {
-  const Tensor& filter = weight.pieces.front().tensor;
-  const Dims& strides = filter.strides();
-  program::pack_winograd({static_cast<const float*>(filter.data()),
-                          filter.size(0),
-                          filter.size(1),
-                          {strides[0], strides[1], strides[2], strides[3]}},
-                         weight.winograd_tile, level, out);
-}
-
-// The pieces side by side; half types as f32, which `kept` holds.
-std::vector<program::PackSource> sources_of(const PackedWeight& weight,
-                                            std::vector<Tensor>& kept) {
-  std::vector<program::PackSource> sources;
-  for (const program::PackPiece& piece : weight.pieces) {
-    kept.push_back(piece.tensor.to(DType::f32));
-    sources.push_back(source_of(kept.back()));
-  }
-  return sources;
-}
-
-void pack(const PackedWeight& weight, CpuLevel level, std::byte* out) {
-  auto* floats = reinterpret_cast<float*>(out);
-  if (weight.winograd_tile) return pack_filter(weight, level, floats);
-  const int64_t width = program::tile_shape(level).width();
-  std::vector<Tensor> kept;
-  if (!weight.batched)
-    return program::pack_weights(sources_of(weight, kept), weight.depth, width,
-                                 weight.coding, out);
-  for (const program::PackPiece& piece : weight.pieces) {
-    const Tensor matrix = piece.tensor.to(DType::f32);
-    const program::PackSource source = source_of(matrix);
-    program::pack_panels({&source, 1}, weight.depth, width, floats);
-    floats += program::packed_elements(weight.depth, weight.columns, width);
-  }
-}
-
-void release_pages(const PackedWeight& weight) {
-  for (const program::PackPiece& piece : weight.pieces) {
-    const Tensor& t = piece.tensor;
-    if (!t.storage()->release_pages) continue;
-    const auto* first = static_cast<const std::byte*>(t.data());
-    t.storage()->release_pages(static_cast<size_t>(first - t.storage()->data()),
-                               static_cast<size_t>(t.numel()) * t.item_size());
-  }
-}
-
-using Sources = std::vector<std::weak_ptr<Storage>>;
-
-Sources storages(const PackedWeight& weight) {
-  Sources sources;
+std::vector<std::weak_ptr<const void>> keepers(const PackedWeight& weight) {
+  std::vector<std::weak_ptr<const void>> sources;
   for (const program::PackPiece& piece : weight.pieces)
-    sources.push_back(piece.tensor.storage());
+    sources.push_back(piece.tensor.keeper());
   return sources;
 }
 
-bool are_of(const Sources& sources, const PackedWeight& weight) {
+bool are_of(const std::vector<std::weak_ptr<const void>>& sources,
+            const PackedWeight& weight) {
   if (sources.size() != weight.pieces.size()) return false;
   for (size_t i = 0; i < sources.size(); ++i)
-    if (sources[i].lock() != weight.pieces[i].tensor.storage()) return false;
+    if (sources[i].lock() != weight.pieces[i].tensor.keeper()) return false;
   return true;
+}
+
+void keep_each_once(
+    std::vector<std::shared_ptr<const support::AlignedBlock>>& blocks) {
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 }
 
 }  // namespace
 
-WeightStore::Packed WeightStore::get(const std::vector<PackedWeight>& weights,
+WeightStore& WeightStore::of_files(CpuLevel level) {
+  static auto& stores = *new std::map<CpuLevel, WeightStore>;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return stores.try_emplace(level, level).first->second;
+}
+
+WeightStore& WeightStore::where(const PackedWeight& weight) {
+  const bool in_file = std::all_of(
+      weight.pieces.begin(), weight.pieces.end(),
+      [](const auto& piece) { return piece.tensor.storage()->read_only(); });
+  return in_file ? of_files(level_) : *this;
+}
+
+WeightStore::Packed WeightStore::get(std::span<const PackedWeight> weights,
                                      support::ThreadPool& pool, int threads) {
-  std::lock_guard lock(mutex_);
-  Packed packed;
-  std::vector<const PackedWeight*> fresh;
-  for (const PackedWeight& weight : weights) {
-    Entry& entry = entries_[weight.key];
-    auto block = entry.block.lock();
-    if (block && are_of(entry.sources, weight))
-      packed.blocks.push_back(std::move(block));
-    else
-      fresh.push_back(&weight);
-  }
-  if (!fresh.empty()) pack(fresh, pool, threads, packed);
+  WeightStore& files = of_files(level_);
+  Weights own, shared;
   for (const PackedWeight& weight : weights)
-    packed.addresses.push_back(entries_.at(weight.key).address);
-  std::sort(packed.blocks.begin(), packed.blocks.end());
-  packed.blocks.erase(std::unique(packed.blocks.begin(), packed.blocks.end()),
-                      packed.blocks.end());
-  std::erase_if(entries_,
-                [](const auto& entry) { return entry.second.block.expired(); });
+    (&where(weight) == &files ? shared : own).push_back(&weight);
+  const Packed owned = get_here(own, pool, threads);
+  const Packed from_files = files.get_here(shared, pool, threads);
+  Packed packed;
+  auto next_owned = owned.addresses.begin();
+  auto next_shared = from_files.addresses.begin();
+  for (const PackedWeight& weight : weights)
+    packed.addresses.push_back(&where(weight) == &files ? *next_shared++
+                                                        : *next_owned++);
+  packed.blocks = owned.blocks;
+  packed.blocks.insert(packed.blocks.end(), from_files.blocks.begin(),
+                       from_files.blocks.end());
+  const std::lock_guard lock(mutex_);
+  std::erase_if(borrowed_, [](const auto& block) { return block.expired(); });
+  borrowed_.insert(borrowed_.end(), from_files.blocks.begin(),
+                   from_files.blocks.end());
   return packed;
 }
 
+WeightStore::Packed WeightStore::get_here(const Weights& weights,
+                                          support::ThreadPool& pool,
+                                          int threads) {
+  const std::lock_guard lock(mutex_);
+  Packed packed;
+  Weights fresh;
+  for (const PackedWeight* weight : weights) {
+    Entry& entry = entries_[weight->key];
+    auto block = entry.block.lock();
+    if (block && are_of(entry.sources, *weight))
+      packed.blocks.push_back(std::move(block));
+    else
+      fresh.push_back(weight);
+  }
+  if (!fresh.empty()) pack(fresh, pool, threads, packed);
+  for (const PackedWeight* weight : weights)
+    packed.addresses.push_back(entries_.at(weight->key).address);
+  keep_each_once(packed.blocks);
+  forget_freed();
+  return packed;
+}
+
+void WeightStore::forget_freed() {
+  std::erase_if(entries_,
+                [](const auto& entry) { return entry.second.block.expired(); });
+  std::erase_if(codings_, [](const auto& entry) {
+    const Sources& sources = entry.second->sources;
+    return std::any_of(sources.begin(), sources.end(),
+                       [](const auto& source) { return source.expired(); });
+  });
+}
+
 // All in one block, in order.
-void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
-                       support::ThreadPool& pool, int threads, Packed& packed) {
+void WeightStore::pack(const Weights& fresh, support::ThreadPool& pool,
+                       int threads, Packed& packed) {
   std::vector<size_t> offsets;
   size_t bytes = 0;
   for (const PackedWeight* weight : fresh) {
@@ -147,13 +122,14 @@ void WeightStore::pack(const std::vector<const PackedWeight*>& fresh,
       [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i) {
           const auto at = static_cast<size_t>(i);
-          fxjit::pack(*fresh[at], level_, base + offsets[at]);
-          release_pages(*fresh[at]);
+          pack_weight(*fresh[at], level_, base + offsets[at]);
+          for (const program::PackPiece& piece : fresh[at]->pieces)
+            release_pages(piece.tensor);
         }
       },
       threads);
   for (size_t i = 0; i < fresh.size(); ++i) {
-    entries_[fresh[i]->key] = {storages(*fresh[i]), block, base + offsets[i]};
+    entries_[fresh[i]->key] = {keepers(*fresh[i]), block, base + offsets[i]};
   }
   packed.blocks.push_back(block);
 }
@@ -170,7 +146,7 @@ program::WeightCoding WeightStore::survey(
     std::shared_ptr<Coding>& known = codings_[key];
     if (!known || !are_of(known->sources, weight)) {
       known = std::make_shared<Coding>();
-      known->sources = storages(weight);
+      known->sources = keepers(weight);
     }
     coding = known;
   }
@@ -192,6 +168,8 @@ bool WeightStore::is_kept_plain(const PackedWeight& weight) const {
 
 program::WeightCoding WeightStore::coding(const PackedWeight& weight,
                                           int64_t rows, bool may_round) {
+  if (WeightStore& store = where(weight); &store != this)
+    return store.coding(weight, rows, may_round);
   std::vector<WeightFormat> formats;
   const bool plain = is_kept_plain(weight);
   for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::f16,
@@ -208,6 +186,8 @@ size_t WeightStore::bytes() const {
   std::set<std::shared_ptr<const support::AlignedBlock>> blocks;
   for (const auto& [key, entry] : entries_)
     if (auto block = entry.block.lock()) blocks.insert(std::move(block));
+  for (const auto& borrowed : borrowed_)
+    if (auto block = borrowed.lock()) blocks.insert(std::move(block));
   size_t total = 0;
   for (const auto& block : blocks) total += block->size();
   return total;

@@ -1,12 +1,14 @@
 // Packed weights of one module, shared by the programs of all its shapes and by
-// all threads. Weights of one program are packed into one block in the order in
-// which the program reads them.
+// all threads; those of files are shared by all modules of the process. Weights
+// of one program are packed into one block in the order in which the program
+// reads them.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,7 @@ class WeightStore {
   // Packs what is new on up to `threads` threads. Weights are freed with the
   // last program that keeps them. Mapped pages of what was packed are given
   // back. Thread-safe.
-  Packed get(const std::vector<program::PackedWeight>& weights,
+  Packed get(std::span<const program::PackedWeight> weights,
              support::ThreadPool& pool, int threads);
 
   // How to keep a weight for so few rows in few bytes, exactly unless it may be
@@ -43,21 +45,30 @@ class WeightStore {
   size_t bytes() const;
 
  private:
+  // Of the pieces: another tensor may come to lie where a freed one was.
+  using Sources = std::vector<std::weak_ptr<const void>>;
   struct Entry {
-    // Of the pieces: another tensor may come to lie where a freed one was.
-    std::vector<std::weak_ptr<Storage>> sources;
+    Sources sources;
     std::weak_ptr<const support::AlignedBlock> block;
     const std::byte* address = nullptr;
   };
   // Surveyed once, by whoever asks first, while others ask for other weights.
   struct Coding {
-    std::vector<std::weak_ptr<Storage>> sources;
+    Sources sources;
     std::mutex mutex;
     std::optional<program::WeightCoding> found;  // Guarded by the mutex.
   };
 
-  void pack(const std::vector<const program::PackedWeight*>& fresh,
-            support::ThreadPool& pool, int threads, Packed& packed);
+  using Weights = std::vector<const program::PackedWeight*>;
+
+  // Never freed: programs of any module may use it to the end.
+  static WeightStore& of_files(CpuLevel level);
+  WeightStore& where(const program::PackedWeight& weight);
+  Packed get_here(const Weights& weights, support::ThreadPool& pool,
+                  int threads);
+  void forget_freed();
+  void pack(const Weights& fresh, support::ThreadPool& pool, int threads,
+            Packed& packed);
   program::WeightCoding survey(
       const program::PackedWeight& weight,
       const std::vector<program::WeightFormat>& formats);
@@ -67,6 +78,8 @@ class WeightStore {
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::shared_ptr<Coding>> codings_;
+  // What the programs of this store's module have from `of_files`.
+  std::vector<std::weak_ptr<const support::AlignedBlock>> borrowed_;
 };
 
 }  // namespace fxjit

@@ -1,7 +1,10 @@
 #include "src/passes/folded_weights.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+
+#include "src/tensor/tensor_memory.h"
 
 namespace fxjit::passes {
 namespace {
@@ -10,16 +13,17 @@ std::string key_of(const std::vector<Tensor>& sources, double number) {
   std::string key = std::to_string(std::bit_cast<uint64_t>(number));
   for (const Tensor& t : sources) {
     if (t.defined())
-      key += " " + std::to_string(reinterpret_cast<uintptr_t>(t.data())) +
-             t.sizes().str() + t.strides().str();
+      key += " " + memory_key(t);
     else
       key += " none";
   }
   return key;
 }
 
-std::shared_ptr<Storage> storage_of(const Tensor& t) {
-  return t.defined() ? t.storage() : nullptr;
+bool is_of_files(const std::vector<Tensor>& sources) {
+  return std::all_of(sources.begin(), sources.end(), [](const Tensor& t) {
+    return !t.defined() || t.storage()->read_only();
+  });
 }
 
 }  // namespace
@@ -28,7 +32,7 @@ std::shared_ptr<Storage> storage_of(const Tensor& t) {
 std::vector<Tensor> FoldedWeights::alive(const Made& made,
                                          const std::vector<Tensor>& sources) {
   for (size_t i = 0; i < made.sources.size(); ++i)
-    if (made.sources[i].lock() != storage_of(sources[i])) return {};
+    if (made.sources[i].lock() != sources[i].keeper()) return {};
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < made.storages.size(); ++i) {
     const Tensor& meta = made.metas[i];
@@ -41,7 +45,19 @@ std::vector<Tensor> FoldedWeights::alive(const Made& made,
   return tensors;
 }
 
+FoldedWeights& FoldedWeights::of_files() {
+  static auto& folded = *new FoldedWeights;
+  return folded;
+}
+
 std::vector<Tensor> FoldedWeights::get(
+    const std::vector<Tensor>& sources, double number,
+    const std::function<std::vector<Tensor>()>& make) {
+  FoldedWeights& where = is_of_files(sources) ? of_files() : *this;
+  return where.get_here(sources, number, make);
+}
+
+std::vector<Tensor> FoldedWeights::get_here(
     const std::vector<Tensor>& sources, double number,
     const std::function<std::vector<Tensor>()>& make) {
   std::lock_guard lock(mutex_);
@@ -52,7 +68,7 @@ std::vector<Tensor> FoldedWeights::get(
     tensors = make();
     known = {};
     for (const Tensor& source : sources)
-      known.sources.push_back(storage_of(source));
+      known.sources.push_back(source.keeper());
     for (const Tensor& t : tensors) {
       known.storages.push_back(t.storage());
       known.metas.push_back(

@@ -1,6 +1,6 @@
 // Weights that passes made of a module's weights, for all shapes of the module:
 // what is made of the same tensors is the same tensor, so that it is packed
-// once.
+// once. What is made of files is the same tensor in all modules of the process.
 #pragma once
 
 #include <functional>
@@ -26,12 +26,16 @@ class FoldedWeights {
  private:
   struct Made {
     // Another tensor may come to lie where a freed one was.
-    std::vector<std::weak_ptr<Storage>> sources;
+    std::vector<std::weak_ptr<const void>> sources;
     std::vector<std::weak_ptr<Storage>> storages;
     std::vector<Tensor> metas;
   };
+  static FoldedWeights& of_files();
   static std::vector<Tensor> alive(const Made& made,
                                    const std::vector<Tensor>& sources);
+  std::vector<Tensor> get_here(
+      const std::vector<Tensor>& sources, double number,
+      const std::function<std::vector<Tensor>()>& make);
 
   std::mutex mutex_;
   std::map<std::string, Made> made_;

@@ -79,7 +79,14 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
 }
 
 void Executable::add_operands(const Step& step) {
-  for (const OperandRef& ref : step.operands) {
+  const auto* external = std::get_if<ExternStep>(&step.body);
+  const int unread = external ? external->kernel->unread_operand() : -1;
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    const OperandRef& ref = step.operands[i];
+    if (static_cast<int>(i) == unread) {
+      operands_.push_back({});
+      continue;
+    }
     const Buffer& buffer = parts_.program.buffers[ref.buffer];
     if (buffer.home == Home::input || buffer.home == Home::output)
       patches_.push_back({static_cast<int32_t>(operands_.size()), buffer.index,
@@ -92,6 +99,27 @@ Executable::~Executable() {
   for (auto& slot : kept_) delete slot.exchange(nullptr);
 }
 
+// Null where calls bring their own, and where nothing is read.
+std::byte* Executable::base_of(const OperandRef& ref,
+                               const Context& context) const {
+  if (ref.buffer < 0) return nullptr;
+  const Buffer& buffer = parts_.program.buffers[ref.buffer];
+  switch (buffer.home) {
+    case Home::arena:
+      return static_cast<std::byte*>(context.arena.data()) + buffer.offset;
+    case Home::constant:
+      return static_cast<std::byte*>(
+          parts_.program.constants[buffer.index].data());
+    case Home::packed:
+      return static_cast<std::byte*>(
+          const_cast<void*>(parts_.packed[buffer.index]));
+    case Home::input:
+    case Home::output:
+      break;
+  }
+  return nullptr;
+}
+
 std::unique_ptr<Executable::Context> Executable::make_context() const {
   auto context = std::make_unique<Context>(contexts_);
   if (arena_bytes_) context->arena = support::AlignedBlock(arena_bytes_);
@@ -99,24 +127,7 @@ std::unique_ptr<Executable::Context> Executable::make_context() const {
   context->status.resize(static_cast<size_t>(parts_.max_threads) *
                          (kCacheLine / sizeof(int32_t)));
   for (const OperandRef& ref : operands_) {
-    const Buffer& buffer = parts_.program.buffers[ref.buffer];
-    std::byte* base = nullptr;
-    switch (buffer.home) {
-      case Home::arena:
-        base = static_cast<std::byte*>(context->arena.data()) + buffer.offset;
-        break;
-      case Home::constant:
-        base = static_cast<std::byte*>(
-            parts_.program.constants[buffer.index].data());
-        break;
-      case Home::packed:
-        base = static_cast<std::byte*>(
-            const_cast<void*>(parts_.packed[buffer.index]));
-        break;
-      case Home::input:
-      case Home::output:
-        break;  // Patched per call.
-    }
+    std::byte* const base = base_of(ref, *context);
     context->operands.push_back(base ? base + ref.byte_offset : nullptr);
   }
   return context;
@@ -159,8 +170,7 @@ void Executable::launch(const Launch& launch, Context& context) const {
       launch.kernel(&call, begin, end);
   };
   if (launch.threads > 1)
-    parts_.pool->parallel_for(launch.tasks, body, launch.threads,
-                              launch.chunk);
+    parts_.pool->parallel_for(launch.tasks, body, launch.threads, launch.chunk);
   else
     body(0, launch.tasks, 0);
 }
@@ -178,7 +188,8 @@ void Executable::run(std::span<void* const> inputs,
   std::fill(context->status.begin(), context->status.end(), kOk);
   size_t done = 0;
   try {
-    for (; done < launches_.size() && may_run(launches_[done], *context); ++done)
+    for (; done < launches_.size() && may_run(launches_[done], *context);
+         ++done)
       launch_timed(launches_[done], *context, times);
   } catch (...) {
     undo_writes(done, *context);
@@ -221,8 +232,8 @@ void Executable::undo_writes(size_t done, Context& context) const {
   }
 }
 
-// Either way the interpreter computes the call: oneDNN fails, for one, while the
-// process ends.
+// Either way the interpreter computes the call: oneDNN fails, for one, while
+// the process ends.
 void Executable::fail(int32_t status) const {
   throw ValueFailure(status == kIndexOutOfRange
                          ? "index out of range in self"

@@ -26,9 +26,9 @@ class Executable {
  public:
   struct Parts {
     Program program;
-    std::vector<StepCode> kernels;   // One per step.
-    std::vector<KernelPlan> plans;   // One per step.
-    std::vector<const void*> packed; // One per packed weight.
+    std::vector<StepCode> kernels;           // One per step.
+    std::vector<KernelPlan> plans;           // One per step.
+    std::vector<const void*> packed;         // One per packed weight.
     std::shared_ptr<const void> keep_alive;  // Code and weights.
     int max_threads = 1;
     support::ThreadPool* pool = nullptr;  // Needed above one thread.
@@ -77,6 +77,7 @@ class Executable {
   };
 
   void add_operands(const Step& step);
+  std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
   std::unique_ptr<Context> acquire() const;
   void release(std::unique_ptr<Context> context) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/tensor/tensor_memory.h"
+
 namespace fxjit::program {
 namespace {
 
@@ -54,19 +56,12 @@ Placed PlanBuilder::place_constant(const Tensor& tensor) {
 
 namespace {
 
-// Equal for views of the same memory with the same shape, also when they were
-// made anew for another shape of the model.
-std::string piece_key(const Tensor& t) {
-  return std::to_string(reinterpret_cast<uintptr_t>(t.data())) +
-         t.sizes().str() + t.strides().str();
-}
-
 PackedWeight weight_of(const std::vector<Tensor>& pieces, bool batched) {
   PackedWeight weight;
   weight.batched = batched;
   if (batched) weight.key = "batch ";
   for (const Tensor& piece : pieces) {
-    weight.key += piece_key(piece);
+    weight.key += memory_key(piece);
     weight.pieces.push_back({piece});
     weight.depth = piece.size(0);
     weight.columns = batched ? piece.size(1) : weight.columns + piece.size(1);
@@ -101,7 +96,7 @@ OperandRef PlanBuilder::pack_for_few(const std::vector<Tensor>& pieces,
 
 OperandRef PlanBuilder::pack_winograd(const Tensor& weight, int64_t tile) {
   PackedWeight packed;
-  packed.key = "winograd " + std::to_string(tile) + " " + piece_key(weight);
+  packed.key = "winograd " + std::to_string(tile) + " " + memory_key(weight);
   packed.pieces.push_back({weight});
   packed.winograd_tile = tile;
   return place_packed(std::move(packed));

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdlib>
-#include <new>
+#include <memory>
+#include <utility>
 
 #include "fxjit/error.h"
 #include "fxjit/tensor.h"
@@ -10,10 +12,7 @@ namespace {
 
 constexpr size_t kAlignmentBytes = 64;  // A cache line; an AVX-512 vector.
 
-}  // namespace
-
-std::shared_ptr<Storage> Storage::allocate(size_t bytes) {
-  auto storage = std::shared_ptr<Storage>(new Storage);
+std::byte* allocate_bytes(size_t bytes) {
   support::check_memory(bytes);
   const size_t rounded =
       (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
@@ -23,7 +22,14 @@ std::shared_ptr<Storage> Storage::allocate(size_t bytes) {
   if (!data)
     throw RuntimeError("allocate: no memory for " + std::to_string(bytes) +
                        " bytes");
-  storage->data_ = static_cast<std::byte*>(data);
+  return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+std::shared_ptr<Storage> Storage::allocate(size_t bytes) {
+  auto storage = std::shared_ptr<Storage>(new Storage);
+  storage->data_ = allocate_bytes(bytes);
   storage->bytes_ = bytes;
   storage->owned_ = true;
   return storage;
@@ -40,8 +46,31 @@ std::shared_ptr<Storage> Storage::borrow(void* data, size_t bytes,
   return storage;
 }
 
+std::shared_ptr<Storage> Storage::deferred(
+    size_t bytes, std::function<void(std::byte*)> make) {
+  auto storage = std::shared_ptr<Storage>(new Storage);
+  storage->bytes_ = bytes;
+  storage->make_ = std::move(make);
+  storage->read_only_ = true;
+  return storage;
+}
+
+std::byte* Storage::made() const {
+  std::unique_ptr<std::byte, decltype(&std::free)> fresh(allocate_bytes(bytes_),
+                                                         &std::free);
+  make_(fresh.get());
+  // Another thread's bytes, when it was faster, are the same.
+  std::byte* first = nullptr;
+  if (!data_.compare_exchange_strong(first, fresh.get())) return first;
+  return fresh.release();
+}
+
+const void* Storage::identity() const {
+  return make_ ? static_cast<const void*>(this) : data_.load();
+}
+
 Storage::~Storage() {
-  if (owned_) std::free(data_);
+  if (owned_ || make_) std::free(data_);
 }
 
 }  // namespace fxjit

@@ -145,6 +145,13 @@ void* Tensor::data() const {
          impl_->offset * static_cast<int64_t>(item_size());
 }
 
+std::shared_ptr<const void> Tensor::keeper() const {
+  if (!impl_ || !impl_->storage) return nullptr;
+  const Storage& storage = *impl_->storage;
+  if (storage.read_only_ && storage.owner_) return storage.owner_;
+  return impl_->storage;
+}
+
 Tensor Tensor::as_strided(const Dims& sizes, const Dims& strides,
                           int64_t offset) const {
   if (is_meta()) return meta(sizes, dtype(), strides, offset);

@@ -2,16 +2,14 @@
 // well: within the cap of the module's programs, a fifth more, and 40 MB.
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <functional>
-#include <string>
 
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
 #include "fxjit/fxjit.h"
 #include "tests/compile/compile_testing.h"
+#include "tests/compile/process_memory.h"
 #include "tests/compile/subprocess.h"
 
 namespace fxjit {
@@ -25,16 +23,9 @@ using testing::run_child;
 constexpr size_t kMega = size_t{1} << 20;
 constexpr size_t kCap = 24 * kMega;
 
-// Without what files are mapped to: the library's code is not the model's.
 size_t memory_used() {
   malloc_trim(0);
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word && word != "RssAnon:") {
-  }
-  size_t kilobytes = 0;
-  status >> kilobytes;
-  return kilobytes << 10;
+  return testing::anonymous_memory();
 }
 
 void run_shapes(fx::GraphModule& gm, int count,

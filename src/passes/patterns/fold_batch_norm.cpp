@@ -5,13 +5,14 @@
 //                  gamma, beta, eps)                       + beta)
 //
 // Not where the convolution is used elsewhere, is transposed or without a batch
-// (batch norm then takes another dim for the channels), or anything but x is not
-// a constant. New weights are computed in double precision.
+// (batch norm then takes another dim for the channels), or anything but x is
+// not a constant. New weights are computed in double precision.
 #include <cmath>
 #include <optional>
 
 #include "src/passes/folded_weights.h"
 #include "src/passes/patterns.h"
+#include "src/tensor/tensor_memory.h"
 
 namespace fxjit::passes {
 namespace {
@@ -42,8 +43,7 @@ bool constant_arg(const ModelGraph& model, const fx::Node& node, size_t arg,
   return out->dtype() == DType::f32;
 }
 
-std::optional<Match> match_norm(const ModelGraph& model,
-                                const fx::Node& norm) {
+std::optional<Match> match_norm(const ModelGraph& model, const fx::Node& norm) {
   const ops::Op* op = norm.called_op();
   if (!op || op->name() != "batch_norm") return std::nullopt;
   const auto at = [&](const char* name) {
@@ -73,24 +73,48 @@ double element(const Tensor& t, int64_t i, double otherwise) {
   return t.defined() ? t.at({i}) : otherwise;
 }
 
-// The weight and the bias.
-std::vector<Tensor> fold(const Match& match) {
-  const int64_t channels = match.weight.size(0);
-  const Tensor weight = match.weight.clone().contiguous();
-  const Tensor bias = Tensor::empty({channels});
-  auto* weights = weight.data_as<float>();
-  const int64_t each = channels == 0 ? 0 : weight.numel() / channels;
-  for (int64_t c = 0; c < channels; ++c) {
-    const double scale = element(match.gamma, c, 1) /
-                         std::sqrt(match.var.at({c}) + match.eps);
+std::vector<double> scales_of(const Match& match) {
+  std::vector<double> scales;
+  for (int64_t c = 0; c < match.weight.size(0); ++c)
+    scales.push_back(element(match.gamma, c, 1) /
+                     std::sqrt(match.var.at({c}) + match.eps));
+  return scales;
+}
+
+// Each channel of the weight times its scale, contiguous.
+void scale_channels(const Tensor& weight, const std::vector<double>& scales,
+                    float* out) {
+  const int64_t each =
+      scales.empty() ? 0 : weight.numel() / static_cast<int64_t>(scales.size());
+  const Tensor dense = weight.contiguous();
+  const auto* from = dense.data_as<const float>();
+  for (const double scale : scales)
     for (int64_t i = 0; i < each; ++i)
-      weights[c * each + i] =
-          static_cast<float>(double{weights[c * each + i]} * scale);
+      *out++ = static_cast<float>(double{*from++} * scale);
+}
+
+// The weight and the bias. The weight is as large as the model's own and is
+// mostly read once, when it is packed: its numbers are made then.
+std::vector<Tensor> fold(const Match& match) {
+  const std::vector<double> scales = scales_of(match);
+  const Tensor bias = Tensor::empty({match.weight.size(0)});
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const auto c = static_cast<int64_t>(i);
     bias.data_as<float>()[c] = static_cast<float>(
-        (element(match.bias, c, 0) - match.mean.at({c})) * scale +
+        (element(match.bias, c, 0) - match.mean.at({c})) * scales[i] +
         element(match.beta, c, 0));
   }
-  return {weight, bias};
+  const auto bytes = static_cast<size_t>(match.weight.numel()) * sizeof(float);
+  auto storage =
+      Storage::deferred(bytes, [weight = match.weight, scales](std::byte* out) {
+        scale_channels(weight, scales, reinterpret_cast<float*>(out));
+      });
+  storage->release_pages = [weight = match.weight](size_t, size_t) {
+    release_pages(weight);
+  };
+  return {Tensor::view(std::move(storage), match.weight.sizes(), DType::f32,
+                       contiguous_strides(match.weight.sizes()), 0),
+          bias};
 }
 
 std::vector<Tensor> fold_once(const ModelGraph& model, const Match& match) {
@@ -104,8 +128,7 @@ std::vector<Tensor> fold_once(const ModelGraph& model, const Match& match) {
 fx::Node* add_constant(ModelGraph& model, const Tensor& tensor) {
   const auto index = static_cast<int64_t>(model.constants.size());
   model.constants.push_back(tensor);
-  fx::Node* node =
-      model.graph->get_attr("constant_" + std::to_string(index));
+  fx::Node* node = model.graph->get_attr("constant_" + std::to_string(index));
   node->meta().set("constant", index);
   node->set_val(Tensor::meta(tensor.sizes(), tensor.dtype()));
   return node;
