@@ -1,6 +1,8 @@
 #include "src/passes/followed_writes.h"
 
+#include "fxjit/functions.h"
 #include "src/ops/aliasing.h"
+#include "src/ops/randomness.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/set_items.h"
 #include "src/tensor/memory_order.h"
@@ -35,6 +37,14 @@ bool is_made_so(const Value& value, const Value& place) {
   const Tensor wanted = meta_of(place).as_tensor();
   return made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
          made.strides() == wanted.strides() && made.is_contiguous();
+}
+
+// A dense tensor with its dims as they lie in memory: contiguous.
+Value in_memory_order(const Value& dense) {
+  const Tensor meta = meta_of(dense).as_tensor();
+  return meta.is_contiguous()
+             ? dense
+             : method(dense, "permute", {Value(memory_order(meta))});
 }
 
 // Changes `args` where the write is asked for by an argument.
@@ -112,6 +122,7 @@ void FollowedWrites::add_to(const Value& result, PlacedResult& placed) {
 // itself could tell: they read the result.
 Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
                             ValueList args) {
+  if (const auto known = write_known(node, op, args)) return *known;
   if (!may_write(node, args[0])) refuse_write(node);
   const Value written = args[0];
   const DType dtype = meta_of(written).as_tensor().dtype();
@@ -124,6 +135,28 @@ Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
         ops::get_op("to"),
         ops::bind(ops::get_op("to"), ValueList{result, dtype}, {}));
   return note_write(node, written, result);
+}
+
+// What the call gives where its numbers are known: it is run on a copy of the
+// memory that it writes.
+std::optional<Value> FollowedWrites::write_known(const fx::Node& node,
+                                                 const ops::Op& op,
+                                                 const ValueList& args) {
+  if (ops::draws_numbers({op, args})) return std::nullopt;
+  ValueList known;
+  bool all_known = true;
+  for (const Value& arg : args) {
+    known.push_back(memory_.known(arg));
+    visit_leaves(known.back(), [&](const Value& leaf) {
+      all_known = all_known && !leaf.is_proxy();
+    });
+  }
+  if (!all_known) return std::nullopt;
+  const std::optional<Tensor> copy = memory_.copy_known(node, args[0]);
+  if (!copy) return std::nullopt;
+  known[0] = *copy;
+  wrote_known_ = true;
+  return ops::run_eager({op, known});
 }
 
 // Whether what a write changes can be followed to all who see it.
@@ -167,10 +200,10 @@ Value FollowedWrites::note_write(const fx::Node& node, const Value& written,
   const Tensor before = meta_of(written).as_tensor();
   const Tensor after = meta_of(result).as_tensor();
   if (after.sizes() != before.sizes()) refuse_write(node);
-  if (!memory_.may_replace(node, written))
+  const bool fits = after.strides() == before.strides() || is_dense(before);
+  if (!fits && !memory_.may_rebase(node, written)) refuse_write(node);
+  if (!fits || !memory_.may_replace(node, written))
     return note_write_through(node, written, result);
-  if (after.strides() != before.strides() && !is_dense(before))
-    refuse_write(node);
   const Value laid_out =
       after.strides() == before.strides()
           ? result
@@ -184,7 +217,7 @@ Value FollowedWrites::note_write(const fx::Node& node, const Value& written,
 Value FollowedWrites::note_write_through(const fx::Node& node,
                                          const Value& written,
                                          const Value& result) {
-  const Value base = builder_.base_of(written);
+  const Value base = in_memory_order(builder_.base_of(written));
   const Tensor whole = meta_of(base).as_tensor();
   const Tensor part = meta_of(written).as_tensor();
   Value after = result;

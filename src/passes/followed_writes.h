@@ -25,12 +25,15 @@ class FollowedWrites {
   void add_input(const Value& placeholder);
 
   // Before each captured node; at most one write follows.
-  void begin() { write_.reset(); }
+  void begin() {
+    write_.reset();
+    wrote_known_ = false;
+  }
   // What the writing call gives. NotImplementedError where not all who see the
   // write can be told.
   Value write(const fx::Node& node, const ops::Op& op, ValueList args);
   Value set_item(const fx::Node& node, const ValueList& args);
-  bool any() const { return write_.has_value(); }
+  bool any() const { return write_.has_value() || wrote_known_; }
   // After the node, whose value is `value`: readers get what was written.
   void apply(const fx::Node& node, Value& value);
 
@@ -45,6 +48,8 @@ class FollowedWrites {
                    const Value& result);
   Value note_write_through(const fx::Node& node, const Value& written,
                            const Value& result);
+  std::optional<Value> write_known(const fx::Node& node, const ops::Op& op,
+                                   const ValueList& args);
   Value new_value(const fx::Node& node, const ops::Op& op, ValueList args);
 
   struct Write {
@@ -57,6 +62,7 @@ class FollowedWrites {
   std::map<int32_t, int32_t> inputs_;  // Numbers of inputs, by memory.
   std::map<int32_t, Value> written_;   // New values of inputs' memory.
   std::optional<Write> write_;         // Of the node at hand.
+  bool wrote_known_ = false;           // It wrote numbers that are known.
 };
 
 }  // namespace fxjit::passes

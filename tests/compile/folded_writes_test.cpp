@@ -7,6 +7,7 @@
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/ops/storages.h"
 
@@ -58,6 +59,62 @@ TEST(FoldedWrites, ToPartsAreSeenByAll) {
     method_of(method_of(grid, "select", {0, 2}), "copy_", {x});
     return Value::tuple({grid, row, before, sum(grid) + x});
   });
+}
+
+// As tables of relative positions are made; one step is left, the sum.
+TEST(FoldedWrites, ToPartsOfKnownNumbersStayKnown) {
+  const auto module =
+      nn::lambda("Folded", {"x"},
+                 [](nn::Module& self, Value x) {
+                   const Value grid =
+                       method_of(method_of(self.param("w"), "t"), "contiguous");
+                   const Value before = grid * 2;
+                   method_of(method_of(grid, "select", {1, 0}), "add_", {3});
+                   method_of(method_of(grid, "select", {1, 1}), "copy_",
+                             {method_of(grid, "select", {1, 0})});
+                   return x + grid + before;
+                 },
+                 {{"w", nn::Parameter(random_tensor({4, 3}))}});
+  const auto gm = fx::symbolic_trace(module);
+  compile(*gm, quick());
+  const ValueList inputs{random_tensor({3, 4})};
+  EXPECT_EQ(
+      value_difference(gm->forward(inputs), gm->interpret(inputs), 1e-6, 1e-6),
+      "");
+  const Report report = make_report(*gm);
+  EXPECT_TRUE(report.native());
+  ASSERT_EQ(report.programs.size(), 1u);
+  EXPECT_EQ(report.programs[0].steps.size(), 1u);
+}
+
+// A leaf whose forward goes on with what it wrote.
+class Shifted : public nn::Custom<Shifted, nn::LeafModule> {
+ public:
+  Shifted() : Custom("Shifted", {"x"}) {}
+  Value forward(Value x) {
+    method_of(x, "add_", {1});
+    return x * 2;
+  }
+};
+
+TEST(FoldedWrites, OfModulesAreSeenByThem) {
+  class Net : public nn::Custom<Net> {
+   public:
+    Net() : Custom("Net", {"x"}) {
+      shifted = register_module("shifted", Shifted::create());
+    }
+    Value forward(Value x) {
+      const Value ones = method_of(x, "new_ones", {Value::list({1})});
+      return shifted(ones) + ones * 3 + x;
+    }
+    nn::Ref<Shifted> shifted;
+  };
+  const auto gm = fx::symbolic_trace(Net::create());
+  compile(*gm, quick());
+  const ValueList inputs{random_tensor({3})};
+  EXPECT_EQ(
+      value_difference(gm->forward(inputs), gm->interpret(inputs), 1e-6, 1e-6),
+      "");
 }
 
 TEST(FoldedWrites, OfInputsToViewsAreSeenByTheirBase) {

@@ -106,8 +106,8 @@ TEST(Writes, ThroughViewsThatOthersReadAreCompiled) {
       one()));
 }
 
-TEST(Writes, ToViewsOfATransposedBaseAreInterpreted) {
-  EXPECT_FALSE(compiled(
+TEST(Writes, ToViewsOfATransposedBaseAreCompiled) {
+  EXPECT_TRUE(compiled(
       [](Value x) {
         const Value y = transpose(x, 0, 1) * 2;
         const Value turned = transpose(y, 0, 1);
@@ -147,6 +147,9 @@ TEST(Writes, ToWhatAnotherCallGaveBackAreCompiled) {
 TEST(Writes, ToViewsThatOnlyTheyReadAreCompiled) {
   EXPECT_TRUE(compiled(
       [](Value x) { return method(view(x * 2, {12}), "add_", {1}) + 1; },
+      one()));
+  EXPECT_TRUE(compiled(
+      [](Value x) { return method(narrow(x * 2, 1, 1, 2), "mul_", {3}) + 1; },
       one()));
 }
 

@@ -275,13 +275,16 @@ def upsampling():
             ('nearest1d', [5], None), ('nearest2d', [4, 9], None),
             ('nearest3d', [2, 5, 3], None), ('linear1d', [5], True),
             ('bilinear2d', [4, 9], True), ('trilinear3d', [2, 5, 3], True),
-            ('bicubic2d', [4, 9], True)):
+            ('bicubic2d', [4, 9], True), ('bilinear2d_aa', [4, 9], True),
+            ('bicubic2d_aa', [4, 9], True)):
         image = {1: LINES, 2: IMAGES, 3: VOLUMES}[len(sizes)]
         scales = [1.5, 0.5, 2.0][:len(sizes)]
         for prefix in ('upsample_', '_upsample_nearest_exact'):
             if prefix.startswith('_') and not name.startswith('nearest'):
                 continue
             whole = prefix + (name[7:] if prefix.startswith('_') else name)
+            if name.endswith('_aa'):
+                whole = '_' + whole
             flags = [()] if corners is None else [(False,), (True,)]
             CASES[whole + '.default'] = [
                 call(image, sizes, *flag) for flag in flags]

@@ -129,6 +129,18 @@ def pools():
     case('interpolate', F.interpolate, T((1, 2, 4, 4), 'float16'), 6,
          mode='bicubic')
     fail('interpolate', F.interpolate, x, 3, mode='area', align_corners=True)
+    for mode in ['bilinear', 'bicubic']:
+        for size in [(9, 5), (2, 11), (4, 3), 1]:
+            for corners in [False, True]:
+                case('interpolate', F.interpolate, x, size, mode=mode,
+                     align_corners=corners, antialias=True)
+        case('interpolate', F.interpolate, x, None, (0.4, 1.6), mode,
+             antialias=True)
+        case('interpolate', F.interpolate, T((1, 2, 9, 7), 'float64'), (4, 3),
+             mode=mode, antialias=True)
+    fail('interpolate', F.interpolate, x, 3, mode='nearest', antialias=True)
+    fail('interpolate', F.interpolate, T((2, 3, 7)), 3, mode='linear',
+         antialias=True)
     case('interpolate', F.interpolate, T((2, 3, 7)), 5, mode='linear')
     case('interpolate', F.interpolate, T((2, 3, 7), 'float16'), 5,
          mode='linear')

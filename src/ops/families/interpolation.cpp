@@ -7,6 +7,7 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
+#include "src/ops/families/antialias.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 
@@ -21,6 +22,7 @@ struct Resize {
   // say it otherwise.
   std::optional<double> factor;
   bool align_corners;
+  bool antialias = false;
 };
 
 // Source elements per result element. Positions are computed as torch computes
@@ -163,7 +165,7 @@ void check_sizes(const std::vector<Resize>& resizes) {
 
 // Result sizes of the spatial dims and how far apart the samples lie.
 std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
-                            bool align_corners) {
+                            bool align_corners, bool antialias) {
   const int spatial = input.dim() - 2;
   const bool by_size = call.has(1);
   if (by_size == call.has(2))
@@ -181,7 +183,7 @@ std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
   for (int i = 0; i < spatial; ++i) {
     const Value& item =
         given.is_sequence() ? given.at(static_cast<size_t>(i)) : given;
-    Resize resize{i + 2, input.sizes()[i + 2], 0, {}, align_corners};
+    Resize resize{i + 2, input.sizes()[i + 2], 0, {}, align_corners, antialias};
     constexpr double kLimit = 2147483648.0;
     if (!(std::abs(item.as_double()) < kLimit))
       runtime_error("interpolate: expected sizes and factors below 2^31, got " +
@@ -210,8 +212,22 @@ bool fits(std::string_view mode, const Tensor& input) {
          (mode == "trilinear" && rank == 5) || (mode == "bicubic" && rank == 4);
 }
 
+// Sums over all elements that one of the result stands for: a product.
+template <typename C>
+Value smoothed(const Value& value, const Resize& resize,
+               std::string_view mode) {
+  const Tensor weights =
+      tensor_of(antialias_weights(resize.from, resize.to, step_of<C>(resize),
+                                  mode == "bicubic"),
+                {resize.to, resize.from});
+  if (resize.axis == meta_of(value).dim() - 1)
+    return fxjit::matmul(value, fxjit::transpose(weights, 0, 1));
+  return fxjit::matmul(weights, value);
+}
+
 template <typename C>
 Value sampled(const Value& value, const Resize& resize, std::string_view mode) {
+  if (resize.antialias) return smoothed<C>(value, resize, mode);
   return mode == "bicubic" ? cubic<C>(value, resize)
                            : blended<C>(value, resize);
 }
@@ -241,18 +257,24 @@ Value decompose_interpolate(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const std::string_view mode = call[3].as_string();
   const bool is_area_mode = is_area(call) && input.dim() <= 5;
-  if (input.dim() < 3 || call.flag(6) || (!fits(mode, input) && !is_area_mode))
+  const bool antialias = call.flag(6);
+  if (antialias &&
+      ((mode != "bilinear" && mode != "bicubic") || input.dim() != 4))
+    throw ValueError(
+        "Anti-alias option is restricted to bilinear, bicubic, and lanczos "
+        "modes and requires a 4-D tensor as input");
+  if (input.dim() < 3 || (!fits(mode, input) && !is_area_mode))
     throw NotImplementedError(
         "interpolate: expected mode nearest, nearest-exact, area, linear, "
-        "bilinear, bicubic or trilinear for 3 to 5 dimensions without "
-        "antialias, got mode " +
+        "bilinear, bicubic or trilinear for 3 to 5 dimensions, got mode " +
         repr(call[3]) + " for " + input.sizes().str());
   if ((is_nearest(mode) || is_area(call)) && call.has(4))
     throw ValueError(
         "align_corners option can only be set with the interpolating modes: "
         "linear | bilinear | bicubic | trilinear");
   const bool align_corners = call.has(4) && call.flag(4);
-  const std::vector<Resize> sizes = resizes(call, input, align_corners);
+  const std::vector<Resize> sizes =
+      resizes(call, input, align_corners, antialias);
   return is_area(call) ? area(call[0], sizes) : resized(call[0], sizes, mode);
 }
 
@@ -273,8 +295,8 @@ Value decompose_upsample(const OpCall& call) {
   std::vector<Resize> sizes;
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i) + 2;
-    Resize resize{
-        axis, input.sizes()[axis], call[1].at(i).as_int(), {}, call.flag(4)};
+    Resize resize{axis, input.sizes()[axis], call[1].at(i).as_int(),
+                  {},   call.flag(4),        call.flag(5)};
     const Value& factor = call[2].at(i);
     if (!factor.is_none() && factor.as_double() > 0)
       resize.factor = factor.as_double();
@@ -293,8 +315,9 @@ constexpr OpRow kRows[] = {
      .lowering = Lowering::decompose,
      .decompose = decompose_interpolate},
     composed_row("upsample",
-                 "input, output_size, scales, mode, align_corners=False", "",
-                 decompose_upsample),
+                 "input, output_size, scales, mode, align_corners=False, "
+                 "antialias=False",
+                 "", decompose_upsample),
 };
 
 }  // namespace
