@@ -6,6 +6,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/fx/archive.h"
+#include "fxjit/report.h"
 #include "python/values.h"
 
 namespace fxjit::python {
@@ -31,6 +32,11 @@ Call call_of(const nb::args& args, const nb::kwargs& kwargs) {
   return call;
 }
 
+nb::object told(const char* kind, const std::string& text,
+                const Report& report) {
+  return nb::module_::import_("fxjit.report").attr(kind)(text, report.json());
+}
+
 bool is_exported(const std::string& path) { return path.ends_with(".pt2"); }
 
 }  // namespace
@@ -48,6 +54,12 @@ Model::Model(const std::string& path, const std::string& weights,
   } else {
     module_ = fx::load(path);
   }
+  compile(*module_, options);
+}
+
+Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
+             const CompileOptions& options)
+    : path_(std::move(name)), module_(std::move(module)) {
   compile(*module_, options);
 }
 
@@ -90,16 +102,25 @@ std::vector<std::string> Model::outputs() const {
 
 std::string Model::graph() const { return module_->graph().str(); }
 
-std::string Model::report() const { return fxjit::report(*module_); }
+nb::object Model::report() const {
+  const Report made = make_report(*module_);
+  return told("Report", made.text(), made);
+}
 
-std::string Model::profile(const nb::args& args,
-                           const nb::kwargs& kwargs) const {
+nb::object Model::profile(const nb::args& args,
+                          const nb::kwargs& kwargs) const {
   const Call call = call_of(args, kwargs);
-  const nb::gil_scoped_release unlocked;
-  run(call.args, call.kwargs);
-  ValueList leaves = call.args;
-  for (const auto& [name, value] : call.kwargs) leaves.push_back(value);
-  return profile_text(fxjit::profile(*module_, leaves));
+  std::string text;
+  Report measured;
+  {
+    const nb::gil_scoped_release unlocked;
+    run(call.args, call.kwargs);
+    ValueList leaves = call.args;
+    for (const auto& [name, value] : call.kwargs) leaves.push_back(value);
+    text = profile_text(fxjit::profile(*module_, leaves));
+    measured = measure_report(*module_, leaves);
+  }
+  return told("Profile", text, measured);
 }
 
 std::string Model::describe() const { return "fxjit.Model(" + path_ + ")"; }

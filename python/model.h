@@ -17,6 +17,9 @@ class Model {
   // A .pt2 file, or one of fx::save. `weights` as in pt2::LoadOptions.
   Model(const std::string& path, const std::string& weights,
         const CompileOptions& options);
+  // A graph that is there; `name` stands for it in texts.
+  Model(std::string name, nn::Ref<fx::GraphModule> module,
+        const CompileOptions& options);
 
   nanobind::object call(const nanobind::args& args,
                         const nanobind::kwargs& kwargs) const;
@@ -24,9 +27,9 @@ class Model {
   std::vector<std::string> inputs() const;   // "x: float32[2, s0]"
   std::vector<std::string> outputs() const;  // Names; empty where unnamed.
   std::string graph() const;
-  std::string report() const;
-  std::string profile(const nanobind::args& args,
-                      const nanobind::kwargs& kwargs) const;
+  nanobind::object report() const;                 // fxjit.report.Report
+  nanobind::object profile(const nanobind::args& args,
+                           const nanobind::kwargs& kwargs) const;
   std::string describe() const;  // "fxjit.Model(model.pt2)"
 
  private:

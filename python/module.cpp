@@ -1,16 +1,58 @@
 // What Python sees of fxjit. fxjit/__init__.py gives it its names.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "fxjit/compile.h"
+#include "fxjit/exported.h"
 #include "fxjit/version.h"
 #include "python/errors.h"
+#include "python/graph_builder.h"
 #include "python/model.h"
 #include "python/options.h"
+#include "python/weight_check.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
+using fxjit::python::BuiltNode;
+using fxjit::python::GraphBuilder;
 using fxjit::python::Model;
+using fxjit::python::WeightCheck;
+
+namespace {
+
+// What graphs.py and torch_backend.py are made of.
+void register_builders(nb::module_& module) {
+  module.def("has_function", [](const std::string& name) {
+    return fxjit::pt2::exported_function(name).has_value();
+  });
+  module.def("check_options", [](const nb::kwargs& options) {
+    static_cast<void>(fxjit::python::options_of(options));
+  });
+  nb::class_<BuiltNode>(module, "BuiltNode");
+  nb::class_<GraphBuilder>(module, "GraphBuilder")
+      .def(nb::init<std::string>(), "name"_a)
+      .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
+           nb::keep_alive<0, 1>())
+      .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
+           nb::keep_alive<0, 1>())
+      .def("call", &GraphBuilder::call, "target"_a, "args"_a, "kwargs"_a,
+           "text"_a, "like"_a.none())
+      .def("call_python", &GraphBuilder::call_python, "title"_a, "function"_a,
+           "args"_a, "kwargs"_a, "text"_a, "like"_a.none(),
+           nb::keep_alive<0, 1>())
+      .def("compile", &GraphBuilder::compile, "result"_a, "options"_a,
+           nb::rv_policy::take_ownership);
+  nb::class_<WeightCheck>(module, "WeightCheck")
+      .def(nb::init<const std::vector<size_t>&, nb::list>(), "positions"_a,
+           "args"_a)
+      .def("changed", [](const WeightCheck& check, const nb::list& args) {
+        return check.changed(args);
+      }, "args"_a);
+}
+
+}  // namespace
 
 NB_MODULE(_fxjit, module) {
   fxjit::python::register_errors(module);
@@ -37,6 +79,7 @@ NB_MODULE(_fxjit, module) {
            "Runs the model with these arguments and gives a table with the "
            "time of each step.")
       .def("__repr__", &Model::describe);
+  register_builders(module);
   module.def(
       "load",
       [](const std::string& path, const std::string& weights,

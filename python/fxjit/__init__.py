@@ -14,7 +14,7 @@ from ._fxjit import load as _load
 from .exported import compile
 
 __all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "load",
-           "version_text"]
+           "refresh", "version_text"]
 
 
 def load(path, *, weights="", **options):
@@ -30,3 +30,14 @@ def load(path, *, weights="", **options):
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.
     """
     return _load(os.fspath(path), os.fspath(weights), **options)
+
+
+def refresh(module=None):
+    """Makes what torch.compile made of `module` (None: of all) take its weights anew.
+
+    Needed only after a change of weights that calls do not see: one that PyTorch does not count
+    (by .data or through NumPy) and that leaves the 8 bytes in a weight's middle as they were.
+    """
+    from . import torch_backend
+
+    torch_backend.refresh(module)
