@@ -12,7 +12,6 @@
 
 #include "fxjit/error.h"
 #include "fxjit/exported.h"
-#include "python/options.h"
 #include "python/values.h"
 
 namespace fxjit::python {
@@ -203,7 +202,7 @@ Model* GraphBuilder::compile(nb::handle result, const nb::kwargs& options) {
   ArrayKind kind = ArrayKind::numpy;
   graph().output(value_of(result, "the result", kind, word_of));
   auto module = fx::GraphModule::create(root_, std::move(graph_));
-  return new Model(name_, std::move(module), options_of(options));
+  return new Model(name_, std::move(module), options);
 }
 
 }  // namespace fxjit::python

@@ -52,6 +52,46 @@ void register_builders(nb::module_& module) {
       }, "args"_a);
 }
 
+void register_model(nb::module_& module) {
+  nb::class_<Model>(module, "Model",
+                    "A model that was loaded and is compiled for each tuple of "
+                    "input shapes it is called with. Calls may run in several "
+                    "threads; they release the GIL.")
+      .def(nb::init<const std::string&, const std::string&, nb::dict,
+                    const std::string&>(),
+           "path"_a, "weights"_a, "options"_a, "name"_a = "")
+      .def("__call__", &Model::call,
+           "Takes what the model's forward took: torch tensors, NumPy arrays "
+           "or anything with DLPack, in lists, tuples and dicts. Gives torch "
+           "tensors where an argument is one, else NumPy arrays. With out= "
+           "(an array, or a list of one for each result) results are written "
+           "there, and it is given back.")
+      .def_prop_ro("inputs", &Model::inputs,
+                   "Name, dtype and sizes of each input.")
+      .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
+      .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
+      .def("report", &Model::report,
+           "What was compiled for each shape, and why something was not: a "
+           "text, with the steps as `rows`.")
+      .def("profile", &Model::profile,
+           "Runs the model with these arguments and gives a table with the "
+           "time of each step, which are its `rows`.")
+      .def("save", &Model::save, "path"_a,
+           "Writes the program: as it was loaded, or as fx::save does.")
+      .def("to_folder", &Model::to_folder, "folder"_a, "name"_a = "FxModule",
+           "Writes a Python package with the graph as a torch.nn.Module.")
+      .def("__copy__", &Model::copy, nb::rv_policy::take_ownership)
+      .def("__deepcopy__", [](const Model& model, nb::handle) {
+        return model.copy();
+      }, nb::rv_policy::take_ownership)
+      .def("__reduce__", [](const Model& model) {
+        return nb::make_tuple(
+            nb::module_::import_("fxjit.saved").attr("restore"), model.state());
+      })
+      .def("_set_written", &Model::set_written)
+      .def("__repr__", &Model::describe);
+}
+
 }  // namespace
 
 NB_MODULE(_fxjit, module) {
@@ -60,32 +100,6 @@ NB_MODULE(_fxjit, module) {
   module.def(
       "version_text", &fxjit::version_text,
       "Versions of fxjit, LLVM and oneDNN, and what was found of the CPU.");
-  nb::class_<Model>(module, "Model",
-                    "A model that was loaded and is compiled for each tuple of "
-                    "input shapes it is called with. Calls may run in several "
-                    "threads; they release the GIL.")
-      .def(
-          "__call__", &Model::call,
-          "Takes what the model's forward took: torch tensors, NumPy arrays or "
-          "anything with DLPack, in lists, tuples and dicts. Gives torch "
-          "tensors where an argument is one, else NumPy arrays.")
-      .def_prop_ro("inputs", &Model::inputs,
-                   "Name, dtype and sizes of each input.")
-      .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
-      .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
-      .def("report", &Model::report,
-           "What was compiled for each shape, and why something was not.")
-      .def("profile", &Model::profile,
-           "Runs the model with these arguments and gives a table with the "
-           "time of each step.")
-      .def("__repr__", &Model::describe);
+  register_model(module);
   register_builders(module);
-  module.def(
-      "load",
-      [](const std::string& path, const std::string& weights,
-         const nb::kwargs& options) {
-        return new Model(path, weights, fxjit::python::options_of(options));
-      },
-      nb::arg("path"), nb::arg("weights") = "", nb::arg("options"),
-      nb::rv_policy::take_ownership);
 }

@@ -10,7 +10,6 @@
 import os
 
 from ._fxjit import InternalError, Model, UserError, __version__, version_text
-from ._fxjit import load as _load
 from .exported import compile
 
 __all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "load",
@@ -29,7 +28,7 @@ def load(path, *, weights="", **options):
     Raises UserError where the file is missing, damaged or of another version, or holds
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.
     """
-    return _load(os.fspath(path), os.fspath(weights), **options)
+    return Model(os.fspath(path), os.fspath(weights), options)
 
 
 def refresh(module=None):

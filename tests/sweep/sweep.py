@@ -41,7 +41,7 @@ def call(stage, command, seconds, environment=None):
         raise Failure(stage, f'not done after {seconds} s') from None
     if done.returncode:
         text = done.stderr.strip()
-        if stage == 'export':
+        if stage in ('export', 'compile'):
             text = (PYTHON_ERROR.findall(text) or [text.split('\n')[-1]])[-1]
         raise Failure(stage, f'{text[:2000]} (exit code {done.returncode})')
     return done.stdout, time.time() - begin
