@@ -125,8 +125,13 @@ BuiltNode GraphBuilder::made(fx::NodePtr node, const NodeText& text,
   return {node};
 }
 
-BuiltNode GraphBuilder::placeholder(const std::string& name, nb::handle like) {
-  return made(graph().placeholder(name), {}, like);
+BuiltNode GraphBuilder::placeholder(const std::string& name, nb::handle like,
+                                    const nb::args& given) {
+  std::optional<Value> left_out;
+  ArrayKind kind = ArrayKind::numpy;
+  for (const nb::handle value : given)
+    left_out = value_of(value, name, kind, word_of);
+  return made(graph().placeholder(name, {}, std::move(left_out)), {}, like);
 }
 
 BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
@@ -181,6 +186,20 @@ nb::object GraphBuilder::call(const std::string& target, nb::tuple args,
   const fx::NodePtr node = graph().call_function(
       *function, std::move(arguments.args), std::move(arguments.kwargs),
       text.first);
+  return nb::cast(made(node, text, like));
+}
+
+nb::object GraphBuilder::call_method(const std::string& target, nb::tuple args,
+                                     nb::dict kwargs, const NodeText& text,
+                                     nb::handle like) {
+  const ops::Spelling* const method = ops::find_method(target);
+  if (!method) return nb::none();
+  Arguments arguments = arguments_of(args, kwargs);
+  if (!serves(*method, arguments.args, arguments.kwargs, like))
+    return nb::none();
+  const fx::NodePtr node = graph().create_node(
+      fx::Opcode::call_method, target, std::move(arguments.args),
+      std::move(arguments.kwargs), text.first);
   return nb::cast(made(node, text, like));
 }
 

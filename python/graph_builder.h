@@ -30,7 +30,9 @@ class GraphBuilder {
 
   // `like` is what is known of the node's value: (dtype, sizes, strides) of a
   // tensor, a number, a list of these, or None. Sizes may be those of an example.
-  BuiltNode placeholder(const std::string& name, nanobind::handle like);
+  // `given`: nothing, or the value that callers may leave out.
+  BuiltNode placeholder(const std::string& name, nanobind::handle like,
+                        const nanobind::args& given);
   // A member of the module: an array, whose memory is used as it is and must not
   // change while programs of it are there.
   BuiltNode attribute(const std::string& name, nanobind::handle array);
@@ -41,6 +43,10 @@ class GraphBuilder {
   nanobind::object call(const std::string& target, nanobind::tuple args,
                         nanobind::dict kwargs, const NodeText& text,
                         nanobind::handle like);
+  // The same of a method of tensors.
+  nanobind::object call_method(const std::string& target, nanobind::tuple args,
+                               nanobind::dict kwargs, const NodeText& text,
+                               nanobind::handle like);
   // A call of a Python function on torch tensors, by the interpreter. `title`
   // tells functions apart: each is kept for the rest of the process.
   BuiltNode call_python(const std::string& title, nanobind::object function,

@@ -111,9 +111,7 @@ ValueList Model::placeholders_of(const Call& call) const {
 Value Model::run(const Call& call) const {
   if (call.out) return call_into(*module_, arguments_of(call), call.outputs);
   if (program_) return program_->run(call.args, call.kwargs);
-  if (!call.kwargs.empty())
-    throw TypeError(name_ + ": takes its arguments by position");
-  return module_->call(call.args);
+  return module_->call(call.args, call.kwargs);
 }
 
 nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {

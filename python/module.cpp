@@ -34,11 +34,14 @@ void register_builders(nb::module_& module) {
   nb::class_<GraphBuilder>(module, "GraphBuilder")
       .def(nb::init<std::string>(), "name"_a)
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
+           "given"_a,
            nb::keep_alive<0, 1>())
       .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
            nb::keep_alive<0, 1>())
       .def("call", &GraphBuilder::call, "target"_a, "args"_a, "kwargs"_a,
            "text"_a, "like"_a.none())
+      .def("call_method", &GraphBuilder::call_method, "target"_a, "args"_a,
+           "kwargs"_a, "text"_a, "like"_a.none())
       .def("call_python", &GraphBuilder::call_python, "title"_a, "function"_a,
            "args"_a, "kwargs"_a, "text"_a, "like"_a.none(),
            nb::keep_alive<0, 1>())

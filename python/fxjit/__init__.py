@@ -12,8 +12,8 @@ import os
 from ._fxjit import InternalError, Model, UserError, __version__, version_text
 from .exported import compile
 
-__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "load",
-           "refresh", "version_text"]
+__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "from_fx", "load",
+           "refresh", "to_fx", "version_text"]
 
 
 def load(path, *, weights="", **options):
@@ -29,6 +29,24 @@ def load(path, *, weights="", **options):
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.
     """
     return Model(os.fspath(path), os.fspath(weights), options)
+
+
+def from_fx(graph_module, **options):
+    """A Model of a torch.fx.GraphModule, which is called with the graph's placeholders.
+
+    options: those of load. The weights are copied. Functions that fxjit lacks stay with PyTorch,
+    one log line names them. Raises NotImplementedError for modules that torch.fx cannot trace.
+    """
+    from . import torch_fx
+
+    return torch_fx.from_fx(graph_module, **options)
+
+
+def to_fx(model):
+    """The model's graph as a torch.fx.GraphModule with weights of its own."""
+    from . import torch_fx
+
+    return torch_fx.to_fx(model)
 
 
 def refresh(module=None):

@@ -48,11 +48,13 @@ def _is_note(node):
 
 
 class GraphReader:
-    """Adds a graph's nodes to a builder. `attributes`: arrays for some placeholders."""
+    """Adds a graph's nodes to a builder. `attributes`: arrays for some placeholders; `copy`: the
+    graph's own tensors are copied."""
 
-    def __init__(self, name, attributes):
+    def __init__(self, name, attributes, copy=False):
         self.builder = GraphBuilder(name)
         self.attributes = attributes
+        self.copy = copy
         self.in_python = []  # Names of the functions that stay with PyTorch.
         self._built = {}
 
@@ -72,9 +74,12 @@ class GraphReader:
         if node.op == "placeholder":
             if node in self.attributes:
                 return self.builder.attribute(node.name, self.attributes[node])
-            return self.builder.placeholder(node.name, known_of(node.meta.get("val")))
+            return self.builder.placeholder(node.name, known_of(node.meta.get("val")),
+                                            *node.args)
         if node.op == "get_attr":
             return self._read_attribute(node)
+        if node.op == "call_method":
+            return self._read_method(node)
         if node.op != "call_function":
             raise NotImplementedError(f"{node.op} nodes: {node.format_node()}")
         return self._read_call(node)
@@ -85,14 +90,26 @@ class GraphReader:
             value = getattr(value, part)
         if not isinstance(value, torch.Tensor):
             raise NotImplementedError(f"graphs as arguments: {node.format_node()}")
-        return self.builder.attribute(node.name, value.detach())
+        value = value.detach()
+        return self.builder.attribute(node.name, value.clone() if self.copy else value)
+
+    def _read_method(self, node):
+        args, kwargs, place = self._call_of(node)
+        built = self.builder.call_method(node.target, args, kwargs, **place)
+        if built is not None:
+            return built
+        self.in_python.append(f"Tensor.{node.target}")
+        return self.builder.call_python(f"python.Tensor.{node.target}",
+                                        getattr(torch.Tensor, node.target), args, kwargs, **place)
+
+    def _call_of(self, node):
+        place = dict(text=(node.name, node.meta.get("stack_trace") or ""),
+                     like=known_of(node.meta.get("val")))
+        return tuple(self._argument(list(node.args))), dict(self._argument(dict(node.kwargs))), place
 
     def _read_call(self, node):
         name = function_name(node.target)
-        place = dict(text=(node.name, node.meta.get("stack_trace") or ""),
-                     like=known_of(node.meta.get("val")))
-        args = tuple(self._argument(list(node.args)))
-        kwargs = dict(self._argument(dict(node.kwargs)))
+        args, kwargs, place = self._call_of(node)
         built = self.builder.call(name, args, kwargs, **place)
         if built is not None:
             return built
