@@ -12,7 +12,7 @@ import os
 from ._fxjit import InternalError, Model, UserError, __version__, version_text
 from .exported import compile
 
-__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "from_fx", "load",
+__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "explain", "from_fx", "load",
            "refresh", "to_fx", "version_text"]
 
 
@@ -29,6 +29,15 @@ def load(path, *, weights="", **options):
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.
     """
     return Model(os.fspath(path), os.fspath(weights), options)
+
+
+def explain(model, *args, **kwargs):
+    """Compiles a torch.nn.Module or function by torch.compile for a call with these arguments,
+    and says what came of it: graphs, graph breaks with reasons and lines, the time of each step,
+    what stayed with PyTorch. The result prints as text and has all of it as fields."""
+    from . import explanation
+
+    return explanation.explain(model, *args, **kwargs)
 
 
 def from_fx(graph_module, **options):

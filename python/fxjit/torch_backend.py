@@ -1,5 +1,6 @@
 """torch.compile(module, backend="fxjit"): PyTorch finds it by an entry point."""
 
+import contextlib
 import functools
 import threading
 import weakref
@@ -49,6 +50,16 @@ def compiled_graphs():
     return list(_compiled)
 
 
+@contextlib.contextmanager
+def recorded(calls):
+    """Inside, (CompiledGraph, inputs) of each call of a compiled graph are appended."""
+    CompiledGraph.recorder = calls.append
+    try:
+        yield
+    finally:
+        CompiledGraph.recorder = None
+
+
 def _records_gradients(graph_module, example_inputs):
     if not torch.is_grad_enabled():
         return False
@@ -95,6 +106,7 @@ class CompiledGraph:
     """A graph of ATen ops with its weights, bound at the first call and when they change."""
 
     _boxed_call = True
+    recorder = None
 
     def __init__(self, graph_module, static_indices, options):
         self._graph_module = graph_module
@@ -117,6 +129,8 @@ class CompiledGraph:
             bound = self._bind(args)
         inputs = [args[i] for i in self._inputs]
         args.clear()
+        if self.recorder:
+            self.recorder((self, inputs))
         results = bound[1](*inputs)
         return [r if order is None else _in_order(r, order)
                 for r, order in zip(results, self._orders, strict=True)]
