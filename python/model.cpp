@@ -124,16 +124,29 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
   return call.out ? call.out : object_of(result, call.kind);
 }
 
-std::vector<std::string> Model::inputs() const {
-  std::vector<std::string> texts;
-  if (program_) {
-    for (const pt2::Input& input : program_->inputs)
-      texts.push_back(input.str());
-  } else {
-    for (const fx::NodePtr node : module_->graph().placeholders())
-      texts.emplace_back(node->name());
+nb::list Model::inputs() const {
+  const nb::object kind =
+      nb::module_::import_("fxjit.report").attr("Input");
+  nb::list made;
+  if (!program_) {
+    for (const fx::NodePtr node : module_->graph().placeholders()) {
+      const nb::str name(std::string(node->name()).c_str());
+      made.append(kind(name, name, name, nb::none(), nb::list()));
+    }
+    return made;
   }
-  return texts;
+  for (const pt2::Input& input : program_->inputs) {
+    const bool is_tensor = input.kind == pt2::Input::Kind::tensor;
+    nb::list sizes;
+    for (const pt2::Size& size : input.sizes)
+      sizes.append(size.fixed ? nb::object(nb::int_(*size.fixed))
+                              : nb::object(nb::str(size.text.c_str())));
+    made.append(kind(input.str(), input.name, input.path,
+                     is_tensor ? nb::cast(std::string(dtype_name(input.dtype)))
+                               : nb::none(),
+                     sizes));
+  }
+  return made;
 }
 
 std::vector<std::string> Model::outputs() const {

@@ -28,7 +28,7 @@ class Model {
   nanobind::object call(const nanobind::args& args,
                         const nanobind::kwargs& kwargs) const;
 
-  std::vector<std::string> inputs() const;   // "x: float32[2, s0]"
+  nanobind::list inputs() const;             // Of fxjit.report.Input.
   std::vector<std::string> outputs() const;  // Names; empty where unnamed.
   std::string graph() const;
   nanobind::object report() const;  // fxjit.report.Report

@@ -28,12 +28,7 @@ def _flat(graph_module):
 
 
 def from_fx(graph_module, **options):
-    """A Model of a torch.fx.GraphModule, which is called with the graph's placeholders.
-
-    options: those of fxjit.load. The weights are copied. Functions that fxjit lacks stay with
-    PyTorch, one log line names them. Raises NotImplementedError for modules that torch.fx
-    cannot trace.
-    """
+    """As fxjit.from_fx."""
     flat = _flat(graph_module)
     reader = GraphReader("torch.fx", {}, copy=True)
     with torch.no_grad():
@@ -45,7 +40,7 @@ def from_fx(graph_module, **options):
 
 
 def to_fx(model):
-    """The model's graph as a torch.fx.GraphModule with weights of its own."""
+    """As fxjit.to_fx."""
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
         package = pathlib.Path(folder) / "module"
         model.to_folder(str(package), "FxModule")
