@@ -70,16 +70,18 @@ Model::Model(const std::string& path, const std::string& weights,
 }
 
 Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
-             nb::dict options)
+             nb::dict options, ArrayKind kind)
     : name_(std::move(name)),
       options_(std::move(options)),
-      module_(std::move(module)) {
+      module_(std::move(module)),
+      kind_(kind) {
   compile(*module_, options_of(options_));
 }
 
 Model::Call Model::call_of(const nb::args& args,
                            const nb::kwargs& kwargs) const {
   Call call;
+  call.kind = kind_;
   for (const nb::handle arg : args)
     call.args.push_back(value_of(
         arg, "argument " + std::to_string(call.args.size()), call.kind));
@@ -190,7 +192,7 @@ std::vector<std::pair<std::string, Tensor>> Model::written() const {
 }
 
 Model* Model::copy() const {
-  if (!file_) return new Model(name_, module_->deep_copy(), options_);
+  if (!file_) return new Model(name_, module_->deep_copy(), options_, kind_);
   auto made = std::make_unique<Model>(
       file_.path(), weights_ ? weights_.path() : "", options_, name_);
   const auto state = made->module_->state_dict();

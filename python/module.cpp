@@ -32,7 +32,14 @@ void register_builders(nb::module_& module) {
   });
   nb::class_<BuiltNode>(module, "BuiltNode");
   nb::class_<GraphBuilder>(module, "GraphBuilder")
-      .def(nb::init<std::string>(), "name"_a)
+      .def("__init__",
+           [](GraphBuilder* builder, std::string name, bool torch_results) {
+             using fxjit::python::ArrayKind;
+             new (builder) GraphBuilder(
+                 std::move(name),
+                 torch_results ? ArrayKind::torch : ArrayKind::numpy);
+           },
+           "name"_a, "torch_results"_a)
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
            "given"_a,
            nb::keep_alive<0, 1>())

@@ -34,7 +34,7 @@ def from_fx(graph_module, **options):
     with torch.no_grad():
         result = reader.read(flat.graph)
     if reader.in_python:
-        log.warning("in PyTorch, since fxjit lacks them: %s",
+        log.warning("calls that stay with PyTorch: %s",
                     ", ".join(sorted(set(reader.in_python))))
     return reader.builder.compile(result, **options)
 
