@@ -78,7 +78,7 @@ def test_calls_give_back_what_they_take():
             return
         pytest.fail("float64 was taken")
 
-    for _ in range(200):
+    for _ in range(1000):
         call()
     gc.collect()
     before, count, references = resident_kib(), len(gc.get_objects()), sys.getrefcount(x)
