@@ -181,15 +181,14 @@ Value FollowedWrites::set_item(const fx::Node& node, const ValueList& args) {
   if (args.size() != 3 || !args[0].is_proxy() || !may_write(node, args[0]))
     refuse_write(node);
   const bool alone = memory_.may_replace(node, args[0]);
-  if (!alone && is_view_index(args[1])) {
-    const ops::Op& pick = ops::get_op("getitem");
-    const Value view =
-        builder_.call(pick, ops::bind(pick, ValueList{args[0], args[1]}, {}));
-    if (!may_write(node, view)) refuse_write(node);
-    note_write(node, view, spread_to(view, args[2]));
-  } else {
+  const auto item = item_write(args[0], args[1], args[2]);
+  const bool whole =
+      item && MemoryClasses::is_same(builder_, item->part, args[0]);
+  if (item && (alone ? whole && is_own(item->after)
+                     : may_write(node, item->part)))
+    note_write(node, item->part, item->after);
+  else
     note_write(node, args[0], with_items(args[0], args[1], args[2]));
-  }
   return None;
 }
 

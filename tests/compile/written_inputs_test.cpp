@@ -133,9 +133,27 @@ TEST(WrittenInputs, CachesAreUpdatedInPlace) {
         function("torch.index_put", {cache, Value::list({None, None, at}), row});
     method(cache, "copy_", {after});
   };
+  const auto by_items = [all](Value cache, Value at, Value row) {
+    set_item(cache, Value::tuple({all, all, at}), row);
+  };
+  const auto by_item = [](Value cache, Value at, Value row) {
+    set_item(cache, Value::tuple({Ellipsis, view(at, Value(Dims())), 0}),
+             select(select(row, 3, 0), 2, 0));
+  };
+  const auto by_index_add = [](Value cache, Value at, Value row) {
+    method(cache, "index_add_", {2, at, row});
+  };
+  const auto by_scatter = [](Value cache, Value at, Value row) {
+    const Value index =
+        expand(view(at, {1, 1, 1, 1}), {1, kHeads, 1, kDepth});
+    method(cache, "scatter_", {2, index, row});
+    method(cache, "scatter_add_", {2, index, row});
+  };
   for (const Decoder::Write& write :
        {Decoder::Write(by_index_put), Decoder::Write(by_index_copy),
-        Decoder::Write(at_the_end)}) {
+        Decoder::Write(at_the_end), Decoder::Write(by_items),
+        Decoder::Write(by_item), Decoder::Write(by_index_add),
+        Decoder::Write(by_scatter)}) {
     const std::string report = report_of_ten_steps(write);
     EXPECT_THAT(report, HasSubstr("in place"));
     // No copy of a cache.
@@ -319,6 +337,67 @@ TEST(WrittenInputs, AreUndoneWhenALaterStepFails) {
     call([&] { gm->forward(ValueList{Value(x), Value(at)}); });
     call([&] { gm->interpret(ValueList{Value(known), Value(at)}); });
     EXPECT_EQ(value_difference(Value(x), Value(known), 1e-6, 1e-6), "");
+  }
+}
+
+using Update = std::function<void(Value x, Value places)>;
+
+const Update kUpdates[] = {
+    [](Value x, Value places) {
+      method(x, "index_add_", {0, places, getitem(x, Value::slice(0, 2)) * 2});
+    },
+    [](Value x, Value places) {
+      const Value index = expand(unsqueeze(places, 1), {2, 4});
+      method(x, "scatter_", {0, index, 0.5});
+    },
+    [](Value x, Value places) {
+      const Value index = expand(unsqueeze(places, 0), {3, 2});
+      method(x, "scatter_add_", {1, index, x * 3});
+    },
+    [](Value x, Value places) {
+      const Value index = expand(unsqueeze(places, 1), {2, 4});
+      method(x, "scatter_reduce_", {0, index, x * 2, "amax"});
+    },
+    [](Value x, Value places) { set_item(x, places, 7); },
+    [](Value x, Value places) {
+      const Value all = Value::slice(None, None);
+      set_item(x, Value::tuple({all, places}), 7);
+    },
+};
+
+// Twice the same place, an index that only some calls count from the end, and
+// indices that all refuse, by the update or by the step behind it.
+TEST(WrittenInputs, OfFailingUpdatesAreAsTheInterpreterLeavesThem) {
+  const auto ints = [](std::vector<int64_t> numbers) {
+    return Value(Tensor::from(numbers, {2}));
+  };
+  const auto failed = [](auto run) {
+    try {
+      run();
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  };
+  for (const Update& update : kUpdates) {
+    const auto gm = fx::symbolic_trace(
+        [update](Value x, Value places, Value at) {
+          update(x, places);
+          return function("torch.index_select", {x * 3, 0, at});
+        },
+        {"x", "places", "at"}, "f");
+    compile(*gm, quick());
+    Value x = random_tensor({3, 4}), known(x.as_tensor().clone());
+    for (const auto& [places, at] :
+         {std::pair(ints({1, 2}), ints({0, 2})), {ints({1, 1}), ints({0, 2})},
+          {ints({2, 0}), ints({0, 9})}, {ints({2, -1}), ints({0, 1})},
+          {ints({0, 9}), ints({0, 1})}, {ints({1, 1}), ints({9, 9})}}) {
+      EXPECT_EQ(failed([&] { gm->forward(ValueList{x, places, at}); }),
+                failed([&] { gm->interpret(ValueList{known, places, at}); }));
+      EXPECT_EQ(value_difference(x, known, 1e-6, 1e-6), "");
+    }
+    EXPECT_TRUE(make_report(*gm).native()) << report(*gm);
+    EXPECT_THAT(report(*gm), HasSubstr("in place"));
   }
 }
 

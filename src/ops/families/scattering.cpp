@@ -1,5 +1,6 @@
 // Ops that write elements to places that index tensors give. Each copies its
-// first argument and writes into the copy, in row-major order of the indices.
+// first argument, unless the result has the same memory, and writes into the
+// copy, in row-major order of the indices.
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
@@ -48,7 +49,7 @@ Value infer_scatter(const OpCall& call) {
 
 void direct_scatter(const OpCall& call, Results results) {
   const Tensor &input = call.tensor(0), &index = call.tensor(2);
-  results[0].copy_from(input);
+  if (results[0].data() != input.data()) results[0].copy_from(input);
   if (index.numel() == 0) return;
   Tensor source;
   if (call[3].is_tensor()) {
