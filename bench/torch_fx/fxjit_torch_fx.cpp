@@ -22,7 +22,7 @@ namespace {
 
 using fx::Graph;
 using fx::GraphModule;
-using fx::Node;
+using fx::NodePtr;
 
 Value chain(Value x, const Value& y, int nodes) {
   for (int i = 0; i < nodes / 4; ++i) {
@@ -37,8 +37,8 @@ std::unique_ptr<Graph> build(int nodes) {
   static const fx::Target relu = ops::get_function("torch.relu");
   static const fx::Target mul = ops::get_function("torch.mul");
   auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
-  Node* const y = graph->placeholder("y");
+  NodePtr x = graph->placeholder("x");
+  const NodePtr y = graph->placeholder("y");
   for (int i = 0; i < nodes / 4; ++i) {
     x = graph->call_function(add, {x, y});
     x = graph->call_function(relu, {x});
@@ -51,7 +51,7 @@ std::unique_ptr<Graph> build(int nodes) {
 
 std::unique_ptr<Graph> half_dead(int nodes) {
   auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
+  NodePtr x = graph->placeholder("x");
   for (int i = 0; i < nodes / 2; ++i) {
     graph->call_function("torch.relu", {x});
     x = graph->call_function("torch.neg", {x});

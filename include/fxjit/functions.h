@@ -27,8 +27,9 @@ concept TensorLike = std::derived_from<std::remove_cvref_t<T>, Value> ||
 
 // Nodes of graphs are no operands.
 template <typename T>
-concept NodePointer = std::convertible_to<const T&, const fx::Node*> &&
-                      std::is_pointer_v<std::remove_cvref_t<T>>;
+concept NodePointer = std::same_as<std::remove_cvref_t<T>, fx::NodePtr> ||
+                      (std::is_pointer_v<std::remove_cvref_t<T>> &&
+                       std::convertible_to<const T&, const fx::Node*>);
 
 // An argument of a function, with the line of user code that wrote it. Takes
 // whatever a Value takes; `{1, 2}` is a tuple of ints, `{x, y}` a list,

@@ -20,6 +20,7 @@
 
 #include "fxjit/dtype.h"
 #include "fxjit/error.h"
+#include "fxjit/node_ptr.h"
 #include "fxjit/tensor.h"
 
 namespace fxjit {
@@ -61,7 +62,7 @@ class Value {
     floating,
     dtype,
     ellipsis,
-    node,  // fx::Node*, not owned; only inside node arguments.
+    node,  // fx::NodePtr, not owned; only inside node arguments.
     // Counted payloads from here on.
     string,
     slice,
@@ -98,13 +99,14 @@ class Value {
   Value(DType v) : kind_(Kind::dtype) {  // NOLINT
     word_.integer = static_cast<int64_t>(v);
   }
-  Value(std::string_view v);                           // NOLINT
+  Value(std::string_view v);                                   // NOLINT
   Value(const std::string& v) : Value(std::string_view(v)) {}  // NOLINT
-  Value(const char* v) : Value(std::string_view(v)) {}  // NOLINT
-  Value(const Tensor& v);  // NOLINT: None for an undefined one
-  Value(ValueList v);                                  // NOLINT: a list
-  Value(const Dims& v);                                // NOLINT: list of int
-  Value(fx::Node* node);                               // NOLINT
+  Value(const char* v) : Value(std::string_view(v)) {}         // NOLINT
+  Value(const Tensor& v);   // NOLINT: None for an undefined one
+  Value(ValueList v);       // NOLINT: a list
+  Value(const Dims& v);     // NOLINT: list of int
+  Value(fx::NodePtr node);  // NOLINT
+  Value(fx::Node* node) : Value(fx::NodePtr(node)) {}  // NOLINT
   template <typename T>
   Value(const std::optional<T>& v) {  // NOLINT
     if (v) *this = Value(*v);
@@ -166,7 +168,7 @@ class Value {
   const Tensor& as_tensor() const;
   const ValueList& as_sequence() const;  // List or tuple.
   const ValueDict& as_dict() const;
-  fx::Node* as_node() const;
+  fx::NodePtr as_node() const;
   fx::ProxyBase* as_proxy() const;
   Counted* as_opaque() const;
   struct SliceView {
@@ -194,7 +196,8 @@ class Value {
  private:
   bool counted() const { return kind_ >= Kind::string; }
   void retain() const {
-    if (counted()) word_.payload->count_.fetch_add(1, std::memory_order_relaxed);
+    if (counted())
+      word_.payload->count_.fetch_add(1, std::memory_order_relaxed);
   }
   void release() {
     if (counted() &&

@@ -11,16 +11,17 @@ namespace {
 constexpr std::string_view kBuiltins = "builtins.";
 
 // With the arguments mapped at last: they may name nodes that come later.
-std::unique_ptr<Graph> copy_of(const Graph& graph, std::vector<Node*>& copies) {
+std::unique_ptr<Graph> copy_of(const Graph& graph,
+                               std::vector<NodePtr>& copies) {
   auto copy = std::make_unique<Graph>();
   copies.resize(graph.id_bound());
   for (const Node* node : graph.nodes())
     copies[node->id()] =
         copy->create_node(node->op(), node->target(), {}, {}, node->name());
   for (const Node* node : graph.nodes()) {
-    Node* const made = copies[node->id()];
+    const NodePtr made = copies[node->id()];
     auto mapped = [&](const Value& value) {
-      return map_arg(value, [&](Node* input) -> Value {
+      return map_arg(value, [&](NodePtr input) -> Value {
         return &input->graph() == &graph ? copies[input->id()] : input;
       });
     };
@@ -65,7 +66,7 @@ bool names_clash(const Graph& graph, const CodeGlobals& globals) {
 
 CodeNames rename_for_code(const Graph& graph, const CodeGlobals& reserved) {
   CodeNames names;
-  std::vector<Node*> copies;
+  std::vector<NodePtr> copies;
   names.graph = copy_of(graph, copies);
   Namespace code;
   for (const auto& [name, import] : reserved) code.reserve(name);

@@ -96,7 +96,7 @@ class BodyWriter {
 
   // The function takes containers, the graph their leaves.
   void write_leaves() {
-    const std::vector<Node*> leaves = graph_.placeholders();
+    const std::vector<NodePtr> leaves = graph_.placeholders();
     std::vector<std::string> variables;
     for (const Node* leaf : leaves) variables.push_back(names_.of(*leaf));
     std::string containers;

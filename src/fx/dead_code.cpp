@@ -12,7 +12,7 @@ bool Graph::eliminate_dead_code(
   lint();
   bool changed = false;
   // Backwards: removing a node may leave its inputs without users.
-  for (Node* node : nodes().reversed()) {
+  for (NodePtr node : nodes().reversed()) {
     if (node->num_users_ > 0) continue;
     if (is_impure ? is_impure(*node) : node->is_impure()) continue;
     erase_node(node);

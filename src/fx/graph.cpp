@@ -29,7 +29,7 @@ std::string name_from_target(const Target& target) {
 
 }  // namespace
 
-InsertScope::InsertScope(Graph* graph, Node* anchor, bool after)
+InsertScope::InsertScope(Graph* graph, NodePtr anchor, bool after)
     : graph_(graph),
       old_anchor_(graph->insert_anchor_),
       old_after_(graph->insert_after_) {
@@ -55,18 +55,18 @@ Graph::~Graph() {
   for (std::byte* slab : slabs_) ::operator delete(slab);
 }
 
-Node* Graph::slot(uint32_t id) const {
+NodePtr Graph::slot(uint32_t id) const {
   return reinterpret_cast<Node*>(slabs_[id / kNodesPerSlab] +
                                  (id % kNodesPerSlab) * sizeof(Node));
 }
 
-Node* Graph::allocate(Opcode op) {
+NodePtr Graph::allocate(Opcode op) {
   if (next_id_ == UINT32_MAX)
     throw RuntimeError("[graph] nodes: expected below 2^32, got more");
   if (next_id_ % kNodesPerSlab == 0)
     slabs_.push_back(
         static_cast<std::byte*>(::operator new(kNodesPerSlab * sizeof(Node))));
-  Node* const node = new (slot(next_id_)) Node(this, op, next_id_);
+  const NodePtr node = new (slot(next_id_).get()) Node(this, op, next_id_);
   ++next_id_;
   return node;
 }
@@ -98,14 +98,14 @@ void Graph::check_target(Opcode op, const Target& target, const Graph& graph,
                                    : "Callable but a str is expected"));
 }
 
-Node* Graph::create_node(Opcode op, const Target& target, ValueList args,
-                         Kwargs kwargs, std::string_view name, Value type) {
+NodePtr Graph::create_node(Opcode op, const Target& target, ValueList args,
+                           Kwargs kwargs, std::string_view name, Value type) {
   if (op > Opcode::output || target.callable() != (op == Opcode::call_function))
     check_target(op, target, *this,
                  name.empty() ? name_from_target(target) : name);
   root_->refuse_erased(args, kwargs);
   touch();
-  Node* const node = allocate(op);
+  const NodePtr node = allocate(op);
   node->name_ = name.empty() ? namespace_.create_name(name_from_target(target))
                              : namespace_.create_name(name);
   node->target_ = own(target);
@@ -120,10 +120,10 @@ Node* Graph::create_node(Opcode op, const Target& target, ValueList args,
 }
 
 // A hook that throws refuses the node.
-void Graph::run_create_hooks(Node* node) {
+void Graph::run_create_hooks(NodePtr node) {
   struct Refusal {
     Graph& graph;
-    Node* node;
+    NodePtr node;
     ~Refusal() {
       if (node) graph.remove(node);
     }
@@ -133,8 +133,8 @@ void Graph::run_create_hooks(Node* node) {
   refusal.node = nullptr;
 }
 
-Node* Graph::placeholder(std::string_view name, Value type,
-                         std::optional<Value> default_value) {
+NodePtr Graph::placeholder(std::string_view name, Value type,
+                           std::optional<Value> default_value) {
   ValueList args;
   if (default_value) args.push_back(std::move(*default_value));
   return create_node(Opcode::placeholder, name, std::move(args), {}, {},
@@ -159,20 +159,20 @@ void Graph::warn_of_missing(std::string_view qualified_name) const {
       "nn.Module.register_buffer to add the necessary buffer");
 }
 
-Node* Graph::get_attr(std::string_view qualified_name, Value type) {
+NodePtr Graph::get_attr(std::string_view qualified_name, Value type) {
   if (owning_module_) warn_of_missing(qualified_name);
   return create_node(Opcode::get_attr, qualified_name, {}, {}, {},
                      std::move(type));
 }
 
-Node* Graph::call_function(const Target& function, ValueList args,
-                           Kwargs kwargs, std::string_view name) {
+NodePtr Graph::call_function(const Target& function, ValueList args,
+                             Kwargs kwargs, std::string_view name) {
   return create_node(Opcode::call_function, function, std::move(args),
                      std::move(kwargs), name);
 }
 
-Node* Graph::call_function(std::string_view printed_name, ValueList args,
-                           Kwargs kwargs, std::string_view name) {
+NodePtr Graph::call_function(std::string_view printed_name, ValueList args,
+                             Kwargs kwargs, std::string_view name) {
   return call_function(named_target(Opcode::call_function, printed_name),
                        std::move(args), std::move(kwargs), name);
 }
@@ -189,21 +189,21 @@ Target Graph::named_target(Opcode op, const Target& target) {
       std::string(name));
 }
 
-Node* Graph::call_method(std::string_view method, ValueList args, Kwargs kwargs,
-                         std::string_view name) {
+NodePtr Graph::call_method(std::string_view method, ValueList args,
+                           Kwargs kwargs, std::string_view name) {
   return create_node(Opcode::call_method, method, std::move(args),
                      std::move(kwargs), name);
 }
 
-Node* Graph::call_module(std::string_view qualified_name, ValueList args,
-                         Kwargs kwargs, std::string_view name) {
+NodePtr Graph::call_module(std::string_view qualified_name, ValueList args,
+                           Kwargs kwargs, std::string_view name) {
   // AttributeError where the owner lacks the module.
   if (owning_module_) owning_module_->get_submodule(qualified_name);
   return create_node(Opcode::call_module, qualified_name, std::move(args),
                      std::move(kwargs), name);
 }
 
-Node* Graph::output(Value result, Value type) {
+NodePtr Graph::output(Value result, Value type) {
   ValueList args;
   args.push_back(std::move(result));
   return create_node(Opcode::output, "output", std::move(args), {}, {},
@@ -211,9 +211,9 @@ Node* Graph::output(Value result, Value type) {
 }
 
 // The method stands for the function where the tensor is known.
-Node* Graph::call_on_tensor(std::string_view function, std::string_view method,
-                            ValueList args) {
-  Node* const tensor = args[0].is_node() ? args[0].as_node() : nullptr;
+NodePtr Graph::call_on_tensor(std::string_view function,
+                              std::string_view method, ValueList args) {
+  const NodePtr tensor = args[0].is_node() ? args[0].as_node() : nullptr;
   if (!tensor)
     throw AttributeError("'NoneType' object has no attribute 'meta'");
   Value val;
@@ -222,33 +222,33 @@ Node* Graph::call_on_tensor(std::string_view function, std::string_view method,
     val = ops::call_method(method, args);
     args[0] = tensor;
   }
-  Node* const node = call_function(function, std::move(args));
+  const NodePtr node = call_function(function, std::move(args));
   node->set_val(std::move(val));
   return node;
 }
 
-Node* Graph::create_size_node(Node* tensor, int64_t dim) {
+NodePtr Graph::create_size_node(NodePtr tensor, int64_t dim) {
   return call_on_tensor("torch.ops.aten.sym_size.int", "size", {tensor, dim});
 }
 
-Node* Graph::create_stride_node(Node* tensor, int64_t dim) {
+NodePtr Graph::create_stride_node(NodePtr tensor, int64_t dim) {
   return call_on_tensor("torch.ops.aten.sym_stride.int", "stride",
                         {tensor, dim});
 }
 
-Node* Graph::create_storage_offset_node(Node* tensor) {
+NodePtr Graph::create_storage_offset_node(NodePtr tensor) {
   return call_on_tensor("torch.ops.aten.sym_storage_offset.default",
                         "storage_offset", {tensor});
 }
 
-InsertScope Graph::inserting_before(Node* node) {
+InsertScope Graph::inserting_before(NodePtr node) {
   if (!node) return InsertScope(this, root_, /*after=*/true);
   if (node->graph_ != this || node->erased_)
     throw AssertionError("Node to insert before is not in graph.");
   return InsertScope(this, node, /*after=*/false);
 }
 
-InsertScope Graph::inserting_after(Node* node) {
+InsertScope Graph::inserting_after(NodePtr node) {
   if (!node) return InsertScope(this, root_, /*after=*/false);
   if (node->graph_ != this || node->erased_)
     throw AssertionError("Node to insert after is not in graph.");
@@ -260,12 +260,11 @@ void Graph::move_anchor_off(const Node* node) {
   insert_anchor_ = insert_after_ ? node->prev_ : node->next_;
 }
 
-void Graph::erase_node(Node* node) {
-  if (!node)
-    throw AttributeError("'NoneType' object has no attribute 'users'");
+void Graph::erase_node(NodePtr node) {
+  if (!node) throw AttributeError("'NoneType' object has no attribute 'users'");
   if (node->num_users_ > 0) {
     std::string users;
-    for (Node* user : node->users())
+    for (NodePtr user : node->users())
       users +=
           (users.empty() ? "" : ", ") + std::string(user->name()) + ": None";
     throw RuntimeError("Tried to erase Node " + std::string(node->name_) +
@@ -289,13 +288,13 @@ void Graph::erase_node(Node* node) {
   remove(node);
 }
 
-void Graph::remove(Node* node) {
+void Graph::remove(NodePtr node) {
   move_anchor_off(node);
   node->remove_from_list();
   --size_;
   // As in torch, None stands where nodes stood.
   node->detach_inputs();
-  auto none = [](Node*) { return Value(); };
+  auto none = [](NodePtr) { return Value(); };
   node->args_ = map_list(node->args_, none);
   node->kwargs_ = map_kwargs(node->kwargs_, none);
   node->erased_ = true;
@@ -303,35 +302,35 @@ void Graph::remove(Node* node) {
   node->extra_.reset();
 }
 
-Node* Graph::output_node() const {
-  Node* const last = root_->prev_;
+NodePtr Graph::output_node() const {
+  const NodePtr last = root_->prev_;
   if (last->op_ != Opcode::output)
     throw AssertionError("Expected output node, got op=" +
                          std::string(opcode_name(last->op_)));
   return last;
 }
 
-std::vector<Node*> Graph::placeholders() const {
+std::vector<NodePtr> Graph::placeholders() const {
   return find_nodes(Opcode::placeholder);
 }
 
-std::vector<Node*> Graph::find_nodes(Opcode op) const {
-  std::vector<Node*> found;
-  for (Node* node : nodes())
+std::vector<NodePtr> Graph::find_nodes(Opcode op) const {
+  std::vector<NodePtr> found;
+  for (NodePtr node : nodes())
     if (node->op_ == op) found.push_back(node);
   return found;
 }
 
-std::vector<Node*> Graph::find_nodes(Opcode op, const Target& target) const {
+std::vector<NodePtr> Graph::find_nodes(Opcode op, const Target& target) const {
   const Target wanted = named_target(op, target);
-  std::vector<Node*> found;
-  for (Node* node : nodes())
+  std::vector<NodePtr> found;
+  for (NodePtr node : nodes())
     if (node->op_ == op && node->target_ == wanted) found.push_back(node);
   return found;
 }
 
-Node* Graph::find_node(std::string_view name) const {
-  for (Node* node : nodes())
+NodePtr Graph::find_node(std::string_view name) const {
+  for (NodePtr node : nodes())
     if (node->name_ == name) return node;
   return nullptr;
 }

@@ -15,17 +15,17 @@ namespace {
 
 }  // namespace
 
-Node* Graph::copy_node_with_args(const Node& node, ValueList args,
-                                 Kwargs kwargs) {
+NodePtr Graph::copy_node_with_args(const Node& node, ValueList args,
+                                   Kwargs kwargs) {
   node.refuse_erased();
-  Node* const copy = create_node(node.op_, node.target_, std::move(args),
-                                 std::move(kwargs), node.name_);
+  const NodePtr copy = create_node(node.op_, node.target_, std::move(args),
+                                   std::move(kwargs), node.name_);
   copy->copy_meta_from(node);
   return copy;
 }
 
-Node* Graph::node_copy(const Node& node) {
-  return node_copy(node, [](Node* input) { return input; });
+NodePtr Graph::node_copy(const Node& node) {
+  return node_copy(node, [](NodePtr input) { return input; });
 }
 
 // Before the first node is copied: a refused copy changes nothing.
@@ -44,7 +44,7 @@ void Graph::check_copyable(const Graph& source, const ValueMap& map) {
 
 Value Graph::graph_copy(const Graph& source, ValueMap& map) {
   check_copyable(source, map);
-  auto mapped = [&](Node* input) {
+  auto mapped = [&](NodePtr input) {
     const auto found = map.find(input);
     if (found == map.end()) fail_unmapped(*input);
     return found->second;
@@ -52,7 +52,7 @@ Value Graph::graph_copy(const Graph& source, ValueMap& map) {
   if (source.nodes().empty()) return None;
   // A graph copied into itself grows behind this one.
   const Node* const last = source.nodes().back();
-  for (Node* node : source.nodes()) {
+  for (NodePtr node : source.nodes()) {
     if (node->op_ == Opcode::output && !map.contains(node))
       return map_value(node->args_[0], mapped);
     if (!map.contains(node)) map.emplace(node, node_copy(*node, mapped));
@@ -63,8 +63,8 @@ Value Graph::graph_copy(const Graph& source, ValueMap& map) {
 
 std::unique_ptr<Graph> Graph::copy() const {
   auto graph = std::make_unique<Graph>();
-  std::vector<Node*> copies(id_bound());
-  auto mapped = [&](Node* input) {
+  std::vector<NodePtr> copies(id_bound());
+  auto mapped = [&](NodePtr input) {
     if (input->graph_ != this || !copies[input->id_]) fail_unmapped(*input);
     return copies[input->id_];
   };

@@ -263,7 +263,7 @@ void GraphModule::set_native_forward(std::shared_ptr<NativeForward> native) {
 }
 
 Value GraphModule::interpret(std::span<const Value> inputs) const {
-  const std::vector<Node*>& placeholders = running_->placeholders();
+  const std::vector<NodePtr>& placeholders = running_->placeholders();
   if (inputs.size() != placeholders.size())
     throw RuntimeError("[interpret] inputs: expected " +
                        std::to_string(placeholders.size()) + ", got " +

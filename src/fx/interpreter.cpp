@@ -73,7 +73,7 @@ ExecutionPlan::ExecutionPlan(const Graph& graph)
   // The last user of each value, found from the end.
   std::vector<const Node*> last(graph.id_bound());
   for (const Node* node : graph.nodes().reversed())
-    for (Node* input : node->all_input_nodes())
+    for (NodePtr input : node->all_input_nodes())
       if (!last[input->id()]) {
         last[input->id()] = node;
         ++first_[node->id() + 1];
@@ -81,11 +81,11 @@ ExecutionPlan::ExecutionPlan(const Graph& graph)
   for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
   dead_.resize(first_.back());
   std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
-  for (Node* node : graph.nodes())
+  for (NodePtr node : graph.nodes())
     if (const Node* user = last[node->id()]) dead_[next[user->id()]++] = node;
 }
 
-std::span<Node* const> ExecutionPlan::dead_after(const Node& node) const {
+std::span<const NodePtr> ExecutionPlan::dead_after(const Node& node) const {
   if (node.id() + 1 >= first_.size()) return {};  // Made after the plan.
   const uint32_t begin = first_[node.id()];
   return {dead_.data() + begin, first_[node.id() + 1] - begin};
@@ -120,7 +120,7 @@ Value Interpreter::run(ValueList args, Env initial_env,
 }
 
 Value Interpreter::boxed_run(ValueList* args) {
-  const std::vector<Node*> placeholders = graph_.placeholders();
+  const std::vector<NodePtr> placeholders = graph_.placeholders();
   if (!args) throw TypeError("object of type 'NoneType' has no len()");
   if (args->size() != placeholders.size())
     throw RuntimeError("Interpreter.boxed_run expected " +

@@ -9,7 +9,7 @@ namespace fxjit::fx {
 namespace {
 
 // `value` with `from` replaced; containers without it are shared, not rebuilt.
-Value substitute(const Value& value, const Node* from, Node* to) {
+Value substitute(const Value& value, const Node* from, NodePtr to) {
   if (value.is_node()) return value.as_node() == from ? Value(to) : value;
   bool found = false;
   visit_leaves(value, [&](const Value& leaf) {
@@ -81,7 +81,7 @@ const Value& Node::kwarg(std::string_view name) const {
                  error_context());
 }
 
-Node* Node::arg_node(size_t i) const {
+NodePtr Node::arg_node(size_t i) const {
   return i < args_.size() && args_[i].is_node() ? args_[i].as_node() : nullptr;
 }
 
@@ -135,14 +135,14 @@ void Node::remove_from_list() {
   next_->prev_ = prev_;
 }
 
-void Node::insert_before(Node* at) {
+void Node::insert_before(NodePtr at) {
   prev_ = at->prev_;
   next_ = at;
   prev_->next_ = this;
   at->prev_ = this;
 }
 
-void Node::prepend(Node* node) {
+void Node::prepend(NodePtr node) {
   if (!node)
     throw TypeError("_prepend() argument must be a Node", error_context());
   if (node->graph_ != graph_)
@@ -156,7 +156,7 @@ void Node::prepend(Node* node) {
   node->insert_before(this);
 }
 
-void Node::append(Node* node) {
+void Node::append(NodePtr node) {
   // Not its next node, which is there still.
   if (erased_ && node) return prepend(node);
   next_->prepend(node);
@@ -170,13 +170,13 @@ bool Node::precedes(const Node* other) const {
 
 // All hooks agree before the first user is changed.
 void Node::announce_replacement(std::string_view new_name,
-                                const std::vector<Node*>& users) {
+                                const std::vector<NodePtr>& users) {
   const NodeHooks* const hooks = graph_->hooks_.get();
   if (!hooks || hooks->empty()) return;
-  for (Node* user : users) hooks->replacing(*this, new_name, *user);
+  for (NodePtr user : users) hooks->replacing(*this, new_name, *user);
 }
 
-void Node::replace_input_with(Node* old_input, Node* new_input) {
+void Node::replace_input_with(NodePtr old_input, NodePtr new_input) {
   if (!old_input) return;
   refuse_erased();
   if (new_input) new_input->refuse_erased();
@@ -185,15 +185,15 @@ void Node::replace_input_with(Node* old_input, Node* new_input) {
   exchange_input(old_input, new_input);
 }
 
-void Node::exchange_input(Node* old_input, Node* new_input) {
+void Node::exchange_input(NodePtr old_input, NodePtr new_input) {
   detach_inputs();
   for (Value& arg : args_) arg = substitute(arg, old_input, new_input);
   for (auto& [key, arg] : kwargs_) arg = substitute(arg, old_input, new_input);
   attach_inputs();
 }
 
-std::vector<Node*> Node::replace_all_uses_with(
-    Node* replacement, const std::function<bool(Node*)>& change_user,
+std::vector<NodePtr> Node::replace_all_uses_with(
+    NodePtr replacement, const std::function<bool(NodePtr)>& change_user,
     bool propagate_meta) {
   if (replacement) replacement->refuse_erased();
   if (propagate_meta && replacement) {
@@ -203,12 +203,12 @@ std::vector<Node*> Node::replace_all_uses_with(
           "propagate_meta=True), but replace_with already has .meta keys",
           replacement->error_context());
   }
-  std::vector<Node*> changed = users().list();
+  std::vector<NodePtr> changed = users().list();
   if (change_user)
-    std::erase_if(changed, [&](Node* user) { return !change_user(user); });
+    std::erase_if(changed, [&](NodePtr user) { return !change_user(user); });
   announce_replacement(name_or_none(replacement), changed);
   if (propagate_meta && replacement) replacement->copy_meta_from(*this);
-  for (Node* user : changed) user->exchange_input(this, replacement);
+  for (NodePtr user : changed) user->exchange_input(this, replacement);
   return changed;
 }
 
@@ -265,7 +265,7 @@ ErrorContext Node::error_context() const {
           std::string(module_path()), source_};
 }
 
-Value map_arg(const Value& value, const std::function<Value(Node*)>& fn) {
+Value map_arg(const Value& value, const std::function<Value(NodePtr)>& fn) {
   if (!fn)
     throw AssertionError("torch.fx.map_arg(a, fn): fn must be a callable");
   return map_leaves(value, [&](const Value& leaf) {

@@ -63,8 +63,8 @@ class Parser {
     ValueList args;
     Kwargs kwargs;
     if (in_.take('(')) parse_arguments(&args, &kwargs);
-    Node* const node = graph_->create_node(op, target, std::move(args),
-                                           std::move(kwargs), name, type);
+    const NodePtr node = graph_->create_node(op, target, std::move(args),
+                                             std::move(kwargs), name, type);
     if (node->name() != name) node->force_name(name);
     if (in_.take("->")) node->set_val(val());
     parse_meta(*node);
@@ -291,7 +291,7 @@ class Parser {
 
   TextScanner in_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
-  std::unordered_map<std::string_view, Node*> nodes_;  // Names of the graph.
+  std::unordered_map<std::string_view, NodePtr> nodes_;  // Names of the graph.
   std::vector<std::shared_ptr<const ModuleStack>> stacks_;
   int depth_ = 0;
 };

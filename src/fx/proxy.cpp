@@ -18,10 +18,10 @@ TracerBase& tracer_of(const Value& root) {
 
 }  // namespace
 
-Proxy::Proxy(Node* node, TracerBase* tracer)
+Proxy::Proxy(NodePtr node, TracerBase* tracer)
     : node_(node), tracer_(tracer->life()) {}
 
-Node* Proxy::node() {
+NodePtr Proxy::node() {
   tracer();
   return node_;
 }
@@ -74,7 +74,7 @@ Attribute::Attribute(Value root, std::string name, SourceLocation source)
         std::to_string(Value::kMaxNesting) + " deep");
 }
 
-Node* Attribute::node() {
+NodePtr Attribute::node() {
   const SourceScope scope(tracer(), source_);
   if (!node_)
     node_ = node_of(tracer().create_proxy(
@@ -102,7 +102,7 @@ ParameterProxy::ParameterProxy(TracerBase* tracer, std::string name,
       parameter_(std::move(parameter)),
       shapes_constant_(shapes_constant) {}
 
-Node* ParameterProxy::node() {
+NodePtr ParameterProxy::node() {
   // Through all hooks, as any other node; this stays the proxy of the value.
   if (!node_)
     node_ = node_of(tracer().create_proxy(Opcode::get_attr, name_, {}, {}));
@@ -145,13 +145,12 @@ std::string ParameterProxy::describe() const {
   return "ParameterProxy(" + name_ + ")";
 }
 
-Value proxy(Node* node) {
-  if (!node)
-    throw AttributeError("'NoneType' object has no attribute 'graph'");
+Value proxy(NodePtr node) {
+  if (!node) throw AttributeError("'NoneType' object has no attribute 'graph'");
   return node->graph().appending_tracer().proxy(node);
 }
 
-Node* node_of(const Value& value) {
+NodePtr node_of(const Value& value) {
   if (Proxy* found = as_fx_proxy(value)) return found->node();
   throw TypeError("[node_of] value: expected a proxy, got " +
                   std::string(value.kind_name()));

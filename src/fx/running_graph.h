@@ -21,7 +21,7 @@ class RunningGraph {
 
   const Graph& graph() const { return *graph_; }
   const nn::Signature& signature() const { return signature_; }
-  const std::vector<Node*>& placeholders() const { return placeholders_; }
+  const std::vector<NodePtr>& placeholders() const { return placeholders_; }
   // `count` positional arguments are the inputs as they stand.
   bool takes_directly(size_t count) const {
     return !variadic_ && count == placeholders_.size();
@@ -35,7 +35,7 @@ class RunningGraph {
 
   const Graph* graph_;
   std::unique_ptr<Graph> owned_;
-  std::vector<Node*> placeholders_;
+  std::vector<NodePtr> placeholders_;
   nn::Signature signature_;
   bool variadic_ = false;     // Has "*args" or "**kwargs".
   mutable std::mutex mutex_;  // Of the two below.

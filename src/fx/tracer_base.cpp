@@ -34,9 +34,9 @@ ErrorContext TracerBase::error_context() const {
   return context;
 }
 
-Node* TracerBase::create_node(Opcode kind, const Target& target, ValueList args,
-                              Kwargs kwargs, std::string_view name,
-                              const Value& type) {
+NodePtr TracerBase::create_node(Opcode kind, const Target& target,
+                                ValueList args, Kwargs kwargs,
+                                std::string_view name, const Value& type) {
   if (check_mutable_operations && kind == Opcode::call_function) {
     const std::string operation = mutable_operation(target, args, kwargs);
     if (!operation.empty())
@@ -46,8 +46,8 @@ Node* TracerBase::create_node(Opcode kind, const Target& target, ValueList args,
               "operands in-place (e.g. via `out` arguments) are not supported",
           error_context());
   }
-  Node* const node = graph->create_node(kind, target, std::move(args),
-                                        std::move(kwargs), name, type);
+  const NodePtr node = graph->create_node(kind, target, std::move(args),
+                                          std::move(kwargs), name, type);
   node->set_source(source_);
   if (module_stack) node->set_module_stack(module_stack);
   if (traceback::has_preserved_node_meta()) traceback::copy_current_meta(*node);
@@ -72,7 +72,7 @@ std::string TracerBase::stack_trace() const {
   return text;
 }
 
-Value TracerBase::proxy(Node* node) {
+Value TracerBase::proxy(NodePtr node) {
   return Value::proxy(new Proxy(node, this));
 }
 
@@ -82,7 +82,7 @@ Value TracerBase::create_proxy(Opcode kind, const Target& target,
                                const ProxyFactory& factory) {
   for (Value& arg : args) arg = create_arg(arg);
   for (auto& [key, arg] : kwargs) arg = create_arg(arg);
-  Node* const node =
+  const NodePtr node =
       create_node(kind, target, std::move(args), std::move(kwargs), name, type);
   return factory ? factory(node) : proxy(node);
 }

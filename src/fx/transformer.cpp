@@ -37,7 +37,8 @@ Value Transformer::run_node(const Node& node) {
 
 Value Transformer::placeholder(const Target& target, const ValueList& args,
                                const Kwargs&) {
-  Node* const node = new_graph_->create_node(Opcode::placeholder, target, args);
+  const NodePtr node =
+      new_graph_->create_node(Opcode::placeholder, target, args);
   return tracer_->proxy(node);
 }
 
@@ -63,8 +64,8 @@ nn::Ref<GraphModule> Transformer::transform() {
   const ActiveTracerScope active(tracer_.get());
   const traceback::PreserveNodeMeta preserve;
   const Value result = run({}, {}, /*enable_io_processing=*/false);
-  Node* const old_output = graph().output_node();
-  Node* const output = new_graph_->output(tracer_->create_arg(result));
+  const NodePtr old_output = graph().output_node();
+  const NodePtr output = new_graph_->output(tracer_->create_arg(result));
   output->copy_meta_from(*old_output);
   output->set_type({});  // As torch, which copies the meta alone.
   if (graph().has_codegen()) new_graph_->set_codegen(graph().shared_codegen());

@@ -22,7 +22,7 @@ void Node::reserve_uses(uint32_t count) {
   Use* const grown = new Use[capacity];
   for (uint32_t i = 0; i < num_inputs_; ++i) {
     grown[i] = uses_[i];
-    Node* const input = grown[i].input;
+    const NodePtr input = grown[i].input;
     if (grown[i].user) relocate(grown[i], input->first_use_, input->last_use_);
   }
   if (uses_ != inline_uses_) delete[] uses_;
@@ -30,7 +30,7 @@ void Node::reserve_uses(uint32_t count) {
   uses_capacity_ = capacity;
 }
 
-void Node::add_use(Node* input) {
+void Node::add_use(NodePtr input) {
   reserve_uses(num_inputs_ + 1);
   Use& use = uses_[num_inputs_++];
   use = {};
@@ -49,9 +49,9 @@ void Node::attach_inputs() {
   const uint32_t epoch = graph_->next_epoch();
   auto visit = [&](const Value& leaf) {
     if (!leaf.is_node()) return;
-    Node* const input = leaf.as_node();
+    const NodePtr input = leaf.as_node();
     if (input->graph_ != graph_) {
-      for (Node* known : all_input_nodes())
+      for (NodePtr known : all_input_nodes())
         if (known == input) return;
     } else if (input->mark_ == epoch) {
       return;
@@ -70,7 +70,7 @@ void Node::detach_inputs() {
   for (uint32_t i = 0; i < num_inputs_; ++i) {
     Use& use = uses_[i];
     if (!use.user) continue;
-    Node* const input = use.input;
+    const NodePtr input = use.input;
     (use.prev ? use.prev->next : input->first_use_) = use.next;
     (use.next ? use.next->prev : input->last_use_) = use.prev;
     --input->num_users_;
@@ -80,7 +80,7 @@ void Node::detach_inputs() {
 
 bool Node::has_user(const Node* user) const {
   if (!user) return false;
-  for (Node* input : user->all_input_nodes())
+  for (NodePtr input : user->all_input_nodes())
     if (input == this) return true;
   return false;
 }
@@ -112,13 +112,13 @@ void Node::insert_arg(size_t i, Value value) {
             std::to_string(static_cast<int64_t>(i)),
         error_context());
   graph_->touch();
-  std::vector<Node*> added;
+  std::vector<NodePtr> added;
   visit_leaves(value, [&](const Value& leaf) {
     if (leaf.is_node()) added.push_back(leaf.as_node());
   });
   args_.insert(args_.begin() + static_cast<std::ptrdiff_t>(i),
                std::move(value));
-  for (Node* input : added)
+  for (NodePtr input : added)
     if (!input->has_user(this)) add_use(input);
 }
 

@@ -84,7 +84,7 @@ Field ProgramReader::signature_of_call() const {
 
 void ProgramReader::read_graph() {
   for (pt2::Input& input : inputs_) {
-    fx::Node* const node = graph_->placeholder(input.name);
+    const fx::NodePtr node = graph_->placeholder(input.name);
     if (!names_.emplace(input.name, Value(node)).second)
       graph_field_.at("inputs").fail("two inputs are named \"" + input.name +
                                      "\"");
@@ -101,8 +101,8 @@ void ProgramReader::add_weights_to_graph() {
     if (!spec.is_weight()) continue;
     if (attributes_.contains(spec.target))
       spec.place.fail("\"" + spec.target + "\" is named twice");
-    fx::Node* const node = graph_->create_node(fx::Opcode::get_attr,
-                                               spec.target, {}, {}, spec.name);
+    const fx::NodePtr node = graph_->create_node(
+        fx::Opcode::get_attr, spec.target, {}, {}, spec.name);
     attributes_.emplace(spec.target, node);
     if (!names_.emplace(spec.name, Value(node)).second)
       spec.place.fail("\"" + spec.name + "\" is an input already");
@@ -111,14 +111,14 @@ void ProgramReader::add_weights_to_graph() {
 
 // What a program without effects returns as the new value of a buffer or
 // argument is written there at the end.
-void ProgramReader::add_writes(const OutputSpec& spec, fx::Node* place) {
+void ProgramReader::add_writes(const OutputSpec& spec, fx::NodePtr place) {
   const auto found = names_.find(spec.argument.at("name").text());
   if (found == names_.end())
     spec.argument.at("name").fail("it is not computed by the graph");
   graph_->call_function("torch.ops.aten.copy_.default", {place, found->second});
 }
 
-fx::Node* ProgramReader::find_weight_node(const OutputSpec& spec) const {
+fx::NodePtr ProgramReader::find_weight_node(const OutputSpec& spec) const {
   if (spec.kind == OutputSpec::Kind::argument) {
     const auto found = names_.find(spec.target);
     if (found == names_.end() || !found->second.is_node())
@@ -202,7 +202,7 @@ nn::Ref<fx::GraphModule> ProgramReader::make_module() {
   nn::Module root;
   for (const InputSpec& spec : input_specs_) {
     if (!spec.is_weight()) continue;
-    fx::Node* const node = attributes_.at(spec.target);
+    const fx::NodePtr node = attributes_.at(spec.target);
     if (node->num_users() == 0) {
       graph_->erase_node(node);
       unused.push_back(&spec);

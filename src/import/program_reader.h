@@ -37,8 +37,8 @@ class ProgramReader {
   void name_inputs();
   void read_graph();
   void add_weights_to_graph();
-  void add_writes(const OutputSpec& spec, fx::Node* attribute);
-  fx::Node* find_weight_node(const OutputSpec& spec) const;
+  void add_writes(const OutputSpec& spec, fx::NodePtr attribute);
+  fx::NodePtr find_weight_node(const OutputSpec& spec) const;
   void read_outputs(const Field& call);
   std::shared_ptr<const fx::CodeGen> codegen() const;
   std::unordered_set<std::string> written_entries() const;
@@ -54,7 +54,7 @@ class ProgramReader {
   std::vector<InputSpec> input_specs_;
   std::unique_ptr<fx::Graph> graph_;
   Names names_;
-  std::map<std::string, fx::Node*> attributes_;  // get_attr nodes by target.
+  std::map<std::string, fx::NodePtr> attributes_;  // get_attr nodes by target.
   std::vector<pt2::Input> inputs_;
   InputChecks::Formulas formulas_;
   std::vector<Argument> arguments_;

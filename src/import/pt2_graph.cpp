@@ -112,7 +112,7 @@ void GraphReader::read_node(const Field& node, Names& names) {
   std::string name = own_name ? own_name->text() : short_name(target);
   if (results.size() == 1 && results.at(0).is_string())
     name = results.at(0).as_string();
-  fx::Node* const call = graph_.call_function(
+  const fx::NodePtr call = graph_.call_function(
       function, std::move(arguments.args), std::move(arguments.kwargs), name);
   describe(call);
   bind_results(node, call, names);
@@ -137,7 +137,7 @@ void GraphReader::check_functions(const std::string& file) const {
   throw UserError(text);
 }
 
-void GraphReader::bind_results(const Field& node, fx::Node* call,
+void GraphReader::bind_results(const Field& node, fx::NodePtr call,
                                Names& names) {
   const Field outputs = node.at("outputs");
   const Value results = read_results(outputs);
@@ -157,7 +157,7 @@ void GraphReader::bind_results(const Field& node, fx::Node* call,
       bind_part(part, call, i, names);
       continue;
     }
-    fx::Node* const list =
+    const fx::NodePtr list =
         call ? graph_.call_function("_operator.getitem", {call, i}) : nullptr;
     if (list) describe(list);
     for (size_t j = 0; j < part.size(); ++j)
@@ -165,11 +165,11 @@ void GraphReader::bind_results(const Field& node, fx::Node* call,
   }
 }
 
-void GraphReader::bind_part(const Value& name, fx::Node* whole, size_t index,
+void GraphReader::bind_part(const Value& name, fx::NodePtr whole, size_t index,
                             Names& names) {
   if (!name.is_string()) return;
   const std::string text(name.as_string());
-  fx::Node* part = nullptr;
+  fx::NodePtr part = nullptr;
   if (whole) {
     part = graph_.call_function("_operator.getitem", {whole, index}, {}, text);
     describe(part);
@@ -244,7 +244,7 @@ void GraphReader::read_origin(const Field& node) {
   }
 }
 
-void GraphReader::describe(fx::Node* node) {
+void GraphReader::describe(fx::NodePtr node) {
   if (!trace_.empty()) node->meta().set("stack_trace", trace_);
   node->set_source(source_);
   node->set_module_stack(stack_);

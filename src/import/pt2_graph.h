@@ -31,13 +31,13 @@ class GraphReader {
  private:
   void read_node(const Field& node, Names& names);
   void inline_graph(const Field& node, const std::string& target, Names& names);
-  void bind_results(const Field& node, fx::Node* call, Names& names);
-  void bind_part(const Value& name, fx::Node* whole, size_t index,
+  void bind_results(const Field& node, fx::NodePtr call, Names& names);
+  void bind_part(const Value& name, fx::NodePtr whole, size_t index,
                  Names& names);
   void define(const Field& place, const std::string& name, Value value,
               Names& names);
   fx::Target find_target(const std::string& name, const Field& node);
-  void describe(fx::Node* node);
+  void describe(fx::NodePtr node);
   void read_origin(const Field& node);
 
   fx::Graph& graph_;

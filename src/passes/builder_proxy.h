@@ -14,7 +14,7 @@ inline bool same_view(const Tensor& a, const Tensor& b) {
 
 class GraphBuilder::Proxy : public fx::ProxyBase {
  public:
-  Proxy(GraphBuilder* builder, fx::Node* node, ValueMemory memory)
+  Proxy(GraphBuilder* builder, fx::NodePtr node, ValueMemory memory)
       : builder_(builder), node_(node), memory_(memory) {}
 
   const void* tracer_id() const override { return builder_; }
@@ -44,13 +44,13 @@ class GraphBuilder::Proxy : public fx::ProxyBase {
   std::string describe() const override {
     return "Proxy(" + std::string(node_->name()) + ")";
   }
-  fx::Node* node() const { return node_; }
+  fx::NodePtr node() const { return node_; }
   const ValueMemory& memory() const { return memory_; }
   void set_memory(ValueMemory memory) { memory_ = memory; }
 
  private:
   GraphBuilder* builder_;
-  fx::Node* node_;
+  fx::NodePtr node_;
   ValueMemory memory_;  // Set when the call that gives the proxy returns.
 };
 

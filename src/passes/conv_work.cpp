@@ -88,7 +88,7 @@ constexpr ops::OpRow kRows[] = {
 // The tail of one convolution while it is collected.
 class Tail {
  public:
-  explicit Tail(fx::Node* conv) : conv_(conv), last_(conv) {}
+  explicit Tail(fx::NodePtr conv) : conv_(conv), last_(conv) {}
 
   void collect() {
     while (step()) {
@@ -101,7 +101,7 @@ class Tail {
     ValueList args(conv_->args().begin(), conv_->args().end());
     args.push_back(ops::to_value(work_));
     args.push_back(Value::list(extras_));
-    fx::Node* made =
+    fx::NodePtr made =
         graph.call_function(conv_last_work_op().canonical, std::move(args));
     made->copy_meta_from(*conv_);
     made->set_val(last_->val());
@@ -111,7 +111,7 @@ class Tail {
  private:
   bool step() {
     if (last_->num_users() != 1) return false;
-    fx::Node* next = *last_->users().begin();
+    fx::NodePtr next = *last_->users().begin();
     const ops::Op* op = next->called_op();
     if (!op || op->row.lowering != ops::Lowering::scalar) return false;
     const Tensor& val = next->val_tensor();
@@ -202,7 +202,7 @@ class Tail {
     return t.sizes() == sizes || t.numel() == sizes.back();
   }
 
-  fx::Node *conv_, *last_;
+  fx::NodePtr conv_, last_;
   ops::PostOps work_;
   ValueList extras_;
 };
@@ -219,7 +219,7 @@ const ops::Op& conv_last_work_op() {
 
 int fuse_conv_work(ModelGraph& model) {
   int count = 0;
-  for (fx::Node* node : model.graph->nodes()) {
+  for (fx::NodePtr node : model.graph->nodes()) {
     if (node->called_op() != &conv_last_op()) continue;
     Tail tail(node);
     tail.collect();

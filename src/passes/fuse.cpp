@@ -37,30 +37,30 @@ class Fuser {
     out_.graph = std::make_unique<fx::Graph>();
     out_.constants = model_.constants;
     copies_.assign(model_.graph->id_bound(), nullptr);
-    for (fx::Node* node : model_.graph->nodes())
+    for (fx::NodePtr node : model_.graph->nodes())
       if (node->is(fx::Opcode::placeholder)) emit(node);
-    for (fx::Node* node : model_.graph->nodes())
+    for (fx::NodePtr node : model_.graph->nodes())
       if (is_draw(*node)) emit(node);
-    fx::Node* output = model_.graph->output_node();
-    for (fx::Node* input : output->all_input_nodes()) emit(input);
+    fx::NodePtr output = model_.graph->output_node();
+    for (fx::NodePtr input : output->all_input_nodes()) emit(input);
     out_.graph->node_copy(*output,
-                          [&](fx::Node* n) { return copies_[n->id()]; });
+                          [&](fx::NodePtr n) { return copies_[n->id()]; });
     return std::move(out_);
   }
 
  private:
   // Emits `wanted` and all it needs, producers first; no recursion, so that
   // deep graphs are fine.
-  void emit(fx::Node* wanted) {
-    std::vector<fx::Node*> stack{wanted};
+  void emit(fx::NodePtr wanted) {
+    std::vector<fx::NodePtr> stack{wanted};
     while (!stack.empty()) {
-      fx::Node* node = stack.back();
+      fx::NodePtr node = stack.back();
       if (copies_[node->id()]) {
         stack.pop_back();
         continue;
       }
       const size_t before = stack.size();
-      for (fx::Node* input : needs(node))
+      for (fx::NodePtr input : needs(node))
         if (!copies_[input->id()]) stack.push_back(input);
       if (stack.size() > before) continue;
       stack.pop_back();
@@ -68,7 +68,7 @@ class Fuser {
     }
   }
 
-  std::vector<fx::Node*> needs(fx::Node* node) const {
+  std::vector<fx::NodePtr> needs(fx::NodePtr node) const {
     const int32_t index = grouping_.group_of[node->id()];
     if (index < 0) {
       const auto inputs = node->all_input_nodes();
@@ -77,22 +77,22 @@ class Fuser {
     return outside_inputs(grouping_.groups[index], index);
   }
 
-  std::vector<fx::Node*> outside_inputs(const Group& group,
-                                        int32_t index) const {
-    std::vector<fx::Node*> inputs;
+  std::vector<fx::NodePtr> outside_inputs(const Group& group,
+                                          int32_t index) const {
+    std::vector<fx::NodePtr> inputs;
     for (const fx::Node* member : group.nodes)
-      for (fx::Node* input : member->all_input_nodes())
+      for (fx::NodePtr input : member->all_input_nodes())
         if (grouping_.group_of[input->id()] != index &&
             std::find(inputs.begin(), inputs.end(), input) == inputs.end())
           inputs.push_back(input);
     return inputs;
   }
 
-  void emit_ready(fx::Node* node) {
+  void emit_ready(fx::NodePtr node) {
     const int32_t index = grouping_.group_of[node->id()];
     if (index >= 0) return emit_region(index);
     copies_[node->id()] = out_.graph->node_copy(
-        *node, [&](fx::Node* n) { return copies_[n->id()]; });
+        *node, [&](fx::NodePtr n) { return copies_[n->id()]; });
   }
 
   bool used_outside(const fx::Node& member, int32_t index) const {
@@ -109,18 +109,18 @@ class Fuser {
     region.domain = group.domain;
     region.inner_dims = group.inner_dims;
     region.graph = std::make_unique<fx::Graph>();
-    const std::vector<fx::Node*> inputs = outside_inputs(group, index);
-    std::unordered_map<const fx::Node*, fx::Node*> inner;
-    for (fx::Node* input : inputs) {
-      fx::Node* placeholder = region.graph->placeholder(input->name());
+    const std::vector<fx::NodePtr> inputs = outside_inputs(group, index);
+    std::unordered_map<const fx::Node*, fx::NodePtr> inner;
+    for (fx::NodePtr input : inputs) {
+      fx::NodePtr placeholder = region.graph->placeholder(input->name());
       placeholder->set_val(input->val());
       inner[input] = placeholder;
     }
     ValueList results, vals;
-    std::vector<fx::Node*> outputs;
-    for (fx::Node* member : group.nodes) {
-      fx::Node* copy = region.graph->node_copy(
-          *member, [&](fx::Node* n) { return inner.at(n); });
+    std::vector<fx::NodePtr> outputs;
+    for (fx::NodePtr member : group.nodes) {
+      fx::NodePtr copy = region.graph->node_copy(
+          *member, [&](fx::NodePtr n) { return inner.at(n); });
       inner[member] = copy;
       note_origin(region, *member);
       if (!used_outside(*member, index)) continue;
@@ -140,20 +140,19 @@ class Fuser {
       region.nodes.push_back(std::move(name));
   }
 
-  void call(Region region, const std::vector<fx::Node*>& inputs,
-            const std::vector<fx::Node*>& outputs, ValueList vals) {
+  void call(Region region, const std::vector<fx::NodePtr>& inputs,
+            const std::vector<fx::NodePtr>& outputs, ValueList vals) {
     const std::string name = std::string(kind_name(region.kind)) + "_" +
                              std::to_string(out_.regions.size());
     ValueList args;
-    for (fx::Node* input : inputs) args.push_back(copies_[input->id()]);
-    fx::Node* node = out_.graph->call_module(name, std::move(args));
+    for (fx::NodePtr input : inputs) args.push_back(copies_[input->id()]);
+    fx::NodePtr node = out_.graph->call_module(name, std::move(args));
     node->set_val(Value::tuple(std::move(vals)));
     node->set_source(outputs.front()->source());
     out_.regions.emplace(name, std::move(region));
     for (size_t i = 0; i < outputs.size(); ++i) {
-      fx::Node* item =
-          out_.graph->call_function(item_op().canonical, {node, i}, {},
-                                    outputs[i]->name());
+      fx::NodePtr item = out_.graph->call_function(
+          item_op().canonical, {node, i}, {}, outputs[i]->name());
       item->set_val(outputs[i]->val());
       copies_[outputs[i]->id()] = item;
     }
@@ -162,7 +161,7 @@ class Fuser {
   const ModelGraph& model_;
   Grouping grouping_;
   ModelGraph out_;
-  std::vector<fx::Node*> copies_;
+  std::vector<fx::NodePtr> copies_;
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ GraphBuilder::GraphBuilder(Options options)
 
 GraphBuilder::~GraphBuilder() = default;
 
-fx::Node* GraphBuilder::node_of(const Value& proxy) {
+fx::NodePtr GraphBuilder::node_of(const Value& proxy) {
   return static_cast<Proxy*>(proxy.as_proxy())->node();
 }
 
@@ -57,7 +57,7 @@ const Tensor* GraphBuilder::constant_of(const Value& proxy) const {
   return &constants_[node->meta().at("constant").as_int()];
 }
 
-Value GraphBuilder::proxy(fx::Node* node, ValueMemory memory) {
+Value GraphBuilder::proxy(fx::NodePtr node, ValueMemory memory) {
   return Value::proxy(new Proxy(this, node, memory));
 }
 
@@ -234,7 +234,7 @@ Value GraphBuilder::simplify(const ops::Op& op, const ValueList& args,
 }
 
 Value GraphBuilder::flatten_view(const Value& base, const Tensor& val) {
-  fx::Node* root = node_of(base);
+  fx::NodePtr root = node_of(base);
   if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
   if (same_view(root->val_tensor(), val)) return proxy(root);
   const DType from = root->val_tensor().dtype();
@@ -319,7 +319,7 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
         computed = computed && (tensor->storage() != result.storage() ||
                                 node_of(leaf)->meta().contains("computed"));
     });
-  fx::Node* const made = node_of(constant(result, computed));
+  const fx::NodePtr made = node_of(constant(result, computed));
   folded_.emplace(hash, Folded{&op, nodes, made});
   // Equal calls share the constant, not the memory that it stands for.
   return proxy(made);
@@ -334,12 +334,12 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
   if (mergeable) {
     auto [first, last] = known_calls_.equal_range(hash);
     for (; first != last; ++first) {
-      fx::Node* known = first->second;
+      fx::NodePtr known = first->second;
       if (known->called_op() != &op) continue;
       if (identical(node_args, known->args())) return proxies_of(known);
     }
   }
-  fx::Node* node = graph_->call_function(op.canonical, std::move(node_args));
+  fx::NodePtr node = graph_->call_function(op.canonical, std::move(node_args));
   node->set_val(val);
   if (origin_) {
     node->set_source(origin_->source());
@@ -352,7 +352,7 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
   return proxies_of(node);
 }
 
-Value GraphBuilder::proxies_of(fx::Node* node) {
+Value GraphBuilder::proxies_of(fx::NodePtr node) {
   if (node->val().is_tensor()) return proxy(node);
   ValueList parts;
   const ValueList& vals = node->val().as_sequence();

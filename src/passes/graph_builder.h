@@ -25,9 +25,9 @@ using HasKernel =
 // Whose memory a value of the user's calls is, which merged calls and folded
 // views do not show any more. Lowered graphs do not keep it.
 struct ValueMemory {
-  int32_t id = -1;           // Equal where memory is shared.
-  fx::Node* base = nullptr;  // Its value is all that may be read later of the
-                             // memory; offsets of views count from its start.
+  int32_t id = -1;             // Equal where memory is shared.
+  fx::NodePtr base = nullptr;  // Its value is all that may be read later of the
+                               // memory; offsets of views count from its start.
   bool operator==(const ValueMemory&) const = default;
 };
 
@@ -88,7 +88,7 @@ class GraphBuilder {
   int64_t calls() const { return calls_; }
 
   // The node behind a proxy of this builder.
-  static fx::Node* node_of(const Value& proxy);
+  static fx::NodePtr node_of(const Value& proxy);
   // The constant behind a proxy; null when it is not one.
   const Tensor* constant_of(const Value& proxy) const;
 
@@ -111,8 +111,8 @@ class GraphBuilder {
   class Proxy;
   struct CallKey;
 
-  Value proxy(fx::Node* node, ValueMemory memory = {});
-  Value proxies_of(fx::Node* node);  // Tuples become one getitem per tensor.
+  Value proxy(fx::NodePtr node, ValueMemory memory = {});
+  Value proxies_of(fx::NodePtr node);  // Tuples become one getitem per tensor.
   static ValueList nodes_of(const ValueList& args);
   Value wrap_tensors(const Value& value);
   Value simplify(const ops::Op& op, const ValueList& args, const Value& val);
@@ -137,14 +137,14 @@ class GraphBuilder {
 
   Options options_;
   std::unique_ptr<fx::Graph> graph_;
-  fx::Node* last_input_ = nullptr;
+  fx::NodePtr last_input_ = nullptr;
   std::vector<Tensor> constants_;
-  std::unordered_map<const void*, fx::Node*> constant_nodes_;
-  std::unordered_multimap<size_t, fx::Node*> known_calls_;
+  std::unordered_map<const void*, fx::NodePtr> constant_nodes_;
+  std::unordered_multimap<size_t, fx::NodePtr> known_calls_;
   struct Folded {
     const ops::Op* op;
     ValueList args;
-    fx::Node* constant;
+    fx::NodePtr constant;
   };
   std::unordered_multimap<size_t, Folded> folded_;
   const fx::Node* origin_ = nullptr;

@@ -23,7 +23,7 @@ void GraphBuilder::hold_outside(const Tensor& tensor) {
 }
 
 Value GraphBuilder::as_written(const Value& result, const Value& written) {
-  fx::Node* const node = node_of(result);
+  const fx::NodePtr node = node_of(result);
   return proxy(node, {memory_of(written).id, node});
 }
 

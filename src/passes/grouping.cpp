@@ -42,7 +42,7 @@ class Grouper {
 
   Grouping run() {
     int32_t position = 0;
-    for (fx::Node* node : model_.graph->nodes()) {
+    for (fx::NodePtr node : model_.graph->nodes()) {
       position_[node->id()] = position++;
       if (has_code(*node)) place(node);
     }
@@ -55,7 +55,7 @@ class Grouper {
   }
 
  private:
-  void place(fx::Node* node) {
+  void place(fx::NodePtr node) {
     switch (lowering_of(*node)) {
       case Lowering::scalar:
         if (!may_divide_by_zero(*node)) return place_scalar(node);
@@ -86,7 +86,7 @@ class Grouper {
     }
   }
 
-  Group& start(fx::Node* node, Region::Kind kind, int inner_dims = 0) {
+  Group& start(fx::NodePtr node, Region::Kind kind, int inner_dims = 0) {
     Group group;
     group.kind = kind;
     if (node->val().is_tensor()) group.domain = node->val_tensor().sizes();
@@ -104,11 +104,11 @@ class Grouper {
 
   // --- Elementwise nodes. ---
 
-  void place_scalar(fx::Node* node) {
+  void place_scalar(fx::NodePtr node) {
     std::vector<int32_t> merged;
     const bool indexed = uses_index(*node);
     bool contraction = false;
-    for (fx::Node* input : node->all_input_nodes()) {
+    for (fx::NodePtr input : node->all_input_nodes()) {
       const int32_t index = out_.group_of[input->id()];
       if (index < 0 || contains(merged, index)) continue;
       const Group& group = out_.groups[index];
@@ -253,9 +253,9 @@ class Grouper {
 
   // --- Reductions. ---
 
-  void place_reduction(fx::Node* node) {
+  void place_reduction(fx::NodePtr node) {
     const std::vector<int> dims = reduced_dims(*node);
-    fx::Node* input = node->arg_node(0);
+    fx::NodePtr input = node->arg_node(0);
     const Dims& domain = input->val_tensor().sizes();
     const auto inner = static_cast<int>(dims.size());
     if (!trailing(dims, domain.size())) return place_columns(node, domain);
@@ -278,8 +278,8 @@ class Grouper {
     group.domain = domain;
   }
 
-  void place_columns(fx::Node* node, const Dims& domain) {
-    fx::Node* input = node->arg_node(0);
+  void place_columns(fx::NodePtr node, const Dims& domain) {
+    fx::NodePtr input = node->arg_node(0);
     const int32_t index = out_.group_of[input->id()];
     if (index >= 0 && options_.fuse && absorbable(out_.groups[index], *node, domain)) {
       join({index}, node);
@@ -308,7 +308,7 @@ class Grouper {
     return true;
   }
 
-  void place_gather(fx::Node* node) {
+  void place_gather(fx::NodePtr node) {
     if (is_element_gather(*node)) {
       note_sources(start(node, Region::Kind::rows), *node);
       return;
@@ -333,7 +333,7 @@ class Grouper {
 
   // --- Joining. ---
 
-  void join(const std::vector<int32_t>& merged, fx::Node* node) {
+  void join(const std::vector<int32_t>& merged, fx::NodePtr node) {
     int32_t target = merged.front();
     for (int32_t index : merged)
       if (out_.groups[index].kind == Region::Kind::contraction) target = index;
@@ -341,7 +341,7 @@ class Grouper {
     for (int32_t index : merged) {
       if (index == target) continue;
       Group& from = out_.groups[index];
-      for (fx::Node* member : from.nodes) {
+      for (fx::NodePtr member : from.nodes) {
         out_.group_of[member->id()] = target;
         into.nodes.push_back(member);
       }

@@ -16,7 +16,7 @@ struct Group {
   Dims domain;         // Shape that the loops run over.
   int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
   Dims post;           // columns: shape after the reduction.
-  std::vector<fx::Node*> nodes;  // In graph order once grouping has ended.
+  std::vector<fx::NodePtr> nodes;  // In graph order once grouping has ended.
   // Operands of contractions and gathers, read elsewhere than at the place of
   // the loops: never computed by the group itself.
   std::vector<const fx::Node*> sources;

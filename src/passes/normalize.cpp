@@ -321,7 +321,7 @@ Part normalize_part(const PartRequest& request) {
 ModelGraph normalize(const fx::GraphModule& module,
                      std::span<const Value> inputs) {
   const std::vector<int32_t> order = node_order(module.graph());
-  const std::vector<fx::Node*> placeholders = module.graph().placeholders();
+  const std::vector<fx::NodePtr> placeholders = module.graph().placeholders();
   std::vector<const Value*> known(order.size());
   for (size_t i = 0; i < placeholders.size() && i < inputs.size(); ++i)
     known[placeholders[i]->id()] = &inputs[i];

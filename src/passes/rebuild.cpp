@@ -33,7 +33,7 @@ ModelGraph rebuild(const ModelGraph& model, GraphBuilder::Options options,
       return leaf.is_node() ? values[leaf.as_node()->id()] : leaf;
     });
   };
-  for (fx::Node* node : model.graph->nodes()) {
+  for (fx::NodePtr node : model.graph->nodes()) {
     builder.set_origin(node);
     Value& value = values[node->id()];
     switch (node->op()) {

@@ -90,7 +90,7 @@ Scalar RegionBody::gathered(const fx::Node& table, const fx::Node& index,
 
 void RegionBody::build(
     const std::function<bool(const fx::Node&)>& after_reduction) {
-  for (fx::Node* node : call_.region.graph->nodes()) {
+  for (fx::NodePtr node : call_.region.graph->nodes()) {
     const ops::Op* op = node->called_op();
     if (!op || values_.contains(node)) continue;
     switch (op->row.lowering) {

@@ -29,10 +29,10 @@ Value::Value(ValueList v) : Value() {
   *this = Value(Kind::list, new SequencePayload(std::move(v), nesting));
 }
 Value::Value(const Dims& v) : Value(ValueList(v.begin(), v.end())) {}
-Value::Value(fx::Node* node) : Value() {
+Value::Value(fx::NodePtr node) : Value() {
   if (!node) return;
   kind_ = Kind::node;
-  word_.node = node;
+  word_.node = node.get();
 }
 
 int Value::nesting() const {
@@ -132,7 +132,7 @@ const ValueDict& Value::as_dict() const {
   return static_cast<const DictPayload*>(word_.payload)->items;
 }
 
-fx::Node* Value::as_node() const {
+fx::NodePtr Value::as_node() const {
   if (!is_node()) throw_kind("Node", *this);
   return word_.node;
 }

@@ -70,9 +70,10 @@ TEST(Child, DISABLED_WeightsOfAFile) {
   const Profile profile = fxjit::profile(*first, ValueList{x}, 1);
   const size_t one = anonymous_memory() - before;
   const size_t weights = kLayers * kChannels * kChannels * sizeof(float);
-  EXPECT_GE(profile.packed_bytes, weights);
+  EXPECT_GE(profile.packed_bytes, weights) << report(*first);
   EXPECT_LE(one / kMega,
-            (profile.packed_bytes + profile.arena_bytes + 40 * kMega) / kMega);
+            (profile.packed_bytes + profile.arena_bytes + 40 * kMega) / kMega)
+      << report(*first);
 
   const auto second = model_of(file, kLayers);
   compile(*second, quick());

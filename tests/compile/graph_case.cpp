@@ -13,8 +13,7 @@ Tensor MemoryCopies::operator()(const Tensor& t) {
   if (!memory.defined()) {
     const auto count =
         static_cast<int64_t>(t.storage()->bytes() / t.item_size());
-    const Tensor all =
-        Tensor::view(t.storage(), {count}, t.dtype(), {1}, 0);
+    const Tensor all = Tensor::view(t.storage(), {count}, t.dtype(), {1}, 0);
     memory = Tensor::empty({count}, type);
     memory.copy_from(all);
   }
@@ -59,15 +58,15 @@ GraphCase in_parts(const GraphCase& whole, uint32_t seed) {
       fx::wrap("fxjit_tests.same", [](Value x) { return x; });
   std::mt19937 random(seed);
   GraphCase made = whole.copy();
-  for (fx::Node* node : made.graph->nodes().list()) {
+  for (fx::NodePtr node : made.graph->nodes().list()) {
     const bool call = node->is(fx::Opcode::call_function) ||
                       node->is(fx::Opcode::call_method);
     if (!call || node->num_users() == 0 || random() % 6 != 0) continue;
     auto scope = made.graph->inserting_after(node);
-    fx::Node* const same =
+    const fx::NodePtr same =
         made.graph->call_function(identity.function(), ValueList{node});
-    node->replace_all_uses_with(
-        same, [=](fx::Node* user) { return user != same; });
+    node->replace_all_uses_with(same,
+                                [=](fx::NodePtr user) { return user != same; });
   }
   return made;
 }

@@ -179,7 +179,7 @@ Item GraphGrower::add_input(const Tensor& value) {
   auto scope = placeholders.empty()
                    ? case_.graph->inserting_before()
                    : case_.graph->inserting_after(placeholders.back());
-  fx::Node* node =
+  fx::NodePtr node =
       case_.graph->placeholder("x" + std::to_string(case_.inputs.size()));
   case_.inputs.push_back(value);
   keep(node, copies_(value));
@@ -205,7 +205,7 @@ Item GraphGrower::weight(const Dims& sizes) {
 
 // --- Values seen so far. ---
 
-void GraphGrower::keep(fx::Node* node, const Tensor& value) {
+void GraphGrower::keep(fx::NodePtr node, const Tensor& value) {
   const bool view = std::ranges::any_of(items_, [&](const Item& item) {
     return item.value.storage() == value.storage() &&
            !same_view(item.value, value);
@@ -263,8 +263,8 @@ GraphGrower::Callee GraphGrower::callee(std::string_view name) {
   return {fx::find_callable(chosen).value(), false};
 }
 
-fx::Node* GraphGrower::add_node(const Callee& callee, ValueList args,
-                                Kwargs kwargs) {
+fx::NodePtr GraphGrower::add_node(const Callee& callee, ValueList args,
+                                  Kwargs kwargs) {
   if (callee.method)
     return case_.graph->call_method(callee.target.text(), std::move(args),
                                     std::move(kwargs));
@@ -297,7 +297,7 @@ bool GraphGrower::call(std::string_view name, ValueList args, Kwargs kwargs) {
   return true;
 }
 
-void GraphGrower::keep_results(fx::Node* node, const Value& result) {
+void GraphGrower::keep_results(fx::NodePtr node, const Value& result) {
   if (result.is_tensor()) return keep(node, result.as_tensor());
   tuples_.push_back(node);
   constexpr size_t kMost = 5;
@@ -363,14 +363,14 @@ bool GraphGrower::write(std::string_view name, ValueList args,
   }
   note_rounding(real, target.value);
   if (target.view) ++case_.view_writes;
-  fx::Node* node = add_node(called, std::move(args), std::move(kwargs));
+  fx::NodePtr node = add_node(called, std::move(args), std::move(kwargs));
   if (!sets_item) items_.push_back({node, target.value, target.view});
   return true;
 }
 
 void GraphGrower::finish() {
   ValueList results;
-  for (fx::Node* tuple : tuples_)
+  for (fx::NodePtr tuple : tuples_)
     if (chance(0.1)) results.push_back(tuple);
   for (const Item& item : items_) {
     const bool given = item.node->is(fx::Opcode::placeholder) ||

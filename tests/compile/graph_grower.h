@@ -18,7 +18,7 @@ namespace fxjit::testing {
 // A node with its value. Views share the memory of their base's value, so that
 // writes are seen by all.
 struct Item {
-  fx::Node* node = nullptr;
+  fx::NodePtr node = nullptr;
   Tensor value;
   bool view = false;  // Of memory that another node made.
 };
@@ -84,16 +84,16 @@ class GraphGrower {
   Tensor random_values(const Dims& sizes, DType dtype);
   Tensor strided_values(const Dims& sizes, DType dtype);
   const Item* item_of(const fx::Node* node) const;
-  void keep(fx::Node* node, const Tensor& value);
+  void keep(fx::NodePtr node, const Tensor& value);
   Callee callee(std::string_view name);
-  fx::Node* add_node(const Callee& callee, ValueList args, Kwargs kwargs);
-  void keep_results(fx::Node* node, const Value& result);
+  fx::NodePtr add_node(const Callee& callee, ValueList args, Kwargs kwargs);
+  void keep_results(fx::NodePtr node, const Value& result);
   bool may_write(const ValueList& args) const;
   void note_rounding(const Value& args, const Value& result);
 
-  MemoryCopies copies_;                // What items' values are made of.
-  std::set<const Storage*> rounded_;   // Depends on 16-bit floats.
-  std::vector<fx::Node*> tuples_;      // Nodes that give several tensors.
+  MemoryCopies copies_;               // What items' values are made of.
+  std::set<const Storage*> rounded_;  // Depends on 16-bit floats.
+  std::vector<fx::NodePtr> tuples_;   // Nodes that give several tensors.
 };
 
 }  // namespace fxjit::testing

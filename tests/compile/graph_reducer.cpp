@@ -19,7 +19,7 @@ void drop_unused(GraphCase& c) {
 
 GraphCase without_result(const GraphCase& from, size_t result) {
   GraphCase made = from.copy();
-  fx::Node* output = made.graph->output_node();
+  fx::NodePtr output = made.graph->output_node();
   ValueList rest = output->arg(0).as_sequence();
   rest.erase(rest.begin() + static_cast<int64_t>(result));
   output->set_arg(0, Value::tuple(std::move(rest)));
@@ -29,7 +29,7 @@ GraphCase without_result(const GraphCase& from, size_t result) {
 
 GraphCase with_one_result(const GraphCase& from, size_t result) {
   GraphCase made = from.copy();
-  fx::Node* output = made.graph->output_node();
+  fx::NodePtr output = made.graph->output_node();
   output->set_arg(0, Value::tuple({output->arg(0).at(result)}));
   drop_unused(made);
   return made;
@@ -38,11 +38,11 @@ GraphCase with_one_result(const GraphCase& from, size_t result) {
 GraphCase with_input_for(const GraphCase& from, std::string_view node,
                          const Tensor& value) {
   GraphCase made = from.copy();
-  fx::Node* first = made.graph->nodes().front();
+  fx::NodePtr first = made.graph->nodes().front();
   auto scope = made.graph->inserting_before(first);
-  fx::Node* input = made.graph->placeholder("v_" + std::string(node));
+  fx::NodePtr input = made.graph->placeholder("v_" + std::string(node));
   made.inputs.insert(made.inputs.begin(), value);
-  fx::Node* const old = made.graph->find_node(node);
+  const fx::NodePtr old = made.graph->find_node(node);
   old->replace_all_uses_with(input);
   made.graph->erase_node(old);
   drop_unused(made);
@@ -53,7 +53,7 @@ GraphCase with_input_for(const GraphCase& from, std::string_view node,
 GraphCase without(const GraphCase& from, std::string_view node,
                   std::string_view instead) {
   GraphCase made = from.copy();
-  fx::Node* const old = made.graph->find_node(node);
+  const fx::NodePtr old = made.graph->find_node(node);
   if (!instead.empty())
     old->replace_all_uses_with(made.graph->find_node(instead));
   made.graph->erase_node(old);

@@ -279,7 +279,7 @@ TEST(Module, RecompileDropsNativeCode) {
   compile(*gm, quick());
   expect_right(*gm, batch(3));
   const Value before = gm->forward(batch(3));
-  fx::Node* const gelu = gm->graph().find_node("gelu");
+  const fx::NodePtr gelu = gm->graph().find_node("gelu");
   gelu->replace_all_uses_with(gelu->arg_node(0));
   gm->graph().erase_node(gelu);
   EXPECT_EQ(value_difference(gm->forward(batch(3)), before, 0, 0), "");

@@ -115,14 +115,14 @@ TEST(PartsMemory, EqualValuesStayApartForWriters) {
 
 TEST(PartsMemory, ConstantsWrittenAreMadeAnew) {
   auto graph = std::make_unique<fx::Graph>();
-  fx::Node* const x = graph->placeholder("x");
-  fx::Node* const z =
+  const fx::NodePtr x = graph->placeholder("x");
+  const fx::NodePtr z =
       graph->call_function("torch.zeros", {Value::list({3, 4})});
-  fx::Node* const head =
+  const fx::NodePtr head =
       graph->call_function("operator.getitem", {z, Value::slice(None, 2)});
-  fx::Node* const sum = graph->call_function("operator.add", {x, z});
+  const fx::NodePtr sum = graph->call_function("operator.add", {x, z});
   graph->call_function(add_seven().function(), {z});
-  fx::Node* const after = graph->call_function("operator.add", {z, x});
+  const fx::NodePtr after = graph->call_function("operator.add", {z, x});
   graph->call_method("add_", {z, 1});
   graph->output(Value::tuple({sum, after, head, z}));
   expect_same_states(std::make_shared<fx::GraphModule>(nn::AttributeMap{},
@@ -132,12 +132,12 @@ TEST(PartsMemory, ConstantsWrittenAreMadeAnew) {
 
 TEST(PartsMemory, ConstantsReadBeforeTheyAreWritten) {
   auto graph = std::make_unique<fx::Graph>();
-  fx::Node* const x = graph->placeholder("x");
-  fx::Node* const z =
+  const fx::NodePtr x = graph->placeholder("x");
+  const fx::NodePtr z =
       graph->call_function("torch.zeros", {Value::list({3, 4})});
-  fx::Node* const sum = graph->call_function("operator.add", {x, z});
+  const fx::NodePtr sum = graph->call_function("operator.add", {x, z});
   graph->call_method("add_", {z, 1});
-  fx::Node* const after = graph->call_function("operator.add", {z, x});
+  const fx::NodePtr after = graph->call_function("operator.add", {z, x});
   graph->output(Value::tuple({sum, after, z}));
   const auto gm = std::make_shared<fx::GraphModule>(nn::AttributeMap{},
                                                     std::move(graph));

@@ -195,7 +195,7 @@ TEST(Parts, InNestedGraphModules) {
   const auto inner = fx::symbolic_trace(
       [](Value x) { return noted()(relu(x), "inner") * 2; }, {"x"}, "g");
   auto graph = std::make_unique<fx::Graph>();
-  fx::Node* const x = graph->placeholder("x");
+  const fx::NodePtr x = graph->placeholder("x");
   graph->output(graph->call_method(
       "neg", {graph->call_module("inner", {graph->call_method("exp", {x})})}));
   const auto gm = std::make_shared<fx::GraphModule>(

@@ -10,7 +10,7 @@ namespace {
 
 namespace F = nn::functional;
 using fx::GraphModule;
-using fx::Node;
+using fx::NodePtr;
 
 struct Perceptron : nn::Custom<Perceptron> {
   Perceptron() : Custom("Perceptron", {"x"}) {
@@ -103,8 +103,8 @@ nn::Ref<GraphModule> operators() {
 
 nn::Ref<GraphModule> in_place() {
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const sum = graph->call_function("_operator.iadd", {x, 1.5});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr sum = graph->call_function("_operator.iadd", {x, 1.5});
   graph->call_method("mul_", {sum, 2});
   graph->output(graph->call_function("torch.nn.functional.relu", {x},
                                      {{"inplace", true}}));
@@ -113,17 +113,17 @@ nn::Ref<GraphModule> in_place() {
 
 nn::Ref<GraphModule> signatures() {
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const scale = graph->placeholder("scale", {}, Value(0.5));
-  Node* const args = graph->placeholder("*args");
-  Node* const kwargs = graph->placeholder("**kwargs");
-  Node* const first = graph->call_function("_operator.getitem", {args, 0});
-  Node* const named = graph->call_function("_operator.getitem", {kwargs, "k"});
-  Node* const sum = graph->call_function("torch.add", {x, first},
-                                         {{"alpha", scale}});
-  Node* const shape =
-      graph->call_function(*fx::find_callable("builtins.getattr"),
-                           {sum, "shape"});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr scale = graph->placeholder("scale", {}, Value(0.5));
+  const NodePtr args = graph->placeholder("*args");
+  const NodePtr kwargs = graph->placeholder("**kwargs");
+  const NodePtr first = graph->call_function("_operator.getitem", {args, 0});
+  const NodePtr named =
+      graph->call_function("_operator.getitem", {kwargs, "k"});
+  const NodePtr sum =
+      graph->call_function("torch.add", {x, first}, {{"alpha", scale}});
+  const NodePtr shape = graph->call_function(
+      *fx::find_callable("builtins.getattr"), {sum, "shape"});
   graph->output(Value::tuple(
       {Value::list({sum, named}), Value::dict({{"shape", shape}}), None}));
   return over(std::move(graph));
@@ -131,23 +131,37 @@ nn::Ref<GraphModule> signatures() {
 
 nn::Ref<GraphModule> literals() {
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  graph->output(Value::tuple(
-      {x, None, true, -7, int64_t{1} << 40,
-       std::numeric_limits<int64_t>::min(), 1e-300,
-       -std::numeric_limits<double>::infinity(), DType::bf16, Ellipsis,
-       "\"\\\n\x01" "1?\?/'\xff", std::string_view("a\0b", 3),
-       Value::slice(x, None, 2), Value::range(1, 9, 3), Value::tuple({}),
-       Value::tuple({1}), Value::list({}), Value::list({Value::list({"a", "b"})}),
-       Value::dict({}), Value::dict({{"a", "b"}, {1, Value::tuple({x})}})}));
+  const NodePtr x = graph->placeholder("x");
+  graph->output(
+      Value::tuple({x,
+                    None,
+                    true,
+                    -7,
+                    int64_t{1} << 40,
+                    std::numeric_limits<int64_t>::min(),
+                    1e-300,
+                    -std::numeric_limits<double>::infinity(),
+                    DType::bf16,
+                    Ellipsis,
+                    "\"\\\n\x01"
+                    "1?\?/'\xff",
+                    std::string_view("a\0b", 3),
+                    Value::slice(x, None, 2),
+                    Value::range(1, 9, 3),
+                    Value::tuple({}),
+                    Value::tuple({1}),
+                    Value::list({}),
+                    Value::list({Value::list({"a", "b"})}),
+                    Value::dict({}),
+                    Value::dict({{"a", "b"}, {1, Value::tuple({x})}})}));
   return over(std::move(graph));
 }
 
 nn::Ref<GraphModule> shared() {
   nn::manual_seed(3);
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* h = x;
+  const NodePtr x = graph->placeholder("x");
+  NodePtr h = x;
   for (const char* layer : {"a", "b", "again"})
     h = graph->call_module(layer, {h});
   h = graph->call_function("torch.cat", {Value::list({h, x}), -1});
@@ -161,8 +175,8 @@ nn::Ref<GraphModule> shared() {
 }
 
 nn::Ref<GraphModule> wrapped() {
-  const fx::Wrapped twice = fx::wrap(
-      "cpp_case_twice", [](Value x) -> Value { return x + x; });
+  const fx::Wrapped twice =
+      fx::wrap("cpp_case_twice", [](Value x) -> Value { return x + x; });
   return fx::symbolic_trace([twice](Value x) -> Value { return twice(x) - 1; },
                             {"x"}, "wrapped");
 }
@@ -194,9 +208,8 @@ nn::Ref<GraphModule> containers() {
              {"parts", Value::tuple({Value::list({sum * 2, a}), leaves})}});
       },
       {"batch", "template", "leaves"}, "containers",
-      {{"batch",
-        Value::dict({{"a", fx::PH()},
-                     {"pair", Value::tuple({fx::PH(), fx::PH()})}})},
+      {{"batch", Value::dict({{"a", fx::PH()},
+                              {"pair", Value::tuple({fx::PH(), fx::PH()})}})},
        {"template", Value::list({fx::PH()})},
        {"leaves", fx::PH()}});
 }
@@ -204,11 +217,11 @@ nn::Ref<GraphModule> containers() {
 // Two constants computed beforehand, and what is left.
 nn::Ref<GraphModule> folded() {
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const w = graph->get_attr("w");
-  Node* const twice = graph->call_function("_operator.mul", {w, 2});
-  Node* const up = graph->call_function("_operator.add", {w, 1});
-  Node* const scaled = graph->call_function("_operator.mul", {x, twice});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr w = graph->get_attr("w");
+  const NodePtr twice = graph->call_function("_operator.mul", {w, 2});
+  const NodePtr up = graph->call_function("_operator.add", {w, 1});
+  const NodePtr scaled = graph->call_function("_operator.mul", {x, twice});
   graph->output(graph->call_function("_operator.add", {scaled, up}));
   nn::Module root;
   root.register_parameter("w", ramp({3}));
@@ -218,40 +231,53 @@ nn::Ref<GraphModule> folded() {
 
 nn::Ref<GraphModule> odd_literals() {
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  graph->output(Value::tuple(
-      {x, -0.0, std::bit_cast<double>(uint64_t{0x7ff8000000000000}),
-       std::bit_cast<double>(uint64_t{0xfff8000000000000}),
-       std::bit_cast<double>(uint64_t{0x7ff0000000abcdef}),
-       std::numeric_limits<double>::denorm_min(),
-       std::numeric_limits<double>::max(), 0.1, 1e16, 123456789012345680.0,
-       std::numeric_limits<int>::min(), std::numeric_limits<int64_t>::max(),
-       std::numeric_limits<int64_t>::min() + 1, "R\"(raw)\"", "a?\?=b",
-       "\u00e9\u4e2d\U0001f600", "\r\t\v\x7f", "", false,
-       Value::tuple({Value::tuple({})}), Value::list({None}),
-       Value::tuple({Value::list({x})}), Value::slice(None, None, -1),
-       Value::dict({{None, Value::dict({{true, 1.5}})}})}));
+  const NodePtr x = graph->placeholder("x");
+  graph->output(
+      Value::tuple({x,
+                    -0.0,
+                    std::bit_cast<double>(uint64_t{0x7ff8000000000000}),
+                    std::bit_cast<double>(uint64_t{0xfff8000000000000}),
+                    std::bit_cast<double>(uint64_t{0x7ff0000000abcdef}),
+                    std::numeric_limits<double>::denorm_min(),
+                    std::numeric_limits<double>::max(),
+                    0.1,
+                    1e16,
+                    123456789012345680.0,
+                    std::numeric_limits<int>::min(),
+                    std::numeric_limits<int64_t>::max(),
+                    std::numeric_limits<int64_t>::min() + 1,
+                    "R\"(raw)\"",
+                    "a?\?=b",
+                    "\u00e9\u4e2d\U0001f600",
+                    "\r\t\v\x7f",
+                    "",
+                    false,
+                    Value::tuple({Value::tuple({})}),
+                    Value::list({None}),
+                    Value::tuple({Value::list({x})}),
+                    Value::slice(None, None, -1),
+                    Value::dict({{None, Value::dict({{true, 1.5}})}})}));
   return over(std::move(graph));
 }
 
 std::unique_ptr<fx::Graph> free_graph() {
   auto graph = std::make_unique<fx::Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const lin = graph->call_module("lin", {x});
-  graph->output(graph->call_function("_operator.mul",
-                                     {lin, graph->get_attr("part.w")}));
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr lin = graph->call_module("lin", {x});
+  graph->output(
+      graph->call_function("_operator.mul", {lin, graph->get_attr("part.w")}));
   return graph;
 }
 
 std::vector<std::pair<std::string, Make>> all() {
-  return {{"Perceptron", perceptron}, {"Convolutions", convolutions},
-          {"Volumes", volumes},       {"Stacks", stacks},
-          {"Losses", losses},
-          {"Operators", operators},   {"InPlace", in_place},
-          {"Signatures", signatures}, {"Literals", literals},
-          {"Shared", shared},         {"Wrapped", wrapped},
-          {"OddNames", odd_names},    {"Containers", containers},
-          {"Folded", folded},         {"OddLiterals", odd_literals}};
+  return {{"Perceptron", perceptron},   {"Convolutions", convolutions},
+          {"Volumes", volumes},         {"Stacks", stacks},
+          {"Losses", losses},           {"Operators", operators},
+          {"InPlace", in_place},        {"Signatures", signatures},
+          {"Literals", literals},       {"Shared", shared},
+          {"Wrapped", wrapped},         {"OddNames", odd_names},
+          {"Containers", containers},   {"Folded", folded},
+          {"OddLiterals", odd_literals}};
 }
 
 }  // namespace fxjit::cpp_cases

@@ -20,7 +20,7 @@ class ArchiveErrors : public testing::Test {
     root.register_module("lin", nn::Linear::create(2, 3));
     root.register_buffer("shift", Tensor::zeros({3}));
     Graph graph;
-    Node* const lin = graph.call_module("lin", {graph.placeholder("x")});
+    const NodePtr lin = graph.call_module("lin", {graph.placeholder("x")});
     graph.output(graph.call_function(
         "torch.add", {lin, graph.get_attr("shift")}, {{"alpha", 1}}));
     module_ = GraphModule::create(root, graph.copy());
@@ -96,7 +96,7 @@ TEST_F(ArchiveErrors, OtherFormatsAndVersions) {
 
 // Text of version 1 reads the same; its first files lack a field.
 TEST_F(ArchiveErrors, VersionsBeforeAreRead) {
-  Node* const x = module_->graph().find_node("x");
+  const NodePtr x = module_->graph().find_node("x");
   x->meta().set("tag", "caf\xc3\xa9 \x01");
   save(*module_, path_);
   good_ = read_bytes(path_);
@@ -149,7 +149,7 @@ TEST_F(ArchiveErrors, WhatCannotBeSaved) {
     return "no error";
   };
   const std::string before = read_bytes(path_);
-  Node* const add = module_->graph().find_node("add");
+  const NodePtr add = module_->graph().find_node("add");
   add->meta().set("real", Tensor::zeros({1}));
   EXPECT_THAT(message(), HasSubstr("[text %add] meta['real']: expected a value "
                                    "with a text, got Tensor"));

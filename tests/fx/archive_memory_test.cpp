@@ -122,8 +122,8 @@ TEST(ArchiveMemory, StatisticsOfTraining) {
 TEST(ArchiveMemory, FoldedConstants) {
   for (int values : {0, 1, 2}) {
     auto graph = std::make_unique<Graph>();
-    Node* sum = graph->placeholder("x");
-    Node* const w = graph->get_attr("w");
+    NodePtr sum = graph->placeholder("x");
+    const NodePtr w = graph->get_attr("w");
     for (int i = 0; i < values; ++i)
       sum = graph->call_function(
           "_operator.add", {sum, graph->call_function("_operator.mul", {w, i})});

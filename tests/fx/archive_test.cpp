@@ -53,7 +53,7 @@ TEST(Archive, TracedModel) {
   const auto net = Net::create();
   net->eval();
   const auto gm = symbolic_trace(net);
-  Node* const relu = gm->graph().find_node("layers_1");
+  const NodePtr relu = gm->graph().find_node("layers_1");
   relu->set_type("torch.Tensor");
   relu->set_val(Tensor::meta({3, 4}, DType::f32));
   relu->meta().set("tag", Value::dict({{"k", Value::list({1, "caf\xc3\xa9"})}}));
@@ -79,13 +79,13 @@ TEST(Archive, WeightsAreMappedAndReadableAsSafetensors) {
 // x.mul_() without users stays, and so does what it writes to.
 TEST(Archive, InPlaceCallsStay) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const count = graph.get_attr("count");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr count = graph.get_attr("count");
   graph.call_method("add_", {count, 1});
   graph.call_method("mul_", {x, count});
-  Node* const sum = graph.call_function("_operator.iadd", {x, 10});
-  Node* const relu = graph.call_function("torch.nn.functional.relu", {sum},
-                                         {{"inplace", true}});
+  const NodePtr sum = graph.call_function("_operator.iadd", {x, 10});
+  const NodePtr relu = graph.call_function("torch.nn.functional.relu", {sum},
+                                           {{"inplace", true}});
   graph.output(relu);
   nn::Module root;
   root.register_buffer("count", Tensor::zeros({1}));
@@ -107,10 +107,10 @@ TEST(Archive, WrappedFunctionsAndEveryKindOfArgument) {
 
   auto owned = std::make_unique<Graph>();
   Graph& graph = *owned;
-  Node* const x = graph.placeholder("x", "int", Value(1.5));
+  const NodePtr x = graph.placeholder("x", "int", Value(1.5));
   graph.placeholder("*args");
   graph.placeholder("**kwargs");
-  Node* const call = graph.call_method(
+  const NodePtr call = graph.call_method(
       "anything",
       {x, Value::slice(x, None, -1), Value::range(1, 9, 2), Ellipsis,
        DType::bf16, -1e300, INFINITY, NAN, -0.0, INT64_MIN, "\t'\"\\\xff",
@@ -170,7 +170,7 @@ TEST(Archive, NestedGraphModulesUnusedMembersAndFlags) {
   root.set_attr("constant", ramp({2, 2}));
   root.set_attr("names", Value::tuple({"a", None}));
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.output(graph.call_module("inner", {x}));
   const auto gm = GraphModule::create(root, graph.copy(), "Outer");
   for (const auto& [name, child] : root.children())

@@ -61,13 +61,13 @@ class Editor {
   }
 
  private:
-  std::vector<Node*> nodes() const { return graph_->nodes().list(); }
-  Node* any() { return nodes()[pick(random_, graph_->size())]; }
-  Node* output() { return graph_->output_node(); }
+  std::vector<NodePtr> nodes() const { return graph_->nodes().list(); }
+  NodePtr any() { return nodes()[pick(random_, graph_->size())]; }
+  NodePtr output() { return graph_->output_node(); }
   // A node before `node`, or null when there is none.
-  Node* before(const Node* node) {
-    std::vector<Node*> earlier;
-    for (Node* other : graph_->nodes()) {
+  NodePtr before(const Node* node) {
+    std::vector<NodePtr> earlier;
+    for (NodePtr other : graph_->nodes()) {
       if (other == node) break;
       earlier.push_back(other);
     }
@@ -76,7 +76,7 @@ class Editor {
 
   // A value over nodes before `at`.
   Value value(const Node* at, int depth = 0) {
-    Node* const node = before(at);
+    const NodePtr node = before(at);
     switch (pick(random_, depth < 3 ? 8 : 3)) {
       case 0:
         return static_cast<int64_t>(pick(random_, 100));
@@ -97,7 +97,7 @@ class Editor {
   }
 
   void create() {
-    Node* const place = any();
+    const NodePtr place = any();
     const bool after = !place->is(Opcode::output) && pick(random_, 2);
     const InsertScope scope =
         after ? graph_->inserting_after(place) : graph_->inserting_before(place);
@@ -120,7 +120,7 @@ class Editor {
   }
 
   void erase() {
-    Node* const node = any();
+    const NodePtr node = any();
     if (node->is(Opcode::output)) return;
     if (node->num_users() > 0)
       return expect_refused([&] { graph_->erase_node(node); });
@@ -130,11 +130,11 @@ class Editor {
 
   // To a place behind its inputs and before its users.
   void move() {
-    Node* const node = any();
-    Node* const place = any();
+    const NodePtr node = any();
+    const NodePtr place = any();
     if (node->is(Opcode::output) || place->is(Opcode::output)) return;
     bool legal = true, passed = false;
-    for (Node* other : graph_->nodes()) {
+    for (NodePtr other : graph_->nodes()) {
       if (other == place) passed = true;
       const bool input = other->has_user(node);
       const bool user = node->has_user(other);
@@ -146,8 +146,8 @@ class Editor {
   }
 
   void replace_uses() {
-    Node* const node = any();
-    Node* const with = before(node);
+    const NodePtr node = any();
+    const NodePtr with = before(node);
     if (!with) return;
     const size_t users = node->num_users();
     EXPECT_EQ(node->replace_all_uses_with(with).size(), users);
@@ -155,7 +155,7 @@ class Editor {
   }
 
   void set_argument() {
-    Node* const node = any();
+    const NodePtr node = any();
     if (node->is(Opcode::placeholder)) return;
     if (!node->args().empty() && pick(random_, 2)) {
       node->set_arg(pick(random_, node->args().size()), value(node));
@@ -167,14 +167,14 @@ class Editor {
   }
 
   void insert_argument() {
-    Node* const node = any();
+    const NodePtr node = any();
     if (node->is(Opcode::call_method))
       node->insert_arg(pick(random_, node->args().size() + 1), value(node));
   }
 
   void replace_input() {
-    Node* const node = any();
-    Node* const with = before(node);
+    const NodePtr node = any();
+    const NodePtr with = before(node);
     if (!with || node->all_input_nodes().empty()) return;
     const auto inputs = node->all_input_nodes().list();
     node->replace_input_with(inputs[pick(random_, inputs.size())], with);
@@ -199,10 +199,10 @@ class Editor {
 
   void append_graph() {
     Graph source;
-    Node* const a = source.placeholder("a");
-    Node* const sum = source.call_function("torch.add", {a, a});
+    const NodePtr a = source.placeholder("a");
+    const NodePtr sum = source.call_function("torch.add", {a, a});
     source.output(Value::list({sum}));
-    Node* const end = output();
+    const NodePtr end = output();
     if (!before(end)) return;
     ValueMap map{{a, before(end)}};
     const InsertScope scope = graph_->inserting_before(end);
@@ -211,7 +211,7 @@ class Editor {
   }
 
   void refused() {
-    Node* const node = any();
+    const NodePtr node = any();
     switch (pick(random_, 5)) {
       case 0:
         return expect_refused([&] { node->append(stranger_); });
@@ -225,8 +225,8 @@ class Editor {
         ValueMap empty;
         Graph source;
         source.placeholder("first");
-        Node* const a = source.placeholder("a");
-        Node* const neg = source.call_method("neg", {a});
+        const NodePtr a = source.placeholder("a");
+        const NodePtr neg = source.call_method("neg", {a});
         source.output(source.call_method("neg", {neg}));
         a->prepend(neg->next());  // Its input comes behind it.
         return expect_refused([&] { graph_->graph_copy(source, empty); });
@@ -254,7 +254,7 @@ class Editor {
   Random& random_;
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
   Graph other_;
-  Node* stranger_;
+  NodePtr stranger_;
 };
 
 TEST(Fuzz, Edits) {

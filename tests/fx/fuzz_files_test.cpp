@@ -53,9 +53,9 @@ nn::Ref<GraphModule> model() {
   root.register_buffer("shift", Tensor::zeros({2}), false);
   root.set_attr("pair", Value::tuple({1, "two"}));
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x", {}, Value(2.5));
-  Node* const call = graph->call_module("inner", {x});
-  Node* const conv = graph->call_module("conv", {call});
+  const NodePtr x = graph->placeholder("x", {}, Value(2.5));
+  const NodePtr call = graph->call_module("inner", {x});
+  const NodePtr conv = graph->call_module("conv", {call});
   graph->call_method("add_", {conv, graph->get_attr("shift")});
   graph->output(Value::tuple({conv, graph->get_attr("pair")}));
   return GraphModule::create(root, std::move(graph));

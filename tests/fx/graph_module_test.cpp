@@ -72,12 +72,12 @@ TEST(GraphModule, TracingIgnoresNativeCode) {
 TEST(GraphModule, EditsTakeEffectWithRecompile) {
   const auto gm = traced();
   const std::string before = gm->code();
-  Node* const add = gm->graph().find_node("add");
+  const NodePtr add = gm->graph().find_node("add");
   add->set_arg(1, 10);
   {
     const auto scope = gm->graph().inserting_after(add);
-    Node* const neg = gm->graph().call_function("torch.neg", {add});
-    add->replace_all_uses_with(neg, [&](Node* user) { return user != neg; });
+    const NodePtr neg = gm->graph().call_function("torch.neg", {add});
+    add->replace_all_uses_with(neg, [&](NodePtr user) { return user != neg; });
   }
   EXPECT_EQ(gm->code(), before);
   EXPECT_EQ(first(gm(Tensor::zeros({1}))), 1);
@@ -88,7 +88,7 @@ TEST(GraphModule, EditsTakeEffectWithRecompile) {
 
 TEST(GraphModule, RecompileLints) {
   const auto gm = traced();
-  Node* const add = gm->graph().find_node("add");
+  const NodePtr add = gm->graph().find_node("add");
   add->set_arg(1, add);
   EXPECT_THROW(gm->recompile(), RuntimeError);
   EXPECT_EQ(first(gm(Tensor::zeros({1}))), 1);
@@ -116,9 +116,9 @@ TEST(GraphModule, BindsArgumentsAsPython) {
 
 TEST(GraphModule, FromDict) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const baz = graph->get_attr("foo.bar.baz");
-  Node* const module = graph->call_module("foo.m", {x});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr baz = graph->get_attr("foo.bar.baz");
+  const NodePtr module = graph->call_module("foo.m", {x});
   graph->output(graph->call_function("_operator.add", {baz, module}));
   const auto copy = graph->copy();
   const auto inner = traced();
@@ -180,7 +180,7 @@ TEST(GraphModule, CopiesAreIndependentGraphsOverSharedState) {
 
 TEST(GraphModule, CopiesReachNestedGraphModules) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   graph->output(graph->call_module("a.inner", {x}));
   const auto inner = traced();
   const auto gm = std::make_shared<GraphModule>(

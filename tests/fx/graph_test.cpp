@@ -33,11 +33,11 @@ std::string message_of(Fn fn) {
 
 TEST(Graph, InsertPoints) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_method("relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_method("relu", {x});
   {
     const auto scope = graph.inserting_before(relu);
-    Node* const neg = graph.call_method("neg", {x});
+    const NodePtr neg = graph.call_method("neg", {x});
     graph.call_method("tanh", {neg});
   }
   graph.output(relu);
@@ -47,7 +47,7 @@ TEST(Graph, InsertPoints) {
 // As in torch, each node goes right behind the anchor again.
 TEST(Graph, InsertingAfterReversesOrder) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   {
     const auto scope = graph.inserting_after(x);
     graph.call_method("neg", {x});
@@ -58,7 +58,7 @@ TEST(Graph, InsertingAfterReversesOrder) {
 
 TEST(Graph, InsertPointsAtTheEnds) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   {
     const auto start = graph.inserting_before();
     graph.placeholder("first");
@@ -70,8 +70,8 @@ TEST(Graph, InsertPointsAtTheEnds) {
 
 TEST(Graph, InsertPointsNestAndStay) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_method("relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_method("relu", {x});
   graph.inserting_before(relu).keep();
   graph.call_method("neg", {x});
   {
@@ -84,9 +84,9 @@ TEST(Graph, InsertPointsNestAndStay) {
 
 TEST(Graph, InsertPointSurvivesErasingItsAnchor) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_method("a", {x});
-  Node* const b = graph.call_method("b", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_method("a", {x});
+  const NodePtr b = graph.call_method("b", {x});
   graph.inserting_before(a).keep();
   {
     const auto scope = graph.inserting_after(b);
@@ -101,9 +101,9 @@ TEST(Graph, InsertPointSurvivesErasingItsAnchor) {
 
 TEST(Graph, EraseNodeErrors) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const neg = graph.call_method("neg", {x});
-  Node* const abs = graph.call_method("abs", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr neg = graph.call_method("neg", {x});
+  const NodePtr abs = graph.call_method("abs", {x});
   EXPECT_EQ(message_of<RuntimeError>([&] { graph.erase_node(x); }),
             "Tried to erase Node x but it still had 2 users in the graph: "
             "{neg: None, abs_1: None}!");
@@ -120,14 +120,14 @@ TEST(Graph, EraseNodeErrors) {
 
 TEST(Graph, IterationSurvivesEdits) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   for (int i = 0; i < 6; ++i) graph.call_method("neg", {x});
   int seen = 0;
-  for (Node* node : graph.nodes()) {
+  for (NodePtr node : graph.nodes()) {
     ++seen;
     if (!node->is(Opcode::call_method)) continue;
     // This one and the next: the iterator stands on an erased node.
-    Node* const next = node->next();
+    const NodePtr next = node->next();
     graph.erase_node(node);
     if (next->is(Opcode::call_method)) graph.erase_node(next);
   }
@@ -137,8 +137,8 @@ TEST(Graph, IterationSurvivesEdits) {
 
 TEST(Graph, NodesReversed) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_method("a", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_method("a", {x});
   EXPECT_THAT(graph.nodes().reversed().list(), ElementsAre(a, x));
   EXPECT_EQ(graph.nodes().size(), 2u);
   EXPECT_EQ(graph.nodes().back(), a);
@@ -167,19 +167,19 @@ TEST(Graph, CreateNodeChecksTargets) {
 
 TEST(Graph, OutputNodeMustBeLast) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   EXPECT_EQ(message_of<AssertionError>([&] { graph.output_node(); }),
             "Expected output node, got op=placeholder");
-  Node* const output = graph.output(x);
+  const NodePtr output = graph.output(x);
   EXPECT_EQ(graph.output_node(), output);
 }
 
 TEST(Graph, FindNodes) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_method("a", {x});
-  Node* const b = graph.call_method("b", {x});
-  Node* const c = graph.call_function("torch.relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_method("a", {x});
+  const NodePtr b = graph.call_method("b", {x});
+  const NodePtr c = graph.call_function("torch.relu", {x});
   EXPECT_THAT(graph.find_nodes(Opcode::call_method), ElementsAre(a, b));
   EXPECT_THAT(graph.find_nodes(Opcode::call_method, "b"), ElementsAre(b));
   EXPECT_THAT(
@@ -197,13 +197,13 @@ TEST(Graph, FindNodes) {
 
 TEST(Graph, TargetsAreSetByPrintedName) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const call = graph.call_function("torch.relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr call = graph.call_function("torch.relu", {x});
   call->set_target("operator.neg");
   EXPECT_EQ(call->target().spelling(), &ops::get_function("_operator.neg"));
   EXPECT_THROW(call->set_target("torch.rellu"), KeyError);
   EXPECT_EQ(call->target().pretty(), "operator.neg");
-  Node* const method = graph.call_method("relu", {x});
+  const NodePtr method = graph.call_method("relu", {x});
   method->set_target("neg");
   EXPECT_EQ(method->target_name(), "neg");
   EXPECT_THROW(method->set_target(ops::get_function("torch.relu")), ValueError);
@@ -211,14 +211,14 @@ TEST(Graph, TargetsAreSetByPrintedName) {
 
 TEST(GraphCopy, IsDeepAndIndependent) {
   Graph graph;
-  Node* const x = graph.placeholder("x", "torch.Tensor", Value(1));
-  Node* const a = graph.call_function("torch.add", {x, x}, {{"alpha", 2}});
+  const NodePtr x = graph.placeholder("x", "torch.Tensor", Value(1));
+  const NodePtr a = graph.call_function("torch.add", {x, x}, {{"alpha", 2}});
   a->meta().set("tag", 1);
   a->set_val(Tensor::meta({2}, DType::f32));
   graph.output(Value::list({a, x}));
   const auto copy = graph.copy();
   EXPECT_EQ(copy->str(), graph.str());
-  Node* const copied = copy->find_node("add");
+  const NodePtr copied = copy->find_node("add");
   EXPECT_EQ(copied->meta().at("tag").as_int(), 1);
   EXPECT_TRUE(copied->val().is_tensor());
   copied->meta().set("tag", 2);
@@ -230,11 +230,11 @@ TEST(GraphCopy, IsDeepAndIndependent) {
 
 TEST(GraphCopy, PrefilledMapOverrides) {
   Graph inner;
-  Node* const ix = inner.placeholder("x");
+  const NodePtr ix = inner.placeholder("x");
   inner.output(inner.call_method("neg", {inner.call_method("relu", {ix})}));
 
   Graph graph;
-  Node* const y = graph.placeholder("y");
+  const NodePtr y = graph.placeholder("y");
   ValueMap map = {{ix, Value(y)}};
   const Value result = graph.graph_copy(inner, map);
   graph.output(result);
@@ -252,7 +252,7 @@ TEST(GraphCopy, PrefilledMapOverrides) {
 
 TEST(GraphCopy, RefusesForeignInputs) {
   Graph first;
-  Node* const x = first.placeholder("x");
+  const NodePtr x = first.placeholder("x");
   Graph second;
   second.call_method("neg", {x});
   Graph third;
@@ -262,7 +262,7 @@ TEST(GraphCopy, RefusesForeignInputs) {
 
 TEST(Lint, FindsForeignNodes) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   Graph copied;
   copied.node_copy(*graph.call_method("neg", {x}));
   EXPECT_THAT(message_of<RuntimeError>([&] { copied.lint(); }),
@@ -272,9 +272,9 @@ TEST(Lint, FindsForeignNodes) {
 
 TEST(Lint, FindsUseBeforeDefinition) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const neg = graph.call_method("neg", {x});
-  Node* const abs = graph.call_method("abs", {neg});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr neg = graph.call_method("neg", {x});
+  const NodePtr abs = graph.call_method("abs", {neg});
   neg->prepend(abs);
   EXPECT_THAT(message_of<RuntimeError>([&] { graph.lint(); }),
               HasSubstr("Argument 'neg' of Node 'abs_1' was used before it has "
@@ -284,7 +284,7 @@ TEST(Lint, FindsUseBeforeDefinition) {
 
 TEST(Lint, FindsDuplicateNames) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_method("neg", {x})->force_name("x");
   EXPECT_EQ(message_of<RuntimeError>([&] { graph.lint(); }),
             "Node redefined name x!");
@@ -312,9 +312,9 @@ TEST(Lint, FindsMissingTargets) {
 
 TEST(DeadCode, RemovesChains) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.placeholder("unused");
-  Node* const a = graph.call_function("_operator.add", {x, 1});
+  const NodePtr a = graph.call_function("_operator.add", {x, 1});
   graph.call_function("_operator.add", {a, 2});
   graph.get_attr("w");
   graph.output(x);
@@ -327,8 +327,8 @@ TEST(DeadCode, KeepsEffects) {
   const Wrapped effect = wrap(
       "dead_code_test_effect", [](Value v) { return v; }, ops::Purity::effect);
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const kept = graph.call_function(effect.function(), {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr kept = graph.call_function(effect.function(), {x});
   graph.call_function("torch.relu", {kept});
   graph.output(x);
   EXPECT_TRUE(graph.eliminate_dead_code());
@@ -341,8 +341,8 @@ TEST(DeadCode, KeepsEffects) {
 
 TEST(DeadCode, LintsFirst) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const neg = graph.call_method("neg", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr neg = graph.call_method("neg", {x});
   neg->prepend(graph.call_method("abs", {neg}));
   EXPECT_THROW(graph.eliminate_dead_code(), RuntimeError);
 }
@@ -353,9 +353,9 @@ TEST(Graph, RandomEditsKeepInvariants) {
   Graph graph;
   graph.placeholder("x");
   for (int step = 0; step < 2000; ++step) {
-    const std::vector<Node*> nodes = graph.nodes().list();
-    Node* const node = nodes[random() % nodes.size()];
-    Node* const earlier = nodes[random() % nodes.size()];
+    const std::vector<NodePtr> nodes = graph.nodes().list();
+    const NodePtr node = nodes[random() % nodes.size()];
+    const NodePtr earlier = nodes[random() % nodes.size()];
     switch (random() % 4) {
       case 0: {
         const auto scope = graph.inserting_after(node);
@@ -379,7 +379,7 @@ TEST(Graph, RandomEditsKeepInvariants) {
       uses += n->num_users();
       ASSERT_EQ(n->users().list().size(), n->num_users());
       inputs += n->all_input_nodes().size();
-      for (Node* user : n->users()) ASSERT_TRUE(n->has_user(user));
+      for (NodePtr user : n->users()) ASSERT_TRUE(n->has_user(user));
     }
     ASSERT_EQ(uses, inputs);
   }

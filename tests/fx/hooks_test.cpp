@@ -31,10 +31,10 @@ TEST(NodeHooks, LearnOfEveryEdit) {
                        " in " + text(user));
       });
   Graph& graph = gm->graph();
-  Node* const relu = graph.find_node("relu");
+  const NodePtr relu = graph.find_node("relu");
   {
     const auto scope = graph.inserting_after(relu);
-    Node* const neg = graph.call_function("operator.neg", {relu->args()[0]});
+    const NodePtr neg = graph.call_function("operator.neg", {relu->args()[0]});
     relu->replace_all_uses_with(neg);
     graph.erase_node(relu);
     neg->rename("minus");
@@ -70,9 +70,9 @@ TEST(NodeHooks, RefuseEditsByThrowing) {
   graph.hooks().add_replace([](Node&, std::string_view, Node& user) {
     if (user.is(Opcode::output)) throw RuntimeError("no");
   });
-  Node* const x = graph.find_node("x");
-  Node* const relu = graph.find_node("relu");
-  Node* const add = graph.find_node("add");
+  const NodePtr x = graph.find_node("x");
+  const NodePtr relu = graph.find_node("relu");
+  const NodePtr add = graph.find_node("add");
   const std::string before = graph.str();
   EXPECT_THROW(graph.call_function("operator.neg", {x}), RuntimeError);
   EXPECT_THROW(relu->replace_all_uses_with(add), RuntimeError);
@@ -89,8 +89,8 @@ TEST(Purity, FunctionsMayBeDeclaredImpure) {
   define_function("tests.announce",
                   [](const ValueList& args, const Kwargs&) { return args[0]; });
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const call = graph.call_function("tests.announce", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr call = graph.call_function("tests.announce", {x});
   EXPECT_FALSE(call->is_impure());
   has_side_effect("tests.announce");
   EXPECT_TRUE(is_side_effectful(call->target()));
@@ -126,8 +126,8 @@ TEST(Purity, InPlaceCallsAreKept) {
 
 TEST(Purity, CallsWithAnOutArgumentAreKept) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
   EXPECT_TRUE(
       graph.call_function("torch.relu", {x}, {{"out", y}})->is_impure());
   EXPECT_FALSE(

@@ -78,9 +78,9 @@ TEST(Interpreter, InitialEnvironmentShortCircuits) {
 
 TEST(Interpreter, StarArgsAndDefaults) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y", None, Value(3.5));
-  Node* const rest = graph.placeholder("*args");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y", None, Value(3.5));
+  const NodePtr rest = graph.placeholder("*args");
   graph.output(Value::tuple({x, y, rest}));
   const nn::Module empty;
   EXPECT_EQ(repr(Interpreter(empty, graph).run({1, 2, 3, 4})),
@@ -139,9 +139,9 @@ TEST(Interpreter, ErrorsNameNodeModuleAndLine) {
 TEST(Interpreter, MissingValuesAndTargets) {
   const nn::Module empty("M");
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_method("relu", {x});
-  Node* const neg = graph.call_method("neg", {relu});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_method("relu", {x});
+  const NodePtr neg = graph.call_method("neg", {relu});
   relu->prepend(neg);
   graph.output(neg);
   try {

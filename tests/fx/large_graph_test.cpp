@@ -39,7 +39,7 @@ void pass_through_everything(Graph& graph) {
 
 TEST(LargeGraph, Chain) {
   Graph graph;
-  Node* x = graph.placeholder("x");
+  NodePtr x = graph.placeholder("x");
   const Target neg = ops::get_function("torch.neg");
   for (int i = 0; i < kNodes; ++i) x = graph.call_function(neg, {x});
   graph.output(x);
@@ -48,8 +48,8 @@ TEST(LargeGraph, Chain) {
 
 TEST(LargeGraph, OneProducerWithManyUsers) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
   const Target neg = ops::get_function("torch.neg");
   ValueList results;
   for (int i = 0; i < kNodes; ++i)
@@ -58,7 +58,7 @@ TEST(LargeGraph, OneProducerWithManyUsers) {
   EXPECT_EQ(x->replace_all_uses_with(y).size(), size_t{kNodes});
   EXPECT_EQ(y->replace_all_uses_with(x).size(), size_t{kNodes});
   // Remove and add users in the middle of the list.
-  for (Node* user : x->users().list())
+  for (NodePtr user : x->users().list())
     if (user->id() % 2) user->set_arg(0, y);
   EXPECT_EQ(x->num_users() + y->num_users(), size_t{kNodes});
   y->replace_all_uses_with(x);
@@ -67,7 +67,7 @@ TEST(LargeGraph, OneProducerWithManyUsers) {
 
 TEST(LargeGraph, SavedLoadedAndWrittenAsCpp) {
   auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
+  NodePtr x = graph->placeholder("x");
   const Target neg = ops::get_function("torch.neg");
   for (int i = 0; i < kNodes; ++i) x = graph->call_function(neg, {x});
   graph->output(x);
@@ -112,10 +112,10 @@ TEST(LargeGraph, TracedWideTransformedAndCopied) {
   const auto transformed = Transformer(gm).transform();
   EXPECT_EQ(transformed->graph().size(), size_t{kOps} + 2);
   EXPECT_EQ(transformed(Tensor::full({1}, 2)).at(7).as_tensor().item(), 14);
-  Node* const x = copy->graph().placeholders()[0];
+  const NodePtr x = copy->graph().placeholders()[0];
   const auto scope = copy->graph().inserting_after(x);
-  Node* const neg = copy->graph().call_function("torch.neg", {x});
-  x->replace_all_uses_with(neg, [&](Node* user) { return user != neg; });
+  const NodePtr neg = copy->graph().call_function("torch.neg", {x});
+  x->replace_all_uses_with(neg, [&](NodePtr user) { return user != neg; });
   EXPECT_EQ(edits, kOps);
   copy->recompile();
   EXPECT_EQ(copy(Tensor::full({1}, 2)).at(7).as_tensor().item(), -14);

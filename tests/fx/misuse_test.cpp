@@ -48,7 +48,7 @@ TEST(Misuse, NullModulesAreNotThere) {
   nn::Module root;
   root.register_module("none", nn::ModuleRef());
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   graph->output(graph->call_module("none.inner", {x}));
   EXPECT_THROW(GraphModule::create(root, std::move(graph)), AttributeError);
   const auto gm = identity();
@@ -62,10 +62,11 @@ TEST(Misuse, NullModulesAreNotThere) {
 
 TEST(Misuse, ErasedNodesAreRefused) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.call_function("torch.neg", {x});
-  Node* const gone = graph.call_function("torch.neg", {x, Value::list({x, 1})});
-  Node* const output = graph.output(y);
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.call_function("torch.neg", {x});
+  const NodePtr gone =
+      graph.call_function("torch.neg", {x, Value::list({x, 1})});
+  const NodePtr output = graph.output(y);
   graph.erase_node(gone);
   EXPECT_EQ(gone->format_node(),
             "%neg_1 : [num_users=0] = call_function[target=torch.neg](args = "
@@ -142,7 +143,7 @@ TEST(Misuse, DeepValuesAreRefused) {
   EXPECT_EQ(error_of<RuntimeError>([&] { Value::dict({{"a", nested}}); }), text);
   EXPECT_EQ(error_of<RuntimeError>([&] { Value::slice(None, nested); }), text);
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_function("torch.add", {x, nested}, {{"alpha", nested}});
   graph.output(x);
   EXPECT_EQ(graph.copy()->str(), graph.str());
@@ -190,7 +191,7 @@ TEST(Misuse, PlaceholdersThatMakeNoFunctionAreRefused) {
   const auto gm = identity();
   const std::string before = gm->code();
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   graph->placeholder("x");
   graph->output(x);
   EXPECT_EQ(error_of<SyntaxError>([&] { gm->set_graph(std::move(graph)); }),

@@ -22,14 +22,14 @@ TEST(Names, FollowTorch) {
       {"torch", "torch_1"},     {"aaaaa", "aaaaa"},
   };
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   for (const auto& [target, name] : kCases)
     EXPECT_EQ(graph.call_method(target, {x})->name(), name) << "for " << target;
 }
 
 TEST(Names, FunctionsAreNamedAfterTheirLastPart) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   EXPECT_EQ(graph.call_function("torch.add", {x, x})->name(), "add");
   EXPECT_EQ(graph.call_function("_operator.add", {x, x})->name(), "add_1");
   EXPECT_EQ(graph.call_function("operator.and_", {x, x})->name(), "and_");
@@ -42,9 +42,9 @@ TEST(Names, FunctionsAreNamedAfterTheirLastPart) {
 
 TEST(Names, ManualNamesStayUnique) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_method("neg", {x}, {}, "foo_1_1");
-  Node* const b = graph.call_method("neg", {a}, {}, "foo_1");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_method("neg", {x}, {}, "foo_1_1");
+  const NodePtr b = graph.call_method("neg", {a}, {}, "foo_1");
   graph.output(b);
   EXPECT_EQ(a->name(), "foo_1_1");
   EXPECT_EQ(b->name(), "foo_1");
@@ -57,15 +57,15 @@ TEST(Names, ManualNamesStayUnique) {
 
 TEST(Names, AreNotGivenBack) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.erase_node(graph.call_method("neg", {x}));
   EXPECT_EQ(graph.call_method("neg", {x})->name(), "neg_1");
 }
 
 TEST(Names, RenameKeepsUniqueness) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const neg = graph.call_method("neg", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr neg = graph.call_method("neg", {x});
   neg->rename("x");
   EXPECT_EQ(neg->name(), "x_1");
   neg->rename("list");
@@ -74,7 +74,7 @@ TEST(Names, RenameKeepsUniqueness) {
 
 TEST(Names, ManyOfOneBase) {
   Graph graph;
-  Node* x = graph.placeholder("x");
+  NodePtr x = graph.placeholder("x");
   for (int i = 0; i < 5000; ++i) x = graph.call_method("neg", {x});
   EXPECT_EQ(x->name(), "neg_4999");
 }

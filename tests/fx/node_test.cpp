@@ -12,18 +12,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<Node*> users(const Node* node) { return node->users().list(); }
-std::vector<Node*> inputs(const Node* node) {
+std::vector<NodePtr> users(const Node* node) { return node->users().list(); }
+std::vector<NodePtr> inputs(const Node* node) {
   return node->all_input_nodes().list();
 }
 
 TEST(Node, AllInputNodesAreUniqueAndInOrder) {
   Graph graph;
-  Node* const a = graph.placeholder("x");
-  Node* const b = graph.call_module("linear_mod", {a});
-  Node* const c = graph.get_attr("y_attr");
-  Node* const d = graph.call_function("torch.add", {b, c});
-  Node* const e =
+  const NodePtr a = graph.placeholder("x");
+  const NodePtr b = graph.call_module("linear_mod", {a});
+  const NodePtr c = graph.get_attr("y_attr");
+  const NodePtr d = graph.call_function("torch.add", {b, c});
+  const NodePtr e =
       graph.call_function("torch.cat", {Value::list({d, b, d})}, {{"z", c}});
   graph.output(e);
   EXPECT_THAT(inputs(a), IsEmpty());
@@ -34,9 +34,9 @@ TEST(Node, AllInputNodesAreUniqueAndInOrder) {
 
 TEST(Node, InputsAreFoundAtAnyDepth) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const out =
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr out =
       graph.output(Value::tuple({Value::dict({{"k", x}, {3, Value::list({y})}}),
                                  Value::slice(x, None, 2), 1.5}));
   EXPECT_THAT(inputs(out), ElementsAre(x, y));
@@ -50,12 +50,12 @@ TEST(Node, InputsAreFoundAtAnyDepth) {
 // The orders are those that torch gives.
 TEST(Node, UsersFollowArguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const z = graph.placeholder("z");
-  Node* const a = graph.call_function("torch.add", {x, y});
-  Node* const b = graph.call_function("torch.add", {x, z});
-  Node* const c = graph.call_function("torch.sub", {x, a});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr z = graph.placeholder("z");
+  const NodePtr a = graph.call_function("torch.add", {x, y});
+  const NodePtr b = graph.call_function("torch.add", {x, z});
+  const NodePtr c = graph.call_function("torch.sub", {x, a});
   EXPECT_THAT(users(x), ElementsAre(a, b, c));
   a->set_arg(1, z);
   EXPECT_THAT(users(x), ElementsAre(b, c, a));
@@ -73,9 +73,9 @@ TEST(Node, UsersFollowArguments) {
 
 TEST(Node, UsingANodeTwiceIsOneUse) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const add = graph.call_function("_operator.add", {x, x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr add = graph.call_function("_operator.add", {x, x});
   EXPECT_EQ(x->num_users(), 1u);
   add->set_arg(0, y);
   EXPECT_EQ(x->num_users(), 1u);
@@ -86,10 +86,10 @@ TEST(Node, UsingANodeTwiceIsOneUse) {
 
 TEST(Node, UpdateApis) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const z = graph.placeholder("z");
-  Node* const n = graph.call_method("foo", {x, y});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr z = graph.placeholder("z");
+  const NodePtr n = graph.call_method("foo", {x, y});
   n->insert_arg(1, Value::list({z, x}));
   EXPECT_TRUE(same(n->args()[1].at(0), Value(z)));
   EXPECT_THAT(inputs(n), ElementsAre(x, y, z));
@@ -107,11 +107,11 @@ TEST(Node, UpdateApis) {
 
 TEST(Node, ReplaceAllUsesWithReturnsTheUsersChanged) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const a = graph.call_method("relu", {x});
-  Node* const b = graph.call_function("torch.cat", {Value::list({x, a})});
-  Node* const out = graph.output(Value::tuple({b, x}));
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr a = graph.call_method("relu", {x});
+  const NodePtr b = graph.call_function("torch.cat", {Value::list({x, a})});
+  const NodePtr out = graph.output(Value::tuple({b, x}));
   EXPECT_THAT(x->replace_all_uses_with(y), ElementsAre(a, b, out));
   EXPECT_EQ(x->num_users(), 0u);
   EXPECT_THAT(users(y), ElementsAre(a, b, out));
@@ -120,17 +120,17 @@ TEST(Node, ReplaceAllUsesWithReturnsTheUsersChanged) {
 
 TEST(Node, ReplaceAllUsesWithAsksPerUser) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_method("relu", {x});
-  Node* const neg = graph.call_method("neg", {relu});
-  Node* const out = graph.output(Value::tuple({relu, neg}));
-  Node* const tanh = [&] {
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_method("relu", {x});
+  const NodePtr neg = graph.call_method("neg", {relu});
+  const NodePtr out = graph.output(Value::tuple({relu, neg}));
+  const NodePtr tanh = [&] {
     const auto scope = graph.inserting_after(relu);
     return graph.call_method("tanh", {relu});
   }();
   EXPECT_THAT(
       relu->replace_all_uses_with(
-          tanh, [&](Node* user) { return user != tanh && user != neg; }),
+          tanh, [&](NodePtr user) { return user != tanh && user != neg; }),
       ElementsAre(out));
   EXPECT_THAT(users(relu), ElementsAre(neg, tanh));
   graph.lint();
@@ -138,10 +138,10 @@ TEST(Node, ReplaceAllUsesWithAsksPerUser) {
 
 TEST(Node, PropagatesMetaOnRequest) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_method("relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_method("relu", {x});
   relu->meta().set("tag", 7);
-  Node* const neg = graph.call_method("neg", {x});
+  const NodePtr neg = graph.call_method("neg", {x});
   graph.output(relu);
   relu->replace_all_uses_with(neg, nullptr, /*propagate_meta=*/true);
   EXPECT_EQ(neg->meta().at("tag").as_int(), 7);
@@ -150,9 +150,9 @@ TEST(Node, PropagatesMetaOnRequest) {
 
 TEST(Node, MovesInTheList) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_method("a", {x});
-  Node* const b = graph.call_method("b", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_method("a", {x});
+  const NodePtr b = graph.call_method("b", {x});
   a->prepend(b);
   EXPECT_THAT(graph.nodes().list(), ElementsAre(x, b, a));
   x->append(a);
@@ -169,7 +169,7 @@ TEST(Node, MovesInTheList) {
 
 TEST(Node, PurityFollowsTheOpTable) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   EXPECT_TRUE(x->is_impure());
   EXPECT_FALSE(graph.call_function("torch.relu", {x})->is_impure());
   EXPECT_FALSE(graph.call_method("relu", {x})->is_impure());
@@ -179,7 +179,7 @@ TEST(Node, PurityFollowsTheOpTable) {
 
 TEST(Node, KeepsMetaInOrder) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   const Node* const reader = x;
   EXPECT_TRUE(reader->meta().empty());
   x->meta().set("b", 1);
@@ -195,7 +195,7 @@ TEST(Node, KeepsMetaInOrder) {
 
 TEST(Node, ValTensorNamesTheNode) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   x->set_val(Tensor::meta({2, 3}, DType::f32));
   EXPECT_EQ(x->val_tensor().sizes(), (Dims{2, 3}));
   x->set_val(None);
@@ -209,10 +209,10 @@ TEST(Node, ValTensorNamesTheNode) {
 
 TEST(Node, MapsArguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   const Value nested =
       Value::tuple({x, Value::dict({{"k", Value::slice(x, 1)}})});
-  const Value mapped = map_arg(nested, [](Node*) { return Value(5); });
+  const Value mapped = map_arg(nested, [](NodePtr) { return Value(5); });
   EXPECT_EQ(repr(mapped), "(5, {'k': slice(5, 1, None)})");
   int leaves = 0;
   map_aggregate(nested, [&](const Value& leaf) {
@@ -224,12 +224,12 @@ TEST(Node, MapsArguments) {
 
 TEST(Node, NullNodesAreNone) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const call = graph.call_function("torch.relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr call = graph.call_function("torch.relu", {x});
   graph.output(call);
   EXPECT_THROW(call->append(nullptr), TypeError);
   EXPECT_THROW(graph.erase_node(graph.find_node("y")), AttributeError);
-  call->set_arg(0, static_cast<Node*>(nullptr));
+  call->set_arg(0, static_cast<NodePtr>(nullptr));
   EXPECT_TRUE(call->arg(0).is_none());
   EXPECT_THAT(users(x), IsEmpty());
   graph.lint();
@@ -243,7 +243,7 @@ TEST(Node, UnknownOpcodesAreRefused) {
 
 TEST(Node, GraphsAreCopiedIntoThemselves) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_function("torch.relu", {x});
   ValueMap map;
   graph.graph_copy(graph, map);

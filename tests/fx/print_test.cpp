@@ -14,9 +14,9 @@ std::string code(const Graph& graph) { return graph.python_code().src; }
 
 TEST(Print, Arguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y", None, Value(3.5));
-  Node* const n = graph.call_method(
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y", None, Value(3.5));
+  const NodePtr n = graph.call_method(
       "foo",
       {x, Value::list({y, 1e-05}), Value::tuple({-1}), "text", true, None,
        DType::f16, Value::slice(x, 1, None), Ellipsis, Value::dict({{"k", y}})},
@@ -32,10 +32,10 @@ TEST(Print, Arguments) {
 
 TEST(Print, TypesAndTargets) {
   Graph graph;
-  Node* const x = graph.placeholder("x", "torch.Tensor", Value(None));
-  Node* const w = graph.get_attr("a.w");
-  Node* const f = graph.call_function("torch.nn.functional.gelu", {x});
-  Node* const g = graph.call_function("aten.add.Tensor", {f, w});
+  const NodePtr x = graph.placeholder("x", "torch.Tensor", Value(None));
+  const NodePtr w = graph.get_attr("a.w");
+  const NodePtr f = graph.call_function("torch.nn.functional.gelu", {x});
+  const NodePtr g = graph.call_function("aten.add.Tensor", {f, w});
   graph.output(Value::tuple({g}), "torch.Tensor");
   EXPECT_EQ(
       graph.str(),
@@ -63,7 +63,7 @@ TEST(Print, EmptyGraph) {
 
 TEST(Print, Tabular) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.output(graph.call_method("relu", {graph.call_module("l", {x})},
                                  {{"k", Value::list({1})}}));
   EXPECT_EQ(graph.tabular(),
@@ -77,7 +77,7 @@ TEST(Print, Tabular) {
 
 TEST(Print, TabularShowsOperatorsAsPython) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_function("_operator.add", {x, 1});
   EXPECT_EQ(graph.tabular(),
             "opcode         name    target                   args    kwargs\n"
@@ -89,19 +89,19 @@ TEST(Print, TabularShowsOperatorsAsPython) {
 
 TEST(Code, OperatorsAndDeletions) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y", None, Value(3.5));
-  Node* const args = graph.placeholder("*args");
-  Node* const p = graph.get_attr("param");
-  Node* const add = graph.call_function("_operator.add", {x, p});
-  Node* const neg = graph.call_function("_operator.neg", {add});
-  Node* const item = graph.call_function(
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y", None, Value(3.5));
+  const NodePtr args = graph.placeholder("*args");
+  const NodePtr p = graph.get_attr("param");
+  const NodePtr add = graph.call_function("_operator.add", {x, p});
+  const NodePtr neg = graph.call_function("_operator.neg", {add});
+  const NodePtr item = graph.call_function(
       "_operator.getitem",
       {neg, Value::tuple({Value::slice(None, None, None),
                           Value::slice(1, 3, None), Ellipsis})});
   graph.call_function("_operator.mul", {item, y});
-  Node* const seq = graph.call_module("seq.0", {item});
-  Node* const clamp =
+  const NodePtr seq = graph.call_module("seq.0", {item});
+  const NodePtr clamp =
       graph.call_method("clamp", {seq}, {{"min", 0.0}, {"max", 1.0}});
   graph.output(Value::dict({{"a", clamp}, {"b", args}}));
   EXPECT_EQ(code(graph),
@@ -122,8 +122,8 @@ TEST(Code, OperatorsAndDeletions) {
 TEST(Code, WrappedFunctionsAndAnnotations) {
   const Wrapped fn = wrap("my.mod.fn", [](Value v) { return v; });
   Graph graph;
-  Node* const x = graph.placeholder("x", "torch.Tensor", Value(None));
-  Node* const call = graph.call_function(fn.function(), {x}, {{"b", 2}});
+  const NodePtr x = graph.placeholder("x", "torch.Tensor", Value(None));
+  const NodePtr call = graph.call_function(fn.function(), {x}, {{"b", 2}});
   call->meta().set("is_wrapped", true);
   graph.output(call, "torch.Tensor");
   const PythonCode generated = graph.python_code();
@@ -138,8 +138,8 @@ TEST(Code, WrappedFunctionsAndAnnotations) {
 
 TEST(Code, LineMapPointsToNodes) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_method("a", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_method("a", {x});
   graph.output(graph.call_method("b", {a}));
   // def, a, b, return, and the empty last line.
   EXPECT_EQ(graph.python_code().lineno_map, (std::vector<int>{-1, 1, 2, 3, 3}));
@@ -147,11 +147,12 @@ TEST(Code, LineMapPointsToNodes) {
 
 TEST(Code, NonFiniteAndExactFloats) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_function("_operator.add", {x, 3.141592653589793});
-  Node* const b = graph.call_method(
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a =
+      graph.call_function("_operator.add", {x, 3.141592653589793});
+  const NodePtr b = graph.call_method(
       "f", {a, std::nan(""), -std::numeric_limits<double>::infinity()});
-  Node* const inf = graph.call_method("g", {b}, {}, "inf");
+  const NodePtr inf = graph.call_method("g", {b}, {}, "inf");
   graph.output(inf);
   EXPECT_EQ(code(graph),
             "\n\n\n"
@@ -164,13 +165,13 @@ TEST(Code, NonFiniteAndExactFloats) {
 
 TEST(Code, VerboseShowsShapesAndLines) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   x->set_val(Tensor::meta({2, 3}, DType::f32));
-  Node* const a = graph.call_method("relu", {x});
+  const NodePtr a = graph.call_method("relu", {x});
   a->set_val(Tensor::meta({2, 3}, DType::f32));
   a->meta().set("stack_trace",
                 "File \"m.py\", line 3, in forward\n    x = x.relu()");
-  Node* const b = graph.call_method("neg", {a});
+  const NodePtr b = graph.call_method("neg", {a});
   graph.output(b);
   const auto gm = GraphModule::create(nn::Module(), graph.copy());
   EXPECT_EQ(gm->print_readable({.include_stride = true}),

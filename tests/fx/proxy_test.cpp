@@ -98,8 +98,8 @@ TEST(Asserts, StatementsAreRecordedOnRequest) {
 
 TEST(Proxies, EditAGraph) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
   const Value sum = proxy(x) + proxy(y);
   graph.output(node_of(relu(sum) * 2));
   const auto gm =

@@ -75,7 +75,7 @@ TEST(Text, Errors) {
 
 TEST(Text, TensorsInArgumentsHaveNoText) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_method("f", {x, Tensor::zeros({2})});
   EXPECT_THROW(text(graph), UserError);
 }

@@ -325,11 +325,11 @@ TEST(Trace, ConcreteArguments) {
 TEST(Trace, EveryNodeGoesThroughCreateNode) {
   class Tagging : public Tracer {
    public:
-    Node* create_node(Opcode kind, const Target& target, ValueList args,
-                      Kwargs kwargs, std::string_view name,
-                      const Value& type) override {
-      Node* const node = Tracer::create_node(kind, target, std::move(args),
-                                             std::move(kwargs), name, type);
+    NodePtr create_node(Opcode kind, const Target& target, ValueList args,
+                        Kwargs kwargs, std::string_view name,
+                        const Value& type) override {
+      const NodePtr node = Tracer::create_node(kind, target, std::move(args),
+                                               std::move(kwargs), name, type);
       node->meta().set("tag", "foo");
       return node;
     }

@@ -290,7 +290,7 @@ MIRROR_CASE(Analyses, observed_passes) {
   passes::GraphTransformObserver observer(*gm, "swap");
   observer.apply_gm_pass([](fx::GraphModule& module) {
     fx::Graph& graph = module.graph();
-    fx::Node* const neg = graph.find_node("neg");
+    const fx::NodePtr neg = graph.find_node("neg");
     const auto point = graph.inserting_after(neg);
     neg->replace_all_uses_with(graph.call_function("torch.abs", neg->args()));
     graph.erase_node(neg);
@@ -322,7 +322,7 @@ MIRROR_CASE(Analyses, observed_graphs) {
   const int count = passes::GraphTransformObserver::get_current_pass_count();
   passes::GraphTransformObserver observer(*gm, "drop");
   observer.apply_graph_pass([](fx::Graph& graph) {
-    fx::Node* const out = graph.output_node();
+    const fx::NodePtr out = graph.output_node();
     const auto point = graph.inserting_before(out);
     out->set_args({graph.call_function("torch.tanh", {graph.find_node("sin")})});
     graph.eliminate_dead_code();

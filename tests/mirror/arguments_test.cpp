@@ -11,7 +11,7 @@ MIRROR_AREA(Arguments)
 namespace {
 
 using fx::Graph;
-using fx::Node;
+using fx::NodePtr;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -89,14 +89,14 @@ const ValueList& strings() {
 }
 
 void all_in_one(Graph& graph, const ValueList& values) {
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   for (const Value& value : values)
     graph.call_function("torch.add", {x, value}, {{"k", value}});
   graph.output(x);
 }
 
 std::string lines_of(const Graph& graph, size_t count) {
-  const std::vector<Node*> nodes = graph.nodes().list();
+  const std::vector<NodePtr> nodes = graph.nodes().list();
   std::string lines;
   for (size_t i = 1; i <= count; ++i)
     lines += (i > 1 ? "\n" : "") + nodes[i]->format_node();
@@ -145,7 +145,7 @@ MIRROR_CASE(Arguments, integers_and_constants) {
 
 MIRROR_CASE(Arguments, containers) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   const ValueList values = {
       tuple({}),
       list({}),
@@ -180,8 +180,8 @@ MIRROR_CASE(Arguments, containers) {
 
 MIRROR_CASE(Arguments, slices) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const n = graph.placeholder("n");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr n = graph.placeholder("n");
   const Value all = Value::slice(None, None);
   const ValueList indices = {
       all,
@@ -213,8 +213,8 @@ MIRROR_CASE(Arguments, slices) {
 
 MIRROR_CASE(Arguments, long_containers) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const cat = graph.call_function(
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr cat = graph.call_function(
       "torch.cat", {list(ValueList(300, Value(x)))}, {{"dim", 0}});
   ValueList numbers;
   for (int i = 0; i < 200; ++i) numbers.emplace_back(i);
@@ -269,7 +269,7 @@ MIRROR_CASE(Arguments, outputs_of_all_kinds) {
 
 MIRROR_CASE(Arguments, keywords_of_all_kinds) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_function("torch.add", {x},
                       {{"a", 1}, {"class", 2}, {"a b", 3}, {"", x}});
   graph.call_method("foo.bar", {x}, {{"self", x}});

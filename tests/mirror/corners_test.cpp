@@ -12,6 +12,7 @@ using fx::Graph;
 using fx::GraphModule;
 using fx::Interpreter;
 using fx::Node;
+using fx::NodePtr;
 using fx::symbolic_trace;
 
 using Placeholders = std::vector<nn::ArgSpec>;
@@ -36,9 +37,9 @@ Value note(const Node& node, const char* key) {
 Value notes(const Graph& graph) {
   ValueList list;
   for (const Node* node : graph.nodes())
-    list.push_back(Value::list({node->name(), note(*node, "custom"),
-                                note(*node, "stack_trace"),
-                                note(*node, "mine")}));
+    list.push_back(
+        Value::list({node->name(), note(*node, "custom"),
+                     note(*node, "stack_trace"), note(*node, "mine")}));
   return Value::list(std::move(list));
 }
 
@@ -92,9 +93,9 @@ MIRROR_CASE(Corners, nothing_to_trace) {
 
 MIRROR_CASE(Corners, copies_end_with_the_output) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const neg = graph.call_function("torch.neg", {x});
-  Node* const out = graph.output(Value::tuple({neg, x}));
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr neg = graph.call_function("torch.neg", {x});
+  const NodePtr out = graph.output(Value::tuple({neg, x}));
   graph.call_function("torch.sin", {x});
   out->meta().set("note", 3);
   expect_graph(*graph.copy());
@@ -115,14 +116,14 @@ MIRROR_CASE(Corners, copies_of_modules) {
 }
 
 MIRROR_CASE(Corners, notes_kept_by_transformers) {
-  const auto gm = symbolic_trace(
-      [](Value x) -> Value { return relu(x + 1); }, {"x"}, "lambda");
+  const auto gm = symbolic_trace([](Value x) -> Value { return relu(x + 1); },
+                                 {"x"}, "lambda");
   int i = 0;
-  for (Node* node : gm->graph().nodes()) {
+  for (NodePtr node : gm->graph().nodes()) {
     node->meta().set("custom", Value::dict({{"index", i}}));
     node->meta().set("mine", i);
-    node->meta().set("stack_trace", "File \"a.py\", line " +
-                                        std::to_string(i) + ", in f\n    x");
+    node->meta().set("stack_trace", "File \"a.py\", line " + std::to_string(i) +
+                                        ", in f\n    x");
     ++i;
   }
   const auto made = Twice(gm).transform();
@@ -170,13 +171,13 @@ MIRROR_CASE(Corners, annotations) {
 MIRROR_CASE(Corners, notes_in_readable_code) {
   const auto gm = symbolic_trace(
       [](Value x) -> Value { return relu(x + 1) * 2; }, {"x"}, "<lambda>");
-  const std::vector<Node*> calls =
+  const std::vector<NodePtr> calls =
       gm->graph().find_nodes(fx::Opcode::call_function);
   ValueList numbers;
   for (int i = 0; i < 30; ++i) numbers.emplace_back(i);
-  calls[0]->meta().set("custom", Value::dict({{"a", 1},
-                                              {"b", "short"},
-                                              {"c", std::string(41, 'x')}}));
+  calls[0]->meta().set(
+      "custom",
+      Value::dict({{"a", 1}, {"b", "short"}, {"c", std::string(41, 'x')}}));
   calls[1]->meta().set(
       "custom", Value::dict({{"list", Value::list(numbers)}, {"none", None}}));
   calls[2]->meta().set("custom", Value::dict({}));
@@ -185,16 +186,16 @@ MIRROR_CASE(Corners, notes_in_readable_code) {
 
 MIRROR_CASE(Corners, nodes_of_sizes) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const size = graph->create_size_node(x, 1);
-  Node* const stride = graph->create_stride_node(x, 0);
-  Node* const offset = graph->create_storage_offset_node(x);
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr size = graph->create_size_node(x, 1);
+  const NodePtr stride = graph->create_stride_node(x, 0);
+  const NodePtr offset = graph->create_storage_offset_node(x);
   graph->output(Value::tuple({size, stride, offset}));
   expect_graph(*graph);
   const auto gm = module_of(std::move(graph));
   expect_value("numbers", Value::list(gm->call({fill({2, 3})}).as_sequence()));
   Graph other;
-  Node* const y = other.placeholder("y");
+  const NodePtr y = other.placeholder("y");
   y->set_val(Tensor::meta({4, 5}, DType::f32));
   expect_value("known",
                Value::list({other.create_size_node(y, -1)->val(),
@@ -204,8 +205,8 @@ MIRROR_CASE(Corners, nodes_of_sizes) {
 
 MIRROR_CASE(Corners, erased_nodes_keep_no_nodes) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const gone =
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr gone =
       graph.call_function("torch.add", {x, Value::list({x, 1})},
                           {{"alpha", Value::dict({{"a", x}})}});
   graph.output(x);

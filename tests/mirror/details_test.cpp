@@ -14,7 +14,7 @@ namespace {
 namespace F = nn::functional;
 using fx::Graph;
 using fx::GraphModule;
-using fx::Node;
+using fx::NodePtr;
 using fx::Opcode;
 using fx::symbolic_trace;
 
@@ -78,7 +78,7 @@ MIRROR_CASE(Details, functions_without_a_module) {
   expect_graph(gm);
   expect_code(gm);
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("my_op");
+  const NodePtr x = graph->placeholder("my_op");
   graph->output(graph->call_function(my_op.function(), {x}));
   expect_code(GraphModule::create(nn::Module(), std::move(graph)));
 }
@@ -117,8 +117,8 @@ MIRROR_CASE(Details, lint_of_missing_targets) {
 
 MIRROR_CASE(Details, inserted_arguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const node = graph.call_function("torch.neg", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr node = graph.call_function("torch.neg", {x});
   for (int index : {-1, -5, 2, 7})
     expect_error([&] { node->insert_arg(static_cast<size_t>(index), 1); });
   node->insert_arg(1, 2);

@@ -9,6 +9,7 @@ namespace {
 
 using fx::Graph;
 using fx::Node;
+using fx::NodePtr;
 using fx::Opcode;
 using fx::symbolic_trace;
 namespace F = nn::functional;
@@ -102,9 +103,9 @@ MIRROR_CASE(Editing, hooks) {
                        " in " + text_of(&user));
       });
   Graph& graph = gm->graph();
-  Node* const relu = graph.find_node("relu");
-  Node* const add = graph.find_node("add");
-  Node* neg = nullptr;
+  const NodePtr relu = graph.find_node("relu");
+  const NodePtr add = graph.find_node("add");
+  NodePtr neg = nullptr;
   {
     const auto scope = graph.inserting_after(relu);
     neg = graph.call_function("torch.neg", {add});
@@ -141,7 +142,7 @@ MIRROR_CASE(Editing, modules_with_side_effects) {
 MIRROR_CASE(Editing, purity_by_predicate) {
   const auto gm = traced();
   Graph& graph = gm->graph();
-  Node* const x = graph.nodes().front();
+  const NodePtr x = graph.nodes().front();
   {
     const auto scope = graph.inserting_after(x);
     graph.call_function("torch.neg", {x});
@@ -179,9 +180,9 @@ MIRROR_CASE(Editing, refused_edits) {
   const auto gm = traced();
   Graph& graph = gm->graph();
   Graph foreign;
-  Node* const other = foreign.placeholder("z");
-  Node* const x = graph.find_node("x");
-  Node* const add = graph.find_node("add");
+  const NodePtr other = foreign.placeholder("z");
+  const NodePtr x = graph.find_node("x");
+  const NodePtr add = graph.find_node("add");
   expect_error([&] { graph.erase_node(x); });
   expect_error([&] { graph.erase_node(other); });
   expect_error([&] { (void)graph.inserting_before(other); });
@@ -201,10 +202,10 @@ MIRROR_CASE(Editing, refused_edits) {
 
 MIRROR_CASE(Editing, foreign_and_early_nodes) {
   Graph graph, foreign;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.call_function("torch.neg", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.call_function("torch.neg", {x});
   graph.output(y);
-  Node* early = nullptr;
+  NodePtr early = nullptr;
   {
     const auto scope = graph.inserting_before(y);
     early = graph.call_function("torch.relu", {y});
@@ -223,8 +224,8 @@ MIRROR_CASE(Editing, moving_nodes) {
         return Value::tuple({positive, function("torch.neg", {y})});
       },
       {"x", "y"}, "f");
-  Node* const relu = gm->graph().find_node("relu");
-  Node* const neg = gm->graph().find_node("neg");
+  const NodePtr relu = gm->graph().find_node("relu");
+  const NodePtr neg = gm->graph().find_node("neg");
   relu->prepend(neg);
   expect_graph(gm);
   neg->append(neg);
@@ -235,9 +236,9 @@ MIRROR_CASE(Editing, moving_nodes) {
 
 MIRROR_CASE(Editing, arguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const node = graph.call_function("torch.clamp", {x}, {{"min", y}});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr node = graph.call_function("torch.clamp", {x}, {{"min", y}});
   node->insert_arg(1, Value::list({y, 2}));
   node->set_kwarg(
       "max", Value::dict({{"k", Value::tuple({x, Value::slice(y, None)})}}));
@@ -255,17 +256,17 @@ MIRROR_CASE(Editing, arguments) {
 
 MIRROR_CASE(Editing, copies_and_names) {
   Graph graph, copied;
-  Node* const x = graph.placeholder("x");
-  Node* const a =
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a =
       graph.create_node(Opcode::call_module, "linear_mod", {x}, {}, "foo_1_1");
-  Node* const b =
+  const NodePtr b =
       graph.create_node(Opcode::call_module, "add", {x}, {}, "foo_1");
   graph.output(Value::tuple({a, b}));
   fx::ValueMap values;
   copied.output(copied.graph_copy(graph, values));
   expect_graph(copied);
   const Node* const again =
-      copied.node_copy(*a, [&](Node* n) { return values.at(n); });
+      copied.node_copy(*a, [&](NodePtr n) { return values.at(n); });
   expect_text("again", text_of(again));
   expect_text("keyword",
               text_of(graph.call_function("torch.add", {x, x}, {}, "if")));
@@ -304,10 +305,10 @@ MIRROR_CASE(Editing, code_transformed) {
 MIRROR_CASE(Editing, none_for_a_node) {
   const auto gm = traced();
   Graph& graph = gm->graph();
-  Node* const nothing = nullptr;
-  Node* const x = graph.find_node("x");
-  Node* const add = graph.find_node("add");
-  Node* const relu = graph.find_node("relu");
+  const NodePtr nothing = nullptr;
+  const NodePtr x = graph.find_node("x");
+  const NodePtr add = graph.find_node("add");
+  const NodePtr relu = graph.find_node("relu");
   expect_error([&] { graph.erase_node(nothing); });
   expect_error([&] { x->prepend(nothing); });
   relu->replace_input_with(nothing, x);

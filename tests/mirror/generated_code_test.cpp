@@ -62,8 +62,8 @@ class Layers : public nn::Custom<Layers> {
   }
   Value forward(Value x, Value y) {
     const Value z = lin(x) * y;
-    return Value::tuple({nn::functional::gelu(z),
-                         std::numeric_limits<double>::infinity()});
+    return Value::tuple(
+        {nn::functional::gelu(z), std::numeric_limits<double>::infinity()});
   }
   nn::Ref<nn::Linear> lin;
 };
@@ -106,10 +106,8 @@ MIRROR_CASE(GeneratedCode, inputs_from_a_list) {
   const auto gm = generated_by<TakesList>();
   expect_graph(gm);
   expect_code(gm);
-  expect_value("result",
-               gm->call({Value::list({fill({3}), fill({3}, 1)})}));
-  expect_value("processed",
-               gm->graph().process_inputs({Value::list({1, 2})}));
+  expect_value("result", gm->call({Value::list({fill({3}), fill({3}, 1)})}));
+  expect_value("processed", gm->graph().process_inputs({Value::list({1, 2})}));
 }
 
 MIRROR_CASE(GeneratedCode, interpreted_with_a_list) {
@@ -135,8 +133,7 @@ MIRROR_CASE(GeneratedCode, generation_copied_and_transformed) {
   expect_code(*gm->graph().copy());
   const auto made = fx::Transformer(gm).transform();
   expect_code(made);
-  expect_value("result",
-               made->call({Value::list({fill({3}), fill({3}, 1)})}));
+  expect_value("result", made->call({Value::list({fill({3}), fill({3}, 1)})}));
 }
 
 MIRROR_CASE(GeneratedCode, standard_generation_again) {
@@ -156,8 +153,7 @@ MIRROR_CASE(GeneratedCode, definitions_by_hand) {
   expect_text("output", codegen.generate_output("(1, [2.5])"));
   expect_value("inputs", codegen.process_inputs({1, 2}));
   expect_value("outputs", codegen.process_outputs(Value::dict({{"a", 1}})));
-  expect_value("globals",
-               ValueList(codegen.additional_globals().size(), None));
+  expect_value("globals", ValueList(codegen.additional_globals().size(), None));
 }
 
 MIRROR_CASE(GeneratedCode, names_used_by_code) {
@@ -233,17 +229,14 @@ MIRROR_CASE(GeneratedCode, containers_taken_apart) {
           {{"sum", total}, {"rest", Value::list({twice, b.at(1)})}});
     }
   };
-  const auto gm =
-      symbolic_trace(M::create(), {{"pair", pair_of_symbols},
-                                   {"more", Value::list({PH})}});
+  const auto gm = symbolic_trace(
+      M::create(), {{"pair", pair_of_symbols}, {"more", Value::list({PH})}});
   expect_code(gm);
   const Value given = Value::dict(
-      {{"a", fill({2})},
-       {"b", Value::tuple({fill({2}, 1), fill({2}, 2)})}});
+      {{"a", fill({2})}, {"b", Value::tuple({fill({2}, 1), fill({2}, 2)})}});
   const Value more = Value::list({fill({2}, 3)});
   expect_value("inputs", gm->graph().process_inputs({given, more}));
-  expect_value("outputs",
-               gm->graph().process_outputs(Value::list({1, 2, 3})));
+  expect_value("outputs", gm->graph().process_outputs(Value::list({1, 2, 3})));
   expect_value("result", gm->call({given, more}));
   expect_outputs(gm, {given, more});
 }
@@ -263,13 +256,12 @@ MIRROR_CASE(GeneratedCode, containers_run_flat) {
 
 MIRROR_CASE(GeneratedCode, leaves_of_outputs) {
   auto graph = std::make_unique<fx::Graph>();
-  fx::Node* const x = graph->placeholder("x");
-  fx::Node* const neg = graph->call_function("torch.neg", {x});
-  graph->output(Value::dict(
-      {{"a", Value::tuple({neg, 1})},
-       {"b", Value::list({None, Value::dict({{"c", x}})})}}));
-  const auto gm =
-      GraphModule::create(nn::Module("Module"), std::move(graph));
+  const fx::NodePtr x = graph->placeholder("x");
+  const fx::NodePtr neg = graph->call_function("torch.neg", {x});
+  graph->output(
+      Value::dict({{"a", Value::tuple({neg, 1})},
+                   {"b", Value::list({None, Value::dict({{"c", x}})})}}));
+  const auto gm = GraphModule::create(nn::Module("Module"), std::move(graph));
   expect_code(gm);
   expect_outputs(gm, {fill({2})});
 }

@@ -10,6 +10,7 @@ namespace {
 using fx::Graph;
 using fx::GraphModule;
 using fx::Node;
+using fx::NodePtr;
 using fx::Opcode;
 using fx::symbolic_trace;
 
@@ -37,10 +38,10 @@ Value list_of(std::initializer_list<Value> items) {
 
 MIRROR_CASE(Graphs, built_by_functions) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const linear = graph->call_module("linear", {x});
-  Node* const bias = graph->get_attr("bias");
-  Node* const add = graph->call_method("add", {linear, bias}, {{"alpha", 2}});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr linear = graph->call_module("linear", {x});
+  const NodePtr bias = graph->get_attr("bias");
+  const NodePtr add = graph->call_method("add", {linear, bias}, {{"alpha", 2}});
   graph->output(graph->call_function("torch.sin", {add}));
   graph->lint();
   const auto gm =
@@ -53,9 +54,9 @@ MIRROR_CASE(Graphs, built_by_functions) {
 
 MIRROR_CASE(Graphs, root_from_a_dict) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const up = graph->call_module("foo.bar.baz", {x});
-  Node* const w = graph->get_attr("zip.zap.zam");
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr up = graph->call_module("foo.bar.baz", {x});
+  const NodePtr w = graph->get_attr("zip.zap.zam");
   graph->output(graph->call_function("torch.add", {up, w}));
   const nn::ModuleRef linear = filled(nn::Linear::create(3, 3));
   const nn::Ref<GraphModule> gm(std::make_shared<GraphModule>(
@@ -75,7 +76,7 @@ MIRROR_CASE(Graphs, edited_by_a_proxy) {
   const auto gm = symbolic_trace(
       [](Value a, Value b) -> Value { return a + b; }, {"a", "b"});
   Graph& graph = gm->graph();
-  Node* const output = graph.output_node();
+  const NodePtr output = graph.output_node();
   {
     const auto scope = graph.inserting_before(output);
     const Value twice = fx::proxy(graph.find_node("add")) * 2;
@@ -89,10 +90,10 @@ MIRROR_CASE(Graphs, edited_by_a_proxy) {
 
 MIRROR_CASE(Graphs, insertion_points) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_function("torch.relu", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_function("torch.relu", {x});
   graph.output(relu);
-  Node* neg;
+  NodePtr neg;
   {
     const auto scope = graph.inserting_before(relu);
     neg = graph.call_function("torch.neg", {x});
@@ -104,7 +105,9 @@ MIRROR_CASE(Graphs, insertion_points) {
     graph.call_function("torch.sin", {x});
     graph.call_function("torch.cos", {x});
   }
-  { const auto scope = graph.inserting_after(); }
+  {
+    const auto scope = graph.inserting_after();
+  }
   graph.lint();
   expect_graph(graph);
   graph.inserting_before(neg).keep();
@@ -118,10 +121,10 @@ MIRROR_CASE(Graphs, insertion_points) {
 
 MIRROR_CASE(Graphs, moved_before) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const a = graph.call_function("torch.relu", {x});
-  Node* const b = graph.call_function("torch.neg", {y});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr a = graph.call_function("torch.relu", {x});
+  const NodePtr b = graph.call_function("torch.neg", {y});
   graph.output(Value::tuple({a, b}));
   a->prepend(b);
   expect_value("order", names(graph.nodes()));
@@ -133,24 +136,24 @@ MIRROR_CASE(Graphs, moved_before) {
 
 MIRROR_CASE(Graphs, users_and_inputs) {
   Graph graph;
-  Node* const a = graph.placeholder("a");
-  Node* const b = graph.call_module("linear", {a});
-  Node* const c = graph.get_attr("bias");
-  Node* const d = graph.call_method(
+  const NodePtr a = graph.placeholder("a");
+  const NodePtr b = graph.call_module("linear", {a});
+  const NodePtr c = graph.get_attr("bias");
+  const NodePtr d = graph.call_method(
       "add", {b, c}, {{"alpha", list_of({c, Value::tuple({a, b})})}});
-  Node* const e = graph.call_function("torch.sin", {d});
+  const NodePtr e = graph.call_function("torch.sin", {d});
   graph.output(e);
-  for (Node* node : {b, c, d, e})
+  for (NodePtr node : {b, c, d, e})
     expect_value("inputs", names(node->all_input_nodes()));
-  for (Node* node : {a, b, c, d}) expect_value("users", names(node->users()));
+  for (NodePtr node : {a, b, c, d}) expect_value("users", names(node->users()));
 }
 
 MIRROR_CASE(Graphs, uses_follow_arguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const add = graph.call_function("torch.add", {x, x});
-  Node* const two = graph.call_function("torch.add", {x, y}, {{"alpha", 2}});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr add = graph.call_function("torch.add", {x, x});
+  const NodePtr two = graph.call_function("torch.add", {x, y}, {{"alpha", 2}});
   graph.output(Value::tuple({add, two}));
   expect_value("users", list_of({names(x->users()), names(y->users())}));
   add->set_args({y, y});
@@ -171,31 +174,30 @@ MIRROR_CASE(Graphs, uses_follow_arguments) {
 
 MIRROR_CASE(Graphs, all_uses_replaced) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  Node* const a = graph.call_function(
-      "torch.add", {x, list_of({x, Value::tuple({x})})},
-      {{"k", Value::dict({{"v", x}})}});
-  Node* const b = graph.call_function("torch.neg", {a});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const NodePtr a =
+      graph.call_function("torch.add", {x, list_of({x, Value::tuple({x})})},
+                          {{"k", Value::dict({{"v", x}})}});
+  const NodePtr b = graph.call_function("torch.neg", {a});
   graph.output(Value::tuple({x, b}));
   expect_value("changed", names(x->replace_all_uses_with(y)));
   expect_graph(graph);
   a->replace_input_with(y, x);
   expect_graph(graph);
-  expect_value("changed",
-               names(y->replace_all_uses_with(x, [](Node* user) {
+  expect_value("changed", names(y->replace_all_uses_with(x, [](NodePtr user) {
                  return !user->is(Opcode::output);
                })));
 }
 
 MIRROR_CASE(Graphs, erased) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const relu = graph.call_function("torch.relu", {x});
-  Node* const neg = graph.call_function("torch.neg", {relu});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr relu = graph.call_function("torch.relu", {x});
+  const NodePtr neg = graph.call_function("torch.neg", {relu});
   graph.output(neg);
   expect_error([&] { graph.erase_node(relu); });
-  Node* const unused = graph.call_function("torch.sin", {relu});
+  const NodePtr unused = graph.call_function("torch.sin", {relu});
   expect_value("users", names(relu->users()));
   graph.erase_node(unused);
   expect_value("users", names(relu->users()));
@@ -210,7 +212,7 @@ MIRROR_CASE(Graphs, nodes_erased_while_iterating) {
         return x;
       },
       {"x"});
-  for (Node* node : gm->graph().nodes()) {
+  for (NodePtr node : gm->graph().nodes()) {
     if (!node->is(Opcode::call_method)) continue;
     node->replace_all_uses_with(node->arg_node(0));
     gm->graph().erase_node(node);
@@ -224,8 +226,8 @@ MIRROR_CASE(Graphs, copied_into_another_graph) {
   const auto inner = symbolic_trace(
       [](Value x, Value y) -> Value { return relu(x) + y; }, {"x", "y"});
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const neg = graph.call_method("neg", {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr neg = graph.call_method("neg", {x});
   const auto placeholders = inner->graph().placeholders();
   fx::ValueMap map = {{placeholders[0], neg}, {placeholders[1], x}};
   const Value result = graph.graph_copy(inner->graph(), map);
@@ -236,12 +238,12 @@ MIRROR_CASE(Graphs, copied_into_another_graph) {
 }
 
 MIRROR_CASE(Graphs, inlined_graph) {
-  const auto a = symbolic_trace(
-      [](Value x) -> Value { return method(x, "relu"); }, {"x"});
-  const auto b = symbolic_trace(
-      [](Value x) -> Value { return method(x, "neg"); }, {"x"});
+  const auto a =
+      symbolic_trace([](Value x) -> Value { return method(x, "relu"); }, {"x"});
+  const auto b =
+      symbolic_trace([](Value x) -> Value { return method(x, "neg"); }, {"x"});
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   fx::ValueMap first = {{a->graph().nodes().front(), x}};
   fx::ValueMap second = {
       {b->graph().nodes().front(), graph->graph_copy(a->graph(), first)}};
@@ -254,15 +256,15 @@ MIRROR_CASE(Graphs, inlined_graph) {
 
 MIRROR_CASE(Graphs, unique_names) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.create_node(Opcode::call_module, "linear_mod", {x}, {},
-                                    "foo_1_1");
-  Node* const b = graph.call_function("torch.add", {a, a}, {}, "foo_1");
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a =
+      graph.create_node(Opcode::call_module, "linear_mod", {x}, {}, "foo_1_1");
+  const NodePtr b = graph.call_function("torch.add", {a, a}, {}, "foo_1");
   graph.output(b);
   Graph other;
   fx::ValueMap map;
   other.graph_copy(graph, map);
-  other.node_copy(*b, [&](Node* n) { return map.at(n); });
+  other.node_copy(*b, [&](NodePtr n) { return map.at(n); });
   ValueList all = names(other.nodes()).as_sequence();
   all.emplace_back(other.nodes().back()->name());
   expect_value("names", all);
@@ -272,8 +274,8 @@ MIRROR_CASE(Graphs, unique_names) {
 MIRROR_CASE(Graphs, names_from_targets) {
   Graph graph;
   for (const char* target :
-       {"PascalCase", "ALL_CAPS", "snake_case", "camelCase2", "x.y.0",
-        "0start", "with-dash", "list", "for", "_private", "a.B.cD"})
+       {"PascalCase", "ALL_CAPS", "snake_case", "camelCase2", "x.y.0", "0start",
+        "with-dash", "list", "for", "_private", "a.B.cD"})
     graph.call_module(target);
   for (const char* target : {"__add__", "__getitem__", "relu_", "Size"})
     graph.call_method(target, {1});
@@ -285,7 +287,7 @@ MIRROR_CASE(Graphs, names_from_targets) {
 
 MIRROR_CASE(Graphs, foreign_node) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.output(x);
   Graph other;
   other.output(other.call_function("torch.relu", {x}));
@@ -294,18 +296,17 @@ MIRROR_CASE(Graphs, foreign_node) {
 
 MIRROR_CASE(Graphs, wrong_order) {
   Graph graph;
-  Node* const a = graph.placeholder("a");
-  Node* const b = graph.call_module("foo.bar.baz.bat", {a});
-  Node* const c = graph.call_function("torch.relu", {b});
-  Node* const d = graph.call_function("torch.neg", {c});
+  const NodePtr a = graph.placeholder("a");
+  const NodePtr b = graph.call_module("foo.bar.baz.bat", {a});
+  const NodePtr c = graph.call_function("torch.relu", {b});
+  const NodePtr d = graph.call_function("torch.neg", {c});
   graph.output(d);
   d->append(b);
   expect_error([&] { graph.lint(); });
 }
 
 MIRROR_CASE(Graphs, missing_target) {
-  const auto gm =
-      symbolic_trace(nn::Sequential::create(nn::ReLU::create()));
+  const auto gm = symbolic_trace(nn::Sequential::create(nn::ReLU::create()));
   {
     const auto scope = gm->graph().inserting_before();
     gm->graph().get_attr("not.there");
@@ -315,18 +316,17 @@ MIRROR_CASE(Graphs, missing_target) {
 
 MIRROR_CASE(Graphs, immutable_arguments) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const cat = graph.call_function(
-      "torch.cat", {list_of({x, x})},
-      {{"out", Value::dict({{"a", list_of({1, 2})}})}});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr cat =
+      graph.call_function("torch.cat", {list_of({x, x})},
+                          {{"out", Value::dict({{"a", list_of({1, 2})}})}});
   expect_text("node", cat->format_node());
   expect_value("equal", same(cat->arg(0), list_of({x, x})));
   const LeafPrinter name = [](const Value& leaf, const void*) {
     return std::string(leaf.as_node()->name());
   };
   expect_text("args", repr(Value::tuple(cat->args()), name));
-  expect_text("kwargs",
-              repr(Value::dict({{"out", cat->kwarg("out")}}), name));
+  expect_text("kwargs", repr(Value::dict({{"out", cat->kwarg("out")}}), name));
 }
 
 MIRROR_CASE(Graphs, unused_placeholders_stay) {

@@ -10,7 +10,7 @@ namespace {
 
 using fx::Graph;
 using fx::GraphModule;
-using fx::Node;
+using fx::NodePtr;
 using fx::Opcode;
 using fx::symbolic_trace;
 using fx::ValueMap;
@@ -30,16 +30,14 @@ class Mlp : public nn::Custom<Mlp> {
   nn::Ref<nn::Dropout> drop;
 };
 
-nn::Ref<GraphModule> traced() {
-  return symbolic_trace(filled(Mlp::create()));
-}
+nn::Ref<GraphModule> traced() { return symbolic_trace(filled(Mlp::create())); }
 
 class Inlined : public nn::Custom<Inlined> {
  public:
   Inlined() : Custom("Outer", {"x"}) {
     body = register_module(
-        "body", symbolic_trace(
-                    [](Value x) -> Value { return sigmoid(x) * 2; }, {"x"}));
+        "body",
+        symbolic_trace([](Value x) -> Value { return sigmoid(x) * 2; }, {"x"}));
   }
   Value forward(Value x) { return body(x) + 1; }
   nn::Ref<GraphModule> body;
@@ -51,7 +49,7 @@ class KeepModules : public fx::Tracer {
   }
 };
 
-std::vector<Node*> calls_of(const nn::Ref<GraphModule>& gm, Opcode op) {
+std::vector<NodePtr> calls_of(const nn::Ref<GraphModule>& gm, Opcode op) {
   return gm->graph().find_nodes(op);
 }
 
@@ -61,8 +59,7 @@ nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
 
 ValueList child_names(const nn::Module& module) {
   ValueList names;
-  for (const auto& [name, child] : module.children())
-    names.emplace_back(name);
+  for (const auto& [name, child] : module.children()) names.emplace_back(name);
   return names;
 }
 
@@ -72,7 +69,7 @@ Value negated(const Value& x) { return function("torch.neg", {x}); }
 
 MIRROR_CASE(HandEdits, dropout_taken_out) {
   const auto gm = traced();
-  for (Node* node : calls_of(gm, Opcode::call_module)) {
+  for (NodePtr node : calls_of(gm, Opcode::call_module)) {
     const nn::Module& called = gm->get_submodule(node->target_name());
     if (!dynamic_cast<const nn::Dropout*>(&called)) continue;
     node->replace_all_uses_with(node->arg_node(0));
@@ -87,15 +84,14 @@ MIRROR_CASE(HandEdits, dropout_taken_out) {
 MIRROR_CASE(HandEdits, layers_as_functions) {
   const auto gm = traced();
   Graph& graph = gm->graph();
-  for (Node* node : calls_of(gm, Opcode::call_module)) {
+  for (NodePtr node : calls_of(gm, Opcode::call_module)) {
     const std::string target(node->target_name());
     if (target != "up" && target != "down") continue;
     const auto point = graph.inserting_before(node);
-    Node* const weight = graph.get_attr(target + ".weight");
-    Node* const bias = graph.get_attr(target + ".bias");
-    node->replace_all_uses_with(
-        graph.call_function("torch._C._nn.linear",
-                            {node->arg(0), weight, bias}));
+    const NodePtr weight = graph.get_attr(target + ".weight");
+    const NodePtr bias = graph.get_attr(target + ".bias");
+    node->replace_all_uses_with(graph.call_function(
+        "torch._C._nn.linear", {node->arg(0), weight, bias}));
     graph.erase_node(node);
   }
   gm->recompile();
@@ -107,12 +103,12 @@ MIRROR_CASE(HandEdits, layers_as_functions) {
 MIRROR_CASE(HandEdits, module_put_in) {
   const auto gm = traced();
   gm->add_submodule("extra.tanh", nn::Tanh::create());
-  Node* const act = gm->graph().find_node("act");
+  const NodePtr act = gm->graph().find_node("act");
   {
     const auto point = gm->graph().inserting_after(act);
-    Node* const added = gm->graph().call_module("extra.tanh", {act});
+    const NodePtr added = gm->graph().call_module("extra.tanh", {act});
     act->replace_all_uses_with(added,
-                               [&](Node* user) { return user != added; });
+                               [&](NodePtr user) { return user != added; });
   }
   gm->recompile();
   expect_graph(gm);
@@ -127,11 +123,11 @@ MIRROR_CASE(HandEdits, function_inlined_by_hand) {
         return Value::tuple({left, b * 2});
       },
       {"a", "b"});
-  const std::vector<Node*> inputs = inner->graph().placeholders();
+  const std::vector<NodePtr> inputs = inner->graph().placeholders();
   auto outer = std::make_unique<Graph>();
-  Node* const x = outer->placeholder("x");
-  Node* const y = outer->placeholder("y");
-  Node* const total = outer->call_function("operator.add", {x, y});
+  const NodePtr x = outer->placeholder("x");
+  const NodePtr y = outer->placeholder("y");
+  const NodePtr total = outer->call_function("operator.add", {x, y});
   ValueMap values{{inputs[0], total}, {inputs[1], x}};
   const Value pair = outer->graph_copy(inner->graph(), values);
   ValueMap again{{inputs[0], pair.at(1)}, {inputs[1], pair.at(0)}};
@@ -147,13 +143,12 @@ MIRROR_CASE(HandEdits, submodule_inlined_by_hand) {
   KeepModules tracer;
   const auto gm = GraphModule::create(*root, tracer.trace(*root));
   expect_graph(gm);
-  Node* const call = gm->graph().find_node("body");
+  const NodePtr call = gm->graph().find_node("body");
   const Graph& body = root->body->graph();
   ValueMap values{{body.placeholders()[0], call->arg(0)}};
   {
     const auto point = gm->graph().inserting_before(call);
-    call->replace_all_uses_with(
-        gm->graph().graph_copy(body, values).as_node());
+    call->replace_all_uses_with(gm->graph().graph_copy(body, values).as_node());
   }
   gm->graph().erase_node(call);
   gm->delete_all_unused_submodules();
@@ -183,8 +178,8 @@ MIRROR_CASE(HandEdits, two_graphs_side_by_side) {
 
 MIRROR_CASE(HandEdits, outputs_added_and_dropped) {
   const auto gm = traced();
-  Node* const output = gm->graph().output_node();
-  Node* const act = gm->graph().find_node("act");
+  const NodePtr output = gm->graph().output_node();
+  const NodePtr act = gm->graph().find_node("act");
   output->set_args({Value::tuple({output->arg(0), act})});
   gm->recompile();
   expect_outputs(gm, {fill({2, 3})});
@@ -199,12 +194,12 @@ MIRROR_CASE(HandEdits, inputs_added) {
   const auto gm =
       symbolic_trace([](Value x) -> Value { return relu(x); }, {"x"});
   Graph& graph = gm->graph();
-  Node* scale = nullptr;
+  NodePtr scale = nullptr;
   {
     const auto point = graph.inserting_after(graph.find_node("x"));
     scale = graph.placeholder("scale", {}, Value(2.0));
   }
-  Node* const output = graph.output_node();
+  const NodePtr output = graph.output_node();
   {
     const auto point = graph.inserting_before(output);
     const Value scaled = fx::proxy(graph.find_node("relu")) * fx::proxy(scale);
@@ -218,16 +213,16 @@ MIRROR_CASE(HandEdits, inputs_added) {
 }
 
 MIRROR_CASE(HandEdits, constants_hoisted) {
-  const auto gm = symbolic_trace(
-      [](Value x) -> Value { return (x * 3 + 1) / 3; }, {"x"});
+  const auto gm =
+      symbolic_trace([](Value x) -> Value { return (x * 3 + 1) / 3; }, {"x"});
   gm->register_buffer("three", Tensor::full({1}, 3));
   Graph& graph = gm->graph();
-  Node* three = nullptr;
+  NodePtr three = nullptr;
   {
     const auto point = graph.inserting_before(graph.nodes().front()->next());
     three = graph.get_attr("three");
   }
-  for (Node* node : graph.nodes()) {
+  for (NodePtr node : graph.nodes()) {
     ValueList args = node->args();
     for (Value& arg : args)
       if (same(arg, 3)) arg = three;
@@ -244,7 +239,7 @@ MIRROR_CASE(HandEdits, operands_swapped) {
         return function("torch.sub", {x, y}) - y;
       },
       {"x", "y"});
-  for (Node* node : calls_of(gm, Opcode::call_function))
+  for (NodePtr node : calls_of(gm, Opcode::call_function))
     node->set_args({node->args().rbegin(), node->args().rend()});
   gm->recompile();
   expect_graph(gm);
@@ -255,12 +250,11 @@ MIRROR_CASE(HandEdits, methods_for_functions) {
   const auto gm = symbolic_trace(
       [](Value x) -> Value { return sigmoid(negated(x)); }, {"x"});
   Graph& graph = gm->graph();
-  for (Node* node : calls_of(gm, Opcode::call_function)) {
+  for (NodePtr node : calls_of(gm, Opcode::call_function)) {
     const std::string_view target = node->target_name();
     const auto point = graph.inserting_before(node);
-    node->replace_all_uses_with(
-        graph.call_method(target.substr(target.rfind('.') + 1), node->args(),
-                          node->kwargs()));
+    node->replace_all_uses_with(graph.call_method(
+        target.substr(target.rfind('.') + 1), node->args(), node->kwargs()));
     graph.erase_node(node);
   }
   gm->recompile();
@@ -274,7 +268,7 @@ MIRROR_CASE(HandEdits, repeated_halves) {
       symbolic_trace([](Value x) -> Value { return tanh(x) + 0.5; }, {"x"});
   auto graph = gm->graph().copy();
   for (int i = 0; i < 2; ++i) {
-    Node* const output = graph->output_node();
+    const NodePtr output = graph->output_node();
     const auto point = graph->inserting_before(output);
     ValueMap values{{gm->graph().nodes().front(), output->arg(0)}};
     output->set_args({graph->graph_copy(gm->graph(), values)});
@@ -293,7 +287,7 @@ MIRROR_CASE(HandEdits, nodes_sunk_to_their_users) {
         return (c + b) * a;
       },
       {"x"});
-  for (Node* node : gm->graph().nodes().reversed().list())
+  for (NodePtr node : gm->graph().nodes().reversed().list())
     if (node->num_users() == 1 && node->is(Opcode::call_function))
       (*node->users().begin())->prepend(node);
   gm->graph().lint();
@@ -306,12 +300,12 @@ MIRROR_CASE(HandEdits, checked_after_each_call) {
   const auto gm =
       symbolic_trace([](Value x) -> Value { return relu(x) * 2; }, {"x"});
   Graph& graph = gm->graph();
-  for (Node* node : calls_of(gm, Opcode::call_function)) {
+  for (NodePtr node : calls_of(gm, Opcode::call_function)) {
     const std::string text = std::string(node->name()) + " has dim 1";
     const auto behind = graph.inserting_after(node);
-    Node* const size = graph.call_method("dim", {node});
+    const NodePtr size = graph.call_method("dim", {node});
     const auto behind_size = graph.inserting_after(size);
-    Node* const right = graph.call_function("operator.eq", {size, 1});
+    const NodePtr right = graph.call_function("operator.eq", {size, 1});
     const auto behind_right = graph.inserting_after(right);
     graph.call_function("torch._assert", {right, text});
   }

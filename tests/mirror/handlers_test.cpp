@@ -1,4 +1,5 @@
-// Interpreters and transformers from inside: what they look up and what they keep.
+// Interpreters and transformers from inside: what they look up and what they
+// keep.
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
@@ -136,8 +137,7 @@ class Replacing : public Transformer {
   Value call_module(const Target& target, const ValueList& args,
                     const Kwargs&) override {
     const std::string name = std::string(target.text()) + ".weight";
-    const Value weight =
-        tracer().create_proxy(Opcode::get_attr, name, {}, {});
+    const Value weight = tracer().create_proxy(Opcode::get_attr, name, {}, {});
     return matmul(args.at(0), weight);
   }
 };
@@ -172,8 +172,7 @@ MIRROR_CASE(Handlers, attributes_fetched) {
   const Interpreter interpreter(*gm);
   expect_value("gain", tensor_of(interpreter.fetch_attr("gain")));
   expect_value("shift", tensor_of(interpreter.fetch_attr("inner.shift")));
-  expect_value("weight",
-               tensor_of(interpreter.fetch_attr("inner.lin.weight")));
+  expect_value("weight", tensor_of(interpreter.fetch_attr("inner.lin.weight")));
   const nn::Member lin = interpreter.fetch_attr("inner.lin");
   expect_value("module", std::get<nn::ModuleRef>(lin)->type_name());
   for (const char* name : {"none", "inner.none", "inner.lin.none.more"})
@@ -201,11 +200,11 @@ MIRROR_CASE(Handlers, nodes_mapped_to_values) {
       [](Value x, Value y) -> Value { return x + y; }, {"x", "y"});
   Interpreter interpreter(*gm, false);
   interpreter.run({fill({2}), 3});
-  fx::Node* const x = gm->graph().find_node("x");
-  fx::Node* const y = gm->graph().find_node("y");
-  fx::Node* const add = gm->graph().find_node("add");
-  const Value whole = Value::tuple(
-      {add, Value::list({y, Value::dict({{"k", x}})}), 2.5, None});
+  const fx::NodePtr x = gm->graph().find_node("x");
+  const fx::NodePtr y = gm->graph().find_node("y");
+  const fx::NodePtr add = gm->graph().find_node("add");
+  const Value whole =
+      Value::tuple({add, Value::list({y, Value::dict({{"k", x}})}), 2.5, None});
   expect_value("mapped", interpreter.map_nodes_to_values(whole, *add));
   const Interpreter empty(*gm);
   expect_error([&] {
@@ -243,9 +242,9 @@ MIRROR_CASE(Handlers, values_left_by_an_error) {
 MIRROR_CASE(Handlers, another_graph_of_the_module) {
   const auto gm = traced();
   fx::Graph graph;
-  fx::Node* const x = graph.placeholder("x");
-  fx::Node* const lin = graph.call_module("inner.lin", {x});
-  fx::Node* const gain = graph.get_attr("gain");
+  const fx::NodePtr x = graph.placeholder("x");
+  const fx::NodePtr lin = graph.call_module("inner.lin", {x});
+  const fx::NodePtr gain = graph.get_attr("gain");
   graph.output(graph.call_function("torch.mul", {lin, gain}));
   Interpreter interpreter(*gm, graph);
   expect_value("result", interpreter.run({fill({2, 3})}));

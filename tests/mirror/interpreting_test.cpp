@@ -191,9 +191,9 @@ MIRROR_CASE(Interpreting, boxed_run) {
 
 MIRROR_CASE(Interpreting, missing_value) {
   fx::Graph graph;
-  fx::Node* const x = graph.placeholder("x");
-  fx::Node* const relu = graph.call_function("torch.relu", {x});
-  fx::Node* const neg = graph.call_function("torch.neg", {relu});
+  const fx::NodePtr x = graph.placeholder("x");
+  const fx::NodePtr relu = graph.call_function("torch.relu", {x});
+  const fx::NodePtr neg = graph.call_function("torch.neg", {relu});
   graph.output(neg);
   relu->prepend(neg);
   const auto root = Model::create();

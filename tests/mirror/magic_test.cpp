@@ -10,7 +10,7 @@ namespace {
 using fx::Graph;
 using fx::GraphModule;
 using fx::Interpreter;
-using fx::Node;
+using fx::NodePtr;
 
 nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
   return GraphModule::create(nn::Module(), std::move(graph));
@@ -34,8 +34,8 @@ OutputOptions interpreted(const std::vector<std::string>& names, size_t count) {
 
 MIRROR_CASE(Magic, operator_methods) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const y = graph->placeholder("y");
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr y = graph->placeholder("y");
   ValueList results;
   for (const char* name :
        {"add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv",
@@ -66,8 +66,8 @@ MIRROR_CASE(Magic, operator_methods) {
 
 MIRROR_CASE(Magic, integer_methods) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const y = graph->placeholder("y");
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr y = graph->placeholder("y");
   ValueList results;
   for (const char* name : {"and", "rand", "or", "ror", "xor", "rxor", "lshift",
                            "rlshift", "rshift", "rrshift"}) {
@@ -83,11 +83,11 @@ MIRROR_CASE(Magic, integer_methods) {
 
 MIRROR_CASE(Magic, methods_in_place) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const y = graph->placeholder("y");
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr y = graph->placeholder("y");
   ValueList results;
   auto change = [&](const std::string& method, ValueList args) {
-    Node* const clone = graph->call_method("clone", {x});
+    const NodePtr clone = graph->call_method("clone", {x});
     args.insert(args.begin(), clone);
     results.emplace_back(graph->call_method(method, std::move(args)));
     results.emplace_back(clone);
@@ -104,7 +104,7 @@ MIRROR_CASE(Magic, methods_in_place) {
   change("__setitem__", {None, 3});
   change("__setitem__", {Value::list({0, 2}), 5});
   change("__setitem__", {Value::tuple({all, Value::list({2, 0})}), -1.5});
-  Node* const mask = graph->call_method("__gt__", {x, 0});
+  const NodePtr mask = graph->call_method("__gt__", {x, 0});
   change("__setitem__", {mask, 7});
   graph->output(Value::tuple(std::move(results)));
   OutputOptions options;
@@ -115,8 +115,8 @@ MIRROR_CASE(Magic, methods_in_place) {
 
 MIRROR_CASE(Magic, methods_that_give_numbers) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const n = graph->placeholder("n");
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr n = graph->placeholder("n");
   ValueList results;
   for (const std::string name :
        {"len", "bool", "nonzero", "int", "float", "long", "index"})
@@ -137,8 +137,8 @@ MIRROR_CASE(Magic, methods_that_give_numbers) {
 
 MIRROR_CASE(Magic, methods_of_containers) {
   auto graph = std::make_unique<Graph>();
-  Node* const items = graph->placeholder("items");
-  Node* const named = graph->placeholder("named");
+  const NodePtr items = graph->placeholder("items");
+  const NodePtr named = graph->placeholder("named");
   ValueList results;
   auto call = [&](const char* method, const ValueList& args) {
     results.emplace_back(graph->call_method(method, args));

@@ -218,7 +218,7 @@ MIRROR_CASE(Minimizer, several_outputs) {
 
 MIRROR_CASE(Minimizer, excluded) {
   found(tool(chain(), {fill({3, 4}, 1)}, {.find_all = true}, {},
-             [](std::vector<fx::Node*>& nodes, int64_t, int64_t) {
+             [](std::vector<fx::NodePtr>& nodes, int64_t, int64_t) {
                std::erase_if(nodes, [](const fx::Node* node) {
                  return node->target_name() == "torch.sigmoid";
                });

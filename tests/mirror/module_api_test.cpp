@@ -9,7 +9,7 @@ namespace {
 
 using fx::Graph;
 using fx::GraphModule;
-using fx::Node;
+using fx::NodePtr;
 using fx::Opcode;
 using fx::symbolic_trace;
 
@@ -82,7 +82,7 @@ MIRROR_CASE(ModuleApi, printed) {
 
 MIRROR_CASE(ModuleApi, printed_with_shapes) {
   const auto gm = traced();
-  for (Node* node : gm->graph().nodes())
+  for (NodePtr node : gm->graph().nodes())
     if (node->is(Opcode::call_module) || node->is(Opcode::placeholder))
       node->set_val(Tensor::meta({2, 3}, DType::f32));
   expect_text("readable", gm->print_readable());
@@ -135,7 +135,7 @@ MIRROR_CASE(ModuleApi, missing_submodules) {
   expect_error([&] { graph.call_module("a.lin.weight"); });
   expect_warning([&] { graph.get_attr("nothing"); });
   graph.erase_node(graph.find_nodes(Opcode::get_attr, "nothing")[0]);
-  Node* call = nullptr;
+  NodePtr call = nullptr;
   {
     const auto scope = graph.inserting_before(graph.output_node());
     call = graph.call_module("b");
@@ -155,9 +155,9 @@ MIRROR_CASE(ModuleApi, missing_submodules) {
 
 MIRROR_CASE(ModuleApi, from_a_dict) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const w = graph->get_attr("foo.bar.baz");
-  Node* const sum = graph->call_function("torch.add", {x, w});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr w = graph->get_attr("foo.bar.baz");
+  const NodePtr sum = graph->call_function("torch.add", {x, w});
   graph->output(graph->call_module("foo.lin", {sum}));
   const nn::ModuleRef lin = filled(nn::Linear::create(3, 2));
   const nn::AttributeMap members = {{"foo.lin", lin},
@@ -183,7 +183,7 @@ MIRROR_CASE(ModuleApi, from_another_root) {
 MIRROR_CASE(ModuleApi, another_graph) {
   const auto gm = traced();
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   graph->output(graph->call_module("b", {x}));
   gm->set_graph(std::move(graph));
   expect_code(gm);
@@ -193,7 +193,7 @@ MIRROR_CASE(ModuleApi, another_graph) {
 MIRROR_CASE(ModuleApi, edits_and_recompile) {
   const auto gm = traced();
   const std::string old = gm->code();
-  Node* const b = gm->graph().find_nodes(Opcode::call_module, "b")[0];
+  const NodePtr b = gm->graph().find_nodes(Opcode::call_module, "b")[0];
   {
     const auto scope = gm->graph().inserting_after(b);
     b->replace_all_uses_with(
@@ -213,7 +213,7 @@ MIRROR_CASE(ModuleApi, independent_copies) {
   w.copy_from((Value(w) + 1).as_tensor());
   const Tensor weight = made->get_parameter("a.lin.weight").tensor();
   weight.copy_from(Tensor::zeros({3, 3}));
-  for (Node* node : made->graph().nodes()) {
+  for (NodePtr node : made->graph().nodes()) {
     if (node->name() != "b") continue;
     node->replace_all_uses_with(node->arg_node(0));
     made->graph().erase_node(node);

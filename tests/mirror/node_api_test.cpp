@@ -10,6 +10,7 @@ namespace {
 
 using fx::Graph;
 using fx::Node;
+using fx::NodePtr;
 using fx::Opcode;
 
 // x -> relu -> neg, and the sum of the last two.
@@ -23,7 +24,7 @@ class Chain {
     out = graph.output(c);
   }
   Graph graph;
-  Node *x, *a, *b, *c, *out;
+  NodePtr x, a, b, c, out;
 };
 
 template <typename Nodes>
@@ -77,7 +78,7 @@ class Noisy : public nn::Custom<Noisy> {
 
 MIRROR_CASE(NodeApi, neighbours) {
   const Chain chain;
-  const std::vector<Node*> nodes = chain.graph.nodes().list();
+  const std::vector<NodePtr> nodes = chain.graph.nodes().list();
   ValueList next, previous;
   bool same_graph = true;
   for (size_t i = 0; i + 1 < nodes.size(); ++i) {
@@ -95,7 +96,7 @@ MIRROR_CASE(NodeApi, neighbours) {
 
 MIRROR_CASE(NodeApi, order) {
   Chain chain;
-  const std::vector<Node*> nodes = chain.graph.nodes().list();
+  const std::vector<NodePtr> nodes = chain.graph.nodes().list();
   ValueList before;
   for (const Node* a : nodes) {
     ValueList line;
@@ -109,18 +110,17 @@ MIRROR_CASE(NodeApi, order) {
   const auto point = chain.graph.inserting_before(nodes[2]);
   const Node* const added =
       chain.graph.call_function("torch.sigmoid", {nodes[0]});
-  expect_value("inserted", ValueList{nodes[0]->precedes(added),
-                                     added->precedes(nodes[2]),
-                                     added->precedes(nodes[1])});
+  expect_value("inserted",
+               ValueList{nodes[0]->precedes(added), added->precedes(nodes[2]),
+                         added->precedes(nodes[1])});
 }
 
 MIRROR_CASE(NodeApi, lines_kept_by_copies) {
   const Chain chain;
   int i = 0;
-  for (Node* node : chain.graph.nodes())
+  for (NodePtr node : chain.graph.nodes())
     node->meta().set("stack_trace", "File \"model.py\", line " +
-                                        std::to_string(i++) +
-                                        ", in f\n    x");
+                                        std::to_string(i++) + ", in f\n    x");
   const auto lines_of = [](const Graph& graph) {
     ValueList lines;
     for (const Node* node : graph.nodes())
@@ -130,42 +130,40 @@ MIRROR_CASE(NodeApi, lines_kept_by_copies) {
   expect_value("lines", lines_of(chain.graph));
   const auto made = chain.graph.copy();
   expect_value("copied", lines_of(*made));
-  Node* const first = made->find_node("relu");
+  const NodePtr first = made->find_node("relu");
   first->meta().erase("stack_trace");
   const std::string left = first->stack_trace();
-  expect_value("taken away",
-               ValueList{left.empty() ? Value(None) : Value(left),
-                         chain.a->stack_trace()});
+  expect_value("taken away", ValueList{left.empty() ? Value(None) : Value(left),
+                                       chain.a->stack_trace()});
 }
 
 MIRROR_CASE(NodeApi, leaves_mapped) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const y = graph.placeholder("y");
-  const Value args = Value::tuple(
-      {x, Value::list({1, Value::dict({{"k", y}, {"n", 2.5}})}),
-       Value::slice(x, None, 3), "text", None});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr y = graph.placeholder("y");
+  const Value args =
+      Value::tuple({x, Value::list({1, Value::dict({{"k", y}, {"n", 2.5}})}),
+                    Value::slice(x, None, 3), "text", None});
   expect_text("negated", text_of(fx::map_aggregate(args, [](const Value& a) {
                 return a.is_number() ? -a : a;
               })));
-  expect_text("swapped", text_of(fx::map_arg(args, [&](Node* n) -> Value {
+  expect_text("swapped", text_of(fx::map_arg(args, [&](NodePtr n) -> Value {
                 return n == x ? y : x;
               })));
-  expect_text("names", text_of(fx::map_arg(
-                           args, [](Node* n) -> Value { return n->name(); })));
+  expect_text(
+      "names",
+      text_of(fx::map_arg(args, [](NodePtr n) -> Value { return n->name(); })));
   expect_text("alone", text_of(fx::map_aggregate(
                            7, [](const Value& a) { return a + 1; })));
-  expect_text("none", text_of(fx::map_arg(Value::tuple({}), [](Node* n) {
-                return Value(n);
-              })));
+  expect_text("none", text_of(fx::map_arg(Value::tuple({}),
+                                          [](NodePtr n) { return Value(n); })));
 }
 
 MIRROR_CASE(NodeApi, functions_with_effects) {
-  const fx::Wrapped counted =
-      fx::wrap("cases_node_api.counted",
-               [](Value x) -> Value { return x + 1; });
+  const fx::Wrapped counted = fx::wrap("cases_node_api.counted",
+                                       [](Value x) -> Value { return x + 1; });
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   graph.call_function(fx::Target(counted.function()), {x}, {}, "first");
   graph.output(x);
   expect_value("before", impure(graph));
@@ -179,7 +177,7 @@ MIRROR_CASE(NodeApi, functions_with_effects) {
 MIRROR_CASE(NodeApi, purity_of_nodes) {
   const auto gm = fx::symbolic_trace(filled(Noisy::create()));
   Graph& graph = gm->graph();
-  Node* const x = graph.find_node("x");
+  const NodePtr x = graph.find_node("x");
   {
     const auto point = graph.inserting_after(x);
     graph.call_function("torch.relu", {x});
@@ -202,10 +200,10 @@ MIRROR_CASE(NodeApi, types_of_nodes) {
 
 MIRROR_CASE(NodeApi, users_in_order) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_function("torch.relu", {x});
-  Node* const b = graph.call_function("torch.add", {x, a});
-  Node* const c = graph.call_function("torch.mul", {x, x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_function("torch.relu", {x});
+  const NodePtr b = graph.call_function("torch.add", {x, a});
+  const NodePtr c = graph.call_function("torch.mul", {x, x});
   graph.output(Value::list({x, b, c}));
   expect_value("users", users_of(graph));
   b->set_args({a, a});
@@ -217,14 +215,13 @@ MIRROR_CASE(NodeApi, users_in_order) {
 
 MIRROR_CASE(NodeApi, inputs_at_any_depth) {
   Graph graph;
-  Node* const a = graph.placeholder("a");
-  Node* const b = graph.placeholder("b");
-  Node* const c = graph.placeholder("c");
-  Node* const d = graph.placeholder("d");
-  Node* const e = graph.placeholder("e");
-  const Value inner =
-      Value::tuple({a, Value::dict({{"k", Value::list({c})}})});
-  Node* const node =
+  const NodePtr a = graph.placeholder("a");
+  const NodePtr b = graph.placeholder("b");
+  const NodePtr c = graph.placeholder("c");
+  const NodePtr d = graph.placeholder("d");
+  const NodePtr e = graph.placeholder("e");
+  const Value inner = Value::tuple({a, Value::dict({{"k", Value::list({c})}})});
+  const NodePtr node =
       graph.call_function("torch.cat", {Value::list({b, inner}), a},
                           {{"dim", Value::slice(d, b, e)}, {"out", a}});
   expect_value("inputs", names_of(node->all_input_nodes()));
@@ -236,7 +233,7 @@ MIRROR_CASE(NodeApi, inputs_at_any_depth) {
 
 MIRROR_CASE(NodeApi, arguments_are_kept_immutable) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
+  const NodePtr x = graph.placeholder("x");
   ValueList given{x, 1};
   const Value named = Value::dict({{"k", Value::list({2})}});
   const Node* const node =
@@ -252,8 +249,8 @@ MIRROR_CASE(NodeApi, notes_of_copied_nodes) {
   chain.a->meta().set("mine", Value::list({1, Value::dict({{"k", 2}})}));
   chain.a->set_type("torch.Tensor");
   Graph other;
-  Node* const z = other.placeholder("z");
-  Node* const made = other.node_copy(*chain.a, [&](Node*) { return z; });
+  const NodePtr z = other.placeholder("z");
+  const NodePtr made = other.node_copy(*chain.a, [&](NodePtr) { return z; });
   made->meta().set("own", true);
   expect_value("made", notes_of(made));
   expect_value("source", notes_of(chain.a));
@@ -264,11 +261,11 @@ MIRROR_CASE(NodeApi, uses_replaced_with_notes) {
   Chain chain;
   chain.a->meta().set("mine", 1);
   const auto point = chain.graph.inserting_after(chain.a);
-  Node* const added = chain.graph.call_function("torch.tanh", {chain.x});
+  const NodePtr added = chain.graph.call_function("torch.tanh", {chain.x});
   ValueList asked;
   const auto changed = chain.a->replace_all_uses_with(
       added,
-      [&](Node* user) {
+      [&](NodePtr user) {
         asked.emplace_back(user->name());
         return user != chain.b;
       },
@@ -298,7 +295,7 @@ MIRROR_CASE(NodeApi, targets_changed) {
         return method(function("torch.add", {x, y}), "relu");
       },
       {"x", "y"});
-  for (Node* node : gm->graph().nodes()) {
+  for (NodePtr node : gm->graph().nodes()) {
     if (node->target() == ops::get_function("torch.add"))
       node->set_target(ops::get_function("torch.mul"));
     if (node->is(Opcode::call_method)) node->set_target("sigmoid");
@@ -311,15 +308,15 @@ MIRROR_CASE(NodeApi, targets_changed) {
 
 MIRROR_CASE(NodeApi, printed_in_all_forms) {
   Graph graph;
-  Node* const x = graph.placeholder("x", {}, Value::list({1, None}));
-  Node* const w = graph.get_attr("a.b");
-  Node* const e =
+  const NodePtr x = graph.placeholder("x", {}, Value::list({1, None}));
+  const NodePtr w = graph.get_attr("a.b");
+  const NodePtr e =
       graph.call_module("mod.0", {x, w}, {{"k", Value::slice(None, w, 2)}});
-  Node* const f =
+  const NodePtr f =
       graph.call_method("view", {e, -1, Value::tuple({2, Ellipsis})});
-  Node* const g =
+  const NodePtr g =
       graph.call_function("torch.add", {f, 1.0}, {{"alpha", true}});
-  Node* const out =
+  const NodePtr out =
       graph.output(Value::dict({{"r", Value::tuple({g, DType::f16})}}));
   std::string nodes, names;
   for (const Node* node : graph.nodes()) {
@@ -333,7 +330,7 @@ MIRROR_CASE(NodeApi, printed_in_all_forms) {
 
 MIRROR_CASE(NodeApi, arguments_put_in_and_changed) {
   Chain chain;
-  Node* const c = chain.c;
+  const NodePtr c = chain.c;
   c->insert_arg(0, Value::list({chain.x, chain.x}));
   c->insert_arg(3, "end");
   c->set_arg(1, chain.b);

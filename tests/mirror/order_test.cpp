@@ -10,7 +10,7 @@ MIRROR_AREA(Order)
 namespace {
 
 using fx::Graph;
-using fx::Node;
+using fx::NodePtr;
 using fx::symbolic_trace;
 
 Value attribute(const Value& value, const char* name) {
@@ -76,14 +76,14 @@ MIRROR_CASE(Order, slices_of_parameters) {
 
 MIRROR_CASE(Order, mapped_slices) {
   Graph graph;
-  Node *a = graph.placeholder("a"), *b = graph.placeholder("b"),
-       *c = graph.placeholder("c");
+  NodePtr a = graph.placeholder("a"), b = graph.placeholder("b"),
+          c = graph.placeholder("c");
   ValueList seen;
   const Value tree = Value::tuple(
       {Value::list({Value::slice(a, b, c),
                     Value::dict({{"k", Value::slice(c, None, a)}})}),
        Value::slice(None, b)});
-  fx::map_arg(tree, [&](Node* node) -> Value {
+  fx::map_arg(tree, [&](NodePtr node) -> Value {
     seen.push_back(node->name());
     return node;
   });
@@ -99,14 +99,14 @@ MIRROR_CASE(Order, mapped_slices) {
 
 MIRROR_CASE(Order, copied_nodes) {
   Graph graph;
-  Node *a = graph.placeholder("a"), *b = graph.placeholder("b"),
-       *c = graph.placeholder("c");
-  Node* const call = graph.call_function(
+  NodePtr a = graph.placeholder("a"), b = graph.placeholder("b"),
+          c = graph.placeholder("c");
+  const NodePtr call = graph.call_function(
       "torch.clamp", {Value::list({a, b}), Value::slice(c, a, b)},
       {{"min", b}, {"max", Value::list({c, a})}});
   ValueList seen;
   Graph other;
-  other.node_copy(*call, [&](Node* node) -> Value {
+  other.node_copy(*call, [&](NodePtr node) -> Value {
     seen.push_back(node->name());
     return other.get_attr(node->name());
   });

@@ -1,6 +1,6 @@
 // CapabilityBasedPartitioner, fuse_by_partitions, PassManager.
-#include "fxjit/fx/passes/fuser_utils.h"
 #include "fxjit/fx/passes/partitioner.h"
+#include "fxjit/fx/passes/fuser_utils.h"
 #include "fxjit/fx/passes/pass_manager.h"
 #include "tests/mirror/mirror_case.h"
 
@@ -48,7 +48,7 @@ passes::Pass replace_by(const std::string& name, const char* from,
                         const char* to) {
   return passes::pass_result_wrapper(
       name, [from, to](const passes::GraphModuleRef& gm) {
-        for (fx::Node* node : gm->graph().nodes())
+        for (fx::NodePtr node : gm->graph().nodes())
           if (node->target_name() == from)
             node->set_target(ops::get_function(to));
       });

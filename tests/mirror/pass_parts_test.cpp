@@ -16,6 +16,7 @@ namespace passes = fx::passes;
 using fx::Graph;
 using fx::GraphModule;
 using fx::Node;
+using fx::NodePtr;
 using fx::symbolic_trace;
 using Names = std::set<std::string, std::less<>>;
 
@@ -43,9 +44,9 @@ ValueList names_of_values(const ValueList& nodes) {
   return names;
 }
 
-std::vector<Node*> named(const Graph& graph,
-                         const std::vector<std::string>& names) {
-  std::vector<Node*> nodes;
+std::vector<NodePtr> named(const Graph& graph,
+                           const std::vector<std::string>& names) {
+  std::vector<NodePtr> nodes;
   for (const std::string& name : names) nodes.push_back(graph.find_node(name));
   return nodes;
 }
@@ -181,7 +182,7 @@ MIRROR_CASE(PassParts, overlapping_matches_kept) {
 MIRROR_CASE(PassParts, graphs_compared) {
   const auto first = traced_chain();
   const auto renamed = traced_chain();
-  for (Node* node : renamed->graph().nodes())
+  for (NodePtr node : renamed->graph().nodes())
     node->force_name("other_" + std::string(node->name()));
   const auto swapped = symbolic_trace(
       [](Value x, Value y) -> Value { return chained(y, x); }, {"x", "y"});
@@ -202,8 +203,8 @@ MIRROR_CASE(PassParts, modules_held_by_name) {
   passes::HolderModule holder(
       {{"a", nn::Linear::create(2, 3)}, {"b", nn::ReLU::create()}});
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const a = graph->call_module("a", {x});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr a = graph->call_module("a", {x});
   graph->output(graph->call_module("b", {a}));
   fill_parameters(holder);
   const auto gm = GraphModule::create(holder, std::move(graph));
@@ -284,8 +285,8 @@ MIRROR_CASE(PassParts, members_by_path) {
 MIRROR_CASE(PassParts, lifted_part) {
   const auto gm = symbolic_trace(filled(Nested::create()));
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const lin = graph->call_module("one.lin", {x});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr lin = graph->call_module("one.lin", {x});
   graph->output(Value::tuple({lin, graph->get_attr("one.scale")}));
   passes::QualnameMap names;
   const auto made = passes::lift_subgraph_as_module(*gm, std::move(graph),

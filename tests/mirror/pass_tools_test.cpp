@@ -62,12 +62,13 @@ class ThroughLayers : public fx::Tracer {
   }
 };
 
-std::string names_of(const std::vector<fx::Node*>& nodes) {
+std::string names_of(const std::vector<fx::NodePtr>& nodes) {
   std::vector<std::string> names;
   for (const fx::Node* node : nodes) names.emplace_back(node->name());
   std::sort(names.begin(), names.end());
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : " ") + name;
   return text;
 }
 
@@ -83,9 +84,8 @@ class PassTools : public Case {
     expect_text("partitions", lines);
   }
   void expect_groups(const fx::GraphModule& gm,
-                     std::vector<fx::Node*> allowed) {
-    const passes::NodeGroups groups =
-        passes::find_fusion_groups(gm, allowed);
+                     std::vector<fx::NodePtr> allowed) {
+    const passes::NodeGroups groups = passes::find_fusion_groups(gm, allowed);
     std::string lines;
     for (const fx::Node* node : gm.graph().nodes())
       if (const auto group = groups.find(node); group != groups.end())
@@ -148,9 +148,9 @@ MIRROR_CASE(PassTools, products_that_need_each_other) {
 MIRROR_CASE(PassTools, replaced_targets) {
   const auto gm = symbolic_trace(
       [](Value x) -> Value { return relu(method(relu(x), "neg")); }, {"x"});
-  passes::replace_target_nodes_with(
-      *gm, fx::Opcode::call_function, ops::get_function("torch.relu"),
-      fx::Opcode::call_method, "sigmoid");
+  passes::replace_target_nodes_with(*gm, fx::Opcode::call_function,
+                                    ops::get_function("torch.relu"),
+                                    fx::Opcode::call_method, "sigmoid");
   expect_graph(gm);
   expect_code(gm);
   passes::replace_target_nodes_with(*gm, fx::Opcode::call_method, "neg",
@@ -158,10 +158,10 @@ MIRROR_CASE(PassTools, replaced_targets) {
                                     ops::get_function("torch.abs"));
   expect_graph(gm);
   const std::string before = gm->graph().str();
-  EXPECT_THROW(passes::replace_target_nodes_with(
-                   *gm, fx::Opcode::call_method, "sigmoid",
-                   fx::Opcode::call_function, "text"),
-               ValueError);
+  EXPECT_THROW(
+      passes::replace_target_nodes_with(*gm, fx::Opcode::call_method, "sigmoid",
+                                        fx::Opcode::call_function, "text"),
+      ValueError);
   EXPECT_EQ(gm->graph().str(), before);
   expect_outputs(gm, {fill({3, 4}, 1)});
 }
@@ -193,12 +193,12 @@ MIRROR_CASE(PassTools, sizes_of_nodes) {
 
 MIRROR_CASE(PassTools, annotated_items) {
   fx::Graph graph;
-  fx::Node* const pair =
+  const fx::NodePtr pair =
       graph.placeholder("pair", "typing.Tuple[int, typing.List[float]]");
-  fx::Node* const many = graph.placeholder("many", "typing.List[int]");
-  fx::Node* const same = graph.placeholder("same", "typing.Tuple[int, ...]");
-  fx::Node* const bare = graph.placeholder("bare");
-  const std::pair<fx::Node*, int> reads[] = {
+  const fx::NodePtr many = graph.placeholder("many", "typing.List[int]");
+  const fx::NodePtr same = graph.placeholder("same", "typing.Tuple[int, ...]");
+  const fx::NodePtr bare = graph.placeholder("bare");
+  const std::pair<fx::NodePtr, int> reads[] = {
       {pair, 0}, {pair, 1}, {many, 3}, {same, 2}, {bare, 0}};
   for (const auto& [of, index] : reads)
     graph.call_function("operator.getitem", {of, index});
@@ -211,7 +211,7 @@ MIRROR_CASE(PassTools, annotated_items) {
                                        : "None");
   expect_text("types", lines);
   fx::Graph refused;
-  fx::Node* const two = refused.placeholder("pair", "tuple[int, float]");
+  const fx::NodePtr two = refused.placeholder("pair", "tuple[int, float]");
   refused.call_function("operator.getitem", {two, 5});
   try {
     passes::annotate_getitem_nodes(refused);
@@ -250,7 +250,7 @@ MIRROR_CASE(PassTools, sources_by_meta) {
         return neg(relu(matmul(y, w))) + y;
       },
       {"x", "w"});
-  for (fx::Node* node : gm->graph().find_nodes(fx::Opcode::call_function)) {
+  for (fx::NodePtr node : gm->graph().find_nodes(fx::Opcode::call_function)) {
     const bool first = node->name().find("_1") == std::string_view::npos;
     if (node->name().starts_with("neg")) {
       node->meta().set("torch_fn",
@@ -262,8 +262,8 @@ MIRROR_CASE(PassTools, sources_by_meta) {
                        Value::tuple({first ? "one" : "two", "layer"})}));
     }
   }
-  expect_partitions(passes::get_source_partitions(gm->graph(),
-                                                  {"layer", "neg", "mlp"}));
+  expect_partitions(
+      passes::get_source_partitions(gm->graph(), {"layer", "neg", "mlp"}));
 }
 
 MIRROR_CASE(PassTools, groups_of_numbers) {
@@ -279,8 +279,8 @@ MIRROR_CASE(PassTools, groups_of_numbers) {
       },
       {"x", "y"});
   passes::ShapeProp(*gm).propagate({fill({3, 4}, 1), fill({6, 2}, 2)});
-  std::vector<fx::Node*> calls, some;
-  for (fx::Node* node : gm->graph().nodes()) {
+  std::vector<fx::NodePtr> calls, some;
+  for (fx::NodePtr node : gm->graph().nodes()) {
     if (!passes::is_callable_node(*node)) continue;
     calls.push_back(node);
     if (node->name() != "reshape") some.push_back(node);

@@ -291,11 +291,11 @@ MIRROR_CASE(RewriterCorners, no_inputs) {
     return Subgraph(std::move(graph));
   };
   auto graph = std::make_unique<fx::Graph>();
-  fx::Node* x = graph->placeholder("x");
+  fx::NodePtr x = graph->placeholder("x");
   const std::pair<const char*, int> constants[] = {
       {"torch.zeros", 3}, {"torch.zeros", 4}, {"torch.ones", 3}};
   for (const auto& [function, count] : constants) {
-    fx::Node* const made = graph->call_function(function, {count});
+    const fx::NodePtr made = graph->call_function(function, {count});
     x = graph->call_function("torch.mul", {x, made});
   }
   graph->output(x);

@@ -245,8 +245,8 @@ MIRROR_CASE(Rewriter, callback) {
   options.replacement_callback = [](const fx::passes::InternalMatch& match,
                                     const fx::Graph&, const fx::Graph&) {
     auto graph = std::make_unique<fx::Graph>();
-    fx::Node* const x = graph->placeholder("x");
-    fx::Node* const n = graph->placeholder("n");
+    const fx::NodePtr x = graph->placeholder("x");
+    const fx::NodePtr n = graph->placeholder("n");
     const bool times = match.placeholder_nodes[1].as_int() == 3;
     graph->output(
         graph->call_function(times ? "torch.mul" : "torch.sub", {x, n}));
@@ -295,7 +295,7 @@ MIRROR_CASE(Rewriter, refusals) {
     fx::replace_pattern_with_filters(*gm, relu_of_x(), fx::RewriteOptions{});
   });
   fx::Graph dead;
-  fx::Node* const x = dead.placeholder("x");
+  const fx::NodePtr x = dead.placeholder("x");
   dead.call_function("torch.relu", {x});
   dead.output(dead.call_function("torch.neg", {x}));
   expect_error([&] { fx::replace_pattern(*gm, dead, relu_of_x()); });

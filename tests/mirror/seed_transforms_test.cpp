@@ -18,11 +18,11 @@ Value sigmoid_neg(Value x) { return method(sigmoid(x), "neg"); }
 
 void replace_activation(fx::Graph& graph, const char* old_op,
                         const char* new_op) {
-  for (fx::Node* n : graph.nodes()) {
+  for (fx::NodePtr n : graph.nodes()) {
     if (!n->is(Opcode::call_function) || n->target().pretty() != old_op)
       continue;
     const auto scope = graph.inserting_after(n);
-    fx::Node* const new_n = graph.call_function(new_op, n->args());
+    const fx::NodePtr new_n = graph.call_function(new_op, n->args());
     n->replace_all_uses_with(new_n);
     graph.erase_node(n);
   }
@@ -68,10 +68,10 @@ class NegSigmSwap : public Base {
 MIRROR_CASE(SeedTransforms, add_becomes_mul) {
   const auto gm = symbolic_trace(
       [](Value x, Value y) -> Value { return add(x, y); }, {"x", "y"}, "M");
-  const auto multiply = symbolic_trace(
-      [](Value x) -> Value { return mul(x, x); }, {"x"});
+  const auto multiply =
+      symbolic_trace([](Value x) -> Value { return mul(x, x); }, {"x"});
   const fx::Target product = multiply->graph().find_node("mul")->target();
-  for (fx::Node* node : gm->graph().nodes())
+  for (fx::NodePtr node : gm->graph().nodes())
     if (node->target_name() == "torch.add") node->set_target(product);
   gm->graph().lint();
   gm->recompile();
@@ -85,14 +85,14 @@ MIRROR_CASE(SeedTransforms, decomposition) {
   fx::Tracer tracer;
   const auto graph = tracer.trace(*model);
   auto new_graph = std::make_unique<fx::Graph>();
-  std::map<const fx::Node*, fx::Node*> env;
+  std::map<const fx::Node*, fx::NodePtr> env;
   for (const fx::Node* node : graph->nodes()) {
     if (node->target_name() == "torch.nn.functional.relu") {
       const Value x = fx::proxy(env.at(node->arg_node(0)));
       env[node] = fx::node_of((x > 0) * x);
     } else {
-      env[node] = new_graph->node_copy(
-          *node, [&](fx::Node* n) { return env.at(n); });
+      env[node] =
+          new_graph->node_copy(*node, [&](fx::NodePtr n) { return env.at(n); });
     }
   }
   const auto gm = fx::GraphModule::create(*model, std::move(new_graph));
@@ -140,10 +140,10 @@ MIRROR_CASE(SeedTransforms, swapping_transformer) {
 MIRROR_CASE(SeedTransforms, copied_node_by_node) {
   const auto traced = symbolic_trace(my_func, {"x"});
   fx::Graph new_graph;
-  std::map<const fx::Node*, fx::Node*> value_remap;
+  std::map<const fx::Node*, fx::NodePtr> value_remap;
   for (const fx::Node* node : traced->graph().nodes())
     value_remap[node] = new_graph.node_copy(
-        *node, [&](fx::Node* n) { return value_remap.at(n); });
+        *node, [&](fx::NodePtr n) { return value_remap.at(n); });
   new_graph.lint();
   expect_graph(new_graph);
   expect_tabular(new_graph);

@@ -14,7 +14,7 @@ namespace {
 namespace passes = fx::passes;
 using fx::symbolic_trace;
 
-ValueList names_of(const std::vector<fx::Node*>& nodes) {
+ValueList names_of(const std::vector<fx::NodePtr>& nodes) {
   ValueList names;
   for (const fx::Node* node : nodes) names.emplace_back(node->name());
   return names;

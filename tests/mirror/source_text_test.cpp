@@ -12,6 +12,7 @@ namespace {
 using fx::Graph;
 using fx::GraphModule;
 using fx::Node;
+using fx::NodePtr;
 using fx::symbolic_trace;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -24,8 +25,8 @@ nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
 class Paths : public nn::Custom<Paths> {
  public:
   Paths() : Custom("M", {"x"}) {
-    stack = nn::Sequential::create(nn::Linear::create(3, 3),
-                                   nn::ReLU::create());
+    stack =
+        nn::Sequential::create(nn::Linear::create(3, 3), nn::ReLU::create());
     register_module("layers", nn::ModuleList::create(stack));
     dict = register_module(
         "dict", nn::ModuleDict::create({{"a-b", nn::Linear::create(3, 3)}}));
@@ -51,9 +52,9 @@ class Printed : public nn::Custom<Printed> {
  public:
   Printed() : Custom("M", {"x"}) {
     sub = register_module("sub", Sub::create());
-    act = register_module("act",
-                          nn::Sequential::create(nn::GELU::create(),
-                                                 nn::Dropout::create(0.2)));
+    act = register_module(
+        "act",
+        nn::Sequential::create(nn::GELU::create(), nn::Dropout::create(0.2)));
   }
   Value forward(Value x) { return act(sub(x)); }
   nn::Ref<Sub> sub;
@@ -95,15 +96,36 @@ MIRROR_CASE(SourceText, only_an_input) {
 MIRROR_CASE(SourceText, literals) {
   const auto gm = symbolic_trace(
       [](Value x) -> Value {
-        return Value::tuple(
-            {x, None, true, 3, -7, 0.1, 1e-05, 1e16, 1e22, 3.141592653589793,
-             -0.0, kInf, -kInf, kNan, "text", "it's", "say \"hi\"",
-             "a\nb\\c\t", Ellipsis, Value::list({}), Value::tuple({}),
-             Value::dict({}), Value::tuple({1}),
-             Value::list({1, Value::tuple({2, 3})}),
-             Value::dict({{"k", Value::list({x})}, {3, None}}),
-             Value::slice(1, None, 2), DType::f32, DType::i64, DType::boolean,
-             int64_t{1} << 40});
+        return Value::tuple({x,
+                             None,
+                             true,
+                             3,
+                             -7,
+                             0.1,
+                             1e-05,
+                             1e16,
+                             1e22,
+                             3.141592653589793,
+                             -0.0,
+                             kInf,
+                             -kInf,
+                             kNan,
+                             "text",
+                             "it's",
+                             "say \"hi\"",
+                             "a\nb\\c\t",
+                             Ellipsis,
+                             Value::list({}),
+                             Value::tuple({}),
+                             Value::dict({}),
+                             Value::tuple({1}),
+                             Value::list({1, Value::tuple({2, 3})}),
+                             Value::dict({{"k", Value::list({x})}, {3, None}}),
+                             Value::slice(1, None, 2),
+                             DType::f32,
+                             DType::i64,
+                             DType::boolean,
+                             int64_t{1} << 40});
       },
       {"x"});
   expect_graph(gm);
@@ -127,8 +149,8 @@ MIRROR_CASE(SourceText, infinity_and_nan) {
 
 MIRROR_CASE(SourceText, inputs_named_like_constants) {
   auto graph = std::make_unique<Graph>();
-  Node* const inf = graph->placeholder("inf");
-  Node* const nan = graph->placeholder("nan");
+  const NodePtr inf = graph->placeholder("inf");
+  const NodePtr nan = graph->placeholder("nan");
   graph->output(graph->call_function("operator.add", {inf, nan}));
   const auto gm = module_of(std::move(graph));
   expect_graph(gm);
@@ -138,12 +160,12 @@ MIRROR_CASE(SourceText, inputs_named_like_constants) {
 
 MIRROR_CASE(SourceText, keyword_arguments) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const a = graph->call_function(
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr a = graph->call_function(
       "torch.sum", {}, {{"input", x}, {"dim", Value::tuple({0, 1})}});
-  Node* const b = graph->call_method(
+  const NodePtr b = graph->call_method(
       "sum", {x}, {{"dim", Value::list({0})}, {"keepdim", true}});
-  Node* const c =
+  const NodePtr c =
       graph->call_function("torch.clamp", {x}, {{"min", a}, {"max", 2.5}});
   graph->output(Value::dict({{"b", b}, {"c", c}}));
   const auto gm = module_of(std::move(graph));
@@ -154,11 +176,11 @@ MIRROR_CASE(SourceText, keyword_arguments) {
 
 MIRROR_CASE(SourceText, operators_in_place) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* y = graph->placeholder("y");
+  const NodePtr x = graph->placeholder("x");
+  NodePtr y = graph->placeholder("y");
   for (const char* name :
-       {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow",
-        "iand", "ior", "ixor", "ilshift", "irshift", "imatmul"})
+       {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand",
+        "ior", "ixor", "ilshift", "irshift", "imatmul"})
     y = graph->call_function("operator." + std::string(name), {y, x});
   graph->output(y);
   const auto gm = module_of(std::move(graph));
@@ -168,8 +190,8 @@ MIRROR_CASE(SourceText, operators_in_place) {
 
 MIRROR_CASE(SourceText, nested_operators) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* node = graph->call_function(
+  const NodePtr x = graph->placeholder("x");
+  NodePtr node = graph->call_function(
       "operator.getitem",
       {x, Value::tuple({Value::slice(None, None), 0, Ellipsis, None})});
   node = graph->call_function("operator.getitem", {node, "key"});
@@ -184,10 +206,10 @@ MIRROR_CASE(SourceText, nested_operators) {
 
 MIRROR_CASE(SourceText, getattr_forms) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const a = graph->call_function("builtins.getattr", {x, "shape"});
-  Node* const b = graph->call_function("builtins.getattr", {x, "0"});
-  Node* const c =
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr a = graph->call_function("builtins.getattr", {x, "shape"});
+  const NodePtr b = graph->call_function("builtins.getattr", {x, "0"});
+  const NodePtr c =
       graph->call_function("builtins.getattr", {x, "missing", None});
   graph->output(Value::tuple({a, b, c}));
   const auto gm = module_of(std::move(graph));
@@ -292,35 +314,34 @@ MIRROR_CASE(SourceText, many_names) {
 
 MIRROR_CASE(SourceText, node_texts) {
   Graph graph;
-  Node* const x = graph.placeholder("x", {}, 2);
-  Node* const y = graph.placeholder("y", "torch.Tensor");
-  Node* const w = graph.get_attr("a.b");
-  Node* const f = graph.call_function("torch.add", {x, y}, {{"alpha", w}});
+  const NodePtr x = graph.placeholder("x", {}, 2);
+  const NodePtr y = graph.placeholder("y", "torch.Tensor");
+  const NodePtr w = graph.get_attr("a.b");
+  const NodePtr f = graph.call_function("torch.add", {x, y}, {{"alpha", w}});
   f->set_type("torch.Tensor");
-  Node* const g = graph.call_method("relu", {f});
-  Node* const h = graph.call_module("layer.0", {g, 1.5},
-                                    {{"k", Value::list({g, "s"})}});
-  Node* const out = graph.output(Value::tuple({h, Value::list({w})}));
+  const NodePtr g = graph.call_method("relu", {f});
+  const NodePtr h =
+      graph.call_module("layer.0", {g, 1.5}, {{"k", Value::list({g, "s"})}});
+  const NodePtr out = graph.output(Value::tuple({h, Value::list({w})}));
   for (const Node* node : {x, y, w, f, g, h, out})
     expect_text(std::string(node->name()), node->format_node());
 }
 
 MIRROR_CASE(SourceText, writing_operators_run) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const y = graph->call_method("clone", {x});
-  graph->call_function(
-      "operator.setitem",
-      {y, Value::tuple({Value::slice(1, None)}), 7});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr y = graph->call_method("clone", {x});
+  graph->call_function("operator.setitem",
+                       {y, Value::tuple({Value::slice(1, None)}), 7});
   graph->call_function("operator.setitem", {y, 0, 5});
-  Node* const z = graph->call_function("operator.ilshift", {y, 2});
-  Node* const w = graph->call_function("operator.irshift", {z, 1});
-  Node* const v = graph->call_function("operator.iadd", {w, 1});
+  const NodePtr z = graph->call_function("operator.ilshift", {y, 2});
+  const NodePtr w = graph->call_function("operator.irshift", {z, 1});
+  const NodePtr v = graph->call_function("operator.iadd", {w, 1});
   graph->output(Value::tuple({y, v}));
   const auto gm = module_of(std::move(graph));
   expect_value("changed", gm->graph().eliminate_dead_code());
   expect_code(gm);
-  expect_outputs(gm, {fill({4}, 1, DType::i64)}, 
+  expect_outputs(gm, {fill({4}, 1, DType::i64)},
                  {.eager = {"_operator.ilshift", "_operator.irshift"}});
 }
 

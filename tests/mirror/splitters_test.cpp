@@ -20,8 +20,8 @@ class Shared : public nn::Custom<Shared> {
  public:
   Shared() : Custom("Shared", {"x"}) {
     w = register_parameter("w", Tensor::zeros({4}));
-    block = register_module("block",
-                            nn::ModuleRef(std::make_shared<nn::Module>()));
+    block =
+        register_module("block", nn::ModuleRef(std::make_shared<nn::Module>()));
     lin = block->register_module("lin", nn::Linear::create(4, 4));
     offset = register_buffer("offset", Tensor::zeros({4}));
   }
@@ -62,9 +62,8 @@ nn::Ref<fx::GraphModule> first_needs_second() {
       {"x"});
 }
 
-nn::Ref<fx::GraphModule> tagged(nn::Ref<fx::GraphModule> gm,
-                                const Tags& tags) {
-  for (fx::Node* node : gm->graph().nodes())
+nn::Ref<fx::GraphModule> tagged(nn::Ref<fx::GraphModule> gm, const Tags& tags) {
+  for (fx::NodePtr node : gm->graph().nodes())
     if (const auto tag = tags.find(std::string(node->name()));
         tag != tags.end())
       node->meta().set("tag", tag->second);
@@ -149,7 +148,7 @@ MIRROR_CASE(Splitters, split_shared_members) {
 
 MIRROR_CASE(Splitters, split_shared_members_in_order) {
   const auto gm = shared();
-  fx::Node* const output = gm->graph().output_node();
+  const fx::NodePtr output = gm->graph().output_node();
   output->set_args({output->arg(0).at(0)});
   gm->recompile();
   record(passes::split_module(*gm, by_name(kParts),
@@ -173,10 +172,8 @@ MIRROR_CASE(Splitters, split_without_results) {
         return neg(x);
       },
       {"x"});
-  const auto made =
-      record(passes::split_module(*gm, by_name({{"neg", 1}})));
-  expect_outputs(made, {fill({3}, 1)},
-                 {.eager = {"submod_0"}});
+  const auto made = record(passes::split_module(*gm, by_name({{"neg", 1}})));
+  expect_outputs(made, {fill({3}, 1)}, {.eager = {"submod_0"}});
 }
 
 MIRROR_CASE(Splitters, split_nodes_in_containers) {
@@ -243,9 +240,9 @@ MIRROR_CASE(Splitters, tags_refused) {
 MIRROR_CASE(Splitters, lifted_subgraph) {
   const auto gm = shared();
   auto graph = std::make_unique<fx::Graph>();
-  fx::Node* const x = graph->placeholder("x");
-  fx::Node* const y = graph->call_module("block.lin", {x});
-  fx::Node* const w = graph->get_attr("w");
+  const fx::NodePtr x = graph->placeholder("x");
+  const fx::NodePtr y = graph->call_module("block.lin", {x});
+  const fx::NodePtr w = graph->get_attr("w");
   graph->output(graph->call_function("torch.add", {y, w}));
   passes::QualnameMap names;
   const auto made = passes::lift_subgraph_as_module(*gm, std::move(graph),

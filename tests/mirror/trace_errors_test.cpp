@@ -161,7 +161,7 @@ MIRROR_CASE(TraceErrors, missing_attribute) {
 MIRROR_CASE(TraceErrors, missing_in_a_dict) {
   expect_error([] {
     auto graph = std::make_unique<fx::Graph>();
-    fx::Node* const x = graph->placeholder("x");
+    const fx::NodePtr x = graph->placeholder("x");
     graph->output(graph->call_module("foo.bar", {x}));
     fx::GraphModule(nn::AttributeMap{}, std::move(graph));
   });

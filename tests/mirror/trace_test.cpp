@@ -50,9 +50,9 @@ class Square : public nn::Custom<Square> {
 class Stack : public nn::Custom<Stack> {
  public:
   Stack() : Custom("M", {"x"}) {
-    seq = register_module("seq", nn::Sequential::create(
-                                     nn::Linear::create(4, 4),
-                                     nn::ReLU::create()));
+    seq = register_module(
+        "seq",
+        nn::Sequential::create(nn::Linear::create(4, 4), nn::ReLU::create()));
   }
   Value forward(Value x) { return seq(x); }
   nn::Ref<nn::Sequential> seq;
@@ -61,10 +61,10 @@ class Stack : public nn::Custom<Stack> {
 class Looping : public nn::Custom<Looping> {
  public:
   Looping() : Custom("M", {"x"}) {
-    layers = register_module(
-        "layers", nn::Sequential::create(nn::Linear::create(3, 3),
-                                         nn::Linear::create(3, 3),
-                                         nn::Linear::create(3, 3)));
+    layers = register_module("layers",
+                             nn::Sequential::create(nn::Linear::create(3, 3),
+                                                    nn::Linear::create(3, 3),
+                                                    nn::Linear::create(3, 3)));
   }
   Value forward(Value x) {
     for (int i = 0; i < 3; ++i) {
@@ -99,23 +99,23 @@ class Thrice : public nn::Custom<Thrice> {
 
 class NoInPlace : public fx::Tracer {
  public:
-  fx::Node* create_node(fx::Opcode kind, const fx::Target& target,
-                        ValueList args, Kwargs kwargs, std::string_view name,
-                        const Value& type) override {
+  fx::NodePtr create_node(fx::Opcode kind, const fx::Target& target,
+                          ValueList args, Kwargs kwargs, std::string_view name,
+                          const Value& type) override {
     if (target.text().ends_with("_"))
       throw RuntimeError("In-place operations are not supported");
-    return Tracer::create_node(kind, target, std::move(args),
-                               std::move(kwargs), name, type);
+    return Tracer::create_node(kind, target, std::move(args), std::move(kwargs),
+                               name, type);
   }
 };
 
 class Tagging : public fx::Tracer {
  public:
-  fx::Node* create_node(fx::Opcode kind, const fx::Target& target,
-                        ValueList args, Kwargs kwargs, std::string_view name,
-                        const Value& type) override {
-    fx::Node* const node = Tracer::create_node(
-        kind, target, std::move(args), std::move(kwargs), name, type);
+  fx::NodePtr create_node(fx::Opcode kind, const fx::Target& target,
+                          ValueList args, Kwargs kwargs, std::string_view name,
+                          const Value& type) override {
+    const fx::NodePtr node = Tracer::create_node(kind, target, std::move(args),
+                                                 std::move(kwargs), name, type);
     node->meta().set("tag", "foo");
     return node;
   }
@@ -197,17 +197,16 @@ MIRROR_CASE(Trace, bits) {
       {"x", "y"});
   expect_graph(gm);
   expect_code(gm);
-  expect_outputs(gm,
-                 {fill({6}, 1, DType::i64), fill({6}, 2, DType::i64)});
+  expect_outputs(gm, {fill({6}, 1, DType::i64), fill({6}, 2, DType::i64)});
 }
 
 MIRROR_CASE(Trace, every_operator) {
   const auto gm = symbolic_trace(
       [](Value x, Value y) -> Value {
-        return Value::tuple(
-            {x + y, x - y, x * y, x / y, operators::floordiv(x, y), x % y,
-             operators::pow(x, 2), -x, +x, x < y, x <= y, x > y, x >= y,
-             x == y, x != y, operators::abs(x)});
+        return Value::tuple({x + y, x - y, x * y, x / y,
+                             operators::floordiv(x, y), x % y,
+                             operators::pow(x, 2), -x, +x, x<y, x <= y, x> y,
+                             x >= y, x == y, x != y, operators::abs(x)});
       },
       {"x", "y"});
   expect_graph(gm);
@@ -259,9 +258,8 @@ MIRROR_CASE(Trace, refused_by_a_hook) {
       return x;
     });
   });
-  expect_graph(*trace([](Value x) -> Value {
-    return method(method(x, "log"), "add", {1});
-  }));
+  expect_graph(*trace(
+      [](Value x) -> Value { return method(method(x, "log"), "add", {1}); }));
 }
 
 MIRROR_CASE(Trace, no_leaves) {
@@ -304,11 +302,10 @@ MIRROR_CASE(Trace, reserved_getattr) {
 
 MIRROR_CASE(Trace, tagged_nodes) {
   Tagging tracer;
-  const auto graph =
-      tracer.trace({"f", {"a", "b"}, [](std::vector<Value> a) {
-                      const Value left = relu(a[0]);
-                      return left + method(a[1], "neg");
-                    }});
+  const auto graph = tracer.trace({"f", {"a", "b"}, [](std::vector<Value> a) {
+                                     const Value left = relu(a[0]);
+                                     return left + method(a[1], "neg");
+                                   }});
   ValueList tags;
   for (const fx::Node* node : graph->nodes())
     tags.push_back(Value::list({node->name(), node->meta().at("tag")}));
@@ -329,8 +326,8 @@ MIRROR_CASE(Trace, tensor_attribute_used_twice) {
 
 MIRROR_CASE(Trace, constant_of_a_function) {
   const Tensor bias = fill({4}, 3);
-  const auto gm = symbolic_trace(
-      [&](Value x) -> Value { return relu(x + bias); }, {"x"});
+  const auto gm =
+      symbolic_trace([&](Value x) -> Value { return relu(x + bias); }, {"x"});
   expect_graph(gm);
   expect_code(gm);
   expect_outputs(gm, {fill({4})});

@@ -45,9 +45,9 @@ class Pair : public nn::Custom<Pair> {
 
 class Numbered : public Tracer {
  public:
-  fx::Node* create_node(Opcode kind, const Target& target, ValueList args,
-                        Kwargs kwargs, std::string_view,
-                        const Value& type) override {
+  fx::NodePtr create_node(Opcode kind, const Target& target, ValueList args,
+                          Kwargs kwargs, std::string_view,
+                          const Value& type) override {
     const std::string wish = std::string(fx::opcode_name(kind)) + "_" +
                              std::to_string(args.size()) + "_" +
                              std::to_string(kwargs.size());
@@ -58,9 +58,9 @@ class Numbered : public Tracer {
 
 class Swapping : public Tracer {
  public:
-  fx::Node* create_node(Opcode kind, const Target& target, ValueList args,
-                        Kwargs kwargs, std::string_view name,
-                        const Value& type) override {
+  fx::NodePtr create_node(Opcode kind, const Target& target, ValueList args,
+                          Kwargs kwargs, std::string_view name,
+                          const Value& type) override {
     const bool swap = target.text() == "torch.relu";
     return Tracer::create_node(
         kind, swap ? Target(ops::get_function("torch.tanh")) : target,
@@ -70,9 +70,9 @@ class Swapping : public Tracer {
 
 class Annotating : public Tracer {
  public:
-  fx::Node* create_node(Opcode kind, const Target& target, ValueList args,
-                        Kwargs kwargs, std::string_view name,
-                        const Value& type) override {
+  fx::NodePtr create_node(Opcode kind, const Target& target, ValueList args,
+                          Kwargs kwargs, std::string_view name,
+                          const Value& type) override {
     return Tracer::create_node(
         kind, target, std::move(args), std::move(kwargs), name,
         kind == Opcode::output ? type : Value("torch.Tensor"));
@@ -81,7 +81,7 @@ class Annotating : public Tracer {
 
 class Counting : public Tracer {
  public:
-  Value proxy(fx::Node* node) override {
+  Value proxy(fx::NodePtr node) override {
     seen.emplace_back(node->name());
     return Tracer::proxy(node);
   }
@@ -210,7 +210,7 @@ MIRROR_CASE(TracerHooks, proxies_of_one_factory) {
   auto graph = std::make_unique<fx::Graph>();
   fx::GraphAppendingTracer tracer(*graph);
   ValueList made;
-  const auto factory = [&](fx::Node* node) {
+  const auto factory = [&](fx::NodePtr node) {
     made.emplace_back(node->name());
     return Value::proxy(new fx::Proxy(node, &tracer));
   };

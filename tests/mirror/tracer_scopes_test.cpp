@@ -63,9 +63,9 @@ ValueList keys_of(const std::shared_ptr<const fx::ModuleStack>& stack) {
 
 class NotingScopes : public Tracer {
  public:
-  fx::Node* create_node(Opcode kind, const Target& target, ValueList args,
-                        Kwargs kwargs, std::string_view name,
-                        const Value& type) override {
+  fx::NodePtr create_node(Opcode kind, const Target& target, ValueList args,
+                          Kwargs kwargs, std::string_view name,
+                          const Value& type) override {
     seen.push_back(Value::list({fx::opcode_name(kind), scope.module_path,
                                 Value::list(keys_of(module_stack))}));
     return Tracer::create_node(kind, target, std::move(args),

@@ -29,8 +29,8 @@ ModelGraph of_form(GraphForm form) {
   return form == GraphForm::lowered ? std::move(model) : passes::fuse(model);
 }
 
-fx::Node* find_call(const ModelGraph& model, std::string_view op) {
-  for (fx::Node* node : model.graph->nodes())
+fx::NodePtr find_call(const ModelGraph& model, std::string_view op) {
+  for (fx::NodePtr node : model.graph->nodes())
     if (node->called_op() && node->called_op()->name() == op) return node;
   throw InternalError("the planted fault has no place");
 }
@@ -52,7 +52,7 @@ TEST_P(Verify, AcceptsWhatThePassesMake) {
 
 TEST_P(Verify, ValueLost) {
   ModelGraph model = of_form(GetParam());
-  fx::Node* const last = model.graph->output_node()->prev();
+  const fx::NodePtr last = model.graph->output_node()->prev();
   last->set_val(Value());
   EXPECT_THAT(fault(model), HasSubstr("has no inferred value"));
   EXPECT_THAT(fault(model), HasSubstr("%" + std::string(last->name())));
@@ -67,18 +67,18 @@ TEST_P(Verify, UseBeforeDefinition) {
 
 TEST_P(Verify, CallOfAMethod) {
   ModelGraph model = of_form(GetParam());
-  fx::Node* const output = model.graph->output_node();
+  const fx::NodePtr output = model.graph->output_node();
   auto scope = model.graph->inserting_before(output);
-  fx::Node* const node = model.graph->call_method("relu", {output->arg(0)});
+  const fx::NodePtr node = model.graph->call_method("relu", {output->arg(0)});
   node->set_val(output->arg_node(0)->val());
   EXPECT_THAT(fault(model), HasSubstr("is not a call of a known op"));
 }
 
 TEST_P(Verify, ArgumentsLeftOut) {
   ModelGraph model = of_form(GetParam());
-  fx::Node* const output = model.graph->output_node();
+  const fx::NodePtr output = model.graph->output_node();
   auto scope = model.graph->inserting_before(output);
-  fx::Node* const node = model.graph->call_function(
+  const fx::NodePtr node = model.graph->call_function(
       ops::get_op("gelu").canonical, {output->arg(0)});
   node->set_val(output->arg_node(0)->val());
   EXPECT_THAT(fault(model), HasSubstr("does not bind every parameter"));
@@ -109,11 +109,11 @@ TEST(VerifyLowered, ViewThatWasNotFlattened) {
 
 TEST(VerifyLowered, ViewOfAView) {
   ModelGraph model = of_form(GraphForm::lowered);
-  fx::Node* const view = find_call(model, "fxjit.as_strided");
+  const fx::NodePtr view = find_call(model, "fxjit.as_strided");
   auto scope = model.graph->inserting_after(view);
   ValueList args(view->args().begin(), view->args().end());
   args[0] = view;
-  fx::Node* const second =
+  const fx::NodePtr second =
       model.graph->call_function(view->called_op()->canonical, args);
   second->set_val(view->val());
   EXPECT_THAT(fault(model), HasSubstr("is a view of a view"));
@@ -121,7 +121,7 @@ TEST(VerifyLowered, ViewOfAView) {
 
 TEST(VerifyLowered, ViewOutsideOfItsInput) {
   ModelGraph model = of_form(GraphForm::lowered);
-  fx::Node* const view = find_call(model, "fxjit.as_strided");
+  const fx::NodePtr view = find_call(model, "fxjit.as_strided");
   view->set_arg(3, int64_t{1000});
   const Tensor val = view->val_tensor();
   view->set_val(Tensor::meta(val.sizes(), val.dtype(), val.strides(), 1000));
@@ -130,10 +130,10 @@ TEST(VerifyLowered, ViewOutsideOfItsInput) {
 
 TEST(VerifyLowered, CompositeCall) {
   ModelGraph model = of_form(GraphForm::lowered);
-  fx::Node* const output = model.graph->output_node();
+  const fx::NodePtr output = model.graph->output_node();
   auto scope = model.graph->inserting_before(output);
   const ops::Op& op = ops::get_op("softmax");
-  fx::Node* const node = model.graph->call_function(
+  const fx::NodePtr node = model.graph->call_function(
       op.canonical, ops::bind(op, ValueList{output->arg(0), -1}, {}));
   node->set_val(output->arg_node(0)->val());
   EXPECT_THAT(fault(model), HasSubstr("is not lowered"));
@@ -154,7 +154,7 @@ TEST(VerifyFused, CallOutsideOfRegions) {
 
 TEST(VerifyFused, RegionWithFewerInputsThanGiven) {
   ModelGraph model = of_form(GraphForm::fused);
-  for (fx::Node* node : model.graph->nodes())
+  for (fx::NodePtr node : model.graph->nodes())
     if (node->is(fx::Opcode::call_module)) node->set_args_kwargs({}, {});
   EXPECT_THAT(fault(model), HasSubstr("inputs"));
 }

@@ -77,7 +77,7 @@ struct NoConstructor : nn::Custom<NoConstructor> {
 
 struct Other {};
 
-void refused(Value x, fx::Node* node) {
+void refused(Value x, fx::NodePtr node) {
   NoForward::create();
   Overloaded::create();
   Generic::create();
@@ -114,6 +114,12 @@ void refused(Value x, fx::Node* node) {
   node + x;
   // refused: fxjit: a Node is no value that functions take
   x + node;
+  // refused: use of deleted function
+  node + 1;
+  // refused: use of deleted function
+  node - node;
+  // refused: use of deleted function
+  node[1];
 }
 
 #endif

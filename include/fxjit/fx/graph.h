@@ -39,13 +39,13 @@ class NodeRange {
   class iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = Node*;
+    using value_type = NodePtr;
     using difference_type = std::ptrdiff_t;
-    using pointer = Node* const*;
-    using reference = Node*;
+    using pointer = const NodePtr*;
+    using reference = NodePtr;
     iterator() = default;
-    iterator(Node* at, bool reverse) : at_(at), reverse_(reverse) {}
-    Node* operator*() const { return at_; }
+    iterator(NodePtr at, bool reverse) : at_(at), reverse_(reverse) {}
+    NodePtr operator*() const { return at_; }
     iterator& operator++() {
       do {
         at_ = reverse_ ? at_->prev() : at_->next();
@@ -60,23 +60,23 @@ class NodeRange {
     friend bool operator==(iterator a, iterator b) { return a.at_ == b.at_; }
 
    private:
-    Node* at_ = nullptr;
+    NodePtr at_ = nullptr;
     bool reverse_ = false;
   };
 
-  NodeRange(Node* root, size_t count, bool reverse)
+  NodeRange(NodePtr root, size_t count, bool reverse)
       : root_(root), count_(count), reverse_(reverse) {}
   iterator begin() const { return ++iterator(root_, reverse_); }
   iterator end() const { return {root_, reverse_}; }
   size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  Node* front() const { return *begin(); }
-  Node* back() const { return reverse_ ? root_->next() : root_->prev(); }
+  NodePtr front() const { return *begin(); }
+  NodePtr back() const { return reverse_ ? root_->next() : root_->prev(); }
   NodeRange reversed() const { return {root_, count_, !reverse_}; }
-  std::vector<Node*> list() const { return {begin(), end()}; }
+  std::vector<NodePtr> list() const { return {begin(), end()}; }
 
  private:
-  Node* root_;
+  NodePtr root_;
   size_t count_;
   bool reverse_;
 };
@@ -91,9 +91,9 @@ class [[nodiscard]] InsertScope {
 
  private:
   friend class Graph;
-  InsertScope(Graph* graph, Node* anchor, bool after);
+  InsertScope(Graph* graph, NodePtr anchor, bool after);
   Graph* graph_;
-  Node* old_anchor_;
+  NodePtr old_anchor_;
   bool old_after_;
 };
 
@@ -137,72 +137,72 @@ class Graph {
   // All ids are below this number.
   uint32_t id_bound() const { return next_id_; }
   // RuntimeError when there is none.
-  Node* output_node() const;
-  std::vector<Node*> placeholders() const;
+  NodePtr output_node() const;
+  std::vector<NodePtr> placeholders() const;
   // Nodes with this op (and target), in graph order. A function may be given
   // by printed name, as to `call_function`.
-  std::vector<Node*> find_nodes(Opcode op) const;
-  std::vector<Node*> find_nodes(Opcode op, const Target& target) const;
+  std::vector<NodePtr> find_nodes(Opcode op) const;
+  std::vector<NodePtr> find_nodes(Opcode op, const Target& target) const;
   // By name; null when absent. Linear.
-  Node* find_node(std::string_view name) const;
+  NodePtr find_node(std::string_view name) const;
 
   // --- Creation, at the insert point. ---
   // `name` is a wish, made unique; by default it follows from the target.
   // ValueError when target and op do not fit. Nodes inside the arguments should
   // belong to this graph (`lint` tells).
-  Node* create_node(Opcode op, const Target& target, ValueList args = {},
-                    Kwargs kwargs = {}, std::string_view name = {},
-                    Value type = {});
-  Node* placeholder(std::string_view name, Value type = {},
-                    std::optional<Value> default_value = std::nullopt);
+  NodePtr create_node(Opcode op, const Target& target, ValueList args = {},
+                      Kwargs kwargs = {}, std::string_view name = {},
+                      Value type = {});
+  NodePtr placeholder(std::string_view name, Value type = {},
+                      std::optional<Value> default_value = std::nullopt);
   // With a warning when the owning module lacks what is named.
-  Node* get_attr(std::string_view qualified_name, Value type = {});
-  Node* call_function(const Target& function, ValueList args = {},
-                      Kwargs kwargs = {}, std::string_view name = {});
+  NodePtr get_attr(std::string_view qualified_name, Value type = {});
+  NodePtr call_function(const Target& function, ValueList args = {},
+                        Kwargs kwargs = {}, std::string_view name = {});
   // By printed name ("torch.relu"); KeyError when the op table lacks it.
-  Node* call_function(std::string_view printed_name, ValueList args = {},
-                      Kwargs kwargs = {}, std::string_view name = {});
-  Node* call_function(const std::string& printed_name, ValueList args = {},
-                      Kwargs kwargs = {}, std::string_view name = {}) {
+  NodePtr call_function(std::string_view printed_name, ValueList args = {},
+                        Kwargs kwargs = {}, std::string_view name = {});
+  NodePtr call_function(const std::string& printed_name, ValueList args = {},
+                        Kwargs kwargs = {}, std::string_view name = {}) {
     return call_function(std::string_view(printed_name), std::move(args),
                          std::move(kwargs), name);
   }
-  Node* call_function(const char* printed_name, ValueList args = {},
-                      Kwargs kwargs = {}, std::string_view name = {}) {
+  NodePtr call_function(const char* printed_name, ValueList args = {},
+                        Kwargs kwargs = {}, std::string_view name = {}) {
     return call_function(std::string_view(printed_name), std::move(args),
                          std::move(kwargs), name);
   }
   // Calls of aten.sym_size, sym_stride and sym_storage_offset on what `tensor`
   // gives. Their `val` is known where that of `tensor` is. AttributeError for
   // null.
-  Node* create_size_node(Node* tensor, int64_t dim);
-  Node* create_stride_node(Node* tensor, int64_t dim);
-  Node* create_storage_offset_node(Node* tensor);
-  Node* call_method(std::string_view method, ValueList args, Kwargs kwargs = {},
-                    std::string_view name = {});
+  NodePtr create_size_node(NodePtr tensor, int64_t dim);
+  NodePtr create_stride_node(NodePtr tensor, int64_t dim);
+  NodePtr create_storage_offset_node(NodePtr tensor);
+  NodePtr call_method(std::string_view method, ValueList args,
+                      Kwargs kwargs = {}, std::string_view name = {});
   // AttributeError when there is an owning module and it lacks this one.
-  Node* call_module(std::string_view qualified_name, ValueList args = {},
-                    Kwargs kwargs = {}, std::string_view name = {});
-  Node* output(Value result, Value type = {});
+  NodePtr call_module(std::string_view qualified_name, ValueList args = {},
+                      Kwargs kwargs = {}, std::string_view name = {});
+  NodePtr output(Value result, Value type = {});
 
   // Nodes created next go before / after `node`, each one again at that place
   // (so several created after a node end up in reverse order, as in torch).
   // Null: the start (before) or the end (after) of the graph.
-  InsertScope inserting_before(Node* node = nullptr);
-  InsertScope inserting_after(Node* node = nullptr);
+  InsertScope inserting_before(NodePtr node = nullptr);
+  InsertScope inserting_after(NodePtr node = nullptr);
 
   // RuntimeError with torch's text while the node has users.
-  void erase_node(Node* node);
+  void erase_node(NodePtr node);
 
   // Copies a node of another graph to the insert point; `map` gives each
   // input's counterpart here. Meta is copied, the name kept where free.
   template <typename Fn>
-  Node* node_copy(const Node& node, Fn&& map) {
+  NodePtr node_copy(const Node& node, Fn&& map) {
     ValueList args = map_list(node.args(), map);  // Before the kwargs.
     return copy_node_with_args(node, std::move(args),
                                map_kwargs(node.kwargs(), map));
   }
-  Node* node_copy(const Node& node);
+  NodePtr node_copy(const Node& node);
   // Copies all nodes but the output; `map` may be pre-filled and receives every
   // node. Returns the mapped result of `source`'s output, none without one.
   Value graph_copy(const Graph& source, ValueMap& map);
@@ -283,12 +283,12 @@ class Graph {
   static void check_target(Opcode op, const Target& target, const Graph& graph,
                            std::string_view name);
   static Target named_target(Opcode op, const Target& target);
-  Node* call_on_tensor(std::string_view function, std::string_view method,
-                       ValueList args);
-  Node* allocate(Opcode op);
-  Node* slot(uint32_t id) const;
+  NodePtr call_on_tensor(std::string_view function, std::string_view method,
+                         ValueList args);
+  NodePtr allocate(Opcode op);
+  NodePtr slot(uint32_t id) const;
   static void check_copyable(const Graph& source, const ValueMap& map);
-  Node* copy_node_with_args(const Node& node, ValueList args, Kwargs kwargs);
+  NodePtr copy_node_with_args(const Node& node, ValueList args, Kwargs kwargs);
   Target own(const Target& target);
   uint32_t next_epoch();
   // Every edit starts with this.
@@ -297,9 +297,9 @@ class Graph {
   }
   void thaw();
   void move_anchor_off(const Node* node);
-  void run_create_hooks(Node* node);
+  void run_create_hooks(NodePtr node);
   void warn_of_missing(std::string_view qualified_name) const;
-  void remove(Node* node);
+  void remove(NodePtr node);
   void lint_order() const;
   void lint_names() const;
   void lint_targets(const nn::Module& root) const;
@@ -313,8 +313,8 @@ class Graph {
   bool frozen_ = false;
   bool names_forced_ = false;  // Node::force_name was used: lint looks.
   size_t size_ = 0;
-  Node* root_ = nullptr;
-  Node* insert_anchor_ = nullptr;
+  NodePtr root_ = nullptr;
+  NodePtr insert_anchor_ = nullptr;
   bool insert_after_ = false;
   GraphModule* owning_module_ = nullptr;
   std::shared_ptr<const CodeGen> codegen_;  // Shared by copies of the graph.

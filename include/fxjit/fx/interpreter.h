@@ -44,11 +44,11 @@ class Env {
 class ExecutionPlan {
  public:
   explicit ExecutionPlan(const Graph& graph);
-  std::span<Node* const> dead_after(const Node& node) const;
+  std::span<const NodePtr> dead_after(const Node& node) const;
 
  private:
   std::vector<uint32_t> first_;  // By node id; one more at the end.
-  std::vector<Node*> dead_;
+  std::vector<NodePtr> dead_;
 };
 
 class Interpreter {

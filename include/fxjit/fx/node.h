@@ -63,8 +63,8 @@ class Node {
   // size Graph::id_bound().
   uint32_t id() const { return id_; }
   Graph& graph() const { return *graph_; }
-  Node* next() const { return next_; }
-  Node* prev() const { return prev_; }
+  NodePtr next() const { return next_; }
+  NodePtr prev() const { return prev_; }
   bool erased() const { return erased_; }
 
   const Target& target() const { return target_; }
@@ -86,7 +86,7 @@ class Node {
   const Value& kwarg(std::string_view name) const;
   const Value* find_kwarg(std::string_view name) const;
   // args[i] when it is a node, else null.
-  Node* arg_node(size_t i) const;
+  NodePtr arg_node(size_t i) const;
 
   void set_args(ValueList args);
   void set_kwargs(Kwargs kwargs);
@@ -104,8 +104,8 @@ class Node {
   // Moves `node` (of the same graph) behind or before this one.
   // AssertionError for a node of another graph, TypeError for null; itself is
   // left in place.
-  void append(Node* node);
-  void prepend(Node* node);
+  void append(NodePtr node);
+  void prepend(NodePtr node);
   // True when this node stands before `other` in the list. O(distance).
   bool precedes(const Node* other) const;
 
@@ -114,12 +114,12 @@ class Node {
   // `replacement` puts None there, as torch's None does. The node
   // `replacement` itself is changed too when it uses this node (as in torch),
   // unless filtered.
-  std::vector<Node*> replace_all_uses_with(
-      Node* replacement,
-      const std::function<bool(Node* user)>& change_user = nullptr,
+  std::vector<NodePtr> replace_all_uses_with(
+      NodePtr replacement,
+      const std::function<bool(NodePtr user)>& change_user = nullptr,
       bool propagate_meta = false);
   // Nothing for a null `old_input`; a null `new_input` puts None.
-  void replace_input_with(Node* old_input, Node* new_input);
+  void replace_input_with(NodePtr old_input, NodePtr new_input);
 
   // Type annotation: text of the type expression, or none.
   const Value& type() const;
@@ -194,16 +194,16 @@ class Node {
   void attach_inputs();
   void detach_inputs();
   void reserve_uses(uint32_t count);  // Keeps the uses that are there.
-  void add_use(Node* input);
-  void exchange_input(Node* old_input, Node* new_input);
+  void add_use(NodePtr input);
+  void exchange_input(NodePtr old_input, NodePtr new_input);
   void announce_replacement(std::string_view new_name,
-                            const std::vector<Node*>& users);
+                            const std::vector<NodePtr>& users);
   void remove_from_list();
-  void insert_before(Node* at);
+  void insert_before(NodePtr at);
 
   Graph* graph_;
-  Node* prev_ = this;
-  Node* next_ = this;
+  NodePtr prev_ = this;
+  NodePtr next_ = this;
   std::string_view name_;  // In the graph's string pool.
   Target target_;
   ValueList args_;
@@ -228,7 +228,7 @@ class Node {
 
 // Applies `fn` to every node inside `value`, at any depth, rebuilding
 // containers; other leaves are kept.
-Value map_arg(const Value& value, const std::function<Value(Node*)>& fn);
+Value map_arg(const Value& value, const std::function<Value(NodePtr)>& fn);
 // Applies `fn` to every leaf.
 Value map_aggregate(const Value& value,
                     const std::function<Value(const Value&)>& fn);

@@ -21,9 +21,9 @@ class TracerBase;
 // RuntimeError. While its tracer lives, its node must, too.
 class Proxy : public ProxyBase {
  public:
-  Proxy(Node* node, TracerBase* tracer);
+  Proxy(NodePtr node, TracerBase* tracer);
 
-  virtual Node* node();
+  virtual NodePtr node();
   TracerBase& tracer() const;
 
   const void* tracer_id() const override;
@@ -35,7 +35,7 @@ class Proxy : public ProxyBase {
   std::string describe() const override;
 
  protected:
-  Node* node_;
+  NodePtr node_;
 
  private:
   std::shared_ptr<TracerBase*> tracer_;  // TracerBase::life().
@@ -47,7 +47,7 @@ class Proxy : public ProxyBase {
 class Attribute : public Proxy {
  public:
   Attribute(Value root, std::string name, SourceLocation source = {});
-  Node* node() override;
+  NodePtr node() override;
   const std::string& name() const { return name_; }
   Value call(const ValueList& args, const Kwargs& kwargs,
              SourceLocation source);
@@ -67,7 +67,7 @@ class ParameterProxy : public Proxy {
  public:
   ParameterProxy(TracerBase* tracer, std::string name, nn::Parameter parameter,
                  bool shapes_constant);
-  Node* node() override;
+  NodePtr node() override;
   const std::string& name() const { return name_; }
   const nn::Parameter& parameter() const { return parameter_; }
   Value record_function(const ops::Spelling& function, ValueList args,
@@ -87,10 +87,10 @@ class ParameterProxy : public Proxy {
 
 // A proxy of an existing node that appends to its graph, for editing graphs by
 // running code. AttributeError for null.
-Value proxy(Node* node);
+Value proxy(NodePtr node);
 // The node behind a proxy made by the tracers of this library, recording it
 // now if it was not yet; TypeError for other values.
-Node* node_of(const Value& proxy);
+NodePtr node_of(const Value& proxy);
 // Makes a lazy proxy (an attribute, a parameter) record its node now.
 Value force_node(Value value);
 

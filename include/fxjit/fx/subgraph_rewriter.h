@@ -88,7 +88,7 @@ struct Match {
 };
 
 struct ReplacedPatterns : Match {
-  std::vector<Node*> replacements;  // Nodes that were added, in order.
+  std::vector<NodePtr> replacements;  // Nodes that were added, in order.
 };
 
 // Whether a match is to be replaced.

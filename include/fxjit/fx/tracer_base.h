@@ -45,7 +45,7 @@ class TracedArgument : public Counted {
 class TracerBase {
  public:
   // Wraps a node in a proxy of the caller's choice.
-  using ProxyFactory = std::function<Value(Node*)>;
+  using ProxyFactory = std::function<Value(NodePtr)>;
 
   TracerBase() = default;
   virtual ~TracerBase() { *life_ = nullptr; }
@@ -68,10 +68,10 @@ class TracerBase {
   std::shared_ptr<const ModuleStack> module_stack;
 
   // Every traced node is made here.
-  virtual Node* create_node(Opcode kind, const Target& target, ValueList args,
-                            Kwargs kwargs, std::string_view name = {},
-                            const Value& type = {});
-  virtual Value proxy(Node* node);
+  virtual NodePtr create_node(Opcode kind, const Target& target, ValueList args,
+                              Kwargs kwargs, std::string_view name = {},
+                              const Value& type = {});
+  virtual Value proxy(NodePtr node);
   virtual Value create_proxy(Opcode kind, const Target& target, ValueList args,
                              Kwargs kwargs, std::string_view name = {},
                              const Value& type = {},

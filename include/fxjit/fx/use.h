@@ -7,13 +7,15 @@
 #include <iterator>
 #include <vector>
 
+#include "fxjit/node_ptr.h"
+
 namespace fxjit::fx {
 
 class Node;
 
 struct Use {
-  Node* input = nullptr;  // The producer.
-  Node* user = nullptr;   // Null while unlinked (a node of another graph).
+  NodePtr input = nullptr;  // The producer.
+  NodePtr user = nullptr;   // Null while unlinked (a node of another graph).
   Use* prev = nullptr;
   Use* next = nullptr;
 };
@@ -25,13 +27,13 @@ class UserRange {
   class iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = Node*;
+    using value_type = NodePtr;
     using difference_type = std::ptrdiff_t;
-    using pointer = Node* const*;
-    using reference = Node*;
+    using pointer = const NodePtr*;
+    using reference = NodePtr;
     iterator() = default;
     explicit iterator(const Use* at) : at_(at) {}
-    Node* operator*() const { return at_->user; }
+    NodePtr operator*() const { return at_->user; }
     iterator& operator++() {
       at_ = at_->next;
       return *this;
@@ -52,8 +54,8 @@ class UserRange {
   iterator end() const { return iterator(); }
   size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  Node* front() const { return first_->user; }
-  std::vector<Node*> list() const { return {begin(), end()}; }
+  NodePtr front() const { return first_->user; }
+  std::vector<NodePtr> list() const { return {begin(), end()}; }
 
  private:
   const Use* first_;
@@ -66,13 +68,13 @@ class InputRange {
   class iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = Node*;
+    using value_type = NodePtr;
     using difference_type = std::ptrdiff_t;
-    using pointer = Node* const*;
-    using reference = Node*;
+    using pointer = const NodePtr*;
+    using reference = NodePtr;
     iterator() = default;
     explicit iterator(const Use* at) : at_(at) {}
-    Node* operator*() const { return at_->input; }
+    NodePtr operator*() const { return at_->input; }
     iterator& operator++() {
       ++at_;
       return *this;
@@ -93,8 +95,8 @@ class InputRange {
   iterator end() const { return iterator(first_ + count_); }
   size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  Node* operator[](size_t i) const { return first_[i].input; }
-  std::vector<Node*> list() const { return {begin(), end()}; }
+  NodePtr operator[](size_t i) const { return first_[i].input; }
+  std::vector<NodePtr> list() const { return {begin(), end()}; }
 
  private:
   const Use* first_;

@@ -57,7 +57,7 @@ ConstNodes find_const_nodes(const GraphModule& module,
   return result;
 }
 
-Node* call_of(Graph& graph, std::string_view target) {
+NodePtr call_of(Graph& graph, std::string_view target) {
   const auto calls = graph.find_nodes(Opcode::call_module, Target(target));
   return calls.empty() ? nullptr : calls[0];
 }
@@ -73,10 +73,10 @@ void lift_modules(GraphModule& whole, const GraphModule& part) {
 std::unique_ptr<Graph> rooted(const GraphModule& part, const Node& call) {
   std::unique_ptr<Graph> graph = part.graph().copy();
   size_t next = 0;
-  for (Node* input : graph->placeholders()) {
+  for (NodePtr input : graph->placeholders()) {
     const Node* const attribute = call.arg(next++).as_node();
     const InsertScope scope = graph->inserting_before(input);
-    Node* const read =
+    const NodePtr read =
         graph->create_node(Opcode::get_attr, attribute->target_name());
     read->copy_meta_from(*input);
     input->replace_all_uses_with(read);
@@ -87,9 +87,9 @@ std::unique_ptr<Graph> rooted(const GraphModule& part, const Node& call) {
 
 // Puts the nodes of `part` in the place of its call. Its results may be a tuple
 // that is read by position.
-void inline_call(Graph& graph, Node* call, const Graph& part) {
+void inline_call(Graph& graph, NodePtr call, const Graph& part) {
   std::vector<Value> copies(part.id_bound());
-  auto mapped = [&](Node* node) { return copies[node->id()]; };
+  auto mapped = [&](NodePtr node) { return copies[node->id()]; };
   const InsertScope scope = graph.inserting_before(call);
   size_t next = 0;
   Value result;
@@ -105,14 +105,14 @@ void inline_call(Graph& graph, Node* call, const Graph& part) {
   if (result.is_node()) {
     call->replace_all_uses_with(result.as_node());
   } else {
-    const std::vector<Node*> reads = call->users().list();
-    std::vector<std::pair<Node*, Node*>> items;
-    for (Node* read : reads) {
+    const std::vector<NodePtr> reads = call->users().list();
+    std::vector<std::pair<NodePtr, NodePtr>> items;
+    for (NodePtr read : reads) {
       const auto i = static_cast<size_t>(read->arg(1).as_int());
       items.emplace_back(read, result.at(i).as_node());
     }
     replace_uses(items);
-    for (Node* read : reads) graph.erase_node(read);
+    for (NodePtr read : reads) graph.erase_node(read);
   }
   graph.erase_node(call);
 }
@@ -220,7 +220,7 @@ nn::Ref<FoldedGraphModule> split_const_subgraphs(
   if (rest) lift_modules(*split, *rest);
   lift_modules(*split, const_part);
 
-  Node* const call = call_of(graph, "submod_0");
+  const NodePtr call = call_of(graph, "submod_0");
   std::unique_ptr<Graph> const_graph = rooted(const_part, *call);
   const bool several = const_graph->output_node()->arg(0).is_sequence();
   const std::string name =
@@ -228,7 +228,7 @@ nn::Ref<FoldedGraphModule> split_const_subgraphs(
   split->set_attr(name, several ? Value::list({}) : Value(Tensor::empty({0})));
   {
     const InsertScope scope = graph.inserting_before(call);
-    Node* const folded = graph.create_node(Opcode::get_attr, name);
+    const NodePtr folded = graph.create_node(Opcode::get_attr, name);
     folded->copy_meta_from(*call);
     call->replace_all_uses_with(folded);
   }

@@ -147,13 +147,13 @@ CSEPass::CSEPass(OpSet banned_ops) : banned_ops_(std::move(banned_ops)) {}
 PassResult CSEPass::call(const GraphModuleRef& module) {
   const Graph& graph = module->graph();
   auto merged = std::make_unique<Graph>();
-  std::vector<Node*> copies(graph.id_bound());
-  std::unordered_multimap<size_t, Node*> known;
+  std::vector<NodePtr> copies(graph.id_bound());
+  std::unordered_multimap<size_t, NodePtr> known;
   bool modified = false;
   const std::vector<bool> written = written_values(*module);
   for (const Node* node : graph.nodes()) {
-    Node* const copy = merged->node_copy(
-        *node, [&](Node* input) { return copies[input->id()]; });
+    const NodePtr copy = merged->node_copy(
+        *node, [&](NodePtr input) { return copies[input->id()]; });
     copies[node->id()] = copy;
     const Kind kind = kind_of(*node, *module, banned_ops_);
     if (kind == Kind::writes) known.clear();

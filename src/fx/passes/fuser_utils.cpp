@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-void check_nodes(const GraphModule& module, const std::vector<Node*>& nodes) {
+void check_nodes(const GraphModule& module, const std::vector<NodePtr>& nodes) {
   for (const Node* node : nodes) {
     const std::string name(node->name());
     if (&node->graph() != &module.graph())
@@ -32,7 +32,7 @@ void check_nodes(const GraphModule& module, const std::vector<Node*>& nodes) {
 
 // Every partition counts as one vertex: is there an order for all of them?
 void check_acyclic(const Graph& graph,
-                   const std::vector<std::vector<Node*>>& partitions) {
+                   const std::vector<std::vector<NodePtr>>& partitions) {
   std::vector<size_t> vertex(graph.id_bound(), kNone);
   size_t count = 0;
   for (const auto& partition : partitions) {
@@ -83,29 +83,29 @@ void check_acyclic(const Graph& graph,
 // One partition as a graph of its own.
 struct Fused {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
-  std::vector<Node*> inputs;   // Nodes outside that it reads.
-  std::vector<Node*> outputs;  // Nodes inside that are used outside.
+  std::vector<NodePtr> inputs;   // Nodes outside that it reads.
+  std::vector<NodePtr> outputs;  // Nodes inside that are used outside.
 };
 
-Fused fuse(const std::vector<Node*>& nodes, bool always_return_tuple) {
+Fused fuse(const std::vector<NodePtr>& nodes, bool always_return_tuple) {
   Fused fused;
-  std::unordered_map<const Node*, Node*> copies;
+  std::unordered_map<const Node*, NodePtr> copies;
   std::unordered_map<const Node*, bool> inside;
   for (const Node* node : nodes) inside.emplace(node, true);
-  auto mapped = [&](Node* input) {
+  auto mapped = [&](NodePtr input) {
     const auto [entry, added] = copies.try_emplace(input);
     if (!added) return entry->second;
-    Node* const outer = fused.graph->placeholder(input->name());
+    const NodePtr outer = fused.graph->placeholder(input->name());
     outer->copy_meta_from(*input);
     fused.inputs.push_back(input);
     return copies[input] = outer;
   };
-  for (Node* node : nodes) {
-    Node* const copy = fused.graph->node_copy(*node, mapped);
+  for (NodePtr node : nodes) {
+    const NodePtr copy = fused.graph->node_copy(*node, mapped);
     copies[node] = copy;
   }
   ValueList results;
-  for (Node* node : nodes) {
+  for (NodePtr node : nodes) {
     const auto users = node->users();
     if (std::all_of(users.begin(), users.end(),
                     [&](const Node* user) { return inside.contains(user); }))
@@ -118,7 +118,7 @@ Fused fuse(const std::vector<Node*>& nodes, bool always_return_tuple) {
   return fused;
 }
 
-void replace_outputs(Graph& graph, Node* call, const Fused& fused,
+void replace_outputs(Graph& graph, NodePtr call, const Fused& fused,
                      bool always_return_tuple) {
   if (fused.outputs.empty()) return;
   if (fused.outputs.size() == 1 && !always_return_tuple) {
@@ -130,7 +130,7 @@ void replace_outputs(Graph& graph, Node* call, const Fused& fused,
                                 ? graph.inserting_after(nullptr)
                                 : graph.inserting_before(call->next());
   ValueList vals;
-  std::vector<std::pair<Node*, Node*>> items;
+  std::vector<std::pair<NodePtr, NodePtr>> items;
   for (size_t i = 0; i < fused.outputs.size(); ++i) {
     vals.push_back(fused.outputs[i]->val());
     items.emplace_back(
@@ -143,7 +143,7 @@ void replace_outputs(Graph& graph, Node* call, const Fused& fused,
 
 }  // namespace
 
-bool validate_partition(std::span<Node* const> nodes) {
+bool validate_partition(std::span<const NodePtr> nodes) {
   if (nodes.empty()) return true;
   const Graph& graph = nodes[0]->graph();
   const NodeOrder order(graph);
@@ -151,20 +151,21 @@ bool validate_partition(std::span<Node* const> nodes) {
 }
 
 void fuse_by_partitions(GraphModule& module,
-                        const std::vector<std::vector<Node*>>& partitions,
+                        const std::vector<std::vector<NodePtr>>& partitions,
                         const std::string& prefix, bool always_return_tuple) {
   Graph& graph = module.graph();
   for (const auto& nodes : partitions) check_nodes(module, nodes);
   check_acyclic(graph, partitions);
   for (size_t i = 0; i < partitions.size(); ++i) {
     if (partitions[i].empty()) continue;
-    const std::vector<Node*> nodes = topological_order(partitions[i], graph.id_bound());
+    const std::vector<NodePtr> nodes =
+        topological_order(partitions[i], graph.id_bound());
     Fused fused = fuse(nodes, always_return_tuple);
     const std::string name = prefix + std::to_string(i);
     module.add_submodule(
         name, GraphModule::create(module, std::move(fused.graph), name));
     ValueList args(fused.inputs.begin(), fused.inputs.end());
-    Node* call = nullptr;
+    NodePtr call = nullptr;
     {
       const InsertScope scope = graph.inserting_after(nodes.back());
       call = graph.call_module(name, std::move(args));

@@ -21,7 +21,7 @@ class GroupFinder {
     for (size_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]->id()] = i;
   }
 
-  std::vector<Node*> group_of(Node* seed) {
+  std::vector<NodePtr> group_of(NodePtr seed) {
     group_.clear();
     first_ = last_ = position_[seed->id()];
     add(seed);
@@ -35,7 +35,7 @@ class GroupFinder {
   }
 
  private:
-  void add(Node* node) {
+  void add(NodePtr node) {
     if (member_[node->id()]) return;
     member_[node->id()] = true;
     group_.push_back(node);
@@ -45,18 +45,18 @@ class GroupFinder {
 
   void add_neighbours(const Node& node) {
     if (!holds_tensor(node))
-      for (Node* user : node.users())
+      for (NodePtr user : node.users())
         if (is_callable_node(*user)) add(user);
-    for (Node* input : node.all_input_nodes())
+    for (NodePtr input : node.all_input_nodes())
       if (is_callable_node(*input) && !holds_tensor(*input)) add(input);
   }
 
   // Nodes on a way from the group to the group.
   void add_what_lies_between() {
     if (last_ - first_ + 1 == group_.size()) return;
-    std::vector<Node*> below;
+    std::vector<NodePtr> below;
     for (size_t i = first_; i <= last_; ++i) {
-      Node* const node = nodes_[i];
+      const NodePtr node = nodes_[i];
       const auto inputs = node->all_input_nodes();
       reached_[node->id()] =
           std::any_of(inputs.begin(), inputs.end(), [&](const Node* input) {
@@ -75,11 +75,11 @@ class GroupFinder {
     }
   }
 
-  std::vector<Node*> nodes_;
+  std::vector<NodePtr> nodes_;
   std::vector<size_t> position_;  // By node id, as the flags.
   std::vector<bool> member_;
   std::vector<bool> reached_;
-  std::vector<Node*> group_;
+  std::vector<NodePtr> group_;
   size_t first_ = 0, last_ = 0;
 };
 
@@ -91,17 +91,17 @@ bool is_node_output_tensor(const Node& node) {
 }
 
 NodeGroups find_fusion_groups(const GraphModule& module,
-                              std::vector<Node*>& acc_nodes) {
+                              std::vector<NodePtr>& acc_nodes) {
   std::vector<bool> allowed(module.graph().id_bound());
   for (const Node* node : acc_nodes) allowed[node->id()] = true;
   GroupFinder finder(module);
   NodeGroups groups;
-  for (Node* node : acc_nodes) {
+  for (NodePtr node : acc_nodes) {
     if (!allowed[node->id()] || !is_callable_node(*node) ||
         holds_tensor(*node) || groups.contains(node))
       continue;
     const auto group =
-        std::make_shared<const std::vector<Node*>>(finder.group_of(node));
+        std::make_shared<const std::vector<NodePtr>>(finder.group_of(node));
     const bool whole =
         std::all_of(group->begin(), group->end(),
                     [&](const Node* member) { return allowed[member->id()]; });

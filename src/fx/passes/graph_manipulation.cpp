@@ -74,9 +74,9 @@ void replace_target_nodes_with(GraphModule& module, Opcode old_op,
                                const Target& new_target) {
   const Graph& graph = module.graph();
   auto changed = std::make_unique<Graph>();
-  std::vector<Node*> copies(graph.id_bound());
-  auto mapped = [&](Node* input) { return copies[input->id()]; };
-  auto value = [&](Node* input) { return Value(mapped(input)); };
+  std::vector<NodePtr> copies(graph.id_bound());
+  auto mapped = [&](NodePtr input) { return copies[input->id()]; };
+  auto value = [&](NodePtr input) { return Value(mapped(input)); };
   for (const Node* node : graph.nodes()) {
     if (!node->is(old_op) || !(node->target() == old_target)) {
       copies[node->id()] = changed->node_copy(*node, mapped);
@@ -114,11 +114,11 @@ SizeBytes get_size_of_node(const GraphModule& module, const Node& node) {
   return {item * count, item * (count + parameters)};
 }
 
-std::vector<std::pair<Node*, SizeBytes>> get_size_of_all_nodes(
+std::vector<std::pair<NodePtr, SizeBytes>> get_size_of_all_nodes(
     GraphModule& module, const std::optional<ValueList>& args) {
   if (args) ShapeProp(module).propagate(*args);
-  std::vector<std::pair<Node*, SizeBytes>> sizes;
-  for (Node* node : module.graph().nodes()) {
+  std::vector<std::pair<NodePtr, SizeBytes>> sizes;
+  for (NodePtr node : module.graph().nodes()) {
     if (node->is(Opcode::output)) break;
     sizes.emplace_back(node, get_size_of_node(module, *node));
   }
@@ -126,7 +126,7 @@ std::vector<std::pair<Node*, SizeBytes>> get_size_of_all_nodes(
 }
 
 void annotate_getitem_nodes(Graph& graph) {
-  for (Node* node : graph.nodes()) {
+  for (NodePtr node : graph.nodes()) {
     if (!node->is(Opcode::call_function) ||
         node->target_name() != "_operator.getitem" || node->args().size() != 2)
       continue;

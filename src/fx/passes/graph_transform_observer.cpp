@@ -29,7 +29,7 @@ GraphTransformObserver::GraphTransformObserver(
     number_ = ++pass_count;
     before_ = module_.copy();
   }
-  for (Node* node : module_.graph().nodes())
+  for (NodePtr node : module_.graph().nodes())
     by_name_[std::string(node->name())] = node;
   hooks_ = {module_.register_create_node_hook(
                 [this](Node& node) { on_create(node); }),
@@ -63,7 +63,7 @@ void GraphTransformObserver::on_replace(const Node& old_node,
                                         std::string_view new_name) {
   const auto found = by_name_.find(std::string(new_name));
   if (found == by_name_.end()) return;
-  Node* const made = found->second;
+  const NodePtr made = found->second;
   const Value old_name{std::string(old_node.name())};
   ValueList sources;
   for (const Value& source : sources_of(*made)) {

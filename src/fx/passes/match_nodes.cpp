@@ -84,7 +84,7 @@ bool MatchSearch::nodes_are_equal(const Node& pattern_node, const Node& node,
   return pattern_node.target() == node.target();
 }
 
-bool MatchSearch::match_anchor(const Node* pattern_node, Node* node) {
+bool MatchSearch::match_anchor(const Node* pattern_node, NodePtr node) {
   const size_t trail = trail_.size();
   pending_.clear();
   completed_args_.clear();
@@ -121,7 +121,7 @@ bool MatchSearch::match_wildcard(const Node* pattern_node, const Value& value) {
   return true;
 }
 
-bool MatchSearch::match_nodes(const Node* pattern_node, Node* node,
+bool MatchSearch::match_nodes(const Node* pattern_node, NodePtr node,
                               bool anchor) {
   if (is_bound_[pattern_node->id()]) {
     const Value& known = bound_to_[pattern_node->id()];

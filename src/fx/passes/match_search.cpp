@@ -35,7 +35,7 @@ MatchSearch::MatchSearch(const SubgraphMatcher& matcher, const Graph& graph,
 
 std::vector<InternalMatch> MatchSearch::run() {
   if (matcher_.anchors_.empty()) return {};
-  for (Node* node : all_candidates(0)) search_from(node);
+  for (NodePtr node : all_candidates(0)) search_from(node);
   return std::move(matches_);
 }
 
@@ -92,22 +92,23 @@ const MatchSearch::Descent* MatchSearch::cheapest_descent(size_t anchor) const {
   return best;
 }
 
-std::vector<Node*> MatchSearch::all_candidates(size_t anchor) const {
-  std::vector<Node*> found;
-  for (Node* node : graph_.nodes())
+std::vector<NodePtr> MatchSearch::all_candidates(size_t anchor) const {
+  std::vector<NodePtr> found;
+  for (NodePtr node : graph_.nodes())
     if (nodes_are_equal(*matcher_.anchors_[anchor], *node, /*anchor=*/true))
       found.push_back(node);
   return found;
 }
 
-std::vector<Node*> MatchSearch::descend(const Descent& descent, Node* from) {
-  std::vector<Node*> found = {from};
+std::vector<NodePtr> MatchSearch::descend(const Descent& descent,
+                                          NodePtr from) {
+  std::vector<NodePtr> found = {from};
   for (const Node* step : descent.steps) {
     const bool anchor = step == descent.steps.back();
-    std::vector<Node*> below;
+    std::vector<NodePtr> below;
     seen_.clear();
     for (const Node* node : found)
-      for (Node* user : node->users())
+      for (NodePtr user : node->users())
         if (nodes_are_equal(*step, *user, anchor) && seen_.insert(user))
           below.push_back(user);
     found = std::move(below);
@@ -121,7 +122,7 @@ std::vector<Node*> MatchSearch::descend(const Descent& descent, Node* from) {
 MatchSearch::Candidates& MatchSearch::candidates(size_t anchor) {
   Candidates* made = nullptr;
   if (const Descent* descent = cheapest_descent(anchor)) {
-    Node* const from = bound_to_[descent->from->id()].as_node();
+    const NodePtr from = bound_to_[descent->from->id()].as_node();
     const uint64_t key = (uint64_t{descent->id} << 32) | from->id();
     const auto [entry, added] = below_.try_emplace(key);
     if (added) entry->second.nodes = descend(*descent, from);
@@ -140,7 +141,7 @@ MatchSearch::Candidates& MatchSearch::candidates(size_t anchor) {
 }
 
 // Tries all combinations of candidates, the last anchor's varying fastest.
-void MatchSearch::search_from(Node* first) {
+void MatchSearch::search_from(NodePtr first) {
   std::vector<Level> levels;
   if (!match_anchor(matcher_.anchors_[0], first)) return;
   do {
@@ -170,7 +171,7 @@ bool MatchSearch::next_candidate(std::vector<Level>& levels) {
 
 bool MatchSearch::accept() {
   if (!is_contained()) return false;
-  std::vector<Node*> calls;
+  std::vector<NodePtr> calls;
   for (const Node* node : trail_)
     if (is_call(*node)) calls.push_back(bound_to_[node->id()].as_node());
   if (cycles_.leaves_and_returns(calls)) return false;

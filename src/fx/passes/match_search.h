@@ -34,7 +34,7 @@ class MatchSearch {
   // Nodes to be tried for an anchor, in graph order. Those that belong to
   // matches are dropped from the front.
   struct Candidates {
-    std::vector<Node*> nodes;
+    std::vector<NodePtr> nodes;
     size_t first = 0;
   };
   struct Level {
@@ -48,15 +48,15 @@ class MatchSearch {
   void find_descents(size_t anchor, const std::vector<bool>& shared);
   const Descent* cheapest_descent(size_t anchor) const;
   Candidates& candidates(size_t anchor);
-  std::vector<Node*> all_candidates(size_t anchor) const;
-  std::vector<Node*> descend(const Descent& descent, Node* from);
-  void search_from(Node* first);
+  std::vector<NodePtr> all_candidates(size_t anchor) const;
+  std::vector<NodePtr> descend(const Descent& descent, NodePtr from);
+  void search_from(NodePtr first);
   bool next_candidate(std::vector<Level>& levels);
   bool accept();
 
-  bool match_anchor(const Node* pattern_node, Node* node);
+  bool match_anchor(const Node* pattern_node, NodePtr node);
   bool match_pair(const Value& pattern_value, const Value& value);
-  bool match_nodes(const Node* pattern_node, Node* node, bool anchor);
+  bool match_nodes(const Node* pattern_node, NodePtr node, bool anchor);
   bool match_literal(const Value& pattern_value, const Value& value);
   bool match_wildcard(const Node* pattern_node, const Value& value);
   bool nodes_are_equal(const Node& pattern_node, const Node& node,

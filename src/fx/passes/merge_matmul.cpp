@@ -30,13 +30,13 @@ const Function& split_function() {
 }
 
 // Products with one right side.
-using Group = std::vector<Node*>;
+using Group = std::vector<NodePtr>;
 
 std::vector<Group> groups_of(const Graph& graph) {
   std::vector<Group> groups;
   // A name for each right side: of the node, or of the attribute it reads.
   std::unordered_map<std::string, size_t> known;
-  for (Node* node : graph.nodes()) {
+  for (NodePtr node : graph.nodes()) {
     if (!node->is(Opcode::call_function) ||
         node->target_name() != "torch.matmul" || node->args().size() != 2 ||
         !node->kwargs().empty())
@@ -57,11 +57,11 @@ std::vector<Group> groups_of(const Graph& graph) {
 bool are_independent(const Group& products, uint32_t id_bound) {
   std::vector<bool> seen(id_bound), inside(id_bound);
   for (const Node* node : products) inside[node->id()] = true;
-  std::vector<const Node*> pending(products.begin(), products.end());
+  Group pending = products;
   while (!pending.empty()) {
-    const Node* const node = pending.back();
+    const NodePtr node = pending.back();
     pending.pop_back();
-    for (const Node* input : node->all_input_nodes()) {
+    for (const NodePtr input : node->all_input_nodes()) {
       if (inside[input->id()]) return false;
       if (seen[input->id()]) continue;
       seen[input->id()] = true;
@@ -75,25 +75,25 @@ void merge(Graph& graph, const Group& group) {
   const InsertScope scope = graph.inserting_before(graph.output_node());
   ValueList lefts;
   for (const Node* node : group) lefts.push_back(node->arg(0));
-  Node* right = group[0]->arg_node(1);
+  NodePtr right = group[0]->arg_node(1);
   if (right->is(Opcode::get_attr)) {
-    Node* const read = graph.create_node(Opcode::get_attr, right->target());
+    const NodePtr read = graph.create_node(Opcode::get_attr, right->target());
     read->copy_meta_from(*right);
     right = read;
   }
   const Value left_list = Value::list(lefts);
-  Node* const whole = graph.call_function("torch.cat", {left_list});
-  Node* const product = graph.call_function("torch.matmul", {whole, right});
-  Node* const parts =
+  const NodePtr whole = graph.call_function("torch.cat", {left_list});
+  const NodePtr product = graph.call_function("torch.matmul", {whole, right});
+  const NodePtr parts =
       graph.call_function(split_function(), {product, left_list});
-  std::vector<std::pair<Node*, Node*>> results;
-  for (Node* node : group)
+  std::vector<std::pair<NodePtr, NodePtr>> results;
+  for (NodePtr node : group)
     results.emplace_back(
         node,
         graph.call_function("operator.getitem",
                             {parts, static_cast<int64_t>(results.size())}));
   replace_uses(results);
-  for (Node* node : group) graph.erase_node(node);
+  for (NodePtr node : group) graph.erase_node(node);
 }
 
 }  // namespace

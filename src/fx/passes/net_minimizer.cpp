@@ -70,7 +70,7 @@ NetMinimizer::NetMinimizer(nn::Ref<GraphModule> module, ValueList sample_input,
       a_outputs_(module_->graph()),
       b_outputs_(module_->graph()),
       reference_(module_->graph()) {
-  const std::vector<Node*> inputs = module_->graph().placeholders();
+  const std::vector<NodePtr> inputs = module_->graph().placeholders();
   if (inputs.size() != sample_input_.size())
     throw AssertionError("Placeholder count (" + std::to_string(inputs.size()) +
                          ") does not match sample_input count (" +
@@ -81,8 +81,8 @@ NetMinimizer::NetMinimizer(nn::Ref<GraphModule> module, ValueList sample_input,
   }
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]->id()] = i;
   ShapeProp(*module_).propagate(sample_input_);
-  std::vector<Node*> calls;
-  for (Node* node : order_)
+  std::vector<NodePtr> calls;
+  for (NodePtr node : order_)
     if (is_callable_node(*node)) calls.push_back(node);
   fusions_ = find_fusion_groups(*module_, calls);
 }
@@ -128,8 +128,8 @@ void NetMinimizer::check_order(const Nodes& nodes) const {
 NetMinimizer::Nodes NetMinimizer::used_outside(const Nodes& nodes) const {
   std::vector<bool> inside(position_.size());
   for (const Node* node : nodes) inside[node->id()] = true;
-  std::vector<std::pair<std::pair<size_t, size_t>, Node*>> uses;
-  for (Node* node : nodes) {
+  std::vector<std::pair<std::pair<size_t, size_t>, NodePtr>> uses;
+  for (NodePtr node : nodes) {
     std::pair<size_t, size_t> first(order_.size(), 0);
     for (const Node* user : node->users()) {
       if (inside[user->id()] || position_[user->id()] >= first.first) continue;
@@ -151,12 +151,12 @@ NetMinimizer::Nodes NetMinimizer::used_outside(const Nodes& nodes) const {
 NetMinimizer::Part NetMinimizer::build(const Nodes& nodes,
                                        const Nodes& named) const {
   auto graph = std::make_unique<Graph>();
-  std::unordered_map<const Node*, Node*> copies;
+  std::unordered_map<const Node*, NodePtr> copies;
   Part part;
-  auto mapped = [&](Node* input) {
+  auto mapped = [&](NodePtr input) {
     if (const auto known = copies.find(input); known != copies.end())
       return known->second;
-    Node* outer = nullptr;
+    NodePtr outer = nullptr;
     if (input->is(Opcode::get_attr)) {
       outer = graph->create_node(Opcode::get_attr, input->target());
     } else {
@@ -166,8 +166,8 @@ NetMinimizer::Part NetMinimizer::build(const Nodes& nodes,
     outer->copy_meta_from(*input);
     return copies[input] = outer;
   };
-  for (Node* node : nodes) {
-    Node* const copy = graph->node_copy(*node, mapped);
+  for (NodePtr node : nodes) {
+    const NodePtr copy = graph->node_copy(*node, mapped);
     copies[node] = copy;
   }
   part.outputs =

@@ -9,7 +9,7 @@ namespace {
 
 std::string name_of(const Node* node) { return std::string(node->name()); }
 
-std::string names_of(const std::vector<Node*>& nodes) {
+std::string names_of(const std::vector<NodePtr>& nodes) {
   std::string names;
   for (const Node* node : nodes)
     names += (names.empty() ? "" : ", ") + name_of(node);
@@ -17,10 +17,10 @@ std::string names_of(const std::vector<Node*>& nodes) {
 }
 
 // As Python prints a set and a list of nodes.
-std::string set_text(const std::vector<Node*>& nodes) {
+std::string set_text(const std::vector<NodePtr>& nodes) {
   return nodes.empty() ? "set()" : "{" + names_of(nodes) + "}";
 }
-std::string list_text(const std::vector<Node*>& nodes) {
+std::string list_text(const std::vector<NodePtr>& nodes) {
   return "[" + names_of(nodes) + "]";
 }
 
@@ -38,7 +38,7 @@ NetMinimizer::Nodes NetMinimizer::collect(std::string_view start,
                                           std::string_view end) const {
   Nodes nodes;
   bool add = start.empty();
-  for (Node* node : order_) {
+  for (NodePtr node : order_) {
     if (!is_callable_node(*node)) continue;
     add = add || node->name() == start;
     if (add) nodes.push_back(node);
@@ -66,7 +66,7 @@ NetMinimizer::Nodes NetMinimizer::with_fusions(const Nodes& nodes) const {
   return all;
 }
 
-std::vector<Node*> NetMinimizer::minimize(
+std::vector<NodePtr> NetMinimizer::minimize(
     std::string_view start, std::string_view end,
     const std::optional<std::vector<std::string>>& skip_nodes,
     std::optional<bool> find_last_node) {
@@ -94,11 +94,10 @@ std::vector<Node*> NetMinimizer::minimize(
 
 NetMinimizer::Nodes NetMinimizer::sequential(const Nodes& nodes) {
   Nodes culprits;
-  for (Node* node : nodes) {
-    const size_t at =
-        new_report({"Sequential traverse iteration " +
-                        std::to_string(++iteration_) + ".",
-                    "Visit node: " + name_of(node)});
+  for (NodePtr node : nodes) {
+    const size_t at = new_report(
+        {"Sequential traverse iteration " + std::to_string(++iteration_) + ".",
+         "Visit node: " + name_of(node)});
     Nodes part = {node};
     if (!exclude(part, -1, -1)) {
       report(at, "User exclusion : " + name_of(node));
@@ -112,7 +111,7 @@ NetMinimizer::Nodes NetMinimizer::sequential(const Nodes& nodes) {
     report(at, std::string("Found culprit from ") +
                    (differs ? "numeric" : "run") + " error: " + name_of(node));
     if (differs) part = {node};
-    for (Node* culprit : part)
+    for (NodePtr culprit : part)
       if (std::find(culprits.begin(), culprits.end(), culprit) ==
           culprits.end())
         culprits.push_back(culprit);
@@ -130,12 +129,12 @@ NetMinimizer::Nodes NetMinimizer::binary(const Nodes& nodes, size_t begin,
     new_report({"All nodes are excluded by user"});
     return {};
   }
-  const size_t at = new_report(
-      {"Binary search iteration " + std::to_string(++iteration_),
-       "From node index " + indexed(begin, part.front()) + " to " +
-           indexed(end - 1, part.back()) +
-           ". Size of the interested node list is " +
-           std::to_string(part.size())});
+  const size_t at =
+      new_report({"Binary search iteration " + std::to_string(++iteration_),
+                  "From node index " + indexed(begin, part.front()) + " to " +
+                      indexed(end - 1, part.back()) +
+                      ". Size of the interested node list is " +
+                      std::to_string(part.size())});
   if (run(part, {part.back()}, at) == Outcome::close) {
     report(at, "No discrepancy found.");
     return {};
@@ -163,11 +162,11 @@ NetMinimizer::Nodes NetMinimizer::binary(const Nodes& nodes, size_t begin,
 
 NetMinimizer::Nodes NetMinimizer::accumulate(const Nodes& nodes) {
   Nodes part;
-  for (Node* node : nodes) {
+  for (NodePtr node : nodes) {
     part.push_back(node);
-    const size_t at = new_report({"Accumulate traverse iteration " +
-                                      std::to_string(++iteration_) + ".",
-                                  "Add node: " + name_of(node)});
+    const size_t at = new_report(
+        {"Accumulate traverse iteration " + std::to_string(++iteration_) + ".",
+         "Add node: " + name_of(node)});
     if (run(part, {node}, at) == Outcome::close) continue;
     report(at, "Found culprit " + name_of(node));
     return {node};
@@ -180,8 +179,9 @@ std::optional<size_t> NetMinimizer::block_end(const Nodes& nodes, size_t start,
                                               size_t end, bool find_last_node) {
   for (;;) {
     const size_t middle = (start + end) / 2;
-    const auto split = nodes.begin() + static_cast<std::ptrdiff_t>(
-                                           find_last_node ? middle + 1 : middle);
+    const auto split =
+        nodes.begin() +
+        static_cast<std::ptrdiff_t>(find_last_node ? middle + 1 : middle);
     Nodes part = find_last_node ? Nodes(nodes.begin(), split)
                                 : Nodes(split, nodes.end());
     if (!exclude(part, -1, -1)) return std::nullopt;
@@ -296,10 +296,10 @@ NetMinimizer::Nodes NetMinimizer::skip(
   Nodes culprits;
   auto run_part = [&](size_t begin, size_t end) {
     if (begin == end) return;
-    const Nodes found = skip_part(
-        Nodes(nodes.begin() + static_cast<std::ptrdiff_t>(begin),
-              nodes.begin() + static_cast<std::ptrdiff_t>(end)),
-        begin, end);
+    const Nodes found =
+        skip_part(Nodes(nodes.begin() + static_cast<std::ptrdiff_t>(begin),
+                        nodes.begin() + static_cast<std::ptrdiff_t>(end)),
+                  begin, end);
     culprits.insert(culprits.end(), found.begin(), found.end());
   };
   size_t begin = 0;
@@ -319,9 +319,8 @@ NetMinimizer::Nodes NetMinimizer::defined(Nodes nodes) {
     new_report({"All nodes are excluded by user"});
     return {};
   }
-  const size_t at = new_report({"Defined graph from " +
-                                name_of(nodes.front()) + " to " +
-                                name_of(nodes.back())});
+  const size_t at = new_report({"Defined graph from " + name_of(nodes.front()) +
+                                " to " + name_of(nodes.back())});
   if (run(nodes, {nodes.back()}, at) == Outcome::close) return {};
   report(at, "Found culprit " + set_text(nodes));
   return nodes;

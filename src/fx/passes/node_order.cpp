@@ -54,26 +54,26 @@ bool NodeMarks::insert(const Node* node) {
   return true;
 }
 
-bool CycleSearch::leaves_and_returns(std::span<Node* const> nodes) {
+bool CycleSearch::leaves_and_returns(std::span<const NodePtr> nodes) {
   inside_.clear();
   seen_.clear();
   pending_.clear();
   uint64_t last = 0;
-  for (Node* node : nodes) {
+  for (NodePtr node : nodes) {
     inside_.insert(node);
     last = std::max(last, order_.of(node));
   }
   // Behind the last node of the set nothing can lead back into it.
-  auto follow = [&](Node* user) {
+  auto follow = [&](NodePtr user) {
     if (order_.of(user) < last && seen_.insert(user)) pending_.push_back(user);
   };
-  for (Node* node : nodes)
-    for (Node* user : node->users())
+  for (NodePtr node : nodes)
+    for (NodePtr user : node->users())
       if (!inside_.contains(user)) follow(user);
   while (!pending_.empty()) {
-    Node* const at = pending_.back();
+    const NodePtr at = pending_.back();
     pending_.pop_back();
-    for (Node* user : at->users()) {
+    for (NodePtr user : at->users()) {
       if (inside_.contains(user)) return true;
       follow(user);
     }

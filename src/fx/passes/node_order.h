@@ -50,13 +50,13 @@ class CycleSearch {
  public:
   CycleSearch(const Graph& graph, const NodeOrder& order)
       : order_(order), inside_(graph), seen_(graph) {}
-  bool leaves_and_returns(std::span<Node* const> nodes);
+  bool leaves_and_returns(std::span<const NodePtr> nodes);
 
  private:
   const NodeOrder& order_;
   NodeMarks inside_;
   NodeMarks seen_;
-  std::vector<Node*> pending_;
+  std::vector<NodePtr> pending_;
 };
 
 }  // namespace fxjit::fx::passes

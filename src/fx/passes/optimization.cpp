@@ -103,12 +103,12 @@ nn::Ref<GraphModule> fuse(nn::Module& model, bool no_trace) {
       no_trace && as_graph ? as_graph->copy() : symbolic_trace(model);
   std::unique_ptr<Graph> graph = traced->graph().copy();
   std::unordered_map<const nn::Module*, int> calls;
-  const std::vector<Node*> nodes = graph->find_nodes(Opcode::call_module);
+  const std::vector<NodePtr> nodes = graph->find_nodes(Opcode::call_module);
   for (const Node* node : nodes)
     ++calls[&traced->get_submodule(node->target_name())];
   std::unordered_map<std::string, nn::ModuleRef> replaced;
-  for (Node* node : nodes) {
-    Node* const before = node->arg_node(0);
+  for (NodePtr node : nodes) {
+    const NodePtr before = node->arg_node(0);
     if (!before || !before->is(Opcode::call_module) || before->num_users() > 1)
       continue;
     const std::string target(before->target_name());
@@ -138,25 +138,25 @@ nn::Ref<GraphModule> remove_dropout(nn::Module& model) {
 }
 
 nn::Ref<GraphModule> extract_subgraph(const nn::Module& module,
-                                      const std::vector<Node*>& nodes,
-                                      const std::vector<Node*>& inputs,
-                                      const std::vector<Node*>& outputs) {
+                                      const std::vector<NodePtr>& nodes,
+                                      const std::vector<NodePtr>& inputs,
+                                      const std::vector<NodePtr>& outputs) {
   auto graph = std::make_unique<Graph>();
-  std::unordered_map<const Node*, Node*> copies;
+  std::unordered_map<const Node*, NodePtr> copies;
   for (const Node* input : inputs)
     copies[input] = graph->placeholder(input->name());
-  auto mapped = [&](Node* node) {
+  auto mapped = [&](NodePtr node) {
     const auto copy = copies.find(node);
     if (copy == copies.end())
       throw KeyError(std::string(node->name()), node->error_context());
     return copy->second;
   };
   for (const Node* node : nodes) {
-    Node* const copy = graph->node_copy(*node, mapped);
+    const NodePtr copy = graph->node_copy(*node, mapped);
     copies[node] = copy;
   }
   ValueList results;
-  for (Node* node : outputs) results.push_back(mapped(node));
+  for (NodePtr node : outputs) results.push_back(mapped(node));
   graph->output(Value::list(std::move(results)));
   graph->lint();
   return GraphModule::create(module, std::move(graph));

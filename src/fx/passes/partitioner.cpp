@@ -28,12 +28,12 @@ struct Assignment {
   struct Level {
     int64_t id = kNone;
     int64_t listed = 0;
-    std::vector<Node*> nodes;
+    std::vector<NodePtr> nodes;
   };
   std::vector<int64_t> level_of;  // By node id.
   std::vector<Level> levels;
 
-  void add(Node* node, int64_t level, int64_t next_id) {
+  void add(NodePtr node, int64_t level, int64_t next_id) {
     level_of[node->id()] = level;
     if (static_cast<size_t>(level) >= levels.size()) levels.resize(level + 1);
     Level& at = levels[level];
@@ -48,7 +48,7 @@ Assignment by_level(const Graph& graph, const Support& is_supported) {
   // The lowest level that a supported producer of the node may have.
   std::vector<int64_t> level_before(graph.id_bound());
   int64_t next_id = 0;
-  for (Node* node : graph.nodes().reversed()) {
+  for (NodePtr node : graph.nodes().reversed()) {
     int64_t level = 0;
     for (const Node* user : node->users())
       level = std::max(level, level_before[user->id()]);
@@ -103,7 +103,7 @@ std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
                      [](const Node* user) { return is_getitem(*user); }))
       continue;
     const int64_t level = assigned.level_of[node->id()];
-    for (Node* user : users) {
+    for (NodePtr user : users) {
       if (assigned.level_of[user->id()] == level) continue;
       assigned.level_of[user->id()] = level;
       if (level != kNone) assigned.levels[level].nodes.push_back(user);
@@ -117,7 +117,7 @@ std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
   for (const Assignment::Level* level : order) {
     const auto index = static_cast<int64_t>(level - assigned.levels.data());
     Partition partition{level->id, {}};
-    for (Node* node : level->nodes)
+    for (NodePtr node : level->nodes)
       if (assigned.level_of[node->id()] == index)
         partition.nodes.push_back(node);
     if (partition.nodes.empty()) continue;
@@ -154,13 +154,13 @@ void CapabilityBasedPartitioner::remove_bookend_non_compute_ops(
   std::vector<uint8_t> where(module_.graph().id_bound(), outside);
   for (Partition& partition : partitions) {
     for (const Node* node : partition.nodes) where[node->id()] = inside;
-    auto leave = [&](Node* node, const auto& neighbours) {
+    auto leave = [&](NodePtr node, const auto& neighbours) {
       if (where[node->id()] != inside || !is_non_compute(*node)) return;
       for (const Node* other : neighbours)
         if (where[other->id()] == inside) return;
       where[node->id()] = outside;
     };
-    for (Node* node : partition.nodes) leave(node, node->all_input_nodes());
+    for (NodePtr node : partition.nodes) leave(node, node->all_input_nodes());
     for (size_t i = partition.nodes.size(); i-- > 0;)
       leave(partition.nodes[i], partition.nodes[i]->users());
     std::erase_if(partition.nodes, [&](const Node* node) {
@@ -172,7 +172,7 @@ void CapabilityBasedPartitioner::remove_bookend_non_compute_ops(
 
 void CapabilityBasedPartitioner::fuse_partitions(
     const std::vector<Partition>& partitions, const std::string& prefix) {
-  std::vector<std::vector<Node*>> nodes;
+  std::vector<std::vector<NodePtr>> nodes;
   for (const Partition& partition : partitions)
     nodes.push_back(partition.nodes);
   fuse_by_partitions(module_, nodes, prefix);

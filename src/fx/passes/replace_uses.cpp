@@ -11,26 +11,27 @@ constexpr size_t kManyInputs = 32;
 
 }  // namespace
 
-void replace_uses(const std::vector<std::pair<Node*, Node*>>& replaced,
+void replace_uses(const std::vector<std::pair<NodePtr, NodePtr>>& replaced,
                   bool propagate_meta) {
-  std::vector<Node*> wide;
+  std::vector<NodePtr> wide;
   std::unordered_set<const Node*> seen;
   for (const auto& [old_node, new_node] : replaced)
     old_node->replace_all_uses_with(
         new_node,
-        [&](Node* user) {
+        [&](NodePtr user) {
           if (user->all_input_nodes().size() <= kManyInputs) return true;
           if (seen.insert(user).second) wide.push_back(user);
           return false;
         },
         propagate_meta);
   if (wide.empty()) return;
-  const std::unordered_map<Node*, Node*> to(replaced.begin(), replaced.end());
-  auto mapped = [&](Node* node) {
+  const std::unordered_map<NodePtr, NodePtr> to(replaced.begin(),
+                                                replaced.end());
+  auto mapped = [&](NodePtr node) {
     const auto found = to.find(node);
     return Value(found == to.end() ? node : found->second);
   };
-  for (Node* user : wide) {
+  for (NodePtr user : wide) {
     ValueList args;
     for (const Value& arg : user->args()) args.push_back(map_arg(arg, mapped));
     Kwargs kwargs;

@@ -83,7 +83,7 @@ void Rewrite::check_connected() const {
 
 void Rewrite::check(const InternalMatch& match,
                     const Subgraph& replacement) const {
-  const std::vector<Node*> inputs = replacement.graph().placeholders();
+  const std::vector<NodePtr> inputs = replacement.graph().placeholders();
   if (match.placeholder_nodes.size() != inputs.size())
     throw AssertionError("Placeholder count mismatch: " +
                          std::to_string(match.placeholder_nodes.size()) +

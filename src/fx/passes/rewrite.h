@@ -27,17 +27,17 @@ class Rewrite {
   void check_attributes(const Subgraph& replacement) const;
   const Subgraph& replacement_of(size_t match) const;
 
-  Node* resolve(Node* node) const;
+  NodePtr resolve(NodePtr node) const;
   Value resolve(const Value& value) const;
   void follow_earlier_edits(InternalMatch& match);
   bool still_valid(const InternalMatch& match);
-  Node* first_user(const InternalMatch& match) const;
-  Node* insert_point(const InternalMatch& match);
-  Node* hoist_inputs(const InternalMatch& match, Node* before);
+  NodePtr first_user(const InternalMatch& match) const;
+  NodePtr insert_point(const InternalMatch& match);
+  NodePtr hoist_inputs(const InternalMatch& match, NodePtr before);
   ReplacedPatterns replace(InternalMatch& match, const Subgraph& replacement);
-  std::vector<Node*> insert(const Subgraph& replacement,
-                            const InternalMatch& match, Node* before,
-                            ValueList& results);
+  std::vector<NodePtr> insert(const Subgraph& replacement,
+                              const InternalMatch& match, NodePtr before,
+                              ValueList& results);
   void rewire(const InternalMatch& match, const ValueList& results,
               uint32_t first_new_id);
   void erase(const InternalMatch& match);
@@ -51,7 +51,7 @@ class Rewrite {
   const Subgraph* common_;
   std::vector<Subgraph> own_;  // One per match, from the callback.
   std::vector<InternalMatch> matches_;
-  std::vector<Node*> changed_;  // By id: what took the place of a node.
+  std::vector<NodePtr> changed_;  // By id: what took the place of a node.
   // Names in `gm` of tensors that traced functions brought along.
   std::unordered_map<const Node*, std::string> constant_names_;
   std::vector<bool> returns_wildcard_;  // By position in returning_nodes.
@@ -63,8 +63,8 @@ class Rewrite {
   // use is erased then.
   bool postpones_ = false;
   NodeMarks postponed_;
-  std::vector<Node*> postponed_users_;
-  std::vector<Node*> postponed_erasures_;
+  std::vector<NodePtr> postponed_users_;
+  std::vector<NodePtr> postponed_erasures_;
 };
 
 }  // namespace fxjit::fx::passes

@@ -17,9 +17,9 @@ bool is_call(const Node& node) {
 
 }  // namespace
 
-Node* Rewrite::resolve(Node* node) const {
+NodePtr Rewrite::resolve(NodePtr node) const {
   while (node->id() < changed_.size()) {
-    Node* const next = changed_[node->id()];
+    const NodePtr next = changed_[node->id()];
     if (!next || next == node) break;
     node = next;
   }
@@ -34,7 +34,7 @@ Value Rewrite::resolve(const Value& value) const {
 
 // What wildcards stand for may have been replaced, also inside of lists.
 void Rewrite::follow_earlier_edits(InternalMatch& match) {
-  const std::vector<Node*> wildcards = pattern_.graph().placeholders();
+  const std::vector<NodePtr> wildcards = pattern_.graph().placeholders();
   for (size_t i = 0; i < wildcards.size(); ++i) {
     match.placeholder_nodes[i] = resolve(match.placeholder_nodes[i]);
     match.nodes_map.set(wildcards[i], match.placeholder_nodes[i]);
@@ -48,23 +48,23 @@ void Rewrite::follow_earlier_edits(InternalMatch& match) {
 // this match. One result cannot: all that is matched comes before it.
 bool Rewrite::still_valid(const InternalMatch& match) {
   if (match.returning_nodes.size() < 2) return true;
-  std::vector<Node*> calls;
+  std::vector<NodePtr> calls;
   for (const auto& [pattern_node, value] : match.nodes_map)
     if (is_call(*pattern_node)) calls.push_back(value.as_node());
   return !cycles_.leaves_and_returns(calls);
 }
 
-Node* Rewrite::first_user(const InternalMatch& match) const {
-  Node* first = nullptr;
+NodePtr Rewrite::first_user(const InternalMatch& match) const {
+  NodePtr first = nullptr;
   for (const Node* node : match.returning_nodes)
-    for (Node* user : node->users())
+    for (NodePtr user : node->users())
       if (!first || order_.before(user, first)) first = user;
   return first;
 }
 
 // Null: the end of the graph.
-Node* Rewrite::insert_point(const InternalMatch& match) {
-  Node* before = first_user(match);
+NodePtr Rewrite::insert_point(const InternalMatch& match) {
+  NodePtr before = first_user(match);
   if (!before) {
     const Node* last = match.returning_nodes[0];
     for (const Node* node : match.returning_nodes)
@@ -77,12 +77,13 @@ Node* Rewrite::insert_point(const InternalMatch& match) {
   return simple || !before ? before : hoist_inputs(match, before);
 }
 
-// With several results, some user may stand before an input: moves those inputs,
-// and what they need, to the front. Returns the insert point that follows them.
-Node* Rewrite::hoist_inputs(const InternalMatch& match, Node* before) {
+// With several results, some user may stand before an input: moves those
+// inputs, and what they need, to the front. Returns the insert point that
+// follows them.
+NodePtr Rewrite::hoist_inputs(const InternalMatch& match, NodePtr before) {
   seen_.clear();
-  std::vector<Node*> late;
-  auto need = [&](Node* node) {
+  std::vector<NodePtr> late;
+  auto need = [&](NodePtr node) {
     if (!order_.before(node, before) && seen_.insert(node))
       late.push_back(node);
   };
@@ -91,13 +92,12 @@ Node* Rewrite::hoist_inputs(const InternalMatch& match, Node* before) {
       if (leaf.is_node()) need(leaf.as_node());
     });
   for (size_t i = 0; i < late.size(); ++i)
-    for (Node* input : late[i]->all_input_nodes()) need(input);
+    for (NodePtr input : late[i]->all_input_nodes()) need(input);
   if (late.empty()) return before;
   while (seen_.contains(before)) before = before->next();
-  std::sort(late.begin(), late.end(), [&](const Node* a, const Node* b) {
-    return order_.before(a, b);
-  });
-  for (Node* node : late) {
+  std::sort(late.begin(), late.end(),
+            [&](const Node* a, const Node* b) { return order_.before(a, b); });
+  for (NodePtr node : late) {
     if (!order_.before(before, node)) continue;  // Stands right already.
     before->prepend(node);
     order_.placed(node, node);
@@ -105,15 +105,15 @@ Node* Rewrite::hoist_inputs(const InternalMatch& match, Node* before) {
   return before;
 }
 
-std::vector<Node*> Rewrite::insert(const Subgraph& replacement,
-                                   const InternalMatch& match, Node* before,
-                                   ValueList& results) {
+std::vector<NodePtr> Rewrite::insert(const Subgraph& replacement,
+                                     const InternalMatch& match, NodePtr before,
+                                     ValueList& results) {
   const InsertScope scope = before ? graph_.inserting_before(before)
                                    : graph_.inserting_after(nullptr);
   std::vector<Value> copies(replacement.graph().id_bound());
-  std::vector<Node*> added;
+  std::vector<NodePtr> added;
   size_t next_input = 0;
-  auto mapped = [&](Node* node) { return copies[node->id()]; };
+  auto mapped = [&](NodePtr node) { return copies[node->id()]; };
   for (const Node* node : replacement.graph().nodes()) {
     if (node->is(Opcode::placeholder)) {
       copies[node->id()] = match.placeholder_nodes[next_input++];
@@ -124,7 +124,7 @@ std::vector<Node*> Rewrite::insert(const Subgraph& replacement,
       results = result.is_sequence() ? result.as_sequence() : ValueList{result};
       break;
     }
-    Node* const copy = graph_.node_copy(*node, mapped);
+    const NodePtr copy = graph_.node_copy(*node, mapped);
     copies[node->id()] = copy;
     added.push_back(copy);
     if (const auto name = constant_names_.find(node);
@@ -139,16 +139,16 @@ void Rewrite::rewire(const InternalMatch& match, const ValueList& results,
                      uint32_t first_new_id) {
   changed_.resize(graph_.id_bound());
   for (size_t i = 0; i < results.size(); ++i) {
-    Node* const old = match.returning_nodes[i];
-    Node* const now = results[i].as_node();
+    const NodePtr old = match.returning_nodes[i];
+    const NodePtr now = results[i].as_node();
     if (old == now) continue;
     if (returns_wildcard_[i]) {
       // The new nodes and what they are made of go on using the input itself.
-      old->replace_all_uses_with(now, [&](Node* user) {
+      old->replace_all_uses_with(now, [&](NodePtr user) {
         return user->id() < first_new_id && order_.before(now, user);
       });
     } else {
-      old->replace_all_uses_with(now, [&](Node* user) {
+      old->replace_all_uses_with(now, [&](NodePtr user) {
         if (!postpones_ || user->all_input_nodes().size() <= kManyInputs)
           return true;
         if (postponed_.insert(user)) postponed_users_.push_back(user);
@@ -160,11 +160,10 @@ void Rewrite::rewire(const InternalMatch& match, const ValueList& results,
 }
 
 void Rewrite::erase(const InternalMatch& match) {
-  const bool later =
-      postpones_ && match.returning_nodes[0]->num_users() > 0;
+  const bool later = postpones_ && match.returning_nodes[0]->num_users() > 0;
   for (const Node* node : pattern_.graph().nodes().reversed()) {
     if (!is_call(*node)) continue;
-    Node* const matched = match.nodes_map.node(node);
+    const NodePtr matched = match.nodes_map.node(node);
     if (later) {
       postponed_erasures_.push_back(matched);
     } else {
@@ -174,7 +173,7 @@ void Rewrite::erase(const InternalMatch& match) {
 }
 
 void Rewrite::finish_postponed() {
-  for (Node* user : postponed_users_) {
+  for (NodePtr user : postponed_users_) {
     if (user->erased()) continue;  // Part of a later match.
     ValueList args;
     for (const Value& arg : user->args()) args.push_back(resolve(arg));
@@ -183,13 +182,13 @@ void Rewrite::finish_postponed() {
       kwargs.emplace_back(key, resolve(arg));
     user->set_args_kwargs(std::move(args), std::move(kwargs));
   }
-  for (Node* node : postponed_erasures_) graph_.erase_node(node);
+  for (NodePtr node : postponed_erasures_) graph_.erase_node(node);
 }
 
 ReplacedPatterns Rewrite::replace(InternalMatch& match,
                                   const Subgraph& replacement) {
   const uint32_t first_new_id = graph_.id_bound();
-  Node* const before = insert_point(match);
+  const NodePtr before = insert_point(match);
   ValueList results;
   ReplacedPatterns replaced;
   replaced.replacements = insert(replacement, match, before, results);

@@ -26,7 +26,8 @@ std::optional<Source> source_of_tuple(const Value& entry) {
 std::string second_part(std::string_view name) {
   const size_t first = name.find('.');
   if (first == name.npos) return {};
-  return std::string(name.substr(first + 1, name.find('.', first + 1) - first - 1));
+  return std::string(
+      name.substr(first + 1, name.find('.', first + 1) - first - 1));
 }
 
 using Wanted = std::unordered_set<std::string>;
@@ -51,12 +52,12 @@ std::optional<Source> wanted_source(const Node& node, const Wanted& wanted) {
   return Source{frame.path, frame.type};
 }
 
-SourcePartition partition_of(std::vector<Node*> nodes, std::string source) {
+SourcePartition partition_of(std::vector<NodePtr> nodes, std::string source) {
   const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
   std::unordered_set<const Node*> seen;
   SourcePartition partition;
-  for (Node* node : nodes) {
-    for (Node* input : node->all_input_nodes())
+  for (NodePtr node : nodes) {
+    for (NodePtr input : node->all_input_nodes())
       if (!inside.contains(input) && !input->is(Opcode::get_attr) &&
           seen.insert(input).second)
         partition.input_nodes.push_back(input);
@@ -65,9 +66,8 @@ SourcePartition partition_of(std::vector<Node*> nodes, std::string source) {
       continue;
     }
     const auto users = node->users();
-    if (std::any_of(users.begin(), users.end(), [&](const Node* user) {
-          return !inside.contains(user);
-        }))
+    if (std::any_of(users.begin(), users.end(),
+                    [&](const Node* user) { return !inside.contains(user); }))
       partition.output_nodes.push_back(node);
   }
   partition.nodes = std::move(nodes);
@@ -77,10 +77,10 @@ SourcePartition partition_of(std::vector<Node*> nodes, std::string source) {
 
 // The uses of one source, in order.
 struct Uses {
-  std::vector<std::vector<Node*>> nodes;
+  std::vector<std::vector<NodePtr>> nodes;
   std::unordered_map<std::string, size_t> by_name;
 
-  void add(const std::string& name, Node* node) {
+  void add(const std::string& name, NodePtr node) {
     const auto [entry, added] = by_name.try_emplace(name, nodes.size());
     if (added) nodes.emplace_back();
     nodes[entry->second].push_back(node);
@@ -95,7 +95,7 @@ SourcePartitions get_source_partitions(
   const Wanted wanted(wanted_sources.begin(), wanted_sources.end());
   std::vector<std::pair<std::string, Uses>> found;
   std::unordered_map<std::string, size_t> by_source;
-  for (Node* node : graph.nodes()) {
+  for (NodePtr node : graph.nodes()) {
     const auto source = wanted_source(*node, wanted);
     if (!source) continue;
     const auto [entry, added] =
@@ -105,9 +105,9 @@ SourcePartitions get_source_partitions(
   }
   SourcePartitions partitions;
   for (auto& [source, uses] : found) {
-    auto& list = partitions.emplace_back(source, std::vector<SourcePartition>())
-                     .second;
-    for (std::vector<Node*>& nodes : uses.nodes)
+    auto& list =
+        partitions.emplace_back(source, std::vector<SourcePartition>()).second;
+    for (std::vector<NodePtr>& nodes : uses.nodes)
       if (!filter ||
           std::all_of(nodes.begin(), nodes.end(),
                       [&](const Node* node) { return filter(*node); }))

@@ -30,13 +30,13 @@ class Split {
   };
   struct Partition {
     std::string submod_name;
-    std::vector<Node*> inputs;
-    std::vector<Node*> outputs;
+    std::vector<NodePtr> inputs;
+    std::vector<NodePtr> outputs;
     Links dependencies;
     Links dependents;
     std::unique_ptr<Graph> graph = std::make_unique<Graph>();
     // What stands for nodes from outside.
-    std::unordered_map<const Node*, Node*> received;
+    std::unordered_map<const Node*, NodePtr> received;
     nn::AttributeMap targets;
     std::unordered_map<std::string, std::string> target_of;  // By new name.
   };
@@ -44,17 +44,17 @@ class Split {
 
   void assign(const std::function<int64_t(const Node&)>& split_callback);
   void record_uses();
-  void record_use(Node* made, size_t used_by);
+  void record_use(NodePtr made, size_t used_by);
   std::vector<size_t> sorted() const;
   void make_inputs(Partition& partition);
-  Node* make_input(Partition& partition, Node* outside, size_t* counter);
+  NodePtr make_input(Partition& partition, NodePtr outside, size_t* counter);
   void copy_calls();
   std::string flat_target(Partition& partition, const std::string& name);
-  void copy_call(Node* node);
+  void copy_call(NodePtr node);
   void finish(Partition& partition);
   void call(Partition& partition);
-  Node* base_node(const Node& node) const;
-  void copy_to_base(Node* node);
+  NodePtr base_node(const Node& node) const;
+  void copy_to_base(NodePtr node);
   nn::Member attribute(std::string_view target) const;
 
   const GraphModule& m_;
@@ -62,11 +62,11 @@ class Split {
   QualnameMap* qualname_map_;
   std::deque<Partition> partitions_;
   std::vector<size_t> partition_of_;  // By node id.
-  std::vector<Node*> copies_;  // By node id: the call, in its partition.
+  std::vector<NodePtr> copies_;       // By node id: the call, in its partition.
   std::vector<bool> is_output_;
 
   std::unique_ptr<Graph> base_ = std::make_unique<Graph>();
-  std::vector<Node*> in_base_;  // By node id.
+  std::vector<NodePtr> in_base_;  // By node id.
   nn::AttributeMap base_members_;
 };
 

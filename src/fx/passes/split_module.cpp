@@ -34,17 +34,17 @@ nn::Ref<GraphModule> Split::run(
   for (size_t index : order) make_inputs(partitions_[index]);
   copy_calls();
   if (!options_.keep_original_order || partitions_.empty()) {
-    for (Node* node : m_.graph().nodes()) copy_to_base(node);
+    for (NodePtr node : m_.graph().nodes()) copy_to_base(node);
     for (size_t index : order) finish(partitions_[index]);
   } else {
-    for (Node* node : m_.graph().placeholders()) copy_to_base(node);
+    for (NodePtr node : m_.graph().placeholders()) copy_to_base(node);
     for (Partition& partition : partitions_) {
-      for (Node* input : partition.inputs) copy_to_base(input);
+      for (NodePtr input : partition.inputs) copy_to_base(input);
       finish(partition);
     }
   }
   for (const Node* output : m_.graph().find_nodes(Opcode::output))
-    base_->output(map_arg(output->arg(0), [&](Node* node) {
+    base_->output(map_arg(output->arg(0), [&](NodePtr node) {
       copy_to_base(node);  // An attribute that no partition reads.
       return Value(base_node(*node));
     }));
@@ -57,7 +57,7 @@ void Split::assign(
   std::unordered_map<int64_t, size_t> known;
   const std::string affix =
       options_.partition_affix.empty() ? "" : options_.partition_affix + "_";
-  for (Node* node : m_.graph().nodes()) {
+  for (NodePtr node : m_.graph().nodes()) {
     if (stays_outside(*node)) continue;
     const int64_t id = split_callback(*node);
     const auto [entry, added] = known.emplace(id, partitions_.size());
@@ -69,14 +69,14 @@ void Split::assign(
 }
 
 void Split::record_uses() {
-  for (Node* node : m_.graph().nodes()) {
+  for (NodePtr node : m_.graph().nodes()) {
     if (node->is(Opcode::placeholder) || node->is(Opcode::get_attr)) continue;
-    for (Node* input : node->all_input_nodes())
+    for (NodePtr input : node->all_input_nodes())
       record_use(input, partition_of_[node->id()]);
   }
 }
 
-void Split::record_use(Node* made, size_t used_by) {
+void Split::record_use(NodePtr made, size_t used_by) {
   const size_t made_by = partition_of_[made->id()];
   if (made_by == used_by) return;
   if (made_by != kNone) {
@@ -134,7 +134,7 @@ void Split::make_inputs(Partition& partition) {
     partition.received[*at] = make_input(partition, *at, &counter);
   for (auto at = modules; at != partition.inputs.end(); ++at) {
     const std::string target((*at)->target_name());
-    Node* const read = partition.graph->get_attr(target);
+    const NodePtr read = partition.graph->get_attr(target);
     read->copy_meta_from(**at);
     if (partition.target_of.emplace(target, target).second)
       partition.targets.emplace_back(target, attribute(target));
@@ -143,17 +143,18 @@ void Split::make_inputs(Partition& partition) {
   partition.inputs.erase(modules, partition.inputs.end());
 }
 
-Node* Split::make_input(Partition& partition, Node* outside, size_t* counter) {
+NodePtr Split::make_input(Partition& partition, NodePtr outside,
+                          size_t* counter) {
   const std::string name = options_.keep_original_input_name
                                ? std::string(outside->name())
                                : "arg_" + std::to_string((*counter)++);
-  Node* const input = partition.graph->placeholder(name);
+  const NodePtr input = partition.graph->placeholder(name);
   input->copy_meta_from(*outside);
   return input;
 }
 
 void Split::copy_calls() {
-  for (Node* node : m_.graph().nodes())
+  for (NodePtr node : m_.graph().nodes())
     if (partition_of_[node->id()] != kNone) copy_call(node);
 }
 
@@ -172,10 +173,10 @@ std::string Split::flat_target(Partition& partition, const std::string& name) {
   }
 }
 
-void Split::copy_call(Node* node) {
+void Split::copy_call(NodePtr node) {
   const size_t index = partition_of_[node->id()];
   Partition& partition = partitions_[index];
-  auto inside = [&](Node* input) -> Value {
+  auto inside = [&](NodePtr input) -> Value {
     return partition_of_[input->id()] == index ? copies_[input->id()]
                                                : partition.received.at(input);
   };
@@ -190,7 +191,7 @@ void Split::copy_call(Node* node) {
   Kwargs kwargs;
   for (const auto& [key, arg] : node->kwargs())
     kwargs.emplace_back(key, map_arg(arg, inside));
-  Node* const copy = partition.graph->create_node(
+  const NodePtr copy = partition.graph->create_node(
       node->op(), target, std::move(args), std::move(kwargs),
       options_.keep_original_node_name ? node->name() : std::string_view());
   copy->copy_meta_from(*node);
@@ -214,7 +215,7 @@ void Split::finish(Partition& partition) {
 void Split::call(Partition& partition) {
   ValueList args;
   for (const Node* input : partition.inputs) args.push_back(base_node(*input));
-  Node* const result =
+  const NodePtr result =
       base_->call_module(partition.submod_name, std::move(args));
   if (partition.outputs.size() == 1 && !options_.tuple_return) {
     in_base_[partition.outputs[0]->id()] = result;
@@ -228,15 +229,15 @@ void Split::call(Partition& partition) {
 
 // Null would be None: with the original order kept, a partition may need
 // results of one that is called later.
-Node* Split::base_node(const Node& node) const {
-  if (Node* const made = in_base_[node.id()]) return made;
+NodePtr Split::base_node(const Node& node) const {
+  if (const NodePtr made = in_base_[node.id()]) return made;
   throw KeyError(std::string(node.name()), node.error_context());
 }
 
 // Placeholders and attributes; others are made by their partitions.
-void Split::copy_to_base(Node* node) {
+void Split::copy_to_base(NodePtr node) {
   if (in_base_[node->id()]) return;
-  Node* made = nullptr;
+  NodePtr made = nullptr;
   if (node->is(Opcode::placeholder)) {
     made = base_->create_node(Opcode::placeholder,
                               options_.keep_original_node_name

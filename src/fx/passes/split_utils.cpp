@@ -14,9 +14,9 @@ struct Component {
   size_t order = 0;
   std::string name;
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
-  std::vector<Node*> inputs;   // Nodes of the original graph, as outputs.
-  std::vector<Node*> outputs;
-  std::unordered_map<const Node*, Node*> received;  // Inputs and attributes.
+  std::vector<NodePtr> inputs;  // Nodes of the original graph, as outputs.
+  std::vector<NodePtr> outputs;
+  std::unordered_map<const Node*, NodePtr> received;  // Inputs and attributes.
 };
 
 class TagSplit {
@@ -39,12 +39,12 @@ class TagSplit {
   }
 
   nn::Ref<GraphModule> run() {
-    for (Node* node : gm_.graph().nodes()) {
+    for (NodePtr node : gm_.graph().nodes()) {
       if (node->is(Opcode::placeholder)) copy_placeholder(node);
       if (is_callable_node(*node)) copy_call(node);
     }
     take_results();
-    for (Node* node : used_)
+    for (NodePtr node : used_)
       if (!node->is(Opcode::placeholder))
         component_of_[node->id()]->outputs.push_back(node);
     for (const auto& component : components_) finish(*component);
@@ -54,7 +54,7 @@ class TagSplit {
  private:
   void copy_placeholder(const Node* node) {
     const bool variadic = node->target_name().starts_with("*");
-    Node* const copy = main_->create_node(
+    const NodePtr copy = main_->create_node(
         Opcode::placeholder, variadic ? node->target() : Target(node->name()),
         node->args(), {}, node->name());
     copy->copy_meta_from(*node);
@@ -72,8 +72,7 @@ class TagSplit {
                            node.error_context());
     }
     const auto known = by_tag_.find(tag);
-    if (known == by_tag_.end())
-      throw KeyError(tag, node.error_context());
+    if (known == by_tag_.end()) throw KeyError(tag, node.error_context());
     return *known->second;
   }
 
@@ -91,17 +90,17 @@ class TagSplit {
         node.error_context());
   }
 
-  void mark_used(Node* node) {
+  void mark_used(NodePtr node) {
     if (is_used_[node->id()]) return;
     is_used_[node->id()] = true;
     used_.push_back(node);
   }
 
-  Node* inside(Component& component, Node* input) {
+  NodePtr inside(Component& component, NodePtr input) {
     if (component_of_[input->id()] == &component) return copies_[input->id()];
     const auto [entry, added] = component.received.try_emplace(input);
     if (!added) return entry->second;
-    Node* made = nullptr;
+    NodePtr made = nullptr;
     if (input->is(Opcode::get_attr)) {
       made = component.graph->create_node(Opcode::get_attr, input->target());
     } else {
@@ -113,17 +112,17 @@ class TagSplit {
     return component.received[input] = made;
   }
 
-  void copy_call(Node* node) {
+  void copy_call(NodePtr node) {
     Component& component = component_of(*node);
     component_of_[node->id()] = &component;
     check_order(component, *node);
     copies_[node->id()] = component.graph->node_copy(
-        *node, [&](Node* input) { return inside(component, input); });
+        *node, [&](NodePtr input) { return inside(component, input); });
   }
 
   // Attributes that the result reads become attributes of the whole.
   void take_results() {
-    for (Node* node : gm_.graph().output_node()->all_input_nodes()) {
+    for (NodePtr node : gm_.graph().output_node()->all_input_nodes()) {
       if (!node->is(Opcode::get_attr)) {
         mark_used(node);
         continue;
@@ -143,16 +142,16 @@ class TagSplit {
     component.graph->output(single ? results[0]
                                    : Value::tuple(std::move(results)));
     QualnameMap names;
-    members_.emplace_back(
-        component.name, nn::ModuleRef(lift_subgraph_as_module(
-                            gm_, std::move(component.graph), component.name,
-                            "GraphModule", &names)));
+    members_.emplace_back(component.name,
+                          nn::ModuleRef(lift_subgraph_as_module(
+                              gm_, std::move(component.graph), component.name,
+                              "GraphModule", &names)));
     note(names);
     ValueList args;
     for (const Node* input : component.inputs)
       args.push_back(in_main_[input->id()]);
-    Node* const call =
-        main_->create_node(Opcode::call_module, component.name, std::move(args));
+    const NodePtr call = main_->create_node(Opcode::call_module, component.name,
+                                            std::move(args));
     if (single) {
       in_main_[component.outputs[0]->id()] = call;
       return;
@@ -179,7 +178,7 @@ class TagSplit {
 
   nn::Ref<GraphModule> assemble() {
     const Node* const output = gm_.graph().output_node();
-    main_->output(map_arg(output->arg(0), [&](Node* node) {
+    main_->output(map_arg(output->arg(0), [&](NodePtr node) {
       return Value(in_main_[node->id()]);
     }));
     main_->set_codegen(gm_.graph().shared_codegen());
@@ -191,10 +190,10 @@ class TagSplit {
   std::vector<std::unique_ptr<Component>> components_;
   std::unordered_map<std::string, Component*> by_tag_;
   std::vector<Component*> component_of_;  // By node id, as those that follow.
-  std::vector<Node*> copies_;
-  std::vector<Node*> in_main_;
+  std::vector<NodePtr> copies_;
+  std::vector<NodePtr> in_main_;
   std::vector<bool> is_used_;
-  std::vector<Node*> used_;  // Passed between components, or returned.
+  std::vector<NodePtr> used_;  // Passed between components, or returned.
   std::unique_ptr<Graph> main_ = std::make_unique<Graph>();
   nn::AttributeMap members_;
   std::unordered_map<std::string, size_t> noted_;  // In fqn_mapping.

@@ -16,18 +16,18 @@ constexpr size_t kNone = SIZE_MAX;
 // Calls that are put into a part at once: a fusion group or a single call.
 struct Unit {
   bool is_acc = false;
-  std::vector<Node*> nodes;
+  std::vector<NodePtr> nodes;
   size_t missing = 0;  // Inputs from units not placed yet.
 };
 
 class Units {
  public:
-  Units(const Graph& graph, const std::vector<Node*>& acc_nodes,
+  Units(const Graph& graph, const std::vector<NodePtr>& acc_nodes,
         const NodeGroups& fusions)
       : unit_of_(graph.id_bound(), kNone) {
     std::vector<bool> is_acc(graph.id_bound());
     for (const Node* node : acc_nodes) is_acc[node->id()] = true;
-    for (Node* node : graph.nodes()) {
+    for (NodePtr node : graph.nodes()) {
       if (!is_callable_node(*node) || unit_of_[node->id()] != kNone) continue;
       const auto group = fusions.find(node);
       Unit unit{is_acc[node->id()], {node}, 0};
@@ -45,13 +45,13 @@ class Units {
   bool ready(bool acc) const { return !ready_[acc].empty(); }
 
   // Places every unit of this kind that waits for no unit of the other.
-  std::vector<Node*> take(bool acc) {
-    std::vector<Node*> taken;
+  std::vector<NodePtr> take(bool acc) {
+    std::vector<NodePtr> taken;
     for (auto& queue = ready_[acc]; !queue.empty();) {
       const Unit& unit = units_[queue.front()];
       queue.pop_front();
       ++placed_;
-      for (Node* node : unit.nodes) {
+      for (NodePtr node : unit.nodes) {
         taken.push_back(node);
         for_each_edge(node, [&](size_t, size_t to) {
           if (--units_[to].missing == 0)
@@ -108,9 +108,9 @@ FxNetAccNodesFinder::FxNetAccNodesFinder(const GraphModule& module,
       allow_non_tensor_(allow_non_tensor) {}
 
 // What reads other values than tensors off the accelerator must be there too.
-void FxNetAccNodesFinder::drop_users_of(std::vector<Node*> pending) {
+void FxNetAccNodesFinder::drop_users_of(std::vector<NodePtr> pending) {
   for (size_t i = 0; i < pending.size(); ++i) {
-    for (Node* user : pending[i]->users()) {
+    for (NodePtr user : pending[i]->users()) {
       if (!is_acc_[user->id()]) continue;
       is_acc_[user->id()] = false;
       if (!is_node_output_tensor(*user)) pending.push_back(user);
@@ -120,8 +120,8 @@ void FxNetAccNodesFinder::drop_users_of(std::vector<Node*> pending) {
 
 // Users come first, so that one sweep settles chains.
 bool FxNetAccNodesFinder::drop_producers_for_others() {
-  std::vector<Node*> dropped;
-  for (Node* node : module_.graph().nodes().reversed()) {
+  std::vector<NodePtr> dropped;
+  for (NodePtr node : module_.graph().nodes().reversed()) {
     if (!is_acc_[node->id()] || is_node_output_tensor(*node)) continue;
     const auto users = node->users();
     if (std::all_of(users.begin(), users.end(), [&](const Node* user) {
@@ -136,15 +136,15 @@ bool FxNetAccNodesFinder::drop_producers_for_others() {
   return true;
 }
 
-std::vector<Node*> FxNetAccNodesFinder::operator()() {
+std::vector<NodePtr> FxNetAccNodesFinder::operator()() {
   const NodeRange nodes = module_.graph().nodes();
   is_acc_.assign(module_.graph().id_bound(), false);
   for (const Node* node : nodes)
     is_acc_[node->id()] = is_callable_node(*node) &&
                           support_->is_node_supported(module_, *node);
   if (!allow_non_tensor_) {
-    std::vector<Node*> others;
-    for (Node* node : nodes)
+    std::vector<NodePtr> others;
+    for (NodePtr node : nodes)
       if (is_callable_node(*node) && !is_acc_[node->id()] &&
           !is_node_output_tensor(*node))
         others.push_back(node);
@@ -152,8 +152,8 @@ std::vector<Node*> FxNetAccNodesFinder::operator()() {
     while (drop_producers_for_others()) {
     }
   }
-  std::vector<Node*> found;
-  for (Node* node : nodes)
+  std::vector<NodePtr> found;
+  for (NodePtr node : nodes)
     if (is_acc_[node->id()]) found.push_back(node);
   return found;
 }

@@ -47,7 +47,7 @@ const Value& NodesMap::at(const Node* pattern_node) const {
                  pattern_node->error_context());
 }
 
-Node* NodesMap::node(const Node* pattern_node) const {
+NodePtr NodesMap::node(const Node* pattern_node) const {
   return at(pattern_node).as_node();
 }
 

@@ -26,7 +26,7 @@ bool is_prioritized(const Node& node) {
              std::end(kNames);
 }
 
-std::string cycle_text(const Graph& graph, const std::vector<Node*>& order) {
+std::string cycle_text(const Graph& graph, const std::vector<NodePtr>& order) {
   std::vector<bool> ordered(graph.id_bound());
   for (const Node* node : order) ordered[node->id()] = true;
   std::string names;
@@ -36,26 +36,26 @@ std::string cycle_text(const Graph& graph, const std::vector<Node*>& order) {
   return "Input graph has cycles, unable to add [" + names + "]";
 }
 
-void reorder(const std::vector<Node*>& order) {
+void reorder(const std::vector<NodePtr>& order) {
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i - 1]->next() != order[i]) order[i - 1]->append(order[i]);
 }
 
 // Every node is put behind the last of its inputs as soon as that is placed.
-std::vector<Node*> breadth_first(const Graph& graph) {
+std::vector<NodePtr> breadth_first(const Graph& graph) {
   std::vector<size_t> missing(graph.id_bound());
-  std::deque<Node*> ready;
-  for (Node* node : graph.nodes()) {
+  std::deque<NodePtr> ready;
+  for (NodePtr node : graph.nodes()) {
     missing[node->id()] = node->all_input_nodes().size();
     if (missing[node->id()] == 0) ready.push_back(node);
   }
-  std::vector<Node*> order;
-  std::vector<Node*> outputs;
+  std::vector<NodePtr> order;
+  std::vector<NodePtr> outputs;
   while (!ready.empty()) {
-    Node* const node = ready.front();
+    const NodePtr node = ready.front();
     ready.pop_front();
     (node->is(Opcode::output) ? outputs : order).push_back(node);
-    for (Node* user : node->users()) {
+    for (NodePtr user : node->users()) {
       if (--missing[user->id()] > 0) continue;
       if (is_prioritized(*user)) {
         ready.push_front(user);
@@ -71,8 +71,8 @@ std::vector<Node*> breadth_first(const Graph& graph) {
 }  // namespace
 
 // Kahn's algorithm, the earliest ready one first.
-std::vector<Node*> topological_order(const std::vector<Node*>& nodes,
-                                     uint32_t id_bound) {
+std::vector<NodePtr> topological_order(const std::vector<NodePtr>& nodes,
+                                       uint32_t id_bound) {
   std::vector<size_t> position(id_bound, kNone);
   for (size_t i = 0; i < nodes.size(); ++i) position[nodes[i]->id()] = i;
   std::vector<size_t> missing(nodes.size());
@@ -82,9 +82,9 @@ std::vector<Node*> topological_order(const std::vector<Node*>& nodes,
       if (position[input->id()] != kNone) ++missing[i];
     if (missing[i] == 0) ready.push(i);
   }
-  std::vector<Node*> order;
+  std::vector<NodePtr> order;
   while (!ready.empty()) {
-    Node* const node = nodes[ready.top()];
+    const NodePtr node = nodes[ready.top()];
     ready.pop();
     order.push_back(node);
     for (const Node* user : node->users())
@@ -96,7 +96,7 @@ std::vector<Node*> topological_order(const std::vector<Node*>& nodes,
 }
 
 void stable_topological_sort(Graph& graph) {
-  const std::vector<Node*> order =
+  const std::vector<NodePtr> order =
       topological_order(graph.nodes().list(), graph.id_bound());
   if (order.size() != graph.size())
     throw AssertionError(cycle_text(graph, order));
@@ -109,7 +109,7 @@ void stable_topological_sort(GraphModule& module) {
 }
 
 void legalize_graph(GraphModule& module) {
-  const std::vector<Node*> order = breadth_first(module.graph());
+  const std::vector<NodePtr> order = breadth_first(module.graph());
   if (order.size() != module.graph().size())
     throw RuntimeError(cycle_text(module.graph(), order));
   reorder(order);

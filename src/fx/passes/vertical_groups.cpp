@@ -9,9 +9,9 @@ constexpr size_t kNone = SIZE_MAX;
 
 struct Group {
   int64_t id = 0;
-  std::vector<Node*> nodes;
+  std::vector<NodePtr> nodes;
   // Nodes that read it, and nodes it reads; some may be inside.
-  std::vector<Node*> readers, sources;
+  std::vector<NodePtr> readers, sources;
 };
 
 // The graph seen so far, each group one vertex. Vertices are numbered: groups
@@ -25,7 +25,7 @@ class Groups {
         seen_{std::vector<uint32_t>(bound_ + graph.id_bound()),
               std::vector<uint32_t>(bound_ + graph.id_bound())} {}
 
-  void visit(Node* node, bool supported) {
+  void visit(NodePtr node, bool supported) {
     visited_[node->id()] = ++num_visited_;
     if (supported) {
       group_of_[node->id()] = groups_.size();
@@ -60,7 +60,7 @@ class Groups {
   // The neighbours of one vertex, one at a time.
   struct Cursor {
     size_t vertex;
-    std::vector<Node*> single;  // Of a node that is no group.
+    std::vector<NodePtr> single;  // Of a node that is no group.
     size_t next = 0;
   };
 
@@ -77,15 +77,15 @@ class Groups {
     Step step() {
       if (pending_.empty()) return Step::end;
       Cursor& at = pending_.back();
-      std::vector<Node*>& list =
-          at.vertex >= groups_.bound_ ? at.single
-          : forward_ ? groups_.groups_[at.vertex].readers
-                     : groups_.groups_[at.vertex].sources;
+      std::vector<NodePtr>& list = at.vertex >= groups_.bound_ ? at.single
+                                   : forward_
+                                       ? groups_.groups_[at.vertex].readers
+                                       : groups_.groups_[at.vertex].sources;
       if (at.next == list.size()) {
         pending_.pop_back();
         return Step::more;
       }
-      Node* const node = list[at.next];
+      const NodePtr node = list[at.next];
       const size_t vertex = groups_.vertex_of(node);
       if (vertex == at.vertex) {  // Inside for good: never looked at again.
         list[at.next] = list.back();
@@ -127,11 +127,11 @@ class Groups {
   }
 
   // Empty for nodes of groups, which keep lists of their own.
-  std::vector<Node*> neighbours(const Node* node, bool forward) const {
+  std::vector<NodePtr> neighbours(const Node* node, bool forward) const {
     if (group_of_[node->id()] != kNone) return {};
     if (forward) return node->users().list();
-    std::vector<Node*> inputs;
-    for (Node* input : node->all_input_nodes())
+    std::vector<NodePtr> inputs;
+    for (NodePtr input : node->all_input_nodes())
       if (visited_[input->id()]) inputs.push_back(input);
     return inputs;
   }
@@ -147,7 +147,7 @@ class Groups {
     }
   }
 
-  static void append(std::vector<Node*>& to, std::vector<Node*>& from) {
+  static void append(std::vector<NodePtr>& to, std::vector<NodePtr>& from) {
     if (to.size() < from.size()) to.swap(from);
     to.insert(to.end(), from.begin(), from.end());
     from = {};
@@ -192,7 +192,7 @@ class Groups {
 std::vector<VerticalGroup> vertical_groups(
     const Graph& graph, const std::function<bool(const Node&)>& is_supported) {
   Groups groups(graph);
-  for (Node* node : graph.nodes().reversed())
+  for (NodePtr node : graph.nodes().reversed())
     groups.visit(node, is_supported(*node));
   return groups.take();
 }

@@ -12,7 +12,7 @@ namespace fxjit::fx::passes {
 
 struct VerticalGroup {
   int64_t id = 0;
-  std::vector<Node*> nodes;  // In graph order.
+  std::vector<NodePtr> nodes;  // In graph order.
 };
 
 // From the last node to the first, a supported node joins the groups of its

@@ -24,7 +24,7 @@ class Follower {
   explicit Follower(const ModelGraph& model) : model_(model) {}
 
   // Whether `node`, times `outer` later on, are scores.
-  bool follow(fx::Node* node, double outer, int steps) {
+  bool follow(fx::NodePtr node, double outer, int steps) {
     if (steps > kMaxSteps || !node || !node->val().is_tensor() ||
         !single_use(node) || node->val_tensor().dtype() != DType::f32 ||
         node->val_tensor().dim() < 2)
@@ -53,7 +53,7 @@ class Follower {
     return false;
   }
 
-  bool end(fx::Node* query, fx::Node* key, double scale) {
+  bool end(fx::NodePtr query, fx::NodePtr key, double scale) {
     found_.query = query;
     found_.key = key;
     found_.scale = scale;
@@ -62,7 +62,7 @@ class Follower {
 
   // beta * mask + alpha * product.
   bool added_product(const fx::Node& node, double outer) {
-    fx::Node* mask = node.arg_node(0);
+    fx::NodePtr mask = node.arg_node(0);
     const Value& beta = argument(node, "beta");
     const Value& alpha = argument(node, "alpha");
     if (!fits(mask, node, DType::f32) || !beta.is_number() ||
@@ -78,7 +78,7 @@ class Follower {
     if (!alpha.is_number()) return false;
     for (size_t i : {0u, 1u}) {
       const double factor = alpha.as_double() * (difference ? -1 : 1);
-      fx::Node* mask = node.arg_node(1 - i);
+      fx::NodePtr mask = node.arg_node(1 - i);
       if (!fits(mask, node, DType::f32) || (i == 1 && factor != 1)) continue;
       if (!same_shape(node, i) || !follow(node.arg_node(i), outer, steps))
         continue;
@@ -89,7 +89,7 @@ class Follower {
   }
 
   bool selected(const fx::Node& node, double outer, int steps) {
-    fx::Node* condition = node.arg_node(0);
+    fx::NodePtr condition = node.arg_node(0);
     return masked(node, 1, condition, MaskKind::keep, node.arg(2), outer,
                   steps) ||
            masked(node, 2, condition, MaskKind::fill, node.arg(1), outer,
@@ -97,7 +97,7 @@ class Follower {
   }
 
   // Argument `at` where the condition is so, else a number.
-  bool masked(const fx::Node& node, size_t at, fx::Node* condition,
+  bool masked(const fx::Node& node, size_t at, fx::NodePtr condition,
               MaskKind kind, const Value& other, double outer, int steps) {
     const std::optional<double> value = number_of(model_, other);
     if (!value || !fits(condition, node, DType::boolean) ||
@@ -113,7 +113,7 @@ class Follower {
            inner->val_tensor().sizes() == node.val_tensor().sizes();
   }
 
-  void add_mask(const fx::Node& node, fx::Node* mask, MaskKind kind,
+  void add_mask(const fx::Node& node, fx::NodePtr mask, MaskKind kind,
                 double value) {
     found_.masks.push_back({mask, kind, value, node.val_tensor().sizes()});
   }
@@ -178,7 +178,7 @@ std::optional<Scaled> scaled_by_number(const ModelGraph& model,
     return std::nullopt;
   for (size_t i : {0u, 1u}) {
     if (i == 1 && division) break;
-    fx::Node* input = node.arg_node(i);
+    fx::NodePtr input = node.arg_node(i);
     const std::optional<double> number = number_of(model, node.arg(1 - i));
     if (!input || !number || *number == 0 || !std::isfinite(*number) ||
         input->val_tensor().dtype() != node.val_tensor().dtype() ||
@@ -190,7 +190,7 @@ std::optional<Scaled> scaled_by_number(const ModelGraph& model,
 }
 
 std::optional<WrittenScores> match_scores(const ModelGraph& model,
-                                          fx::Node* node) {
+                                          fx::NodePtr node) {
   Follower follower(model);
   if (!follower.follow(node, 1, 0)) return std::nullopt;
   return follower.take();

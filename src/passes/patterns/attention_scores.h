@@ -12,15 +12,15 @@
 namespace fxjit::passes {
 
 struct ScoreMask {
-  fx::Node* tensor = nullptr;
+  fx::NodePtr tensor = nullptr;
   MaskKind kind = MaskKind::add;
   double value = 1;
   Dims scores;  // Shape of the scores that it meets.
 };
 
 struct WrittenScores {
-  fx::Node* query = nullptr;  // [.., queries, depth]
-  fx::Node* key = nullptr;    // [.., depth, keys]
+  fx::NodePtr query = nullptr;  // [.., queries, depth]
+  fx::NodePtr key = nullptr;    // [.., depth, keys]
   double scale = 1;
   std::vector<ScoreMask> masks;  // In the order in which they are applied.
   std::vector<Dims> shapes;      // That the scores have on the way.
@@ -29,7 +29,7 @@ struct WrittenScores {
 // The scores that end in `node`, whose value nobody else uses; nothing when
 // they are computed otherwise.
 std::optional<WrittenScores> match_scores(const ModelGraph& model,
-                                          fx::Node* node);
+                                          fx::NodePtr node);
 
 // Whether the call hands on its first argument unchanged but for its leading
 // dims: a reshape, a copy, a cast to the same type.
@@ -42,7 +42,7 @@ bool is_product(const fx::Node* node);
 std::optional<double> number_of(const ModelGraph& model, const Value& value);
 // The factor of a multiplication or division of a tensor by a number.
 struct Scaled {
-  fx::Node* input = nullptr;
+  fx::NodePtr input = nullptr;
   double factor = 1;
 };
 std::optional<Scaled> scaled_by_number(const ModelGraph& model,

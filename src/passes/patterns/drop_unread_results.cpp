@@ -35,9 +35,9 @@ const ops::Op* counterpart(const fx::Node& node) {
 }
 
 // The node that picks the first result; null where another one is read.
-fx::Node* only_pick(const fx::Node& node) {
-  fx::Node* first = nullptr;
-  for (fx::Node* user : node.users()) {
+fx::NodePtr only_pick(const fx::Node& node) {
+  fx::NodePtr first = nullptr;
+  for (fx::NodePtr user : node.users()) {
     if (user->called_op() != &item_op()) return nullptr;
     if (user->num_users() == 0) continue;
     if (user->arg(1).as_int() != 0 || first) return nullptr;
@@ -61,12 +61,12 @@ ValueList arguments(const fx::Node& node, const ops::Op& to) {
 
 int drop_unread_results(ModelGraph& model) {
   int count = 0;
-  for (fx::Node* node : model.graph->nodes()) {
+  for (fx::NodePtr node : model.graph->nodes()) {
     const ops::Op* const op = counterpart(*node);
-    fx::Node* const pick = op ? only_pick(*node) : nullptr;
+    const fx::NodePtr pick = op ? only_pick(*node) : nullptr;
     if (!pick) continue;
     auto scope = model.graph->inserting_before(node);
-    fx::Node* const single =
+    const fx::NodePtr single =
         model.graph->call_function(op->canonical, arguments(*node, *op));
     single->set_val(pick->val());
     single->set_source(node->source());

@@ -18,7 +18,7 @@ namespace fxjit::passes {
 namespace {
 
 struct Match {
-  fx::Node* conv = nullptr;
+  fx::NodePtr conv = nullptr;
   Tensor weight, bias, mean, var, gamma, beta;  // Undefined where absent.
   double eps = 0;
 };
@@ -125,10 +125,10 @@ std::vector<Tensor> fold_once(const ModelGraph& model, const Match& match) {
                            match.eps, make);
 }
 
-fx::Node* add_constant(ModelGraph& model, const Tensor& tensor) {
+fx::NodePtr add_constant(ModelGraph& model, const Tensor& tensor) {
   const auto index = static_cast<int64_t>(model.constants.size());
   model.constants.push_back(tensor);
-  fx::Node* node = model.graph->get_attr("constant_" + std::to_string(index));
+  fx::NodePtr node = model.graph->get_attr("constant_" + std::to_string(index));
   node->meta().set("constant", index);
   node->set_val(Tensor::meta(tensor.sizes(), tensor.dtype()));
   return node;
@@ -138,7 +138,7 @@ fx::Node* add_constant(ModelGraph& model, const Tensor& tensor) {
 
 int fold_batch_norm(ModelGraph& model) {
   int count = 0;
-  for (fx::Node* node : model.graph->nodes()) {
+  for (fx::NodePtr node : model.graph->nodes()) {
     const std::optional<Match> match = match_norm(model, *node);
     if (!match) continue;
     const std::vector<Tensor> folded = fold_once(model, *match);

@@ -21,9 +21,9 @@ namespace {
 
 struct Match {
   WrittenScores scores;
-  fx::Node* value = nullptr;
-  fx::Node* product = nullptr;  // Of probabilities and values.
-  fx::Node* last = nullptr;     // The product or a reshape of it.
+  fx::NodePtr value = nullptr;
+  fx::NodePtr product = nullptr;  // Of probabilities and values.
+  fx::NodePtr last = nullptr;     // The product or a reshape of it.
   // Leading dims that all shapes on the way are products of.
   Dims leading;
 };
@@ -65,7 +65,7 @@ int64_t leading_elements(const Dims& shape) {
 }
 
 // Dims -2 and -1 the other way round.
-fx::Node* transposed_source(const fx::Node* node) {
+fx::NodePtr transposed_source(const fx::Node* node) {
   if (!calls_op(node, "transpose")) return nullptr;
   const int rank = node->val_tensor().dim();
   for (size_t i : {1u, 2u})
@@ -82,13 +82,13 @@ Dims expanded_sizes(const SharedHeads& heads) {
 }
 
 std::optional<Match> match_attention(const ModelGraph& model,
-                                     fx::Node* product) {
+                                     fx::NodePtr product) {
   if (!is_product(product) || product->val_tensor().numel() == 0)
     return std::nullopt;
   Match match;
   match.product = match.last = product;
   match.value = product->arg_node(1);
-  fx::Node* probabilities = product->arg_node(0);
+  fx::NodePtr probabilities = product->arg_node(0);
   std::vector<Dims> shapes{product->val_tensor().sizes()};
   while (keeps_scores(*probabilities) && single_use(probabilities)) {
     shapes.push_back(probabilities->val_tensor().sizes());
@@ -133,7 +133,7 @@ class Replacement {
     scores.key = without_scale(scores.key);
     const Dims product = scores.shapes.front();
     const Dims values = match_.product->val_tensor().sizes();
-    fx::Node* keys = transposed_source(scores.key);
+    fx::NodePtr keys = transposed_source(scores.key);
     if (!keys) keys = call("transpose", {scores.key, -2, -1});
     ValueList masks, kinds, numbers;
     for (const ScoreMask& mask : scores.masks) {
@@ -141,7 +141,7 @@ class Replacement {
       kinds.push_back(static_cast<int64_t>(mask.kind));
       numbers.push_back(mask.value);
     }
-    fx::Node* fused = call(
+    fx::NodePtr fused = call(
         written_attention_op(),
         {spread(scores.query, product), spread(keys, product),
          spread(match_.value, values), Value::list(masks), Value::list(kinds),
@@ -152,15 +152,15 @@ class Replacement {
     made.push_back(wanted[wanted.size() - 2]);
     made.push_back(wanted.back());
     fused->set_val(Tensor::meta(made, DType::f32));
-    fx::Node* result = fused;
+    fx::NodePtr result = fused;
     if (!(made == wanted)) result = call("reshape", {fused, wanted});
     match_.last->replace_all_uses_with(result);
     graph_.erase_node(match_.last);
   }
 
  private:
-  fx::Node* call(const ops::Op& op, const ValueList& args) {
-    fx::Node* node =
+  fx::NodePtr call(const ops::Op& op, const ValueList& args) {
+    fx::NodePtr node =
         graph_.call_function(op.canonical, ops::bind(op, args, {}));
     ValueList metas;
     for (const Value& arg : node->args())
@@ -172,13 +172,14 @@ class Replacement {
     node->set_module_stack(match_.last->module_stack());
     return node;
   }
-  fx::Node* call(const char* name, const ValueList& args) {
+  fx::NodePtr call(const char* name, const ValueList& args) {
     return call(ops::get_op(name), args);
   }
 
   // A tensor that broadcasts to `leading` of these scores, its leading dims
   // replaced by the common factors.
-  fx::Node* spread(fx::Node* tensor, const Dims& scores, bool whole = false) {
+  fx::NodePtr spread(fx::NodePtr tensor, const Dims& scores,
+                     bool whole = false) {
     const Tensor t = tensor->val_tensor();
     Dims sizes = scores, made = match_.leading;
     if (!whole) {
@@ -187,7 +188,7 @@ class Replacement {
     }
     made.push_back(sizes[sizes.size() - 2]);
     made.push_back(sizes.back());
-    if (fx::Node* shared = whole ? nullptr : in_place(tensor, made))
+    if (fx::NodePtr shared = whole ? nullptr : in_place(tensor, made))
       return shared;
     if (!(t.sizes() == sizes)) tensor = call("expand", {tensor, sizes});
     return sizes == made ? tensor : call("reshape", {tensor, made});
@@ -195,17 +196,17 @@ class Replacement {
 
   // Repeated heads, each of which is there once; null where `tensor` has none
   // or other dims are broadcast.
-  fx::Node* in_place(fx::Node* tensor, const Dims& made) {
+  fx::NodePtr in_place(fx::NodePtr tensor, const Dims& made) {
     const auto heads = shared_heads(*tensor);
     if (!heads || numel(expanded_sizes(*heads)) != numel(made)) return nullptr;
-    fx::Node* wide = heads->base;
+    fx::NodePtr wide = heads->base;
     if (!heads->expanded)
       wide = call("expand",
                   {call("unsqueeze", {wide, -3}), expanded_sizes(*heads)});
     return call("reshape", {wide, made});
   }
 
-  fx::Node* mask_as(const ScoreMask& mask) {
+  fx::NodePtr mask_as(const ScoreMask& mask) {
     return spread(mask.tensor, mask.scores, true);
   }
 
@@ -222,9 +223,9 @@ class Replacement {
 
   // Queries or keys that are scaled before their product, perhaps seen through
   // views: the scale moves to the scores.
-  fx::Node* without_scale(fx::Node* tensor) {
-    fx::Node* inner = tensor;
-    fx::Node* above = nullptr;
+  fx::NodePtr without_scale(fx::NodePtr tensor) {
+    fx::NodePtr inner = tensor;
+    fx::NodePtr above = nullptr;
     while (single_use(inner) && is_view(*inner)) {
       above = inner;
       inner = inner->arg_node(0);
@@ -262,7 +263,7 @@ class Replacement {
 
 int fuse_attention(ModelGraph& model) {
   int count = 0;
-  for (fx::Node* node : model.graph->nodes()) {
+  for (fx::NodePtr node : model.graph->nodes()) {
     std::optional<Match> match = match_attention(model, node);
     if (!match) continue;
     Replacement(model, *match).apply();

@@ -37,44 +37,43 @@ bool mergeable(const fx::Node& node, const ops::Op& linear) {
   return true;
 }
 
-void merge(fx::Graph& graph, const std::vector<fx::Node*>& group) {
+void merge(fx::Graph& graph, const std::vector<fx::NodePtr>& group) {
   ValueList weights, biases;
   int64_t columns = 0;
-  for (fx::Node* node : group) {
+  for (fx::NodePtr node : group) {
     weights.push_back(node->arg(1));
     biases.push_back(node->arg(2));
     columns += node->val_tensor().size(-1);
   }
-  // Every weight must stand before the merged call: those behind it move up. The
-  // others may have users in front of it.
-  fx::Node* first = group.front();
+  // Every weight must stand before the merged call: those behind it move up.
+  // The others may have users in front of it.
+  fx::NodePtr first = group.front();
   for (size_t i = 0; i < group.size(); ++i)
     for (int arg : {1, 2})
-      if (fx::Node* node = group[i]->arg_node(arg);
+      if (fx::NodePtr node = group[i]->arg_node(arg);
           node && first->precedes(node))
         first->prepend(node);
   auto scope = graph.inserting_before(first);
   const bool has_bias = !biases[0].is_none();
-  fx::Node* merged = graph.call_function(
-      merged_linear_op().canonical,
-      {first->arg(0), Value::list(weights),
-       has_bias ? Value::list(biases) : Value()});
+  fx::NodePtr merged = graph.call_function(
+      merged_linear_op().canonical, {first->arg(0), Value::list(weights),
+                                     has_bias ? Value::list(biases) : Value()});
   Dims sizes = first->val_tensor().sizes();
   sizes[sizes.size() - 1] = columns;
   merged->copy_meta_from(*first);
   merged->set_val(Tensor::meta(sizes, DType::f32));
   int64_t start = 0;
-  for (fx::Node* node : group) {
+  for (fx::NodePtr node : group) {
     const int64_t length = node->val_tensor().size(-1);
-    fx::Node* part = graph.call_function(
-        ops::get_op("narrow").canonical, {merged, -1, start, length});
+    fx::NodePtr part = graph.call_function(ops::get_op("narrow").canonical,
+                                           {merged, -1, start, length});
     part->copy_meta_from(*node);
     part->set_val(Tensor::meta(node->val_tensor().sizes(), DType::f32,
                                contiguous_strides(sizes), start));
     start += length;
     node->replace_all_uses_with(part);
   }
-  for (fx::Node* node : group) graph.erase_node(node);
+  for (fx::NodePtr node : group) graph.erase_node(node);
 }
 
 }  // namespace
@@ -82,8 +81,8 @@ void merge(fx::Graph& graph, const std::vector<fx::Node*>& group) {
 int merge_linears(ModelGraph& model) {
   const ops::Op& linear = ops::get_op("linear");
   // Ordered by first node, so that the result does not depend on addresses.
-  std::map<std::pair<uint32_t, bool>, std::vector<fx::Node*>> groups;
-  for (fx::Node* node : model.graph->nodes())
+  std::map<std::pair<uint32_t, bool>, std::vector<fx::NodePtr>> groups;
+  for (fx::NodePtr node : model.graph->nodes())
     if (mergeable(*node, linear))
       groups[{node->arg_node(0)->id(), node->arg(2).is_none()}].push_back(node);
   int merged = 0;

@@ -31,7 +31,7 @@ std::optional<SharedHeads> by_expansion(const fx::Node& node) {
 std::optional<SharedHeads> by_repetition(const fx::Node& node) {
   if (!calls_op(&node, "repeat_interleave")) return std::nullopt;
   const Value &repeats = node.arg(1), &dim = node.arg(2);
-  fx::Node* from = node.arg_node(0);
+  fx::NodePtr from = node.arg_node(0);
   const int rank = node.val_tensor().dim();
   if (!from || !repeats.is_int() || repeats.as_int() < 2 || !dim.is_int() ||
       rank < 3 || wrap_dim(dim.as_int(), rank) != rank - 3)
@@ -39,7 +39,7 @@ std::optional<SharedHeads> by_repetition(const fx::Node& node) {
   return SharedHeads{from, false, repeats.as_int()};
 }
 
-bool rewrite(fx::Graph& graph, fx::Node* node, const ops::Op& attention) {
+bool rewrite(fx::Graph& graph, fx::NodePtr node, const ops::Op& attention) {
   if (node->called_op() != &attention) return false;
   const auto at = [&](const char* name) {
     return static_cast<size_t>(attention.index_of(name));
@@ -56,7 +56,8 @@ bool rewrite(fx::Graph& graph, fx::Node* node, const ops::Op& attention) {
   const auto base = [&](const SharedHeads& heads) {
     if (!heads.expanded) return heads.base;
     const ops::Op& select = ops::get_op("select");
-    fx::Node* made = graph.call_function(select.canonical, {heads.base, -3, 0});
+    fx::NodePtr made =
+        graph.call_function(select.canonical, {heads.base, -3, 0});
     const ValueList metas{heads.base->val(), -3, 0};
     made->set_val(ops::infer({select, metas}));
     return made;
@@ -78,7 +79,7 @@ std::optional<SharedHeads> shared_heads(const fx::Node& node) {
 int share_heads(ModelGraph& model) {
   const ops::Op& attention = ops::get_op("scaled_dot_product_attention");
   int count = 0;
-  for (fx::Node* node : model.graph->nodes())
+  for (fx::NodePtr node : model.graph->nodes())
     count += rewrite(*model.graph, node, attention);
   if (count > 0) model.graph->eliminate_dead_code();
   return count;

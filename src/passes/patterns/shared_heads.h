@@ -11,7 +11,7 @@ namespace fxjit::passes {
 struct SharedHeads {
   // [.., heads, rows, depth]: `base`, or one of its dims -3 where it is already
   // expanded to [.., heads, groups, rows, depth].
-  fx::Node* base = nullptr;
+  fx::NodePtr base = nullptr;
   bool expanded = false;
   int64_t groups = 1;  // Times that each head is repeated, one after the other.
 };

@@ -19,7 +19,7 @@ inline nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
 // neg and relu by turns, `run` of each.
 inline nn::Ref<GraphModule> chain(int count, int run = 1) {
   auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
+  NodePtr x = graph->placeholder("x");
   for (int i = 0; i < count; ++i)
     x = graph->call_function(i / run % 2 ? kRelu : kNeg, {x});
   graph->output(x);

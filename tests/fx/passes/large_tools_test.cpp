@@ -23,7 +23,7 @@ constexpr int kNodes = 1'000'000;
 // `count` times neg and relu of one input, all of which go into one call.
 nn::Ref<GraphModule> wide(int count) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   ValueList results;
   for (int i = 0; i < count; ++i)
     results.push_back(
@@ -57,7 +57,7 @@ TEST(LargeTools, Sort) {
     Graph& graph = gm->graph();
     const std::string before = graph.str();
     // The second half of the calls first.
-    const std::vector<Node*> nodes = graph.nodes().list();
+    const std::vector<NodePtr> nodes = graph.nodes().list();
     for (size_t i = nodes.size() / 2; i + 1 < nodes.size(); ++i)
       nodes[0]->prepend(nodes[i]);
     EXPECT_THROW(graph.lint(), Error);
@@ -101,11 +101,11 @@ TEST(LargeTools, FuseWhatOneCallReads) {
 
 TEST(LargeTools, FoldWhatOneCallReads) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const w = graph->get_attr("w");
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr w = graph->get_attr("w");
   ValueList results = {x};
   for (int i = 0; i < kNodes / 10; ++i) {
-    Node* const scaled = graph->call_function("operator.mul", {w, i});
+    const NodePtr scaled = graph->call_function("operator.mul", {w, i});
     results.push_back(graph->call_function("operator.add", {x, scaled}));
   }
   graph->output(Value::tuple(std::move(results)));
@@ -119,7 +119,7 @@ TEST(LargeTools, FoldWhatOneCallReads) {
 TEST(LargeTools, Sources) {
   const auto gm = chain(kNodes / 4);
   int position = 0;
-  for (Node* node : gm->graph().find_nodes(Opcode::call_function))
+  for (NodePtr node : gm->graph().find_nodes(Opcode::call_function))
     node->meta().set("torch_fn", Value::tuple({std::to_string(position++ / 3),
                                                "builtin.neg"}));
   const auto found = get_source_partitions(gm->graph(), {"neg"});
@@ -152,9 +152,9 @@ TEST(LargeTools, NormalizeAndReplace) {
 
 TEST(LargeTools, GroupsOfNumbers) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* size = graph->call_method("size", {x, 0});
-  std::vector<Node*> calls = {size};
+  const NodePtr x = graph->placeholder("x");
+  NodePtr size = graph->call_method("size", {x, 0});
+  std::vector<NodePtr> calls = {size};
   for (int i = 0; i < kNodes / 4; ++i)
     calls.push_back(size = graph->call_function("operator.add", {size, 1}));
   graph->output(size);
@@ -168,9 +168,9 @@ TEST(LargeTools, DrawAndObserve) {
   EXPECT_GT(FxGraphDrawer(*gm, "g").get_dot_graph().size(), size_t{kNodes});
   GraphTransformObserver observer(*gm, "swap");
   observer.apply_graph_pass([](Graph& graph) {
-    for (Node* node : graph.find_nodes(Opcode::call_function, kNeg)) {
+    for (NodePtr node : graph.find_nodes(Opcode::call_function, kNeg)) {
       const InsertScope scope = graph.inserting_before(node);
-      Node* const made = graph.call_function("torch.abs", {node->arg(0)});
+      const NodePtr made = graph.call_function("torch.abs", {node->arg(0)});
       node->replace_all_uses_with(made);
       graph.erase_node(node);
     }

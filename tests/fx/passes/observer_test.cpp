@@ -20,10 +20,9 @@ nn::Ref<GraphModule> model() {
 }
 
 void replace_relu(Graph& graph) {
-  Node* const old_node = graph.find_node("relu");
+  const NodePtr old_node = graph.find_node("relu");
   const InsertScope scope = graph.inserting_after(old_node);
-  Node* const made =
-      graph.call_function("torch.sigmoid", {old_node->arg(0)});
+  const NodePtr made = graph.call_function("torch.sigmoid", {old_node->arg(0)});
   old_node->replace_all_uses_with(made);
   graph.erase_node(old_node);
 }
@@ -87,9 +86,9 @@ TEST(GraphTransformObserver, PassesThatThrow) {
   const auto gm = model();
   {
     GraphTransformObserver observer(*gm, "broken");
-    EXPECT_THROW(observer.apply_graph_pass(
-                     [](Graph&) { throw ValueError("no"); }),
-                 ValueError);
+    EXPECT_THROW(
+        observer.apply_graph_pass([](Graph&) { throw ValueError("no"); }),
+        ValueError);
   }
   replace_relu(gm->graph());  // No observer is left behind.
   EXPECT_EQ(gm->graph().find_node("sigmoid")->meta().find("from_node"),

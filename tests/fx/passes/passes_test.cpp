@@ -48,10 +48,10 @@ TEST(LargePasses, PartitionChain) {
 
 TEST(LargePasses, PartitionWideGraph) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   ValueList results;
   for (int i = 0; i < kNodes / 2; ++i) {
-    Node* const a = graph->call_function(kNeg, {x});
+    const NodePtr a = graph->call_function(kNeg, {x});
     results.push_back(graph->call_function(kRelu, {a}));
   }
   graph->output(graph->call_function("torch.stack", {results}));
@@ -64,7 +64,7 @@ TEST(LargePasses, PartitionWideGraph) {
 
 TEST(LargePasses, MergeEqualCalls) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   ValueList results;
   for (int i = 0; i < kNodes; ++i)
     results.push_back(graph->call_function(i % 2 ? kNeg : kRelu, {x}));
@@ -76,8 +76,8 @@ TEST(LargePasses, MergeEqualCalls) {
 
 TEST(LargePasses, FoldConstantChain) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* w = graph->get_attr("w");
+  const NodePtr x = graph->placeholder("x");
+  NodePtr w = graph->get_attr("w");
   for (int i = 0; i < kNodes; ++i) w = graph->call_function(kNeg, {w});
   graph->output(graph->call_function("operator.add", {x, w}));
   nn::Module root;
@@ -178,7 +178,7 @@ TEST(FuseByPartitions, RefusesCirclesBetweenPartitions) {
   auto node = [&](const char* name) { return gm->graph().find_node(name); };
   // Each alone is fine.
   EXPECT_TRUE(
-      validate_partition(std::vector<Node*>{node("neg"), node("neg_1")}));
+      validate_partition(std::vector<NodePtr>{node("neg"), node("neg_1")}));
   EXPECT_THROW(fuse_by_partitions(*gm, {{node("neg"), node("neg_1")},
                                         {node("relu"), node("relu_1")}}),
                AssertionError);
@@ -195,7 +195,7 @@ TEST(FuseByPartitions, LeavesInputsAndOutputAlone) {
   const auto gm = symbolic_trace(
       [](Value x, Value y) -> Value { return neg(relu(x) + y); }, {"x", "y"});
   const std::string before = gm->graph().str();
-  for (Node* node : {gm->graph().nodes().front(), gm->graph().output_node()})
+  for (NodePtr node : {gm->graph().nodes().front(), gm->graph().output_node()})
     EXPECT_THROW(
         fuse_by_partitions(*gm, {{node, gm->graph().find_node("relu")}}),
         AssertionError);
@@ -214,9 +214,9 @@ TEST(FuseByPartitions, LeavesInputsAndOutputAlone) {
 
 TEST(StableTopologicalSort, MovesOnlyWhatMustMove) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_function(kNeg, {x});
-  Node* const b = graph.call_function(kRelu, {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_function(kNeg, {x});
+  const NodePtr b = graph.call_function(kRelu, {x});
   graph.output(b);
   a->set_args({b});
   stable_topological_sort(graph);
@@ -232,10 +232,10 @@ TEST(ConstFold, ThreadsAndNames) {
   root.set_attr("w", Tensor::full({1}, 2.0));
   root.set_attr("_FX_CONST_FOLDED_ATTRS", 1);
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const taken = graph->get_attr("_FX_CONST_FOLDED_ATTRS");
-  Node* const w = graph->get_attr("w");
-  Node* const sum = graph->call_function("operator.add", {w, taken});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr taken = graph->get_attr("_FX_CONST_FOLDED_ATTRS");
+  const NodePtr w = graph->get_attr("w");
+  const NodePtr sum = graph->call_function("operator.add", {w, taken});
   graph->output(graph->call_function("operator.mul", {x, sum}));
   const auto gm = GraphModule::create(root, std::move(graph));
   const auto folded = split_const_subgraphs(*gm);
@@ -288,7 +288,7 @@ TEST(PassManager, StepsChecksAndErrors) {
 
   const Pass broken =
       pass_result_wrapper("broken", [](const GraphModuleRef& m) {
-        Node* const node = m->graph().find_node("neg");
+        const NodePtr node = m->graph().find_node("neg");
         node->set_args({m->graph().find_node("relu")});
       });
   PassManager failing({countdown, broken});

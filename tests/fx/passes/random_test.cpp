@@ -19,8 +19,8 @@ class RandomPasses : public testing::Test {
   // then one call with many inputs.
   nn::Ref<GraphModule> random_module() {
     auto graph = std::make_unique<Graph>();
-    std::vector<Node*> made = {graph->placeholder("x"),
-                               graph->placeholder("y"), graph->get_attr("w")};
+    std::vector<NodePtr> made = {graph->placeholder("x"),
+                                 graph->placeholder("y"), graph->get_attr("w")};
     auto pick = [&] {
       const size_t reach = std::min<size_t>(made.size(), 6);
       return Value(made[made.size() - 1 - random_() % reach]);
@@ -32,7 +32,7 @@ class RandomPasses : public testing::Test {
         made.push_back(graph->call_function("operator.sub", {pick(), pick()}));
       } else if (random_() % 15 == 0) {
         const ValueList all(made.begin(), made.end());
-        Node* const wide = graph->call_function("torch.stack", {all});
+        const NodePtr wide = graph->call_function("torch.stack", {all});
         made.push_back(graph->call_function("torch.sum", {wide, 0}));
       } else {
         made.push_back(graph->call_function(names[random_() % 3], {pick()}));
@@ -66,8 +66,8 @@ class RandomPasses : public testing::Test {
       const std::vector<float> expected = run(*gm);
       const auto changed = change(gm);
       changed->graph().lint();
-      EXPECT_EQ(run(*changed), expected)
-          << before << "\n" << changed->graph().str();
+      EXPECT_EQ(run(*changed), expected) << before << "\n"
+                                         << changed->graph().str();
     }
   }
 
@@ -132,12 +132,11 @@ TEST_F(RandomPasses, RewriteUnconnectedResults) {
 }
 
 TEST_F(RandomPasses, RewriteReturnedWildcard) {
-  expect_rewritten(
-      [](Value x) -> Value { return Value::tuple({abs(x), x}); },
-      [](Value x) -> Value {
-        Value same = neg(neg(x));
-        return Value::tuple({abs(same), same});
-      });
+  expect_rewritten([](Value x) -> Value { return Value::tuple({abs(x), x}); },
+                   [](Value x) -> Value {
+                     Value same = neg(neg(x));
+                     return Value::tuple({abs(same), same});
+                   });
 }
 
 TEST_F(RandomPasses, Split) {
@@ -161,8 +160,7 @@ TEST_F(RandomPasses, PartitionAndFuse) {
                  (node.id() * 2654435761u ^ salt) % 3 != 0;
         });
     CapabilityBasedPartitioner partitioner(
-        *gm, support,
-        {.allows_single_node_partition = random_() % 2 == 0});
+        *gm, support, {.allows_single_node_partition = random_() % 2 == 0});
     for (const Partition& partition : partitioner.propose_partitions())
       EXPECT_TRUE(validate_partition(partition.nodes));
     partitioner.partition_and_fuse();
@@ -171,9 +169,8 @@ TEST_F(RandomPasses, PartitionAndFuse) {
 }
 
 TEST_F(RandomPasses, MergeAndFold) {
-  expect_same([](nn::Ref<GraphModule> gm) {
-    return CSEPass()(gm).graph_module;
-  });
+  expect_same(
+      [](nn::Ref<GraphModule> gm) { return CSEPass()(gm).graph_module; });
   expect_same([](nn::Ref<GraphModule> gm) -> nn::Ref<GraphModule> {
     return split_const_subgraphs(*gm);
   });

@@ -31,7 +31,7 @@ nn::Ref<GraphModule> module_of(std::unique_ptr<Graph> graph) {
 
 nn::Ref<GraphModule> chain(const Target& target, int count) {
   auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
+  NodePtr x = graph->placeholder("x");
   for (int i = 0; i < count; ++i) x = graph->call_function(target, {x});
   graph->output(x);
   return module_of(std::move(graph));
@@ -50,11 +50,11 @@ TEST(Rewriter, ChainOfMatches) {
 
 TEST(Rewriter, WideGraphWithOneUserOfAllMatches) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   ValueList results;
   for (int i = 0; i < kNodes; ++i)
     results.push_back(graph->call_function(kNeg, {x}));
-  Node* const stacked = graph->call_function("torch.stack", {results});
+  const NodePtr stacked = graph->call_function("torch.stack", {results});
   graph->output(stacked);
   const auto gm = module_of(std::move(graph));
   EXPECT_EQ(replace_pattern(*gm, neg_of, relu_of).size(), size_t{kNodes});
@@ -74,13 +74,13 @@ TEST(Rewriter, IdentityReplacementsOfALongChain) {
 
 TEST(Rewriter, PairsOfResultsThatShareOneInput) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* sum = x;
+  const NodePtr x = graph->placeholder("x");
+  NodePtr sum = x;
   const int count = kNodes / 10;
   for (int i = 0; i < count; ++i) {
-    Node* const a = graph->call_function(kNeg, {x});
-    Node* const b = graph->call_function(kRelu, {x});
-    Node* const both = graph->call_function("operator.add", {a, b});
+    const NodePtr a = graph->call_function(kNeg, {x});
+    const NodePtr b = graph->call_function(kRelu, {x});
+    const NodePtr both = graph->call_function("operator.add", {a, b});
     sum = graph->call_function("operator.mul", {sum, both});
   }
   graph->output(sum);
@@ -232,7 +232,7 @@ TEST_F(RefusedRewrite, LiteralAsResult) {
 
 TEST_F(RefusedRewrite, DisconnectedPattern) {
   Graph pattern;
-  Node* const x = pattern.placeholder("x");
+  const NodePtr x = pattern.placeholder("x");
   pattern.placeholder("unused");
   pattern.output(pattern.call_function(kNeg, {x}));
   expect_refused<KeyError>(pattern, neg_of, "unused");
@@ -240,9 +240,9 @@ TEST_F(RefusedRewrite, DisconnectedPattern) {
 
 TEST_F(RefusedRewrite, IllFormedReplacement) {
   Graph graph;
-  Node* const x = graph.placeholder("x");
-  Node* const a = graph.call_function(kNeg, {x});
-  Node* const b = graph.call_function(kNeg, {x});
+  const NodePtr x = graph.placeholder("x");
+  const NodePtr a = graph.call_function(kNeg, {x});
+  const NodePtr b = graph.call_function(kNeg, {x});
   a->set_args({b});
   graph.output(a);
   expect_refused<RuntimeError>(neg_of, graph,

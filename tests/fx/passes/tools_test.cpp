@@ -101,7 +101,7 @@ class Minimizer : public NetMinimizer {
   }
   Value run_b(GraphModule& part, const ValueList& inputs) override {
     const auto broken = part.copy();
-    for (Node* node : broken->graph().nodes()) {
+    for (NodePtr node : broken->graph().nodes()) {
       if (node->target_name() == "torch.exp") throw RuntimeError("no exp");
       if (node->target_name() == "torch.sigmoid")
         node->set_target(ops::get_function("torch.tanh"));
@@ -118,7 +118,7 @@ nn::Ref<GraphModule> chain(int count, std::vector<int> places,
   constexpr const char* kNames[] = {"torch.neg", "torch.reciprocal",
                                       "torch.neg"};
   auto graph = std::make_unique<Graph>();
-  Node* x = graph->placeholder("x");
+  NodePtr x = graph->placeholder("x");
   for (int i = 0; i < count; ++i) {
     const bool here = std::find(places.begin(), places.end(), i) != places.end();
     x = graph->call_function(here ? wrong : kNames[i % 3], {x});

@@ -1,5 +1,5 @@
-// Passes over graphs that write in place: nothing is lost, nothing is merged with
-// what is written.
+// Passes over graphs that write in place: nothing is lost, nothing is merged
+// with what is written.
 #include <gtest/gtest.h>
 
 #include "fxjit/functions.h"
@@ -38,16 +38,17 @@ void expect_same_calls(const nn::Ref<GraphModule>& got,
 // Equal calls, views of them, and a write into a view of a view.
 std::unique_ptr<Graph> equal_calls() {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const a = graph->call_function("torch.exp", {x});
-  Node* const b = graph->call_function("torch.exp", {x});
-  Node* const row = graph->call_function("_operator.getitem", {a, 0});
-  Node* const part = graph->call_function(
-      "_operator.getitem", {row, Value::slice(1, None)});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr a = graph->call_function("torch.exp", {x});
+  const NodePtr b = graph->call_function("torch.exp", {x});
+  const NodePtr row = graph->call_function("_operator.getitem", {a, 0});
+  const NodePtr part =
+      graph->call_function("_operator.getitem", {row, Value::slice(1, None)});
   graph->call_method("add_", {part, 5});
-  Node* const c = graph->call_function("torch.neg", {x});
-  Node* const d = graph->call_function("torch.neg", {x});
-  graph->output(Value::tuple({a, b, graph->call_function("torch.add", {c, d})}));
+  const NodePtr c = graph->call_function("torch.neg", {x});
+  const NodePtr d = graph->call_function("torch.neg", {x});
+  graph->output(
+      Value::tuple({a, b, graph->call_function("torch.add", {c, d})}));
   return graph;
 }
 
@@ -62,7 +63,7 @@ TEST(Writes, EqualCallsThatAreWrittenAreNotMerged) {
 
 TEST(Writes, NumbersOfDifferentSignsAreNotMerged) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
+  const NodePtr x = graph->placeholder("x");
   graph->output(Value::tuple({graph->call_function("torch.mul", {x, 0.0}),
                               graph->call_function("torch.mul", {x, -0.0})}));
   EXPECT_FALSE(CSEPass()(over(std::move(graph))).modified);
@@ -70,9 +71,9 @@ TEST(Writes, NumbersOfDifferentSignsAreNotMerged) {
 
 TEST(Writes, ThroughViewsAreNotDead) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const row = graph->call_function("_operator.getitem", {x, 0});
-  Node* const flat = graph->call_method("view", {row, -1});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr row = graph->call_function("_operator.getitem", {x, 0});
+  const NodePtr flat = graph->call_method("view", {row, -1});
   graph->call_method("mul_", {flat, 3});
   graph->call_function("torch.neg", {x});
   graph->call_function(*find_callable("_operator.setitem"), {x, 1, 9});
@@ -86,10 +87,10 @@ TEST(Writes, ThroughViewsAreNotDead) {
 
 TEST(Writes, InsideOfPartsAreNotDead) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const twice = graph->call_function("torch.mul", {x, 2});
-  Node* const row = graph->call_function("_operator.getitem", {twice, 0});
-  Node* const wrote = graph->call_method("add_", {row, 1});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr twice = graph->call_function("torch.mul", {x, 2});
+  const NodePtr row = graph->call_function("_operator.getitem", {twice, 0});
+  const NodePtr wrote = graph->call_method("add_", {row, 1});
   graph->output(Value::tuple({twice}));
   const auto gm = over(std::move(graph));
   const auto split = passes::split_module(
@@ -125,16 +126,16 @@ TEST(Writes, StatisticsAreNotDead) {
 // Attributes written, and constants that are written after they were computed.
 TEST(Writes, WhatIsWrittenIsNotFolded) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const w = graph->get_attr("w");
-  Node* const v = graph->get_attr("v");
-  Node* const sum = graph->call_function("torch.mul", {w, 2});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr w = graph->get_attr("w");
+  const NodePtr v = graph->get_attr("v");
+  const NodePtr sum = graph->call_function("torch.mul", {w, 2});
   graph->call_method("add_", {sum, x});
-  Node* const before = graph->call_function("torch.exp", {v});
-  Node* const row = graph->call_function("_operator.getitem", {v, 0});
+  const NodePtr before = graph->call_function("torch.exp", {v});
+  const NodePtr row = graph->call_function("_operator.getitem", {v, 0});
   graph->call_method("add_", {row, 1});
-  Node* const after = graph->call_function("torch.exp", {v});
-  Node* const folded = graph->call_function("torch.exp", {w});
+  const NodePtr after = graph->call_function("torch.exp", {v});
+  const NodePtr folded = graph->call_function("torch.exp", {w});
   graph->output(Value::tuple({sum, before, after, folded}));
   nn::Module root;
   root.register_buffer("w", ones({2, 2}));
@@ -148,11 +149,11 @@ TEST(Writes, WhatIsWrittenIsNotFolded) {
 
 TEST(Writes, SurviveReplacePattern) {
   auto graph = std::make_unique<Graph>();
-  Node* const x = graph->placeholder("x");
-  Node* const y = graph->call_function("torch.mul", {x, 2});
-  Node* const row = graph->call_function("_operator.getitem", {y, 1});
+  const NodePtr x = graph->placeholder("x");
+  const NodePtr y = graph->call_function("torch.mul", {x, 2});
+  const NodePtr row = graph->call_function("_operator.getitem", {y, 1});
   graph->call_method("add_", {row, 4});
-  Node* const z = graph->call_function("torch.relu", {y});
+  const NodePtr z = graph->call_function("torch.relu", {y});
   graph->output(Value::tuple({z, y}));
   const auto gm = over(std::move(graph)), kept = gm->deep_copy();
   EXPECT_EQ(replace_pattern(

@@ -12,7 +12,7 @@ namespace fxjit::fx::passes {
 
 // False when a path leaves the nodes and comes back: they cannot be computed at
 // once. The nodes belong to one graph.
-bool validate_partition(std::span<Node* const> nodes);
+bool validate_partition(std::span<const NodePtr> nodes);
 
 // Replaces each partition by one call of a submodule `prefix` + number, which
 // takes what the nodes read from outside and returns what is used outside, a
@@ -25,7 +25,7 @@ bool validate_partition(std::span<Node* const> nodes);
 // dependency cycles"); nothing has been changed then. Linear in the graph, but
 // for sorting.
 void fuse_by_partitions(GraphModule& module,
-                        const std::vector<std::vector<Node*>>& partitions,
+                        const std::vector<std::vector<NodePtr>>& partitions,
                         const std::string& prefix = "fused_",
                         bool always_return_tuple = false);
 

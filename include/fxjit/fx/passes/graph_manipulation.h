@@ -32,15 +32,14 @@ struct SizeBytes {
 const TensorMetadata& get_tensor_meta(const Node& node);
 // Parameters count in the type of the result, as in torch.
 SizeBytes get_size_of_node(const GraphModule& module, const Node& node);
-// Those of all nodes before the output, in order. With `args`, runs ShapeProp on
-// them first.
-std::vector<std::pair<Node*, SizeBytes>> get_size_of_all_nodes(
-    GraphModule& module,
-    const std::optional<ValueList>& args = std::nullopt);
+// Those of all nodes before the output, in order. With `args`, runs ShapeProp
+// on them first.
+std::vector<std::pair<NodePtr, SizeBytes>> get_size_of_all_nodes(
+    GraphModule& module, const std::optional<ValueList>& args = std::nullopt);
 
-// Gives each node that reads an item by a number the type that the annotation of
-// the whole tells: "int" for the first item of a "Tuple[int, Tensor]". AssertionError
-// when there is no such item.
+// Gives each node that reads an item by a number the type that the annotation
+// of the whole tells: "int" for the first item of a "Tuple[int, Tensor]".
+// AssertionError when there is no such item.
 void annotate_getitem_nodes(Graph& graph);
 
 }  // namespace fxjit::fx::passes

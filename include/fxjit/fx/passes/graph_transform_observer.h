@@ -65,7 +65,7 @@ class GraphTransformObserver {
   nn::Ref<GraphModule> before_;  // Null without a folder.
   std::vector<HookId> hooks_;    // Empty when no longer observing.
   std::set<std::string> created_, erased_;
-  std::unordered_map<std::string, Node*> by_name_;
+  std::unordered_map<std::string, NodePtr> by_name_;
 };
 
 }  // namespace fxjit::fx::passes

@@ -78,8 +78,8 @@ using MinimizerExporter = std::function<void(
     const ValueList& inputs, GraphModule& part, const std::string& name)>;
 // Takes nodes out of a list before it is run. `start` and `end` are its place
 // among all nodes, -1 where that has no meaning.
-using MinimizerExclusion =
-    std::function<void(std::vector<Node*>& nodes, int64_t start, int64_t end)>;
+using MinimizerExclusion = std::function<void(std::vector<NodePtr>& nodes,
+                                              int64_t start, int64_t end)>;
 
 class NetMinimizer {
  public:
@@ -103,7 +103,7 @@ class NetMinimizer {
   //
   // Unlike torch, `binary` with find_all gives the finds of both halves, and
   // `defined` and `skip` give every find.
-  std::vector<Node*> minimize(
+  std::vector<NodePtr> minimize(
       std::string_view start = {}, std::string_view end = {},
       const std::optional<std::vector<std::string>>& skip_nodes = std::nullopt,
       std::optional<bool> find_last_node = std::nullopt);
@@ -121,7 +121,7 @@ class NetMinimizer {
   }
 
  private:
-  using Nodes = std::vector<Node*>;
+  using Nodes = std::vector<NodePtr>;
   enum class Outcome { close, differs, fails };
 
   struct Part {

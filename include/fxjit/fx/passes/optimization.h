@@ -51,9 +51,9 @@ nn::Ref<GraphModule> optimize_for_inference(
 // to the list of `outputs`. KeyError naming a node that the others need and that
 // is neither among them nor an input.
 nn::Ref<GraphModule> extract_subgraph(const nn::Module& module,
-                                      const std::vector<Node*>& nodes,
-                                      const std::vector<Node*>& inputs,
-                                      const std::vector<Node*>& outputs);
+                                      const std::vector<NodePtr>& nodes,
+                                      const std::vector<NodePtr>& inputs,
+                                      const std::vector<NodePtr>& outputs);
 
 // The module that the node calls is from now on `new_module`, for all nodes that
 // call it by this name.

@@ -17,7 +17,7 @@ namespace fxjit::fx::passes {
 
 struct Partition {
   int64_t id = 0;
-  std::vector<Node*> nodes;  // In graph order.
+  std::vector<NodePtr> nodes;  // In graph order.
 };
 
 struct PartitionerOptions {

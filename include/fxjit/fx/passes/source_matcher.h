@@ -13,14 +13,14 @@
 namespace fxjit::fx::passes {
 
 struct SourcePartition {
-  std::vector<Node*> nodes;  // All lists are in graph order.
+  std::vector<NodePtr> nodes;  // All lists are in graph order.
   std::string source;
   // What the partition reads, less its attributes.
-  std::vector<Node*> input_nodes;
+  std::vector<NodePtr> input_nodes;
   // Nodes of the partition that others use, less attributes.
-  std::vector<Node*> output_nodes;
+  std::vector<NodePtr> output_nodes;
   // Attributes among the nodes.
-  std::vector<Node*> params;
+  std::vector<NodePtr> params;
 };
 
 // By source, in the order in which the graph has them.

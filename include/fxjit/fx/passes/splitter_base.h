@@ -43,10 +43,10 @@ class FxNetAccNodesFinder {
                       bool allow_non_tensor);
   virtual ~FxNetAccNodesFinder() = default;
   // In graph order.
-  virtual std::vector<Node*> operator()();
+  virtual std::vector<NodePtr> operator()();
 
  private:
-  void drop_users_of(std::vector<Node*> pending);
+  void drop_users_of(std::vector<NodePtr> pending);
   bool drop_producers_for_others();
 
   const GraphModule& module_;
@@ -58,7 +58,7 @@ class FxNetAccNodesFinder {
 // Calls of one part.
 struct SplitterSubgraph {
   bool is_acc = false;
-  std::vector<Node*> nodes;
+  std::vector<NodePtr> nodes;
 };
 
 struct SplitResult {
@@ -108,7 +108,7 @@ class SplitterBase {
   SplitterSettings settings_;
   std::string non_acc_submodule_name_;
   bool return_tuple_;
-  std::vector<Node*> acc_nodes_;
+  std::vector<NodePtr> acc_nodes_;
   NodeGroups fusions_;
   std::vector<std::string> tags_;
   std::unordered_map<const Node*, std::string> node_submodule_map_;

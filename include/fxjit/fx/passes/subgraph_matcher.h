@@ -33,7 +33,7 @@ class NodesMap {
   // KeyError naming the node when absent.
   const Value& at(const Node* pattern_node) const;
   // As `at`, for a match that is a node; TypeError otherwise.
-  Node* node(const Node* pattern_node) const;
+  NodePtr node(const Node* pattern_node) const;
   void set(const Node* pattern_node, Value value);
   size_t size() const { return entries_.size(); }
   auto begin() const { return entries_.begin(); }
@@ -53,9 +53,9 @@ struct InternalMatch {
   // What the pattern's placeholders stand for, in their order.
   ValueList placeholder_nodes;
   // The nodes that the pattern returns, in the order of its output.
-  std::vector<Node*> returning_nodes;
+  std::vector<NodePtr> returning_nodes;
   // See SubgraphMatcherWithNameNodeMap; empty otherwise.
-  std::vector<std::pair<std::string, Node*>> name_node_map;
+  std::vector<std::pair<std::string, NodePtr>> name_node_map;
 };
 
 struct MatcherOptions {

@@ -33,7 +33,8 @@ inline bool is_callable_node(const Node& node) {
 // that it has not seen.
 bool is_node_output_tensor(const Node& node);
 
-using NodeGroup = std::shared_ptr<const std::vector<Node*>>;  // In graph order.
+using NodeGroup =
+    std::shared_ptr<const std::vector<NodePtr>>;  // In graph order.
 // The group of each node that has one.
 using NodeGroups = std::unordered_map<const Node*, NodeGroup>;
 
@@ -45,6 +46,6 @@ using NodeGroups = std::unordered_map<const Node*, NodeGroup>;
 // `acc_nodes`: the nodes that may be grouped; those of a group that is not
 // wholly among them are taken out of it, and get no group.
 NodeGroups find_fusion_groups(const GraphModule& module,
-                              std::vector<Node*>& acc_nodes);
+                              std::vector<NodePtr>& acc_nodes);
 
 }  // namespace fxjit::fx::passes

@@ -1,0 +1,108 @@
+#include "python/options.h"
+
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fxjit/error.h"
+
+namespace fxjit::python {
+namespace {
+
+namespace nb = nanobind;
+
+template <typename Choice>
+using Choices = std::vector<std::pair<std::string, Choice>>;
+
+template <typename T>
+std::string listed(const std::vector<std::pair<std::string, T>>& named) {
+  std::string text;
+  for (const auto& [name, value] : named)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+template <typename T>
+T as(nb::handle value, const std::string& name, const char* wanted) {
+  T result;
+  if (!nb::try_cast<T>(value, result, /*convert=*/false))
+    throw TypeError(name + ": expected " + wanted + ", got " +
+                    nb::cast<std::string>(nb::repr(value)));
+  return result;
+}
+
+template <typename Choice>
+Choice choose(nb::handle value, const std::string& name,
+              const Choices<Choice>& choices) {
+  const auto text = as<std::string>(value, name, "a text");
+  for (const auto& [known, choice] : choices)
+    if (known == text) return choice;
+  throw ValueError(name + ": expected one of " + listed(choices) + ", got " +
+                   text);
+}
+
+using Setter =
+    std::function<void(CompileOptions&, nb::handle, const std::string&)>;
+
+const std::vector<std::pair<std::string, Setter>>& setters() {
+  using Options = CompileOptions;
+  static const std::vector<std::pair<std::string, Setter>> all{
+      {"threads",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.threads = as<int>(v, name, "a number");
+       }},
+      {"new_shape",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.new_shape =
+             choose<Options::NewShape>(v, name,
+                                       {{"wait", Options::NewShape::wait},
+                                        {"behind", Options::NewShape::behind}});
+       }},
+      {"narrow_weights",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.narrow_weights = choose<Options::NarrowWeights>(
+             v, name,
+             {{"never", Options::NarrowWeights::never},
+              {"exact", Options::NarrowWeights::exact},
+              {"rounded", Options::NarrowWeights::rounded}});
+       }},
+      {"convolution",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.convolution = choose<Options::Convolution>(
+             v, name,
+             {{"automatic", Options::Convolution::automatic},
+              {"direct", Options::Convolution::direct}});
+       }},
+      {"strict_sums",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.strict_sums = as<bool>(v, name, "True or False");
+       }},
+      {"cache_folder",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.cache_folder = as<std::string>(v, name, "a text");
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+CompileOptions options_of(const nb::dict& given) {
+  CompileOptions options;
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const Setter* setter = nullptr;
+    for (const auto& [known, set] : setters())
+      if (known == name) setter = &set;
+    if (!setter)
+      throw TypeError("unknown option " + name + "; there are " +
+                      listed(setters()));
+    if (!value.is_none()) (*setter)(options, value, name);
+  }
+  return options;
+}
+
+}  // namespace fxjit::python

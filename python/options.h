@@ -1,0 +1,14 @@
+// Keyword arguments of `load` as options of the compiler.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "fxjit/compile.h"
+
+namespace fxjit::python {
+
+// TypeError for unknown names and kinds, ValueError for values that there are
+// not; both list what there is.
+CompileOptions options_of(const nanobind::dict& options);
+
+}  // namespace fxjit::python

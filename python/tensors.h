@@ -1,0 +1,27 @@
+// Arrays of Python as tensors and back, sharing their memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "fxjit/tensor.h"
+
+namespace fxjit::python {
+
+// What results are given as.
+enum class ArrayKind { numpy, torch };
+
+// Whether it is an array at all: has __dlpack__ or the buffer protocol.
+bool is_array(nanobind::handle object);
+// torch for a torch.Tensor, numpy for all others.
+ArrayKind kind_of(nanobind::handle array);
+
+// The array's memory, which is kept until the last tensor of it is gone.
+// TypeError for arrays elsewhere than in the machine's memory, for unknown
+// element types and for what is not an array after all; `where` names it.
+Tensor tensor_of(nanobind::handle array, const char* where);
+
+// An array of the tensor's memory, which is kept as long as the array.
+// TypeError for types that NumPy lacks (bfloat16).
+nanobind::object array_of(const Tensor& tensor, ArrayKind kind);
+
+}  // namespace fxjit::python

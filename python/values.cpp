@@ -1,0 +1,100 @@
+#include "python/values.h"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "fxjit/error.h"
+
+namespace fxjit::python {
+namespace {
+
+namespace nb = nanobind;
+
+Value number_of(nb::handle object, const std::string& where) {
+  int overflow = 0;
+  const long long number =
+      PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow != 0) throw OverflowError(where + ": a number beyond 64 bits");
+  return int64_t{number};
+}
+
+ValueList items_of(nb::handle sequence, const std::string& where,
+                   ArrayKind& kind) {
+  ValueList items;
+  for (const nb::handle item : sequence) {
+    const std::string place = where + "[" + std::to_string(items.size()) + "]";
+    items.push_back(value_of(item, place, kind));
+  }
+  return items;
+}
+
+ValueDict entries_of(nb::handle dict, const std::string& where,
+                     ArrayKind& kind) {
+  ValueDict entries;
+  for (const auto& [key, item] : nb::borrow<nb::dict>(dict)) {
+    const auto name = nb::cast<std::string>(nb::repr(key));
+    entries.emplace_back(value_of(key, where, kind),
+                         value_of(item, where + "[" + name + "]", kind));
+  }
+  return entries;
+}
+
+}  // namespace
+
+Value value_of(nb::handle object, const std::string& where, ArrayKind& kind) {
+  if (object.is_none()) return None;
+  if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
+  if (PyLong_Check(object.ptr())) return number_of(object, where);
+  if (PyFloat_CheckExact(object.ptr())) return nb::cast<double>(object);
+  if (PyUnicode_Check(object.ptr())) return nb::cast<std::string>(object);
+  if (PyTuple_Check(object.ptr()))
+    return Value::tuple(items_of(object, where, kind));
+  if (PyList_Check(object.ptr()))
+    return Value::list(items_of(object, where, kind));
+  if (PyDict_Check(object.ptr()))
+    return Value::dict(entries_of(object, where, kind));
+  if (!is_array(object))
+    throw TypeError(
+        where + ": expected an array, a number or a container of these, got " +
+        nb::cast<std::string>(nb::getattr(object.type(), "__name__")));
+  if (kind_of(object) == ArrayKind::torch) kind = ArrayKind::torch;
+  return tensor_of(object, where.c_str());
+}
+
+nb::object object_of(const Value& value, ArrayKind kind) {
+  switch (value.kind()) {
+    case Value::Kind::none:
+      return nb::none();
+    case Value::Kind::boolean:
+      return nb::bool_(value.as_bool());
+    case Value::Kind::integer:
+      return nb::int_(value.as_int());
+    case Value::Kind::floating:
+      return nb::float_(value.as_double());
+    case Value::Kind::string:
+      return nb::str(std::string(value.as_string()).c_str());
+    case Value::Kind::tensor:
+      return array_of(value.as_tensor(), kind);
+    case Value::Kind::list: {
+      nb::list items;
+      for (const Value& item : value.as_sequence())
+        items.append(object_of(item, kind));
+      return items;
+    }
+    case Value::Kind::tuple:
+      return nb::steal<nb::object>(PySequence_Tuple(
+          object_of(Value::list(value.as_sequence()), kind).ptr()));
+    case Value::Kind::dict: {
+      nb::dict entries;
+      for (const auto& [key, item] : value.as_dict())
+        entries[object_of(key, kind)] = object_of(item, kind);
+      return entries;
+    }
+    default:
+      throw TypeError("a result of a kind that Python has no place for: " +
+                      repr(value));
+  }
+}
+
+}  // namespace fxjit::python

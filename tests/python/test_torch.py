@@ -1,0 +1,75 @@
+"""Calls with PyTorch's tensors."""
+
+import fxjit
+import pytest
+from cases import case_of, close, path_of
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
+
+
+def test_gives_tensors_for_tensors():
+    inputs, answers = case_of("resnet")
+    model = fxjit.load(path_of("resnet"))
+    got = model(torch.from_numpy(inputs["x"]))
+    assert isinstance(got, torch.Tensor)
+    close(got.numpy(), answers[0])
+
+
+def test_parameters_are_taken():
+    inputs, answers = case_of("resnet")
+    x = torch.nn.Parameter(torch.from_numpy(inputs["x"]))
+    close(fxjit.load(path_of("resnet"))(x).numpy(), answers[0])
+
+
+def test_half_types():
+    model = fxjit.load(path_of("halves"))
+    tensors = {}
+    for line in model.inputs:
+        name, rest = line.split(": ")
+        dtype, sizes = rest.rstrip("]").split("[")
+        tensors[name] = torch.ones([int(n) for n in sizes.split(",")],
+                                   dtype=getattr(torch, dtype))
+    got = model(**tensors)
+    leaves = got if isinstance(got, (list, tuple)) else [got]
+    assert all(torch.isfinite(leaf).all() for leaf in leaves)
+
+
+def test_tensors_of_other_devices_are_refused():
+    model = fxjit.load(path_of("resnet"))
+    with pytest.raises(TypeError):
+        model(torch.empty(1, 3, 64, 64, device="meta"))
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(16)
+        self.up = torch.nn.Linear(16, 32)
+        self.down = torch.nn.Linear(32, 16)
+
+    def forward(self, x, *, scale=None):
+        y = x + self.down(torch.nn.functional.gelu(self.up(self.norm(x))))
+        return {"y": y if scale is None else y * scale, "mean": y.mean(-1)}
+
+
+def test_modules_are_compiled():
+    torch.manual_seed(0)
+    block = Block().eval()
+    rows = torch.export.Dim("rows", min=2, max=100)
+    model = fxjit.compile(block, (torch.randn(4, 16),), {"scale": torch.ones(16)},
+                          dynamic_shapes={"x": {0: rows}, "scale": None}, threads=1)
+    for count in (2, 4, 33):
+        x, scale = torch.randn(count, 16), torch.rand(16)
+        expected = block.double()(x.double(), scale=scale.double())
+        got = model(x, scale=scale)
+        assert got.keys() == expected.keys()
+        for name, one in got.items():
+            close(one.numpy(), expected[name].detach().numpy(), 1e-5)
+        block.float()
+    with pytest.raises(RuntimeError, match="100"):
+        model(torch.randn(101, 16), scale=torch.ones(16))
+
+
+def test_modules_in_training_are_refused():
+    with pytest.raises(ValueError, match="eval"):
+        fxjit.compile(Block(), (torch.randn(4, 16),))
