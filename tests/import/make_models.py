@@ -67,25 +67,29 @@ class Attention(nn.Module):
 
 class Tables(nn.Module):
     """Buffers that are written at places which the inputs say."""
-    NAMES = ('added', 'copied', 'put', 'cells', 'filled', 'sums', 'largest', 'items', 'columns')
+    NAMES = ('added', 'copied', 'put', 'pairs', 'cells', 'filled', 'sums', 'largest', 'items',
+             'columns', 'counts')
 
     def __init__(self):
         super().__init__()
         for name in self.NAMES:
-            self.register_buffer(name, torch.zeros(6, 4))
+            dtype = torch.int64 if name == 'counts' else torch.float32
+            self.register_buffer(name, torch.zeros(6, 4, dtype=dtype))
 
     def forward(self, x, rows, places, order):
         x = x.to(self.added.dtype)
         self.added.index_add_(0, rows, x, alpha=0.5)
         self.copied.index_copy_(0, order, x)
         self.put.index_put_((rows - 6,), x, accumulate=True)
+        self.pairs.index_put_((rows, order - 4), x[:, 0], accumulate=True)
+        self.counts.index_put_((rows[:, None], order), torch.ones_like(rows), accumulate=True)
         self.cells.scatter_(0, places, x)
         self.filled.scatter_(0, places, 2.5)
         self.sums.scatter_add_(0, rows[:, None].expand(3, 4), x)
         self.largest.scatter_reduce_(0, places, x, 'amax')
         self.items[order] = x
         self.columns[:, order] = x[0, :3]
-        return torch.stack([getattr(self, name) for name in self.NAMES])
+        return torch.stack([getattr(self, name).to(x.dtype) for name in self.NAMES])
 
     def steps(self):
         for _ in range(5):

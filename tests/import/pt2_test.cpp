@@ -101,7 +101,7 @@ TEST_P(Stateful, StepsAreTorchsAndCostAPlaceEach) {
 INSTANTIATE_TEST_SUITE_P(All, Stateful,
                          testing::Values(Steps{"decoder", 10, 4},
                                          Steps{"decoder_decomposed", 10, 4},
-                                         Steps{"tables", 5, 9}),
+                                         Steps{"tables", 5, 11}),
                          [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_names()),

@@ -134,7 +134,20 @@ Value infer_index_copy(const OpCall& call) {
   return infer_slices(call, "index_copy_");
 }
 
+// An error of its own, as torch has it.
+void check_places(const Tensor& places, int axis, int64_t size) {
+  for (const int64_t i : places.to_ints())
+    if (i < 0 || i >= size)
+      throw IndexError("index_copy_(): index " + std::to_string(i) +
+                       " is out of bounds for dimension " +
+                       std::to_string(axis) + " with size " +
+                       std::to_string(size));
+}
+
 void direct_index_copy(const OpCall& call, Results results) {
+  const Tensor& input = call.tensor(0);
+  const int axis = dim_arg(call, 1, input.dim());
+  check_places(call.tensor(2), axis, input.dim() > 0 ? input.size(axis) : 1);
   put_slices(call, false, call.tensor(3), results);
 }
 
