@@ -152,8 +152,8 @@ Value FollowedWrites::set_item(const fx::Node& node, const ValueList& args) {
   const auto item = item_write(args[0], args[1], args[2]);
   const bool whole =
       item && MemoryClasses::is_same(builder_, item->part, args[0]);
-  if (item && (alone ? whole && is_own(item->after)
-                     : may_write(node, item->part)))
+  if (item &&
+      (alone ? whole && is_own(item->after) : may_write(node, item->part)))
     note_write(node, item->part, item->after);
   else
     note_write(node, args[0], with_items(args[0], args[1], args[2]));

@@ -34,10 +34,16 @@ bool has_line_of_indices(const ValueList& args) {
   return args[0].as_tensor().dim() > 0 && args[2].as_tensor().dim() == 1;
 }
 
-// An index for each element.
+// An index for each element, no more of them than elements in other dims: an
+// empty index need not keep to that.
 bool has_elements(const ValueList& args) {
   const Tensor &self = args[0].as_tensor(), &index = args[2].as_tensor();
-  return self.dim() > 0 && self.dim() == index.dim() && index.numel() > 0;
+  if (self.dim() == 0 || self.dim() != index.dim()) return false;
+  const auto dim = static_cast<int>(args[1].as_int());
+  const int axis = dim < 0 ? dim + self.dim() : dim;
+  for (int d = 0; d < self.dim(); ++d)
+    if (d != axis && index.size(d) > self.size(d)) return false;
+  return true;
 }
 
 ValueList first_three(const ValueList& args) {
