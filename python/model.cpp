@@ -2,10 +2,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "fxjit/error.h"
 #include "fxjit/fx/archive.h"
+#include "fxjit/report.h"
+#include "python/options.h"
 #include "python/values.h"
 
 namespace fxjit::python {
@@ -13,49 +17,101 @@ namespace {
 
 namespace nb = nanobind;
 
-struct Call {
-  ValueList args;
-  Kwargs kwargs;
-  ArrayKind kind = ArrayKind::numpy;
-};
+bool is_exported(const std::string& path) { return path.ends_with(".pt2"); }
 
-Call call_of(const nb::args& args, const nb::kwargs& kwargs) {
-  Call call;
-  for (const nb::handle arg : args)
-    call.args.push_back(value_of(
-        arg, "argument " + std::to_string(call.args.size()), call.kind));
-  for (const auto& [key, value] : kwargs) {
-    const auto name = nb::cast<std::string>(key);
-    call.kwargs.emplace_back(name, value_of(value, name, call.kind));
-  }
-  return call;
+nb::object told(const char* kind, const std::string& text,
+                const Report& report) {
+  return nb::module_::import_("fxjit.report").attr(kind)(text, report.json());
 }
 
-bool is_exported(const std::string& path) { return path.ends_with(".pt2"); }
+void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
+  if (value.is_tensor()) tensors.push_back(value.as_tensor());
+  if (value.is_sequence())
+    for (const Value& item : value.as_sequence())
+      collect_tensors(item, tensors);
+  if (value.is_dict())
+    for (const auto& [key, item] : value.as_dict())
+      collect_tensors(item, tensors);
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes << std::flush;
+  if (!file) throw UserError(path + ": cannot be written");
+}
 
 }  // namespace
 
+struct Model::Call {
+  ValueList args;
+  Kwargs kwargs;
+  ArrayKind kind = ArrayKind::numpy;
+  nb::object out;  // Null: none.
+  std::vector<Tensor> outputs;
+};
+
 Model::Model(const std::string& path, const std::string& weights,
-             const CompileOptions& options)
-    : path_(path) {
+             nb::dict options, const std::string& name)
+    : name_(name.empty() ? path : name), options_(std::move(options)) {
+  const CompileOptions chosen = options_of(options_);
   const nb::gil_scoped_release unlocked;
-  if (is_exported(path)) {
+  if (is_exported(name_)) {
     program_ = pt2::load(path, {.weights = weights});
     module_ = program_->module;
+    if (!weights.empty()) weights_ = ModelFile(weights);
   } else if (!weights.empty()) {
     throw UserError(path +
                     ": weights are for .pt2 files: this one has its own");
   } else {
     module_ = fx::load(path);
   }
-  compile(*module_, options);
+  file_ = ModelFile(path);
+  compile(*module_, chosen);
 }
 
-Value Model::run(const ValueList& args, const Kwargs& kwargs) const {
-  if (program_) return program_->run(args, kwargs);
-  if (!kwargs.empty())
-    throw TypeError(path_ + ": takes its arguments by position");
-  return module_->call(args);
+Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
+             nb::dict options)
+    : name_(std::move(name)),
+      options_(std::move(options)),
+      module_(std::move(module)) {
+  compile(*module_, options_of(options_));
+}
+
+Model::Call Model::call_of(const nb::args& args,
+                           const nb::kwargs& kwargs) const {
+  Call call;
+  for (const nb::handle arg : args)
+    call.args.push_back(value_of(
+        arg, "argument " + std::to_string(call.args.size()), call.kind));
+  for (const auto& [key, value] : kwargs) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "out") {
+      call.out = nb::borrow(value);
+      collect_tensors(value_of(value, name, call.kind), call.outputs);
+    } else {
+      call.kwargs.emplace_back(name, value_of(value, name, call.kind));
+    }
+  }
+  return call;
+}
+
+ValueList Model::arguments_of(const Call& call) const {
+  if (program_) return program_->bind(call.args, call.kwargs);
+  return module_->bind_inputs(call.args, call.kwargs);
+}
+
+ValueList Model::placeholders_of(const Call& call) const {
+  const ValueList args = arguments_of(call);
+  const fx::CodeGen& codegen = module_->graph().codegen();
+  if (const nn::Signature* const own = codegen.signature())
+    return codegen.process_inputs(own->bind(args, {}, "forward"));
+  return args;
+}
+
+Value Model::run(const Call& call) const {
+  if (call.out) return call_into(*module_, arguments_of(call), call.outputs);
+  if (program_) return program_->run(call.args, call.kwargs);
+  return module_->call(call.args, call.kwargs);
 }
 
 nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
@@ -63,9 +119,9 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
   Value result;
   {
     const nb::gil_scoped_release unlocked;
-    result = run(call.args, call.kwargs);
+    result = run(call);
   }
-  return object_of(result, call.kind);
+  return call.out ? call.out : object_of(result, call.kind);
 }
 
 std::vector<std::string> Model::inputs() const {
@@ -90,18 +146,90 @@ std::vector<std::string> Model::outputs() const {
 
 std::string Model::graph() const { return module_->graph().str(); }
 
-std::string Model::report() const { return fxjit::report(*module_); }
-
-std::string Model::profile(const nb::args& args,
-                           const nb::kwargs& kwargs) const {
-  const Call call = call_of(args, kwargs);
-  const nb::gil_scoped_release unlocked;
-  run(call.args, call.kwargs);
-  ValueList leaves = call.args;
-  for (const auto& [name, value] : call.kwargs) leaves.push_back(value);
-  return profile_text(fxjit::profile(*module_, leaves));
+nb::object Model::report() const {
+  const Report made = make_report(*module_);
+  return told("Report", made.text(), made);
 }
 
-std::string Model::describe() const { return "fxjit.Model(" + path_ + ")"; }
+nb::object Model::profile(const nb::args& args,
+                          const nb::kwargs& kwargs) const {
+  const Call call = call_of(args, kwargs);
+  std::string text;
+  Report measured;
+  {
+    const nb::gil_scoped_release unlocked;
+    run(call);
+    const ValueList leaves = placeholders_of(call);
+    text = profile_text(fxjit::profile(*module_, leaves));
+    measured = measure_report(*module_, leaves);
+  }
+  return told("Profile", text, measured);
+}
+
+std::string Model::describe() const { return "fxjit.Model(" + name_ + ")"; }
+
+std::vector<std::pair<std::string, Tensor>> Model::written() const {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  if (!file_) return tensors;  // All are in the archive.
+  for (const auto& [name, tensor] : module_->state_dict())
+    if (!tensor.storage()->read_only()) tensors.emplace_back(name, tensor);
+  return tensors;
+}
+
+Model* Model::copy() const {
+  if (!file_) return new Model(name_, module_->deep_copy(), options_);
+  auto made = std::make_unique<Model>(
+      file_.path(), weights_ ? weights_.path() : "", options_, name_);
+  const auto state = made->module_->state_dict();
+  for (const auto& [name, tensor] : written())
+    for (const auto& [theirs, target] : state)
+      if (theirs == name) target.copy_from(tensor);
+  return made.release();
+}
+
+// An fx::save of a module that has no file.
+std::string Model::archive() const {
+  if (file_) return file_.bytes();
+  const std::string path =
+      std::filesystem::temp_directory_path() /
+      ("fxjit-" + std::to_string(reinterpret_cast<uintptr_t>(this)));
+  fx::save(*module_, path);
+  const ModelFile saved(path);
+  std::filesystem::remove(path);
+  return saved.bytes();
+}
+
+nb::tuple Model::state() const {
+  const auto bytes = [](const std::string& text) {
+    return nb::bytes(text.data(), text.size());
+  };
+  nb::dict tensors;
+  for (const auto& [name, tensor] : written())
+    tensors[name.c_str()] = array_of(tensor, ArrayKind::numpy);
+  return nb::make_tuple(name_, bytes(archive()),
+                        weights_ ? nb::object(bytes(weights_.bytes()))
+                                 : nb::none(),
+                        options_, tensors);
+}
+
+void Model::set_written(const nb::dict& tensors) const {
+  const auto state = module_->state_dict();
+  for (const auto& [key, array] : tensors)
+    for (const auto& [name, target] : state)
+      if (name == nb::cast<std::string>(key))
+        target.copy_from(tensor_of(array, name.c_str()));
+}
+
+void Model::save(const std::string& path) const {
+  if (file_)
+    write_file(path, file_.bytes());
+  else
+    fx::save(*module_, path);
+}
+
+void Model::to_folder(const std::string& folder,
+                      const std::string& name) const {
+  module_->to_folder(folder, name);
+}
 
 }  // namespace fxjit::python

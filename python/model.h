@@ -1,38 +1,66 @@
-// A model loaded from a file and compiled, as Python calls it.
+// A model, compiled, as Python calls it.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fxjit/compile.h"
 #include "fxjit/pt2.h"
+#include "python/model_file.h"
 
 namespace fxjit::python {
 
 class Model {
  public:
-  // A .pt2 file, or one of fx::save. `weights` as in pt2::LoadOptions.
+  // A .pt2 file, or one of fx::save. `weights` as in pt2::LoadOptions, `options`
+  // as options_of() takes them. Errors name it by `name`, or by the path.
   Model(const std::string& path, const std::string& weights,
-        const CompileOptions& options);
+        nanobind::dict options, const std::string& name = {});
+  // A graph that is there; `name` stands for it in texts.
+  Model(std::string name, nn::Ref<fx::GraphModule> module,
+        nanobind::dict options);
 
+  // The keyword `out`: arrays for the results, which are given back.
   nanobind::object call(const nanobind::args& args,
                         const nanobind::kwargs& kwargs) const;
 
   std::vector<std::string> inputs() const;   // "x: float32[2, s0]"
   std::vector<std::string> outputs() const;  // Names; empty where unnamed.
   std::string graph() const;
-  std::string report() const;
-  std::string profile(const nanobind::args& args,
-                      const nanobind::kwargs& kwargs) const;
+  nanobind::object report() const;  // fxjit.report.Report
+  nanobind::object profile(const nanobind::args& args,
+                           const nanobind::kwargs& kwargs) const;
   std::string describe() const;  // "fxjit.Model(model.pt2)"
 
- private:
-  Value run(const ValueList& args, const Kwargs& kwargs) const;
+  // A model of its own with the same weights: those that calls write are copied.
+  Model* copy() const;
+  // What saved.restore makes the same model of, in another process as well.
+  nanobind::tuple state() const;
+  void set_written(const nanobind::dict& tensors) const;
+  // A program of torch.export as it was loaded, others as fx::save has them.
+  void save(const std::string& path) const;
+  // A package that torch imports (see GraphModule::to_folder).
+  void to_folder(const std::string& folder, const std::string& name) const;
 
-  std::string path_;
+ private:
+  struct Call;
+  Call call_of(const nanobind::args& args,
+               const nanobind::kwargs& kwargs) const;
+  Value run(const Call& call) const;
+  // By position, checked; and one value for each placeholder.
+  ValueList arguments_of(const Call& call) const;
+  ValueList placeholders_of(const Call& call) const;
+  // Parameters and buffers that calls write, by name.
+  std::vector<std::pair<std::string, Tensor>> written() const;
+  std::string archive() const;
+
+  std::string name_;
+  nanobind::dict options_;
+  ModelFile file_, weights_;
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
 };

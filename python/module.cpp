@@ -1,16 +1,101 @@
 // What Python sees of fxjit. fxjit/__init__.py gives it its names.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "fxjit/compile.h"
+#include "fxjit/exported.h"
 #include "fxjit/version.h"
 #include "python/errors.h"
+#include "python/graph_builder.h"
 #include "python/model.h"
 #include "python/options.h"
+#include "python/weight_check.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
+using fxjit::python::BuiltNode;
+using fxjit::python::GraphBuilder;
 using fxjit::python::Model;
+using fxjit::python::WeightCheck;
+
+namespace {
+
+// What graphs.py and torch_backend.py are made of.
+void register_builders(nb::module_& module) {
+  module.def("has_function", [](const std::string& name) {
+    return fxjit::pt2::exported_function(name).has_value();
+  });
+  module.def("check_options", [](const nb::kwargs& options) {
+    static_cast<void>(fxjit::python::options_of(options));
+  });
+  nb::class_<BuiltNode>(module, "BuiltNode");
+  nb::class_<GraphBuilder>(module, "GraphBuilder")
+      .def(nb::init<std::string>(), "name"_a)
+      .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
+           "given"_a,
+           nb::keep_alive<0, 1>())
+      .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
+           nb::keep_alive<0, 1>())
+      .def("call", &GraphBuilder::call, "target"_a, "args"_a, "kwargs"_a,
+           "text"_a, "like"_a.none())
+      .def("call_method", &GraphBuilder::call_method, "target"_a, "args"_a,
+           "kwargs"_a, "text"_a, "like"_a.none())
+      .def("call_python", &GraphBuilder::call_python, "title"_a, "function"_a,
+           "args"_a, "kwargs"_a, "text"_a, "like"_a.none(),
+           nb::keep_alive<0, 1>())
+      .def("compile", &GraphBuilder::compile, "result"_a, "options"_a,
+           nb::rv_policy::take_ownership);
+  nb::class_<WeightCheck>(module, "WeightCheck")
+      .def(nb::init<const std::vector<size_t>&, nb::list>(), "positions"_a,
+           "args"_a)
+      .def("changed", [](const WeightCheck& check, const nb::list& args) {
+        return check.changed(args);
+      }, "args"_a);
+}
+
+void register_model(nb::module_& module) {
+  nb::class_<Model>(module, "Model",
+                    "A model that was loaded and is compiled for each tuple of "
+                    "input shapes it is called with. Calls may run in several "
+                    "threads; they release the GIL.")
+      .def(nb::init<const std::string&, const std::string&, nb::dict,
+                    const std::string&>(),
+           "path"_a, "weights"_a, "options"_a, "name"_a = "")
+      .def("__call__", &Model::call,
+           "Takes what the model's forward took: torch tensors, NumPy arrays "
+           "or anything with DLPack, in lists, tuples and dicts. Gives torch "
+           "tensors where an argument is one, else NumPy arrays. With out= "
+           "(an array, or a list of one for each result) results are written "
+           "there, and it is given back.")
+      .def_prop_ro("inputs", &Model::inputs,
+                   "Name, dtype and sizes of each input.")
+      .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
+      .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
+      .def("report", &Model::report,
+           "What was compiled for each shape, and why something was not: a "
+           "text, with the steps as `rows`.")
+      .def("profile", &Model::profile,
+           "Runs the model with these arguments and gives a table with the "
+           "time of each step, which are its `rows`.")
+      .def("save", &Model::save, "path"_a,
+           "Writes the program: as it was loaded, or as fx::save does.")
+      .def("to_folder", &Model::to_folder, "folder"_a, "name"_a = "FxModule",
+           "Writes a Python package with the graph as a torch.nn.Module.")
+      .def("__copy__", &Model::copy, nb::rv_policy::take_ownership)
+      .def("__deepcopy__", [](const Model& model, nb::handle) {
+        return model.copy();
+      }, nb::rv_policy::take_ownership)
+      .def("__reduce__", [](const Model& model) {
+        return nb::make_tuple(
+            nb::module_::import_("fxjit.saved").attr("restore"), model.state());
+      })
+      .def("_set_written", &Model::set_written)
+      .def("__repr__", &Model::describe);
+}
+
+}  // namespace
 
 NB_MODULE(_fxjit, module) {
   fxjit::python::register_errors(module);
@@ -18,31 +103,6 @@ NB_MODULE(_fxjit, module) {
   module.def(
       "version_text", &fxjit::version_text,
       "Versions of fxjit, LLVM and oneDNN, and what was found of the CPU.");
-  nb::class_<Model>(module, "Model",
-                    "A model that was loaded and is compiled for each tuple of "
-                    "input shapes it is called with. Calls may run in several "
-                    "threads; they release the GIL.")
-      .def(
-          "__call__", &Model::call,
-          "Takes what the model's forward took: torch tensors, NumPy arrays or "
-          "anything with DLPack, in lists, tuples and dicts. Gives torch "
-          "tensors where an argument is one, else NumPy arrays.")
-      .def_prop_ro("inputs", &Model::inputs,
-                   "Name, dtype and sizes of each input.")
-      .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
-      .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
-      .def("report", &Model::report,
-           "What was compiled for each shape, and why something was not.")
-      .def("profile", &Model::profile,
-           "Runs the model with these arguments and gives a table with the "
-           "time of each step.")
-      .def("__repr__", &Model::describe);
-  module.def(
-      "load",
-      [](const std::string& path, const std::string& weights,
-         const nb::kwargs& options) {
-        return new Model(path, weights, fxjit::python::options_of(options));
-      },
-      nb::arg("path"), nb::arg("weights") = "", nb::arg("options"),
-      nb::rv_policy::take_ownership);
+  register_model(module);
+  register_builders(module);
 }

@@ -4,60 +4,96 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "fxjit/error.h"
+#include "python/dtypes.h"
+#include "python/torch_exchange.h"
 
 namespace fxjit::python {
 namespace {
 
 namespace nb = nanobind;
 
-struct Type {
-  DType dtype;
-  nb::dlpack::dtype_code code;
-  uint8_t bits;
-};
-
-constexpr std::array<Type, kDTypeCount> kTypes{{
-    {DType::f32, nb::dlpack::dtype_code::Float, 32},
-    {DType::f64, nb::dlpack::dtype_code::Float, 64},
-    {DType::f16, nb::dlpack::dtype_code::Float, 16},
-    {DType::bf16, nb::dlpack::dtype_code::Bfloat, 16},
-    {DType::i8, nb::dlpack::dtype_code::Int, 8},
-    {DType::u8, nb::dlpack::dtype_code::UInt, 8},
-    {DType::i16, nb::dlpack::dtype_code::Int, 16},
-    {DType::i32, nb::dlpack::dtype_code::Int, 32},
-    {DType::i64, nb::dlpack::dtype_code::Int, 64},
-    {DType::boolean, nb::dlpack::dtype_code::Bool, 8},
-    {DType::c64, nb::dlpack::dtype_code::Complex, 64},
-    {DType::c128, nb::dlpack::dtype_code::Complex, 128},
-}};
-
 constexpr int64_t kWidest = 16;  // Bytes of an element.
-
-std::optional<DType> dtype_of(nb::dlpack::dtype type) {
-  for (const Type& known : kTypes)
-    if (static_cast<uint8_t>(known.code) == type.code &&
-        known.bits == type.bits && type.lanes == 1)
-      return known.dtype;
-  return std::nullopt;
-}
-
-nb::dlpack::dtype dlpack_type(DType dtype) {
-  for (const Type& known : kTypes)
-    if (known.dtype == dtype)
-      return {static_cast<uint8_t>(known.code), known.bits, 1};
-  throw InternalError("python: a dtype without a DLPack type");
-}
 
 using AnyArray = nb::ndarray<nb::ro>;
 using WritableArray = nb::ndarray<>;
+
+// An array before it is known to be one that fxjit takes.
+struct Memory {
+  void* data = nullptr;
+  int device = 0;
+  nb::dlpack::dtype dtype;
+  int rank = 0;
+  const int64_t* sizes = nullptr;
+  const int64_t* strides = nullptr;  // Null: row-major.
+};
+
+std::string class_of(nb::handle object) {
+  return nb::cast<std::string>(nb::getattr(object.type(), "__name__"));
+}
+
+Dims strides_of(const Memory& memory, const Dims& sizes, const char* where) {
+  if (!memory.strides) return contiguous_strides(sizes);
+  Dims strides = sizes;
+  for (int d = 0; d < memory.rank; ++d) {
+    strides[d] = memory.strides[d];
+    if (strides[d] < 0)
+      throw ValueError(std::string(where) +
+                       ": an array with a negative stride; pass a copy");
+  }
+  return strides;
+}
+
+// Elements from the first to behind the last.
+int64_t reach_of(const Dims& sizes, const Dims& strides, const char* where) {
+  int64_t last = 0;
+  for (int d = 0; d < sizes.size(); ++d) {
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(std::max<int64_t>(sizes[d] - 1, 0), strides[d],
+                               &reach) ||
+        __builtin_add_overflow(last, reach, &last) ||
+        last >= std::numeric_limits<int64_t>::max() / kWidest)
+      throw ValueError(std::string(where) + ": strides beyond any memory");
+  }
+  return last + 1;
+}
+
+// `keep` makes the owner of the memory.
+template <typename Keep>
+Tensor tensor_of_memory(const Memory& memory, const char* where, bool read_only,
+                        const Keep& keep) {
+  if (memory.device != nb::device::cpu::value)
+    throw TypeError(
+        std::string(where) +
+        ": expected an array on the CPU, got one of another device");
+  const std::optional<DType> dtype = dtype_of(memory.dtype);
+  if (!dtype)
+    throw TypeError(std::string(where) +
+                    ": an array of a type that fxjit lacks");
+  if (memory.rank > kMaxRank)
+    throw TypeError(std::string(where) + ": an array of " +
+                    std::to_string(memory.rank) + " dims; there may be " +
+                    std::to_string(kMaxRank));
+  Dims sizes(memory.rank, 0);
+  for (int d = 0; d < memory.rank; ++d) sizes[d] = memory.sizes[d];
+  const Dims strides = strides_of(memory, sizes, where);
+  const int64_t reach = reach_of(sizes, strides, where);
+  if (numel(sizes) == 0) return Tensor::empty(sizes, *dtype);
+  if (!memory.data)
+    throw TypeError(std::string(where) + ": an array without memory");
+  return Tensor::view(
+      Storage::borrow(memory.data,
+                      static_cast<size_t>(reach) * dtype_size(*dtype), keep(),
+                      read_only),
+      sizes, *dtype, strides, 0);
+}
 
 // Frees the array with the interpreter's lock, whichever thread is the last.
 template <typename Array>
@@ -68,59 +104,50 @@ std::shared_ptr<void> keep(Array array) {
           }};
 }
 
-std::string class_of(nb::handle object) {
-  return nb::cast<std::string>(nb::getattr(object.type(), "__name__"));
+template <typename Array>
+Tensor tensor_of_array(Array array, const char* where) {
+  const Memory memory{
+      const_cast<void*>(static_cast<const void*>(array.data())),
+      array.device_type(),
+      array.dtype(),
+      static_cast<int>(array.ndim()),
+      array.shape_ptr(),
+      array.stride_ptr()};
+  constexpr bool kReadOnly = std::is_same_v<Array, AnyArray>;
+  return tensor_of_memory(memory, where, kReadOnly, [&] { return keep(array); });
 }
 
-template <typename Array>
-Tensor view_of(Array array, const char* where) {
-  if (array.device_type() != nb::device::cpu::value)
-    throw TypeError(
-        std::string(where) +
-        ": expected an array on the CPU, got one of another device");
-  const std::optional<DType> dtype = dtype_of(array.dtype());
-  if (!dtype)
-    throw TypeError(std::string(where) +
-                    ": an array of a type that fxjit lacks");
-  Dims sizes(static_cast<int>(array.ndim()), 0), strides = sizes;
-  int64_t last = 0;
-  for (int d = 0; d < sizes.size(); ++d) {
-    const auto at = static_cast<size_t>(d);
-    sizes[d] = static_cast<int64_t>(array.shape(at));
-    strides[d] = array.stride(at);
-    if (strides[d] < 0)
-      throw ValueError(std::string(where) +
-                       ": an array with a negative stride; pass a copy");
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(std::max<int64_t>(sizes[d] - 1, 0), strides[d],
-                               &reach) ||
-        __builtin_add_overflow(last, reach, &last) ||
-        last >= std::numeric_limits<int64_t>::max() / kWidest)
-      throw ValueError(std::string(where) + ": strides beyond any memory");
-  }
-  if (numel(sizes) == 0) return Tensor::empty(sizes, *dtype);
-  const size_t bytes = static_cast<size_t>(last + 1) * dtype_size(*dtype);
-  void* const data = const_cast<void*>(static_cast<const void*>(array.data()));
-  constexpr bool kReadOnly = std::is_same_v<Array, AnyArray>;
-  return Tensor::view(
-      Storage::borrow(data, bytes, keep(std::move(array)), kReadOnly), sizes,
-      *dtype, strides, 0);
+Tensor tensor_of_torch(const dlpack::ExchangeApi& api, nb::handle given,
+                       const char* where) {
+  const nb::object object = resolved(given);
+  const dlpack::Tensor seen = view_of_object(api, object, where);
+  const Memory memory{static_cast<char*>(seen.data) + seen.byte_offset,
+                      seen.device.device_type,
+                      seen.dtype,
+                      seen.ndim,
+                      seen.shape,
+                      seen.strides};
+  return tensor_of_memory(memory, where, /*read_only=*/false,
+                          [&] { return keep(object); });
 }
 
 }  // namespace
 
 bool is_array(nb::handle object) {
-  return nb::hasattr(object, "__dlpack__") ||
+  return exchange_of(object) || nb::hasattr(object, "__dlpack__") ||
          PyObject_CheckBuffer(object.ptr());
 }
 
 ArrayKind kind_of(nb::handle array) {
+  if (exchange_of(array)) return ArrayKind::torch;
   const nb::handle type = array.type();
   const auto module = nb::cast<std::string>(nb::getattr(type, "__module__"));
   return module.starts_with("torch") ? ArrayKind::torch : ArrayKind::numpy;
 }
 
 Tensor tensor_of(nb::handle object, const char* where) {
+  if (const auto* const api = exchange_of(object))
+    return tensor_of_torch(*api, object, where);
   nb::object array = nb::borrow(object);
   // Parameters give their memory without their gradient.
   if (kind_of(object) == ArrayKind::torch &&
@@ -128,15 +155,17 @@ Tensor tensor_of(nb::handle object, const char* where) {
     array = object.attr("detach")();
   WritableArray writable;
   if (nb::try_cast<WritableArray>(array, writable, /*convert=*/false))
-    return view_of(std::move(writable), where);
+    return tensor_of_array(std::move(writable), where);
   AnyArray readable;
   if (nb::try_cast<AnyArray>(array, readable, /*convert=*/false))
-    return view_of(std::move(readable), where);
+    return tensor_of_array(std::move(readable), where);
   throw TypeError(std::string(where) + ": a " + class_of(object) +
                   " that gives no array of this machine's memory");
 }
 
 nb::object array_of(const Tensor& tensor, ArrayKind kind) {
+  if (kind == ArrayKind::torch)
+    if (nb::object made = torch_tensor_of(tensor)) return made;
   if (kind == ArrayKind::numpy && tensor.dtype() == DType::bf16)
     throw TypeError(
         "a result of bfloat16, which NumPy lacks: pass PyTorch's "

@@ -20,40 +20,44 @@ Value number_of(nb::handle object, const std::string& where) {
 }
 
 ValueList items_of(nb::handle sequence, const std::string& where,
-                   ArrayKind& kind) {
+                   ArrayKind& kind, Others others) {
   ValueList items;
   for (const nb::handle item : sequence) {
     const std::string place = where + "[" + std::to_string(items.size()) + "]";
-    items.push_back(value_of(item, place, kind));
+    items.push_back(value_of(item, place, kind, others));
   }
   return items;
 }
 
 ValueDict entries_of(nb::handle dict, const std::string& where,
-                     ArrayKind& kind) {
+                     ArrayKind& kind, Others others) {
   ValueDict entries;
   for (const auto& [key, item] : nb::borrow<nb::dict>(dict)) {
     const auto name = nb::cast<std::string>(nb::repr(key));
-    entries.emplace_back(value_of(key, where, kind),
-                         value_of(item, where + "[" + name + "]", kind));
+    entries.emplace_back(
+        value_of(key, where, kind, others),
+        value_of(item, where + "[" + name + "]", kind, others));
   }
   return entries;
 }
 
 }  // namespace
 
-Value value_of(nb::handle object, const std::string& where, ArrayKind& kind) {
+Value value_of(nb::handle object, const std::string& where, ArrayKind& kind,
+               Others others) {
   if (object.is_none()) return None;
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
   if (PyLong_Check(object.ptr())) return number_of(object, where);
   if (PyFloat_CheckExact(object.ptr())) return nb::cast<double>(object);
   if (PyUnicode_Check(object.ptr())) return nb::cast<std::string>(object);
   if (PyTuple_Check(object.ptr()))
-    return Value::tuple(items_of(object, where, kind));
+    return Value::tuple(items_of(object, where, kind, others));
   if (PyList_Check(object.ptr()))
-    return Value::list(items_of(object, where, kind));
+    return Value::list(items_of(object, where, kind, others));
   if (PyDict_Check(object.ptr()))
-    return Value::dict(entries_of(object, where, kind));
+    return Value::dict(entries_of(object, where, kind, others));
+  if (others)
+    if (std::optional<Value> known = others(object)) return *std::move(known);
   if (!is_array(object))
     throw TypeError(
         where + ": expected an array, a number or a container of these, got " +

@@ -88,6 +88,9 @@ struct CompileOptions {
   // library was built, for the CPU of that machine; they lie beside it, in
   // fxjit/kernels.pack, or where $FXJIT_KERNELS says (empty: nowhere).
   bool shipped_kernels = true;
+  // Code that is not scheduled for the CPU of this machine, but serves any of the
+  // level: what packs for other machines are made of.
+  bool portable_kernels = false;
   // Passes to leave out, by name (see optional_passes()).
   std::vector<std::string> disabled_passes;
   // Folder for graphs before and after each pass, LLVM IR and assembly; empty:
@@ -99,8 +102,8 @@ struct CompileOptions {
 
 // Writes what a folder of CompileOptions::cache_folder holds to one file, whole
 // or not at all, and returns the number of kernels: an application that ships
-// it answers at once where the same build of the library runs on the same CPU,
-// and compiles elsewhere. Throws UserError when the folder has no kernels or
+// it answers at once where the same build of the library runs on the same CPU
+// (portable_kernels: on any of the level), and compiles elsewhere. Throws UserError when the folder has no kernels or
 // cannot be read, or the file cannot be written.
 size_t write_kernel_pack(const std::string& cache_folder,
                          const std::string& file);

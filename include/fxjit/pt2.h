@@ -75,6 +75,9 @@ struct Program {
   // conditions that the exporter relied on ("2*x.size()[0] < 7"). Messages name
   // the input, what was expected and what came.
   void check(const ValueList& args, const Kwargs& kwargs = {}) const;
+  // Checks, and gives the arguments as the module's own call takes them, such as
+  // call_into().
+  ValueList bind(const ValueList& args, const Kwargs& kwargs = {}) const;
   // Checks and runs. Arguments that are constants may be left out.
   Value run(const ValueList& args, const Kwargs& kwargs = {}) const;
   template <std::convertible_to<Value>... Args>

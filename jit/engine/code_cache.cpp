@@ -25,14 +25,17 @@ std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
                                                    const SymbolTable& symbols,
                                                    int max_threads,
                                                    bool* fresh) {
-  const Key key = support::make_cache_key(compiler_.code_key() + "\n" +
-                                          std::string(key_text));
+  const auto key_with = [&](const std::string& compiler) {
+    return support::make_cache_key(compiler + "\n" + std::string(key_text));
+  };
+  const Key key = key_with(compiler_.code_key());
   std::promise<Code> promise;
   std::shared_future<Code> pending;
   if (Code code = find(key, promise, pending)) return code;
   if (pending.valid()) return pending.get();
   try {
-    Code code = make(key, build, symbols, max_threads);
+    Code code = make(key, key_with(compiler_.portable_code_key()), build,
+                     symbols, max_threads);
     publish(key, code);
     promise.set_value(code);
     if (fresh) *fresh = true;
@@ -65,13 +68,14 @@ CodeCache::Code CodeCache::find(const Key& key, std::promise<Code>& promise,
   return nullptr;
 }
 
-CodeCache::Code CodeCache::make(const Key& key, const Builder& build,
+CodeCache::Code CodeCache::make(const Key& key, const Key& portable,
+                                const Builder& build,
                                 const SymbolTable& symbols, int max_threads) {
   // A dump is wanted for what is read from disk, too: compile it then.
   const bool use_disk =
       disk_ != nullptr && compiler_.options().dump_folder.empty();
   if (use_disk) {
-    if (Code code = from_disk(key, symbols)) return code;
+    if (Code code = from_disk(key, portable, symbols)) return code;
   }
   const auto start = std::chrono::steady_clock::now();
   std::vector<IrModule> modules = build();
@@ -86,9 +90,10 @@ CodeCache::Code CodeCache::make(const Key& key, const Builder& build,
   return code;
 }
 
-CodeCache::Code CodeCache::from_disk(const Key& key,
+CodeCache::Code CodeCache::from_disk(const Key& key, const Key& portable,
                                      const SymbolTable& symbols) {
-  const auto bytes = disk_->load(key);
+  auto bytes = disk_->load_packed(portable);
+  if (!bytes) bytes = disk_->load(key);
   if (!bytes) return nullptr;
   const auto bundle = parse_bundle(*bytes);
   if (!bundle) return nullptr;

@@ -62,9 +62,10 @@ class CodeCache {
 
   Code find(const Key& key, std::promise<Code>& promise,
             std::shared_future<Code>& pending);
-  Code make(const Key& key, const Builder& build, const SymbolTable& symbols,
-            int max_threads);
-  Code from_disk(const Key& key, const SymbolTable& symbols);
+  Code make(const Key& key, const Key& portable, const Builder& build,
+            const SymbolTable& symbols, int max_threads);
+  Code from_disk(const Key& key, const Key& portable,
+                 const SymbolTable& symbols);
   void publish(const Key& key, const Code& code);
   void keep(Entry& entry, const Key& key, const Code& code);
   void drop_over_bound(std::vector<Code>& dropped);

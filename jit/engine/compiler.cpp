@@ -25,6 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* kGenericTuning = "generic";
+
 double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start)
       .count();
@@ -166,11 +168,19 @@ std::shared_ptr<CompiledCode> Compiler::build(std::vector<IrModule> modules,
 }
 
 std::string Compiler::code_key() const {
+  return code_key(options_.tune_for_host ? host_cpu_name() : kGenericTuning);
+}
+
+std::string Compiler::portable_code_key() const {
+  return code_key(kGenericTuning);
+}
+
+std::string Compiler::code_key(const std::string& tuning) const {
   const bool traced = options_.gdb_support || options_.perf_support;
   std::string key = "llvm=" + llvm_version();
   const Processor processor = processor_of(options_.cpu_level);
   key += " cpu=" + (std::string(processor.name) + processor.features);
-  key += " tune=" + (options_.tune_for_host ? host_cpu_name() : "generic");
+  key += " tune=" + tuning;
   key += options_.unroll ? " unroll=1" : " unroll=0";
   key += traced ? " frames=1" : " frames=0";
   key += " sanitizer=" + name_of(options_.sanitizer);

@@ -49,11 +49,15 @@ class Compiler {
   // Everything beside the module that determines the object's bytes: LLVM's
   // version, CPU, features, tuning, sanitizer. Part of every cache key.
   std::string code_key() const;
+  // That of the code which serves every CPU of the level.
+  std::string portable_code_key() const;
 
   const EngineOptions& options() const { return options_; }
 
  private:
   class Generators;
+
+  std::string code_key(const std::string& tuning) const;
 
   EngineOptions options_;
   std::shared_ptr<Linker> linker_;

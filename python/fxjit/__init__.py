@@ -10,11 +10,10 @@
 import os
 
 from ._fxjit import InternalError, Model, UserError, __version__, version_text
-from ._fxjit import load as _load
 from .exported import compile
 
-__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "load",
-           "version_text"]
+__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "explain", "from_fx", "load",
+           "refresh", "to_fx", "version_text"]
 
 
 def load(path, *, weights="", **options):
@@ -29,4 +28,42 @@ def load(path, *, weights="", **options):
     Raises UserError where the file is missing, damaged or of another version, or holds
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.
     """
-    return _load(os.fspath(path), os.fspath(weights), **options)
+    return Model(os.fspath(path), os.fspath(weights), options)
+
+
+def explain(model, *args, **kwargs):
+    """Compiles a torch.nn.Module or function by torch.compile for a call with these arguments,
+    and says what came of it: graphs, graph breaks with reasons and lines, the time of each step,
+    what stayed with PyTorch. The result prints as text and has all of it as fields."""
+    from . import explanation
+
+    return explanation.explain(model, *args, **kwargs)
+
+
+def from_fx(graph_module, **options):
+    """A Model of a torch.fx.GraphModule, which is called with the graph's placeholders.
+
+    options: those of load. The weights are copied. Functions that fxjit lacks stay with PyTorch,
+    one log line names them. Raises NotImplementedError for modules that torch.fx cannot trace.
+    """
+    from . import torch_fx
+
+    return torch_fx.from_fx(graph_module, **options)
+
+
+def to_fx(model):
+    """The model's graph as a torch.fx.GraphModule with weights of its own."""
+    from . import torch_fx
+
+    return torch_fx.to_fx(model)
+
+
+def refresh(module=None):
+    """Makes what torch.compile made of `module` (None: of all) take its weights anew.
+
+    Needed only after a change of weights that calls do not see: one that PyTorch does not count
+    (by .data or through NumPy) and that leaves the 8 bytes in a weight's middle as they were.
+    """
+    from . import torch_backend
+
+    torch_backend.refresh(module)

@@ -1,8 +1,17 @@
 """python -m fxjit --version"""
 
 import argparse
+import os
+import pathlib
+import sys
 
 from . import version_text
+
+
+def command():
+    """The command fxjit, which lies beside this file in a wheel."""
+    program = pathlib.Path(__file__).parent / "bin" / "fxjit"
+    os.execv(program, [str(program), *sys.argv[1:]])
 
 
 def main():
@@ -12,4 +21,5 @@ def main():
     parser.print_help()
 
 
-main()
+if __name__ == "__main__":
+    main()

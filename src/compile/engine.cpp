@@ -14,15 +14,15 @@ namespace {
 // Code kept in memory beyond what programs hold themselves.
 constexpr uint64_t kCodeBytes = uint64_t{16} << 20;
 
-jit::EngineOptions engine_options(CpuLevel level,
-                                  const std::string& dump_folder,
-                                  bool debug_support) {
-  jit::EngineOptions options;
-  options.cpu_level = level;
-  options.dump_folder = dump_folder;
-  options.perf_support = debug_support;
-  options.gdb_support = debug_support;
-  return options;
+jit::EngineOptions engine_options(const CompileOptions& options) {
+  jit::EngineOptions made;
+  made.cpu_level = options.cpu_level.value_or(host_cpu_level());
+  made.tune_for_host = !options.portable_kernels;
+  made.dump_folder = options.dump_folder.empty() ? environment().dump_folder
+                                                 : options.dump_folder;
+  made.perf_support = options.debug_support;
+  made.gdb_support = options.debug_support;
+  return made;
 }
 
 support::ObjectCacheOptions disk_options(const CompileOptions& options) {
@@ -38,39 +38,38 @@ support::ObjectCacheOptions disk_options(const CompileOptions& options) {
   return disk;
 }
 
-std::string key_of(CpuLevel level, const support::ObjectCacheOptions& disk,
-                   const std::string& dump, bool debug_support) {
-  std::string key(cpu_level_name(level));
+std::string key_of(const jit::EngineOptions& options,
+                   const support::ObjectCacheOptions& disk) {
+  std::string key(cpu_level_name(options.cpu_level));
   const auto add = [&](const std::string& text) { key += '\0' + text; };
   add(disk.folder ? disk.folder->string() : "");
-  add(dump);
+  add(options.dump_folder);
   for (const auto& pack : disk.packs) add(pack.string());
-  return key + (debug_support ? "d" : "");
+  return key + (options.gdb_support ? "d" : "") +
+         (options.tune_for_host ? "" : "p");
 }
 
 }  // namespace
 
-Engine::Engine(CpuLevel level, support::ObjectCacheOptions disk,
-               const std::string& dump_folder, bool debug_support)
+Engine::Engine(support::ObjectCacheOptions disk,
+               const jit::EngineOptions& options)
     : disk_(std::move(disk)),
-      compiler_(engine_options(level, dump_folder, debug_support)),
+      compiler_(options),
       // A dump needs the compilation to happen.
-      cache_(compiler_, dump_folder.empty() ? &disk_ : nullptr, kCodeBytes) {}
+      cache_(compiler_, options.dump_folder.empty() ? &disk_ : nullptr,
+             kCodeBytes) {}
 
 Engine& Engine::shared(const CompileOptions& options) {
-  const CpuLevel level = options.cpu_level.value_or(host_cpu_level());
-  const std::string dump = options.dump_folder.empty()
-                               ? environment().dump_folder
-                               : options.dump_folder;
+  const jit::EngineOptions made = engine_options(options);
   support::ObjectCacheOptions disk = disk_options(options);
-  const std::string key = key_of(level, disk, dump, options.debug_support);
+  const std::string key = key_of(made, disk);
   // Never destroyed: code may run until the process ends.
   static std::mutex* const mutex = new std::mutex;
   static auto* const engines = new std::map<std::string, Engine*>;
   std::lock_guard lock(*mutex);
   Engine*& engine = (*engines)[key];
   if (!engine)
-    engine = new Engine(level, std::move(disk), dump, options.debug_support);
+    engine = new Engine(std::move(disk), made);
   return *engine;
 }
 

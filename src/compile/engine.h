@@ -2,8 +2,6 @@
 // share. One per setting, kept for the life of the process.
 #pragma once
 
-#include <string>
-
 #include "fxjit/compile.h"
 #include "jit/program_compiler.h"
 
@@ -11,8 +9,7 @@ namespace fxjit {
 
 class Engine {
  public:
-  Engine(CpuLevel level, support::ObjectCacheOptions disk,
-         const std::string& dump_folder, bool debug_support);
+  Engine(support::ObjectCacheOptions disk, const jit::EngineOptions& options);
 
   // The engine for `options`. Thread-safe.
   static Engine& shared(const CompileOptions& options);

@@ -1,5 +1,6 @@
 #include "src/import/pt2_graph.h"
 
+#include "fxjit/exported.h"
 #include "src/import/pt2_origin.h"
 
 namespace fxjit::import {
@@ -9,19 +10,6 @@ constexpr std::string_view kGradMode =
     "torch.ops.higher_order.wrap_with_set_grad_enabled";
 constexpr std::string_view kAutocast =
     "torch.ops.higher_order.wrap_with_autocast";
-
-// Calls that the exporter leaves in its graphs and that mean another one here.
-constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
-    // torch checks that a view has its argument's memory while it exports, with
-    // the strides that its own kernels give. Where ours are others a copy is
-    // right.
-    {"torch.ops.aten.view.default", "torch.ops.aten.reshape.default"}};
-
-std::string_view spelling_of(std::string_view target) {
-  for (const auto& [exported, here] : kOtherSpellings)
-    if (exported == target) return here;
-  return target;
-}
 
 // A note of the exporter that a tensor has a dtype, device and layout: the
 // graph computes the same dtypes here, and has no others of the rest.
@@ -120,8 +108,9 @@ void GraphReader::read_node(const Field& node, Names& names) {
 
 fx::Target GraphReader::find_target(const std::string& name,
                                     const Field& node) {
-  if (const auto found = fx::find_callable(spelling_of(name))) return *found;
-  const std::string where = source_.known() ? source_.str() : node.path();
+  if (const auto found = pt2::exported_function(name)) return *found;
+  const SourceLocation source = innermost_source(trace_);
+  const std::string where = source.known() ? source.str() : node.path();
   missing_.emplace(name, where);
   return {};
 }
@@ -227,14 +216,10 @@ void GraphReader::inline_graph(const Field& node, const std::string& target,
 
 void GraphReader::read_origin(const Field& node) {
   trace_.clear();
-  source_ = {};
   stack_ = nullptr;
   const auto metadata = node.find("metadata");
   if (!metadata) return;
-  if (const auto trace = metadata->find("stack_trace")) {
-    trace_ = trace->text();
-    source_ = innermost_source(trace_);
-  }
+  if (const auto trace = metadata->find("stack_trace")) trace_ = trace->text();
   if (const auto text = metadata->find("nn_module_stack")) {
     auto& stack = stacks_[text->text()];
     if (!stack)
@@ -245,8 +230,7 @@ void GraphReader::read_origin(const Field& node) {
 }
 
 void GraphReader::describe(fx::NodePtr node) {
-  if (!trace_.empty()) node->meta().set("stack_trace", trace_);
-  node->set_source(source_);
+  pt2::set_stack_trace(node, trace_);
   node->set_module_stack(stack_);
 }
 

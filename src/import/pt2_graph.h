@@ -46,7 +46,6 @@ class GraphReader {
       stacks_;
   // Of the node being read.
   std::string trace_;
-  SourceLocation source_;
   std::shared_ptr<const fx::ModuleStack> stack_;
 };
 

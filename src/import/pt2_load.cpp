@@ -36,10 +36,14 @@ void Program::check(const ValueList& args, const Kwargs& kwargs) const {
   checks_->check(checks_->bind(args, kwargs));
 }
 
-Value Program::run(const ValueList& args, const Kwargs& kwargs) const {
-  const ValueList bound = checks_->bind(args, kwargs);
+ValueList Program::bind(const ValueList& args, const Kwargs& kwargs) const {
+  ValueList bound = checks_->bind(args, kwargs);
   checks_->check(bound);
-  return module->call(bound);
+  return bound;
+}
+
+Value Program::run(const ValueList& args, const Kwargs& kwargs) const {
+  return module->call(bind(args, kwargs));
 }
 
 std::pair<ValueList, Kwargs> Program::arguments_of(

@@ -85,9 +85,13 @@ ObjectCache::ObjectCache(ObjectCacheOptions options)
 ObjectCache::~ObjectCache() = default;
 
 std::optional<std::vector<std::byte>> ObjectCache::load_packed(
-    const CacheKey& key) const {
-  for (const auto& pack : packs_)
-    if (auto payload = pack->load(key)) return payload;
+    const CacheKey& key) {
+  for (const auto& pack : packs_) {
+    auto payload = pack->load(key);
+    if (!payload) continue;
+    ++counters_.hits;
+    return payload;
+  }
   return std::nullopt;
 }
 
@@ -96,10 +100,7 @@ fs::path ObjectCache::path_of(const CacheKey& key) const {
 }
 
 std::optional<std::vector<std::byte>> ObjectCache::load(const CacheKey& key) {
-  if (auto packed = load_packed(key)) {
-    ++counters_.hits;
-    return packed;
-  }
+  if (auto packed = load_packed(key)) return packed;
   std::vector<std::byte> payload;
   auto state = CacheFileState::absent;
   if (enabled()) {

@@ -66,6 +66,8 @@ class ObjectCache {
   // The bytes stored under `key`, verified; nothing on a miss. A hit makes the
   // entry the most recently used; a damaged entry is removed.
   std::optional<std::vector<std::byte>> load(const CacheKey& key);
+  // As above, from the packs alone.
+  std::optional<std::vector<std::byte>> load_packed(const CacheKey& key);
 
   // Stores or replaces an entry. False when that was not possible, which is
   // logged once.
@@ -86,8 +88,6 @@ class ObjectCache {
   void keep_within_cap(uint64_t added_bytes);
   uint64_t evict();
   void report_failure(const std::string& reason);
-
-  std::optional<std::vector<std::byte>> load_packed(const CacheKey& key) const;
 
   ObjectCacheOptions options_;
   std::vector<std::unique_ptr<const ObjectPack>> packs_;

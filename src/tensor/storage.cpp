@@ -66,7 +66,9 @@ std::byte* Storage::made() const {
 }
 
 const void* Storage::identity() const {
-  return make_ ? static_cast<const void*>(this) : data_.load();
+  // What others may write between two borrowings is not the same.
+  const bool same_as_memory = !make_ && (owned_ || read_only_);
+  return same_as_memory ? data_.load() : static_cast<const void*>(this);
 }
 
 Storage::~Storage() {

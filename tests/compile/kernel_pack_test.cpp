@@ -49,8 +49,9 @@ CompileOptions without_cache() {
 }
 
 // A pack of the model's kernels, in a folder of its own.
-std::string made_pack(const TemporaryFolder& folder) {
+std::string made_pack(const TemporaryFolder& folder, bool portable = false) {
   CompileOptions options = without_cache();
+  options.portable_kernels = portable;
   options.cache_folder = folder.path() + "/cache";
   EXPECT_FALSE(from_pack(options));
   const std::string file = folder.path() + "/kernels.pack";
@@ -80,6 +81,13 @@ TEST(KernelPack, DamagedOnesAreReportedAndCompiled) {
   EXPECT_THAT(
       log.messages(),
       ::testing::ElementsAre(HasSubstr("kernels.pack is no pack of kernels")));
+}
+
+TEST(KernelPack, OfPortableKernelsServesThisCpu) {
+  const TemporaryFolder folder;
+  CompileOptions options = without_cache();
+  options.kernel_packs = {made_pack(folder, /*portable=*/true)};
+  EXPECT_TRUE(from_pack(options));
 }
 
 TEST(KernelPack, OfNothingIsAnError) {

@@ -73,3 +73,28 @@ def test_modules_are_compiled():
 def test_modules_in_training_are_refused():
     with pytest.raises(ValueError, match="eval"):
         fxjit.compile(Block(), (torch.randn(4, 16),))
+
+
+def test_lazy_negations_and_conjugations_are_resolved():
+    class Plus(torch.nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    z = torch.randn(4, 3, dtype=torch.complex64)
+    real = z.conj().imag
+    assert real.is_neg()
+    got = fxjit.compile(Plus().eval(), (real.clone(),))(real)
+    torch.testing.assert_close(got, real + 1)
+    got = fxjit.compile(Plus().eval(), (z,))(z.conj())
+    torch.testing.assert_close(got, z.conj() + 1)
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: x.to_sparse(), lambda x: x.to("meta"),
+    lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8)],
+    ids=["sparse", "meta", "quantised"])
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_without_plain_memory_are_refused(make):
+    model = fxjit.compile(Block().eval(), (torch.randn(4, 16),))
+    with pytest.raises(TypeError, match="argument 0"):
+        model(make(torch.randn(4, 16)))

@@ -59,36 +59,47 @@ def compared(exact, rough):
             'error': (exact - rough).abs().nan_to_num().max().item() if exact.numel() else 0}
 
 
-def export(name, folder):
+def prepared(name):
+    """The model in eval mode, what it is called with, and its state at the beginning."""
     torch.manual_seed(1)
     model, args, kwargs, shapes = maker(name)()
     model.eval()
     with torch.no_grad():
         vary(model)
         settle(model, clones(args), clones(kwargs))
-    state = clones(dict(model.state_dict()))
+    return model, args, kwargs, shapes, clones(dict(model.state_dict()))
+
+
+def exact_answers(name, model, args, kwargs, state):
+    """torch's results in double precision, by their numbers, and facts about them."""
+    with torch.no_grad():
+        rough = pytree.tree_leaves(model(*clones(args), **clones(kwargs)))
+    model.load_state_dict(state)
+    widen(model)
+    if name in OWN_CONSTANTS:
+        torch.set_default_dtype(torch.float64)
+    exact, facts = {}, {}
+    for i, leaf in enumerate(answers(model, clones(args), clones(kwargs))):
+        if isinstance(leaf, torch.Tensor):
+            exact[str(i)] = leaf.detach().numpy()
+            facts[str(i)] = compared(leaf.detach(), rough[i])
+    return exact, facts
+
+
+def export(name, folder):
+    model, args, kwargs, shapes, state = prepared(name)
     begin = time.time()
     with torch.no_grad():
         program = torch.export.export(model, clones(args), clones(kwargs), dynamic_shapes=shapes)
     torch.export.save(program, folder / 'model.pt2')
     facts = {'parameters': sum(p.numel() for p in model.parameters()), 'inputs': {},
-             'export_seconds': time.time() - begin, 'results': {}}
+             'export_seconds': time.time() - begin}
     leaves = pytree.tree_leaves((args, kwargs))
     for spec, leaf in zip(program.graph_signature.user_inputs, leaves):
         if isinstance(leaf, torch.Tensor):
             numpy.save(folder / f'{spec}.npy', leaf.contiguous().numpy())
             facts['inputs'][spec] = list(leaf.shape)
-    with torch.no_grad():
-        rough = pytree.tree_leaves(model(*clones(args), **clones(kwargs)))
-    model.load_state_dict(state)
-    exact = {}
-    widen(model)
-    if name in OWN_CONSTANTS:
-        torch.set_default_dtype(torch.float64)
-    for i, leaf in enumerate(answers(model, clones(args), clones(kwargs))):
-        if isinstance(leaf, torch.Tensor):
-            exact[str(i)] = leaf.detach().numpy()
-            facts['results'][i] = compared(leaf.detach(), rough[i])
+    exact, facts['results'] = exact_answers(name, model, args, kwargs, state)
     numpy.savez(folder / 'answers.npz', **exact)
     (folder / 'facts.json').write_text(json.dumps(facts))
 

@@ -41,7 +41,7 @@ def call(stage, command, seconds, environment=None):
         raise Failure(stage, f'not done after {seconds} s') from None
     if done.returncode:
         text = done.stderr.strip()
-        if stage == 'export':
+        if stage in ('export', 'compile'):
             text = (PYTHON_ERROR.findall(text) or [text.split('\n')[-1]])[-1]
         raise Failure(stage, f'{text[:2000]} (exit code {done.returncode})')
     return done.stdout, time.time() - begin
@@ -87,8 +87,31 @@ def count_steps(report, outcome):
     outcome.update(steps=len(steps), not_native=reasons)
 
 
+def judge(outcome):
+    if not outcome['right']:
+        raise Failure('compare', f'off by {outcome["error"]:.1e} of the largest number, torch '
+                                 f'by {outcome["torch_error"]:.1e}')
+
+
+def try_compiled(name, options, outcome):
+    folder = options.work / 'models' / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    package = ROOT / 'build' / options.preset / 'python'
+    call('compile', [sys.executable, str(HERE / 'torch_compile.py'), name, str(folder)],
+         options.timeout, {'FXJIT_CACHE': str(folder / 'cache'), 'PYTHONPATH': str(package)})
+    facts = json.loads((folder / 'facts.json').read_text())
+    outcome.update({key: facts[key] for key in (
+        'parameters', 'inputs', 'seconds', 'graphs', 'breaks', 'in_python', 'steps',
+        'not_native')})
+    if not facts['graphs']:
+        raise Failure('compile', 'no graph was made')
+    compare(folder, {int(leaf): leaf for leaf in facts['results']}, facts, outcome)
+    judge(outcome)
+
+
 def try_model(name, options, outcome):
-    folder = WORK / 'models' / name
+    folder = options.work / 'models' / name
     if not (options.keep and (folder / 'facts.json').exists()):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -109,28 +132,28 @@ def try_model(name, options, outcome):
     told = json.loads(told)
     count_steps(told['report'], outcome)
     compare(folder, [output['name'] for output in told['outputs']], facts, outcome)
-    if not outcome['right']:
-        raise Failure('compare', f'off by {outcome["error"]:.1e} of the largest number, torch '
-                                 f'by {outcome["torch_error"]:.1e}')
+    judge(outcome)
 
 
 def sweep_one(name, options):
     """The result of one model, kept in its file; a line to print."""
-    file = WORK / 'results' / f'{name}.json'
+    file = options.work / 'results' / f'{name}.json'
     if options.resume and file.exists():
         return None
     outcome = {'name': name, 'stage': 'done', 'reason': ''}
     try:
-        try_model(name, options, outcome)
+        (try_compiled if options.torch_compile else try_model)(name, options, outcome)
     except Failure as failure:
         outcome['stage'], outcome['reason'] = failure.args
     if not options.keep:
-        shutil.rmtree(WORK / 'models' / name, ignore_errors=True)
+        shutil.rmtree(options.work / 'models' / name, ignore_errors=True)
     file.write_text(json.dumps(outcome, indent=1))
     if outcome['reason']:
         return f'{name}: {outcome["stage"]}: {outcome["reason"][:300]}'
     slow = f', {outcome["seconds"]:.0f} s' if outcome['seconds'] > 20 else ''
     kept = f', not native: {"; ".join(outcome["not_native"])[:300]}' if outcome['not_native'] else ''
+    if outcome.get('in_python'):
+        kept += f', in PyTorch: {", ".join(outcome["in_python"])}'
     return f'{name}: right, {outcome["steps"]} steps{kept}{slow}'
 
 
@@ -154,7 +177,10 @@ def arguments():
                         help='keep what was exported, and use what an earlier run kept')
     parser.add_argument('--timeout', type=int, default=600, help='seconds for each stage (600)')
     parser.add_argument('--preset', default='release')
+    parser.add_argument('--torch-compile', action='store_true',
+                        help='by torch.compile(model, backend="fxjit") instead of torch.export')
     options = parser.parse_args()
+    options.work = WORK / 'torch_compile' if options.torch_compile else WORK
     options.program = str(ROOT / 'build' / options.preset / 'bin' / 'fxjit')
     return options
 
@@ -163,7 +189,7 @@ def main():
     options = arguments()
     if not os.access(options.program, os.X_OK):
         sys.exit(f'error: {options.program} is missing: build the target fxjit_command')
-    (WORK / 'results').mkdir(parents=True, exist_ok=True)
+    (options.work / 'results').mkdir(parents=True, exist_ok=True)
     names = names_of(options.only)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for line in pool.map(lambda name: sweep_one(name, options), names):

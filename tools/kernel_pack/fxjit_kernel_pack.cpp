@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tools/kernel_pack/corpus.h"
 
@@ -33,7 +34,15 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-size_t write(const std::string& file) {
+// The levels of this machine that packs are worth for.
+std::vector<CpuLevel> levels() {
+  std::vector<CpuLevel> levels;
+  for (const CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
+    if (level <= host_cpu_level()) levels.push_back(level);
+  return levels;
+}
+
+size_t write(const std::string& file, bool portable) {
   Corpus corpus;
   add_products(corpus);
   add_images(corpus);
@@ -43,7 +52,12 @@ size_t write(const std::string& file) {
   CompileOptions options;
   options.cache_folder = folder.path();
   options.shipped_kernels = false;
-  corpus.run(options);
+  options.portable_kernels = portable;
+  if (!portable) corpus.run(options);
+  for (const CpuLevel level : portable ? levels() : std::vector<CpuLevel>()) {
+    options.cpu_level = level;
+    corpus.run(options);
+  }
   return write_kernel_pack(folder.path(), file);
 }
 
@@ -51,9 +65,13 @@ int run(int argc, char** argv) {
   CLI::App app("Compiles the kernels of common layers into one file.");
   std::string file;
   app.add_option("FILE", file, "the file to write")->required();
+  bool portable = false;
+  app.add_flag("--portable", portable,
+               "for other machines: code that any CPU of x86-64-v3 or, where "
+               "this machine has it, x86-64-v4 can use");
   app.set_version_flag("--version", version_text());
   CLI11_PARSE(app, argc, argv);
-  const size_t kernels = write(file);
+  const size_t kernels = write(file, portable);
   std::printf("%zu kernels in %s\n", kernels, file.c_str());
   return 0;
 }

@@ -1,0 +1,16 @@
+// Element types of fxjit as DLPack's.
+#pragma once
+
+#include <nanobind/ndarray.h>
+
+#include <optional>
+
+#include "fxjit/dtype.h"
+
+namespace fxjit::python {
+
+// Nothing for types that fxjit lacks.
+std::optional<DType> dtype_of(nanobind::dlpack::dtype type);
+nanobind::dlpack::dtype dlpack_type(DType dtype);
+
+}  // namespace fxjit::python

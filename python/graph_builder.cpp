@@ -1,0 +1,227 @@
+#include "python/graph_builder.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "fxjit/error.h"
+#include "fxjit/exported.h"
+#include "python/values.h"
+
+namespace fxjit::python {
+namespace {
+
+namespace nb = nanobind;
+
+DType dtype_named(std::string name) {
+  constexpr std::string_view kTorch = "torch.";
+  if (name.starts_with(kTorch)) name.erase(0, kTorch.size());
+  if (const auto dtype = dtype_from_name(name)) return *dtype;
+  throw NotImplementedError("the dtype " + name);
+}
+
+// As GraphBuilder::placeholder says; none where nothing is known.
+Value example_of(nb::handle like) {
+  if (PyTuple_Check(like.ptr())) {
+    const auto [dtype, sizes, strides] =
+        nb::cast<std::tuple<std::string, std::vector<int64_t>,
+                            std::vector<int64_t>>>(like);
+    if (sizes.size() > static_cast<size_t>(kMaxRank)) return None;
+    Dims size(static_cast<int>(sizes.size()), 0), stride = size;
+    std::copy(sizes.begin(), sizes.end(), size.begin());
+    std::copy(strides.begin(), strides.end(), stride.begin());
+    return Tensor::meta(size, dtype_named(dtype), stride);
+  }
+  if (PyList_Check(like.ptr())) {
+    ValueList items;
+    for (const nb::handle item : like) items.push_back(example_of(item));
+    return Value::list(std::move(items));
+  }
+  ArrayKind kind = ArrayKind::numpy;
+  return value_of(like, "an example", kind);
+}
+
+// Whether what the table's rule gives is what PyTorch says. Strides may differ.
+bool agrees(const Value& ours, const Value& theirs) {
+  if (theirs.is_none() || ours.is_none()) return true;
+  if (theirs.is_tensor())
+    return ours.is_tensor() && ours.as_tensor().dtype() ==
+                                   theirs.as_tensor().dtype() &&
+           ours.as_tensor().sizes() == theirs.as_tensor().sizes();
+  if (!theirs.is_sequence()) return true;
+  if (!ours.is_sequence() || ours.size() != theirs.size()) return false;
+  for (size_t i = 0; i < ours.size(); ++i)
+    if (!agrees(ours.at(i), theirs.at(i))) return false;
+  return true;
+}
+
+// What nodes may be called with beside what models may: nodes, and PyTorch's
+// words for dtypes, devices, layouts and memory formats.
+std::optional<Value> word_of(nb::handle object) {
+  BuiltNode built;
+  if (nb::try_cast<BuiltNode>(object, built, /*convert=*/false))
+    return Value(built.node);
+  const auto type = nb::cast<std::string>(object.type().attr("__name__"));
+  const auto text = [&] { return nb::cast<std::string>(nb::str(object)); };
+  if (type == "dtype") return Value(dtype_named(text()));
+  if (type == "device") return Value(nb::cast<std::string>(object.attr("type")));
+  if (type == "layout" || type == "memory_format") return Value(text());
+  return std::nullopt;
+}
+
+struct Arguments {
+  ValueList args;
+  Kwargs kwargs;
+};
+
+Arguments arguments_of(const nb::tuple& args, const nb::dict& kwargs) {
+  Arguments made;
+  ArrayKind kind = ArrayKind::numpy;
+  for (const nb::handle arg : args)
+    made.args.push_back(value_of(arg, "an argument", kind, word_of));
+  for (const auto& [key, value] : kwargs)
+    made.kwargs.emplace_back(nb::cast<std::string>(key),
+                             value_of(value, "an argument", kind, word_of));
+  return made;
+}
+
+// Runs `function` with torch tensors under the interpreter's lock.
+auto python_function(const nb::object& function) {
+  // Functions of graphs are never given back.
+  PyObject* const kept = nb::object(function).release().ptr();
+  return [kept](const ValueList& args, const Kwargs& kwargs) {
+    const nb::gil_scoped_acquire lock;
+    nb::list positional;
+    for (const Value& arg : args)
+      positional.append(object_of(arg, ArrayKind::torch));
+    nb::dict named;
+    for (const auto& [key, value] : kwargs)
+      named[key.c_str()] = object_of(value, ArrayKind::torch);
+    const nb::object result = nb::steal(PyObject_Call(
+        kept, nb::tuple(positional).ptr(), named.ptr()));
+    if (!result.is_valid()) throw nb::python_error();
+    ArrayKind kind = ArrayKind::torch;
+    return value_of(result, "a result", kind);
+  };
+}
+
+}  // namespace
+
+fx::Graph& GraphBuilder::graph() {
+  if (!graph_) throw UserError("this graph has been compiled already");
+  return *graph_;
+}
+
+BuiltNode GraphBuilder::made(fx::NodePtr node, const NodeText& text,
+                             nb::handle like) {
+  pt2::set_stack_trace(node, text.second);
+  examples_[node] = example_of(like);
+  return {node};
+}
+
+BuiltNode GraphBuilder::placeholder(const std::string& name, nb::handle like,
+                                    const nb::args& given) {
+  std::optional<Value> left_out;
+  ArrayKind kind = ArrayKind::numpy;
+  for (const nb::handle value : given)
+    left_out = value_of(value, name, kind, word_of);
+  return made(graph().placeholder(name, {}, std::move(left_out)), {}, like);
+}
+
+BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
+  const Tensor tensor = tensor_of(array, name.c_str());
+  root_.set_attr(name, tensor);
+  const fx::NodePtr node =
+      graph().create_node(fx::Opcode::get_attr, name, {}, {}, name);
+  examples_[node] =
+      Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides());
+  return {node};
+}
+
+// The argument with examples in place of nodes; nothing where one is not known.
+std::optional<Value> GraphBuilder::example(const Value& argument) const {
+  if (argument.is_node()) {
+    const Value& known = examples_.at(argument.as_node());
+    return known.is_none() ? std::nullopt : std::optional(known);
+  }
+  if (!argument.is_sequence()) return argument;
+  ValueList items;
+  for (const Value& item : argument.as_sequence()) {
+    std::optional<Value> known = example(item);
+    if (!known) return std::nullopt;
+    items.push_back(*std::move(known));
+  }
+  return Value::list(std::move(items));
+}
+
+bool GraphBuilder::serves(const fx::Target& target, const ValueList& args,
+                          const Kwargs& kwargs, nb::handle like) const {
+  const ops::Op* const op = target.op();
+  if (!op) return true;
+  if (op->row.purity == ops::Purity::random) return false;
+  try {
+    const ValueList bound = ops::bind(*target.spelling(), args, kwargs);
+    const std::optional<Value> known = example(Value::list(bound));
+    if (!known) return true;
+    return agrees(ops::infer({*op, known->as_sequence()}), example_of(like));
+  } catch (const NotImplementedError&) {
+    return false;
+  }
+}
+
+nb::object GraphBuilder::call(const std::string& target, nb::tuple args,
+                              nb::dict kwargs, const NodeText& text,
+                              nb::handle like) {
+  const auto function = pt2::exported_function(target);
+  if (!function) return nb::none();
+  Arguments arguments = arguments_of(args, kwargs);
+  if (!serves(*function, arguments.args, arguments.kwargs, like))
+    return nb::none();
+  const fx::NodePtr node = graph().call_function(
+      *function, std::move(arguments.args), std::move(arguments.kwargs),
+      text.first);
+  return nb::cast(made(node, text, like));
+}
+
+nb::object GraphBuilder::call_method(const std::string& target, nb::tuple args,
+                                     nb::dict kwargs, const NodeText& text,
+                                     nb::handle like) {
+  const ops::Spelling* const method = ops::find_method(target);
+  if (!method) return nb::none();
+  Arguments arguments = arguments_of(args, kwargs);
+  if (!serves(*method, arguments.args, arguments.kwargs, like))
+    return nb::none();
+  const fx::NodePtr node = graph().create_node(
+      fx::Opcode::call_method, target, std::move(arguments.args),
+      std::move(arguments.kwargs), text.first);
+  return nb::cast(made(node, text, like));
+}
+
+BuiltNode GraphBuilder::call_python(const std::string& title,
+                                    nb::object function, nb::tuple args,
+                                    nb::dict kwargs, const NodeText& text,
+                                    nb::handle like) {
+  const fx::Function* known = fx::find_defined_function(title);
+  if (!known)
+    known = &fx::define_function(title, python_function(function));
+  Arguments arguments = arguments_of(args, kwargs);
+  const fx::NodePtr node = graph().call_function(
+      *known, std::move(arguments.args), std::move(arguments.kwargs),
+      text.first);
+  return made(node, text, like);
+}
+
+Model* GraphBuilder::compile(nb::handle result, const nb::kwargs& options) {
+  ArrayKind kind = ArrayKind::numpy;
+  graph().output(value_of(result, "the result", kind, word_of));
+  auto module = fx::GraphModule::create(root_, std::move(graph_));
+  return new Model(name_, std::move(module), options);
+}
+
+}  // namespace fxjit::python

@@ -1,0 +1,41 @@
+// Whether the weights that a compiled graph holds are still those that its
+// caller passes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "python/dlpack.h"
+
+namespace fxjit::python {
+
+// Sees, for each weight, another object in its place, the same object with other
+// memory, a change that PyTorch counted (in-place functions), and any change of
+// the 8 bytes in its middle, which most of what PyTorch does not count (writes
+// by .data and by NumPy) changes as well. Needs the interpreter's lock.
+class WeightCheck {
+ public:
+  // The tensors of `args` at `positions`; keeps them.
+  WeightCheck(const std::vector<size_t>& positions, nanobind::list args);
+  bool changed(nanobind::list args) const;
+
+ private:
+  struct Weight {
+    size_t position;
+    nanobind::object tensor;
+    const dlpack::ExchangeApi* api;  // Null: no memory that can be looked at.
+    const std::byte* data;
+    int64_t version;  // -1: not counted (tensors made in inference mode).
+    const std::byte* sample;  // Null: empty.
+    size_t sampled;  // Bytes, at most 8.
+    uint64_t word;
+  };
+  static Weight weight_of(size_t position, nanobind::handle tensor);
+  static bool changed(const Weight& weight, nanobind::handle now);
+
+  std::vector<Weight> weights_;
+};
+
+}  // namespace fxjit::python
