@@ -84,7 +84,7 @@ void expect_no_copies(const StructuredCase& c, const fx::GraphModule& module) {
   const bool native = c.args[0].as_tensor().is_contiguous();
   EXPECT_EQ(make_report(module).native(), native) << text;
   const int updates = native && !has_mask(c) ? 1 : 0;
-  EXPECT_EQ(count_of(text, " in place "), updates) << text;
+  EXPECT_EQ(count_of(text, " in place  "), updates) << text;
   EXPECT_EQ(count_of(text, "loops write back"), has_mask(c) ? 1 : 0) << text;
   for (const char* copy : {" copy ", "materialize", "layout"})
     EXPECT_EQ(count_of(text, copy), 0) << text;
