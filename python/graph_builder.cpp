@@ -172,6 +172,8 @@ bool GraphBuilder::serves(const fx::Target& target, const ValueList& args,
     return agrees(ops::infer({*op, known->as_sequence()}), example_of(like));
   } catch (const NotImplementedError&) {
     return false;
+  } catch (const UserError&) {  // Beyond a limit of the op's.
+    return false;
   }
 }
 
@@ -221,7 +223,7 @@ Model* GraphBuilder::compile(nb::handle result, const nb::kwargs& options) {
   ArrayKind kind = ArrayKind::numpy;
   graph().output(value_of(result, "the result", kind, word_of));
   auto module = fx::GraphModule::create(root_, std::move(graph_));
-  return new Model(name_, std::move(module), options);
+  return new Model(name_, std::move(module), options, kind_);
 }
 
 }  // namespace fxjit::python

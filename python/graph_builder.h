@@ -26,7 +26,9 @@ using NodeText = std::pair<std::string, std::string>;
 // One graph; used by one thread.
 class GraphBuilder {
  public:
-  explicit GraphBuilder(std::string name) : name_(std::move(name)) {}
+  // `kind` of the results as Model has it.
+  GraphBuilder(std::string name, ArrayKind kind)
+      : name_(std::move(name)), kind_(kind) {}
 
   // `like` is what is known of the node's value: (dtype, sizes, strides) of a
   // tensor, a number, a list of these, or None. Sizes may be those of an example.
@@ -63,6 +65,7 @@ class GraphBuilder {
   std::optional<Value> example(const Value& argument) const;
 
   std::string name_;
+  ArrayKind kind_;
   nn::Module root_;
   std::unique_ptr<fx::Graph> graph_ = std::make_unique<fx::Graph>();
   // What is known of the nodes' values: tensors without memory, numbers.

@@ -70,16 +70,18 @@ Model::Model(const std::string& path, const std::string& weights,
 }
 
 Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
-             nb::dict options)
+             nb::dict options, ArrayKind kind)
     : name_(std::move(name)),
       options_(std::move(options)),
-      module_(std::move(module)) {
+      module_(std::move(module)),
+      kind_(kind) {
   compile(*module_, options_of(options_));
 }
 
 Model::Call Model::call_of(const nb::args& args,
                            const nb::kwargs& kwargs) const {
   Call call;
+  call.kind = kind_;
   for (const nb::handle arg : args)
     call.args.push_back(value_of(
         arg, "argument " + std::to_string(call.args.size()), call.kind));
@@ -124,16 +126,29 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
   return call.out ? call.out : object_of(result, call.kind);
 }
 
-std::vector<std::string> Model::inputs() const {
-  std::vector<std::string> texts;
-  if (program_) {
-    for (const pt2::Input& input : program_->inputs)
-      texts.push_back(input.str());
-  } else {
-    for (const fx::NodePtr node : module_->graph().placeholders())
-      texts.emplace_back(node->name());
+nb::list Model::inputs() const {
+  const nb::object kind =
+      nb::module_::import_("fxjit.report").attr("Input");
+  nb::list made;
+  if (!program_) {
+    for (const fx::NodePtr node : module_->graph().placeholders()) {
+      const nb::str name(std::string(node->name()).c_str());
+      made.append(kind(name, name, name, nb::none(), nb::list()));
+    }
+    return made;
   }
-  return texts;
+  for (const pt2::Input& input : program_->inputs) {
+    const bool is_tensor = input.kind == pt2::Input::Kind::tensor;
+    nb::list sizes;
+    for (const pt2::Size& size : input.sizes)
+      sizes.append(size.fixed ? nb::object(nb::int_(*size.fixed))
+                              : nb::object(nb::str(size.text.c_str())));
+    made.append(kind(input.str(), input.name, input.path,
+                     is_tensor ? nb::cast(std::string(dtype_name(input.dtype)))
+                               : nb::none(),
+                     sizes));
+  }
+  return made;
 }
 
 std::vector<std::string> Model::outputs() const {
@@ -177,7 +192,7 @@ std::vector<std::pair<std::string, Tensor>> Model::written() const {
 }
 
 Model* Model::copy() const {
-  if (!file_) return new Model(name_, module_->deep_copy(), options_);
+  if (!file_) return new Model(name_, module_->deep_copy(), options_, kind_);
   auto made = std::make_unique<Model>(
       file_.path(), weights_ ? weights_.path() : "", options_, name_);
   const auto state = made->module_->state_dict();

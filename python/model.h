@@ -11,6 +11,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/pt2.h"
 #include "python/model_file.h"
+#include "python/tensors.h"
 
 namespace fxjit::python {
 
@@ -20,15 +21,16 @@ class Model {
   // as options_of() takes them. Errors name it by `name`, or by the path.
   Model(const std::string& path, const std::string& weights,
         nanobind::dict options, const std::string& name = {});
-  // A graph that is there; `name` stands for it in texts.
+  // A graph that is there; `name` stands for it in texts. Results are arrays of
+  // `kind`, or torch tensors where an argument is one.
   Model(std::string name, nn::Ref<fx::GraphModule> module,
-        nanobind::dict options);
+        nanobind::dict options, ArrayKind kind);
 
   // The keyword `out`: arrays for the results, which are given back.
   nanobind::object call(const nanobind::args& args,
                         const nanobind::kwargs& kwargs) const;
 
-  std::vector<std::string> inputs() const;   // "x: float32[2, s0]"
+  nanobind::list inputs() const;             // Of fxjit.report.Input.
   std::vector<std::string> outputs() const;  // Names; empty where unnamed.
   std::string graph() const;
   nanobind::object report() const;  // fxjit.report.Report
@@ -63,6 +65,7 @@ class Model {
   ModelFile file_, weights_;
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
+  ArrayKind kind_ = ArrayKind::numpy;
 };
 
 }  // namespace fxjit::python

@@ -32,7 +32,14 @@ void register_builders(nb::module_& module) {
   });
   nb::class_<BuiltNode>(module, "BuiltNode");
   nb::class_<GraphBuilder>(module, "GraphBuilder")
-      .def(nb::init<std::string>(), "name"_a)
+      .def("__init__",
+           [](GraphBuilder* builder, std::string name, bool torch_results) {
+             using fxjit::python::ArrayKind;
+             new (builder) GraphBuilder(
+                 std::move(name),
+                 torch_results ? ArrayKind::torch : ArrayKind::numpy);
+           },
+           "name"_a, "torch_results"_a)
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
            "given"_a,
            nb::keep_alive<0, 1>())
@@ -62,21 +69,30 @@ void register_model(nb::module_& module) {
                     "threads; they release the GIL.")
       .def(nb::init<const std::string&, const std::string&, nb::dict,
                     const std::string&>(),
-           "path"_a, "weights"_a, "options"_a, "name"_a = "")
+           "path"_a, "weights"_a, "options"_a, "name"_a = "",
+           "As fxjit.load.")
       .def("__call__", &Model::call,
+           nb::sig("def __call__(self, *args: typing.Any, "
+                   "out: typing.Any = None, **kwargs: typing.Any) -> "
+                   "typing.Any"),
            "Takes what the model's forward took: torch tensors, NumPy arrays "
            "or anything with DLPack, in lists, tuples and dicts. Gives torch "
            "tensors where an argument is one, else NumPy arrays. With out= "
            "(an array, or a list of one for each result) results are written "
            "there, and it is given back.")
       .def_prop_ro("inputs", &Model::inputs,
+                   nb::for_getter(nb::sig(
+                       "def inputs(self) -> list[fxjit.report.Input]")),
                    "Name, dtype and sizes of each input.")
       .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
       .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
       .def("report", &Model::report,
+           nb::sig("def report(self) -> fxjit.report.Report"),
            "What was compiled for each shape, and why something was not: a "
            "text, with the steps as `rows`.")
       .def("profile", &Model::profile,
+           nb::sig("def profile(self, *args: typing.Any, "
+                   "**kwargs: typing.Any) -> fxjit.report.Profile"),
            "Runs the model with these arguments and gives a table with the "
            "time of each step, which are its `rows`.")
       .def("save", &Model::save, "path"_a,

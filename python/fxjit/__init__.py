@@ -1,22 +1,32 @@
 """PyTorch programs, compiled for the CPU.
 
     import fxjit
-    model = fxjit.load("model.pt2")     # of torch.export.save
-    y = model(x)                        # torch tensors, NumPy arrays, DLPack
-
-    model = fxjit.compile(module, (x,)) # the same from a torch.nn.Module
+    fast = torch.compile(module, backend="fxjit")  # Or, without Dynamo:
+    fast = fxjit.compile(module, (x,))             # by torch.export,
+    fast = fxjit.load("model.pt2")                 # from a file of torch.export.save.
+    y = fast(x)                                    # torch tensors, NumPy arrays, DLPack
 """
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
 
 from ._fxjit import InternalError, Model, UserError, __version__, version_text
-from .exported import compile
 
-__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "explain", "from_fx", "load",
-           "refresh", "to_fx", "version_text"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import torch
+
+    from .explanation import Explanation
+
+__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "explain",
+           "from_fx", "load", "refresh", "to_fx", "version_text"]
 
 
-def load(path, *, weights="", **options):
+def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
+         **options: Any) -> Model:
     """Loads a program of torch.export.save (.pt2) or a file of fx::save.
 
     path: the file. Weights stay mapped from it until they are packed.
@@ -31,7 +41,24 @@ def load(path, *, weights="", **options):
     return Model(os.fspath(path), os.fspath(weights), options)
 
 
-def explain(model, *args, **kwargs):
+def compile(module: torch.nn.Module, args: Sequence[Any] = (),
+            kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None,
+            **options: Any) -> Model:
+    """Exports a torch.nn.Module by torch.export for these example arguments, and loads the
+    program.
+
+    dynamic_shapes: of torch.export.export; sizes that may change from call to call.
+    options: those of load.
+
+    The weights are copied: later changes of the module's do not reach the result. Raises what
+    torch.export raises for modules that it does not take, ValueError in training mode.
+    """
+    from . import exported
+
+    return exported.compile(module, args, kwargs, dynamic_shapes=dynamic_shapes, **options)
+
+
+def explain(model: Any, *args: Any, **kwargs: Any) -> Explanation:
     """Compiles a torch.nn.Module or function by torch.compile for a call with these arguments,
     and says what came of it: graphs, graph breaks with reasons and lines, the time of each step,
     what stayed with PyTorch. The result prints as text and has all of it as fields."""
@@ -40,7 +67,7 @@ def explain(model, *args, **kwargs):
     return explanation.explain(model, *args, **kwargs)
 
 
-def from_fx(graph_module, **options):
+def from_fx(graph_module: torch.fx.GraphModule, **options: Any) -> Model:
     """A Model of a torch.fx.GraphModule, which is called with the graph's placeholders.
 
     options: those of load. The weights are copied. Functions that fxjit lacks stay with PyTorch,
@@ -51,14 +78,14 @@ def from_fx(graph_module, **options):
     return torch_fx.from_fx(graph_module, **options)
 
 
-def to_fx(model):
+def to_fx(model: Model) -> torch.fx.GraphModule:
     """The model's graph as a torch.fx.GraphModule with weights of its own."""
     from . import torch_fx
 
     return torch_fx.to_fx(model)
 
 
-def refresh(module=None):
+def refresh(module: torch.nn.Module | None = None) -> None:
     """Makes what torch.compile made of `module` (None: of all) take its weights anew.
 
     Needed only after a change of weights that calls do not see: one that PyTorch does not count

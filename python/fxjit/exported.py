@@ -5,14 +5,7 @@ import tempfile
 
 
 def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
-    """Exports a torch.nn.Module for these example arguments, and loads the program.
-
-    dynamic_shapes: of torch.export.export; sizes that may change from call to call.
-    options: those of fxjit.load.
-
-    The weights are copied: later changes of the module's do not reach the result. Raises what
-    torch.export raises for modules that it does not take.
-    """
+    """As fxjit.compile."""
     import torch
 
     from . import load

@@ -8,6 +8,7 @@ from torch.fx.node import _get_qualified_name, map_arg
 from ._fxjit import GraphBuilder, has_function
 
 log = logging.getLogger("fxjit")
+MAX_RANK = 8
 
 
 def function_name(target):
@@ -31,6 +32,8 @@ def hint(number):
 def known_of(value):
     """What GraphBuilder wants to know of a node's value."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+        if value.dim() > MAX_RANK:
+            raise NotImplementedError(f"tensors of {value.dim()} dims; there may be {MAX_RANK}")
         sizes, strides = [hint(n) for n in value.shape], [hint(n) for n in value.stride()]
         known = all(isinstance(n, int) for n in (*sizes, *strides))
         return (str(value.dtype), sizes, strides) if known else None
@@ -49,10 +52,10 @@ def _is_note(node):
 
 class GraphReader:
     """Adds a graph's nodes to a builder. `attributes`: arrays for some placeholders; `copy`: the
-    graph's own tensors are copied."""
+    graph's own tensors are copied; `torch_results`: also of calls without tensors."""
 
-    def __init__(self, name, attributes, copy=False):
-        self.builder = GraphBuilder(name)
+    def __init__(self, name, attributes, copy=False, torch_results=False):
+        self.builder = GraphBuilder(name, torch_results)
         self.attributes = attributes
         self.copy = copy
         self.in_python = []  # Names of the functions that stay with PyTorch.

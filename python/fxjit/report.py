@@ -1,37 +1,59 @@
-"""What was compiled and what it takes, as texts that also give their numbers."""
+"""What models take, what was compiled and how long it runs, as texts that also give their
+numbers."""
+
+from __future__ import annotations
 
 import html
 import json
+from typing import Any
+
+
+class Input(str):
+    """An input of a model. Prints as "x: float32[2, s0]"; `path` is where a caller has it
+    ("d['b']"), `dtype` None where it is no tensor, `sizes` numbers and names of symbols."""
+
+    name: str
+    path: str
+    dtype: str | None
+    sizes: list[int | str]
+
+    def __new__(cls, text: str, name: str, path: str, dtype: str | None,
+                sizes: list[int | str]) -> Input:
+        made = super().__new__(cls, text)
+        made.name, made.path, made.dtype, made.sizes = name, path, dtype, sizes
+        return made
 
 
 class Report(str):
     """What became of a model's graph. Prints as text; `programs` has it as lists and dicts:
     one program for each tuple of input shapes (and part of the graph), with its steps."""
 
-    def __new__(cls, text, as_json):
+    programs: list[dict[str, Any]]
+
+    def __new__(cls, text: str, as_json: str) -> Report:
         report = super().__new__(cls, text)
         report.programs = json.loads(as_json)["programs"]
         return report
 
     @property
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """The steps of all programs, in order."""
         return [step for program in self.programs for step in program["steps"]]
 
     @property
-    def native(self):
+    def native(self) -> bool:
         """Whether nothing is left to the interpreter."""
         return not any(step["reason"] for step in self.rows) and not any(
             program["why_not"] for program in self.programs)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self)}</pre>"
 
 
 class Profile(Report):
     """A table with the time of each step. `rows` has the steps with microseconds and share."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         cells = [(f"{row['microseconds']:.1f}", f"{100 * row['share']:.0f}%", row["label"],
                   ", ".join(node["name"] for node in row["nodes"])) for row in self.rows]
         lines = [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>"

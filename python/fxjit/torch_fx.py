@@ -28,24 +28,19 @@ def _flat(graph_module):
 
 
 def from_fx(graph_module, **options):
-    """A Model of a torch.fx.GraphModule, which is called with the graph's placeholders.
-
-    options: those of fxjit.load. The weights are copied. Functions that fxjit lacks stay with
-    PyTorch, one log line names them. Raises NotImplementedError for modules that torch.fx
-    cannot trace.
-    """
+    """As fxjit.from_fx."""
     flat = _flat(graph_module)
     reader = GraphReader("torch.fx", {}, copy=True)
     with torch.no_grad():
         result = reader.read(flat.graph)
     if reader.in_python:
-        log.warning("in PyTorch, since fxjit lacks them: %s",
+        log.warning("calls that stay with PyTorch: %s",
                     ", ".join(sorted(set(reader.in_python))))
     return reader.builder.compile(result, **options)
 
 
 def to_fx(model):
-    """The model's graph as a torch.fx.GraphModule with weights of its own."""
+    """As fxjit.to_fx."""
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
         package = pathlib.Path(folder) / "module"
         model.to_folder(str(package), "FxModule")

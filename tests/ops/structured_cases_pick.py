@@ -56,6 +56,7 @@ def shape_ops():
     case('pad', F.pad, a, (-1, 0), 'constant', 7.0)
     case('pad', F.pad, a, (2, -1, -1, 2))
     case('pad', F.pad, a, (0, 0))
+    case('pad', F.pad, T((2, 2, 3, 2, 2)), (0, 0, 1, 0, 0, 0, 1, 1, 0, 2))
     fail('pad', F.pad, a, (1, 2, 3))
     image = T((1, 2, 4, 5))
     for mode in ['reflect', 'replicate', 'circular']:

@@ -24,11 +24,8 @@ def test_parameters_are_taken():
 def test_half_types():
     model = fxjit.load(path_of("halves"))
     tensors = {}
-    for line in model.inputs:
-        name, rest = line.split(": ")
-        dtype, sizes = rest.rstrip("]").split("[")
-        tensors[name] = torch.ones([int(n) for n in sizes.split(",")],
-                                   dtype=getattr(torch, dtype))
+    for given in model.inputs:
+        tensors[given.name] = torch.ones(given.sizes, dtype=getattr(torch, given.dtype))
     got = model(**tensors)
     leaves = got if isinstance(got, (list, tuple)) else [got]
     assert all(torch.isfinite(leaf).all() for leaf in leaves)

@@ -8,18 +8,37 @@
 namespace fxjit::ops {
 namespace {
 
-// Pads come in pairs from the last dim backwards.
-void check_pairs(const Tensor& input, const Dims& pads) {
+// Pairs from the last dim backwards: up to twice as many as there are dims.
+using Pads = std::vector<int64_t>;
+
+Pads pads_of(const OpCall& call) {
+  constexpr int64_t kLimit = int64_t{1} << 31;
+  if (!call[1].is_sequence()) call.dims(1);  // An error that says so.
+  Pads pads;
+  for (const Value& pad : call[1].as_sequence()) {
+    if (!pad.is_int() && !pad.is_bool()) call.dims(1);
+    pads.push_back(pad.as_int());
+    if (pads.back() >= kLimit || pads.back() <= -kLimit)
+      runtime_error(std::string(call.op.name()) +
+                    ": expected numbers below 2^31, got " +
+                    std::to_string(pads.back()));
+  }
+  return pads;
+}
+
+int count_of(const Pads& pads) { return static_cast<int>(pads.size()); }
+
+void check_pairs(const Tensor& input, const Pads& pads) {
   if (pads.size() % 2 != 0)
     runtime_error("Length of pad must be even but instead it equals " +
                   std::to_string(pads.size()));
-  if (pads.size() > 2 * input.dim())
+  if (count_of(pads) > 2 * input.dim())
     runtime_error(
         "Length of pad should be no more than twice the number of "
         "dimensions of the input. Pad length is " +
         std::to_string(pads.size()) + " while the input has " +
         std::to_string(input.dim()) + " dimensions.");
-  for (int i = 0; i < pads.size() / 2; ++i) {
+  for (int i = 0; i < count_of(pads) / 2; ++i) {
     const int axis = input.dim() - 1 - i;
     const int64_t size =
         ExactInt(input.sizes()[axis]) + pads[2 * i] + pads[2 * i + 1];
@@ -34,10 +53,10 @@ void check_pairs(const Tensor& input, const Dims& pads) {
 }
 
 // The sizes after padding, which memory must have room for.
-Dims padded_sizes(const Tensor& input, const Dims& pads) {
+Dims padded_sizes(const Tensor& input, const Pads& pads) {
   check_pairs(input, pads);
   Dims sizes = input.sizes();
-  for (int i = 0; i < pads.size() / 2; ++i)
+  for (int i = 0; i < count_of(pads) / 2; ++i)
     sizes[input.dim() - 1 - i] += pads[2 * i] + pads[2 * i + 1];
   check_memory(sizes, input.dtype());
   return sizes;
@@ -50,12 +69,11 @@ Value block(const Tensor& like, int axis, int64_t length, const Value& fill) {
 }
 
 Value decompose_constant_pad(const OpCall& call) {
-  const Dims pads = call.dims(1);
-  check_moderate(call, pads);
+  const Pads pads = pads_of(call);
   Value value = call[0];
   bool copied = false;
   padded_sizes(meta_of(value), pads);
-  for (int i = 0; i < pads.size() / 2; ++i) {
+  for (int i = 0; i < count_of(pads) / 2; ++i) {
     const Tensor meta = meta_of(value);
     const int axis = meta.dim() - 1 - i;
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
@@ -108,12 +126,11 @@ void check_mode(std::string_view mode, int64_t before, int64_t after,
 }
 
 Value padded_by_index(const OpCall& call, std::string_view mode) {
-  const Dims pads = call.dims(1);
-  check_moderate(call, pads);
+  const Pads pads = pads_of(call);
   Value value = call[0];
   bool copied = false;
   const Dims result = padded_sizes(meta_of(value), pads);
-  for (int i = 0; i < pads.size() / 2; ++i) {
+  for (int i = 0; i < count_of(pads) / 2; ++i) {
     const Tensor meta = meta_of(value);
     const int axis = meta.dim() - 1 - i;
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
@@ -135,7 +152,7 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
 }
 
 Value decompose_pad(const OpCall& call) {
-  if (call.dims(1).size() % 2 != 0)
+  if (call[1].is_sequence() && call[1].size() % 2 != 0)
     runtime_error("Padding length must be divisible by 2");
   const std::string_view mode = call[2].as_string();
   if (mode == "constant")

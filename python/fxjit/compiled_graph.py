@@ -1,0 +1,122 @@
+"""A graph that torch.compile made, as it is called."""
+
+import threading
+
+import torch
+
+from ._fxjit import UserError, WeightCheck
+from .graphs import GraphReader, hint, log
+
+
+class CompiledGraph:
+    """A graph of ATen ops with its weights, bound at the first call and when they change."""
+
+    _boxed_call = True
+    recorder = None  # Called with (graph, inputs) of each call.
+
+    def __init__(self, graph_module, static_indices, options):
+        self._graph_module = graph_module
+        self._options = options
+        placeholders = graph_module.graph.find_nodes(op="placeholder")
+        self._weights = [i for i in static_indices if not _is_written(placeholders[i])]
+        weights = set(self._weights)
+        self._inputs = [i for i in range(len(placeholders)) if i not in weights]
+        result = graph_module.graph.output_node().args[0]
+        self._orders = [_order(n.meta.get("val")) if isinstance(n, torch.fx.Node) else None
+                        for n in result]
+        self.in_python = []  # What stays with PyTorch, once bound.
+        self._in_pytorch = False  # The whole graph.
+        self._lock = threading.Lock()
+        self._ids = set()
+        self._bound = None  # (WeightCheck, Model)
+
+    def __call__(self, args):
+        bound = self._bound
+        if bound is None or bound[0].changed(args):
+            bound = self._bind(args)
+        if bound is None:
+            return self._graph_module(*args)
+        inputs = [args[i] for i in self._inputs]
+        args.clear()
+        if self.recorder:
+            self.recorder((self, inputs))
+        results = bound[1](*inputs)
+        return [r if order is None else _in_order(r, order)
+                for r, order in zip(results, self._orders, strict=True)]
+
+    @property
+    def model(self):
+        """The fxjit.Model of the last call; None before the first, and where PyTorch runs it."""
+        return self._bound and self._bound[1]
+
+    def refresh(self, held):
+        """Binds the weights anew at the next call, where one has an id among `held` or it is
+        None."""
+        with self._lock:
+            if held is None or held & self._ids:
+                self._bound = None
+
+    def _bind(self, args):
+        with self._lock:
+            bound = self._bound
+            if self._in_pytorch or (bound is not None and not bound[0].changed(args)):
+                return bound  # Another thread was first.
+            self._bound = None  # Frees what was packed before the new weights are.
+            try:
+                self._bound = (WeightCheck(self._weights, args), self._model_with(args))
+            except (NotImplementedError, UserError) as error:
+                log.warning("a whole graph stays with PyTorch: %s", error)
+                self._in_pytorch = True
+                self.in_python = ["a whole graph"]
+            self._ids = {id(args[i]) for i in self._weights}
+            return self._bound
+
+    def _model_with(self, args):
+        placeholders = self._graph_module.graph.find_nodes(op="placeholder")
+        weights = {placeholders[i]: args[i] for i in self._weights}
+        reader = GraphReader("torch.compile", weights, torch_results=True)
+        result = reader.read(self._graph_module.graph)
+        self.in_python = sorted(set(reader.in_python))
+        if self.in_python:
+            log.warning("calls that stay with PyTorch: %s", ", ".join(self.in_python))
+        options = {"threads": torch.get_num_threads(), **self._options}
+        return reader.builder.compile(list(result), **options)
+
+
+def _is_written(placeholder):
+    return any(user.args and user.args[0] is placeholder
+               and isinstance(user.target, torch._ops.OpOverload)
+               and user.target._schema.is_mutable for user in placeholder.users)
+
+
+def _in_order(tensor, order):
+    """The tensor with its dims in that order of memory, as PyTorch's own result has them."""
+    strides = tensor.stride()
+    expected = 1
+    fits = True
+    for d in reversed(order):
+        if tensor.size(d) != 1 and strides[d] != expected:
+            fits = False
+        expected *= tensor.size(d)
+    if fits:
+        return tensor
+    full = order + [d for d in range(tensor.dim()) if d not in order]
+    copy = torch.empty([tensor.size(d) for d in full], dtype=tensor.dtype)
+    copy = copy.permute([full.index(d) for d in range(tensor.dim())])
+    return copy.copy_(tensor)
+
+
+def _order(value):
+    """Dims from the largest stride to the smallest, for tensors without gaps; None for others."""
+    if not isinstance(value, torch.Tensor) or value.dim() < 2:
+        return None
+    sizes, strides = [hint(n) for n in value.shape], [hint(n) for n in value.stride()]
+    if None in sizes or None in strides:
+        return None
+    order = sorted((d for d in range(value.dim()) if sizes[d] != 1), key=lambda d: -strides[d])
+    expected = 1
+    for d in reversed(order):
+        if strides[d] != expected:
+            return None
+        expected *= sizes[d]
+    return order
