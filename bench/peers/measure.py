@@ -29,7 +29,9 @@ import numpy as np
 from workloads import WORKLOADS
 
 # "graph": the same graph written in C++, where "fxjit" loads a .pt2 file.
-NAMES = ["fxjit", "graph", "onnxruntime", "openvino", "inductor", "eager"]
+# "python" and "torch_compile" are fxjit, called from Python.
+NAMES = ["fxjit", "graph", "python", "torch_compile", "onnxruntime", "openvino",
+         "inductor", "eager"]
 # Those whose starts are compared; the others take seconds.
 RIVALS = ["onnxruntime", "openvino"]
 STARTERS = ["fxjit", *RIVALS]
@@ -65,6 +67,7 @@ class Contestant:
             return [str(options.fxjit), graph, str(data), options.model,
                     str(threads), cache, self.output]
         model = (str(data / "model.onnx") if self.name in RIVALS
+                 else str(data / "model.pt2") if self.name == "python"
                  else f"{HERE / 'workloads.py'}:{workload.name}")
         command = [sys.executable, str(SCRIPT), self.name, "--model", model,
                    "--threads", str(threads), "--cache", cache,
@@ -218,6 +221,8 @@ def measure(options, workload, threads, cpus):
         for name in options.contestants:
             if name == "graph" and not workload.graph:
                 continue
+            if name == "python" and not workload.exported:
+                continue
             read_files(options.model, options.data / workload.name)
             contestants.append(Contestant(options, name, workload, threads,
                                           cache, cpus))
@@ -234,7 +239,7 @@ def measure(options, workload, threads, cpus):
         rows = {}
         for c in contestants:
             empty = (c.ask(f"empty {options.seconds}")["ns"]
-                     if c.name not in ("fxjit", "graph") else [])
+                     if c.name in (*RIVALS, "inductor", "eager") else [])
             rows[c.name] = summary(c, times[c.name], empty, disturbed[c.name],
                                    reference)
         if "fxjit" in rows:

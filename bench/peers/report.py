@@ -10,8 +10,13 @@ import sys
 
 LABELS = {"fxjit": "fxjit", "onnxruntime": "ONNX Runtime",
           "openvino": "OpenVINO", "inductor": "Inductor", "eager": "eager",
-          "graph": "fxjit, C++ graph"}
+          "graph": "fxjit, C++ graph", "python": "fxjit.load",
+          "torch_compile": "torch.compile, fxjit"}
+# Called from Python with nothing taken off: whose turn is compared with whose.
+PAIRINGS = {"python": ["onnxruntime", "openvino"],
+            "torch_compile": ["inductor", "eager"]}
 RIVALS = ["onnxruntime", "openvino"]
+OF_SPEED = [name for name in LABELS if name not in PAIRINGS]
 
 
 def runs(results):
@@ -72,15 +77,30 @@ def speed_table(results, threads):
         peers, spread = run["rows"], round_ratios(run["rows"])
         rows.append([workload["title"]]
                     + [number(peers[n]["p10_us"]) if n in peers else ""
-                       for n in LABELS]
+                       for n in OF_SPEED]
                     + [f"{ratio(peers):.2f}x",
                        ("\\* " if disturbed(peers) else "")
                        + f"{min(spread):.2f}-{max(spread):.2f}",
                        f"{ratio(peers, 'median_us'):.2f}x",
                        f"{run['target']:.2f}x", beside_graph(peers)])
-    header = ["work"] + list(LABELS.values())
+    header = ["work"] + [LABELS[name] for name in OF_SPEED]
     return table(header + ["ratio", "rounds", "median", "target",
                            ".pt2 / C++ graph"], rows)
+
+
+def python_table(results, ours):
+    rivals = PAIRINGS[ours]
+    rows = []
+    for workload, threads, run in runs(results):
+        peers = run["rows"]
+        if not all(name in peers for name in (ours, *rivals)):
+            continue
+        times = [peers[name]["raw_p10_us"] for name in (ours, *rivals)]
+        rows.append([workload["title"], str(threads)]
+                    + [number(time) for time in times]
+                    + [f"{min(times[1:]) / times[0]:.2f}x"])
+    return table(["work", "threads"]
+                 + [LABELS[name] for name in (ours, *rivals)] + ["ratio"], rows)
 
 
 def raw_table(results):
@@ -136,6 +156,11 @@ def write_table(results, path):
     for threads in sorted({count for _, count, _ in runs(results)}):
         lines += [f"## {threads} thread{'s' if threads > 1 else ''}", ""]
         lines += speed_table(results, threads)
+    lines += ["## Called from Python", "",
+              "Nothing is taken off. `fxjit.load` gets the arrays of inputs and "
+              "results at each call; those of ONNX Runtime and OpenVINO are "
+              "bound beforehand.", ""] + python_table(results, "python")
+    lines += python_table(results, "torch_compile")
     lines += ["## Start and memory", "",
               "From the model's file to the first answer, one thread, the "
               "file in the page cache, caches of compiled code empty, "
@@ -229,7 +254,7 @@ def main():
     write_table(results, folder / "table.md")
     present = {name for _, _, run in runs(results) for name in run["rows"]}
     write_chart(results, folder / "chart.svg",
-                [name for name in LABELS if name in present], 1 << 20)
+                [name for name in OF_SPEED if name in present], 1 << 20)
     write_chart(results, folder / "overview.svg", ["fxjit", *RIVALS], 1)
 
 

@@ -169,6 +169,25 @@ def _minilm(batch, tokens, target, exported=False):
                     exported, name if exported else None)
 
 
+def _vit():
+    from transformers import ViTConfig, ViTModel
+    model = ViTModel(ViTConfig(hidden_size=384, num_hidden_layers=12,
+                               num_attention_heads=6, intermediate_size=1536),
+                     add_pooling_layer=False)
+    return Picked(model)
+
+
+class Picked(nn.Module):
+    """The last hidden state alone."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x).last_hidden_state
+
+
 def _images(name, title, size, target, make):
     return Workload(f"{name}_pt2", f"{title}, {size} x {size}, .pt2", target,
                     lambda _: make(),
@@ -193,6 +212,10 @@ WORKLOADS = [
             lambda: _torchvision("resnet50")),
     _images("mobilenetv3", "MobileNetV3-Large", 224, {1: 1.05, 2: 1.05},
             lambda: _torchvision("mobilenet_v3_large")),
+    Workload("mlp_pt2", "MLP 4 x 256, batch 1, .pt2", {1: 1.4, 2: 1.1},
+             lambda _: Mlp(), lambda: {"x": _uniform(1, Mlp.WIDTH)},
+             True),
+    _images("vit_small", "ViT-S/16", 224, {1: 1.05, 2: 1.05}, _vit),
     _images("unet", "U-Net", 256, {1: 2.0, 2: 1.9}, UNet),
     _minilm(1, 16, {1: 1.25, 2: 1.25}, exported=True),
     _minilm(1, 128, {1: 1.08, 2: 1.08}, exported=True),

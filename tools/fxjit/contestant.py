@@ -5,7 +5,8 @@
     contestant.py export --model FILE.pt2 [--weights FILE.safetensors]
                   --output FILE.onnx
 
-NAME and its model: onnxruntime, openvino (.onnx), eager, inductor (.pt2, or
+NAME and its model: onnxruntime, openvino (.onnx), python (.pt2, by
+fxjit.load), eager, inductor, torch_compile (fxjit's back end; .pt2, or
 FILE.py:MODEL for what make(MODEL) of that file gives).
 
 Prints one line of JSON when the results of the first call are in FOLDER (0.npy,
@@ -254,7 +255,40 @@ class Inductor(Torch):
         return self.torch.compile(module, dynamic=False)
 
 
+class TorchCompile(Torch):
+    def __init__(self, threads, cache):
+        if cache:
+            os.environ["FXJIT_CACHE"] = cache
+        super().__init__(threads, cache)
+        self.version = (f"fxjit {package('fxjit').__version__} by torch.compile"
+                        f" of PyTorch {self.torch.__version__}")
+
+    def compiled(self, module):
+        return self.torch.compile(module, backend="fxjit", dynamic=False)
+
+
+class FxjitLoad:
+    """The call passes the arrays and those that the results go to."""
+
+    def __init__(self, threads, cache):
+        if cache:
+            os.environ["FXJIT_CACHE"] = cache
+        self.fxjit, self.threads = package("fxjit"), threads
+        self.version = f"fxjit {self.fxjit.__version__} from Python"
+
+    def load(self, model, inputs):
+        loaded = self.fxjit.load(model, weights=self.weights or "",
+                                 threads=self.threads)
+        values = list(assigned([i.name for i in loaded.inputs],
+                               inputs).values())
+        first = loaded(*values)
+        outs = list(first) if isinstance(first, (list, tuple)) else [first]
+        self.call = lambda: loaded(*values, out=outs)
+        self.answer = lambda: outs
+
+
 CONTESTANTS = {"onnxruntime": OnnxRuntime, "openvino": OpenVino,
+               "python": FxjitLoad, "torch_compile": TorchCompile,
                "inductor": Inductor, "eager": Torch}
 
 
