@@ -1,10 +1,10 @@
 #include "src/passes/followed_writes.h"
 
 #include "fxjit/functions.h"
-#include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/set_items.h"
+#include "src/passes/written_value.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
@@ -22,44 +22,12 @@ void refuse(const fx::Node& node, const char* why) {
 
 namespace {
 
-// Whether a call made the value in memory of its own.
-bool is_own(const Value& value) {
-  if (!value.is_proxy()) return false;
-  const ops::Op* const op = GraphBuilder::node_of(value)->called_op();
-  return op && !ops::may_alias(*op);
-}
-
-// Whether it is laid out as `place`, too: no copy of it is needed to become
-// the value of that place.
-bool is_made_so(const Value& value, const Value& place) {
-  if (!is_own(value)) return false;
-  const Tensor made = meta_of(value).as_tensor();
-  const Tensor wanted = meta_of(place).as_tensor();
-  return made.dtype() == wanted.dtype() && made.sizes() == wanted.sizes() &&
-         made.strides() == wanted.strides() && made.is_contiguous();
-}
-
 // A dense tensor with its dims as they lie in memory: contiguous.
 Value in_memory_order(const Value& dense) {
   const Tensor meta = meta_of(dense).as_tensor();
   return meta.is_contiguous()
              ? dense
              : method(dense, "permute", {Value(memory_order(meta))});
-}
-
-// Changes `args` where the write is asked for by an argument.
-const ops::Op& without_write(const fx::Node& node, const ops::Op& op,
-                             ValueList& args) {
-  if (const int flag = op.index_of("inplace"); flag >= 0)
-    args[static_cast<size_t>(flag)] = false;
-  if (!ops::writes_input({op, args})) return op;
-  const std::string_view name = op.name();
-  const ops::Op* pure = name.ends_with('_')
-                            ? ops::find_op(name.substr(0, name.size() - 1))
-                            : nullptr;
-  if (!pure || std::string_view(pure->row.schema) != op.row.schema)
-    refuse_write(node);
-  return *pure;
 }
 
 }  // namespace
@@ -129,7 +97,7 @@ Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
   ValueList metas;
   for (const Value& arg : args) metas.push_back(meta_of(arg));
   ops::infer({op, metas});  // Whether the result fits its place.
-  Value result = new_value(node, op, args);
+  Value result = written_value(builder_, node, op, args);
   if (meta_of(result).as_tensor().dtype() != dtype)
     result = builder_.call(
         ops::get_op("to"),
@@ -181,15 +149,14 @@ Value FollowedWrites::set_item(const fx::Node& node, const ValueList& args) {
   if (args.size() != 3 || !args[0].is_proxy() || !may_write(node, args[0]))
     refuse_write(node);
   const bool alone = memory_.may_replace(node, args[0]);
-  if (!alone && is_view_index(args[1])) {
-    const ops::Op& pick = ops::get_op("getitem");
-    const Value view =
-        builder_.call(pick, ops::bind(pick, ValueList{args[0], args[1]}, {}));
-    if (!may_write(node, view)) refuse_write(node);
-    note_write(node, view, spread_to(view, args[2]));
-  } else {
+  const auto item = item_write(args[0], args[1], args[2]);
+  const bool whole =
+      item && MemoryClasses::is_same(builder_, item->part, args[0]);
+  if (item &&
+      (alone ? whole && is_own(item->after) : may_write(node, item->part)))
+    note_write(node, item->part, item->after);
+  else
     note_write(node, args[0], with_items(args[0], args[1], args[2]));
-  }
   return None;
 }
 
@@ -234,20 +201,6 @@ Value FollowedWrites::note_write_through(const fx::Node& node,
   const Value seen = memory_.rebased(written, after);
   write_ = {written, seen, after};
   return seen;
-}
-
-Value FollowedWrites::new_value(const fx::Node& node, const ops::Op& op,
-                                ValueList args) {
-  const auto call = [&](const char* name, const ValueList& given) {
-    const ops::Op& pure = ops::get_op(name);
-    return builder_.call(pure, ops::bind(pure, given, {}));
-  };
-  if (op.name() == "copy_" && is_made_so(args[1], args[0])) return args[1];
-  if (op.name() == "copy_") return call("copy", {args[0], args[1]});
-  if (op.name() == "fill_") return call("full_like", {args[0], args[1]});
-  if (op.name() == "zero_") return call("zeros_like", {args[0]});
-  const ops::Op& pure = without_write(node, op, args);
-  return builder_.call(pure, std::move(args));
 }
 
 }  // namespace fxjit::passes

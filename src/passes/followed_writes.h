@@ -50,7 +50,6 @@ class FollowedWrites {
                            const Value& result);
   std::optional<Value> write_known(const fx::Node& node, const ops::Op& op,
                                    const ValueList& args);
-  Value new_value(const fx::Node& node, const ops::Op& op, ValueList args);
 
   struct Write {
     Value written, after;

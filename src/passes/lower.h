@@ -51,6 +51,10 @@ const ops::Op& written_attention_op();
 // linears; none when the dtype has no generated code.
 Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
                         const ValueList& args);
+// The same op on doubles, with factors that its kernel takes: matrices, equal
+// batches of them, in even steps. None where they are so.
+Value lower_doubles(GraphBuilder& builder, const ops::Op& op,
+                    const ValueList& args);
 // (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
 // output_padding, groups): a convolution of [N, C, ...], any strides, to a
 // contiguous [N, ..., C_out], f32.

@@ -241,21 +241,6 @@ Value lower_product(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   return {};
 }
 
-// Factors whose rows or batches do not step evenly are copied for a kernel.
-Value lower_doubles(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
-  const size_t second = second_factor(op);
-  const int kept = val_of(args[second]).dim() == 2 ? 1 : 2;
-  ValueList even = args;
-  bool copied = false;
-  for (size_t i : {second - 1, second}) {
-    const Tensor t = val_of(args[i]);
-    if (t.dim() < 3 || uniform(t, 0, t.dim() - kept)) continue;
-    even[i] = b.call(materialize_op(), {args[i]});
-    copied = true;
-  }
-  return copied ? b.call(op, even) : Value();
-}
-
 }  // namespace
 
 Value lower_contraction(GraphBuilder& b, const ops::Op& op,

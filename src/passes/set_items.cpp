@@ -1,8 +1,10 @@
 #include "src/passes/set_items.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "fxjit/functions_structured.h"
+#include "src/ops/index_parts.h"
 #include "src/passes/graph_builder.h"
 
 namespace fxjit::passes {
@@ -41,41 +43,56 @@ bool is_mask_of(const Value& index, const Tensor& self) {
   return true;
 }
 
+bool is_one_number(const Value& value) {
+  return value.is_number() || meta_of(value).as_tensor().numel() == 1;
+}
+
 // One number where the mask is set.
 Value with_masked(const Value& self, Value mask, const Value& value) {
   const Tensor meta = meta_of(self).as_tensor();
-  const Value number = fitted(value, meta, 0);
-  if (meta_of(number).as_tensor().dim() != 0)
-    throw NotImplementedError(
-        "cannot be compiled: a mask picks places for several values");
   while (meta_of(mask).as_tensor().dim() < meta.dim())
     mask = fxjit::unsqueeze(mask, -1);
-  return fxjit::where(mask, number, self);
+  return fxjit::where(mask, fitted(value, meta, 0), self);
 }
 
-}  // namespace
-
-bool is_view_index(const Value& index) {
-  bool view = true;
-  visit_leaves(index, [&](const Value& leaf) {
-    view = view && !leaf.is_tensor() && !leaf.is_proxy() && !leaf.is_bool();
-  });
-  // Lists of numbers pick as tensors do.
-  if (index.is_list()) return false;
-  if (index.is_tuple())
-    for (const Value& part : index.as_sequence())
-      view = view && !part.is_list();
-  return view;
-}
-
+// `value` with the shape and type of `view`, which it is to be written to.
 Value spread_to(const Value& view, const Value& value) {
   const Tensor meta = meta_of(view).as_tensor();
   return fxjit::expand(fitted(value, meta, meta.dim()), Value(meta.sizes()));
 }
 
+// How many dims view[tensors] has.
+int dims_picked(const Tensor& view, const ValueList& tensors) {
+  int dims = view.dim(), picked = 0;
+  for (const Value& item : tensors) {
+    if (item.is_none()) continue;
+    const Tensor index = meta_of(item).as_tensor();
+    const bool mask = index.dtype() == DType::boolean;
+    dims -= mask ? index.dim() : 1;
+    picked = std::max(picked, mask ? 1 : index.dim());
+  }
+  return dims + picked;
+}
+
+}  // namespace
+
+std::optional<ItemWrite> item_write(const Value& self, const Value& index,
+                                    const Value& value) {
+  const Tensor meta = meta_of(self).as_tensor();
+  if (is_mask_of(index, meta) && is_one_number(value))
+    return ItemWrite{self, with_masked(self, index, value)};
+  const auto parts = ops::index_parts(self, index);
+  if (!parts) return std::nullopt;
+  const auto& [view, tensors] = *parts;
+  if (tensors.empty()) return ItemWrite{view, spread_to(view, value)};
+  const int dims = dims_picked(meta_of(view).as_tensor(), tensors);
+  return ItemWrite{
+      view, function("torch.index_put", {view, Value::list(ValueList(tensors)),
+                                         fitted(value, meta, dims)})};
+}
+
 Value with_items(const Value& self, const Value& index, const Value& value) {
   const Tensor meta = meta_of(self).as_tensor();
-  if (is_mask_of(index, meta)) return with_masked(self, index, value);
   const Value places = getitem(counted(meta.sizes()), index);
   const Tensor picked = meta_of(places).as_tensor();
   const Value written =

@@ -1,46 +1,118 @@
 #include "src/program/update_kernel.h"
 
+#include <algorithm>
+
 #include "src/ops/layouts.h"
 #include "src/passes/internal_ops.h"
 
 namespace fxjit::program {
 namespace {
 
-// The elements that a call overwrites, of memory or meta tensors. An undefined
-// tensor: not known, or their number is not.
-Tensor overwritten_by(const ops::Op& op, const ValueList& args, bool real) {
-  const auto call = [&](const char* name, ValueList bound) {
-    const ops::Op& pick = ops::get_op(name);
-    const ops::OpCall made{pick, bound};
-    return (real ? ops::run_eager(made) : ops::infer_plain(made)).as_tensor();
-  };
-  if (&op == &passes::put_view_op()) {
-    const Tensor& source = args[1].as_tensor();
-    if (!real) return source;
-    return args[0].as_tensor().as_strided(
-        source.sizes(), ops::OpCall{op, args}.dims(2), args[3].as_int());
-  }
-  if (op.name() == "index_put") {
-    bool numbers = true;
-    for (const Value& index : args[1].as_sequence())
-      numbers = numbers && (index.is_none() ||
-                            (index.is_tensor() &&
-                             index.as_tensor().dtype() == DType::i64));
-    return numbers ? call("index", {args[0], args[1]}) : Tensor();
-  }
-  if (op.name() == "index_copy" && args[2].as_tensor().dim() == 1)
-    return call("index_select", {args[0], args[1], args[2]});
-  return Tensor();
+// An op that copies its first argument but for some elements.
+struct Update {
+  std::string_view name;
+  // Whether it is known from shapes and types which elements these are.
+  bool (*is_known)(const ValueList& args);
+  // The call that picks them, and the one that puts `old` back to their places:
+  // equal places have equal old elements.
+  std::string_view pick;
+  ValueList (*picked_by)(const ValueList& args);
+  std::string_view restore;
+  ValueList (*restored_by)(const ValueList& args, const Tensor& old);
+};
+
+bool has_integer_indices(const ValueList& args) {
+  return std::ranges::all_of(args[1].as_sequence(), [](const Value& index) {
+    return index.is_none() ||
+           (index.is_tensor() && (index.as_tensor().dtype() == DType::i64 ||
+                                  index.as_tensor().dtype() == DType::i32));
+  });
+}
+
+// Whole slices along a dim.
+bool has_line_of_indices(const ValueList& args) {
+  return args[0].as_tensor().dim() > 0 && args[2].as_tensor().dim() == 1;
+}
+
+// An index for each element, no more of them than elements in other dims: an
+// empty index need not keep to that.
+bool has_elements(const ValueList& args) {
+  const Tensor &self = args[0].as_tensor(), &index = args[2].as_tensor();
+  if (self.dim() == 0 || self.dim() != index.dim()) return false;
+  const auto dim = static_cast<int>(args[1].as_int());
+  const int axis = dim < 0 ? dim + self.dim() : dim;
+  for (int d = 0; d < self.dim(); ++d)
+    if (d != axis && index.size(d) > self.size(d)) return false;
+  return true;
+}
+
+ValueList first_three(const ValueList& args) {
+  return {args[0], args[1], args[2]};
+}
+
+ValueList gathered_by(const ValueList& args) {
+  return {args[0], args[1], args[2], false};
+}
+
+ValueList slices_restored(const ValueList& args, const Tensor& old) {
+  return {args[0], args[1], args[2], old};
+}
+
+ValueList elements_restored(const ValueList& args, const Tensor& old) {
+  return {args[0], args[1], args[2], old, None, None};
+}
+
+ValueList view_restored(const ValueList& args, const Tensor& old) {
+  return {args[0], old, args[2], args[3]};
+}
+
+constexpr Update kUpdates[] = {
+    {"index_put", has_integer_indices, "index",
+     [](const ValueList& args) { return ValueList{args[0], args[1]}; },
+     "index_put",
+     [](const ValueList& args, const Tensor& old) {
+       return ValueList{args[0], args[1], old, false};
+     }},
+    {"index_copy", has_line_of_indices, "index_select", first_three,
+     "index_copy", slices_restored},
+    {"index_add", has_line_of_indices, "index_select", first_three,
+     "index_copy", slices_restored},
+    {"scatter", has_elements, "gather", gathered_by, "scatter",
+     elements_restored},
+    {"scatter_reduce", has_elements, "gather", gathered_by, "scatter",
+     elements_restored},
+    {"fxjit.put_view", [](const ValueList&) { return true; },
+     "fxjit.as_strided",
+     [](const ValueList& args) {
+       return ValueList{args[0], args[1].as_tensor().sizes(), args[2], args[3],
+                        None};
+     },
+     "fxjit.put_view", view_restored},
+};
+
+// Runs the op with its first argument's memory as its result.
+void put(const ops::Op& op, const ValueList& args) {
+  const Tensor target = args[0].as_tensor();
+  op.row.direct({op, args}, {&target, 1});
+}
+
+const Update* update_of(const ops::Op& op) {
+  const auto* const found =
+      std::ranges::find(kUpdates, op.name(), &Update::name);
+  return found == std::end(kUpdates) ? nullptr : found;
 }
 
 }  // namespace
 
 std::shared_ptr<const UpdateKernel> UpdateKernel::make(const ops::Op& op,
                                                        const ValueList& args) {
-  const Tensor old = overwritten_by(op, args, false);
-  if (!old.defined()) return nullptr;
-  return std::shared_ptr<const UpdateKernel>(new UpdateKernel(
-      op, args, Tensor::meta(old.sizes(), old.dtype())));
+  const Update* const update = update_of(op);
+  if (!update || !update->is_known(args)) return nullptr;
+  const ValueList picked = update->picked_by(args);
+  const Tensor old =
+      ops::infer_plain({ops::get_op(update->pick), picked}).as_tensor();
+  return std::shared_ptr<const UpdateKernel>(
+      new UpdateKernel(op, args, Tensor::meta(old.sizes(), old.dtype())));
 }
 
 ValueList UpdateKernel::arguments(const KernelCall& call) const {
@@ -57,31 +129,26 @@ ValueList UpdateKernel::arguments(const KernelCall& call) const {
 Tensor UpdateKernel::memory_for_old(const KernelCall& call) const {
   size_t operands = 0;
   for (const Value& arg : args_)
-    visit_leaves(arg,
-                 [&](const Value& leaf) { operands += leaf.is_tensor(); });
+    visit_leaves(arg, [&](const Value& leaf) { operands += leaf.is_tensor(); });
   return borrow(call.operands[operands], overwritten_);
-}
-
-void UpdateKernel::put(const ValueList& args) const {
-  const Tensor target = args[0].as_tensor();
-  op_.row.direct({op_, args}, {&target, 1});
 }
 
 void UpdateKernel::run(const KernelCall& call, int64_t, int64_t) const {
   const ValueList args = arguments(call);
+  const Update& update = *update_of(op_);
   refusing_values([&] {
-    memory_for_old(call).copy_from(overwritten_by(op_, args, true));
-    put(args);
+    // Bad indices fail here, before anything is written.
+    const ValueList picked = update.picked_by(args);
+    memory_for_old(call).copy_from(
+        ops::run_eager({ops::get_op(update.pick), picked}).as_tensor());
+    put(op_, args);
   });
 }
 
 void UpdateKernel::undo(const KernelCall& call) const {
-  ValueList args = arguments(call);
-  const Tensor old = memory_for_old(call);
-  if (&op_ == &passes::put_view_op()) args[1] = old;
-  if (op_.name() == "index_put") args[2] = old, args[3] = false;
-  if (op_.name() == "index_copy") args[3] = old;
-  put(args);
+  const Update& update = *update_of(op_);
+  put(ops::get_op(update.restore),
+      update.restored_by(arguments(call), memory_for_old(call)));
 }
 
 std::string UpdateKernel::describe() const {

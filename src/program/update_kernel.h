@@ -30,7 +30,6 @@ class UpdateKernel : public ExternKernel {
 
   ValueList arguments(const KernelCall& call) const;
   Tensor memory_for_old(const KernelCall& call) const;
-  void put(const ValueList& args) const;
 
   const ops::Op& op_;
   const ValueList args_;  // Tensors are meta.

@@ -69,6 +69,25 @@ TEST(Products, OfActivations) {
   }
 }
 
+// A matrix by a batch, batches that are spread along each other, vectors.
+TEST(Products, OfDifferentBatches) {
+  for (DType dtype : kFloats) {
+    const Value weight = random_tensor({4, 9}, dtype, 2);
+    expect_native([=](Value x) { return matmul(weight, x); },
+                  random_tensor({2, 3, 9, 7}, dtype));
+    expect_native(
+        [](Value x) { return matmul(unsqueeze(x, 1), transpose(x, -1, -2)); },
+        random_tensor({3, 5, 6}, dtype));
+    const Value line = random_tensor({6}, dtype, 3);
+    expect_native([=](Value x) { return matmul(x, line); },
+                  random_tensor({3, 5, 6}, dtype));
+    expect_native([=](Value x) { return matmul(line, x); },
+                  random_tensor({3, 6, 5}, dtype));
+    expect_native([=](Value x) { return matmul(x, line); },
+                  random_tensor({6}, dtype));
+  }
+}
+
 // Rows that step unevenly, and a matrix that is read backwards.
 TEST(Products, OfStridedRows) {
   for (DType dtype : kFloats) {

@@ -65,6 +65,39 @@ class Attention(nn.Module):
         return self.out(y.transpose(1, 2).reshape(x.shape[0], x.shape[1], 32)) + x
 
 
+class Tables(nn.Module):
+    """Buffers that are written at places which the inputs say."""
+    NAMES = ('added', 'copied', 'put', 'pairs', 'cells', 'filled', 'sums', 'largest', 'items',
+             'columns', 'counts')
+
+    def __init__(self):
+        super().__init__()
+        for name in self.NAMES:
+            dtype = torch.int64 if name == 'counts' else torch.float32
+            self.register_buffer(name, torch.zeros(6, 4, dtype=dtype))
+
+    def forward(self, x, rows, places, order):
+        x = x.to(self.added.dtype)
+        self.added.index_add_(0, rows, x, alpha=0.5)
+        self.copied.index_copy_(0, order, x)
+        self.put.index_put_((rows - 6,), x, accumulate=True)
+        self.pairs.index_put_((rows, order - 4), x[:, 0], accumulate=True)
+        self.counts.index_put_((rows[:, None], order), torch.ones_like(rows), accumulate=True)
+        self.cells.scatter_(0, places, x)
+        self.filled.scatter_(0, places, 2.5)
+        self.sums.scatter_add_(0, rows[:, None].expand(3, 4), x)
+        self.largest.scatter_reduce_(0, places, x, 'amax')
+        self.items[order] = x
+        self.columns[:, order] = x[0, :3]
+        return torch.stack([getattr(self, name).to(x.dtype) for name in self.NAMES])
+
+    def steps(self):
+        for _ in range(5):
+            order = torch.randperm(4)[:3]
+            yield (torch.randn(3, 4), torch.randint(6, (3,)),
+                   torch.stack([torch.randperm(6)[:3] for _ in range(4)], 1), order)
+
+
 class Counter(nn.Module):
     """Writes a buffer and an input."""
 
@@ -277,6 +310,7 @@ SMALL_MODELS = {
     'perceptron': lambda: (Perceptron(), x_of(3, 8), {}, {'x': {0: Dim('batch', min=1, max=64)}}),
     'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
     'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),
+    'tables': lambda: (Tables(), next(Tables().steps()), {}, None),
     'counter': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
     'decoder': decoder,
     'decoder_decomposed': decoder,

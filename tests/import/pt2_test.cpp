@@ -44,7 +44,12 @@ std::string not_native(const Report& report) {
 
 class Models : public testing::TestWithParam<std::string> {};
 
-class Decoders : public testing::TestWithParam<std::string> {};
+struct Steps {
+  std::string name;
+  int steps, updates;
+};
+
+class Stateful : public testing::TestWithParam<Steps> {};
 
 int count_of(const std::string& text, const std::string& part) {
   int count = 0;
@@ -68,14 +73,16 @@ TEST_P(Models, CompiledAsTorch) {
   EXPECT_EQ(not_native(report), "");
 }
 
-// Ten steps of a decoder, each of which adds a place to its cache.
-TEST_P(Decoders, StepsAreTorchsAndCostAPlaceEach) {
-  const ModelCase one = read_case(GetParam());
+// Steps that each add to what buffers hold: places of a decoder's cache, rows
+// and elements of tables.
+TEST_P(Stateful, StepsAreTorchsAndCostAPlaceEach) {
+  const ModelCase one = read_case(GetParam().name);
   std::map<std::string, Tensor> tensors;
-  for (const auto& [name, tensor] : load_safetensors(answers_path(GetParam())))
+  for (const auto& [name, tensor] :
+       load_safetensors(answers_path(GetParam().name)))
     tensors.emplace(name, tensor);
   one.program.module->compile();
-  for (int step = 0; step < 10; ++step) {
+  for (int step = 0; step < GetParam().steps; ++step) {
     const std::string prefix = "step." + std::to_string(step) + ".";
     ModelCase now{one.name, one.program, {}, {}};
     for (const pt2::Input& input : one.program.inputs)
@@ -85,14 +92,17 @@ TEST_P(Decoders, StepsAreTorchsAndCostAPlaceEach) {
   }
   const Report report = make_report(*one.program.module);
   EXPECT_EQ(not_native(report), "");
-  // The cache is never copied: two layers update keys and values.
-  EXPECT_EQ(count_of(report.text(), "in place"), 4) << report.text();
+  // No buffer is copied.
+  EXPECT_EQ(count_of(report.text(), "in place"), GetParam().updates)
+      << report.text();
   EXPECT_THAT(report.text(), Not(HasSubstr("write back")));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Decoders,
-                         testing::Values("decoder", "decoder_decomposed"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, Stateful,
+                         testing::Values(Steps{"decoder", 10, 4},
+                                         Steps{"decoder_decomposed", 10, 4},
+                                         Steps{"tables", 5, 11}),
+                         [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });

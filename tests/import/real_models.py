@@ -44,8 +44,8 @@ def llama():
 
 def t5():
     from transformers import T5Config, T5ForConditionalGeneration
-    config = T5Config(vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
-                      use_cache=False)
+    config = T5Config(vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2,
+                      num_decoder_layers=1, num_heads=4, use_cache=False)
     return (T5ForConditionalGeneration(config), (),
             {'input_ids': tokens(2, 7), 'decoder_input_ids': tokens(2, 3)}, None)
 
@@ -136,7 +136,7 @@ def convnext():
 
 def swin():
     from transformers import SwinConfig, SwinModel
-    config = SwinConfig(image_size=32, patch_size=2, embed_dim=16, depths=[2, 2],
+    config = SwinConfig(image_size=32, patch_size=2, embed_dim=16, depths=[2, 1],
                         num_heads=[2, 4], window_size=4)
     return SwinModel(config), (), {'pixel_values': pixels()}, None
 
@@ -157,7 +157,11 @@ def efficientnet():
 
 def mobilenetv3():
     from timm.models.mobilenetv3 import _gen_mobilenet_v3
-    return _gen_mobilenet_v3('mobilenetv3_small_050', 0.1, num_classes=10), (pixels(64),), {}, None
+    model = _gen_mobilenet_v3('mobilenetv3_small_050', 0.1, num_classes=10)
+    # timm's head has 1024 features whatever the width.
+    model.conv_head = nn.Conv2d(model.conv_head.in_channels, 128, 1)
+    model.classifier = nn.Linear(128, 10)
+    return model, (pixels(64),), {}, None
 
 
 def levit():

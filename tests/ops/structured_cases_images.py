@@ -141,6 +141,12 @@ def pools():
     fail('interpolate', F.interpolate, x, 3, mode='nearest', antialias=True)
     fail('interpolate', F.interpolate, T((2, 3, 7)), 3, mode='linear',
          antialias=True)
+    for mode in ['bilinear', 'bicubic']:
+        fail('interpolate', F.interpolate, T((1, 2, 4, 4), 'int32'), 3,
+             mode=mode)
+    fail('interpolate', F.interpolate, T((1, 2, 4, 4), 'int32'), 3,
+         mode='bicubic', antialias=True)
+    fail('interpolate', F.interpolate, T((2, 3, 7), 'int64'), 5, mode='linear')
     case('interpolate', F.interpolate, T((2, 3, 7)), 5, mode='linear')
     case('interpolate', F.interpolate, T((2, 3, 7), 'float16'), 5,
          mode='linear')

@@ -27,6 +27,58 @@ def scans():
     case('cumprod', torch.cumprod, T((3, 4)), 1, dtype=torch.float64)
 
 
+# Negative and equal indices, tensors of indices apart from each other, indices
+# of 32 bits, and none at all.
+def updates():
+    put, grid = torch.ops.aten.index_put, T((4, 5, 3))
+    corners, columns = L([0, -1, 0]), L([-2, 2, -2])
+    for name in ALL:
+        source = T((3, 3), name, 40)
+        case('index_put', put, T((4, 5, 3), name), [corners, columns], source,
+             True)
+        case('index_put', put, T((4, 5, 3), name), [columns], T((), name, 9))
+    for add in [True, False]:
+        case('index_put', put, grid, [corners, None, L([2, 0, -3])],
+             T((3, 5), offset=40), add)
+        case('index_put', put, grid, [None, L([[3], [1]]), L([0, -1])],
+             T((4, 2, 2), offset=40), add)
+        case('index_put', put, grid, [L([]), L([])], T((0, 3)), add)
+        case('index_put', put, T((4, 5, 3), strides=(1, 12, 4)), [columns],
+             T((3, 5, 3), offset=40), add)
+    case('index_put', put, T((4, 5)), [L([1, 3], 'int32')], T((2, 5)))
+    # The last of equal indices stays.
+    case('index_put', put, T((4, 5)), [L([1, 1, 1])], T((3, 5), offset=40))
+    for bad in [5, -6]:
+        fail('index_put', put, grid, [None, L([0, bad])], T((4, 2, 3)))
+        fail('index_put', put, grid, [L([0, 1]), L([0, bad])], T((2, 3)), True)
+    fail('index_put', put, grid, [L([0, 1]), L([0, 1, 2])], T((2, 3)))
+    for row in ['index_add', 'index_copy']:
+        call = getattr(torch, row)
+        case(row, call, T((3, 4)), 1, L([]), T((3, 0)))
+        case(row, call, T((3, 4)), -2, L([2, 2]), T((2, 4), offset=40))
+        case(row, call, T((3, 4), strides=(1, 3)), 1, L([3, 1]), T((3, 2)))
+        for bad in [3, -1]:
+            fail(row, call, T((3, 4)), 0, L([0, bad]), T((2, 4)))
+    rows = L([[2, 2, 0, 1], [2, 1, 0, 1]])
+    case('scatter', torch.scatter, T((3, 4)), 0, rows, T((2, 4), offset=40))
+    for name in ALL:
+        case('scatter', torch.scatter, T((3, 4), name), 0, L([[2, 0]]),
+             T((2, 4), name, 40))
+    for row in ['scatter', 'scatter_add']:
+        call = getattr(torch, row)
+        case(row, call, T((3, 4)), 1, no_places(), T((0, 4)))
+        for bad in [3, -1]:
+            fail(row, call, T((3, 4)), 0, L([[0, bad]]), T((1, 2)))
+    case('scatter_reduce', torch.scatter_reduce, T((3, 4)), 1,
+         no_places(), T((0, 4)), 'amax')
+
+
+def no_places():
+    places = L([])
+    places.tensor = places.tensor.reshape(0, 4)
+    return places
+
+
 def scatters():
     index = L([[0, 2, 0, 1], [0, 2, 1, 1]])
     for how in ['sum', 'prod', 'mean', 'amax', 'amin']:
@@ -67,6 +119,7 @@ def scatters():
     case('index_put', put, T((3,)), (L([True, False, True], 'bool'),), T((2,)))
     fail('index_put', put, T((4, 5)), (L([4]),), T((1, 5)))
     fail('index_put', put, T((4, 5)), (L([1]),), T((1, 5), 'float64'))
+    updates()
     case('index_fill', torch.index_fill, T((3, 4)), 1, L([3, 0, -2]), 7.5)
     case('index_fill', torch.index_fill, T((3, 4), 'int32'), 0, L([1]), 7)
     mask = L([[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 0, 0]], 'bool')

@@ -81,6 +81,8 @@ std::string type_of(const std::exception& error) {
   if (dynamic_cast<const ValueError*>(&error)) return "ValueError";
   if (dynamic_cast<const TypeError*>(&error)) return "TypeError";
   if (dynamic_cast<const AssertionError*>(&error)) return "AssertionError";
+  if (dynamic_cast<const NotImplementedError*>(&error))
+    return "NotImplementedError";
   if (dynamic_cast<const RuntimeError*>(&error)) return "RuntimeError";
   return "another error";
 }

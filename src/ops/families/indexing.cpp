@@ -1,11 +1,14 @@
 // Python's indexing, `self[index]`: of tensors by ints, slices, None, Ellipsis
-// and index tensors; of plain values as Python does (python_items.h). On tensors
-// it is a chain of select, slice, unsqueeze and of index by tensors without
-// dims, then at most one index.
+// and index tensors; of plain values as Python does (python_items.h). On
+// tensors it is a chain of select, slice, unsqueeze and of index by tensors
+// without dims, then at most one index.
+#include <algorithm>
+
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/index_parts.h"
 #include "src/ops/python_items.h"
 
 namespace fxjit::ops {
@@ -103,6 +106,21 @@ class Indexer {
   explicit Indexer(const Value& self) : value_(self) {}
 
   Value apply(const Value& index) {
+    take(index);
+    return picked_ ? fxjit::index(value_, Value::list(std::move(tensors_)))
+                   : alias();
+  }
+
+  std::optional<IndexParts> parts(const Value& index) {
+    in_parts_ = true;
+    take(index);
+    if (!picked_) return IndexParts{value_, {}};
+    if (has_element_ && !are_adjacent()) return std::nullopt;
+    return IndexParts{value_, std::move(tensors_)};
+  }
+
+ private:
+  void take(const Value& index) {
     const int rank = meta_of(value_).dim();
     if (rank == 0 && index.is_int() && !index.is_bool())
       throw IndexError(
@@ -115,11 +133,8 @@ class Indexer {
       step(item, rank - taken);
       consumed_ += item.is_ellipsis() ? rank - taken : dims_taken(item);
     }
-    return picked_ ? fxjit::index(value_, Value::list(std::move(tensors_)))
-                   : alias();
   }
 
- private:
   void step(const Value& item, int skipped) {
     if (item.is_ellipsis()) return keep(skipped);
     if (item.is_none()) {
@@ -184,12 +199,27 @@ class Indexer {
 
   // A tensor without dims stands for its number: a view where that is known.
   void take_element(const Value& index) {
-    if (index.is_tensor() && !index.as_tensor().is_meta() && value_.is_tensor())
+    if (index.is_tensor() && !index.as_tensor().is_meta() &&
+        (value_.is_tensor() || in_parts_))
       return take_int(index.as_tensor().to_ints().at(0));
+    if (in_parts_) {
+      ++axis_;
+      tensors_.push_back(cast_to(index, DType::i64));
+      picked_ = has_element_ = true;
+      return;
+    }
     ValueList picks(static_cast<size_t>(axis_));
     picks.push_back(cast_to(index, DType::i64));
     value_ = fxjit::index(value_, Value::list(std::move(picks)));
     changed_ = true;
+  }
+
+  // Among other index tensors, numbers are dims that the result has not.
+  bool are_adjacent() const {
+    const auto is_tensor = [](const Value& item) { return !item.is_none(); };
+    const auto first = std::ranges::find_if(tensors_, is_tensor);
+    const auto end = std::find_if_not(first, tensors_.end(), is_tensor);
+    return std::find_if(end, tensors_.end(), is_tensor) == tensors_.end();
   }
 
   // Indexing always gives a new view.
@@ -205,6 +235,8 @@ class Indexer {
   int consumed_ = 0;   // Dims of the indexed tensor.
   bool picked_ = false;
   bool changed_ = false;
+  bool in_parts_ = false;
+  bool has_element_ = false;  // A tensor without dims is among `tensors_`.
 };
 
 Value decompose_getitem(const OpCall& call) {
@@ -223,6 +255,10 @@ constexpr OpRow kRows[] = {
 };
 
 }  // namespace
+
+std::optional<IndexParts> index_parts(const Value& self, const Value& index) {
+  return Indexer(self).parts(index);
+}
 
 std::span<const OpRow> indexing_rows() { return kRows; }
 

@@ -1,6 +1,7 @@
 // Ops that combine elements at places that index tensors give (scatter_reduce,
 // index_reduce), and that write them by advanced indexing (index_put), masks
-// and slices. All copy their first argument.
+// and slices. All copy their first argument, unless the result of a
+// scatter_reduce has the same memory.
 #include <cmath>
 #include <vector>
 
@@ -213,7 +214,7 @@ void direct_scatter_reduce(const OpCall& call, Results results) {
   const Tensor out = results[0].is_contiguous()
                          ? results[0]
                          : Tensor::empty(input.sizes(), input.dtype());
-  out.copy_from(input);
+  if (out.data() != input.data()) out.copy_from(input);
   const Tensor& index = call.tensor(2);
   if (index.numel() > 0) {
     const int axis = dim_arg(call, 1, input.dim());

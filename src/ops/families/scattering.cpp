@@ -1,5 +1,6 @@
 // Ops that write elements to places that index tensors give. Each copies its
-// first argument and writes into the copy, in row-major order of the indices.
+// first argument, unless the result has the same memory, and writes into the
+// copy, in row-major order of the indices.
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
@@ -48,7 +49,7 @@ Value infer_scatter(const OpCall& call) {
 
 void direct_scatter(const OpCall& call, Results results) {
   const Tensor &input = call.tensor(0), &index = call.tensor(2);
-  results[0].copy_from(input);
+  if (results[0].data() != input.data()) results[0].copy_from(input);
   if (index.numel() == 0) return;
   Tensor source;
   if (call[3].is_tensor()) {
@@ -133,7 +134,20 @@ Value infer_index_copy(const OpCall& call) {
   return infer_slices(call, "index_copy_");
 }
 
+// An error of its own, as torch has it.
+void check_places(const Tensor& places, int axis, int64_t size) {
+  for (const int64_t i : places.to_ints())
+    if (i < 0 || i >= size)
+      throw IndexError("index_copy_(): index " + std::to_string(i) +
+                       " is out of bounds for dimension " +
+                       std::to_string(axis) + " with size " +
+                       std::to_string(size));
+}
+
 void direct_index_copy(const OpCall& call, Results results) {
+  const Tensor& input = call.tensor(0);
+  const int axis = dim_arg(call, 1, input.dim());
+  check_places(call.tensor(2), axis, input.dim() > 0 ? input.size(axis) : 1);
   put_slices(call, false, call.tensor(3), results);
 }
 
