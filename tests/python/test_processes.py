@@ -81,13 +81,14 @@ def test_calls_give_back_what_they_take():
     for _ in range(1000):
         call()
     gc.collect()
-    before, count, references = resident_kib(), len(gc.get_objects()), sys.getrefcount(x)
+    count, references = len(gc.get_objects()), sys.getrefcount(x)
+    before = resident_kib()
     for _ in range(5000):
         call()
     gc.collect()
+    assert resident_kib() < before + 4096
     assert sys.getrefcount(x) == references
     assert len(gc.get_objects()) < count + 500
-    assert resident_kib() < before + 4096
 
 
 def test_models_give_back_what_they_take():
