@@ -36,9 +36,11 @@ constexpr int64_t kElements = 4096;
 Engine& engine_of(CpuLevel level) {
   static std::array<std::unique_ptr<Engine>, 3> engines;
   auto& engine = engines[static_cast<size_t>(level)];
-  if (!engine)
-    engine = std::make_unique<Engine>(level, support::ObjectCacheOptions(), "",
-                                      false);
+  if (!engine) {
+    jit::EngineOptions options;
+    options.cpu_level = level;
+    engine = std::make_unique<Engine>(support::ObjectCacheOptions(), options);
+  }
   return *engine;
 }
 

@@ -91,6 +91,17 @@ Arguments arguments_of(const nb::tuple& args, const nb::dict& kwargs) {
   return made;
 }
 
+// An argument of a Python function: PyTorch's words are its own objects again.
+nb::object argument_object(const Value& value) {
+  constexpr std::string_view kTorch = "torch.";
+  std::string word;
+  if (value.is_dtype()) word = dtype_name(value.as_dtype());
+  if (value.is_string() && value.as_string().starts_with(kTorch))
+    word = value.as_string().substr(kTorch.size());
+  if (word.empty()) return object_of(value, ArrayKind::torch);
+  return nb::module_::import_("torch").attr(word.c_str());
+}
+
 // Runs `function` with torch tensors under the interpreter's lock.
 auto python_function(const nb::object& function) {
   // Functions of graphs are never given back.
@@ -99,10 +110,10 @@ auto python_function(const nb::object& function) {
     const nb::gil_scoped_acquire lock;
     nb::list positional;
     for (const Value& arg : args)
-      positional.append(object_of(arg, ArrayKind::torch));
+      positional.append(argument_object(arg));
     nb::dict named;
     for (const auto& [key, value] : kwargs)
-      named[key.c_str()] = object_of(value, ArrayKind::torch);
+      named[key.c_str()] = argument_object(value);
     const nb::object result = nb::steal(PyObject_Call(
         kept, nb::tuple(positional).ptr(), named.ptr()));
     if (!result.is_valid()) throw nb::python_error();
