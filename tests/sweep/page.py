@@ -1,9 +1,11 @@
-"""Writes docs/sweep.md from the results in build/sweep/results."""
+"""Writes docs/sweep.md from the results in build/sweep/results, and with --torch-compile
+docs/torch_compile.md from those in build/sweep/torch_compile/results."""
 
 import importlib.metadata
 import json
 import pathlib
 import re
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIBRARIES = ('timm', 'transformers')
@@ -24,13 +26,24 @@ is generated code, a loop of the library or a routine of oneDNN: none is left to
 """
 
 
-def read_results():
-    files = sorted((ROOT / 'build' / 'sweep' / 'results').glob('*.json'))
-    return [json.loads(file.read_text()) for file in files]
+COMPILED_HEAD = """# Models by torch.compile
+
+Written by `scripts/sweep --torch-compile` (torch {torch}, timm {timm}, transformers
+{transformers}): the models of [sweep.md](sweep.md), called once under `torch.no_grad()` after
+`torch.compile(model, backend="fxjit")`, compared with torch's results in double precision by the
+same bounds. Whole means that every graph that Dynamo traced runs in native code: no step is left
+to the interpreter and no call to PyTorch. Graph breaks are Dynamo's: what lies between the graphs
+is Python.
+
+"""
+
+
+def read_results(folder):
+    return [json.loads(file.read_text()) for file in sorted((folder / 'results').glob('*.json'))]
 
 
 def is_native(one):
-    return one['stage'] == 'done' and not one['not_native']
+    return one['stage'] == 'done' and not one['not_native'] and not one.get('in_python')
 
 
 def table(titles, rows):
@@ -78,10 +91,51 @@ def right_ones(results):
     return table(('model', 'million parameters', 'inputs', 'steps', 'error', "torch's error"), rows)
 
 
+def compiled_counts(results):
+    rows = []
+    for library in LIBRARIES:
+        ours = [one for one in results if one['name'].startswith(library)]
+        right = [one for one in ours if one['stage'] == 'done']
+        whole = [one for one in right if is_native(one)]
+        share = f'{100 * len(whole) / len(ours):.1f}%' if ours else ''
+        rows.append((library, len(ours), len(right), len(whole), share,
+                     sum(one['stage'] == 'compare' for one in ours),
+                     sum(one.get('graphs', 0) for one in ours),
+                     sum(bool(one.get('breaks')) for one in ours)))
+    return table(('library', 'models', 'right', 'and whole', 'share', 'wrong', 'graphs',
+                  'models with graph breaks'), rows)
+
+
+def compiled_failures(results):
+    rows = [(one['name'], plain(one['reason'] or '; '.join(
+        [f'PyTorch: {name}' for name in one['in_python']] + one['not_native'])))
+        for one in results if not is_native(one)]
+    return table(('model', 'reason'), rows) if rows else 'None.\n'
+
+
+def compiled_ones(results):
+    rows = [(one['name'], one['graphs'], one['steps'],
+             plain(one['breaks'][0].split('\n')[0]) if one['breaks'] else '',
+             f'{one["error"]:.1e}', f'{one["torch_error"]:.1e}')
+            for one in results if is_native(one)]
+    return table(('model', 'graphs', 'steps', 'first break', 'error', "torch's error"), rows)
+
+
+def write_compiled(versions):
+    results = read_results(ROOT / 'build' / 'sweep' / 'torch_compile')
+    page = COMPILED_HEAD.format(**versions) + compiled_counts(results)
+    page += '\n## Refused, wrong or not whole\n\n' + compiled_failures(results)
+    page += '\n## Right and whole\n\n' + compiled_ones(results)
+    (ROOT / 'docs' / 'torch_compile.md').write_text(page)
+
+
 def main():
-    results = read_results()
     versions = {name: importlib.metadata.version(name).split('+')[0]
                 for name in ('torch', *LIBRARIES)}
+    if '--torch-compile' in sys.argv:
+        write_compiled(versions)
+        return
+    results = read_results(ROOT / 'build' / 'sweep')
     page = HEAD.format(**versions) + counts(results)
     page += '\n## Refused, wrong or with steps that are not native\n\n' + failures(results, False)
     page += '\n## Not taken by torch.export\n\n' + failures(results, True)
