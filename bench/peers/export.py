@@ -12,6 +12,7 @@ import sys
 import warnings
 
 import numpy as np
+import onnx
 import torch
 from safetensors.torch import save_file
 
@@ -27,6 +28,10 @@ def export_model(workload, module, inputs, folder):
     if workload.exported:
         model, arguments = torch.export.export(module, values), ()
         torch.export.save(model, folder / "model.pt2")
+    if workload.onnx:
+        onnx.save(workload.onnx(module, inputs, OPSET),
+                  str(folder / "model.onnx"))
+        return
     torch.onnx.export(model, arguments, str(folder / "model.onnx"),
                       input_names=list(inputs), output_names=["out"],
                       opset_version=OPSET, dynamo=True, external_data=False,
