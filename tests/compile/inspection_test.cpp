@@ -123,7 +123,7 @@ TEST(Inspections, BuffersAndCodeBelongToSteps) {
   const Tensor weight = random_tensor({16, 16});
   const Inspection seen = inspected(
       [&](Value x) {
-        for (int i = 0; i < 3; ++i) x = gelu(matmul(x, weight)) * 2;
+        for (int i = 0; i < 3; ++i) x = F::gelu(matmul(x, weight)) * 2;
         return softmax(x, -1);
       },
       random_tensor({8, 16}));

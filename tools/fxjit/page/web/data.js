@@ -1,6 +1,6 @@
 // The data of the page, what is chosen, and how numbers are written.
 const data = JSON.parse(document.getElementById('data').textContent);
-const state = { run: 0, view: 'compiled', step: -1, node: -1, query: '', matches: [] };
+const state = { run: 0, view: 'compiled', step: -1, node: -1, query: '', matches: [], nodes: new Set() };
 
 const kinds = {
   rows: 'rows: elementwise work and reductions',
@@ -84,6 +84,10 @@ function stepsOfNodes(of) {
 
 function sumOf(steps, field) {
   return steps.reduce((sum, step) => sum + step[field], 0);
+}
+
+function nodeMatches(node, query) {
+  return [node.name, node.label, node.text, node.module || ''].some((part) => part.toLowerCase().includes(query));
 }
 
 function matches(step, query) {

@@ -82,14 +82,10 @@ function markedBoxes(scene) {
       const name = data.captured.nodes[at].name;
       if (at === state.node) marked.set(at, 'chosen');
       else if (chosen.has(name)) marked.set(at, 'together');
-      else if (state.query && nodeMatches(data.captured.nodes[at])) marked.set(at, 'found');
+      else if (state.nodes.has(at)) marked.set(at, 'found');
     }
   });
   return marked;
-}
-
-function nodeMatches(node) {
-  return [node.name, node.label, node.text, node.module || ''].some((part) => part.toLowerCase().includes(state.query));
 }
 
 function drawWires(context, scene, seen, marked) {

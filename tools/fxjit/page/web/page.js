@@ -57,15 +57,22 @@ function showRun(index) {
 function search(query) {
   state.query = query.trim().toLowerCase();
   state.matches = [];
-  if (state.query)
+  state.nodes = new Set();
+  if (state.query) {
     run().steps.forEach((step, index) => { if (matches(step, state.query)) state.matches.push(index); });
+    data.captured.nodes.forEach((node, index) => { if (nodeMatches(node, state.query)) state.nodes.add(index); });
+  }
   byId('matches').textContent = state.query ? String(state.matches.length) : '';
   showSteps();
   drawSoon();
 }
 
-// The next match behind the chosen step, from the first again after the last.
+// The next match behind what is chosen, from the first again after the last.
 function nextMatch() {
+  if (state.view === 'captured' && state.nodes.size) {
+    const found = [...state.nodes];
+    return selectNode(found.find((node) => node > state.node) ?? found[0], true);
+  }
   if (!state.matches.length) return;
   selectStep(state.matches.find((step) => step > state.step) ?? state.matches[0], true);
 }
