@@ -73,6 +73,25 @@ void pull_row(Layers& layers, const std::vector<int32_t>& row, Side side) {
   place_row(layers, row, wanted, weights);
 }
 
+// Bends of one box that stand nearly above each other come to do so: each moves
+// by less than the room between it and its neighbours.
+void straighten(Layers& layers, size_t box) {
+  constexpr double kMost = 12;
+  const auto bend = [&](int32_t i) -> double& {
+    return layers.items[static_cast<size_t>(layers.first_bend[box] + i)].x;
+  };
+  for (int32_t first = 0, end; first < layers.bends[box]; first = end) {
+    double least = bend(first), most = least;
+    for (end = first; end < layers.bends[box]; ++end) {
+      const double x = bend(end);
+      if (std::max(most, x) - std::min(least, x) > kMost) break;
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+    for (int32_t i = first; i < end; ++i) bend(i) = (least + most) / 2;
+  }
+}
+
 }  // namespace
 
 void place_items(Layers& layers) {
@@ -87,6 +106,8 @@ void place_items(Layers& layers) {
       pull_row(layers, *row, Side::below);
     for (const auto& row : layers.rows) pull_row(layers, row, down);
   }
+  for (size_t box = 0; box < layers.bends.size(); ++box)
+    straighten(layers, box);
 }
 
 }  // namespace fxjit::command

@@ -49,7 +49,7 @@ function prefixed(value, unit) {
 }
 
 const bytes = (value) => prefixed(value, 'B');
-const percent = (share) => digits(share * 100, share < 0.0995 ? 1 : 0) + '%';
+const percent = (share) => (share > 0 && share < 0.0005) ? '<0.1%' : digits(share * 100, share < 0.0995 ? 1 : 0) + '%';
 const rate = (value) => (value > 0 ? significant(value) : '–');
 
 const colours = new Map();

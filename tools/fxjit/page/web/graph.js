@@ -89,16 +89,14 @@ function markedBoxes(scene) {
 }
 
 function drawWires(context, scene, seen, marked) {
-  const plain = colour('outside'), accent = colour('accent');
+  const plain = colour('wire'), accent = colour('accent');
   context.lineWidth = Math.max(1, 0.8 / graph.scale);
   for (const [from, to, points] of scene.drawing.wires) {
     if (points[1] > seen.bottom || points[points.length - 1] < seen.top) continue;
     const near = marked.get(from) === 'chosen' || marked.get(to) === 'chosen';
     context.strokeStyle = near ? accent : plain;
-    context.globalAlpha = near ? 0.95 : 0.45;
     drawWire(context, points);
   }
-  context.globalAlpha = 1;
 }
 
 function drawWire(context, points) {
