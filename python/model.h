@@ -32,7 +32,7 @@ class Model {
 
   nanobind::list inputs() const;             // Of fxjit.report.Input.
   std::vector<std::string> outputs() const;  // Names; empty where unnamed.
-  std::string graph() const;
+  nanobind::object graph() const;  // A Graph of fxjit/drawing.py.
   nanobind::object report() const;  // fxjit.report.Report
   nanobind::object profile(const nanobind::args& args,
                            const nanobind::kwargs& kwargs) const;

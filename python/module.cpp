@@ -85,7 +85,10 @@ void register_model(nb::module_& module) {
                        "def inputs(self) -> list[fxjit.report.Input]")),
                    "Name, dtype and sizes of each input.")
       .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
-      .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
+      .def_prop_ro("graph", &Model::graph,
+                   nb::for_getter(nb::sig(
+                       "def graph(self) -> fxjit.drawing.Graph")),
+                   "The graph, as torch.fx prints it; drawn in notebooks.")
       .def("report", &Model::report,
            nb::sig("def report(self) -> fxjit.report.Report"),
            "What was compiled for each shape, and why something was not: a "
