@@ -40,6 +40,10 @@ class NotReady(ServingError):
     http, grpc, reason = 503, "UNAVAILABLE", "not_ready"
 
 
+class Retired(NotReady):
+    """Another took the place of this version while the request came: it is asked instead."""
+
+
 class Overloaded(ServingError):
     """The queue is full: the same request may be right later."""
 

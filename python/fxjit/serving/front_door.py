@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import fxjit
 
-from .errors import Cancelled, NotReady, Overloaded, ServingError
+from .errors import Cancelled, NotReady, Overloaded, Retired, ServingError
 from .repository import Repository
 from .requests import Answer, Request, new_id
 from .served import Served
@@ -79,7 +79,11 @@ class FrontDoor:
             served = self.repository.find(name, version)
             request = read()
             times["read"] = time.monotonic() - begun
-            answer = await served.infer(request, times)
+            try:
+                answer = await served.infer(request, times)
+            except Retired:
+                served = self.repository.find(name, version)
+                answer = await served.infer(request, times)
             computed = time.monotonic()
             written = write(answer, request)
             times["write"] = time.monotonic() - computed

@@ -10,11 +10,11 @@ from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
-from kserve.protocol.grpc import grpc_predict_v2_pb2 as pb
 
 from . import grpc_messages
 from .errors import BadRequest, ServingError
 from .front_door import FrontDoor
+from .kserve_parts import pb
 from .requests import Request, sooner
 
 log = logging.getLogger("fxjit.serving")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from kserve.protocol.grpc import grpc_predict_v2_pb2 as pb
 
 from . import datatypes
 from .errors import BadRequest
+from .kserve_parts import pb
 from .requests import Answer, Request, check_parameters, deadline_of
 
 _FIELD = descriptor_pb2.FieldDescriptorProto

@@ -50,6 +50,10 @@ class _Entry:
     reasons: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)  # Of load and unload.
 
+    def why(self) -> str:
+        return "; ".join(f"version {version}: {why}" if version else why
+                         for version, why in self.reasons.items())
+
 
 def _stamp(*paths: pathlib.Path) -> tuple[object, ...]:
     stamps: list[object] = []
@@ -148,7 +152,11 @@ class Repository:
 
     def load_all(self) -> None:
         """Loads what is there. A model that cannot be loaded is logged and is not ready."""
-        for name in self._known():
+        known = self._known()
+        with self._lock:
+            for name in known:
+                self._entries.setdefault(name, _Entry(reasons={"": "loading"}))
+        for name in known:
             with contextlib.suppress(NotReady):  # It was logged.
                 self.load(name)
 
@@ -159,37 +167,41 @@ class Repository:
         if sources is None:
             raise NotFound(f"there is no model {name}")
         with self._lock:
-            entry = self._entries.setdefault(name, _Entry())
+            entry = self._entries.setdefault(name, _Entry(reasons={"": "loading"}))
         with entry.lock:
-            entry.reasons = {}
-            try:
-                found = sources()
-            except (fxjit.UserError, OSError) as error:
-                entry.reasons[""] = str(error)
-                log.error("a model cannot be loaded", extra={"model": name, "error": str(error)})
-                raise NotReady(f"model {name}: {error}") from error
-            for source in found:
-                self._load_version(entry, source)
-            for version in entry.served.keys() - {source.version for source in found}:
-                self._retire(entry, version)
+            entry.reasons = self._load_versions(entry, name, sources)
             if entry.reasons:
-                raise NotReady(f"model {name}: " + "; ".join(
-                    f"version {version}: {why}" for version, why in entry.reasons.items()))
+                raise NotReady(f"model {name}: {entry.why()}")
+
+    def _load_versions(self, entry: _Entry, name: str,
+                       sources: Callable[[], list[Source]]) -> dict[str, str]:
+        """Why versions could not be loaded."""
+        try:
+            found = sources()
+        except (fxjit.UserError, OSError) as error:
+            log.error("a model cannot be loaded", extra={"model": name, "error": str(error)})
+            return {"": str(error)}
+        reasons = {}
+        for source in found:
+            try:
+                self._load_version(entry, source)
+            except Exception as error:  # One model's fault is not the others'.
+                reasons[source.version] = f"{type(error).__name__}: {error}"
+                log.error("a model cannot be loaded", extra={
+                    "model": name, "version": source.version, "error": str(error)})
+        for version in entry.served.keys() - {source.version for source in found}:
+            self._retire(entry, version)
+        return reasons
 
     def _load_version(self, entry: _Entry, source: Source) -> None:
         if entry.stamps.get(source.version) == source.stamp:
             return
-        about = {"model": source.name, "version": source.version}
-        try:
-            made = self._loader(source, self._options)
-        except Exception as error:  # One model's fault is not the others'.
-            entry.reasons[source.version] = f"{type(error).__name__}: {error}"
-            log.error("a model cannot be loaded", extra={**about, "error": str(error)})
-            return
+        made = self._loader(source, self._options)
         old = entry.served.get(source.version)
         entry.served[source.version] = made
         entry.stamps[source.version] = source.stamp
-        log.info("a model is ready", extra={**about, "file": os.fspath(source.path)})
+        log.info("a model is ready", extra={"model": source.name, "version": source.version,
+                                            "file": os.fspath(source.path)})
         if old:
             old.close()
 
@@ -219,9 +231,8 @@ class Repository:
         found = served.get(version or max(served, key=int, default=""))
         if found is not None:
             return found
-        if not version or version in entry.reasons:
-            raise NotReady(f"model {name} is not ready: "
-                           f"{entry.reasons.get(version) or entry.reasons.get('') or 'loading'}")
+        if not version or version in entry.reasons or "" in entry.reasons:
+            raise NotReady(f"model {name} is not ready: {entry.why()}")
         raise NotFound(f"model {name} has no version {version}")
 
     def versions(self, name: str) -> list[str]:

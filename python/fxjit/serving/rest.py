@@ -184,6 +184,7 @@ async def _unless_gone(work: Awaitable[Any], receive: Receive) -> Any:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             task.cancel()
+            await asyncio.wait((task,))
             raise ClientGone
         return task.result()
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from .batch_plan import BatchPlan
 from .batcher import Batcher, BatchOptions, Job
 from .datatypes import NUMPY_OF, Tensor
 from .engine import Engine
-from .errors import BadRequest, Expired, ModelFailed, ServingError
+from .errors import BadRequest, Expired, ModelFailed, Retired, ServingError
 from .front import Front
 from .metrics import ModelMetrics
 from .requests import Answer, Request
@@ -69,6 +70,9 @@ class Served:
         self._batcher = Batcher(engine, plan, options, self._note_call)
         self._front_threads = ThreadPoolExecutor(
             1, thread_name_prefix="fxjit-front") if front else None
+        self._open = 0  # Requests that are being answered.
+        self._retired = False
+        self._changed = threading.Condition()
 
     @property
     def waiting(self) -> int:
@@ -97,7 +101,10 @@ class Served:
             self.engine.run(joined)
 
     def close(self) -> None:
-        """Computes what waits and ends the threads."""
+        """Refuses new requests, waits until all that came are answered, and ends the threads."""
+        with self._changed:
+            self._retired = True
+            self._changed.wait_for(lambda: self._open == 0)
         self._batcher.close()
         if self._front_threads:
             self._front_threads.shutdown()
@@ -116,7 +123,20 @@ class Served:
             self._shapes.add(shapes)
 
     async def infer(self, request: Request, times: dict[str, float]) -> Answer:
-        """`times` takes the seconds of the stages `queue` and `compute`. ServingError."""
+        """`times` takes the seconds of the stages `queue` and `compute`. ServingError; Retired
+        where it was closed before."""
+        with self._changed:
+            if self._retired:
+                raise Retired("the model is being unloaded")
+            self._open += 1
+        try:
+            return await self._infer(request, times)
+        finally:
+            with self._changed:
+                self._open -= 1
+                self._changed.notify_all()
+
+    async def _infer(self, request: Request, times: dict[str, float]) -> Answer:
         request.check_names(self.inputs, self.outputs)
         given = request.inputs
         if self.front:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import signal
-import sys
 from collections.abc import Iterator
 
 import grpc
@@ -14,26 +13,11 @@ import uvicorn
 
 from .front_door import FrontDoor
 from .grpc_front import GrpcFront
+from .kserve_parts import DataPlane, ModelRepository, ModelRepositoryExtension, RESTServer, app
 from .metrics import ModelCollector
 from .repository import Repository
 from .rest import RestApp
 
-
-@contextlib.contextmanager
-def _no_arguments() -> Iterator[None]:
-    """KServe reads the program's arguments when it is imported: these are not its."""
-    kept, sys.argv = sys.argv, sys.argv[:1]
-    try:
-        yield
-    finally:
-        sys.argv = kept
-
-
-with _no_arguments():
-    from kserve.protocol.dataplane import DataPlane
-    from kserve.protocol.model_repository_extension import ModelRepositoryExtension
-    from kserve.protocol.rest.server import RESTServer
-    from kserve.model_repository import ModelRepository
 
 log = logging.getLogger("fxjit.serving")
 CONNECTIONS = 4096
@@ -54,8 +38,6 @@ class _Rest(RESTServer):
         registry = ModelRepository()
         super().__init__("kserve.model_server:app", DataPlane(registry),
                          ModelRepositoryExtension(registry), port, grace_period=grace)
-        with _no_arguments():
-            from kserve.model_server import app
         self.create_application()
         self.config.app = RestApp(door, app)
         self.config.host = host
