@@ -204,7 +204,19 @@ nb::list Model::outputs() const {
   return made;
 }
 
-std::string Model::graph() const { return module_->graph().str(); }
+nb::object Model::graph() const {
+  nb::list nodes;
+  for (const fx::NodePtr node : module_->graph().nodes()) {
+    nb::list inputs;
+    for (const fx::NodePtr input : node->all_input_nodes())
+      inputs.append(nb::str(std::string(input->name()).c_str()));
+    nodes.append(nb::make_tuple(std::string(node->name()),
+                                std::string(fx::opcode_name(node->op())),
+                                node->target().pretty(), inputs));
+  }
+  return nb::module_::import_("fxjit.drawing")
+      .attr("Graph")(module_->graph().str(), nodes);
+}
 
 nb::object Model::report() const {
   const Report made = make_report(*module_);

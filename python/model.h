@@ -36,7 +36,7 @@ class Model {
 
   nanobind::list inputs() const;   // Of fxjit.report.Input.
   nanobind::list outputs() const;  // Of fxjit.report.Output; empty where unnamed.
-  std::string graph() const;
+  nanobind::object graph() const;  // A Graph of fxjit/drawing.py.
   nanobind::object report() const;  // fxjit.report.Report
   // Programs that are kept for shapes, and their bytes.
   std::pair<size_t, size_t> compiled_size() const;

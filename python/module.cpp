@@ -94,7 +94,10 @@ void register_model(nb::module_& module) {
                    nb::for_getter(nb::sig(
                        "def outputs(self) -> list[fxjit.report.Output]")),
                    "The name of each output, with dtype and sizes.")
-      .def_prop_ro("graph", &Model::graph, "The graph, as torch.fx prints it.")
+      .def_prop_ro("graph", &Model::graph,
+                   nb::for_getter(nb::sig(
+                       "def graph(self) -> fxjit.drawing.Graph")),
+                   "The graph, as torch.fx prints it; drawn in notebooks.")
       .def("report", &Model::report,
            nb::sig("def report(self) -> fxjit.report.Report"),
            "What was compiled for each shape, and why something was not: a "
