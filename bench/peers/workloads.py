@@ -159,7 +159,7 @@ class Gpt2Step(nn.Module):
 
     def forward(self, token, place):
         x = self.words(token) + self.places(place)
-        mask = torch.arange(self.LENGTH) <= place
+        mask = (torch.arange(self.LENGTH) <= place).unsqueeze(0)
         for block in self.blocks:
             x = block(x, place, mask)
         return F.linear(self.norm(x), self.words.weight)

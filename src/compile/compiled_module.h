@@ -41,7 +41,7 @@ class CompiledModule : public fx::NativeForward,
   // UserError when these inputs stay with the interpreter.
   Report measured_report(std::span<const Value> inputs, int calls);
   // Of all compiled programs, as CompileOptions::memory_cap counts.
-  size_t program_bytes() const;
+  CompiledSize program_size() const;
   // The stages of the calls as well, where they are wanted.
   Profile profile(std::span<const Value> inputs, int calls,
                   std::vector<StageTime>* stages = nullptr);
