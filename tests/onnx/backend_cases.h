@@ -12,7 +12,7 @@ namespace fxjit::testing_onnx {
 
 struct BackendCase {
   std::string group, name;  // "node", "test_abs"
-  std::string folder;
+  std::string folder, model;
 
   std::string key() const { return group + "/" + name; }
 };

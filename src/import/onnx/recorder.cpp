@@ -105,6 +105,20 @@ Value Recorder::proxy(fx::NodePtr node, Value example, uint32_t fixed_dims) {
   return Value::proxy(new Proxy(this, node, std::move(example), fixed_dims));
 }
 
+namespace {
+
+// Inputs are arguments of the graph's function: "0" and "gpu_0/data_0" need
+// other names there.
+std::string argument_name(std::string_view name) {
+  std::string argument = import::path_of_identifiers(name);
+  for (char& c : argument)
+    if (c == '.') c = '_';
+  const bool digit = argument[0] >= '0' && argument[0] <= '9';
+  return digit ? "input_" + argument : argument;
+}
+
+}  // namespace
+
 Value Recorder::input(std::string_view name, const Tensor& example,
                       uint32_t fixed_dims) {
   // All dims fixed is a bit for each of them and more.
@@ -112,14 +126,14 @@ Value Recorder::input(std::string_view name, const Tensor& example,
   if ((fixed_dims & own) == own) fixed_dims = kAllDims;
   const auto point = last_input_ ? graph_->inserting_after(last_input_)
                                  : graph_->inserting_before();
-  last_input_ = graph_->placeholder(name);
+  last_input_ = graph_->placeholder(argument_name(name));
   return proxy(last_input_, example, fixed_dims);
 }
 
 Value Recorder::other_input(std::string_view name, const Value& example) {
   const auto point = last_input_ ? graph_->inserting_after(last_input_)
                                  : graph_->inserting_before();
-  last_input_ = graph_->placeholder(name);
+  last_input_ = graph_->placeholder(argument_name(name));
   return proxy(last_input_, example, 0);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fxjit/functions.h"
+#include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/slices.h"
 #include "src/import/onnx/tensors.h"
 
