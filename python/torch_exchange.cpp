@@ -106,8 +106,8 @@ nb::object resolved(nb::handle tensor) {
   static const nb::str kIsConj = nb::steal<nb::str>(
       PyUnicode_InternFromString("is_conj"));
   const auto says = [&](const nb::str& question) {
-    const nb::object answer = nb::steal(
-        PyObject_CallMethodNoArgs(tensor.ptr(), question.ptr()));
+    const nb::object answer = nb::steal(PyObject_CallMethodObjArgs(
+        tensor.ptr(), question.ptr(), nullptr));
     if (!answer.is_valid()) throw nb::python_error();
     return answer.is(nb::handle(Py_True));
   };

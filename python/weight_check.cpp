@@ -81,10 +81,9 @@ bool WeightCheck::changed(nb::list args) const {
   for (const Weight& weight : weights_) {
     if (weight.position >= args.size())
       throw InternalError("torch.compile: fewer arguments than weights");
-    if (changed(weight, nb::handle(PyList_GET_ITEM(
-                            args.ptr(), static_cast<Py_ssize_t>(
-                                            weight.position)))))
-      return true;
+    const nb::handle now = NB_LIST_GET_ITEM(
+        args.ptr(), static_cast<Py_ssize_t>(weight.position));
+    if (changed(weight, now)) return true;
   }
   return false;
 }

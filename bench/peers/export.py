@@ -5,6 +5,8 @@
 For each workload OUT_FOLDER/NAME/ gets model.onnx (fixed sizes),
 weights.safetensors or model.pt2, the inputs as inputs.safetensors and
 inputs/INPUT.npy, and reference.npy, the answer computed in double precision.
+Buffers that a module writes are further inputs and outputs of model.onnx, their
+values in state/BUFFER.npy.
 """
 
 import pathlib
@@ -15,7 +17,7 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from workloads import WORKLOADS
+from workloads import WORKLOADS, WithState
 
 OPSET = 20
 
@@ -23,12 +25,19 @@ OPSET = 20
 def export_model(workload, module, inputs, folder):
     """model.onnx, and model.pt2 of the same program where fxjit loads that."""
     values = tuple(inputs.values())
-    model, arguments = module, values
+    model, arguments, state = module, values, {}
     if workload.exported:
         model, arguments = torch.export.export(module, values), ()
         torch.export.save(model, folder / "model.pt2")
+        if model.graph_signature.buffers_to_mutate:
+            state = dict(module.named_buffers())
+            model, arguments = WithState(module), (*values, *state.values())
+    (folder / "state").mkdir()
+    for name, value in state.items():
+        np.save(folder / "state" / f"{name}.npy", value.numpy())
     torch.onnx.export(model, arguments, str(folder / "model.onnx"),
-                      input_names=list(inputs), output_names=["out"],
+                      input_names=[*inputs, *state],
+                      output_names=["out", *(f"new.{name}" for name in state)],
                       opset_version=OPSET, dynamo=True, external_data=False,
                       verbose=False)
     if not workload.exported and not workload.name.startswith("minilm"):

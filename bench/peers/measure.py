@@ -74,6 +74,9 @@ class Contestant:
                    "--output", self.output]
         for name in workload.inputs():
             command += ["--input", f"{name}={data / 'inputs' / name}.npy"]
+        if self.name in RIVALS:
+            for path in sorted((data / "state").glob("*.npy")):
+                command += ["--state", f"{path.stem}={path}"]
         return command
 
     def answer(self):

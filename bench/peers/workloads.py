@@ -112,6 +112,76 @@ class UNet(nn.Module):
         return self.head(x)
 
 
+class Gpt2Block(nn.Module):
+    """One layer of GPT-2 for one token; keys and values of the tokens before it are kept."""
+
+    def __init__(self, width, heads, length):
+        super().__init__()
+        self.heads = heads
+        self.before = nn.LayerNorm(width)
+        self.attention = nn.Linear(width, 3 * width)
+        self.project = nn.Linear(width, width)
+        self.between = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+        for name in ("keys", "values"):
+            self.register_buffer(
+                name, torch.randn(1, heads, length, width // heads))
+
+    def forward(self, x, place, mask):
+        query, key, value = (
+            part.unflatten(2, (self.heads, -1)).transpose(1, 2)
+            for part in self.attention(self.before(x)).chunk(3, 2))
+        self.keys.index_copy_(2, place, key)
+        self.values.index_copy_(2, place, value)
+        mixed = F.scaled_dot_product_attention(query, self.keys, self.values,
+                                               attn_mask=mask)
+        x = x + self.project(mixed.transpose(1, 2).flatten(2))
+        up = F.gelu(self.up(self.between(x)), approximate="tanh")
+        return x + self.down(up)
+
+
+class Gpt2Step(nn.Module):
+    """The logits after one token, of DistilGPT-2's sizes."""
+
+    LAYERS, WIDTH, HEADS, LENGTH, WORDS = 6, 768, 12, 128, 50257
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(self.WORDS, self.WIDTH)
+        self.places = nn.Embedding(self.LENGTH, self.WIDTH)
+        self.blocks = nn.ModuleList(
+            Gpt2Block(self.WIDTH, self.HEADS, self.LENGTH)
+            for _ in range(self.LAYERS))
+        self.norm = nn.LayerNorm(self.WIDTH)
+        for weight in (self.words.weight, self.places.weight):
+            nn.init.normal_(weight, std=0.02)
+
+    def forward(self, token, place):
+        x = self.words(token) + self.places(place)
+        mask = (torch.arange(self.LENGTH) <= place).unsqueeze(0)
+        for block in self.blocks:
+            x = block(x, place, mask)
+        return F.linear(self.norm(x), self.words.weight)
+
+
+class WithState(nn.Module):
+    """The module with its buffers as further inputs and outputs, as ONNX has them."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+        self.names = [name for name, _ in module.named_buffers()]
+
+    def forward(self, *values):
+        count = len(values) - len(self.names)
+        buffers = {name: value.clone()
+                   for name, value in zip(self.names, values[count:])}
+        result = torch.func.functional_call(self.module, buffers,
+                                            values[:count])
+        return (result, *buffers.values())
+
+
 def _torchvision(name):
     """A model of torchvision with statistics of batch norms as training would
     leave them: with others results grow or vanish from layer to layer."""
@@ -215,6 +285,10 @@ WORKLOADS = [
     Workload("mlp_pt2", "MLP 4 x 256, batch 1, .pt2", {1: 1.4, 2: 1.1},
              lambda _: Mlp(), lambda: {"x": _uniform(1, Mlp.WIDTH)},
              True),
+    Workload("gpt2_step_pt2", "DistilGPT-2, one token, cache of 128, .pt2",
+             {1: 1.0, 2: 1.0}, lambda _: Gpt2Step(),
+             lambda: {"token": torch.tensor([[4711]]),
+                      "place": torch.tensor([77])}, True),
     _images("vit_small", "ViT-S/16", 224, {1: 1.05, 2: 1.05}, _vit),
     _images("unet", "U-Net", 256, {1: 2.0, 2: 1.9}, UNet),
     _minilm(1, 16, {1: 1.25, 2: 1.25}, exported=True),

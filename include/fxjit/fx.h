@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/control_flow.h"
 #include "fxjit/fx/cpp_code.h"
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"

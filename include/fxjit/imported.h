@@ -52,6 +52,11 @@ struct Input {
 struct Output {
   std::string name;  // Unique, of letters, digits and '_': "z_0".
   std::string path;  // "['z'][0]"; empty where the program returns one value.
+  // Nothing where it is no tensor. Sizes are in terms of the inputs' symbols;
+  // they have no ranges, and a text of its own for what is only known by
+  // computing ("u0").
+  std::optional<DType> dtype;
+  std::vector<Size> sizes;
 };
 
 // A loaded program. Calls take what the exported function took and give what it

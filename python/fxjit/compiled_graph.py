@@ -5,6 +5,7 @@ import threading
 import torch
 
 from ._fxjit import UserError, WeightCheck
+from .discarded import discard
 from .graphs import GraphReader, hint, log
 
 
@@ -14,9 +15,10 @@ class CompiledGraph:
     _boxed_call = True
     recorder = None  # Called with (graph, inputs) of each call.
 
-    def __init__(self, graph_module, static_indices, options):
+    def __init__(self, graph_module, static_indices, options, discards=False):
         self._graph_module = graph_module
         self._options = options
+        self._discards = discards  # The memory of the weights, once they are bound.
         placeholders = graph_module.graph.find_nodes(op="placeholder")
         self._weights = [i for i in static_indices if not _is_written(placeholders[i])]
         weights = set(self._weights)
@@ -62,6 +64,8 @@ class CompiledGraph:
             if self._in_pytorch or (bound is not None and not bound[0].changed(args)):
                 return bound  # Another thread was first.
             self._bound = None  # Frees what was packed before the new weights are.
+            if self._discards:
+                discard([args[i] for i in self._weights])
             try:
                 self._bound = (WeightCheck(self._weights, args), self._model_with(args))
             except (NotImplementedError, UserError) as error:

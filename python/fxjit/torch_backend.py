@@ -18,18 +18,22 @@ _compiled = weakref.WeakSet()
 def backend(graph_module, example_inputs, *, options=None, **others):
     """What torch.compile calls with each graph that Dynamo has traced.
 
-    options: those of fxjit.load; threads are torch.get_num_threads() unless given. Graphs that
+    options: those of fxjit.load; threads are torch.get_num_threads() unless given.
+    discard=True gives the memory of the original weights back: a file holds them. Graphs that
     record gradients run in PyTorch.
     """
     if others:
         raise TypeError(f"fxjit takes options={{...}}, not {', '.join(others)}")
     options = dict(options or {})
+    discards = options.pop("discard", False)
+    if not isinstance(discards, bool):
+        raise TypeError(f"discard: expected True or False, got {discards!r}")
     check_options(**options)
     if _records_gradients(graph_module, example_inputs):
         log.warning("gradients are recorded, so PyTorch runs this graph: call under "
                     "torch.no_grad() to have it compiled")
         return graph_module.forward
-    compiler = functools.partial(_compile, options=options)
+    compiler = functools.partial(_compile, options=options, discards=discards)
     with exported_program._override_composite_implicit_decomp(_kept_whole()):
         return aot_module_simplified(
             graph_module, example_inputs, fw_compiler=compiler, inference_compiler=compiler,
@@ -81,8 +85,8 @@ def _decompositions():
             if isinstance(op, torch._ops.OpOverload) and not is_known(op)}
 
 
-def _compile(graph_module, example_inputs, *, options):
+def _compile(graph_module, example_inputs, *, options, discards):
     context = torch._guards.TracingContext.get()
-    made = CompiledGraph(graph_module, context.fw_metadata.static_input_indices, options)
+    made = CompiledGraph(graph_module, context.fw_metadata.static_input_indices, options, discards)
     _compiled.add(made)
     return made

@@ -40,7 +40,7 @@ class CompiledModule : public fx::NativeForward,
   // UserError when these inputs stay with the interpreter.
   Report measured_report(std::span<const Value> inputs, int calls);
   // Of all compiled programs, as CompileOptions::memory_cap counts.
-  size_t program_bytes() const;
+  CompiledSize program_size() const;
   Profile profile(std::span<const Value> inputs, int calls);
 
   // Another took the place of this one, whose calls may still run: graph,

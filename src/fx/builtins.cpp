@@ -86,6 +86,7 @@ void visit_python_functions(const DefineFunction& define) {
   visit_math_functions(define);
   visit_size_functions(define);
   visit_operator_functions(define);
+  visit_control_functions(define);
 }
 
 const Target& getattr_target() {

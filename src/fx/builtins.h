@@ -17,6 +17,9 @@ void visit_size_functions(const DefineFunction& define);
 // Those of `operator` beyond the tensor ops.
 void visit_operator_functions(const DefineFunction& define);
 
+// torch.ops.higher_order.cond and its like.
+void visit_control_functions(const DefineFunction& define);
+
 // builtins.getattr(value, name): of a tensor shape, dtype, ndim, T, ...
 const Target& getattr_target();
 // torch._assert(condition, message): AssertionError unless true.

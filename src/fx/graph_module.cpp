@@ -222,7 +222,8 @@ nn::Ref<GraphModule> GraphModule::copy() const {
   made->tracer_name_ = tracer_name_;
   if (graph_->hooks_)
     made->graph_->hooks_ = std::make_unique<NodeHooks>(*graph_->hooks_);
-  for (const Node* node : graph_->find_nodes(Opcode::call_module)) {
+  for (const Node* node : graph_->nodes()) {
+    if (!node->is(Opcode::call_module) && !node->is(Opcode::get_attr)) continue;
     const std::string path(node->target_name());
     const auto* nested = dynamic_cast<const GraphModule*>(find_submodule(path));
     const size_t dot = path.rfind('.');

@@ -1,5 +1,6 @@
 #include "fxjit/fx/interpreter.h"
 
+#include "fxjit/fx/control_flow.h"
 #include "fxjit/fx/traceback.h"
 #include "fxjit/fx/wrap.h"
 #include "src/fx/called_module.h"
@@ -10,10 +11,8 @@ namespace {
 // Missing, or a value of another member kind.
 struct MemberValue {
   Value operator()(std::monostate) const { return {}; }
-  Value operator()(const nn::ModuleRef&) const {
-    throw NotImplementedError(
-        "[get_attr] value: expected a parameter, buffer or attribute, got a "
-        "module");
+  Value operator()(const nn::ModuleRef& module) const {
+    return module_value(module);
   }
   Value operator()(const nn::Parameter& parameter) const {
     return parameter.value();

@@ -2,6 +2,7 @@
 
 #include "fxjit/fx/tracer.h"
 #include "src/fx/builtins.h"
+#include "src/fx/control_flow/body_frame.h"
 
 namespace fxjit::fx {
 namespace {
@@ -75,11 +76,13 @@ Attribute::Attribute(Value root, std::string name, SourceLocation source)
 }
 
 NodePtr Attribute::node() {
+  if (node_) return Proxy::node();
   const SourceScope scope(tracer(), source_);
-  if (!node_)
-    node_ = node_of(tracer().create_proxy(
-        Opcode::call_function, getattr_target(), {root_, Value(name_)}, {}));
-  return node_;
+  const NodePtr made = node_of(tracer().create_proxy(
+      Opcode::call_function, getattr_target(), {root_, Value(name_)}, {}));
+  // What a body of control flow reads is its own.
+  if (tracer().bodies().empty()) node_ = made;
+  return made;
 }
 
 Value Attribute::call(const ValueList& args, const Kwargs& kwargs,
@@ -104,8 +107,11 @@ ParameterProxy::ParameterProxy(TracerBase* tracer, std::string name,
 
 NodePtr ParameterProxy::node() {
   // Through all hooks, as any other node; this stays the proxy of the value.
-  if (!node_)
+  // Bodies of control flow get it as an operand.
+  if (!node_) {
+    const OutsideScope outside(tracer());
     node_ = node_of(tracer().create_proxy(Opcode::get_attr, name_, {}, {}));
+  }
   return node_;
 }
 

@@ -10,7 +10,10 @@ nn::Ref<GraphModule> symbolic_trace(nn::Module& root,
                                     const ConcreteArgs& concrete_args) {
   Tracer tracer;
   std::unique_ptr<Graph> graph = tracer.trace(root, concrete_args);
-  return GraphModule::create(*tracer.root, std::move(graph), root.type_name());
+  auto traced = GraphModule::create(*tracer.root, std::move(graph), root.type_name());
+  // They are the result's, not the user's.
+  for (const std::string& name : tracer.added_bodies) root.remove_member(name);
+  return traced;
 }
 
 nn::Ref<GraphModule> symbolic_trace(const TracedFunction& function,

@@ -2,6 +2,7 @@
 
 #include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/symbolic_trace.h"
+#include "src/fx/control_flow/body_frame.h"
 
 namespace fxjit::fx {
 namespace {
@@ -93,6 +94,7 @@ std::unique_ptr<Graph> Tracer::run_trace(
   scope = {};
   module_stack = nullptr;
   num_calls_.clear();
+  added_bodies.clear();
   index_root();
   const ActiveTracerScope active(this);
   std::vector<Value> args = create_args_for_root(signature, concrete_args);
@@ -138,7 +140,13 @@ Value Tracer::constant_arg(const Tensor& tensor) {
     root->set_attr(name, tensor);
     found = tensor_attrs_.emplace(tensor.id(), TensorAttr{tensor, name}).first;
   }
-  return create_node(Opcode::get_attr, found->second.name, {}, {});
+  // Bodies of control flow get it as an operand.
+  NodePtr read;
+  {
+    const OutsideScope outside(*this);
+    read = create_node(Opcode::get_attr, found->second.name, {}, {});
+  }
+  return in_reach(*this, read);
 }
 
 std::string Tracer::get_fresh_qualname(std::string_view prefix) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fxjit/fx/traceback.h"
+#include "src/fx/control_flow/body_frame.h"
 #include "src/fx/print_value.h"
 #include "src/fx/torch_schemas.h"
 
@@ -90,7 +91,7 @@ Value TracerBase::create_proxy(Opcode kind, const Target& target,
 Value TracerBase::create_arg(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::proxy:
-      return Value(node_of(value));
+      return Value(in_reach(*this, node_of(value)));
     case Value::Kind::list:
     case Value::Kind::tuple: {
       ValueList items;

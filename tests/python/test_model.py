@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+import xml.etree.ElementTree
 
 import fxjit
 import numpy as np
 import pytest
 from cases import case_of, close, path_of
+from fxjit import drawing
 
 
 def test_results_go_where_the_caller_says():
@@ -76,3 +78,20 @@ def test_reports_have_rows():
     assert sum(row["share"] for row in profile.rows) == pytest.approx(1)
     assert all(row["microseconds"] > 0 for row in profile.rows)
     assert {"label", "nodes", "reason", "by"} <= resnet.report().rows[0].keys()
+
+
+def test_graphs_are_drawn():
+    graph = fxjit.load(path_of("resnet")).graph
+    picture = xml.etree.ElementTree.fromstring(graph._repr_svg_())
+    words = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    drawn = [node for node in graph.nodes if node.op != "get_attr"]
+    assert [node.name for node in drawn] == words[::2]
+    assert graph.startswith("graph():") and drawn[-1].op == "output"
+
+
+def test_long_graphs_are_drawn_in_part():
+    nodes = [("a<b", "placeholder", "a<b", [])]
+    nodes += [(f"n{i}", "call_method", "relu", [f"n{i - 1}" if i else "a<b"]) for i in range(1000)]
+    picture = drawing.Graph("", nodes)._repr_svg_()
+    assert "a&lt;b" in picture and "n398" in picture and "n399" not in picture
+    assert f"the first {drawing.MOST_NODES} nodes" in picture

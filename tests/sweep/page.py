@@ -1,5 +1,7 @@
 """Writes docs/sweep.md from the results in build/sweep/results, and with --torch-compile
-docs/torch_compile.md from those in build/sweep/torch_compile/results."""
+docs/torch_compile.md from those in build/sweep/torch_compile/results. Models that were not run
+this time keep the results that exported.jsonl and torch_compile.jsonl, which are written anew,
+have of them."""
 
 import importlib.metadata
 import json
@@ -7,7 +9,8 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 LIBRARIES = ('timm', 'transformers')
 
 HEAD = """# Models that were tried
@@ -38,8 +41,17 @@ is Python.
 """
 
 
-def read_results(folder):
-    return [json.loads(file.read_text()) for file in sorted((folder / 'results').glob('*.json'))]
+def read_results(folder, kept):
+    """By name, those of this run and those of earlier ones; the file `kept` then holds them all,
+    one a line."""
+    results = [json.loads(line) for line in kept.read_text().splitlines()]
+    results += [json.loads(file.read_text()) for file in (folder / 'results').glob('*.json')]
+    by_name = {one['name']: one for one in results}
+    results = [by_name[name] for name in sorted(by_name)]
+    for one in results:
+        one.pop('seconds', None)  # Says more about the machine.
+    kept.write_text(''.join(json.dumps(one) + '\n' for one in results))
+    return results
 
 
 def is_native(one):
@@ -122,7 +134,8 @@ def compiled_ones(results):
 
 
 def write_compiled(versions):
-    results = read_results(ROOT / 'build' / 'sweep' / 'torch_compile')
+    results = read_results(ROOT / 'build' / 'sweep' / 'torch_compile',
+                           HERE / 'torch_compile.jsonl')
     page = COMPILED_HEAD.format(**versions) + compiled_counts(results)
     page += '\n## Refused, wrong or not whole\n\n' + compiled_failures(results)
     page += '\n## Right and whole\n\n' + compiled_ones(results)
@@ -135,7 +148,7 @@ def main():
     if '--torch-compile' in sys.argv:
         write_compiled(versions)
         return
-    results = read_results(ROOT / 'build' / 'sweep')
+    results = read_results(ROOT / 'build' / 'sweep', HERE / 'exported.jsonl')
     page = HEAD.format(**versions) + counts(results)
     page += '\n## Refused, wrong or with steps that are not native\n\n' + failures(results, False)
     page += '\n## Not taken by torch.export\n\n' + failures(results, True)

@@ -1,13 +1,14 @@
 """One contestant: a runtime that answers one model on command.
 
     contestant.py NAME --model FILE [--input NAME=FILE.npy ...] --output FOLDER
-                  [--threads N] [--cache FOLDER]
+                  [--state NAME=FILE.npy ...] [--threads N] [--cache FOLDER]
     contestant.py export --model FILE.pt2 [--weights FILE.safetensors]
                   --output FILE.onnx
 
 NAME and its model: onnxruntime, openvino (.onnx), python (.pt2, by
 fxjit.load), eager, inductor, torch_compile (fxjit's back end; .pt2, or
-FILE.py:MODEL for what make(MODEL) of that file gives).
+FILE.py:MODEL for what make(MODEL) of that file gives). --state: an input of an
+.onnx whose new value, the output new.NAME, goes to the same memory.
 
 Prints one line of JSON when the results of the first call are in FOLDER (0.npy,
 1.npy, ...), then one for each line of standard input: "run SECONDS" gives the
@@ -61,6 +62,10 @@ def assigned(names, inputs):
                   f"not {', '.join(inputs)}")
 
 
+def has_state(output, state):
+    return output.removeprefix("new.") in state
+
+
 def empty_onnx():
     """An ONNX file with one Identity: what a call costs by itself."""
     def message(number, content):
@@ -83,7 +88,7 @@ class OnnxRuntime:
         self.ort, self.threads = package("onnxruntime"), threads
         self.version = f"ONNX Runtime {self.ort.__version__}"
 
-    def prepare(self, model, inputs):
+    def prepare(self, model, inputs, state={}):
         options = self.ort.SessionOptions()
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
@@ -91,11 +96,15 @@ class OnnxRuntime:
         session = self.ort.InferenceSession(
             model, options, providers=["CPUExecutionProvider"])
         binding = session.io_binding()
-        values = assigned([i.name for i in session.get_inputs()], inputs)
-        for name, value in values.items():
-            binding.bind_ortvalue_input(
-                name, self.ort.OrtValue.ortvalue_from_numpy(value))
-        results = session.get_outputs()
+        values = assigned([i.name for i in session.get_inputs()
+                           if i.name not in state], inputs)
+        for name, value in {**values, **state}.items():
+            value = self.ort.OrtValue.ortvalue_from_numpy(value)
+            binding.bind_ortvalue_input(name, value)
+            if name in state:
+                binding.bind_ortvalue_output(f"new.{name}", value)
+        results = [r for r in session.get_outputs()
+                   if not has_state(r.name, state)]
         bound = all(isinstance(size, int) for r in results for size in r.shape)
         if bound and all(r.type == "tensor(float)" for r in results):
             np = package("numpy")
@@ -114,7 +123,7 @@ class OnnxRuntime:
             value.numpy() for value in binding.get_outputs()]
 
     def load(self, model, inputs):
-        self.call, self.answer = self.prepare(model, inputs)
+        self.call, self.answer = self.prepare(model, inputs, self.state)
 
     def empty_call(self):
         np = package("numpy")
@@ -128,10 +137,11 @@ class OpenVino:
         self.ov, self.threads = package("openvino"), threads
         self.version = f"OpenVINO {self.ov.__version__.split('-')[0]}"
 
-    def prepare(self, model, inputs):
+    def prepare(self, model, inputs, state={}):
         core = self.ov.Core()
         read = core.read_model(model)
-        values = assigned([i.any_name for i in read.inputs], inputs)
+        values = assigned([i.any_name for i in read.inputs
+                           if i.any_name not in state], inputs) | state
         if any(i.partial_shape.is_dynamic for i in read.inputs):
             read.reshape({name: list(v.shape) for name, v in values.items()})
         compiled = core.compile_model(read, "CPU", {
@@ -146,6 +156,10 @@ class OpenVino:
             request.infer()
         outs = []
         for place, output in enumerate(compiled.outputs):
+            if has_state(output.any_name, state):
+                request.set_output_tensor(place, request.get_tensor(
+                    output.any_name.removeprefix("new.")))
+                continue
             shape = request.get_output_tensor(place).shape
             outs.append(package("numpy").zeros(
                 tuple(shape), output.element_type.to_dtype()))
@@ -157,7 +171,7 @@ class OpenVino:
         return lambda: infer(share_outputs=True), lambda: outs
 
     def load(self, model, inputs):
-        self.call, self.answer = self.prepare(model, inputs)
+        self.call, self.answer = self.prepare(model, inputs, self.state)
 
     def empty_call(self):
         np = package("numpy")
@@ -338,12 +352,18 @@ def serve(peer, options, inputs):
             say(time_calls(peer.call, float(rest[0])))
 
 
+def arrays(pairs):
+    np = package("numpy")
+    files = dict(pair.split("=", 1) for pair in pairs)
+    return {name: np.array(np.load(path), order="C")
+            for name, path in files.items()}
+
+
 def run(options):
     peer = CONTESTANTS[options.name](options.threads, options.cache)
     peer.weights = options.weights
-    np = package("numpy")
-    pairs = [pair.split("=", 1) for pair in options.input]
-    inputs = {name: np.array(np.load(path), order="C") for name, path in pairs}
+    peer.state = arrays(options.state)
+    inputs = arrays(options.input)
     gc.disable()
     if isinstance(peer, Torch):
         with peer.torch.inference_mode():
@@ -367,6 +387,7 @@ def parse():
     parser.add_argument("--model", required=True)
     parser.add_argument("--weights", default=None)
     parser.add_argument("--input", action="append", default=[])
+    parser.add_argument("--state", action="append", default=[])
     parser.add_argument("--output", required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--cache", default="")

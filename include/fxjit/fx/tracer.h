@@ -74,6 +74,7 @@ class Tracer : public TracerBase {
                                const ConcreteArgs& concrete_args = {});
 
   Value create_arg(const Value& value) override;
+  nn::Module* owner() const override { return root.get(); }
   // Recorded as one call_module instead of being traced through. Default:
   // Module::is_leaf, the layers of fxjit::nn but Sequential.
   virtual bool is_leaf_module(const nn::Module& module,
@@ -99,6 +100,9 @@ class Tracer : public TracerBase {
   Value call_from_user(nn::Module& module, const ValueList& args,
                        const Kwargs& kwargs, SourceLocation source);
   Value read_parameter(const nn::Parameter& parameter);
+
+  // Members that the last trace added to the root: bodies of control flow.
+  std::vector<std::string> added_bodies;
 
   // Looks up everything below `root` anew; needed after changing the root
   // during a trace, and when a tracer is used without `trace`.

@@ -16,6 +16,8 @@
 
 namespace fxjit::fx {
 
+struct BodyFrame;
+
 // Path and type of the module whose forward is being traced; "" at the root.
 struct Scope {
   std::string module_path;
@@ -84,6 +86,10 @@ class TracerBase {
   // Proxies of tracers with one identity may meet in a call.
   virtual const void* identity() const { return this; }
 
+  // The module whose members the nodes of the graph name; null when there is
+  // none. Bodies of control flow become members of it.
+  virtual nn::Module* owner() const { return nullptr; }
+
   // Module path and type in which a node was traced; torch's
   // node_name_to_scope.
   Scope scope_of(const Node& node) const;
@@ -91,6 +97,10 @@ class TracerBase {
   // The user's line being traced, stored in the nodes made meanwhile.
   const SourceLocation& source() const { return source_; }
   void set_source(SourceLocation source) { source_ = source; }
+
+  // The bodies of control flow that are being traced now, the innermost last:
+  // `graph` is that of the last one.
+  const std::vector<BodyFrame*>& bodies() const { return bodies_; }
 
   // Points to this tracer, to null once it has gone: what proxies hold.
   const std::shared_ptr<TracerBase*>& life() const { return life_; }
@@ -100,11 +110,14 @@ class TracerBase {
 
  private:
   friend class CallerScope;
+  friend class BodyScope;
+  friend class OutsideScope;
   std::string stack_trace() const;
 
   std::shared_ptr<TracerBase*> life_ = std::make_shared<TracerBase*>(this);
   SourceLocation source_;
   std::vector<SourceLocation> callers_;  // Of the modules being traced.
+  std::vector<BodyFrame*> bodies_;
 };
 
 // Names the line that calls the module traced while it lives.
@@ -140,9 +153,13 @@ class SourceScope {
 // Appends to an existing graph without a trace.
 class GraphAppendingTracer : public TracerBase {
  public:
-  explicit GraphAppendingTracer(Graph& to) { graph = &to; }
+  explicit GraphAppendingTracer(Graph& to) : to_(to) { graph = &to; }
   // All such tracers of a graph are as one.
-  const void* identity() const override { return graph; }
+  const void* identity() const override { return &to_; }
+  nn::Module* owner() const override;
+
+ private:
+  Graph& to_;
 };
 
 }  // namespace fxjit::fx

@@ -23,6 +23,15 @@ std::optional<SizeFormula> formula_of(std::string_view symbol) {
   return SizeFormula::parse("dim_" + name);
 }
 
+Size size_of(const Dimension& dim) {
+  Size size;
+  if (dim.value && *dim.value >= 0) size.fixed = *dim.value;
+  size.text = size.fixed ? std::to_string(*size.fixed)
+              : dim.symbol.empty() ? "?"
+                                   : std::string(dim.symbol);
+  return size;
+}
+
 std::string unique(std::string name, std::unordered_set<std::string>& taken) {
   while (!taken.insert(name).second) name += "_";
   return name;
@@ -132,23 +141,26 @@ void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
     fail("shape: expected at most " + std::to_string(kMaxRank) +
          " dims, got " + std::to_string(type.shape->size()));
   for (const Dimension& dim : *type.shape) {
-    Size& size = input.sizes.emplace_back();
+    input.sizes.push_back(size_of(dim));
     auto& formula = formulas_.back().emplace_back();
-    if (dim.value && *dim.value >= 0) {
-      size.fixed = *dim.value;
-      size.text = std::to_string(*dim.value);
-    } else {
-      size.text = dim.symbol.empty() ? "?" : std::string(dim.symbol);
-      if (!dim.symbol.empty()) formula = formula_of(dim.symbol);
-    }
+    if (!input.sizes.back().fixed && !dim.symbol.empty())
+      formula = formula_of(dim.symbol);
   }
+}
+
+// What the file declares; nothing where it leaves the sizes open.
+void ModelReader::describe_output(const TypeInfo& type, Output& output) {
+  if (type.kind != TypeInfo::Kind::tensor || !type.shape) return;
+  output.dtype = find_dtype(type.element_type);
+  for (const Dimension& dim : *type.shape) output.sizes.push_back(size_of(dim));
 }
 
 Value ModelReader::read_outputs(const Scope& scope) {
   ValueList results;
   std::unordered_set<std::string> taken;
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    const std::string_view name = read_value_info(graph_.outputs[i]).name;
+    const ValueInfo info = read_value_info(graph_.outputs[i]);
+    const std::string_view name = info.name;
     const std::string place = "graph.output[" + std::to_string(i) + "]";
     const NodeInfo none;
     const Call call(reader_, none, place, 0,
@@ -157,7 +169,9 @@ Value ModelReader::read_outputs(const Scope& scope) {
     std::string file_name = import::path_of_identifiers(name);
     for (char& c : file_name)
       if (c == '.') c = '_';
-    outputs_.push_back({unique(file_name, taken), std::string(name)});
+    outputs_.push_back(
+        {unique(file_name, taken), std::string(name), {}, {}});
+    describe_output(info.type, outputs_.back());
   }
   if (results.empty()) fail("the graph has no outputs");
   return results.size() == 1 ? results[0] : Value::tuple(std::move(results));

@@ -22,6 +22,7 @@ class ModelReader {
   void read_inputs(Scope& scope);
   void read_input(const ValueInfo& info, Scope& scope);
   void read_sizes(const TypeInfo& type, Input& input);
+  static void describe_output(const TypeInfo& type, Output& output);
   Value read_outputs(const Scope& scope);
   std::vector<std::pair<std::string, std::string>> facts() const;
   std::shared_ptr<const import::InputChecks> make_checks() const;
