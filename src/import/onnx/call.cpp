@@ -189,7 +189,8 @@ std::optional<std::vector<int64_t>> Call::known_ints(size_t i) const {
 
 std::optional<std::vector<double>> Call::known_floats(size_t i) const {
   if (!has(i)) return std::nullopt;
-  const Tensor* const tensor = recorder().constant_of((*this)[i]);
+  const Value value = (*this)[i];  // Keeps the tensor.
+  const Tensor* const tensor = recorder().constant_of(value);
   if (!tensor || tensor->numel() > kMostNumbers) return std::nullopt;
   const Tensor wide = tensor->to(DType::f64).contiguous();
   return std::vector<double>(wide.data_as<double>(),
