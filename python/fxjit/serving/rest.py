@@ -44,13 +44,13 @@ class RestApp:
         self._door, self._other, self._body_seconds = door, other, body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
         path = scope["path"]
-        if scope["type"] != "http" or not (path == "/v2" or path.startswith("/v2/")):
-            if self._other is not None:
-                await self._other(scope, receive, send)
-                return
-            if scope["type"] != "http":
-                raise NotImplementedError(scope["type"])
+        if self._other is not None and not (path == "/v2" or path.startswith("/v2/")):
+            await self._other(scope, receive, send)
+            return
         try:
             status, body, headers = await self._answer(scope, receive)
         except ClientGone:
@@ -65,9 +65,11 @@ class RestApp:
         await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, scope: Scope, receive: Receive) -> Reply:
-        parts = [unquote(part) for part in
-                 scope.get("raw_path", scope["path"].encode()).decode("latin-1").split("/")[2:]]
+        raw = scope.get("raw_path") or scope["path"].encode()
+        first, *parts = [unquote(part) for part in raw.decode("latin-1").split("/")[1:]]
         method = scope["method"]
+        if first != "v2":
+            raise NotFound(f"{method} {scope['path']}: there is no such path")
         if parts[:1] == ["models"] and len(parts) >= 2:
             name, version, rest = parts[1], "", parts[2:]
             if rest[:1] == ["versions"] and len(rest) >= 2:
@@ -170,6 +172,13 @@ class RestApp:
                         return parts[0] if len(parts) == 1 else b"".join(parts)
         except TimeoutError:
             raise _Slow(f"the body did not arrive within {self._body_seconds} seconds") from None
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    """Nothing is to be begun or ended with the application."""
+    for event in ("startup", "shutdown"):
+        await receive()
+        await send({"type": f"lifespan.{event}.complete"})
 
 
 class _Slow(BadRequest):
