@@ -5,12 +5,13 @@
 (a virtual environment with fxjit[ray]). Clients ask all the time and try again, as the protocol
 says, what was refused as unavailable; meanwhile a replica is killed, a node is killed and comes
 back, and a second version takes the place of the first. It fails where a request is lost, an
-answer is wrong, or a replica is not replaced. All traffic is on the loopback address.
+answer is wrong, or a replica is not replaced. All traffic stays in the machine.
 """
 
 import argparse
 import collections
 import http.client
+import importlib.util
 import json
 import os
 import pathlib
@@ -25,12 +26,12 @@ import numpy as np
 import ray
 import ray.util.state
 from cases import case_of, close, path_of
-from fxjit.serving.ray import application
+from fxjit.serving.ray import GRPC_SERVICE, application
 from ray import serve
 from ray.cluster_utils import Cluster
 
 PORT = 8123
-NODE = {"num_cpus": 2, "node_ip_address": "127.0.0.1"}
+NODE = {"num_cpus": 2}
 RETRIED = (500, 502, 503, 504)
 MOST_TRIES = 60
 
@@ -109,6 +110,32 @@ def running():
         filters=[("state", "=", "ALIVE")], detail=True) if one.class_name.startswith("ServeReplica")}
 
 
+def check_grpc():
+    """Where KServe, and with it the service's messages, is installed."""
+    if not importlib.util.find_spec("kserve"):
+        print("gRPC is left out: kserve is not installed here")
+        return
+    import grpc
+    from kserve.protocol.grpc import grpc_predict_v2_pb2 as pb
+    from kserve.protocol.grpc.grpc_predict_v2_pb2_grpc import GRPCInferenceServiceStub
+    inputs, answers = case_of("perceptron")
+    x = inputs["x"]
+    request = pb.ModelInferRequest(model_name="perceptron", raw_input_contents=[x.tobytes()])
+    request.inputs.add(name="x", datatype="FP32", shape=x.shape)
+    with grpc.insecure_channel(f"127.0.0.1:{PORT + 1}") as channel:
+        service = GRPCInferenceServiceStub(channel)
+        reply = service.ModelInfer(request, timeout=30)
+        got = np.frombuffer(reply.raw_output_contents[0], np.float32)
+        close(got.reshape(list(reply.outputs[0].shape)), answers[0])
+        request.inputs[0].datatype = "INT32"
+        try:
+            service.ModelInfer(request, timeout=30)
+            raise AssertionError("a wrong datatype was taken")
+        except grpc.RpcError as error:
+            assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
+    print("gRPC answers")
+
+
 def app(folder, replicas=2):
     return application(str(folder), replicas=replicas, max_replicas_per_node=1,
                        health_check_period_s=1, health_check_timeout_s=5)
@@ -120,13 +147,15 @@ def run(seconds, folder):
     worker = cluster.add_node(**NODE)
     ray.init(cluster.address, log_to_driver=False,
              runtime_env={"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}})
-    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": PORT})
+    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": PORT},
+                grpc_options={"port": PORT + 1, "grpc_servicer_functions": [GRPC_SERVICE]})
     one, two = (folder / name for name in ("one", "two"))
     for place, version in ((one, "1"), (two, "2")):
         (place / "perceptron" / version).mkdir(parents=True)
         shutil.copy(path_of("perceptron"), place / "perceptron" / version)
     serve.run(app(one))
     wait_until("a replica runs on each node", lambda: len(set(running().values())) == 2)
+    check_grpc()
     clients = Clients()
     try:
         time.sleep(seconds)

@@ -7,7 +7,8 @@
 
 `models` is what fxjit-serve takes, and must be there on each node. From the command line:
 `serve run fxjit.serving.ray:build models=/models replicas=2`; in a file of `serve deploy`,
-import_path is fxjit.serving.ray:build and args are those of application().
+import_path is fxjit.serving.ray:build and args are those of application(). With KServe installed on
+the nodes (fxjit[serve]), gRPC is answered where grpc_options names GRPC_SERVICE.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import asyncio
 import logging
 from typing import Any
 
+import grpc
 from ray import serve
 
 import fxjit
 
 from .batcher import BatchOptions
-from .errors import NotReady
+from .errors import NotReady, ServingError
 from .front_door import FrontDoor
 from .load import load_served
 from .model_config import ServeOptions
@@ -29,21 +31,77 @@ from .repository import Repository
 from .rest import RestApp
 
 log = logging.getLogger("fxjit.serving")
+GRPC_SERVICE = "fxjit.serving.ray.add_grpc_service"
+GRPC_METHODS = ("ServerLive", "ServerReady", "ServerMetadata", "ModelReady", "ModelMetadata",
+                "ModelInfer")
+
+
+def add_grpc_service(servicer: Any, server: Any) -> None:
+    """What Ray's proxies call for grpc_servicer_functions. Messages reach the replicas as bytes:
+    KServe's cannot be pickled."""
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
+        "inference.GRPCInferenceService", {
+            name: grpc.unary_unary_rpc_method_handler(getattr(servicer, name))
+            for name in GRPC_METHODS}),))
+
+
+class _Context:
+    """What the methods of gRPC ask of a call; Ray keeps deadlines to itself."""
+
+    def __init__(self, metadata: Any):
+        self._metadata = metadata
+
+    def time_remaining(self) -> None:
+        return None
+
+    def invocation_metadata(self) -> Any:
+        return self._metadata
+
+
+def _grpc_method(name: str) -> Any:
+    """The method of a replica that answers a method of the service."""
+    async def call(self: FxjitReplica, request: bytes, grpc_context: Any) -> Any:
+        try:
+            return await self.answer_grpc(name, request, grpc_context)
+        except ServingError as error:
+            grpc_context.set_code(grpc.StatusCode[error.grpc])
+            grpc_context.set_details(str(error))
+            raise
+
+    call.__name__ = name
+    return call
 
 
 @serve.ingress()
 class FxjitReplica:
     """One process with all models of `models`. It begins when all of them are ready, and is
-    replaced when one of them ceases to be."""
+    replaced when one of them ceases to be. Models are changed by deploying anew, not one replica
+    at a time."""
 
     def __init__(self, models: list[str], cpus: int, front_code: bool, batch: dict[str, Any]):
         options = ServeOptions(BatchOptions(**{"instances": cpus, **batch}), cpus, front_code)
         self._repository = Repository(models, options, load_served)
         self._repository.load_all()
         self.check_health()
+        self._door = FrontDoor(self._repository)
+        self._grpc: Any = None  # Made at the first call: without KServe there is none.
 
     def __serve_build_asgi_app__(self) -> RestApp:
-        return RestApp(FrontDoor(self._repository))
+        return RestApp(self._door, repository_changes=False)
+
+    async def answer_grpc(self, name: str, data: bytes, context: Any) -> Any:
+        from .grpc_front import GrpcFront, parsed
+        if self._grpc is None:
+            self._grpc = GrpcFront(self._door)
+        kind, handler = self._grpc.methods[name]
+        return await handler(parsed(kind, data), _Context(context.invocation_metadata()))
+
+    ServerLive = _grpc_method("ServerLive")
+    ServerReady = _grpc_method("ServerReady")
+    ServerMetadata = _grpc_method("ServerMetadata")
+    ModelReady = _grpc_method("ModelReady")
+    ModelMetadata = _grpc_method("ModelMetadata")
+    ModelInfer = _grpc_method("ModelInfer")
 
     def check_health(self) -> None:
         if not self._repository.ready():

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import orjson
 
 from . import rest_body
-from .errors import BadRequest, NotFound, ServingError, TooLarge
+from .errors import BadRequest, NotFound, ServingError, TooLarge, Unsupported
 from .front_door import FrontDoor
 
 log = logging.getLogger("fxjit.serving")
@@ -37,11 +37,12 @@ def error_reply(error: ServingError) -> Reply:
 
 class RestApp:
     """Paths below /v2 are answered; all others go to `other`, or are not found. Bodies that do not
-    arrive within `body_seconds` are refused."""
+    arrive within `body_seconds` are refused, and, unless `repository_changes`, loads and unloads."""
 
     def __init__(self, door: FrontDoor, other: Callable[..., Awaitable[None]] | None = None,
-                 body_seconds: float = 30):
+                 body_seconds: float = 30, repository_changes: bool = True):
         self._door, self._other, self._body_seconds = door, other, body_seconds
+        self._repository_changes = repository_changes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -115,6 +116,8 @@ class RestApp:
             return json_reply(await loop.run_in_executor(
                 None, self._door.repository.index, wanted.get("ready") is True))
         if len(parts) == 3 and parts[0] == "models" and parts[2] in ("load", "unload"):
+            if not self._repository_changes:
+                raise Unsupported("models are changed by deploying anew")
             if parts[2] == "load":
                 if body and rest_body.json_of(body).get("parameters"):
                     raise BadRequest("parameters of a load are not supported")
