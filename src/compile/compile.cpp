@@ -100,6 +100,11 @@ Profile profile(fx::GraphModule& module, std::span<const Value> inputs,
   return require(module, "profile")->profile(inputs, calls);
 }
 
+Inspection inspect(fx::GraphModule& module, std::span<const Value> inputs,
+                   const InspectionOptions& options) {
+  return require(module, "inspect")->inspect(inputs, options);
+}
+
 std::vector<std::string> optional_passes() {
   return passes::optional_passes();
 }

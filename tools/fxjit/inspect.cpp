@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fxjit/compile.h"
+#include "fxjit/error.h"
 #include "fxjit/fx/passes/graph_drawer.h"
 #include "fxjit/report.h"
 #include "tools/fxjit/commands.h"
@@ -128,9 +129,12 @@ void print_json(const Model& model, const std::optional<Report>& report) {
       facts.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
-Report compiled(const Model& model, const InputOptions& options) {
-  const ValueList inputs = make_inputs(model, options);
-  compile(model.module());
+Report compiled(const Model& model, const InspectOptions& options) {
+  const ValueList inputs = make_inputs(model, options.inputs);
+  CompileOptions compiling;
+  compiling.threads = options.threads;
+  compiling.disabled_passes = options.disabled;
+  compile(model.module(), compiling);
   prepare(model.module(), inputs);
   return make_report(model.module());
 }
@@ -138,12 +142,15 @@ Report compiled(const Model& model, const InputOptions& options) {
 }  // namespace
 
 void inspect(const InspectOptions& options) {
+  if (!options.compare.empty() && options.html.empty() && options.trace.empty())
+    throw UserError("[inspect] --compare needs --html or --trace");
+  if (options.writes_files()) return write_inspection(options);
   Progress progress;
   progress.say("loading " + options.model);
   const Model model(options.model, options.weights);
   std::optional<Report> report;
   progress.say("compiling");
-  if (options.compile) report = compiled(model, options.inputs);
+  if (options.compile) report = compiled(model, options);
   progress.clear();
   if (options.dot) {
     std::printf("%s\n", fx::passes::FxGraphDrawer(model.module(), "model")
