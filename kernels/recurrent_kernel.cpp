@@ -127,6 +127,7 @@ class RecurrentKernel : public program::ExternKernel {
 
  private:
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
+  GateOrder gate_order() const { return {form_.place}; }
   StepWork work(int64_t direction) const { return work_of(form_, direction); }
 
   Packed pack(const Tensor& weight, StepWork work, int64_t units,
@@ -137,9 +138,10 @@ class RecurrentKernel : public program::ExternKernel {
     return PackedWeights::get(
         weight,
         {kForm, static_cast<int64_t>(work), units, depth,
-         static_cast<int64_t>(level_)},
+         static_cast<int64_t>(level_), form_.place[0], form_.place[1],
+         form_.place[2], form_.place[3]},
         at(floats) * sizeof(float), [&](const void* from, std::byte* to) {
-          pack_step_weights(work, units, depth, level_,
+          pack_step_weights(work, gate_order(), units, depth, level_,
                             static_cast<const float*>(from),
                             reinterpret_cast<float*>(to));
         });
@@ -183,7 +185,7 @@ class RecurrentKernel : public program::ExternKernel {
                              StepWork work, int64_t units, int64_t depth,
                              float* own) const {
     if (packed) return reinterpret_cast<const float*>(packed->data());
-    pack_step_weights(work, units, depth, level_,
+    pack_step_weights(work, gate_order(), units, depth, level_,
                       static_cast<const float*>(operand), own);
     return own;
   }
@@ -217,13 +219,14 @@ RecurrentStep RecurrentKernel::step_of(const program::KernelCall& call,
   step.state = scratch + state_, step.state_row = row_;
   step.next = scratch + state_ + rows_ * row_, step.next_row = row_;
   step.cell = scratch + cell_, step.cell_row = row_;
+  step.order = gate_order();
   step.packed = packed_or_own(
       weights_[at(direction)], call.operands[places_.weights + direction],
       step.work, form_.hidden, form_.width, scratch + own_weights_);
   if (form_.cell != Cell::gru && !form_.biased) return step;
   const void* bias =
       form_.biased ? call.operands[places_.biases + direction] : nullptr;
-  pack_step_bias(step.work, form_.hidden, level_,
+  pack_step_bias(step.work, gate_order(), form_.hidden, level_,
                  static_cast<const float*>(bias), scratch + bias_);
   step.bias = scratch + bias_;
   return step;

@@ -70,8 +70,8 @@ struct Units {
   }
   // What the input gives to vector v of a row.
   Vector input(const RecurrentStep& s, int64_t row, int v) const {
-    const int64_t gate = kGated ? v * s.units : 0;
-    return load_some(s.gates[row] + gate + at(v), left(s, v));
+    const int64_t gate = kGated ? s.order.place[static_cast<size_t>(v)] : 0;
+    return load_some(s.gates[row] + gate * s.units + at(v), left(s, v));
   }
 };
 

@@ -85,8 +85,9 @@ int64_t packed_step_floats(StepWork work, int64_t units, int64_t depth,
   return panels.count * panels.line() * depth;
 }
 
-void pack_step_weights(StepWork work, int64_t units, int64_t depth,
-                       CpuLevel level, const float* weights, float* packed) {
+void pack_step_weights(StepWork work, GateOrder order, int64_t units,
+                       int64_t depth, CpuLevel level, const float* weights,
+                       float* packed) {
   const Panels panels(work, units, level);
   for (int64_t p = 0; p < panels.count; ++p)
     for (int64_t v = 0; v < panels.vectors; ++v)
@@ -94,7 +95,8 @@ void pack_step_weights(StepWork work, int64_t units, int64_t depth,
         const bool gated = is_gated(work);
         const int64_t unit =
             (gated ? p : p * panels.vectors + v) * panels.lanes + lane;
-        const float* from = weights + ((gated ? v * units : 0) + unit) * depth;
+        const int64_t gate = gated ? order.place[static_cast<size_t>(v)] : 0;
+        const float* from = weights + (gate * units + unit) * depth;
         float* to =
             packed + p * depth * panels.line() + v * panels.lanes + lane;
         for (int64_t k = 0; k < depth; ++k)
@@ -102,9 +104,10 @@ void pack_step_weights(StepWork work, int64_t units, int64_t depth,
       }
 }
 
-void pack_step_bias(StepWork work, int64_t units, CpuLevel level,
-                    const float* bias, float* packed) {
-  if (bias) return pack_step_weights(work, units, 1, level, bias, packed);
+void pack_step_bias(StepWork work, GateOrder order, int64_t units,
+                    CpuLevel level, const float* bias, float* packed) {
+  if (bias)
+    return pack_step_weights(work, order, units, 1, level, bias, packed);
   std::fill_n(packed, packed_step_floats(work, units, 1, level), 0.0f);
 }
 

@@ -3,6 +3,7 @@
 // are in registers. Plain C++ vectors, compiled once per CPU level.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "fxjit/cpu_level.h"
@@ -18,6 +19,11 @@ constexpr int vectors_of(StepWork work) {
   return work == StepWork::gru ? 3 : kPanelVectors;
 }
 
+// Where each gate of an LSTM or a GRU stands in memory.
+struct GateOrder {
+  std::array<int64_t, 4> place{0, 1, 2, 3};
+};
+
 struct RecurrentStep {
   StepWork work = StepWork::lstm;
   int64_t rows = 0;   // Sequences.
@@ -28,6 +34,7 @@ struct RecurrentStep {
   const float* packed = nullptr;  // By pack_step_weights.
   const float* bias = nullptr;    // By pack_step_bias; null only if not a GRU.
   const float* const* gates = nullptr;  // Of each row, gate by gate.
+  GateOrder order;                      // Of these gates.
   float* cell = nullptr;                // LSTM: [rows, units], updated.
   int64_t cell_row = 0;
   float* next = nullptr;  // [rows, units], other memory than the states.
@@ -45,12 +52,13 @@ int64_t padded_units(int64_t units, CpuLevel level);
 int64_t packed_step_floats(StepWork work, int64_t units, int64_t depth,
                            CpuLevel level);
 // weights [gates * units, depth], contiguous.
-void pack_step_weights(StepWork work, int64_t units, int64_t depth,
-                       CpuLevel level, const float* weights, float* packed);
+void pack_step_weights(StepWork work, GateOrder order, int64_t units,
+                       int64_t depth, CpuLevel level, const float* weights,
+                       float* packed);
 // bias [gates * units] or null, which counts as zeros, to as many floats as the
 // weights of one element of the state take.
-void pack_step_bias(StepWork work, int64_t units, CpuLevel level,
-                    const float* bias, float* packed);
+void pack_step_bias(StepWork work, GateOrder order, int64_t units,
+                    CpuLevel level, const float* bias, float* packed);
 
 void recurrent_step(const RecurrentStep& step, CpuLevel level);
 

@@ -3,8 +3,8 @@
 // of several lengths are computed. The eager kernel, the layers of
 // families/recurrent.cpp and the kernels box read it.
 //
-// Gates stand in torch's order: input, forget, cell, output of an LSTM; reset,
-// update, new of a GRU.
+// The gates are numbered in torch's order: input, forget, cell, output of an LSTM;
+// reset, update, new of a GRU. In memory they may stand in another one.
 #pragma once
 
 #include <array>
@@ -57,7 +57,9 @@ enum RecurrenceArgument : size_t {
   kBetas,
   kClip,              // Bound of what activations get, or None.
   kCoupled,           // The forget gate is 1 less the input gate.
-  kLinearBeforeReset  // GRU: the reset gate multiplies the product.
+  kLinearBeforeReset,  // GRU: the reset gate multiplies the product.
+  kGateOrder           // Where each gate stands in gates, weights, biases and,
+                       // less the cell's, in peepholes; () for torch's order.
 };
 
 struct Recurrence {
@@ -81,6 +83,7 @@ struct Recurrence {
   std::vector<Activation> activations;  // Per direction.
   double clip = 0;                      // 0: none.
   bool coupled = false, linear_before_reset = true;
+  std::array<int64_t, 4> place{0, 1, 2, 3};  // In memory, of each gate.
 };
 
 // Sequences by falling length, so that those which are still running at some

@@ -99,6 +99,11 @@ FACTORS = {'Affine': (1, 0), 'LeakyRelu': (0.01, 0), 'ThresholdedRelu': (1, 0),
            'ScaledTanh': (1, 1), 'HardSigmoid': (0.2, 0.5), 'Elu': (1, 0)}
 
 
+def in_order(x, order, axis):
+    parts = np.split(x, len(order), axis)
+    return np.concatenate([parts[place] for place in order], axis)
+
+
 def run_side(case, d, reverse, h, c):
     """One direction; gates in torch's order."""
     name, op, n = case['name'], case['op'], case['hidden']
@@ -109,8 +114,15 @@ def run_side(case, d, reverse, h, c):
     x = part('g', (case['length'], case['batch'], gates * n), 2.0)
     w = part('w', (gates * n, width))
     bias = part('b', (gates * n,)) if case.get('bias') else np.zeros(gates * n)
+    if case.get('order'):
+        order = case['order']
+        x = in_order(x, order, -1)
+        w, bias = in_order(w, order, 0), in_order(bias, order, 0)
     project = part('p', (width, n)) if case.get('proj') else None
     peep = part('q', (3 * n,), 1.0) if case.get('peepholes') else None
+    if peep is not None and case.get('order'):
+        at = [case['order'][gate] for gate in (0, 1, 3)]
+        peep = in_order(peep, [sorted(at).index(place) for place in at], 0)
     usual = USUAL[op]
     used = case.get('activations', usual * 2)[d * len(usual):]
     alphas = (case.get('alphas', []) + [None] * 6)[d * len(usual):]
@@ -221,6 +233,12 @@ def recurrence_cases():
                activations=['HardSigmoid', 'ScaledTanh', 'Affine', 'Sigmoid',
                             'LeakyRelu', 'Tanh'],
                alphas=[0.3, 1.5, 0.7, None, 0.2], betas=[0.4, 0.5, 0.1])
+    for name, more in (('order', {}), ('order_peepholes', dict(peepholes=1))):
+        yield dict(base, name=f'lstm_onnx_{name}', op='lstm',
+                   direction='bidirectional', order=[0, 2, 3, 1], **more)
+    yield dict(base, name='gru_onnx_order', op='gru', order=[1, 0, 2])
+    yield dict(base, name='gru_onnx_order_after', op='gru', order=[1, 0, 2],
+               before=0)
     yield dict(base, name='gru_onnx_after', op='gru', before=0,
                direction='bidirectional', lengths=[4, 5, 2])
     yield dict(base, name='gru_onnx_after_clip', op='gru', before=0, clip=0.4)

@@ -193,6 +193,13 @@ Kwargs recurrence_options(const Case& c) {
   if (c.has("direction")) set("direction", c.text("direction"));
   if (c.has("lengths")) set("lengths", counts(c.list("lengths")));
   if (c.has("clip")) set("clip", std::stod(c.text("clip")));
+  if (c.has("order"))
+    set("gate_order", Value::list([&] {
+          ValueList places;
+          for (const std::string& place : c.list("order"))
+            places.push_back(static_cast<int64_t>(std::stoll(place)));
+          return places;
+        }()));
   set("coupled", c.number("coupled") != 0);
   set("linear_before_reset", c.number("before", 1) != 0);
   return options;

@@ -135,22 +135,25 @@ struct Made {
   std::vector<double> next, cell;
 };
 
-Made finish(StepWork work, const std::vector<double>& input,
+Made finish(StepWork work, GateOrder order, const std::vector<double>& input,
             const std::vector<double>& product, const float* state,
             const float* cell, int64_t units) {
   Made made;
   const auto n = static_cast<size_t>(units);
   for (size_t u = 0; u < n; ++u) {
+    const auto at = [&](size_t gate) {
+      return static_cast<size_t>(order.place[gate]) * n + u;
+    };
     const auto sum = [&](size_t gate) {
-      return input[gate * n + u] + product[gate * n + u];
+      return input[at(gate)] + product[at(gate)];
     };
     if (work == StepWork::lstm) {
       made.cell.push_back(sigmoid(sum(1)) * cell[u] +
                           sigmoid(sum(0)) * std::tanh(sum(2)));
       made.next.push_back(sigmoid(sum(3)) * std::tanh(made.cell[u]));
     } else if (work == StepWork::gru) {
-      const double fresh = std::tanh(input[2 * n + u] +
-                                     sigmoid(sum(0)) * product[2 * n + u]);
+      const double fresh = std::tanh(input[at(2)] +
+                                     sigmoid(sum(0)) * product[at(2)]);
       const double update = sigmoid(sum(1));
       made.next.push_back((1 - update) * fresh + update * state[u]);
     } else {
@@ -164,6 +167,9 @@ Made finish(StepWork work, const std::vector<double>& input,
 
 void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
   const auto [rows, depth, units] = sizes;
+  GateOrder order;
+  if (backward && work == StepWork::lstm) order.place = {0, 2, 3, 1};
+  if (backward && work == StepWork::gru) order.place = {1, 0, 2, 3};
   const int64_t gates = work == StepWork::lstm  ? 4
                         : work == StepWork::gru ? 3
                                                 : 1;
@@ -182,10 +188,11 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
   for (Floats& each : outputs) output_rows.push_back(each.data());
   std::vector<float> packed(
       static_cast<size_t>(packed_step_floats(work, units, depth, level)));
-  pack_step_weights(work, units, depth, level, weights.data(), packed.data());
+  pack_step_weights(work, order, units, depth, level, weights.data(),
+                    packed.data());
   std::vector<float> packed_bias(
       static_cast<size_t>(packed_step_floats(work, units, 1, level)));
-  pack_step_bias(work, units, level, bias.data(), packed_bias.data());
+  pack_step_bias(work, order, units, level, bias.data(), packed_bias.data());
   Floats weights_room(packed), cell(cells), state(states),
       next(std::vector<float>(static_cast<size_t>(rows * row)));
   RecurrentStep step;
@@ -194,6 +201,7 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
   step.state = state.data(), step.state_row = row;
   step.packed = weights_room.data(), step.bias = packed_bias.data();
   step.gates = gate_rows.data();
+  step.order = order;
   step.cell = cell.data(), step.cell_row = row;
   step.next = next.data(), step.next_row = row;
   step.output = output_rows.data();
@@ -210,7 +218,7 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
       input.push_back(inputs[static_cast<size_t>(r)].data()[c]);
     }
     const Made made =
-        finish(work, input, product, states.data() + r * row,
+        finish(work, order, input, product, states.data() + r * row,
                cells.data() + r * row, units);
     for (int64_t u = 0; u < units; ++u) {
       const double bound = 1e-6 * static_cast<double>(depth + 8);

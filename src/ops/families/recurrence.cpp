@@ -270,6 +270,37 @@ Tensor ready(const Tensor& tensor) {
   return tensor.to(compute_dtype(tensor.dtype())).contiguous();
 }
 
+// The same with the parts of a dim in torch's order.
+Tensor in_order(const Tensor& tensor, int dim,
+                const std::vector<int64_t>& places) {
+  if (!tensor.defined() || std::is_sorted(places.begin(), places.end()))
+    return tensor;
+  const Tensor made = Tensor::empty(tensor.sizes(), tensor.dtype());
+  Dims part = tensor.sizes();
+  part[dim] /= static_cast<int64_t>(places.size());
+  for (size_t g = 0; g < places.size(); ++g) {
+    const auto view = [&](const Tensor& t, int64_t place) {
+      return t.as_strided(part, t.strides(),
+                          t.offset() + place * part[dim] * t.strides()[dim]);
+    };
+    view(made, static_cast<int64_t>(g)).copy_from(view(tensor, places[g]));
+  }
+  return made;
+}
+
+std::vector<int64_t> places_of_gates(const Recurrence& form) {
+  return {form.place.begin(), form.place.begin() + form.gates()};
+}
+
+// Of input, forget and output: the order of the gates but for the cell's.
+std::vector<int64_t> places_of_peepholes(const Recurrence& form) {
+  const int64_t cell = form.place[2];
+  std::vector<int64_t> places;
+  for (size_t gate : {0, 1, 3})
+    places.push_back(form.place[gate] - (form.place[gate] > cell ? 1 : 0));
+  return places;
+}
+
 template <typename T>
 void run_as(const OpCall& call, const Recurrence& form,
             std::span<const Tensor> results) {
@@ -285,8 +316,12 @@ void run_as(const OpCall& call, const Recurrence& form,
       const std::vector<Tensor> all = tensors_arg(call, argument);
       return all.empty() ? Tensor() : ready(all[static_cast<size_t>(d)]);
     };
-    Side<T> side{of(kGates), of(kStateWeights), of(kStateBiases),
-                 of(kProjections), of(kPeepholes)};
+    const std::vector<int64_t> places = places_of_gates(form);
+    const Tensor gates = of(kGates);
+    Side<T> side{in_order(gates, gates.dim() - 1, places),
+                 in_order(of(kStateWeights), 0, places),
+                 in_order(of(kStateBiases), 0, places), of(kProjections),
+                 in_order(of(kPeepholes), 0, places_of_peepholes(form))};
     const int64_t state = d * form.batch * form.width;
     const int64_t cells = d * form.batch * form.hidden;
     side.output = results[0].data_as<T>() + d * form.width;
@@ -334,7 +369,8 @@ constexpr OpRow kRows[] = {
      .schema = "gates, weights, biases, hx, cx=None, projections=(), "
                "peepholes=(), batch_sizes=None, lengths=None, cell='lstm', "
                "direction='forward', activations=(), alphas=(), betas=(), "
-               "clip=None, coupled=False, linear_before_reset=True",
+               "clip=None, coupled=False, linear_before_reset=True, "
+               "gate_order=()",
      .names = "fxjit.recurrence",
      .infer = infer_recurrence,
      .direct = run_recurrence},

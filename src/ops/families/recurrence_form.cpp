@@ -4,6 +4,7 @@
 #include <cctype>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "src/ops/families/structured.h"
 
@@ -81,6 +82,22 @@ std::vector<Activation> read_activations(const OpCall& call,
   set_factors(activations, call[kAlphas], &Activation::alpha);
   set_factors(activations, call[kBetas], &Activation::beta);
   return activations;
+}
+
+void read_order(Recurrence& form, const Value& given) {
+  const Dims order = given.as_dims();
+  if (order.size() == 0) return;
+  const auto count = static_cast<int>(form.gates());
+  std::array<bool, 4> seen{};
+  bool fits = order.size() == count;
+  for (int g = 0; fits && g < count; ++g) {
+    fits = order[g] >= 0 && order[g] < count &&
+           !std::exchange(seen[static_cast<size_t>(order[g])], true);
+    form.place[static_cast<size_t>(g)] = order[g];
+  }
+  if (!fits)
+    throw ValueError("recurrence: expected an order of " +
+                     std::to_string(count) + " gates, got " + order.str());
 }
 
 Cell cell_named(std::string_view name) {
@@ -223,6 +240,7 @@ Recurrence Recurrence::read(const OpCall& call) {
   if (call.has(kClip)) form.clip = call.number(kClip);
   form.coupled = call.flag(kCoupled);
   form.linear_before_reset = call.flag(kLinearBeforeReset);
+  read_order(form, call[kGateOrder]);
   return form;
 }
 
@@ -236,7 +254,8 @@ bool Recurrence::is_plain() const {
     if (activations[i] != usual[i % usual.size()] &&
         !(cell == Cell::rnn && activations[i].kind == Kind::relu))
       return false;
-  return !peepholed && clip == 0 && !coupled && linear_before_reset;
+  return !peepholed && clip == 0 && !coupled &&
+         (cell != Cell::gru || linear_before_reset);
 }
 
 const Activation& Recurrence::activation(int64_t direction,
