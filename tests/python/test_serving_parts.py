@@ -114,6 +114,19 @@ def test_a_call_has_no_more_rows_than_it_may():
     assert queue.engine.calls == [(1, 3), (3, 3), (2, 3), (5, 3)]
 
 
+def test_instances_share_what_waits():
+    queue = Queue(instances=2, delay=0.0)
+    queue.engine.gate.clear()
+    for places in (1, 2):
+        queue.ask(rows_of(0, places=places))
+    while len(queue.engine.calls) < 2:
+        time.sleep(0.001)
+    for n in range(6):
+        queue.ask(rows_of(n))
+    queue.finish()
+    assert sorted(queue.engine.calls[2:], reverse=True) == [(3, 3), (2, 3), (1, 3)]
+
+
 def test_a_full_queue_refuses_at_once():
     queue = Queue(queue=2)
     queue.hold()
