@@ -86,7 +86,7 @@ function showHead() {
   byId('signature').replaceChildren(
     ...model.inputs.map((input) => element('span', {}, element('b', {}, 'in'), input.name + ': ' + input.given)),
     ...outputs.map(([label, type]) => element('span', {}, element('b', {}, 'out'), label + ': ' + type)));
-  byId('footer').textContent = 'Made by fxjit ' + data.fxjit + '. Times are means over calls with a clock around each step; ' +
+  byId('footer').textContent = 'Made by fxjit ' + data.fxjit + '. Times are medians over calls with a clock around each step; ' +
     'the limit is what this machine’s arithmetic and bandwidth, as measured, would allow.';
   const used = new Set(data.runs.flatMap((of) => of.steps.map((step) => step.skeleton)));
   byId('legend').replaceChildren(...Object.keys(kinds).filter((kind) => used.has(kind)).map((kind) =>
