@@ -10,6 +10,7 @@
 #include "fxjit/error.h"
 #include "fxjit/fx/archive.h"
 #include "fxjit/fx/pytree.h"
+#include "fxjit/onnx.h"
 #include "fxjit/report.h"
 #include "python/options.h"
 #include "python/values.h"
@@ -20,6 +21,8 @@ namespace {
 namespace nb = nanobind;
 
 bool is_exported(const std::string& path) { return path.ends_with(".pt2"); }
+
+bool is_onnx(const std::string& path) { return path.ends_with(".onnx"); }
 
 nb::object told(const char* kind, const std::string& text,
                 const Report& report) {
@@ -81,6 +84,9 @@ Model::Model(const std::string& path, const std::string& weights,
   } else if (!weights.empty()) {
     throw UserError(path +
                     ": weights are for .pt2 files: this one has its own");
+  } else if (is_onnx(name_)) {
+    program_ = onnx::load(path);
+    module_ = program_->module;
   } else {
     module_ = fx::load(path);
   }

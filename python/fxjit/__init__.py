@@ -27,7 +27,7 @@ __all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "exp
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
          **options: Any) -> Model:
-    """Loads a program of torch.export.save (.pt2) or a file of fx::save.
+    """Loads a program of torch.export.save (.pt2), an ONNX model (.onnx) or a file of fx::save.
 
     path: the file. Weights stay mapped from it until they are packed.
     weights: a .safetensors file whose tensors replace those of the program, by name.

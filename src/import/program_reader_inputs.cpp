@@ -142,6 +142,7 @@ std::shared_ptr<const InputChecks> ProgramReader::make_checks() {
         unread.push_back(text.text());
     }
   auto checks = std::make_shared<const InputChecks>(
+      "pt2",
       arguments_, inputs_, formulas_, ranges, std::move(guards));
   for (const std::string& text : checks->unchecked_guards())
     unread.push_back(text);

@@ -53,7 +53,7 @@ std::map<std::string, int> ops_of(const fx::GraphModule& module) {
 std::vector<std::string> outputs_of(const Model& model) {
   std::vector<std::string> outputs;
   if (model.program())
-    for (const pt2::Output& output : model.program()->outputs)
+    for (const imported::Output& output : model.program()->outputs)
       outputs.push_back(output.name +
                         (output.path.empty() ? "" : "  " + output.path));
   return outputs;
@@ -97,13 +97,13 @@ json input_list(const Model& model) {
     json entry = {{"name", input.name}};
     if (input.known) {
       entry["path"] = input.facts.path;
-      if (input.facts.kind == pt2::Input::Kind::tensor) {
+      if (input.facts.kind == imported::Input::Kind::tensor) {
         entry["dtype"] = dtype_name(input.facts.dtype);
         entry["sizes"] = json::array();
-        for (const pt2::Size& size : input.facts.sizes)
+        for (const imported::Size& size : input.facts.sizes)
           entry["sizes"].push_back(size.fixed ? json(*size.fixed)
                                               : json(size.text));
-      } else if (input.facts.kind == pt2::Input::Kind::constant) {
+      } else if (input.facts.kind == imported::Input::Kind::constant) {
         entry["constant"] = repr(input.facts.constant);
       }
     }
@@ -115,7 +115,7 @@ json input_list(const Model& model) {
 void print_json(const Model& model, const std::optional<Report>& report) {
   json outputs = json::array();
   if (model.program())
-    for (const pt2::Output& output : model.program()->outputs)
+    for (const imported::Output& output : model.program()->outputs)
       outputs.push_back({{"name", output.name}, {"path", output.path}});
   json facts = {{"model", model.path()},
                 {"format", model.is_exported() ? "torch.export" : "fx::save"},
