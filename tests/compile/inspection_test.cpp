@@ -124,6 +124,42 @@ TEST(Inspections, SayWhyStepsAreApart) {
   EXPECT_EQ(why(seen, "matmul"), "");
 }
 
+std::vector<std::string> names_with(const Inspection& seen,
+                                    std::string_view node) {
+  std::vector<std::string> names;
+  for (const NodeReport& named : step_of(seen, node).report.nodes)
+    names.push_back(named.name);
+  return names;
+}
+
+// Calls that patterns replace are named by the step that does their work.
+TEST(Inspections, StepsNameAllThatTheyReplace) {
+  const Tensor window = random_tensor({8, 4, 5, 5});
+  const Tensor bias = random_tensor({8});
+  const Inspection images = inspected(
+      [&](Value x) { return relu(F::conv2d(x, window, bias)) * 2; },
+      random_tensor({1, 4, 12, 12}));
+  EXPECT_THAT(names_with(images, "conv2d"),
+              ::testing::ElementsAre("conv2d", "relu", "mul"));
+  const Tensor a = random_tensor({16, 16}), b = random_tensor({16, 16});
+  const Inspection linears = inspected(
+      [&](Value x) {
+        return Value::tuple({method(F::linear(x, a), "view", {6, 4, 4}),
+                             method(F::linear(x, b), "view", {6, 4, 4})});
+      },
+      random_tensor({6, 16}));
+  EXPECT_THAT(names_with(linears, "linear"),
+              ::testing::IsSupersetOf({"linear", "linear_1"}));
+  const Inspection attention = inspected(
+      [](Value x) {
+        const Value scores = matmul(x, method(x, "transpose", {-2, -1})) / 2.0;
+        return matmul(softmax(scores, -1), x);
+      },
+      random_tensor({2, 5, 8}));
+  EXPECT_THAT(names_with(attention, "softmax"),
+              ::testing::IsSupersetOf({"matmul", "softmax", "matmul_1"}));
+}
+
 TEST(Inspections, BuffersAndCodeBelongToSteps) {
   const Tensor weight = random_tensor({16, 16});
   const Inspection seen = inspected(

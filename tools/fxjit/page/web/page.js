@@ -80,8 +80,9 @@ function nextMatch() {
 function showHead() {
   const model = data.model, name = model.path.split('/').pop();
   byId('name').textContent = name;
-  byId('about').textContent = model.format + ' · ' + data.captured.nodes.length + ' nodes captured · ' +
-    run().steps.length + ' steps compiled';
+  const facts = model.facts.slice(0, 4).map(([name, value]) => name + ' ' + value.slice(0, 60));
+  byId('about').textContent = [data.captured.nodes.length + ' nodes captured', run().steps.length + ' steps compiled',
+    ...facts].join(' · ');
   const outputs = run().graph.labels.slice(run().graph.first_step);
   byId('signature').replaceChildren(
     ...model.inputs.map((input) => element('span', {}, element('b', {}, 'in'), input.name + ': ' + input.given)),
