@@ -101,6 +101,20 @@ TEST(Inspections, OtherRoutinesCountTheirWork) {
   EXPECT_EQ(product.bytes, 8.0 * (64 * 32 + 32 * 8 + 64 * 8));
 }
 
+// Each time multiplies the state of every sequence by the weights of the gates.
+TEST(Inspections, RecurrentLayersCountTheirProducts) {
+  const auto lstm = nn::LSTM::create(12, 20);
+  const auto gm = fx::symbolic_trace(lstm);
+  compile(*gm, quick());
+  const ValueList inputs{random_tensor({7, 3, 12})};
+  gm->forward(inputs);
+  const Inspection seen = inspect(*gm, inputs, {.calls = 2, .code = false});
+  double most = 0;
+  for (const StepInspection& step : seen.programs.at(0).steps)
+    if (step.skeleton == "routine") most = std::max(most, step.profile.flops);
+  EXPECT_EQ(most, 2.0 * 7 * 3 * (4 * 20) * 20);
+}
+
 // Every operand that another step gives says why the two are apart.
 std::string why(const Inspection& seen, std::string_view node) {
   std::string text;
