@@ -209,7 +209,11 @@ Value Call::item_of(const Value& tensor) const {
   const Value example = Recorder::example(tensor);
   if (example.is_tensor() && !example.as_tensor().is_meta())
     return function(kItem, {tensor});
-  return recorder().record_data_sized(kItem, {tensor}, {});
+  // Any number does as an example: sizes made of it vary from call to call.
+  const bool real =
+      example.is_tensor() && is_floating(example.as_tensor().dtype());
+  return recorder().record_data_sized(kItem, {tensor},
+                                      real ? Value(1.0) : Value(1));
 }
 
 int64_t Call::wrap(int64_t dim, int64_t rank) const {

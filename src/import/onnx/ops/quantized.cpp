@@ -11,18 +11,17 @@ namespace {
 Value over_input(const Call& call, const Value& parameter) {
   const int rank = call.rank_of(parameter);
   const int64_t block = call.integer("block_size", 0);
-  const int64_t axis =
-      call.rank(0) == 0 ? 0 : call.wrap(call.integer("axis", 1), call.rank(0));
+  if (rank == 0) return parameter;
+  const std::vector<Value> sizes = call.sizes_of(parameter);
+  if (block == 0 && rank == 1 && sizes[0].is_int() && sizes[0].as_int() == 1)
+    return reshape(parameter, Value::list({}));
+  const int64_t axis = call.wrap(call.integer("axis", 1), call.rank(0));
   if (block > 0) {
     const Value whole = function("torch.repeat_interleave",
                                  {parameter, block, axis});
     return narrow(whole, axis, 0, call.size(0, axis));
   }
-  if (rank == 0) return parameter;
   if (rank > 1) call.fail("scale: expected at most one dim");
-  const std::vector<Value> sizes = call.sizes_of(parameter);
-  if (sizes[0].is_int() && sizes[0].as_int() == 1)
-    return reshape(parameter, Value::list({}));
   ValueList shape(static_cast<size_t>(call.rank(0)), 1);
   shape[static_cast<size_t>(axis)] = -1;
   return reshape(parameter, Value::list(shape));
