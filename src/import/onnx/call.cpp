@@ -86,8 +86,10 @@ const Tensor& Call::shape_of(const Value& tensor) const {
   static thread_local Value example;
   example = Recorder::example(*found);
   if (!example.is_tensor())
-    fail("the shape of one of its inputs is not known: the model declares none "
-         "and it does not follow from those of the model's inputs");
+    throw UnknownShape(
+        "[onnx] " + place_ +
+        ": the shape of one of its inputs is not known: the model declares "
+        "none and it does not follow from those of the model's inputs");
   return example.as_tensor();
 }
 

@@ -9,7 +9,8 @@ std::vector<std::span<const OpRow>> families() {
           norm_rows(),        transformer_rows(), loss_rows(),
           resize_rows(),      quantized_rows(),   sequence_rows(),
           control_rows(),     recurrent_rows(),   plane_rows(),
-          signal_rows(),      linear_attention_rows(), unique_rows()};
+          signal_rows(),      linear_attention_rows(), unique_rows(),
+          detection_rows(),   ngram_rows()};
 }
 
 Value cast(const Call& call, const Value& tensor, DType dtype) {

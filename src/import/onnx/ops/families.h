@@ -33,6 +33,8 @@ std::span<const OpRow> plane_rows();
 std::span<const OpRow> signal_rows();
 std::span<const OpRow> linear_attention_rows();
 std::span<const OpRow> unique_rows();
+std::span<const OpRow> detection_rows();
+std::span<const OpRow> ngram_rows();
 
 std::vector<std::span<const OpRow>> families();
 

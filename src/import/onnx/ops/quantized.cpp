@@ -31,7 +31,8 @@ struct Limits {
   int64_t low, high;
 };
 
-Limits limits_of(const Call& call, DType dtype) {
+Limits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
+  if (bits == 16) return {0, 65535};
   switch (dtype) {
     case DType::u8:
       return {0, 255};
@@ -47,8 +48,8 @@ Limits limits_of(const Call& call, DType dtype) {
 
 // Rounded real numbers, moved by the zero point and kept within the type.
 Value saturated(const Call& call, const Value& rounded, const Value& zero_point,
-                DType dtype) {
-  const Limits limits = limits_of(call, dtype);
+                DType dtype, UnsignedBits bits = 0) {
+  const Limits limits = limits_of(call, dtype, bits);
   const Value moved = zero_point.is_none()
                           ? rounded
                           : rounded + cast(call, zero_point, DType::f32);
@@ -78,7 +79,7 @@ Results quantize(Call& call) {
       call.has(2) ? over_input(call, call[2]) : Value();
   return saturated(call, cast(call, function("torch.round", {x / scale}),
                               DType::f32),
-                   zero_point, quantized_type(call));
+                   zero_point, quantized_type(call), call.unsigned_bits(2));
 }
 
 Results dequantize(Call& call) {
