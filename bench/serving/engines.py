@@ -55,9 +55,7 @@ class PyTorch(Peer):
                                                       ROOT / "tools/fxjit/contestant.py")
         contestant = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(contestant)
-        weights = folder / "model.safetensors"
-        program = contestant.load_program(torch, folder / "model.pt2",
-                                          weights if weights.exists() else None)
+        program = contestant.load_program(torch, folder / "model.pt2")
         self._torch, self._module = torch, program.module()
 
     def run(self, arrays):
@@ -68,11 +66,8 @@ class PyTorch(Peer):
         return [one.numpy() for one in leaves]
 
 
-def fxjit(model, folder, threads):
-    options = {"threads": threads}
-    if (folder / "model.safetensors").exists():
-        options["weights"] = str(folder / "model.safetensors")
-    return FxjitEngine(folder / "model.pt2", options)
+def fxjit(_model, folder, threads):
+    return FxjitEngine(folder / "model.pt2", {"threads": threads})
 
 
 ENGINES = {"fxjit": fxjit, "onnxruntime": OnnxRuntime, "pytorch": PyTorch}

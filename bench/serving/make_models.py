@@ -1,52 +1,49 @@
 """Writes the models of the benchmark: make_models.py WEIGHTS FOLDER
 
 FOLDER/minilm and FOLDER/resnet50 with model.pt2 and model.onnx, of changing batches. WEIGHTS is the
-folder of all-MiniLM-L6-v2; ResNet-50 has random weights. Needs torch, torchvision and onnxscript.
+folder of all-MiniLM-L6-v2; ResNet-50 has random weights. Needs torch, torchvision, transformers
+and onnxscript.
 """
 
 import pathlib
-import shutil
 import subprocess
 import sys
 
 import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/import"))
+sys.path[:0] = [str(ROOT / "tests/import"), str(ROOT / "examples/exported")]
+from make_exported import sentence_encoder  # noqa: E402
 from make_models import define_torchvision  # noqa: E402
 
 
-def write_onnx(folder):
-    weights = folder / "model.safetensors"
-    subprocess.run([sys.executable, ROOT / "tools/fxjit/contestant.py", "export",
-                    "--model", folder / "model.pt2", "--output", folder / "model.onnx",
-                    *(["--weights", weights] if weights.exists() else [])], check=True)
+def write(folder, module, example, shapes):
+    folder.mkdir(parents=True)
+    program = torch.export.export(module.eval(), (example,), dynamic_shapes=(shapes,))
+    torch.export.save(program, folder / "model.pt2")
+    torch.onnx.export(program, f=folder / "model.onnx", dynamo=True, external_data=False,
+                      verbose=False)
 
 
 def write_minilm(weights, folder):
-    folder.mkdir(parents=True)
-    shutil.copy(ROOT / "examples/exported/minilm.pt2", folder / "model.pt2")
-    for name in ("model.safetensors", "vocab.txt"):
-        (folder / name).symlink_to(weights.resolve() / name)
+    ids = torch.tensor([[101, 1037, 4937, 102], [101, 4937, 102, 0]])
+    write(folder, sentence_encoder(weights), ids,
+          {0: torch.export.Dim("texts", max=1024), 1: torch.export.Dim("tokens", max=512)})
+    (folder / "vocab.txt").symlink_to(weights.resolve() / "vocab.txt")
     (folder / "front.py").symlink_to(ROOT / "examples/serving/minilm/front.py")
-    write_onnx(folder)
 
 
 def write_resnet(folder):
-    define_torchvision()
     from torchvision.models import resnet50
 
-    folder.mkdir(parents=True)
     torch.manual_seed(0)
-    images = torch.export.Dim("images", max=64)
-    program = torch.export.export(resnet50(weights=None).eval(), (torch.randn(2, 3, 224, 224),),
-                                  dynamic_shapes=({0: images},))
-    torch.export.save(program, folder / "model.pt2")
-    write_onnx(folder)
+    write(folder, resnet50(weights=None), torch.randn(2, 3, 224, 224),
+          {0: torch.export.Dim("images", max=64)})
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
+    define_torchvision()
     write_minilm(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]) / "minilm")
     write_resnet(pathlib.Path(sys.argv[2]) / "resnet50")

@@ -1,5 +1,6 @@
 """fxjit-serve in a process of its own, on free ports of the loopback address."""
 
+import collections
 import contextlib
 import http.client
 import json
@@ -27,7 +28,7 @@ class Running:
     """Ports, and the lines of the log so far."""
 
     def __init__(self, process):
-        self.process, self.lines = process, []
+        self.process, self.lines = process, collections.deque(maxlen=10000)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         about = self.wait_for("listening")

@@ -23,15 +23,22 @@ Context = grpc.aio.ServicerContext
 Handler = Callable[[Any, Context], Awaitable[Any]]
 
 
+def parsed(kind: Any, data: bytes) -> Any:
+    """The message of this kind; BadRequest for a damaged one."""
+    try:
+        return kind.FromString(data)
+    except DecodeError as error:
+        raise BadRequest(f"the message is damaged: {error}") from None
+
+
 class GrpcFront:
     """The service's methods. Messages are parsed here, so that damaged ones are refused by the
     protocol's code."""
 
     def __init__(self, door: FrontDoor):
         self._door = door
-
-    def add_to(self, server: grpc.aio.Server) -> None:
-        methods: dict[str, tuple[Any, Handler]] = {
+        # By name: the message that each takes, and what answers it.
+        self.methods: dict[str, tuple[Any, Handler]] = {
             "ServerLive": (pb.ServerLiveRequest, self._live),
             "ServerReady": (pb.ServerReadyRequest, self._ready),
             "ServerMetadata": (pb.ServerMetadataRequest, self._metadata),
@@ -41,11 +48,13 @@ class GrpcFront:
             "RepositoryIndex": (grpc_messages.IndexRequest, self._index),
             "RepositoryModelLoad": (grpc_messages.ModelRequest, self._load),
             "RepositoryModelUnload": (grpc_messages.ModelRequest, self._unload)}
+
+    def add_to(self, server: grpc.aio.Server) -> None:
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {
             name: grpc.unary_unary_rpc_method_handler(
                 self._method(kind, handler),
                 response_serializer=lambda message: message.SerializeToString())
-            for name, (kind, handler) in methods.items()}),))
+            for name, (kind, handler) in self.methods.items()}),))
 
     def _method(self, kind: Any, handler: Handler) -> Callable[[bytes, Context], Any]:
         async def call(data: bytes, context: Context) -> Any:
@@ -53,11 +62,7 @@ class GrpcFront:
             try:
                 self._door.hold(len(data))
                 held = len(data)
-                try:
-                    message = kind.FromString(data)
-                except DecodeError as error:
-                    raise BadRequest(f"the message is damaged: {error}") from None
-                return await handler(message, context)
+                return await handler(parsed(kind, data), context)
             except ServingError as error:
                 code, text = grpc.StatusCode[error.grpc], str(error)
             except Exception as error:  # The server's own fault, which must not end it.

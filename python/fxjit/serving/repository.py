@@ -218,9 +218,9 @@ class Repository:
         if entry is None:
             raise NotFound(f"there is no model {name}")
         with entry.lock:
+            entry.reasons = {"": "unloaded"}  # Before: whoever asks meanwhile is told so.
             for version in list(entry.served):
                 self._retire(entry, version)
-            entry.reasons = {"": "unloaded"}
 
     def find(self, name: str, version: str = "") -> Served:
         """The version, the newest for "". NotFound, NotReady."""

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import orjson
 
 from . import rest_body
-from .errors import BadRequest, NotFound, ServingError, TooLarge
+from .errors import BadRequest, NotFound, ServingError, TooLarge, Unsupported
 from .front_door import FrontDoor
 
 log = logging.getLogger("fxjit.serving")
@@ -37,20 +37,21 @@ def error_reply(error: ServingError) -> Reply:
 
 class RestApp:
     """Paths below /v2 are answered; all others go to `other`, or are not found. Bodies that do not
-    arrive within `body_seconds` are refused."""
+    arrive within `body_seconds` are refused, and, unless `repository_changes`, loads and unloads."""
 
     def __init__(self, door: FrontDoor, other: Callable[..., Awaitable[None]] | None = None,
-                 body_seconds: float = 30):
+                 body_seconds: float = 30, repository_changes: bool = True):
         self._door, self._other, self._body_seconds = door, other, body_seconds
+        self._repository_changes = repository_changes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
         path = scope["path"]
-        if scope["type"] != "http" or not (path == "/v2" or path.startswith("/v2/")):
-            if self._other is not None:
-                await self._other(scope, receive, send)
-                return
-            if scope["type"] != "http":
-                raise NotImplementedError(scope["type"])
+        if self._other is not None and not (path == "/v2" or path.startswith("/v2/")):
+            await self._other(scope, receive, send)
+            return
         try:
             status, body, headers = await self._answer(scope, receive)
         except ClientGone:
@@ -65,9 +66,11 @@ class RestApp:
         await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, scope: Scope, receive: Receive) -> Reply:
-        parts = [unquote(part) for part in
-                 scope.get("raw_path", scope["path"].encode()).decode("latin-1").split("/")[2:]]
+        raw = scope.get("raw_path") or scope["path"].encode()
+        first, *parts = [unquote(part) for part in raw.decode("latin-1").split("/")[1:]]
         method = scope["method"]
+        if first != "v2":
+            raise NotFound(f"{method} {scope['path']}: there is no such path")
         if parts[:1] == ["models"] and len(parts) >= 2:
             name, version, rest = parts[1], "", parts[2:]
             if rest[:1] == ["versions"] and len(rest) >= 2:
@@ -113,6 +116,8 @@ class RestApp:
             return json_reply(await loop.run_in_executor(
                 None, self._door.repository.index, wanted.get("ready") is True))
         if len(parts) == 3 and parts[0] == "models" and parts[2] in ("load", "unload"):
+            if not self._repository_changes:
+                raise Unsupported("models are changed by deploying anew")
             if parts[2] == "load":
                 if body and rest_body.json_of(body).get("parameters"):
                     raise BadRequest("parameters of a load are not supported")
@@ -170,6 +175,13 @@ class RestApp:
                         return parts[0] if len(parts) == 1 else b"".join(parts)
         except TimeoutError:
             raise _Slow(f"the body did not arrive within {self._body_seconds} seconds") from None
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    """Nothing is to be begun or ended with the application."""
+    for event in ("startup", "shutdown"):
+        await receive()
+        await send({"type": f"lifespan.{event}.complete"})
 
 
 class _Slow(BadRequest):
