@@ -186,6 +186,23 @@ bool is_given(const Call& call, size_t i) {
                           call.sizes(i)[0].as_int() == 0);
 }
 
+// A real number without the part behind the point.
+Value whole(const Call& call, const Value& number) {
+  if (number.is_number())
+    return static_cast<int64_t>(std::floor(number.as_double()));
+  return call.item_of(cast(call, floor(tensor_of(number)), DType::i64));
+}
+
+// The size of a dim times a number, which stays a whole one where it can.
+Value scaled_size(const Call& call, const Value& size, const Value& scale) {
+  if (!size.is_int() && scale.is_number()) {
+    const double factor = scale.as_double();
+    if (factor == std::floor(factor) && factor < 1e9)
+      return size * static_cast<int64_t>(factor);
+  }
+  return whole(call, scale * size);
+}
+
 // One scale for all dims, the smallest or largest that sizes ask for.
 void keep_aspect(const Call& call, std::vector<Line>& lines) {
   const std::string policy =
@@ -206,11 +223,7 @@ void keep_aspect(const Call& call, std::vector<Line>& lines) {
   }
   for (Line& line : lines) {
     line.scale = scale;
-    const Value size = scale * line.size + 0.5;
-    line.new_size =
-        size.is_number()
-            ? Value(static_cast<int64_t>(size.as_double()))
-            : operators::floordiv(size, 1);
+    line.new_size = whole(call, scale * line.size + 0.5);
   }
 }
 
@@ -240,15 +253,7 @@ std::vector<Line> read_lines(const Call& call, size_t scales, size_t sizes,
     const std::vector<Value> asked = numbers_of(call, scales, lines.size());
     for (size_t d = 0; d < lines.size(); ++d) {
       lines[d].scale = asked[d];
-      const Value size = asked[d] * lines[d].size;
-      if (size.is_number())
-        lines[d].new_size =
-            static_cast<int64_t>(std::floor(size.as_double()));
-      else if (asked[d].is_number())
-        lines[d].new_size = operators::floordiv(size, 1);
-      else
-        lines[d].new_size =
-            call.item_of(cast(call, floor(size), DType::i64));
+      lines[d].new_size = scaled_size(call, lines[d].size, asked[d]);
     }
   } else {
     call.fail("neither scales nor sizes are given");
@@ -283,8 +288,7 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
     if (!plane && !(line.scale.is_number() && line.scale.as_double() == 1))
       return std::nullopt;
     if (!plane) continue;
-    if (!line.scale.is_number() || !line.new_size.is_int())
-      return std::nullopt;
+    if (!line.scale.is_number()) return std::nullopt;
     sizes[line.axis - 2] = line.new_size;
     scales[line.axis - 2] = line.scale;
   }
@@ -296,8 +300,9 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
                     {call[0], size, scales[0], scales[1]});
   const bool corners = transform == "align_corners";
   const bool halves = transform == "half_pixel" ||
-                      (transform == "pytorch_half_pixel" &&
-                       sizes[0].as_int() > 1 && sizes[1].as_int() > 1);
+                      (transform == "pytorch_half_pixel" && sizes[0].is_int() &&
+                       sizes[1].is_int() && sizes[0].as_int() > 1 &&
+                       sizes[1].as_int() > 1);
   if (!corners && !halves) return std::nullopt;
   if (mode == "linear")
     return function("torch.ops.aten.upsample_bilinear2d.default",
@@ -349,12 +354,8 @@ Results upsample(Call& call) {
   for (size_t d = 0; d < scales->size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
     const Value size = call.size(0, axis);
-    const Value wide = size * (*scales)[d];
     lines.push_back({axis, (*scales)[d], size,
-                     wide.is_number() ? Value(static_cast<int64_t>(
-                                            std::floor(wide.as_double())))
-                                      : operators::floordiv(wide, 1),
-                     {}, {}});
+                     scaled_size(call, size, (*scales)[d]), {}, {}});
   }
   return resize_down(call, lines);
 }
