@@ -98,6 +98,14 @@ class Requests {
 
   const std::vector<KernelRequest>& list() const { return list_; }
 
+  // By step, the kernels that it calls.
+  std::vector<std::vector<int32_t>> of_step() const {
+    std::vector<std::vector<int32_t>> steps;
+    for (const StepNeeds& needs : steps_)
+      steps.emplace_back(needs.kernels.begin(), needs.kernels.end());
+    return steps;
+  }
+
   // The code of every step; `code` is that of list().
   using Codes = std::vector<std::shared_ptr<const CompiledCode>>;
   std::vector<program::StepCode> resolve(const Codes& code) const {
@@ -265,6 +273,21 @@ ProgramCode compile_program(const Program& program, const Compiler& compiler,
   const CpuLevel level = compiler.options().cpu_level;
   const Requests requests(program, level);
   return Compilation(requests, level, cache).run(max_threads);
+}
+
+ProgramText program_text(const Program& program, const Compiler& compiler,
+                         int max_threads) {
+  const CpuLevel level = compiler.options().cpu_level;
+  const Requests requests(program, level);
+  ProgramText text;
+  text.kernels.resize(requests.list().size());
+  support::run_tasks(text.kernels.size(), max_threads, [&](size_t i) {
+    const KernelRequest& request = requests.list()[i];
+    text.kernels[i] = {request.symbol,
+                       compiler.text(emit_kernel(request, level))};
+  });
+  text.of_step = requests.of_step();
+  return text;
 }
 
 }  // namespace fxjit::jit

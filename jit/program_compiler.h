@@ -3,7 +3,9 @@
 // for compile/; free of LLVM's headers.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "jit/engine/code_cache.h"
@@ -26,5 +28,19 @@ struct ProgramCode {
 ProgramCode compile_program(const program::Program& program,
                             const Compiler& compiler, CodeCache& cache,
                             int max_threads);
+
+// The kernels of a program as people read them, each different one once.
+struct ProgramText {
+  struct Kernel {
+    std::string symbol;
+    CodeText text;
+  };
+  std::vector<Kernel> kernels;
+  std::vector<std::vector<int32_t>> of_step;  // By step, into `kernels`.
+};
+
+// Emits and optimises every kernel anew, caches aside. As compile_program.
+ProgramText program_text(const program::Program& program,
+                         const Compiler& compiler, int max_threads);
 
 }  // namespace fxjit::jit

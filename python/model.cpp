@@ -4,10 +4,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 #include <utility>
 
 #include "fxjit/error.h"
 #include "fxjit/fx/archive.h"
+#include "fxjit/fx/pytree.h"
+#include "fxjit/onnx.h"
 #include "fxjit/report.h"
 #include "python/options.h"
 #include "python/values.h"
@@ -18,6 +21,8 @@ namespace {
 namespace nb = nanobind;
 
 bool is_exported(const std::string& path) { return path.ends_with(".pt2"); }
+
+bool is_onnx(const std::string& path) { return path.ends_with(".onnx"); }
 
 nb::object told(const char* kind, const std::string& text,
                 const Report& report) {
@@ -32,6 +37,23 @@ void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
   if (value.is_dict())
     for (const auto& [key, item] : value.as_dict())
       collect_tensors(item, tensors);
+}
+
+nb::object number_or_none(const std::optional<int64_t>& number) {
+  return number ? nb::object(nb::int_(*number)) : nb::none();
+}
+
+nb::object name_of(DType dtype) {
+  return nb::cast(std::string(dtype_name(dtype)));
+}
+
+// Numbers, and the texts of sizes that are none.
+nb::list sizes_of(const std::vector<pt2::Size>& sizes) {
+  nb::list made;
+  for (const pt2::Size& size : sizes)
+    made.append(size.fixed ? number_or_none(size.fixed)
+                           : nb::object(nb::str(size.text.c_str())));
+  return made;
 }
 
 void write_file(const std::string& path, const std::string& bytes) {
@@ -62,6 +84,9 @@ Model::Model(const std::string& path, const std::string& weights,
   } else if (!weights.empty()) {
     throw UserError(path +
                     ": weights are for .pt2 files: this one has its own");
+  } else if (is_onnx(name_)) {
+    program_ = onnx::load(path);
+    module_ = program_->module;
   } else {
     module_ = fx::load(path);
   }
@@ -126,6 +151,24 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
   return call.out ? call.out : object_of(result, call.kind);
 }
 
+nb::list Model::call_leaves(const nb::list& leaves) const {
+  Call call;
+  call.kind = kind_;
+  for (const nb::handle leaf : leaves)
+    call.args.push_back(value_of(
+        leaf, "input " + std::to_string(call.args.size()), call.kind));
+  ValueList results;
+  {
+    const nb::gil_scoped_release unlocked;
+    if (program_)
+      std::tie(call.args, call.kwargs) = program_->arguments_of(call.args);
+    results = fx::tree_leaves(run(call));
+  }
+  nb::list made;
+  for (const Value& result : results) made.append(object_of(result, call.kind));
+  return made;
+}
+
 nb::list Model::inputs() const {
   const nb::object kind =
       nb::module_::import_("fxjit.report").attr("Input");
@@ -133,30 +176,38 @@ nb::list Model::inputs() const {
   if (!program_) {
     for (const fx::NodePtr node : module_->graph().placeholders()) {
       const nb::str name(std::string(node->name()).c_str());
-      made.append(kind(name, name, name, nb::none(), nb::list()));
+      made.append(kind(name, name, name, nb::none(), nb::list(), nb::list(),
+                       nb::list()));
     }
     return made;
   }
   for (const pt2::Input& input : program_->inputs) {
     const bool is_tensor = input.kind == pt2::Input::Kind::tensor;
-    nb::list sizes;
-    for (const pt2::Size& size : input.sizes)
-      sizes.append(size.fixed ? nb::object(nb::int_(*size.fixed))
-                              : nb::object(nb::str(size.text.c_str())));
-    made.append(kind(input.str(), input.name, input.path,
-                     is_tensor ? nb::cast(std::string(dtype_name(input.dtype)))
-                               : nb::none(),
-                     sizes));
+    const bool is_constant = input.kind == pt2::Input::Kind::constant;
+    nb::list example, most;
+    for (const pt2::Size& size : input.sizes) {
+      example.append(number_or_none(size.fixed ? size.fixed : size.example));
+      most.append(number_or_none(size.fixed ? size.fixed : size.most));
+    }
+    nb::object one = kind(input.str(), input.name, input.path,
+                          is_tensor ? name_of(input.dtype) : nb::none(),
+                          sizes_of(input.sizes), example, most);
+    if (is_constant)
+      one.attr("constant") = nb::make_tuple(object_of(input.constant, kind_));
+    made.append(one);
   }
   return made;
 }
 
-std::vector<std::string> Model::outputs() const {
-  std::vector<std::string> names;
-  if (program_)
-    for (const pt2::Output& output : program_->outputs)
-      names.push_back(output.name);
-  return names;
+nb::list Model::outputs() const {
+  nb::list made;
+  if (!program_) return made;
+  const nb::object kind = nb::module_::import_("fxjit.report").attr("Output");
+  for (const pt2::Output& output : program_->outputs)
+    made.append(kind(output.name, output.path,
+                     output.dtype ? name_of(*output.dtype) : nb::none(),
+                     sizes_of(output.sizes)));
+  return made;
 }
 
 nb::object Model::graph() const {
@@ -176,6 +227,11 @@ nb::object Model::graph() const {
 nb::object Model::report() const {
   const Report made = make_report(*module_);
   return told("Report", made.text(), made);
+}
+
+std::pair<size_t, size_t> Model::compiled_size() const {
+  const CompiledSize size = fxjit::compiled_size(*module_);
+  return {size.programs, size.bytes};
 }
 
 nb::object Model::profile(const nb::args& args,

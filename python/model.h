@@ -30,10 +30,16 @@ class Model {
   nanobind::object call(const nanobind::args& args,
                         const nanobind::kwargs& kwargs) const;
 
-  nanobind::list inputs() const;             // Of fxjit.report.Input.
-  std::vector<std::string> outputs() const;  // Names; empty where unnamed.
+  // A call by the leaves of its arguments, one for each of inputs(), as the list
+  // of the leaves of its result, one for each of outputs() where those are known.
+  nanobind::list call_leaves(const nanobind::list& leaves) const;
+
+  nanobind::list inputs() const;   // Of fxjit.report.Input.
+  nanobind::list outputs() const;  // Of fxjit.report.Output; empty where unnamed.
   nanobind::object graph() const;  // A Graph of fxjit/drawing.py.
   nanobind::object report() const;  // fxjit.report.Report
+  // Programs that are kept for shapes, and their bytes.
+  std::pair<size_t, size_t> compiled_size() const;
   nanobind::object profile(const nanobind::args& args,
                            const nanobind::kwargs& kwargs) const;
   std::string describe() const;  // "fxjit.Model(model.pt2)"

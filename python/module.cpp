@@ -6,6 +6,7 @@
 
 #include "fxjit/compile.h"
 #include "fxjit/exported.h"
+#include "fxjit/thread_pool.h"
 #include "fxjit/version.h"
 #include "python/errors.h"
 #include "python/graph_builder.h"
@@ -80,11 +81,19 @@ void register_model(nb::module_& module) {
            "tensors where an argument is one, else NumPy arrays. With out= "
            "(an array, or a list of one for each result) results are written "
            "there, and it is given back.")
+      .def("call_leaves", &Model::call_leaves, "leaves"_a,
+           nb::sig("def call_leaves(self, leaves: list[typing.Any]) -> "
+                   "list[typing.Any]"),
+           "A call by one value for each of `inputs`, as a list of one for each "
+           "of `outputs`, whatever containers the model takes and gives.")
       .def_prop_ro("inputs", &Model::inputs,
                    nb::for_getter(nb::sig(
                        "def inputs(self) -> list[fxjit.report.Input]")),
                    "Name, dtype and sizes of each input.")
-      .def_prop_ro("outputs", &Model::outputs, "The name of each output.")
+      .def_prop_ro("outputs", &Model::outputs,
+                   nb::for_getter(nb::sig(
+                       "def outputs(self) -> list[fxjit.report.Output]")),
+                   "The name of each output, with dtype and sizes.")
       .def_prop_ro("graph", &Model::graph,
                    nb::for_getter(nb::sig(
                        "def graph(self) -> fxjit.drawing.Graph")),
@@ -93,6 +102,8 @@ void register_model(nb::module_& module) {
            nb::sig("def report(self) -> fxjit.report.Report"),
            "What was compiled for each shape, and why something was not: a "
            "text, with the steps as `rows`.")
+      .def_prop_ro("compiled_size", &Model::compiled_size,
+                   "Programs that are kept for shapes, and their bytes.")
       .def("profile", &Model::profile,
            nb::sig("def profile(self, *args: typing.Any, "
                    "**kwargs: typing.Any) -> fxjit.report.Profile"),
@@ -122,6 +133,9 @@ NB_MODULE(_fxjit, module) {
   module.def(
       "version_text", &fxjit::version_text,
       "Versions of fxjit, LLVM and oneDNN, and what was found of the CPU.");
+  module.def("available_cpus", [] {
+    return fxjit::support::ThreadPool::shared().size();
+  }, "CPUs that the process may use, by affinity and by its group's quota.");
   register_model(module);
   register_builders(module);
 }

@@ -80,6 +80,12 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
        [](Options& o, nb::handle v, const std::string& name) {
          o.strict_sums = as<bool>(v, name, "True or False");
        }},
+      {"memory_cap",
+       [](Options& o, nb::handle v, const std::string& name) {
+         const auto bytes = as<int64_t>(v, name, "a number of bytes");
+         if (bytes < 0) throw ValueError(name + ": expected bytes from 0");
+         o.memory_cap = static_cast<size_t>(bytes);
+       }},
       {"cache_folder",
        [](Options& o, nb::handle v, const std::string& name) {
          o.cache_folder = as<std::string>(v, name, "a text");

@@ -156,7 +156,7 @@ struct StepProfile {
   double gflops = 0;     // 10^9 floating-point operations a second.
   double gigabytes = 0;  // 10^9 bytes a second, each byte once.
   // Least time that the machine's arithmetic and bandwidth, as measured,
-  // would allow, over the time taken. 0 for kernels whose work is not counted.
+  // would allow, over the time taken. 0 for nodes of the interpreter.
   double of_limit = 0;
   // Of a step of a branch or body: see StepReport. Operations, bytes and rates
   // are those of all its calls.

@@ -3,6 +3,7 @@
 // text.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,15 @@ struct Report {
 
 // What was compiled so far; empty when nothing was. Thread-safe.
 Report make_report(const fx::GraphModule& module);
+
+// How many programs are kept, and their bytes as CompileOptions::memory_cap
+// counts them; 0 when nothing was compiled. Thread-safe, and cheaper than a
+// report.
+struct CompiledSize {
+  size_t programs = 0;
+  size_t bytes = 0;
+};
+CompiledSize compiled_size(const fx::GraphModule& module);
 
 // The programs that a call with these inputs runs, with the time of each step
 // over `calls` calls. UserError when the module was not compiled, or these

@@ -45,39 +45,48 @@ void collect_diagnostic(const llvm::DiagnosticInfo* info, void* errors) {
   }
 }
 
-struct Compiled {
-  std::string object;
-  CompileTimings timings;
-};
-
-Compiled compile_module(llvm::Module& module, CodeGenerator& generator,
-                        const EngineOptions& options) {
+void optimise_module(llvm::Module& module, CodeGenerator& generator,
+                     const EngineOptions& options) {
   const bool dump = !options.dump_folder.empty();
   llvm::TargetMachine& machine = generator.machine();
-  Compiled result;
-  auto start = Clock::now();
   prepare_module(module, machine, options);
   if (dump) dump_ir(module, options.dump_folder, ".before.ll");
   verify(module);
   optimise(module, machine, options);
   if (dump) dump_ir(module, options.dump_folder, ".after.ll");
   if (dump) dump_assembly(module, generator, options.dump_folder);
-  result.timings.optimise_us = microseconds_since(start);
-  start = Clock::now();
-  result.object = generator.object(module);
-  result.timings.codegen_us = microseconds_since(start);
-  return result;
 }
 
-// Consumes `ir`. The generator must be leaked after an LlvmFatalError, as `ir`
-// then is.
-Compiled compile_one(IrModule ir, CodeGenerator& generator,
-                     const EngineOptions& options) {
+std::string object_of(llvm::Module& module, CodeGenerator& generator,
+                      const EngineOptions& options, CompileTimings& timings) {
+  auto start = Clock::now();
+  optimise_module(module, generator, options);
+  timings.optimise_us = microseconds_since(start);
+  start = Clock::now();
+  std::string object = generator.object(module);
+  timings.codegen_us = microseconds_since(start);
+  return object;
+}
+
+CodeText text_of(llvm::Module& module, CodeGenerator& generator,
+                 const EngineOptions& options) {
+  optimise_module(module, generator, options);
+  CodeText text;
+  llvm::raw_string_ostream stream(text.ir);
+  module.print(stream, nullptr);
+  text.assembly = generator.assembly(module);
+  return text;
+}
+
+// What `work` makes of the module, which it consumes. The generator must be
+// leaked after an LlvmFatalError, as `ir` then is.
+template <typename Work>
+auto guarded(IrModule ir, const Work& work) {
   std::string errors;
   context_of(ir).setDiagnosticHandlerCallBack(collect_diagnostic, &errors);
   try {
     const FatalErrorScope scope;
-    Compiled result = compile_module(module_of(ir), generator, options);
+    auto result = work(module_of(ir));
     if (errors.empty()) return result;
   } catch (const LlvmFatalError&) {
     (void)ir.impl().module.release();
@@ -122,6 +131,22 @@ class Compiler::Generators {
     idle_.push_back(std::move(generator));
   }
 
+  // What `work` makes of the module with a generator of its own.
+  template <typename Work>
+  auto apply(const EngineOptions& options, IrModule ir, const Work& work) {
+    auto generator = take(options);
+    try {
+      auto result = guarded(std::move(ir), [&](llvm::Module& module) {
+        return work(module, *generator);
+      });
+      give_back(std::move(generator));
+      return result;
+    } catch (const LlvmFatalError&) {
+      (void)generator.release();
+      throw;
+    }
+  }
+
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<CodeGenerator>> idle_;
@@ -136,24 +161,29 @@ Compiler::~Compiler() = default;
 
 ObjectBundle Compiler::compile(std::vector<IrModule> modules,
                                int max_threads) const {
-  std::vector<Compiled> results(modules.size());
-  support::run_tasks(modules.size(), max_threads, [&](size_t i) {
-    auto generator = generators_->take(options_);
-    try {
-      results[i] = compile_one(std::move(modules[i]), *generator, options_);
-    } catch (const LlvmFatalError&) {
-      (void)generator.release();
-      throw;
-    }
-    generators_->give_back(std::move(generator));
-  });
   ObjectBundle bundle;
-  for (Compiled& result : results) {
-    bundle.objects.push_back(std::move(result.object));
-    bundle.timings.optimise_us += result.timings.optimise_us;
-    bundle.timings.codegen_us += result.timings.codegen_us;
+  bundle.objects.resize(modules.size());
+  std::vector<CompileTimings> timings(modules.size());
+  support::run_tasks(modules.size(), max_threads, [&](size_t i) {
+    bundle.objects[i] = generators_->apply(
+        options_, std::move(modules[i]),
+        [&](llvm::Module& module, CodeGenerator& generator) {
+          return object_of(module, generator, options_, timings[i]);
+        });
+  });
+  for (const CompileTimings& each : timings) {
+    bundle.timings.optimise_us += each.optimise_us;
+    bundle.timings.codegen_us += each.codegen_us;
   }
   return bundle;
+}
+
+CodeText Compiler::text(IrModule module) const {
+  return generators_->apply(
+      options_, std::move(module),
+      [&](llvm::Module& llvm_module, CodeGenerator& generator) {
+        return text_of(llvm_module, generator, options_);
+      });
 }
 
 std::shared_ptr<CompiledCode> Compiler::link(const ObjectBundle& bundle,

@@ -20,6 +20,12 @@
 
 namespace fxjit::jit {
 
+// A compiled module as people read it.
+struct CodeText {
+  std::string ir;  // LLVM's, after optimisation.
+  std::string assembly;
+};
+
 class Compiler {
  public:
   // Throws InternalError when LLVM has no back end for the host.
@@ -33,6 +39,9 @@ class Compiler {
   // selected.
   ObjectBundle compile(std::vector<IrModule> modules,
                        int max_threads = 1) const;
+
+  // What compile() would make of the module, as text, with its errors.
+  CodeText text(IrModule module) const;
 
   // Links objects into this process. Symbols come from the objects, from
   // `symbols` and from runtime_symbols(), in this order; an unknown one is an

@@ -1,7 +1,6 @@
 #include "jit/engine/optimise.h"
 
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
@@ -15,6 +14,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "fxjit/error.h"
+#include "jit/engine/analyses.h"
 #include "jit/engine/sanitize.h"
 
 namespace fxjit::jit {
@@ -50,24 +50,14 @@ void verify(const llvm::Module& module) {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine,
               const EngineOptions& options) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-
+  Analyses analyses(machine);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(
       llvm::createModuleToFunctionPassAdaptor(function_passes(options)));
   add_sanitizer_passes(passes, module, options.sanitizer);
-  passes.run(module, modules);
+  passes.run(module, analyses.modules());
 }
 
 }  // namespace fxjit::jit

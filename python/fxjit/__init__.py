@@ -27,13 +27,14 @@ __all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "exp
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
          **options: Any) -> Model:
-    """Loads a program of torch.export.save (.pt2) or a file of fx::save.
+    """Loads a program of torch.export.save (.pt2), an ONNX model (.onnx) or a file of fx::save.
 
     path: the file. Weights stay mapped from it until they are packed.
     weights: a .safetensors file whose tensors replace those of the program, by name.
     options: threads (0: all CPUs), new_shape ("wait", "behind": answer by the interpreter
         while a thread compiles), narrow_weights ("rounded", "exact", "never"), convolution
-        ("automatic", "direct"), strict_sums (False), cache_folder (text; "": none).
+        ("automatic", "direct"), strict_sums (False), memory_cap (bytes of compiled programs that
+        are kept), cache_folder (text; "": none).
 
     Raises UserError where the file is missing, damaged or of another version, or holds
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.

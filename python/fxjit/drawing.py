@@ -85,7 +85,7 @@ def _places(rows: list[list[Node]]) -> dict[str, tuple[float, float, float]]:
         row.sort(key=wanted)
         total = sum(_width(n) + _GAP for n in row)
         centre = sum(map(wanted, row)) / len(row)
-        left = min(max(centre - total / 2, _GAP), max(2 * middle - total, 0) + _GAP)
+        left = min(max(centre - (total - _GAP) / 2, _GAP), max(2 * middle - total, 0) + _GAP)
         for node in row:
             width = _width(node)
             places[node.name] = (left + width / 2, _GAP + number * _ROW, width)

@@ -10,17 +10,39 @@ from typing import Any
 
 class Input(str):
     """An input of a model. Prints as "x: float32[2, s0]"; `path` is where a caller has it
-    ("d['b']"), `dtype` None where it is no tensor, `sizes` numbers and names of symbols."""
+    ("d['b']"), `dtype` None where it is no tensor, `sizes` numbers and names of symbols,
+    `example` the sizes in the call that was exported and `most` the largest (None where they are
+    not known). `constant` is a tuple of the value that the program holds for, empty where it takes
+    any."""
 
     name: str
     path: str
     dtype: str | None
     sizes: list[int | str]
+    example: list[int | None]
+    most: list[int | None]
+    constant: tuple[Any, ...]
 
     def __new__(cls, text: str, name: str, path: str, dtype: str | None,
-                sizes: list[int | str]) -> Input:
+                sizes: list[int | str], example: list[int | None],
+                most: list[int | None]) -> Input:
         made = super().__new__(cls, text)
         made.name, made.path, made.dtype, made.sizes = name, path, dtype, sizes
+        made.example, made.most, made.constant = example, most, ()
+        return made
+
+
+class Output(str):
+    """An output of a model. Prints as its name; `path` is where the result has it ("['z'][0]"),
+    `dtype` None where it is no tensor, `sizes` numbers and names of the inputs' symbols."""
+
+    path: str
+    dtype: str | None
+    sizes: list[int | str]
+
+    def __new__(cls, name: str, path: str, dtype: str | None, sizes: list[int | str]) -> Output:
+        made = super().__new__(cls, name)
+        made.path, made.dtype, made.sizes = path, dtype, sizes
         return made
 
 

@@ -85,6 +85,11 @@ Report make_report(const fx::GraphModule& module) {
   return compiled ? compiled->report() : Report{};
 }
 
+CompiledSize compiled_size(const fx::GraphModule& module) {
+  const auto compiled = compiled_module(module);
+  return compiled ? compiled->program_size() : CompiledSize{};
+}
+
 Report measure_report(fx::GraphModule& module, std::span<const Value> inputs,
                       int calls) {
   return require(module, "measure_report")->measured_report(inputs, calls);
@@ -93,6 +98,11 @@ Report measure_report(fx::GraphModule& module, std::span<const Value> inputs,
 Profile profile(fx::GraphModule& module, std::span<const Value> inputs,
                 int calls) {
   return require(module, "profile")->profile(inputs, calls);
+}
+
+Inspection inspect(fx::GraphModule& module, std::span<const Value> inputs,
+                   const InspectionOptions& options) {
+  return require(module, "inspect")->inspect(inputs, options);
 }
 
 std::vector<std::string> optional_passes() {

@@ -282,10 +282,13 @@ void CompiledModule::retire() {
   blocks_.stop_caching();
 }
 
-size_t CompiledModule::program_bytes() const {
-  size_t bytes = 0;
-  for (const auto& shape : shapes_.all()) bytes += shape->bytes();
-  return bytes;
+CompiledSize CompiledModule::program_size() const {
+  CompiledSize size;
+  for (const auto& shape : shapes_.all()) {
+    ++size.programs;
+    size.bytes += shape->bytes();
+  }
+  return size;
 }
 
 Report CompiledModule::report() const {

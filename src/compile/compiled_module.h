@@ -12,6 +12,7 @@
 #include <string>
 
 #include "fxjit/compile.h"
+#include "fxjit/inspection.h"
 #include "src/compile/engine.h"
 #include "src/compile/shape_table.h"
 #include "src/compile/staged_run.h"
@@ -43,8 +44,12 @@ class CompiledModule : public fx::NativeForward,
   // UserError when these inputs stay with the interpreter.
   Report measured_report(std::span<const Value> inputs, int calls);
   // Of all compiled programs, as CompileOptions::memory_cap counts.
-  size_t program_bytes() const;
-  Profile profile(std::span<const Value> inputs, int calls);
+  CompiledSize program_size() const;
+  // The stages of the calls as well, where they are wanted.
+  Profile profile(std::span<const Value> inputs, int calls,
+                  std::vector<StageTime>* stages = nullptr);
+  Inspection inspect(std::span<const Value> inputs,
+                     const InspectionOptions& options);
 
   // Another took the place of this one, whose calls may still run: graph,
   // programs, weights and outputs go with the last of them. What such a call

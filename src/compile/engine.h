@@ -18,6 +18,9 @@ class Engine {
   jit::ProgramCode compile(const program::Program& program, int max_threads) {
     return jit::compile_program(program, compiler_, cache_, max_threads);
   }
+  jit::ProgramText text(const program::Program& program, int max_threads) {
+    return jit::program_text(program, compiler_, max_threads);
+  }
 
  private:
   support::ObjectCache disk_;

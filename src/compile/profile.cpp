@@ -149,7 +149,8 @@ Report CompiledModule::measured_report(std::span<const Value> inputs,
   return report;
 }
 
-Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
+Profile CompiledModule::profile(std::span<const Value> inputs, int calls,
+                                std::vector<StageTime>* stages) {
   const auto [graph, shape] = to_measure(inputs);
   using Clock = std::chrono::steady_clock;
   std::vector<double> whole;
@@ -162,7 +163,7 @@ Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
     const std::chrono::duration<double, std::micro> took = Clock::now() - start;
     whole.push_back(took.count());
   }
-  const std::vector<StageTime> sum = measure(graph, shape, inputs, calls);
+  std::vector<StageTime> sum = measure(graph, shape, inputs, calls);
   Profile result = shape->timings();
   for (const StageTime& stage : sum)
     if (stage.shape)
@@ -173,6 +174,7 @@ Profile CompiledModule::profile(std::span<const Value> inputs, int calls) {
   result.call_microseconds =
       whole.empty() ? 0 : whole[static_cast<size_t>(calls / 2)];
   result.steps = rows_of(sum, machine_limits(engine_), threads_);
+  if (stages) *stages = std::move(sum);
   return result;
 }
 

@@ -8,7 +8,7 @@
 namespace fxjit::import {
 namespace {
 
-using pt2::Input;
+using imported::Input;
 
 std::string key_path(const std::string& path, const Value& key) {
   return path + "[" + repr(key) + "]";
@@ -31,12 +31,6 @@ const Value* find_part(const Value& dict, const Value& key) {
   for (const auto& [name, part] : dict.as_dict())
     if (same(name, key)) return &part;
   return nullptr;
-}
-
-[[noreturn]] void fail_sizes(const Input& input, const std::string& what,
-                             const Tensor& got) {
-  throw RuntimeError("[pt2] input " + input.path + ": expected " + what +
-                     ", got " + got.describe());
 }
 
 // "x['k']" as guards write it: "L['x']['k']".
@@ -75,11 +69,12 @@ std::vector<std::string> leaf_paths(const Value& tree,
   return paths;
 }
 
-InputChecks::InputChecks(std::vector<Argument> arguments,
+InputChecks::InputChecks(std::string format, std::vector<Argument> arguments,
                          std::vector<Input> inputs, Formulas formulas,
                          std::map<std::string, Range> ranges,
                          std::vector<Guard> guards)
-    : arguments_(std::move(arguments)),
+    : format_(std::move(format)),
+      arguments_(std::move(arguments)),
       inputs_(std::move(inputs)),
       formulas_(std::move(formulas)),
       ranges_(std::move(ranges)),
@@ -129,8 +124,8 @@ std::optional<size_t> InputChecks::find_argument(
 }
 
 ValueList InputChecks::bind(const ValueList& args, const Kwargs& kwargs) const {
-  const auto fail = [](const std::string& what) {
-    throw TypeError("[pt2] " + what);
+  const auto fail = [&](const std::string& what) {
+    throw TypeError(prefix() + what);
   };
   if (args.size() > arguments_.size())
     fail("expected at most " + std::to_string(arguments_.size()) +
@@ -154,7 +149,7 @@ Value InputChecks::constants_of(const Argument& argument) const {
   ValueList leaves;
   for (size_t i = argument.first; i < argument.first + argument.leaves; ++i) {
     if (inputs_[i].kind != Input::Kind::constant)
-      throw TypeError("[pt2] argument " + argument.name + " is missing");
+      throw TypeError(prefix() + "argument " + argument.name + " is missing");
     leaves.push_back(inputs_[i].constant);
   }
   return fx::tree_unflatten(leaves, fx::TreeSpec(argument.tree));
@@ -183,7 +178,7 @@ SizeFormula::Lookup InputChecks::lookup_in(const ValueList& leaves) const {
 void InputChecks::collect(const Value& tree, const Value& value,
                           const std::string& path, ValueList& leaves) const {
   const auto fail = [&](const std::string& what) {
-    throw TypeError("[pt2] input " + path + ": " + what);
+    throw TypeError(prefix() + "input " + path + ": " + what);
   };
   if (tree.is_none()) {
     leaves.push_back(value);
@@ -207,9 +202,15 @@ void InputChecks::collect(const Value& tree, const Value& value,
   }
 }
 
+void InputChecks::fail_sizes(const Input& input, const std::string& what,
+                             const Tensor& got) const {
+  throw RuntimeError(prefix() + "input " + input.path + ": expected " + what +
+                     ", got " + got.describe());
+}
+
 void InputChecks::check_leaf(const Input& input, const Value& leaf) const {
   const auto fail = [&](const std::string& expected) {
-    throw TypeError("[pt2] input " + input.path + ": expected " + expected +
+    throw TypeError(prefix() + "input " + input.path + ": expected " + expected +
                     ", got " + repr(leaf));
   };
   if (input.kind == Input::Kind::constant) {
@@ -222,13 +223,18 @@ void InputChecks::check_leaf(const Input& input, const Value& leaf) const {
     if (!leaf.is_number()) fail("a number");
     return;
   }
+  if (input.kind == Input::Kind::sequence) {
+    if (!leaf.is_sequence()) fail("a list of tensors");
+    return;
+  }
   if (!leaf.is_tensor())
-    throw TypeError("[pt2] input " + input.path + ": expected " + input.str() +
+    throw TypeError(prefix() + "input " + input.path + ": expected " + input.str() +
                     ", got a " + std::string(leaf.kind_name()));
   const Tensor& tensor = leaf.as_tensor();
   bool fits = tensor.dtype() == input.dtype &&
-              tensor.dim() == static_cast<int>(input.sizes.size());
-  for (int d = 0; fits && d < tensor.dim(); ++d) {
+              (input.any_rank ||
+               tensor.dim() == static_cast<int>(input.sizes.size()));
+  for (int d = 0; fits && !input.any_rank && d < tensor.dim(); ++d) {
     const auto& fixed = input.sizes[static_cast<size_t>(d)].fixed;
     fits = !fixed || *fixed == tensor.size(d);
   }
@@ -246,7 +252,7 @@ void InputChecks::check_ranges(const ValueList& leaves) const {
         (!range.most || size <= *range.most))
       continue;
     throw RuntimeError(
-        "[pt2] input " + inputs_[input].path + ", dim " + std::to_string(dim) +
+        prefix() + "input " + inputs_[input].path + ", dim " + std::to_string(dim) +
         " (" + symbol + "): expected a size from " + bound_text(range.least) +
         " to " + bound_text(range.most) + ", got " + std::to_string(size));
   }
@@ -260,7 +266,7 @@ void InputChecks::check_sizes(const ValueList& leaves) const {
       const auto expected = formulas_[i][d]->evaluate(lookup);
       const int64_t got = size_of(leaves[i], d);
       if (!expected || *expected == got) continue;
-      throw RuntimeError("[pt2] input " + inputs_[i].path + ", dim " +
+      throw RuntimeError(prefix() + "input " + inputs_[i].path + ", dim " +
                          std::to_string(d) + " (" + inputs_[i].sizes[d].text +
                          "): expected a size of " + std::to_string(*expected) +
                          ", got " + std::to_string(got));
@@ -276,7 +282,7 @@ void InputChecks::check_guards(const ValueList& leaves) const {
     for (const std::string& name : guard.formula.names())
       sizes += (sizes.empty() ? "" : ", ") + name + " = " +
                std::to_string(*lookup(name));
-    throw RuntimeError("[pt2] the program was exported for inputs with " +
+    throw RuntimeError(prefix() + "the program was exported for inputs with " +
                        guard.text + "; here " + sizes);
   }
 }

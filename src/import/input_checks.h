@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fxjit/pt2.h"
+#include "fxjit/imported.h"
 #include "src/import/size_formula.h"
 
 namespace fxjit::import {
@@ -34,11 +34,13 @@ class InputChecks {
   // `formulas` has one list for each input: a formula for each of its sizes
   // (one for a number), none for what is outside the grammar.
   using Formulas = std::vector<std::vector<std::optional<SizeFormula>>>;
-  InputChecks(std::vector<Argument> arguments, std::vector<pt2::Input> inputs,
+  // `format`: what messages start with, "pt2".
+  InputChecks(std::string format, std::vector<Argument> arguments, std::vector<imported::Input> inputs,
               Formulas formulas, std::map<std::string, Range> ranges,
               std::vector<Guard> guards);
 
   const std::vector<Argument>& arguments() const { return arguments_; }
+  const std::string& format() const { return format_; }
 
   // One value for each argument; those that hold constants only may be missing.
   // TypeError.
@@ -47,7 +49,7 @@ class InputChecks {
   const std::vector<std::string>& unchecked_guards() const {
     return unchecked_;
   }
-  // See pt2::Program::check.
+  // See imported::Program::check.
   void check(const ValueList& bound) const;
 
  private:
@@ -55,19 +57,24 @@ class InputChecks {
     size_t input, dim;
   };
 
+  std::string prefix() const { return "[" + format_ + "] "; }
+  [[noreturn]] void fail_sizes(const imported::Input& input,
+                               const std::string& what,
+                               const Tensor& got) const;
   bool find_place(const std::string& name);
   SizeFormula::Lookup lookup_in(const ValueList& leaves) const;
   std::optional<size_t> find_argument(const std::string& name) const;
   Value constants_of(const Argument& argument) const;
   void collect(const Value& tree, const Value& value, const std::string& path,
                ValueList& leaves) const;
-  void check_leaf(const pt2::Input& input, const Value& leaf) const;
+  void check_leaf(const imported::Input& input, const Value& leaf) const;
   void check_sizes(const ValueList& leaves) const;
   void check_ranges(const ValueList& leaves) const;
   void check_guards(const ValueList& leaves) const;
 
+  std::string format_;
   std::vector<Argument> arguments_;
-  std::vector<pt2::Input> inputs_;
+  std::vector<imported::Input> inputs_;
   Formulas formulas_;
   std::map<std::string, Range> ranges_;
   std::vector<Guard> guards_;
@@ -76,6 +83,10 @@ class InputChecks {
   // the dim of the input that a guard names.
   std::map<std::string, Place> places_;
 };
+
+// Gives a program the checks of its calls.
+void set_checks(imported::Program& program,
+                std::shared_ptr<const InputChecks> checks);
 
 // "['z'][0]" for the way to each leaf of `tree`, in order, behind `path`.
 std::vector<std::string> leaf_paths(const Value& tree, const std::string& path);

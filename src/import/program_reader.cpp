@@ -136,11 +136,15 @@ fx::NodePtr ProgramReader::find_weight_node(const OutputSpec& spec) const {
 
 void ProgramReader::read_outputs(const Field& call) {
   ValueList results;
-  for (const OutputSpec& spec : read_output_specs(signature_)) {
-    if (spec.kind == OutputSpec::Kind::result)
+  std::vector<const Field*> arguments;
+  const auto specs = read_output_specs(signature_);
+  for (const OutputSpec& spec : specs) {
+    if (spec.kind == OutputSpec::Kind::result) {
       results.push_back(read_argument(spec.argument, names_));
-    else
+      arguments.push_back(&spec.argument);
+    } else {
       add_writes(spec, find_weight_node(spec));
+    }
   }
   const Field place = call.at("out_spec");
   out_tree_ = read_tree(place);
@@ -155,9 +159,24 @@ void ProgramReader::read_outputs(const Field& call) {
     if (name.empty() || (name[0] >= '0' && name[0] <= '9'))
       name = "output" + (name.empty() ? "" : "_" + name);
     while (!taken.insert(name).second) name += "_";
-    outputs_.push_back({name, path});
+    outputs_.push_back({name, path, {}, {}});
+    describe_result(outputs_.back(), *arguments[outputs_.size() - 1]);
   }
   graph_->output(Value::list(std::move(results)));
+}
+
+void ProgramReader::describe_result(pt2::Output& output,
+                                    const Field& argument) const {
+  const auto [kind, value] = argument.variant();
+  if (kind != "as_tensor") return;
+  const Field tensors = graph_field_.at("tensor_values");
+  const auto meta = tensors.find(value.at("name").text().c_str());
+  if (!meta) return;
+  output.dtype = read_dtype(meta->at("dtype"));
+  for (const Field& size : meta->at("sizes").items()) {
+    std::optional<SizeFormula> formula;
+    output.sizes.push_back(read_size(size, formula));
+  }
 }
 
 std::shared_ptr<const fx::CodeGen> ProgramReader::codegen() const {

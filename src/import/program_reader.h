@@ -32,7 +32,9 @@ class ProgramReader {
   void read_inputs();
   void read_tensor_input(pt2::Input& input, const Field& meta);
   void read_number_input(pt2::Input& input, const std::string& name);
-  pt2::Size read_size(const Field& size);
+  // `formula`: of a size that is no number and inside the grammar.
+  static pt2::Size read_size(const Field& size,
+                             std::optional<SizeFormula>& formula);
   void read_arguments(const Field& call);
   void name_inputs();
   void read_graph();
@@ -40,6 +42,7 @@ class ProgramReader {
   void add_writes(const OutputSpec& spec, fx::NodePtr attribute);
   fx::NodePtr find_weight_node(const OutputSpec& spec) const;
   void read_outputs(const Field& call);
+  void describe_result(pt2::Output& output, const Field& argument) const;
   std::shared_ptr<const fx::CodeGen> codegen() const;
   std::unordered_set<std::string> written_entries() const;
   void add_weight(nn::Module& root, const InputSpec& spec,

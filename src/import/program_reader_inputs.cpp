@@ -33,22 +33,21 @@ void ProgramReader::read_inputs() {
 void ProgramReader::read_tensor_input(Input& input, const Field& meta) {
   input.dtype = read_dtype(meta.at("dtype"));
   for (const Field& size : meta.at("sizes").items())
-    input.sizes.push_back(read_size(size));
+    input.sizes.push_back(
+        read_size(size, formulas_.back().emplace_back(std::nullopt)));
   if (input.sizes.size() > static_cast<size_t>(kMaxRank))
     meta.at("sizes").fail("expected at most " + std::to_string(kMaxRank) +
                           " dims");
 }
 
-pt2::Size ProgramReader::read_size(const Field& size) {
+pt2::Size ProgramReader::read_size(const Field& size,
+                                   std::optional<SizeFormula>& formula) {
   const auto [kind, value] = size.variant();
-  if (kind == "as_int") {
-    formulas_.back().emplace_back();
+  if (kind == "as_int")
     return {std::to_string(value.size()), value.size(), {}, {}, {}};
-  }
   if (kind != "as_expr") size.fail("expected as_int or as_expr");
   const std::string& text = value.at("expr_str").text();
-  formulas_.back().push_back(SizeFormula::parse(text));
-  const auto& formula = formulas_.back().back();
+  formula = SizeFormula::parse(text);
   std::optional<int64_t> example;
   if (const auto hint = value.find("hint"))
     if (hint->variant().first == "as_int") example = hint->at("as_int").size();
@@ -143,6 +142,7 @@ std::shared_ptr<const InputChecks> ProgramReader::make_checks() {
         unread.push_back(text.text());
     }
   auto checks = std::make_shared<const InputChecks>(
+      "pt2",
       arguments_, inputs_, formulas_, ranges, std::move(guards));
   for (const std::string& text : checks->unchecked_guards())
     unread.push_back(text);

@@ -1,76 +1,13 @@
-#include "fxjit/pt2.h"
-
 #include "fxjit/error.h"
-#include "fxjit/fx/pytree.h"
+#include "fxjit/pt2.h"
 #include "src/import/program_reader.h"
 
 namespace fxjit::pt2 {
 
-struct ProgramAccess {
-  static void set_checks(Program& program,
-                         std::shared_ptr<const import::InputChecks> checks) {
-    program.checks_ = std::move(checks);
-  }
-};
-
-namespace {
-
-std::string range_text(const Size& size) {
-  if (!size.least && !size.most) return size.text;
-  return size.text + " in " + (size.least ? std::to_string(*size.least) : "0") +
-         ".." + (size.most ? std::to_string(*size.most) : "");
-}
-
-}  // namespace
-
-std::string Input::str() const {
-  if (kind == Kind::constant) return path + ": " + repr(constant);
-  if (kind == Kind::number) return path + ": number";
-  std::string text = path + ": " + std::string(dtype_name(dtype)) + "[";
-  for (size_t d = 0; d < sizes.size(); ++d)
-    text += (d == 0 ? "" : ", ") + range_text(sizes[d]);
-  return text + "]";
-}
-
-void Program::check(const ValueList& args, const Kwargs& kwargs) const {
-  checks_->check(checks_->bind(args, kwargs));
-}
-
-ValueList Program::bind(const ValueList& args, const Kwargs& kwargs) const {
-  ValueList bound = checks_->bind(args, kwargs);
-  checks_->check(bound);
-  return bound;
-}
-
-Value Program::run(const ValueList& args, const Kwargs& kwargs) const {
-  return module->call(bind(args, kwargs));
-}
-
-std::pair<ValueList, Kwargs> Program::arguments_of(
-    const ValueList& leaves) const {
-  if (leaves.size() != inputs.size())
-    throw TypeError("[pt2] expected " + std::to_string(inputs.size()) +
-                    " values, one for each input, got " +
-                    std::to_string(leaves.size()));
-  std::pair<ValueList, Kwargs> made;
-  for (const import::Argument& argument : checks_->arguments()) {
-    const auto first =
-        leaves.begin() + static_cast<std::ptrdiff_t>(argument.first);
-    Value value = fx::tree_unflatten(
-        ValueList(first, first + static_cast<std::ptrdiff_t>(argument.leaves)),
-        fx::TreeSpec(argument.tree));
-    if (argument.keyword)
-      made.second.emplace_back(argument.name, std::move(value));
-    else
-      made.first.push_back(std::move(value));
-  }
-  return made;
-}
-
 Program load(const std::string& path, const LoadOptions& options) {
   try {
     import::ReadProgram read = import::ProgramReader(path, options).run();
-    ProgramAccess::set_checks(read.program, std::move(read.checks));
+    import::set_checks(read.program, std::move(read.checks));
     return std::move(read.program);
   } catch (Error& error) {
     // Errors of the graph and of the modules know no file.

@@ -3,34 +3,10 @@
 #include "fxjit/error.h"
 #include "fxjit/log.h"
 #include "fxjit/safetensors.h"
+#include "src/import/named_members.h"
 
 namespace fxjit::import {
 namespace {
-
-constexpr int kMaxPathDepth = 200;
-
-// The module that `path` ("layers.0.weight") names its last part in, and that
-// part. Modules on the way are made.
-std::pair<nn::Module*, std::string> parent_of(nn::Module& root,
-                                              const std::string& path,
-                                              const Field& place) {
-  nn::Module* module = &root;
-  size_t start = 0;
-  int depth = 0;
-  for (size_t dot = path.find('.'); dot != path.npos;
-       dot = path.find('.', start)) {
-    const std::string name = path.substr(start, dot - start);
-    if (++depth > kMaxPathDepth)
-      place.fail("expected a name of at most " + std::to_string(kMaxPathDepth) +
-                 " parts");
-    if (!module->children().find(name))
-      module->register_module(name,
-                              nn::ModuleRef(std::make_shared<nn::Module>()));
-    module = module->children().find(name)->get();
-    start = dot + 1;
-  }
-  return {module, path.substr(start)};
-}
 
 // Of a weight's entry in tensor_values; its sizes are numbers.
 Dims fixed_sizes(const Field& meta) {
@@ -64,7 +40,11 @@ const StoredTensor* WeightReader::find_stored(const InputSpec& spec) const {
 void WeightReader::add(nn::Module& root, const InputSpec& spec,
                        const Field& meta, bool own_memory) {
   const bool is_parameter = spec.kind == InputSpec::Kind::parameter;
-  const auto [module, name] = parent_of(root, spec.target, spec.place);
+  const auto parent = parent_of(root, spec.target);
+  if (!parent)
+    spec.place.fail("expected a name of at most " +
+                    std::to_string(kMaxPathDepth) + " parts");
+  const auto& [module, name] = *parent;
   const StoredTensor* const stored = find_stored(spec);
   if (const Made* const made =
           stored ? find_made(*stored, is_parameter) : nullptr;

@@ -115,6 +115,7 @@ class Fuser {
       fx::NodePtr placeholder = region.graph->placeholder(input->name());
       placeholder->set_val(input->val());
       inner[input] = placeholder;
+      region.apart.push_back(why_apart(group, *input));
     }
     ValueList results, vals;
     std::vector<fx::NodePtr> outputs;
@@ -130,6 +131,16 @@ class Fuser {
     }
     region.graph->output(Value::tuple(std::move(results)));
     call(std::move(region), inputs, outputs, std::move(vals));
+  }
+
+  // By the first member that reads it and has a reason.
+  Apart why_apart(const Group& group, const fx::Node& input) const {
+    for (const fx::Node* member : group.nodes) {
+      if (!input.has_user(member)) continue;
+      const Apart why = grouping_.apart(input, *member);
+      if (why != Apart::none) return why;
+    }
+    return Apart::none;
   }
 
   static void note_origin(Region& region, const fx::Node& member) {

@@ -113,21 +113,38 @@ class Grouper {
       if (index < 0 || contains(merged, index)) continue;
       const Group& group = out_.groups[index];
       const bool is_contraction = group.kind == Region::Kind::contraction;
-      if (is_contraction && (contraction || is_cheaper_apart(*node, group)))
-        continue;
-      if (!accepts_scalar(group, *node)) continue;
-      if (indexed && !accepts_index(group, *node)) continue;
       merged.push_back(index);
-      if (!fits_together(merged, *node) || cycles_.closes(merged, *node))
+      const Apart why = why_apart(merged, *node, contraction);
+      if (why != Apart::none) {
         merged.pop_back();
-      else
+        out_.refused[{input->id(), node->id()}] = why;
+      } else {
         contraction = contraction || is_contraction;
+      }
     }
     if (merged.empty())
       start(node, Region::Kind::rows);
     else
       join(merged, node);
     group_of(node)->indexed |= indexed;
+  }
+
+  // Why `node` cannot join the groups `merged` although it can join all but the
+  // last of them; `contraction`: one of those is a contraction.
+  Apart why_apart(const std::vector<int32_t>& merged, const fx::Node& node,
+                  bool contraction) {
+    const Group& group = out_.groups[merged.back()];
+    if (group.kind == Region::Kind::contraction) {
+      if (contraction) return Apart::second_product;
+      if (is_cheaper_apart(node, group)) return Apart::cheaper_again;
+    }
+    if (const Apart why = accepts_scalar(group, node); why != Apart::none)
+      return why;
+    if (uses_index(node) && !accepts_index(group, node))
+      return Apart::positions;
+    if (const Apart why = fits_together(merged, node); why != Apart::none)
+      return why;
+    return cycles_.closes(merged, node) ? Apart::leaves_and_back : Apart::none;
   }
 
   // Only reductions read `node`, and what it is made of is stored by the
@@ -154,22 +171,27 @@ class Grouper {
            node.val_tensor().sizes() == group.domain;
   }
 
-  bool accepts_scalar(const Group& group, const fx::Node& node) {
-    if (!options_.fuse || group.nodes.size() >= kMaxNodes) return false;
+  // Why not; `none` where the loops of the group can compute the node.
+  Apart accepts_scalar(const Group& group, const fx::Node& node) {
+    if (!options_.fuse) return Apart::switched_off;
+    if (group.nodes.size() >= kMaxNodes) return Apart::full_group;
+    const auto when = [](bool fits) {
+      return fits ? Apart::none : Apart::other_shape;
+    };
     const Dims& shape = node.val_tensor().sizes();
     switch (group.kind) {
       case Region::Kind::rows:
-        return (shape == group.domain ||
-                (group.inner_dims > 0 &&
-                 shape == row_shape(group.domain, group.inner_dims))) &&
-               inputs_in_place(group, node);
+        return when((shape == group.domain ||
+                     (group.inner_dims > 0 &&
+                      shape == row_shape(group.domain, group.inner_dims))) &&
+                    inputs_in_place(group, node));
       case Region::Kind::contraction:
-        return options_.epilogues && shape == group.domain &&
-               inputs_in_place(group, node);
+        if (!options_.epilogues) return Apart::switched_off;
+        return when(shape == group.domain && inputs_in_place(group, node));
       case Region::Kind::columns:
-        return shape == group.post && only_post_inputs(group, node);
+        return when(shape == group.post && only_post_inputs(group, node));
       default:
-        return false;
+        return Apart::no_epilogue;
     }
   }
 
@@ -203,8 +225,8 @@ class Grouper {
 
   // The groups can be one: equal domains, at most one kind of row, and what a
   // contraction would read beside its sum can be addressed by its tiles.
-  bool fits_together(const std::vector<int32_t>& merged,
-                     const fx::Node& node) {
+  Apart fits_together(const std::vector<int32_t>& merged,
+                      const fx::Node& node) {
     const Group& first = out_.groups[merged.front()];
     int inner = 0;
     size_t count = 0;
@@ -213,20 +235,24 @@ class Grouper {
     for (int32_t index : merged) {
       const Group& group = out_.groups[index];
       for (const fx::Node* source : group.sources)
-        if (contains(merged, out_.group_of[source->id()])) return false;
+        if (contains(merged, out_.group_of[source->id()])) return Apart::picked;
       const bool mixes_columns = merged.size() > 1 &&
                                  group.kind == Region::Kind::columns;
-      if (mixes_columns || group.domain != first.domain) return false;
-      if (inner && group.inner_dims && inner != group.inner_dims) return false;
+      if (mixes_columns) return Apart::second_product;
+      if (group.domain != first.domain) return Apart::other_shape;
+      if (inner && group.inner_dims && inner != group.inner_dims)
+        return Apart::other_rows;
       inner = std::max(inner, group.inner_dims);
       count += group.nodes.size();
       indexed |= group.indexed;
       if (group.kind == Region::Kind::contraction) contraction = &group;
     }
-    if (count >= kMaxNodes) return false;
-    if (indexed && (contraction || inner > 1)) return false;
-    if (!contraction) return true;
-    return inner == 0 && epilogue_fits(*contraction, merged, node);
+    if (count >= kMaxNodes) return Apart::full_group;
+    if (indexed && (contraction || inner > 1)) return Apart::positions;
+    if (!contraction) return Apart::none;
+    return inner == 0 && epilogue_fits(*contraction, merged, node)
+               ? Apart::none
+               : Apart::unfit_epilogue;
   }
 
   bool epilogue_fits(const Group& contraction,
@@ -253,6 +279,19 @@ class Grouper {
 
   // --- Reductions. ---
 
+  Apart why_no_row(int32_t index, const Dims& domain, int inner) const {
+    const Group& group = out_.groups[index];
+    if (!options_.fuse) return Apart::switched_off;
+    if (group.nodes.size() >= kMaxNodes) return Apart::full_group;
+    return why_no_row_reduction(group, domain, inner);
+  }
+
+  Apart why_no_column(int32_t index, const fx::Node& node,
+                      const Dims& domain) const {
+    if (!options_.fuse) return Apart::switched_off;
+    return why_no_column_reduction(out_, index, node, domain);
+  }
+
   void place_reduction(fx::NodePtr node) {
     const std::vector<int> dims = reduced_dims(*node);
     fx::NodePtr input = node->arg_node(0);
@@ -260,19 +299,16 @@ class Grouper {
     const auto inner = static_cast<int>(dims.size());
     if (!trailing(dims, domain.size())) return place_columns(node, domain);
     const int32_t index = out_.group_of[input->id()];
-    if (index >= 0 && options_.fuse) {
-      const Group& group = out_.groups[index];
-      const bool fits =
-          group.kind == Region::Kind::rows && group.domain == domain &&
-          (group.inner_dims == 0 || group.inner_dims == inner) &&
-          (inner == 1 || !group.indexed) &&
-          group.nodes.size() < kMaxNodes &&
-          input->val_tensor().dim() == domain.size();
-      if (fits && !cycles_.closes({index}, *node)) {
+    if (index >= 0) {
+      Apart why = why_no_row(index, domain, inner);
+      if (why == Apart::none && cycles_.closes({index}, *node))
+        why = Apart::leaves_and_back;
+      if (why == Apart::none) {
         join({index}, node);
         out_.groups[index].inner_dims = inner;
         return;
       }
+      out_.refused[{input->id(), node->id()}] = why;
     }
     Group& group = start(node, Region::Kind::rows, inner);
     group.domain = domain;
@@ -281,31 +317,20 @@ class Grouper {
   void place_columns(fx::NodePtr node, const Dims& domain) {
     fx::NodePtr input = node->arg_node(0);
     const int32_t index = out_.group_of[input->id()];
-    if (index >= 0 && options_.fuse && absorbable(out_.groups[index], *node, domain)) {
-      join({index}, node);
-      Group& group = out_.groups[index];
-      group.kind = Region::Kind::columns;
-      group.post = node->val_tensor().sizes();
-      return;
+    if (index >= 0) {
+      const Apart why = why_no_column(index, *node, domain);
+      if (why == Apart::none) {
+        join({index}, node);
+        Group& group = out_.groups[index];
+        group.kind = Region::Kind::columns;
+        group.post = node->val_tensor().sizes();
+        return;
+      }
+      out_.refused[{input->id(), node->id()}] = why;
     }
     Group& group = start(node, Region::Kind::columns);
     group.domain = domain;
     group.post = node->val_tensor().sizes();
-  }
-
-  // Elementwise work that only this reduction reads. Loops over columns take an
-  // index for all columns of a row, not one for each element.
-  bool absorbable(const Group& group, const fx::Node& reduction,
-                  const Dims& domain) {
-    if (group.kind != Region::Kind::rows || group.inner_dims != 0 ||
-        group.domain != domain || group.indexed)
-      return false;
-    for (const fx::Node* member : group.nodes) {
-      if (is_element_gather(*member)) return false;
-      for (const fx::Node* user : member->users())
-        if (user != &reduction && group_of(user) != &group) return false;
-    }
-    return true;
   }
 
   void place_gather(fx::NodePtr node) {

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "src/passes/apart.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/model_graph.h"
 
@@ -27,12 +30,28 @@ struct Group {
 struct Grouping {
   std::vector<Group> groups;
   std::vector<int32_t> group_of;  // By node id; -1 for nodes without code.
+  // Why a node did not join the group of one that it reads, by the ids of the
+  // two: the one read, the one that reads.
+  std::map<std::pair<uint32_t, uint32_t>, Apart> refused;
+
+  // The same for any two nodes of which `reader` reads `value`; `none` where
+  // they are together or no step computes `value`.
+  Apart apart(const fx::Node& value, const fx::Node& reader) const;
 };
 
 struct GroupingOptions {
   bool fuse = true;       // Off: every node is a group of its own.
   bool epilogues = true;  // Off: contractions end at their sum.
 };
+
+// Why a reduction over the last `inner` dims of `domain` does not fit the loops of
+// the group it reads.
+Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner);
+// The same for other dims: such a reduction takes elementwise work that nobody
+// else reads. Its loops take an index for all columns of a row, not one for each
+// element.
+Apart why_no_column_reduction(const Grouping& grouping, int32_t index,
+                              const fx::Node& reduction, const Dims& domain);
 
 Grouping group_nodes(const ModelGraph& model,
                      const GroupingOptions& options = {});

@@ -18,6 +18,7 @@
 
 #include "fxjit/fx/graph.h"
 #include "fxjit/tensor.h"
+#include "src/passes/apart.h"
 
 namespace fxjit::passes {
 
@@ -41,6 +42,8 @@ struct Region {
   Dims domain;         // Shape that the loops run over.
   int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
   std::vector<std::string> nodes;  // Captured nodes it came from.
+  // Why each input that another region computes is not computed here.
+  std::vector<Apart> apart;
 };
 
 struct ModelGraph {

@@ -19,17 +19,18 @@ size_t round_up(size_t bytes) {
 // Work of some ten microseconds, too little to even out.
 bool is_short(const KernelPlan& plan) {
   constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
-  return plan.bytes > 0 && plan.flops < kShortFlops && plan.bytes < kShortBytes;
+  return plan.flops < kShortFlops && plan.bytes < kShortBytes;
 }
 
 // Few tasks are cut into one run per thread, so that neighbouring tasks (whose
 // weights lie side by side) stay together, and short work so that threads find
-// in their caches what they wrote; many are cut into more, to even out.
-int64_t chunk_of(const KernelPlan& plan, int threads) {
+// in their caches what they wrote; many are cut into more, to even out. Routines
+// have cut their work for the threads themselves.
+int64_t chunk_of(const KernelPlan& plan, bool routine, int threads) {
   const int64_t per_thread = (plan.tasks + threads - 1) / threads;
   constexpr int64_t kManyTasks = 32;
   constexpr int64_t kRunsPerThread = 4;
-  const int64_t run = per_thread < kManyTasks || is_short(plan)
+  const int64_t run = per_thread < kManyTasks || (!routine && is_short(plan))
                           ? per_thread
                           : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
   return std::max(plan.grain, run);
@@ -71,7 +72,7 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
     launches_.push_back({parts_.kernels[i].kernel, parts_.kernels[i].data.get(),
                          external ? external->kernel.get() : nullptr, first,
                          static_cast<int32_t>(i), plan.tasks,
-                         chunk_of(plan, parts_.max_threads),
+                         chunk_of(plan, external != nullptr, parts_.max_threads),
                          parallel ? parts_.max_threads : 1});
   }
   scratch_bytes_ =

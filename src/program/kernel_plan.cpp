@@ -143,6 +143,17 @@ KernelPlan plan_of(const ColumnStep& step, CpuLevel level) {
   return plan;
 }
 
+// What an epilogue reads beside the sums, and what it writes.
+double epilogue_bytes(const std::vector<TileAccess>& accesses, double batch,
+                      double rows, double columns) {
+  double bytes = 0;
+  for (const TileAccess& access : accesses)
+    bytes += (access.batch != 0 ? batch : 1) * (access.row != 0 ? rows : 1) *
+             (access.column != 0 ? columns : 1) *
+             static_cast<double>(dtype_size(access.dtype));
+  return bytes;
+}
+
 KernelPlan plan_of(const TileStep& step, CpuLevel level) {
   KernelPlan plan;
   const TileShape tile = tile_shape(level);
@@ -161,20 +172,31 @@ KernelPlan plan_of(const TileStep& step, CpuLevel level) {
       1, static_cast<int64_t>(step.rows <= 2
                                   ? kGrainBytes / std::max(1.0, panel_bytes)
                                   : kGrainProducts / std::max(1.0, each)));
-  plan.flops = 2 * products;
-  const double matrices =
-      step.rhs_batched ? static_cast<double>(step.batch) : 1.0;
-  plan.bytes = 4.0 * static_cast<double>(step.batch) *
-                   static_cast<double>(step.rows) *
-                   static_cast<double>(step.depth + step.columns) +
-               matrices * static_cast<double>(step.depth) *
-                   static_cast<double>(step.columns) * row_bytes /
-                   static_cast<double>(tile.width());
+  const auto batch = static_cast<double>(step.batch);
+  const auto rows = static_cast<double>(step.rows);
+  const auto columns = static_cast<double>(step.columns);
+  const auto depth = static_cast<double>(step.depth);
+  plan.flops = 2 * products + batch * rows * columns *
+                                  body_operations(step.epilogue, level);
+  plan.bytes =
+      4.0 * (step.lhs_batch != 0 ? batch : 1) * rows * depth +
+      (step.rhs_batched ? batch : 1) * depth * columns * row_bytes /
+          static_cast<double>(tile.width()) +
+      epilogue_bytes(step.extras, batch, rows, columns) +
+      epilogue_bytes(step.outputs, batch, rows, columns);
   return plan;
 }
 
 int64_t heads_of(const AttentionStep& step) {
   return step.outer * step.batch * step.heads;
+}
+
+double mask_bytes(const AttentionStep& step, const AttentionMask& mask) {
+  const Dims sizes{step.outer, step.batch, step.heads, step.queries, step.keys};
+  const Dims strides{mask.access.outer, mask.access.batch, mask.access.head,
+                     mask.access.row, mask.key_stride};
+  const bool floats = mask.kind == AttentionMask::Kind::additive;
+  return extent(sizes, strides) * (floats ? 4.0 : 1.0);
 }
 
 KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
@@ -184,12 +206,17 @@ KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
                        static_cast<double>(step.queries) *
                        static_cast<double>(step.keys);
   plan.tasks = heads_of(step) * shape.query_blocks;
-  plan.flops = 2 * pairs * static_cast<double>(step.depth + step.value_depth);
+  const double products =
+      pairs * static_cast<double>(step.depth + step.value_depth);
+  // Of the softmax, the exponentials: the rest is little beside them.
+  plan.flops = 2 * (products + pairs * limit_cost(Prim::exp, level));
   plan.bytes = 4.0 * static_cast<double>(heads_of(step)) *
                static_cast<double>((step.queries + step.keys) *
                                    (step.depth + step.value_depth));
+  for (const AttentionMask& mask : step.masks)
+    plan.bytes += mask_bytes(step, mask);
   const double each =
-      plan.flops / 2 / static_cast<double>(std::max<int64_t>(1, plan.tasks));
+      products / static_cast<double>(std::max<int64_t>(1, plan.tasks));
   plan.grain = std::max<int64_t>(
       1, static_cast<int64_t>(kGrainProducts / 4 / std::max(1.0, each)));
   plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
@@ -210,14 +237,18 @@ KernelPlan plan_of(const WinogradStep& step, CpuLevel level) {
              kGrainProducts /
              std::max(1.0, products / static_cast<double>(
                                           std::max<int64_t>(1, plan.tasks)))));
-  plan.flops = 2 * products;
+  const auto batch = static_cast<double>(step.batch);
+  const auto places = static_cast<double>(step.out_height * step.out_width);
+  const auto features = static_cast<double>(step.features);
+  plan.flops = 2 * products + batch * places * features *
+                                  body_operations(step.epilogue, level);
   plan.bytes =
       4.0 *
-      (static_cast<double>(step.batch * step.height * step.width) *
-           static_cast<double>(step.channels) +
-       static_cast<double>(step.batch * step.out_height * step.out_width) *
-           static_cast<double>(step.features) +
-       static_cast<double>(winograd_elements(shape.panels, step.channels)));
+          (batch * static_cast<double>(step.height * step.width) *
+               static_cast<double>(step.channels) +
+           static_cast<double>(winograd_elements(shape.panels, step.channels))) +
+      epilogue_bytes(step.extras, batch, places, features) +
+      epilogue_bytes(step.outputs, batch, places, features);
   return plan;
 }
 
@@ -225,6 +256,8 @@ KernelPlan plan_of(const ExternStep& step, CpuLevel) {
   KernelPlan plan;
   plan.tasks = step.kernel->tasks();
   plan.scratch_bytes = step.kernel->scratch_bytes();
+  plan.flops = step.flops;
+  plan.bytes = step.bytes;
   return plan;
 }
 

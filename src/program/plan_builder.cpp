@@ -115,6 +115,30 @@ OperandRef PlanBuilder::place_packed(PackedWeight weight) {
   return {entry->second, 0};
 }
 
+namespace {
+
+// The reasons of the region's inputs, at the operands that lie in their buffers.
+std::vector<passes::Apart> apart_of(const std::vector<OperandRef>& operands,
+                                    const RegionCall& call) {
+  std::vector<passes::Apart> apart;
+  if (call.region.apart.empty()) return apart;
+  size_t next = 0;
+  for (const fx::Node* input : call.region.graph->placeholders()) {
+    const passes::Apart why = call.region.apart[next++];
+    if (why == passes::Apart::none) continue;
+    const int32_t buffer = call.inputs.at(input).buffer;
+    const auto at = std::find_if(
+        operands.begin(), operands.end(),
+        [&](const OperandRef& ref) { return ref.buffer == buffer; });
+    if (at == operands.end()) continue;
+    apart.resize(operands.size(), passes::Apart::none);
+    apart[static_cast<size_t>(at - operands.begin())] = why;
+  }
+  return apart;
+}
+
+}  // namespace
+
 void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
                            const RegionCall& call) {
   Step step;
@@ -122,6 +146,7 @@ void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
   step.operands = std::move(operands);
   step.label = call.label;
   step.nodes = call.region.nodes;
+  step.apart = apart_of(step.operands, call);
   program_.steps.push_back(std::move(step));
 }
 

@@ -1,6 +1,8 @@
 // Contraction and attention regions to steps.
 #include "src/passes/grouping.h"
 #include "src/passes/lower.h"
+#include "src/program/call_work.h"
+#include "src/program/kernel_plan.h"
 #include "src/program/pack_kernel.h"
 #include "src/program/plan_builder.h"
 #include "src/program/tile_operands.h"
@@ -51,8 +53,9 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
   auto kernel = std::make_shared<PackKernel>(matrix, builder.options().level);
   const Placed packed = builder.allocate(
       Tensor::meta({matrix.batch, kernel->elements()}, DType::f32));
-  builder.add_step(ExternStep{std::move(kernel)}, {weight.ref(), packed.ref()},
-                   call);
+  const double bytes = tensor_bytes(val) + tensor_bytes(packed.val);
+  builder.add_step(ExternStep{std::move(kernel), 0, bytes},
+                   {weight.ref(), packed.ref()}, call);
   return packed.ref();
 }
 
@@ -102,9 +105,12 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.outputs = std::move(operands.outputs);
   step.epilogue = std::move(operands.epilogue);
   if (builder.options().products)
-    if (auto kernel = builder.options().products(step))
-      return builder.add_step(ExternStep{std::move(kernel)}, std::move(refs),
-                              call);
+    if (auto kernel = builder.options().products(step)) {
+      const KernelPlan plan = kernel_plan(step, builder.options().level);
+      return builder.add_step(ExternStep{std::move(kernel), plan.flops,
+                                         plan.bytes, static_cast<int32_t>(step.outputs.size())},
+                              std::move(refs), call);
+    }
   builder.add_step(std::move(step), std::move(refs), call);
 }
 

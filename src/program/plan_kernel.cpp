@@ -1,6 +1,7 @@
 // Regions of one op with a kernel of its own, and regions that no skeleton
 // fits.
 #include "src/passes/internal_ops.h"
+#include "src/program/call_work.h"
 #include "src/program/eager_kernel.h"
 #include "src/program/plan_builder.h"
 #include "src/program/region_body.h"
@@ -59,8 +60,10 @@ void add_call(PlanBuilder& builder, const RegionCall& call,
     kernel =
         std::make_shared<EagerKernel>(called.op, args, result_metas(node));
   for (const Placed& result : results) operands.refs.push_back(result.ref());
-  builder.add_step(ExternStep{std::move(kernel)}, std::move(operands.refs),
-                   call);
+  const CallWork work = call_work(called.op, args, result_metas(node));
+  builder.add_step(ExternStep{std::move(kernel), work.flops, work.bytes,
+                              static_cast<int32_t>(results.size())},
+                   std::move(operands.refs), call);
 }
 
 }  // namespace
@@ -89,8 +92,10 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
                                  operands.constants, result_metas(*copy)});
   if (!kernel) return false;
   operands.refs.push_back(call.results.front().ref());
-  builder.add_step(ExternStep{std::move(kernel)}, std::move(operands.refs),
-                   call);
+  const CallWork work = call_work(*copy->called_op(), meta_args(copy->args()),
+                                  result_metas(*copy));
+  builder.add_step(ExternStep{std::move(kernel), work.flops, work.bytes},
+                   std::move(operands.refs), call);
   return true;
 }
 

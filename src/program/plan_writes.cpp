@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/passes/internal_ops.h"
+#include "src/program/call_work.h"
 #include "src/program/plan_builder.h"
 #include "src/program/region_body.h"
 #include "src/program/update_kernel.h"
@@ -141,14 +142,18 @@ void plan_update(PlanBuilder& builder, const RegionCall& call) {
       UpdateKernel::make(*update.called_op(), meta_args(update.args()));
   operands.push_back(builder.allocate(kernel->overwritten()).ref());
   kept.push_back(operands.back().buffer);
-  builder.add_step(ExternStep{std::move(kernel)}, std::move(operands), call);
+  // The old elements are read and kept, the new ones written.
+  const double bytes = 3 * tensor_bytes(kernel->overwritten());
+  builder.add_step(ExternStep{std::move(kernel), 0, bytes}, std::move(operands),
+                   call);
 }
 
 namespace {
 
 Step copy_step(const Placed& from, const Placed& to, const char* label) {
   Step step;
-  step.body = ExternStep{std::make_shared<WriteBackKernel>(from.val, to.val)};
+  step.body = ExternStep{std::make_shared<WriteBackKernel>(from.val, to.val), 0,
+                         tensor_bytes(from.val) + tensor_bytes(to.val)};
   step.operands = {from.ref(), to.ref()};
   step.label = label;
   return step;

@@ -9,6 +9,7 @@
 
 #include "fxjit/tensor.h"
 #include "fxjit/value.h"
+#include "src/passes/apart.h"
 #include "src/program/steps.h"
 
 namespace fxjit::program {
@@ -39,6 +40,9 @@ struct Step {
   std::vector<OperandRef> operands;
   std::string label;               // "linear+gelu", for reports and profiles.
   std::vector<std::string> nodes;  // Captured nodes it computes.
+  // By operand: why the step that gives it does not compute this one's work too.
+  // Empty where there is nothing to say.
+  std::vector<passes::Apart> apart = {};
 };
 
 struct TensorSpec {

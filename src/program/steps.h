@@ -240,6 +240,11 @@ class ExternKernel {
 
 struct ExternStep {
   std::shared_ptr<const ExternKernel> kernel;
+  // As in KernelPlan, by the call that the kernel computes.
+  double flops = 0;
+  double bytes = 0;
+  // The last operands, as many, are results; all others are read.
+  int32_t results = 1;
 };
 
 using StepBody =

@@ -113,7 +113,7 @@ TEST(NewShapes, AThousandNumbersStayWithinTheCap) {
   const Tensor x = random_tensor({2, 3});
   for (int64_t i = 0; i < 1000; ++i) expect_right(*gm, {x, i});
   const auto programs = compiled_module(*gm);
-  EXPECT_LE(programs->program_bytes(), options.memory_cap);
+  EXPECT_LE(programs->program_size().bytes, options.memory_cap);
   EXPECT_LT(shapes_in(report(*gm)), 1000);
 }
 

@@ -124,6 +124,21 @@ TEST(Pt2, InputsAndOutputsAreNamedAsInPython) {
               ElementsAre("sum", "rest_0", "rest_1_0", "rest_1_1", "rest_1_2"));
 }
 
+TEST(Pt2, OutputsHaveTheSizesOfTheInputsSymbols) {
+  const pt2::Program program = pt2::load(model_path("dynamic"));
+  const pt2::Size& rows = program.inputs.at(0).sizes.at(0);
+  ASSERT_EQ(program.outputs.size(), 1u);
+  EXPECT_EQ(program.outputs[0].dtype, DType::f32);
+  const auto& sizes = program.outputs[0].sizes;
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[0].text, "2*" + rows.text);
+  EXPECT_EQ(sizes[1].fixed, 6);
+  const pt2::Program nested = pt2::load(model_path("nested"));
+  EXPECT_THAT(nested.outputs.at(1).sizes, IsEmpty());
+  EXPECT_EQ(nested.outputs.at(1).dtype, DType::f32);
+  EXPECT_EQ(nested.outputs.at(4).dtype, std::nullopt);
+}
+
 TEST(Pt2, TakesAndGivesContainers) {
   const pt2::Program program = pt2::load(model_path("nested"));
   const Tensor x = Tensor::full({2, 2}, 1), b = Tensor::full({2}, 2);

@@ -49,6 +49,44 @@ def test_takes_and_gives_containers():
         close(one, expected)
 
 
+def test_leaves_stand_for_containers():
+    model = fxjit.load(path_of("nested"))
+    inputs, answers = case_of("nested")
+    leaves = [one.constant[0] if one.constant else inputs[one.name] for one in model.inputs]
+    got = model.call_leaves(leaves)
+    assert len(got) == len(model.outputs)
+    tensors = [one for one, output in zip(got, model.outputs) if output.dtype is not None]
+    for one, answer in zip(tensors, answers, strict=True):
+        close(one, answer)
+    with pytest.raises(TypeError, match="one for each input"):
+        model.call_leaves(leaves[1:])
+
+
+def test_inputs_and_outputs_have_sizes():
+    model = fxjit.load(path_of("dynamic"))
+    x, y = model.inputs
+    assert (x.example, y.example) == ([4, 6], [9, 6])
+    assert (x.most, y.most) == ([100, 6], [None, 6])
+    (output,) = model.outputs
+    assert (output.dtype, output.sizes) == ("float32", [f"2*{x.sizes[0]}", 6])
+    assert fxjit.load(path_of("nested")).inputs[4].constant == (3,)
+
+
+def test_programs_are_counted_and_bounded():
+    inputs, _ = case_of("dynamic")
+    model = fxjit.load(path_of("dynamic"))
+    assert model.compiled_size == (0, 0)
+    model(**inputs)
+    programs, size = model.compiled_size
+    assert programs == 1 and size > 0
+    capped = fxjit.load(path_of("dynamic"), memory_cap=1)
+    for rows in (4, 5, 6):
+        capped(inputs["x"][:1].repeat(rows, 0), inputs["y"])
+    assert capped.compiled_size[0] == 1
+    with pytest.raises(ValueError, match="memory_cap"):
+        fxjit.load(path_of("dynamic"), memory_cap=-1)
+
+
 def test_sizes_that_change_get_programs_of_their_own():
     model = fxjit.load(path_of("dynamic"))
     inputs, answers = case_of("dynamic")

@@ -7,6 +7,7 @@
 
 #include "src/support/atomic_file.h"
 #include "tools/fxjit/bench_output.h"
+#include "tools/fxjit/escaped.h"
 
 namespace fxjit::command {
 namespace {
@@ -15,21 +16,6 @@ constexpr double kWidth = 760, kLabels = 150, kNumbers = 190, kRow = 30,
                  kTop = 64;
 // Bars end here, in times of the fused program's; longer ones are marked.
 constexpr double kLongest = 8;
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&')
-      safe += "&amp;";
-    else if (c == '<')
-      safe += "&lt;";
-    else if (static_cast<unsigned char>(c) < 0x20)
-      safe += ' ';
-    else
-      safe += c;
-  }
-  return safe;
-}
 
 std::string formatted(const char* how, double a, double b, double c = 0,
                       double d = 0) {

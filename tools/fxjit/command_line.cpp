@@ -23,6 +23,9 @@ constexpr Examples kExamples[] = {
     {"inspect",
      "fxjit inspect model.pt2\n"
      "fxjit inspect model.pt2 --compile --shape x=1x3x224x224\n"
+     "fxjit inspect model.pt2 --html page.html\n"
+     "fxjit inspect model.pt2 --html page.html --compare unfused\n"
+     "fxjit inspect model.pt2 --trace trace.json --compiled-graph model.onnx\n"
      "fxjit inspect model.pt2 --json | jq .inputs\n"
      "fxjit inspect model.pt2 --dot | dot -Tsvg > graph.svg\n"},
     {"bench",
@@ -101,9 +104,46 @@ void add_run(CLI::App& app, RunOptions& options) {
   command.add_flag("--interpret", options.interpret, "Compile nothing");
 }
 
+void add_disable(CLI::App& command, std::vector<std::string>& disabled) {
+  command
+      .add_option("--disable", disabled,
+                  "A pass to leave out; may be given several times")
+      ->check(CLI::IsMember(optional_passes()))
+      ->allow_extra_args(false)
+      ->type_name("PASS");
+}
+
+// What `inspect` writes of a compiled and measured model.
+void add_measured(CLI::App& command, InspectOptions& options) {
+  command
+      .add_option("--html", options.html,
+                  "Write a page with graphs, steps, times, code and memory; it "
+                  "needs no network")
+      ->type_name("FILE.html");
+  command
+      .add_option("--trace", options.trace,
+                  "Write the steps of a call as a trace for Perfetto")
+      ->type_name("FILE.json");
+  command
+      .add_option("--compiled-graph", options.compiled_graph,
+                  "Write the graph of steps for Netron (.onnx) or Graphviz "
+                  "(.dot)")
+      ->type_name("FILE.onnx");
+  command
+      .add_option("--compare", options.compare,
+                  "Show a second run beside the first: unfused, threads=N, "
+                  "another model with the same inputs, or a page written "
+                  "before")
+      ->type_name("WHAT");
+  add_threads(command, options, "Threads of a call (default 1); 0: all CPUs");
+  add_disable(command, options.disabled);
+}
+
 void add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App& command = *app.add_subcommand(
-      "inspect", "Shows inputs, outputs, weights and ops of a model");
+      "inspect",
+      "Shows inputs, outputs, weights and ops of a model, and what it was "
+      "compiled to");
   add_model(command, options);
   command.add_flag("--compile", options.compile,
                    "Compile it and show what was fused and what stays with the "
@@ -113,6 +153,7 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
       "--dot", options.dot, "The graph in Graphviz's language instead");
   command.add_flag("--json", options.json, "All as JSON instead")
       ->excludes(dot);
+  add_measured(command, options);
 }
 
 // Of other runtimes.
@@ -165,12 +206,7 @@ void add_bench(CLI::App& app, BenchOptions& options) {
                   "In each, everybody has a turn (default 5)")
       ->check(CLI::Range(1, 10000))
       ->type_name("N");
-  command
-      .add_option("--disable", options.disabled,
-                  "A pass to leave out; may be given several times")
-      ->check(CLI::IsMember(optional_passes()))
-      ->allow_extra_args(false)
-      ->type_name("PASS");
+  add_disable(command, options.disabled);
   add_peers(command, options);
   CLI::Option* steps =
       command.add_flag("--steps", options.steps,

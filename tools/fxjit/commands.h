@@ -24,8 +24,20 @@ struct InspectOptions {
   InputOptions inputs;
   bool compile = false;  // Show what was fused, for the given or example sizes.
   bool graph = false, dot = false, json = false;
+  // Files to write, of the compiled and measured model; empty: none.
+  std::string html, trace, compiled_graph;
+  // "unfused", "threads=N", another model or an earlier page.
+  std::string compare;
+  int threads = 1;
+  std::vector<std::string> disabled;
+
+  bool writes_files() const {
+    return !html.empty() || !trace.empty() || !compiled_graph.empty();
+  }
 };
 void inspect(const InspectOptions& options);
+// Its part that measures the model and writes files.
+void write_inspection(const InspectOptions& options);
 
 struct BenchOptions {
   std::string model, weights;

@@ -110,7 +110,7 @@ Tensor given_value(const std::string& text, const ModelInput& input) {
   if (!text.starts_with('[')) return io::load_npy(text);
   const Tensor numbers = parse_numbers(text);
   const bool typed =
-      input.known && input.facts.kind == pt2::Input::Kind::tensor;
+      input.known && input.facts.kind == imported::Input::Kind::tensor;
   return typed ? numbers.to(input.facts.dtype) : numbers;
 }
 
@@ -122,7 +122,7 @@ Shape exported_shape(const ModelInput& input) {
   };
   if (!input.known) fail();
   Shape shape;
-  for (const pt2::Size& size : input.facts.sizes) {
+  for (const imported::Size& size : input.facts.sizes) {
     if (!size.fixed && !size.example) fail();
     shape.sizes.push_back(size.fixed ? *size.fixed : *size.example);
   }
@@ -143,9 +143,9 @@ ValueList make_inputs(const Model& model, const InputOptions& options) {
         throw UserError("--shape " + *shape + ": " + input.name + " is " +
                         *value);
       values.emplace_back(given_value(*value, input));
-    } else if (input.known && input.facts.kind == pt2::Input::Kind::constant) {
+    } else if (input.known && input.facts.kind == imported::Input::Kind::constant) {
       values.push_back(input.facts.constant);
-    } else if (input.known && input.facts.kind == pt2::Input::Kind::number) {
+    } else if (input.known && input.facts.kind == imported::Input::Kind::number) {
       values.emplace_back(1);
     } else {
       const Shape sizes = shape ? read_shape(*shape) : exported_shape(input);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fxjit/compile.h"
+#include "fxjit/error.h"
 #include "fxjit/fx/passes/graph_drawer.h"
 #include "fxjit/report.h"
 #include "tools/fxjit/commands.h"
@@ -52,7 +53,7 @@ std::map<std::string, int> ops_of(const fx::GraphModule& module) {
 std::vector<std::string> outputs_of(const Model& model) {
   std::vector<std::string> outputs;
   if (model.program())
-    for (const pt2::Output& output : model.program()->outputs)
+    for (const imported::Output& output : model.program()->outputs)
       outputs.push_back(output.name +
                         (output.path.empty() ? "" : "  " + output.path));
   return outputs;
@@ -96,13 +97,13 @@ json input_list(const Model& model) {
     json entry = {{"name", input.name}};
     if (input.known) {
       entry["path"] = input.facts.path;
-      if (input.facts.kind == pt2::Input::Kind::tensor) {
+      if (input.facts.kind == imported::Input::Kind::tensor) {
         entry["dtype"] = dtype_name(input.facts.dtype);
         entry["sizes"] = json::array();
-        for (const pt2::Size& size : input.facts.sizes)
+        for (const imported::Size& size : input.facts.sizes)
           entry["sizes"].push_back(size.fixed ? json(*size.fixed)
                                               : json(size.text));
-      } else if (input.facts.kind == pt2::Input::Kind::constant) {
+      } else if (input.facts.kind == imported::Input::Kind::constant) {
         entry["constant"] = repr(input.facts.constant);
       }
     }
@@ -114,7 +115,7 @@ json input_list(const Model& model) {
 void print_json(const Model& model, const std::optional<Report>& report) {
   json outputs = json::array();
   if (model.program())
-    for (const pt2::Output& output : model.program()->outputs)
+    for (const imported::Output& output : model.program()->outputs)
       outputs.push_back({{"name", output.name}, {"path", output.path}});
   json facts = {{"model", model.path()},
                 {"format", model.is_exported() ? "torch.export" : "fx::save"},
@@ -128,9 +129,12 @@ void print_json(const Model& model, const std::optional<Report>& report) {
       facts.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
-Report compiled(const Model& model, const InputOptions& options) {
-  const ValueList inputs = make_inputs(model, options);
-  compile(model.module());
+Report compiled(const Model& model, const InspectOptions& options) {
+  const ValueList inputs = make_inputs(model, options.inputs);
+  CompileOptions compiling;
+  compiling.threads = options.threads;
+  compiling.disabled_passes = options.disabled;
+  compile(model.module(), compiling);
   prepare(model.module(), inputs);
   return make_report(model.module());
 }
@@ -138,12 +142,15 @@ Report compiled(const Model& model, const InputOptions& options) {
 }  // namespace
 
 void inspect(const InspectOptions& options) {
+  if (!options.compare.empty() && options.html.empty() && options.trace.empty())
+    throw UserError("[inspect] --compare needs --html or --trace");
+  if (options.writes_files()) return write_inspection(options);
   Progress progress;
   progress.say("loading " + options.model);
   const Model model(options.model, options.weights);
   std::optional<Report> report;
   progress.say("compiling");
-  if (options.compile) report = compiled(model, options.inputs);
+  if (options.compile) report = compiled(model, options);
   progress.clear();
   if (options.dot) {
     std::printf("%s\n", fx::passes::FxGraphDrawer(model.module(), "model")

@@ -4,14 +4,17 @@
 
 #include "fxjit/error.h"
 #include "fxjit/fx/archive.h"
+#include "fxjit/onnx.h"
+#include "fxjit/pt2.h"
 #include "src/support/mapped_file.h"
 
 namespace fxjit::command {
 namespace {
 
-enum class Format { exported, saved };
+enum class Format { exported, onnx, saved };
 
-// By the first bytes: a zip archive, or a length and a JSON object.
+// By the first bytes: a zip archive, a length and a JSON object, or the first
+// field of an ONNX model, its IR version, of which later fields follow.
 Format format_of(const std::string& path) {
   constexpr size_t kNeeded = 9;
   const support::MappedFile file(path);
@@ -20,25 +23,30 @@ Format format_of(const std::string& path) {
     if (std::memcmp(bytes.data(), "PK", 2) == 0) return Format::exported;
     if (static_cast<char>(bytes[8]) == '{') return Format::saved;
   }
+  if (path.ends_with(".onnx") ||
+      (bytes.size() >= 2 && bytes[0] == std::byte{0x08}))
+    return Format::onnx;
   throw UserError("[model] " + path +
-                  ": neither a program of torch.export.save (.pt2) nor a file "
-                  "of fx::save");
+                  ": neither a program of torch.export.save (.pt2), nor an "
+                  "ONNX model, nor a file of fx::save");
 }
 
 }  // namespace
 
 Model::Model(const std::string& path, const std::string& weights)
     : path_(path) {
-  if (format_of(path) == Format::exported) {
-    program_ = pt2::load(path, {.weights = weights});
+  const Format format = format_of(path);
+  if (!weights.empty() && format != Format::exported)
+    throw UserError("[model] " + path +
+                    ": --weights is for .pt2 files: this one has its own");
+  if (format != Format::saved) {
+    program_ = format == Format::onnx ? onnx::load(path)
+                                      : pt2::load(path, {.weights = weights});
     module_ = program_->module;
-    for (const pt2::Input& input : program_->inputs)
+    for (const imported::Input& input : program_->inputs)
       inputs_.push_back({input.name, input.str(), input, true});
     return;
   }
-  if (!weights.empty())
-    throw UserError("[model] " + path +
-                    ": --weights is for .pt2 files: this one has its own");
   module_ = fx::load(path);
   for (const fx::Node* node : module_->graph().placeholders()) {
     const std::string name(node->name());
@@ -55,7 +63,7 @@ Value Model::call(const ValueList& inputs) const {
 std::vector<std::string> Model::output_names(size_t leaves) const {
   std::vector<std::string> names;
   if (program_ && program_->outputs.size() == leaves) {
-    for (const pt2::Output& output : program_->outputs)
+    for (const imported::Output& output : program_->outputs)
       names.push_back(output.name);
     return names;
   }

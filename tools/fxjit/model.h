@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fxjit/pt2.h"
+#include "fxjit/imported.h"
 
 namespace fxjit::command {
 
@@ -14,7 +14,7 @@ namespace fxjit::command {
 struct ModelInput {
   std::string name;
   std::string text;  // "x: float32[s0, 8]"
-  pt2::Input facts;
+  imported::Input facts;
   bool known = false;  // `facts` are the file's.
 };
 
@@ -34,7 +34,7 @@ class Model {
   // One value for each input. Checked where the file says what to check.
   Value call(const ValueList& inputs) const;
   // The values as the module's placeholders take them.
-  const pt2::Program* program() const {
+  const imported::Program* program() const {
     return program_ ? &*program_ : nullptr;
   }
   // Names for the leaves of a result, one each.
@@ -42,7 +42,7 @@ class Model {
 
  private:
   std::string path_;
-  std::optional<pt2::Program> program_;
+  std::optional<imported::Program> program_;
   nn::Ref<fx::GraphModule> module_;
   std::vector<ModelInput> inputs_;
 };

@@ -1,4 +1,6 @@
 // Blocks of convolutional nets.
+#include <utility>
+
 #include "tools/kernel_pack/corpus.h"
 
 namespace fxjit::corpus {
@@ -54,6 +56,24 @@ void add_windows(Corpus& to) {
           },
           {{floats({1, channels, 7, 7}), floats({1, channels, 7, 7})},
            {floats({1, channels, 28, 28}), floats({1, channels, 28, 28})}});
+}
+
+// 3x3 windows over images whose sides are powers of two, which are cut into tiles
+// otherwise than those of 7 and 28: of few channels and of weights that exceed the
+// cache.
+void add_windows_of_powers(Corpus& to) {
+  using Tail = std::function<Value(const Value&)>;
+  const std::vector<Tail> tails = {
+      [](const Value& x) { return x; },
+      [](const Value& x) { return relu(x); },
+      [](const Value& x) { return F::silu(x); },
+  };
+  const std::vector<std::pair<int64_t, int64_t>> channels = {
+      {16, 16}, {16, 32}, {32, 16}, {32, 32}, {128, 128}};
+  for (const Tail& tail : tails)
+    for (const auto [in, out] : channels)
+      to.add([=](Inputs x) { return tail(conv(x[0], in, out, 3)); },
+             {{floats({1, in, 32, 32})}});
 }
 
 // Squeeze and excitation, as EfficientNet and MobileNetV3 have it.
@@ -140,6 +160,7 @@ void add_convnext(Corpus& to) {
 
 void add_images(Corpus& to) {
   add_windows(to);
+  add_windows_of_powers(to);
   add_excitation(to);
   add_means(to);
   add_dense(to);

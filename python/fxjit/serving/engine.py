@@ -1,0 +1,102 @@
+"""What computes: a model of fxjit by the names and datatypes of the protocol."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Protocol
+
+import numpy as np
+
+import fxjit
+
+from .datatypes import PROTOCOL_OF, Tensor
+from .errors import BadRequest, ModelFailed
+
+# What a call raises for arguments that the model does not take.
+REFUSALS = (TypeError, ValueError, OverflowError, IndexError)
+
+
+class Engine(Protocol):
+    """A loaded model. Calls may run in several threads."""
+
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+
+    def example(self) -> dict[str, tuple[int, ...]] | None:
+        """Sizes of each input that fit together; None where they are not known."""
+
+    def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """One array for each of `outputs`, from one for each of `inputs`. BadRequest for what
+        the model refuses, ModelFailed for its other errors."""
+
+    def compiled_size(self) -> tuple[int, int]:
+        """Programs that are kept, and their bytes."""
+
+
+def _datatype(path: str, name: str, dtype: str | None) -> str:
+    if dtype is None:
+        return "INT64"  # A number, which the protocol has as a tensor of one element.
+    try:
+        return PROTOCOL_OF[np.dtype(dtype)]
+    except (KeyError, TypeError):
+        raise fxjit.UserError(f"{path}: {name} is of {dtype}, which the Open Inference Protocol "
+                              "or NumPy has no type for") from None
+
+
+class FxjitEngine:
+    """A model that fxjit.load takes. `options` are those of fxjit.load; `signature` states
+    inputs and outputs of files that do not hold them. Outputs that are no tensors are left out."""
+
+    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any] | None = None,
+                 signature: tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None = None):
+        self._path = os.fspath(path)
+        self._model = fxjit.load(self._path, **(options or {}))
+        described = self._model.inputs
+        self._tensors: list[int] = []  # The outputs that are tensors, by place.
+        self._constants = [one.constant for one in described]
+        self._numbers = [one.dtype is None and not one.constant for one in described]
+        taken = [one for one in described if not one.constant]
+        if signature is not None:
+            self.inputs, self.outputs = signature
+            self._numbers = [False] * len(described)
+        elif not self._model.outputs:
+            raise fxjit.UserError(f"{self._path}: it names no dtypes and sizes of its inputs and "
+                                  "outputs: state them in model.json")
+        else:
+            self.inputs = tuple(self._input(one) for one in taken)
+            made = self._model.outputs
+            self._tensors = [place for place, one in enumerate(made) if one.dtype is not None]
+            self.outputs = tuple(Tensor(
+                str(made[place]), _datatype(self._path, made[place], made[place].dtype),
+                tuple(made[place].sizes)) for place in self._tensors)
+        if len(self.inputs) != len(taken):
+            raise fxjit.UserError(f"{self._path}: {len(taken)} inputs, model.json states "
+                                  f"{len(self.inputs)}")
+        self._example = None
+        if all(size is not None for one in taken for size in one.example) and signature is None:
+            self._example = {one.name: tuple(one.example) if one.dtype else (1,)
+                             for one in taken}
+
+    def _input(self, one: Any) -> Tensor:
+        sizes = tuple(one.sizes) if one.dtype is not None else (1,)
+        return Tensor(one.name, _datatype(self._path, one.name, one.dtype), sizes,
+                      tuple(one.most))
+
+    def example(self) -> dict[str, tuple[int, ...]] | None:
+        return self._example
+
+    def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        given = iter(arrays)
+        leaves = [constant[0] if constant else next(given) for constant in self._constants]
+        leaves = [int(leaf[0]) if number else leaf
+                  for leaf, number in zip(leaves, self._numbers, strict=True)]
+        try:
+            results = self._model.call_leaves(leaves)
+        except (fxjit.InternalError, NotImplementedError, MemoryError) as error:
+            raise ModelFailed(str(error)) from error
+        except (*REFUSALS, RuntimeError) as error:
+            raise BadRequest(str(error)) from error
+        return [results[place] for place in self._tensors] if self._tensors else results
+
+    def compiled_size(self) -> tuple[int, int]:
+        return self._model.compiled_size

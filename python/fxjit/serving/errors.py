@@ -1,0 +1,68 @@
+"""Why a request is refused, with the code of each protocol."""
+
+from __future__ import annotations
+
+
+class ServingError(Exception):
+    """What a client is told: `http` is the status of REST, `grpc` the name of the StatusCode,
+    `reason` the label in the metrics."""
+
+    http, grpc, reason = 500, "INTERNAL", "internal"
+
+
+class BadRequest(ServingError):
+    """The request is wrong, whenever it comes."""
+
+    http, grpc, reason = 400, "INVALID_ARGUMENT", "bad_request"
+
+
+class TooLarge(BadRequest):
+    """More bytes than the server takes."""
+
+    http, reason = 413, "too_large"
+
+
+class NotFound(ServingError):
+    """No model, version or path of this name."""
+
+    http, grpc, reason = 404, "NOT_FOUND", "not_found"
+
+
+class Unsupported(ServingError):
+    """A part of the protocol that this server lacks."""
+
+    http, grpc, reason = 501, "UNIMPLEMENTED", "unsupported"
+
+
+class NotReady(ServingError):
+    """The model is loading, unloaded or could not be loaded, or the server stops."""
+
+    http, grpc, reason = 503, "UNAVAILABLE", "not_ready"
+
+
+class Retired(NotReady):
+    """Another took the place of this version while the request came: it is asked instead."""
+
+
+class Overloaded(ServingError):
+    """The queue is full: the same request may be right later."""
+
+    http, grpc, reason = 503, "RESOURCE_EXHAUSTED", "overloaded"
+
+
+class Expired(ServingError):
+    """Its time was over before the work began."""
+
+    http, grpc, reason = 504, "DEADLINE_EXCEEDED", "expired"
+
+
+class Cancelled(ServingError):
+    """The client went away before the work began."""
+
+    http, grpc, reason = 499, "CANCELLED", "cancelled"
+
+
+class ModelFailed(ServingError):
+    """The model raised an error that is no fault of the request."""
+
+    reason = "model"

@@ -1,0 +1,120 @@
+"""What both protocols do with a request: find the model, count, time and log it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+import fxjit
+
+from .errors import Cancelled, NotReady, Overloaded, Retired, ServingError
+from .repository import Repository
+from .requests import Answer, Request, new_id
+from .served import Served
+
+log = logging.getLogger("fxjit.serving")
+NAME, EXTENSIONS = "fxjit", ["model_repository", "model_configuration", "binary_tensor_data"]
+
+
+class FrontDoor:
+    """max_bytes: of one body. max_held: of all bodies that are being worked on; more are refused
+    as Overloaded, so that memory stays bounded. Of one event loop."""
+
+    def __init__(self, repository: Repository, max_bytes: int = 64 << 20,
+                 max_held: int = 512 << 20):
+        self.repository, self.max_bytes, self.max_held = repository, max_bytes, max_held
+        self._held = 0
+
+    def hold(self, size: int) -> None:
+        if self._held + size > self.max_held:
+            raise Overloaded(f"{self._held} bytes of requests are being worked on already")
+        self._held += size
+
+    def release(self, size: int) -> None:
+        self._held -= size
+
+    def metadata(self) -> dict[str, object]:
+        return {"name": NAME, "version": fxjit.__version__, "extensions": EXTENSIONS}
+
+    def model_metadata(self, name: str, version: str) -> dict[str, object]:
+        found = self.repository.find(name, version)
+        return found.metadata([version] if version else self.repository.versions(name))
+
+    def model_config(self, name: str, version: str) -> dict[str, object]:
+        """What perf_analyzer and others read of Triton's model configuration."""
+        found = self.repository.find(name, version)
+        drop = 1 if found.max_batch else 0
+        return {"name": name, "platform": "fxjit", "backend": "fxjit",
+                "max_batch_size": found.max_batch,
+                "input": [{"name": one.name, "data_type": f"TYPE_{_type_name(one.datatype)}",
+                           "dims": one.shape[drop:]} for one in found.inputs],
+                "output": [{"name": one.name, "data_type": f"TYPE_{_type_name(one.datatype)}",
+                            "dims": one.shape[drop:]} for one in found.outputs]}
+
+    def model_ready(self, name: str, version: str) -> bool:
+        """NotFound where there is no such model."""
+        try:
+            self.repository.find(name, version)
+        except NotReady:
+            return False
+        return not self.repository.stopping
+
+    async def load(self, name: str) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.repository.load, name)
+
+    async def unload(self, name: str) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.repository.unload, name)
+
+    async def infer(self, name: str, version: str, request_id: str,
+                    read: Callable[[], Request],
+                    write: Callable[[Answer, Request], object]) -> object:
+        """Reads a request, has it answered and writes the answer. ServingError."""
+        begun = time.monotonic()
+        request_id = request_id or new_id()
+        served: Served | None = None
+        times: dict[str, float] = {}
+        try:
+            served = self.repository.find(name, version)
+            request = read()
+            times["read"] = time.monotonic() - begun
+            try:
+                answer = await served.infer(request, times)
+            except Retired:
+                served = self.repository.find(name, version)
+                answer = await served.infer(request, times)
+            computed = time.monotonic()
+            written = write(answer, request)
+            times["write"] = time.monotonic() - computed
+        except ServingError as error:
+            self._failed(served, name, version, request_id, error)
+            raise
+        except asyncio.CancelledError:
+            self._failed(served, name, version, request_id, Cancelled("the client went away"))
+            raise
+        times["whole"] = time.monotonic() - begun
+        self._answered(served, request_id, times)
+        return written
+
+    def _answered(self, served: Served, request_id: str, times: dict[str, float]) -> None:
+        served.metrics.requests.inc()
+        for stage, metric in served.metrics.stages.items():
+            metric.observe(times[stage])
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("answered", extra={
+                "request": request_id, "model": served.name, "version": served.version,
+                "batch": times["batch"],
+                **{f"{stage}_ms": round(1e3 * times[stage], 3) for stage in served.metrics.stages}})
+
+    def _failed(self, served: Served | None, name: str, version: str, request_id: str,
+                error: ServingError) -> None:
+        if served:  # Names that clients made up are no labels.
+            served.metrics.requests.inc()
+            served.metrics.failed(error.reason)
+        log.warning("refused", extra={"request": request_id, "model": name, "version": version,
+                                      "reason": error.reason, "error": str(error)[:400]})
+
+
+def _type_name(datatype: str) -> str:
+    return "STRING" if datatype == "BYTES" else datatype

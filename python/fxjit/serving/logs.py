@@ -1,0 +1,30 @@
+"""The server's log: one line of JSON for each event, with the fields given as `extra`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+_OWN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName",
+                                                  "color_message"}
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"),
+                "level": record.levelname.lower(), "event": record.getMessage(),
+                **{name: value for name, value in record.__dict__.items() if name not in _OWN}}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def set_up(level: str) -> None:
+    """Sends the log of fxjit to standard error; other libraries' from warnings on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("fxjit").setLevel(level.upper())

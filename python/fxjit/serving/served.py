@@ -1,0 +1,186 @@
+"""One version of a model, ready to be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .batch_plan import BatchPlan
+from .batcher import Batcher, BatchOptions, Job
+from .datatypes import NUMPY_OF, Tensor
+from .engine import Engine
+from .errors import BadRequest, Expired, ModelFailed, Retired, ServingError
+from .front import Front
+from .metrics import ModelMetrics
+from .requests import Answer, Request
+
+log = logging.getLogger("fxjit.serving")
+SHAPES_KEPT = 4096
+
+
+class _Asked(Job):
+    """A job that a coroutine waits for."""
+
+    def __init__(self, arrays: list[np.ndarray], deadline: float | None):
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[None] = self.loop.create_future()
+        super().__init__(arrays, deadline, _report)
+
+    def end(self) -> None:
+        if not self.future.done():
+            self.future.set_result(None)
+
+
+def _report(jobs: list[Job]) -> None:
+    def end() -> None:
+        for job in jobs:
+            job.end()
+
+    jobs[0].loop.call_soon_threadsafe(end)
+
+
+def example_arrays(tensors: tuple[Tensor, ...], sizes: dict[str, tuple[int, ...]],
+                   make: Callable[..., Any] = np.ones) -> list[np.ndarray]:
+    """One array for each tensor."""
+    return [make(sizes[one.name], NUMPY_OF[one.datatype]) for one in tensors]
+
+
+class Served:
+    """Answers requests for one version. `infer` is of one event loop; the rest is thread-safe.
+
+    engine: what computes. plan: which requests share a call. front: what stands before it, as
+    text does before tokens.
+    """
+
+    def __init__(self, name: str, version: str, engine: Engine, plan: BatchPlan,
+                 options: BatchOptions, front: Front | None = None):
+        self.name, self.version, self.engine, self.front = name, version, engine, front
+        self.inputs = front.inputs if front else engine.inputs
+        self.outputs = front.outputs if front else engine.outputs
+        self.metrics = ModelMetrics(name, version)
+        self._plan = plan
+        self._shapes: set[Any] = set()
+        self._batcher = Batcher(engine, plan, options, self._note_call)
+        self._front_threads = ThreadPoolExecutor(
+            1, thread_name_prefix="fxjit-front") if front else None
+        self._open = 0  # Requests that are being answered.
+        self._retired = False
+        self._changed = threading.Condition()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._batcher)
+
+    @property
+    def max_batch(self) -> int:
+        """Rows of a call; 0 where requests do not share calls."""
+        return self._batcher.options.max_batch if self._plan.rows is not None else 0
+
+    def metadata(self, versions: list[str]) -> dict[str, Any]:
+        return {"name": self.name, "versions": versions, "platform": "fxjit",
+                "inputs": [one.metadata() for one in self.inputs],
+                "outputs": [one.metadata() for one in self.outputs]}
+
+    def warm_up(self, calls: list[dict[str, tuple[int, ...]]]) -> None:
+        """Compiles for these sizes of the engine's inputs. BadRequest where they do not fit."""
+        for sizes in calls:
+            if sizes.keys() != {one.name for one in self.engine.inputs}:
+                raise BadRequest(f"warm-up: expected sizes of "
+                                 f"{', '.join(one.name for one in self.engine.inputs)}")
+            arrays = example_arrays(self.engine.inputs, sizes)
+            self._plan.symbols_of(arrays)
+            joined = self._plan.joined([arrays])
+            self._note_call(joined)
+            self.engine.run(joined)
+
+    def close(self) -> None:
+        """Refuses new requests, waits until all that came are answered, and ends the threads."""
+        with self._changed:
+            self._retired = True
+            self._changed.wait_for(lambda: self._open == 0)
+        self._batcher.close()
+        if self._front_threads:
+            self._front_threads.shutdown()
+
+    def _note_call(self, arrays: list[np.ndarray]) -> None:
+        shapes = tuple(array.shape for array in arrays)
+        if self._plan.rows is not None:
+            self.metrics.rows.observe(arrays[0].shape[0])
+        else:
+            self.metrics.rows.observe(1)
+        known = shapes in self._shapes
+        (self.metrics.hits if known else self.metrics.misses).inc()
+        if not known:
+            if len(self._shapes) >= SHAPES_KEPT:
+                self._shapes.clear()
+            self._shapes.add(shapes)
+
+    async def infer(self, request: Request, times: dict[str, float]) -> Answer:
+        """`times` takes the seconds of the stages `queue` and `compute`. ServingError; Retired
+        where it was closed before."""
+        with self._changed:
+            if self._retired:
+                raise Retired("the model is being unloaded")
+            self._open += 1
+        try:
+            return await self._infer(request, times)
+        finally:
+            with self._changed:
+                self._open -= 1
+                self._changed.notify_all()
+
+    async def _infer(self, request: Request, times: dict[str, float]) -> Answer:
+        request.check_names(self.inputs, self.outputs)
+        given = request.inputs
+        if self.front:
+            given = await self._through_front(self.front.before, given)
+        job = _Asked([given[one.name] for one in self.engine.inputs], request.deadline)
+        await self._computed(job)
+        times["queue"], times["compute"] = job.begun - job.queued, job.ended - job.begun
+        times["batch"] = job.batch
+        outputs = {one.name: array for one, array in zip(self.engine.outputs, job.results)}
+        if self.front:
+            outputs = await self._through_front(self.front.after, outputs)
+        if request.outputs:
+            outputs = {name: outputs[name] for name in request.outputs}
+        return Answer(self.name, self.version, request.id, outputs)
+
+    async def _through_front(self, function: Callable[..., Any], tensors: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._front_threads, function, tensors)
+        except ServingError:
+            raise
+        except Exception as error:  # The code is the user's.
+            log.exception("the front of %s failed", self.name)
+            raise ModelFailed(f"{type(error).__name__}: {error}") from error
+
+    async def _computed(self, job: _Asked) -> None:
+        if job.deadline is not None and job.deadline <= time.monotonic():
+            raise Expired("its time was over when it came")
+        self._batcher.submit(job)
+        timer = None
+        if job.deadline is not None:
+            timer = job.loop.call_later(job.deadline - time.monotonic(), self._expire, job)
+        try:
+            await job.future
+        except asyncio.CancelledError:
+            self._batcher.cancel(job)
+            raise
+        finally:
+            if timer:
+                timer.cancel()
+        if job.error:
+            raise job.error
+
+    def _expire(self, job: _Asked) -> None:
+        if self._batcher.cancel(job):
+            job.error = Expired("its time was over before its turn came")
+            job.end()

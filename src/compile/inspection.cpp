@@ -1,0 +1,110 @@
+// CompiledModule::inspect: the programs of a call with times and code.
+#include "fxjit/inspection.h"
+
+#include <map>
+
+#include "src/compile/compiled_module.h"
+#include "src/compile/machine_limits.h"
+#include "src/compile/program_inspection.h"
+#include "src/compile/shape_report.h"
+#include "src/support/own_stack.h"
+
+namespace fxjit {
+namespace {
+
+// Why the interpreter runs the node, as the program before it found out.
+std::string reason_for(const fx::Node& node, const CompiledShape* before) {
+  return before && before->part().stop == &node ? before->part().why_stop : "";
+}
+
+class Collector {
+ public:
+  Collector(Inspection& inspection, Engine& engine, int threads, bool code)
+      : inspection_(inspection),
+        engine_(engine),
+        threads_(threads),
+        code_(code) {}
+
+  void add(const StageTime& stage) {
+    if (!stage.shape) return add_interpreted(*stage.node);
+    before_ = stage.shape.get();
+    if (!stage.shape->native()) return;
+    ProgramInspection program = inspect_program(*stage.shape);
+    if (code_) add_code(*stage.shape, program);
+    for (StepInspection& step : program.steps) add_profile(step);
+    inspection_.programs.push_back(std::move(program));
+  }
+
+ private:
+  void add_profile(StepInspection& step) {
+    step.profile = inspection_.profile.steps[next_++];
+    step.report.microseconds = step.profile.microseconds;
+  }
+
+  void add_interpreted(const fx::Node& node) {
+    StepInspection step;
+    step.report = interpreted_step(node, reason_for(node, before_));
+    step.skeleton = "interpreter";
+    add_profile(step);
+    if (inspection_.programs.empty()) {
+      ProgramInspection& alone = inspection_.programs.emplace_back();
+      alone.begin = std::string(node.name());
+    }
+    inspection_.programs.back().steps.push_back(std::move(step));
+  }
+
+  void add_code(const CompiledShape& shape, ProgramInspection& program) {
+    jit::ProgramText text;
+    support::run_with_compile_stack([&] {
+      text = engine_.text(shape.executable().program(), threads_);
+    });
+    std::vector<int32_t> numbers;
+    for (jit::ProgramText::Kernel& kernel : text.kernels) {
+      const auto fresh = static_cast<int32_t>(inspection_.kernels.size());
+      const auto [known, added] = kernels_.emplace(kernel.symbol, fresh);
+      numbers.push_back(known->second);
+      if (added)
+        inspection_.kernels.push_back({std::move(kernel.symbol),
+                                       std::move(kernel.text.ir),
+                                       std::move(kernel.text.assembly)});
+    }
+    for (size_t s = 0; s < program.steps.size(); ++s)
+      for (const int32_t kernel : text.of_step[s])
+        program.steps[s].kernels.push_back(
+            numbers[static_cast<size_t>(kernel)]);
+  }
+
+  Inspection& inspection_;
+  Engine& engine_;
+  const int threads_;
+  const bool code_;
+  size_t next_ = 0;  // Row of the profile.
+  const CompiledShape* before_ = nullptr;
+  std::map<std::string, int32_t> kernels_;
+};
+
+}  // namespace
+
+Inspection CompiledModule::inspect(std::span<const Value> inputs,
+                                   const InspectionOptions& options) {
+  Inspection inspection;
+  std::vector<StageTime> stages;
+  inspection.profile = profile(inputs, options.calls, &stages);
+  inspection.threads = threads_;
+  const MachineLimits& limits = machine_limits(engine_);
+  inspection.gflops = limits.gflops;
+  for (size_t i = 0; i < limits.levels.size(); ++i)
+    inspection.bandwidths[i] = {limits.levels[i].bytes,
+                                limits.levels[i].gigabytes};
+  Collector collector(inspection, engine_, threads_, options.code);
+  for (const StageTime& stage : stages) collector.add(stage);
+  double sum = 0;
+  for (const StepProfile& step : inspection.profile.steps)
+    sum += step.microseconds;
+  for (ProgramInspection& program : inspection.programs)
+    for (StepInspection& step : program.steps)
+      step.report.share = sum > 0 ? step.report.microseconds / sum : 0;
+  return inspection;
+}
+
+}  // namespace fxjit

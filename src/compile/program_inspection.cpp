@@ -1,0 +1,165 @@
+#include "src/compile/program_inspection.h"
+
+#include <algorithm>
+#include <map>
+
+#include "src/compile/graph_parts.h"
+#include "src/compile/step_facts.h"
+
+namespace fxjit {
+namespace {
+
+using program::Buffer;
+using program::Home;
+using program::Program;
+using program::Step;
+using Names = std::map<const Storage*, std::string>;
+
+Names names_of(const fx::GraphModule& module) {
+  Names names;
+  for (const auto& [name, parameter] : module.named_parameters())
+    names.emplace(parameter.tensor().storage().get(), name);
+  for (const auto& [name, buffer] : module.named_buffers())
+    names.emplace(buffer.tensor().storage().get(), name);
+  return names;
+}
+
+std::string name_of(const Tensor& tensor, const Names& names) {
+  const auto found = names.find(tensor.storage().get());
+  return found == names.end() ? "" : found->second;
+}
+
+std::string name_of(const program::PackedWeight& weight, const Names& names) {
+  std::string text;
+  for (const program::PackPiece& piece : weight.pieces) {
+    const std::string name = name_of(piece.tensor, names);
+    if (name.empty() || text.ends_with(name)) continue;
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+Tensor meta_of(const program::TensorSpec& spec) {
+  return Tensor::meta(spec.sizes, spec.dtype, spec.strides);
+}
+
+// A name for each input of the program: the node's, numbered where the value is
+// a container of tensors.
+std::vector<std::string> input_names(const CompiledShape::Parts& parts) {
+  std::vector<std::string> names;
+  const size_t skipped = parts.begin ? 1 : 0;
+  for (size_t i = 0; i < parts.inputs.size(); ++i) {
+    if (i + skipped >= parts.signature.size()) break;
+    const Value& value = parts.signature[i + skipped];
+    const std::string name(parts.inputs[i]->name());
+    int next = 0;
+    visit_leaves(value, [&](const Value& leaf) {
+      if (!leaf.is_tensor()) return;
+      names.push_back(value.is_tensor() ? name
+                                        : name + "." + std::to_string(next++));
+    });
+  }
+  return names;
+}
+
+BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
+                                const std::vector<std::string>& inputs,
+                                const Names& names) {
+  BufferInspection seen;
+  seen.bytes = buffer.bytes;
+  const auto index = static_cast<size_t>(buffer.index);
+  switch (buffer.home) {
+    case Home::arena:
+      seen.offset = buffer.offset;
+      break;
+    case Home::constant:
+      seen.home = BufferInspection::Home::constant;
+      seen.name = name_of(program.constants[index], names);
+      seen.val = Tensor::meta(program.constants[index].sizes(),
+                              program.constants[index].dtype());
+      break;
+    case Home::packed:
+      seen.home = BufferInspection::Home::packed;
+      seen.name = name_of(program.packed[index], names);
+      for (const program::PackPiece& piece : program.packed[index].pieces)
+        seen.bytes += piece.tensor.numel() *
+                      static_cast<int64_t>(piece.tensor.item_size());
+      break;
+    case Home::input:
+      seen.home = BufferInspection::Home::input;
+      if (index < inputs.size()) seen.name = inputs[index];
+      seen.val = meta_of(program.inputs[index]);
+      break;
+    case Home::output:
+      seen.home = BufferInspection::Home::output;
+      break;
+  }
+  return seen;
+}
+
+// Updates of an input write their first operand, beside a place for old values.
+bool updates_first(const Program& program, const Step& step) {
+  const auto* external = std::get_if<program::ExternStep>(&step.body);
+  if (!external || !external->kernel->writes_inputs()) return false;
+  const auto last = static_cast<size_t>(step.operands.back().buffer);
+  return program.buffers[last].home != Home::input;
+}
+
+std::vector<OperandInspection> inspect_operands(const Program& program,
+                                                const Step& step) {
+  std::vector<OperandInspection> seen;
+  const size_t count = step.operands.size();
+  const size_t written = std::min(written_operands(step.body), count);
+  for (size_t i = 0; i < count; ++i) {
+    OperandInspection& operand = seen.emplace_back();
+    operand.buffer = step.operands[i].buffer;
+    operand.written =
+        i >= count - written || (i == 0 && updates_first(program, step));
+    if (i < step.apart.size())
+      operand.apart = passes::apart_text(step.apart[i]);
+  }
+  return seen;
+}
+
+void note_uses(ProgramInspection& seen) {
+  for (size_t s = 0; s < seen.steps.size(); ++s)
+    for (const OperandInspection& operand : seen.steps[s].operands) {
+      if (operand.buffer < 0) continue;
+      BufferInspection& buffer =
+          seen.buffers[static_cast<size_t>(operand.buffer)];
+      if (buffer.first < 0) buffer.first = static_cast<int32_t>(s);
+      buffer.last = static_cast<int32_t>(s);
+    }
+}
+
+}  // namespace
+
+ProgramInspection inspect_program(const CompiledShape& shape) {
+  const CompiledShape::Parts& parts = shape.part();
+  const Program& program = shape.executable().program();
+  const ProgramReport report = shape.report();
+  ProgramInspection seen;
+  seen.inputs = report.inputs;
+  seen.begin = report.begin;
+  seen.arena_bytes = program.arena_bytes;
+  const std::vector<std::string> inputs = input_names(parts);
+  const Names names = parts.source ? names_of(*parts.source->module) : Names();
+  for (const Buffer& buffer : program.buffers)
+    seen.buffers.push_back(inspect_buffer(program, buffer, inputs, names));
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    StepInspection& step = seen.steps.emplace_back();
+    step.report = report.steps[s];
+    step.skeleton = skeleton_name(program.steps[s].body);
+    step.sizes = step_sizes(program.steps[s].body);
+    step.operands = inspect_operands(program, program.steps[s]);
+  }
+  note_uses(seen);
+  for (const Program::Output& output : program.outputs)
+    seen.outputs.push_back({output.buffer, meta_of(output.spec), ""});
+  if (parts.outputs.size() == seen.outputs.size())
+    for (size_t i = 0; i < seen.outputs.size(); ++i)
+      seen.outputs[i].name = std::string(parts.outputs[i]->name());
+  return seen;
+}
+
+}  // namespace fxjit

@@ -1,0 +1,20 @@
+// Steps of programs in the words of reports.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/program/steps.h"
+
+namespace fxjit {
+
+// As StepInspection::skeleton.
+std::string skeleton_name(const program::StepBody& body);
+// As StepInspection::sizes.
+std::vector<std::pair<std::string, std::string>> step_sizes(
+    const program::StepBody& body);
+// How many of a step's last operands it writes.
+size_t written_operands(const program::StepBody& body);
+
+}  // namespace fxjit

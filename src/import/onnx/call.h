@@ -1,0 +1,99 @@
+// One node of the model while it is imported: its inputs, its attributes with
+// their defaults, and the questions that ops ask about shapes and types. What
+// is missing or malformed is a UserError that names node and field.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/import/onnx/model.h"
+#include "src/import/onnx/operand.h"
+#include "src/import/onnx/recorder.h"
+
+namespace fxjit::onnx {
+
+class GraphReader;
+
+class Call {
+ public:
+  Call(GraphReader& reader, const NodeInfo& node, std::string place,
+       int64_t opset, std::vector<Operand> inputs);
+
+  GraphReader& reader() const { return reader_; }
+  Recorder& recorder() const;
+  const NodeInfo& node() const { return node_; }
+  int64_t opset() const { return opset_; }  // Of the node's domain.
+  [[noreturn]] void fail(const std::string& what) const;
+
+  // --- Inputs. ---
+  size_t inputs() const { return inputs_.size(); }
+  size_t outputs() const { return node_.outputs.size(); }
+  bool wants(size_t output) const;  // The output is there and has a name.
+  bool has(size_t i) const;
+  const Operand& operand(size_t i) const;  // Fails for an absent one.
+  // As a tensor, or list of them. `optional`: None for an absent one.
+  Value operator[](size_t i) const;
+  Value optional(size_t i) const;
+  ValueList all() const;
+
+  // Fail where the model does not tell.
+  DType dtype(size_t i) const;
+  int rank(size_t i) const;
+  std::vector<Value> sizes(size_t i) const;
+  Value size(size_t i, int64_t dim) const;
+  // The number of elements of an input of one dim; fails where it varies.
+  int64_t length(size_t i) const;
+
+  // The elements of an input of integers, numbers where they are known; proxies
+  // of its elements otherwise.
+  std::vector<Value> ints(size_t i) const;
+  Value scalar_int(size_t i) const;
+  // As above, where they must be known when the model is loaded; nothing where
+  // they are not, or the input is absent.
+  std::optional<std::vector<int64_t>> known_ints(size_t i) const;
+  std::optional<std::vector<double>> known_floats(size_t i) const;
+  // A number of a tensor with one element, or a proxy of it.
+  Value scalar(size_t i) const;
+
+  // --- Attributes. ---
+  bool has_attribute(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+  int64_t integer(std::string_view name) const;  // Fails without one.
+  double real(std::string_view name, double otherwise) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  std::optional<std::vector<int64_t>> integers(std::string_view name) const;
+  std::optional<std::vector<double>> reals(std::string_view name) const;
+  std::optional<Tensor> tensor(std::string_view name) const;
+  GraphInfo graph(std::string_view name) const;
+  bool flag(std::string_view name, bool otherwise) const {
+    return integer(name, otherwise ? 1 : 0) != 0;
+  }
+
+  // --- Values. ---
+  DType dtype_of(const Value& tensor) const;
+  int rank_of(const Value& tensor) const;
+  std::vector<Value> sizes_of(const Value& tensor) const;
+  Value tensor_of(const Operand& operand) const;
+  // `dim` counted from the front for a tensor of this rank; fails outside.
+  int64_t wrap(int64_t dim, int64_t rank) const;
+  // The number in a tensor of one element: known, or a proxy.
+  Value item_of(const Value& tensor) const;
+
+ private:
+  const AttributeInfo* find(std::string_view name, int64_t type) const;
+  const Tensor& shape_of(const Value& tensor) const;
+
+  GraphReader& reader_;
+  const NodeInfo& node_;
+  std::string place_;
+  int64_t opset_;
+  std::vector<Operand> inputs_;
+};
+
+// torch's argument for a list of numbers or proxies: a list.
+Value list_of(const std::vector<Value>& items);
+Value list_of(const std::vector<int64_t>& items);
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,248 @@
+#include "src/import/onnx/graph_reader.h"
+
+#include "fxjit/error.h"
+#include "fxjit/functions.h"
+#include "src/import/onnx/op_rows.h"
+#include "src/import/onnx/shape_arithmetic.h"
+
+namespace fxjit::onnx {
+namespace {
+
+// What a dim without a number has in examples. Divisible by what models ask.
+constexpr int64_t kExampleSize = 64;
+
+// Attributes of a function's body that stand for those of its call.
+void resolve(NodeInfo& node, const NodeInfo& call,
+             const FunctionInfo& function) {
+  std::vector<AttributeInfo> resolved;
+  for (const AttributeInfo& attribute : node.attributes) {
+    if (attribute.reference.empty()) {
+      resolved.push_back(attribute);
+      continue;
+    }
+    const AttributeInfo* given = call.find(attribute.reference);
+    for (const AttributeInfo& one : function.defaults)
+      if (!given && one.name == attribute.reference) given = &one;
+    if (!given) continue;  // Absent there, so absent here.
+    resolved.push_back(*given);
+    resolved.back().name = attribute.name;
+  }
+  node.attributes = std::move(resolved);
+}
+
+}  // namespace
+
+Opsets opsets_of(const std::vector<OpsetInfo>& opsets) {
+  Opsets versions;
+  for (const OpsetInfo& opset : opsets)
+    versions[plain_domain(opset.domain)] = opset.version;
+  return versions;
+}
+
+const Operand* Scope::find(std::string_view name) const {
+  for (const Scope* scope = this; scope; scope = scope->outer_) {
+    const auto found = scope->names_.find(std::string(name));
+    if (found != scope->names_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+bool Scope::define(std::string_view name, Operand operand) {
+  return names_.emplace(std::string(name), std::move(operand)).second;
+}
+
+std::string node_place(const NodeInfo& node, const std::string& place,
+                       size_t index) {
+  std::string text = place + ".node[" + std::to_string(index) + "]";
+  if (!node.op.empty()) text += " " + std::string(node.op);
+  if (!node.name.empty()) text += " \"" + std::string(node.name) + "\"";
+  return text;
+}
+
+std::optional<Tensor> example_of(const TypeInfo& type) {
+  if (type.kind != TypeInfo::Kind::tensor || !type.shape) return std::nullopt;
+  const auto dtype = find_dtype(type.element_type);
+  if (!dtype || type.shape->size() > static_cast<size_t>(kMaxRank))
+    return std::nullopt;
+  Dims sizes;
+  for (const Dimension& dim : *type.shape)
+    sizes.push_back(dim.value && *dim.value >= 0 ? *dim.value : kExampleSize);
+  return Tensor::meta(sizes, *dtype);
+}
+
+void GraphReader::read(const GraphInfo& graph, const Opsets& opsets,
+                       Scope& scope, const std::string& place) {
+  for (const Bytes& bytes : graph.values) {
+    const ValueInfo info = read_value_info(bytes);
+    values_.insert_or_assign(info.name, info);
+  }
+  read_initializers(graph, scope, place);
+  read_nodes(graph.nodes, opsets, scope, place);
+}
+
+void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
+                                    const std::string& place) {
+  for (size_t i = 0; i < graph.initializers.size(); ++i) {
+    const std::string here =
+        place + ".initializer[" + std::to_string(i) + "]";
+    try {
+      const TensorInfo info = read_tensor_info(graph.initializers[i]);
+      if (info.name.empty()) throw UserError("[onnx] it has no name");
+      if (!scope.define(info.name,
+                        recorder_.constant(file_.read(info), info.name)))
+        throw UserError("[onnx] \"" + std::string(info.name) +
+                        "\" is named twice");
+    } catch (Error& error) {
+      error.extend("\n  in " + here, {});
+      throw;
+    }
+  }
+}
+
+void GraphReader::read_nodes(const std::vector<Bytes>& nodes,
+                             const Opsets& opsets, Scope& scope,
+                             const std::string& place) {
+  const Opsets* const outer_opsets = std::exchange(opsets_, &opsets);
+  const Scope* const outer_scope = std::exchange(scope_, &scope);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    NodeInfo node = read_node_info(nodes[i]);
+    if (function_call_)
+      resolve(node, *function_call_->node, *function_call_->function);
+    const std::string here = node_place(node, place, i);
+    try {
+      read_node(node, opsets, scope, here);
+    } catch (Error& error) {
+      if (error.message().find(here) == std::string::npos)
+        error.extend("\n  in " + here, {});
+      throw;
+    }
+  }
+  opsets_ = outer_opsets;
+  scope_ = outer_scope;
+}
+
+void GraphReader::read_node(const NodeInfo& node, const Opsets& opsets,
+                            Scope& scope, const std::string& place) {
+  std::vector<Operand> inputs;
+  for (const std::string_view name : node.inputs) {
+    if (name.empty()) {
+      inputs.emplace_back();
+      continue;
+    }
+    const Operand* const found = scope.find(name);
+    if (!found)
+      throw UserError("[onnx] " + place + ": input \"" + std::string(name) +
+                      "\" is computed by no node before it");
+    inputs.push_back(*found);
+  }
+  while (!inputs.empty() && inputs.back().absent()) inputs.pop_back();
+  const std::string_view domain = plain_domain(node.domain);
+  recorder_.set_origin(
+      std::string(node.outputs.empty() ? node.op : node.outputs[0]), {});
+  const auto local = functions_.find({domain, node.op, node.overload});
+  if (local != functions_.end()) {
+    define(node, call_function(local->second, node, inputs, place), scope,
+           place);
+    return;
+  }
+  const auto opset = opsets.find(domain);
+  if (opset == opsets.end())
+    throw UserError("[onnx] " + place + ": the model imports no opset of \"" +
+                    std::string(domain) + "\"");
+  const OpRow* const row = find_row(domain, node.op, opset->second);
+  if (!row)
+    throw UserError("[onnx] " + place + ": opset " +
+                    std::to_string(opset->second) + " has no such op");
+  Call call(*this, node, place, opset->second, std::move(inputs));
+  if (const auto numbers = evaluate_numbers(call)) {
+    define(node, *numbers, scope, place);
+  } else if (row->run) {
+    define(node, row->run(call), scope, place);
+  } else {
+    define(node, function(row->function, call.all()), scope, place);
+  }
+}
+
+void GraphReader::define(const NodeInfo& node, const Results& results,
+                         Scope& scope, const std::string& place) {
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const std::string_view name = node.outputs[i];
+    if (name.empty()) continue;
+    if (i >= results.items.size())
+      throw UserError("[onnx] " + place + ": output " + std::to_string(i) +
+                      " (\"" + std::string(name) + "\") is not supported");
+    if (!scope.define(name, declared(name, results.items[i])))
+      throw UserError("[onnx] " + place + ": \"" + std::string(name) +
+                      "\" is computed twice");
+  }
+}
+
+// What is not known of a result may be stated by the model.
+Operand GraphReader::declared(std::string_view name, Operand operand) const {
+  if (!operand.value.is_proxy() ||
+      !Recorder::example(operand.value).is_none())
+    return operand;
+  const auto found = values_.find(name);
+  if (found == values_.end()) return operand;
+  if (const auto example = example_of(found->second.type))
+    operand.value = recorder_.assume(operand.value, *example);
+  return operand;
+}
+
+Results GraphReader::call_function(const FunctionInfo& function,
+                                   const NodeInfo& node,
+                                   const std::vector<Operand>& inputs,
+                                   const std::string& place) {
+  if (++depth_ > kMaxDepth)
+    throw UserError("[onnx] " + place + ": functions of more than " +
+                    std::to_string(kMaxDepth) + " levels");
+  if (inputs.size() > function.inputs.size())
+    throw UserError("[onnx] " + place + ": the function takes " +
+                    std::to_string(function.inputs.size()) + " inputs, got " +
+                    std::to_string(inputs.size()));
+  Scope scope;
+  for (size_t i = 0; i < function.inputs.size(); ++i)
+    scope.define(function.inputs[i],
+                 i < inputs.size() ? inputs[i] : Operand());
+  const FunctionCall own{&function, &node};
+  const FunctionCall* const outer = std::exchange(function_call_, &own);
+  read_nodes(function.nodes, opsets_of(function.opsets), scope,
+             place + ": function " + std::string(function.name));
+  function_call_ = outer;
+  std::vector<Operand> results;
+  for (const std::string_view name : function.outputs)
+    results.push_back(output(name, scope, place));
+  --depth_;
+  return results;
+}
+
+std::vector<Operand> GraphReader::read_inside(Call& call,
+                                              const GraphInfo& graph,
+                                              std::vector<Operand> inputs) {
+  if (++depth_ > kMaxDepth)
+    call.fail("graphs of more than " + std::to_string(kMaxDepth) + " levels");
+  if (inputs.size() > graph.inputs.size())
+    call.fail("the graph takes " + std::to_string(graph.inputs.size()) +
+              " inputs, got " + std::to_string(inputs.size()));
+  Scope scope(scope_);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    scope.define(read_value_info(graph.inputs[i]).name, std::move(inputs[i]));
+  const std::string place = "graph " + std::string(graph.name);
+  read(graph, *opsets_, scope, place);
+  std::vector<Operand> results;
+  for (const Bytes& bytes : graph.outputs)
+    results.push_back(output(read_value_info(bytes).name, scope, place));
+  --depth_;
+  return results;
+}
+
+Operand GraphReader::output(std::string_view name, const Scope& scope,
+                            const std::string& place) const {
+  const Operand* const found = scope.find(name);
+  if (!found)
+    throw UserError("[onnx] " + place + ": output \"" + std::string(name) +
+                    "\" is computed by no node");
+  return *found;
+}
+
+}  // namespace fxjit::onnx

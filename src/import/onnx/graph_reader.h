@@ -1,0 +1,95 @@
+// Walks the nodes of a graph in order and records each by its op's row. Bodies
+// of functions and chosen branches of `If` are read in place.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "src/import/onnx/call.h"
+#include "src/import/onnx/tensors.h"
+
+namespace fxjit::onnx {
+
+using Opsets = std::map<std::string_view, int64_t>;  // By plain domain.
+
+// The model's functions by domain, name and overload.
+using FunctionKey =
+    std::tuple<std::string_view, std::string_view, std::string_view>;
+using Functions = std::map<FunctionKey, FunctionInfo>;
+
+// Of the model, or of a function's body.
+Opsets opsets_of(const std::vector<OpsetInfo>& opsets);
+
+// Names and what they stand for; those around a sub-graph are seen from it.
+class Scope {
+ public:
+  explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
+
+  const Operand* find(std::string_view name) const;
+  // False where the name is taken in this scope.
+  bool define(std::string_view name, Operand operand);
+
+ private:
+  const Scope* outer_;
+  std::unordered_map<std::string, Operand> names_;
+};
+
+class GraphReader {
+ public:
+  GraphReader(TensorFile& file, Recorder& recorder, const Functions& functions)
+      : file_(file), recorder_(recorder), functions_(functions) {}
+
+  TensorFile& file() { return file_; }
+  Recorder& recorder() { return recorder_; }
+
+  // Initialisers and nodes. `place` is where the graph stands: "graph".
+  void read(const GraphInfo& graph, const Opsets& opsets, Scope& scope,
+            const std::string& place);
+  // A sub-graph of `call`'s node without inputs, or with these: its outputs.
+  std::vector<Operand> read_inside(Call& call, const GraphInfo& graph,
+                                   std::vector<Operand> inputs);
+  // The value of a graph's output.
+  Operand output(std::string_view name, const Scope& scope,
+                 const std::string& place) const;
+
+ private:
+  void read_initializers(const GraphInfo& graph, Scope& scope,
+                         const std::string& place);
+  void read_nodes(const std::vector<Bytes>& nodes, const Opsets& opsets,
+                  Scope& scope, const std::string& place);
+  void read_node(const NodeInfo& node, const Opsets& opsets, Scope& scope,
+                 const std::string& place);
+  void define(const NodeInfo& node, const Results& results, Scope& scope,
+              const std::string& place);
+  Operand declared(std::string_view name, Operand operand) const;
+  Results call_function(const FunctionInfo& function, const NodeInfo& node,
+                        const std::vector<Operand>& inputs,
+                        const std::string& place);
+
+  TensorFile& file_;
+  Recorder& recorder_;
+  const Functions& functions_;
+  std::unordered_map<std::string_view, ValueInfo> values_;  // As declared.
+  // The call of the function whose body is being read; null outside of one.
+  struct FunctionCall {
+    const FunctionInfo* function;
+    const NodeInfo* node;
+  };
+  const FunctionCall* function_call_ = nullptr;
+  const Opsets* opsets_ = nullptr;  // Of the nodes being read.
+  const Scope* scope_ = nullptr;
+  int depth_ = 0;
+};
+
+// "graph.node[3] Conv "conv1""
+std::string node_place(const NodeInfo& node, const std::string& place,
+                       size_t index);
+
+// An example of a declared type: dims without a number get one. Nothing for
+// unknown ranks and types.
+std::optional<Tensor> example_of(const TypeInfo& type);
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,219 @@
+#include "src/import/onnx/model_reader.h"
+
+#include "fxjit/error.h"
+#include "src/import/named_members.h"
+#include "src/import/onnx/op_rows.h"
+#include "src/import/onnx/survey.h"
+
+namespace fxjit::onnx {
+namespace {
+
+using import::SizeFormula;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw UserError("[onnx] " + what);
+}
+
+// Of "batch", "past + 1"; of other texts a symbol made of them.
+std::optional<SizeFormula> formula_of(std::string_view symbol) {
+  if (auto formula = SizeFormula::parse(symbol)) return formula;
+  std::string name = import::path_of_identifiers(symbol);
+  for (char& c : name)
+    if (c == '.') c = '_';
+  return SizeFormula::parse("dim_" + name);
+}
+
+Size size_of(const Dimension& dim) {
+  Size size;
+  if (dim.value && *dim.value >= 0) size.fixed = *dim.value;
+  size.text = size.fixed ? std::to_string(*size.fixed)
+              : dim.symbol.empty() ? "?"
+                                   : std::string(dim.symbol);
+  return size;
+}
+
+std::string unique(std::string name, std::unordered_set<std::string>& taken) {
+  while (!taken.insert(name).second) name += "_";
+  return name;
+}
+
+}  // namespace
+
+ModelReader::ModelReader(const std::string& path)
+    : file_(path),
+      model_(read_model(file_.bytes())),
+      reader_(file_, recorder_, functions_) {
+  if (!model_.graph || model_.opsets.empty())
+    fail("no ONNX model: it has no " +
+         std::string(model_.graph ? "opset_import" : "graph"));
+  graph_ = read_graph(*model_.graph);
+}
+
+Program ModelReader::run() {
+  read_functions();
+  check_support(file_.path(), model_, graph_, functions_);
+  Scope scope;
+  read_inputs(scope);
+  reader_.read(graph_, opsets_of(model_.opsets), scope, "graph");
+  const Value result = read_outputs(scope);
+  Program program;
+  program.module = recorder_.finish(result);
+  size_t i = 0;
+  for (const fx::NodePtr node : program.module->graph().placeholders())
+    inputs_[i++].name = std::string(node->name());
+  auto checks = make_checks();
+  program.inputs = std::move(inputs_);
+  program.outputs = std::move(outputs_);
+  program.facts = facts();
+  import::set_checks(program, std::move(checks));
+  return program;
+}
+
+void ModelReader::read_functions() {
+  for (const Bytes& bytes : model_.functions) {
+    FunctionInfo function = read_function(bytes);
+    const FunctionKey key{plain_domain(function.domain), function.name,
+                          function.overload};
+    if (!functions_.emplace(key, std::move(function)).second)
+      fail("function \"" + std::string(std::get<1>(key)) +
+           "\" is there twice");
+  }
+}
+
+// Files of IR versions up to 3 list the initialisers among the inputs.
+void ModelReader::read_inputs(Scope& scope) {
+  std::unordered_set<std::string_view> given;
+  for (const Bytes& bytes : graph_.initializers)
+    given.insert(read_tensor_info(bytes).name);
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const ValueInfo info = read_value_info(graph_.inputs[i]);
+    if (given.contains(info.name)) continue;
+    const std::string place = "graph.input[" + std::to_string(i) + "]";
+    if (info.name.empty()) fail(place + ": it has no name");
+    try {
+      read_input(info, scope);
+    } catch (Error& error) {
+      error.extend("\n  in " + place + " \"" + std::string(info.name) + "\"",
+                   {});
+      throw;
+    }
+  }
+}
+
+void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
+  Input& input = inputs_.emplace_back();
+  formulas_.emplace_back();
+  input.path = std::string(info.name);
+  Value value;
+  const TypeInfo* type = &info.type;
+  // An optional tensor is given or not; where it is an input, it is given.
+  while (type->kind == TypeInfo::Kind::optional && !type->element.empty())
+    type = &type->element[0];
+  if (type->kind == TypeInfo::Kind::sequence) {
+    input.kind = Input::Kind::sequence;
+    if (!type->element.empty())
+      if (const auto dtype = find_dtype(type->element[0].element_type))
+        input.dtype = *dtype;
+    value = recorder_.other_input(info.name, {});
+  } else if (type->kind == TypeInfo::Kind::tensor) {
+    const auto dtype = find_dtype(type->element_type);
+    if (!dtype)
+      fail("type: " + element_type_name(type->element_type) +
+           " is not supported");
+    input.dtype = *dtype;
+    read_sizes(*type, input);
+    const auto example = example_of(*type);
+    uint32_t fixed = 0;
+    for (size_t d = 0; d < input.sizes.size(); ++d)
+      if (input.sizes[d].fixed) fixed |= 1u << d;
+    value = example ? recorder_.input(info.name, *example, fixed)
+                    : recorder_.other_input(info.name, {});
+  } else {
+    fail("type: expected a tensor or a sequence");
+  }
+  if (!scope.define(info.name, value)) fail("it is there twice");
+}
+
+void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
+  input.any_rank = !type.shape;
+  if (!type.shape) return;
+  if (type.shape->size() > static_cast<size_t>(kMaxRank))
+    fail("shape: expected at most " + std::to_string(kMaxRank) +
+         " dims, got " + std::to_string(type.shape->size()));
+  for (const Dimension& dim : *type.shape) {
+    input.sizes.push_back(size_of(dim));
+    auto& formula = formulas_.back().emplace_back();
+    if (!input.sizes.back().fixed && !dim.symbol.empty())
+      formula = formula_of(dim.symbol);
+  }
+}
+
+// What the file declares; nothing where it leaves the sizes open.
+void ModelReader::describe_output(const TypeInfo& type, Output& output) {
+  if (type.kind != TypeInfo::Kind::tensor || !type.shape) return;
+  output.dtype = find_dtype(type.element_type);
+  for (const Dimension& dim : *type.shape) output.sizes.push_back(size_of(dim));
+}
+
+Value ModelReader::read_outputs(const Scope& scope) {
+  ValueList results;
+  std::unordered_set<std::string> taken;
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    const ValueInfo info = read_value_info(graph_.outputs[i]);
+    const std::string_view name = info.name;
+    const std::string place = "graph.output[" + std::to_string(i) + "]";
+    const NodeInfo none;
+    const Call call(reader_, none, place, 0,
+                    {reader_.output(name, scope, place)});
+    results.push_back(call.optional(0));
+    std::string file_name = import::path_of_identifiers(name);
+    for (char& c : file_name)
+      if (c == '.') c = '_';
+    outputs_.push_back(
+        {unique(file_name, taken), std::string(name), {}, {}});
+    describe_output(info.type, outputs_.back());
+  }
+  if (results.empty()) fail("the graph has no outputs");
+  return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+}
+
+std::vector<std::pair<std::string, std::string>> ModelReader::facts() const {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](std::string name, std::string_view text) {
+    if (!text.empty()) facts.emplace_back(std::move(name), std::string(text));
+  };
+  add("producer", std::string(model_.producer_name) +
+                      (model_.producer_version.empty()
+                           ? ""
+                           : " " + std::string(model_.producer_version)));
+  add("ir version", std::to_string(model_.ir_version));
+  for (const OpsetInfo& opset : model_.opsets)
+    add("opset", (opset.domain.empty() ? "" : std::string(opset.domain) + " ") +
+                     std::to_string(opset.version));
+  add("graph", graph_.name);
+  add("description", model_.doc);
+  for (const TextEntry& entry : model_.metadata)
+    add(std::string(entry.key), entry.value);
+  return facts;
+}
+
+std::shared_ptr<const import::InputChecks> ModelReader::make_checks() const {
+  std::vector<import::Argument> arguments;
+  for (const Input& input : inputs_)
+    arguments.push_back({input.path, false, {}, arguments.size(), 1});
+  return std::make_shared<const import::InputChecks>(
+      "onnx", std::move(arguments), inputs_, formulas_,
+      std::map<std::string, import::Range>{}, std::vector<import::Guard>{});
+}
+
+Program load(const std::string& path) {
+  try {
+    return ModelReader(path).run();
+  } catch (Error& error) {
+    if (error.message().find(path) == std::string::npos)
+      error.extend("\n  in file " + path, {});
+    throw;
+  }
+}
+
+}  // namespace fxjit::onnx

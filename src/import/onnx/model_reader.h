@@ -1,0 +1,41 @@
+// Puts a program together from an ONNX file: inputs, nodes, outputs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "fxjit/onnx.h"
+#include "src/import/input_checks.h"
+#include "src/import/onnx/graph_reader.h"
+
+namespace fxjit::onnx {
+
+class ModelReader {
+ public:
+  explicit ModelReader(const std::string& path);
+  Program run();
+
+ private:
+  void read_functions();
+  void read_inputs(Scope& scope);
+  void read_input(const ValueInfo& info, Scope& scope);
+  void read_sizes(const TypeInfo& type, Input& input);
+  static void describe_output(const TypeInfo& type, Output& output);
+  Value read_outputs(const Scope& scope);
+  std::vector<std::pair<std::string, std::string>> facts() const;
+  std::shared_ptr<const import::InputChecks> make_checks() const;
+
+  TensorFile file_;
+  ModelInfo model_;
+  GraphInfo graph_;
+  Functions functions_;
+  Recorder recorder_;
+  GraphReader reader_;
+  std::vector<Input> inputs_;
+  std::vector<Output> outputs_;
+  import::InputChecks::Formulas formulas_;
+};
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,42 @@
+// A value of the model while its graph is imported.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "fxjit/value.h"
+
+namespace fxjit::onnx {
+
+// The elements of a small tensor of integers with at most one dim, as far as
+// shapes are computed with them: numbers, and proxies of numbers that follow
+// from the inputs' sizes.
+struct Numbers {
+  std::vector<Value> items;
+  bool scalar = false;  // No dims, one item.
+  DType dtype = DType::i64;
+};
+
+// Either or both are set; neither where an optional value is absent.
+struct Operand {
+  Value value;  // A proxy; a list of them for a sequence.
+  std::optional<Numbers> numbers;
+
+  Operand() = default;
+  Operand(Value value) : value(std::move(value)) {}          // NOLINT
+  Operand(Numbers numbers) : numbers(std::move(numbers)) {}  // NOLINT
+  bool absent() const { return value.is_none() && !numbers; }
+};
+
+// What a node gives, one for each of its outputs.
+struct Results {
+  std::vector<Operand> items;
+
+  Results(Value value) : items{Operand(std::move(value))} {}        // NOLINT
+  Results(Numbers numbers) : items{Operand(std::move(numbers))} {}  // NOLINT
+  Results(Operand operand) : items{std::move(operand)} {}           // NOLINT
+  Results(std::vector<Operand> operands)                            // NOLINT
+      : items(std::move(operands)) {}
+};
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,44 @@
+#include "src/import/onnx/ops/families.h"
+
+namespace fxjit::onnx {
+
+std::vector<std::span<const OpRow>> families() {
+  return {pointwise_rows(),   activation_rows(),  reduction_rows(),
+          shape_rows(),       indexing_rows(),    creation_rows(),
+          contraction_rows(), convolution_rows(), pooling_rows(),
+          norm_rows(),        transformer_rows(), loss_rows(),
+          resize_rows(),      quantized_rows(),   sequence_rows(),
+          control_rows(),     recurrent_rows(),   plane_rows(),
+          signal_rows()};
+}
+
+Value cast(const Call& call, const Value& tensor, DType dtype) {
+  const Value example = Recorder::example(tensor);
+  if (example.is_tensor() && call.dtype_of(tensor) == dtype) return tensor;
+  return function("torch.ops.aten.to.dtype", {tensor, dtype});
+}
+
+Value part_of(const Value& results, size_t i) {
+  if (results.is_sequence()) return results.at(i);
+  return getitem(results, i);
+}
+
+std::vector<int64_t> per_dim(const Call& call, std::string_view attribute,
+                             size_t count, int64_t otherwise) {
+  auto given = call.integers(attribute);
+  if (!given) return std::vector<int64_t>(count, otherwise);
+  if (given->size() != count)
+    call.fail("attribute " + std::string(attribute) + ": expected " +
+              std::to_string(count) + " numbers, got " +
+              std::to_string(given->size()));
+  return *given;
+}
+
+std::optional<std::vector<Value>> axes_of(const Call& call, size_t input) {
+  if (call.has(input)) return call.ints(input);
+  if (const auto axes = call.integers("axes"))
+    return std::vector<Value>(axes->begin(), axes->end());
+  return std::nullopt;
+}
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,51 @@
+// The families of ONNX ops; each is a file of this folder, and what they share.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fxjit/functions.h"
+#include "fxjit/functions_pointwise.h"
+#include "fxjit/functions_structured.h"
+#include "src/import/onnx/call.h"
+#include "src/import/onnx/op_rows.h"
+
+namespace fxjit::onnx {
+
+std::span<const OpRow> pointwise_rows();
+std::span<const OpRow> activation_rows();
+std::span<const OpRow> reduction_rows();
+std::span<const OpRow> shape_rows();
+std::span<const OpRow> indexing_rows();
+std::span<const OpRow> creation_rows();
+std::span<const OpRow> contraction_rows();
+std::span<const OpRow> convolution_rows();
+std::span<const OpRow> pooling_rows();
+std::span<const OpRow> norm_rows();
+std::span<const OpRow> transformer_rows();
+std::span<const OpRow> loss_rows();
+std::span<const OpRow> resize_rows();
+std::span<const OpRow> quantized_rows();
+std::span<const OpRow> sequence_rows();
+std::span<const OpRow> control_rows();
+std::span<const OpRow> recurrent_rows();
+std::span<const OpRow> plane_rows();
+std::span<const OpRow> signal_rows();
+
+std::vector<std::span<const OpRow>> families();
+
+// The tensor in another type; itself where it has it already.
+Value cast(const Call& call, const Value& tensor, DType dtype);
+
+// Part `i` of what a function with several results gives.
+Value part_of(const Value& results, size_t i);
+
+// A list of the same number for each of `count` dims, or the attribute.
+std::vector<int64_t> per_dim(const Call& call, std::string_view attribute,
+                             size_t count, int64_t otherwise);
+
+// The dims that an op works on: the attribute or input "axes". Nothing where
+// neither is there.
+std::optional<std::vector<Value>> axes_of(const Call& call, size_t input);
+
+}  // namespace fxjit::onnx

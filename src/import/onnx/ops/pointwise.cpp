@@ -1,0 +1,197 @@
+// Arithmetic, comparisons, logic and casts, element by element.
+#include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/tensors.h"
+
+namespace fxjit::onnx {
+namespace {
+
+// Before opset 7 the second input broadcasts from `axis` on where `broadcast`
+// is set.
+std::pair<Value, Value> operands(Call& call) {
+  const Value a = call[0];
+  Value b = call[1];
+  if (call.opset() >= 7 || !call.flag("broadcast", false) ||
+      !call.has_attribute("axis"))
+    return {a, b};
+  const int64_t rank = call.rank(0);
+  const int64_t axis = call.wrap(call.integer("axis"), rank);
+  for (int64_t d = axis + call.rank(1); d < rank; ++d) b = unsqueeze(b, -1);
+  return {a, b};
+}
+
+template <Value (*kFunction)(const Arg&, const Arg&)>
+Results binary(Call& call) {
+  const auto [a, b] = operands(call);
+  return kFunction(a, b);
+}
+
+Value add_of(const Arg& a, const Arg& b) {
+  return function("torch.add", {a.value, b.value});
+}
+Value sub_of(const Arg& a, const Arg& b) {
+  return function("torch.sub", {a.value, b.value});
+}
+Value mul_of(const Arg& a, const Arg& b) {
+  return function("torch.mul", {a.value, b.value});
+}
+
+Results div(Call& call) {
+  const auto [a, b] = operands(call);
+  if (is_floating(call.dtype(0)) || is_complex(call.dtype(0)))
+    return function("torch.div", {a, b});
+  return function("torch.div", {a, b}, {{"rounding_mode", "trunc"}});
+}
+
+Results mod(Call& call) {
+  if (call.flag("fmod", false))
+    return function("torch.fmod", {call[0], call[1]});
+  return function("torch.remainder", {call[0], call[1]});
+}
+
+// The result has the type of the base.
+Results pow(Call& call) {
+  const auto [a, b] = operands(call);
+  const DType base = call.dtype(0), exponent = call.dtype(1);
+  if (is_integral(base) && is_floating(exponent))
+    return cast(call, function("torch.pow", {cast(call, a, DType::f64), b}),
+                base);
+  return cast(call, function("torch.pow", {a, b}), base);
+}
+
+// Any number of inputs, two by two.
+template <Value (*kFunction)(const Arg&, const Arg&)>
+Results fold(Call& call) {
+  Value result = call[0];
+  for (size_t i = 1; i < call.inputs(); ++i)
+    result = kFunction(result, call[i]);
+  return result;
+}
+
+Results mean(Call& call) {
+  const Value sum = fold<add_of>(call).items[0].value;
+  return function("torch.div", {sum, static_cast<double>(call.inputs())});
+}
+
+DType target_type(const Call& call, int64_t number) {
+  const auto dtype = find_dtype(number);
+  if (!dtype)
+    call.fail("attribute to: " + element_type_name(number) +
+              " is not supported");
+  return *dtype;
+}
+
+// Files of opset 1 to 5 name the type.
+Results cast_to(Call& call) {
+  if (call.opset() < 6) {
+    const auto named = element_type_of(call.text("to", ""));
+    if (!named) call.fail("attribute to: there is no such type");
+    return cast(call, call[0], target_type(call, *named));
+  }
+  return cast(call, call[0], target_type(call, call.integer("to")));
+}
+
+Results cast_like(Call& call) {
+  return cast(call, call[0], call.dtype(1));
+}
+
+Results bit_cast(Call& call) {
+  return method(call[0], "view", {target_type(call, call.integer("to"))});
+}
+
+Results clip_6(Call& call) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return function("torch.clamp", {call[0], call.real("min", -kMost),
+                                  call.real("max", kMost)});
+}
+
+// The upper bound counts where it is below the lower one.
+Results clip(Call& call) {
+  Value result = call[0];
+  if (call.has(1)) result = maximum(result, call[1]);
+  if (call.has(2)) result = minimum(result, call[2]);
+  return result;
+}
+
+Results is_inf(Call& call) {
+  const bool negative = call.flag("detect_negative", true);
+  const bool positive = call.flag("detect_positive", true);
+  if (negative && positive) return isinf(call[0]);
+  if (negative) return function("torch.isneginf", {call[0]});
+  if (positive) return function("torch.isposinf", {call[0]});
+  return zeros_like(call[0], DType::boolean);
+}
+
+Results bit_shift(Call& call) {
+  const bool left = call.text("direction", "") == "LEFT";
+  return left ? bitwise_left_shift(call[0], call[1])
+              : bitwise_right_shift(call[0], call[1]);
+}
+
+Results identity(Call& call) { return call.operand(0); }
+
+Results where_of(Call& call) { return where(call[0], call[1], call[2]); }
+
+constexpr OpRow kRows[] = {
+    {.op = "Abs", .function = "torch.abs"},
+    {.op = "Acos", .function = "torch.acos"},
+    {.op = "Acosh", .function = "torch.acosh"},
+    {.op = "Add", .run = binary<add_of>},
+    {.op = "And", .run = binary<logical_and>},
+    {.op = "Asin", .function = "torch.asin"},
+    {.op = "Asinh", .function = "torch.asinh"},
+    {.op = "Atan", .function = "torch.atan"},
+    {.op = "Atanh", .function = "torch.atanh"},
+    {.op = "BitCast", .since = 26, .run = bit_cast},
+    {.op = "BitShift", .since = 11, .run = bit_shift},
+    {.op = "BitwiseAnd", .since = 18, .function = "torch.bitwise_and"},
+    {.op = "BitwiseNot", .since = 18, .function = "torch.bitwise_not"},
+    {.op = "BitwiseOr", .since = 18, .function = "torch.bitwise_or"},
+    {.op = "BitwiseXor", .since = 18, .function = "torch.bitwise_xor"},
+    {.op = "Cast", .run = cast_to},
+    {.op = "CastLike", .since = 15, .run = cast_like},
+    {.op = "Ceil", .function = "torch.ceil"},
+    {.op = "Clip", .run = clip_6},
+    {.op = "Clip", .since = 11, .run = clip},
+    {.op = "Cos", .function = "torch.cos"},
+    {.op = "Cosh", .function = "torch.cosh"},
+    {.op = "Div", .run = div},
+    {.op = "Equal", .run = binary<eq>},
+    {.op = "Erf", .since = 9, .function = "torch.erf"},
+    {.op = "Exp", .function = "torch.exp"},
+    {.op = "Floor", .function = "torch.floor"},
+    {.op = "Greater", .run = binary<gt>},
+    {.op = "GreaterOrEqual", .since = 12, .run = binary<ge>},
+    {.op = "Identity", .run = identity},
+    {.op = "IsInf", .since = 10, .run = is_inf},
+    {.op = "IsNaN", .since = 9, .function = "torch.isnan"},
+    {.op = "Less", .run = binary<lt>},
+    {.op = "LessOrEqual", .since = 12, .run = binary<le>},
+    {.op = "Log", .function = "torch.log"},
+    {.op = "Max", .run = fold<maximum>},
+    {.op = "Mean", .run = mean},
+    {.op = "Min", .run = fold<minimum>},
+    {.op = "Mod", .since = 10, .run = mod},
+    {.op = "Mul", .run = binary<mul_of>},
+    {.op = "Neg", .function = "torch.neg"},
+    {.op = "Not", .function = "torch.logical_not"},
+    {.op = "Or", .run = binary<logical_or>},
+    {.op = "Pow", .run = pow},
+    {.op = "Reciprocal", .function = "torch.reciprocal"},
+    {.op = "Round", .since = 11, .function = "torch.round"},
+    {.op = "Sign", .since = 9, .function = "torch.sign"},
+    {.op = "Sin", .function = "torch.sin"},
+    {.op = "Sinh", .since = 9, .function = "torch.sinh"},
+    {.op = "Sqrt", .function = "torch.sqrt"},
+    {.op = "Sub", .run = binary<sub_of>},
+    {.op = "Sum", .run = fold<add_of>},
+    {.op = "Tan", .function = "torch.tan"},
+    {.op = "Tanh", .function = "torch.tanh"},
+    {.op = "Where", .since = 9, .run = where_of},
+    {.op = "Xor", .run = binary<logical_xor>},
+};
+
+}  // namespace
+
+std::span<const OpRow> pointwise_rows() { return kRows; }
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,232 @@
+// Pooling by windows and over whole planes.
+#include <limits>
+
+#include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/ops/windows.h"
+
+namespace fxjit::onnx {
+namespace {
+
+namespace F = nn::functional;
+
+std::string with_dims(const Call& call, const char* name, size_t dims) {
+  if (dims < 1 || dims > 3)
+    call.fail("expected one to three dims behind the channels, got " +
+              std::to_string(dims));
+  return name + std::to_string(dims) + "d";
+}
+
+Value lowest(DType dtype) {
+  if (is_floating(dtype)) return -std::numeric_limits<double>::infinity();
+  return dtype == DType::u8 ? 0 : -128;
+}
+
+// torch pads by at most half a kernel.
+bool torch_pads(const Windows& windows) {
+  if (!windows.symmetric()) return false;
+  for (size_t d = 0; d < windows.dims; ++d)
+    if (2 * windows.begin[d].as_int() > windows.kernel[d]) return false;
+  return true;
+}
+
+// Places in the whole input instead of those in a plane.
+Value whole_places(const Call& call, const Windows& windows, Value places) {
+  const std::vector<Value> sizes = call.sizes(0);
+  Value plane = 1;
+  for (size_t d = 2; d < sizes.size(); ++d) plane = plane * sizes[d];
+  if (call.flag("storage_order", false)) {
+    if (windows.dims != 2)
+      call.fail("storage_order: expected two dims behind the channels");
+    const Value& columns = sizes[3];
+    const Value row = function("torch.floor_divide", {places, columns});
+    const Value column = function("torch.remainder", {places, columns});
+    places = column * sizes[2] + row;
+  }
+  const Value planes = function("torch.arange", {sizes[0] * sizes[1]},
+                                {{"dtype", DType::i64}});
+  std::vector<Value> shape = {sizes[0], sizes[1]};
+  shape.insert(shape.end(), windows.dims, Value(1));
+  return places + reshape(planes * plane, list_of(shape));
+}
+
+Results max_pool(Call& call) {
+  const Windows windows = read_windows(call, {});
+  const bool direct = torch_pads(windows);
+  const DType dtype = call.dtype(0);
+  if (!direct && call.wants(1))
+    call.fail("output 1: places with padding of this kind are not supported");
+  const Value x = direct ? call[0]
+                         : F::pad(call[0], windows.pad_list(), "constant",
+                                  lowest(dtype));
+  const ValueList args = {
+      x,
+      list_of(windows.kernel),
+      list_of(windows.strides),
+      direct ? windows.padding()
+             : list_of(std::vector<int64_t>(windows.dims, 0)),
+      list_of(windows.dilations),
+      windows.ceil_mode};
+  if (!call.wants(1))
+    return function(with_dims(call, "torch.max_pool", windows.dims), args);
+  const Value both = function(
+      with_dims(call, "torch.ops.aten.max_pool", windows.dims) +
+          "_with_indices.default",
+      args);
+  return std::vector<Operand>{
+      part_of(both, 0), whole_places(call, windows, part_of(both, 1))};
+}
+
+// The sum of each window, of planes padded by zeros: a convolution with ones.
+Value window_sums(const Call& call, const Windows& windows, const Value& x) {
+  const std::vector<Value> sizes = call.sizes_of(x);
+  std::vector<Value> planes = {sizes[0] * sizes[1], Value(1)};
+  planes.insert(planes.end(), sizes.begin() + 2, sizes.end());
+  Value padded = F::pad(reshape(x, list_of(planes)), windows.pad_list());
+  std::vector<int64_t> kernel = {1, 1};
+  kernel.insert(kernel.end(), windows.kernel.begin(), windows.kernel.end());
+  const Value ones = call.recorder().constant(
+      Tensor::full(Dims(kernel), 1, call.dtype_of(x)), "window");
+  const Value sums = function(
+      with_dims(call, "torch.conv", windows.dims),
+      {padded, ones, None, list_of(windows.strides),
+       list_of(std::vector<int64_t>(windows.dims, 0)),
+       list_of(windows.dilations)});
+  std::vector<Value> shape = call.sizes_of(sums);
+  shape.erase(shape.begin(), shape.begin() + 2);
+  shape.insert(shape.begin(), {sizes[0], sizes[1]});
+  return reshape(sums, list_of(shape));
+}
+
+// With what a window that begins inside but ends outside reads of the outside.
+Windows with_last_window(const Call& call, Windows windows) {
+  if (!windows.ceil_mode) return windows;
+  for (size_t d = 0; d < windows.dims; ++d) {
+    const Value size = call.size(0, static_cast<int64_t>(d) + 2);
+    if (!size.is_int() || !windows.begin[d].is_int() ||
+        !windows.end[d].is_int())
+      call.fail("ceil_mode with sizes that vary is not supported");
+    const int64_t begin = windows.begin[d].as_int(), n = size.as_int();
+    const int64_t reach = (windows.kernel[d] - 1) * windows.dilations[d] + 1;
+    const int64_t left = begin + n + windows.end[d].as_int() - reach;
+    const int64_t stride = windows.strides[d];
+    int64_t steps = (left + stride - 1) / stride;
+    // It begins in the input or the padding in front of it.
+    if (steps * stride >= n + begin) --steps;
+    windows.end[d] = windows.end[d].as_int() +
+                     std::max<int64_t>(steps * stride - left, 0);
+  }
+  return windows;
+}
+
+Value average_by_sums(const Call& call, const Windows& windows) {
+  const Windows whole = with_last_window(call, windows);
+  const Value sums = window_sums(call, whole, call[0]);
+  Value counted = ones_like(call[0]);
+  if (!call.flag("count_include_pad", false))
+    return sums / window_sums(call, whole, counted);
+  // The padding counts, but not what a last window reads beyond it.
+  Windows beyond = whole;
+  for (size_t d = 0; d < windows.dims; ++d) {
+    beyond.begin[d] = 0;
+    beyond.end[d] = whole.end[d] - windows.end[d];
+  }
+  counted = F::pad(counted, windows.pad_list(), "constant", 1.0);
+  return sums / window_sums(call, beyond, counted);
+}
+
+Results average_pool(Call& call) {
+  const Windows windows = read_windows(call, {});
+  bool dilated = false;
+  for (const int64_t dilation : windows.dilations) dilated |= dilation != 1;
+  if (dilated || !torch_pads(windows)) return average_by_sums(call, windows);
+  return function(
+      with_dims(call, "torch._C._nn.avg_pool", windows.dims),
+      {call[0], list_of(windows.kernel), list_of(windows.strides),
+       windows.padding(), windows.ceil_mode,
+       call.flag("count_include_pad", false)});
+}
+
+Value root(const Value& x, double p) {
+  return p == 1 ? x : function("torch.pow", {x, 1 / p});
+}
+
+Value power(const Value& x, double p) {
+  const Value size = function("torch.abs", {x});
+  return p == 1 ? size : function("torch.pow", {size, p});
+}
+
+// `p` was a float in the first version.
+double order_of(const Call& call) {
+  return call.opset() < 2 ? call.real("p", 2)
+                          : static_cast<double>(call.integer("p", 2));
+}
+
+Results lp_pool(Call& call) {
+  const double p = order_of(call);
+  const Windows windows = with_last_window(call, read_windows(call, {}));
+  return root(window_sums(call, windows, power(call[0], p)), p);
+}
+
+Value plane_dims(const Call& call) {
+  std::vector<int64_t> dims;
+  for (int d = 2; d < call.rank(0); ++d) dims.push_back(d);
+  return list_of(dims);
+}
+
+Results global_average(Call& call) {
+  return mean(call[0], plane_dims(call), true);
+}
+
+Results global_max(Call& call) {
+  return amax(call[0], plane_dims(call), true);
+}
+
+Results global_lp(Call& call) {
+  const double p = order_of(call);
+  return root(sum(power(call[0], p), plane_dims(call), true), p);
+}
+
+// Numbers go to their places of a plane of zeros.
+Results max_unpool(Call& call) {
+  const std::vector<Value> sizes = call.sizes(0);
+  std::vector<Value> shape;
+  const size_t dims = sizes.size() - 2;
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel || kernel->size() != dims)
+    call.fail("attribute kernel_shape: expected " + std::to_string(dims) +
+              " numbers");
+  const auto strides = per_dim(call, "strides", dims, 1);
+  const auto pads = per_dim(call, "pads", 2 * dims, 0);
+  std::vector<Value> own = {sizes[0], sizes[1]};
+  for (size_t d = 0; d < dims; ++d)
+    own.push_back((sizes[d + 2] - 1) * strides[d] +
+                  ((*kernel)[d] - pads[d] - pads[d + dims]));
+  // Places count in the input of the pooling that they come from.
+  shape = call.has(2) ? call.ints(2) : own;
+  Value all = 1, own_all = 1;
+  for (const Value& size : shape) all = all * size;
+  for (const Value& size : own) own_all = own_all * size;
+  const Value zeros = full(Value::list({own_all}), 0, call.dtype(0));
+  Value filled = scatter(zeros, 0, flatten(call[1]), flatten(call[0]));
+  if (!call.has(2)) return reshape(filled, list_of(own));
+  // A larger result has the same places; the rest of it is zeros.
+  filled = scatter(full(Value::list({all}), 0, call.dtype(0)), 0,
+                   flatten(call[1]), flatten(call[0]));
+  return reshape(filled, list_of(shape));
+}
+
+constexpr OpRow kRows[] = {
+    {.op = "AveragePool", .run = average_pool},
+    {.op = "GlobalAveragePool", .run = global_average},
+    {.op = "GlobalLpPool", .run = global_lp},
+    {.op = "GlobalMaxPool", .run = global_max},
+    {.op = "LpPool", .run = lp_pool},
+    {.op = "MaxPool", .run = max_pool},
+    {.op = "MaxUnpool", .since = 9, .run = max_unpool},
+};
+
+}  // namespace
+
+std::span<const OpRow> pooling_rows() { return kRows; }
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,198 @@
+// Quantised tensors: integers, with a scale and a zero point for all of them,
+// for each place of a dim, or for each block along a dim.
+#include "src/import/onnx/ops/convolutions.h"
+#include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/tensors.h"
+
+namespace fxjit::onnx {
+namespace {
+
+// A scale or zero point as it broadcasts over input 0.
+Value over_input(const Call& call, const Value& parameter) {
+  const int rank = call.rank_of(parameter);
+  const int64_t block = call.integer("block_size", 0);
+  const int64_t axis =
+      call.rank(0) == 0 ? 0 : call.wrap(call.integer("axis", 1), call.rank(0));
+  if (block > 0) {
+    const Value whole = function("torch.repeat_interleave",
+                                 {parameter, block, axis});
+    return narrow(whole, axis, 0, call.size(0, axis));
+  }
+  if (rank == 0) return parameter;
+  if (rank > 1) call.fail("scale: expected at most one dim");
+  const std::vector<Value> sizes = call.sizes_of(parameter);
+  if (sizes[0].is_int() && sizes[0].as_int() == 1)
+    return reshape(parameter, Value::list({}));
+  ValueList shape(static_cast<size_t>(call.rank(0)), 1);
+  shape[static_cast<size_t>(axis)] = -1;
+  return reshape(parameter, Value::list(shape));
+}
+
+struct Limits {
+  int64_t low, high;
+};
+
+Limits limits_of(const Call& call, DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return {0, 255};
+    case DType::i8:
+      return {-128, 127};
+    case DType::i16:
+      return {-32768, 32767};
+    default:
+      call.fail("the type " + std::string(dtype_name(dtype)) +
+                " is not supported");
+  }
+}
+
+// Rounded real numbers, moved by the zero point and kept within the type.
+Value saturated(const Call& call, const Value& rounded, const Value& zero_point,
+                DType dtype) {
+  const Limits limits = limits_of(call, dtype);
+  const Value moved = zero_point.is_none()
+                          ? rounded
+                          : rounded + cast(call, zero_point, DType::f32);
+  return cast(call, function("torch.clamp", {moved, limits.low, limits.high}),
+              dtype);
+}
+
+DType quantized_type(const Call& call) {
+  if (call.has(2)) return call.dtype(2);
+  const int64_t named = call.integer("output_dtype", 0);
+  if (named == 0) return DType::u8;
+  const auto dtype = find_dtype(named);
+  if (!dtype) call.fail("output_dtype is not supported");
+  return *dtype;
+}
+
+Results quantize(Call& call) {
+  DType precision = DType::f32;
+  if (const int64_t named = call.integer("precision", 0)) {
+    const auto dtype = find_dtype(named);
+    if (!dtype) call.fail("precision is not supported");
+    precision = *dtype;
+  }
+  const Value scale = cast(call, over_input(call, call[1]), precision);
+  const Value x = cast(call, call[0], precision);
+  const Value zero_point =
+      call.has(2) ? over_input(call, call[2]) : Value();
+  return saturated(call, cast(call, function("torch.round", {x / scale}),
+                              DType::f32),
+                   zero_point, quantized_type(call));
+}
+
+Results dequantize(Call& call) {
+  const Value scale = over_input(call, call[1]);
+  Value x = cast(call, call[0], DType::f32);
+  if (call.has(2))
+    x = x - cast(call, over_input(call, call[2]), DType::f32);
+  const auto named = find_dtype(call.integer("output_dtype", 0));
+  return cast(call, x * cast(call, scale, DType::f32),
+              named.value_or(call.dtype(1)));
+}
+
+Results dynamic_quantize(Call& call) {
+  const Value x = call[0];
+  const Value high = function("torch.clamp", {amax(x), 0.0});
+  const Value low = function("torch.clamp", {amin(x), None, 0.0});
+  const Value span = high - low;
+  const Value scale =
+      where(span == 0, ones_like(span), span) / 255.0;
+  const Value place = function(
+      "torch.round", {function("torch.clamp", {-low / scale, 0.0, 255.0})});
+  const Value y = function("torch.round", {x / scale}) + place;
+  return std::vector<Operand>{
+      cast(call, function("torch.clamp", {y, 0, 255}), DType::u8), scale,
+      cast(call, place, DType::u8)};
+}
+
+// The integers without their zero point. A zero point with one dim stands for
+// the places of `dim`.
+Value centred(const Call& call, size_t input, size_t zero_point, int64_t dim,
+              DType dtype) {
+  const Value x = cast(call, call[input], dtype);
+  if (!call.has(zero_point)) return x;
+  Value zero = cast(call, call[zero_point], dtype);
+  if (call.rank(zero_point) == 1) {
+    const std::vector<Value> sizes = call.sizes(zero_point);
+    ValueList shape(static_cast<size_t>(call.rank(input)), 1);
+    if (!(sizes[0].is_int() && sizes[0].as_int() == 1))
+      shape[static_cast<size_t>(call.wrap(dim, call.rank(input)))] = -1;
+    else
+      shape.assign(1, 1);
+    zero = reshape(zero, Value::list(shape));
+  }
+  return x - zero;
+}
+
+Results matmul_integer(Call& call) {
+  return matmul(centred(call, 0, 2, -2, DType::i32),
+                centred(call, 1, 3, -1, DType::i32));
+}
+
+// Sums of products of 8 bits are whole in double precision.
+Results conv_integer(Call& call) {
+  const Value x = centred(call, 0, 2, 1, DType::f64);
+  const Value w = centred(call, 1, 3, 0, DType::f64);
+  return cast(call, convolution(call, x, w, {}, 1), DType::i32);
+}
+
+// A scale of one dim stands for the places of `dim` of a product of this rank.
+Value scale_over(const Call& call, size_t input, int64_t dim, int rank) {
+  const Value scale = cast(call, call[input], DType::f32);
+  if (call.rank(input) != 1) return scale;
+  const std::vector<Value> sizes = call.sizes(input);
+  if (sizes[0].is_int() && sizes[0].as_int() == 1)
+    return reshape(scale, Value::list({}));
+  ValueList shape(static_cast<size_t>(rank), 1);
+  shape[static_cast<size_t>(call.wrap(dim, rank))] = -1;
+  return reshape(scale, Value::list(shape));
+}
+
+// Sums of products in the result's integers.
+Value requantized(const Call& call, const Value& sums, const Value& factor,
+                  size_t zero_point) {
+  const Value real = cast(call, sums, DType::f32) * factor;
+  return saturated(call, function("torch.round", {real}), call[zero_point],
+                   call.dtype(zero_point));
+}
+
+Results qlinear_matmul(Call& call) {
+  const int rank = std::max(call.rank(0), call.rank(3));
+  const Value sums = matmul(centred(call, 0, 2, -2, DType::i32),
+                            centred(call, 3, 5, -1, DType::i32));
+  const Value factor = scale_over(call, 1, -2, rank) *
+                       scale_over(call, 4, -1, rank) / 
+                       cast(call, scale_over(call, 6, -2, rank), DType::f32);
+  return requantized(call, sums, factor, 7);
+}
+
+Results qlinear_conv(Call& call) {
+  const Value x = centred(call, 0, 2, 1, DType::f64);
+  const Value w = centred(call, 3, 5, 0, DType::f64);
+  const Value bias =
+      call.has(8) ? cast(call, call[8], DType::f64) : Value();
+  const Value sums = convolution(call, x, w, bias, 3);
+  const int rank = call.rank(0);
+  const Value factor = scale_over(call, 1, 1, rank) *
+                       scale_over(call, 4, 1, rank) /
+                       scale_over(call, 6, 1, rank);
+  return requantized(call, sums, factor, 7);
+}
+
+constexpr OpRow kRows[] = {
+    {.op = "ConvInteger", .since = 10, .run = conv_integer},
+    {.op = "DequantizeLinear", .since = 10, .run = dequantize},
+    {.op = "DynamicQuantizeLinear", .since = 11, .run = dynamic_quantize},
+    {.op = "MatMulInteger", .since = 10, .run = matmul_integer},
+    {.op = "QLinearConv", .since = 10, .run = qlinear_conv},
+    {.op = "QLinearMatMul", .since = 10, .run = qlinear_matmul},
+    {.op = "QuantizeLinear", .since = 10, .run = quantize},
+};
+
+}  // namespace
+
+std::span<const OpRow> quantized_rows() { return kRows; }
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,172 @@
+// Reductions over dims, running sums and the places of extreme elements.
+#include <limits>
+
+#include "src/import/onnx/ops/families.h"
+
+namespace fxjit::onnx {
+namespace {
+
+// The dims to reduce as torch takes them; nothing where the op changes nothing.
+std::optional<Value> reduced_dims(const Call& call) {
+  const auto axes = axes_of(call, 1);
+  if (axes && !axes->empty()) return list_of(*axes);
+  if (call.flag("noop_with_empty_axes", false)) return std::nullopt;
+  std::vector<int64_t> all;
+  for (int d = 0; d < call.rank(0); ++d) all.push_back(d);
+  return list_of(all);
+}
+
+bool keeps_dims(const Call& call) { return call.flag("keepdims", true); }
+
+using Reduce = Value (*)(const Call& call, const Value& x, const Value& dims);
+
+Value sum_over(const Call& call, const Value& x, const Value& dims) {
+  return sum(x, dims, keeps_dims(call), call.dtype(0));
+}
+
+Value mean_over(const Call& call, const Value& x, const Value& dims) {
+  const DType dtype = call.dtype(0);
+  if (is_floating(dtype)) return mean(x, dims, keeps_dims(call));
+  return cast(call, mean(cast(call, x, DType::f64), dims, keeps_dims(call)),
+              dtype);
+}
+
+// torch takes one dim of a product.
+Value product_over(const Call& call, const Value& x, const Value& dims) {
+  Value result = x;
+  for (const Value& dim : dims.as_sequence())
+    result = prod(result, dim, true, call.dtype(0));
+  return keeps_dims(call) ? result : squeeze(result, dims);
+}
+
+bool has_no_elements(const Call& call, const Value& dims) {
+  for (const Value& dim : dims.as_sequence()) {
+    if (!dim.is_int()) continue;
+    const Value size = call.size(0, dim.as_int());
+    if (size.is_int() && size.as_int() == 0) return true;
+  }
+  return false;
+}
+
+// What the smallest or largest of no elements is.
+Value extreme_of_none(const Call& call, const Value& dims, double extreme) {
+  const Value zeros = sum(cast(call, call[0], DType::f32), dims,
+                          keeps_dims(call));
+  return cast(call, zeros + extreme, call.dtype(0));
+}
+
+template <Value (*kReduce)(const Arg&, const Arg&, const Arg&), int kSign>
+Value extreme_over(const Call& call, const Value& x, const Value& dims) {
+  if (has_no_elements(call, dims))
+    return extreme_of_none(
+        call, dims, kSign * std::numeric_limits<double>::infinity());
+  return kReduce(x, dims, keeps_dims(call));
+}
+
+Value l1_over(const Call& call, const Value& x, const Value& dims) {
+  return sum_over(call, function("torch.abs", {x}), dims);
+}
+
+Value sum_square_over(const Call& call, const Value& x, const Value& dims) {
+  return sum_over(call, x * x, dims);
+}
+
+Value l2_over(const Call& call, const Value& x, const Value& dims) {
+  const Value squares = sum_square_over(call, x, dims);
+  return cast(call, function("torch.sqrt", {squares}), call.dtype(0));
+}
+
+Value log_sum_over(const Call& call, const Value& x, const Value& dims) {
+  return cast(call, log(sum_over(call, x, dims)), call.dtype(0));
+}
+
+Value log_sum_exp_over(const Call& call, const Value& x, const Value& dims) {
+  if (has_no_elements(call, dims))
+    return extreme_of_none(call, dims,
+                           -std::numeric_limits<double>::infinity());
+  const Value real = is_floating(call.dtype(0)) ? x : cast(call, x, DType::f64);
+  return cast(call, logsumexp(real, dims, keeps_dims(call)), call.dtype(0));
+}
+
+// Of sums, means, products and extremes over no dims nothing is left.
+template <Reduce kReduce>
+Results reduce_or_keep(Call& call) {
+  const auto dims = reduced_dims(call);
+  if (!dims) return call.operand(0);
+  return kReduce(call, call[0], *dims);
+}
+
+// Of the others the function of each element is left, which is theirs over a
+// new dim.
+template <Reduce kReduce>
+Results reduce_elements(Call& call) {
+  if (const auto dims = reduced_dims(call))
+    return kReduce(call, call[0], *dims);
+  const Value x = unsqueeze(call[0], 0);
+  const Value result = kReduce(call, x, list_of(std::vector<int64_t>{0}));
+  return keeps_dims(call) ? squeeze(result, 0) : result;
+}
+
+template <Value (*kFind)(const Arg&, const Arg&, const Arg&)>
+Results place_of(Call& call) {
+  const int64_t axis = call.wrap(call.integer("axis", 0), call.rank(0));
+  if (!call.flag("select_last_index", false))
+    return kFind(call[0], axis, keeps_dims(call));
+  const Value turned = flip(call[0], list_of(std::vector<int64_t>{axis}));
+  return call.size(0, axis) - 1 - kFind(turned, axis, keeps_dims(call));
+}
+
+// The elements before each one: the first is `start`, the last one is dropped.
+Value shifted(const Value& x, const Value& axis, double start) {
+  const Value size = function("torch.ops.aten.sym_size.int", {x, axis});
+  const Value head = function("torch.full_like",
+                              {narrow(x, axis, 0, 1), start});
+  return cat(Value::list({head, narrow(x, axis, 0, size - 1)}), axis);
+}
+
+template <bool kProduct>
+Results running(Call& call) {
+  const Value axis = call.scalar_int(1);
+  const Value dims = Value::list({axis});
+  const bool reverse = call.flag("reverse", false);
+  Value x = reverse ? flip(call[0], dims) : call[0];
+  if (call.flag("exclusive", false))
+    x = shifted(x, axis, kProduct ? 1 : 0);
+  Value result =
+      function(kProduct ? "torch.cumprod" : "torch.cumsum", {x, axis});
+  result = cast(call, result, call.dtype(0));
+  return reverse ? flip(result, dims) : result;
+}
+
+Results top_k(Call& call) {
+  const Value k =
+      call.opset() >= 10 ? call.scalar_int(1) : Value(call.integer("k"));
+  const Value found = function(
+      "torch.topk", {call[0], k, call.integer("axis", -1),
+                     call.flag("largest", true), call.flag("sorted", true)});
+  return std::vector<Operand>{part_of(found, 0), part_of(found, 1)};
+}
+
+constexpr OpRow kRows[] = {
+    {.op = "ArgMax", .run = place_of<argmax>},
+    {.op = "ArgMin", .run = place_of<argmin>},
+    {.op = "CumProd", .since = 26, .run = running<true>},
+    {.op = "CumSum", .since = 11, .run = running<false>},
+    {.op = "ReduceL1", .run = reduce_elements<l1_over>},
+    {.op = "ReduceL2", .run = reduce_elements<l2_over>},
+    {.op = "ReduceLogSum", .run = reduce_elements<log_sum_over>},
+    {.op = "ReduceLogSumExp", .run = reduce_elements<log_sum_exp_over>},
+    {.op = "ReduceMax", .run = reduce_or_keep<extreme_over<amax, -1>>},
+    {.op = "ReduceMean", .run = reduce_or_keep<mean_over>},
+    {.op = "ReduceMin", .run = reduce_or_keep<extreme_over<amin, 1>>},
+    {.op = "ReduceProd", .run = reduce_or_keep<product_over>},
+    {.op = "ReduceSum", .run = reduce_or_keep<sum_over>},
+    {.op = "ReduceSumSquare", .run = reduce_elements<sum_square_over>},
+    {.op = "TopK", .run = top_k},
+};
+
+}  // namespace
+
+std::span<const OpRow> reduction_rows() { return kRows; }
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,277 @@
+// Ops that show the same elements in another shape or order.
+#include <algorithm>
+#include <numeric>
+
+#include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/slices.h"
+
+namespace fxjit::onnx {
+namespace {
+
+Value product_of(const std::vector<Value>& sizes, size_t begin, size_t end) {
+  Value product = 1;
+  for (size_t d = begin; d < end; ++d) product = product * sizes[d];
+  return product;
+}
+
+// 0 stands for the input's size, unless `allowzero`.
+Results reshape_of(Call& call) {
+  std::vector<Value> shape;
+  if (call.opset() < 5) {
+    const auto given = call.integers("shape");
+    if (!given) call.fail("attribute shape is missing");
+    shape.assign(given->begin(), given->end());
+  } else {
+    shape = call.ints(1);
+  }
+  if (!call.flag("allowzero", false))
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d].is_int() && shape[d].as_int() == 0)
+        shape[d] = call.size(0, static_cast<int64_t>(d));
+  return reshape(call[0], list_of(shape));
+}
+
+Results flatten_of(Call& call) {
+  const std::vector<Value> sizes = call.sizes(0);
+  int64_t axis = call.integer("axis", 1);
+  const auto rank = static_cast<int64_t>(sizes.size());
+  if (axis < -rank || axis > rank)
+    call.fail("axis " + std::to_string(axis) + " is not one of " +
+              std::to_string(rank) + " dims");
+  if (axis < 0) axis += rank;
+  const auto split = static_cast<size_t>(axis);
+  return reshape(call[0],
+                 Value::list({product_of(sizes, 0, split),
+                              product_of(sizes, split, sizes.size())}));
+}
+
+Results transpose_of(Call& call) {
+  auto perm = call.integers("perm");
+  if (!perm) {
+    perm.emplace(static_cast<size_t>(call.rank(0)));
+    std::iota(perm->rbegin(), perm->rend(), 0);
+  }
+  return permute(call[0], list_of(*perm));
+}
+
+Results squeeze_of(Call& call) {
+  const auto axes = axes_of(call, 1);
+  return axes ? squeeze(call[0], list_of(*axes)) : squeeze(call[0]);
+}
+
+// Smaller numbers first; of proxies by comparing them in the graph.
+void sort_numbers(std::vector<Value>& numbers) {
+  for (size_t end = numbers.size(); end > 1; --end)
+    for (size_t i = 0; i + 1 < end; ++i) {
+      const Value a = numbers[i], b = numbers[i + 1];
+      if (a.is_int() && b.is_int()) {
+        if (a.as_int() > b.as_int()) std::swap(numbers[i], numbers[i + 1]);
+        continue;
+      }
+      const Value turned = a > b;
+      numbers[i] = turned * b + (1 - turned) * a;
+      numbers[i + 1] = turned * a + (1 - turned) * b;
+    }
+}
+
+Results unsqueeze_of(Call& call) {
+  auto axes = axes_of(call, 1);
+  if (!axes) call.fail("axes are missing");
+  if (axes->size() == 1) return unsqueeze(call[0], (*axes)[0]);
+  const int64_t rank = call.rank(0) + static_cast<int64_t>(axes->size());
+  for (Value& axis : *axes)
+    axis = axis.is_int() ? Value(call.wrap(axis.as_int(), rank)) : axis % rank;
+  sort_numbers(*axes);
+  Value result = call[0];
+  for (const Value& axis : *axes) result = unsqueeze(result, axis);
+  return result;
+}
+
+// The common size of a dim of `own` elements and one of `asked`.
+Value broadcast_size(const Value& own, const Value& asked) {
+  if (asked.is_int()) return asked.as_int() == 1 ? own : asked;
+  if (own.is_int()) return own.as_int() == 1 ? asked : own;
+  const Value keeps = asked == 1;
+  return keeps * own + (1 - keeps) * asked;
+}
+
+Results expand_of(Call& call) {
+  std::vector<Value> shape = call.ints(1);
+  const std::vector<Value> own = call.sizes(0);
+  while (shape.size() < own.size()) shape.insert(shape.begin(), 1);
+  const size_t more = shape.size() - own.size();
+  for (size_t d = 0; d < own.size(); ++d)
+    shape[more + d] = broadcast_size(own[d], shape[more + d]);
+  return expand(call[0], list_of(shape));
+}
+
+Results concat(Call& call) {
+  const int64_t axis = call.opset() < 4 ? call.integer("axis", 1)
+                                        : call.integer("axis");
+  if (call.inputs() == 1) return call.operand(0);
+  return cat(Value::list(call.all()), axis);
+}
+
+// Parts of the same size, the last one smaller where it must be.
+Value equal_parts(const Call& call, const Value& x, int64_t axis,
+                  int64_t count) {
+  const Value size = call.size(0, axis);
+  if (!size.is_int())
+    return function("torch.tensor_split", {x, count, axis});
+  const int64_t each = (size.as_int() + count - 1) / count;
+  std::vector<int64_t> parts;
+  for (int64_t i = 0; i < count; ++i)
+    parts.push_back(
+        std::clamp<int64_t>(size.as_int() - i * each, 0, each));
+  return split(x, list_of(parts), axis);
+}
+
+Results split_of(Call& call) {
+  const int64_t axis = call.wrap(call.integer("axis", 0), call.rank(0));
+  const auto count = static_cast<int64_t>(call.outputs());
+  Value parts;
+  if (call.has(1)) {
+    parts = split(call[0], list_of(call.ints(1)), axis);
+  } else if (const auto sizes = call.integers("split")) {
+    parts = split(call[0], list_of(*sizes), axis);
+  } else {
+    const int64_t asked = call.integer("num_outputs", count);
+    if (asked < 1) call.fail("num_outputs: " + std::to_string(asked));
+    parts = equal_parts(call, call[0], axis, asked);
+  }
+  if (parts.is_sequence() && parts.size() < call.outputs())
+    call.fail("it has " + std::to_string(count) + " outputs, split into " +
+              std::to_string(parts.size()));
+  std::vector<Operand> results;
+  for (size_t i = 0; i < call.outputs(); ++i)
+    results.emplace_back(part_of(parts, i));
+  return results;
+}
+
+Value slice_dim(const Value& x, const Value& axis, const Value& start,
+                const Value& end, const Value& step) {
+  return function("torch.ops.aten.slice.Tensor", {x, axis, start, end, step});
+}
+
+// A negative step counts from the last element: the dim is turned around.
+Value slice_back(const Call& call, const Value& x, const Slice& slice) {
+  const Value turned = flip(x, list_of(std::vector<int64_t>{slice.axis}));
+  const Value size = call.size(0, slice.axis);
+  if (size.is_int()) {
+    const Slice inside = slice.clamped(size.as_int());
+    return slice_dim(turned, slice.axis, size.as_int() - 1 - inside.start,
+                     size.as_int() - 1 - inside.end, -slice.step);
+  }
+  // From the end, and beyond one of the ends, no size is needed.
+  constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
+  const auto place = [&](int64_t at) -> Value {
+    if (at >= kFar) return 0;
+    if (at <= -kFar) return kFar;
+    return at < 0 ? Value(-1 - at) : size - 1 - at;
+  };
+  return slice_dim(turned, slice.axis, place(slice.start), place(slice.end),
+                   -slice.step);
+}
+
+// Numbers that are known when the model runs only: the places to read are
+// computed. Places are counted as `Slice::clamped` does.
+Value slice_by_places(const Call& call, const Value& x, const Value& axis,
+                      Value start, Value end, const Value& step) {
+  const Value size = function("torch.ops.aten.sym_size.int", {call[0], axis});
+  const auto inside = [&](Value at, const Value& low, const Value& high) {
+    at = at + (at < 0) * size;
+    const Value below = at < low, above = at > high;
+    return below * low + above * high + (1 - below) * (1 - above) * at;
+  };
+  const Value back = step < 0;
+  start = inside(start, 0, size - back);
+  end = inside(end, -back, size - back);
+  const Value places = function("torch.arange", {start, end, step},
+                                {{"dtype", DType::i64}});
+  return index_select(x, axis, places);
+}
+
+Results slice(Call& call) {
+  Value result = call[0];
+  if (const auto slices = known_slices(call)) {
+    for (const Slice& one : *slices)
+      result = one.step > 0 ? slice_dim(result, one.axis, one.start, one.end,
+                                        one.step)
+                            : slice_back(call, result, one);
+    return result;
+  }
+  const std::vector<Value> starts = call.ints(1), ends = call.ints(2);
+  const auto axis = [&, axes = call.has(3) ? call.ints(3) : std::vector<Value>()](
+                        size_t i) { return axes.empty() ? Value(i) : axes.at(i); };
+  if (!call.has(4)) {
+    for (size_t i = 0; i < starts.size(); ++i)
+      result = slice_dim(result, axis(i), starts[i], ends.at(i), 1);
+    return result;
+  }
+  const std::vector<Value> steps = call.ints(4);
+  for (size_t i = 0; i < starts.size(); ++i)
+    result = slice_by_places(call, result, axis(i), starts[i], ends.at(i),
+                             steps.at(i));
+  return result;
+}
+
+Results tile(Call& call) {
+  return repeat(call[0], list_of(call.ints(1)));
+}
+
+// [n, c, h, w] in blocks, of which each becomes a square of elements.
+Results depth_to_space(Call& call) {
+  const int64_t block = call.integer("blocksize");
+  if (block < 1) call.fail("blocksize: " + std::to_string(block));
+  const std::vector<Value> s = call.sizes(0);
+  if (s.size() != 4) call.fail("expected four dims");
+  const Value depth = operators::floordiv(s[1], block * block);
+  const bool columns_first = call.text("mode", "DCR") == "CRD";
+  const Value parts =
+      columns_first
+          ? reshape(call[0], list_of(std::vector<Value>{
+                                 s[0], depth, block, block, s[2], s[3]}))
+          : reshape(call[0], list_of(std::vector<Value>{
+                                 s[0], block, block, depth, s[2], s[3]}));
+  const Value order =
+      columns_first ? permute(parts, {0, 1, 4, 2, 5, 3})
+                    : permute(parts, {0, 3, 4, 1, 5, 2});
+  return reshape(order, list_of(std::vector<Value>{s[0], depth, s[2] * block,
+                                                   s[3] * block}));
+}
+
+Results space_to_depth(Call& call) {
+  const int64_t block = call.integer("blocksize");
+  if (block < 1) call.fail("blocksize: " + std::to_string(block));
+  const std::vector<Value> s = call.sizes(0);
+  if (s.size() != 4) call.fail("expected four dims");
+  const Value rows = operators::floordiv(s[2], block);
+  const Value columns = operators::floordiv(s[3], block);
+  const Value parts = reshape(
+      call[0],
+      list_of(std::vector<Value>{s[0], s[1], rows, block, columns, block}));
+  return reshape(permute(parts, {0, 3, 5, 1, 2, 4}),
+                 list_of(std::vector<Value>{s[0], s[1] * (block * block), rows,
+                                            columns}));
+}
+
+constexpr OpRow kRows[] = {
+    {.op = "Concat", .run = concat},
+    {.op = "DepthToSpace", .run = depth_to_space},
+    {.op = "Expand", .since = 8, .run = expand_of},
+    {.op = "Flatten", .run = flatten_of},
+    {.op = "Reshape", .run = reshape_of},
+    {.op = "Slice", .run = slice},
+    {.op = "SpaceToDepth", .run = space_to_depth},
+    {.op = "Split", .run = split_of},
+    {.op = "Squeeze", .run = squeeze_of},
+    {.op = "Tile", .since = 6, .run = tile},
+    {.op = "Transpose", .run = transpose_of},
+    {.op = "Unsqueeze", .run = unsqueeze_of},
+};
+
+}  // namespace
+
+std::span<const OpRow> shape_rows() { return kRows; }
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,32 @@
+// The geometry that convolutions and pooling share: kernel, strides, dilations,
+// and what is added around the input.
+#pragma once
+
+#include <vector>
+
+#include "src/import/onnx/call.h"
+
+namespace fxjit::onnx {
+
+struct Windows {
+  size_t dims = 0;
+  std::vector<int64_t> kernel, strides, dilations;
+  // Numbers, or proxies where they follow from sizes that vary.
+  std::vector<Value> begin, end;
+  bool ceil_mode = false;
+
+  // The same known number on both sides of every dim.
+  bool symmetric() const;
+  bool has_padding() const;
+  // torch's argument of `symmetric` ones.
+  Value padding() const;
+  // F.pad's argument: begin and end of the last dim first.
+  Value pad_list() const;
+};
+
+// Of input 0 with dims behind the first two. `kernel`: sizes of the weight; the
+// attribute kernel_shape where there are none.
+Windows read_windows(const Call& call,
+                     std::optional<std::vector<int64_t>> kernel);
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,83 @@
+// Recorder: makes the graph of an imported model. Values of the model are
+// proxies; torch's functions called on them append nodes that call the same
+// functions by name. Each proxy knows an example of its value, a meta tensor
+// made for some size of every dynamic dim, or the numbers where they follow
+// from constants and sizes. What does not depend on inputs at all is computed
+// at once, within a budget.
+//
+// One thread at a time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "fxjit/fx/graph_module.h"
+#include "fxjit/op.h"
+#include "fxjit/proxy_base.h"
+
+namespace fxjit::onnx {
+
+class Recorder {
+ public:
+  Recorder();
+  ~Recorder();
+
+  // An input. Bit d of `fixed_dims`: dim d has the example's size in all calls.
+  Value input(std::string_view name, const Tensor& example,
+              uint32_t fixed_dims);
+  // An input that is no tensor: a sequence. `example` may be none.
+  Value other_input(std::string_view name, const Value& example);
+  // A tensor of the model. It becomes an attribute of the module when a
+  // recorded call reads it.
+  Value constant(const Tensor& tensor, std::string_view name = "constant");
+
+  // The nodes recorded from now on: their names, and the Python traceback that
+  // the exporter left.
+  void set_origin(std::string name, std::string stack_trace);
+
+  // What a proxy gives, or a plain value itself: shapes and types, and numbers
+  // where these are known. None where nothing is known.
+  static Value example(const Value& value);
+  // The tensor behind a value that no input changes; null for others and for
+  // those that were too large to compute.
+  const Tensor* constant_of(const Value& value) const;
+  // The size of a dim: a number where it is the same in all calls, otherwise a
+  // proxy.
+  Value size(const Value& tensor, int64_t dim);
+  // `value` as known from elsewhere: a proxy of the same node with this
+  // example.
+  Value assume(const Value& value, const Tensor& example);
+
+  // Calls torch's function `name`, with nothing computed at once where
+  // `results` depends on numbers: examples are those given.
+  Value record_data_sized(std::string_view name, ValueList args,
+                          const Value& example);
+
+  // The module, whose graph returns `result`.
+  nn::Ref<fx::GraphModule> finish(const Value& result);
+
+ private:
+  class Proxy;
+
+  Value record(const ops::Spelling& function, ValueList args, Kwargs kwargs);
+  Value append(const ops::Spelling& function, const ValueList& args,
+               const Kwargs& kwargs, const Value& example, bool fixed);
+  Value in_parts(fx::NodePtr node, const Value& example, bool fixed);
+  Value proxy(fx::NodePtr node, Value example, uint32_t fixed_dims);
+  Value as_argument(const Value& value);
+  fx::NodePtr node_of(const Value& proxy);
+  std::string attribute_name(std::string_view wish);
+
+  std::unique_ptr<fx::Graph> graph_;
+  fx::NodePtr last_input_ = nullptr;
+  std::string origin_, trace_;
+  std::map<std::pair<const fx::Node*, int64_t>, Value> sizes_;
+  std::vector<std::pair<std::string, Tensor>> attributes_;
+  std::unordered_set<std::string> attribute_names_, attribute_folders_;
+  int64_t budget_;  // Bytes that may still be computed at once.
+};
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,215 @@
+#include "src/import/onnx/tensors.h"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "fxjit/error.h"
+#include "src/import/onnx/typed_data.h"
+#include "src/io/map_storage.h"
+
+namespace fxjit::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ElementType {
+  std::string_view name;
+  std::optional<DType> dtype;
+};
+
+// By TensorProto's number.
+constexpr std::array<ElementType, 27> kTypes = {{
+    {"UNDEFINED", {}},
+    {"FLOAT", DType::f32},
+    {"UINT8", DType::u8},
+    {"INT8", DType::i8},
+    {"UINT16", {}},
+    {"INT16", DType::i16},
+    {"INT32", DType::i32},
+    {"INT64", DType::i64},
+    {"STRING", {}},
+    {"BOOL", DType::boolean},
+    {"FLOAT16", DType::f16},
+    {"DOUBLE", DType::f64},
+    {"UINT32", {}},
+    {"UINT64", {}},
+    {"COMPLEX64", DType::c64},
+    {"COMPLEX128", DType::c128},
+    {"BFLOAT16", DType::bf16},
+    {"FLOAT8E4M3FN", {}},
+    {"FLOAT8E4M3FNUZ", {}},
+    {"FLOAT8E5M2", {}},
+    {"FLOAT8E5M2FNUZ", {}},
+    {"UINT4", {}},
+    {"INT4", {}},
+    {"FLOAT4E2M1", {}},
+    {"FLOAT8E8M0", {}},
+    {"UINT2", {}},
+    {"INT2", {}},
+}};
+
+[[noreturn]] void fail(const TensorInfo& info, const std::string& what) {
+  throw UserError("[onnx] tensor \"" + std::string(info.name) + "\": " + what);
+}
+
+Dims dims_of(const TensorInfo& info) {
+  if (info.dims.size() > static_cast<size_t>(kMaxRank))
+    fail(info, "dims: expected at most " + std::to_string(kMaxRank) +
+                   ", got " + std::to_string(info.dims.size()));
+  for (const int64_t dim : info.dims)
+    if (dim < 0)
+      fail(info, "dims: expected 0 or more, got " + std::to_string(dim));
+  return Dims(info.dims);
+}
+
+// Of the whole tensor; UserError where that is beyond 64 bits.
+size_t bytes_of(const TensorInfo& info, const Dims& dims, DType dtype) {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(numel(dims),
+                             static_cast<int64_t>(dtype_size(dtype)), &bytes))
+    fail(info, "dims: " + dims.str() + " have more bytes than 64 bits count");
+  return static_cast<size_t>(bytes);
+}
+
+std::optional<std::string_view> find_entry(const TensorInfo& info,
+                                           std::string_view key) {
+  for (const TextEntry& entry : info.location)
+    if (entry.key == key) return entry.value;
+  return std::nullopt;
+}
+
+size_t number_entry(const TensorInfo& info, std::string_view key,
+                    size_t otherwise) {
+  const auto text = find_entry(info, key);
+  if (!text || text->empty()) return otherwise;
+  size_t number = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc() || stop != end)
+    fail(info, "external_data." + std::string(key) +
+                   ": expected a number, got \"" + std::string(*text) + "\"");
+  return number;
+}
+
+// Bytes of a file as a tensor's memory, kept where they are.
+std::shared_ptr<Storage> memory_at(const std::shared_ptr<Storage>& file,
+                                   size_t offset, size_t bytes, size_t item) {
+  std::byte* const data = file->data() + offset;
+  if (bytes > 0 && offset % item != 0)
+    return Storage::deferred(bytes, [file, data, bytes](std::byte* out) {
+      std::memcpy(out, data, bytes);
+    });
+  auto memory = Storage::borrow(data, bytes, file, /*read_only=*/true);
+  memory->release_pages = [file = file.get(), offset](size_t at,
+                                                      size_t length) {
+    file->release_pages(offset + at, length);
+  };
+  return memory;
+}
+
+}  // namespace
+
+std::optional<DType> find_dtype(int64_t element_type) {
+  if (element_type < 0 || element_type >= static_cast<int64_t>(kTypes.size()))
+    return std::nullopt;
+  return kTypes[static_cast<size_t>(element_type)].dtype;
+}
+
+std::optional<int64_t> element_type_of(std::string_view name) {
+  for (size_t i = 1; i < kTypes.size(); ++i)
+    if (kTypes[i].name == name) return static_cast<int64_t>(i);
+  return std::nullopt;
+}
+
+std::string element_type_name(int64_t element_type) {
+  if (element_type < 0 || element_type >= static_cast<int64_t>(kTypes.size()))
+    return std::to_string(element_type);
+  return std::string(kTypes[static_cast<size_t>(element_type)].name);
+}
+
+TensorFile::TensorFile(const std::string& path)
+    : path_(path), storage_(io::map_storage(path)) {}
+
+Tensor TensorFile::read(const TensorInfo& info) {
+  const auto dtype = find_dtype(info.data_type);
+  if (!dtype)
+    fail(info, "data_type " + element_type_name(info.data_type) +
+                   " is not supported");
+  const Dims dims = dims_of(info);
+  const size_t bytes = bytes_of(info, dims, *dtype);
+  Extent extent;
+  if (info.external) {
+    extent = external(info);
+  } else if (info.raw) {
+    if (!info.data.empty()) fail(info, "raw_data: there are other data as well");
+    extent.storage = storage_;
+    extent.offset = static_cast<size_t>(info.raw->data() - storage_->data());
+    extent.bytes = info.raw->size();
+  } else {
+    return read_typed_data(info, dims, *dtype);
+  }
+  if (extent.bytes != bytes)
+    fail(info, (info.external ? "external_data: " : "raw_data: ") +
+                   std::string("expected ") + std::to_string(bytes) +
+                   " bytes for " + std::string(dtype_name(*dtype)) +
+                   dims.str() + ", got " + std::to_string(extent.bytes));
+  if (bytes == 0) return Tensor::empty(dims, *dtype);
+  return Tensor::view(
+      memory_at(extent.storage, extent.offset, bytes, dtype_size(*dtype)),
+      dims, *dtype, contiguous_strides(dims), 0);
+}
+
+TensorFile::Extent TensorFile::external(const TensorInfo& info) {
+  const auto location = find_entry(info, "location");
+  if (!location || location->empty())
+    fail(info, "external_data.location: missing");
+  if (info.raw || !info.data.empty())
+    fail(info, "external_data: there are other data as well");
+  const fs::path inside = fs::path(*location).lexically_normal();
+  if (location->find('\0') != location->npos || inside.is_absolute() ||
+      inside.empty() || *inside.begin() == "..")
+    fail(info, "external_data.location: \"" + std::string(*location) +
+                   "\" leaves the folder of the model");
+  Extent extent;
+  try {
+    extent.storage = open_beside(inside.string());
+  } catch (Error& error) {
+    error.extend("\n  external_data of the tensor \"" +
+                     std::string(info.name) + "\"",
+                 {});
+    throw;
+  }
+  const size_t size = extent.storage->bytes();
+  extent.offset = number_entry(info, "offset", 0);
+  if (extent.offset > size)
+    fail(info, "external_data.offset: " + std::to_string(extent.offset) +
+                   " is behind the end of " + inside.string() + ", " +
+                   std::to_string(size) + " bytes");
+  extent.bytes = number_entry(info, "length", size - extent.offset);
+  if (extent.bytes > size - extent.offset)
+    fail(info, "external_data.length: " + std::to_string(extent.bytes) +
+                   " bytes from " + std::to_string(extent.offset) +
+                   " are not in " + inside.string() + ", " +
+                   std::to_string(size) + " bytes");
+  return extent;
+}
+
+// A link may lead out of the folder as ".." does.
+std::shared_ptr<Storage> TensorFile::open_beside(const std::string& location) {
+  auto& known = beside_[location];
+  if (known) return known;
+  const fs::path folder = fs::path(path_).parent_path();
+  const fs::path file = folder / location;
+  std::error_code error;
+  const fs::path root = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+  const fs::path real = fs::weakly_canonical(file, error);
+  const fs::path within = real.lexically_relative(root);
+  if (error || within.empty() || *within.begin() == "..")
+    throw UserError("[onnx] external_data.location: \"" + location +
+                    "\" leaves the folder of the model");
+  return known = io::map_storage(real.string());
+}
+
+}  // namespace fxjit::onnx

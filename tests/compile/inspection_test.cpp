@@ -1,0 +1,177 @@
+// inspect(): the work of every kind of step, why steps are apart, buffers, code.
+#include "fxjit/inspection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using ::testing::HasSubstr;
+using testing::quick;
+using testing::random_tensor;
+
+Inspection inspected(const std::function<Value(Value)>& forward,
+                     const Tensor& input) {
+  const auto gm = fx::symbolic_trace(forward, {"x"});
+  compile(*gm, quick());
+  const ValueList inputs{input};
+  gm->forward(inputs);
+  return inspect(*gm, inputs, {.calls = 2, .code = true});
+}
+
+const StepInspection& step_of(const Inspection& seen, std::string_view node) {
+  for (const ProgramInspection& program : seen.programs)
+    for (const StepInspection& step : program.steps)
+      for (const NodeReport& named : step.report.nodes)
+        if (named.name == node) return step;
+  std::string text;
+  for (const ProgramInspection& program : seen.programs)
+    for (const StepInspection& step : program.steps)
+      for (const NodeReport& named : step.report.nodes)
+        text += " " + named.name;
+  throw UserError("no step computes " + std::string(node) + ", but" + text);
+}
+
+// A result of a convolution is a sum over its group's channels and its window.
+TEST(Inspections, ConvolutionsCountMultiplyAdds) {
+  struct Case {
+    int64_t features, channels, groups, window, stride;
+    double results;  // At padding 1.
+  };
+  constexpr int64_t kSize = 20;
+  for (const Case& one : {Case{24, 8, 1, 5, 1, 24 * 18 * 18},
+                          Case{24, 8, 1, 3, 2, 24 * 10 * 10},
+                          Case{8, 8, 8, 3, 1, 8 * 20 * 20},
+                          Case{8, 8, 8, 3, 2, 8 * 10 * 10},
+                          Case{16, 8, 2, 3, 1, 16 * 20 * 20}}) {
+    const int64_t each = one.channels / one.groups;
+    const Tensor weight =
+        random_tensor({one.features, each, one.window, one.window});
+    const Inspection seen = inspected(
+        [&](Value x) {
+          return relu(F::conv2d(x, weight, None, one.stride, 1, 1, one.groups));
+        },
+        random_tensor({1, one.channels, kSize, kSize}));
+    const StepProfile& work = step_of(seen, "conv2d").profile;
+    EXPECT_EQ(work.flops, 2 * one.results * static_cast<double>(
+                                  each * one.window * one.window));
+    const double moved = one.results + static_cast<double>(
+                                           one.channels * kSize * kSize +
+                                           weight.numel());
+    EXPECT_EQ(work.bytes, 4 * moved);
+    EXPECT_GT(work.of_limit, 0);
+  }
+}
+
+TEST(Inspections, TransposedConvolutionsCountInputs) {
+  const Tensor weight = random_tensor({6, 4, 3, 3});
+  const Inspection seen = inspected(
+      [&](Value x) { return F::conv_transpose2d(x, weight, None, 2); },
+      random_tensor({2, 6, 9, 9}));
+  EXPECT_EQ(step_of(seen, "conv_transpose2d").profile.flops,
+            2.0 * 2 * 6 * 9 * 9 * 4 * 9);
+}
+
+TEST(Inspections, OtherRoutinesCountTheirWork) {
+  const Tensor rows = random_tensor({32, 8});
+  const Inspection seen = inspected(
+      [&](Value x) {
+        const Value pooled = F::max_pool2d(x, 2);
+        const Value summed = cumsum(x, -1);
+        const Value whole = method(method(x, "to", {DType::f64}), "flatten",
+                                   {0, 2});
+        return Value::tuple(
+            {pooled, summed, matmul(whole, method(rows, "to", {DType::f64}).as_tensor())});
+      },
+      random_tensor({1, 4, 16, 32}));
+  const StepProfile& pool = step_of(seen, "max_pool2d").profile;
+  EXPECT_EQ(pool.flops, 4.0 * 8 * 16 * 4);
+  EXPECT_EQ(pool.bytes, 4.0 * (4 * 16 * 32 + 4 * 8 * 16));
+  EXPECT_EQ(step_of(seen, "cumsum").profile.bytes, 2 * 4.0 * 4 * 16 * 32);
+  const StepProfile& product = step_of(seen, "matmul").profile;
+  EXPECT_EQ(product.flops, 2.0 * 64 * 32 * 8);
+  EXPECT_EQ(product.bytes, 8.0 * (64 * 32 + 32 * 8 + 64 * 8));
+}
+
+// Every operand that another step gives says why the two are apart.
+std::string why(const Inspection& seen, std::string_view node) {
+  std::string text;
+  for (const OperandInspection& operand : step_of(seen, node).operands)
+    if (!operand.apart.empty()) text += operand.apart + "; ";
+  return text;
+}
+
+TEST(Inspections, SayWhyStepsAreApart) {
+  const Tensor weight = random_tensor({32, 32});
+  const auto forward = [&](Value x) {
+    const Value product = matmul(x, weight);
+    const Value normal = softmax(tanh(product), -1);
+    const Value again = matmul(normal, weight);
+    return sum(again, 0) + mean(again, 1);
+  };
+  const Inspection seen = inspected(forward, random_tensor({32, 32}));
+  EXPECT_THAT(why(seen, "softmax"), HasSubstr("ends another product"));
+  EXPECT_THAT(why(seen, "matmul_1"), HasSubstr("reads each element many times"));
+  EXPECT_THAT(why(seen, "sum_1"), HasSubstr("ends another product"));
+  EXPECT_EQ(why(seen, "matmul"), "");
+}
+
+TEST(Inspections, BuffersAndCodeBelongToSteps) {
+  const Tensor weight = random_tensor({16, 16});
+  const Inspection seen = inspected(
+      [&](Value x) {
+        for (int i = 0; i < 3; ++i) x = F::gelu(matmul(x, weight)) * 2;
+        return softmax(x, -1);
+      },
+      random_tensor({8, 16}));
+  ASSERT_EQ(seen.programs.size(), 1u);
+  const ProgramInspection& program = seen.programs[0];
+  using Home = BufferInspection::Home;
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const StepInspection& step = program.steps[s];
+    EXPECT_TRUE(std::any_of(
+        step.operands.begin(), step.operands.end(),
+        [](const OperandInspection& operand) { return operand.written; }));
+    for (const OperandInspection& operand : step.operands) {
+      const BufferInspection& buffer =
+          program.buffers[static_cast<size_t>(operand.buffer)];
+      EXPECT_LE(buffer.first, static_cast<int32_t>(s));
+      EXPECT_GE(buffer.last, static_cast<int32_t>(s));
+      EXPECT_FALSE(operand.written && (buffer.home == Home::input ||
+                                       buffer.home == Home::constant ||
+                                       buffer.home == Home::packed));
+      if (buffer.home == Home::arena) {
+        EXPECT_LE(buffer.offset + buffer.bytes, program.arena_bytes);
+      }
+    }
+    ASSERT_FALSE(step.kernels.empty());
+  }
+  // Three equal layers have one kernel.
+  EXPECT_EQ(program.steps[0].kernels, program.steps[1].kernels);
+  EXPECT_LT(seen.kernels.size(), program.steps.size());
+  for (const KernelInspection& kernel : seen.kernels) {
+    EXPECT_THAT(kernel.ir, HasSubstr("define"));
+    EXPECT_THAT(kernel.ir, HasSubstr(kernel.symbol));
+    EXPECT_THAT(kernel.assembly, HasSubstr(kernel.symbol + ":"));
+  }
+  EXPECT_EQ(program.buffers[0].name, "x");
+  EXPECT_EQ(program.outputs.at(0).val.describe(), "float32[8, 16]");
+  EXPECT_GT(seen.gflops, 0);
+  EXPECT_GT(seen.profile.call_microseconds, 0);
+}
+
+TEST(Inspections, NeedACompiledModule) {
+  const auto gm = fx::symbolic_trace([](Value x) { return exp(x); }, {"x"});
+  EXPECT_THROW(inspect(*gm, ValueList{random_tensor({2})}), UserError);
+}
+
+}  // namespace
+}  // namespace fxjit

@@ -1,0 +1,111 @@
+// Malformed files are refused with errors that name the node and the field, and
+// without memory beyond the file's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "fxjit/error.h"
+#include "fxjit/onnx.h"
+#include "tests/onnx/damaged_files.h"
+#include "tests/onnx/model_writer.h"
+
+namespace fxjit::testing_onnx {
+namespace {
+
+using testing::HasSubstr;
+
+class DamagedFiles : public testing::TestWithParam<Damaged> {};
+
+TEST_P(DamagedFiles, AreRefusedByName) {
+  const std::string path = write_model(GetParam().bytes);
+  try {
+    onnx::load(path);
+    FAIL() << "it was loaded";
+  } catch (const UserError& error) {
+    for (const char* const part : GetParam().says)
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    EXPECT_THAT(error.what(), HasSubstr("model.onnx"));
+  } catch (const RuntimeError& error) {
+    // Shape rules mirror torch's types of errors.
+    for (const char* const part : GetParam().says)
+      EXPECT_THAT(error.what(), HasSubstr(part));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DamagedFiles, testing::ValuesIn(damaged_files()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Damaged, EverythingUnsupportedIsNamedAtOnce) {
+  const std::string path = write_model(
+      model_of({node("Frob", {"x"}, {"a"}), node("Nicate", {"a"}, {"b"}),
+                node("Cast", {"b"}, {"y"}, {int_attribute("to", 17)})})
+          .bytes());
+  try {
+    onnx::load(path);
+    FAIL();
+  } catch (const NotImplementedError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("3 things are not supported"));
+    EXPECT_THAT(error.what(), HasSubstr("op Frob (graph.node[0]"));
+    EXPECT_THAT(error.what(), HasSubstr("op Nicate (graph.node[1]"));
+    EXPECT_THAT(error.what(), HasSubstr("type FLOAT8E4M3FN"));
+  }
+}
+
+TEST(Damaged, AnyCutOfAFileIsRefusedOrLoaded) {
+  const std::string whole =
+      adding(float_tensor("c", {3}, {1, 2, 3})).bytes();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const std::string path = write_model(whole.substr(0, size));
+    try {
+      onnx::load(path);
+    } catch (const UserError&) {
+    }
+  }
+}
+
+TEST(Damaged, AnyFlippedByteIsRefusedOrLoaded) {
+  const std::string whole =
+      adding(float_tensor("c", {3}, {1, 2, 3})).bytes();
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string changed = whole;
+      changed[at] = static_cast<char>(changed[at] ^ flip);
+      const std::string path = write_model(changed);
+      try {
+        onnx::load(path);
+      } catch (const UserError&) {
+      } catch (const RuntimeError&) {
+      }
+    }
+}
+
+TEST(Damaged, ALinkOutOfTheFolderIsRefused) {
+  namespace fs = std::filesystem;
+  const std::string outside = write_model("aaaaaaaaaaaa", "data.bin");
+  const std::string path = write_model(adding(external("link.bin")).bytes());
+  fs::create_symlink(outside, fs::path(path).parent_path() / "link.bin");
+  try {
+    onnx::load(path);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("leaves the folder"));
+  }
+}
+
+TEST(External, TensorsOfOtherFilesAreRead) {
+  const std::string path =
+      write_model(adding(external("data.bin", "4", "12")).bytes());
+  const float numbers[] = {9, 1, 2, 3};
+  std::ofstream(std::filesystem::path(path).parent_path() / "data.bin",
+                std::ios::binary)
+      .write(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+  const onnx::Program program = onnx::load(path);
+  const Value y = program(Tensor::zeros({2, 3}));
+  EXPECT_THAT(y.as_tensor().to_floats(),
+              testing::ElementsAre(1, 2, 3, 1, 2, 3));
+}
+
+}  // namespace
+}  // namespace fxjit::testing_onnx

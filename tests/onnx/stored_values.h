@@ -1,0 +1,19 @@
+// Inputs and results of backend cases: files of one tensor, sequence or optional,
+// read by the importer's own decoder.
+#pragma once
+
+#include <string>
+
+#include "fxjit/value.h"
+#include "src/import/onnx/model.h"
+
+namespace fxjit::testing_onnx {
+
+// A value of this type, which the file itself does not tell. None for an
+// optional that holds nothing.
+Value read_stored_value(const std::string& path, const onnx::TypeInfo& type);
+
+// Real and imaginary parts as a last dim.
+Tensor parts_of(const Tensor& complex);
+
+}  // namespace fxjit::testing_onnx

@@ -1,0 +1,295 @@
+"""fxjit-serve, asked by clients that others wrote: tritonclient, KServe's, and plain HTTP."""
+
+import asyncio
+import gzip
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from cases import case_of, close, path_of
+from serving_server import make_repository, serving
+
+for needed in ("kserve", "tritonclient"):
+    if not importlib.util.find_spec(needed):
+        pytest.skip(f"{needed} is not installed here: fxjit-serve is tested where scripts/setup "
+                    "could make build/serve", allow_module_level=True)
+import tritonclient.grpc as over_grpc  # noqa: E402
+import tritonclient.grpc.aio as over_grpc_aio  # noqa: E402
+import tritonclient.http as over_http  # noqa: E402
+import tritonclient.http.aio as over_http_aio  # noqa: E402
+from tritonclient.utils import InferenceServerException  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = make_repository(tmp_path_factory.mktemp("models"),
+                             [("perceptron", 1), ("perceptron", 2), ("attention", 1), ("bert", 1)])
+    with serving(folder, "--log", "debug") as running:
+        yield running
+
+
+PROTOCOLS = {"http": (over_http, "http"), "grpc": (over_grpc, "grpc")}
+
+
+@pytest.fixture(params=PROTOCOLS)
+def client(request, server):
+    library, port = PROTOCOLS[request.param]
+    made = library.InferenceServerClient(f"127.0.0.1:{getattr(server, port)}")
+    made.library, made.protocol = library, request.param
+    yield made
+    made.close()
+
+
+def inputs_of(library, arrays, **options):
+    made = []
+    for name, array in arrays.items():
+        types = {"float32": "FP32", "int64": "INT64", "object": "BYTES"}
+        one = library.InferInput(name, array.shape, types[str(array.dtype)])
+        one.set_data_from_numpy(array, **options)
+        made.append(one)
+    return made
+
+
+@pytest.mark.parametrize("name", ["perceptron", "attention", "bert"])
+def test_gives_what_torch_gives(client, name):
+    inputs, answers = case_of(name)
+    result = client.infer(name, inputs_of(client.library, inputs))
+    outputs = result.get_response()
+    outputs = outputs["outputs"] if client.protocol == "http" else outputs.outputs
+    names = [one["name"] if client.protocol == "http" else one.name for one in outputs]
+    for output, answer in zip(names, answers, strict=True):
+        close(result.as_numpy(output), answer)
+
+
+def test_says_what_it_serves(client):
+    assert client.is_server_live() and client.is_server_ready()
+    assert client.is_model_ready("perceptron") and client.is_model_ready("perceptron", "2")
+    as_json = {} if client.protocol == "http" else {"as_json": True}
+    assert client.get_server_metadata(**as_json)["name"] == "fxjit"
+    metadata = client.get_model_metadata("bert", **as_json)
+    assert [one["name"] for one in metadata["inputs"]] == ["input_ids", "attention_mask"]
+    assert [list(map(int, one["shape"])) for one in metadata["outputs"]] == [
+        [-1, -1, 32], [-1, 32]]
+    assert {one["datatype"] for one in metadata["inputs"]} == {"INT64"}
+    assert client.get_model_metadata("perceptron", **as_json)["versions"] == ["1", "2"]
+
+
+def test_json_and_binary_mix(server):
+    inputs, answers = case_of("perceptron")
+    with over_http.InferenceServerClient(f"127.0.0.1:{server.http}") as client:
+        for binary_in in (True, False):
+            for binary_out in (True, False):
+                result = client.infer(
+                    "perceptron", inputs_of(over_http, inputs, binary_data=binary_in),
+                    outputs=[over_http.InferRequestedOutput("output", binary_data=binary_out)])
+                close(result.as_numpy("output"), answers[0])
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_bodies_may_be_compressed(server, encoding):
+    inputs, answers = case_of("bert")
+    with over_http.InferenceServerClient(f"127.0.0.1:{server.http}") as client:
+        result = client.infer("bert", inputs_of(over_http, inputs),
+                              request_compression_algorithm=encoding,
+                              response_compression_algorithm=encoding)
+        close(result.as_numpy("last_hidden_state"), answers[0])
+
+
+def test_many_at_once_over_http(server):
+    inputs, answers = case_of("perceptron")
+    with over_http.InferenceServerClient(f"127.0.0.1:{server.http}", concurrency=8) as client:
+        asked = [client.async_infer("perceptron", inputs_of(over_http, inputs))
+                 for _ in range(64)]
+        for one in asked:
+            close(one.get_result().as_numpy("output"), answers[0])
+
+
+def test_many_at_once_over_grpc(server):
+    inputs, answers = case_of("perceptron")
+    came = []
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        for _ in range(64):
+            client.async_infer("perceptron", inputs_of(over_grpc, inputs),
+                               callback=lambda result, error: came.append((result, error)))
+        end = time.monotonic() + 30
+        while len(came) < 64 and time.monotonic() < end:
+            time.sleep(0.01)
+    assert len(came) == 64
+    for result, error in came:
+        assert error is None
+        close(result.as_numpy("output"), answers[0])
+
+
+@pytest.mark.parametrize("library, port", [(over_http_aio, "http"), (over_grpc_aio, "grpc")],
+                         ids=["http", "grpc"])
+def test_asyncio_clients(server, library, port):
+    inputs, answers = case_of("perceptron")
+
+    async def ask():
+        async with library.InferenceServerClient(
+                f"127.0.0.1:{getattr(server, port)}") as client:
+            return await asyncio.gather(*[
+                client.infer("perceptron", inputs_of(library, inputs)) for _ in range(32)])
+
+    for result in asyncio.run(ask()):
+        close(result.as_numpy("output"), answers[0])
+
+
+def test_kserve_clients():
+    """In a process of their own: KServe's and Triton's messages have the same names."""
+    inputs, answers = case_of("perceptron")
+    with serving(path_of("perceptron")) as server:
+        done = subprocess.run(
+            [sys.executable, "-B", str(HERE / "ask_by_kserve.py"), str(server.http),
+             str(server.grpc)], input=json.dumps(inputs["x"].tolist()), capture_output=True,
+            text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        close(np.array(json.loads(line), np.float32), answers[0])
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_kserves_own_server_takes_the_model():
+    inputs, answers = case_of("perceptron")
+    done = subprocess.run(
+        [sys.executable, "-B", str(HERE / "ask_kserve_server.py"), str(path_of("perceptron"))],
+        input=json.dumps(inputs["x"].tolist()), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    answer = done.stdout.splitlines()[-1]  # KServe's log goes there as well.
+    close(np.array(json.loads(answer), np.float32), answers[0])
+
+
+def test_curl(server):
+    body = json.dumps({"id": "a", "inputs": [{
+        "name": "x", "shape": [1, 8], "datatype": "FP32", "data": [[0.5] * 8]}]})
+    done = subprocess.run(
+        ["curl", "-s", "--compressed", "-H", "x-request-id: seven", "-d", body,
+         f"http://127.0.0.1:{server.http}/v2/models/perceptron/versions/1/infer"],
+        capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    assert (answer["model_name"], answer["model_version"], answer["id"]) == ("perceptron", "1", "a")
+    assert sum(answer["outputs"][0]["data"]) == pytest.approx(1, abs=1e-5)
+    assert server.wait_for("answered", request="seven")["model"] == "perceptron"
+
+
+def x_of(**changes):
+    return {"inputs": [{"name": "x", "shape": [1, 8], "datatype": "FP32", "data": [0.0] * 8,
+                        **changes}]}
+
+
+@pytest.mark.parametrize("body, part", [
+    (b"{", "JSON"),
+    (b"[]", "object"),
+    ({"inputs": 3}, "inputs"),
+    ({"inputs": [3]}, "name"),
+    (x_of(name="y"), "expected the inputs x, got y"),
+    ({"inputs": []}, "got none"),
+    ({"inputs": x_of()["inputs"] * 2}, "twice"),
+    (x_of(datatype="FP64"), "expected FP32, got FP64"),
+    (x_of(datatype="float"), "datatype"),
+    (x_of(datatype=None), "datatype"),
+    (x_of(datatype="FP32", data=["a"] * 8), "numbers"),
+    (x_of(data=[0.0] * 7), "8 elements"),
+    (x_of(data=None), "data"),
+    (x_of(data=[[0.0], [0.0, 1.0]]), "data"),
+    (x_of(shape=[8]), "shape"),
+    (x_of(shape=[1, -8]), "sizes"),
+    (x_of(shape=[2**62, 2**62]), "too many"),
+    (x_of(shape=[2**70, 8]), "sizes"),
+    (x_of(shape=[True, 8]), "sizes"),
+    (x_of(shape=[1.0, 8]), "sizes"),
+    (x_of(shape="1, 8"), "shape"),
+    (x_of(shape=[1] * 9), "at most 8"),
+    (x_of(shape=[65, 8], data=[0.0] * 520), "64"),
+    (x_of(parameters={"binary_data_size": 4}), "0 bytes that are left"),
+    (x_of(parameters={"binary_data_size": -4}), "binary_data_size"),
+    (x_of(parameters=[]), "parameters"),
+    (x_of(parameters={"shared_memory_region": "r"}), "shared_memory_region"),
+    ({**x_of(), "parameters": {"sequence_id": 3}}, "sequence_id"),
+    ({**x_of(), "parameters": {"timeout": "soon"}}, "timeout"),
+    ({**x_of(), "outputs": [{"name": "z"}]}, "output z"),
+    ({**x_of(), "outputs": {"name": "z"}}, "lists"),
+    ({**x_of(), "id": 3}, "id"),
+])
+def test_bad_bodies_are_refused(server, body, part):
+    status, answer = server.json("POST", "/v2/models/perceptron/infer", body)
+    assert status == 400
+    assert part in answer["error"]
+
+
+@pytest.mark.parametrize("size, tail, part", [
+    ("8x", b"", "number"), ("99999", b"", "number"), (None, b"\0" * 31, "got 31"),
+    (None, b"\0" * 33, "behind")], ids=["text", "beyond", "short", "long"])
+def test_bad_binary_bodies_are_refused(server, size, tail, part):
+    text = json.dumps({"inputs": [{"name": "x", "shape": [1, 8], "datatype": "FP32",
+                                   "parameters": {"binary_data_size": min(len(tail), 32)}}]})
+    status, answer = server.json(
+        "POST", "/v2/models/perceptron/infer", text.encode() + tail,
+        {"Inference-Header-Content-Length": size or str(len(text))})
+    assert status == 400
+    assert part in answer["error"]
+
+
+def test_what_is_packed_is_bounded(server):
+    bomb = gzip.compress(b" " * (80 << 20))
+    status, answer = server.json("POST", "/v2/models/perceptron/infer", bomb,
+                                 {"Content-Encoding": "gzip"})
+    assert (status, "unpacked" in answer["error"]) == (413, True)
+    status, answer = server.json("POST", "/v2/models/perceptron/infer", bomb[:1000],
+                                 {"Content-Encoding": "gzip"})
+    assert (status, "cut off" in answer["error"]) == (400, True)
+
+
+@pytest.mark.parametrize("method, path, status", [
+    ("GET", "/v2/nothing", 404), ("GET", "/v2/models/none", 404),
+    ("GET", "/v2/models/perceptron/versions/9", 404), ("DELETE", "/v2/models/perceptron", 404),
+    ("POST", "/v2/models/..%2F..%2Fetc/infer", 404), ("GET", "/v2/models/none/ready", 404),
+    ("POST", "/v2/repository/models/none/load", 404),
+    ("POST", "/v2/repository/models/none/unload", 404)])
+def test_unknown_paths(server, method, path, status):
+    got, answer = server.json(method, path, b"{}" if method == "POST" else None)
+    assert (got, "error" in answer) == (status, True)
+
+
+def test_errors_over_grpc(server):
+    x = np.zeros((1, 8), np.float32)
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        for name, array, code in [
+                ("none", x, "NOT_FOUND"), ("perceptron", x[:, :7], "INVALID_ARGUMENT"),
+                ("perceptron", x.astype(np.int64), "INVALID_ARGUMENT")]:
+            with pytest.raises(InferenceServerException) as caught:
+                client.infer(name, inputs_of(over_grpc, {"x": array}))
+            assert code in caught.value.status()
+        with pytest.raises(InferenceServerException) as caught:
+            client.get_inference_statistics()
+        assert "UNIMPLEMENTED" in caught.value.status()
+
+
+def test_counts_and_times(server):
+    def key(name, **labels):
+        labels = {"model": "attention", "version": "1", **labels}
+        return f"{name}{{{','.join(f'{k}={chr(34)}{v}{chr(34)}' for k, v in sorted(labels.items()))}}}"
+
+    before = server.metrics()
+    inputs, _ = case_of("attention")
+    with over_http.InferenceServerClient(f"127.0.0.1:{server.http}") as client:
+        client.infer("attention", inputs_of(over_http, inputs))
+    server.json("POST", "/v2/models/attention/infer", x_of())
+    after = server.metrics()
+    grown = {name: after[name] - before.get(name, 0) for name in after}
+    assert grown[key("fxjit_requests_total")] == 2
+    assert grown[key("fxjit_failures_total", reason="bad_request")] == 1
+    for stage in ("read", "queue", "compute", "write", "whole"):
+        assert grown[key("fxjit_request_seconds_count", stage=stage)] == 1
+    assert grown[key("fxjit_batch_rows_count")] == 1
+    assert grown[key("fxjit_shapes_total", program="hit")] == 1
+    assert after[key("fxjit_programs")] >= 1 and after[key("fxjit_program_bytes")] > 0
+    assert after[key("fxjit_queue")] == 0
+    assert after["process_resident_memory_bytes"] > 0

@@ -1,0 +1,17 @@
+# Writes OUTPUT, a C++ source in which page_files() gives the text of FILES by
+# their names. Run as cmake -DFILES=... -DOUTPUT=... -P.
+set(text "// Made by embed.cmake.\n#include \"tools/fxjit/page/page_files.h\"\n\n")
+string(APPEND text "namespace fxjit::command {\n\n")
+string(APPEND text "const std::vector<PageFile>& page_files() {\n")
+string(APPEND text "  static const std::vector<PageFile> kFiles = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} content)
+  string(FIND "${content}" ")page\"" at)
+  if(NOT at EQUAL -1)
+    message(FATAL_ERROR "${file} holds the end of a raw string")
+  endif()
+  string(APPEND text "      {\"${name}\", R\"page(${content})page\"},\n")
+endforeach()
+string(APPEND text "  };\n  return kFiles;\n}\n\n}  // namespace fxjit::command\n")
+file(WRITE ${OUTPUT} "${text}")
