@@ -95,7 +95,8 @@ void BodyCall::run(StepTimes* times) {
   for (size_t i = 0; i < blocks_.size(); ++i)
     if (const int32_t straight = plan_.blocks_[i].straight; straight >= 0)
       blocks_[i] = results_[static_cast<size_t>(straight)];
-  session_.run(inputs_, blocks_, times);
+  session_.run({inputs_.data(), inputs_.size()},
+               {blocks_.data(), blocks_.size()}, times);
   if (!plan_.copies_) return;
   for (size_t i = 0; i < results_.size(); ++i)
     if (!plan_.outputs_[i].straight) copy(plan_.outputs_[i], results_[i]);

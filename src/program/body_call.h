@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "src/program/executable.h"
+#include "src/support/small_array.h"
 
 namespace fxjit::program {
 
@@ -56,9 +56,10 @@ class BodyCall {
  public:
   BodyCall(const BodyPlan& plan, std::byte* scratch);
 
-  std::span<void*> inputs() { return inputs_; }
+  using Pointers = support::SmallArray<void*, 12>;
+  Pointers& inputs() { return inputs_; }
   // One for each result.
-  std::span<void*> results() { return results_; }
+  Pointers& results() { return results_; }
   void run(StepTimes* times);
 
  private:
@@ -67,7 +68,7 @@ class BodyCall {
   const BodyPlan& plan_;
   std::byte* const scratch_;
   Executable::Session session_;
-  std::vector<void*> inputs_, results_, blocks_;
+  Pointers inputs_, results_, blocks_;
 };
 
 }  // namespace fxjit::program

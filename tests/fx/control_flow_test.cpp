@@ -203,6 +203,30 @@ TEST(Bodies, BranchesThatDifferAreRefused) {
                RuntimeError);
 }
 
+// Without data both branches are looked at.
+TEST(Bodies, BranchesOfOtherTypesAndRanksAreFound) {
+  const auto message = [](auto on_true, auto on_false) {
+    const auto gm = symbolic_trace(
+        [=](Value p, Value x) { return cond(p, on_true, on_false, {x}); },
+        {"p", "x"});
+    try {
+      gm->call({Tensor::meta({}, DType::boolean),
+                Tensor::meta({2, 3}, DType::f32)});
+    } catch (const RuntimeError& error) {
+      EXPECT_EQ(error.context().node, "cond");
+      return error.message();
+    }
+    return std::string();
+  };
+  const auto same = [](Value x) { return x + 1; };
+  EXPECT_EQ(message(same, [](Value x) { return method(x, "double"); }),
+            "When merging two branches' output in torch.cond,  expected same "
+            "dtype but got torch.float32 and torch.float64.");
+  EXPECT_EQ(message(same, [](Value x) { return method(x, "sum", {0}); }),
+            "When merging two branches' output in torch.cond,  expected same "
+            "dim but got 2 and 1.");
+}
+
 TEST(Bodies, WhatIsCarriedKeepsItsShape) {
   const auto gm = symbolic_trace(
       [](Value x) {

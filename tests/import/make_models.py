@@ -325,7 +325,7 @@ class Branches(nn.Module):
 
         y = torch.cond(x.sum() > 0, lambda x: self.up(x).relu(), lambda x: self.down(x) + x, (x,))
         _, settled = while_loop(lambda i, y: i < steps, settle, (torch.tensor(0), y))
-        carry, products = scan(add, torch.ones(6), x)
+        carry, products = scan(add, torch.ones(6, dtype=x.dtype), x)
         return settled, carry, products, map_slices(lambda row, w: row @ w, x, self.up.weight)
 
 
