@@ -27,8 +27,9 @@ void install_eager_kernels();
 size_t eager_kernels_kept();
 size_t most_eager_kernels_kept();
 
-// PlanOptions::kernels: a native kernel for convolutions, pooling, cumulative
-// sums, and products of f16, bf16 and f64; null for other calls and where only slow code would serve.
+// PlanOptions::kernels: a native kernel for convolutions, pooling, recurrent
+// layers, cumulative sums, and products of f16, bf16 and f64; null for other
+// calls and where only slow code would serve.
 // Weights that are constants are packed here, once, and shared by all kernels
 // that need the same form of them. The kernel has tasks for `threads` threads;
 // fewer are a little faster on one. Thread-safe.

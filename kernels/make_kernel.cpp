@@ -6,6 +6,7 @@
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/pool_kernel.h"
+#include "kernels/recurrent_kernel.h"
 #include "kernels/row_conv_kernel.h"
 #include "kernels/run_copy.h"
 #include "kernels/scan_kernel.h"
@@ -36,6 +37,8 @@ Kernel make_kernel(const program::KernelRequest& request, int threads) {
   const ops::Lowering lowering = request.op.row.lowering;
   if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
   if (request.op.name() == "cumsum") return make_scan_kernel(request);
+  if (request.op.name() == "fxjit.recurrence")
+    return make_recurrent_kernel(request, threads);
   if (&request.op == &passes::materialize_op())
     return make_copy_kernel(request);
   const bool conv = lowering == ops::Lowering::convolution;

@@ -42,7 +42,9 @@ class RowConvKernel : public program::ExternKernel {
   size_t scratch_bytes() const override {
     return packed_ ? 0 : conv_.packed_bytes();
   }
-  int unread_operand() const override { return packed_ ? 1 : -1; }
+  bool reads(size_t operand) const override {
+    return operand != 1 || !packed_;
+  }
   std::string describe() const override {
     return std::is_same_v<Conv, Depthwise> ? "depthwise convolution"
                                            : "convolution of few channels";

@@ -13,6 +13,7 @@
 #include "fxjit/error.h"
 #include "fxjit/exported.h"
 #include "python/values.h"
+#include "src/ops/randomness.h"
 
 namespace fxjit::python {
 namespace {
@@ -175,9 +176,9 @@ bool GraphBuilder::serves(const fx::Target& target, const ValueList& args,
                           const Kwargs& kwargs, nb::handle like) const {
   const ops::Op* const op = target.op();
   if (!op) return true;
-  if (op->row.purity == ops::Purity::random) return false;
   try {
     const ValueList bound = ops::bind(*target.spelling(), args, kwargs);
+    if (ops::draws_numbers({*op, bound})) return false;
     const std::optional<Value> known = example(Value::list(bound));
     if (!known) return true;
     return agrees(ops::infer({*op, known->as_sequence()}), example_of(like));

@@ -14,6 +14,7 @@ import sys
 import warnings
 
 import numpy as np
+import onnx
 import torch
 from safetensors.torch import save_file
 
@@ -35,6 +36,10 @@ def export_model(workload, module, inputs, folder):
     (folder / "state").mkdir()
     for name, value in state.items():
         np.save(folder / "state" / f"{name}.npy", value.numpy())
+    if workload.onnx:
+        onnx.save(workload.onnx(module, inputs, OPSET),
+                  str(folder / "model.onnx"))
+        return
     torch.onnx.export(model, arguments, str(folder / "model.onnx"),
                       input_names=[*inputs, *state],
                       output_names=["out", *(f"new.{name}" for name in state)],

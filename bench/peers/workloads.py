@@ -17,6 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]
                        / "tests" / "import"))
 from make_models import define_torchvision  # noqa: E402
 
+import recurrent  # noqa: E402
+
 define_torchvision()  # transformers imports torchvision as well.
 
 
@@ -211,12 +213,13 @@ def _sentences(batch, tokens):
 class Workload:
     """name: as fxjit_peer knows it; title: for people. `exported`: fxjit loads
     what torch.export saved; `graph` is then the name of the same graph in C++,
-    if there is one."""
+    if there is one. `onnx` makes the peers' graph where PyTorch's exporter knows
+    no operator for it."""
 
     def __init__(self, name, title, target, make, inputs, exported=False,
-                 graph=None):
+                 graph=None, onnx=None):
         self.name, self.title = name, title
-        self.exported, self.graph = exported, graph
+        self.exported, self.graph, self.onnx = exported, graph, onnx
         # Least speed-up over the better of ONNX Runtime and OpenVINO that the
         # project wants, by number of threads.
         self.target = target
@@ -264,6 +267,27 @@ def _images(name, title, size, target, make):
                     lambda: {"x": torch.rand(1, 3, size, size)}, True)
 
 
+def _recurrent(kind, batch, time, inputs, hidden, target, **options):
+    title = f"{kind} {batch} x {time} x {inputs}, hidden {hidden}"
+    name = f"{kind}_{batch}x{time}x{inputs}".lower()
+    if options:
+        title += ", 2 layers, both ways"
+        name += "_both"
+    return Workload(
+        f"{name}_pt2", f"{title}, .pt2", {1: target, 2: 1.0},
+        lambda _: recurrent.Layers(kind, inputs, hidden, **options),
+        lambda: {"x": _uniform(time, batch, inputs)}, True,
+        onnx=recurrent.rnn_model if kind == "RNN" else None)
+
+
+def _recurrent_step(inputs, hidden, target):
+    return Workload(
+        f"lstm_step_{inputs}_pt2", f"LSTM, one step of {inputs}, .pt2",
+        {1: target, 2: 1.0}, lambda _: recurrent.Step(inputs, hidden),
+        lambda: {"x": _uniform(1, 1, inputs), "h": _uniform(1, 1, hidden),
+                 "c": _uniform(1, 1, hidden)}, True)
+
+
 WORKLOADS = [
     Workload("mlp", "MLP 4 x 256, batch 1", {1: 1.4, 2: 1.1},
              lambda _: Mlp(), lambda: {"x": _uniform(1, Mlp.WIDTH)}),
@@ -293,6 +317,15 @@ WORKLOADS = [
     _images("unet", "U-Net", 256, {1: 2.0, 2: 1.9}, UNet),
     _minilm(1, 16, {1: 1.25, 2: 1.25}, exported=True),
     _minilm(1, 128, {1: 1.08, 2: 1.08}, exported=True),
+    _recurrent("LSTM", 1, 400, 128, 128, 1.2),
+    _recurrent("GRU", 1, 400, 128, 128, 1.2),
+    _recurrent("RNN", 1, 400, 128, 128, 1.1),
+    _recurrent("LSTM", 16, 50, 256, 512, 1.03),
+    _recurrent("GRU", 16, 50, 256, 512, 1.12),
+    _recurrent("RNN", 16, 50, 256, 512, 1.12),
+    _recurrent("LSTM", 1, 200, 128, 128, 1.2, num_layers=2,
+               bidirectional=True),
+    _recurrent_step(128, 128, 1.2),
 ]
 
 

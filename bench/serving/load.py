@@ -65,7 +65,7 @@ class Load:
         self._next += 1
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        length = int(head.lower().split(b"\r\ncontent-length: ")[1].split(b"\r\n")[0])
         await reader.readexactly(length)
         self.latencies.append(time.perf_counter() - due)
         self.failures += head[9:12] != b"200"

@@ -13,6 +13,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 
@@ -27,18 +28,23 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     def __init__(self, engine, model, given):
         self.engine, self.model = engine, model
+        self._log = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
             [sys.executable, "-B", HERE / "serve.py", engine, model, given.models,
              "--threads", str(given.threads), "--instances", str(given.instances),
              *(["--packages", given.packages] if given.packages else [])],
-            stderr=subprocess.PIPE, text=True)
+            stderr=self._log)
         self.port = self._wait("listening")["http"]
         self._wait("loaded")
 
     def _wait(self, event):
-        for line in self._process.stderr:
-            if line.startswith("{") and (read := json.loads(line))["event"] == event:
-                return read
+        while self._process.poll() is None:
+            self._log.seek(0)
+            for line in self._log:
+                if line.startswith("{") and line.endswith("\n") and (
+                        (read := json.loads(line))["event"] == event):
+                    return read
+            time.sleep(0.1)
         raise RuntimeError(f"{self.engine}: the server ended")
 
     def cpu(self):
@@ -83,7 +89,7 @@ class Server:
     def close(self):
         self._process.terminate()
         self._process.wait(30)
-        self._process.stderr.close()
+        self._log.close()
 
 
 def summed(runs):

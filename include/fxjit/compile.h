@@ -143,7 +143,7 @@ Value call_into(fx::GraphModule& module, const ValueList& args,
 // Empty when nothing was compiled.
 std::string report(const fx::GraphModule& module);
 
-// One step of a compiled program, averaged over calls.
+// One step of a compiled program, as the median over calls.
 struct StepProfile {
   std::string label;               // "contract+add+gelu"
   std::vector<std::string> nodes;  // Nodes of the module's graph it computes.

@@ -30,8 +30,8 @@ class ConvKernel : public program::ExternKernel {
     return conv_->scratch_bytes() +
            (packs_each_call_ ? conv_->packed_bytes() : 0);
   }
-  int unread_operand() const override {
-    return packed_ && !conv_->reads_plain_weight() ? 1 : -1;
+  bool reads(size_t operand) const override {
+    return operand != 1 || !packed_ || conv_->reads_plain_weight();
   }
   std::string describe() const override {
     return "oneDNN conv " + conv_->describe();

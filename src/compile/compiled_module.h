@@ -88,7 +88,7 @@ class CompiledModule : public fx::NativeForward,
   Shape next_part(const Source& source, const fx::Node& begin,
                   const GraphParts::Known& known);
   StagedRun staged_run(Source source);
-  // The stages of a call, each with its time averaged over `calls`.
+  // The stages of a call, each with its median time over `calls`.
   std::vector<StageTime> measure(const Source& graph, const Shape& shape,
                                  std::span<const Value> inputs, int calls);
   std::pair<Source, Shape> to_measure(std::span<const Value> inputs);

@@ -55,23 +55,50 @@ std::vector<StepProfile> rows_of(const std::vector<StageTime>& stages,
   return rows;
 }
 
-// Adds the times of a later call that took the same steps.
-void add_stages(std::vector<StageTime>& sum, const std::vector<StageTime>& more) {
-  if (sum.empty()) {
-    sum = more;
-    return;
-  }
-  for (size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
-    sum[i].nanoseconds += more[i].nanoseconds;
-    sum[i].steps.add(more[i].steps);
-  }
+using Calls = std::vector<std::vector<StageTime>>;
+
+// The median of what `time_of` finds in each call.
+template <typename TimeOf>
+double median(const Calls& calls, const TimeOf& time_of) {
+  std::vector<double> times;
+  for (const std::vector<StageTime>& call : calls)
+    if (const double* const time = time_of(call)) times.push_back(*time);
+  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
-void divide(std::vector<StageTime>& sum, int calls) {
-  for (StageTime& stage : sum) {
-    stage.nanoseconds /= calls;
-    stage.steps.divide(calls);
+// Branches and bodies run more often in one call than in another: their means.
+std::map<int32_t, std::vector<program::StepTimes>> mean_bodies(
+    const Calls& calls, size_t stage) {
+  program::StepTimes sum;
+  for (const std::vector<StageTime>& call : calls)
+    if (stage < call.size()) sum.add(call[stage].steps);
+  sum.divide(static_cast<int>(calls.size()));
+  return std::move(sum.bodies);
+}
+
+// The stages of the first call, with medians over those that took the same
+// steps.
+std::vector<StageTime> medians(const Calls& calls) {
+  if (calls.empty()) return {};
+  std::vector<StageTime> stages = calls.front();
+  for (size_t i = 0; i < stages.size(); ++i) {
+    stages[i].nanoseconds =
+        median(calls, [&](const std::vector<StageTime>& call) {
+          return i < call.size() ? &call[i].nanoseconds : nullptr;
+        });
+    std::vector<double>& steps = stages[i].steps.nanoseconds;
+    for (size_t j = 0; j < steps.size(); ++j)
+      steps[j] = median(
+          calls, [&](const std::vector<StageTime>& call) -> const double* {
+            if (i >= call.size()) return nullptr;
+            const std::vector<double>& times = call[i].steps.nanoseconds;
+            return j < times.size() ? &times[j] : nullptr;
+          });
+    stages[i].steps.bodies = mean_bodies(calls, i);
   }
+  return stages;
 }
 
 // Adds what one stage of a call took to a report.
@@ -129,14 +156,10 @@ std::vector<StageTime> CompiledModule::measure(const Source& graph,
                                                const Shape& shape,
                                                std::span<const Value> inputs,
                                                int calls) {
-  std::vector<StageTime> sum;
-  for (int i = 0; i < calls; ++i) {
-    std::vector<StageTime> stages;
+  Calls measured(static_cast<size_t>(std::max(0, calls)));
+  for (std::vector<StageTime>& stages : measured)
     staged_run(graph).run(inputs, shape, &stages);
-    add_stages(sum, stages);
-  }
-  divide(sum, std::max(1, calls));
-  return sum;
+  return medians(measured);
 }
 
 Report CompiledModule::measured_report(std::span<const Value> inputs,

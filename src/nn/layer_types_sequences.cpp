@@ -15,7 +15,8 @@ ModuleType recurrent(const char* name) {
       field("batch_first", &Options::batch_first),
       field("dropout", &Options::dropout),
       field("bidirectional", &Options::bidirectional),
-      field("nonlinearity", &Options::nonlinearity));
+      field("nonlinearity", &Options::nonlinearity),
+      field("proj_size", &Options::proj_size));
   type.handles = [](Module& module) {
     Handles handles;
     for (auto& [key, weight] : static_cast<T&>(module).weights)

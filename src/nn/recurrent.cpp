@@ -34,28 +34,52 @@ RecurrentBase::RecurrentBase(std::string type_name, Signature signature,
   if (kind != "tanh" && kind != "relu")
     throw ValueError("Unknown nonlinearity '" + kind +
                      "'. Select from 'tanh' or 'relu'.");
+  const int64_t projected = this->options.proj_size;
+  if (projected < 0)
+    throw ValueError(
+        "proj_size should be a positive integer or zero to disable "
+        "projections");
+  if (projected >= hidden_size)
+    throw ValueError("proj_size has to be smaller than hidden_size");
+  if (projected > 0 && gates != 4)
+    throw ValueError(
+        "proj_size argument is only supported for LSTM, not RNN or GRU");
+  for (int64_t layer = 0; layer < this->options.num_layers; ++layer) {
+    const std::string suffix = "_l" + std::to_string(layer);
+    add_weights(layer, suffix);
+    if (this->options.bidirectional) add_weights(layer, suffix + "_reverse");
+  }
+}
+
+// Of a state: the hidden one comes first.
+int64_t RecurrentBase::width_of(size_t state) const {
+  return state == 0 && options.proj_size > 0 ? options.proj_size : hidden_size;
+}
+
+void RecurrentBase::add_weights(int64_t layer, const std::string& suffix) {
   const double bound = 1 / std::sqrt(static_cast<double>(hidden_size));
-  const int64_t directions = this->options.bidirectional ? 2 : 1;
+  const int64_t directions = options.bidirectional ? 2 : 1;
+  const int64_t width = width_of(0);
   const auto add = [&](const std::string& name, const Dims& sizes) {
-    weights.emplace_back(name,
-                         register_parameter(name, init::uniform(sizes, bound)));
+    weights.emplace_back(
+        name + suffix,
+        register_parameter(name + suffix, init::uniform(sizes, bound)));
   };
-  for (int64_t layer = 0; layer < this->options.num_layers; ++layer)
-    for (int64_t direction = 0; direction < directions; ++direction) {
-      const std::string suffix =
-          "_l" + std::to_string(layer) + (direction ? "_reverse" : "");
-      const int64_t in = layer == 0 ? input_size : hidden_size * directions;
-      add("weight_ih" + suffix, {gates * hidden_size, in});
-      add("weight_hh" + suffix, {gates * hidden_size, hidden_size});
-      if (!this->options.bias) continue;
-      add("bias_ih" + suffix, {gates * hidden_size});
-      add("bias_hh" + suffix, {gates * hidden_size});
-    }
+  add("weight_ih", {gates * hidden_size,
+                    layer == 0 ? input_size : width * directions});
+  add("weight_hh", {gates * hidden_size, width});
+  if (options.bias) {
+    add("bias_ih", {gates * hidden_size});
+    add("bias_hh", {gates * hidden_size});
+  }
+  if (options.proj_size > 0) add("weight_hr", {width, hidden_size});
 }
 
 std::string RecurrentBase::extra_repr() const {
   std::string text =
       std::to_string(input_size) + ", " + std::to_string(hidden_size);
+  if (options.proj_size != 0)
+    text += ", proj_size=" + std::to_string(options.proj_size);
   if (options.num_layers != 1)
     text += ", num_layers=" + std::to_string(options.num_layers);
   if (!options.bias) text += ", bias=False";
@@ -65,23 +89,56 @@ std::string RecurrentBase::extra_repr() const {
   return text;
 }
 
+// With torch's texts.
+void RecurrentBase::check(const Value& input, const ValueList& states) const {
+  const int64_t dims = method(input, "dim", {}).as_int();
+  const bool lstm = states.size() == 2;
+  if (dims != 2 && dims != 3)
+    throw ValueError(type_name() + ": Expected input to be 2D or 3D, got " +
+                     std::to_string(dims) + "D " +
+                     (gates == 1 ? "tensor instead" : "instead"));
+  if (size(input, -1) != input_size)
+    throw RuntimeError("input.size(-1) must be equal to input_size. Expected " +
+                       std::to_string(input_size) + ", got " +
+                       std::to_string(size(input, -1)));
+  std::string given;
+  bool fits = true;
+  for (const Value& state : states) {
+    if (state.is_none()) continue;
+    const int64_t rank = method(state, "dim", {}).as_int();
+    fits = fits && rank == dims;
+    given += (given.empty() ? "" : ", ") + std::to_string(rank) + "-D";
+  }
+  if (fits) return;
+  const std::string rank = std::to_string(dims) + "-D";
+  throw RuntimeError((dims == 3 ? "For batched " : "For unbatched ") + rank +
+                     " input, hx " + (lstm ? "and cx " : "") +
+                     "should also be " + rank + " but got " +
+                     (lstm ? "(" + given + ") tensors" : given + " tensor"));
+}
+
 Value RecurrentBase::run(const char* function_name, Value input,
                          ValueList states) {
+  check(input, states);
   const bool batched = method(input, "dim", {}).as_int() == 3;
   const bool batch_first = batched && options.batch_first;
   if (!batched) input = unsqueeze(input, 1);
-  if (size(input, 2) != input_size)
-    throw RuntimeError("input.size(-1) must be equal to input_size. Expected " +
-                       std::to_string(input_size) + ", got " +
-                       std::to_string(size(input, 2)));
   const int64_t count = options.num_layers * (options.bidirectional ? 2 : 1);
-  for (Value& state : states) {
-    if (state.is_none())
-      state = method(input, "new_zeros",
-                     {Value::tuple({count, size(input, batch_first ? 0 : 1),
-                                    hidden_size})});
-    else if (!batched)
-      state = unsqueeze(state, 1);
+  for (size_t i = 0; i < states.size(); ++i) {
+    Value& state = states[i];
+    const Dims sizes{count, size(input, batch_first ? 0 : 1), width_of(i)};
+    if (state.is_none()) {
+      state = method(input, "new_zeros", {sizes});
+      continue;
+    }
+    if (!batched) state = unsqueeze(state, 1);
+    const Dims got{size(state, 0), size(state, 1), size(state, 2)};
+    if (got == sizes) continue;
+    const std::string which =
+        states.size() == 2 ? "[" + std::to_string(i) + "]" : "";
+    throw RuntimeError("Expected hidden" + which + " size " +
+                       py(Value::tuple({sizes[0], sizes[1], sizes[2]})) +
+                       ", got " + got.str());
   }
   ValueList flat;
   for (const auto& [name, weight] : weights) flat.push_back(Value(weight));

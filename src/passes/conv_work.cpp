@@ -7,6 +7,7 @@
 
 #include "src/ops/post_ops.h"
 #include "src/passes/lower.h"
+#include "src/passes/origins.h"
 
 namespace fxjit::passes {
 namespace {
@@ -88,7 +89,7 @@ constexpr ops::OpRow kRows[] = {
 // The tail of one convolution while it is collected.
 class Tail {
  public:
-  explicit Tail(fx::NodePtr conv) : conv_(conv), last_(conv) {}
+  explicit Tail(fx::NodePtr conv) : conv_(conv), last_(conv), tail_{conv} {}
 
   void collect() {
     while (step()) {
@@ -104,6 +105,7 @@ class Tail {
     fx::NodePtr made =
         graph.call_function(conv_last_work_op().canonical, std::move(args));
     made->copy_meta_from(*conv_);
+    take_origins(*made, tail_);
     made->set_val(last_->val());
     last_->replace_all_uses_with(made);
   }
@@ -120,6 +122,7 @@ class Tail {
       return false;
     if (!add(*next, op->name())) return false;
     last_ = next;
+    tail_.push_back(next);
     return true;
   }
 
@@ -203,6 +206,7 @@ class Tail {
   }
 
   fx::NodePtr conv_, last_;
+  std::vector<fx::NodePtr> tail_;  // The convolution and what is done to it.
   ops::PostOps work_;
   ValueList extras_;
 };

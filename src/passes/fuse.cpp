@@ -5,6 +5,7 @@
 
 #include "src/passes/grouping.h"
 #include "src/passes/internal_ops.h"
+#include "src/passes/origins.h"
 
 namespace fxjit::passes {
 namespace {
@@ -144,11 +145,10 @@ class Fuser {
   }
 
   static void note_origin(Region& region, const fx::Node& member) {
-    const Value* origin = member.meta().find("origin");
-    if (!origin) return;
-    std::string name(origin->as_string());
-    if (region.nodes.empty() || region.nodes.back() != name)
-      region.nodes.push_back(std::move(name));
+    for (std::string& name : origins_of(member))
+      if (std::find(region.nodes.begin(), region.nodes.end(), name) ==
+          region.nodes.end())
+        region.nodes.push_back(std::move(name));
   }
 
   void call(Region region, const std::vector<fx::NodePtr>& inputs,

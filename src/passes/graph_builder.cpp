@@ -10,6 +10,7 @@
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 #include "src/passes/lower_pool.h"
+#include "src/passes/origins.h"
 
 namespace fxjit::passes {
 namespace {
@@ -346,9 +347,7 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
   if (origin_) {
     node->set_source(origin_->source());
     node->set_module_stack(origin_->module_stack());
-    // A node of the captured graph, through all passes.
-    const Value* origin = origin_->meta().find("origin");
-    node->meta().set("origin", origin ? *origin : Value(origin_->name()));
+    copy_origins(*origin_, *node);
   }
   if (mergeable) known_calls_.emplace(hash, node);
   return proxies_of(node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/conv_kernel.h"
+#include "src/ops/recurrence.h"
 #include "src/passes/lower_pool.h"
 #include "src/tensor/visit.h"
 
@@ -51,9 +52,20 @@ double product_flops(const ops::OpCall& call, const Tensor& result) {
   return 2 * count_of(result) * static_cast<double>(left.size(-1));
 }
 
+// Of every row and direction the products with the state, and the projection.
+double recurrence_flops(const ops::OpCall& call) {
+  const ops::Recurrence form = ops::Recurrence::read(call);
+  const auto hidden = static_cast<double>(form.hidden);
+  const auto width = static_cast<double>(form.width);
+  const double products = static_cast<double>(form.gates()) * hidden * width +
+                          (form.projected ? hidden * width : 0);
+  return 2 * static_cast<double>(form.rows * form.directions) * products;
+}
+
 double flops_of(const ops::OpCall& call, const ValueList& results) {
   if (results.empty() || !results[0].is_tensor()) return 0;
   const Tensor& result = results[0].as_tensor();
+  if (call.op.name() == "fxjit.recurrence") return recurrence_flops(call);
   switch (call.op.row.lowering) {
     case ops::Lowering::convolution:
       return convolution_flops(call);

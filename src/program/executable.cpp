@@ -81,10 +81,9 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
 
 void Executable::add_operands(const Step& step) {
   const auto* external = std::get_if<ExternStep>(&step.body);
-  const int unread = external ? external->kernel->unread_operand() : -1;
   for (size_t i = 0; i < step.operands.size(); ++i) {
     const OperandRef& ref = step.operands[i];
-    if (static_cast<int>(i) == unread) {
+    if (external && !external->kernel->reads(i)) {
       operands_.push_back({});
       continue;
     }

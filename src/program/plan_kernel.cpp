@@ -55,7 +55,8 @@ void add_call(PlanBuilder& builder, const RegionCall& call,
   std::shared_ptr<const ExternKernel> kernel;
   if (allow_kernel && builder.options().kernels)
     kernel = builder.options().kernels(
-        {called.op, args, operands.constants, result_metas(node)});
+        {called.op, args, operands.constants, result_metas(node),
+         builder.options().level});
   if (!kernel)
     kernel =
         std::make_shared<EagerKernel>(called.op, args, result_metas(node));

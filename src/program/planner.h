@@ -20,6 +20,7 @@ struct KernelRequest {
   // tensor is a constant of the model.
   std::vector<Tensor> constants;
   ValueList results;  // Meta tensors.
+  CpuLevel level = host_cpu_level();
 };
 
 struct PlanOptions {

@@ -215,9 +215,9 @@ class ExternKernel {
   // Number of independent tasks.
   virtual int64_t tasks() const { return 1; }
   virtual size_t scratch_bytes() const { return 0; }
-  // The operand that is a constant which the kernel holds in another form and
-  // never reads: null in calls. -1 for none.
-  virtual int unread_operand() const { return -1; }
+  // False for an operand that is a constant which the kernel holds in another
+  // form and never reads: null in calls.
+  virtual bool reads(size_t /*operand*/) const { return true; }
   virtual void run(const KernelCall& call, int64_t begin,
                    int64_t end) const = 0;
   virtual std::string describe() const = 0;

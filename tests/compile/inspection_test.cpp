@@ -101,6 +101,20 @@ TEST(Inspections, OtherRoutinesCountTheirWork) {
   EXPECT_EQ(product.bytes, 8.0 * (64 * 32 + 32 * 8 + 64 * 8));
 }
 
+// Each time multiplies the state of every sequence by the weights of the gates.
+TEST(Inspections, RecurrentLayersCountTheirProducts) {
+  const auto lstm = nn::LSTM::create(12, 20);
+  const auto gm = fx::symbolic_trace(lstm);
+  compile(*gm, quick());
+  const ValueList inputs{random_tensor({7, 3, 12})};
+  gm->forward(inputs);
+  const Inspection seen = inspect(*gm, inputs, {.calls = 2, .code = false});
+  double most = 0;
+  for (const StepInspection& step : seen.programs.at(0).steps)
+    if (step.skeleton == "routine") most = std::max(most, step.profile.flops);
+  EXPECT_EQ(most, 2.0 * 7 * 3 * (4 * 20) * 20);
+}
+
 // Every operand that another step gives says why the two are apart.
 std::string why(const Inspection& seen, std::string_view node) {
   std::string text;
@@ -122,6 +136,42 @@ TEST(Inspections, SayWhyStepsAreApart) {
   EXPECT_THAT(why(seen, "matmul_1"), HasSubstr("reads each element many times"));
   EXPECT_THAT(why(seen, "sum_1"), HasSubstr("ends another product"));
   EXPECT_EQ(why(seen, "matmul"), "");
+}
+
+std::vector<std::string> names_with(const Inspection& seen,
+                                    std::string_view node) {
+  std::vector<std::string> names;
+  for (const NodeReport& named : step_of(seen, node).report.nodes)
+    names.push_back(named.name);
+  return names;
+}
+
+// Calls that patterns replace are named by the step that does their work.
+TEST(Inspections, StepsNameAllThatTheyReplace) {
+  const Tensor window = random_tensor({8, 4, 5, 5});
+  const Tensor bias = random_tensor({8});
+  const Inspection images = inspected(
+      [&](Value x) { return relu(F::conv2d(x, window, bias)) * 2; },
+      random_tensor({1, 4, 12, 12}));
+  EXPECT_THAT(names_with(images, "conv2d"),
+              ::testing::ElementsAre("conv2d", "relu", "mul"));
+  const Tensor a = random_tensor({16, 16}), b = random_tensor({16, 16});
+  const Inspection linears = inspected(
+      [&](Value x) {
+        return Value::tuple({method(F::linear(x, a), "view", {6, 4, 4}),
+                             method(F::linear(x, b), "view", {6, 4, 4})});
+      },
+      random_tensor({6, 16}));
+  EXPECT_THAT(names_with(linears, "linear"),
+              ::testing::IsSupersetOf({"linear", "linear_1"}));
+  const Inspection attention = inspected(
+      [](Value x) {
+        const Value scores = matmul(x, method(x, "transpose", {-2, -1})) / 2.0;
+        return matmul(softmax(scores, -1), x);
+      },
+      random_tensor({2, 5, 8}));
+  EXPECT_THAT(names_with(attention, "softmax"),
+              ::testing::IsSupersetOf({"matmul", "softmax", "matmul_1"}));
 }
 
 TEST(Inspections, BuffersAndCodeBelongToSteps) {

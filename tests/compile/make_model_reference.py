@@ -6,7 +6,7 @@ Run with a Python that has torch 2.13:
 
 Lines of the file: the model's name, the result's sizes joined by commas, its
 numbers. Weights and inputs are not committed: `number` makes them from their
-names, here and in models_test.cpp.
+names, here and in made_numbers.h.
 """
 
 import math

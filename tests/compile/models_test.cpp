@@ -11,6 +11,7 @@
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "tests/compile/compile_testing.h"
+#include "tests/compile/made_numbers.h"
 #include "tests/compile/models.h"
 
 namespace fxjit {
@@ -18,24 +19,14 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::made_number;
 using testing::value_difference;
-
-// make_model_reference.py makes the same numbers.
-double number(std::string_view name, uint32_t i) {
-  uint32_t h = 2166136261;
-  for (char c : name) h = (h ^ static_cast<uint8_t>(c)) * 16777619;
-  h += i * 2654435761u;
-  h ^= h >> 15;
-  h *= 2246822519u;
-  h ^= h >> 13;
-  return (static_cast<double>(h % 2001) - 1000) / 1000;
-}
 
 Tensor numbers(std::string_view name, const Dims& sizes) {
   const Tensor made = Tensor::empty(sizes);
   for (int64_t i = 0; i < made.numel(); ++i)
     made.data_as<float>()[i] =
-        static_cast<float>(number(name, static_cast<uint32_t>(i)));
+        static_cast<float>(made_number(name, static_cast<uint32_t>(i)));
   return made;
 }
 
@@ -43,7 +34,7 @@ Tensor ids(std::string_view name, const Dims& sizes, int64_t limit) {
   const Tensor made = Tensor::empty(sizes, DType::i64);
   for (int64_t i = 0; i < made.numel(); ++i)
     made.data_as<int64_t>()[i] =
-        std::llround(number(name, static_cast<uint32_t>(i)) * 1000 + 1000) %
+        std::llround(made_number(name, static_cast<uint32_t>(i)) * 1000 + 1000) %
         limit;
   return made;
 }
@@ -53,7 +44,7 @@ void fill(nn::Module& model) {
     const Tensor t = parameter.tensor();
     const Tensor made = Tensor::empty(t.sizes());
     for (int64_t i = 0; i < t.numel(); ++i) {
-      const double value = number(name, static_cast<uint32_t>(i));
+      const double value = made_number(name, static_cast<uint32_t>(i));
       made.data_as<float>()[i] = static_cast<float>(
           t.dim() > 1 ? value * std::sqrt(3.0 / double(t.size(-1)))
                       : value * 0.1 + (name.ends_with("bias") ? 0 : 1));

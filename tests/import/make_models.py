@@ -67,6 +67,32 @@ class Attention(nn.Module):
         return self.out(y.transpose(1, 2).reshape(x.shape[0], x.shape[1], 32)) + x
 
 
+class Tagger(nn.Module):
+    """Words to tags by a GRU of two layers that reads both ways."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(20, 8)
+        self.layers = nn.GRU(8, 6, 2, batch_first=True, bidirectional=True)
+        self.head = nn.Linear(12, 5)
+
+    def forward(self, words):
+        return self.head(self.layers(self.words(words))[0]).log_softmax(-1)
+
+
+class Stream(nn.Module):
+    """An LSTM whose states the caller carries, and an RNN on top."""
+
+    def __init__(self):
+        super().__init__()
+        self.lower = nn.LSTM(5, 12, proj_size=4)
+        self.upper = nn.RNN(4, 3, nonlinearity='relu', bias=False)
+
+    def forward(self, x, h, c):
+        y, states = self.lower(x, (h, c))
+        return self.upper(y)[0], states
+
+
 class Tables(nn.Module):
     """Buffers that are written at places which the inputs say."""
     NAMES = ('added', 'copied', 'put', 'pairs', 'cells', 'filled', 'sums', 'largest', 'items',
@@ -334,6 +360,10 @@ SMALL_MODELS = {
     'perceptron': lambda: (Perceptron(), x_of(3, 8), {}, {'x': {0: Dim('batch', min=1, max=64)}}),
     'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
     'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),
+    'tagger': lambda: (Tagger(), (torch.randint(0, 20, (3, 7)),), {},
+                       {'words': {0: Dim('batch', min=1, max=64)}}),
+    'stream': lambda: (Stream(), (*x_of(6, 2, 5), *x_of(1, 2, 4), *x_of(1, 2, 12)), {},
+                       None),
     'tables': lambda: (Tables(), next(Tables().steps()), {}, None),
     'counter': lambda: (Counter(), (torch.randn(4, 3), torch.randn(4, 2)), {}, None),
     'decoder': decoder,

@@ -130,12 +130,48 @@ def layers(row, states, gates, count, bias, both, first):
          bias, count, 0.0, False, both, first)
 
 
+def packed(row, states, gates, count, bias, both):
+    """Sequences of 4, 2 and 1 steps, one behind the other."""
+    sides = 2 if both else 1
+    weights = []
+    for layer in range(count):
+        width = 3 if layer == 0 else 2 * sides
+        sizes = [(gates * 2, width), (gates * 2, 2)]
+        sizes += [(gates * 2,)] * 2 if bias else []
+        for i, size in enumerate(sizes * sides):
+            weights.append(T(size, 'float32', 7 * i))
+    hx = [T((count * sides, 3, 2), 'float32', 17 * i) for i in range(states)]
+    case(row + '_packed', getattr(torch, row), T((7, 3), 'float32', 50),
+         L([3, 2, 1, 1]), hx if states == 2 else hx[0], weights, bias, count,
+         0.0, False, both)
+
+
+def refused():
+    x, h = T((4, 2, 3)), T((1, 2, 2))
+    weights = [T((6, 3)), T((6, 2)), T((6,)), T((6,))]
+    once = (True, 1, 0.0, False, False, False)
+    four = [T((8, 3)), T((8, 2)), T((8,)), T((8,))]
+    fail('lstm', torch.lstm, x, [h], four, *once)
+    fail('lstm', torch.lstm, T((0, 2, 3)), [h, h], four, *once)
+    fail('gru', torch.gru, T((0, 2, 3)), h, weights, *once)
+    fail('gru', torch.gru, x, h, weights[:3], *once)
+    fail('gru', torch.gru, x, h, weights, True, 2, 0.0, False, False, False)
+    fail('gru', torch.gru, x, h, weights, True, 1, 0.0, False, True, False)
+    fail('gru', torch.gru, T((4, 2, 5)), h, weights, *once)
+    two = T((2, 2, 2))
+    fail('rnn_tanh', torch.rnn_tanh, x, two, [T((2, 3)), T((2, 2))], False, 2,
+         0.0, False, False, False)
+
+
 def recurrent():
+    refused()
     for row, states, gates in (('lstm', 2, 4), ('gru', 1, 3),
                                ('rnn_tanh', 1, 1), ('rnn_relu', 1, 1)):
         layers(row, states, gates, 1, True, False, False)
         layers(row, states, gates, 2, False, False, True)
         layers(row, states, gates, 2, True, True, True)
+        packed(row, states, gates, 1, False, False)
+        packed(row, states, gates, 2, True, True)
         x, hx = T((2, 3)), [T((2, 2), 'float32', 17 * i)
                             for i in range(states)]
         weights = [T((gates * 2, 3), 'float32', 20), T((gates * 2, 2)),

@@ -41,6 +41,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.fft_c2r", Aliasing::never},
     {"fxjit.fft_r2c", Aliasing::never},
     {"fxjit.overlap_add", Aliasing::never},
+    {"fxjit.recurrence", Aliasing::never},
 };
 
 // Rows are registered when they are first asked for.

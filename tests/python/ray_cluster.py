@@ -25,11 +25,14 @@ import time
 import numpy as np
 import ray
 import ray.util.state
+import yaml
 from cases import case_of, close, path_of
-from fxjit.serving.ray import GRPC_SERVICE, application
+from fxjit.serving.ray import GRPC_SERVICE, application, build
 from ray import serve
 from ray.cluster_utils import Cluster
+from ray.serve.schema import ServeDeploySchema
 
+HERE = pathlib.Path(__file__).resolve().parent
 PORT = 8123
 NODE = {"num_cpus": 2}
 RETRIED = (500, 502, 503, 504)
@@ -136,6 +139,15 @@ def check_grpc():
     print("gRPC answers")
 
 
+def check_config():
+    """The file for `serve deploy` is one, and its arguments are those of application()."""
+    text = (HERE.parent.parent / "examples/serving/deploy/ray.yaml").read_text()
+    config = ServeDeploySchema.model_validate(yaml.safe_load(text))
+    (one,) = config.applications
+    assert one.import_path == "fxjit.serving.ray:build"
+    build(one.args)
+
+
 def app(folder, replicas=2):
     return application(str(folder), replicas=replicas, max_replicas_per_node=1,
                        health_check_period_s=1, health_check_timeout_s=5)
@@ -156,6 +168,7 @@ def run(seconds, folder):
     serve.run(app(one))
     wait_until("a replica runs on each node", lambda: len(set(running().values())) == 2)
     check_grpc()
+    check_config()
     clients = Clients()
     try:
         time.sleep(seconds)

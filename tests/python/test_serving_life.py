@@ -186,6 +186,17 @@ def test_texts_become_embeddings(tmp_path):
         assert status == 400 and "at least one" in answer["error"]
 
 
+def test_the_manifest_is_what_kserve_takes(tmp_path):
+    manifest = ROOT / "examples" / "serving" / "deploy" / "inference_service.yaml"
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(manifest.read_text().replace("scaleMetric:", "scaleMetrik:"))
+    for path, code in ((manifest, 0), (wrong, 1)):
+        done = subprocess.run(
+            [sys.executable, "-B", pathlib.Path(__file__).with_name("check_manifest.py"), path],
+            capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+
+
 SENTENCES = ["A cat sits on the mat.", "A kitten rests on a rug."]
 
 

@@ -19,7 +19,7 @@ import fxjit  # noqa: E402
 from fxjit.serving import Tensor  # noqa: E402
 from fxjit.serving.batch_plan import BatchPlan, Padding  # noqa: E402
 from fxjit.serving.batcher import Batcher, BatchOptions, Job  # noqa: E402
-from fxjit.serving.engine import FxjitEngine  # noqa: E402
+from fxjit.serving.engine import FxjitEngine, _example_of  # noqa: E402
 from fxjit.serving.errors import (  # noqa: E402
     BadRequest, Expired, ModelFailed, NotFound, NotReady, Overloaded)
 from fxjit.serving.front_door import FrontDoor  # noqa: E402
@@ -112,6 +112,19 @@ def test_a_call_has_no_more_rows_than_it_may():
         queue.ask(rows_of(*range(rows)))
     queue.finish()
     assert queue.engine.calls == [(1, 3), (3, 3), (2, 3), (5, 3)]
+
+
+def test_instances_share_what_waits():
+    queue = Queue(instances=2, delay=0.0)
+    queue.engine.gate.clear()
+    for places in (1, 2):
+        queue.ask(rows_of(0, places=places))
+    while len(queue.engine.calls) < 2:
+        time.sleep(0.001)
+    for n in range(6):
+        queue.ask(rows_of(n))
+    queue.finish()
+    assert sorted(queue.engine.calls[2:], reverse=True) == [(3, 3), (2, 3), (1, 3)]
 
 
 def test_a_full_queue_refuses_at_once():
@@ -443,6 +456,16 @@ def test_code_stands_in_front_where_it_is_allowed(folder):
     with pytest.raises(ModelFailed, match="ValueError"):
         ask(b"one")
     repository.close()
+
+
+def test_sizes_that_a_file_does_not_tell_are_guessed():
+    class Told:
+        def __init__(self, name, sizes, example):
+            self.name, self.sizes, self.example, self.dtype = name, sizes, example, "float32"
+
+    ids, mask = Told("ids", ["n", "s"], [None, None]), Told("mask", ["n", "s", 3], [None, None, 3])
+    assert _example_of([ids, mask]) == {"ids": (1, 16), "mask": (1, 16, 3)}
+    assert _example_of([Told("x", ["2*n"], [None])]) is None
 
 
 def test_a_model_without_sizes_is_described(tmp_path):

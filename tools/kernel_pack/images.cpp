@@ -71,7 +71,7 @@ void add_windows_of_powers(Corpus& to) {
   const std::vector<std::pair<int64_t, int64_t>> channels = {
       {16, 16}, {16, 32}, {32, 16}, {32, 32}, {128, 128}};
   for (const Tail& tail : tails)
-    for (const auto [in, out] : channels)
+    for (const auto& [in, out] : channels)
       to.add([=](Inputs x) { return tail(conv(x[0], in, out, 3)); },
              {{floats({1, in, 32, 32})}});
 }

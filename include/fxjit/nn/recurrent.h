@@ -19,14 +19,13 @@ struct RecurrentOptions {
   double dropout = 0;  // Between layers, in training only.
   bool bidirectional = false;
   std::string nonlinearity = "tanh";  // Of RNN: or "relu".
+  int64_t proj_size = 0;  // Of LSTM: width of output and hidden state, if any.
 };
 
 // input [L, N, input_size], [N, L, input_size] if batch_first, or [L,
 // input_size]. Parameters are named as torch's: weight_ih_l0, weight_hh_l0,
-// bias_ih_l0, bias_hh_l0, with "_reverse" for the other direction.
-//
-// The steps are written out for the length at hand: a module compiled for many
-// long lengths compiles as many long programs.
+// bias_ih_l0, bias_hh_l0, weight_hr_l0 of a projection, with "_reverse" for the
+// other direction.
 class RecurrentBase : public LeafModule {
  public:
   RecurrentBase(std::string type_name, Signature signature, int64_t gates,
@@ -41,9 +40,14 @@ class RecurrentBase : public LeafModule {
 
  protected:
   // A tuple of the output and the final states, each [layers * directions, N,
-  // hidden_size], by torch's function of this name. A state that is None is
-  // zeros.
+  // width], by torch's function of this name. A state that is None is zeros.
+  // RuntimeError for inputs and states of other sizes.
   Value run(const char* function_name, Value input, ValueList states);
+
+ private:
+  void add_weights(int64_t layer, const std::string& suffix);
+  void check(const Value& input, const ValueList& states) const;
+  int64_t width_of(size_t state) const;
 };
 
 // forward(input, hx=None): hx [layers * directions, N, hidden_size]; returns

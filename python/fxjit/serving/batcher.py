@@ -149,7 +149,13 @@ class Batcher:
                     rows + job.rows <= self._max_batch):
                 group.append(job)
                 rows += job.rows
-        return group
+        return self._shared(group)
+
+    def _shared(self, group: list[Job]) -> list[Job]:
+        """The part of these that leaves as much for each other instance, where nothing else waits
+        for them: one long call beside idle cores would make all of its requests late."""
+        lacking = self.options.instances - 1 - (len(self._queue) - len(group))
+        return group if lacking <= 0 else group[:-(-len(group) // (lacking + 1))]
 
     def _patience(self, group: list[Job]) -> float:
         """Seconds to wait for more: none when nothing else runs, so that a lone client never

@@ -23,7 +23,7 @@ class Engine(Protocol):
     outputs: tuple[Tensor, ...]
 
     def example(self) -> dict[str, tuple[int, ...]] | None:
-        """Sizes of each input that fit together; None where they are not known."""
+        """Sizes of each input that may fit together; None where there is no telling."""
 
     def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """One array for each of `outputs`, from one for each of `inputs`. BadRequest for what
@@ -43,9 +43,26 @@ def _datatype(path: str, name: str, dtype: str | None) -> str:
                               "or NumPy has no type for") from None
 
 
+def _example_of(inputs: list[Any]) -> dict[str, tuple[int, ...]] | None:
+    """The sizes of the exported call; where the file tells none, as ONNX does not, a guess for each
+    symbol: 1 row, 16 of everything else."""
+    guessed: dict[str, int] = {}
+    made: dict[str, tuple[int, ...]] = {}
+    for one in inputs:
+        sizes = []
+        for place, (size, known) in enumerate(zip(one.sizes, one.example, strict=True)):
+            if known is None and not str(size).isidentifier():
+                return None
+            guess = 1 if place == 0 else 16
+            sizes.append(guessed.setdefault(size, guess) if known is None else known)
+        made[one.name] = tuple(sizes) if one.dtype is not None else (1,)
+    return made
+
+
 class FxjitEngine:
     """A model that fxjit.load takes. `options` are those of fxjit.load; `signature` states
-    inputs and outputs of files that do not hold them. Outputs that are no tensors are left out."""
+    inputs and outputs of files that do not hold them. Outputs without a datatype, such as numbers,
+    are left out."""
 
     def __init__(self, path: str | os.PathLike[str], options: dict[str, Any] | None = None,
                  signature: tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None = None):
@@ -72,10 +89,7 @@ class FxjitEngine:
         if len(self.inputs) != len(taken):
             raise fxjit.UserError(f"{self._path}: {len(taken)} inputs, model.json states "
                                   f"{len(self.inputs)}")
-        self._example = None
-        if all(size is not None for one in taken for size in one.example) and signature is None:
-            self._example = {one.name: tuple(one.example) if one.dtype else (1,)
-                             for one in taken}
+        self._example = _example_of(taken) if signature is None else None
 
     def _input(self, one: Any) -> Tensor:
         sizes = tuple(one.sizes) if one.dtype is not None else (1,)

@@ -95,16 +95,24 @@ def make_served(source: Source, options: ServeOptions, engine: Engine) -> Served
         front = load_front(source.config_folder / config.front)
     served = Served(source.name, source.version, engine, plan,
                     config.batch_options(options.batch), front)
-    calls = read_warmup(list(source.folders))
-    example = engine.example()
-    if calls is None and example is not None:
-        calls = [example]
     try:
-        served.warm_up(calls or [])
+        _warm_up(served, read_warmup(list(source.folders)))
     except BaseException:
         served.close()
         raise
     return served
+
+
+def _warm_up(served: Served, calls: list[dict[str, tuple[int, ...]]] | None) -> None:
+    example = served.engine.example()
+    if calls is not None:
+        served.warm_up(calls)
+    elif example is not None:
+        try:
+            served.warm_up([example])
+        except ServingError as error:  # The example may be a guess; warmup.json knows better.
+            log.warning("no shape is compiled before the first request",
+                        extra={"model": served.name, "error": str(error)})
 
 
 def load_served(source: Source, options: ServeOptions) -> Served:

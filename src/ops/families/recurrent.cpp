@@ -1,5 +1,6 @@
-// Recurrent layers and cells. The steps are written out for the length at hand,
-// before patterns are looked for, so that compiled programs see the products.
+// Recurrent layers, composed before patterns are looked for: of each layer the
+// product with its inputs for all times at once, which compiled programs see as
+// any other, and fxjit.recurrence (src/ops/recurrence.h).
 #include "fxjit/functions_structured.h"
 #include "src/ops/families.h"
 #include "src/ops/families/composition.h"
@@ -8,199 +9,220 @@
 namespace fxjit::ops {
 namespace {
 
-enum Parameter : size_t {
-  kInput,
-  kState,
-  kParams,
-  kBiases,
-  kLayers,
-  kDropout,
-  kTraining,
-  kBothWays,
-  kBatchFirst,
+// What a call asks for, of sequences as a tensor or packed.
+struct Layers {
+  const OpCall& call;
+  const char* cell;
+  const char* activation;  // Of an RNN, else null.
+  Value input, batch_sizes;
+  ValueList states;  // Hidden, and of an LSTM the cells.
+  Value params;
+  bool biased;
+  int64_t count;
+  Value dropout;
+  bool training, both_ways, batch_first;
+
+  int64_t directions() const { return both_ways ? 2 : 1; }
+  bool is_lstm() const { return states.size() == 2; }
 };
 
-// One step: what the input and the state give to the gates makes the new state,
-// of which the first part is the output.
-using Step = void (*)(const Value& from_input, const Value& from_state,
-                      ValueList& state);
-
-Value gate(const Value& sums, int64_t index, const Value& state) {
-  const int64_t width = meta_of(state).size(-1);
-  return fxjit::narrow(sums, -1, index * width, width);
+// (input, hx, params, has_biases, num_layers, dropout, training,
+// bidirectional, batch_first).
+Layers read_layers(const OpCall& call, const char* cell,
+                   const char* activation) {
+  return {call,         cell,          activation,      call[0],
+          Value(),      {call[1]},     call[2],         call.flag(3),
+          call.integer(4), call[5],    call.flag(6),    call.flag(7),
+          call.flag(8)};
 }
 
-template <Value (*kActivation)(const Arg&)>
-void plain_step(const Value& from_input, const Value& from_state,
-                ValueList& state) {
-  state[0] = kActivation(from_input + from_state);
+// (data, batch_sizes, hx, params, has_biases, num_layers, dropout, training,
+// bidirectional).
+Layers read_packed(const OpCall& call, const char* cell,
+                   const char* activation) {
+  return {call,    cell,      activation,   call[0],
+          call[1], {call[2]}, call[3],      call.flag(4),
+          call.integer(5), call[6], call.flag(7), call.flag(8),
+          false};
 }
 
-void lstm_step(const Value& from_input, const Value& from_state,
-               ValueList& state) {
-  const Value sums = from_input + from_state;
-  const Value kept = fxjit::sigmoid(gate(sums, 1, state[0])) * state[1];
-  const Value in = fxjit::sigmoid(gate(sums, 0, state[0]));
-  state[1] = kept + in * fxjit::tanh(gate(sums, 2, state[0]));
-  const Value out = fxjit::sigmoid(gate(sums, 3, state[0]));
-  state[0] = out * fxjit::tanh(state[1]);
+ValueList two_states(const Value& given) {
+  if (!given.is_sequence() || given.size() != 2)
+    runtime_error("lstm expects two hidden states");
+  return given.as_sequence();
 }
 
-void gru_step(const Value& from_input, const Value& from_state,
-              ValueList& state) {
-  const auto x = [&](int64_t i) { return gate(from_input, i, state[0]); };
-  const auto h = [&](int64_t i) { return gate(from_state, i, state[0]); };
-  const Value x_reset = x(0), x_update = x(1), x_fresh = x(2);
-  const Value reset = fxjit::sigmoid(x_reset + h(0));
-  const Value update = fxjit::sigmoid(x_update + h(1));
-  const Value fresh = fxjit::tanh(x_fresh + reset * h(2));
-  state[0] = (state[0] - fresh) * update + fresh;
-}
-
-// The weights of one direction of a layer: for the input and for the state.
+// The weights of one direction of a layer.
 struct Weights {
-  Value input, state, input_bias, state_bias;
+  Value input, state, input_bias, state_bias, projection;
 };
 
-Weights weights_of(const OpCall& call, int64_t index) {
-  const size_t each = call.flag(kBiases) ? 4 : 2;
-  const size_t first = static_cast<size_t>(index) * each;
-  const ValueList& all = call[kParams].as_sequence();
-  if (all.size() < first + each)
-    runtime_error("Expected " + std::to_string(first + each) +
-                  " weights or more, got " + std::to_string(all.size()));
-  Weights weights{all[first], all[first + 1], {}, {}};
-  if (each == 4) {
-    weights.input_bias = all[first + 2];
-    weights.state_bias = all[first + 3];
+bool has_projections(const Layers& layers) {
+  return layers.is_lstm() && meta_of(layers.states[0]).size(2) !=
+                                 meta_of(layers.states[1]).size(2);
+}
+
+Weights weights_of(const Layers& layers, int64_t index) {
+  const ValueList& all = layers.params.as_sequence();
+  const size_t each = (layers.biased ? 4 : 2) + has_projections(layers);
+  size_t at = static_cast<size_t>(index) * each;
+  Weights weights{all[at], all[at + 1], {}, {}, {}};
+  if (layers.biased) {
+    weights.input_bias = all[at + 2];
+    weights.state_bias = all[at + 3];
   }
+  if (has_projections(layers)) weights.projection = all[at + each - 1];
   return weights;
 }
 
-// input [L, N, features] to output [L, N, width]. The products of all inputs
-// are one.
-Value run_direction(const Value& input, const Weights& weights, bool reverse,
-                    ValueList& state, Step step) {
-  using nn::functional::linear;
-  const Value sums = linear(input, weights.input, weights.input_bias);
-  const int64_t length = meta_of(input).size(0);
-  ValueList outputs(static_cast<size_t>(length));
-  for (int64_t i = 0; i < length; ++i) {
-    const int64_t at = reverse ? length - 1 - i : i;
-    const Value from_state =
-        linear(state[0], weights.state, weights.state_bias);
-    step(fxjit::select(sums, 0, at), from_state, state);
-    outputs[static_cast<size_t>(at)] = state[0];
+void check(const Layers& layers) {
+  const Tensor input = meta_of(layers.input);
+  const bool packed = !layers.batch_sizes.is_none();
+  if (input.dim() != (packed ? 2 : 3))
+    runtime_error("Expected an input of " + std::to_string(packed ? 2 : 3) +
+                  " dimensions, got " + std::to_string(input.dim()));
+  if (packed ? meta_of(layers.batch_sizes).numel() == 0
+             : input.size(layers.batch_first ? 1 : 0) == 0)
+    runtime_error("Expected sequence length to be larger than 0 in RNN");
+  if (layers.count <= 0)
+    runtime_error("Expected more than 0 layers, got " +
+                  std::to_string(layers.count));
+  for (const Value& state : layers.states)
+    if (meta_of(state).dim() != 3)
+      runtime_error("Expected hidden states of 3 dimensions, got " +
+                    std::to_string(meta_of(state).dim()));
+  const int64_t sides = ExactInt(layers.count) * layers.directions();
+  const size_t each = (layers.biased ? 4 : 2) + has_projections(layers);
+  const size_t given = layers.params.as_sequence().size();
+  if (given % each != 0)
+    runtime_error("got an incorrect number of RNN parameters");
+  const size_t sets = given / each;
+  if (layers.both_ways && sets % 2 != 0)
+    runtime_error(
+        "Odd number of params or hiddens given to a bidirectional RNN");
+  for (const Value& state : layers.states) {
+    const int64_t held = meta_of(state).sizes()[0];
+    if (held < sides)
+      runtime_error("Expected more hidden states in stacked_rnn");
   }
-  return fxjit::stack(Value::list(std::move(outputs)), 0);
+  if (sets < static_cast<size_t>(sides))
+    runtime_error("Expected more weights in stacked_rnn");
 }
 
-void check_input(const OpCall& call, const Tensor& input) {
-  if (input.dim() != 3)
-    runtime_error("Expected an input of 3 dimensions, got " +
-                  std::to_string(input.dim()));
-  if (input.size(call.flag(kBatchFirst) ? 1 : 0) == 0)
-    runtime_error("Expected sequence length to be larger than 0 in RNN");
+// The products of the inputs [.., features] of all times with the weights of
+// one direction. An LSTM and an RNN add both biases alike.
+Value gates_of(const Layers& layers, const Weights& weights,
+               const Value& input) {
+  Value bias = weights.input_bias;
+  if (layers.biased && std::string_view(layers.cell) != "gru")
+    bias = bias + weights.state_bias;
+  return nn::functional::linear(input, weights.input, bias);
+}
+
+// Two or three values: the output [L, N, ...] and the final states.
+Value run_layer(const Layers& layers, int64_t layer, const Value& input,
+                bool batch_first) {
+  const int64_t directions = layers.directions();
+  ValueList gates, state_weights, biases, projections;
+  for (int64_t d = 0; d < directions; ++d) {
+    const Weights weights = weights_of(layers, layer * directions + d);
+    const Value sums = gates_of(layers, weights, input);
+    gates.push_back(batch_first ? fxjit::transpose(sums, 0, 1) : sums);
+    state_weights.push_back(weights.state);
+    if (layers.biased && std::string_view(layers.cell) == "gru")
+      biases.push_back(weights.state_bias);
+    if (!weights.projection.is_none())
+      projections.push_back(weights.projection);
+  }
+  ValueList states;
+  for (const Value& state : layers.states)
+    states.push_back(
+        fxjit::narrow(state, 0, layer * directions, directions));
+  ValueList activations;
+  if (layers.activation)
+    activations.assign(static_cast<size_t>(directions), layers.activation);
+  return call_function(
+      get_op("fxjit.recurrence").canonical,
+      {Value::list(std::move(gates)), Value::list(std::move(state_weights)),
+       Value::list(std::move(biases)), states[0],
+       layers.is_lstm() ? states[1] : Value(),
+       Value::list(std::move(projections)), Value::list({}),
+       layers.batch_sizes, None, layers.cell,
+       layers.both_ways ? "bidirectional" : "forward",
+       Value::list(std::move(activations))});
 }
 
 // The output, then each of the final states [layers * directions, N, width].
-Value run_layers(const OpCall& call, const ValueList& states, Step step) {
-  check_input(call, meta_of(call[kInput]));
-  const bool batch_first = call.flag(kBatchFirst);
-  Value value =
-      batch_first ? fxjit::transpose(call[kInput], 0, 1) : call[kInput];
-  const int64_t directions = call.flag(kBothWays) ? 2 : 1;
-  const int64_t layers = call.integer(kLayers);
-  std::vector<ValueList> last(states.size());
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    ValueList sides;
-    for (int64_t d = 0; d < directions; ++d) {
-      const int64_t index = layer * directions + d;
-      ValueList state;
-      for (const Value& all : states)
-        state.push_back(fxjit::select(all, 0, index));
-      sides.push_back(
-          run_direction(value, weights_of(call, index), d == 1, state, step));
-      for (size_t i = 0; i < state.size(); ++i) last[i].push_back(state[i]);
-    }
-    value = sides.size() == 1 ? sides[0] : fxjit::cat(Value::list(sides), -1);
-    if (layer + 1 < layers && call.flag(kTraining) && call.number(kDropout) > 0)
-      value = function("torch.dropout", {value, call[kDropout], true});
+Value run_layers(const Layers& layers) {
+  check(layers);
+  Value value = layers.input;
+  std::vector<ValueList> last(layers.states.size());
+  for (int64_t layer = 0; layer < layers.count; ++layer) {
+    if (layer > 0 && layers.training && layers.dropout.as_double() > 0)
+      value = function("torch.dropout", {value, layers.dropout, true});
+    const Value results =
+        run_layer(layers, layer, value, layers.batch_first && layer == 0);
+    value = fxjit::getitem(results, 0);
+    for (size_t i = 0; i < last.size(); ++i)
+      last[i].push_back(fxjit::getitem(results, static_cast<int64_t>(i + 1)));
   }
-  ValueList results{batch_first ? fxjit::transpose(value, 0, 1) : value};
+  ValueList results{layers.batch_first ? fxjit::transpose(value, 0, 1) : value};
   for (ValueList& each : last)
-    results.push_back(fxjit::stack(Value::list(std::move(each)), 0));
+    results.push_back(each.size() == 1
+                          ? each[0]
+                          : fxjit::cat(Value::list(std::move(each)), 0));
   return Value::tuple(std::move(results));
 }
 
-template <Step kStep>
-Value layers_of_one_state(const OpCall& call) {
-  return run_layers(call, {call[kState]}, kStep);
-}
+using ReadFn = Layers (*)(const OpCall&, const char*, const char*);
 
-ValueList two_states(const OpCall& call) {
-  const ValueList& states = call[1].as_sequence();
-  if (states.size() != 2) runtime_error("lstm expects two hidden states");
-  return states;
-}
-
+template <ReadFn kRead>
 Value lstm(const OpCall& call) {
-  return run_layers(call, two_states(call), lstm_step);
+  Layers layers = kRead(call, "lstm", nullptr);
+  layers.states = two_states(layers.states[0]);
+  return run_layers(layers);
 }
 
-// (input, hx, w_ih, w_hh, b_ih, b_hh).
-void run_cell(const OpCall& call, ValueList& state, Step step) {
-  using nn::functional::linear;
-  const Value from_input = linear(call[0], call[2], call[4]);
-  step(from_input, linear(state[0], call[3], call[5]), state);
+template <ReadFn kRead>
+Value gru(const OpCall& call) {
+  return run_layers(kRead(call, "gru", nullptr));
 }
 
-template <Step kStep>
-Value cell_of_one_state(const OpCall& call) {
-  ValueList state{call[1]};
-  run_cell(call, state, kStep);
-  return state[0];
+template <ReadFn kRead>
+Value rnn_tanh(const OpCall& call) {
+  return run_layers(kRead(call, "rnn", "tanh"));
 }
 
-Value lstm_cell(const OpCall& call) {
-  ValueList state = two_states(call);
-  run_cell(call, state, lstm_step);
-  return Value::tuple(std::move(state));
+template <ReadFn kRead>
+Value rnn_relu(const OpCall& call) {
+  return run_layers(kRead(call, "rnn", "relu"));
 }
 
-constexpr OpRow layers_row(const char* name, const char* names,
-                           DecomposeFn decompose) {
-  return {.name = name,
-          .schema =
-              "input, hx, params, has_biases, num_layers, dropout, "
-              "training, bidirectional, batch_first",
-          .names = names,
-          .lowering = Lowering::inlined,
-          .decompose = decompose,
-          .purity = Purity::random};
-}
+constexpr const char* kLayersSchema =
+    "input, hx, params, has_biases, num_layers, dropout, training, "
+    "bidirectional, batch_first";
+constexpr const char* kPackedSchema =
+    "data, batch_sizes, hx, params, has_biases, num_layers, dropout, "
+    "training, bidirectional";
 
-constexpr OpRow cell_row(const char* name, const char* names,
-                         DecomposeFn decompose) {
-  return {.name = name,
-          .schema = "input, hx, w_ih, w_hh, b_ih=None, b_hh=None",
-          .names = names,
-          .lowering = Lowering::inlined,
-          .decompose = decompose};
+constexpr OpRow layers_row(const char* name, const char* schema,
+                           const char* names, DecomposeFn decompose) {
+  OpRow row = inlined_row(name, schema, names, decompose);
+  row.purity = Purity::random;
+  return row;
 }
-
-constexpr Step kTanh = plain_step<fxjit::tanh>;
-constexpr Step kRelu = plain_step<fxjit::relu>;
 
 constexpr OpRow kRows[] = {
-    layers_row("lstm", "torch.lstm", lstm),
-    layers_row("gru", "torch.gru", layers_of_one_state<gru_step>),
-    layers_row("rnn_tanh", "torch.rnn_tanh", layers_of_one_state<kTanh>),
-    layers_row("rnn_relu", "torch.rnn_relu", layers_of_one_state<kRelu>),
-    cell_row("lstm_cell", "torch.lstm_cell", lstm_cell),
-    cell_row("gru_cell", "torch.gru_cell", cell_of_one_state<gru_step>),
-    cell_row("rnn_tanh_cell", "torch.rnn_tanh_cell", cell_of_one_state<kTanh>),
-    cell_row("rnn_relu_cell", "torch.rnn_relu_cell", cell_of_one_state<kRelu>),
+    layers_row("lstm", kLayersSchema, "torch.lstm", lstm<read_layers>),
+    layers_row("gru", kLayersSchema, "torch.gru", gru<read_layers>),
+    layers_row("rnn_tanh", kLayersSchema, "torch.rnn_tanh",
+               rnn_tanh<read_layers>),
+    layers_row("rnn_relu", kLayersSchema, "torch.rnn_relu",
+               rnn_relu<read_layers>),
+    layers_row("lstm_packed", kPackedSchema, "", lstm<read_packed>),
+    layers_row("gru_packed", kPackedSchema, "", gru<read_packed>),
+    layers_row("rnn_tanh_packed", kPackedSchema, "", rnn_tanh<read_packed>),
+    layers_row("rnn_relu_packed", kPackedSchema, "", rnn_relu<read_packed>),
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "src/passes/folded_weights.h"
+#include "src/passes/origins.h"
 #include "src/passes/patterns.h"
 #include "src/tensor/tensor_memory.h"
 
@@ -145,6 +146,7 @@ int fold_batch_norm(ModelGraph& model) {
     auto scope = model.graph->inserting_before(match->conv);
     match->conv->set_arg(1, add_constant(model, folded[0]));
     match->conv->set_arg(2, add_constant(model, folded[1]));
+    take_origins(*match->conv, std::vector{match->conv, node});
     node->replace_all_uses_with(match->conv);
     model.graph->erase_node(node);
     ++count;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "src/passes/origins.h"
 #include "src/passes/patterns.h"
 #include "src/passes/patterns/attention_scores.h"
 #include "src/passes/patterns/shared_heads.h"
@@ -129,6 +130,7 @@ class Replacement {
   void apply() {
     auto scope = graph_.inserting_before(match_.last);
     WrittenScores& scores = match_.scores;
+    const std::vector<fx::NodePtr> replaced = calls_replaced();
     scores.query = without_scale(scores.query);
     scores.key = without_scale(scores.key);
     const Dims product = scores.shapes.front();
@@ -147,6 +149,7 @@ class Replacement {
          spread(match_.value, values), Value::list(masks), Value::list(kinds),
          Value::list(numbers), scores.scale, inner_dims()});
     fused->copy_meta_from(*match_.last);
+    take_origins(*fused, replaced);
     const Dims& wanted = match_.last->val_tensor().sizes();
     Dims made = match_.leading;
     made.push_back(wanted[wanted.size() - 2]);
@@ -159,6 +162,14 @@ class Replacement {
   }
 
  private:
+  std::vector<fx::NodePtr> calls_replaced() const {
+    std::vector<fx::NodePtr> inputs{match_.scores.query, match_.scores.key,
+                                    match_.value};
+    for (const ScoreMask& mask : match_.scores.masks)
+      inputs.push_back(mask.tensor);
+    return calls_between(inputs, match_.last);
+  }
+
   fx::NodePtr call(const ops::Op& op, const ValueList& args) {
     fx::NodePtr node =
         graph_.call_function(op.canonical, ops::bind(op, args, {}));

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "src/passes/lower.h"
+#include "src/passes/origins.h"
 #include "src/passes/patterns.h"
 
 namespace fxjit::passes {
@@ -61,6 +62,7 @@ void merge(fx::Graph& graph, const std::vector<fx::NodePtr>& group) {
   Dims sizes = first->val_tensor().sizes();
   sizes[sizes.size() - 1] = columns;
   merged->copy_meta_from(*first);
+  take_origins(*merged, group);
   merged->set_val(Tensor::meta(sizes, DType::f32));
   int64_t start = 0;
   for (fx::NodePtr node : group) {

@@ -126,6 +126,20 @@ json captured_data(const Model& model, const ValueList& inputs) {
   return Captured().run(model.module().graph());
 }
 
+namespace {
+
+// What the file says of itself, as [name, value].
+json facts_of(const Model& model) {
+  json facts = json::array();
+  if (!model.is_exported()) facts.push_back({"format", "fx::save"});
+  if (model.program())
+    for (const auto& [name, value] : model.program()->facts)
+      facts.push_back({name, shortened(value)});
+  return facts;
+}
+
+}  // namespace
+
 json model_data(const Model& model, const ValueList& inputs) {
   json given = json::array();
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -145,7 +159,7 @@ json model_data(const Model& model, const ValueList& inputs) {
   count(model.module().named_parameters());
   count(model.module().named_buffers());
   return {{"path", model.path()},
-          {"format", model.is_exported() ? "torch.export" : "fx::save"},
+          {"facts", facts_of(model)},
           {"inputs", std::move(given)},
           {"weights", {{"tensors", tensors}, {"bytes", bytes}}}};
 }

@@ -25,7 +25,7 @@ std::string title_of(const RunSetting& setting, int threads) {
 
 // As many calls as take about a second.
 int calls_for(double seconds) {
-  constexpr int kLeast = 3, kMost = 50;
+  constexpr int kLeast = 5, kMost = 50;
   return std::clamp(static_cast<int>(1.0 / std::max(seconds, 1e-6)), kLeast,
                     kMost);
 }

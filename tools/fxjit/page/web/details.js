@@ -116,6 +116,28 @@ function codeOf(step) {
     element('p', { className: 'hint' }, same > 1 ? same + ' steps share it.' : 'No other step uses it.'), code];
 }
 
+// Steps that compute what reads a node, where no step computes the node itself.
+function stepsBehind(index) {
+  const computed = stepsOfNodes(run()), found = new Set(), seen = new Set([index]), open = [index];
+  while (open.length) {
+    const at = open.pop();
+    for (const [from, to] of data.captured.wires) {
+      if (from !== at || seen.has(to)) continue;
+      seen.add(to);
+      const steps = computed.get(data.captured.nodes[to].name);
+      if (steps) found.add(steps[0]);
+      else open.push(to);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+function stepLinks(steps) {
+  return element('ul', {}, ...steps.map((step) => element('li', {},
+    link(step + ': ' + run().steps[step].label, () => selectStep(step, true)), ' ',
+    element('small', {}, time(run().steps[step].us)))));
+}
+
 function nodeDetails(index) {
   const node = data.captured.nodes[index];
   const steps = stepsOfNodes(run()).get(node.name) || [];
@@ -126,13 +148,15 @@ function nodeDetails(index) {
   ];
   if (node.file !== undefined) parts.push(element('p', { className: 'source' }, data.captured.files[node.file] + ':' + node.line));
   parts.push(element('h4', {}, 'Computed by'));
-  parts.push(steps.length
-    ? element('ul', {}, ...steps.map((step) => element('li', {},
-      link(step + ': ' + run().steps[step].label, () => selectStep(step, true)), ' ',
-      element('small', {}, time(run().steps[step].us)))))
-    : element('p', { className: 'hint' }, node.kind === 'placeholder' || node.kind === 'output'
+  if (steps.length) {
+    parts.push(stepLinks(steps));
+  } else {
+    parts.push(element('p', { className: 'hint' }, node.kind === 'placeholder' || node.kind === 'output'
       ? 'It is an ' + (node.kind === 'output' ? 'output' : 'input') + ' of the graph.'
       : 'No step: it is a view, a constant, or merged with an equal call.'));
+    const readers = stepsBehind(index);
+    if (readers.length) parts.push(element('h4', {}, 'Read by'), stepLinks(readers));
+  }
   parts.push(element('h4', {}, 'Call'), element('pre', {}, node.text));
   return parts;
 }

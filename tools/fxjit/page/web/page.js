@@ -80,13 +80,14 @@ function nextMatch() {
 function showHead() {
   const model = data.model, name = model.path.split('/').pop();
   byId('name').textContent = name;
-  byId('about').textContent = model.format + ' · ' + data.captured.nodes.length + ' nodes captured · ' +
-    run().steps.length + ' steps compiled';
+  const facts = model.facts.slice(0, 4).map(([name, value]) => name + ' ' + value.slice(0, 60));
+  byId('about').textContent = [data.captured.nodes.length + ' nodes captured', run().steps.length + ' steps compiled',
+    ...facts].join(' · ');
   const outputs = run().graph.labels.slice(run().graph.first_step);
   byId('signature').replaceChildren(
     ...model.inputs.map((input) => element('span', {}, element('b', {}, 'in'), input.name + ': ' + input.given)),
     ...outputs.map(([label, type]) => element('span', {}, element('b', {}, 'out'), label + ': ' + type)));
-  byId('footer').textContent = 'Made by fxjit ' + data.fxjit + '. Times are means over calls with a clock around each step; ' +
+  byId('footer').textContent = 'Made by fxjit ' + data.fxjit + '. Times are medians over calls with a clock around each step; ' +
     'the limit is what this machine’s arithmetic and bandwidth, as measured, would allow.';
   const used = new Set(data.runs.flatMap((of) => of.steps.map((step) => step.skeleton)));
   byId('legend').replaceChildren(...Object.keys(kinds).filter((kind) => used.has(kind)).map((kind) =>

@@ -1,0 +1,97 @@
+// Cells of recurrent layers: one step, composed before patterns are looked for,
+// so that compiled programs see the products.
+#include "fxjit/functions_structured.h"
+#include "src/ops/families.h"
+#include "src/ops/families/composition.h"
+#include "src/ops/families/structured.h"
+
+namespace fxjit::ops {
+namespace {
+
+// One step: what the input and the state give to the gates makes the new state,
+// of which the first part is the output.
+using Step = void (*)(const Value& from_input, const Value& from_state,
+                      ValueList& state);
+
+Value gate(const Value& sums, int64_t index, const Value& state) {
+  const int64_t width = meta_of(state).size(-1);
+  return fxjit::narrow(sums, -1, index * width, width);
+}
+
+template <Value (*kActivation)(const Arg&)>
+void plain_step(const Value& from_input, const Value& from_state,
+                ValueList& state) {
+  state[0] = kActivation(from_input + from_state);
+}
+
+void lstm_step(const Value& from_input, const Value& from_state,
+               ValueList& state) {
+  const Value sums = from_input + from_state;
+  const Value kept = fxjit::sigmoid(gate(sums, 1, state[0])) * state[1];
+  const Value in = fxjit::sigmoid(gate(sums, 0, state[0]));
+  state[1] = kept + in * fxjit::tanh(gate(sums, 2, state[0]));
+  const Value out = fxjit::sigmoid(gate(sums, 3, state[0]));
+  state[0] = out * fxjit::tanh(state[1]);
+}
+
+void gru_step(const Value& from_input, const Value& from_state,
+              ValueList& state) {
+  const auto x = [&](int64_t i) { return gate(from_input, i, state[0]); };
+  const auto h = [&](int64_t i) { return gate(from_state, i, state[0]); };
+  const Value x_reset = x(0), x_update = x(1), x_fresh = x(2);
+  const Value reset = fxjit::sigmoid(x_reset + h(0));
+  const Value update = fxjit::sigmoid(x_update + h(1));
+  const Value fresh = fxjit::tanh(x_fresh + reset * h(2));
+  state[0] = (state[0] - fresh) * update + fresh;
+}
+
+ValueList two_states(const OpCall& call) {
+  const ValueList& states = call[1].as_sequence();
+  if (states.size() != 2) runtime_error("lstm expects two hidden states");
+  return states;
+}
+
+// (input, hx, w_ih, w_hh, b_ih, b_hh).
+void run_cell(const OpCall& call, ValueList& state, Step step) {
+  using nn::functional::linear;
+  const Value from_input = linear(call[0], call[2], call[4]);
+  step(from_input, linear(state[0], call[3], call[5]), state);
+}
+
+template <Step kStep>
+Value cell_of_one_state(const OpCall& call) {
+  ValueList state{call[1]};
+  run_cell(call, state, kStep);
+  return state[0];
+}
+
+Value lstm_cell(const OpCall& call) {
+  ValueList state = two_states(call);
+  run_cell(call, state, lstm_step);
+  return Value::tuple(std::move(state));
+}
+
+constexpr OpRow cell_row(const char* name, const char* names,
+                         DecomposeFn decompose) {
+  return {.name = name,
+          .schema = "input, hx, w_ih, w_hh, b_ih=None, b_hh=None",
+          .names = names,
+          .lowering = Lowering::inlined,
+          .decompose = decompose};
+}
+
+constexpr Step kTanh = plain_step<fxjit::tanh>;
+constexpr Step kRelu = plain_step<fxjit::relu>;
+
+constexpr OpRow kRows[] = {
+    cell_row("lstm_cell", "torch.lstm_cell", lstm_cell),
+    cell_row("gru_cell", "torch.gru_cell", cell_of_one_state<gru_step>),
+    cell_row("rnn_tanh_cell", "torch.rnn_tanh_cell", cell_of_one_state<kTanh>),
+    cell_row("rnn_relu_cell", "torch.rnn_relu_cell", cell_of_one_state<kRelu>),
+};
+
+}  // namespace
+
+std::span<const OpRow> recurrent_cell_rows() { return kRows; }
+
+}  // namespace fxjit::ops

@@ -1,0 +1,27 @@
+// Which nodes of the captured graph a node on its way through the compiler stands
+// for. A call that takes the place of several has the names of all of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fxjit/fx/node.h"
+
+namespace fxjit::passes {
+
+// In the order in which they were computed; empty when nothing is known.
+std::vector<std::string> origins_of(const fx::Node& node);
+
+// `node` does from now on what `replaced` did.
+void take_origins(fx::Node& node, std::span<const fx::NodePtr> replaced);
+
+// The calls that `last` needs beside `inputs` and what those need, `last` at the
+// end.
+std::vector<fx::NodePtr> calls_between(std::span<const fx::NodePtr> inputs,
+                                       fx::NodePtr last);
+
+// A copy of `node` under the builder: both stand for the same.
+void copy_origins(const fx::Node& node, fx::Node& copy);
+
+}  // namespace fxjit::passes
