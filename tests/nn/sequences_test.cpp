@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace fxjit::nn {
 namespace {
 
@@ -55,9 +57,43 @@ TEST(Sequences, WrongOptionsAreRefused) {
   EXPECT_THROW(LSTM::create(3, 0), ValueError);
   EXPECT_THROW(RNN::create(3, 4, RecurrentOptions{.nonlinearity = "sin"}),
                ValueError);
+  EXPECT_THROW(LSTM::create(3, 4, RecurrentOptions{.proj_size = 4}), ValueError);
+  EXPECT_THROW(LSTM::create(3, 4, RecurrentOptions{.proj_size = -1}),
+               ValueError);
+  EXPECT_THROW(GRU::create(3, 4, RecurrentOptions{.proj_size = 2}), ValueError);
   const auto gru = GRU::create(3, 4);
   EXPECT_THROW(gru(Tensor::zeros({5, 2, 4})), RuntimeError);
   EXPECT_THROW(gru(Tensor::zeros({0, 2, 3})), RuntimeError);
+}
+
+std::string refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return std::string(error.message());
+  }
+  return "nothing is refused";
+}
+
+TEST(Sequences, WrongInputsAreRefusedAsByTorch) {
+  const auto lstm = LSTM::create(3, 4);
+  const auto gru = GRU::create(3, 4);
+  const Tensor x = Tensor::zeros({5, 2, 3});
+  const Tensor one = Tensor::zeros({1, 2, 4}), two = Tensor::zeros({2, 2, 4});
+  const Tensor flat = Tensor::zeros({1, 4});
+  EXPECT_EQ(refusal([&] { gru(Tensor::zeros({5, 2, 4})); }),
+            "input.size(-1) must be equal to input_size. Expected 3, got 4");
+  EXPECT_EQ(refusal([&] { gru(Tensor::zeros({3})); }),
+            "GRU: Expected input to be 2D or 3D, got 1D instead");
+  EXPECT_EQ(refusal([&] { gru(x, two); }),
+            "Expected hidden size (1, 2, 4), got [2, 2, 4]");
+  EXPECT_EQ(refusal([&] { gru(x, flat); }),
+            "For batched 3-D input, hx should also be 3-D but got 2-D tensor");
+  EXPECT_EQ(refusal([&] { lstm(x, Value::tuple({one, two})); }),
+            "Expected hidden[1] size (1, 2, 4), got [2, 2, 4]");
+  EXPECT_EQ(refusal([&] { lstm(Tensor::zeros({5, 3}), Value::tuple({one, flat})); }),
+            "For unbatched 2-D input, hx and cx should also be 2-D but got "
+            "(3-D, 2-D) tensors");
 }
 
 TEST(Sequences, StacksNeedLayers) {

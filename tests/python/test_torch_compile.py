@@ -184,6 +184,15 @@ def test_functions_that_fxjit_lacks_stay_with_pytorch(caplog):
     assert "fxjit_tests.twice" in caplog.text
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers_are_native(kind, caplog):
+    model = getattr(nn, kind)(6, 8, 2, bidirectional=True, batch_first=True).eval()
+    x = torch.randn(3, 5, 6)
+    with torch._dynamo.config.patch(allow_rnn=True), caplog.at_level(logging.WARNING, logger="fxjit"):
+        same(compiled(model)(x), model(x))
+    assert not caplog.messages
+
+
 def test_random_numbers_are_those_of_pytorch():
     def noisy(x):
         return torch.nn.functional.dropout(x, 0.5, True) + torch.rand(8)

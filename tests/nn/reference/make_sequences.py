@@ -94,6 +94,11 @@ CASES = [
      {}),
     ("LSTMState", "LSTM::create(3, 4, RecurrentOptions{.bias = false})",
      nn.LSTM(3, 4, bias=False), [(5, 2, 3), [(1, 2, 4), (1, 2, 4)]], {}, {}),
+    ("LSTMProjected",
+     "LSTM::create(3, 4, RecurrentOptions{.num_layers = 2, .bidirectional = "
+     "true, .proj_size = 2})",
+     nn.LSTM(3, 4, 2, bidirectional=True, proj_size=2),
+     [(5, 2, 3), [(4, 2, 2), (4, 2, 4)]], {}, {}),
     ("LSTMUnbatched", "LSTM::create(3, 4)", nn.LSTM(3, 4), [(5, 3)], {}, {}),
     ("GRU", "GRU::create(3, 4)", nn.GRU(3, 4), [(5, 2, 3), (1, 2, 4)], {}, {}),
     ("GRUBoth",

@@ -18,6 +18,12 @@ Value real_line(const Value& count) {
   return function("torch.arange", {count}, {{"dtype", DType::f64}});
 }
 
+// A tensor of one number, which may be a proxy of a number.
+Value tensor_of(const Value& number) {
+  if (Recorder::example(number).is_tensor()) return number;
+  return function("torch.scalar_tensor", {number}, {{"dtype", DType::f64}});
+}
+
 // What falls outside of [0, size) is at its edge.
 Value inside(const Value& places, const Value& size) {
   return function("torch.clamp", {places, 0, size - 1});
@@ -32,8 +38,7 @@ Value origins(const Call& call, const Line& line, const std::string& mode) {
     const Value last = wide - 1;
     if (last.is_number())
       return last.as_double() == 0 ? x * 0 + otherwise : numerator / last;
-    return where(function("torch.eq", {last, 0}), x * 0 + otherwise,
-                 numerator / last);
+    return where(tensor_of(last) == 0, x * 0 + otherwise, numerator / last);
   };
   const Value half = (x + 0.5) / line.scale - 0.5;
   if (mode == "half_pixel") return half;
@@ -41,7 +46,7 @@ Value origins(const Call& call, const Line& line, const std::string& mode) {
   if (mode == "align_corners") return over_ends(x * (line.size - 1), 0.0);
   if (mode == "pytorch_half_pixel") {
     if (wide.is_number()) return wide.as_double() == 1 ? x * 0 - 0.5 : half;
-    return where(function("torch.eq", {wide, 1}), x * 0 - 0.5, half);
+    return where(tensor_of(wide) == 1, x * 0 - 0.5, half);
   }
   if (mode == "half_pixel_symmetric")
     return half + (1 - line.new_size / wide) * (line.size / 2.0);
@@ -107,7 +112,7 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
   if (call.flag("antialias", false)) {
     stretch = line.scale.is_number()
                   ? Value(std::min(line.scale.as_double(), 1.0))
-                  : function("torch.clamp", {line.scale, None, 1.0});
+                  : function("torch.clamp", {tensor_of(line.scale), None, 1.0});
     if (stretch.is_number()) {
       first = std::floor(-reach / stretch.as_double()) + 1;
       last = 1 - first.as_double();
@@ -119,10 +124,9 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
   return function("torch.arange", {first, last + 1}, {{"dtype", DType::f64}});
 }
 
-// Numbers without data, which a constant fold gave, as the recorder's.
-Value held(const Call& call, const Value& value) {
-  return value.is_tensor() ? call.recorder().constant(value.as_tensor())
-                           : value;
+// Sums are made in a type that has parts behind the point.
+DType sum_type(const Call& call) {
+  return is_floating(call.dtype(0)) ? call.dtype(0) : DType::f32;
 }
 
 Value resize_line(const Call& call, const Value& x, const Line& line,
@@ -150,10 +154,10 @@ Value resize_line(const Call& call, const Value& x, const Line& line,
   const Value taken = index_dim(
       x, line.axis, cast(call, inside(places, line.size), DType::i64));
   ValueList shape = {line.new_size, -1};
-  for (int64_t d = line.axis + 1; d < call.rank_of(x); ++d)
+  for (int64_t d = line.axis + 1; d < call.rank(0); ++d)
     shape.emplace_back(1);
   const Value factors =
-      reshape(cast(call, weights, call.dtype_of(x)), Value::list(shape));
+      reshape(cast(call, weights, sum_type(call)), Value::list(shape));
   Value y = sum(taken * factors, line.axis + 1);
   if (transform == "tf_crop_and_resize") {
     const Value off =
@@ -307,11 +311,9 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
 Value resize_by(const Call& call, const std::vector<Line>& lines,
                 const std::string& mode, const std::string& transform) {
   if (const auto whole = by_torch(call, lines, mode, transform)) return *whole;
-  // Sums are made in a type that has parts behind the point.
   const DType dtype = call.dtype(0);
   const bool sums = mode != "nearest";
-  Value y = sums && !is_floating(dtype) ? cast(call, call[0], DType::f32)
-                                        : call[0];
+  Value y = sums ? cast(call, call[0], sum_type(call)) : call[0];
   for (const Line& line : lines)
     if (!changes_nothing(line))
       y = resize_line(call, y, line, mode, transform);
