@@ -25,6 +25,13 @@ STAGES = ("read", "queue", "compute", "write", "whole")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def cpu_name():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(": ")[2]
+    return "an unknown CPU"
+
+
 class Server:
     def __init__(self, engine, model, given):
         self.engine, self.model = engine, model
@@ -144,7 +151,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     given = parser.parse_args()
     results = {"threads": given.threads, "instances": given.instances,
-               "date": time.strftime("%Y-%m-%d"),
+               "date": time.strftime("%Y-%m-%d"), "cpu": cpu_name(),
+               "other_load": os.getloadavg()[0],
                "models": {model: measure_model(model, given)
                           for model in ([given.only] if given.only else CONNECTIONS)}}
     write_report(results, given.results)

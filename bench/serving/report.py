@@ -6,9 +6,11 @@ COLOURS = {"fxjit": "#1f6f8b", "onnxruntime": "#c9803a", "pytorch": "#8a8a8a"}
 
 
 def table_of(results):
-    lines = [f"One machine, {results['instances']} calls at a time of {results['threads']} threads "
-             f"each, {results['date']}. Times in ms; ours: the part of a request's time in the "
-             "server that is neither the queue nor the model's.", "",
+    lines = [f"{results['cpu']}, {results['instances']} CPUs, the load of other processes "
+             f"{results['other_load']:.1f}, {results['date']}. {results['instances']} calls at a "
+             f"time, each of {results['threads']} threads; clients on the same CPUs. Times in ms; "
+             "ours: the part of a request's time in the server that is neither the queue nor the "
+             "model's.", "",
              "| model | load | engine | requests/s | p50 | p99 | CPU s/request | compute | ours |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for model, one in results["models"].items():

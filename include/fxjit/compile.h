@@ -16,6 +16,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,6 +93,12 @@ struct CompileOptions {
   // Code that is not scheduled for the CPU of this machine, but serves any of the
   // level: what packs for other machines are made of.
   bool portable_kernels = false;
+  // How many iterations a loop of control flow (fx/control_flow.h) may take: the
+  // next is a RuntimeError. 0: as many as it takes.
+  int64_t loop_limit = 0;
+  // Asked before each iteration; where it holds, the call ends with a
+  // RuntimeError. Called by the threads that call the module.
+  std::function<bool()> interrupted;
   // Passes to leave out, by name (see optional_passes()).
   std::vector<std::string> disabled_passes;
   // Folder for graphs before and after each pass, LLVM IR and assembly; empty:
@@ -150,6 +158,10 @@ struct StepProfile {
   // Least time that the machine's arithmetic and bandwidth, as measured,
   // would allow, over the time taken. 0 for nodes of the interpreter.
   double of_limit = 0;
+  // Of a step of a branch or body: see StepReport. Operations, bytes and rates
+  // are those of all its calls.
+  std::string body = {};
+  double calls = 1;
 };
 
 struct Profile {

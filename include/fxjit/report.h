@@ -34,6 +34,11 @@ struct StepReport {
   // Of a call, the median, and their share of all steps; 0 if not measured.
   double microseconds = 0;
   double share = 0;
+  // Not empty: a step of a branch or body of the last step before it that has
+  // none, "true", or "body.true" of one inside of another. Its time is part of
+  // that step's. `calls`: how often it ran in a call, averaged.
+  std::string body = {};
+  double calls = 0;
 };
 
 // One compiled program. A part of a graph, up to a node that the interpreter

@@ -7,6 +7,7 @@
 #include "src/compile/compiled_module.h"
 #include "src/compile/dump.h"
 #include "src/compile/environment.h"
+#include "src/passes/control_flow.h"
 #include "src/program/kernel_plan.h"
 #include "src/program/planner.h"
 #include "src/support/cache_sizes.h"
@@ -69,6 +70,12 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
 
 void CompiledModule::build_program(passes::ModelGraph normalized,
                                    CompiledShape::Parts& parts) {
+  parts.executable = std::make_unique<program::Executable>(
+      make_program(std::move(normalized), parts));
+}
+
+program::Executable::Parts CompiledModule::make_program(
+    passes::ModelGraph normalized, CompiledShape::Parts& parts) {
   Stopwatch watch;
   normalized.folded = folded_;
   const passes::ModelGraph model =
@@ -88,35 +95,37 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
       return weights_.coding(weight, rows,
                              options_.narrow_weights == Narrow::rounded);
     };
-  plan_options.kernels = [this](const program::KernelRequest& request) {
-    return kernels::make_kernel(request, threads_);
+  plan_options.kernels = [&](const program::KernelRequest& request) {
+    return &request.op == &passes::control_op()
+               ? make_control(request, parts)
+               : kernels::make_kernel(request, threads_);
   };
   program::Program program = program::plan(model, plan_options);
-  parts.timings.passes_ms = watch.lap_ms();
+  parts.timings.passes_ms += watch.lap_ms();
   jit::ProgramCode code = engine_.compile(program, threads_);
   watch.lap_ms();
   program::Executable::Parts run;
   WeightStore::Packed packed =
       weights_.get(program.packed, support::ThreadPool::shared(), threads_);
   run.packed = std::move(packed.addresses);
-  parts.timings.pack_ms = watch.lap_ms();
+  parts.timings.pack_ms += watch.lap_ms();
   for (const program::Step& step : program.steps)
     run.plans.push_back(program::kernel_plan(step.body, engine_.level()));
   run.kernels = std::move(code.kernels);
   run.max_threads = threads_;
   run.pool = &support::ThreadPool::shared();
   const jit::CompileTimings& timings = code.timings;
-  parts.timings.emit_ms = timings.emit_us / 1e3;
-  parts.timings.optimise_ms = timings.optimise_us / 1e3;
-  parts.timings.codegen_ms = timings.codegen_us / 1e3;
-  parts.timings.link_ms = timings.link_us / 1e3;
+  parts.timings.emit_ms += timings.emit_us / 1e3;
+  parts.timings.optimise_ms += timings.optimise_us / 1e3;
+  parts.timings.codegen_ms += timings.codegen_us / 1e3;
+  parts.timings.link_ms += timings.link_us / 1e3;
   parts.timings.from_disk_cache = code.from_disk;
-  parts.code_bytes = code.fresh_bytes;
+  parts.code_bytes += code.fresh_bytes;
   run.keep_alive =
       std::make_shared<std::pair<decltype(code.code), decltype(packed.blocks)>>(
           std::move(code.code), std::move(packed.blocks));
   run.program = std::move(program);
-  parts.executable = std::make_unique<program::Executable>(std::move(run));
+  return run;
 }
 
 passes::PipelineOptions CompiledModule::pipeline_options() const {

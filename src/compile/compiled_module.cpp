@@ -69,6 +69,7 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
                                CompileOptions options)
     : source_(std::make_shared<GraphSource>(std::move(module))),
       options_(std::move(options)),
+      loop_limits_{options_.loop_limit, options_.interrupted},
       threads_(thread_count(options_)),
       engine_(Engine::shared(options_)),
       weights_(engine_.level()),
@@ -96,6 +97,7 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   if (!shape->whole()) {
     Source graph = source();
     if (!graph) return false;
+    const fx::LoopLimitsScope limits(loop_limits_);
     *result = staged_run(std::move(graph)).run(inputs, std::move(shape));
     return true;
   }

@@ -21,6 +21,9 @@
 #include "src/passes/pipeline.h"
 
 namespace fxjit {
+namespace program {
+struct KernelRequest;
+}
 
 class CompiledModule : public fx::NativeForward,
                        public std::enable_shared_from_this<CompiledModule> {
@@ -76,6 +79,11 @@ class CompiledModule : public fx::NativeForward,
   CompiledShape::Parts build_or_say_why(const Request& request);
   void build_program(passes::ModelGraph normalized,
                      CompiledShape::Parts& parts);
+  // A program of a normalised graph, ready to run; adds what making it took.
+  program::Executable::Parts make_program(passes::ModelGraph normalized,
+                                          CompiledShape::Parts& parts);
+  std::shared_ptr<const program::ExternKernel> make_control(
+      const program::KernelRequest& request, CompiledShape::Parts& parts);
   void note_reason(const std::string& full);  // Reports it once.
   Shape next_part(const Source& source, const fx::Node& begin,
                   const GraphParts::Known& known);
@@ -92,6 +100,7 @@ class CompiledModule : public fx::NativeForward,
   mutable std::mutex source_mutex_;
   Source source_;
   const CompileOptions options_;
+  const fx::LoopLimits loop_limits_;
   const int threads_;
   Engine& engine_;
   WeightStore weights_;

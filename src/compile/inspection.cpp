@@ -37,7 +37,9 @@ class Collector {
 
  private:
   void add_profile(StepInspection& step) {
-    step.profile = inspection_.profile.steps[next_++];
+    const std::vector<StepProfile>& rows = inspection_.profile.steps;
+    while (!rows[next_].body.empty()) ++next_;  // Parts of the step before.
+    step.profile = rows[next_++];
     step.report.microseconds = step.profile.microseconds;
   }
 
@@ -100,7 +102,7 @@ Inspection CompiledModule::inspect(std::span<const Value> inputs,
   for (const StageTime& stage : stages) collector.add(stage);
   double sum = 0;
   for (const StepProfile& step : inspection.profile.steps)
-    sum += step.microseconds;
+    if (step.body.empty()) sum += step.microseconds;
   for (ProgramInspection& program : inspection.programs)
     for (StepInspection& step : program.steps)
       step.report.share = sum > 0 ? step.report.microseconds / sum : 0;

@@ -9,21 +9,23 @@
 namespace fxjit {
 namespace {
 
-StepProfile native_row(const program::Executable& executable, size_t i,
-                       double ns, double limit_ns) {
-  const program::Step& step = executable.program().steps[i];
+StepProfile native_row(const program::StepTimes::Row& timed, double limit_ns) {
+  const program::Step& step = *timed.step;
   const auto* external = std::get_if<program::ExternStep>(&step.body);
+  const double calls = timed.body.empty() ? 1 : timed.calls;
   StepProfile row;
+  row.body = timed.body;
+  row.calls = calls;
   row.label = step.label;
   row.nodes = step.nodes;
   row.native = !external || external->kernel->native();
-  row.microseconds = ns / 1e3;
-  row.flops = executable.plans()[i].flops;
-  row.bytes = executable.plans()[i].bytes;
-  if (ns > 0) {
-    row.gflops = row.flops / ns;
-    row.gigabytes = row.bytes / ns;
-    row.of_limit = limit_ns / ns;
+  row.microseconds = timed.nanoseconds / 1e3;
+  row.flops = timed.plan->flops * calls;
+  row.bytes = timed.plan->bytes * calls;
+  if (timed.nanoseconds > 0) {
+    row.gflops = row.flops / timed.nanoseconds;
+    row.gigabytes = row.bytes / timed.nanoseconds;
+    row.of_limit = calls * limit_ns / timed.nanoseconds;
   }
   return row;
 }
@@ -47,10 +49,8 @@ std::vector<StepProfile> rows_of(const std::vector<StageTime>& stages,
       continue;
     }
     const program::Executable& executable = stage.shape->executable();
-    for (size_t i = 0; i < stage.steps.nanoseconds.size(); ++i)
-      rows.push_back(
-          native_row(executable, i, stage.steps.nanoseconds[i],
-                     limits.nanoseconds(executable.plans()[i], threads)));
+    for (const program::StepTimes::Row& row : stage.steps.rows(executable))
+      rows.push_back(native_row(row, limits.nanoseconds(*row.plan, threads)));
   }
   return rows;
 }
@@ -66,6 +66,16 @@ double median(const Calls& calls, const TimeOf& time_of) {
   const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
+}
+
+// Branches and bodies run more often in one call than in another: their means.
+std::map<int32_t, std::vector<program::StepTimes>> mean_bodies(
+    const Calls& calls, size_t stage) {
+  program::StepTimes sum;
+  for (const std::vector<StageTime>& call : calls)
+    if (stage < call.size()) sum.add(call[stage].steps);
+  sum.divide(static_cast<int>(calls.size()));
+  return std::move(sum.bodies);
 }
 
 // The stages of the first call, with medians over those that took the same
@@ -86,6 +96,7 @@ std::vector<StageTime> medians(const Calls& calls) {
             const std::vector<double>& times = call[i].steps.nanoseconds;
             return j < times.size() ? &times[j] : nullptr;
           });
+    stages[i].steps.bodies = mean_bodies(calls, i);
   }
   return stages;
 }
@@ -95,8 +106,11 @@ void add_steps(const StageTime& stage, Report& report) {
   if (stage.shape) {
     report.programs.push_back(stage.shape->report());
     std::vector<StepReport>& steps = report.programs.back().steps;
-    for (size_t i = 0; i < stage.steps.nanoseconds.size(); ++i)
-      steps[i].microseconds = stage.steps.nanoseconds[i] / 1e3;
+    const auto rows = stage.steps.rows(stage.shape->executable());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      steps[i].microseconds = rows[i].nanoseconds / 1e3;
+      steps[i].calls = rows[i].calls;
+    }
     return;
   }
   // The node that ended the part before, or one between two such nodes.
@@ -117,7 +131,8 @@ void add_steps(const StageTime& stage, Report& report) {
 void set_shares(Report& report) {
   double sum = 0;
   for (const ProgramReport& program : report.programs)
-    for (const StepReport& step : program.steps) sum += step.microseconds;
+    for (const StepReport& step : program.steps)
+      if (step.body.empty()) sum += step.microseconds;
   if (sum <= 0) return;
   for (ProgramReport& program : report.programs)
     for (StepReport& step : program.steps) step.share = step.microseconds / sum;

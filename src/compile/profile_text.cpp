@@ -46,7 +46,13 @@ std::string row(const StepProfile& step, const Unit& unit,
 
 // What the step computes last tells equal steps of a model apart.
 std::string label_of(const StepProfile& step) {
-  return step.label + (step.native ? "" : " (not native)") +
+  std::string text;
+  if (!step.body.empty()) {
+    char calls[48];
+    std::snprintf(calls, sizeof calls, " x %.4g: ", step.calls);
+    text = "  " + step.body + calls;
+  }
+  return text + step.label + (step.native ? "" : " (not native)") +
          (step.nodes.empty() ? "" : "  <- %" + step.nodes.back());
 }
 
@@ -54,7 +60,8 @@ StepProfile sum_of(const Profile& profile) {
   StepProfile sum;
   double least = 0;
   for (const StepProfile& step : profile.steps) {
-    sum.microseconds += step.microseconds;
+    // The time of bodies is that of the step that calls them.
+    if (step.body.empty()) sum.microseconds += step.microseconds;
     sum.flops += step.flops;
     sum.bytes += step.bytes;
     least += step.of_limit * step.microseconds;

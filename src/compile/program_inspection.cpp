@@ -137,7 +137,10 @@ void note_uses(ProgramInspection& seen) {
 ProgramInspection inspect_program(const CompiledShape& shape) {
   const CompiledShape::Parts& parts = shape.part();
   const Program& program = shape.executable().program();
-  const ProgramReport report = shape.report();
+  ProgramReport report = shape.report();
+  // Steps of branches and bodies are parts of those that call them.
+  std::erase_if(report.steps,
+                [](const StepReport& step) { return !step.body.empty(); });
   ProgramInspection seen;
   seen.inputs = report.inputs;
   seen.begin = report.begin;

@@ -12,7 +12,9 @@ using Json = nlohmann::ordered_json;
 std::string step_line(size_t number, const StepReport& step) {
   char head[32];
   std::snprintf(head, sizeof head, "  %3d ", static_cast<int>(number));
-  std::string text = head + step.kernel;
+  std::string text = head;
+  if (!step.body.empty()) text += "  " + step.body + ": ";
+  text += step.kernel;
   if (!is_native(step.by)) text += " (not native)";
   text += "  " + step.label;
   if (!step.nodes.empty()) text += "  <-";
@@ -22,6 +24,11 @@ std::string step_line(size_t number, const StepReport& step) {
     char share[32];
     std::snprintf(share, sizeof share, "  %.1f%%", step.share * 100);
     text += share;
+  }
+  if (!step.body.empty() && step.calls > 0) {
+    char calls[32];
+    std::snprintf(calls, sizeof calls, "  %.4g calls", step.calls);
+    text += calls;
   }
   return text + "\n";
 }
@@ -53,7 +60,9 @@ Json step_json(const StepReport& step) {
           {"nodes", std::move(nodes)},
           {"reason", step.reason},
           {"microseconds", step.microseconds},
-          {"share", step.share}};
+          {"share", step.share},
+          {"body", step.body},
+          {"calls", step.calls}};
 }
 
 Json program_json(const ProgramReport& program) {

@@ -35,6 +35,22 @@ StepReport native_step(const program::Step& step, const fx::Graph* graph) {
   return report;
 }
 
+// The steps of the programs that a step calls, behind it.
+void add_bodies(const program::Step& step, const std::string& around,
+                std::vector<StepReport>& steps) {
+  const auto* const external = std::get_if<program::ExternStep>(&step.body);
+  if (!external) return;
+  for (const program::ExternKernel::Body& body : external->kernel->bodies()) {
+    const std::string name =
+        around.empty() ? body.name : around + "." + body.name;
+    for (const program::Step& inner : body.program->program().steps) {
+      steps.push_back(native_step(inner, nullptr));
+      steps.back().body = name;
+      add_bodies(inner, name, steps);
+    }
+  }
+}
+
 }  // namespace
 
 NodeReport node_report(const fx::Node& node) {
@@ -61,8 +77,10 @@ ProgramReport CompiledShape::report() const {
   const fx::Graph* graph =
       parts_.source ? &parts_.source->module->graph() : nullptr;
   if (native())
-    for (const program::Step& step : parts_.executable->program().steps)
+    for (const program::Step& step : parts_.executable->program().steps) {
       report.steps.push_back(native_step(step, graph));
+      add_bodies(step, "", report.steps);
+    }
   if (parts_.stop)
     report.steps.push_back(interpreted_step(*parts_.stop, parts_.why_stop));
   return report;

@@ -2,6 +2,7 @@
 
 #include <typeinfo>
 
+#include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/pytree_codegen.h"
 #include "src/fx/cpp_values.h"
 
@@ -175,8 +176,19 @@ class BodyWriter {
     }
   }
 
+  // Branches and bodies of control flow.
+  static bool names_module(const Node& node) {
+    const GraphModule* const owner = node.graph().owning_module();
+    return owner && owner->find_submodule(node.target_name());
+  }
+
   void write_attribute(const Node& node) {
     const std::string_view path = node.target_name();
+    if (names_module(node)) {
+      out_ += "fx::module_value(nn::ModuleRef(" + self_ + "get_submodule(" +
+              cpp_string(path) + ").shared_from_this()))";
+      return;
+    }
     const size_t dot = path.rfind('.');
     out_ += self_;
     if (dot != path.npos)

@@ -1,8 +1,11 @@
 #include "fxjit/fx/wrap.h"
 
+#include <optional>
+
 #include "fxjit/fx/namespace.h"
 #include "fxjit/fx/tracer.h"
 #include "src/fx/builtins.h"
+#include "src/fx/control_flow/functions.h"
 
 namespace fxjit::fx {
 namespace {
@@ -35,6 +38,22 @@ Proxy* find_proxy(const Function& function, const ValueList& args,
   for (const Value& arg : args) visit_leaves(arg, visit);
   for (const auto& [key, arg] : kwargs) visit_leaves(arg, visit);
   return found;
+}
+
+// Records control flow with proxies of the compiler; nothing for other calls.
+std::optional<Value> record_control(const Function& function,
+                                    const ValueList& args,
+                                    const Kwargs& kwargs) {
+  const ControlFlow* const kind = find_control_flow(&function);
+  if (!kind) return std::nullopt;
+  ControlRecorder* recorder = nullptr;
+  for (const Value& arg : args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (!recorder && leaf.is_proxy())
+        recorder = dynamic_cast<ControlRecorder*>(leaf.as_proxy());
+    });
+  if (!recorder) return std::nullopt;
+  return recorder->record_control(control_call(*kind, args, kwargs));
 }
 
 bool is_leaf_now(const Function& function) {
@@ -71,6 +90,7 @@ Wrapped global_function(std::string name, FunctionBody run,
 
 Value record_or_run(const Function& function, ValueList args, Kwargs kwargs,
                     SourceLocation source) {
+  if (auto recorded = record_control(function, args, kwargs)) return *recorded;
   Proxy* const proxy = find_proxy(function, args, kwargs, source);
   if (!proxy) return function.run(args, kwargs);
   TracerBase& tracer = proxy->tracer();

@@ -94,6 +94,7 @@ void ProgramReader::read_graph() {
   GraphReader nodes(*graph_);
   nodes.read_nodes(graph_field_, names_);
   nodes.check_functions(archive_.path());
+  bodies_ = nodes.members();
 }
 
 void ProgramReader::add_weights_to_graph() {
@@ -229,6 +230,8 @@ nn::Ref<fx::GraphModule> ProgramReader::make_module() {
       add_weight(root, spec, written);
     }
   }
+  for (const auto& [name, body] : bodies_)
+    root.register_module(name, std::get<nn::ModuleRef>(body));
   graph_->set_codegen(codegen());
   auto module = fx::GraphModule::create(root, std::move(graph_));
   for (const InputSpec* spec : unused) add_weight(*module, *spec, written);

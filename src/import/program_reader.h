@@ -56,6 +56,7 @@ class ProgramReader {
   Field graph_field_, signature_;
   std::vector<InputSpec> input_specs_;
   std::unique_ptr<fx::Graph> graph_;
+  nn::AttributeMap bodies_;  // Branches and bodies of control flow.
   Names names_;
   std::map<std::string, fx::NodePtr> attributes_;  // get_attr nodes by target.
   std::vector<pt2::Input> inputs_;

@@ -1,6 +1,8 @@
 #include "src/import/pt2_graph.h"
 
 #include "fxjit/exported.h"
+#include "fxjit/fx/graph_module.h"
+#include "src/fx/control_flow/functions.h"
 #include "src/import/pt2_origin.h"
 
 namespace fxjit::import {
@@ -83,7 +85,11 @@ void GraphReader::read_node(const Field& node, Names& names) {
   const std::string& target = node.at("target").text();
   read_origin(node);
   if (has_graph(node)) {
-    inline_graph(node, target, names);
+    const auto function = fx::find_callable(target);
+    if (function && fx::find_control_flow(function->function()))
+      read_control(node, *function, names);
+    else
+      inline_graph(node, target, names);
     return;
   }
   const fx::Target function = find_target(target, node);
@@ -104,6 +110,60 @@ void GraphReader::read_node(const Field& node, Names& names) {
       function, std::move(arguments.args), std::move(arguments.kwargs), name);
   describe(call);
   bind_results(node, call, names);
+}
+
+// Results stand one by one, also a single one: the call gives a tuple of them.
+void GraphReader::read_control(const Field& node, const fx::Target& function,
+                               Names& names) {
+  ValueList args;
+  for (const Field& input : node.at("inputs").items()) {
+    const auto [kind, argument] = input.at("arg").variant();
+    args.push_back(kind == "as_graph" ? read_body(argument)
+                                      : read_argument(input.at("arg"), names));
+  }
+  const auto own_name = node.find("name");
+  const fx::NodePtr call = graph_.call_function(
+      function, std::move(args), {},
+      own_name ? own_name->text() : short_name(function.text()));
+  describe(call);
+  const Field outputs = node.at("outputs");
+  Value results = read_results(outputs);
+  if (results.size() == 1 && results.at(0).is_list()) results = results.at(0);
+  for (size_t i = 0; i < results.size(); ++i)
+    bind_part(results.at(i), call, i, names);
+}
+
+// {"name": ..., "graph": ...}: a member, and the node that names it.
+Value GraphReader::read_body(const Field& body) {
+  const std::string& name = body.at("name").text();
+  const Field graph = body.at("graph");
+  auto made = std::make_unique<fx::Graph>();
+  GraphReader reader(*made);
+  Names names;
+  for (const Field& input : graph.at("inputs").items()) {
+    const auto own = defined_name(input);
+    const fx::NodePtr node = made->placeholder(
+        own ? *own : "arg" + std::to_string(made->placeholders().size()));
+    if (own) define(input, *own, Value(node), names);
+  }
+  reader.read_nodes(graph, names);
+  missing_.merge(reader.missing_);
+  ValueList results;
+  for (const Field& output : graph.at("outputs").items())
+    results.push_back(read_argument(output, names));
+  const bool single = graph.at("is_single_tensor_return").boolean();
+  if (single && results.size() != 1)
+    graph.at("outputs").fail("expected one, as is_single_tensor_return says");
+  made->output(single ? results[0] : Value::tuple(std::move(results)));
+  for (const auto& [known, member] : members_)
+    if (known == name) body.at("name").fail("\"" + name + "\" is named twice");
+  members_.emplace_back(
+      name, nn::ModuleRef(std::make_shared<fx::GraphModule>(
+                reader.members(), std::move(made), "<lambda>")));
+  const fx::NodePtr node =
+      graph_.create_node(fx::Opcode::get_attr, name, {}, {}, name);
+  describe(node);
+  return node;
 }
 
 fx::Target GraphReader::find_target(const std::string& name,
@@ -180,7 +240,7 @@ void GraphReader::inline_graph(const Field& node, const std::string& target,
   const size_t place = target == kGradMode ? 1 : target == kAutocast ? 4 : 0;
   if (place == 0)
     node.at("target").fail(target +
-                           ": graphs of control flow are not supported");
+                           ": graphs as its arguments are not supported");
   if (inputs.size() <= place)
     node.at("inputs").fail("expected a graph behind " + std::to_string(place) +
                            " arguments");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fxjit/fx/graph.h"
+#include "fxjit/nn/module.h"
 #include "src/import/pt2_arguments.h"
 
 namespace fxjit::import {
@@ -21,15 +22,22 @@ class GraphReader {
 
   // The nodes of the field "graph" in order. `names` holds the inputs and
   // receives what is computed. Sub-graphs that only change a mode of torch
-  // (no_grad, autocast switched off) become part of the graph; UserError for
-  // those of control flow, by name, and for what is malformed.
+  // (no_grad, autocast switched off) become part of the graph, those of control
+  // flow graph modules of their own; UserError for others, and for what is
+  // malformed.
   void read_nodes(const Field& graph, Names& names);
+
+  // Branches and bodies that nodes of the graph name, to be members of its module.
+  const nn::AttributeMap& members() const { return members_; }
 
   // UserError naming all functions met that are not in the op table, if any.
   void check_functions(const std::string& file) const;
 
  private:
   void read_node(const Field& node, Names& names);
+  void read_control(const Field& node, const fx::Target& function,
+                    Names& names);
+  Value read_body(const Field& graph);
   void inline_graph(const Field& node, const std::string& target, Names& names);
   void bind_results(const Field& node, fx::NodePtr call, Names& names);
   void bind_part(const Value& name, fx::NodePtr whole, size_t index,
@@ -41,6 +49,7 @@ class GraphReader {
   void read_origin(const Field& node);
 
   fx::Graph& graph_;
+  nn::AttributeMap members_;
   std::map<std::string, std::string> missing_;  // Functions: where first met.
   std::unordered_map<std::string, std::shared_ptr<const fx::ModuleStack>>
       stacks_;

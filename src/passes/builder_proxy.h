@@ -12,7 +12,7 @@ inline bool same_view(const Tensor& a, const Tensor& b) {
          a.strides() == b.strides() && a.offset() == b.offset();
 }
 
-class GraphBuilder::Proxy : public fx::ProxyBase {
+class GraphBuilder::Proxy : public fx::ProxyBase, public fx::ControlRecorder {
  public:
   Proxy(GraphBuilder* builder, fx::NodePtr node, ValueMemory memory)
       : builder_(builder), node_(node), memory_(memory) {}
@@ -31,6 +31,10 @@ class GraphBuilder::Proxy : public fx::ProxyBase {
                            std::string(method) + "'");
     return record_function(*spelling, std::move(args), std::move(kwargs),
                            source);
+  }
+  Value record_control(const fx::ControlCall& call) override {
+    if (!builder_->on_control_) builder_->refuse("it calls control flow");
+    return builder_->on_control_(call);
   }
   bool to_bool(SourceLocation source) override {
     ErrorContext context;

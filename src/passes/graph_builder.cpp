@@ -6,6 +6,7 @@
 #include "src/passes/builder_proxy.h"
 #include "src/passes/call_key.h"
 #include "src/passes/channels_last.h"
+#include "src/passes/control_flow.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
 #include "src/passes/lower_pool.h"
@@ -271,8 +272,9 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!options_.fold_constants || !val.is_tensor()) return false;
-  // Ops of lowered graphs have no eager kernels.
-  if (&op == &contract_op() || &op == &winograd_op() ||
+  // Ops of lowered graphs have no eager kernels, loops may take as long as they
+  // like.
+  if (&op == &control_op() || &op == &contract_op() || &op == &winograd_op() ||
       &op == &attention_op() ||
       &op == &written_attention_op())
     return false;

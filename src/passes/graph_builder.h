@@ -14,6 +14,7 @@
 
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
+#include "src/fx/control_flow/functions.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
@@ -80,6 +81,10 @@ class GraphBuilder {
   // are refused.
   using WriteHandler = std::function<Value(const ops::Op&, ValueList args)>;
   void on_write(WriteHandler handler) { on_write_ = std::move(handler); }
+  // Called for control flow with proxies of this builder among its arguments;
+  // without it such calls are refused.
+  using ControlHandler = std::function<Value(const fx::ControlCall&)>;
+  void on_control(ControlHandler handler) { on_control_ = std::move(handler); }
   // NotImplementedError naming the origin.
   [[noreturn]] void refuse(const char* why) const;
 
@@ -149,6 +154,7 @@ class GraphBuilder {
   std::unordered_multimap<size_t, Folded> folded_;
   const fx::Node* origin_ = nullptr;
   WriteHandler on_write_;
+  ControlHandler on_control_;
   int64_t calls_ = 0;
   std::vector<bool> outside_;  // By memory.
   std::unordered_map<std::shared_ptr<Storage>, int32_t> storages_;

@@ -12,6 +12,7 @@
 #include "src/nn/member_value.h"
 #include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
+#include "src/passes/control_flow.h"
 #include "src/passes/followed_writes.h"
 #include "src/passes/graph_builder.h"
 #include "src/passes/internal_ops.h"
@@ -56,6 +57,9 @@ class Normalizer {
         have_(request.order.size()),
         memory_(request.order, values_, builder_),
         writes_(builder_, memory_) {
+    builder_.on_control([this](const fx::ControlCall& call) {
+      return call_control(call);
+    });
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
@@ -134,13 +138,26 @@ class Normalizer {
   }
 
   Part finish(const Value& captured) {
-    const Value result = map(captured);
+    const Value result = laid_out(map(captured));
     PlacedResult placed = place_result(builder_, result);
     writes_.add_to(result, placed);
     part_.model = builder_.finish(placed.value);
     part_.model.results = std::move(placed.memory);
     part_.model.written = writes_.written_inputs();
     return std::move(part_);
+  }
+
+  // The results of a body lie as the call around it says.
+  Value laid_out(const Value& result) {
+    if (request_.layouts.empty()) return result;
+    size_t next = 0;
+    return map_leaves(result, [&](const Value& leaf) -> Value {
+      if (!leaf.is_proxy() && !leaf.is_tensor()) return leaf;
+      const Dims& strides = request_.layouts.at(next++);
+      const bool there =
+          meta_of(leaf).as_tensor().strides() == strides;
+      return there ? leaf : builder_.call(layout_op(), {leaf, strides});
+    });
   }
 
   Value map(const Value& value) {
@@ -190,6 +207,8 @@ class Normalizer {
   // Python's own functions on what is known beforehand.
   Value call_python(const fx::Node& node, const fx::Function& function,
                     ValueList args, const Kwargs& kwargs) {
+    if (const fx::ControlFlow* kind = fx::find_control_flow(&function))
+      return call_control(fx::control_call(*kind, args, kwargs));
     if (!fx::is_python_function(function.name))
       refuse(node, "is not in the op table");
     if (function.name == "builtins.len") args = meta_of(args).as_sequence();
@@ -201,6 +220,39 @@ class Normalizer {
     } catch (const UserError&) {
       refuse(node, "fails");  // As it will when it is run.
     }
+  }
+
+  // A branch that is known now is a part of this graph.
+  Value call_control(const fx::ControlCall& call) {
+    if (call.kind == fx::ControlFlow::cond)
+      if (const auto known = known_flag(call.pred))
+        return own(call.bodies[*known ? 0 : 1]->forward(call.operands),
+                   call.operands);
+    return passes::call_control(builder_, call);
+  }
+
+  // Results of a branch that share memory with what it got, as copies.
+  Value own(const Value& results, const ValueList& given) {
+    const auto is_data = [](const Value& leaf) {
+      return leaf.is_proxy() || leaf.is_tensor();
+    };
+    return map_leaves(results, [&](const Value& leaf) -> Value {
+      if (!is_data(leaf)) return leaf;
+      const bool shared =
+          std::any_of(given.begin(), given.end(), [&](const Value& value) {
+            return is_data(value) && builder_.memory_of(value).id ==
+                                         builder_.memory_of(leaf).id;
+          });
+      return shared ? ops::call_method("clone", {leaf}) : leaf;
+    });
+  }
+
+  std::optional<bool> known_flag(const Value& pred) const {
+    if (pred.is_number()) return static_cast<bool>(pred);
+    const Tensor* const constant =
+        pred.is_tensor() ? &pred.as_tensor() : builder_.constant_of(pred);
+    if (!constant || constant->numel() != 1) return std::nullopt;
+    return static_cast<bool>(Value(*constant));
   }
 
   Value call_module(const fx::Node& node, const ValueList& args,
@@ -265,6 +317,8 @@ class Normalizer {
   }
 
   Value input(const fx::Node& node, const Value& known) {
+    if (request_.fixed && known.is_tensor() && !known.as_tensor().is_meta())
+      return builder_.constant(known.as_tensor());
     part_.inputs.push_back(&node);
     int count = 0;
     return map_leaves(known, [&](const Value& leaf) -> Value {
@@ -281,8 +335,10 @@ class Normalizer {
   }
 
   Value attribute(const fx::Node& node) {
-    const auto value =
-        nn::member_value(module_.find_member(node.target_name()));
+    const nn::Member member = module_.find_member(node.target_name());
+    if (const auto* const module = std::get_if<nn::ModuleRef>(&member))
+      return fx::module_value(*module);
+    const auto value = nn::member_value(member);
     if (!value) refuse(node, "names no parameter, buffer or attribute");
     if (!value->is_tensor()) return *value;
     const Tensor& tensor = value->as_tensor();

@@ -31,6 +31,10 @@ struct PartRequest {
   std::function<const Value&(const fx::Node&)> known;
   // Memory that calls of the graph may write: read anew at each call.
   const std::unordered_set<const Storage*>& changing;
+  // Placeholders whose values are real tensors stand for constants.
+  bool fixed = false;
+  // Strides that the tensors of the result get; empty: as they come.
+  std::vector<Dims> layouts = {};
 };
 
 struct Part {

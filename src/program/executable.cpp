@@ -154,7 +154,8 @@ void Executable::release(std::unique_ptr<Context> context) const {
   }
 }
 
-void Executable::launch(const Launch& launch, Context& context) const {
+void Executable::launch(const Launch& launch, Context& context,
+                        std::vector<StepTimes>* bodies) const {
   // Extern kernels may throw; they then have a single task and run here.
   const auto body = [&](int64_t begin, int64_t end, int thread) {
     KernelCall call;
@@ -164,6 +165,7 @@ void Executable::launch(const Launch& launch, Context& context) const {
     call.status = context.status.data() +
                   static_cast<size_t>(thread) * (kCacheLine / sizeof(int32_t));
     call.data = launch.data;
+    call.bodies = bodies;
     if (launch.external)
       launch.external->run(call, begin, end);
     else
@@ -179,35 +181,53 @@ void Executable::run(std::span<void* const> inputs,
                      std::span<void* const> outputs, StepTimes* times) const {
   std::optional<support::ThreadPool::RequestScope> request;
   if (parts_.max_threads > 1) request.emplace(*parts_.pool);
-  std::unique_ptr<Context> context = acquire();
+  Session(*this).run(inputs, outputs, times);
+}
+
+Executable::Session::Session(const Executable& executable)
+    : executable_(executable), context_(executable.acquire()) {}
+
+Executable::Session::~Session() { executable_.release(std::move(context_)); }
+
+void Executable::Session::run(std::span<void* const> inputs,
+                              std::span<void* const> outputs,
+                              StepTimes* times) {
+  executable_.run_in(*context_, inputs, outputs, times);
+}
+
+void Executable::run_in(Context& context, std::span<void* const> inputs,
+                        std::span<void* const> outputs,
+                        StepTimes* times) const {
   for (const Patch& patch : patches_)
-    context->operands[patch.operand] =
+    context.operands[patch.operand] =
         static_cast<std::byte*>(patch.output ? outputs[patch.index]
                                              : inputs[patch.index]) +
         patch.byte_offset;
-  std::fill(context->status.begin(), context->status.end(), kOk);
+  std::fill(context.status.begin(), context.status.end(), kOk);
   size_t done = 0;
   try {
-    for (; done < launches_.size() && may_run(launches_[done], *context);
-         ++done)
-      launch_timed(launches_[done], *context, times);
+    for (; done < launches_.size() && may_run(launches_[done], context); ++done)
+      launch_timed(launches_[done], context, times);
   } catch (...) {
-    undo_writes(done, *context);
+    undo_writes(done, context);
     throw;
   }
   if (times) ++times->calls;
-  const int32_t status = status_of(*context);
-  if (status != kOk) undo_writes(done, *context);
-  release(std::move(context));
-  if (status != kOk) fail(status);
+  const int32_t status = status_of(context);
+  if (status != kOk) {
+    undo_writes(done, context);
+    fail(status);
+  }
 }
 
 void Executable::launch_timed(const Launch& next, Context& context,
                               StepTimes* times) const {
-  if (!times) return launch(next, context);
+  if (!times) return launch(next, context, nullptr);
   using Clock = std::chrono::steady_clock;
+  const bool calls_bodies =
+      next.external && !next.external->bodies().empty();
   const auto start = Clock::now();
-  launch(next, context);
+  launch(next, context, calls_bodies ? &times->bodies[next.step] : nullptr);
   times->nanoseconds[next.step] +=
       std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }

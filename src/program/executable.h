@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,10 +17,30 @@
 
 namespace fxjit::program {
 
+class Executable;
+
 // Time of each step of one or more calls, for reports.
 struct StepTimes {
   int64_t calls = 0;
   std::vector<double> nanoseconds;  // One per step.
+  // Of the programs that a step calls, by step and in their order.
+  std::map<int32_t, std::vector<StepTimes>> bodies;
+
+  // One for each step, those of bodies behind the step that calls them.
+  struct Row {
+    std::string body;  // "true", "body.true"; empty outside of bodies.
+    const Step* step = nullptr;
+    const KernelPlan* plan = nullptr;
+    double calls = 0;
+    double nanoseconds = 0;
+  };
+  std::vector<Row> rows(const Executable& executable) const;
+  // Adds the times of a later call that took the same steps.
+  void add(const StepTimes& more);
+  // Times become averages.
+  void divide(int by);
+  double mean_calls() const;
+  int divided_by = 1;
 };
 
 class Executable {
@@ -42,6 +63,9 @@ class Executable {
   const Program& program() const { return parts_.program; }
   const std::vector<KernelPlan>& plans() const { return parts_.plans; }
   int max_threads() const { return parts_.max_threads; }
+
+  // Calls of one thread, one after the other, in one working memory.
+  class Session;
 
   // Runs all steps. `inputs` and `outputs` are first elements, in the order of
   // the program's input and output buffers; shapes were checked by the caller.
@@ -80,8 +104,11 @@ class Executable {
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
   std::unique_ptr<Context> acquire() const;
+  void run_in(Context& context, std::span<void* const> inputs,
+              std::span<void* const> outputs, StepTimes* times) const;
   void release(std::unique_ptr<Context> context) const;
-  void launch(const Launch& launch, Context& context) const;
+  void launch(const Launch& launch, Context& context,
+              std::vector<StepTimes>* bodies) const;
   void launch_timed(const Launch& next, Context& context,
                     StepTimes* times) const;
   static int32_t status_of(const Context& context);
@@ -101,6 +128,22 @@ class Executable {
   size_t scratch_bytes_ = 0;
   mutable std::array<std::atomic<Context*>, kKeptContexts> kept_{};
   mutable std::atomic<int> contexts_ = 0;  // Kept ones and those of calls.
+};
+
+class Executable::Session {
+ public:
+  explicit Session(const Executable& executable);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // As Executable::run, but for the request that the caller has opened.
+  void run(std::span<void* const> inputs, std::span<void* const> outputs,
+           StepTimes* times = nullptr);
+
+ private:
+  const Executable& executable_;
+  std::unique_ptr<Context> context_;
 };
 
 }  // namespace fxjit::program

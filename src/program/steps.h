@@ -175,12 +175,17 @@ struct WinogradStep {
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 
+class Executable;
+struct StepTimes;
+
 // What a kernel, generated or not, gets per call.
 struct KernelCall {
   void* const* operands;  // First element of each operand of the step.
   std::byte* scratch;     // This thread's; size from KernelPlan.
   int32_t* status;        // Set to a KernelStatus on a data-dependent error.
   const void* data = nullptr;  // StepCode::data.
+  // Where extern kernels with bodies() add up what these take; null: nowhere.
+  std::vector<StepTimes>* bodies = nullptr;
 };
 
 enum KernelStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
@@ -216,6 +221,12 @@ class ExternKernel {
   virtual void run(const KernelCall& call, int64_t begin,
                    int64_t end) const = 0;
   virtual std::string describe() const = 0;
+  // The programs that it calls, each with its name.
+  struct Body {
+    std::string name;
+    const Executable* program = nullptr;
+  };
+  virtual std::vector<Body> bodies() const { return {}; }
   // Writes memory of the caller's: not run once a step before it has failed.
   virtual bool writes_inputs() const { return false; }
   // Puts back what run() overwrote there, with the same operands; called when a

@@ -103,8 +103,8 @@ TEST(Inspections, OtherRoutinesCountTheirWork) {
 
 // Each time multiplies the state of every sequence by the weights of the gates.
 TEST(Inspections, RecurrentLayersCountTheirProducts) {
-  const auto lstm = nn::LSTM::create(12, 20);
-  const auto gm = fx::symbolic_trace(lstm);
+  const auto gm =
+      fx::symbolic_trace(nn::Sequential::create(nn::LSTM::create(12, 20)));
   compile(*gm, quick());
   const ValueList inputs{random_tensor({7, 3, 12})};
   gm->forward(inputs);

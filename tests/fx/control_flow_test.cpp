@@ -47,7 +47,7 @@ class Model : public nn::Custom<Model> {
   nn::Buffer shift;
 };
 
-TEST(ControlFlow, LiftsParametersAndTensorsAndSharesLayers) {
+TEST(Bodies, LiftsParametersAndTensorsAndSharesLayers) {
   const auto model = Model::create();
   const auto gm = symbolic_trace(model);
   EXPECT_EQ(gm->graph().str(),
@@ -78,7 +78,7 @@ TEST(ControlFlow, LiftsParametersAndTensorsAndSharesLayers) {
     EXPECT_EQ(floats(gm(x)), floats(model(x)));
 }
 
-TEST(ControlFlow, IsSavedAndLoaded) {
+TEST(Bodies, IsSavedAndLoaded) {
   const auto gm = symbolic_trace(Model::create());
   const auto loaded = fx::testing_archive::round_trip(*gm);
   EXPECT_EQ(loaded->graph().str(), gm->graph().str());
@@ -87,7 +87,7 @@ TEST(ControlFlow, IsSavedAndLoaded) {
     EXPECT_EQ(floats(loaded(x)), floats(gm(x)));
 }
 
-TEST(ControlFlow, CopiesHaveBodiesOfTheirOwn) {
+TEST(Bodies, CopiesHaveBodiesOfTheirOwn) {
   const auto gm = symbolic_trace(Model::create());
   const auto copy = gm->copy();
   EXPECT_NE(copy->find_submodule("true_graph_0"),
@@ -98,7 +98,7 @@ TEST(ControlFlow, CopiesHaveBodiesOfTheirOwn) {
   EXPECT_EQ(floats(again(x)), floats(gm(x)));
 }
 
-TEST(ControlFlow, AppendsToGraphsOfModules) {
+TEST(Bodies, AppendsToGraphsOfModules) {
   const auto gm = symbolic_trace([](Value x) { return x + 1; }, {"x"});
   const fx::NodePtr out = gm->graph().output_node();
   {
@@ -114,7 +114,7 @@ TEST(ControlFlow, AppendsToGraphsOfModules) {
   EXPECT_EQ(floats(gm(numbers({-3, -4}))), (std::vector<float>{2, 3}));
 }
 
-TEST(ControlFlow, RunsAtOnceOnValues) {
+TEST(Bodies, RunsAtOnceOnValues) {
   const Value x = numbers({1, 2});
   const auto add = [](Value x) { return x + 1; };
   const auto twice = [](Value x) { return x * 2; };
@@ -128,7 +128,7 @@ TEST(ControlFlow, RunsAtOnceOnValues) {
   EXPECT_EQ(floats(counted.at(1)), (std::vector<float>{8, 16}));
 }
 
-TEST(ControlFlow, ScansAlongAnyDimBothWays) {
+TEST(Bodies, ScansAlongAnyDimBothWays) {
   Tensor xs = Tensor::empty({2, 3}, DType::f32);
   for (int i = 0; i < 6; ++i) xs.data_as<float>()[i] = float(i + 1);
   const auto add = [](Value c, Value x) { return pair(c + x, c * 1); };
@@ -143,7 +143,7 @@ TEST(ControlFlow, ScansAlongAnyDimBothWays) {
   EXPECT_EQ(floats(sums), (std::vector<float>{6, 5, 3, 15, 11, 6}));
 }
 
-TEST(ControlFlow, ScansTrees) {
+TEST(Bodies, ScansTrees) {
   const auto step = [](Value c, Value x) {
     return pair(Value::dict({{"s", getitem(c, "s") + getitem(x, 0)}}),
                 Value::list({getitem(c, "s") * getitem(x, 1), getitem(x, 0) + 1}));
@@ -159,7 +159,7 @@ TEST(ControlFlow, ScansTrees) {
   EXPECT_EQ(floats(got.at(1).at(1)), (std::vector<float>{3, 4}));
 }
 
-TEST(ControlFlow, ResultsDoNotShareMemoryWithOperands) {
+TEST(Bodies, ResultsDoNotShareMemoryWithOperands) {
   const auto gm = symbolic_trace(
       [](Value p, Value x) {
         return cond(
@@ -172,13 +172,13 @@ TEST(ControlFlow, ResultsDoNotShareMemoryWithOperands) {
   EXPECT_NE(got.as_tensor().storage(), x.storage());
 }
 
-TEST(ControlFlow, ShapesAreKnownWithoutData) {
+TEST(Bodies, ShapesAreKnownWithoutData) {
   const auto gm = symbolic_trace(Model::create());
   const Value got = gm->call({Tensor::meta({2}, DType::f32)});
   EXPECT_EQ(got.as_tensor().sizes(), Dims({2}));
 }
 
-TEST(ControlFlow, NodesNameOnlyMembers) {
+TEST(Bodies, NodesNameOnlyMembers) {
   const auto other = symbolic_trace([](Value x) { return x; }, {"x"});
   EXPECT_THROW(symbolic_trace(
                    [&](Value x) {
@@ -191,7 +191,7 @@ TEST(ControlFlow, NodesNameOnlyMembers) {
                NameError);
 }
 
-TEST(ControlFlow, BranchesThatDifferAreRefused) {
+TEST(Bodies, BranchesThatDifferAreRefused) {
   const auto one = [](Value x) { return x + 1; };
   const auto two = [](Value x) { return pair(x, x); };
   EXPECT_THROW(symbolic_trace(
@@ -203,7 +203,31 @@ TEST(ControlFlow, BranchesThatDifferAreRefused) {
                RuntimeError);
 }
 
-TEST(ControlFlow, WhatIsCarriedKeepsItsShape) {
+// Without data both branches are looked at.
+TEST(Bodies, BranchesOfOtherTypesAndRanksAreFound) {
+  const auto message = [](auto on_true, auto on_false) {
+    const auto gm = symbolic_trace(
+        [=](Value p, Value x) { return cond(p, on_true, on_false, {x}); },
+        {"p", "x"});
+    try {
+      gm->call({Tensor::meta({}, DType::boolean),
+                Tensor::meta({2, 3}, DType::f32)});
+    } catch (const RuntimeError& error) {
+      EXPECT_EQ(error.context().node, "cond");
+      return error.message();
+    }
+    return std::string();
+  };
+  const auto same = [](Value x) { return x + 1; };
+  EXPECT_EQ(message(same, [](Value x) { return method(x, "double"); }),
+            "When merging two branches' output in torch.cond,  expected same "
+            "dtype but got torch.float32 and torch.float64.");
+  EXPECT_EQ(message(same, [](Value x) { return method(x, "sum", {0}); }),
+            "When merging two branches' output in torch.cond,  expected same "
+            "dim but got 2 and 1.");
+}
+
+TEST(Bodies, WhatIsCarriedKeepsItsShape) {
   const auto gm = symbolic_trace(
       [](Value x) {
         return while_loop(

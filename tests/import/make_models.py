@@ -18,6 +18,8 @@ import torch
 from real_models import REAL_MODELS
 from safetensors.torch import save_file
 from torch import nn
+from torch._higher_order_ops import scan, while_loop
+from torch._higher_order_ops.map import map as map_slices
 from torch.export import Dim
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -332,7 +334,29 @@ def x_of(*sizes):
     return (torch.randn(*sizes),)
 
 
+class Branches(nn.Module):
+    """Control flow of every kind, with weights that branches and bodies use."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(6, 6), nn.Linear(6, 6)
+
+    def forward(self, steps, x):
+        def settle(i, x):
+            return i + 1, torch.tanh(self.down(x))
+
+        def add(carry, row):
+            y = torch.cond(row.sum() > 0, lambda r: r * 2, lambda r: r - 1, (row,))
+            return carry + y, carry * row
+
+        y = torch.cond(x.sum() > 0, lambda x: self.up(x).relu(), lambda x: self.down(x) + x, (x,))
+        _, settled = while_loop(lambda i, y: i < steps, settle, (torch.tensor(0), y))
+        carry, products = scan(add, torch.ones(6, dtype=x.dtype), x)
+        return settled, carry, products, map_slices(lambda row, w: row @ w, x, self.up.weight)
+
+
 SMALL_MODELS = {
+    'branches': lambda: (Branches(), (torch.tensor(7), torch.randn(4, 6)), {}, None),
     'perceptron': lambda: (Perceptron(), x_of(3, 8), {}, {'x': {0: Dim('batch', min=1, max=64)}}),
     'images': lambda: (Images(), x_of(2, 3, 12, 12), {}, None),
     'attention': lambda: (Attention(), x_of(2, 5, 32), {}, None),

@@ -58,7 +58,8 @@ template <typename Options>
 void add_model(CLI::App& command, Options& options) {
   command
       .add_option("MODEL", options.model,
-                  "A .pt2 file of torch.export.save, or one of fx::save")
+                  "A .pt2 file of torch.export.save, an .onnx model, or a file "
+                  "of fx::save")
       ->required()
       ->type_name("FILE");
   command

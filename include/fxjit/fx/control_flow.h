@@ -2,7 +2,7 @@
 // that call one of two branches, or a body again and again, by data that only a
 // call knows.
 //
-//   Value y = fxjit::cond(x.method("sum")() > 0.0,
+//   Value y = fxjit::cond(method(x, "sum") > 0,
 //                         [](Value x) { return x + 1; },
 //                         [](Value x) { return x * 2; }, {x});
 //

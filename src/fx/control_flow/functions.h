@@ -41,6 +41,13 @@ struct ControlCall {
 ControlCall control_call(ControlFlow kind, const ValueList& args,
                          const Kwargs& kwargs);
 
+// A proxy of another kind than fx::Proxy that knows what to do with control flow.
+class ControlRecorder {
+ public:
+  virtual ~ControlRecorder() = default;
+  virtual Value record_control(const ControlCall& call) = 0;
+};
+
 // What bounds the loops that this thread runs while the scope lives.
 struct LoopLimits {
   int64_t iterations = 0;             // 0: as many as it takes.

@@ -86,8 +86,10 @@ const Tensor& Call::shape_of(const Value& tensor) const {
   static thread_local Value example;
   example = Recorder::example(*found);
   if (!example.is_tensor())
-    fail("the shape of one of its inputs is not known: the model declares none "
-         "and it does not follow from those of the model's inputs");
+    throw UnknownShape(
+        "[onnx] " + place_ +
+        ": the shape of one of its inputs is not known: the model declares "
+        "none and it does not follow from those of the model's inputs");
   return example.as_tensor();
 }
 
@@ -209,7 +211,11 @@ Value Call::item_of(const Value& tensor) const {
   const Value example = Recorder::example(tensor);
   if (example.is_tensor() && !example.as_tensor().is_meta())
     return function(kItem, {tensor});
-  return recorder().record_data_sized(kItem, {tensor}, {});
+  // Any number does as an example: sizes made of it vary from call to call.
+  const bool real =
+      example.is_tensor() && is_floating(example.as_tensor().dtype());
+  return recorder().record_data_sized(kItem, {tensor},
+                                      real ? Value(1.0) : Value(1));
 }
 
 int64_t Call::wrap(int64_t dim, int64_t rank) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fxjit/error.h"
 #include "src/import/onnx/model.h"
 #include "src/import/onnx/operand.h"
 #include "src/import/onnx/recorder.h"
@@ -15,6 +16,13 @@
 namespace fxjit::onnx {
 
 class GraphReader;
+
+// A question about a shape or type that the model does not answer, with the
+// examples that it was read with.
+class UnknownShape : public UserError {
+ public:
+  using UserError::UserError;
+};
 
 class Call {
  public:
@@ -40,6 +48,10 @@ class Call {
 
   // Fail where the model does not tell.
   DType dtype(size_t i) const;
+  // See Operand: of an input, and of an element type that an attribute names.
+  UnsignedBits unsigned_bits(size_t i) const {
+    return has(i) ? inputs_[i].unsigned_bits : 0;
+  }
   int rank(size_t i) const;
   std::vector<Value> sizes(size_t i) const;
   Value size(size_t i, int64_t dim) const;

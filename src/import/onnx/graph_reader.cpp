@@ -4,12 +4,10 @@
 #include "fxjit/functions.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
+#include "src/import/onnx/unsigned_types.h"
 
 namespace fxjit::onnx {
 namespace {
-
-// What a dim without a number has in examples. Divisible by what models ask.
-constexpr int64_t kExampleSize = 64;
 
 // Attributes of a function's body that stand for those of its call.
 void resolve(NodeInfo& node, const NodeInfo& call,
@@ -59,14 +57,14 @@ std::string node_place(const NodeInfo& node, const std::string& place,
   return text;
 }
 
-std::optional<Tensor> example_of(const TypeInfo& type) {
+std::optional<Tensor> example_of(const TypeInfo& type, int64_t size) {
   if (type.kind != TypeInfo::Kind::tensor || !type.shape) return std::nullopt;
   const auto dtype = find_dtype(type.element_type);
   if (!dtype || type.shape->size() > static_cast<size_t>(kMaxRank))
     return std::nullopt;
   Dims sizes;
   for (const Dimension& dim : *type.shape)
-    sizes.push_back(dim.value && *dim.value >= 0 ? *dim.value : kExampleSize);
+    sizes.push_back(dim.value && *dim.value >= 0 ? *dim.value : size);
   return Tensor::meta(sizes, *dtype);
 }
 
@@ -88,8 +86,9 @@ void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
     try {
       const TensorInfo info = read_tensor_info(graph.initializers[i]);
       if (info.name.empty()) throw UserError("[onnx] it has no name");
-      if (!scope.define(info.name,
-                        recorder_.constant(file_.read(info), info.name)))
+      Operand operand = recorder_.constant(file_.read(info), info.name);
+      operand.unsigned_bits = unsigned_bits_of(info.data_type);
+      if (!scope.define(info.name, std::move(operand)))
         throw UserError("[onnx] \"" + std::string(info.name) +
                         "\" is named twice");
     } catch (Error& error) {
@@ -154,12 +153,24 @@ void GraphReader::read_node(const NodeInfo& node, const Opsets& opsets,
     throw UserError("[onnx] " + place + ": opset " +
                     std::to_string(opset->second) + " has no such op");
   Call call(*this, node, place, opset->second, std::move(inputs));
-  if (const auto numbers = evaluate_numbers(call)) {
-    define(node, *numbers, scope, place);
-  } else if (row->run) {
-    define(node, row->run(call), scope, place);
-  } else {
-    define(node, function(row->function, call.all()), scope, place);
+  const auto numbers = evaluate_numbers(call);
+  Results results = numbers    ? *numbers
+                    : row->run ? row->run(call)
+                               : function(row->function, call.all());
+  mark_unsigned(call, results);
+  define(node, results, scope, place);
+}
+
+// Results of unsigned types, kept in their range as these types wrap around.
+void GraphReader::mark_unsigned(const Call& call, Results& results) const {
+  for (size_t i = 0; i < results.items.size(); ++i) {
+    Operand& result = results.items[i];
+    if (result.absent() || result.unsigned_bits != 0) continue;
+    result.unsigned_bits = unsigned_result(call, i);
+    const bool wraps = result.unsigned_bits == 16 || result.unsigned_bits == 32;
+    if (!wraps || !computes_numbers(call.node().op) || result.numbers) continue;
+    const int64_t mask = (int64_t{1} << result.unsigned_bits) - 1;
+    result.value = function("torch.bitwise_and", {result.value, mask});
   }
 }
 
@@ -184,7 +195,7 @@ Operand GraphReader::declared(std::string_view name, Operand operand) const {
     return operand;
   const auto found = values_.find(name);
   if (found == values_.end()) return operand;
-  if (const auto example = example_of(found->second.type))
+  if (const auto example = example_of(found->second.type, example_size_))
     operand.value = recorder_.assume(operand.value, *example);
   return operand;
 }

@@ -39,8 +39,13 @@ class Scope {
 
 class GraphReader {
  public:
-  GraphReader(TensorFile& file, Recorder& recorder, const Functions& functions)
-      : file_(file), recorder_(recorder), functions_(functions) {}
+  // `example_size`: of dims without a number.
+  GraphReader(TensorFile& file, Recorder& recorder, const Functions& functions,
+              int64_t example_size)
+      : file_(file),
+        recorder_(recorder),
+        functions_(functions),
+        example_size_(example_size) {}
 
   TensorFile& file() { return file_; }
   Recorder& recorder() { return recorder_; }
@@ -65,6 +70,7 @@ class GraphReader {
   void define(const NodeInfo& node, const Results& results, Scope& scope,
               const std::string& place);
   Operand declared(std::string_view name, Operand operand) const;
+  void mark_unsigned(const Call& call, Results& results) const;
   Results call_function(const FunctionInfo& function, const NodeInfo& node,
                         const std::vector<Operand>& inputs,
                         const std::string& place);
@@ -72,6 +78,7 @@ class GraphReader {
   TensorFile& file_;
   Recorder& recorder_;
   const Functions& functions_;
+  int64_t example_size_;
   std::unordered_map<std::string_view, ValueInfo> values_;  // As declared.
   // The call of the function whose body is being read; null outside of one.
   struct FunctionCall {
@@ -88,8 +95,8 @@ class GraphReader {
 std::string node_place(const NodeInfo& node, const std::string& place,
                        size_t index);
 
-// An example of a declared type: dims without a number get one. Nothing for
+// An example of a declared type: dims without a number get `size`. Nothing for
 // unknown ranks and types.
-std::optional<Tensor> example_of(const TypeInfo& type);
+std::optional<Tensor> example_of(const TypeInfo& type, int64_t size);
 
 }  // namespace fxjit::onnx

@@ -39,10 +39,11 @@ std::string unique(std::string name, std::unordered_set<std::string>& taken) {
 
 }  // namespace
 
-ModelReader::ModelReader(const std::string& path)
-    : file_(path),
+ModelReader::ModelReader(const std::string& path, int64_t example_size)
+    : example_size_(example_size),
+      file_(path),
       model_(read_model(file_.bytes())),
-      reader_(file_, recorder_, functions_) {
+      reader_(file_, recorder_, functions_, example_size) {
   if (!model_.graph || model_.opsets.empty())
     fail("no ONNX model: it has no " +
          std::string(model_.graph ? "opset_import" : "graph"));
@@ -122,7 +123,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
            " is not supported");
     input.dtype = *dtype;
     read_sizes(*type, input);
-    const auto example = example_of(*type);
+    const auto example = example_of(*type, example_size_);
     uint32_t fixed = 0;
     for (size_t d = 0; d < input.sizes.size(); ++d)
       if (input.sizes[d].fixed) fixed |= 1u << d;
@@ -131,7 +132,9 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
   } else {
     fail("type: expected a tensor or a sequence");
   }
-  if (!scope.define(info.name, value)) fail("it is there twice");
+  Operand operand(value);
+  operand.unsigned_bits = unsigned_bits_of(type->element_type);
+  if (!scope.define(info.name, operand)) fail("it is there twice");
 }
 
 void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
@@ -207,8 +210,17 @@ std::shared_ptr<const import::InputChecks> ModelReader::make_checks() const {
 }
 
 Program load(const std::string& path) {
+  // Where an op cannot take the examples' sizes, others may do.
+  constexpr int64_t kExampleSizes[] = {64, 512, 16};
   try {
-    return ModelReader(path).run();
+    for (const int64_t size : kExampleSizes) {
+      try {
+        return ModelReader(path, size).run();
+      } catch (const UnknownShape&) {
+        if (size == kExampleSizes[std::size(kExampleSizes) - 1]) throw;
+      }
+    }
+    throw InternalError("[onnx] no example sizes");
   } catch (Error& error) {
     if (error.message().find(path) == std::string::npos)
       error.extend("\n  in file " + path, {});

@@ -14,7 +14,8 @@ namespace fxjit::onnx {
 
 class ModelReader {
  public:
-  explicit ModelReader(const std::string& path);
+  // `example_size`: what dims without a number have in examples (Recorder).
+  ModelReader(const std::string& path, int64_t example_size);
   Program run();
 
  private:
@@ -27,6 +28,7 @@ class ModelReader {
   std::vector<std::pair<std::string, std::string>> facts() const;
   std::shared_ptr<const import::InputChecks> make_checks() const;
 
+  int64_t example_size_;
   TensorFile file_;
   ModelInfo model_;
   GraphInfo graph_;

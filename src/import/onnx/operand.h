@@ -17,10 +17,16 @@ struct Numbers {
   DType dtype = DType::i64;
 };
 
+// How many bits a number has that ONNX counts without a sign and the library,
+// which has no such type, carries in the next wider one with a sign (64 bits
+// in int64 itself). 0: any other type.
+using UnsignedBits = int;
+
 // Either or both are set; neither where an optional value is absent.
 struct Operand {
   Value value;  // A proxy; a list of them for a sequence.
   std::optional<Numbers> numbers;
+  UnsignedBits unsigned_bits = 0;
 
   Operand() = default;
   Operand(Value value) : value(std::move(value)) {}          // NOLINT

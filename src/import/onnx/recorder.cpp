@@ -54,11 +54,12 @@ bool has_tensor(const Value& value) {
 class Recorder::Proxy : public fx::ProxyBase {
  public:
   Proxy(Recorder* recorder, fx::NodePtr node, Value example,
-        uint32_t fixed_dims)
+        uint32_t fixed_dims, bool guessed)
       : recorder_(recorder),
         node_(node),
         example_(std::move(example)),
-        fixed_dims_(fixed_dims) {}
+        fixed_dims_(fixed_dims),
+        guessed_(guessed) {}
 
   const void* tracer_id() const override { return recorder_; }
   Value record_function(const ops::Spelling& function, ValueList args,
@@ -84,6 +85,7 @@ class Recorder::Proxy : public fx::ProxyBase {
   fx::NodePtr node_;  // Null: a constant that no call has read yet.
   Value example_;
   uint32_t fixed_dims_;  // kAllDims: nothing of it depends on an input's size.
+  bool guessed_;         // The example comes of numbers that are not known.
   std::string name_;     // Of a constant.
 };
 
@@ -101,8 +103,17 @@ Recorder::Recorder()
 
 Recorder::~Recorder() = default;
 
-Value Recorder::proxy(fx::NodePtr node, Value example, uint32_t fixed_dims) {
-  return Value::proxy(new Proxy(this, node, std::move(example), fixed_dims));
+Value Recorder::proxy(fx::NodePtr node, Value example, uint32_t fixed_dims,
+                      bool guessed) {
+  return Value::proxy(
+      new Proxy(this, node, std::move(example), fixed_dims, guessed));
+}
+
+bool Recorder::follows_from_sizes(const Value& value) {
+  const Proxy* const proxy = proxy_of<Proxy>(value);
+  if (!proxy) return value.is_number();
+  return !proxy->guessed_ && !proxy->example_.is_none() &&
+         !has_meta(proxy->example_);
 }
 
 namespace {
@@ -174,7 +185,7 @@ Value Recorder::size(const Value& tensor, int64_t dim) {
 }
 
 Value Recorder::assume(const Value& value, const Tensor& example) {
-  return proxy(node_of(value), example, 0);
+  return proxy(node_of(value), example, 0, true);
 }
 
 fx::NodePtr Recorder::node_of(const Value& value) {
@@ -219,16 +230,17 @@ Value Recorder::as_argument(const Value& value) {
 
 Value Recorder::record(const ops::Spelling& function, ValueList args,
                        Kwargs kwargs) {
-  bool known = true, fixed = true;
+  bool known = true, fixed = true, guessed = false;
   const auto look = [&](const Value& leaf) {
     const Proxy* const proxy = proxy_of<Proxy>(leaf);
     if (!proxy) return;
     known = known && !proxy->example_.is_none();
     fixed = fixed && proxy->fixed_dims_ == kAllDims;
+    guessed = guessed || proxy->guessed_;
   };
   for (const Value& arg : args) visit_leaves(arg, look);
   for (const auto& [name, arg] : kwargs) visit_leaves(arg, look);
-  if (!known) return append(function, args, kwargs, {}, false);
+  if (!known) return append(function, args, kwargs, {}, false, true);
 
   ValueList examples;
   Kwargs example_kwargs;
@@ -265,7 +277,7 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
   } catch (const Error&) {
     // The example's sizes need not be ones that the model can take.
     if (fixed) throw;
-    return append(function, args, kwargs, {}, false);
+    return append(function, args, kwargs, {}, false, true);
   }
   if (!has_tensor(result) && fixed) return result;
   const bool computed = fixed && pure && !has_meta(result);
@@ -275,35 +287,42 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
       return leaf.is_tensor() ? constant(leaf.as_tensor(), origin_) : leaf;
     });
   }
-  return append(function, args, kwargs, result, fixed);
+  return append(function, args, kwargs, result, fixed, guessed);
 }
 
 Value Recorder::record_data_sized(std::string_view name, ValueList args,
                                   const Value& example) {
-  return append(ops::get_function(name), args, {}, example, false);
+  return append(ops::get_function(name), args, {}, example, false, true);
 }
 
-Value Recorder::append(const ops::Spelling& function, const ValueList& args,
-                       const Kwargs& kwargs, const Value& example,
-                       bool fixed) {
+Value Recorder::record_function(const fx::Function& function, ValueList args,
+                                const Value& example) {
+  return append(fx::Target(function), args, {}, example, false, true);
+}
+
+Value Recorder::append(const fx::Target& function, const ValueList& args,
+                       const Kwargs& kwargs, const Value& example, bool fixed,
+                       bool guessed) {
   ValueList nodes;
   Kwargs named;
   for (const Value& arg : args) nodes.push_back(as_argument(arg));
   for (const auto& [name, arg] : kwargs)
     named.emplace_back(name, as_argument(arg));
   const fx::NodePtr node = graph_->call_function(
-      fx::Target(function), std::move(nodes), std::move(named), origin_);
+      function, std::move(nodes), std::move(named), origin_);
   pt2::set_stack_trace(node, trace_);
-  return in_parts(node, example, fixed);
+  return in_parts(node, example, fixed, guessed);
 }
 
-Value Recorder::in_parts(fx::NodePtr node, const Value& example, bool fixed) {
-  if (!example.is_sequence()) return proxy(node, example, fixed ? kAllDims : 0);
+Value Recorder::in_parts(fx::NodePtr node, const Value& example, bool fixed,
+                         bool guessed) {
+  if (!example.is_sequence())
+    return proxy(node, example, fixed ? kAllDims : 0, guessed);
   ValueList parts;
   for (size_t i = 0; i < example.size(); ++i) {
     const fx::NodePtr part =
         graph_->call_function("_operator.getitem", {node, i}, {}, origin_);
-    parts.push_back(in_parts(part, example.at(i), fixed));
+    parts.push_back(in_parts(part, example.at(i), fixed, guessed));
   }
   return Value::tuple(std::move(parts));
 }

@@ -41,6 +41,10 @@ class Recorder {
   // What a proxy gives, or a plain value itself: shapes and types, and numbers
   // where these are known. None where nothing is known.
   static Value example(const Value& value);
+  // Whether the example of a number, or of a tensor with numbers, follows from
+  // the examples of the inputs' sizes. Others are known as no more than a shape,
+  // or are guesses.
+  static bool follows_from_sizes(const Value& value);
   // The tensor behind a value that no input changes; null for others and for
   // those that were too large to compute.
   const Tensor* constant_of(const Value& value) const;
@@ -56,6 +60,10 @@ class Recorder {
   Value record_data_sized(std::string_view name, ValueList args,
                           const Value& example);
 
+  // Calls a function that is none of torch's; its example is the one given.
+  Value record_function(const fx::Function& function, ValueList args,
+                        const Value& example);
+
   // The module, whose graph returns `result`.
   nn::Ref<fx::GraphModule> finish(const Value& result);
 
@@ -63,10 +71,13 @@ class Recorder {
   class Proxy;
 
   Value record(const ops::Spelling& function, ValueList args, Kwargs kwargs);
-  Value append(const ops::Spelling& function, const ValueList& args,
-               const Kwargs& kwargs, const Value& example, bool fixed);
-  Value in_parts(fx::NodePtr node, const Value& example, bool fixed);
-  Value proxy(fx::NodePtr node, Value example, uint32_t fixed_dims);
+  Value append(const fx::Target& function, const ValueList& args,
+               const Kwargs& kwargs, const Value& example, bool fixed,
+               bool guessed);
+  Value in_parts(fx::NodePtr node, const Value& example, bool fixed,
+                 bool guessed);
+  Value proxy(fx::NodePtr node, Value example, uint32_t fixed_dims,
+              bool guessed = false);
   Value as_argument(const Value& value);
   fx::NodePtr node_of(const Value& proxy);
   std::string attribute_name(std::string_view wish);

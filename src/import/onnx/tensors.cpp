@@ -25,7 +25,7 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"FLOAT", DType::f32},
     {"UINT8", DType::u8},
     {"INT8", DType::i8},
-    {"UINT16", {}},
+    {"UINT16", DType::i32},
     {"INT16", DType::i16},
     {"INT32", DType::i32},
     {"INT64", DType::i64},
@@ -33,8 +33,8 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"BOOL", DType::boolean},
     {"FLOAT16", DType::f16},
     {"DOUBLE", DType::f64},
-    {"UINT32", {}},
-    {"UINT64", {}},
+    {"UINT32", DType::i64},
+    {"UINT64", DType::i64},
     {"COMPLEX64", DType::c64},
     {"COMPLEX128", DType::c128},
     {"BFLOAT16", DType::bf16},
@@ -65,12 +65,26 @@ Dims dims_of(const TensorInfo& info) {
 }
 
 // Of the whole tensor; UserError where that is beyond 64 bits.
-size_t bytes_of(const TensorInfo& info, const Dims& dims, DType dtype) {
+size_t bytes_of(const TensorInfo& info, const Dims& dims, size_t item) {
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(numel(dims),
-                             static_cast<int64_t>(dtype_size(dtype)), &bytes))
+  if (__builtin_mul_overflow(numel(dims), static_cast<int64_t>(item), &bytes))
     fail(info, "dims: " + dims.str() + " have more bytes than 64 bits count");
   return static_cast<size_t>(bytes);
+}
+
+// Integers without a sign of `item` bytes each, in a wider type.
+Tensor widened(const std::byte* data, const Dims& dims, DType dtype,
+               size_t item) {
+  const Tensor tensor = Tensor::empty(dims, dtype);
+  auto* out = static_cast<std::byte*>(tensor.data());
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    uint64_t value = 0;
+    std::memcpy(&value, data, item);
+    std::memcpy(out, &value, tensor.item_size());
+    data += item;
+    out += tensor.item_size();
+  }
+  return tensor;
 }
 
 std::optional<std::string_view> find_entry(const TensorInfo& info,
@@ -117,6 +131,14 @@ std::optional<DType> find_dtype(int64_t element_type) {
   return kTypes[static_cast<size_t>(element_type)].dtype;
 }
 
+int unsigned_bits_of(int64_t element_type) {
+  constexpr int64_t kUint16 = 4, kUint32 = 12, kUint64 = 13;
+  return element_type == kUint16   ? 16
+         : element_type == kUint32 ? 32
+         : element_type == kUint64 ? 64
+                                   : 0;
+}
+
 std::optional<int64_t> element_type_of(std::string_view name) {
   for (size_t i = 1; i < kTypes.size(); ++i)
     if (kTypes[i].name == name) return static_cast<int64_t>(i);
@@ -138,7 +160,10 @@ Tensor TensorFile::read(const TensorInfo& info) {
     fail(info, "data_type " + element_type_name(info.data_type) +
                    " is not supported");
   const Dims dims = dims_of(info);
-  const size_t bytes = bytes_of(info, dims, *dtype);
+  const int unsigned_bits = unsigned_bits_of(info.data_type);
+  const size_t item = unsigned_bits > 0 ? static_cast<size_t>(unsigned_bits) / 8
+                                        : dtype_size(*dtype);
+  const size_t bytes = bytes_of(info, dims, item);
   Extent extent;
   if (info.external) {
     extent = external(info);
@@ -156,6 +181,8 @@ Tensor TensorFile::read(const TensorInfo& info) {
                    " bytes for " + std::string(dtype_name(*dtype)) +
                    dims.str() + ", got " + std::to_string(extent.bytes));
   if (bytes == 0) return Tensor::empty(dims, *dtype);
+  if (item != dtype_size(*dtype))
+    return widened(extent.storage->data() + extent.offset, dims, *dtype, item);
   return Tensor::view(
       memory_at(extent.storage, extent.offset, bytes, dtype_size(*dtype)),
       dims, *dtype, contiguous_strides(dims), 0);

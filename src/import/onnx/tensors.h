@@ -14,6 +14,9 @@ namespace fxjit::onnx {
 
 // Nothing for the types that the library does not have.
 std::optional<DType> find_dtype(int64_t element_type);
+// 16, 32 and 64 for the types without a sign that `find_dtype` gives a wider
+// type with one; 0 for all others.
+int unsigned_bits_of(int64_t element_type);
 // By name, as the first opsets write it ("FLOAT"). Nothing for unknown ones.
 std::optional<int64_t> element_type_of(std::string_view name);
 // "FLOAT8E4M3FN"; the number where there is no such type.

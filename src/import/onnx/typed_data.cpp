@@ -4,13 +4,14 @@
 #include <cstring>
 
 #include "fxjit/error.h"
+#include "src/import/onnx/tensors.h"
 
 namespace fxjit::onnx {
 namespace {
 
 // Fields of TensorProto.
 constexpr uint32_t kFloatData = 4, kInt32Data = 5, kInt64Data = 7,
-                   kDoubleData = 10;
+                   kDoubleData = 10, kUint64Data = 11;
 
 [[noreturn]] void fail(const TensorInfo& info, const std::string& what) {
   throw UserError("[onnx] tensor \"" + std::string(info.name) + "\": " + what);
@@ -78,7 +79,8 @@ void write_integer(std::byte* out, int64_t value, size_t size) {
 }  // namespace
 
 Tensor read_typed_data(const TensorInfo& info, const Dims& dims, DType dtype) {
-  const uint32_t field = field_of(dtype);
+  const int unsigned_bits = unsigned_bits_of(info.data_type);
+  const uint32_t field = unsigned_bits > 16 ? kUint64Data : field_of(dtype);
   const int64_t parts = is_complex(dtype) ? 2 : 1;
   const int64_t count = count_elements(info, field);
   if (count % parts != 0 || count / parts != numel(dims))

@@ -9,12 +9,32 @@ namespace {
 // Larger graphs than this are no gain.
 constexpr int64_t kMostTurns = 1024;
 
-Results if_of(Call& call) {
-  const auto condition = call.known_ints(0);
-  if (!condition || condition->size() != 1)
+// The truth of a condition, known when the model is loaded. One that follows
+// from the inputs' sizes is what it is for the examples; calls for which it is
+// another are refused when they run.
+bool chosen(const Call& call) {
+  if (const auto condition = call.known_ints(0)) {
+    if (condition->size() != 1) call.fail("the condition: expected one element");
+    return (*condition)[0] != 0;
+  }
+  const Operand& operand = call.operand(0);
+  Value truth;
+  if (operand.numbers && operand.numbers->items.size() == 1)
+    truth = operand.numbers->items[0];
+  else if (Recorder::follows_from_sizes(operand.value))
+    truth = call.item_of(operand.value);
+  if (!truth.is_proxy() || !Recorder::follows_from_sizes(truth))
     call.fail("the condition depends on an input");
+  const bool is_true = Recorder::example(truth).as_double() != 0;
+  function("torch.ops.aten._assert_scalar.default",
+           {is_true ? truth != 0 : truth == 0,
+            "the condition of an If is another one for these sizes"});
+  return is_true;
+}
+
+Results if_of(Call& call) {
   const GraphInfo graph =
-      call.graph((*condition)[0] != 0 ? "then_branch" : "else_branch");
+      call.graph(chosen(call) ? "then_branch" : "else_branch");
   return call.reader().read_inside(call, graph, {});
 }
 

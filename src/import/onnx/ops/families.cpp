@@ -9,13 +9,19 @@ std::vector<std::span<const OpRow>> families() {
           norm_rows(),        transformer_rows(), loss_rows(),
           resize_rows(),      quantized_rows(),   sequence_rows(),
           control_rows(),     recurrent_rows(),   plane_rows(),
-          signal_rows()};
+          signal_rows(),      linear_attention_rows(), unique_rows(),
+          detection_rows(),   ngram_rows()};
 }
 
 Value cast(const Call& call, const Value& tensor, DType dtype) {
   const Value example = Recorder::example(tensor);
   if (example.is_tensor() && call.dtype_of(tensor) == dtype) return tensor;
   return function("torch.ops.aten.to.dtype", {tensor, dtype});
+}
+
+Value held(const Call& call, const Value& value) {
+  return value.is_tensor() ? call.recorder().constant(value.as_tensor())
+                           : value;
 }
 
 Value part_of(const Value& results, size_t i) {

@@ -31,11 +31,19 @@ std::span<const OpRow> control_rows();
 std::span<const OpRow> recurrent_rows();
 std::span<const OpRow> plane_rows();
 std::span<const OpRow> signal_rows();
+std::span<const OpRow> linear_attention_rows();
+std::span<const OpRow> unique_rows();
+std::span<const OpRow> detection_rows();
+std::span<const OpRow> ngram_rows();
 
 std::vector<std::span<const OpRow>> families();
 
 // The tensor in another type; itself where it has it already.
 Value cast(const Call& call, const Value& tensor, DType dtype);
+
+// A tensor that was computed at once as one of the recorder's constants; other
+// values themselves.
+Value held(const Call& call, const Value& value);
 
 // Part `i` of what a function with several results gives.
 Value part_of(const Value& results, size_t i);

@@ -46,7 +46,7 @@ Results batch_norm(Call& call) {
 
 Results instance_norm(Call& call) {
   return function("torch.ops.aten.instance_norm.default",
-                  {call[0], None, None, call[1], call[2], true, 0.1,
+                  {call[0], call[1], call[2], None, None, true, 0.1,
                    call.real("epsilon", 1e-5), false});
 }
 

@@ -21,20 +21,30 @@ Pads read_pads(const Call& call) {
   } else {
     given = call.ints(1);
   }
-  std::vector<int64_t> axes;
+  std::vector<Value> axes;
   if (call.has(3)) {
-    const auto known = call.known_ints(3);
-    if (!known) call.fail("axes: they depend on an input");
-    for (const int64_t axis : *known) axes.push_back(call.wrap(axis, call.rank(0)));
+    for (const Value& axis : call.ints(3))
+      axes.push_back(axis.is_int() ? Value(call.wrap(axis.as_int(), call.rank(0)))
+                                   : axis % call.rank(0));
   } else {
-    for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
+    for (size_t d = 0; d < rank; ++d) axes.emplace_back(d);
   }
   if (given.size() != 2 * axes.size())
     call.fail("pads: expected " + std::to_string(2 * axes.size()) +
               " numbers, got " + std::to_string(given.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
-    pads.begin[static_cast<size_t>(axes[i])] = given[i];
-    pads.end[static_cast<size_t>(axes[i])] = given[i + axes.size()];
+    if (axes[i].is_int()) {
+      const auto dim = static_cast<size_t>(axes[i].as_int());
+      pads.begin[dim] = given[i];
+      pads.end[dim] = given[i + axes.size()];
+      continue;
+    }
+    // Which dim it is is known when the model runs.
+    for (size_t d = 0; d < rank; ++d) {
+      const Value is_meant = axes[i] == d;
+      pads.begin[d] = pads.begin[d] + is_meant * given[i];
+      pads.end[d] = pads.end[d] + is_meant * given[i + axes.size()];
+    }
   }
   return pads;
 }
@@ -50,7 +60,9 @@ Value shown_places(const Call& call, const std::string& mode,
   if (mode == "edge") return function("torch.clamp", {places, 0, size - 1});
   if (mode == "wrap") return function("torch.remainder", {places, size});
   if (mode != "reflect") call.fail("mode: \"" + mode + "\" is unknown");
-  const Value period = 2 * (size - 1);
+  // A dim of one element shows that one.
+  const Value twice = 2 * (size - 1);
+  const Value period = twice + (twice == 0);
   const Value turned = function("torch.remainder", {places, period});
   return minimum(turned, period - turned);
 }
@@ -141,10 +153,22 @@ Results center_crop_pad(Call& call) {
   return y;
 }
 
+// torch's fold, which takes the sizes of two dims when it runs.
+Value fold_plane(const Call& call) {
+  const auto pads = per_dim(call, "pads", 4, 0);
+  if (call.length(1) != 2 || pads[0] != pads[2] || pads[1] != pads[3])
+    call.fail("image_shape, block_shape: they depend on an input");
+  return function("torch.ops.aten.col2im.default",
+                  {call[0], list_of(call.ints(1)), list_of(call.ints(2)),
+                   list_of(per_dim(call, "dilations", 2, 1)),
+                   list_of(std::vector<int64_t>{pads[0], pads[1]}),
+                   list_of(per_dim(call, "strides", 2, 1))});
+}
+
 // Sums of blocks that overlap.
 Results col2im(Call& call) {
   const auto image = call.known_ints(1), block = call.known_ints(2);
-  if (!image || !block) call.fail("image_shape, block_shape: not known");
+  if (!image || !block) return fold_plane(call);
   const size_t dims = image->size();
   const auto strides = per_dim(call, "strides", dims, 1);
   const auto dilations = per_dim(call, "dilations", dims, 1);

@@ -94,7 +94,22 @@ Results cast_like(Call& call) {
   return cast(call, call[0], call.dtype(1));
 }
 
+// Integers of one size differ by how their first bit counts.
 Results bit_cast(Call& call) {
+  const int64_t named = call.integer("to");
+  const int bits = std::max<int>(call.unsigned_bits(0), unsigned_bits_of(named));
+  if (bits == 16 || bits == 32) {
+    const int64_t half = int64_t{1} << (bits - 1);
+    const DType wide = DType::i64;
+    const Value x = cast(call, call[0], wide);
+    const bool to_unsigned = unsigned_bits_of(named) != 0;
+    const Value moved =
+        to_unsigned ? function("torch.bitwise_and", {x, 2 * half - 1})
+                    : where(x >= half, x - 2 * half, x);
+    if (!is_integral(call.dtype(0)) || !is_integral(target_type(call, named)))
+      call.fail("bits of real numbers as unsigned ones are not supported");
+    return cast(call, moved, target_type(call, named));
+  }
   return method(call[0], "view", {target_type(call, call.integer("to"))});
 }
 

@@ -140,7 +140,7 @@ Results average_pool(Call& call) {
   for (const int64_t dilation : windows.dilations) dilated |= dilation != 1;
   if (dilated || !torch_pads(windows)) return average_by_sums(call, windows);
   return function(
-      with_dims(call, "torch._C._nn.avg_pool", windows.dims),
+      with_dims(call, "torch.ops.aten.avg_pool", windows.dims) + ".default",
       {call[0], list_of(windows.kernel), list_of(windows.strides),
        windows.padding(), windows.ceil_mode,
        call.flag("count_include_pad", false)});
@@ -189,7 +189,6 @@ Results global_lp(Call& call) {
 // Numbers go to their places of a plane of zeros.
 Results max_unpool(Call& call) {
   const std::vector<Value> sizes = call.sizes(0);
-  std::vector<Value> shape;
   const size_t dims = sizes.size() - 2;
   const auto kernel = call.integers("kernel_shape");
   if (!kernel || kernel->size() != dims)
@@ -201,18 +200,22 @@ Results max_unpool(Call& call) {
   for (size_t d = 0; d < dims; ++d)
     own.push_back((sizes[d + 2] - 1) * strides[d] +
                   ((*kernel)[d] - pads[d] - pads[d + dims]));
-  // Places count in the input of the pooling that they come from.
-  shape = call.has(2) ? call.ints(2) : own;
-  Value all = 1, own_all = 1;
-  for (const Value& size : shape) all = all * size;
-  for (const Value& size : own) own_all = own_all * size;
-  const Value zeros = full(Value::list({own_all}), 0, call.dtype(0));
-  Value filled = scatter(zeros, 0, flatten(call[1]), flatten(call[0]));
-  if (!call.has(2)) return reshape(filled, list_of(own));
-  // A larger result has the same places; the rest of it is zeros.
-  filled = scatter(full(Value::list({all}), 0, call.dtype(0)), 0,
-                   flatten(call[1]), flatten(call[0]));
-  return reshape(filled, list_of(shape));
+  Value all = 1;
+  for (const Value& size : own) all = all * size;
+  const Value zeros = full(Value::list({all}), 0, call.dtype(0));
+  const Value flat =
+      scatter(held(call, zeros), 0, flatten(call[1]), flatten(call[0]));
+  const Value filled = reshape(flat, list_of(own));
+  if (!call.has(2)) return filled;
+  // A larger result holds this one; the rest of it is zeros.
+  const std::vector<Value> shape = call.ints(2);
+  if (shape.size() != own.size()) call.fail("output_shape: its length");
+  ValueList behind;
+  for (size_t d = shape.size(); d-- > 0;) {
+    behind.emplace_back(0);
+    behind.push_back(shape[d] - own[d]);
+  }
+  return F::pad(filled, Value::list(behind));
 }
 
 constexpr OpRow kRows[] = {

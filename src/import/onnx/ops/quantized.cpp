@@ -11,18 +11,17 @@ namespace {
 Value over_input(const Call& call, const Value& parameter) {
   const int rank = call.rank_of(parameter);
   const int64_t block = call.integer("block_size", 0);
-  const int64_t axis =
-      call.rank(0) == 0 ? 0 : call.wrap(call.integer("axis", 1), call.rank(0));
+  if (rank == 0) return parameter;
+  const std::vector<Value> sizes = call.sizes_of(parameter);
+  if (block == 0 && rank == 1 && sizes[0].is_int() && sizes[0].as_int() == 1)
+    return reshape(parameter, Value::list({}));
+  const int64_t axis = call.wrap(call.integer("axis", 1), call.rank(0));
   if (block > 0) {
     const Value whole = function("torch.repeat_interleave",
                                  {parameter, block, axis});
     return narrow(whole, axis, 0, call.size(0, axis));
   }
-  if (rank == 0) return parameter;
   if (rank > 1) call.fail("scale: expected at most one dim");
-  const std::vector<Value> sizes = call.sizes_of(parameter);
-  if (sizes[0].is_int() && sizes[0].as_int() == 1)
-    return reshape(parameter, Value::list({}));
   ValueList shape(static_cast<size_t>(call.rank(0)), 1);
   shape[static_cast<size_t>(axis)] = -1;
   return reshape(parameter, Value::list(shape));
@@ -32,7 +31,8 @@ struct Limits {
   int64_t low, high;
 };
 
-Limits limits_of(const Call& call, DType dtype) {
+Limits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
+  if (bits == 16) return {0, 65535};
   switch (dtype) {
     case DType::u8:
       return {0, 255};
@@ -48,8 +48,8 @@ Limits limits_of(const Call& call, DType dtype) {
 
 // Rounded real numbers, moved by the zero point and kept within the type.
 Value saturated(const Call& call, const Value& rounded, const Value& zero_point,
-                DType dtype) {
-  const Limits limits = limits_of(call, dtype);
+                DType dtype, UnsignedBits bits = 0) {
+  const Limits limits = limits_of(call, dtype, bits);
   const Value moved = zero_point.is_none()
                           ? rounded
                           : rounded + cast(call, zero_point, DType::f32);
@@ -79,7 +79,7 @@ Results quantize(Call& call) {
       call.has(2) ? over_input(call, call[2]) : Value();
   return saturated(call, cast(call, function("torch.round", {x / scale}),
                               DType::f32),
-                   zero_point, quantized_type(call));
+                   zero_point, quantized_type(call), call.unsigned_bits(2));
 }
 
 Results dequantize(Call& call) {

@@ -39,12 +39,11 @@ Value product_over(const Call& call, const Value& x, const Value& dims) {
   return keeps_dims(call) ? result : squeeze(result, dims);
 }
 
-bool has_no_elements(const Call& call, const Value& dims) {
-  for (const Value& dim : dims.as_sequence()) {
-    if (!dim.is_int()) continue;
-    const Value size = call.size(0, dim.as_int());
+// Whichever dims are reduced, each result is then one of no elements, or there
+// are no results.
+bool has_no_elements(const Call& call) {
+  for (const Value& size : call.sizes(0))
     if (size.is_int() && size.as_int() == 0) return true;
-  }
   return false;
 }
 
@@ -57,7 +56,7 @@ Value extreme_of_none(const Call& call, const Value& dims, double extreme) {
 
 template <Value (*kReduce)(const Arg&, const Arg&, const Arg&), int kSign>
 Value extreme_over(const Call& call, const Value& x, const Value& dims) {
-  if (has_no_elements(call, dims))
+  if (has_no_elements(call))
     return extreme_of_none(
         call, dims, kSign * std::numeric_limits<double>::infinity());
   return kReduce(x, dims, keeps_dims(call));
@@ -81,7 +80,7 @@ Value log_sum_over(const Call& call, const Value& x, const Value& dims) {
 }
 
 Value log_sum_exp_over(const Call& call, const Value& x, const Value& dims) {
-  if (has_no_elements(call, dims))
+  if (has_no_elements(call))
     return extreme_of_none(call, dims,
                            -std::numeric_limits<double>::infinity());
   const Value real = is_floating(call.dtype(0)) ? x : cast(call, x, DType::f64);

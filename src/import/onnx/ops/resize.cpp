@@ -18,6 +18,12 @@ Value real_line(const Value& count) {
   return function("torch.arange", {count}, {{"dtype", DType::f64}});
 }
 
+// A tensor of one number, which may be a proxy of a number.
+Value tensor_of(const Value& number) {
+  if (Recorder::example(number).is_tensor()) return number;
+  return function("torch.scalar_tensor", {number}, {{"dtype", DType::f64}});
+}
+
 // What falls outside of [0, size) is at its edge.
 Value inside(const Value& places, const Value& size) {
   return function("torch.clamp", {places, 0, size - 1});
@@ -32,8 +38,7 @@ Value origins(const Call& call, const Line& line, const std::string& mode) {
     const Value last = wide - 1;
     if (last.is_number())
       return last.as_double() == 0 ? x * 0 + otherwise : numerator / last;
-    return where(function("torch.eq", {last, 0}), x * 0 + otherwise,
-                 numerator / last);
+    return where(tensor_of(last) == 0, x * 0 + otherwise, numerator / last);
   };
   const Value half = (x + 0.5) / line.scale - 0.5;
   if (mode == "half_pixel") return half;
@@ -41,7 +46,7 @@ Value origins(const Call& call, const Line& line, const std::string& mode) {
   if (mode == "align_corners") return over_ends(x * (line.size - 1), 0.0);
   if (mode == "pytorch_half_pixel") {
     if (wide.is_number()) return wide.as_double() == 1 ? x * 0 - 0.5 : half;
-    return where(function("torch.eq", {wide, 1}), x * 0 - 0.5, half);
+    return where(tensor_of(wide) == 1, x * 0 - 0.5, half);
   }
   if (mode == "half_pixel_symmetric")
     return half + (1 - line.new_size / wide) * (line.size / 2.0);
@@ -107,7 +112,7 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
   if (call.flag("antialias", false)) {
     stretch = line.scale.is_number()
                   ? Value(std::min(line.scale.as_double(), 1.0))
-                  : function("torch.clamp", {line.scale, None, 1.0});
+                  : function("torch.clamp", {tensor_of(line.scale), None, 1.0});
     if (stretch.is_number()) {
       first = std::floor(-reach / stretch.as_double()) + 1;
       last = 1 - first.as_double();
@@ -119,10 +124,9 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
   return function("torch.arange", {first, last + 1}, {{"dtype", DType::f64}});
 }
 
-// Numbers without data, which a constant fold gave, as the recorder's.
-Value held(const Call& call, const Value& value) {
-  return value.is_tensor() ? call.recorder().constant(value.as_tensor())
-                           : value;
+// Sums are made in a type that has parts behind the point.
+DType sum_type(const Call& call) {
+  return is_floating(call.dtype(0)) ? call.dtype(0) : DType::f32;
 }
 
 Value resize_line(const Call& call, const Value& x, const Line& line,
@@ -150,10 +154,10 @@ Value resize_line(const Call& call, const Value& x, const Line& line,
   const Value taken = index_dim(
       x, line.axis, cast(call, inside(places, line.size), DType::i64));
   ValueList shape = {line.new_size, -1};
-  for (int64_t d = line.axis + 1; d < call.rank_of(x); ++d)
+  for (int64_t d = line.axis + 1; d < call.rank(0); ++d)
     shape.emplace_back(1);
   const Value factors =
-      reshape(cast(call, weights, call.dtype_of(x)), Value::list(shape));
+      reshape(cast(call, weights, sum_type(call)), Value::list(shape));
   Value y = sum(taken * factors, line.axis + 1);
   if (transform == "tf_crop_and_resize") {
     const Value off =
@@ -182,6 +186,23 @@ bool is_given(const Call& call, size_t i) {
                           call.sizes(i)[0].as_int() == 0);
 }
 
+// A real number without the part behind the point.
+Value whole(const Call& call, const Value& number) {
+  if (number.is_number())
+    return static_cast<int64_t>(std::floor(number.as_double()));
+  return call.item_of(cast(call, floor(tensor_of(number)), DType::i64));
+}
+
+// The size of a dim times a number, which stays a whole one where it can.
+Value scaled_size(const Call& call, const Value& size, const Value& scale) {
+  if (!size.is_int() && scale.is_number()) {
+    const double factor = scale.as_double();
+    if (factor == std::floor(factor) && factor < 1e9)
+      return size * static_cast<int64_t>(factor);
+  }
+  return whole(call, scale * size);
+}
+
 // One scale for all dims, the smallest or largest that sizes ask for.
 void keep_aspect(const Call& call, std::vector<Line>& lines) {
   const std::string policy =
@@ -202,11 +223,7 @@ void keep_aspect(const Call& call, std::vector<Line>& lines) {
   }
   for (Line& line : lines) {
     line.scale = scale;
-    const Value size = scale * line.size + 0.5;
-    line.new_size =
-        size.is_number()
-            ? Value(static_cast<int64_t>(size.as_double()))
-            : operators::floordiv(size, 1);
+    line.new_size = whole(call, scale * line.size + 0.5);
   }
 }
 
@@ -236,15 +253,7 @@ std::vector<Line> read_lines(const Call& call, size_t scales, size_t sizes,
     const std::vector<Value> asked = numbers_of(call, scales, lines.size());
     for (size_t d = 0; d < lines.size(); ++d) {
       lines[d].scale = asked[d];
-      const Value size = asked[d] * lines[d].size;
-      if (size.is_number())
-        lines[d].new_size =
-            static_cast<int64_t>(std::floor(size.as_double()));
-      else if (asked[d].is_number())
-        lines[d].new_size = operators::floordiv(size, 1);
-      else
-        lines[d].new_size =
-            call.item_of(cast(call, floor(size), DType::i64));
+      lines[d].new_size = scaled_size(call, lines[d].size, asked[d]);
     }
   } else {
     call.fail("neither scales nor sizes are given");
@@ -279,8 +288,7 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
     if (!plane && !(line.scale.is_number() && line.scale.as_double() == 1))
       return std::nullopt;
     if (!plane) continue;
-    if (!line.scale.is_number() || !line.new_size.is_int())
-      return std::nullopt;
+    if (!line.scale.is_number()) return std::nullopt;
     sizes[line.axis - 2] = line.new_size;
     scales[line.axis - 2] = line.scale;
   }
@@ -292,8 +300,9 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
                     {call[0], size, scales[0], scales[1]});
   const bool corners = transform == "align_corners";
   const bool halves = transform == "half_pixel" ||
-                      (transform == "pytorch_half_pixel" &&
-                       sizes[0].as_int() > 1 && sizes[1].as_int() > 1);
+                      (transform == "pytorch_half_pixel" && sizes[0].is_int() &&
+                       sizes[1].is_int() && sizes[0].as_int() > 1 &&
+                       sizes[1].as_int() > 1);
   if (!corners && !halves) return std::nullopt;
   if (mode == "linear")
     return function("torch.ops.aten.upsample_bilinear2d.default",
@@ -307,11 +316,9 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
 Value resize_by(const Call& call, const std::vector<Line>& lines,
                 const std::string& mode, const std::string& transform) {
   if (const auto whole = by_torch(call, lines, mode, transform)) return *whole;
-  // Sums are made in a type that has parts behind the point.
   const DType dtype = call.dtype(0);
   const bool sums = mode != "nearest";
-  Value y = sums && !is_floating(dtype) ? cast(call, call[0], DType::f32)
-                                        : call[0];
+  Value y = sums ? cast(call, call[0], sum_type(call)) : call[0];
   for (const Line& line : lines)
     if (!changes_nothing(line))
       y = resize_line(call, y, line, mode, transform);
@@ -347,12 +354,8 @@ Results upsample(Call& call) {
   for (size_t d = 0; d < scales->size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
     const Value size = call.size(0, axis);
-    const Value wide = size * (*scales)[d];
     lines.push_back({axis, (*scales)[d], size,
-                     wide.is_number() ? Value(static_cast<int64_t>(
-                                            std::floor(wide.as_double())))
-                                      : operators::floordiv(wide, 1),
-                     {}, {}});
+                     scaled_size(call, size, (*scales)[d]), {}, {}});
   }
   return resize_down(call, lines);
 }

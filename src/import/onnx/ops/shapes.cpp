@@ -14,6 +14,16 @@ Value product_of(const std::vector<Value>& sizes, size_t begin, size_t end) {
   return product;
 }
 
+// The number, or the input's size where it is 0.
+Value own_where_0(const Call& call, const Value& number, size_t dim) {
+  const auto axis = static_cast<int64_t>(dim);
+  if (number.is_int())
+    return number.as_int() == 0 ? call.size(0, axis) : number;
+  // Sizes of other tensors are taken as they are.
+  if (call.operand(1).numbers || axis >= call.rank(0)) return number;
+  return number + (number == 0) * call.size(0, axis);
+}
+
 // 0 stands for the input's size, unless `allowzero`.
 Results reshape_of(Call& call) {
   std::vector<Value> shape;
@@ -26,9 +36,13 @@ Results reshape_of(Call& call) {
   }
   if (!call.flag("allowzero", false))
     for (size_t d = 0; d < shape.size(); ++d)
-      if (shape[d].is_int() && shape[d].as_int() == 0)
-        shape[d] = call.size(0, static_cast<int64_t>(d));
-  return reshape(call[0], list_of(shape));
+      shape[d] = own_where_0(call, shape[d], d);
+  const Value result = reshape(call[0], list_of(shape));
+  // Of numbers that are known later the example may not fit; the rank does.
+  if (!Recorder::example(result).is_none()) return result;
+  return call.recorder().assume(
+      result, Tensor::meta(Dims(static_cast<int>(shape.size()), 1),
+                           call.dtype(0)));
 }
 
 Results flatten_of(Call& call) {

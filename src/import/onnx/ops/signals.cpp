@@ -12,9 +12,9 @@ Value complex_of(const Value& x) { return function("torch.view_as_complex", {x})
 Value parts_of(const Value& x) { return function("torch.view_as_real", {x}); }
 
 // The last dim is the real part, or both parts.
-Results spectrum(Call& call, int64_t axis) {
-  const int rank = call.rank(0);
-  axis = call.wrap(axis, rank);
+Results spectrum(Call& call, Value axis) {
+  const int64_t rank = call.rank(0);
+  axis = axis.is_int() ? Value(call.wrap(axis.as_int(), rank)) : axis % rank;
   const bool inverse = call.flag("inverse", false);
   const bool onesided = call.flag("onesided", false);
   const Value parts = call.size(0, -1);
@@ -30,7 +30,7 @@ Results spectrum(Call& call, int64_t axis) {
   const Value whole =
       parts_of(function("torch.fft.fft", {x, length, axis}));
   if (!onesided) return whole;
-  const Value size = call.sizes_of(whole)[static_cast<size_t>(axis)];
+  const Value size = function("torch.ops.aten.sym_size.int", {whole, axis});
   return narrow(whole, axis, 0, operators::floordiv(size, 2) + 1);
 }
 
@@ -39,9 +39,7 @@ Results dft_17(Call& call) {
 }
 
 Results dft(Call& call) {
-  const auto axis = call.known_ints(2);
-  if (call.has(2) && !axis) call.fail("axis: it depends on an input");
-  return spectrum(call, axis ? (*axis)[0] : -2);
+  return spectrum(call, call.has(2) ? call.scalar_int(2) : Value(-2));
 }
 
 // Frames of the signal, weighed by the window.

@@ -5,7 +5,8 @@ function facts(pairs) {
 }
 
 function link(text, action) {
-  const made = element('button', { type: 'button', className: 'link' }, text);
+  // Long labels may be broken behind a plus.
+  const made = element('button', { type: 'button', className: 'link' }, text.replaceAll('+', '+\u200b'));
   made.addEventListener('click', action);
   return made;
 }

@@ -1,0 +1,53 @@
+// Calls of branches and bodies in graphs of the compiler. What is decided when
+// compiling becomes part of the graph around; what only a call knows becomes one
+// call of control_op(), whose bodies are compiled as programs of their own.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "fxjit/fx/graph_module.h"
+#include "src/fx/control_flow/functions.h"
+#include "src/passes/graph_builder.h"
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+// What a call of control_op() calls. Held by its first argument.
+struct ControlSpec : Counted {
+  fx::ControlFlow kind = fx::ControlFlow::cond;
+  std::vector<nn::Ref<fx::GraphModule>> bodies;
+  ValueList results;  // Meta tensors.
+};
+
+// (spec, pred, carried, xs, operands): the results as a tuple. Lists of tensors,
+// operands of numbers as well; what a kind does not have is None or empty.
+const ops::Op& control_op();
+const ControlSpec& control_spec(const Value& spec);
+
+// A body as it is called: `args` are real tensors where they are constants of
+// the graph around, other tensors meta; or numbers.
+struct BodyRequest {
+  const fx::GraphModule& body;
+  const ValueList& args;
+  // Strides that the results get; empty: as they come.
+  std::vector<Dims> layouts;
+  const std::unordered_set<const Storage*>* changing = nullptr;
+};
+// The normalised body; its placeholders stand for the arguments that are meta
+// tensors, in order. NotImplementedError for what has to be interpreted, draws
+// random numbers or gives other results than tensors (flags of conditions may be
+// known).
+ModelGraph normalize_body(const BodyRequest& request);
+// The results of a body, meta tensors or flags.
+ValueList results_of(const ModelGraph& body);
+
+// The call for a control-flow node; `call` holds proxies of the builder and
+// tensors. RuntimeError with torch's texts for bodies that do not fit together.
+Value call_control(GraphBuilder& builder, const fx::ControlCall& call);
+
+// What each body of a call gets, from the arguments of control_op(): what is
+// carried lies in rows, slices where they lie.
+ValueList body_args(const ControlSpec& spec, const ValueList& call);
+
+}  // namespace fxjit::passes
