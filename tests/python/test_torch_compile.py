@@ -188,7 +188,7 @@ def test_functions_that_fxjit_lacks_stay_with_pytorch(caplog):
 def test_recurrent_layers_are_native(kind, caplog):
     model = getattr(nn, kind)(6, 8, 2, bidirectional=True, batch_first=True).eval()
     x = torch.randn(3, 5, 6)
-    with torch._dynamo.config.patch(allow_rnn=True), caplog.at_level(logging.WARNING, logger="fxjit"):
+    with torch._dynamo.config.patch(allow_rnn=True), caplog.at_level(logging.WARNING, "fxjit"):
         same(compiled(model)(x), model(x))
     assert not caplog.messages
 
