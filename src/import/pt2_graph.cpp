@@ -74,6 +74,22 @@ void check_arguments(const fx::Target& function, const Arguments& arguments,
   }
 }
 
+// What a call of control flow takes, in order: values, graphs and lists.
+std::string_view control_form(fx::ControlFlow kind) {
+  switch (kind) {
+    case fx::ControlFlow::cond:
+      return "value, graph, graph, list";
+    case fx::ControlFlow::while_loop:
+      return "graph, graph, list, list";
+    case fx::ControlFlow::scan:
+      return "graph, list, list, list";
+    case fx::ControlFlow::associative_scan:
+    case fx::ControlFlow::map:
+      return "graph, list, list";
+  }
+  throw InternalError("[pt2] unknown control flow");
+}
+
 }  // namespace
 
 void GraphReader::read_nodes(const Field& graph, Names& names) {
@@ -116,11 +132,20 @@ void GraphReader::read_node(const Field& node, Names& names) {
 void GraphReader::read_control(const Field& node, const fx::Target& function,
                                Names& names) {
   ValueList args;
+  std::string form;
   for (const Field& input : node.at("inputs").items()) {
     const auto [kind, argument] = input.at("arg").variant();
-    args.push_back(kind == "as_graph" ? read_body(argument)
-                                      : read_argument(input.at("arg"), names));
+    const bool body = kind == "as_graph";
+    args.push_back(body ? read_body(argument)
+                        : read_argument(input.at("arg"), names));
+    form += form.empty() ? "" : ", ";
+    form += body ? "graph" : args.back().is_sequence() ? "list" : "value";
   }
+  const std::string wanted(
+      control_form(*fx::find_control_flow(function.function())));
+  if (form != wanted)
+    node.at("inputs").fail(std::string(function.text()) + " takes (" + wanted +
+                           "), got (" + form + ")");
   const auto own_name = node.find("name");
   const fx::NodePtr call = graph_.call_function(
       function, std::move(args), {},

@@ -155,7 +155,8 @@ const Damage kDamages[] = {
        node(a, 0)["inputs"][1]["arg"] = {
            {"as_graph", {{"name", "g"}, {"graph", graph(a)}}}};
      },
-     {kModel, "torch.ops.higher_order.cond", "not supported"}},
+     {kModel, "nodes[0].inputs", "torch.ops.higher_order.cond takes",
+      "got (value, graph"}},
     {"token_input",
      [](auto& a) {
        signature(a)["input_specs"][0] = {{"token", {{"arg", {}}}}};
