@@ -73,7 +73,7 @@ void add_windows_of_powers(Corpus& to) {
   for (const Tail& tail : tails)
     for (const auto& [in, out] : channels)
       to.add([=](Inputs x) { return tail(conv(x[0], in, out, 3)); },
-             {{floats({1, in, 32, 32})}});
+             {{floats({1, in, 64, 64})}});
 }
 
 // Squeeze and excitation, as EfficientNet and MobileNetV3 have it.
