@@ -135,8 +135,8 @@ std::string man_page(const CLI::App& app) {
   }
   return page + ".B fxjit\n\\-\\-help | \\-\\-version\n.SH DESCRIPTION\n" +
          roff(app.get_description()) +
-         "\n.I MODEL\nis a .pt2 file of torch.export.save or a file of "
-         "fx::save.\n.SH COMMANDS\n" +
+         "\n.I MODEL\nis a .pt2 file of torch.export.save, an .onnx model or a "
+         "file of fx::save.\n.SH COMMANDS\n" +
          commands + ".SH EXIT STATUS\n" + verbatim(exit_codes()) +
          ".SH ENVIRONMENT\n" + kEnvironment;
 }

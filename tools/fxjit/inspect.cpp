@@ -65,13 +65,31 @@ void print_list(const char* title, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) std::printf("  %s\n", line.c_str());
 }
 
+// What the file says of itself: producer, opsets, ...
+std::vector<std::string> facts_of(const Model& model) {
+  std::vector<std::string> facts;
+  if (model.program())
+    for (const auto& [name, text] : model.program()->facts)
+      facts.push_back(name + ": " + text);
+  return facts;
+}
+
+json file_facts(const Model& model) {
+  json facts = json::array();
+  if (model.program())
+    for (const auto& [name, text] : model.program()->facts)
+      facts.push_back({{"name", name}, {"text", text}});
+  return facts;
+}
+
 void print_text(const Model& model) {
   std::vector<std::string> inputs, ops;
   for (const ModelInput& input : model.inputs()) inputs.push_back(input.text);
   for (const auto& [name, count] : ops_of(model.module()))
     ops.push_back(std::to_string(count) + " x " + name);
   std::printf("%s (%s)\n", model.path().c_str(),
-              model.is_exported() ? "torch.export" : "fx::save");
+              model.format());
+  print_list("file", facts_of(model));
   print_list("inputs", inputs);
   print_list("outputs", outputs_of(model));
   const auto weights = weights_of(model.module());
@@ -118,7 +136,8 @@ void print_json(const Model& model, const std::optional<Report>& report) {
     for (const imported::Output& output : model.program()->outputs)
       outputs.push_back({{"name", output.name}, {"path", output.path}});
   json facts = {{"model", model.path()},
-                {"format", model.is_exported() ? "torch.export" : "fx::save"},
+                {"format", model.format()},
+                {"file", file_facts(model)},
                 {"inputs", input_list(model)},
                 {"outputs", outputs},
                 {"weights", weight_list(model)},

@@ -42,6 +42,7 @@ Model::Model(const std::string& path, const std::string& weights)
   if (format != Format::saved) {
     program_ = format == Format::onnx ? onnx::load(path)
                                       : pt2::load(path, {.weights = weights});
+    format_ = format == Format::onnx ? "ONNX" : "torch.export";
     module_ = program_->module;
     for (const imported::Input& input : program_->inputs)
       inputs_.push_back({input.name, input.str(), input, true});

@@ -26,7 +26,8 @@ class Model {
   Model(const std::string& path, const std::string& weights);
 
   const std::string& path() const { return path_; }
-  bool is_exported() const { return program_.has_value(); }
+  // "torch.export", "ONNX" or "fx::save".
+  const char* format() const { return format_; }
   fx::GraphModule& module() const { return *module_; }
   const nn::Ref<fx::GraphModule>& handle() const { return module_; }
   const std::vector<ModelInput>& inputs() const { return inputs_; }
@@ -42,6 +43,7 @@ class Model {
 
  private:
   std::string path_;
+  const char* format_ = "fx::save";
   std::optional<imported::Program> program_;
   nn::Ref<fx::GraphModule> module_;
   std::vector<ModelInput> inputs_;

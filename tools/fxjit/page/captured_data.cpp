@@ -131,7 +131,7 @@ namespace {
 // What the file says of itself, as [name, value].
 json facts_of(const Model& model) {
   json facts = json::array();
-  if (!model.is_exported()) facts.push_back({"format", "fx::save"});
+  if (!model.program()) facts.push_back({"format", "fx::save"});
   if (model.program())
     for (const auto& [name, value] : model.program()->facts)
       facts.push_back({name, shortened(value)});
