@@ -9,9 +9,9 @@
 namespace fxjit::jit {
 
 // The analyses that the passes of optimise.cpp and sanitize.cpp use. LLVM's own
-// PassBuilder knows all there are, and would bring every pass of LLVM into the
-// library with them. A pass that asks for one which is not here ends the process:
-// add it to analyses.cpp.
+// PassBuilder knows all there are, and brings code that nobody calls into the
+// library. A pass that asks for one which is not here ends the process: add it to
+// analyses.cpp.
 class Analyses {
  public:
   explicit Analyses(llvm::TargetMachine& machine);
