@@ -172,8 +172,7 @@ class Requests {
     void operator()(const program::ExternStep&) const {}
 
    private:
-    void add(std::string key, WantedKernel::What what,
-             const char* kind) const {
+    void add(std::string key, WantedKernel::What what, const char* kind) const {
       needs.kernels.push_back(to.enter(std::move(key), what, kind));
     }
     static std::shared_ptr<const int64_t> shared(std::vector<int64_t> numbers) {
