@@ -40,8 +40,8 @@ void check_stream(const fs::path& folder) {
   for (int64_t i = 0; i < windows.as_tensor().size(0); ++i) {
     ValueList inputs;
     for (const auto& input : program.inputs)
-      inputs.push_back(input.name == "state"   ? state
-                       : input.name == "input" ? select(windows, 0, i)
+      inputs.push_back(input.path == "state"   ? state
+                       : input.path == "input" ? select(windows, 0, i)
                                                : stored("sr.npy"));
     const Value results = program.run(inputs);
     state = results.at(1);
