@@ -9,7 +9,7 @@ namespace fxjit::kernels {
 
 struct PlaneCopy {
   int64_t images = 1, channels = 0, places = 0;
-  // Of the planes, in elements; the other side is dense.
+  // Strides of the planes, in elements; the other side is dense.
   int64_t image_stride = 0, channel_stride = 0;
   // Channels side by side on the other side: all of them, [N, places, C], or
   // kBlock, [N, C / kBlock, places, kBlock] with zeros in the last block's

@@ -62,7 +62,7 @@ struct Units {
 
   int64_t unit;
 
-  // Of vector v: its first unit, and how many units of it there are.
+  // The first unit of vector v, and how many units of it there are.
   int64_t at(int v) const { return kGated ? unit : unit + v * FXJIT_LANES; }
   int64_t left(const RecurrentStep& s, int v) const {
     const int64_t count = s.units - at(v);

@@ -10,7 +10,7 @@
 
 namespace fxjit::kernels {
 
-// Of one direction's gates, in floats.
+// Strides of one direction's gates, in floats.
 struct GateStrides {
   int64_t time, sequence;
 };

@@ -163,7 +163,7 @@ class LayoutCopy {
                                             : make_reorder(wanted, own.get());
   }
 
-  // Of the tensor in the wanted layout; 0 when there is nothing to copy.
+  // Bytes of the tensor in the wanted layout; 0 when there is nothing to copy.
   size_t bytes() const { return bytes_; }
   size_t scratch_bytes() const {
     return primitive_ ? primitive_->scratch_bytes() : 0;

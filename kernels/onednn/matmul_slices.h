@@ -12,7 +12,7 @@ struct MatmulSlice {
   MatmulShape shape;
   int64_t batch = 0, row = 0, column = 0;
 
-  // Of the part in each operand, in elements.
+  // Where the part begins in each operand, in elements.
   int64_t a_offset() const { return batch * shape.a_batch + row * shape.a_row; }
   int64_t w_offset() const {
     return batch * shape.w_batch + column * shape.w_column;

@@ -30,8 +30,8 @@ class GraphParts {
   passes::Part take(const fx::Node* begin, const Known& known,
                     const std::function<void()>& forget);
 
-  // Of the part from `begin` on, null when none was taken: the nodes before that
-  // decide what it computes. Thread-safe.
+  // The nodes before the part that begins at `begin` which decide what it
+  // computes; null when no such part was taken. Thread-safe.
   const Nodes* read_by(const fx::Node* begin) const;
   // Where the part from `begin` on ends at the latest; null at the graph's end,
   // or when none was taken. Thread-safe.

@@ -23,7 +23,7 @@ struct MachineLimits {
   double nanoseconds(const program::KernelPlan& plan, int threads) const;
 };
 
-// Of the engine's CPU level. Thread-safe.
+// The limits at the engine's CPU level. Thread-safe.
 const MachineLimits& machine_limits(Engine& engine);
 
 }  // namespace fxjit

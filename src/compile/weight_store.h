@@ -41,11 +41,12 @@ class WeightStore {
   program::WeightCoding coding(const program::PackedWeight& weight,
                                int64_t rows, bool may_round);
 
-  // Of all weights that are kept.
+  // Bytes of all weights that are kept.
   size_t bytes() const;
 
  private:
-  // Of the pieces: another tensor may come to lie where a freed one was.
+  // Owners of the pieces' memory: another tensor may come to lie where a freed
+  // one was.
   using Sources = std::vector<std::weak_ptr<const void>>;
   struct Entry {
     Sources sources;

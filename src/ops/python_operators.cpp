@@ -181,7 +181,8 @@ Value contains(Arguments args) { return python::contains(args[0], args[1]); }
 Value count_of(Arguments args) { return python::count_of(args[0], args[1]); }
 Value index_of(Arguments args) { return python::index_of(args[0], args[1]); }
 
-// Of values Python could change, lists and dicts; here they are never changed.
+// Refuses to change `self`. Python could change lists and dicts; here they are
+// never changed.
 [[noreturn]] void unchanged(const Value& self, const char* does_not,
                             const char* what) {
   const bool changes_in_python = self.is_list() || self.is_dict();

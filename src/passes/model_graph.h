@@ -64,7 +64,8 @@ struct ModelGraph {
     int32_t written = -1;
   };
   std::vector<Result> results;  // In order of appearance. Empty: not known.
-  // Of the module; null: passes make weights anew for each graph.
+  // The folded weights of the module; null: passes make them anew for each
+  // graph.
   std::shared_ptr<FoldedWeights> folded;
   // Placeholders, by position, whose memory the call gives new values. If there
   // are any, the output is a pair: the result, and the tuple of these values.

@@ -17,7 +17,7 @@ Tensor counted(const Dims& sizes) {
   return Tensor::from(places, sizes);
 }
 
-// Of the type of `self`, in as many dims as are written at most.
+// `value` in the type of `self`, with at most as many dims as are written.
 Value fitted(const Value& value, const Tensor& self, int dims) {
   if (value.is_float())
     return Value(Tensor::full({}, value.as_double(), self.dtype()));

@@ -14,7 +14,8 @@ namespace {
 
 constexpr float kLargest = (1 << 23) - 1;
 // The largest over the root mean square. The error of a product then is below
-// 2.8e-7 of its factors' norms, what sums of f32 lose (docs/decisions.md).
+// 2.8e-7 of its factors' norms, what sums of f32 lose
+// (docs/decisions/fixed_weights.md).
 constexpr float kMostSpread = 8;
 // Squares of lesser weights would lose bits, and scales overflow.
 constexpr float kLeastTop = 0x1p-50f;
@@ -35,7 +36,7 @@ bool is_outlier(float number) { return !(std::abs(number) <= kLargest + 1); }
 // The loops below are over plain arrays, each of one kind of work, for the
 // compiler to use vectors.
 
-// Of parts of a column, leaving out what is above a limit.
+// Sums over parts of a column, without the weights above a limit.
 struct ColumnSums {
   std::array<float, kChunk> largest{}, squares{};
 

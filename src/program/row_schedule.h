@@ -1,7 +1,7 @@
 // How a row step is cut into passes over the row: a reduction ends a pass, and
 // what depends on it starts in the next. Values needed again in a later pass
-// are either computed again or, when that is dear, kept in a row buffer. Pure
-// analysis; used by the code generator and by cost estimates.
+// are either computed again or, when that is expensive, kept in a row buffer.
+// Pure analysis; used by the code generator and by cost estimates.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ inline constexpr int64_t kAny = int64_t{1} << 20;
 
 struct RowForm {
   RowStep step;
-  // Of heavy bodies without reductions: inputs that are worth fetching ahead.
+  // For heavy bodies without reductions: which inputs are worth fetching ahead.
   std::vector<bool> streams;
 };
 
@@ -36,9 +36,9 @@ struct ColumnForm {
   // The last inputs of `step` are that many numbers of the body, which lie
   // behind the step's other arguments: counts and tolerances.
   int numbers = 0;
-  // Of more than one column, which are an argument: whether there are whole
-  // blocks of column_block() columns, and the vectors of the last block if it
-  // is a smaller one, whose last vector may be partial.
+  // Where the count of columns is an argument: whether there are whole blocks
+  // of column_block() columns, and the vectors of the last block if it is a
+  // smaller one, whose last vector may be partial.
   bool whole_blocks = false;
   int rest_vectors = 0;
   bool rest_partial = false;
@@ -55,7 +55,7 @@ std::string form_key(const ColumnForm& form);
 // Where a step's arguments stand in what the code gets, in 64-bit numbers.
 class ArgumentPlaces {
  public:
-  // Of a form, or of a step that has it.
+  // `step` is the step of a form, or a step that has the form.
   explicit ArgumentPlaces(const RowStep& step);
   explicit ArgumentPlaces(const ColumnStep& step);
 

@@ -15,7 +15,8 @@ constexpr int64_t kRowBlock = 96;
 constexpr int64_t kLeastRows = 48;
 // Height of narrow tiles, the most of all.
 constexpr int64_t kTallest = 8;
-// Of few blocks none is this part of its rows longer or shorter.
+// With up to kFewBlocks blocks, their sizes differ by at most one part in
+// kUneven.
 constexpr int64_t kFewBlocks = 4, kUneven = 10;
 // Weights that are read once for each block from the second-level cache.
 constexpr int64_t kCachedWeights = int64_t{2} << 20;

@@ -27,7 +27,8 @@ struct WinogradForm {
   bool feature_rest = false;  // ... and features in a vector of padding.
   // Weights come from memory: the next ones are fetched during the sums.
   bool fetches_ahead = false;
-  // Of the step; `batch` is 0, `row` is 0 or 1, standing for any stride.
+  // The accesses of the step, but `batch` is 0, and `row` is 0 or 1, which
+  // stands for any stride.
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;
   ScalarBody epilogue;

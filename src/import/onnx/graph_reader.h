@@ -20,7 +20,7 @@ using FunctionKey =
     std::tuple<std::string_view, std::string_view, std::string_view>;
 using Functions = std::map<FunctionKey, FunctionInfo>;
 
-// Of the model, or of a function's body.
+// The sets of ops of the model, or of a function's body.
 Opsets opsets_of(const std::vector<OpsetInfo>& opsets);
 
 // Names and what they stand for; those around a sub-graph are seen from it.

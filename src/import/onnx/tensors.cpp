@@ -64,7 +64,7 @@ Dims dims_of(const TensorInfo& info) {
   return Dims(info.dims);
 }
 
-// Of the whole tensor; UserError where that is beyond 64 bits.
+// Bytes of the whole tensor; UserError where they are beyond 64 bits.
 size_t bytes_of(const TensorInfo& info, const Dims& dims, size_t item) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(numel(dims), static_cast<int64_t>(item), &bytes))

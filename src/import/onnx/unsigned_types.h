@@ -6,7 +6,7 @@
 
 namespace fxjit::onnx {
 
-// Of output `i` of a node whose inputs are known.
+// The bits of output `i` of a node whose inputs are known.
 UnsignedBits unsigned_result(const Call& call, size_t i);
 
 // Whether results of the op may be outside of the type's range.

@@ -11,7 +11,7 @@
 namespace fxjit::ops {
 namespace {
 
-// Of `_embedding_bag`.
+// The parameters of `_embedding_bag`.
 enum Parameter : size_t {
   kWeight,
   kIndices,
@@ -24,7 +24,7 @@ enum Parameter : size_t {
   kPadding,
 };
 
-// Of `fxjit.bag_places`: the parameters above that it needs.
+// The parameters of `fxjit.bag_places`: those above that it needs.
 enum PlacesParameter : size_t {
   kTable,
   kPicked,

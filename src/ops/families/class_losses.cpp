@@ -109,7 +109,7 @@ Value class_loss(const Classes& c, double smoothing) {
   return finished(c, loss);
 }
 
-// Targets that are chances themselves.
+// Targets that are probabilities themselves.
 Value chances_loss(Classes c, double smoothing) {
   const Tensor input = meta_of(c.log_chances);
   if (!(input.sizes() == meta_of(c.target).sizes()))

@@ -22,8 +22,8 @@ double log_sum(double a, double b, double c) {
          std::log(std::exp(a - high) + std::exp(b - high) + std::exp(c - high));
 }
 
-// The logarithm of the chance of `labels` in `time` rows of log chances;
-// at(t, c) is that of class c.
+// The logarithm of the probability of `labels` in `time` rows of logarithms of
+// probabilities; at(t, c) is that of class c.
 template <typename At>
 double log_chance(const At& at, int64_t time, std::span<const int64_t> labels,
                   int64_t blank) {

@@ -170,7 +170,7 @@ Dims all_but_last(const Dims& dims) {
   return result;
 }
 
-// Of a signal that is Hermitian in time, so that its spectrum is real.
+// Transforms a signal that is Hermitian in time, so that its spectrum is real.
 template <ShapeFn kShape>
 Value hermitian(const OpCall& call) {
   Shape shape = kShape(call);

@@ -187,7 +187,7 @@ Dims picked_strides(const OpCall& call) {
   for (const Tensor& index : plan.indices) {
     const Dims spread =
         broadcast_strides(index.sizes(), index.strides(), plan.picked);
-    // Of one element in the dims that are not picked, which have strides, too.
+    // The dims that are not picked have one element here, and strides, too.
     Dims shape(plan.sizes.size(), 1);
     for (int d = 0; d < plan.picked.size(); ++d)
       shape[plan.at + d] = plan.picked[d];

@@ -159,7 +159,8 @@ Value infer_bernoulli(const OpCall& call) {
   return same_shape(call);
 }
 
-// torch.bernoulli: chances are the tensor's own numbers unless `p` is given.
+// torch.bernoulli: the tensor's own numbers are the probabilities unless `p` is
+// given.
 Value infer_bernoulli_values(const OpCall& call) {
   if (call.has(1)) return infer_bernoulli(call);
   require_chances(call.tensor(0));

@@ -185,7 +185,7 @@ void update(const Value& running, const Value& batch, double momentum) {
   running.as_tensor().copy_from(next.as_tensor());
 }
 
-// Of tensors with numbers; shape rules change nothing.
+// Updates tensors that have numbers; under shape rules nothing changes.
 void update_statistics(const BatchNorm& args, const Standardised& batch,
                        int64_t count) {
   if (!args.input.is_tensor() || args.input.as_tensor().is_meta()) return;

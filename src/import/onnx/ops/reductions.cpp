@@ -87,7 +87,7 @@ Value log_sum_exp_over(const Call& call, const Value& x, const Value& dims) {
   return cast(call, logsumexp(real, dims, keeps_dims(call)), call.dtype(0));
 }
 
-// Of sums, means, products and extremes over no dims nothing is left.
+// A sum, mean, product or extreme over no dims leaves its input as it is.
 template <Reduce kReduce>
 Results reduce_or_keep(Call& call) {
   const auto dims = reduced_dims(call);
@@ -95,8 +95,8 @@ Results reduce_or_keep(Call& call) {
   return kReduce(call, call[0], *dims);
 }
 
-// Of the others the function of each element is left, which is theirs over a
-// new dim.
+// The others over no dims apply their function to each element, as they do
+// over a new dim.
 template <Reduce kReduce>
 Results reduce_elements(Call& call) {
   if (const auto dims = reduced_dims(call))

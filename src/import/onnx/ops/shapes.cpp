@@ -38,7 +38,7 @@ Results reshape_of(Call& call) {
     for (size_t d = 0; d < shape.size(); ++d)
       shape[d] = own_where_0(call, shape[d], d);
   const Value result = reshape(call[0], list_of(shape));
-  // Of numbers that are known later the example may not fit; the rank does.
+  // The example may not fit numbers that are known later; the rank does.
   if (!Recorder::example(result).is_none()) return result;
   return call.recorder().assume(
       result, Tensor::meta(Dims(static_cast<int>(shape.size()), 1),

@@ -24,8 +24,8 @@ struct Windows {
   Value pad_list() const;
 };
 
-// Of input 0 with dims behind the first two. `kernel`: sizes of the weight; the
-// attribute kernel_shape where there are none.
+// The windows over the dims of input 0 after the first two. `kernel` has the
+// sizes of the weight; without it the attribute kernel_shape does.
 Windows read_windows(const Call& call,
                      std::optional<std::vector<int64_t>> kernel);
 
