@@ -10,7 +10,6 @@
 #include "fxjit/fx/interpreter.h"
 #include "fxjit/fx/math.h"
 #include "fxjit/fx/node.h"
-#include "fxjit/fx/node_hooks.h"
 #include "fxjit/fx/proxy.h"
 #include "fxjit/fx/purity.h"
 #include "fxjit/fx/pytree.h"

@@ -45,7 +45,7 @@ InsertScope::~InsertScope() {
   graph_->insert_after_ = old_after_;
 }
 
-Graph::Graph() {
+Graph::Graph() : names_(std::make_unique<GraphNames>()) {
   root_ = allocate(Opcode::root);
   insert_anchor_ = root_;
 }
@@ -73,7 +73,7 @@ NodePtr Graph::allocate(Opcode op) {
 
 Target Graph::own(const Target& target) {
   if (target.callable()) return target;
-  return Target(strings_.intern(target.text()));
+  return Target(names_->targets.intern(target.text()));
 }
 
 uint32_t Graph::next_epoch() {
@@ -106,8 +106,8 @@ NodePtr Graph::create_node(Opcode op, const Target& target, ValueList args,
   root_->refuse_erased(args, kwargs);
   touch();
   const NodePtr node = allocate(op);
-  node->name_ = name.empty() ? namespace_.create_name(name_from_target(target))
-                             : namespace_.create_name(name);
+  node->name_ = names_->names.create_name(
+      name.empty() ? std::string_view(wish = name_from_target(target)) : name);
   node->target_ = own(target);
   node->args_ = std::move(args);
   node->kwargs_ = std::move(kwargs);

@@ -180,8 +180,8 @@ void GraphModule::recompile() {
   set_native_forward(nullptr);
   {
     // No call runs beside us, so nobody is inside the old native code.
-    std::lock_guard lock(native_mutex_);
-    native_owners_.clear();
+    std::lock_guard lock(native_owners_->mutex);
+    native_owners_->list.clear();
   }
   running_ = std::move(running);
   graph_->freeze();
@@ -258,9 +258,9 @@ nn::Ref<GraphModule> GraphModule::deep_copy() const {
 }
 
 void GraphModule::set_native_forward(std::shared_ptr<NativeForward> native) {
-  std::lock_guard lock(native_mutex_);
+  std::lock_guard lock(native_owners_->mutex);
   native_.store(native.get(), std::memory_order_release);
-  if (native) native_owners_.push_back(std::move(native));
+  if (native) native_owners_->list.push_back(std::move(native));
 }
 
 Value GraphModule::interpret(std::span<const Value> inputs) const {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "fxjit/fx/namespace.h"
+#include "src/fx/namespace.h"
 #include "fxjit/fx/tracer.h"
 #include "src/fx/builtins.h"
 #include "src/fx/control_flow/functions.h"
