@@ -5,6 +5,8 @@
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/tracer_base.h"
 #include "fxjit/log.h"
+#include "src/fx/graph_names.h"
+#include "src/fx/node_hooks.h"
 
 namespace fxjit::fx {
 namespace {
@@ -106,8 +108,9 @@ NodePtr Graph::create_node(Opcode op, const Target& target, ValueList args,
   root_->refuse_erased(args, kwargs);
   touch();
   const NodePtr node = allocate(op);
-  node->name_ = names_->names.create_name(
-      name.empty() ? std::string_view(wish = name_from_target(target)) : name);
+  node->name_ = name.empty()
+                    ? names_->names.create_name(name_from_target(target))
+                    : names_->names.create_name(name);
   node->target_ = own(target);
   node->args_ = std::move(args);
   node->kwargs_ = std::move(kwargs);
@@ -334,6 +337,8 @@ NodePtr Graph::find_node(std::string_view name) const {
     if (node->name_ == name) return node;
   return nullptr;
 }
+
+void Graph::reserve_name(std::string_view name) { names_->names.reserve(name); }
 
 NodeHooks& Graph::hooks() {
   if (!hooks_) hooks_ = std::make_unique<NodeHooks>();

@@ -4,6 +4,8 @@
 
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"
+#include "src/fx/graph_names.h"
+#include "src/fx/node_hooks.h"
 
 namespace fxjit::fx {
 namespace {

@@ -8,6 +8,7 @@
 #include "src/fx/body_transform.h"
 #include "src/fx/code_comments.h"
 #include "src/fx/code_names.h"
+#include "src/fx/graph_names.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {

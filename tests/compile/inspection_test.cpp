@@ -6,8 +6,11 @@
 
 #include <algorithm>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {

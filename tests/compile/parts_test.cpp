@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "fxjit/op.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {

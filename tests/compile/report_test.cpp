@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <chrono>
 #include <thread>
 
 #include "fxjit/log.h"
