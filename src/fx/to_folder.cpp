@@ -3,8 +3,8 @@
 #include <fstream>
 
 #include "fxjit/fx/graph_module.h"
-#include "src/fx/namespace.h"
 #include "fxjit/torch_state.h"
+#include "src/fx/namespace.h"
 #include "src/fx/python_module.h"
 
 namespace fxjit::fx {

@@ -1,4 +1,4 @@
-#include "fxjit/thread_pool.h"
+#include "src/support/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>

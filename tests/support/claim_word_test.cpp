@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "fxjit/thread_pool.h"
+#include "src/support/thread_pool.h"
 
 namespace fxjit::support {
 namespace {

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <chrono>
 #include <thread>
 
 #include "fxjit/log.h"

@@ -1,5 +1,5 @@
 // What one region promises to its caller.
-#include "fxjit/thread_pool.h"
+#include "src/support/thread_pool.h"
 
 #include <gtest/gtest.h>
 

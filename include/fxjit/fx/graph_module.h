@@ -9,8 +9,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
