@@ -167,6 +167,30 @@ Messages check_files(const fs::path& root) {
   return messages;
 }
 
+Messages check_core(const fs::path& root) {
+  // They take long to compile, and the core can do without them.
+  static const std::set<std::string_view> kHeavy = {
+      "chrono", "filesystem", "fstream", "future", "iostream", "map",
+      "mutex",  "random",     "ranges",  "regex",  "sstream",  "thread"};
+  Messages messages;
+  std::set<std::string> seen;
+  std::vector<std::string> open = {"include/fxjit/fxjit.h"};
+  while (!open.empty()) {
+    const std::string file = std::move(open.back());
+    open.pop_back();
+    if (!seen.insert(file).second) continue;
+    for (const Include& include : includes_of(root / file)) {
+      if (!include.angled) {
+        open.push_back("include/" + include.path);
+      } else if (kHeavy.contains(include.path)) {
+        messages.push_back(file + ":" + std::to_string(include.line) +
+                           ": fxjit.h must not need <" + include.path + ">");
+      }
+    }
+  }
+  return messages;
+}
+
 int count_files(const fs::path& root) {
   return static_cast<int>(source_files(root).size());
 }

@@ -36,7 +36,11 @@ std::vector<std::string> check_includes(const std::filesystem::path& root);
 // no file is above the size limit.
 std::vector<std::string> check_files(const std::filesystem::path& root);
 
-// How many source files the two checks read; a test's proof that they did.
+// The same for what fxjit.h includes, directly or not: no heavy header of the
+// standard library.
+std::vector<std::string> check_core(const std::filesystem::path& root);
+
+// How many source files the first two read; a test's proof that they did.
 int count_files(const std::filesystem::path& root);
 
 }  // namespace fxjit::structure
