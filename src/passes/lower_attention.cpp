@@ -56,7 +56,8 @@ constexpr ops::OpRow kRows[] = {
      .lowering = ops::Lowering::attention,
      .infer = infer_attention},
     {.name = "fxjit.written_attention",
-     .schema = "query, key, value, masks, kinds, numbers, scale, inner",
+     .schema = "query, key, value, masks, kinds, numbers, scale, inner, "
+               "zero_rows",
      .names = "",
      .lowering = ops::Lowering::attention,
      .infer = infer_written},
@@ -317,6 +318,7 @@ Value lower_written(GraphBuilder& b, const Call& c) {
   p.kinds = c["kinds"].as_sequence();
   p.numbers = c["numbers"].as_sequence();
   p.inner = static_cast<int>(c["inner"].as_int());
+  p.zero_rows = c["zero_rows"].as_bool();
   return lowered(b, p);
 }
 
