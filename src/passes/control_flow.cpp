@@ -1,7 +1,6 @@
 #include "src/passes/control_flow.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "fxjit/fx/pytree.h"
 #include "src/fx/control_flow/run.h"
@@ -14,16 +13,6 @@ namespace {
 
 using fx::ControlCall;
 using fx::ControlFlow;
-
-Value infer_control(const ops::OpCall& call) {
-  return Value::tuple(control_spec(call[0]).results);
-}
-
-constexpr ops::OpRow kRow[] = {{.name = "fxjit.control",
-                                .schema = "spec, pred, carried, xs, operands",
-                                .names = "",
-                                .infer = infer_control,
-                                .eager = infer_control}};
 
 Value meta_contiguous(const Tensor& like) {
   return Tensor::meta(like.sizes(), like.dtype());
@@ -236,13 +225,6 @@ class ControlBuilder {
 };
 
 }  // namespace
-
-const ops::Op& control_op() {
-  static std::once_flag once;
-  std::call_once(once, [] { ops::register_ops(kRow); });
-  static const ops::Op& op = ops::get_op("fxjit.control");
-  return op;
-}
 
 const ControlSpec& control_spec(const Value& spec) {
   return dynamic_cast<const ControlSpec&>(*spec.as_opaque());

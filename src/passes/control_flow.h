@@ -10,6 +10,7 @@
 #include "fxjit/fx/graph_module.h"
 #include "src/fx/control_flow/functions.h"
 #include "src/passes/graph_builder.h"
+#include "src/passes/internal_ops.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
@@ -24,9 +25,6 @@ struct ControlSpec : Counted {
   std::optional<size_t> failing;
 };
 
-// (spec, pred, carried, xs, operands): the results as a tuple. Lists of tensors,
-// operands of numbers as well; what a kind does not have is None or empty.
-const ops::Op& control_op();
 const ControlSpec& control_spec(const Value& spec);
 
 // A body as it is called: `args` are real tensors where they are constants of
