@@ -5,6 +5,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
 #include "src/import/named_members.h"
+#include "src/import/onnx/fixed_dims.h"
 #include "src/import/onnx/recorder_proxy.h"
 
 namespace fxjit::onnx {
@@ -186,13 +187,6 @@ Value Recorder::as_argument(const Value& value) {
   });
 }
 
-KnownDims Recorder::known_dims(const Value& value) {
-  if (value.is_tensor()) return {value.as_tensor(), kAllDims};
-  const Proxy* const proxy = proxy_of<Proxy>(value);
-  if (!proxy || !proxy->example_.is_tensor()) return {};
-  return {proxy->example_.as_tensor(), proxy->fixed_dims_};
-}
-
 Value Recorder::record(const ops::Spelling& function, ValueList args,
                        Kwargs kwargs) {
   bool known = true, fixed = true, guessed = false;
@@ -205,7 +199,7 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
   };
   for (const Value& arg : args) visit_leaves(arg, look);
   for (const auto& [name, arg] : kwargs) visit_leaves(arg, look);
-  if (!known) return append(function, args, kwargs, {}, 0, true);
+  if (!known) return append(function, args, kwargs, {}, false, true);
 
   ValueList examples;
   Kwargs example_kwargs;
@@ -242,7 +236,7 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
   } catch (const Error&) {
     // The example's sizes need not be ones that the model can take.
     if (fixed) throw;
-    return append(function, args, kwargs, {}, 0, true);
+    return append(function, args, kwargs, {}, false, true);
   }
   if (!has_tensor(result) && fixed) return result;
   const bool computed = fixed && pure && !has_meta(result);
@@ -252,26 +246,33 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
       return leaf.is_tensor() ? constant(leaf.as_tensor(), origin_) : leaf;
     });
   }
-  uint32_t dims = fixed ? kAllDims : 0;
-  if (!fixed && result.is_tensor())
-    dims = fixed_dims(*function.op, ops::bind(function, args, kwargs),
-                      result.as_tensor(), known_dims);
-  return append(function, args, kwargs, result, dims, guessed);
+  const Value made = append(function, args, kwargs, result, fixed, guessed);
+  Proxy* const one = proxy_of<Proxy>(made);
+  if (!one || fixed || !result.is_tensor()) return made;
+  const auto known_dims = [](const Value& value) -> KnownDims {
+    if (value.is_tensor()) return {value.as_tensor(), kAllDims};
+    const Proxy* const proxy = proxy_of<Proxy>(value);
+    if (!proxy || !proxy->example_.is_tensor()) return {};
+    return {proxy->example_.as_tensor(), proxy->fixed_dims_};
+  };
+  one->fixed_dims_ = fixed_dims(*function.op, ops::bind(function, args, kwargs),
+                                result.as_tensor(), known_dims);
+  return made;
 }
 
 Value Recorder::record_data_sized(std::string_view name, ValueList args,
                                   const Value& example) {
-  return append(ops::get_function(name), args, {}, example, 0, true);
+  return append(ops::get_function(name), args, {}, example, false, true);
 }
 
 Value Recorder::record_function(const fx::Function& function, ValueList args,
                                 const Value& example) {
-  return append(fx::Target(function), args, {}, example, 0, true);
+  return append(fx::Target(function), args, {}, example, false, true);
 }
 
 Value Recorder::append(const fx::Target& function, const ValueList& args,
-                       const Kwargs& kwargs, const Value& example,
-                       uint32_t fixed_dims, bool guessed) {
+                       const Kwargs& kwargs, const Value& example, bool fixed,
+                       bool guessed) {
   ValueList nodes;
   Kwargs named;
   for (const Value& arg : args) nodes.push_back(as_argument(arg));
@@ -280,17 +281,18 @@ Value Recorder::append(const fx::Target& function, const ValueList& args,
   const fx::NodePtr node = graph().call_function(
       function, std::move(nodes), std::move(named), origin_);
   pt2::set_stack_trace(node, trace_);
-  return in_parts(node, example, fixed_dims, guessed);
+  return in_parts(node, example, fixed, guessed);
 }
 
-Value Recorder::in_parts(fx::NodePtr node, const Value& example,
-                         uint32_t fixed_dims, bool guessed) {
-  if (!example.is_sequence()) return proxy(node, example, fixed_dims, guessed);
+Value Recorder::in_parts(fx::NodePtr node, const Value& example, bool fixed,
+                         bool guessed) {
+  if (!example.is_sequence())
+    return proxy(node, example, fixed ? kAllDims : 0, guessed);
   ValueList parts;
   for (size_t i = 0; i < example.size(); ++i) {
     const fx::NodePtr part =
         graph().call_function("_operator.getitem", {node, i}, {}, origin_);
-    parts.push_back(in_parts(part, example.at(i), fixed_dims, guessed));
+    parts.push_back(in_parts(part, example.at(i), fixed, guessed));
   }
   return Value::tuple(std::move(parts));
 }

@@ -19,7 +19,6 @@
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
 #include "src/fx/control_flow/trace_body.h"
-#include "src/import/onnx/fixed_dims.h"
 
 namespace fxjit::onnx {
 
@@ -111,12 +110,11 @@ class Recorder {
  private:
   class Proxy;
 
-  static KnownDims known_dims(const Value& value);
   Value record(const ops::Spelling& function, ValueList args, Kwargs kwargs);
   Value append(const fx::Target& function, const ValueList& args,
-               const Kwargs& kwargs, const Value& example, uint32_t fixed_dims,
+               const Kwargs& kwargs, const Value& example, bool fixed,
                bool guessed);
-  Value in_parts(fx::NodePtr node, const Value& example, uint32_t fixed_dims,
+  Value in_parts(fx::NodePtr node, const Value& example, bool fixed,
                  bool guessed);
   Value proxy(fx::NodePtr node, Value example, uint32_t fixed_dims,
               bool guessed = false);
