@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "fxjit/thread_pool.h"
 #include "src/support/cpu_quota.h"
-#include "src/support/thread_pool.h"
 
 namespace fxjit::support {
 namespace {

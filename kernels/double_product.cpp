@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "fxjit/thread_pool.h"
 #include "kernels/double_panel.h"
 #include "kernels/onednn/packed_weights.h"
 #include "kernels/onednn/product_call.h"
 #include "kernels/thread_scratch.h"
-#include "src/support/thread_pool.h"
 
 namespace fxjit::kernels {
 namespace {

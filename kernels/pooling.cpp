@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "fxjit/thread_pool.h"
 #include "kernels/plane_copy.h"
 #include "kernels/thread_scratch.h"
-#include "src/support/thread_pool.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {

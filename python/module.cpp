@@ -6,13 +6,13 @@
 
 #include "fxjit/compile.h"
 #include "fxjit/exported.h"
+#include "fxjit/thread_pool.h"
 #include "fxjit/version.h"
 #include "python/errors.h"
 #include "python/graph_builder.h"
 #include "python/model.h"
 #include "python/options.h"
 #include "python/weight_check.h"
-#include "src/support/thread_pool.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

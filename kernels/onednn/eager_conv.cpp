@@ -2,12 +2,12 @@
 // they are packed in each call; the primitives are kept.
 #include <atomic>
 
+#include "fxjit/thread_pool.h"
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/eager.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/thread_scratch.h"
 #include "src/support/aligned_block.h"
-#include "src/support/thread_pool.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels::onednn {

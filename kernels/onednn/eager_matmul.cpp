@@ -4,11 +4,11 @@
 #include <array>
 #include <atomic>
 
+#include "fxjit/thread_pool.h"
 #include "kernels/onednn/eager.h"
 #include "kernels/onednn/matmul_slices.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/thread_scratch.h"
-#include "src/support/thread_pool.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels::onednn {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
+#include "fxjit/thread_pool.h"
 #include "src/program/program.h"
 #include "src/support/aligned_block.h"
-#include "src/support/thread_pool.h"
 
 namespace fxjit {
 

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "fxjit/thread_pool.h"
 #include "src/program/program.h"
-#include "src/support/thread_pool.h"
 
 namespace fxjit::program {
 

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cstdint>
 
+#include "fxjit/thread_pool.h"
 #include "src/support/claim_word.h"
 #include "src/support/spin_timer.h"
-#include "src/support/thread_pool.h"
 
 namespace fxjit::support {
 

@@ -1,4 +1,4 @@
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>

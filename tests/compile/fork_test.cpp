@@ -17,7 +17,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_models.h"
 #include "tests/compile/subprocess.h"

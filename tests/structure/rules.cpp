@@ -8,7 +8,8 @@ const std::vector<Box>& boxes() {
   static const std::vector<Box> kBoxes = {
       {"support",
        {"src/support/", "include/fxjit/cpu_level.h", "include/fxjit/error.h",
-        "include/fxjit/log.h", "include/fxjit/version.h"},
+        "include/fxjit/log.h", "include/fxjit/thread_pool.h",
+        "include/fxjit/version.h"},
        {}},
       {"tensor",
        {"src/tensor/", "include/fxjit/dims.h", "include/fxjit/dtype.h",

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 
 namespace fxjit::support {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "fxjit/error.h"
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {

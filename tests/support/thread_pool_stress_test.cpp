@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {

@@ -1,5 +1,5 @@
 // What one region promises to its caller.
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/support/thread_pool.h"
+#include "fxjit/thread_pool.h"
 
 namespace fxjit::support {
 
