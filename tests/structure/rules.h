@@ -28,6 +28,10 @@ struct Room {
 
 const std::vector<Room>& rooms();
 
+// One line for each heavy header of the standard library that fxjit.h includes,
+// directly or not.
+std::vector<std::string> check_core(const std::filesystem::path& root);
+
 // One line per violation, "path:line: what is wrong", over every .h and .cpp
 // file below the boxes' folders of `root`; empty if the tree is in order.
 std::vector<std::string> check_includes(const std::filesystem::path& root);
@@ -36,11 +40,7 @@ std::vector<std::string> check_includes(const std::filesystem::path& root);
 // no file is above the size limit.
 std::vector<std::string> check_files(const std::filesystem::path& root);
 
-// The same for what fxjit.h includes, directly or not: no heavy header of the
-// standard library.
-std::vector<std::string> check_core(const std::filesystem::path& root);
-
-// How many source files the first two read; a test's proof that they did.
+// How many source files the two checks read; a test's proof that they did.
 int count_files(const std::filesystem::path& root);
 
 }  // namespace fxjit::structure
