@@ -80,11 +80,12 @@ std::shared_ptr<const program::ExternKernel> CompiledModule::make_control(
   const ValueList args =
       passes::body_args(spec, with_constants(request));
   for (size_t i = 0; i < spec.bodies.size(); ++i) {
-    program::ControlBody body{body_name(spec.kind, i), nullptr, {}};
+    program::ControlBody body{body_name(spec.kind, i), nullptr, {}, false};
     for (size_t a = 0; a < args.size(); ++a)
       if (is_input(args[a])) body.arguments.push_back(static_cast<int32_t>(a));
+    body.fails = spec.failing == i;
     passes::ModelGraph model = passes::normalize_body(
-        {*spec.bodies[i], args, body_layouts(spec, i, step.carried.size()),
+        {*spec.bodies[body.fails ? 1 - i : i], args, body_layouts(spec, i, step.carried.size()),
          nullptr});
     program::Executable::Parts made = make_program(std::move(model), parts);
     if (is_short(made)) made.max_threads = 1;

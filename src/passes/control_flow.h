@@ -3,6 +3,7 @@
 // call of control_op(), whose bodies are compiled as programs of their own.
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct ControlSpec : Counted {
   fx::ControlFlow kind = fx::ControlFlow::cond;
   std::vector<nn::Ref<fx::GraphModule>> bodies;
   ValueList results;  // Meta tensors.
+  // Of cond: the branch that fails for arguments of these sizes. A call that
+  // takes it is the interpreter's.
+  std::optional<size_t> failing;
 };
 
 const ControlSpec& control_spec(const Value& spec);

@@ -18,6 +18,8 @@ struct ControlBody {
   std::shared_ptr<const Executable> program;
   // For each input of the program, the argument of the body that it is.
   std::vector<int32_t> arguments;
+  // A branch that fails whenever it is taken; its program is another's.
+  bool fails = false;
 };
 
 // A call of passes::control_op() as a step: the tensors of `pred`, `carried`,
