@@ -18,8 +18,6 @@
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
-#include "fxjit/nn.h"
-#include "fxjit/op.h"
 #include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/subprocess.h"
