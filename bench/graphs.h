@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

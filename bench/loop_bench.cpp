@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "fxjit/compile.h"
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 
 namespace fxjit::bench {
 namespace {

@@ -1,6 +1,10 @@
 // Which calls have a kernel of their own, and what happens when oneDNN fails.
 #include "kernels/kernels.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "kernels/double_product.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/handles.h"
@@ -10,7 +14,6 @@
 #include "kernels/row_conv_kernel.h"
 #include "kernels/run_copy.h"
 #include "kernels/scan_kernel.h"
-#include "src/passes/internal_ops.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {
@@ -30,17 +33,34 @@ Kernel by_onednn(Make&& make) {
   }
 }
 
+Kernel make_scan(const program::KernelRequest& request, int) {
+  return make_scan_kernel(request);
+}
+
+Kernel make_copy(const program::KernelRequest& request, int) {
+  return make_copy_kernel(request);
+}
+
+// Ops with a routine of their own.
+struct Row {
+  std::string_view op;
+  Kernel (*make)(const program::KernelRequest& request, int threads);
+};
+
+constexpr Row kRows[] = {
+    {"cumsum", make_scan},
+    {"fxjit.materialize", make_copy},
+    {"fxjit.recurrence", make_recurrent_kernel},
+};
+
 }  // namespace
 
 Kernel make_kernel(const program::KernelRequest& request, int threads) {
   using onednn::make_conv_kernel, onednn::make_product_kernel;
   const ops::Lowering lowering = request.op.row.lowering;
   if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
-  if (request.op.name() == "cumsum") return make_scan_kernel(request);
-  if (request.op.name() == "fxjit.recurrence")
-    return make_recurrent_kernel(request, threads);
-  if (&request.op == &passes::materialize_op())
-    return make_copy_kernel(request);
+  const auto* const own = std::ranges::find(kRows, request.op.name(), &Row::op);
+  if (own != std::end(kRows)) return own->make(request, threads);
   const bool conv = lowering == ops::Lowering::convolution;
   const DType dtype = request.results[0].as_tensor().dtype();
   const bool half = compute_dtype(dtype) != dtype;

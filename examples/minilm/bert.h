@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/functions.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 
 namespace minilm {
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "fxjit/fx/symbolic_trace.h"
+
 namespace minilm {
 namespace {
 

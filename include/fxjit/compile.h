@@ -51,7 +51,7 @@ struct CompileOptions {
   // What computes matrix products: loops generated for each, or oneDNN where it
   // can (f32 on avx512 with a bias, gelu or additions behind; generated loops
   // elsewhere). `automatic` takes the one measured faster, which is `generated`
-  // for f32 (docs/decisions.md).
+  // for f32 (docs/decisions/generated_products.md).
   enum class Contraction { automatic, generated, onednn };
   Contraction contraction = Contraction::automatic;
   // How f32 convolutions are computed. `automatic` transforms 3x3 windows of
@@ -149,7 +149,7 @@ struct StepProfile {
   std::vector<std::string> nodes;  // Nodes of the module's graph it computes.
   bool native = true;              // False: an eager kernel.
   double microseconds = 0;
-  // Of one call: floating-point operations (a smooth function counts as many
+  // Floating-point operations of one call (a smooth function counts as many
   // multiply-adds as take its time), and bytes read and written, each once.
   double flops = 0;
   double bytes = 0;
@@ -158,8 +158,8 @@ struct StepProfile {
   // Least time that the machine's arithmetic and bandwidth, as measured,
   // would allow, over the time taken. 0 for nodes of the interpreter.
   double of_limit = 0;
-  // Of a step of a branch or body: see StepReport. Operations, bytes and rates
-  // are those of all its calls.
+  // For a step of a branch or a loop's body: see StepReport. Operations, bytes
+  // and rates are those of all its calls.
   std::string body = {};
   double calls = 1;
 };

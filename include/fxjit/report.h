@@ -31,7 +31,7 @@ struct StepReport {
   std::string kernel;  // Which routine or primitive; "generated" for code.
   std::vector<NodeReport> nodes;
   std::string reason;  // Why it is not native; empty if it is.
-  // Of a call, the median, and their share of all steps; 0 if not measured.
+  // Median of a call, and its share of all steps; 0 if not measured.
   double microseconds = 0;
   double share = 0;
   // Not empty: a step of a branch or body of the last step before it that has

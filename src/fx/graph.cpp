@@ -5,6 +5,8 @@
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/tracer_base.h"
 #include "fxjit/log.h"
+#include "src/fx/graph_names.h"
+#include "src/fx/node_hooks.h"
 
 namespace fxjit::fx {
 namespace {
@@ -45,7 +47,7 @@ InsertScope::~InsertScope() {
   graph_->insert_after_ = old_after_;
 }
 
-Graph::Graph() {
+Graph::Graph() : names_(std::make_unique<GraphNames>()) {
   root_ = allocate(Opcode::root);
   insert_anchor_ = root_;
 }
@@ -73,7 +75,7 @@ NodePtr Graph::allocate(Opcode op) {
 
 Target Graph::own(const Target& target) {
   if (target.callable()) return target;
-  return Target(strings_.intern(target.text()));
+  return Target(names_->targets.intern(target.text()));
 }
 
 uint32_t Graph::next_epoch() {
@@ -106,8 +108,9 @@ NodePtr Graph::create_node(Opcode op, const Target& target, ValueList args,
   root_->refuse_erased(args, kwargs);
   touch();
   const NodePtr node = allocate(op);
-  node->name_ = name.empty() ? namespace_.create_name(name_from_target(target))
-                             : namespace_.create_name(name);
+  node->name_ = name.empty()
+                    ? names_->names.create_name(name_from_target(target))
+                    : names_->names.create_name(name);
   node->target_ = own(target);
   node->args_ = std::move(args);
   node->kwargs_ = std::move(kwargs);
@@ -334,6 +337,8 @@ NodePtr Graph::find_node(std::string_view name) const {
     if (node->name_ == name) return node;
   return nullptr;
 }
+
+void Graph::reserve_name(std::string_view name) { names_->names.reserve(name); }
 
 NodeHooks& Graph::hooks() {
   if (!hooks_) hooks_ = std::make_unique<NodeHooks>();

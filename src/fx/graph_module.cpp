@@ -1,10 +1,12 @@
 #include "fxjit/fx/graph_module.h"
 
 #include <algorithm>
+#include <mutex>
 #include <unordered_map>
 
 #include "fxjit/fx/interpreter.h"
 #include "fxjit/fx/tracer.h"
+#include "src/fx/node_hooks.h"
 #include "src/fx/running_graph.h"
 #include "src/fx/submodules.h"
 
@@ -72,8 +74,15 @@ bool holds_proxy(std::span<const Value> values) {
 
 }  // namespace
 
+struct GraphModule::NativeOwners {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<NativeForward>> list;
+};
+
 GraphModule::GraphModule(std::unique_ptr<Graph> graph, std::string class_name)
-    : Module(std::move(class_name)), graph_(std::move(graph)) {
+    : Module(std::move(class_name)),
+      graph_(std::move(graph)),
+      native_owners_(std::make_unique<NativeOwners>()) {
   if (!graph_)
     throw AttributeError("'NoneType' object has no attribute 'nodes'");
   graph_->set_owning_module(this);
@@ -180,8 +189,8 @@ void GraphModule::recompile() {
   set_native_forward(nullptr);
   {
     // No call runs beside us, so nobody is inside the old native code.
-    std::lock_guard lock(native_mutex_);
-    native_owners_.clear();
+    std::lock_guard lock(native_owners_->mutex);
+    native_owners_->list.clear();
   }
   running_ = std::move(running);
   graph_->freeze();
@@ -241,7 +250,8 @@ nn::Ref<GraphModule> GraphModule::copy() const {
 GraphModule::GraphModule(const GraphModule& other)
     : Module(other),
       graph_(other.graph_->copy()),
-      tracer_name_(other.tracer_name_) {
+      tracer_name_(other.tracer_name_),
+      native_owners_(std::make_unique<NativeOwners>()) {
   if (other.graph_->hooks_)
     graph_->hooks_ = std::make_unique<NodeHooks>(*other.graph_->hooks_);
   graph_->set_owning_module(this);
@@ -257,10 +267,26 @@ nn::Ref<GraphModule> GraphModule::deep_copy() const {
   return nn::deep_copy_as(*this);
 }
 
+HookId GraphModule::register_create_node_hook(NodeHooks::Create hook) {
+  return graph_->hooks().add_create(std::move(hook));
+}
+
+HookId GraphModule::register_erase_node_hook(NodeHooks::Erase hook) {
+  return graph_->hooks().add_erase(std::move(hook));
+}
+
+HookId GraphModule::register_replace_node_hook(NodeHooks::Replace hook) {
+  return graph_->hooks().add_replace(std::move(hook));
+}
+
+void GraphModule::unregister_node_hook(HookId id) {
+  graph_->hooks().remove(id);
+}
+
 void GraphModule::set_native_forward(std::shared_ptr<NativeForward> native) {
-  std::lock_guard lock(native_mutex_);
+  std::lock_guard lock(native_owners_->mutex);
   native_.store(native.get(), std::memory_order_release);
-  if (native) native_owners_.push_back(std::move(native));
+  if (native) native_owners_->list.push_back(std::move(native));
 }
 
 Value GraphModule::interpret(std::span<const Value> inputs) const {

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "fxjit/fx/string_pool.h"
+#include "src/fx/string_pool.h"
 
 namespace fxjit::fx {
 

@@ -1,4 +1,4 @@
-#include "fxjit/fx/namespace.h"
+#include "src/fx/namespace.h"
 
 #include <algorithm>
 #include <charconv>

@@ -4,6 +4,8 @@
 
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/graph_module.h"
+#include "src/fx/graph_names.h"
+#include "src/fx/node_hooks.h"
 
 namespace fxjit::fx {
 namespace {
@@ -36,7 +38,7 @@ void Node::rename(std::string_view candidate) {
   refuse_erased();
   if (candidate == name_) return;
   graph_->touch();
-  const std::string_view name = graph_->namespace_.create_name(candidate);
+  const std::string_view name = graph_->names_->names.create_name(candidate);
   if (graph_->hooks_) announce_replacement(name, users().list());
   name_ = name;
 }
@@ -45,8 +47,8 @@ void Node::force_name(std::string_view name) {
   refuse_erased();
   graph_->touch();
   if (graph_->hooks_) announce_replacement(name, users().list());
-  name_ = graph_->strings_.intern(name);
-  graph_->namespace_.reserve(name);
+  name_ = graph_->names_->targets.intern(name);
+  graph_->names_->names.reserve(name);
   graph_->names_forced_ = true;
 }
 

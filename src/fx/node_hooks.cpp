@@ -1,4 +1,4 @@
-#include "fxjit/fx/node_hooks.h"
+#include "src/fx/node_hooks.h"
 
 #include <string>
 

@@ -6,6 +6,7 @@
 
 #include "fxjit/fx/text.h"
 #include "src/fx/lasting_text.h"
+#include "src/fx/namespace.h"
 #include "src/fx/text_scanner.h"
 #include "src/fx/text_values.h"
 

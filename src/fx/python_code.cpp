@@ -8,6 +8,7 @@
 #include "src/fx/body_transform.h"
 #include "src/fx/code_comments.h"
 #include "src/fx/code_names.h"
+#include "src/fx/graph_names.h"
 #include "src/fx/print_value.h"
 
 namespace fxjit::fx {
@@ -370,7 +371,7 @@ PythonCode Graph::python_code(std::string_view root_module,
                               const CodeOptions& options) const {
   PythonCode code = CodeWriter(*this, root_module, options).write();
   // Unless a name was forced, only functions that torch does not know clash.
-  const bool may_clash = names_forced_ || namespace_.contains("None") ||
+  const bool may_clash = names_forced_ || names_->names.contains("None") ||
                          code.globals.size() > kBuiltinGlobals.size();
   if (!may_clash || !names_clash(*this, code.globals)) return code;
   const CodeNames names =

@@ -1,4 +1,4 @@
-#include "fxjit/fx/string_pool.h"
+#include "src/fx/string_pool.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,8 +3,8 @@
 #include <fstream>
 
 #include "fxjit/fx/graph_module.h"
-#include "fxjit/fx/namespace.h"
 #include "fxjit/torch_state.h"
+#include "src/fx/namespace.h"
 #include "src/fx/python_module.h"
 
 namespace fxjit::fx {
@@ -23,12 +23,13 @@ void write_text(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-void GraphModule::to_folder(const fs::path& folder,
+void GraphModule::to_folder(const std::string& folder_name,
                             const std::string& module_name) const {
   if (!is_identifier(module_name) || is_illegal_name(module_name))
     throw ValueError("[to_folder] module_name: expected a Python name, got \"" +
                      module_name + "\"");
   const PythonModule module = python_module(*this, module_name);
+  const fs::path folder(folder_name);
   std::error_code error;
   fs::create_directory(folder, error);
   if (error)

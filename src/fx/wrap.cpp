@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "fxjit/fx/namespace.h"
 #include "fxjit/fx/tracer.h"
 #include "src/fx/builtins.h"
 #include "src/fx/control_flow/functions.h"
+#include "src/fx/namespace.h"
 
 namespace fxjit::fx {
 namespace {

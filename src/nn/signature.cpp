@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "fxjit/fx/namespace.h"
+#include "src/fx/namespace.h"
 
 namespace fxjit::nn {
 namespace {

@@ -2,6 +2,7 @@
 // back.
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

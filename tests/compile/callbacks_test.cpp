@@ -9,8 +9,11 @@
 #include <stdexcept>
 #include <thread>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/log.h"
+#include "fxjit/nn.h"
 #include "fxjit/op.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/subprocess.h"

@@ -7,8 +7,11 @@
 #include <random>
 #include <sstream>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/log.h"
+#include "fxjit/nn.h"
 #include "src/compile/compiled_module.h"
 
 namespace fxjit::testing {

@@ -10,8 +10,10 @@
 #include <random>
 #include <thread>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_models.h"
 #include "tests/compile/subprocess.h"

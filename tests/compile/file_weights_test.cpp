@@ -8,7 +8,9 @@
 
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "fxjit/safetensors.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_memory.h"

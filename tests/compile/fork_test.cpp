@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/thread_pool.h"

@@ -2,6 +2,7 @@
 // it is right, where it would be wrong.
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
@@ -214,8 +217,7 @@ TEST(Inspections, BuffersAndCodeBelongToSteps) {
   }
   EXPECT_EQ(program.buffers[0].name, "x");
   EXPECT_EQ(program.outputs.at(0).val.describe(), "float32[8, 16]");
-  EXPECT_GT(seen.gflops, 0);
-  EXPECT_GT(seen.profile.call_microseconds, 0);
+  EXPECT_EQ(seen.profile.steps.size(), program.steps.size());
 }
 
 TEST(Inspections, NeedACompiledModule) {

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/nn/sequence_cases.h"
 

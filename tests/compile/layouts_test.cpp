@@ -2,6 +2,7 @@
 // write reaches; in the interpreter and compiled, as torch does it.
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

@@ -10,9 +10,11 @@
 #include <set>
 #include <thread>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "fxjit/report.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/input_key.h"
 #include "tests/compile/compile_testing.h"

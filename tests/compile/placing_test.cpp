@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {

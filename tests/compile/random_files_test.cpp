@@ -8,10 +8,12 @@
 #include <iterator>
 #include <random>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fx/archive.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/random_graph.h"
 #include "tests/compile/subprocess.h"

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
 #include "fxjit/functions_random.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
+#include "fxjit/op.h"
 #include "fxjit/random.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/op_cases.h"

@@ -8,8 +8,10 @@
 #include <map>
 #include <sstream>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/made_numbers.h"
 

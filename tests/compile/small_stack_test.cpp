@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "src/support/own_stack.h"

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/ops/structured_reference.h"

@@ -7,8 +7,10 @@
 #include <limits>
 #include <random>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {

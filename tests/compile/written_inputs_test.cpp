@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

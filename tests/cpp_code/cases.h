@@ -7,7 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 
 namespace fxjit::cpp_cases {
 

@@ -4,8 +4,11 @@
 
 #include <cmath>
 
-#include "fxjit/fxjit.h"
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fx/passes.h"
+#include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/fx/archive_testing.h"
 
 namespace fxjit {

@@ -5,6 +5,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/nn.h"
+#include "src/fx/node_hooks.h"
 
 namespace fxjit::fx {
 namespace {

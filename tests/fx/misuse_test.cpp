@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "fxjit/nn/containers.h"
 
 namespace fxjit::fx {

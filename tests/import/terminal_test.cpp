@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sstream>
+
 #include "tests/import/command_runner.h"
 #include "tests/import/model_cases.h"
 

@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <vector>
 
-#include "fxjit/compile.h"
+#include "fxjit/functions.h"
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/op.h"
 #include "fxjit/scalar_args.h"
+#include "fxjit/version.h"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "fxjit/log.h"
 #include "tests/mirror/values.h"
 
 namespace fxjit::mirror {

@@ -10,7 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "tests/mirror/expected_file.h"
 
 // Opens the area of a file, once: MIRROR_AREA(Trace) for expected/trace.txt.

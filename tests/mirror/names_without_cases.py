@@ -48,7 +48,7 @@ MODULES = {
 
 INSIDE = "torch's own bookkeeping; private here"
 OPTION = "an option of torch's that has no meaning here"
-DRAWN = "drawing needs pydot under torch; tests/fx/passes/graph_drawer_test.cpp"
+DRAWN = "drawing needs pydot under torch; tests/fx/passes/tools_test.cpp"
 VALUES = "values are immutable by type: there is nothing to call"
 AUTOGRAD = "of autograd and torch.export"
 SOURCES = "here an entry is a tuple of text; the case compares name, pass and action"

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fxjit/functions.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/op.h"
 
 namespace fxjit {
 namespace {

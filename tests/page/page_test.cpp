@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fx/archive.h"
 #include "fxjit/fxjit.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"

@@ -1,7 +1,10 @@
 // Code that must not compile, with words that say why: behind "refused:" stands
 // what the compiler has to say about a case (tests/refused/check.cmake counts
 // them). Without FXJIT_REFUSED the rest of the file compiles.
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 
 namespace {
 

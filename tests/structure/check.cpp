@@ -28,11 +28,17 @@ bool starts_with_any(std::string_view path,
                      [&](std::string_view p) { return path.starts_with(p); });
 }
 
+// Of several boxes, the one that names the path in more letters.
 const Box* box_of(std::string_view path) {
-  for (const Box& box : boxes()) {
-    if (starts_with_any(path, box.folders)) return &box;
-  }
-  return nullptr;
+  const Box* found = nullptr;
+  size_t longest = 0;
+  for (const Box& box : boxes())
+    for (std::string_view folder : box.folders)
+      if (path.starts_with(folder) && folder.size() > longest) {
+        longest = folder.size();
+        found = &box;
+      }
+  return found;
 }
 
 // The names of `box` and of everything below it.
@@ -162,6 +168,30 @@ Messages check_files(const fs::path& root) {
       messages.push_back(file +
                          ":1: a header opens with a comment that says "
                          "what it is, who calls it, what it may not do");
+    }
+  }
+  return messages;
+}
+
+Messages check_core(const fs::path& root) {
+  // They take long to compile, and the core can do without them.
+  static const std::set<std::string_view> kHeavy = {
+      "chrono", "filesystem", "fstream", "future", "iostream", "map",
+      "mutex",  "random",     "ranges",  "regex",  "sstream",  "thread"};
+  Messages messages;
+  std::set<std::string> seen;
+  std::vector<std::string> open = {"include/fxjit/fxjit.h"};
+  while (!open.empty()) {
+    const std::string file = std::move(open.back());
+    open.pop_back();
+    if (!seen.insert(file).second) continue;
+    for (const Include& include : includes_of(root / file)) {
+      if (!include.angled) {
+        open.push_back("include/" + include.path);
+      } else if (kHeavy.contains(include.path)) {
+        messages.push_back(file + ":" + std::to_string(include.line) +
+                           ": fxjit.h must not need <" + include.path + ">");
+      }
     }
   }
   return messages;

@@ -28,6 +28,10 @@ struct Room {
 
 const std::vector<Room>& rooms();
 
+// One line for each heavy header of the standard library that fxjit.h includes,
+// directly or not.
+std::vector<std::string> check_core(const std::filesystem::path& root);
+
 // One line per violation, "path:line: what is wrong", over every .h and .cpp
 // file below the boxes' folders of `root`; empty if the tree is in order.
 std::vector<std::string> check_includes(const std::filesystem::path& root);
@@ -36,7 +40,14 @@ std::vector<std::string> check_includes(const std::filesystem::path& root);
 // no file is above the size limit.
 std::vector<std::string> check_files(const std::filesystem::path& root);
 
-// How many source files the two checks read; a test's proof that they did.
+// The same for comparisons with an op's name, by text or by the address of what
+// was looked up, in folders below src/ops.
+std::vector<std::string> check_op_names(const std::filesystem::path& root);
+// How many names that check knows, read from the rows of src/ops/families.
+int count_op_names(const std::filesystem::path& root);
+
+// How many source files the first two checks read; a test's proof that they
+// did.
 int count_files(const std::filesystem::path& root);
 
 }  // namespace fxjit::structure

@@ -19,10 +19,7 @@
 #include <vector>
 
 #include "fxjit/fx/codegen.h"
-#include "fxjit/fx/namespace.h"
 #include "fxjit/fx/node.h"
-#include "fxjit/fx/node_hooks.h"
-#include "fxjit/fx/string_pool.h"
 
 namespace fxjit::nn {
 class Module;
@@ -31,7 +28,9 @@ class Module;
 namespace fxjit::fx {
 
 class GraphModule;
+class NodeHooks;
 class TracerBase;
+struct GraphNames;
 
 // The nodes in order. Iterators step over nodes erased since they got there.
 class NodeRange {
@@ -243,8 +242,9 @@ class Graph {
   }
 
   // Makes `name` unavailable to nodes created later.
-  void reserve_name(std::string_view name) { namespace_.reserve(name); }
-  // Functions that learn of edits. Copies of the graph have none.
+  void reserve_name(std::string_view name);
+  // Functions that learn of edits (GraphModule registers them). Copies of the
+  // graph have none.
   NodeHooks& hooks();
   // The tracer behind `fx::proxy(node)`.
   TracerBase& appending_tracer();
@@ -305,8 +305,7 @@ class Graph {
   void lint_targets(const nn::Module& root) const;
   bool eliminate_in_submodules();
 
-  StringPool strings_;  // Targets. Before everything that views into it.
-  Namespace namespace_;
+  std::unique_ptr<GraphNames> names_;  // Before everything that views into it.
   std::vector<std::byte*> slabs_;  // Nodes in order of id, erased included.
   uint32_t next_id_ = 0;
   uint32_t epoch_ = 0;

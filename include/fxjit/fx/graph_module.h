@@ -8,9 +8,9 @@
 #pragma once
 
 #include <atomic>
-#include <filesystem>
+#include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +26,9 @@ struct CompileOptions;
 namespace fxjit::fx {
 
 class RunningGraph;
+
+// Names a function registered with a graph module; 0 names none.
+using HookId = uint64_t;
 
 // A compiled replacement of the interpreter. Shared by all calling threads.
 class NativeForward {
@@ -74,7 +77,7 @@ class GraphModule : public nn::Module {
   // Modules of the user are traced for it. The parent of `folder` must exist.
   // ValueError for a module_name that is no Python name, RuntimeError when a
   // file cannot be written.
-  void to_folder(const std::filesystem::path& folder,
+  void to_folder(const std::string& folder,
                  const std::string& module_name = "FxModule") const;
 
   // Same graph and same parameters in a module of its own: nested graph modules
@@ -119,16 +122,19 @@ class GraphModule : public nn::Module {
   // Functions that learn of edits of the graph, also of one set later; copies
   // of the module have them too. ValueError for an empty function or an unknown
   // id.
-  HookId register_create_node_hook(NodeHooks::Create hook) {
-    return graph_->hooks().add_create(std::move(hook));
-  }
-  HookId register_erase_node_hook(NodeHooks::Erase hook) {
-    return graph_->hooks().add_erase(std::move(hook));
-  }
-  HookId register_replace_node_hook(NodeHooks::Replace hook) {
-    return graph_->hooks().add_replace(std::move(hook));
-  }
-  void unregister_node_hook(HookId id) { graph_->hooks().remove(id); }
+  // They may read the graph but must not edit it or register hooks. A hook that
+  // throws refuses the edit, and the graph is as it was.
+  //
+  // After a node was created and put into the graph.
+  HookId register_create_node_hook(std::function<void(Node& node)> hook);
+  // Before a node without users is removed.
+  HookId register_erase_node_hook(std::function<void(Node& node)> hook);
+  // Before `user` takes the node called `new_name` instead of `old_node`, and
+  // for every user of a node about to be renamed to `new_name`.
+  HookId register_replace_node_hook(
+      std::function<void(Node& old_node, std::string_view new_name, Node& user)>
+          hook);
+  void unregister_node_hook(HookId id);
 
   // Name of the tracer class that made the graph, for printing; may be empty.
   const std::string& tracer_name() const { return tracer_name_; }
@@ -150,8 +156,8 @@ class GraphModule : public nn::Module {
   std::string tracer_name_;
   std::atomic<NativeForward*> native_{nullptr};
   // Every native forward since the last recompile: calls may still run in them.
-  std::mutex native_mutex_;
-  std::vector<std::shared_ptr<NativeForward>> native_owners_;
+  struct NativeOwners;
+  std::unique_ptr<NativeOwners> native_owners_;
 };
 
 }  // namespace fxjit::fx

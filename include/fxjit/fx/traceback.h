@@ -16,7 +16,8 @@ namespace fxjit::fx::traceback {
 bool has_preserved_node_meta();
 // torch's get_current_meta.
 const Meta& current_meta();
-// Of nodes made from now on, while meta is preserved; empty: none.
+// Sets the trace of nodes made from now on, while meta is preserved; empty:
+// none.
 void set_stack_trace(std::string_view trace);
 
 // torch's preserve_node_meta.

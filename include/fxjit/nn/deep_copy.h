@@ -9,7 +9,6 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 
 #include "fxjit/tensor.h"
 #include "fxjit/value.h"
@@ -38,11 +37,9 @@ class DeepCopy {
  private:
   Tensor tensor(const Tensor& original);
 
+  struct Copies;
   DeepCopy* previous_;
-  std::unordered_map<const Module*, std::shared_ptr<Module>> modules_;
-  std::unordered_map<const TensorSlot*, std::shared_ptr<TensorSlot>> slots_;
-  // With the original, whose address must not be used again meanwhile.
-  std::unordered_map<const void*, std::pair<Tensor, Tensor>> tensors_;
+  std::unique_ptr<Copies> copies_;
 };
 
 namespace detail {

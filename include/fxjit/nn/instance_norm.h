@@ -5,7 +5,7 @@
 
 namespace fxjit::nn {
 
-// Of [N, C, L] or [C, L]. Without weight and bias unless `affine`; with running
+// Takes [N, C, L] or [C, L]. It has weight and bias if `affine`; with running
 // statistics, eval() uses those.
 class InstanceNorm1d : public Custom<InstanceNorm1d, BatchNormBase> {
  public:
@@ -15,7 +15,7 @@ class InstanceNorm1d : public Custom<InstanceNorm1d, BatchNormBase> {
   Value forward(Value input);
 };
 
-// Of [N, C, H, W] or [C, H, W].
+// Takes [N, C, H, W] or [C, H, W].
 class InstanceNorm2d : public Custom<InstanceNorm2d, BatchNormBase> {
  public:
   explicit InstanceNorm2d(int64_t num_features, double eps = 1e-5,

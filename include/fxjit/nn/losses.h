@@ -47,8 +47,8 @@ class HuberLoss : public Layer<HuberLoss> {
   const double delta;
 };
 
-// Of scores [C], [N, C] or [N, C, ...]; targets are class numbers, or chances
-// of the shape of the scores. `weight` [C] or undefined.
+// Takes scores [C], [N, C] or [N, C, ...]. Targets are class numbers, or
+// probabilities of the shape of the scores. `weight` is [C] or undefined.
 class CrossEntropyLoss : public Layer<CrossEntropyLoss> {
  public:
   explicit CrossEntropyLoss(const Tensor& weight = {},
@@ -63,7 +63,7 @@ class CrossEntropyLoss : public Layer<CrossEntropyLoss> {
   Buffer weight;
 };
 
-// Of logarithms of chances, shaped as for CrossEntropyLoss.
+// Takes logarithms of probabilities, shaped as for CrossEntropyLoss.
 class NLLLoss : public Layer<NLLLoss> {
  public:
   explicit NLLLoss(const Tensor& weight = {}, int64_t ignore_index = -100,
@@ -75,7 +75,7 @@ class NLLLoss : public Layer<NLLLoss> {
   Buffer weight;
 };
 
-// Of chances; `weight` broadcasts over them.
+// Takes probabilities; `weight` broadcasts over them.
 class BCELoss : public Layer<BCELoss> {
  public:
   explicit BCELoss(const Tensor& weight = {}, std::string reduction = "mean");
@@ -85,7 +85,7 @@ class BCELoss : public Layer<BCELoss> {
   Buffer weight;
 };
 
-// Of scores; `pos_weight` weighs the targets of 1.
+// Takes scores; `pos_weight` weighs the targets of 1.
 class BCEWithLogitsLoss : public Layer<BCEWithLogitsLoss> {
  public:
   explicit BCEWithLogitsLoss(const Tensor& weight = {},
@@ -97,7 +97,8 @@ class BCEWithLogitsLoss : public Layer<BCEWithLogitsLoss> {
   Buffer weight, pos_weight;
 };
 
-// Of logarithms of chances; targets are chances, logarithms if `log_target`.
+// Takes logarithms of probabilities. Targets are probabilities, or their
+// logarithms if `log_target`.
 // `reduction` may be "batchmean" too: the sum by the first size.
 class KLDivLoss : public Layer<KLDivLoss> {
  public:

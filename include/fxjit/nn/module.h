@@ -10,7 +10,6 @@
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -168,7 +167,10 @@ class Module : public std::enable_shared_from_this<Module> {
   // expected and got, and then nothing has been changed.
   LoadReport load_state_dict(const StateDict& state, bool strict = true);
   // Any other collection of pairs of name and tensor.
-  template <std::ranges::input_range Entries>
+  template <typename Entries>
+    requires requires(const Entries& entries) {
+      std::begin(entries) != std::end(entries);
+    }
   LoadReport load_state_dict(const Entries& state, bool strict = true) {
     return load_state_dict(StateDict(std::begin(state), std::end(state)),
                            strict);

@@ -80,7 +80,7 @@ class BatchNormBase : public LeafModule {
   const int rank_min_, rank_max_;
 };
 
-// Of [N, C] or [N, C, L].
+// Takes [N, C] or [N, C, L].
 class BatchNorm1d : public Custom<BatchNorm1d, BatchNormBase> {
  public:
   explicit BatchNorm1d(int64_t num_features, double eps = 1e-5,
@@ -89,7 +89,7 @@ class BatchNorm1d : public Custom<BatchNorm1d, BatchNormBase> {
   Value forward(Value input);
 };
 
-// Of [N, C, H, W].
+// Takes [N, C, H, W].
 class BatchNorm2d : public Custom<BatchNorm2d, BatchNormBase> {
  public:
   explicit BatchNorm2d(int64_t num_features, double eps = 1e-5,
@@ -98,7 +98,7 @@ class BatchNorm2d : public Custom<BatchNorm2d, BatchNormBase> {
   Value forward(Value input);
 };
 
-// Of [N, C, D, H, W].
+// Takes [N, C, D, H, W].
 class BatchNorm3d : public Custom<BatchNorm3d, BatchNormBase> {
  public:
   explicit BatchNorm3d(int64_t num_features, double eps = 1e-5,

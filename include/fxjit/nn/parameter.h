@@ -24,7 +24,7 @@ class Parameter {
  public:
   Parameter() = default;  // Undefined: reads as none (a missing bias).
   explicit Parameter(const Tensor& tensor, bool requires_grad = true);
-  // Of the same tensor, or of its copy (see deep_copy.h).
+  // A handle to the same tensor, or to its copy (see deep_copy.h).
   Parameter(const Parameter& other)
       : slot_(DeepCopy::active() ? DeepCopy::active()->slot(other.slot_)
                                  : other.slot_) {}

@@ -69,7 +69,8 @@ class Softmin : public Layer<Softmin> {
   const int64_t dim;
 };
 
-// Of [N, C, H, W] or [C, H, W]: windows as columns [N, C * window, count].
+// Turns the windows of [N, C, H, W] or [C, H, W] into columns
+// [N, C * window, count].
 class Unfold : public Layer<Unfold> {
  public:
   explicit Unfold(Value kernel_size, Value dilation = 1, Value padding = 0,

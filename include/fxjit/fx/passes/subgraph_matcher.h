@@ -63,7 +63,7 @@ struct MatcherOptions {
   bool match_output = false;
   // Placeholders match placeholders only.
   bool match_placeholder = false;
-  // Of overlapping matches, only the first is returned.
+  // Returns only the first of overlapping matches.
   bool remove_overlapping_matches = true;
   // Numbers, strings and other literals match any literal.
   bool ignore_literals = false;

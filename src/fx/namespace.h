@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "fxjit/fx/string_pool.h"
+#include "src/fx/string_pool.h"
 
 namespace fxjit::fx {
 

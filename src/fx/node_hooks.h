@@ -1,9 +1,6 @@
-// NodeHooks: functions of the user that learn of every edit of a graph: nodes
-// created, nodes erased, uses replaced. They belong to a Graph and follow a
-// GraphModule when it is given another one.
-//
-// A hook may throw: the edit is then refused and the graph is as it was. Hooks
-// may read the graph but must not edit it, and must not register hooks.
+// NodeHooks: functions of the user that learn of every edit of a graph, as
+// GraphModule registers them. They belong to a Graph and follow a GraphModule
+// when it is given another one.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/fx/graph_module.h"
+
 namespace fxjit::fx {
-
-class Node;
-
-// Names a registered hook; 0 names none.
-using HookId = uint64_t;
 
 class NodeHooks {
  public:
-  // After a node was created and put into the graph.
   using Create = std::function<void(Node& node)>;
-  // Before a node without users is removed.
   using Erase = std::function<void(Node& node)>;
-  // Before `user` takes the node called `new_name` instead of `old_node`, and
-  // for every user of a node about to be renamed to `new_name`.
   using Replace = std::function<void(Node& old_node, std::string_view new_name,
                                      Node& user)>;
 
