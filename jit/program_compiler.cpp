@@ -34,7 +34,7 @@ using program::WinogradStep;
 
 // A kernel to make, by the first step that needs it. The symbol does not depend
 // on the program: others may ask for the same kernel.
-struct KernelRequest {
+struct WantedKernel {
   using What =
       std::variant<const RowForm*, const ColumnForm*, const TileKernel*,
                    const AttentionKernel*, const WinogradForm*>;
@@ -84,9 +84,9 @@ struct Emitter {
   }
 };
 
-IrModule emit_kernel(const KernelRequest& request, CpuLevel level) {
-  IrModule ir = make_ir_module(request.symbol);
-  std::visit(Emitter{module_of(ir), request.symbol, level}, request.what);
+IrModule emit_kernel(const WantedKernel& wanted, CpuLevel level) {
+  IrModule ir = make_ir_module(wanted.symbol);
+  std::visit(Emitter{module_of(ir), wanted.symbol, level}, wanted.what);
   return ir;
 }
 
@@ -96,7 +96,7 @@ class Requests {
     for (const program::Step& step : program.steps) add(step.body, level);
   }
 
-  const std::vector<KernelRequest>& list() const { return list_; }
+  const std::vector<WantedKernel>& list() const { return list_; }
 
   // By step, the kernels that it calls.
   std::vector<std::vector<int32_t>> of_step() const {
@@ -173,8 +173,7 @@ class Requests {
     void operator()(const program::ExternStep&) const {}
 
    private:
-    void add(std::string key, KernelRequest::What what,
-             const char* kind) const {
+    void add(std::string key, WantedKernel::What what, const char* kind) const {
       needs.kernels.push_back(to.enter(std::move(key), what, kind));
     }
     static std::shared_ptr<const int64_t> shared(std::vector<int64_t> numbers) {
@@ -189,7 +188,7 @@ class Requests {
     std::visit(Adder{*this, needs, level}, body);
   }
 
-  size_t enter(std::string key, KernelRequest::What what, const char* kind) {
+  size_t enter(std::string key, WantedKernel::What what, const char* kind) {
     const auto [known, fresh] = known_.try_emplace(key, list_.size());
     if (fresh)
       list_.push_back({what, std::move(key), symbol_of(kind, known->first)});
@@ -206,7 +205,7 @@ class Requests {
   std::deque<ColumnForm> columns_;
   std::deque<WinogradForm> winograds_;
   std::map<std::string, size_t> known_;
-  std::vector<KernelRequest> list_;
+  std::vector<WantedKernel> list_;
   std::vector<StepNeeds> steps_;
 };
 
@@ -227,13 +226,13 @@ class Compilation {
 
  private:
   void get(size_t i) {
-    const KernelRequest& request = requests_.list()[i];
+    const WantedKernel& wanted = requests_.list()[i];
     bool fresh = false;
     code_[i] = cache_.get(
-        request.key,
+        wanted.key,
         [&] {
           std::vector<IrModule> modules;
-          modules.push_back(emit_kernel(request, level_));
+          modules.push_back(emit_kernel(wanted, level_));
           return modules;
         },
         SymbolTable(), 1, &fresh);
@@ -283,9 +282,9 @@ ProgramText program_text(const Program& program, const Compiler& compiler,
   ProgramText text;
   text.kernels.resize(requests.list().size());
   support::run_tasks(text.kernels.size(), max_threads, [&](size_t i) {
-    const KernelRequest& request = requests.list()[i];
-    text.kernels[i] = {request.symbol,
-                       compiler.text(emit_kernel(request, level))};
+    const WantedKernel& wanted = requests.list()[i];
+    text.kernels[i] = {wanted.symbol,
+                       compiler.text(emit_kernel(wanted, level))};
   });
   text.of_step = requests.of_step();
   return text;
