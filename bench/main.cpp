@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/fusion_bench.h"
-#include "bench/prim_bench.h"
+#include "bench/loop_bench.h"
 #include "fxjit/compile.h"
 
 namespace {
@@ -27,7 +27,9 @@ Of Google Benchmark's, --benchmark_filter=REGEX (a leading - leaves out),
 
 Counters: steps, MB and MFLOP are kernels, bytes read and written and operations
 of one call; of_limit is what the machine would need at least for the fused
-program over the time of a call. prim/... has the cost of single functions.
+program over the time of a call. Rows loop/... say what
+iterations and branches cost beyond their bodies. fxjit_prim_bench has the cost of
+single functions.
 )";
 
 struct Settings {
@@ -69,7 +71,7 @@ Settings parse(int argc, char** argv) {
 
 void run_all(const Settings& settings) {
   fxjit::bench::register_fusion_benchmarks(settings.threads);
-  fxjit::bench::register_prim_benchmarks();
+  fxjit::bench::register_loop_benchmarks(settings.threads);
   benchmark::RunSpecifiedBenchmarks();
 }
 

@@ -17,8 +17,8 @@ namespace fxjit::jit {
 struct ProgramCode {
   std::vector<program::StepCode> kernels;                 // One per step.
   std::vector<std::shared_ptr<const CompiledCode>> code;  // Keeps them alive.
-  // Of the code that was not in memory before: sums over threads, its bytes,
-  // and whether all of it came from disk.
+  // What the code that was not in memory before cost: sums over threads, its
+  // bytes, and whether all of it came from disk.
   CompileTimings timings;
   size_t fresh_bytes = 0;
   bool from_disk = false;

@@ -4,7 +4,7 @@
 
 #include "kernels/pooling.h"
 #include "kernels/pooling_last.h"
-#include "src/passes/lower_pool.h"
+#include "src/passes/internal_ops.h"
 
 namespace fxjit::kernels {
 namespace {

@@ -136,7 +136,7 @@ def others_share(contestant, turn):
 
 
 def quiet_turn(contestant, options):
-    for _ in range(options.retries):
+    for _ in range(1 + options.retries):
         answer, others = others_share(
             contestant, lambda: contestant.ask(f"run {options.seconds}"))
         if others < options.others:
@@ -302,7 +302,8 @@ def parse():
                         help="of one turn")
     parser.add_argument("--others", type=float, default=0.05,
                         help="CPUs that others may keep busy in a turn")
-    parser.add_argument("--retries", type=int, default=5)
+    parser.add_argument("--retries", type=int, default=4,
+                        help="of a turn that others disturbed")
     parser.add_argument("--starts", type=int, default=3,
                         help="first answers that are timed; 0: the first only")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])

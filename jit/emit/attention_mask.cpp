@@ -156,7 +156,7 @@ class MaskedTile {
   Values& scores_;
 };
 
-// Of one query and lanes() keys from `key`.
+// Masks the scores of one query and lanes() keys from `key`.
 Value* masked_keys(const AttentionContext& context, size_t number, Value* query,
                    Value* key, Value* score) {
   VectorBuilder& b = context.b;

@@ -24,9 +24,9 @@ struct TileEpilogue {
 void emit_tile_epilogue(VectorBuilder& b, const TileEpilogue& epilogue,
                         Value* sum, Value* mask);
 
-// What its instructions cost, see program::prim_cost. Epilogues dearer than
-// kInlineEpilogueCost are emitted once and looped over, the sums waiting in the
-// first-level cache: a fraction of the code for nearly no time.
+// What its instructions cost, see program::prim_cost. Epilogues that cost more
+// than kInlineEpilogueCost are emitted once and looped over, the sums waiting
+// in the first-level cache: a fraction of the code for nearly no time.
 int tile_epilogue_cost(const ScalarBody& body);
 inline constexpr int kInlineEpilogueCost = 6;
 

@@ -260,7 +260,7 @@ class TileEmitter {
                     v == vectors_ - 1 ? mask_ : nullptr);
   }
 
-  // Of operand `i`, extras first, at a row of the run.
+  // The address of operand `i`, extras first, at a row of the run.
   Value* address(size_t i, const TileAccess& access, Value* row, int v) {
     Value* at = operands_[i];
     if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
@@ -288,7 +288,7 @@ class TileEmitter {
   TileWeights panel_weights_;
   Values operands_, row_bytes_;
   Value* mask_ = nullptr;
-  // Of the tile being emitted.
+  // State of the tile that is being emitted.
   Value *first_row_ = nullptr, *part_ = nullptr, *ahead_ = nullptr;
   Values rows_, panels_;  // [part][row], [part][panel]
 };

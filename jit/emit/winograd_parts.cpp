@@ -85,7 +85,7 @@ class Output {
   }
 
  private:
-  // Of operand `i`, extras first.
+  // How operand `i` is walked; extras come first.
   const TileAccess& access(size_t i) const {
     const size_t extras = part_.form.extras.size();
     return i < extras ? part_.form.extras[i] : part_.form.outputs[i - extras];
@@ -167,7 +167,7 @@ class Output {
 
   const WinogradPart& part_;
   bool last_panel_;
-  // Of each operand, from pixel to pixel and from row to row.
+  // Bytes of each operand from pixel to pixel and from row to row.
   Values pixel_bytes_, row_bytes_;
   Value* kept_ = nullptr;
 };

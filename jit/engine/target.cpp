@@ -21,7 +21,6 @@ const llvm::Target& host_target() {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    llvm::InitializeNativeTargetAsmParser();  // Inline assembly.
     std::string ignored;
     target = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(),
                                                 ignored);

@@ -82,7 +82,7 @@ std::string target_text(const Node& node) {
   return std::string(text);
 }
 
-// Of text in UTF-8.
+// Counts the characters of a text in UTF-8.
 size_t characters(const std::string& text) {
   return static_cast<size_t>(std::ranges::count_if(
       text, [](char byte) { return (byte & 0xc0) != 0x80; }));

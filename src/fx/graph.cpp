@@ -177,7 +177,7 @@ NodePtr Graph::call_function(std::string_view printed_name, ValueList args,
                        std::move(args), std::move(kwargs), name);
 }
 
-// Of a function that is given by name, the function; others as they are.
+// Looks up a function that is given by name; gives other targets back.
 Target Graph::named_target(Opcode op, const Target& target) {
   if (op != Opcode::call_function || target.callable()) return target;
   const std::string_view name = target.text();

@@ -10,7 +10,7 @@ namespace {
 
 using ops::PythonOperator;
 
-// Of tensors the place is kept, as Python's augmented assignment does.
+// A tensor keeps its memory, as in Python's augmented assignment.
 Value keep_place(const Value& old, Value result) {
   if (!old.is_tensor() || !result.is_tensor()) return result;
   old.as_tensor().copy_from(result.as_tensor());

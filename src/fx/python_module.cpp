@@ -206,7 +206,8 @@ class FileWriter {
     if (!training) statement("self.eval()");
     for (const auto& [path, mode] : modes_)
       if (mode != training)
-        // Of that module alone: train() would go on to those below.
+        // Sets the flag of that module alone: train() would go on to those
+        // below.
         statement("self.get_submodule(" + py_text(path) +
                   ").training = " + repr(Value(mode)));
   }

@@ -171,7 +171,7 @@ const StoredTensor* Pt2Archive::find_constant(const std::string& name) const {
   return found == constants_.end() ? nullptr : &found->second;
 }
 
-// Of this entry alone, so that a view ends with it.
+// The memory of this entry alone, so that a view ends with it.
 std::shared_ptr<Storage> Pt2Archive::memory_of(const io::ZipEntry& entry,
                                                size_t item) const {
   std::byte* const data = storage_->data() + entry.offset;

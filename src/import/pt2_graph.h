@@ -53,7 +53,7 @@ class GraphReader {
   std::map<std::string, std::string> missing_;  // Functions: where first met.
   std::unordered_map<std::string, std::shared_ptr<const fx::ModuleStack>>
       stacks_;
-  // Of the node being read.
+  // Trace and modules of the node that is being read.
   std::string trace_;
   std::shared_ptr<const fx::ModuleStack> stack_;
 };

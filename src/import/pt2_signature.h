@@ -34,7 +34,7 @@ struct OutputSpec {
   std::string target;
 };
 
-// Of the field "signature". UserError for objects that are no tensors.
+// Read the field "signature". UserError for objects that are no tensors.
 std::vector<InputSpec> read_input_specs(const Field& signature);
 std::vector<OutputSpec> read_output_specs(const Field& signature);
 

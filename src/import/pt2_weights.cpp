@@ -8,7 +8,7 @@
 namespace fxjit::import {
 namespace {
 
-// Of a weight's entry in tensor_values; its sizes are numbers.
+// The sizes of a weight's entry in tensor_values, which are numbers.
 Dims fixed_sizes(const Field& meta) {
   Dims sizes;
   for (const Field& size : meta.at("sizes").items())

@@ -16,8 +16,8 @@ struct Function {
   std::string_view name;
   Kind kind;
 };
-// Of two arguments or, where the result does not depend on their grouping,
-// more.
+// Functions of two arguments or, where the result does not depend on their
+// grouping, of more.
 constexpr Function kFunctions[] = {{"Add", Kind::add},
                                    {"Mul", Kind::mul},
                                    {"Pow", Kind::pow},

@@ -158,7 +158,7 @@ ModuleType linear_layer(const char* name) {
       weight_of<T>(), bias_of<T>());
 }
 
-// Of batch and instance norms, which may keep running statistics.
+// The row of a batch or instance norm, which may keep running statistics.
 template <typename T>
 ModuleType running_norm(const char* name) {
   return with_state<T>(

@@ -51,7 +51,7 @@ RecurrentBase::RecurrentBase(std::string type_name, Signature signature,
   }
 }
 
-// Of a state: the hidden one comes first.
+// The width of a state. State 0 is the hidden one.
 int64_t RecurrentBase::width_of(size_t state) const {
   return state == 0 && options.proj_size > 0 ? options.proj_size : hidden_size;
 }

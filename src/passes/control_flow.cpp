@@ -1,7 +1,6 @@
 #include "src/passes/control_flow.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "fxjit/fx/pytree.h"
 #include "src/fx/control_flow/run.h"
@@ -14,16 +13,6 @@ namespace {
 
 using fx::ControlCall;
 using fx::ControlFlow;
-
-Value infer_control(const ops::OpCall& call) {
-  return Value::tuple(control_spec(call[0]).results);
-}
-
-constexpr ops::OpRow kRow[] = {{.name = "fxjit.control",
-                                .schema = "spec, pred, carried, xs, operands",
-                                .names = "",
-                                .infer = infer_control,
-                                .eager = infer_control}};
 
 Value meta_contiguous(const Tensor& like) {
   return Tensor::meta(like.sizes(), like.dtype());
@@ -135,8 +124,40 @@ class ControlBuilder {
     return {};
   }
 
+  // Nothing where the branch fails, as it will whenever it is taken. It may hold
+  // for other sizes.
+  std::optional<ValueList> of_branch(size_t which) {
+    try {
+      return of_body(which);
+    } catch (const NotImplementedError&) {
+      throw;
+    } catch (const InternalError&) {
+      throw;
+    } catch (const Error&) {
+      if (spec_->failing) throw;
+      spec_->failing = which;
+      return std::nullopt;
+    }
+  }
+
+  // The results of the branch that is left.
+  static ValueList alone(const ValueList& made) {
+    ValueList results;
+    for (const Value& one : made) {
+      const Tensor& t = one.as_tensor();
+      results.push_back(merged(t, t));
+    }
+    return results;
+  }
+
   ValueList of_branches() {
-    const ValueList a = of_body(0), b = of_body(1);
+    const auto on_true = of_branch(0), on_false = of_branch(1);
+    if (!on_true || !on_false) {
+      const ValueList& left = on_true ? *on_true : *on_false;
+      require_tensors(builder_, left);
+      return alone(left);
+    }
+    const ValueList &a = *on_true, &b = *on_false;
     fx::check_branches(Value::tuple(a), Value::tuple(b));
     require_tensors(builder_, a);
     require_tensors(builder_, b);
@@ -204,13 +225,6 @@ class ControlBuilder {
 };
 
 }  // namespace
-
-const ops::Op& control_op() {
-  static std::once_flag once;
-  std::call_once(once, [] { ops::register_ops(kRow); });
-  static const ops::Op& op = ops::get_op("fxjit.control");
-  return op;
-}
 
 const ControlSpec& control_spec(const Value& spec) {
   return dynamic_cast<const ControlSpec&>(*spec.as_opaque());

@@ -3,12 +3,14 @@
 // call of control_op(), whose bodies are compiled as programs of their own.
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
 #include "fxjit/fx/graph_module.h"
 #include "src/fx/control_flow/functions.h"
 #include "src/passes/graph_builder.h"
+#include "src/passes/internal_ops.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
@@ -18,11 +20,11 @@ struct ControlSpec : Counted {
   fx::ControlFlow kind = fx::ControlFlow::cond;
   std::vector<nn::Ref<fx::GraphModule>> bodies;
   ValueList results;  // Meta tensors.
+  // Of cond: the branch that fails for arguments of these sizes. A call that
+  // takes it is the interpreter's.
+  std::optional<size_t> failing;
 };
 
-// (spec, pred, carried, xs, operands): the results as a tuple. Lists of tensors,
-// operands of numbers as well; what a kind does not have is None or empty.
-const ops::Op& control_op();
 const ControlSpec& control_spec(const Value& spec);
 
 // A body as it is called: `args` are real tensors where they are constants of

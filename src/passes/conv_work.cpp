@@ -1,12 +1,11 @@
 #include "src/passes/conv_work.h"
 
 #include <algorithm>
-#include <cmath>
-#include <mutex>
+#include <limits>
 #include <optional>
 
 #include "src/ops/post_ops.h"
-#include "src/passes/lower.h"
+#include "src/passes/internal_ops.h"
 #include "src/passes/origins.h"
 
 namespace fxjit::passes {
@@ -15,76 +14,8 @@ namespace {
 using ops::PostKind;
 using ops::PostOp;
 
-constexpr size_t kWorkArg = 10, kExtrasArg = 11;
 // As many as kernels hold at hand.
 constexpr size_t kMostExtras = 4;
-
-Value infer_conv_work(const ops::OpCall& call) {
-  return ops::infer({conv_last_op(), call.args.first(kWorkArg)});
-}
-
-float applied(const PostOp& op, float x, float extra) {
-  const auto clip = [](float v, float low, float high) {
-    return v < low ? low : v > high ? high : v;
-  };
-  switch (op.kind) {
-    case PostKind::relu:
-      return x < 0 ? 0 : x;
-    case PostKind::leaky_relu:
-      return x > 0 ? x : x * op.a;
-    case PostKind::clip:
-      return clip(x, op.a, op.b);
-    case PostKind::hardsigmoid:
-      return clip(x + 3, 0, 6) / 6;
-    case PostKind::hardswish:
-      return x * clip(x + 3, 0, 6) / 6;
-    case PostKind::sigmoid:
-      return 1 / (1 + std::exp(-x));
-    case PostKind::silu:
-      return x / (1 + std::exp(-x));
-    case PostKind::affine:
-      return x * op.a + op.b;
-    case PostKind::add:
-      return x + extra;
-    case PostKind::multiply:
-      return x * extra;
-  }
-  return x;
-}
-
-Value run_conv_work(const ops::OpCall& call) {
-  const auto& args = call.args;
-  const Tensor out =
-      ops::run_eager({conv_last_op(), args.first(kWorkArg)}).as_tensor();
-  auto* data = out.data_as<float>();
-  const int64_t channels = out.size(-1);
-  for (const PostOp& op : ops::post_ops_of(args[kWorkArg])) {
-    Tensor extra;
-    if (op.tensor >= 0)
-      extra = args[kExtrasArg]
-                  .at(static_cast<size_t>(op.tensor))
-                  .as_tensor()
-                  .contiguous();
-    const bool per_channel = extra.defined() && extra.numel() == channels;
-    for (int64_t i = 0; i < out.numel(); ++i)
-      data[i] =
-          applied(op, data[i],
-                  extra.defined()
-                      ? extra.data_as<float>()[per_channel ? i % channels : i]
-                      : 0);
-  }
-  return out;
-}
-
-constexpr ops::OpRow kRows[] = {
-    {.name = "fxjit.conv_last_work",
-     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
-               "transposed, output_padding, groups, work, extras",
-     .names = "",
-     .lowering = ops::Lowering::convolution,
-     .infer = infer_conv_work,
-     .eager = run_conv_work},
-};
 
 // The tail of one convolution while it is collected.
 class Tail {
@@ -212,14 +143,6 @@ class Tail {
 };
 
 }  // namespace
-
-const ops::Op& conv_last_work_op() {
-  static const ops::Op& op = []() -> const ops::Op& {
-    ops::register_ops(kRows);
-    return ops::get_op("fxjit.conv_last_work");
-  }();
-  return op;
-}
 
 int fuse_conv_work(ModelGraph& model) {
   int count = 0;

@@ -11,11 +11,6 @@
 
 namespace fxjit::passes {
 
-// (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
-// output_padding, groups, work, extras): conv_last's arguments, what is done
-// to its sums, and the tensors that this reads.
-const ops::Op& conv_last_work_op();
-
 // Rewrites a lowered graph; returns the number of convolutions with work.
 int fuse_conv_work(ModelGraph& model);
 

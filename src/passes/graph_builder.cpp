@@ -5,11 +5,7 @@
 #include "src/ops/randomness.h"
 #include "src/passes/builder_proxy.h"
 #include "src/passes/call_key.h"
-#include "src/passes/channels_last.h"
-#include "src/passes/control_flow.h"
 #include "src/passes/internal_ops.h"
-#include "src/passes/lower.h"
-#include "src/passes/lower_pool.h"
 #include "src/passes/origins.h"
 
 namespace fxjit::passes {
@@ -181,31 +177,11 @@ Value GraphBuilder::make(const ops::Op& op, const ValueList& args,
   if (Value simpler = simplify(op, args, val); !simpler.is_none())
     return simpler;
   if (options_.lower) {
-    if (Value lowered = lower_call(op, args, in_memory_order);
+    if (Value lowered = options_.lower(*this, op, args, in_memory_order);
         !lowered.is_none())
       return lowered;
   }
   return append(op, args, val);
-}
-
-Value GraphBuilder::lower_call(const ops::Op& op, const ValueList& args,
-                               bool in_memory_order) {
-  Value lowered;
-  if (!in_memory_order) lowered = lower_channels_last(*this, op, args);
-  if (!lowered.is_none()) return lowered;
-  if (op.row.lowering == ops::Lowering::contraction)
-    lowered = lower_contraction(*this, op, args);
-  else if (op.row.lowering == ops::Lowering::attention &&
-           &op != &attention_op())
-    lowered = lower_attention(*this, op, args);
-  else if (op.row.lowering == ops::Lowering::convolution)
-    lowered = lower_convolution(*this, op, args);
-  else if (op.row.lowering == ops::Lowering::pool)
-    lowered = lower_pool(*this, op, args);
-  else if (lowered = lower_group_norm(*this, op, args); lowered.is_none())
-    lowered = lower_gather(*this, op, args);
-  if (!lowered.is_none() || !op.row.decompose) return lowered;
-  return op.row.decompose({op, args});
 }
 
 // The result of a call that needs no node of its own, or none.
@@ -271,12 +247,7 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 // Views of constants are views of their memory; small results are computed.
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
-  if (!options_.fold_constants || !val.is_tensor()) return false;
-  // Ops of lowered graphs have no eager kernels, loops may take as long as they
-  // like.
-  if (&op == &control_op() || &op == &contract_op() || &op == &winograd_op() ||
-      &op == &attention_op() ||
-      &op == &written_attention_op())
+  if (!options_.fold_constants || !is_foldable(op) || !val.is_tensor())
     return false;
   bool constant_args = true;
   const Tensor* only = nullptr;

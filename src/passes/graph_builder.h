@@ -19,9 +19,7 @@
 
 namespace fxjit::passes {
 
-// Whether a call, its tensors meta, has a kernel of its own that is fast.
-using HasKernel =
-    std::function<bool(const ops::Op& op, const ValueList& args)>;
+struct LowerOptions;
 
 // Whose memory a value of the user's calls is, which merged calls and folded
 // views do not show any more. Lowered graphs do not keep it.
@@ -35,13 +33,11 @@ struct ValueMemory {
 class GraphBuilder {
  public:
   struct Options {
-    bool lower = false;  // Build the lowered form: decompose, flatten views.
-    // Asked for products by constants and convolutions of half types; those
-    // without one are computed in f32. Null: all are.
-    HasKernel has_kernel = nullptr;
-    // Convolutions are sums of products of their own numbers, never of
-    // transforms.
-    bool direct_convolutions = false;
+    // Builds the lowered form: views become as_strided, and every other call
+    // what this makes of it, or itself where this gives none. Null: calls stay.
+    Value (*lower)(GraphBuilder& builder, const ops::Op& op,
+                   const ValueList& args, bool in_memory_order) = nullptr;
+    const LowerOptions* lowering = nullptr;  // For `lower`.
     bool fold_constants = true;
     bool merge_equal = true;
     // Memory that may change between calls; calls on it are refused.
@@ -130,8 +126,6 @@ class GraphBuilder {
                       const ValueList& metas, const Value& val);
   void place(Proxy& made, const Value& viewed);
   int32_t new_memory(bool outside);
-  Value lower_call(const ops::Op& op, const ValueList& args,
-                   bool in_memory_order);
   Value fold(const ops::Op& op, const ValueList& args, const Value& val);
   bool folds(const ops::Op& op, const ValueList& args, const Value& val) const;
   Value split_views(const ops::Op& op, const ValueList& args,

@@ -2,88 +2,30 @@
 
 #include <mutex>
 
-#include "src/tensor/memory_order.h"
+#include "src/passes/internal_kernels.h"
 
 namespace fxjit::passes {
 namespace {
 
-// The view may have another dtype than its base.
-DType view_dtype(const ops::OpCall& call) {
-  return call.has(4) ? call[4].as_dtype() : call.tensor(0).dtype();
-}
-
-Value infer_as_strided(const ops::OpCall& call) {
-  return Tensor::meta(call.dims(1), view_dtype(call), call.dims(2),
-                      call.integer(3));
-}
-
-Value run_as_strided(const ops::OpCall& call) {
-  return Tensor::view(call.tensor(0).storage(), call.dims(1),
-                      view_dtype(call), call.dims(2), call.integer(3));
-}
-
-Value infer_materialize(const ops::OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
-}
-
-Value run_materialize(const ops::OpCall& call) {
-  return call.tensor(0).clone().contiguous();
-}
-
-Scalar identity(ScalarBuilder&, const ops::OpCall&,
-                std::span<const Scalar> inputs) {
-  return inputs[0];
-}
-
-Value infer_layout(const ops::OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype(),
-                      call.dims(1));
-}
-
-Value run_layout(const ops::OpCall& call) {
-  return copy_in_layout(call.tensor(0), call.dims(1));
-}
-
-Value infer_put_view(const ops::OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
-}
-
-void direct_put_view(const ops::OpCall& call, std::span<const Tensor> results) {
-  const Tensor &out = results[0], &source = call.tensor(1);
-  if (out.data() != call.tensor(0).data()) out.copy_from(call.tensor(0));
-  out.as_strided(source.sizes(), call.dims(2), call.integer(3))
-      .copy_from(source);
-}
-
-Value infer_item(const ops::OpCall& call) {
-  return call[0].at(static_cast<size_t>(call.integer(1)));
-}
-
-Value infer_draw(const ops::OpCall& call) {
-  return ops::infer(
-      {ops::get_op(call[1].as_string()), call[2].as_sequence(), call.source});
-}
-
-Value run_draw(const ops::OpCall& call) {
-  return ops::run_eager(
-      {ops::get_op(call[1].as_string()), call[2].as_sequence(), call.source});
-}
+using ops::Lowering;
+using ops::Purity;
+using ops::ScalarTypes;
 
 constexpr ops::OpRow kRows[] = {
     {.name = "fxjit.as_strided",
      .schema = "input, sizes, strides, offset, dtype",
      .names = "",
-     .lowering = ops::Lowering::view,
+     .lowering = Lowering::view,
      .infer = infer_as_strided,
      .eager = run_as_strided},
     {.name = "fxjit.materialize",
      .schema = "input",
      .names = "",
-     .lowering = ops::Lowering::scalar,
+     .lowering = Lowering::scalar,
      .infer = infer_materialize,
      .eager = run_materialize,
      .scalar = identity,
-     .scalar_types = ops::ScalarTypes::custom},
+     .scalar_types = ScalarTypes::custom},
     {.name = "fxjit.layout",
      .schema = "input, strides",
      .names = "",
@@ -104,10 +46,63 @@ constexpr ops::OpRow kRows[] = {
      .names = "",
      .infer = infer_draw,
      .eager = run_draw,
-     .purity = ops::Purity::random},
+     .purity = Purity::random},
+    {.name = "fxjit.control",
+     .schema = "spec, pred, carried, xs, operands",
+     .names = "",
+     .infer = infer_control,
+     .eager = infer_control},
+    {.name = "fxjit.contract",
+     .schema = "input, weights",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_contract},
+    {.name = "fxjit.merged_linear",
+     .schema = "input, weights, biases",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_merged_linear,
+     .eager = run_merged_linear},
+    {.name = "fxjit.winograd",
+     .schema = "input, weight, pad_before, pad_after, tile",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_winograd},
+    {.name = "fxjit.attention",
+     .schema = "query, key, value, masks, kinds, numbers, is_causal, scale, "
+               "zero_rows, inner",
+     .names = "",
+     .lowering = Lowering::attention,
+     .infer = infer_attention},
+    {.name = "fxjit.written_attention",
+     .schema = "query, key, value, masks, kinds, numbers, scale, inner",
+     .names = "",
+     .lowering = Lowering::attention,
+     .infer = infer_written_attention},
+    {.name = "fxjit.conv_last",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups",
+     .names = "",
+     .lowering = Lowering::convolution,
+     .infer = infer_conv_last,
+     .eager = run_conv_last},
+    {.name = "fxjit.conv_last_work",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups, work, extras",
+     .names = "",
+     .lowering = Lowering::convolution,
+     .infer = infer_conv_last_work,
+     .eager = run_conv_last_work},
+    {.name = "fxjit.pool_last",
+     .schema = "input, average, kernel_size, stride, padding, dilation, "
+               "count_include_pad, divisor, output",
+     .names = "",
+     .lowering = Lowering::pool,
+     .infer = infer_pool_last,
+     .eager = run_pool_last},
 };
 
-const ops::Op& internal(const char* name) {
+const ops::Op& registered(const char* name) {
   static std::once_flag once;
   std::call_once(once, [] { ops::register_ops(kRows); });
   return ops::get_op(name);
@@ -116,35 +111,100 @@ const ops::Op& internal(const char* name) {
 }  // namespace
 
 const ops::Op& as_strided_op() {
-  static const ops::Op& op = internal("fxjit.as_strided");
+  static const ops::Op& op = registered("fxjit.as_strided");
   return op;
 }
 
 const ops::Op& materialize_op() {
-  static const ops::Op& op = internal("fxjit.materialize");
+  static const ops::Op& op = registered("fxjit.materialize");
   return op;
 }
 
 const ops::Op& layout_op() {
-  static const ops::Op& op = internal("fxjit.layout");
+  static const ops::Op& op = registered("fxjit.layout");
   return op;
 }
 
 const ops::Op& put_view_op() {
-  static const ops::Op& op = internal("fxjit.put_view");
+  static const ops::Op& op = registered("fxjit.put_view");
   return op;
 }
 
 const ops::Op& item_op() {
-  static const ops::Op& op = internal("fxjit.item");
+  static const ops::Op& op = registered("fxjit.item");
   return op;
 }
 
 const ops::Op& draw_op() {
-  static const ops::Op& op = internal("fxjit.draw");
+  static const ops::Op& op = registered("fxjit.draw");
   return op;
 }
 
+const ops::Op& control_op() {
+  static const ops::Op& op = registered("fxjit.control");
+  return op;
+}
+
+const ops::Op& contract_op() {
+  static const ops::Op& op = registered("fxjit.contract");
+  return op;
+}
+
+const ops::Op& merged_linear_op() {
+  static const ops::Op& op = registered("fxjit.merged_linear");
+  return op;
+}
+
+const ops::Op& winograd_op() {
+  static const ops::Op& op = registered("fxjit.winograd");
+  return op;
+}
+
+const ops::Op& attention_op() {
+  static const ops::Op& op = registered("fxjit.attention");
+  return op;
+}
+
+const ops::Op& written_attention_op() {
+  static const ops::Op& op = registered("fxjit.written_attention");
+  return op;
+}
+
+const ops::Op& conv_last_op() {
+  static const ops::Op& op = registered("fxjit.conv_last");
+  return op;
+}
+
+const ops::Op& conv_last_work_op() {
+  static const ops::Op& op = registered("fxjit.conv_last_work");
+  return op;
+}
+
+const ops::Op& pool_last_op() {
+  static const ops::Op& op = registered("fxjit.pool_last");
+  return op;
+}
+
+bool is_foldable(const ops::Op& op) {
+  return &op != &control_op() && &op != &contract_op() &&
+         &op != &winograd_op() && &op != &attention_op() &&
+         &op != &written_attention_op();
+}
+
 bool is_draw(const fx::Node& node) { return node.called_op() == &draw_op(); }
+
+ops::PoolParams pool_last_params(const ops::OpCall& call) {
+  ops::PoolParams params;
+  params.average = call.flag(1);
+  params.kernel = call.dims(2);
+  params.stride = call.dims(3);
+  params.padding = call.dims(4);
+  params.dilation = call.dims(5);
+  params.count_include_pad = call.flag(6);
+  params.divisor = call.integer(7);
+  params.output = call.dims(8);
+  params.spatial = params.kernel.size();
+  return params;
+}
 
 }  // namespace fxjit::passes

@@ -1,8 +1,10 @@
+// Attention in the dims that its steps have loops for.
 #include <cmath>
 #include <optional>
 
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {
@@ -19,54 +21,6 @@ struct Problem {
   bool zero_rows = false;
   int inner = 0;  // Last leading dims, to lie within the rows of the result.
 };
-
-Value infer_attention(const ops::OpCall& call) {
-  const Tensor q = call.tensor(0), v = call.tensor(2);
-  Dims sizes = q.sizes();
-  sizes[q.dim() - 1] = v.size(-1);
-  const int inner = static_cast<int>(call[9].as_int());
-  // Outer dims, rows, inner dims, depth: joining heads is then a view, as it is
-  // of the result of torch's own fused kernel.
-  const int rows = q.dim() - 2, first = rows - inner;
-  Dims strides = sizes;
-  int64_t step = 1;
-  const auto place = [&](int d) {
-    strides[d] = step;
-    step *= sizes[d];
-  };
-  place(rows + 1);
-  for (int d = rows - 1; d >= first; --d) place(d);
-  place(rows);
-  for (int d = first - 1; d >= 0; --d) place(d);
-  return Tensor::meta(sizes, q.dtype(), strides);
-}
-
-Value infer_written(const ops::OpCall& call) {
-  const Tensor q = call.tensor(0);
-  Dims sizes = q.sizes();
-  sizes[q.dim() - 1] = call.tensor(2).size(-1);
-  return Tensor::meta(sizes, q.dtype());
-}
-
-constexpr ops::OpRow kRows[] = {
-    {.name = "fxjit.attention",
-     .schema = "query, key, value, masks, kinds, numbers, is_causal, scale, "
-               "zero_rows, inner",
-     .names = "",
-     .lowering = ops::Lowering::attention,
-     .infer = infer_attention},
-    {.name = "fxjit.written_attention",
-     .schema = "query, key, value, masks, kinds, numbers, scale, inner",
-     .names = "",
-     .lowering = ops::Lowering::attention,
-     .infer = infer_written},
-};
-
-const ops::Op& registered(const char* name) {
-  static const bool done = (ops::register_ops(kRows), true);
-  static_cast<void>(done);
-  return ops::get_op(name);
-}
 
 Dims leading_of(const Value& x) {
   Dims sizes = val_of(x).sizes();
@@ -272,7 +226,11 @@ std::optional<Dims> common_leading(const Problem& p, bool by_group) {
   return leading;
 }
 
-Value lower_call(GraphBuilder& b, const Call& c) {
+}  // namespace
+
+Value lower_attention(GraphBuilder& b, const ops::Op& op,
+                      const ValueList& args) {
+  const Call c{op, args};
   if (!supported(c)) return {};
   Problem p{as_f32(b, c["query"]),
             as_f32(b, c["key"]),
@@ -310,7 +268,9 @@ Value lower_call(GraphBuilder& b, const Call& c) {
   return type == DType::f32 ? result : call(b, "to", {result, type});
 }
 
-Value lower_written(GraphBuilder& b, const Call& c) {
+Value lower_written_attention(GraphBuilder& b, const ops::Op& op,
+                              const ValueList& args) {
+  const Call c{op, args};
   Problem p{c["query"], c["key"], c["value"], {}, {}, {}, false, c["scale"]};
   const ValueList& masks = c["masks"].as_sequence();
   p.masks.assign(masks.begin(), masks.end());
@@ -318,25 +278,6 @@ Value lower_written(GraphBuilder& b, const Call& c) {
   p.numbers = c["numbers"].as_sequence();
   p.inner = static_cast<int>(c["inner"].as_int());
   return lowered(b, p);
-}
-
-}  // namespace
-
-const ops::Op& attention_op() {
-  static const ops::Op& op = registered("fxjit.attention");
-  return op;
-}
-
-const ops::Op& written_attention_op() {
-  static const ops::Op& op = registered("fxjit.written_attention");
-  return op;
-}
-
-Value lower_attention(GraphBuilder& b, const ops::Op& op,
-                      const ValueList& args) {
-  const Call call{op, args};
-  if (&op == &written_attention_op()) return lower_written(b, call);
-  return lower_call(b, call);
 }
 
 }  // namespace fxjit::passes

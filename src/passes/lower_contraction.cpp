@@ -1,59 +1,11 @@
-#include <mutex>
-
-#include "fxjit/functions_structured.h"
+// Products of f32, and of what is computed in f32, become contractions.
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {
-
-Value infer_contract(const ops::OpCall& call) {
-  Dims sizes = call.tensor(0).sizes();
-  int64_t columns = 0;
-  for (const Value& weight : call[1].as_sequence())
-    columns += weight.as_tensor().size(-1);
-  sizes[sizes.size() - 1] = columns;
-  return Tensor::meta(sizes, call.tensor(0).dtype());
-}
-
-Value infer_merged_linear(const ops::OpCall& call) {
-  Dims sizes = call.tensor(0).sizes();
-  int64_t columns = 0;
-  for (const Value& weight : call[1].as_sequence())
-    columns += weight.as_tensor().size(0);
-  sizes[sizes.size() - 1] = columns;
-  return Tensor::meta(sizes, call.tensor(0).dtype());
-}
-
-// Of constants: before a loop over steps, say.
-Value run_merged_linear(const ops::OpCall& call) {
-  ValueList parts;
-  for (size_t i = 0; i < call[1].size(); ++i)
-    parts.push_back(nn::functional::linear(
-        call[0], call[1].at(i), call.has(2) ? call[2].at(i) : Value()));
-  return cat(Value::list(std::move(parts)), -1);
-}
-
-constexpr ops::OpRow kRows[] = {
-    {.name = "fxjit.contract",
-     .schema = "input, weights",
-     .names = "",
-     .lowering = ops::Lowering::contraction,
-     .infer = infer_contract},
-    {.name = "fxjit.merged_linear",
-     .schema = "input, weights, biases",
-     .names = "",
-     .lowering = ops::Lowering::contraction,
-     .infer = infer_merged_linear,
-     .eager = run_merged_linear},
-};
-
-const ops::Op& internal(const char* name) {
-  static std::once_flag once;
-  std::call_once(once, [] { ops::register_ops(kRows); });
-  return ops::get_op(name);
-}
 
 bool uniform(const Tensor& t, int first, int last) {
   return uniform_stride(t.sizes(), t.strides(), first, last) >= 0;
@@ -182,7 +134,7 @@ bool all_of_type(const ValueList& args, DType dtype) {
   return result;
 }
 
-size_t second_factor(const ops::Op& op) {
+size_t right_factor(const ops::Op& op) {
   return op.name() == "addmm" || op.name() == "baddbmm" ? 2 : 1;
 }
 
@@ -193,12 +145,11 @@ bool is_constant_matrix(const GraphBuilder& b, const Value& factor) {
 // A product of half types that is left to a kernel of its own.
 bool has_kernel(const GraphBuilder& b, const ops::Op& op,
                 const ValueList& args) {
-  if (!b.options().has_kernel ||
-      !is_constant_matrix(b, args[second_factor(op)]))
-    return false;
+  const HasKernel& known = b.options().lowering->has_kernel;
+  if (!known || !is_constant_matrix(b, args[right_factor(op)])) return false;
   ValueList metas;
   for (const Value& arg : args) metas.push_back(meta_of(arg));
-  return b.options().has_kernel(op, metas);
+  return known(op, metas);
 }
 
 // Half types as f32; a constant matrix is read as it is when it is packed.
@@ -206,55 +157,33 @@ ValueList widened(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   ValueList wide = args;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].is_proxy() &&
-        !(i == second_factor(op) && is_constant_matrix(b, args[i])))
+        !(i == right_factor(op) && is_constant_matrix(b, args[i])))
       wide[i] = call(b, "cast", {args[i], DType::f32});
   return wide;
 }
 
-}  // namespace
-
-const ops::Op& contract_op() {
-  static const ops::Op& op = internal("fxjit.contract");
-  return op;
-}
-
-const ops::Op& merged_linear_op() {
-  static const ops::Op& op = internal("fxjit.merged_linear");
-  return op;
-}
-
-namespace {
-
 Value lower_product(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   if (&op == &merged_linear_op()) return linear(b, args[0], args[1], args[2]);
-  const std::string_view name = op.name();
-  if (name == "linear") {
+  if (op.name() == "linear") {
     const Value biases = args[2].is_none() ? Value() : Value::list({args[2]});
     return linear(b, args[0], Value::list({args[1]}), biases);
   }
-  if (name == "matmul" || name == "mm" || name == "bmm" || name == "mv" ||
-      name == "dot")
-    return matmul(b, args[0], args[1]);
-  if (name == "addmm" || name == "baddbmm")
-    return add_scaled(b, args[0], matmul(b, args[1], args[2]),
-                      args[op.index_of("beta")], args[op.index_of("alpha")]);
-  return {};
+  if (right_factor(op) == 1) return matmul(b, args[0], args[1]);
+  return add_scaled(b, args[0], matmul(b, args[1], args[2]),
+                    args[op.index_of("beta")], args[op.index_of("alpha")]);
 }
 
 }  // namespace
 
 Value lower_contraction(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
-  if (&op == &contract_op()) return {};
   if (all_of_type(args, DType::f32)) return lower_product(b, op, args);
   for (DType half : {DType::f16, DType::bf16})
     if (all_of_type(args, half) && !has_kernel(b, op, args)) {
       const Value wide = lower_product(b, op, widened(b, op, args));
       return call(b, "cast", {wide, half});
     }
-  if (&op != &merged_linear_op() && all_of_type(args, DType::f64))
-    return lower_doubles(b, op, args);
-  return {};
+  return all_of_type(args, DType::f64) ? lower_doubles(b, op, args) : Value();
 }
 
 }  // namespace fxjit::passes

@@ -1,11 +1,10 @@
 // Convolutions of f32 give channels last; those of half types are f32's where
 // there is no fast code for them.
-#include <mutex>
-
 #include "src/ops/conv_kernel.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::passes {
@@ -98,53 +97,10 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
                                   : conv_last(b, params, args));
 }
 
-Value infer_conv_last(const ops::OpCall& call) {
-  const Dims planes = ops::conv_params(call).output;
-  Dims sizes{planes[0]};
-  for (int d = 2; d < planes.size(); ++d) sizes.push_back(planes[d]);
-  sizes.push_back(planes[1]);
-  return Tensor::meta(sizes, call.tensor(0).dtype());
-}
-
-Value run_conv_last(const ops::OpCall& call) {
-  const ops::ConvParams params = ops::conv_params(call);
-  const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
-  ops::run_conv(params, call.tensor(0), call.tensor(1),
-                call.has(2) ? call.tensor(2) : Tensor(), planes);
-  Dims sizes = planes.sizes(), strides = planes.strides();
-  sizes.erase(1);
-  strides.erase(1);
-  sizes.push_back(planes.size(1));
-  strides.push_back(planes.stride(1));
-  return planes.as_strided(sizes, strides, 0).contiguous();
-}
-
-constexpr ops::OpRow kRows[] = {
-    {.name = "fxjit.conv_last",
-     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
-               "transposed, output_padding, groups",
-     .names = "",
-     .lowering = ops::Lowering::convolution,
-     .infer = infer_conv_last,
-     .eager = run_conv_last},
-};
-
-const ops::Op& internal(const char* name) {
-  static std::once_flag once;
-  std::call_once(once, [] { ops::register_ops(kRows); });
-  return ops::get_op(name);
-}
-
 }  // namespace
-
-const ops::Op& conv_last_op() {
-  static const ops::Op& op = internal("fxjit.conv_last");
-  return op;
-}
 
 Value lower_convolution(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
-  if (&op == &conv_last_op()) return {};
   ValueList metas, wide;
   for (const Value& arg : args) metas.push_back(meta_of(arg));
   const ops::ConvParams params = ops::conv_params({op, metas});
@@ -157,7 +113,8 @@ Value lower_convolution(GraphBuilder& b, const ops::Op& op,
     return params.batched ? result : call(b, "squeeze", {result, 0});
   }
   if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};
-  if (b.options().has_kernel && b.options().has_kernel(op, metas)) return {};
+  const HasKernel& has_kernel = b.options().lowering->has_kernel;
+  if (has_kernel && has_kernel(op, metas)) return {};
   for (const Value& arg : args)
     wide.push_back(arg.is_proxy() ? call(b, "cast", {arg, DType::f32}) : arg);
   return call(b, "cast", {b.call(op, wide), dtype});

@@ -3,6 +3,7 @@
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {
@@ -67,15 +68,15 @@ Value vectors_product(GraphBuilder& b, Value lhs, Value rhs) {
 
 Value lower_doubles(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   const bool added = op.name() == "addmm" || op.name() == "baddbmm";
-  const size_t first = added ? 1 : 0;
-  const Value &lhs = args[first], &rhs = args[first + 1];
+  const size_t left = added ? 1 : 0, right = left + 1;
+  const Value &lhs = args[left], &rhs = args[right];
   const bool of_vectors = val_of(lhs).dim() == 1 || val_of(rhs).dim() == 1;
   if (of_vectors)
     return op.name() == "linear" ? Value() : vectors_product(b, lhs, rhs);
   const Factors wanted = fitted(b, {lhs, rhs});
   if (is_same(wanted.lhs, lhs) && is_same(wanted.rhs, rhs)) return {};
   ValueList changed = args;
-  changed[first] = wanted.lhs, changed[first + 1] = wanted.rhs;
+  changed[left] = wanted.lhs, changed[right] = wanted.rhs;
   return b.call(op, changed);
 }
 

@@ -2,6 +2,7 @@
 // element for each index, at places counted through the tensor's memory order.
 #include "src/passes/channels_last.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {
@@ -112,7 +113,9 @@ int64_t run_behind(const Dims& sizes, int dim) {
   return run;
 }
 
-Value lower_index_select(GraphBuilder& b, const ValueList& args) {
+}  // namespace
+
+Value lower_index_select(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   if (!args[0].is_proxy() || !is_index(args[2])) return {};
   const Tensor input = val_of(args[0]);
   if (input.dim() == 0 || val_of(args[2]).dim() != 1 || input.numel() == 0)
@@ -135,7 +138,7 @@ Value lower_index_select(GraphBuilder& b, const ValueList& args) {
 
 // x[..., i, j, ...]: dims that are picked from but not side by side go in
 // front, as their result does.
-Value lower_index(GraphBuilder& b, const ValueList& args) {
+Value lower_index(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   if (!args[0].is_proxy() || !args[1].is_sequence()) return {};
   const Tensor table = val_of(args[0]);
   Pick pick{0, {}, true};
@@ -159,13 +162,13 @@ Value lower_index(GraphBuilder& b, const ValueList& args) {
 }
 
 // Places of int32 as the int64 that kernels read.
-Value lower_gather_of_ints(GraphBuilder& b, const ValueList& args) {
+Value lower_gather(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   if (!args[2].is_proxy() || val_of(args[2]).dtype() != DType::i32) return {};
   return call(b, "gather", {args[0], args[1], as_long(b, args[2])});
 }
 
 // A dim backwards is its places picked from the last to the first.
-Value lower_flip(GraphBuilder& b, const ValueList& args) {
+Value lower_flip(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   if (!args[0].is_proxy() || !args[1].is_sequence()) return {};
   const Tensor input = val_of(args[0]);
   if (input.dim() == 0 || input.numel() == 0) return {};
@@ -179,17 +182,6 @@ Value lower_flip(GraphBuilder& b, const ValueList& args) {
     result = call(b, "index_select", {result, dim, b.constant(places, true)});
   }
   return result;
-}
-
-}  // namespace
-
-Value lower_gather(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
-  const std::string_view name = op.name();
-  if (name == "index_select") return lower_index_select(b, args);
-  if (name == "index") return lower_index(b, args);
-  if (name == "gather") return lower_gather_of_ints(b, args);
-  if (name == "flip") return lower_flip(b, args);
-  return {};
 }
 
 }  // namespace fxjit::passes

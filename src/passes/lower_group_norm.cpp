@@ -3,6 +3,7 @@
 // read in their order and nothing of their size is copied.
 #include "src/passes/channels_last.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {
@@ -59,22 +60,17 @@ bool is_f32_or_none(const Value& value) {
          (value.is_proxy() && val_of(value).dtype() == DType::f32);
 }
 
-}  // namespace
+bool is_image(const Value& x) {
+  return x.is_proxy() && val_of(x).dim() > 1;
+}
 
-Value lower_group_norm(GraphBuilder& b, const ops::Op& op,
-                       const ValueList& args) {
-  const bool instance = op.name() == "instance_norm";
-  if ((!instance && op.name() != "group_norm") || !args[0].is_proxy())
-    return {};
+// The weight is argument `first`, the bias the next.
+Value norm_of_groups(GraphBuilder& b, const ops::Op& op, const ValueList& args,
+                     int64_t groups, size_t first) {
   const Tensor x = val_of(args[0]);
-  const size_t first = instance ? 3 : 2;  // The weight; then the bias.
   if (x.dtype() != DType::f32 || x.numel() == 0 || !is_channels_last(x) ||
       !is_f32_or_none(args[first]) || !is_f32_or_none(args[first + 1]))
     return {};
-  if (instance &&
-      !(args[1].is_none() && args[2].is_none() && args[5].as_bool()))
-    return {};
-  const int64_t groups = instance ? x.size(1) : args[1].as_int();
   const size_t eps = static_cast<size_t>(op.index_of("eps"));
   // Whatever is wrong with the call is for the decomposition to say.
   for (size_t i : {first, first + 1})
@@ -84,6 +80,22 @@ Value lower_group_norm(GraphBuilder& b, const ops::Op& op,
   const GroupNorm norm(b, channels_to_back(b, args[0]), groups);
   return channels_to_front(
       b, norm.run(args[first], args[first + 1], args[eps].as_double()));
+}
+
+}  // namespace
+
+Value lower_group_norm(GraphBuilder& b, const ops::Op& op,
+                       const ValueList& args) {
+  if (!is_image(args[0])) return {};
+  return norm_of_groups(b, op, args, args[1].as_int(), 2);
+}
+
+Value lower_instance_norm(GraphBuilder& b, const ops::Op& op,
+                          const ValueList& args) {
+  const bool by_input =
+      args[1].is_none() && args[2].is_none() && args[5].as_bool();
+  if (!by_input || !is_image(args[0])) return {};
+  return norm_of_groups(b, op, args, val_of(args[0]).size(1), 3);
 }
 
 }  // namespace fxjit::passes

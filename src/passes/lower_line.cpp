@@ -2,6 +2,7 @@
 // overlapping rows, with what products have, epilogues in registers.
 #include "src/passes/channels_last.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {

@@ -1,31 +1,14 @@
 // 3x3 convolutions by Winograd's minimal filtering, where that is less work.
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "src/ops/conv_kernel.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
+#include "src/passes/lowerings.h"
 
 namespace fxjit::passes {
 namespace {
-
-Value infer_winograd(const ops::OpCall& call) {
-  const Dims& input = call.tensor(0).sizes();
-  const Dims before = call.dims(2), after = call.dims(3);
-  return Tensor::meta(
-      {input[0], input[1] + before[0] + after[0] - 2,
-       input[2] + before[1] + after[1] - 2, call.tensor(1).size(0)},
-      call.tensor(0).dtype());
-}
-
-constexpr ops::OpRow kRows[] = {
-    {.name = "fxjit.winograd",
-     .schema = "input, weight, pad_before, pad_after, tile",
-     .names = "",
-     .lowering = ops::Lowering::contraction,
-     .infer = infer_winograd},
-};
 
 // ---- What a convolution costs, in multiply-adds of 16 floats.
 
@@ -88,19 +71,10 @@ bool has_transform(const ops::ConvParams& params, const Tensor& weight) {
 
 }  // namespace
 
-const ops::Op& winograd_op() {
-  static const ops::Op& op = []() -> const ops::Op& {
-    static std::once_flag once;
-    std::call_once(once, [] { ops::register_ops(kRows); });
-    return ops::get_op("fxjit.winograd");
-  }();
-  return op;
-}
-
 Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
                      const Value& input, const Value& weight) {
   const Tensor filter = val_of(weight);
-  if (b.options().direct_convolutions || !b.constant_of(weight) ||
+  if (b.options().lowering->direct_convolutions || !b.constant_of(weight) ||
       filter.dtype() != DType::f32 || !has_transform(params, filter))
     return {};
   const Dims& out = params.output;

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "fxjit/fx/graph_module.h"
-#include "src/passes/graph_builder.h"
+#include "src/passes/lower.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
 
 struct PipelineOptions {
   std::vector<std::string> disabled;
-  // See GraphBuilder::Options::has_kernel.
+  // See LowerOptions.
   HasKernel has_kernel = nullptr;
   bool direct_convolutions = false;  // Likewise.
   // Called after each pass that changed something; may be empty.

@@ -4,7 +4,7 @@
 
 #include "src/ops/conv_kernel.h"
 #include "src/ops/recurrence.h"
-#include "src/passes/lower_pool.h"
+#include "src/passes/internal_ops.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::program {

@@ -152,6 +152,8 @@ class ControlKernel final : public ExternKernel {
   void run_branch(const KernelCall& call) const {
     const Tensor& pred = step_.pred.as_tensor();
     const size_t which = holds(call.operands[0], pred) ? 0 : 1;
+    if (step_.bodies[which].fails)
+      throw ValueFailure("the branch fails for these sizes");
     BodyCall body(plans_[which], call.scratch + scratch_[which]);
     for (size_t i = 0; i < sources_[which].size(); ++i)
       body.inputs()[i] =

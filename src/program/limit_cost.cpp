@@ -11,7 +11,7 @@ struct Costs {
   double of(CpuLevel level) const { return at[static_cast<size_t>(level)]; }
 };
 
-// A tenth below the least that `fxjit_bench --benchmark_filter=prim/` measured
+// A tenth below the least that `fxjit_prim_bench` measured
 // on a Xeon of the Sapphire Rapids kind, so that work beside them, which hides
 // some of their time, does not seem faster than the machine. That of sigmoid at
 // avx512 is what it takes in a gate, beside tanh.

@@ -87,10 +87,12 @@ void plan_control(PlanBuilder& builder, const RegionCall& call,
   for (size_t i = 0; i < spec.bodies.size(); ++i) {
     const std::vector<Dims> layouts =
         body_layouts(spec, i, step.carried.size());
+    const bool fails = spec.failing == i;
+    const fx::GraphModule& body = *spec.bodies[fails ? 1 - i : i];
     const int32_t program = builder.add_body(plan_body(
-        {*spec.bodies[i], body_args, layouts, nullptr}, builder.options()));
+        {body, body_args, layouts, nullptr}, builder.options()));
     step.bodies.push_back(
-        {body_name(spec.kind, i), program, inputs_among(body_args)});
+        {body_name(spec.kind, i), program, inputs_among(body_args), fails});
   }
   for (const Placed& result : call.results)
     operands.refs.push_back(result.ref());

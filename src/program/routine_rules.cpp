@@ -2,10 +2,7 @@
 
 #include "src/ops/conv_kernel.h"
 #include "src/ops/recurrence.h"
-#include "src/passes/conv_work.h"
 #include "src/passes/internal_ops.h"
-#include "src/passes/lower.h"
-#include "src/passes/lower_pool.h"
 #include "src/program/short_runs.h"
 #include "src/tensor/visit.h"
 

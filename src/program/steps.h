@@ -228,6 +228,8 @@ struct ControlCall {
     int32_t program = -1;  // Among Program::bodies.
     // For each input of the program, the argument of the body that it is.
     std::vector<int32_t> arguments;
+    // A branch that fails whenever it is taken; its program is another's.
+    bool fails = false;
 
     friend bool operator==(const Body&, const Body&) = default;
   };

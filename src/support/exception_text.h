@@ -6,8 +6,8 @@
 
 namespace fxjit::support {
 
-// Of the exception that is being handled: what() of an std::exception, else the
-// name of its type. Called in a catch block only.
+// The text of the exception that is being handled: what() of an std::exception,
+// else the name of its type. Called in a catch block only.
 std::string exception_text();
 
 }  // namespace fxjit::support

@@ -30,7 +30,7 @@ class SpinTimer {
   }
 
   // Pauses once. True at every kPollsPerCheck-th poll, the moment for checks
-  // that are too dear for each.
+  // that are too expensive for each.
   bool pause() {
     cpu_pause();
     return ++polls_ % kPollsPerCheck == 0;

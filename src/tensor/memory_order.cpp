@@ -71,7 +71,7 @@ bool has_channels_innermost(const Tensor& tensor) {
   for (int i = rank; i >= 1; --i) {
     const int d = i == rank ? 1 : i == 1 ? 0 : i;
     if (sizes[d] == 0 || strides[d] < reach) return false;
-    // Of one element in all dims but the first: both orders describe it.
+    // A tensor with one element in all dims but the first has both orders.
     if (d == 0 && reach == strides[1]) return false;
     reach = strides[d] * sizes[d];
   }

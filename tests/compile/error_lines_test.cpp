@@ -76,7 +76,8 @@ TEST(ErrorLines, SequentialStandsInTheLineOfItsCaller) {
 TEST(ErrorLines, MissingArgumentsNameTheCall) {
   const auto gm = fx::symbolic_trace(Net::create());
   const int here = __LINE__ + 1;
-  EXPECT_THAT(error_of([&] { gm(); }),
+  const std::string error = error_of([&] { gm(); });
+  EXPECT_THAT(error,
               AllOf(HasSubstr("missing 1 required"), HasSubstr(line(here))));
 }
 

@@ -95,7 +95,8 @@ TEST(Parts, NumbersThatChangeAreNotCompiledForEver) {
       [](Value x) -> Value { return x.as_tensor().at({0, 0}); });
   const auto gm = fx::symbolic_trace(
       [](Value x) {
-        const Value y = relu(x) * largest(x);
+        const Value number = largest(x);
+        const Value y = relu(x) * number;
         return noted()(y, "n") + 1;
       },
       {"x"}, "f");

@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/pooling.h"
 #include "src/ops/layouts.h"
-#include "src/passes/lower_pool.h"
+#include "src/passes/internal_ops.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {

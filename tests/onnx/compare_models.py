@@ -78,7 +78,7 @@ def compared(model, options, way):
         return worst, ""
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("models", nargs="+")
     parser.add_argument("--fxjit", default="build/release/bin/fxjit")
@@ -86,7 +86,7 @@ def main():
     parser.add_argument("--shape", action="append", default=[])
     parser.add_argument("--value", action="append", default=[])
     parser.add_argument("--tolerance", type=float, default=1e-4)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     bad = 0
     for model in options.models:
         for name, way in (("interpreted", ["--interpret"]), ("compiled", [])):
@@ -94,8 +94,8 @@ def main():
             bad += worst > options.tolerance
             print(f"{os.path.basename(model):32} {name:12} {worst:8.1e} "
                   f"{error}", flush=True)
-    sys.exit(1 if bad else 0)
+    return bad
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(1 if main() else 0)

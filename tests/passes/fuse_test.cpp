@@ -175,9 +175,14 @@ TEST(FuseContraction, ScaledSums) {
 
 TEST(FuseRows, ElementwiseChain) {
   EXPECT_THAT(
-      fused([](Value x, Value y) { return sigmoid(x * y + 0.5) * tanh(x - y); },
-            {random_tensor({4, 6}), random_tensor({4, 6}, 2)}),
-      ElementsAre("rows: sub+tanh+mul+add+sigmoid+mul"));
+      fused(
+          [](Value x, Value y) {
+            const Value gate = sigmoid(x * y + 0.5);
+            const Value value = tanh(x - y);
+            return gate * value;
+          },
+          {random_tensor({4, 6}), random_tensor({4, 6}, 2)}),
+      ElementsAre("rows: mul+add+sigmoid+sub+tanh+mul"));
 }
 
 TEST(FuseRows, Softmax) {

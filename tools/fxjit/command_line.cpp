@@ -103,6 +103,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   add_threads(command, options,
               "Threads of the call; 0, the default: all CPUs");
   command.add_flag("--interpret", options.interpret, "Compile nothing");
+  command.add_flag("--share", options.share,
+                   "Print how many steps run as native code");
 }
 
 void add_disable(CLI::App& command, std::vector<std::string>& disabled) {

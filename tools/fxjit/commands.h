@@ -16,6 +16,7 @@ struct RunOptions {
   std::string output;  // A folder for .npy files; empty: none.
   int threads = 0;
   bool interpret = false;  // Compile nothing.
+  bool share = false;      // Print how many steps are native.
 };
 void run(const RunOptions& options);
 

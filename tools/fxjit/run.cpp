@@ -5,6 +5,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/error.h"
 #include "fxjit/fx/pytree.h"
+#include "fxjit/report.h"
 #include "src/io/npy.h"
 #include "tools/fxjit/commands.h"
 #include "tools/fxjit/doubles.h"
@@ -44,6 +45,23 @@ void print(const std::string& name, const Value& value) {
               tensor.sizes().str().c_str(), first_numbers(tensor).c_str());
 }
 
+// "native: 12 of 13 steps, 1 part by the interpreter".
+void print_share(const fx::GraphModule& module) {
+  size_t steps = 0, native = 0, interpreted = 0;
+  for (const ProgramReport& program : make_report(module).programs) {
+    if (!program.why_not.empty()) ++interpreted;
+    for (const StepReport& step : program.steps) {
+      ++steps;
+      if (is_native(step.by)) ++native;
+    }
+  }
+  std::printf("native: %zu of %zu steps", native, steps);
+  if (interpreted > 0)
+    std::printf(", %zu part%s by the interpreter", interpreted,
+                interpreted == 1 ? "" : "s");
+  std::printf("\n");
+}
+
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -73,6 +91,7 @@ void run(const RunOptions& options) {
     const fs::path file = fs::path(options.output) / (names[i] + ".npy");
     io::save_npy(file.string(), results[i].as_tensor());
   }
+  if (options.share && !options.interpret) print_share(model.module());
 }
 
 }  // namespace fxjit::command

@@ -19,7 +19,7 @@ inline constexpr const char* kDescription = "__graph_module__";
 inline constexpr const char* kGraphModule = "GraphModule";
 inline constexpr const char* kModule = "Module";
 
-// Of all names, shapes and numbers, whatever their order.
+// A checksum of all names, shapes and numbers, whatever their order.
 std::string checksum(const NamedTensors& tensors);
 
 // The version of a file. UserError unless the metadata are those of a file of

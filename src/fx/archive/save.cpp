@@ -200,7 +200,7 @@ class Saver {
                        [](const Value& part) { return part.is_tensor(); });
   }
 
-  // Of a type that builds itself: its numbers.
+  // Adds the numbers of a module whose type builds itself.
   void add_state(json& entry, const nn::Module& module,
                  const std::string& path) {
     const std::string prefix = path.empty() ? "" : path + ".";

@@ -8,7 +8,7 @@
 namespace fxjit::fx::archive {
 
 bool writes_in_place(const Node& node);
-// Of an entry of the table of modules: a batch norm in training.
+// Whether an entry of the table of modules is a batch norm in training.
 bool keeps_statistics(const nlohmann::json& module);
 
 }  // namespace fxjit::fx::archive

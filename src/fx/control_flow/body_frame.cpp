@@ -6,8 +6,6 @@
 #include "fxjit/fx/tracer.h"
 
 namespace fxjit::fx {
-namespace {
-
 NodePtr lift(BodyFrame& frame, NodePtr node) {
   for (const auto* known : {&frame.given, &frame.lifted})
     for (const auto& [outside, inside] : *known)
@@ -17,8 +15,6 @@ NodePtr lift(BodyFrame& frame, NodePtr node) {
   frame.lifted.emplace_back(node, made);
   return made;
 }
-
-}  // namespace
 
 BodyScope::BodyScope(TracerBase& tracer, BodyFrame& frame) : tracer_(tracer) {
   frame.around = std::exchange(tracer.graph, frame.graph.get());

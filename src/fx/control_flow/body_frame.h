@@ -50,6 +50,9 @@ class OutsideScope {
   std::vector<BodyFrame*> bodies_;
 };
 
+// The placeholder of the body that stands for a node of the graph around.
+NodePtr lift(BodyFrame& frame, NodePtr node);
+
 // What stands for `node` in the graph that the tracer records in: itself, or a
 // placeholder where it is of a graph around the body being traced.
 NodePtr in_reach(TracerBase& tracer, NodePtr node);

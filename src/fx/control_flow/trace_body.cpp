@@ -23,29 +23,9 @@ bool is_taken(const TracerBase& tracer, const std::string& name) {
                      [&](const auto& member) { return member.first == name; });
 }
 
-// The body with one placeholder for each input and each of `lifted`.
-std::unique_ptr<Graph> finished_graph(const TracedBody& body,
-                                      const std::vector<NodePtr>& lifted) {
-  auto graph = std::make_unique<Graph>();
-  ValueMap map;
-  size_t count = 0;
-  const auto add = [&] {
-    return graph->placeholder("arg" + std::to_string(count++) + "_1");
-  };
-  for (const NodePtr input : body.inputs) map.emplace(input, add());
-  for (const NodePtr outside : lifted) {
-    const NodePtr made = add();
-    for (const auto& [from, placeholder] : body.frame.lifted)
-      if (from == outside) map.emplace(placeholder, made);
-  }
-  const Value result = graph->graph_copy(*body.frame.graph, map);
-  graph->output(result);
-  return graph;
-}
-
 nn::ModuleRef finish(const TracerBase& tracer, const TracedBody& body,
                      const std::vector<NodePtr>& lifted) {
-  std::unique_ptr<Graph> graph = finished_graph(body, lifted);
+  std::unique_ptr<Graph> graph = body_graph(body, lifted);
   nn::AttributeMap members;
   for (const auto& [name, module] : body.frame.members)
     members.emplace_back(name, module);
@@ -134,6 +114,25 @@ std::vector<NodePtr> merge_lifted(const std::vector<TracedBody*>& bodies) {
   add(*bodies[0], true);
   for (const TracedBody* body : bodies) add(*body, false);
   return merged;
+}
+
+std::unique_ptr<Graph> body_graph(const TracedBody& body,
+                                  const std::vector<NodePtr>& lifted) {
+  auto graph = std::make_unique<Graph>();
+  ValueMap map;
+  size_t count = 0;
+  const auto add = [&] {
+    return graph->placeholder("arg" + std::to_string(count++) + "_1");
+  };
+  for (const NodePtr input : body.inputs) map.emplace(input, add());
+  for (const NodePtr outside : lifted) {
+    const NodePtr made = add();
+    for (const auto& [from, placeholder] : body.frame.lifted)
+      if (from == outside) map.emplace(placeholder, made);
+  }
+  const Value result = graph->graph_copy(*body.frame.graph, map);
+  graph->output(result);
+  return graph;
 }
 
 std::vector<Value> add_bodies(TracerBase& tracer,

@@ -36,6 +36,10 @@ TracedBody trace_body(TracerBase& tracer, const ValueList& inputs,
 // first, then what each uses alone, by name.
 std::vector<NodePtr> merge_lifted(const std::vector<TracedBody*>& bodies);
 
+// The body with one placeholder for each input and each of `lifted`.
+std::unique_ptr<Graph> body_graph(const TracedBody& body,
+                                  const std::vector<NodePtr>& lifted);
+
 // Makes the bodies members of the owner under `prefixes` with the first number
 // that is free, and gives the get_attr nodes that name them.
 std::vector<Value> add_bodies(TracerBase& tracer,

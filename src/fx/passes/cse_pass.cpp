@@ -157,7 +157,7 @@ PassResult CSEPass::call(const GraphModuleRef& module) {
     copies[node->id()] = copy;
     const Kind kind = kind_of(*node, *module, banned_ops_);
     if (kind == Kind::writes) known.clear();
-    // Of what is written, each has its own.
+    // Calls whose results are written are never merged.
     if (kind != Kind::mergeable || written[node->id()]) continue;
     const size_t hash = hash_of_call(*copy);
     const auto [begin, end] = known.equal_range(hash);

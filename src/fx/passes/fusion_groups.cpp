@@ -65,7 +65,7 @@ class GroupFinder {
           });
       if (reached_[node->id()] && !member_[node->id()]) below.push_back(node);
     }
-    // Of those, the ones that a member needs; users come first.
+    // Keeps the nodes that a member needs; users come first.
     for (size_t i = below.size(); i-- > 0;) {
       const auto users = below[i]->users();
       if (std::any_of(users.begin(), users.end(), [&](const Node* user) {

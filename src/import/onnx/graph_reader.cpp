@@ -28,6 +28,21 @@ void resolve(NodeInfo& node, const NodeInfo& call,
   node.attributes = std::move(resolved);
 }
 
+// A member with another value while a part of the model is read, which may fail.
+template <typename T>
+class Replaced {
+ public:
+  Replaced(T& member, T value)
+      : member_(member), outer_(std::exchange(member, value)) {}
+  ~Replaced() { member_ = outer_; }
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+
+ private:
+  T& member_;
+  const T outer_;
+};
+
 }  // namespace
 
 Opsets opsets_of(const std::vector<OpsetInfo>& opsets) {
@@ -101,8 +116,8 @@ void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
 void GraphReader::read_nodes(const std::vector<Bytes>& nodes,
                              const Opsets& opsets, Scope& scope,
                              const std::string& place) {
-  const Opsets* const outer_opsets = std::exchange(opsets_, &opsets);
-  const Scope* const outer_scope = std::exchange(scope_, &scope);
+  const Replaced<const Opsets*> of_nodes(opsets_, &opsets);
+  const Replaced<const Scope*> names(scope_, &scope);
   for (size_t i = 0; i < nodes.size(); ++i) {
     NodeInfo node = read_node_info(nodes[i]);
     if (function_call_)
@@ -116,8 +131,6 @@ void GraphReader::read_nodes(const std::vector<Bytes>& nodes,
       throw;
     }
   }
-  opsets_ = outer_opsets;
-  scope_ = outer_scope;
 }
 
 void GraphReader::read_node(const NodeInfo& node, const Opsets& opsets,
@@ -204,7 +217,8 @@ Results GraphReader::call_function(const FunctionInfo& function,
                                    const NodeInfo& node,
                                    const std::vector<Operand>& inputs,
                                    const std::string& place) {
-  if (++depth_ > kMaxDepth)
+  const Replaced<int> deeper(depth_, depth_ + 1);
+  if (depth_ > kMaxDepth)
     throw UserError("[onnx] " + place + ": functions of more than " +
                     std::to_string(kMaxDepth) + " levels");
   if (inputs.size() > function.inputs.size())
@@ -216,21 +230,20 @@ Results GraphReader::call_function(const FunctionInfo& function,
     scope.define(function.inputs[i],
                  i < inputs.size() ? inputs[i] : Operand());
   const FunctionCall own{&function, &node};
-  const FunctionCall* const outer = std::exchange(function_call_, &own);
+  const Replaced<const FunctionCall*> called(function_call_, &own);
   read_nodes(function.nodes, opsets_of(function.opsets), scope,
              place + ": function " + std::string(function.name));
-  function_call_ = outer;
   std::vector<Operand> results;
   for (const std::string_view name : function.outputs)
     results.push_back(output(name, scope, place));
-  --depth_;
   return results;
 }
 
 std::vector<Operand> GraphReader::read_inside(Call& call,
                                               const GraphInfo& graph,
                                               std::vector<Operand> inputs) {
-  if (++depth_ > kMaxDepth)
+  const Replaced<int> deeper(depth_, depth_ + 1);
+  if (depth_ > kMaxDepth)
     call.fail("graphs of more than " + std::to_string(kMaxDepth) + " levels");
   if (inputs.size() > graph.inputs.size())
     call.fail("the graph takes " + std::to_string(graph.inputs.size()) +
@@ -243,7 +256,6 @@ std::vector<Operand> GraphReader::read_inside(Call& call,
   std::vector<Operand> results;
   for (const Bytes& bytes : graph.outputs)
     results.push_back(output(read_value_info(bytes).name, scope, place));
-  --depth_;
   return results;
 }
 

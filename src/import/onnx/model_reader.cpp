@@ -37,6 +37,11 @@ std::string unique(std::string name, std::unordered_set<std::string>& taken) {
   return name;
 }
 
+// The tensors of a sequence whose stack a loop has made.
+Value listed(Recorder& recorder, const GrownSequence& sequence) {
+  return recorder.record_data_sized("torch.unbind", {sequence.stack, 0}, {});
+}
+
 }  // namespace
 
 ModelReader::ModelReader(const std::string& path, int64_t example_size)
@@ -115,7 +120,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
     if (!type->element.empty())
       if (const auto dtype = find_dtype(type->element[0].element_type))
         input.dtype = *dtype;
-    value = recorder_.other_input(info.name, {});
+    value = recorder_.other_input(info.name, true);
   } else if (type->kind == TypeInfo::Kind::tensor) {
     const auto dtype = find_dtype(type->element_type);
     if (!dtype)
@@ -128,7 +133,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
     for (size_t d = 0; d < input.sizes.size(); ++d)
       if (input.sizes[d].fixed) fixed |= 1u << d;
     value = example ? recorder_.input(info.name, *example, fixed)
-                    : recorder_.other_input(info.name, {});
+                    : recorder_.other_input(info.name, false);
   } else {
     fail("type: expected a tensor or a sequence");
   }
@@ -168,7 +173,9 @@ Value ModelReader::read_outputs(const Scope& scope) {
     const NodeInfo none;
     const Call call(reader_, none, place, 0,
                     {reader_.output(name, scope, place)});
-    results.push_back(call.optional(0));
+    results.push_back(call.has(0) && call.operand(0).grown
+                          ? listed(recorder_, *call.operand(0).grown)
+                          : call.optional(0));
     std::string file_name = import::path_of_identifiers(name);
     for (char& c : file_name)
       if (c == '.') c = '_';
@@ -211,13 +218,16 @@ std::shared_ptr<const import::InputChecks> ModelReader::make_checks() const {
 
 Program load(const std::string& path) {
   // Where an op cannot take the examples' sizes, others may do.
-  constexpr int64_t kExampleSizes[] = {64, 512, 16};
+  constexpr int64_t kExampleSizes[] = {64, 512, 256, 16};
   try {
     for (const int64_t size : kExampleSizes) {
+      ModelReader reader(path, size);
       try {
-        return ModelReader(path, size).run();
-      } catch (const UnknownShape&) {
-        if (size == kExampleSizes[std::size(kExampleSizes) - 1]) throw;
+        return reader.run();
+      } catch (const UserError& error) {
+        const bool depends_on_size =
+            dynamic_cast<const UnknownShape*>(&error) || reader.has_guessed();
+        if (!depends_on_size || size == std::end(kExampleSizes)[-1]) throw;
       }
     }
     throw InternalError("[onnx] no example sizes");

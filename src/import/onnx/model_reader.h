@@ -17,6 +17,7 @@ class ModelReader {
   // `example_size`: what dims without a number have in examples (Recorder).
   ModelReader(const std::string& path, int64_t example_size);
   Program run();
+  bool has_guessed() const { return recorder_.has_guessed(); }
 
  private:
   void read_functions();

@@ -1,6 +1,7 @@
 // A value of the model while its graph is imported.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,16 +23,26 @@ struct Numbers {
 // in int64 itself). 0: any other type.
 using UnsignedBits = int;
 
-// Either or both are set; neither where an optional value is absent.
+// A sequence that a loop makes longer, which becomes a stack: inside of the loop
+// what one iteration appends, behind it the stack whose rows are its tensors.
+struct GrownSequence {
+  size_t state = 0;  // Of the loop, inside of it.
+  ValueList appended;
+  Value stack;
+};
+
+// `value`, `numbers` or both are set, or `grown`; none of them where an optional
+// value is absent.
 struct Operand {
   Value value;  // A proxy; a list of them for a sequence.
   std::optional<Numbers> numbers;
+  std::shared_ptr<const GrownSequence> grown;
   UnsignedBits unsigned_bits = 0;
 
   Operand() = default;
   Operand(Value value) : value(std::move(value)) {}          // NOLINT
   Operand(Numbers numbers) : numbers(std::move(numbers)) {}  // NOLINT
-  bool absent() const { return value.is_none() && !numbers; }
+  bool absent() const { return value.is_none() && !numbers && !grown; }
 };
 
 // What a node gives, one for each of its outputs.

@@ -5,6 +5,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
 #include "src/import/named_members.h"
+#include "src/import/onnx/recorder_proxy.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 // Larger constants stay calls in the graph, which the compiler may fold.
 constexpr int64_t kFoldBytes = 1 << 20;
 constexpr int64_t kFoldBudget = 64 << 20;
-
-constexpr uint32_t kAllDims = ~0u;
 
 Tensor meta_like(const Tensor& tensor) {
   return Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides());
@@ -47,53 +46,6 @@ bool has_tensor(const Value& value) {
   bool found = false;
   visit_leaves(value, [&](const Value& leaf) { found |= leaf.is_tensor(); });
   return found;
-}
-
-}  // namespace
-
-class Recorder::Proxy : public fx::ProxyBase {
- public:
-  Proxy(Recorder* recorder, fx::NodePtr node, Value example,
-        uint32_t fixed_dims, bool guessed)
-      : recorder_(recorder),
-        node_(node),
-        example_(std::move(example)),
-        fixed_dims_(fixed_dims),
-        guessed_(guessed) {}
-
-  const void* tracer_id() const override { return recorder_; }
-  Value record_function(const ops::Spelling& function, ValueList args,
-                        Kwargs kwargs, SourceLocation) override {
-    return recorder_->record(function, std::move(args), std::move(kwargs));
-  }
-  Value record_method(std::string_view method, ValueList args, Kwargs kwargs,
-                      SourceLocation) override {
-    const ops::Spelling* const spelling = ops::find_method(method);
-    FXJIT_CHECK(spelling, std::string(method));
-    return recorder_->record(spelling->op->canonical, std::move(args),
-                             std::move(kwargs));
-  }
-  bool to_bool(SourceLocation) override {
-    throw UserError("[onnx] a choice that depends on an input");
-  }
-  Value val() const override { return example_; }
-  std::string describe() const override {
-    return node_ ? "Proxy(" + std::string(node_->name()) + ")" : "Proxy";
-  }
-
-  Recorder* recorder_;
-  fx::NodePtr node_;  // Null: a constant that no call has read yet.
-  Value example_;
-  uint32_t fixed_dims_;  // kAllDims: nothing of it depends on an input's size.
-  bool guessed_;         // The example comes of numbers that are not known.
-  std::string name_;     // Of a constant.
-};
-
-namespace {
-
-template <typename Proxy>
-Proxy* proxy_of(const Value& value) {
-  return value.is_proxy() ? static_cast<Proxy*>(value.as_proxy()) : nullptr;
 }
 
 }  // namespace
@@ -141,11 +93,17 @@ Value Recorder::input(std::string_view name, const Tensor& example,
   return proxy(last_input_, example, fixed_dims);
 }
 
-Value Recorder::other_input(std::string_view name, const Value& example) {
+Value Recorder::other_input(std::string_view name, bool sequence) {
   const auto point = last_input_ ? graph_->inserting_after(last_input_)
                                  : graph_->inserting_before();
   last_input_ = graph_->placeholder(argument_name(name));
-  return proxy(last_input_, example, 0);
+  if (sequence) lists_.insert(last_input_);
+  return proxy(last_input_, {}, 0);
+}
+
+bool Recorder::is_list(const Value& value) const {
+  const Proxy* const proxy = proxy_of<Proxy>(value);
+  return proxy && proxy->node_ && lists_.contains(proxy->node_);
 }
 
 Value Recorder::constant(const Tensor& tensor, std::string_view name) {
@@ -178,7 +136,7 @@ Value Recorder::size(const Value& tensor, int64_t dim) {
   const Tensor& shape = proxy->example_.as_tensor();
   const int place = wrap_dim(dim, shape.dim());
   if (proxy->fixed_dims_ >> place & 1) return shape.size(place);
-  auto& known = sizes_[{proxy->node_, place}];
+  auto& known = sizes_.back()[{proxy->node_, place}];
   if (known.is_none())
     known = function("torch.ops.aten.sym_size.int", {tensor, place});
   return known;
@@ -190,13 +148,13 @@ Value Recorder::assume(const Value& value, const Tensor& example) {
 
 fx::NodePtr Recorder::node_of(const Value& value) {
   Proxy* const proxy = proxy_of<Proxy>(value);
-  if (proxy->node_) return proxy->node_;
+  if (proxy->node_) return reach(proxy->node_, bodies_.size());
   const std::string name = attribute_name(proxy->name_);
   attributes_.emplace_back(name, proxy->example_.as_tensor());
   proxy->node_ =
       graph_->create_node(fx::Opcode::get_attr, name, {}, {}, proxy->name_);
   // What the graph reads is no number to compute with any more.
-  return proxy->node_;
+  return reach(proxy->node_, bodies_.size());
 }
 
 // "encoder.layer.0.weight" stays as it is; names that do not make a path of
@@ -308,7 +266,7 @@ Value Recorder::append(const fx::Target& function, const ValueList& args,
   for (const Value& arg : args) nodes.push_back(as_argument(arg));
   for (const auto& [name, arg] : kwargs)
     named.emplace_back(name, as_argument(arg));
-  const fx::NodePtr node = graph_->call_function(
+  const fx::NodePtr node = graph().call_function(
       function, std::move(nodes), std::move(named), origin_);
   pt2::set_stack_trace(node, trace_);
   return in_parts(node, example, fixed, guessed);
@@ -321,7 +279,7 @@ Value Recorder::in_parts(fx::NodePtr node, const Value& example, bool fixed,
   ValueList parts;
   for (size_t i = 0; i < example.size(); ++i) {
     const fx::NodePtr part =
-        graph_->call_function("_operator.getitem", {node, i}, {}, origin_);
+        graph().call_function("_operator.getitem", {node, i}, {}, origin_);
     parts.push_back(in_parts(part, example.at(i), fixed, guessed));
   }
   return Value::tuple(std::move(parts));
@@ -331,6 +289,7 @@ nn::Ref<fx::GraphModule> Recorder::finish(const Value& result) {
   graph_->output(as_argument(result));
   graph_->eliminate_dead_code();
   nn::Module root;
+  for (const auto& [name, body] : members_) root.register_module(name, body);
   for (const auto& [name, tensor] : attributes_) {
     const auto [module, member] = *import::parent_of(root, name);
     if (is_floating(tensor.dtype()) || is_complex(tensor.dtype()))

@@ -8,6 +8,7 @@
 // One thread at a time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
+#include "src/fx/control_flow/trace_body.h"
 
 namespace fxjit::onnx {
 
@@ -28,8 +30,9 @@ class Recorder {
   // An input. Bit d of `fixed_dims`: dim d has the example's size in all calls.
   Value input(std::string_view name, const Tensor& example,
               uint32_t fixed_dims);
-  // An input that is no tensor: a sequence. `example` may be none.
-  Value other_input(std::string_view name, const Value& example);
+  // An input of which no example is known, or that is a sequence.
+  Value other_input(std::string_view name, bool sequence);
+  bool is_list(const Value& value) const;  // An input that is a sequence.
   // A tensor of the model. It becomes an attribute of the module when a
   // recorded call reads it.
   Value constant(const Tensor& tensor, std::string_view name = "constant");
@@ -64,6 +67,43 @@ class Recorder {
   Value record_function(const fx::Function& function, ValueList args,
                         const Value& example);
 
+  // --- Branches and bodies of loops: graphs of their own. ---
+
+  // What is known of a value beforehand; bit d of `fixed_dims`: dim d has the
+  // example's size whenever the value is computed.
+  struct Known {
+    Value example;
+    uint32_t fixed_dims = 0;
+    bool guessed = false;  // The example's sizes follow from no input's.
+  };
+  static Known known(const Value& value);
+
+  // A graph that one call of control flow runs. What it uses from outside is
+  // passed to it as operands.
+  struct Body {
+    fx::TracedBody traced;
+    ValueList outputs;  // Nodes of its graph.
+  };
+  using RunBody = std::function<ValueList(const ValueList& inputs)>;
+  Body record_body(const std::vector<Known>& inputs, const RunBody& run);
+  // One more input of the body that is being recorded, behind the others.
+  Value body_input(const Known& known);
+
+  struct ControlCall {
+    fx::ControlFlow kind;
+    std::vector<Body> bodies;
+    Value pred;         // Of cond: a proxy.
+    ValueList carried;  // Of while_loop and scan.
+    ValueList xs;       // Of scan and map.
+  };
+  // Records the call; its results, of which this is known.
+  ValueList record_control(ControlCall call, const std::vector<Known>& results);
+
+  // Whether a choice was made that holds for the examples' sizes and need not for
+  // others.
+  bool has_guessed() const { return has_guessed_; }
+  void set_guessed() { has_guessed_ = true; }
+
   // The module, whose graph returns `result`.
   nn::Ref<fx::GraphModule> finish(const Value& result);
 
@@ -80,12 +120,22 @@ class Recorder {
               bool guessed = false);
   Value as_argument(const Value& value);
   fx::NodePtr node_of(const Value& proxy);
+  fx::Graph& graph();
+  fx::NodePtr reach(fx::NodePtr node, size_t level);
+  std::vector<std::string> add_bodies(ControlCall& call,
+                                      const std::vector<fx::NodePtr>& lifted);
   std::string attribute_name(std::string_view wish);
 
   std::unique_ptr<fx::Graph> graph_;
   fx::NodePtr last_input_ = nullptr;
   std::string origin_, trace_;
-  std::map<std::pair<const fx::Node*, int64_t>, Value> sizes_;
+  // Of the graph and of each body around the one that is being recorded.
+  using Sizes = std::map<std::pair<const fx::Node*, int64_t>, Value>;
+  std::vector<Sizes> sizes_ = std::vector<Sizes>(1);
+  std::vector<fx::TracedBody*> bodies_;  // The one being recorded last.
+  std::unordered_set<const fx::Node*> lists_;
+  std::vector<std::pair<std::string, nn::ModuleRef>> members_;
+  bool has_guessed_ = false;
   std::vector<std::pair<std::string, Tensor>> attributes_;
   std::unordered_set<std::string> attribute_names_, attribute_folders_;
   int64_t budget_;  // Bytes that may still be computed at once.

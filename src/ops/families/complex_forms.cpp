@@ -74,10 +74,9 @@ Value sum(const OpCall& call, const Value& alpha) {
 
 Value add(const OpCall& call) { return sum(call, call[2]); }
 
-Value sub(const OpCall& call) {
-  return sum(call, call[2].is_int() ? Value(-call.integer(2))
-                                    : Value(-call.number(2)));
-}
+// Parts are floating point, so that a whole number may become one before it is
+// negated: the least int64 has no negative.
+Value sub(const OpCall& call) { return sum(call, Value(-call.number(2))); }
 
 Value neg(const OpCall& call) { return complex_of(-pairs_of(call[0])); }
 

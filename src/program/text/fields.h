@@ -109,6 +109,7 @@ void fields(Is<WriteBack> auto& s, V& v) {
 template <typename V>
 void fields(Is<ControlCall::Body> auto& s, V& v) {
   v("name", s.name), v("program", s.program), v("arguments", s.arguments);
+  v("fails", s.fails);
 }
 template <typename V>
 void fields(Is<ControlCall> auto& s, V& v) {

@@ -28,7 +28,7 @@ nn::Ref<GraphModule> wide(int count) {
   for (int i = 0; i < count; ++i)
     results.push_back(
         graph->call_function(kRelu, {graph->call_function(kNeg, {x})}));
-  graph->output(graph->call_function("torch.stack", {results}));
+  graph->output(graph->call_function("torch.stack", {Value::list(results)}));
   return module_of(std::move(graph));
 }
 

@@ -54,7 +54,7 @@ TEST(LargePasses, PartitionWideGraph) {
     const NodePtr a = graph->call_function(kNeg, {x});
     results.push_back(graph->call_function(kRelu, {a}));
   }
-  graph->output(graph->call_function("torch.stack", {results}));
+  graph->output(graph->call_function("torch.stack", {Value::list(results)}));
   const auto gm = module_of(std::move(graph));
   CapabilityBasedPartitioner partitioner(*gm, supports(kNeg));
   const auto partitions = partitioner.propose_partitions();
@@ -68,7 +68,7 @@ TEST(LargePasses, MergeEqualCalls) {
   ValueList results;
   for (int i = 0; i < kNodes; ++i)
     results.push_back(graph->call_function(i % 2 ? kNeg : kRelu, {x}));
-  graph->output(graph->call_function("torch.stack", {results}));
+  graph->output(graph->call_function("torch.stack", {Value::list(results)}));
   const PassResult result = CSEPass()(module_of(std::move(graph)));
   EXPECT_TRUE(result.modified);
   EXPECT_EQ(result.graph_module->graph().size(), 5u);

@@ -32,7 +32,7 @@ class RandomPasses : public testing::Test {
         made.push_back(graph->call_function("operator.sub", {pick(), pick()}));
       } else if (random_() % 15 == 0) {
         const ValueList all(made.begin(), made.end());
-        const NodePtr wide = graph->call_function("torch.stack", {all});
+        const NodePtr wide = graph->call_function("torch.stack", {Value::list(all)});
         made.push_back(graph->call_function("torch.sum", {wide, 0}));
       } else {
         made.push_back(graph->call_function(names[random_() % 3], {pick()}));

@@ -54,7 +54,7 @@ TEST(Rewriter, WideGraphWithOneUserOfAllMatches) {
   ValueList results;
   for (int i = 0; i < kNodes; ++i)
     results.push_back(graph->call_function(kNeg, {x}));
-  const NodePtr stacked = graph->call_function("torch.stack", {results});
+  const NodePtr stacked = graph->call_function("torch.stack", {Value::list(results)});
   graph->output(stacked);
   const auto gm = module_of(std::move(graph));
   EXPECT_EQ(replace_pattern(*gm, neg_of, relu_of).size(), size_t{kNodes});

@@ -1,21 +1,57 @@
-// Control flow whose course is known when the model is loaded: a branch that is
-// chosen, and loops of a known number of turns, which are unrolled.
-#include "src/import/onnx/graph_reader.h"
-#include "src/import/onnx/ops/families.h"
+// If, which becomes fx's cond where its condition is known only when the model
+// runs, and what loops share with it.
+#include "src/import/onnx/ops/control.h"
 
 namespace fxjit::onnx {
+
+bool is_short(int64_t turns, const GraphInfo& body) {
+  constexpr int64_t kMostNodes = 512;
+  const auto nodes = static_cast<int64_t>(body.nodes.size());
+  return turns <= kMostTurns && turns * std::max<int64_t>(nodes, 1) <= kMostNodes;
+}
+
+Value flag_of(const Value& tensor) {
+  const Value flat = reshape(tensor, Value::list({}));
+  return function("torch.ops.aten.to.dtype", {flat, DType::boolean});
+}
+
+Recorder::Known known_stack(const Recorder::Known& slice, const Value& count) {
+  if (!slice.example.is_tensor()) return {};
+  const Value turns = Recorder::example(count);
+  Dims sizes = slice.example.as_tensor().sizes();
+  sizes.insert(0, turns.is_int() && turns.as_int() > 0 ? turns.as_int() : 1);
+  return {Tensor::meta(sizes, slice.example.as_tensor().dtype()),
+          slice.fixed_dims << 1 | (count.is_int() ? 1u : 0u), slice.guessed};
+}
+
+void check_carried(const Call& call, size_t i, const Recorder::Known& first,
+                   const Recorder::Known& next) {
+  if (!first.example.is_tensor() || !next.example.is_tensor()) return;
+  const Tensor& a = first.example.as_tensor();
+  const Tensor& b = next.example.as_tensor();
+  // Sizes of a guess may be any.
+  const bool same_sizes =
+      next.guessed ? a.dim() == b.dim() : a.sizes() == b.sizes();
+  if (a.dtype() == b.dtype() && same_sizes) return;
+  call.fail("carried value " + std::to_string(i) + " becomes another: " +
+            a.describe() + " and then " + b.describe());
+}
+
 namespace {
 
-// Larger graphs than this are no gain.
-constexpr int64_t kMostTurns = 1024;
+// A condition: known, or a proxy of it. One that follows from the inputs' sizes
+// is known for the examples.
+struct Condition {
+  std::optional<bool> known, by_example;
+  Value value;
+};
 
-// The truth of a condition, known when the model is loaded. One that follows
-// from the inputs' sizes is what it is for the examples; calls for which it is
-// another are refused when they run.
-bool chosen(const Call& call) {
-  if (const auto condition = call.known_ints(0)) {
-    if (condition->size() != 1) call.fail("the condition: expected one element");
-    return (*condition)[0] != 0;
+Condition condition_of(const Call& call) {
+  Condition condition;
+  if (const auto numbers = call.known_ints(0)) {
+    if (numbers->size() != 1) call.fail("the condition: expected one element");
+    condition.known = (*numbers)[0] != 0;
+    return condition;
   }
   const Operand& operand = call.operand(0);
   Value truth;
@@ -23,188 +59,141 @@ bool chosen(const Call& call) {
     truth = operand.numbers->items[0];
   else if (Recorder::follows_from_sizes(operand.value))
     truth = call.item_of(operand.value);
-  if (!truth.is_proxy() || !Recorder::follows_from_sizes(truth))
-    call.fail("the condition depends on an input");
-  const bool is_true = Recorder::example(truth).as_double() != 0;
+  if (truth.is_proxy() && Recorder::follows_from_sizes(truth)) {
+    condition.value = truth != 0;
+    condition.by_example = Recorder::example(truth).as_double() != 0;
+  } else {
+    condition.value = flag_of(call[0]);
+  }
+  return condition;
+}
+
+std::vector<Operand> read_branch(Call& call, bool chosen) {
+  return call.reader().read_inside(
+      call, call.graph(chosen ? "then_branch" : "else_branch"), {});
+}
+
+// What may be either of two. `first` where only the number of elements differs.
+Recorder::Known either(const Call& call, const Recorder::Known& first,
+                       const Recorder::Known& second) {
+  if (!first.example.is_tensor()) return second;
+  if (!second.example.is_tensor()) return first;
+  const Tensor& a = first.example.as_tensor();
+  const Tensor& b = second.example.as_tensor();
+  if (a.dtype() != b.dtype() || a.dim() != b.dim())
+    call.fail("its branches give " + a.describe() + " and " + b.describe());
+  Recorder::Known both = first;
+  both.fixed_dims &= second.fixed_dims;
+  for (int d = 0; d < a.dim(); ++d) {
+    if (a.size(d) == b.size(d)) continue;
+    both.fixed_dims &= ~(1u << d);
+    both.guessed = true;
+  }
+  return both;
+}
+
+// The tensors of a branch's outputs, those of sequences one by one.
+ValueList leaves_of(const Call& call, const std::vector<Operand>& outputs) {
+  ValueList leaves;
+  for (const Operand& output : outputs) {
+    if (output.absent())
+      call.fail("one of its branches gives no value, which is not supported");
+    const Value value = call.tensor_of(output);
+    if (!value.is_sequence()) leaves.push_back(value);
+    else leaves.insert(leaves.end(), value.as_sequence().begin(),
+                       value.as_sequence().end());
+  }
+  return leaves;
+}
+
+class BranchesReader {
+ public:
+  BranchesReader(Call& call, Condition condition)
+      : call_(call), condition_(std::move(condition)) {}
+
+  // Both branches, one of which a call takes.
+  Results run() {
+    Recorder::ControlCall made{fx::ControlFlow::cond, {}, condition_.value,
+                               {}, {}};
+    for (const bool chosen : {true, false})
+      made.bodies.push_back(call_.recorder().record_body(
+          {}, [&](const ValueList&) { return read(chosen); }));
+    check_structure();
+    const bool first = condition_.by_example.value_or(true);
+    std::vector<Recorder::Known> results;
+    for (size_t i = 0; i < known_[0].size(); ++i)
+      results.push_back(either(call_, known_[first ? 0 : 1][i],
+                               known_[first ? 1 : 0][i]));
+    return outputs(call_.recorder().record_control(std::move(made), results));
+  }
+
+ private:
+  ValueList read(bool chosen) {
+    const size_t which = chosen ? 0 : 1;
+    outputs_[which] = read_branch(call_, chosen);
+    ValueList leaves = leaves_of(call_, outputs_[which]);
+    for (const Value& leaf : leaves)
+      known_[which].push_back(Recorder::known(leaf));
+    return leaves;
+  }
+
+  static size_t length_of(const Operand& output) {
+    return output.value.is_sequence() ? output.value.size() : 1;
+  }
+
+  void check_structure() const {
+    bool same = outputs_[0].size() == outputs_[1].size();
+    for (size_t i = 0; same && i < outputs_[0].size(); ++i)
+      same = outputs_[0][i].value.is_sequence() ==
+                 outputs_[1][i].value.is_sequence() &&
+             length_of(outputs_[0][i]) == length_of(outputs_[1][i]);
+    if (!same)
+      call_.fail("its branches give results of different structure");
+  }
+
+  std::vector<Operand> outputs(const ValueList& leaves) const {
+    std::vector<Operand> made;
+    size_t next = 0;
+    for (const Operand& output : outputs_[0]) {
+      const auto begin = leaves.begin() + static_cast<std::ptrdiff_t>(next);
+      const size_t length = length_of(output);
+      next += length;
+      Operand& one = made.emplace_back(
+          output.value.is_sequence()
+              ? Value::list(ValueList(
+                    begin, begin + static_cast<std::ptrdiff_t>(length)))
+              : *begin);
+      one.unsigned_bits = output.unsigned_bits;
+    }
+    return made;
+  }
+
+  Call& call_;
+  const Condition condition_;
+  std::vector<Operand> outputs_[2];
+  std::vector<Recorder::Known> known_[2];
+};
+
+// The branch for the examples' sizes; calls of others are refused when they run.
+Results decided(Call& call, const Condition& condition) {
+  const bool chosen = *condition.by_example;
+  call.recorder().set_guessed();
   function("torch.ops.aten._assert_scalar.default",
-           {is_true ? truth != 0 : truth == 0,
+           {chosen ? condition.value : condition.value == false,
             "the condition of an If is another one for these sizes"});
-  return is_true;
+  return read_branch(call, chosen);
 }
 
 Results if_of(Call& call) {
-  const GraphInfo graph =
-      call.graph(chosen(call) ? "then_branch" : "else_branch");
-  return call.reader().read_inside(call, graph, {});
-}
-
-bool is_true(const Call& call, const Operand& condition) {
-  if (condition.absent()) return true;
-  if (condition.numbers && condition.numbers->items.size() == 1 &&
-      condition.numbers->items[0].is_number())
-    return condition.numbers->items[0].as_int() != 0;
-  const Tensor* const known =
-      condition.value.is_none() ? nullptr
-                                : call.recorder().constant_of(condition.value);
-  if (!known || known->numel() != 1)
-    call.fail("the number of turns depends on an input");
-  return known->item() != 0;
-}
-
-// Turns: count, condition and carried values in; condition, carried values and
-// rows of the collected results out.
-Results loop(Call& call) {
-  int64_t turns = kMostTurns + 1;
-  if (call.has(0)) {
-    const auto known = call.known_ints(0);
-    if (!known || known->size() != 1)
-      call.fail("the number of turns depends on an input");
-    turns = (*known)[0];
+  const Condition condition = condition_of(call);
+  if (condition.known) return read_branch(call, *condition.known);
+  if (!condition.by_example) return BranchesReader(call, condition).run();
+  try {
+    return BranchesReader(call, condition).run();
+  } catch (const UserError&) {
+    // Branches may differ in rank or hold for their own sizes alone.
+    return decided(call, condition);
   }
-  const GraphInfo body = call.graph("body");
-  Operand condition = call.has(1) ? call.operand(1) : Operand();
-  std::vector<Operand> carried;
-  for (size_t i = 2; i < call.inputs(); ++i)
-    carried.push_back(call.has(i) ? call.operand(i) : Operand());
-  // Absent trailing inputs are none at all.
-  if (body.inputs.size() < 2 || body.outputs.size() < 1)
-    call.fail("body: expected a count and a condition among its inputs");
-  carried.resize(body.inputs.size() - 2);
-  if (body.outputs.size() < 1 + carried.size())
-    call.fail("body: it has fewer outputs than carried values");
-  std::vector<ValueList> rows(body.outputs.size() - 1 - carried.size());
-  for (int64_t turn = 0; turn < turns && is_true(call, condition); ++turn) {
-    if (turn == kMostTurns)
-      call.fail("loops of more than " + std::to_string(kMostTurns) +
-                " turns are not supported");
-    std::vector<Operand> inputs = {Numbers{{Value(turn)}, true, DType::i64},
-                                   condition};
-    if (condition.absent())
-      inputs[1] = call.recorder().constant(Tensor::full({}, 1, DType::boolean));
-    inputs.insert(inputs.end(), carried.begin(), carried.end());
-    std::vector<Operand> results =
-        call.reader().read_inside(call, body, std::move(inputs));
-    condition = results[0];
-    for (size_t i = 0; i < carried.size(); ++i) carried[i] = results[1 + i];
-    for (size_t i = 0; i < rows.size(); ++i)
-      rows[i].push_back(call.tensor_of(results[1 + carried.size() + i]));
-  }
-  for (ValueList& collected : rows) {
-    if (collected.empty()) call.fail("a loop of no turns collects nothing");
-    carried.emplace_back(stack(Value::list(std::move(collected)), 0));
-  }
-  return carried;
-}
-
-struct ScanAxes {
-  std::vector<int64_t> inputs, outputs;
-  std::vector<int64_t> input_turned, output_turned;
-};
-
-std::vector<int64_t> list_or(const Call& call, std::string_view name,
-                             size_t count) {
-  return per_dim(call, name, count, 0);
-}
-
-// One step along the scanned dims for each turn. `batch` is the dim that the
-// first version has in front.
-std::vector<Operand> scan_steps(Call& call, const GraphInfo& body,
-                                std::vector<Operand> states,
-                                const ValueList& scanned,
-                                const ScanAxes& axes) {
-  if (scanned.empty()) call.fail("there is nothing to scan");
-  const Value length =
-      call.sizes_of(scanned[0])[static_cast<size_t>(
-          call.wrap(axes.inputs[0], call.rank_of(scanned[0])))];
-  if (!length.is_int() || length.as_int() > kMostTurns)
-    call.fail("the number of turns varies or is above " +
-              std::to_string(kMostTurns));
-  const int64_t turns = length.as_int();
-  if (turns == 0) call.fail("a scan of no turns gives nothing");
-  if (body.outputs.size() < states.size())
-    call.fail("body: it has fewer outputs than states");
-  std::vector<ValueList> rows(body.outputs.size() - states.size());
-  for (int64_t turn = 0; turn < turns; ++turn) {
-    std::vector<Operand> inputs = states;
-    for (size_t i = 0; i < scanned.size(); ++i)
-      inputs.emplace_back(
-          select(scanned[i], axes.inputs[i],
-                 axes.input_turned[i] != 0 ? turns - 1 - turn : turn));
-    const auto results = call.reader().read_inside(call, body, inputs);
-    for (size_t i = 0; i < states.size(); ++i) states[i] = results[i];
-    for (size_t i = 0; i < rows.size(); ++i)
-      rows[i].push_back(call.tensor_of(results[states.size() + i]));
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (axes.output_turned[i] != 0)
-      std::reverse(rows[i].begin(), rows[i].end());
-    states.emplace_back(
-        stack(Value::list(std::move(rows[i])), axes.outputs[i]));
-  }
-  return states;
-}
-
-ScanAxes scan_axes(const Call& call, size_t inputs, size_t outputs) {
-  return {list_or(call, "scan_input_axes", inputs),
-          list_or(call, "scan_output_axes", outputs),
-          list_or(call, "scan_input_directions", inputs),
-          list_or(call, "scan_output_directions", outputs)};
-}
-
-Results scan(Call& call) {
-  const GraphInfo body = call.graph("body");
-  const int64_t count = call.integer("num_scan_inputs");
-  const auto inputs = static_cast<int64_t>(call.inputs());
-  if (count < 1 || count > inputs)
-    call.fail("num_scan_inputs: " + std::to_string(count));
-  const auto states = static_cast<size_t>(inputs - count);
-  if (body.outputs.size() < states)
-    call.fail("body: it has fewer outputs than states");
-  std::vector<Operand> carried;
-  for (size_t i = 0; i < states; ++i) carried.push_back(call.operand(i));
-  ValueList scanned;
-  for (size_t i = states; i < call.inputs(); ++i) scanned.push_back(call[i]);
-  return scan_steps(call, body, std::move(carried), scanned,
-                    scan_axes(call, scanned.size(),
-                              body.outputs.size() - states));
-}
-
-// Opset 8: the first input tells lengths, and all others have a batch in front,
-// whose elements are scanned each by itself.
-Results scan_8(Call& call) {
-  if (call.has(0)) call.fail("sequence_lens is not supported");
-  const GraphInfo body = call.graph("body");
-  const auto count = static_cast<size_t>(call.integer("num_scan_inputs"));
-  if (count < 1 || count + 1 > call.inputs())
-    call.fail("num_scan_inputs: " + std::to_string(count));
-  const size_t states = call.inputs() - 1 - count;
-  const Value batch = call.size(1, 0);
-  if (!batch.is_int() || batch.as_int() > kMostTurns || batch.as_int() < 1)
-    call.fail("the batch varies or is above " + std::to_string(kMostTurns));
-  if (body.outputs.size() < states)
-    call.fail("body: it has fewer outputs than states");
-  ScanAxes axes = scan_axes(call, count, body.outputs.size() - states);
-  axes.input_turned = list_or(call, "directions", count);
-  std::vector<ValueList> results(body.outputs.size());
-  for (int64_t b = 0; b < batch.as_int(); ++b) {
-    std::vector<Operand> carried;
-    ValueList scanned;
-    for (size_t i = 1; i < call.inputs(); ++i) {
-      const Value one = select(call[i], 0, b);
-      if (i <= states)
-        carried.emplace_back(one);
-      else
-        scanned.push_back(one);
-    }
-    const auto made =
-        scan_steps(call, body, std::move(carried), scanned, axes);
-    for (size_t i = 0; i < made.size(); ++i)
-      results[i].push_back(call.tensor_of(made[i]));
-  }
-  std::vector<Operand> whole;
-  for (ValueList& parts : results)
-    whole.emplace_back(stack(Value::list(std::move(parts)), 0));
-  return whole;
 }
 
 // The body for each element of the first sequence, beside those of the others.

@@ -40,6 +40,10 @@ Layer read_layer(const Call& call, const Cell& cell) {
       layer.direction != "reverse")
     call.fail("direction: \"" + layer.direction + "\" is unknown");
   layer.batch_first = call.flag("layout", false);
+  for (size_t i = 0; i < 3; ++i)
+    if (call.rank(i) != 3)
+      call.fail("input " + std::to_string(i) + ": expected 3 dims, got " +
+                std::to_string(call.rank(i)));
   layer.x = layer.batch_first ? transpose(call[0], 0, 1) : call[0];
   const auto state = [&](size_t input) {
     if (!call.has(input)) return zero_state(call, layer);

@@ -25,7 +25,15 @@ size_t known_place(const Call& call, size_t input, size_t count) {
   return static_cast<size_t>(place);
 }
 
+// The stack behind a sequence that a loop has made; null for others.
+const Value* stack_of(const Call& call) {
+  const auto& grown = call.operand(0).grown;
+  return grown && !grown->stack.is_none() ? &grown->stack : nullptr;
+}
+
 Results at(Call& call) {
+  if (const Value* const stack = stack_of(call))
+    return select(*stack, 0, call.scalar_int(1));
   const Value sequence = call[0];
   if (!is_list(sequence)) return getitem(sequence, call.scalar_int(1));
   const size_t place = known_place(call, 1, sequence.size());
@@ -37,7 +45,19 @@ Value part(const Value& sequence, const Value& begin, const Value& end) {
   return getitem(sequence, Value::slice(begin, end));
 }
 
+// One more tensor behind the others, in each iteration of a loop.
+Results append(const Call& call) {
+  auto grown = std::make_shared<GrownSequence>(*call.operand(0).grown);
+  if (call.has(2) || !grown->stack.is_none())
+    call.fail("a sequence that a loop makes longer is only appended to");
+  grown->appended.push_back(call[1]);
+  Operand result;
+  result.grown = std::move(grown);
+  return result;
+}
+
 Results insert(Call& call) {
+  if (call.operand(0).grown) return append(call);
   const Value sequence = call[0];
   if (!is_list(sequence)) {
     const Value one = Value::list({call[1]});
@@ -65,6 +85,8 @@ Results erase(Call& call) {
 }
 
 Results length(Call& call) {
+  if (const Value* const stack = stack_of(call))
+    return Numbers{{call.sizes_of(*stack)[0]}, true, DType::i64};
   const Value sequence = call[0];
   if (!is_list(sequence)) call.fail("the length of the sequence varies");
   return Numbers{{Value(sequence.size())}, true, DType::i64};
@@ -99,7 +121,18 @@ Results split_to_sequence(Call& call) {
   return Value::list(std::move(parts));
 }
 
+// Of rows of a stack: their dim comes to where it belongs.
+Value concat_rows(const Call& call, const Value& stack) {
+  const bool new_axis = call.flag("new_axis", false);
+  const int64_t rank = call.rank_of(stack) - (new_axis ? 0 : 1);
+  const int64_t axis = call.wrap(call.integer("axis"), rank);
+  const Value moved = movedim(stack, 0, axis);
+  return new_axis ? moved : flatten(moved, axis, axis + 1);
+}
+
 Results concat_from_sequence(Call& call) {
+  if (const Value* const stack = stack_of(call))
+    return concat_rows(call, *stack);
   const int64_t axis = call.integer("axis");
   return call.flag("new_axis", false) ? stack(call[0], axis)
                                       : cat(call[0], axis);

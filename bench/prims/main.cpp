@@ -1,11 +1,10 @@
-// What one primitive of a scalar body takes: `prim/exp/avx512` runs generated
-// code for it over floats in the first-level cache.
+// fxjit_prim_bench: what one primitive of a scalar body takes. `prim/exp/avx512` runs
+// generated code for it over floats in the first-level cache. It is a program of its
+// own, since it calls the code generator, which libfxjit.so does not show.
 //
 //   ns_per_vector  of 16, 8 or 4 floats
 //   multiply_adds  as many vector multiply-adds take that time at best: what
 //                  program::limit_cost says, which no measurement may undercut
-#include "bench/prim_bench.h"
-
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -95,9 +94,7 @@ void run(benchmark::State& state, Prim prim, CpuLevel level) {
       each * machine_limits(engine).gflops / (2 * lanes);
 }
 
-}  // namespace
-
-void register_prim_benchmarks() {
+void register_benchmarks() {
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
     if (!host_supports(level)) continue;
     for (Prim prim : kPrims) {
@@ -110,4 +107,13 @@ void register_prim_benchmarks() {
   }
 }
 
+}  // namespace
 }  // namespace fxjit::bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  fxjit::bench::register_benchmarks();
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,315 @@
+// If, Loop and Scan whose course data decide: interpreted, and compiled without
+// parts that the interpreter runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fxjit/compile.h"
+#include "fxjit/error.h"
+#include "fxjit/onnx.h"
+#include "fxjit/report.h"
+#include "tests/onnx/model_writer.h"
+
+namespace fxjit::testing_onnx {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int64_t kFloat = 1, kInt64 = 7, kBool = 9;
+
+std::vector<float> floats(const Value& value) {
+  const Tensor t = value.as_tensor().to(DType::f32).contiguous();
+  return {t.data_as<float>(), t.data_as<float>() + t.numel()};
+}
+
+std::string text_of(const onnx::Program& program) {
+  return program.module->code();
+}
+
+Tensor flag(bool value) { return Tensor::full({}, value, DType::boolean); }
+Tensor number(int64_t value) { return Tensor::full({}, value, DType::i64); }
+Tensor list(const std::vector<float>& values) {
+  return Tensor::from(values, {static_cast<int64_t>(values.size())});
+}
+
+// A program as it is read, and a compiled one.
+struct Both {
+  explicit Both(const Message& message)
+      : path(write_model(message.bytes())),
+        interpreted(onnx::load(path)),
+        compiled(onnx::load(path)) {
+    compiled.module->compile();
+  }
+
+  // The result, which is the same by both ways.
+  std::vector<float> operator()(const ValueList& inputs) const {
+    const std::vector<float> result = floats(interpreted.run(inputs));
+    EXPECT_EQ(floats(compiled.run(inputs)), result);
+    return result;
+  }
+  bool native() const { return make_report(*compiled.module).native(); }
+
+  std::string path;
+  onnx::Program interpreted, compiled;
+};
+
+Message branch(std::vector<Message> nodes, const std::string& result) {
+  return graph({std::move(nodes), {}, {value_info(result, kFloat, {-1})}, {}});
+}
+
+// c ? (x + 1) * w : x - w, where x + 1 and w are outside.
+Message choosing(const std::vector<Message>& before, const std::string& condition,
+                 const std::vector<Message>& inputs) {
+  std::vector<Message> nodes = before;
+  nodes.push_back(node("Add", {"x", "one"}, {"more"}));
+  nodes.push_back(
+      node("If", {condition}, {"y"},
+           {graph_attribute("then_branch",
+                            branch({node("Mul", {"more", "w"}, {"t"})}, "t")),
+            graph_attribute("else_branch",
+                            branch({node("Sub", {"x", "w"}, {"e"})}, "e"))}));
+  return model(graph({std::move(nodes), inputs, {value_info("y", kFloat, {-1})},
+                      {float_tensor("one", {1}, {1}),
+                       float_tensor("w", {2}, {10, 20}),
+                       int_tensor("three", {3})}}));
+}
+
+TEST(OnnxIf, DataChooseABranchThatSeesOuterValues) {
+  const Both both(choosing({}, "c", {value_info("c", kBool, {}),
+                                     value_info("x", kFloat, {2})}));
+  EXPECT_THAT(text_of(both.interpreted), HasSubstr("higher_order.cond"));
+  EXPECT_THAT(both({flag(true), list({1, 2})}), ElementsAre(20, 60));
+  EXPECT_THAT(both({flag(false), list({1, 2})}), ElementsAre(-9, -18));
+  EXPECT_TRUE(both.native());
+}
+
+TEST(OnnxIf, SizesChooseForEachCall) {
+  const Both both(choosing({node("Shape", {"z"}, {"s"}),
+                            node("Equal", {"s", "three"}, {"c"})},
+                           "c",
+                           {value_info("x", kFloat, {2}),
+                            value_info("z", kFloat, {-1})}));
+  EXPECT_THAT(both({list({1, 2}), Tensor::zeros({3})}), ElementsAre(20, 60));
+  EXPECT_THAT(both({list({1, 2}), Tensor::zeros({5})}), ElementsAre(-9, -18));
+  EXPECT_TRUE(both.native());
+}
+
+TEST(OnnxIf, WhatTheFileDecidesIsNoBranch) {
+  const Both both(choosing({node("Equal", {"three", "three"}, {"c"})}, "c",
+                           {value_info("x", kFloat, {2})}));
+  EXPECT_THAT(text_of(both.interpreted),
+              testing::Not(HasSubstr("higher_order")));
+  EXPECT_THAT(both({list({1, 2})}), ElementsAre(20, 60));
+}
+
+TEST(OnnxIf, ABranchThatCannotTakeTheSizesFailsOnlyWhenItIsTaken) {
+  const Both both(model(graph(
+      {{node("If", {"c"}, {"y"},
+             {graph_attribute(
+                  "then_branch",
+                  branch({node("Add", {"x", "w"}, {"t"})}, "t")),
+              graph_attribute(
+                  "else_branch",
+                  branch({node("Mul", {"x", "x"}, {"e"})}, "e"))})},
+       {value_info("c", kBool, {}), value_info("x", kFloat, {-1})},
+       {value_info("y", kFloat, {-1})},
+       {float_tensor("w", {2}, {10, 20})}})));
+  EXPECT_THAT(both({flag(true), list({1, 2})}), ElementsAre(11, 22));
+  const ValueList three = {flag(false), list({1, 2, 3})};
+  EXPECT_THAT(both(three), ElementsAre(1, 4, 9));
+  EXPECT_TRUE(both.native());
+  EXPECT_THROW(both.compiled.run({flag(true), list({1, 2, 3})}), Error);
+}
+
+TEST(OnnxIf, BranchesOfDifferentRankAreRefused) {
+  const std::string path = write_model(
+      model(graph({{node("If", {"c"}, {"y"},
+                         {graph_attribute(
+                              "then_branch",
+                              branch({node("Identity", {"x"}, {"t"})}, "t")),
+                          graph_attribute(
+                              "else_branch",
+                              branch({node("Unsqueeze", {"x", "at"}, {"e"})},
+                                     "e"))})},
+                   {value_info("c", kBool, {}), value_info("x", kFloat, {2})},
+                   {value_info("y", kFloat, {-1})},
+                   {int_tensor("at", {0})}}))
+          .bytes());
+  try {
+    onnx::load(path);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("node_If"));
+    EXPECT_THAT(error.what(), HasSubstr("its branches give"));
+  }
+}
+
+// A loop with x carried, which adds the iteration's number to it, and collects
+// the sums.
+Message loop_body(const std::string& goes_on,
+                  const std::vector<Message>& more = {}) {
+  std::vector<Message> nodes = {
+      node("Cast", {"i"}, {"n"}, {int_attribute("to", kFloat)}),
+      node("Add", {"in", "n"}, {"out"}), node("Identity", {"out"}, {"row"})};
+  nodes.insert(nodes.end(), more.begin(), more.end());
+  return graph({std::move(nodes),
+                {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+                 value_info("in", kFloat, {2})},
+                {value_info(goes_on, kBool, {}), value_info("out", kFloat, {2}),
+                 value_info("row", kFloat, {2})},
+                {}});
+}
+
+Message looping(const Message& body, const std::string& count,
+                const std::string& condition, const std::string& result,
+                const std::vector<Message>& more_inputs = {}) {
+  std::vector<Message> inputs = {value_info("x", kFloat, {2})};
+  inputs.insert(inputs.end(), more_inputs.begin(), more_inputs.end());
+  return model(graph({{node("Loop", {count, condition, "x"},
+                            {"last", result == "rows" ? "rows" : ""},
+                            {graph_attribute("body", body)})},
+                      inputs,
+                      {value_info(result, kFloat, {-1})},
+                      {int_tensor("thousand", {1000}),
+                       float_tensor("ten", {}, {10})}}));
+}
+
+TEST(OnnxLoop, ManyIterationsAreOneBodyAndGiveAStack) {
+  const Both rows(looping(loop_body("go"), "thousand", "", "rows"));
+  EXPECT_THAT(text_of(rows.interpreted), HasSubstr("higher_order.scan"));
+  const std::vector<float> got = rows({list({0, 0.5})});
+  ASSERT_EQ(got.size(), 2000u);
+  for (int64_t i = 0; i < 1000; ++i) {
+    const auto sum = static_cast<float>(i * (i + 1) / 2);
+    EXPECT_EQ(got[static_cast<size_t>(2 * i)], sum);
+    EXPECT_EQ(got[static_cast<size_t>(2 * i + 1)], sum + 0.5f);
+  }
+  EXPECT_TRUE(rows.native());
+}
+
+TEST(OnnxLoop, AnInputSaysHowManyIterations) {
+  const Both both(looping(loop_body("go"), "count", "", "last",
+                          {value_info("count", kInt64, {})}));
+  EXPECT_THAT(text_of(both.interpreted), HasSubstr("higher_order.while_loop"));
+  EXPECT_THAT(both({list({0, 1}), number(5)}), ElementsAre(10, 11));
+  EXPECT_THAT(both({list({0, 1}), number(0)}), ElementsAre(0, 1));
+}
+
+// Goes on while the sum of the numbers is below ten.
+Message bounded_body() {
+  return loop_body(
+      "below", {node("ReduceSum", {"out"}, {"sum"},
+                     {int_attribute("keepdims", 0)}),
+                node("Less", {"sum", "ten"}, {"below"})});
+}
+
+TEST(OnnxLoop, TheBodyEndsALoopWhoseStackIsCut) {
+  const Both both(looping(bounded_body(), "count", "", "rows",
+                          {value_info("count", kInt64, {})}));
+  EXPECT_THAT(both({list({0, 1}), number(100)}),
+              ElementsAre(0, 1, 1, 2, 3, 4, 6, 7));
+  EXPECT_THAT(both({list({0, 1}), number(2)}), ElementsAre(0, 1, 1, 2));
+}
+
+TEST(OnnxLoop, AConditionAloneEndsALoop) {
+  const Both both(looping(bounded_body(), "", "go_on", "last",
+                          {value_info("go_on", kBool, {})}));
+  EXPECT_THAT(both({list({0, 1}), flag(true)}), ElementsAre(6, 7));
+  EXPECT_THAT(both({list({0, 1}), flag(false)}), ElementsAre(0, 1));
+}
+
+// Appends x + i to a sequence; the tensors are put together behind the loop.
+Message appending(const std::vector<Message>& insert_inputs,
+                  const std::string& at, int64_t new_axis) {
+  std::vector<std::string> inserted = {"seq", "item"};
+  if (!at.empty()) inserted.push_back(at);
+  const Message body =
+      graph({{node("Cast", {"i"}, {"n"}, {int_attribute("to", kFloat)}),
+              node("Add", {"x", "n"}, {"item"}),
+              node("SequenceInsert", inserted, {"longer"})},
+             {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+              Message().text(1, "seq")},
+             {value_info("go", kBool, {}), Message().text(1, "longer")},
+             {}});
+  return model(graph(
+      {{node("SequenceEmpty", {}, {"none"}),
+        node("Loop", {"count", "", "none"}, {"all"},
+             {graph_attribute("body", body)}),
+        node("ConcatFromSequence", {"all"}, {"y"},
+             {int_attribute("axis", new_axis == 1 ? 1 : 0),
+              int_attribute("new_axis", new_axis)})},
+       insert_inputs,
+       {value_info("y", kFloat, {-1})},
+       {int_tensor("zero", {0})}}));
+}
+
+TEST(OnnxLoop, ASequenceThatGrowsIsAStack) {
+  const std::vector<Message> inputs = {value_info("x", kFloat, {2}),
+                                       value_info("count", kInt64, {})};
+  const Both one(appending(inputs, "", 0));
+  EXPECT_THAT(one({list({0, 5}), number(3)}), ElementsAre(0, 5, 1, 6, 2, 7));
+  const Both stacked(appending(inputs, "", 1));
+  EXPECT_THAT(stacked({list({0, 5}), number(3)}),
+              ElementsAre(0, 1, 2, 5, 6, 7));
+}
+
+TEST(OnnxLoop, ASequenceThatGrowsInFrontIsRefused) {
+  const std::string path = write_model(
+      appending({value_info("x", kFloat, {2}), value_info("count", kInt64, {})},
+                "zero", 0)
+          .bytes());
+  try {
+    onnx::load(path);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("node_SequenceInsert"));
+    EXPECT_THAT(error.what(), HasSubstr("only appended to"));
+  }
+}
+
+TEST(OnnxLoop, CarriedValuesThatGrowAreRefused) {
+  const Message body =
+      graph({{node("Concat", {"in", "in"}, {"out"}, {int_attribute("axis", 0)})},
+             {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+              value_info("in", kFloat, {2})},
+             {value_info("go", kBool, {}), value_info("out", kFloat, {-1})},
+             {}});
+  const std::string path = write_model(
+      looping(body, "count", "", "last", {value_info("count", kInt64, {})})
+          .bytes());
+  try {
+    onnx::load(path);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("node_Loop"));
+    EXPECT_THAT(error.what(), HasSubstr("carried value 0 becomes another"));
+  }
+}
+
+// Sums along dim 1 from its end on, for each place; as many as the dim is long.
+TEST(OnnxScan, GoesAlongAnyAxisInBothDirections) {
+  const Message body = graph(
+      {{node("Add", {"s", "a"}, {"out"}), node("Identity", {"out"}, {"row"})},
+       {value_info("s", kFloat, {2}), value_info("a", kFloat, {2})},
+       {value_info("out", kFloat, {2}), value_info("row", kFloat, {2})},
+       {}});
+  const Both both(model(graph(
+      {{node("Scan", {"s0", "x"}, {"last", "y"},
+             {graph_attribute("body", body),
+              int_attribute("num_scan_inputs", 1),
+              ints_attribute("scan_input_axes", {1}),
+              ints_attribute("scan_input_directions", {1}),
+              ints_attribute("scan_output_axes", {-1}),
+              ints_attribute("scan_output_directions", {1})})},
+       {value_info("s0", kFloat, {2}), value_info("x", kFloat, {2, -1})},
+       {value_info("y", kFloat, {2, -1})},
+       {}})));
+  EXPECT_THAT(text_of(both.interpreted), HasSubstr("higher_order.scan"));
+  const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_THAT(both({list({0, 100}), x}),
+              ElementsAre(6, 5, 3, 115, 111, 106));
+  EXPECT_TRUE(both.native());
+}
+
+}  // namespace
+}  // namespace fxjit::testing_onnx

