@@ -75,7 +75,8 @@ constexpr ops::OpRow kRows[] = {
      .lowering = Lowering::attention,
      .infer = infer_attention},
     {.name = "fxjit.written_attention",
-     .schema = "query, key, value, masks, kinds, numbers, scale, inner",
+     .schema = "query, key, value, masks, kinds, numbers, scale, inner, "
+               "zero_rows",
      .names = "",
      .lowering = Lowering::attention,
      .infer = infer_written_attention},

@@ -60,9 +60,9 @@ enum class MaskKind : uint8_t {
 // their values. The last `inner` leading dims lie within the rows of the
 // result. Rows that see no key are zeros, or NaN without `zero_rows`.
 const ops::Op& attention_op();
-// (query, key, value, masks, kinds, numbers, scale, inner): softmax(query key^T
-// * scale, masked) value of f32 tensors [.., rows, depth] that are not empty
-// and have the same leading dims, as the masks have.
+// (query, key, value, masks, kinds, numbers, scale, inner, zero_rows):
+// softmax(query key^T * scale, masked) value of f32 tensors [.., rows, depth]
+// that are not empty and have the same leading dims, as the masks have.
 const ops::Op& written_attention_op();
 
 // (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,

@@ -277,6 +277,7 @@ Value lower_written_attention(GraphBuilder& b, const ops::Op& op,
   p.kinds = c["kinds"].as_sequence();
   p.numbers = c["numbers"].as_sequence();
   p.inner = static_cast<int>(c["inner"].as_int());
+  p.zero_rows = c["zero_rows"].as_bool();
   return lowered(b, p);
 }
 

@@ -156,9 +156,11 @@ bool compare(Prim prim, T x, T y) {
   }
 }
 
+// The least number by -1 wraps round, as integers of the kernels do.
 int64_t floor_divide(int64_t x, int64_t y) {
-  return static_cast<int64_t>(
-      std::floor(static_cast<long double>(x) / static_cast<long double>(y)));
+  if (y == -1) return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+  const bool negative = (x < 0) != (y < 0);
+  return x / y - (negative && x % y != 0 ? 1 : 0);
 }
 
 int64_t power(DType type, int64_t x, int64_t y) {

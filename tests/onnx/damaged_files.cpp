@@ -316,7 +316,7 @@ std::vector<Damaged> damaged_files() {
                                           value_info("d", 9, {})},
                                          {}}))})})
            .bytes(),
-       {"without a largest number of iterations"}},
+       {"never ends"}},
       {"too_many_outputs", model_of({node("Relu", {"x"}, {"y", "z"})}).bytes(),
        {"output 1 (\"z\")"}},
       {"sparse_initializer",

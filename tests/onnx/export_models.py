@@ -42,9 +42,20 @@ def read(path):
     return torch.export.load(whole)
 
 
+def without_places(model):
+    """The model without stack traces, which name files of this machine."""
+    for part in (model, model.graph, *model.graph.node, *model.graph.value_info,
+                 *model.graph.initializer, *model.graph.input, *model.graph.output):
+        del part.metadata_props[:]
+    for node in model.graph.node:
+        node.ClearField('doc_string')
+    return model
+
+
 def exported(path):
     program = read(path)
-    return torch.onnx.export(program, dynamo=True, verbose=False, external_data=False)
+    made = torch.onnx.export(program, dynamo=True, verbose=False, external_data=False)
+    return without_places(made.model_proto)
 
 
 def main():
@@ -58,7 +69,8 @@ def main():
         if options.names and path.stem not in options.names:
             continue
         try:
-            exported(path).save(options.folder / f'{path.stem}.onnx')
+            model = exported(path).SerializeToString()
+            (options.folder / f'{path.stem}.onnx').write_bytes(model)
         except Exception as error:  # The exporter's own are of many types.
             causes = str(error.__cause__ or error).strip().splitlines()
             print(f'{path.stem}: not exported: {causes[0][:200] if causes else error!r}')

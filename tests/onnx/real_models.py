@@ -36,7 +36,8 @@ WHEELS = {  # Package: (version, bytes, SHA-256).
 }
 PLAIN = {  # Models that take one call, with the options of compare_models.py.
     'basic_pitch/saved_models/icassp_2022/nmp.onnx': [],
-    'magika/models/standard_v3_3/model.onnx': ['--value', 'bytes=[list(open(__file__, "rb").read()[:2048])]'],
+    'magika/models/standard_v3_3/model.onnx':
+        ['--value', 'bytes=[list(open(__file__, "rb").read()[:2048])]'],
 }
 STREAMS = {  # Models of silero-vad, and the rates that they take.
     'silero_vad': (16000, 8000),

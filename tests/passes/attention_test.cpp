@@ -51,6 +51,31 @@ TEST(FuseAttention, PlainScores) {
                heads());
 }
 
+// A query that sees no key gives zeros, by torch's ONNX exporter.
+TEST(FuseAttention, ProbabilitiesWithoutNan) {
+  const float hidden = -std::numeric_limits<float>::infinity();
+  const Tensor mask = Tensor::zeros({5, 7});
+  for (int64_t key = 0; key < 7; ++key)
+    for (const int64_t query : {0, 3})
+      mask.data_as<float>()[query * 7 + key] =
+          query == 0 || key > 2 ? hidden : 0;
+  expect_fused(
+      [](Value q, Value k, Value v, Value m) {
+        const Value p = softmax(scores(q, k) * 0.3 + m, -1);
+        return matmul(where(isnan(p), 0.0, p), v);
+      },
+      with(heads(), mask));
+}
+
+TEST(FuseAttention, NotWhereNanBecomesAnotherNumber) {
+  expect_not_fused(
+      [](Value q, Value k, Value v) {
+        const Value p = softmax(scores(q, k) * 0.3, -1);
+        return matmul(where(isnan(p), 1.0, p), v);
+      },
+      heads());
+}
+
 TEST(FuseAttention, MaskOnEitherSideOfTheSum) {
   const Tensor mask = random_tensor({2, 1, 1, 7}, 4);
   expect_fused(

@@ -5,6 +5,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
 #include "src/import/named_members.h"
+#include "src/import/onnx/fixed_dims.h"
 #include "src/import/onnx/recorder_proxy.h"
 
 namespace fxjit::onnx {
@@ -245,7 +246,18 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
       return leaf.is_tensor() ? constant(leaf.as_tensor(), origin_) : leaf;
     });
   }
-  return append(function, args, kwargs, result, fixed, guessed);
+  const Value made = append(function, args, kwargs, result, fixed, guessed);
+  Proxy* const one = proxy_of<Proxy>(made);
+  if (!one || fixed || !result.is_tensor()) return made;
+  const auto known_dims = [](const Value& value) -> KnownDims {
+    if (value.is_tensor()) return {value.as_tensor(), kAllDims};
+    const Proxy* const proxy = proxy_of<Proxy>(value);
+    if (!proxy || !proxy->example_.is_tensor()) return {};
+    return {proxy->example_.as_tensor(), proxy->fixed_dims_};
+  };
+  one->fixed_dims_ = fixed_dims(*function.op, ops::bind(function, args, kwargs),
+                                result.as_tensor(), known_dims);
+  return made;
 }
 
 Value Recorder::record_data_sized(std::string_view name, ValueList args,

@@ -9,6 +9,9 @@
 // (src/passes/patterns/attention_scores.h). Masks may broadcast along any
 // factor of the leading dims: windows of an image, heads, beams. Not where the
 // scores or the probabilities are used elsewhere.
+//
+// Exporters write "a query that sees no key gives zeros" as where(isnan(p), 0, p).
+// It is taken as that, so a NaN among the scores stays one.
 #include <algorithm>
 #include <optional>
 
@@ -27,10 +30,22 @@ struct Match {
   fx::NodePtr last = nullptr;     // The product or a reshape of it.
   // Leading dims that all shapes on the way are products of.
   Dims leading;
+  bool zero_rows = false;  // Queries that see no key: zeros, else NaN.
 };
 
+// p of where(isnan(p), 0, p), used nowhere else; null for anything else.
+fx::NodePtr without_nan(const ModelGraph& model, const fx::Node* node) {
+  if (!calls_op(node, "where") || !single_use(node)) return nullptr;
+  const fx::Node* const test = node->arg_node(0);
+  fx::NodePtr p = node->arg_node(2);
+  const bool zeros = calls_op(test, "isnan") && single_use(test) && p &&
+                     test->arg_node(0) == p && p->num_users() == 2 &&
+                     number_of(model, node->arg(1)) == 0.0;
+  return zeros ? p : nullptr;
+}
+
 bool softmax_of_last_dim(const fx::Node* node) {
-  if (!calls_op(node, "softmax") || !single_use(node)) return false;
+  if (!calls_op(node, "softmax")) return false;
   const int at = node->called_op()->index_of("dim");
   const Value& dim = node->arg(static_cast<size_t>(at));
   const int rank = node->val_tensor().dim();
@@ -95,6 +110,12 @@ std::optional<Match> match_attention(const ModelGraph& model,
     shapes.push_back(probabilities->val_tensor().sizes());
     probabilities = probabilities->arg_node(0);
   }
+  if (fx::NodePtr inner = without_nan(model, probabilities)) {
+    probabilities = inner;
+    match.zero_rows = true;
+  } else if (!single_use(probabilities)) {
+    return std::nullopt;
+  }
   if (!softmax_of_last_dim(probabilities)) return std::nullopt;
   auto scores = match_scores(model, probabilities->arg_node(0));
   if (!scores) return std::nullopt;
@@ -147,7 +168,7 @@ class Replacement {
         written_attention_op(),
         {spread(scores.query, product), spread(keys, product),
          spread(match_.value, values), Value::list(masks), Value::list(kinds),
-         Value::list(numbers), scores.scale, inner_dims()});
+         Value::list(numbers), scores.scale, inner_dims(), match_.zero_rows});
     fused->copy_meta_from(*match_.last);
     take_origins(*fused, replaced);
     const Dims& wanted = match_.last->val_tensor().sizes();

@@ -249,6 +249,7 @@ class LoopReader {
     Recorder::Body body = recorder.record_body(state, [&](const ValueList& in) {
       Iteration made = read_body(in[0], in[1], {in.begin() + 2, in.end()});
       check(first, made.carried);
+      check_end(made.condition, in[1]);
       ValueList next = {in[0] + 1, flag_of(call_.tensor_of(made.condition))};
       next.insert(next.end(), made.carried.begin(), made.carried.end());
       for (const Value& row : made.rows) {
@@ -283,6 +284,15 @@ class LoopReader {
         results[i] = narrow(results[i], 0, 0, turns);
     }
     return outputs(results);
+  }
+
+  // A condition that stays true ends no loop.
+  void check_end(const Operand& next, const Value& given) const {
+    const bool same = next.value.is_proxy() &&
+                      next.value.as_proxy() == given.as_proxy();
+    if (!call_.has(0) && known_truth(condition()) == true &&
+        (same || known_truth(next) == true))
+      call_.fail("it never ends: neither a number of iterations nor a condition");
   }
 
   // Rows of a stack that is made before the loop.

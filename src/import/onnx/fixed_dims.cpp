@@ -1,0 +1,93 @@
+#include "src/import/onnx/fixed_dims.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace fxjit::onnx {
+namespace {
+
+using Known = std::function<KnownDims(const Value&)>;
+
+uint32_t all_of(int rank) { return (1u << rank) - 1; }
+
+bool is_fixed(const KnownDims& operand, int dim) {
+  return (operand.fixed >> dim & 1) != 0;
+}
+
+bool is_tensor(const Value& value) {
+  return value.is_tensor() || value.is_proxy();
+}
+
+// Operands broadcast: a dim is fixed where those of all of them are.
+uint32_t of_broadcast(const ValueList& args, const Tensor& result,
+                      const Known& known) {
+  uint32_t fixed = all_of(result.dim());
+  for (const Value& arg : args) {
+    if (!is_tensor(arg)) continue;
+    const KnownDims operand = known(arg);
+    if (!operand.example.defined()) continue;  // A number.
+    const int behind = result.dim() - operand.example.dim();
+    for (int d = 0; d < operand.example.dim(); ++d)
+      if (!is_fixed(operand, d)) fixed &= ~(1u << (d + behind));
+  }
+  return fixed;
+}
+
+uint32_t of_cat(const Value& list, const Tensor& result, const Known& known) {
+  uint32_t fixed = all_of(result.dim());
+  for (const Value& part : list.as_sequence()) fixed &= known(part).fixed;
+  return fixed;
+}
+
+uint32_t of_unsqueeze(const Value& input, int64_t dim, const Tensor& result,
+                      const Known& known) {
+  const int place = wrap_dim(dim, result.dim());
+  const uint32_t fixed = known(input).fixed, low = all_of(place);
+  return (fixed & low) | 1u << place |
+         ((fixed & ~low) << 1 & all_of(result.dim()));
+}
+
+// The sizes are arguments: numbers, or proxies of numbers that vary.
+uint32_t of_sizes(const ValueList& sizes) {
+  uint32_t fixed = 0;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d].is_int() && sizes[d].as_int() >= 0) fixed |= 1u << d;
+  return fixed;
+}
+
+// One size may be left out: it follows from the others and the input's.
+uint32_t of_reshape(const Value& input, const ValueList& sizes,
+                    const Tensor& result, const Known& known) {
+  const KnownDims operand = known(input);
+  if (!operand.example.defined()) return 0;
+  const uint32_t input_dims = all_of(operand.example.dim());
+  const bool all = std::all_of(sizes.begin(), sizes.end(),
+                               [](const Value& size) { return size.is_int(); });
+  if (all && (operand.fixed & input_dims) == input_dims)
+    return all_of(result.dim());
+  return of_sizes(sizes);
+}
+
+}  // namespace
+
+uint32_t fixed_dims(const ops::Op& op, const ValueList& args,
+                    const Tensor& result, const Known& known) {
+  const std::string_view name = op.name();
+  if (op.row.lowering == ops::Lowering::scalar)
+    return of_broadcast(args, result, known);
+  if (name == "tensor") return all_of(result.dim());
+  if (name == "to") return known(args.at(0)).fixed;
+  if (name == "cat" && args.at(0).is_sequence())
+    return of_cat(args[0], result, known);
+  if (name == "unsqueeze" && args.at(1).is_int())
+    return of_unsqueeze(args[0], args[1].as_int(), result, known);
+  if ((name == "reshape" || name == "view") && args.at(1).is_sequence())
+    return of_reshape(args[0], args[1].as_sequence(), result, known);
+  if ((name == "expand" && args.at(1).is_sequence()))
+    return of_sizes(args[1].as_sequence());
+  if (name == "full" && args.at(0).is_sequence())
+    return of_sizes(args[0].as_sequence());
+  return 0;
+}
+
+}  // namespace fxjit::onnx
