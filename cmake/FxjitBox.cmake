@@ -1,8 +1,8 @@
-# fxjit_add_box(<box> FOLDERS <folder>... [USES <box>...] [LINK <library>...]
-#   [BY_CLANG <header>...])
+# fxjit_add_box(<box> FOLDERS <folder>... [EXCEPT <folder>] [USES <box>...]
+#   [LINK <library>...] [BY_CLANG <header>...])
 #
 # A box is one OBJECT library, fxjit_<box>, of all .cpp files below the given
-# folders. It sees include/ and the repository root, plus the third-party
+# folders, EXCEPT a folder that is a box of its own. It sees include/ and the repository root, plus the third-party
 # libraries that LINK names: this is what keeps LLVM in jit/ and oneDNN in
 # kernels/.
 #
@@ -14,7 +14,7 @@
 # clang (FxjitClang.cmake), with these headers precompiled. Targets with the
 # property FXJIT_CLANG get it from the closure in place of the first.
 function(fxjit_add_box name)
-  cmake_parse_arguments(PARSE_ARGV 1 box "" "" "FOLDERS;USES;LINK;BY_CLANG")
+  cmake_parse_arguments(PARSE_ARGV 1 box "" "EXCEPT" "FOLDERS;USES;LINK;BY_CLANG")
   set(target fxjit_${name})
   set(sources)
   foreach(folder IN LISTS box_FOLDERS)
@@ -22,6 +22,10 @@ function(fxjit_add_box name)
       ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
+  if(box_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX
+      "^${PROJECT_SOURCE_DIR}/${box_EXCEPT}/")
+  endif()
   if(NOT sources)
     # CMake refuses a library without sources; an empty box is fine with us.
     set(empty ${PROJECT_BINARY_DIR}/generated/${target}_empty.cpp)

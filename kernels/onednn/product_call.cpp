@@ -1,5 +1,7 @@
 #include "kernels/onednn/product_call.h"
 
+#include "src/ops/op_facts.h"
+
 namespace fxjit::kernels::onednn {
 namespace {
 
@@ -75,14 +77,19 @@ std::optional<Product> linear_product(const ops::OpCall& call) {
 }
 
 std::optional<Product> addmm_product(const ops::OpCall& call) {
-  const auto one = [&](const char* name) {
-    return call.number(static_cast<size_t>(call.op.index_of(name))) == 1;
+  const ops::ProductRoles& roles = ops::facts_of(call.op).product;
+  const auto tensor = [&](int at) -> const Tensor& {
+    return call.tensor(static_cast<size_t>(at));
   };
-  const auto shape = product_of(call.tensor(1), call.tensor(2));
-  if (!shape || !one("beta") || !one("alpha") ||
-      !is_row_bias(call.tensor(0), shape->columns))
+  const auto one = [&](int at) {
+    return at < 0 || call.number(static_cast<size_t>(at)) == 1;
+  };
+  if (tensor(roles.right).dim() != 2) return std::nullopt;
+  const auto shape = product_of(tensor(roles.left), tensor(roles.right));
+  if (!shape || !one(roles.beta) || !one(roles.alpha) ||
+      !is_row_bias(tensor(roles.added), shape->columns))
     return std::nullopt;
-  Product product{*shape, 1, 2, 0, 3};
+  Product product{*shape, roles.left, roles.right, roles.added, 3};
   product.shape.bias = true;
   return product;
 }
@@ -90,10 +97,9 @@ std::optional<Product> addmm_product(const ops::OpCall& call) {
 }  // namespace
 
 std::optional<Product> read_product(const ops::OpCall& call) {
-  const std::string_view name = call.op.name();
-  if (name == "linear") return linear_product(call);
-  if (name == "addmm") return addmm_product(call);
-  if (name != "matmul" && name != "mm" && name != "bmm") return std::nullopt;
+  const ops::ProductRoles& roles = ops::facts_of(call.op).product;
+  if (roles.right_by_column) return linear_product(call);
+  if (roles.added >= 0) return addmm_product(call);
   const auto shape = product_of(call.tensor(0), call.tensor(1));
   return shape ? std::optional(Product{*shape}) : std::nullopt;
 }

@@ -4,7 +4,7 @@
 
 #include <typeinfo>
 
-#include "fxjit/fx/passes/const_fold.h"
+#include "fxjit/fx/folded_graph_module.h"
 #include "fxjit/nn/module_types.h"
 #include "src/fx/cpp_body.h"
 #include "src/fx/cpp_values.h"

@@ -21,6 +21,7 @@ struct Fact {
 // composed of calls or have a kernel give memory of their own.
 constexpr Fact kFacts[] = {
     {"positive", Aliasing::always},
+    {"as_strided", Aliasing::places},
     {"to", Aliasing::same_type},
     {"type_as", Aliasing::same_type},
     {"float", Aliasing::same_type},
@@ -199,6 +200,7 @@ std::vector<ResultMemory> memory_of_indexed(const OpCall& call,
 bool is_first_tensor(const OpCall& call, const Tensor& result) {
   switch (aliasing(call.op)) {
     case Aliasing::always:
+    case Aliasing::places:
     case Aliasing::written:
       return true;
     case Aliasing::same_type:

@@ -14,6 +14,8 @@ namespace fxjit::ops {
 enum class Aliasing : uint8_t {
   never,      // Results have memory of their own, each tensor for itself.
   always,     // Views of the first tensor.
+  places,     // Likewise, at places that are counted from the start of its
+              // memory.
   written,    // The first tensor, which the call writes.
   same_type,  // The first tensor if it has the result's type already and no
               // copy is asked for; otherwise never.

@@ -1,17 +1,15 @@
 #include "src/passes/conv_work.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
-#include "src/ops/post_ops.h"
+#include "src/ops/post_op_of.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/origins.h"
 
 namespace fxjit::passes {
 namespace {
 
-using ops::PostKind;
 using ops::PostOp;
 
 // As many as kernels hold at hand.
@@ -51,79 +49,27 @@ class Tail {
     if (val.dtype() != DType::f32 || !val.is_contiguous() ||
         val.sizes() != conv_->val_tensor().sizes())
       return false;
-    if (!add(*next, op->name())) return false;
+    if (!add(*next)) return false;
     last_ = next;
     tail_.push_back(next);
     return true;
   }
 
-  bool add(const fx::Node& node, std::string_view name) {
-    if (name == "add" || name == "sub" || name == "mul" || name == "div")
-      return add_binary(node, name);
-    if (node.arg_node(0) != last_) return false;
-    const std::optional<PostOp> op = unary(node, name);
-    if (op) work_.push_back(*op);
-    return op.has_value();
-  }
-
-  static std::optional<float> number(const fx::Node& node, size_t i) {
-    const Value& arg = node.arg(i);
-    if (!arg.is_number()) return std::nullopt;
-    return static_cast<float>(arg.as_double());
-  }
-
-  static std::optional<PostOp> bounds(const fx::Node& node) {
-    constexpr float kNone = std::numeric_limits<float>::infinity();
-    const bool low = !node.arg(1).is_none(), high = !node.arg(2).is_none();
-    const auto a = low ? number(node, 1) : -kNone;
-    const auto b = high ? number(node, 2) : kNone;
-    if (!a || !b || !(*a <= *b)) return std::nullopt;
-    return PostOp{PostKind::clip, *a, *b};
-  }
-
-  static std::optional<PostOp> unary(const fx::Node& node,
-                                     std::string_view name) {
-    if (name == "relu") return PostOp{PostKind::relu};
-    if (name == "relu6") return PostOp{PostKind::clip, 0, 6};
-    if (name == "hardtanh" || name == "clamp") return bounds(node);
-    if (name == "hardsigmoid") return PostOp{PostKind::hardsigmoid};
-    if (name == "hardswish") return PostOp{PostKind::hardswish};
-    if (name == "sigmoid") return PostOp{PostKind::sigmoid};
-    if (name == "silu") return PostOp{PostKind::silu};
-    if (name == "leaky_relu")
-      if (const auto slope = number(node, 1))
-        return PostOp{PostKind::leaky_relu, *slope};
-    return std::nullopt;
-  }
-
-  bool add_binary(const fx::Node& node, std::string_view name) {
-    const bool left = node.arg_node(0) == last_;
-    const Value& other = node.arg(left ? 1 : 0);
-    const int alpha = node.called_op()->index_of("alpha");
-    if (alpha >= 0 && !(node.arg(static_cast<size_t>(alpha)).is_number() &&
-                        node.arg(static_cast<size_t>(alpha)).as_double() == 1))
-      return false;
-    if (name == "div" && !node.arg(2).is_none()) return false;
-    if (other.is_number()) return add_number(name, left, other.as_double());
-    if (name != "add" && name != "mul") return false;
-    if (!other.is_node() || other.as_node() == last_ ||
-        !fits(other.as_node()->val_tensor()))
-      return false;
-    work_.push_back({name == "add" ? PostKind::add : PostKind::multiply, 0, 0,
-                     static_cast<int>(extras_.size())});
-    extras_.push_back(other);
+  bool add(const fx::Node& node) {
+    const size_t at = node.arg_node(0) == last_ ? 0 : 1;
+    std::optional<PostOp> op =
+        ops::post_op_of({*node.called_op(), node.args()}, at);
+    if (!op || (op->tensor >= 0 && !take(node.arg(1 - at)))) return false;
+    if (op->tensor >= 0) op->tensor = static_cast<int>(extras_.size()) - 1;
+    work_.push_back(*op);
     return true;
   }
 
-  bool add_number(std::string_view name, bool left, double other) {
-    if (name == "add")
-      work_.push_back({PostKind::affine, 1, float(other)});
-    else if (name == "mul")
-      work_.push_back({PostKind::affine, float(other), 0});
-    else if (name == "sub" && left)
-      work_.push_back({PostKind::affine, 1, float(-other)});
-    else
+  bool take(const Value& extra) {
+    if (!extra.is_node() || extra.as_node() == last_ ||
+        !fits(extra.as_node()->val_tensor()))
       return false;
+    extras_.push_back(extra);
     return true;
   }
 

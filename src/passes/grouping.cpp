@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/ops/op_facts.h"
 #include "src/passes/grouping_cycles.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/lower.h"
@@ -77,9 +78,7 @@ class Grouper {
                         : Region::Kind::kernel);
         return;
       case Lowering::cat:
-        start(node, node->called_op()->name() == "cat"
-                        ? Region::Kind::copies
-                        : Region::Kind::kernel);
+        start(node, Region::Kind::copies);
         return;
       default:
         start(node, Region::Kind::kernel);
@@ -342,9 +341,9 @@ class Grouper {
       start(node, Region::Kind::kernel);
       return;
     }
-    const int inner = node->called_op()->name() == "embedding"
-                          ? 1
-                          : node->val_tensor().dim() - 1;
+    const bool matrix =
+        ops::facts_of(*node->called_op()).gather.kind == ops::GatherKind::rows;
+    const int inner = matrix ? 1 : node->val_tensor().dim() - 1;
     if (inner == 0)
       start(node, Region::Kind::kernel);
     else

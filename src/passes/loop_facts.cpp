@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/passes/lower.h"
+#include "src/ops/op_facts.h"
+#include "src/passes/internal_ops.h"
 
 namespace fxjit::passes {
 
@@ -97,15 +98,18 @@ bool known_not_zero(const ScalarBody& body, int32_t id) {
 }  // namespace
 
 bool is_row_gather(const fx::Node& node) {
-  const std::string_view name = node.called_op()->name();
-  if (name == "embedding") return true;
-  if (name != "index_select") return false;
-  return wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()) == 0;
+  const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
+  if (roles.kind != ops::GatherKind::slices)
+    return roles.kind == ops::GatherKind::rows;
+  const int64_t dim = node.arg(static_cast<size_t>(roles.dim)).as_int();
+  return wrap_dim(dim, node.val_tensor().dim()) == 0;
 }
 
 bool is_element_gather(const fx::Node& node) {
-  return node.called_op()->name() == "gather" && node.val_tensor().dim() > 0 &&
-         node.arg_node(0)->val_tensor().numel() > 0;
+  const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
+  if (roles.kind != ops::GatherKind::elements) return false;
+  const fx::Node* table = node.arg_node(static_cast<size_t>(roles.table));
+  return node.val_tensor().dim() > 0 && table->val_tensor().numel() > 0;
 }
 
 bool uses_index(const fx::Node& node) {

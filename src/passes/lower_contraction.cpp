@@ -1,4 +1,5 @@
 // Products of f32, and of what is computed in f32, become contractions.
+#include "src/ops/op_facts.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
@@ -135,7 +136,7 @@ bool all_of_type(const ValueList& args, DType dtype) {
 }
 
 size_t right_factor(const ops::Op& op) {
-  return op.name() == "addmm" || op.name() == "baddbmm" ? 2 : 1;
+  return static_cast<size_t>(ops::facts_of(op).product.right);
 }
 
 bool is_constant_matrix(const GraphBuilder& b, const Value& factor) {
@@ -162,15 +163,23 @@ ValueList widened(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   return wide;
 }
 
+Value as_list(const Value& value) {
+  return value.is_none() || value.is_sequence() ? value : Value::list({value});
+}
+
 Value lower_product(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
-  if (&op == &merged_linear_op()) return linear(b, args[0], args[1], args[2]);
-  if (op.name() == "linear") {
-    const Value biases = args[2].is_none() ? Value() : Value::list({args[2]});
-    return linear(b, args[0], Value::list({args[1]}), biases);
-  }
-  if (right_factor(op) == 1) return matmul(b, args[0], args[1]);
-  return add_scaled(b, args[0], matmul(b, args[1], args[2]),
-                    args[op.index_of("beta")], args[op.index_of("alpha")]);
+  const ops::ProductRoles& roles = ops::facts_of(op).product;
+  const auto arg = [&](int at, const Value& otherwise) {
+    return at < 0 ? otherwise : args[static_cast<size_t>(at)];
+  };
+  const Value left = arg(roles.left, {}), right = arg(roles.right, {});
+  const Value added = arg(roles.added, {});
+  if (roles.right_by_column)
+    return linear(b, left, as_list(right), as_list(added));
+  const Value product = matmul(b, left, right);
+  if (added.is_none()) return product;
+  return add_scaled(b, added, product, arg(roles.beta, 1.0),
+                    arg(roles.alpha, 1.0));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Products of doubles are left whole, as matrix products that the kernel for
 // doubles takes: see kernels/double_product.h.
+#include "src/ops/op_facts.h"
 #include "src/passes/internal_ops.h"
 #include "src/passes/loop_facts.h"
 #include "src/passes/lower.h"
@@ -67,12 +68,13 @@ Value vectors_product(GraphBuilder& b, Value lhs, Value rhs) {
 }  // namespace
 
 Value lower_doubles(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
-  const bool added = op.name() == "addmm" || op.name() == "baddbmm";
-  const size_t left = added ? 1 : 0, right = left + 1;
+  const ops::ProductRoles& roles = ops::facts_of(op).product;
+  const auto left = static_cast<size_t>(roles.left);
+  const auto right = static_cast<size_t>(roles.right);
   const Value &lhs = args[left], &rhs = args[right];
   const bool of_vectors = val_of(lhs).dim() == 1 || val_of(rhs).dim() == 1;
   if (of_vectors)
-    return op.name() == "linear" ? Value() : vectors_product(b, lhs, rhs);
+    return roles.right_by_column ? Value() : vectors_product(b, lhs, rhs);
   const Factors wanted = fitted(b, {lhs, rhs});
   if (is_same(wanted.lhs, lhs) && is_same(wanted.rhs, rhs)) return {};
   ValueList changed = args;

@@ -8,7 +8,7 @@
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
 #include "src/fx/node_aliasing.h"
-#include "src/fx/passes/written_values.h"
+#include "src/fx/written_values.h"
 #include "src/nn/member_value.h"
 #include "src/ops/aliasing.h"
 #include "src/ops/randomness.h"
@@ -100,7 +100,7 @@ class Normalizer {
   }
 
   bool is_written() const {
-    const std::vector<bool> written = fx::passes::written_values(module_);
+    const std::vector<bool> written = fx::written_values(module_);
     return std::find(written.begin(), written.end(), true) != written.end();
   }
 
@@ -281,10 +281,10 @@ class Normalizer {
     const ops::Op& op = *spelling.op;
     ValueList bound = ops::bind(spelling, args, kwargs);
     // Picking from a tuple of results is no work.
-    if (op.name() == "getitem" && bound[0].is_sequence() &&
-        !has_tensor({bound[1]}))
+    const bool indexes = ops::aliasing(op) == ops::Aliasing::item;
+    if (indexes && bound[0].is_sequence() && !has_tensor({bound[1]}))
       return op.row.decompose({op, bound});
-    if (op.name() == "getitem" && is_view_of_unknown_place(op, bound) &&
+    if (indexes && is_view_of_unknown_place(op, bound) &&
         is_returned(node))
       refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))

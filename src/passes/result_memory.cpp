@@ -18,7 +18,7 @@ bool is_constant(const Value& leaf) {
 bool comes_by_place(const fx::Node& node, const fx::Node* base) {
   const ops::Op* const op = node.called_op();
   if (&node == base || !op || !ops::may_alias(*op)) return false;
-  if (op->name() == "as_strided") return true;
+  if (ops::aliasing(*op) == ops::Aliasing::places) return true;
   for (const fx::Node* input : node.all_input_nodes())
     if (comes_by_place(*input, base)) return true;
   return false;

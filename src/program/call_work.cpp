@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/conv_kernel.h"
-#include "src/ops/recurrence.h"
+#include "src/ops/op_facts.h"
 #include "src/passes/internal_ops.h"
 #include "src/tensor/visit.h"
 
@@ -38,34 +38,17 @@ double pool_flops(const ops::OpCall& call) {
   return numbers_in(params.output, 0) * numbers_in(params.kernel, 0);
 }
 
-// Of a product, the left matrix: what is added to it may stand in front.
-const Tensor& left_matrix(const ops::OpCall& call) {
-  for (const char* name : {"mat1", "batch1"})
-    if (const int at = call.op.index_of(name); at >= 0)
-      return call.tensor(static_cast<size_t>(at));
-  return call.tensor(0);
-}
-
 double product_flops(const ops::OpCall& call, const Tensor& result) {
-  const Tensor& left = left_matrix(call);
+  const int at = ops::facts_of(call.op).product.left;
+  const Tensor& left = call.tensor(static_cast<size_t>(at));
   if (left.dim() == 0) return 0;
   return 2 * count_of(result) * static_cast<double>(left.size(-1));
-}
-
-// Of every row and direction the products with the state, and the projection.
-double recurrence_flops(const ops::OpCall& call) {
-  const ops::Recurrence form = ops::Recurrence::read(call);
-  const auto hidden = static_cast<double>(form.hidden);
-  const auto width = static_cast<double>(form.width);
-  const double products = static_cast<double>(form.gates()) * hidden * width +
-                          (form.projected ? hidden * width : 0);
-  return 2 * static_cast<double>(form.rows * form.directions) * products;
 }
 
 double flops_of(const ops::OpCall& call, const ValueList& results) {
   if (results.empty() || !results[0].is_tensor()) return 0;
   const Tensor& result = results[0].as_tensor();
-  if (call.op.name() == "fxjit.recurrence") return recurrence_flops(call);
+  if (const auto flops = ops::facts_of(call.op).flops) return flops(call);
   switch (call.op.row.lowering) {
     case ops::Lowering::convolution:
       return convolution_flops(call);

@@ -1,5 +1,7 @@
 #include "src/program/region_body.h"
 
+#include "src/ops/op_facts.h"
+
 namespace fxjit::program {
 
 DType compute_type(DType dtype) {
@@ -50,7 +52,8 @@ Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
   Scalar result = builder_.inline_body(body, inputs).front();
   const DType type = node.val_tensor().dtype();
   // What is cast to a half type is rounded, though more is computed in f32.
-  if (node.called_op()->name() == "cast") result = builder_.cast(result, type);
+  if (ops::facts_of(*node.called_op()).rounds)
+    result = builder_.cast(result, type);
   return builder_.cast(result, compute_type(type));
 }
 
@@ -64,18 +67,13 @@ Scalar RegionBody::reduction(const fx::Node& node) {
 }
 
 Scalar RegionBody::gather(const fx::Node& node) {
-  const ops::Op& op = *node.called_op();
-  if (op.name() == "gather")
-    return gathered(*node.arg_node(0), *node.arg_node(2),
-                    wrap_dim(node.arg(1).as_int(), node.val_tensor().dim()));
-  const bool embedding = op.name() == "embedding";
-  const int table_at = embedding ? op.index_of("weight") : 0;
-  const int index_at =
-      embedding ? (op.index_of("input") >= 0 ? op.index_of("input")
-                                             : op.index_of("indices"))
-                : op.index_of("index");
-  return gathered(*node.arg_node(static_cast<size_t>(table_at)),
-                  *node.arg_node(static_cast<size_t>(index_at)), -1);
+  const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
+  const auto at = [](int place) { return static_cast<size_t>(place); };
+  int axis = -1;
+  if (roles.kind == ops::GatherKind::elements)
+    axis = wrap_dim(node.arg(at(roles.dim)).as_int(), node.val_tensor().dim());
+  return gathered(*node.arg_node(at(roles.table)),
+                  *node.arg_node(at(roles.index)), axis);
 }
 
 Scalar RegionBody::gathered(const fx::Node& table, const fx::Node& index,

@@ -1,5 +1,8 @@
 #include "src/program/routine_rules.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "src/ops/conv_kernel.h"
 #include "src/ops/recurrence.h"
 #include "src/passes/internal_ops.h"
@@ -58,7 +61,7 @@ bool lies_in_rows(const ops::OpCall& call) {
   return rows;
 }
 
-Routine recurrence_routine(const ops::OpCall& call) {
+Routine recurrence_routine(const ops::OpCall& call, const ValueList&) {
   const ops::Recurrence form = ops::Recurrence::read(call);
   return form.dtype == DType::f32 && form.is_plain() && lies_in_rows(call)
              ? Routine::recurrence
@@ -72,6 +75,18 @@ Routine copy_routine(const ops::OpCall& call, const ValueList& results) {
                     short_runs(in.sizes(), in.strides());
   return fits ? Routine::copy : Routine::eager;
 }
+
+// Ops with a routine of their own.
+struct Row {
+  std::string_view op;
+  Routine (*routine)(const ops::OpCall& call, const ValueList& results);
+};
+
+constexpr Row kRows[] = {
+    {"cumsum", sum_routine},
+    {"fxjit.materialize", copy_routine},
+    {"fxjit.recurrence", recurrence_routine},
+};
 
 Routine product_routine(DType dtype) {
   if (dtype == DType::f64) return Routine::double_product;
@@ -139,9 +154,8 @@ bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
 }
 
 Routine routine_of(const ops::OpCall& call, const ValueList& results) {
-  if (call.op.name() == "cumsum") return sum_routine(call, results);
-  if (call.op.name() == "fxjit.recurrence") return recurrence_routine(call);
-  if (&call.op == &passes::materialize_op()) return copy_routine(call, results);
+  const auto* const own = std::ranges::find(kRows, call.op.name(), &Row::op);
+  if (own != std::end(kRows)) return own->routine(call, results);
   switch (call.op.row.lowering) {
     case ops::Lowering::pool:
       return pool_routine(call, results);

@@ -214,8 +214,7 @@ TEST(Inspections, BuffersAndCodeBelongToSteps) {
   }
   EXPECT_EQ(program.buffers[0].name, "x");
   EXPECT_EQ(program.outputs.at(0).val.describe(), "float32[8, 16]");
-  EXPECT_GT(seen.gflops, 0);
-  EXPECT_GT(seen.profile.call_microseconds, 0);
+  EXPECT_EQ(seen.profile.steps.size(), program.steps.size());
 }
 
 TEST(Inspections, NeedACompiledModule) {

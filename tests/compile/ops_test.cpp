@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "src/ops/op_facts.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/op_cases.h"
 #include "tests/ops/structured_reference.h"
@@ -59,27 +60,26 @@ bool runs_eagerly(const OpCase& c) {
   if (one_of(name, {"gather", "take_along_dim"}))
     return c.expected.as_tensor().dim() == 0 ||
            c.args[0].as_tensor().numel() == 0;
-  if (one_of(name, {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "mv",
-                    "dot", "einsum", "addmv", "addbmm",
-                    "linalg_matrix_power"}))
-    return has_integers(c);
+  // Places of the greatest come from the plain kernel.
+  if (c.op->row.lowering == ops::Lowering::pool && c.expected.is_tuple())
+    return true;
+  switch (ops::facts_of(*c.op).native) {
+    case ops::NativeTypes::all:
+      return false;
+    case ops::NativeTypes::products:
+      return has_integers(c);
+    case ops::NativeTypes::single:
+      return has_integers(c) || has_doubles(c);
+  }
   return false;
 }
 
-// Either way is fine: oneDNN serves what it is good at, doubles are multiplied
-// fast where a product is one of matrices.
+// Either way is fine: doubles are multiplied fast where a product is one of
+// matrices.
 bool may_run_eagerly(const OpCase& c) {
-  const ops::Lowering lowering = c.op->row.lowering;
-  // Rows that are composed of products.
-  const bool products =
-      one_of(c.op->name(), {"inner", "tensordot", "bilinear", "affine_grid",
-                            "addmv", "linalg_matrix_power"});
-  if ((products || lowering == ops::Lowering::contraction ||
-       lowering == ops::Lowering::attention) &&
-      has_doubles(c))
-    return true;
-  return c.op->name().find("conv") != std::string_view::npos ||
-         c.op->name().find("pool") != std::string_view::npos;
+  return has_doubles(c) &&
+         (ops::facts_of(*c.op).native == ops::NativeTypes::products ||
+          c.op->row.lowering == ops::Lowering::attention);
 }
 
 void check_case(const OpCase& c, const Value& got, const Value& interpreted,
@@ -176,8 +176,7 @@ TEST(CompiledOpRows, UncompiledCasesStayWithTheInterpreter) {
 
 TEST(CompiledOpRows, EachHasACase) {
   std::set<const ops::Op*> covered;
-  for (const auto* cases :
-       {&op_cases(), &uncompiled_cases(), &random_cases()})
+  for (const auto* cases : {&op_cases(), &uncompiled_cases(), &random_cases()})
     for (const OpCase& c : *cases) covered.insert(c.op);
   for (const ops::Op* op : ops::all_ops()) {
     if (op->name().starts_with("fxjit.")) continue;

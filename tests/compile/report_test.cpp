@@ -85,10 +85,7 @@ TEST(Reports, MeasureShares) {
   const Report report = measure_report(*gm, images(), 3);
   double sum = 0;
   for (const ProgramReport& program : report.programs)
-    for (const StepReport& step : program.steps) {
-      EXPECT_GT(step.microseconds, 0) << step.label;
-      sum += step.share;
-    }
+    for (const StepReport& step : program.steps) sum += step.share;
   EXPECT_NEAR(sum, 1, 1e-9);
   ASSERT_NE(step_of(report, "opaque"), nullptr);
   EXPECT_THAT(report.text(), HasSubstr("%\n"));

@@ -105,7 +105,8 @@ TEST_P(FixedWeights, LoseLessThanSumsOfF32) {
     const auto weight =
         rounded(normals(static_cast<size_t>(depth * 160), 3), depth);
     expect_format(weight);
-    if (!has_format()) return;
+    if (!has_format())
+      GTEST_SKIP() << "weights stay f32 at this level: no sums of another kind";
     for (int64_t rows = 1; rows <= 6; ++rows)
       EXPECT_LT(error_of(weight, depth, rows), 2.9e-7) << rows;
   }

@@ -197,7 +197,8 @@ TEST_P(Pool, ChannelsLastEqualTheDefinition) {
 }
 
 TEST_P(Pool, KeepsNanAndInfinities) {
-  if (std::string_view(GetParam().op).starts_with("avg")) return;
+  if (std::string_view(GetParam().op).starts_with("avg"))
+    GTEST_SKIP() << "averages are not picked from the numbers";
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const Tensor input = Tensor::full(GetParam().input, -kInfinity);
   auto* data = input.data_as<float>();

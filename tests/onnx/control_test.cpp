@@ -58,7 +58,8 @@ Message branch(std::vector<Message> nodes, const std::string& result) {
 }
 
 // c ? (x + 1) * w : x - w, where x + 1 and w are outside.
-Message choosing(const std::vector<Message>& before, const std::string& condition,
+Message choosing(const std::vector<Message>& before,
+                 const std::string& condition,
                  const std::vector<Message>& inputs) {
   std::vector<Message> nodes = before;
   nodes.push_back(node("Add", {"x", "one"}, {"more"}));
@@ -68,15 +69,17 @@ Message choosing(const std::vector<Message>& before, const std::string& conditio
                             branch({node("Mul", {"more", "w"}, {"t"})}, "t")),
             graph_attribute("else_branch",
                             branch({node("Sub", {"x", "w"}, {"e"})}, "e"))}));
-  return model(graph({std::move(nodes), inputs, {value_info("y", kFloat, {-1})},
-                      {float_tensor("one", {1}, {1}),
-                       float_tensor("w", {2}, {10, 20}),
-                       int_tensor("three", {3})}}));
+  return model(
+      graph({std::move(nodes),
+             inputs,
+             {value_info("y", kFloat, {-1})},
+             {float_tensor("one", {1}, {1}), float_tensor("w", {2}, {10, 20}),
+              int_tensor("three", {3})}}));
 }
 
 TEST(OnnxIf, DataChooseABranchThatSeesOuterValues) {
-  const Both both(choosing({}, "c", {value_info("c", kBool, {}),
-                                     value_info("x", kFloat, {2})}));
+  const Both both(choosing(
+      {}, "c", {value_info("c", kBool, {}), value_info("x", kFloat, {2})}));
   EXPECT_THAT(text_of(both.interpreted), HasSubstr("higher_order.cond"));
   EXPECT_THAT(both({flag(true), list({1, 2})}), ElementsAre(20, 60));
   EXPECT_THAT(both({flag(false), list({1, 2})}), ElementsAre(-9, -18));
@@ -84,11 +87,9 @@ TEST(OnnxIf, DataChooseABranchThatSeesOuterValues) {
 }
 
 TEST(OnnxIf, SizesChooseForEachCall) {
-  const Both both(choosing({node("Shape", {"z"}, {"s"}),
-                            node("Equal", {"s", "three"}, {"c"})},
-                           "c",
-                           {value_info("x", kFloat, {2}),
-                            value_info("z", kFloat, {-1})}));
+  const Both both(choosing(
+      {node("Shape", {"z"}, {"s"}), node("Equal", {"s", "three"}, {"c"})}, "c",
+      {value_info("x", kFloat, {2}), value_info("z", kFloat, {-1})}));
   EXPECT_THAT(both({list({1, 2}), Tensor::zeros({3})}), ElementsAre(20, 60));
   EXPECT_THAT(both({list({1, 2}), Tensor::zeros({5})}), ElementsAre(-9, -18));
   EXPECT_TRUE(both.native());
@@ -105,12 +106,10 @@ TEST(OnnxIf, WhatTheFileDecidesIsNoBranch) {
 TEST(OnnxIf, ABranchThatCannotTakeTheSizesFailsOnlyWhenItIsTaken) {
   const Both both(model(graph(
       {{node("If", {"c"}, {"y"},
-             {graph_attribute(
-                  "then_branch",
-                  branch({node("Add", {"x", "w"}, {"t"})}, "t")),
-              graph_attribute(
-                  "else_branch",
-                  branch({node("Mul", {"x", "x"}, {"e"})}, "e"))})},
+             {graph_attribute("then_branch",
+                              branch({node("Add", {"x", "w"}, {"t"})}, "t")),
+              graph_attribute("else_branch",
+                              branch({node("Mul", {"x", "x"}, {"e"})}, "e"))})},
        {value_info("c", kBool, {}), value_info("x", kFloat, {-1})},
        {value_info("y", kFloat, {-1})},
        {float_tensor("w", {2}, {10, 20})}})));
@@ -165,13 +164,13 @@ Message looping(const Message& body, const std::string& count,
                 const std::vector<Message>& more_inputs = {}) {
   std::vector<Message> inputs = {value_info("x", kFloat, {2})};
   inputs.insert(inputs.end(), more_inputs.begin(), more_inputs.end());
-  return model(graph({{node("Loop", {count, condition, "x"},
-                            {"last", result == "rows" ? "rows" : ""},
-                            {graph_attribute("body", body)})},
-                      inputs,
-                      {value_info(result, kFloat, {-1})},
-                      {int_tensor("thousand", {1000}),
-                       float_tensor("ten", {}, {10})}}));
+  return model(
+      graph({{node("Loop", {count, condition, "x"},
+                   {"last", result == "rows" ? "rows" : ""},
+                   {graph_attribute("body", body)})},
+             inputs,
+             {value_info(result, kFloat, {-1})},
+             {int_tensor("thousand", {1000}), float_tensor("ten", {}, {10})}}));
 }
 
 TEST(OnnxLoop, ManyIterationsAreOneBodyAndGiveAStack) {
@@ -197,10 +196,9 @@ TEST(OnnxLoop, AnInputSaysHowManyIterations) {
 
 // Goes on while the sum of the numbers is below ten.
 Message bounded_body() {
-  return loop_body(
-      "below", {node("ReduceSum", {"out"}, {"sum"},
-                     {int_attribute("keepdims", 0)}),
-                node("Less", {"sum", "ten"}, {"below"})});
+  return loop_body("below", {node("ReduceSum", {"out"}, {"sum"},
+                                  {int_attribute("keepdims", 0)}),
+                             node("Less", {"sum", "ten"}, {"below"})});
 }
 
 TEST(OnnxLoop, TheBodyEndsALoopWhoseStackIsCut) {
@@ -231,16 +229,15 @@ Message appending(const std::vector<Message>& insert_inputs,
               Message().text(1, "seq")},
              {value_info("go", kBool, {}), Message().text(1, "longer")},
              {}});
-  return model(graph(
-      {{node("SequenceEmpty", {}, {"none"}),
-        node("Loop", {"count", "", "none"}, {"all"},
-             {graph_attribute("body", body)}),
-        node("ConcatFromSequence", {"all"}, {"y"},
-             {int_attribute("axis", new_axis == 1 ? 1 : 0),
-              int_attribute("new_axis", new_axis)})},
-       insert_inputs,
-       {value_info("y", kFloat, {-1})},
-       {int_tensor("zero", {0})}}));
+  return model(graph({{node("SequenceEmpty", {}, {"none"}),
+                       node("Loop", {"count", "", "none"}, {"all"},
+                            {graph_attribute("body", body)}),
+                       node("ConcatFromSequence", {"all"}, {"y"},
+                            {int_attribute("axis", new_axis == 1 ? 1 : 0),
+                             int_attribute("new_axis", new_axis)})},
+                      insert_inputs,
+                      {value_info("y", kFloat, {-1})},
+                      {int_tensor("zero", {0})}}));
 }
 
 TEST(OnnxLoop, ASequenceThatGrowsIsAStack) {
@@ -268,12 +265,12 @@ TEST(OnnxLoop, ASequenceThatGrowsInFrontIsRefused) {
 }
 
 TEST(OnnxLoop, CarriedValuesThatGrowAreRefused) {
-  const Message body =
-      graph({{node("Concat", {"in", "in"}, {"out"}, {int_attribute("axis", 0)})},
-             {value_info("i", kInt64, {}), value_info("go", kBool, {}),
-              value_info("in", kFloat, {2})},
-             {value_info("go", kBool, {}), value_info("out", kFloat, {-1})},
-             {}});
+  const Message body = graph(
+      {{node("Concat", {"in", "in"}, {"out"}, {int_attribute("axis", 0)})},
+       {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+        value_info("in", kFloat, {2})},
+       {value_info("go", kBool, {}), value_info("out", kFloat, {-1})},
+       {}});
   const std::string path = write_model(
       looping(body, "count", "", "last", {value_info("count", kInt64, {})})
           .bytes());
@@ -293,21 +290,20 @@ TEST(OnnxScan, GoesAlongAnyAxisInBothDirections) {
        {value_info("s", kFloat, {2}), value_info("a", kFloat, {2})},
        {value_info("out", kFloat, {2}), value_info("row", kFloat, {2})},
        {}});
-  const Both both(model(graph(
-      {{node("Scan", {"s0", "x"}, {"last", "y"},
-             {graph_attribute("body", body),
-              int_attribute("num_scan_inputs", 1),
-              ints_attribute("scan_input_axes", {1}),
-              ints_attribute("scan_input_directions", {1}),
-              ints_attribute("scan_output_axes", {-1}),
-              ints_attribute("scan_output_directions", {1})})},
-       {value_info("s0", kFloat, {2}), value_info("x", kFloat, {2, -1})},
-       {value_info("y", kFloat, {2, -1})},
-       {}})));
+  const Both both(model(
+      graph({{node("Scan", {"s0", "x"}, {"last", "y"},
+                   {graph_attribute("body", body),
+                    int_attribute("num_scan_inputs", 1),
+                    ints_attribute("scan_input_axes", {1}),
+                    ints_attribute("scan_input_directions", {1}),
+                    ints_attribute("scan_output_axes", {-1}),
+                    ints_attribute("scan_output_directions", {1})})},
+             {value_info("s0", kFloat, {2}), value_info("x", kFloat, {2, -1})},
+             {value_info("y", kFloat, {2, -1})},
+             {}})));
   EXPECT_THAT(text_of(both.interpreted), HasSubstr("higher_order.scan"));
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
-  EXPECT_THAT(both({list({0, 100}), x}),
-              ElementsAre(6, 5, 3, 115, 111, 106));
+  EXPECT_THAT(both({list({0, 100}), x}), ElementsAre(6, 5, 3, 115, 111, 106));
   EXPECT_TRUE(both.native());
 }
 

@@ -1,6 +1,6 @@
-// Models of tests/import as torch's ONNX exporter writes them (export_models.py):
-// equal to torch's answers in double precision, by the interpreter and compiled,
-// and native throughout.
+// Models of tests/import as torch's ONNX exporter writes them
+// (export_models.py): equal to torch's answers in double precision, by the
+// interpreter and compiled, and native throughout.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,8 +60,8 @@ TEST_P(Exported, GivesTorchsAnswers) {
 
 INSTANTIATE_TEST_SUITE_P(All, Exported,
                          testing::Values("attention", "bert", "deit", "dynamic",
-                                         "gpt2", "mamba", "rotary",
-                                         "tagger", "tied"));
+                                         "gpt2", "mamba", "rotary", "tagger",
+                                         "tied"));
 
 // Attention that the exporter has written out is one step for each layer.
 TEST(ExportedAttention, IsOneStepAgain) {

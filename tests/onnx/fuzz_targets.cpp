@@ -59,7 +59,8 @@ void decode(std::string_view text) {
   if (model.graph) read_all(onnx::read_graph(*model.graph), 0);
 }
 
-// A weight whose file, place and length the bytes say: "location\0offset\0length".
+// A weight whose file, place and length the bytes say:
+// "location\0offset\0length".
 void read_external(std::string_view text) {
   Message weight;
   weight.number(1, 3).number(2, 1).text(8, "w").number(14, 1);
@@ -69,9 +70,9 @@ void read_external(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   written("data.bin", std::string(64, 'x'));
-  onnx::load(written("external.onnx",
-                     model_of({node("Add", {"x", "w"}, {"y"})}, {weight})
-                         .bytes()));
+  onnx::load(
+      written("external.onnx",
+              model_of({node("Add", {"x", "w"}, {"y"})}, {weight}).bytes()));
 }
 
 }  // namespace

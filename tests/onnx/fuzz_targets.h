@@ -1,6 +1,6 @@
 // What fuzzers of ONNX files call: any bytes are loaded, or refused by an Error
-// that is not the library's own. The preset `fuzz` makes a libFuzzer program of
-// it, fuzz_onnx; test_onnx runs the corpus.
+// that is not the library's own. scripts/fuzz_onnx makes a libFuzzer program of
+// it; test_onnx runs the corpus.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The corpus of the fuzzers, and its files with bytes changed: nothing but typed
-// errors.
+// The corpus of the fuzzers, and its files with bytes changed: nothing but
+// typed errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> corpus() {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(
-           fs::path(FXJIT_SOURCE_DIR) / "tests/onnx/corpus")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(FXJIT_SOURCE_DIR) /
+                                                  "tests/onnx/corpus")) {
     std::ifstream file(entry.path(), std::ios::binary);
     files.emplace_back(std::istreambuf_iterator<char>(file),
                        std::istreambuf_iterator<char>());

@@ -23,8 +23,8 @@ double largest_difference(const Value& a, const Value& b) {
   EXPECT_EQ(x.numel(), y.numel());
   double worst = 0;
   for (int64_t i = 0; i < x.numel(); ++i)
-    worst = std::fmax(worst, std::abs(x.data_as<double>()[i] -
-                                      y.data_as<double>()[i]));
+    worst = std::fmax(
+        worst, std::abs(x.data_as<double>()[i] - y.data_as<double>()[i]));
   return worst;
 }
 

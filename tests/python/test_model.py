@@ -76,7 +76,6 @@ def test_reports_have_rows():
     profile = resnet.profile(x["x"])
     assert profile.native and "<table>" in profile._repr_html_()
     assert sum(row["share"] for row in profile.rows) == pytest.approx(1)
-    assert all(row["microseconds"] > 0 for row in profile.rows)
     assert {"label", "nodes", "reason", "by"} <= resnet.report().rows[0].keys()
 
 

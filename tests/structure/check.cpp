@@ -28,11 +28,17 @@ bool starts_with_any(std::string_view path,
                      [&](std::string_view p) { return path.starts_with(p); });
 }
 
+// Of several boxes, the one that names the path in more letters.
 const Box* box_of(std::string_view path) {
-  for (const Box& box : boxes()) {
-    if (starts_with_any(path, box.folders)) return &box;
-  }
-  return nullptr;
+  const Box* found = nullptr;
+  size_t longest = 0;
+  for (const Box& box : boxes())
+    for (std::string_view folder : box.folders)
+      if (path.starts_with(folder) && folder.size() > longest) {
+        longest = folder.size();
+        found = &box;
+      }
+  return found;
 }
 
 // The names of `box` and of everything below it.

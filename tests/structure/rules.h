@@ -36,7 +36,14 @@ std::vector<std::string> check_includes(const std::filesystem::path& root);
 // no file is above the size limit.
 std::vector<std::string> check_files(const std::filesystem::path& root);
 
-// How many source files the two checks read; a test's proof that they did.
+// The same for comparisons with an op's name, by text or by the address of what
+// was looked up, in folders below src/ops.
+std::vector<std::string> check_op_names(const std::filesystem::path& root);
+// How many names that check knows, read from the rows of src/ops/families.
+int count_op_names(const std::filesystem::path& root);
+
+// How many source files the first two checks read; a test's proof that they
+// did.
 int count_files(const std::filesystem::path& root);
 
 }  // namespace fxjit::structure

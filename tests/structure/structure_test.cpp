@@ -50,6 +50,44 @@ TEST(Structure, FilesStaySmallAndHeadersSayWhatTheyAre) {
   EXPECT_THAT(check_files(FXJIT_SOURCE_DIR), IsEmpty());
 }
 
+TEST(Structure, NothingBelowTheOpsComparesWithAnOpsName) {
+  EXPECT_GT(count_op_names(FXJIT_SOURCE_DIR), 600);
+  EXPECT_THAT(check_op_names(FXJIT_SOURCE_DIR), IsEmpty());
+}
+
+TEST_F(PlantedTree, ComparisonsWithOpNamesAreFound) {
+  plant(
+      "src/ops/families/a.cpp",
+      "constexpr OpRow kRows[] = {\n    {.name = \"cast\",\n"
+      "     .schema = \"input\"},\n    row(\n        \"conv2d\", kSchema)};\n");
+  EXPECT_EQ(count_op_names(root_), 2);
+  const auto finds = [&](const std::string& code, std::string_view op) {
+    plant("kernels/a.cpp", "\n" + code);
+    const std::vector<std::string> found = check_op_names(root_);
+    EXPECT_THAT(found, ElementsAre(HasSubstr("'" + std::string(op) + "'")))
+        << code;
+    EXPECT_THAT(found, ElementsAre(HasSubstr("kernels/a.cpp:2: "))) << code;
+  };
+  finds("if (op.name() == \"cast\")", "cast");
+  finds("if (name!=\"conv2d\")", "conv2d");
+  finds("if (\"cast\" == op->name())", "cast");
+  finds("if (op.name().starts_with(\"conv2d\"))", "conv2d");
+  finds("if (op.name().find(\"conv\") != npos)", "conv");
+  finds("if (&op == &ops::get_op(\"cast\"))", "cast");
+  finds("const Op& cast = get_op(\"cast\"); if (&op != &cast)", "cast");
+}
+
+TEST_F(PlantedTree, OtherUsesOfOpNamesPass) {
+  plant("src/ops/families/a.cpp", "{.name = \"cast\", .schema = \"x\"},\n");
+  plant("src/passes/patterns/a.cpp", "if (op.name() == \"cast\")\n");
+  plant("src/ops/a.cpp", "if (op.name() == \"cast\")\n");
+  plant("src/passes/a.cpp",
+        "call(b, \"cast\", {x});\n"
+        "const Op& cast = get_op(\"cast\");\nb.call(cast, {x});\n"
+        "if (option == \"greedy\") name.find('.');\n");
+  EXPECT_THAT(check_op_names(root_), IsEmpty());
+}
+
 TEST_F(PlantedTree, AllowedIncludesPass) {
   plant("include/fxjit/tensor.h", "// A.\n#include <vector>\n");
   plant("src/ops/a.cpp", "#include \"fxjit/tensor.h\"\n");
@@ -76,6 +114,12 @@ TEST_F(PlantedTree, UsesAgainstTheDirectionAreFound) {
               HasSubstr("jit must not use kernels"));
   EXPECT_THAT(violation("kernels/a.cpp", "  #  include \"jit/j.h\"\n"),
               HasSubstr("kernels must not use jit"));
+  EXPECT_THAT(
+      violation("src/fx/a.cpp", "#include \"fxjit/fx/passes/split.h\"\n"),
+      HasSubstr("fx must not use fx_passes"));
+  EXPECT_THAT(
+      violation("src/passes/a.cpp", "#include \"src/fx/passes/split.h\"\n"),
+      HasSubstr("passes must not use fx_passes"));
   EXPECT_THAT(violation("src/passes/a.cpp", "#include \"examples/e.h\"\n"),
               HasSubstr("passes must not use examples"));
 }

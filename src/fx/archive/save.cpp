@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fxjit/fx/archive.h"
-#include "fxjit/fx/passes/const_fold.h"
+#include "fxjit/fx/folded_graph_module.h"
 #include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/text.h"
 #include "fxjit/nn/init.h"

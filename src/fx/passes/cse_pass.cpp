@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <variant>
 
-#include "src/fx/passes/written_values.h"
+#include "src/fx/written_values.h"
 
 namespace fxjit::fx::passes {
 namespace {

@@ -2,39 +2,35 @@
 
 #include <unordered_map>
 
-#include "fxjit/functions.h"
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/fx/transformer.h"
 #include "fxjit/nn/activation.h"
 #include "fxjit/nn/convolution.h"
 #include "fxjit/nn/linear.h"
 #include "fxjit/nn/normalization.h"
-#include "src/fx/passes/module_members.h"
+#include "src/fx/module_members.h"
+#include "src/ops/folded_norm.h"
 
 namespace fxjit::fx::passes {
 namespace {
 
-Value tensor_or(const nn::Parameter& parameter, double value,
-                const Value& like) {
-  return parameter.defined() ? Value(parameter.tensor())
-                             : full_like(like, value);
+Tensor tensor_or_none(const nn::Parameter& parameter) {
+  return parameter.defined() ? parameter.tensor() : Tensor();
 }
 
-// Gives `fused` the weights of `layer` followed by `bn`: along the first dim of
-// the weight, both scale and add.
+// Gives `fused` the weights of `layer` followed by `bn`.
 template <typename T>
 void take_weights(const T& fused, const T& layer,
                   const nn::BatchNormBase& bn) {
-  const Value mean = bn.running_mean.tensor();
-  const Value scale = tensor_or(bn.weight, 1, mean) *
-                      rsqrt(Value(bn.running_var.tensor()) + bn.eps);
-  Dims shape = {-1};
-  for (int d = 1; d < layer.weight.tensor().dim(); ++d) shape.push_back(1);
-  const Value weight = Value(layer.weight.tensor()) * reshape(scale, shape);
-  const Value bias = (tensor_or(layer.bias, 0, mean) - mean) * scale +
-                     tensor_or(bn.bias, 0, mean);
-  fused.weight.set_tensor(weight.as_tensor().to(layer.weight.dtype()));
-  fused.bias.set_tensor(bias.as_tensor().to(layer.weight.dtype()));
+  const ops::FoldedNorm norm(bn.running_mean.tensor(), bn.running_var.tensor(),
+                             tensor_or_none(bn.weight), tensor_or_none(bn.bias),
+                             bn.eps);
+  const Tensor& weight = layer.weight.tensor();
+  const Tensor scaled = Tensor::empty(weight.sizes(), weight.dtype());
+  norm.scale(weight, scaled.data());
+  fused.weight.set_tensor(scaled);
+  fused.bias.set_tensor(
+      norm.bias(tensor_or_none(layer.bias), weight.dtype()));
 }
 
 template <typename T>

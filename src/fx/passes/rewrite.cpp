@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/fx/passes/module_members.h"
+#include "src/fx/module_members.h"
 
 namespace fxjit::fx::passes {
 namespace {

@@ -1,5 +1,5 @@
-// Recorder: branches and bodies of loops, and the calls of control flow that run
-// them.
+// Recorder: branches and bodies of loops, and the calls of control flow that
+// run them.
 #include <algorithm>
 
 #include "fxjit/error.h"
@@ -114,15 +114,13 @@ Value Recorder::body_input(const Known& known) {
   const fx::NodePtr node = body.frame.graph->placeholder(
       "arg" + std::to_string(body.inputs.size()) + "_1");
   body.inputs.push_back(node);
-  return proxy(node, known.example, known.fixed_dims,
-               known.guessed);
+  return proxy(node, known.example, known.fixed_dims, known.guessed);
 }
 
 // The bodies as members, by their names.
 std::vector<std::string> Recorder::add_bodies(
     ControlCall& call, const std::vector<fx::NodePtr>& lifted) {
-  auto& members =
-      bodies_.empty() ? members_ : bodies_.back()->frame.members;
+  auto& members = bodies_.empty() ? members_ : bodies_.back()->frame.members;
   std::vector<std::string> names = prefixes_of(call.kind);
   const auto is_taken = [&](const std::string& name) {
     return (bodies_.empty() && attribute_names_.contains(name)) ||

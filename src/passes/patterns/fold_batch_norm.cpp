@@ -6,10 +6,10 @@
 //
 // Not where the convolution is used elsewhere, is transposed or without a batch
 // (batch norm then takes another dim for the channels), or anything but x is
-// not a constant. New weights are computed in double precision.
-#include <cmath>
+// not a constant. src/ops/folded_norm.h computes the new weights.
 #include <optional>
 
+#include "src/ops/folded_norm.h"
 #include "src/passes/folded_weights.h"
 #include "src/passes/origins.h"
 #include "src/passes/patterns.h"
@@ -70,52 +70,22 @@ std::optional<Match> match_norm(const ModelGraph& model, const fx::Node& norm) {
   return match;
 }
 
-double element(const Tensor& t, int64_t i, double otherwise) {
-  return t.defined() ? t.at({i}) : otherwise;
-}
-
-std::vector<double> scales_of(const Match& match) {
-  std::vector<double> scales;
-  for (int64_t c = 0; c < match.weight.size(0); ++c)
-    scales.push_back(element(match.gamma, c, 1) /
-                     std::sqrt(match.var.at({c}) + match.eps));
-  return scales;
-}
-
-// Each channel of the weight times its scale, contiguous.
-void scale_channels(const Tensor& weight, const std::vector<double>& scales,
-                    float* out) {
-  const int64_t each =
-      scales.empty() ? 0 : weight.numel() / static_cast<int64_t>(scales.size());
-  const Tensor dense = weight.contiguous();
-  const auto* from = dense.data_as<const float>();
-  for (const double scale : scales)
-    for (int64_t i = 0; i < each; ++i)
-      *out++ = static_cast<float>(double{*from++} * scale);
-}
-
 // The weight and the bias. The weight is as large as the model's own and is
 // mostly read once, when it is packed: its numbers are made then.
 std::vector<Tensor> fold(const Match& match) {
-  const std::vector<double> scales = scales_of(match);
-  const Tensor bias = Tensor::empty({match.weight.size(0)});
-  for (size_t i = 0; i < scales.size(); ++i) {
-    const auto c = static_cast<int64_t>(i);
-    bias.data_as<float>()[c] = static_cast<float>(
-        (element(match.bias, c, 0) - match.mean.at({c})) * scales[i] +
-        element(match.beta, c, 0));
-  }
+  const ops::FoldedNorm norm(match.mean, match.var, match.gamma, match.beta,
+                             match.eps);
   const auto bytes = static_cast<size_t>(match.weight.numel()) * sizeof(float);
   auto storage =
-      Storage::deferred(bytes, [weight = match.weight, scales](std::byte* out) {
-        scale_channels(weight, scales, reinterpret_cast<float*>(out));
+      Storage::deferred(bytes, [weight = match.weight, norm](std::byte* out) {
+        norm.scale(weight, out);
       });
   storage->release_pages = [weight = match.weight](size_t, size_t) {
     release_pages(weight);
   };
   return {Tensor::view(std::move(storage), match.weight.sizes(), DType::f32,
                        contiguous_strides(match.weight.sizes()), 0),
-          bias};
+          norm.bias(match.bias, DType::f32)};
 }
 
 std::vector<Tensor> fold_once(const ModelGraph& model, const Match& match) {

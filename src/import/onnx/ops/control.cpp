@@ -7,7 +7,8 @@ namespace fxjit::onnx {
 bool is_short(int64_t turns, const GraphInfo& body) {
   constexpr int64_t kMostNodes = 512;
   const auto nodes = static_cast<int64_t>(body.nodes.size());
-  return turns <= kMostTurns && turns * std::max<int64_t>(nodes, 1) <= kMostNodes;
+  return turns <= kMostTurns &&
+         turns * std::max<int64_t>(nodes, 1) <= kMostNodes;
 }
 
 Value flag_of(const Value& tensor) {
@@ -33,8 +34,8 @@ void check_carried(const Call& call, size_t i, const Recorder::Known& first,
   const bool same_sizes =
       next.guessed ? a.dim() == b.dim() : a.sizes() == b.sizes();
   if (a.dtype() == b.dtype() && same_sizes) return;
-  call.fail("carried value " + std::to_string(i) + " becomes another: " +
-            a.describe() + " and then " + b.describe());
+  call.fail("carried value " + std::to_string(i) +
+            " becomes another: " + a.describe() + " and then " + b.describe());
 }
 
 namespace {
@@ -99,9 +100,11 @@ ValueList leaves_of(const Call& call, const std::vector<Operand>& outputs) {
     if (output.absent())
       call.fail("one of its branches gives no value, which is not supported");
     const Value value = call.tensor_of(output);
-    if (!value.is_sequence()) leaves.push_back(value);
-    else leaves.insert(leaves.end(), value.as_sequence().begin(),
-                       value.as_sequence().end());
+    if (!value.is_sequence())
+      leaves.push_back(value);
+    else
+      leaves.insert(leaves.end(), value.as_sequence().begin(),
+                    value.as_sequence().end());
   }
   return leaves;
 }
@@ -113,8 +116,8 @@ class BranchesReader {
 
   // Both branches, one of which a call takes.
   Results run() {
-    Recorder::ControlCall made{fx::ControlFlow::cond, {}, condition_.value,
-                               {}, {}};
+    Recorder::ControlCall made{
+        fx::ControlFlow::cond, {}, condition_.value, {}, {}};
     for (const bool chosen : {true, false})
       made.bodies.push_back(call_.recorder().record_body(
           {}, [&](const ValueList&) { return read(chosen); }));
@@ -122,8 +125,8 @@ class BranchesReader {
     const bool first = condition_.by_example.value_or(true);
     std::vector<Recorder::Known> results;
     for (size_t i = 0; i < known_[0].size(); ++i)
-      results.push_back(either(call_, known_[first ? 0 : 1][i],
-                               known_[first ? 1 : 0][i]));
+      results.push_back(
+          either(call_, known_[first ? 0 : 1][i], known_[first ? 1 : 0][i]));
     return outputs(call_.recorder().record_control(std::move(made), results));
   }
 
@@ -147,8 +150,7 @@ class BranchesReader {
       same = outputs_[0][i].value.is_sequence() ==
                  outputs_[1][i].value.is_sequence() &&
              length_of(outputs_[0][i]) == length_of(outputs_[1][i]);
-    if (!same)
-      call_.fail("its branches give results of different structure");
+    if (!same) call_.fail("its branches give results of different structure");
   }
 
   std::vector<Operand> outputs(const ValueList& leaves) const {
@@ -174,7 +176,8 @@ class BranchesReader {
   std::vector<Recorder::Known> known_[2];
 };
 
-// The branch for the examples' sizes; calls of others are refused when they run.
+// The branch for the examples' sizes; calls of others are refused when they
+// run.
 Results decided(Call& call, const Condition& condition) {
   const bool chosen = *condition.by_example;
   call.recorder().set_guessed();

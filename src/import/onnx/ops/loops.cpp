@@ -12,8 +12,7 @@ struct UnknownCondition {};
 
 class LoopReader {
  public:
-  explicit LoopReader(Call& call)
-      : call_(call), body_(call.graph("body")) {
+  explicit LoopReader(Call& call) : call_(call), body_(call.graph("body")) {
     if (body_.inputs.size() < 2 || body_.outputs.empty())
       call.fail("body: expected a count and a condition among its inputs");
     if (call.has(0)) {
@@ -80,8 +79,8 @@ class LoopReader {
       const auto goes_on = known_truth(going);
       if (!goes_on) throw UnknownCondition();
       if (!*goes_on) break;
-      std::vector<Operand> inputs = {
-          Numbers{{Value(turn)}, true, DType::i64}, going};
+      std::vector<Operand> inputs = {Numbers{{Value(turn)}, true, DType::i64},
+                                     going};
       inputs.insert(inputs.end(), carried.begin(), carried.end());
       auto results =
           call_.reader().read_inside(call_, body_, std::move(inputs));
@@ -91,7 +90,8 @@ class LoopReader {
         rows[i].push_back(call_.tensor_of(results[1 + carried.size() + i]));
     }
     for (ValueList& collected : rows) {
-      if (collected.empty()) call_.fail("a loop of no iterations collects nothing");
+      if (collected.empty())
+        call_.fail("a loop of no iterations collects nothing");
       carried.emplace_back(stack(Value::list(std::move(collected)), 0));
     }
     return carried;
@@ -155,7 +155,8 @@ class LoopReader {
     Iteration made;
     made.condition = results[0];
     for (size_t i = 0; i < carried_.size(); ++i) {
-      if (!is_sequence(i)) made.carried.push_back(call_.tensor_of(results[1 + i]));
+      if (!is_sequence(i))
+        made.carried.push_back(call_.tensor_of(results[1 + i]));
     }
     for (size_t i = 0; i < rows_; ++i)
       if (is_wanted(i))
@@ -174,7 +175,9 @@ class LoopReader {
     return output.grown->appended[0];
   }
 
-  static Recorder::Known number() { return {Tensor::meta({}, DType::i64), ~0u}; }
+  static Recorder::Known number() {
+    return {Tensor::meta({}, DType::i64), ~0u};
+  }
   static Recorder::Known flag() {
     return {Tensor::meta({}, DType::boolean), ~0u};
   }
@@ -191,15 +194,16 @@ class LoopReader {
            Recorder::follows_from_sizes(call_[0]);
   }
 
-  // As many iterations as given; nothing where the body's condition may end them.
+  // As many iterations as given; nothing where the body's condition may end
+  // them.
   std::optional<Results> counted() {
     const Value turns = call_.scalar_int(0);
     Carried first = first_values();
     std::vector<Recorder::Known> inputs = first.known, results = first.known;
     inputs.push_back(number());
     bool ends = false;
-    Recorder::Body body = call_.recorder().record_body(
-        inputs, [&](const ValueList& in) {
+    Recorder::Body body =
+        call_.recorder().record_body(inputs, [&](const ValueList& in) {
           Iteration made =
               read_body(in.back(), condition(), {in.begin(), in.end() - 1});
           ends = known_truth(made.condition) != true;
@@ -212,13 +216,14 @@ class LoopReader {
           return made.carried;
         });
     if (ends) return std::nullopt;
-    Recorder::ControlCall made{first.values.empty() ? fx::ControlFlow::map
-                                                    : fx::ControlFlow::scan,
-                               {}, {}, first.values,
-                               {held(call_, arange(0, turns))}};
+    Recorder::ControlCall made{
+        first.values.empty() ? fx::ControlFlow::map : fx::ControlFlow::scan,
+        {},
+        {},
+        first.values,
+        {held(call_, arange(0, turns))}};
     made.bodies.push_back(std::move(body));
-    return outputs(
-        call_.recorder().record_control(std::move(made), results));
+    return outputs(call_.recorder().record_control(std::move(made), results));
   }
 
   void check(const Carried& first, const ValueList& next) const {
@@ -255,15 +260,14 @@ class LoopReader {
       for (const Value& row : made.rows) {
         rows.push_back(fixed(known_row(row, first, made.carried)));
         const Value stack = recorder.body_input(known_stack(rows.back(), {}));
-        next.push_back(function("torch.index_copy",
-                                {stack, 0, reshape(in[0], Value::list({1})),
-                                 unsqueeze(row, 0)}));
+        next.push_back(function(
+            "torch.index_copy",
+            {stack, 0, reshape(in[0], Value::list({1})), unsqueeze(row, 0)}));
       }
       return next;
     });
-    ValueList values = {
-        recorder.constant(Tensor::full({}, 0, DType::i64)),
-        flag_of(call_.tensor_of(condition()))};
+    ValueList values = {recorder.constant(Tensor::full({}, 0, DType::i64)),
+                        flag_of(call_.tensor_of(condition()))};
     values.insert(values.end(), first.values.begin(), first.values.end());
     for (const Recorder::Known& row : rows) {
       state.push_back(known_stack(row, {}));
@@ -288,11 +292,12 @@ class LoopReader {
 
   // A condition that stays true ends no loop.
   void check_end(const Operand& next, const Value& given) const {
-    const bool same = next.value.is_proxy() &&
-                      next.value.as_proxy() == given.as_proxy();
+    const bool same =
+        next.value.is_proxy() && next.value.as_proxy() == given.as_proxy();
     if (!call_.has(0) && known_truth(condition()) == true &&
         (same || known_truth(next) == true))
-      call_.fail("it never ends: neither a number of iterations nor a condition");
+      call_.fail(
+          "it never ends: neither a number of iterations nor a condition");
   }
 
   // Rows of a stack that is made before the loop.
@@ -300,8 +305,7 @@ class LoopReader {
     const bool is_known =
         row.example.is_tensor() &&
         (row.fixed_dims | ~0u << row.example.as_tensor().dim()) == ~0u;
-    if (!is_known)
-      call_.fail("the sizes of a result that it collects vary");
+    if (!is_known) call_.fail("the sizes of a result that it collects vary");
     if (!call_.has(0))
       call_.fail("it collects results without a largest number of iterations");
     return row;
@@ -327,8 +331,8 @@ class LoopReader {
       all.emplace_back(is_wanted(i) ? made[next++] : Value());
     for (size_t i = 0; i < carried_.size(); ++i)
       if (is_sequence(i))
-        all[i].grown = std::make_shared<GrownSequence>(
-            GrownSequence{i, {}, made[next++]});
+        all[i].grown =
+            std::make_shared<GrownSequence>(GrownSequence{i, {}, made[next++]});
     return all;
   }
 

@@ -1,4 +1,5 @@
-// Scan: fx's scan along the first dims, or copies of its body where it is short.
+// Scan: fx's scan along the first dims, or copies of its body where it is
+// short.
 #include <algorithm>
 
 #include "src/import/onnx/ops/control.h"
@@ -62,7 +63,10 @@ std::vector<Operand> recorded(Call& call, const GraphInfo& body,
   Recorder& recorder = call.recorder();
   Recorder::ControlCall made{
       states.empty() ? fx::ControlFlow::map : fx::ControlFlow::scan,
-      {}, {}, {}, {}};
+      {},
+      {},
+      {},
+      {}};
   std::vector<Recorder::Known> inputs;
   for (const Operand& state : states) {
     made.carried.push_back(call.tensor_of(state));
@@ -84,8 +88,10 @@ std::vector<Operand> recorded(Call& call, const GraphInfo& body,
       outputs.push_back(call.tensor_of(one));
       const size_t i = outputs.size() - 1;
       const Recorder::Known known = Recorder::known(outputs.back());
-      if (i < states.size()) check_carried(call, i, inputs[i], known);
-      else results.push_back(known_stack(known, length));
+      if (i < states.size())
+        check_carried(call, i, inputs[i], known);
+      else
+        results.push_back(known_stack(known, length));
     }
     return outputs;
   }));
@@ -138,9 +144,9 @@ Results scan(Call& call) {
   for (size_t i = 0; i < states; ++i) carried.push_back(call.operand(i));
   ValueList scanned;
   for (size_t i = states; i < call.inputs(); ++i) scanned.push_back(call[i]);
-  return scan_steps(call, body, std::move(carried), scanned,
-                    scan_axes(call, scanned.size(),
-                              body.outputs.size() - states));
+  return scan_steps(
+      call, body, std::move(carried), scanned,
+      scan_axes(call, scanned.size(), body.outputs.size() - states));
 }
 
 // Opset 8: the first input tells lengths, and all others have a batch in front,
@@ -170,8 +176,7 @@ Results scan_8(Call& call) {
       else
         scanned.push_back(one);
     }
-    const auto made =
-        scan_steps(call, body, std::move(carried), scanned, axes);
+    const auto made = scan_steps(call, body, std::move(carried), scanned, axes);
     for (size_t i = 0; i < made.size(); ++i)
       results[i].push_back(call.tensor_of(made[i]));
   }

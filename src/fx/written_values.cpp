@@ -1,10 +1,10 @@
-#include "src/fx/passes/written_values.h"
+#include "src/fx/written_values.h"
 
 #include <unordered_set>
 
 #include "src/fx/node_aliasing.h"
 
-namespace fxjit::fx::passes {
+namespace fxjit::fx {
 namespace {
 
 bool may_write(const Node& node, const GraphModule& module) {
@@ -61,4 +61,4 @@ std::vector<bool> written_values(const GraphModule& module) {
   return written;
 }
 
-}  // namespace fxjit::fx::passes
+}  // namespace fxjit::fx

@@ -6,10 +6,10 @@
 
 #include "fxjit/fx/graph_module.h"
 
-namespace fxjit::fx::passes {
+namespace fxjit::fx {
 
 // By node id. Views of what is written are written, and so is what they view;
 // attributes are where any attribute in the same memory is.
 std::vector<bool> written_values(const GraphModule& module);
 
-}  // namespace fxjit::fx::passes
+}  // namespace fxjit::fx

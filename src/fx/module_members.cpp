@@ -1,9 +1,9 @@
-#include "src/fx/passes/module_members.h"
+#include "src/fx/module_members.h"
 
 #include <memory>
 #include <variant>
 
-namespace fxjit::fx::passes {
+namespace fxjit::fx {
 namespace {
 
 nn::Module& child_or_new(nn::Module& module, std::string_view name,
@@ -59,4 +59,4 @@ nn::Member copy_member(const nn::Member& member) {
   return member;
 }
 
-}  // namespace fxjit::fx::passes
+}  // namespace fxjit::fx

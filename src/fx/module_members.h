@@ -9,7 +9,7 @@
 #include "fxjit/nn/module.h"
 #include "src/fx/submodules.h"
 
-namespace fxjit::fx::passes {
+namespace fxjit::fx {
 
 bool has_member(const nn::Module& root, std::string_view path);
 // Puts `member` at `path`, making plain modules on the way. A member of another
@@ -20,4 +20,4 @@ void put_member(nn::Module& root, std::string_view path,
 // `member` with tensors of its own; modules are shared.
 nn::Member copy_member(const nn::Member& member);
 
-}  // namespace fxjit::fx::passes
+}  // namespace fxjit::fx
