@@ -115,13 +115,14 @@ class Requests {
       if (needs.tiles) {
         for (size_t i = 0; i < needs.kernels.size(); ++i)
           needs.tiles->set_kernel(i, address<program::TileFn>(code, needs, i));
-        step = {program::run_tile_step, needs.tiles};
+        step = {program::run_tile_step, needs.tiles, nullptr};
       } else if (needs.attention) {
         needs.attention->set_code(
             address<program::AttentionFn>(code, needs, 0));
-        step = {program::run_attention_step, needs.attention};
+        step = {program::run_attention_step, needs.attention, nullptr};
       } else if (!needs.kernels.empty()) {
-        step = {address<program::KernelFn>(code, needs, 0), needs.arguments};
+        step = {address<program::KernelFn>(code, needs, 0), needs.arguments,
+                nullptr};
       }
     }
     return steps;

@@ -10,6 +10,7 @@
 
 #include "jit/engine/code_cache.h"
 #include "src/program/program.h"
+#include "src/program/step_code.h"
 
 namespace fxjit::jit {
 

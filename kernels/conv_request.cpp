@@ -5,8 +5,7 @@
 
 namespace fxjit::kernels {
 
-std::optional<ConvRequest> ConvRequest::read(
-    const program::KernelRequest& request) {
+std::optional<ConvRequest> ConvRequest::read(const KernelRequest& request) {
   const ops::OpCall call{request.op, request.args};
   const bool with_work = &request.op == &passes::conv_last_work_op();
   ConvRequest made;

@@ -4,15 +4,15 @@
 
 #include <optional>
 
+#include "kernels/kernel_request.h"
 #include "kernels/post_work.h"
 #include "src/ops/conv_kernel.h"
-#include "src/program/planner.h"
 
 namespace fxjit::kernels {
 
 struct ConvRequest {
   // Nothing where operands are not as the ops say.
-  static std::optional<ConvRequest> read(const program::KernelRequest& request);
+  static std::optional<ConvRequest> read(const KernelRequest& request);
 
   // At the output's first element.
   PostWork work_of(const program::KernelCall& call) const;

@@ -11,16 +11,6 @@ constexpr int64_t kBandChannels = 128;
 
 }  // namespace
 
-bool Depthwise::supports(const ops::ConvParams& params, const Tensor& input,
-                         const Tensor& weight) {
-  const int64_t channels = params.output[1];
-  const int at = params.batched ? 1 : 0;
-  return !params.transposed && params.groups == channels && channels > 1 &&
-         weight.sizes()[0] == channels && weight.sizes()[1] == 1 &&
-         input.dtype() == DType::f32 && input.strides()[at] == 1 &&
-         numel(params.output) > 0 && input.numel() > 0;
-}
-
 Depthwise::Depthwise(const ops::ConvParams& params, const Tensor& input,
                      const Tensor& weight)
     : images_(params.output[0]),

@@ -14,10 +14,8 @@ namespace fxjit::kernels {
 
 class Depthwise {
  public:
-  // Whether there is one filter for each channel and channels are innermost.
-  // `input` [N, C, ...] may be meta.
-  static bool supports(const ops::ConvParams& params, const Tensor& input,
-                       const Tensor& weight);
+  // For convolutions that program::is_depthwise_last() tells; tensors may be
+  // meta.
   Depthwise(const ops::ConvParams& params, const Tensor& input,
             const Tensor& weight);
 

@@ -135,7 +135,7 @@ class DoubleProductKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_double_product_kernel(
-    const program::KernelRequest& request) {
+    const KernelRequest& request) {
   const auto product = onednn::read_product({request.op, request.args});
   if (!product || !request.results[0].as_tensor().is_contiguous())
     return nullptr;

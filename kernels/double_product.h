@@ -4,15 +4,15 @@
 
 #include <memory>
 
+#include "kernels/kernel_request.h"
 #include "src/ops/matmul_kernel.h"
-#include "src/program/planner.h"
 
 namespace fxjit::kernels {
 
 // linear, matmul, mm, bmm and addmm of f64 whose batch dims are one; constant
 // factors are packed once. Null for other calls.
 std::shared_ptr<const program::ExternKernel> make_double_product_kernel(
-    const program::KernelRequest& request);
+    const KernelRequest& request);
 
 // Hook for ops::set_matmul_kernel; false for other types and small products.
 bool eager_double_product(const ops::MatmulArgs& args);

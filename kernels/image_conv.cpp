@@ -1,27 +1,6 @@
 #include "kernels/image_conv.h"
 
 namespace fxjit::kernels {
-namespace {
-
-// With more, vectors of channels do better.
-constexpr int64_t kMostChannels = 4;
-// Where oneDNN's code for whole blocks of features does better.
-constexpr int64_t kManyFeatures = 32, kManyTaps = 64;
-
-}  // namespace
-
-bool ImageConv::supports(const ops::ConvParams& params, const Tensor& input,
-                         const Tensor& weight) {
-  if (params.output[1] >= kManyFeatures &&
-      weight.numel() >= kManyTaps * params.output[1])
-    return false;
-  return params.batched && !params.transposed && params.groups == 1 &&
-         weight.sizes()[1] <= kMostChannels &&
-         params.output[1] >= kLeastImageFeatures &&
-         input.dtype() == DType::f32 && weight.dtype() == DType::f32 &&
-         numel(params.output) > 0 && input.numel() > 0;
-}
-
 ImageConv::ImageConv(const ops::ConvParams& params, const Tensor& input,
                      const Tensor& weight)
     : images_(params.output[0]),

@@ -14,9 +14,8 @@ namespace fxjit::kernels {
 
 class ImageConv {
  public:
-  // `input` [N, C, ...] may be meta.
-  static bool supports(const ops::ConvParams& params, const Tensor& input,
-                       const Tensor& weight);
+  // For convolutions that program::is_image_convolution() tells; tensors may be
+  // meta.
   ImageConv(const ops::ConvParams& params, const Tensor& input,
             const Tensor& weight);
 

@@ -16,10 +16,8 @@ struct ImageRow : ConvRow {
   int64_t features = 0;
 };
 
-// Fewest features that fill a vector of some width at every level.
-inline constexpr int64_t kLeastImageFeatures = 8;
-
-// Some places and features may be computed twice.
+// For program::kLeastImageFeatures and more, which fill a vector at every
+// level. Some places and features may be computed twice.
 void image_row(const ImageRow& row, CpuLevel level = host_cpu_level());
 
 }  // namespace fxjit::kernels

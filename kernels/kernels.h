@@ -11,7 +11,7 @@
 #include <string>
 
 #include "fxjit/cpu_level.h"
-#include "src/program/planner.h"
+#include "kernels/kernel_request.h"
 
 namespace fxjit::kernels {
 
@@ -27,16 +27,16 @@ void install_eager_kernels();
 size_t eager_kernels_kept();
 size_t most_eager_kernels_kept();
 
-// PlanOptions::kernels: a native kernel for convolutions, pooling, recurrent
-// layers, cumulative sums, and products of f16, bf16 and f64; null for other
-// calls and where only slow code would serve.
-// Weights that are constants are packed here, once, and shared by all kernels
-// that need the same form of them. The kernel has tasks for `threads` threads;
-// fewer are a little faster on one. Thread-safe.
+// The routine or primitive that computes a call. Null where oneDNN may not
+// write code or has only slow code for the call, and for Routine::eager. Its
+// operands are the tensors of `args` in order, then the results. Weights that
+// are constants are packed here, once, and shared by all kernels that need the
+// same form of them. The kernel has tasks for `threads` threads; fewer are a
+// little faster on one. Thread-safe.
 std::shared_ptr<const program::ExternKernel> make_kernel(
-    const program::KernelRequest& request, int threads);
+    program::Routine routine, const KernelRequest& request, int threads);
 
-// Whether make_kernel has one for this convolution, or product by a constant
+// Whether oneDNN has fast code for this convolution, or product by a constant
 // matrix of f16 or bf16; `args` hold meta tensors. Thread-safe.
 bool has_kernel(const ops::Op& op, const ValueList& args);
 

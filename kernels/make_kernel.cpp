@@ -14,7 +14,6 @@
 #include "kernels/row_conv_kernel.h"
 #include "kernels/run_copy.h"
 #include "kernels/scan_kernel.h"
-#include "src/tensor/visit.h"
 
 namespace fxjit::kernels {
 namespace {
@@ -33,52 +32,46 @@ Kernel by_onednn(Make&& make) {
   }
 }
 
-Kernel make_scan(const program::KernelRequest& request, int) {
-  return make_scan_kernel(request);
+void warn_of_slow(const KernelRequest& request) {
+  const DType dtype = request.results[0].as_tensor().dtype();
+  onednn::warn_once(std::string(request.op.name()) + ": no fast kernel for " +
+                    std::string(dtype_name(dtype)) +
+                    "; some calls stay with the interpreter's");
 }
-
-Kernel make_copy(const program::KernelRequest& request, int) {
-  return make_copy_kernel(request);
-}
-
-// Ops with a routine of their own.
-struct Row {
-  std::string_view op;
-  Kernel (*make)(const program::KernelRequest& request, int threads);
-};
-
-constexpr Row kRows[] = {
-    {"cumsum", make_scan},
-    {"fxjit.materialize", make_copy},
-    {"fxjit.recurrence", make_recurrent_kernel},
-};
 
 }  // namespace
 
-Kernel make_kernel(const program::KernelRequest& request, int threads) {
-  using onednn::make_conv_kernel, onednn::make_product_kernel;
-  const ops::Lowering lowering = request.op.row.lowering;
-  if (lowering == ops::Lowering::pool) return make_pool_kernel(request);
-  const auto* const own = std::ranges::find(kRows, request.op.name(), &Row::op);
-  if (own != std::end(kRows)) return own->make(request, threads);
-  const bool conv = lowering == ops::Lowering::convolution;
-  const DType dtype = request.results[0].as_tensor().dtype();
-  const bool half = compute_dtype(dtype) != dtype;
-  if (lowering == ops::Lowering::contraction && dtype == DType::f64)
-    return make_double_product_kernel(request);
-  if (conv)
-    if (Kernel kernel = make_row_conv_kernel(request, threads)) return kernel;
-  if (!conv && !(lowering == ops::Lowering::contraction && half))
-    return nullptr;
-  Kernel kernel = by_onednn([&] {
-    return conv ? make_conv_kernel(request, threads)
-                : make_product_kernel(request, threads);
-  });
-  if (!kernel)
-    onednn::warn_once(std::string(request.op.name()) + ": no fast kernel for " +
-                      std::string(dtype_name(dtype)) +
-                      "; some calls stay with the interpreter's");
-  return kernel;
+Kernel make_kernel(program::Routine routine, const KernelRequest& request,
+                   int threads) {
+  using program::Routine;
+  const auto fast = [&](auto make) {
+    Kernel kernel = by_onednn([&] { return make(request, threads); });
+    if (!kernel) warn_of_slow(request);
+    return kernel;
+  };
+  switch (routine) {
+    case Routine::eager:
+      return nullptr;
+    case Routine::pool:
+    case Routine::pool_last:
+      return make_pool_kernel(request);
+    case Routine::cumulative_sum:
+      return make_scan_kernel(request);
+    case Routine::recurrence:
+      return make_recurrent_kernel(request, threads);
+    case Routine::copy:
+      return make_copy_kernel(request);
+    case Routine::depthwise:
+    case Routine::image_convolution:
+      return make_row_conv_kernel(routine, request, threads);
+    case Routine::convolution:
+      return fast(onednn::make_conv_kernel);
+    case Routine::half_product:
+      return fast(onednn::make_product_kernel);
+    case Routine::double_product:
+      return make_double_product_kernel(request);
+  }
+  throw InternalError("routine out of range");
 }
 
 bool has_kernel(const ops::Op& op, const ValueList& args) {
@@ -88,7 +81,7 @@ bool has_kernel(const ops::Op& op, const ValueList& args) {
       return onednn::has_product_kernel({op, args});
     size_t tensors = 0;
     for (const Value& arg : args) tensors += arg.is_tensor();
-    const program::KernelRequest request{
+    const KernelRequest request{
         op, args, std::vector<Tensor>(tensors), {ops::infer({op, args})}};
     return onednn::make_conv_kernel(request, 1) != nullptr;
   } catch (const onednn::Failure& failure) {

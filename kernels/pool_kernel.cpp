@@ -50,10 +50,9 @@ class PoolKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_pool_kernel(
-    const program::KernelRequest& request) {
+    const KernelRequest& request) {
   const ops::OpCall call{request.op, request.args};
   if (&request.op == &passes::pool_last_op()) {
-    if (call.tensor(0).strides()[1] != 1) return nullptr;
     const ops::PoolParams params = passes::pool_last_params(call);
     return std::make_shared<PoolKernel<PoolingLast>>(
         params, call.tensor(0), kLastElementsPerTask,
@@ -61,9 +60,6 @@ std::shared_ptr<const program::ExternKernel> make_pool_kernel(
                        : "max pooling, channels last");
   }
   const ops::PoolParams params = ops::pool_params(call);
-  if (!Pooling::supports(params, call.tensor(0)) ||
-      !request.results[0].as_tensor().is_contiguous())
-    return nullptr;
   return std::make_shared<PoolKernel<Pooling>>(
       params, call.tensor(0), kElementsPerTask,
       params.average ? "average pooling" : "max pooling");

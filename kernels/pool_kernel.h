@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "src/program/planner.h"
+#include "kernels/kernel_request.h"
 
 namespace fxjit::kernels {
 
-// Null when the call wants indices or has another element type.
+// For Routine::pool and Routine::pool_last.
 std::shared_ptr<const program::ExternKernel> make_pool_kernel(
-    const program::KernelRequest& request);
+    const KernelRequest& request);
 
 }  // namespace fxjit::kernels

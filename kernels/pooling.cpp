@@ -5,6 +5,7 @@
 #include "fxjit/thread_pool.h"
 #include "kernels/plane_copy.h"
 #include "kernels/thread_scratch.h"
+#include "src/program/routine_rules.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {
@@ -62,10 +63,6 @@ void read_pool_axes(const ops::PoolParams& params, const Tensor& input,
   if (params.average && params.divisor != 0)
     for (PoolWindow& window : axes[2].windows)
       window.divisor = static_cast<float>(params.divisor);
-}
-
-bool Pooling::supports(const ops::PoolParams& params, const Tensor& input) {
-  return !params.indices && compute_dtype(input.dtype()) == DType::f32;
 }
 
 Pooling::Pooling(const ops::PoolParams& params, const Tensor& input)
@@ -217,7 +214,8 @@ void Pooling::run(const void* input, void* output, std::byte* scratch,
 
 bool eager_pool(const ops::PoolParams& params, const Tensor& input,
                 const Tensor& out) {
-  if (!Pooling::supports(params, input) || out.numel() == 0) return false;
+  if (!program::is_float_pool(params, input.dtype()) || out.numel() == 0)
+    return false;
   // The eager kernels always give the batch dim.
   ops::PoolParams batched = params;
   batched.batched = true;

@@ -26,11 +26,9 @@ void read_pool_axes(const ops::PoolParams& params, const Tensor& input,
 
 class Pooling {
  public:
-  // `input` may be meta and have any strides; results are contiguous.
+  // For what program::is_float_pool() tells. `input` may be meta and have any
+  // strides; results are contiguous.
   Pooling(const ops::PoolParams& params, const Tensor& input);
-
-  // Floating types up to f32, without indices.
-  static bool supports(const ops::PoolParams& params, const Tensor& input);
 
   // Parts that can be computed side by side: 16 channels and a band of rows.
   int64_t parts() const { return images_ * channel_blocks_ * bands_; }

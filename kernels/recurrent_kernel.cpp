@@ -71,8 +71,7 @@ struct Room {
 // of some sequences.
 class RecurrentKernel : public program::ExternKernel {
  public:
-  RecurrentKernel(Recurrence form, const program::KernelRequest& request,
-                  int threads)
+  RecurrentKernel(Recurrence form, const KernelRequest& request, int threads)
       : form_(std::move(form)),
         places_(ops::OpCall{request.op, request.args}),
         level_(request.level) {
@@ -284,32 +283,13 @@ void RecurrentKernel::run_task(const program::KernelCall& call,
   task.run();
 }
 
-// What the kernel reads and packs as it lies.
-bool lies_well(const ops::OpCall& call) {
-  bool contiguous = true;
-  for (size_t argument :
-       {ops::kStateWeights, ops::kStateBiases, ops::kHidden, ops::kCellState,
-        ops::kProjections})
-    visit_leaves(call[argument], [&](const Value& leaf) {
-      if (leaf.is_tensor())
-        contiguous = contiguous && leaf.as_tensor().is_contiguous();
-    });
-  for (const Value& gates : call[ops::kGates].as_sequence()) {
-    const Tensor& t = gates.as_tensor();
-    contiguous = contiguous && (t.size(-1) < 2 || t.stride(-1) == 1);
-  }
-  return contiguous;
-}
-
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_recurrent_kernel(
-    const program::KernelRequest& request, int threads) {
+    const KernelRequest& request, int threads) {
   const ops::OpCall call{request.op, request.args};
-  Recurrence form = Recurrence::read(call);
-  if (form.dtype != DType::f32 || !form.is_plain() || !lies_well(call))
-    return nullptr;
-  return std::make_shared<RecurrentKernel>(std::move(form), request, threads);
+  return std::make_shared<RecurrentKernel>(Recurrence::read(call), request,
+                                           threads);
 }
 
 }  // namespace fxjit::kernels

@@ -4,13 +4,12 @@
 
 #include <memory>
 
-#include "src/program/planner.h"
+#include "kernels/kernel_request.h"
 
 namespace fxjit::kernels {
 
-// For fxjit.recurrence of f32 with the usual functions of gates. Null for other
-// calls, which the op's own loop computes.
+// For Routine::recurrence.
 std::shared_ptr<const program::ExternKernel> make_recurrent_kernel(
-    const program::KernelRequest& request, int threads);
+    const KernelRequest& request, int threads);
 
 }  // namespace fxjit::kernels

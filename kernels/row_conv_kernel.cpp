@@ -82,20 +82,18 @@ class RowConvKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_row_conv_kernel(
-    const program::KernelRequest& request, int threads) {
+    program::Routine routine, const KernelRequest& request, int threads) {
   auto asked = ConvRequest::read(request);
-  if (!asked || !asked->channels_last) return nullptr;
+  FXJIT_CHECK(asked, "the planner asked for loops over rows");
   const ops::OpCall call{request.op, request.args};
   const Tensor &input = call.tensor(0), &weight = call.tensor(1);
   const auto make = [&]<typename Conv>(Conv conv) {
     return std::make_shared<RowConvKernel<Conv>>(
         std::move(*asked), std::move(conv), request.constants[1], threads);
   };
-  if (Depthwise::supports(asked->params, input, weight))
+  if (routine == program::Routine::depthwise)
     return make(Depthwise(asked->params, input, weight));
-  if (ImageConv::supports(asked->params, input, weight))
-    return make(ImageConv(asked->params, input, weight));
-  return nullptr;
+  return make(ImageConv(asked->params, input, weight));
 }
 
 }  // namespace fxjit::kernels

@@ -4,12 +4,12 @@
 
 #include <memory>
 
-#include "src/program/planner.h"
+#include "kernels/kernel_request.h"
 
 namespace fxjit::kernels {
 
-// Of conv_last and conv_last_work. Null for other calls.
+// For Routine::depthwise and Routine::image_convolution.
 std::shared_ptr<const program::ExternKernel> make_row_conv_kernel(
-    const program::KernelRequest& request, int threads);
+    program::Routine routine, const KernelRequest& request, int threads);
 
 }  // namespace fxjit::kernels

@@ -148,12 +148,10 @@ class ScanKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_scan_kernel(
-    const program::KernelRequest& request) {
+    const KernelRequest& request) {
   const ops::OpCall call{request.op, request.args};
   const Tensor& input = call.tensor(0);
   const Tensor& out = request.results[0].as_tensor();
-  const DType summed = is_floating(input.dtype()) ? input.dtype() : DType::i64;
-  if (input.dim() == 0 || out.dtype() != summed) return nullptr;
   return std::make_shared<ScanKernel>(input, out,
                                       wrap_dim(call.integer(1), input.dim()));
 }

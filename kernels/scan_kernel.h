@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "src/program/planner.h"
+#include "kernels/kernel_request.h"
 
 namespace fxjit::kernels {
 
-// For cumsum of floats in their own type and of integers and bools in int64,
-// summed as the eager kernel does (floats in double). Null for other calls.
+// For Routine::cumulative_sum: floats in their own type, integers and bools in
+// int64, summed as the eager kernel does (floats in double).
 std::shared_ptr<const program::ExternKernel> make_scan_kernel(
-    const program::KernelRequest& request);
+    const KernelRequest& request);
 
 }  // namespace fxjit::kernels

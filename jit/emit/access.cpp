@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "src/program/step_code.h"
+
 namespace fxjit::jit {
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "src/program/steps.h"
+#include "src/program/step_code.h"
 
 namespace fxjit::jit {
 namespace {

@@ -81,7 +81,7 @@ class ConvKernel : public program::ExternKernel {
 }  // namespace
 
 std::shared_ptr<const program::ExternKernel> make_conv_kernel(
-    const program::KernelRequest& request, int threads) {
+    const KernelRequest& request, int threads) {
   auto asked = ConvRequest::read(request);
   if (!asked) return nullptr;
   const ops::OpCall call{request.op, request.args};

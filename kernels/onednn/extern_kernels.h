@@ -5,16 +5,16 @@
 
 #include <memory>
 
-#include "src/program/planner.h"
+#include "kernels/kernel_request.h"
 
 namespace fxjit::kernels::onednn {
 
 std::shared_ptr<const program::ExternKernel> make_conv_kernel(
-    const program::KernelRequest& request, int threads);
+    const KernelRequest& request, int threads);
 
 // linear, matmul, mm, bmm and addmm of f16 and bf16.
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
-    const program::KernelRequest& request, int threads);
+    const KernelRequest& request, int threads);
 
 // Whether that gives one when the second factor is a constant.
 bool has_product_kernel(const ops::OpCall& call);

@@ -118,7 +118,7 @@ bool has_product_kernel(const ops::OpCall& call) {
 }
 
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
-    const program::KernelRequest& request, int threads) {
+    const KernelRequest& request, int threads) {
   const auto product = read_product({request.op, request.args});
   if (!product || !request.results[0].as_tensor().is_contiguous() ||
       !is_readable(product->shape))

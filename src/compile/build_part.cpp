@@ -4,30 +4,23 @@
 #include <utility>
 
 #include "kernels/kernels.h"
+#include "src/bind/bind.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/dump.h"
 #include "src/compile/environment.h"
-#include "src/passes/control_flow.h"
-#include "src/program/kernel_plan.h"
-#include "src/program/planner.h"
 #include "src/support/cache_sizes.h"
 
 namespace fxjit {
 namespace {
 
-class Stopwatch {
- public:
-  double lap_ms() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double, std::milli> lap = now - last_;
-    last_ = now;
-    return lap.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ =
-      std::chrono::steady_clock::now();
-};
+std::map<const Storage*, std::string> names_of(const fx::GraphModule& module) {
+  std::map<const Storage*, std::string> names;
+  for (const auto& [name, parameter] : module.named_parameters())
+    names.emplace(parameter.tensor().storage().get(), name);
+  for (const auto& [name, buffer] : module.named_buffers())
+    names.emplace(buffer.tensor().storage().get(), name);
+  return names;
+}
 
 }  // namespace
 
@@ -56,7 +49,7 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
     }
   }
   if (!part.stop || !part.outputs.empty() || !part.model.written.empty())
-    build_program(std::move(part.model), parts);
+    build_program(std::move(part.model), *request.source->module, parts);
   parts.begin = request.begin;
   parts.stop = part.stop;
   parts.dead = graph.dead_after(request.begin, part.stop);
@@ -69,63 +62,48 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
 }
 
 void CompiledModule::build_program(passes::ModelGraph normalized,
+                                   const fx::GraphModule& named,
                                    CompiledShape::Parts& parts) {
+  const auto start = std::chrono::steady_clock::now();
+  normalized.folded = folded_;
+  const program::PlanOptions options = plan_options(named);
+  program::Plan plan = program::plan(
+      passes::run_pipeline(std::move(normalized), options.pipeline), options);
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - start;
+  bind::Cost cost;
   parts.executable = std::make_unique<program::Executable>(
-      make_program(std::move(normalized), parts));
+      bind::bind(std::move(plan),
+                 {engine_.compiler(), engine_.code(), weights_,
+                  support::ThreadPool::shared(), loop_limits_},
+                 cost));
+  parts.timings.passes_ms = took.count();
+  parts.timings.pack_ms = cost.pack_ms;
+  parts.timings.emit_ms = cost.code.emit_us / 1e3;
+  parts.timings.optimise_ms = cost.code.optimise_us / 1e3;
+  parts.timings.codegen_ms = cost.code.codegen_us / 1e3;
+  parts.timings.link_ms = cost.code.link_us / 1e3;
+  parts.timings.from_disk_cache = cost.from_disk;
+  parts.code_bytes = cost.code_bytes;
 }
 
-program::Executable::Parts CompiledModule::make_program(
-    passes::ModelGraph normalized, CompiledShape::Parts& parts) {
-  Stopwatch watch;
-  normalized.folded = folded_;
-  const passes::ModelGraph model =
-      passes::run_pipeline(std::move(normalized), pipeline_options());
-  program::PlanOptions plan_options;
-  plan_options.level = engine_.level();
-  plan_options.strict_sums = options_.strict_sums;
-  plan_options.cache_bytes = static_cast<int64_t>(support::cache_sizes()[1]);
-  if (options_.contraction == CompileOptions::Contraction::onednn)
-    plan_options.products = [this](const program::TileStep& step) {
-      return kernels::make_matmul_kernel(step, engine_.level(), threads_);
-    };
+program::PlanOptions CompiledModule::plan_options(
+    const fx::GraphModule& named) const {
   using Narrow = CompileOptions::NarrowWeights;
+  program::PlanOptions options;
+  options.machine = {engine_.level(),
+                     static_cast<int64_t>(support::cache_sizes()[1]), threads_};
+  options.strict_sums = options_.strict_sums;
+  options.library_products =
+      options_.contraction == CompileOptions::Contraction::onednn;
   if (options_.narrow_weights != Narrow::never && !options_.strict_sums)
-    plan_options.codings = [this](const program::PackedWeight& weight,
-                                  int64_t rows) {
-      return weights_.coding(weight, rows,
-                             options_.narrow_weights == Narrow::rounded);
-    };
-  plan_options.kernels = [&](const program::KernelRequest& request) {
-    return &request.op == &passes::control_op()
-               ? make_control(request, parts)
-               : kernels::make_kernel(request, threads_);
-  };
-  program::Program program = program::plan(model, plan_options);
-  parts.timings.passes_ms += watch.lap_ms();
-  jit::ProgramCode code = engine_.compile(program, threads_);
-  watch.lap_ms();
-  program::Executable::Parts run;
-  WeightStore::Packed packed =
-      weights_.get(program.packed, support::ThreadPool::shared(), threads_);
-  run.packed = std::move(packed.addresses);
-  parts.timings.pack_ms += watch.lap_ms();
-  for (const program::Step& step : program.steps)
-    run.plans.push_back(program::kernel_plan(step.body, engine_.level()));
-  run.kernels = std::move(code.kernels);
-  run.max_threads = threads_;
-  run.pool = &support::ThreadPool::shared();
-  const jit::CompileTimings& timings = code.timings;
-  parts.timings.emit_ms += timings.emit_us / 1e3;
-  parts.timings.optimise_ms += timings.optimise_us / 1e3;
-  parts.timings.codegen_ms += timings.codegen_us / 1e3;
-  parts.timings.link_ms += timings.link_us / 1e3;
-  parts.timings.from_disk_cache = code.from_disk;
-  parts.code_bytes += code.fresh_bytes;
-  run.keep_alive =
-      std::make_shared<std::pair<decltype(code.code), decltype(packed.blocks)>>(
-          std::move(code.code), std::move(packed.blocks));
-  run.program = std::move(program);
-  return run;
+    options.narrow = options_.narrow_weights == Narrow::rounded
+                         ? program::PlanOptions::Narrow::rounded
+                         : program::PlanOptions::Narrow::exact;
+  options.pipeline = pipeline_options();
+  options.folded = folded_;
+  options.names = names_of(named);
+  return options;
 }
 
 passes::PipelineOptions CompiledModule::pipeline_options() const {

@@ -13,18 +13,15 @@
 
 #include "fxjit/compile.h"
 #include "fxjit/inspection.h"
+#include "src/bind/weight_store.h"
 #include "src/compile/engine.h"
 #include "src/compile/shape_table.h"
 #include "src/compile/staged_run.h"
-#include "src/compile/weight_store.h"
 #include "src/passes/folded_weights.h"
 #include "src/passes/pipeline.h"
+#include "src/program/planner.h"
 
 namespace fxjit {
-namespace program {
-struct KernelRequest;
-}
-
 class CompiledModule : public fx::NativeForward,
                        public std::enable_shared_from_this<CompiledModule> {
  public:
@@ -78,12 +75,7 @@ class CompiledModule : public fx::NativeForward,
   CompiledShape::Parts build(const Request& request);
   CompiledShape::Parts build_or_say_why(const Request& request);
   void build_program(passes::ModelGraph normalized,
-                     CompiledShape::Parts& parts);
-  // A program of a normalised graph, ready to run; adds what making it took.
-  program::Executable::Parts make_program(passes::ModelGraph normalized,
-                                          CompiledShape::Parts& parts);
-  std::shared_ptr<const program::ExternKernel> make_control(
-      const program::KernelRequest& request, CompiledShape::Parts& parts);
+                     const fx::GraphModule& named, CompiledShape::Parts& parts);
   void note_reason(const std::string& full);  // Reports it once.
   Shape next_part(const Source& source, const fx::Node& begin,
                   const GraphParts::Known& known);
@@ -94,6 +86,7 @@ class CompiledModule : public fx::NativeForward,
   std::pair<Source, Shape> to_measure(std::span<const Value> inputs);
   Source source() const;  // Null once retired.
   passes::PipelineOptions pipeline_options() const;
+  program::PlanOptions plan_options(const fx::GraphModule& named) const;
   void compile_behind(const Request& request);
   bool retired() const { return retired_.load(); }
 
@@ -103,7 +96,7 @@ class CompiledModule : public fx::NativeForward,
   const fx::LoopLimits loop_limits_;
   const int threads_;
   Engine& engine_;
-  WeightStore weights_;
+  bind::WeightStore weights_;
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
   support::BlockPool blocks_;

@@ -113,8 +113,9 @@ class Copies {
 CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
   if (!native()) return;
   const Program& program = parts_.executable->program();
-  described_bytes_ = program::described_bytes(program);
-  written_ = WrittenInputs(program);
+  const std::vector<Tensor>& constants = parts_.executable->constants();
+  described_bytes_ = program::described_bytes(program, constants);
+  written_ = WrittenInputs(program, constants);
 }
 
 bool CompiledShape::serves(std::span<const Value> inputs) const {
@@ -171,7 +172,7 @@ Value CompiledShape::run(std::span<const Value> inputs,
     return copies(output.copy,
                   known_output(output, buffer.home == Home::input
                                            ? *given[index]
-                                           : program.constants[index]));
+                                           : executable().constants()[index]));
   });
 }
 

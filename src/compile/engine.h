@@ -15,6 +15,8 @@ class Engine {
   static Engine& shared(const CompileOptions& options);
 
   CpuLevel level() const { return compiler_.options().cpu_level; }
+  const jit::Compiler& compiler() const { return compiler_; }
+  jit::CodeCache& code() { return cache_; }
   jit::ProgramCode compile(const program::Program& program, int max_threads) {
     return jit::compile_program(program, compiler_, cache_, max_threads);
   }

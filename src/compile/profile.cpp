@@ -11,14 +11,13 @@ namespace {
 
 StepProfile native_row(const program::StepTimes::Row& timed, double limit_ns) {
   const program::Step& step = *timed.step;
-  const auto* external = std::get_if<program::ExternStep>(&step.body);
   const double calls = timed.body.empty() ? 1 : timed.calls;
   StepProfile row;
   row.body = timed.body;
   row.calls = calls;
   row.label = step.label;
   row.nodes = step.nodes;
-  row.native = !external || external->kernel->native();
+  row.native = !timed.external || timed.external->native();
   row.microseconds = timed.nanoseconds / 1e3;
   row.flops = timed.plan->flops * calls;
   row.bytes = timed.plan->bytes * calls;

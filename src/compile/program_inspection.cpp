@@ -13,34 +13,16 @@ using program::Buffer;
 using program::Home;
 using program::Program;
 using program::Step;
-using Names = std::map<const Storage*, std::string>;
-
-Names names_of(const fx::GraphModule& module) {
-  Names names;
-  for (const auto& [name, parameter] : module.named_parameters())
-    names.emplace(parameter.tensor().storage().get(), name);
-  for (const auto& [name, buffer] : module.named_buffers())
-    names.emplace(buffer.tensor().storage().get(), name);
-  return names;
-}
-
-std::string name_of(const Tensor& tensor, const Names& names) {
-  const auto found = names.find(tensor.storage().get());
-  return found == names.end() ? "" : found->second;
-}
-
-std::string name_of(const program::PackedWeight& weight, const Names& names) {
+std::string name_of(const program::PackedWeight& weight,
+                    const Program& program) {
   std::string text;
   for (const program::PackPiece& piece : weight.pieces) {
-    const std::string name = name_of(piece.tensor, names);
+    const std::string& name =
+        program.constants[static_cast<size_t>(piece.constant)].source;
     if (name.empty() || text.ends_with(name)) continue;
     text += (text.empty() ? "" : ", ") + name;
   }
   return text;
-}
-
-Tensor meta_of(const program::TensorSpec& spec) {
-  return Tensor::meta(spec.sizes, spec.dtype, spec.strides);
 }
 
 // A name for each input of the program: the node's, numbered where the value is
@@ -63,8 +45,7 @@ std::vector<std::string> input_names(const CompiledShape::Parts& parts) {
 }
 
 BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
-                                const std::vector<std::string>& inputs,
-                                const Names& names) {
+                                const std::vector<std::string>& inputs) {
   BufferInspection seen;
   seen.bytes = buffer.bytes;
   const auto index = static_cast<size_t>(buffer.index);
@@ -74,16 +55,16 @@ BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
       break;
     case Home::constant:
       seen.home = BufferInspection::Home::constant;
-      seen.name = name_of(program.constants[index], names);
-      seen.val = Tensor::meta(program.constants[index].sizes(),
-                              program.constants[index].dtype());
+      seen.name = program.constants[index].source;
+      seen.val = Tensor::meta(program.constants[index].spec.sizes,
+                              program.constants[index].spec.dtype);
       break;
     case Home::packed:
       seen.home = BufferInspection::Home::packed;
-      seen.name = name_of(program.packed[index], names);
+      seen.name = name_of(program.packed[index], program);
       for (const program::PackPiece& piece : program.packed[index].pieces)
-        seen.bytes += piece.tensor.numel() *
-                      static_cast<int64_t>(piece.tensor.item_size());
+        seen.bytes += numel(piece.view.sizes) *
+                      static_cast<int64_t>(dtype_size(piece.view.dtype));
       break;
     case Home::input:
       seen.home = BufferInspection::Home::input;
@@ -98,23 +79,20 @@ BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
 }
 
 // Updates of an input write their first operand, beside a place for old values.
-bool updates_first(const Program& program, const Step& step) {
+bool updates_first(const Step& step) {
   const auto* external = std::get_if<program::ExternStep>(&step.body);
-  if (!external || !external->kernel->writes_inputs()) return false;
-  const auto last = static_cast<size_t>(step.operands.back().buffer);
-  return program.buffers[last].home != Home::input;
+  return external &&
+         std::holds_alternative<program::UpdateSpec>(external->what);
 }
 
-std::vector<OperandInspection> inspect_operands(const Program& program,
-                                                const Step& step) {
+std::vector<OperandInspection> inspect_operands(const Step& step) {
   std::vector<OperandInspection> seen;
   const size_t count = step.operands.size();
   const size_t written = std::min(written_operands(step.body), count);
   for (size_t i = 0; i < count; ++i) {
     OperandInspection& operand = seen.emplace_back();
     operand.buffer = step.operands[i].buffer;
-    operand.written =
-        i >= count - written || (i == 0 && updates_first(program, step));
+    operand.written = i >= count - written || (i == 0 && updates_first(step));
     if (i < step.apart.size())
       operand.apart = passes::apart_text(step.apart[i]);
   }
@@ -146,15 +124,15 @@ ProgramInspection inspect_program(const CompiledShape& shape) {
   seen.begin = report.begin;
   seen.arena_bytes = program.arena_bytes;
   const std::vector<std::string> inputs = input_names(parts);
-  const Names names = parts.source ? names_of(*parts.source->module) : Names();
   for (const Buffer& buffer : program.buffers)
-    seen.buffers.push_back(inspect_buffer(program, buffer, inputs, names));
+    seen.buffers.push_back(inspect_buffer(program, buffer, inputs));
   for (size_t s = 0; s < program.steps.size(); ++s) {
     StepInspection& step = seen.steps.emplace_back();
     step.report = report.steps[s];
     step.skeleton = skeleton_name(program.steps[s].body);
-    step.sizes = step_sizes(program.steps[s].body);
-    step.operands = inspect_operands(program, program.steps[s]);
+    step.sizes =
+        step_sizes(program.steps[s].body, shape.executable().plans()[s]);
+    step.operands = inspect_operands(program.steps[s]);
   }
   note_uses(seen);
   for (const Program::Output& output : program.outputs)

@@ -17,13 +17,15 @@ std::string inputs_text(const ValueList& signature) {
   return text;
 }
 
-StepReport native_step(const program::Step& step, const fx::Graph* graph) {
+StepReport native_step(const program::Executable& executable, size_t index,
+                       const fx::Graph* graph) {
+  const program::Step& step = executable.program().steps[index];
   StepReport report;
   report.label = step.label;
   report.kernel = "generated";
-  if (const auto* external = std::get_if<program::ExternStep>(&step.body)) {
-    report.by = external->kernel->computed_by();
-    report.kernel = external->kernel->describe();
+  if (const program::ExternKernel* external = executable.external(index)) {
+    report.by = external->computed_by();
+    report.kernel = external->describe();
   }
   if (report.by == ComputedBy::eager)
     report.reason = "the op has no generated code for these arguments";
@@ -35,19 +37,18 @@ StepReport native_step(const program::Step& step, const fx::Graph* graph) {
   return report;
 }
 
-// The steps of the programs that a step calls, behind it.
-void add_bodies(const program::Step& step, const std::string& around,
-                std::vector<StepReport>& steps) {
-  const auto* const external = std::get_if<program::ExternStep>(&step.body);
-  if (!external) return;
-  for (const program::ExternKernel::Body& body : external->kernel->bodies()) {
-    const std::string name =
-        around.empty() ? body.name : around + "." + body.name;
-    for (const program::Step& inner : body.program->program().steps) {
-      steps.push_back(native_step(inner, nullptr));
-      steps.back().body = name;
-      add_bodies(inner, name, steps);
-    }
+// All steps of a program, those of the programs that a step calls behind it.
+void add_steps(const program::Executable& executable, const std::string& body,
+               const fx::Graph* graph, std::vector<StepReport>& steps) {
+  for (size_t i = 0; i < executable.program().steps.size(); ++i) {
+    steps.push_back(native_step(executable, i, graph));
+    steps.back().body = body;
+    const program::ExternKernel* const external = executable.external(i);
+    if (!external) continue;
+    for (const program::ExternKernel::Body& inner : external->bodies())
+      add_steps(*inner.program,
+                body.empty() ? inner.name : body + "." + inner.name, nullptr,
+                steps);
   }
 }
 
@@ -76,11 +77,7 @@ ProgramReport CompiledShape::report() const {
   if (!report.why_not.empty()) return report;
   const fx::Graph* graph =
       parts_.source ? &parts_.source->module->graph() : nullptr;
-  if (native())
-    for (const program::Step& step : parts_.executable->program().steps) {
-      report.steps.push_back(native_step(step, graph));
-      add_bodies(step, "", report.steps);
-    }
+  if (native()) add_steps(*parts_.executable, "", graph, report.steps);
   if (parts_.stop)
     report.steps.push_back(interpreted_step(*parts_.stop, parts_.why_stop));
   return report;

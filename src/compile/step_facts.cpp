@@ -27,6 +27,8 @@ std::string types_of(const Accesses& accesses) {
 }
 
 struct Sizes {
+  const program::KernelPlan& plan;
+
   Facts operator()(const RowStep& step) const {
     return {{"outer", step.outer.str()},
             {"row", text_of(step.inner)},
@@ -68,8 +70,8 @@ struct Sizes {
             {"features", text_of(step.features)},
             {"tile", text_of(step.tile)}};
   }
-  Facts operator()(const ExternStep& step) const {
-    return {{"tasks", text_of(step.kernel->tasks())}};
+  Facts operator()(const ExternStep&) const {
+    return {{"tasks", text_of(plan.tasks)}};
   }
 };
 
@@ -87,8 +89,9 @@ std::string skeleton_name(const program::StepBody& body) {
   return std::visit(Name(), body);
 }
 
-Facts step_sizes(const program::StepBody& body) {
-  return std::visit(Sizes(), body);
+Facts step_sizes(const program::StepBody& body,
+                 const program::KernelPlan& plan) {
+  return std::visit(Sizes{plan}, body);
 }
 
 size_t written_operands(const program::StepBody& body) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/program/step_code.h"
 #include "src/program/steps.h"
 
 namespace fxjit {
@@ -13,7 +14,7 @@ namespace fxjit {
 std::string skeleton_name(const program::StepBody& body);
 // As StepInspection::sizes.
 std::vector<std::pair<std::string, std::string>> step_sizes(
-    const program::StepBody& body);
+    const program::StepBody& body, const program::KernelPlan& plan);
 // How many of a step's last operands it writes.
 size_t written_operands(const program::StepBody& body);
 

@@ -27,13 +27,14 @@ bool meet(std::span<const InputBytes> sorted) {
 
 }  // namespace
 
-WrittenInputs::WrittenInputs(const program::Program& program) {
+WrittenInputs::WrittenInputs(const program::Program& program,
+                             const std::vector<Tensor>& constants) {
   if (program.written.empty()) return;
   written_.resize(program.inputs.size());
   for (const int32_t input : program.written)
     written_[static_cast<size_t>(input)] = true;
   std::vector<Bytes> all;
-  for (const Tensor& constant : program.constants)
+  for (const Tensor& constant : constants)
     if (constant.numel() > 0) all.push_back(bytes_of(constant));
   std::sort(all.begin(), all.end(), [](const Bytes& a, const Bytes& b) {
     return a.begin < b.begin;

@@ -14,7 +14,8 @@ namespace fxjit {
 class WrittenInputs {
  public:
   WrittenInputs() = default;
-  explicit WrittenInputs(const program::Program& program);
+  WrittenInputs(const program::Program& program,
+                const std::vector<Tensor>& constants);
 
   // Whether each of them is memory of its own, which may be written. Takes the
   // time of sorting the inputs, and none for programs that write none.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
+#include "src/program/step_code.h"
 #include "src/program/steps.h"
 
 namespace fxjit::program {

@@ -74,7 +74,8 @@ void BodyPlan::add_output(const Program::Output& output, const Tensor& wanted) {
     made.input = buffer.index;
     if (alike && output.byte_offset == 0) made.same_input = buffer.index;
   } else {
-    made.constant = program.constants[static_cast<size_t>(buffer.index)].data();
+    made.constant =
+        program_->constants()[static_cast<size_t>(buffer.index)].data();
   }
   copies_ = copies_ || !made.straight;
   outputs_.push_back(std::move(made));

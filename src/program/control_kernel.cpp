@@ -49,7 +49,12 @@ struct Source {
 
 class ControlKernel final : public ExternKernel {
  public:
-  explicit ControlKernel(ControlStep step) : step_(std::move(step)) {
+  ControlKernel(ControlCall step,
+                std::vector<std::shared_ptr<const Executable>> programs,
+                fx::LoopLimits limits)
+      : step_(std::move(step)),
+        programs_(std::move(programs)),
+        limits_(std::move(limits)) {
     number_operands();
     plan_bodies();
     for (const BodyPlan& plan : plans_) scratch_.push_back(place(plan.scratch_bytes()));
@@ -63,8 +68,8 @@ class ControlKernel final : public ExternKernel {
   std::string describe() const override { return "calls of programs"; }
   std::vector<Body> bodies() const override {
     std::vector<Body> all;
-    for (const ControlBody& body : step_.bodies)
-      all.push_back({body.name, body.program.get()});
+    for (size_t i = 0; i < programs_.size(); ++i)
+      all.push_back({step_.bodies[i].name, programs_[i].get()});
     return all;
   }
 
@@ -128,7 +133,7 @@ class ControlKernel final : public ExternKernel {
 
   void plan_bodies() {
     for (size_t i = 0; i < step_.bodies.size(); ++i) {
-      plans_.emplace_back(*step_.bodies[i].program, wanted(i));
+      plans_.emplace_back(*programs_[i], wanted(i));
       std::vector<Source>& sources = sources_.emplace_back();
       for (const int32_t argument : step_.bodies[i].arguments)
         sources.push_back(arguments_[static_cast<size_t>(argument)]);
@@ -255,7 +260,7 @@ class ControlKernel final : public ExternKernel {
       set_states(states, 0, condition);
       condition.run(times(call, 0));
       if (known.is_none() ? *flag == 0 : !static_cast<bool>(known)) break;
-      fx::check_limits(step_.limits, "while_loop", done);
+      fx::check_limits(limits_, "while_loop", done);
       set_states(states, 1, body);
       set_next(states, 1, body);
       body.run(times(call, 1));
@@ -272,7 +277,7 @@ class ControlKernel final : public ExternKernel {
     const bool pairs = step_.kind == ControlFlow::associative_scan;
     if (pairs) copy_first(call);
     for (int64_t i = pairs ? 1 : 0; i < count; ++i) {
-      fx::check_limits(step_.limits, "scan", i);
+      fx::check_limits(limits_, "scan", i);
       set_states(states, 0, body);
       set_next(states, 0, body);
       set_slices(call, i, body);
@@ -320,7 +325,9 @@ class ControlKernel final : public ExternKernel {
     }
   }
 
-  const ControlStep step_;
+  const ControlCall step_;
+  const std::vector<std::shared_ptr<const Executable>> programs_;
+  const fx::LoopLimits limits_;
   int32_t first_carried_ = 0, first_xs_ = 0, first_result_ = 0;
   std::vector<Source> arguments_;             // Of a body.
   std::vector<std::vector<Source>> sources_;  // By body and program input.
@@ -332,8 +339,11 @@ class ControlKernel final : public ExternKernel {
 
 }  // namespace
 
-std::shared_ptr<const ExternKernel> make_control_kernel(ControlStep step) {
-  return std::make_shared<ControlKernel>(std::move(step));
+std::shared_ptr<const ExternKernel> make_control_kernel(
+    ControlCall call, std::vector<std::shared_ptr<const Executable>> programs,
+    fx::LoopLimits limits) {
+  return std::make_shared<ControlKernel>(std::move(call), std::move(programs),
+                                         std::move(limits));
 }
 
 }  // namespace fxjit::program

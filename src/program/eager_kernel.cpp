@@ -25,8 +25,8 @@ Tensor borrow(void* first, const Tensor& val) {
                       val.dtype(), val.strides(), 0);
 }
 
-EagerKernel::EagerKernel(const ops::Op& op, ValueList args, ValueList results)
-    : op_(op), args_(std::move(args)), results_(std::move(results)) {}
+EagerKernel::EagerKernel(const CallSpec& call)
+    : op_(ops::get_op(call.op)), args_(call.args), results_(call.results) {}
 
 void EagerKernel::run(const KernelCall& call, int64_t, int64_t) const {
   size_t operand = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fxjit/op.h"
+#include "src/program/step_code.h"
 #include "src/program/steps.h"
 
 namespace fxjit::program {
@@ -28,9 +29,7 @@ auto refusing_values(const Fn& run) {
 
 class EagerKernel : public ExternKernel {
  public:
-  // `args` hold meta tensors, bound by position to operands in order of
-  // appearance; operands for `results` follow.
-  EagerKernel(const ops::Op& op, ValueList args, ValueList results);
+  explicit EagerKernel(const CallSpec& call);
 
   void run(const KernelCall& call, int64_t begin, int64_t end) const override;
   std::string describe() const override;

@@ -64,26 +64,25 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
     const Step& step = program.steps[i];
     const KernelPlan& plan = parts_.plans[i];
     thread_scratch_ = std::max(thread_scratch_, round_up(plan.scratch_bytes));
-    const auto* external = std::get_if<ExternStep>(&step.body);
+    const ExternKernel* const external = parts_.kernels[i].external.get();
     const bool parallel = plan.tasks > plan.grain && parts_.max_threads > 1;
     const auto first = static_cast<int32_t>(operands_.size());
-    add_operands(step);
+    add_operands(step, external);
     if (plan.tasks == 0) continue;
-    launches_.push_back({parts_.kernels[i].kernel, parts_.kernels[i].data.get(),
-                         external ? external->kernel.get() : nullptr, first,
-                         static_cast<int32_t>(i), plan.tasks,
-                         chunk_of(plan, external != nullptr, parts_.max_threads),
-                         parallel ? parts_.max_threads : 1});
+    launches_.push_back(
+        {parts_.kernels[i].kernel, parts_.kernels[i].data.get(), external,
+         first, static_cast<int32_t>(i), plan.tasks,
+         chunk_of(plan, external != nullptr, parts_.max_threads),
+         parallel ? parts_.max_threads : 1});
   }
   scratch_bytes_ =
       thread_scratch_ * static_cast<size_t>(std::max(1, parts_.max_threads));
 }
 
-void Executable::add_operands(const Step& step) {
-  const auto* external = std::get_if<ExternStep>(&step.body);
+void Executable::add_operands(const Step& step, const ExternKernel* external) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
     const OperandRef& ref = step.operands[i];
-    if (external && !external->kernel->reads(i)) {
+    if (external && !external->reads(i)) {
       operands_.push_back({});
       continue;
     }
@@ -109,7 +108,7 @@ std::byte* Executable::base_of(const OperandRef& ref,
       return static_cast<std::byte*>(context.arena.data()) + buffer.offset;
     case Home::constant:
       return static_cast<std::byte*>(
-          parts_.program.constants[buffer.index].data());
+          parts_.constants[static_cast<size_t>(buffer.index)].data());
     case Home::packed:
       return static_cast<std::byte*>(
           const_cast<void*>(parts_.packed[buffer.index]));

@@ -14,6 +14,7 @@
 
 #include "fxjit/thread_pool.h"
 #include "src/program/program.h"
+#include "src/program/step_code.h"
 
 namespace fxjit::program {
 
@@ -31,6 +32,7 @@ struct StepTimes {
     std::string body;  // "true", "body.true"; empty outside of bodies.
     const Step* step = nullptr;
     const KernelPlan* plan = nullptr;
+    const ExternKernel* external = nullptr;  // Null: generated.
     double calls = 0;
     double nanoseconds = 0;
   };
@@ -47,6 +49,7 @@ class Executable {
  public:
   struct Parts {
     Program program;
+    std::vector<Tensor> constants;           // One per Program::constants.
     std::vector<StepCode> kernels;           // One per step.
     std::vector<KernelPlan> plans;           // One per step.
     std::vector<const void*> packed;         // One per packed weight.
@@ -61,7 +64,12 @@ class Executable {
   Executable& operator=(const Executable&) = delete;
 
   const Program& program() const { return parts_.program; }
+  const std::vector<Tensor>& constants() const { return parts_.constants; }
   const std::vector<KernelPlan>& plans() const { return parts_.plans; }
+  // What computes a step; null: a generated kernel.
+  const ExternKernel* external(size_t step) const {
+    return parts_.kernels[step].external.get();
+  }
   int max_threads() const { return parts_.max_threads; }
 
   // Calls of one thread, one after the other, in one working memory.
@@ -100,7 +108,7 @@ class Executable {
     int threads;
   };
 
-  void add_operands(const Step& step);
+  void add_operands(const Step& step, const ExternKernel* external);
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
   std::unique_ptr<Context> acquire() const;

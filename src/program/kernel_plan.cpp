@@ -254,8 +254,6 @@ KernelPlan plan_of(const WinogradStep& step, CpuLevel level) {
 
 KernelPlan plan_of(const ExternStep& step, CpuLevel) {
   KernelPlan plan;
-  plan.tasks = step.kernel->tasks();
-  plan.scratch_bytes = step.kernel->scratch_bytes();
   plan.flops = step.flops;
   plan.bytes = step.bytes;
   return plan;

@@ -7,6 +7,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "src/program/packing.h"
+#include "src/program/step_code.h"
 #include "src/program/steps.h"
 
 namespace fxjit::program {
@@ -31,6 +32,7 @@ struct TileCut {
 TileCut tile_cut(const TileStep& step, const TileShape& tile);
 int64_t panels(const TileStep& step, const TileShape& tile);
 
+// Of an extern step, its work alone: tasks and scratch are its kernel's.
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level);
 
 }  // namespace fxjit::program

@@ -4,7 +4,7 @@
 
 namespace fxjit::program {
 
-PackKernel::PackKernel(const Matrix& matrix, CpuLevel level)
+PackKernel::PackKernel(const RunTimePack& matrix, CpuLevel level)
     : matrix_(matrix),
       width_(tile_shape(level).width()),
       elements_(packed_elements(matrix.depth, matrix.columns, width_)) {}

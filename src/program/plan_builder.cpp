@@ -33,8 +33,14 @@ Placed PlanBuilder::allocate(const Tensor& val) {
   Buffer buffer;
   buffer.home = Home::arena;
   buffer.bytes = extent_bytes(val);
-  program_.buffers.push_back(buffer);
-  return {static_cast<int32_t>(program_.buffers.size() - 1), 0, val, {}};
+  program().buffers.push_back(buffer);
+  return {static_cast<int32_t>(program().buffers.size() - 1), 0, val, {}};
+}
+
+Constant PlanBuilder::describe(const Tensor& tensor) const {
+  const auto named = options_.names.find(tensor.storage().get());
+  return {named == options_.names.end() ? "" : named->second, spec_of(tensor),
+          tensor.offset()};
 }
 
 Placed PlanBuilder::place_constant(const Tensor& tensor) {
@@ -43,74 +49,112 @@ Placed PlanBuilder::place_constant(const Tensor& tensor) {
     Buffer buffer;
     buffer.home = Home::constant;
     buffer.bytes = extent_bytes(tensor);
-    buffer.index = static_cast<int32_t>(program_.constants.size());
-    program_.constants.push_back(tensor);
-    program_.buffers.push_back(buffer);
-    entry->second = static_cast<int32_t>(program_.buffers.size() - 1);
+    buffer.index = static_cast<int32_t>(program().constants.size());
+    program().constants.push_back(describe(tensor));
+    plan_.constants.tensors.push_back(tensor);
+    program().buffers.push_back(buffer);
+    entry->second = static_cast<int32_t>(program().buffers.size() - 1);
   }
   const Tensor& kept =
-      program_.constants[program_.buffers[entry->second].index];
-  return {entry->second, 0,
-          Tensor::meta(kept.sizes(), kept.dtype(), kept.strides()), kept};
+      constant(program().buffers[static_cast<size_t>(entry->second)]);
+  return {entry->second, 0, meta_of(spec_of(kept)), kept};
+}
+
+int32_t PlanBuilder::add_body(Plan body) {
+  program().bodies.push_back(std::move(body.program));
+  plan_.constants.bodies.push_back(std::move(body.constants));
+  return static_cast<int32_t>(program().bodies.size() - 1);
 }
 
 namespace {
 
-PackedWeight weight_of(const std::vector<Tensor>& pieces, bool batched) {
-  PackedWeight weight;
-  weight.batched = batched;
-  if (batched) weight.key = "batch ";
-  for (const Tensor& piece : pieces) {
-    weight.key += memory_key(piece);
-    weight.pieces.push_back({piece});
-    weight.depth = piece.size(0);
-    weight.columns = batched ? piece.size(1) : weight.columns + piece.size(1);
-  }
-  return weight;
+// Equal for weights that are packed alike from the same numbers.
+std::string key_of(const PackedWeight& weight,
+                   const std::vector<Tensor>& constants) {
+  std::string key = weight.batched ? "batch" : "";
+  key += " " + std::to_string(weight.winograd_tile);
+  for (const WeightFormat format : weight.formats)
+    key += std::string(" ") + weight_format_name(format);
+  for (const PackPiece& piece : weight.pieces)
+    key += " " + memory_key(view_of(piece, constants));
+  return key;
 }
 
 }  // namespace
 
-OperandRef PlanBuilder::pack(const std::vector<Tensor>& pieces, bool batched) {
+Tensor view_of(const PackPiece& piece, const std::vector<Tensor>& constants) {
+  const Tensor& whole = constants[static_cast<size_t>(piece.constant)];
+  return whole.as_strided(piece.view.sizes, piece.view.strides,
+                          whole.offset() + piece.offset);
+}
+
+PackedWeight PlanBuilder::weight_of(const std::vector<Piece>& pieces,
+                                    bool batched) const {
+  PackedWeight weight;
+  weight.batched = batched;
+  for (const auto& [constant, view] : pieces) {
+    const Buffer& buffer =
+        plan_.program.buffers[static_cast<size_t>(constant.buffer)];
+    weight.pieces.push_back({buffer.index, spec_of(view),
+                             view.offset() - constant.constant.offset()});
+    weight.depth = view.size(0);
+    weight.columns = batched ? view.size(1) : weight.columns + view.size(1);
+  }
+  return weight;
+}
+
+OperandRef PlanBuilder::pack(const std::vector<Piece>& pieces, bool batched) {
   return place_packed(weight_of(pieces, batched));
 }
 
 bool PlanBuilder::is_narrowed(int64_t bytes) const {
   return bytes >= kLeastNarrowedBytes ||
-         (bytes >= kLeastOfMany && weight_bytes_ > options_.cache_bytes);
+         (bytes >= kLeastOfMany &&
+          weight_bytes_ > options_.machine.cache_bytes);
 }
 
-OperandRef PlanBuilder::pack_for_few(const std::vector<Tensor>& pieces,
-                                     int64_t rows, WeightFormat& format) {
+std::vector<WeightFormat> PlanBuilder::formats_for(int64_t rows) const {
+  using Narrow = PlanOptions::Narrow;
+  std::vector<WeightFormat> formats;
+  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::f16,
+                                    WeightFormat::fixed24, WeightFormat::f28}) {
+    const bool rounds = format == WeightFormat::fixed24;
+    if (rows <= most_rows(format, level()) &&
+        (!rounds || options_.narrow == Narrow::rounded))
+      formats.push_back(format);
+  }
+  return formats;
+}
+
+OperandRef PlanBuilder::pack_for_few(const std::vector<Piece>& pieces,
+                                     int64_t rows) {
   PackedWeight weight = weight_of(pieces, false);
   const int64_t bytes =
       packed_bytes(WeightFormat::f32, weight.depth, weight.columns,
-                   tile_shape(options_.level).width());
-  if (options_.codings && is_narrowed(bytes))
-    weight.coding = options_.codings(weight, rows);
-  format = weight.coding.format;
-  if (format != WeightFormat::f32)
-    weight.key = std::string(weight_format_name(format)) + " " + weight.key;
+                   tile_shape(level()).width());
+  if (options_.narrow != PlanOptions::Narrow::never && is_narrowed(bytes))
+    weight.formats = formats_for(rows);
   return place_packed(std::move(weight));
 }
 
-OperandRef PlanBuilder::pack_winograd(const Tensor& weight, int64_t tile) {
+OperandRef PlanBuilder::pack_winograd(const Placed& weight, int64_t tile) {
   PackedWeight packed;
-  packed.key = "winograd " + std::to_string(tile) + " " + memory_key(weight);
-  packed.pieces.push_back({weight});
+  const Buffer& buffer = program().buffers[static_cast<size_t>(weight.buffer)];
+  packed.pieces.push_back({buffer.index, spec_of(weight.constant), 0});
   packed.winograd_tile = tile;
   return place_packed(std::move(packed));
 }
 
 OperandRef PlanBuilder::place_packed(PackedWeight weight) {
-  auto [entry, fresh] = packed_.try_emplace(weight.key, -1);
+  auto [entry, fresh] =
+      packed_.try_emplace(key_of(weight, plan_.constants.tensors), -1);
   if (fresh) {
     Buffer buffer;
     buffer.home = Home::packed;
-    buffer.index = static_cast<int32_t>(program_.packed.size());
-    program_.packed.push_back(std::move(weight));
-    program_.buffers.push_back(buffer);
-    entry->second = static_cast<int32_t>(program_.buffers.size() - 1);
+    buffer.index = static_cast<int32_t>(program().packed.size());
+    program().packed.push_back(std::move(weight));
+    program().buffers.push_back(buffer);
+    entry->second = static_cast<int32_t>(program().buffers.size() - 1);
   }
   return {entry->second, 0};
 }
@@ -147,7 +191,7 @@ void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
   step.label = call.label;
   step.nodes = call.region.nodes;
   step.apart = apart_of(step.operands, call);
-  program_.steps.push_back(std::move(step));
+  program().steps.push_back(std::move(step));
 }
 
 }  // namespace fxjit::program

@@ -43,32 +43,47 @@ class PlanBuilder {
   PlanBuilder(const PlanOptions& options, int64_t weight_bytes)
       : options_(options), weight_bytes_(weight_bytes) {}
 
-  Program& program() { return program_; }
+  Program& program() { return plan_.program; }
   const PlanOptions& options() const { return options_; }
+  CpuLevel level() const { return options_.machine.level; }
+  // The tensor of a constant.
+  const Tensor& constant(const Buffer& buffer) const {
+    return plan_.constants.tensors[static_cast<size_t>(buffer.index)];
+  }
+  // Adds the plan of a body; gives its place in Program::bodies.
+  int32_t add_body(Plan body);
+  Plan finish() { return std::move(plan_); }
 
   // A new arena buffer for a value with the shape and strides of `val`.
   Placed allocate(const Tensor& val);
   Placed place_constant(const Tensor& tensor);
+  // A view of a constant.
+  struct Piece {
+    const Placed& constant;
+    Tensor view;
+  };
   // The operand of a packed weight made of `pieces`; see PackedWeight::batched.
-  OperandRef pack(const std::vector<Tensor>& pieces, bool batched = false);
-  // The same in the format that suits so few rows, which `format` is set to.
-  OperandRef pack_for_few(const std::vector<Tensor>& pieces, int64_t rows,
-                          WeightFormat& format);
+  OperandRef pack(const std::vector<Piece>& pieces, bool batched = false);
+  // The same in a format that suits so few rows.
+  OperandRef pack_for_few(const std::vector<Piece>& pieces, int64_t rows);
   // The same of a convolution's weight, see PackedWeight::winograd_tile.
-  OperandRef pack_winograd(const Tensor& weight, int64_t tile);
+  OperandRef pack_winograd(const Placed& weight, int64_t tile);
   void add_step(StepBody body, std::vector<OperandRef> operands,
                 const RegionCall& call);
 
  private:
+  PackedWeight weight_of(const std::vector<Piece>& pieces, bool batched) const;
   OperandRef place_packed(PackedWeight weight);
+  Constant describe(const Tensor& tensor) const;
 
   bool is_narrowed(int64_t bytes) const;
+  std::vector<WeightFormat> formats_for(int64_t rows) const;
 
   const PlanOptions& options_;
   int64_t weight_bytes_;
-  Program program_;
+  Plan plan_;
   std::unordered_map<const void*, int32_t> constants_;
-  std::unordered_map<std::string, int32_t> packed_;
+  std::unordered_map<std::string, int32_t> packed_;  // By key_of() the weight.
 };
 
 // One function per kind of region. Those that return false leave the region to
@@ -81,7 +96,10 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
 void plan_kernel(PlanBuilder& builder, const RegionCall& call);
-// A region of one copy that has a kernel of its own.
+// A call of a branch or a loop, with the programs of its bodies.
+void plan_control(PlanBuilder& builder, const RegionCall& call,
+                  const fx::Node& node);
+// A region of one copy that a routine computes.
 bool plan_copy(PlanBuilder& builder, const RegionCall& call);
 // Every node by its eager kernel, one step each.
 void plan_eager(PlanBuilder& builder, const RegionCall& call);
@@ -101,6 +119,16 @@ Placed plan_old_value(PlanBuilder& builder, const Placed& input);
 void work_in_place(Program& program, CpuLevel level);
 // Gives every arena buffer its offset.
 void assign_arena(Program& program);
+
+// The tensors that a call reads, as operands and, where they are constants of
+// the model, as tensors.
+struct CallOperands {
+  std::vector<OperandRef> refs;
+  std::vector<Tensor> constants;
+};
+CallOperands operands_of(const fx::Node& node, const RegionCall& call);
+// The tensors of a node's value, in order of appearance.
+ValueList result_metas(const fx::Node& node);
 
 // Bytes from the first to behind the last element.
 int64_t extent_bytes(const Tensor& val);

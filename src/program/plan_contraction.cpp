@@ -3,7 +3,7 @@
 #include "src/passes/lower.h"
 #include "src/program/call_work.h"
 #include "src/program/kernel_plan.h"
-#include "src/program/pack_kernel.h"
+#include "src/program/packing.h"
 #include "src/program/plan_builder.h"
 #include "src/program/tile_operands.h"
 
@@ -25,15 +25,17 @@ bool all_constant(const RegionCall& call, const ValueList& weights) {
 }
 
 // The matrices of a constant [batch..., K, N].
-std::vector<Tensor> matrices_of(const Tensor& weight) {
+std::vector<PlanBuilder::Piece> matrices_of(const Placed& placed) {
+  const Tensor& weight = placed.constant;
   const int rank = weight.dim();
   const int64_t step =
       uniform_stride(weight.sizes(), weight.strides(), 0, rank - 2);
-  std::vector<Tensor> matrices;
+  std::vector<PlanBuilder::Piece> matrices;
   for (int64_t i = 0; i < product(weight.sizes(), 0, rank - 2); ++i)
-    matrices.push_back(weight.as_strided({weight.size(-2), weight.size(-1)},
-                                         {weight.stride(-2), weight.stride(-1)},
-                                         weight.offset() + i * step));
+    matrices.push_back(
+        {placed, weight.as_strided({weight.size(-2), weight.size(-1)},
+                                   {weight.stride(-2), weight.stride(-1)},
+                                   weight.offset() + i * step)});
   return matrices;
 }
 
@@ -42,7 +44,7 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
                             const Placed& weight) {
   const Tensor& val = weight.val;
   const int rank = val.dim();
-  PackKernel::Matrix matrix;
+  RunTimePack matrix;
   matrix.batch = product(val.sizes(), 0, rank - 2);
   matrix.batch_stride = uniform_stride(val.sizes(), val.strides(), 0, rank - 2);
   matrix.depth = val.size(-2);
@@ -50,19 +52,20 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
   matrix.depth_stride = val.stride(-2);
   matrix.column_stride = val.stride(-1);
   FXJIT_CHECK(matrix.batch_stride >= 0, "batch dims step uniformly");
-  auto kernel = std::make_shared<PackKernel>(matrix, builder.options().level);
-  const Placed packed = builder.allocate(
-      Tensor::meta({matrix.batch, kernel->elements()}, DType::f32));
+  const int64_t elements = packed_elements(matrix.depth, matrix.columns,
+                                           tile_shape(builder.level()).width());
+  const Placed packed =
+      builder.allocate(Tensor::meta({matrix.batch, elements}, DType::f32));
   const double bytes = tensor_bytes(val) + tensor_bytes(packed.val);
-  builder.add_step(ExternStep{std::move(kernel), 0, bytes},
-                   {weight.ref(), packed.ref()}, call);
+  builder.add_step(ExternStep{matrix, 0, bytes}, {weight.ref(), packed.ref()},
+                   call);
   return packed.ref();
 }
 
 // One tile of rows: each weight is read once.
 bool has_few_rows(const PlanBuilder& builder, const TileStep& step) {
-  return step.rows <= tile_shape(builder.options().level).max_rows &&
-         !builder.options().products;
+  return step.rows <= tile_shape(builder.level()).max_rows &&
+         !builder.options().library_products;
 }
 
 }  // namespace
@@ -86,14 +89,16 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.strict = builder.options().strict_sums;
   std::vector<OperandRef> refs{lhs.ref()};
   if (all_constant(call, weights) && batch == 0) {
-    std::vector<Tensor> pieces;
-    for (const Value& weight : weights)
-      pieces.push_back(call.inputs.at(weight.as_node()).constant);
+    std::vector<PlanBuilder::Piece> pieces;
+    for (const Value& weight : weights) {
+      const Placed& placed = call.inputs.at(weight.as_node());
+      pieces.push_back({placed, placed.constant});
+    }
     refs.push_back(has_few_rows(builder, step)
-                       ? builder.pack_for_few(pieces, step.rows, step.weights)
+                       ? builder.pack_for_few(pieces, step.rows)
                        : builder.pack(pieces));
   } else if (all_constant(call, weights)) {
-    const Tensor& weight = call.inputs.at(weights[0].as_node()).constant;
+    const Placed& weight = call.inputs.at(weights[0].as_node());
     refs.push_back(builder.pack(matrices_of(weight), true));
   } else {
     FXJIT_CHECK(weights.size() == 1, "only constants are merged");
@@ -104,13 +109,14 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.extras = std::move(operands.extras);
   step.outputs = std::move(operands.outputs);
   step.epilogue = std::move(operands.epilogue);
-  if (builder.options().products)
-    if (auto kernel = builder.options().products(step)) {
-      const KernelPlan plan = kernel_plan(step, builder.options().level);
-      return builder.add_step(ExternStep{std::move(kernel), plan.flops,
-                                         plan.bytes, static_cast<int32_t>(step.outputs.size())},
-                              std::move(refs), call);
-    }
+  if (builder.options().library_products &&
+      builder.level() == CpuLevel::avx512) {
+    const KernelPlan plan = kernel_plan(step, builder.level());
+    const auto results = static_cast<int32_t>(step.outputs.size());
+    return builder.add_step(ExternStep{LibraryProduct{std::move(step)},
+                                       plan.flops, plan.bytes, results},
+                            std::move(refs), call);
+  }
   builder.add_step(std::move(step), std::move(refs), call);
 }
 

@@ -1,10 +1,11 @@
-// Regions of one op with a kernel of its own, and regions that no skeleton
+// Regions of one call that no skeleton computes, and regions that no skeleton
 // fits.
+#include "src/passes/control_flow.h"
 #include "src/passes/internal_ops.h"
 #include "src/program/call_work.h"
-#include "src/program/eager_kernel.h"
 #include "src/program/plan_builder.h"
 #include "src/program/region_body.h"
+#include "src/program/routine_rules.h"
 
 namespace fxjit::program {
 namespace {
@@ -21,13 +22,9 @@ Called called_by(const fx::Node& node) {
   return {ops::get_op(node.arg(1).as_string()), node.arg(2).as_sequence()};
 }
 
-struct CallOperands {
-  std::vector<OperandRef> refs;
-  std::vector<Tensor> constants;
-};
+using PlaceOf = std::function<Placed(const fx::Node*)>;
 
-CallOperands tensor_operands(const fx::Node& node,
-                             const std::function<Placed(const fx::Node*)>& at) {
+CallOperands tensor_operands(const fx::Node& node, const PlaceOf& at) {
   CallOperands operands;
   for (const Value& arg : called_by(node).args)
     visit_leaves(arg, [&](const Value& leaf) {
@@ -39,6 +36,33 @@ CallOperands tensor_operands(const fx::Node& node,
   return operands;
 }
 
+CallSpec spec_of_call(const fx::Node& node) {
+  const Called called = called_by(node);
+  return {Routine::eager, std::string(called.op.name()), meta_args(called.args),
+          result_metas(node)};
+}
+
+void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
+              CallOperands operands, const std::vector<Placed>& results) {
+  for (const Placed& result : results) operands.refs.push_back(result.ref());
+  const CallWork work =
+      call_work(ops::get_op(spec.op), spec.args, spec.results);
+  builder.add_step(ExternStep{std::move(spec), work.flops, work.bytes,
+                              static_cast<int32_t>(results.size())},
+                   std::move(operands.refs), call);
+}
+
+Routine routine_for(const CallSpec& spec) {
+  return routine_of({ops::get_op(spec.op), spec.args}, spec.results);
+}
+
+}  // namespace
+
+CallOperands operands_of(const fx::Node& node, const RegionCall& call) {
+  return tensor_operands(node,
+                         [&](const fx::Node* n) { return call.inputs.at(n); });
+}
+
 ValueList result_metas(const fx::Node& node) {
   ValueList metas;
   visit_leaves(node.val(), [&](const Value& leaf) {
@@ -47,34 +71,17 @@ ValueList result_metas(const fx::Node& node) {
   return metas;
 }
 
-void add_call(PlanBuilder& builder, const RegionCall& call,
-              const fx::Node& node, CallOperands operands,
-              const std::vector<Placed>& results, bool allow_kernel) {
-  const Called called = called_by(node);
-  const ValueList args = meta_args(called.args);
-  std::shared_ptr<const ExternKernel> kernel;
-  if (allow_kernel && builder.options().kernels)
-    kernel = builder.options().kernels(
-        {called.op, args, operands.constants, result_metas(node),
-         builder.options().level});
-  if (!kernel)
-    kernel =
-        std::make_shared<EagerKernel>(called.op, args, result_metas(node));
-  for (const Placed& result : results) operands.refs.push_back(result.ref());
-  const CallWork work = call_work(called.op, args, result_metas(node));
-  builder.add_step(ExternStep{std::move(kernel), work.flops, work.bytes,
-                              static_cast<int32_t>(results.size())},
-                   std::move(operands.refs), call);
-}
-
-}  // namespace
-
 void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
   for (const fx::Node* node : call.region.graph->nodes()) {
     if (!node->called_op()) continue;
-    auto operands = tensor_operands(
-        *node, [&](const fx::Node* n) { return call.inputs.at(n); });
-    add_call(builder, call, *node, std::move(operands), call.results, true);
+    if (node->called_op() == &passes::control_op()) {
+      plan_control(builder, call, *node);
+      continue;
+    }
+    CallSpec spec = spec_of_call(*node);
+    spec.routine = routine_for(spec);
+    add_call(builder, call, std::move(spec), operands_of(*node, call),
+             call.results);
   }
 }
 
@@ -85,18 +92,12 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
     if (copy || node->called_op() != &passes::materialize_op()) return false;
     copy = node;
   }
-  if (!copy || !builder.options().kernels) return false;
-  auto operands = tensor_operands(
-      *copy, [&](const fx::Node* n) { return call.inputs.at(n); });
-  auto kernel =
-      builder.options().kernels({*copy->called_op(), meta_args(copy->args()),
-                                 operands.constants, result_metas(*copy)});
-  if (!kernel) return false;
-  operands.refs.push_back(call.results.front().ref());
-  const CallWork work = call_work(*copy->called_op(), meta_args(copy->args()),
-                                  result_metas(*copy));
-  builder.add_step(ExternStep{std::move(kernel), work.flops, work.bytes},
-                   std::move(operands.refs), call);
+  if (!copy) return false;
+  CallSpec spec = spec_of_call(*copy);
+  spec.routine = routine_for(spec);
+  if (spec.routine == Routine::eager) return false;
+  add_call(builder, call, std::move(spec), operands_of(*copy, call),
+           {call.results.front()});
   return true;
 }
 
@@ -110,7 +111,8 @@ void plan_eager(PlanBuilder& builder, const RegionCall& call) {
                                : builder.allocate(node->val_tensor());
     auto operands =
         tensor_operands(*node, [&](const fx::Node* n) { return places.at(n); });
-    add_call(builder, call, *node, std::move(operands), {places[node]}, false);
+    add_call(builder, call, spec_of_call(*node), std::move(operands),
+             {places[node]});
   }
 }
 

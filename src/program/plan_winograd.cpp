@@ -21,7 +21,7 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node* node = find_call_or_null(call, passes::winograd_op());
   if (!node) return false;
   const Placed& input = call.inputs.at(node->arg_node(0));
-  const Tensor& weight = call.inputs.at(node->arg_node(1)).constant;
+  const Placed& weight = call.inputs.at(node->arg_node(1));
   const Dims& out = node->val_tensor().sizes();
   const Dims before = node->arg(2).as_dims();
   WinogradStep step;
@@ -37,7 +37,7 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   step.input_batch = input.val.stride(0);
   step.input_row = input.val.stride(1);
   step.input_column = input.val.stride(2);
-  step.tile = tile_of(*node, step.channels, builder.options().level);
+  step.tile = tile_of(*node, step.channels, builder.level());
   std::vector<OperandRef> refs{input.ref(),
                                builder.pack_winograd(weight, step.tile)};
   TileOperands operands =

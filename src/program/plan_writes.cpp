@@ -25,8 +25,7 @@ const fx::Node* update_in(const Region& region) {
   }
   const bool alone = region.kind == Region::Kind::kernel && update &&
                      update->called_op()->row.direct && !update->args().empty();
-  return alone && UpdateKernel::make(*update->called_op(),
-                                     meta_args(update->args()))
+  return alone && update_spec(*update->called_op(), meta_args(update->args()))
              ? update
              : nullptr;
 }
@@ -138,13 +137,13 @@ void plan_update(PlanBuilder& builder, const RegionCall& call) {
       operands.push_back(call.inputs.at(leaf.as_node()).ref());
       kept.push_back(operands.back().buffer);
     });
-  auto kernel =
-      UpdateKernel::make(*update.called_op(), meta_args(update.args()));
-  operands.push_back(builder.allocate(kernel->overwritten()).ref());
+  auto spec = update_spec(*update.called_op(), meta_args(update.args()));
+  const Tensor overwritten = meta_of(spec->overwritten);
+  operands.push_back(builder.allocate(overwritten).ref());
   kept.push_back(operands.back().buffer);
   // The old elements are read and kept, the new ones written.
-  const double bytes = 3 * tensor_bytes(kernel->overwritten());
-  builder.add_step(ExternStep{std::move(kernel), 0, bytes}, std::move(operands),
+  const double bytes = 3 * tensor_bytes(overwritten);
+  builder.add_step(ExternStep{std::move(*spec), 0, bytes}, std::move(operands),
                    call);
 }
 
@@ -152,7 +151,7 @@ namespace {
 
 Step copy_step(const Placed& from, const Placed& to, const char* label) {
   Step step;
-  step.body = ExternStep{std::make_shared<WriteBackKernel>(from.val, to.val), 0,
+  step.body = ExternStep{WriteBack{spec_of(from.val), spec_of(to.val)}, 0,
                          tensor_bytes(from.val) + tensor_bytes(to.val)};
   step.operands = {from.ref(), to.ref()};
   step.label = label;

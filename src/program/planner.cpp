@@ -19,15 +19,17 @@ class Planner {
   Planner(const ModelGraph& model, const PlanOptions& options)
       : model_(model),
         updates_(find_updates(model)),
-        builder_(options, few_row_weight_bytes(
-                              model, tile_shape(options.level).max_rows)) {}
+        builder_(options,
+                 few_row_weight_bytes(
+                     model, tile_shape(options.machine.level).max_rows)) {}
 
-  Program run() {
+  Plan run() {
+    builder_.program().machine = builder_.options().machine;
     places_.resize(model_.graph->id_bound());
     for (const fx::Node* node : model_.graph->nodes()) visit(*node);
-    work_in_place(builder_.program(), builder_.options().level);
+    work_in_place(builder_.program(), builder_.level());
     assign_arena(builder_.program());
-    return std::move(builder_.program());
+    return builder_.finish();
   }
 
  private:
@@ -183,10 +185,8 @@ class Planner {
                       (buffer.home == Home::constant && !computed);
     if (held && owner < 0) return -1;
     const void* memory = &buffer;
-    if (buffer.home == Home::constant) {
-      const auto index = static_cast<size_t>(buffer.index);
-      memory = builder_.program().constants[index].storage().get();
-    }
+    if (buffer.home == Home::constant)
+      memory = builder_.constant(buffer).storage().get();
     const auto [first, added] = first_owners_.emplace(memory, owner);
     const bool own = !held && !computed;
     if (own && first->second == owner) return -1;
@@ -291,7 +291,7 @@ class Planner {
 
 }  // namespace
 
-Program plan(const ModelGraph& model, const PlanOptions& options) {
+Plan plan(const ModelGraph& model, const PlanOptions& options) {
   return Planner(model, options).run();
 }
 

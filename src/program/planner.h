@@ -3,45 +3,49 @@
 // at different times share memory.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "fxjit/cpu_level.h"
 #include "src/passes/model_graph.h"
+#include "src/passes/pipeline.h"
 #include "src/program/program.h"
 
 namespace fxjit::program {
 
-// A call that may have a kernel of its own. `args` hold meta tensors.
-struct KernelRequest {
-  const ops::Op& op;
-  const ValueList& args;
-  // One per tensor in `args`, in order of appearance; undefined unless the
-  // tensor is a constant of the model.
-  std::vector<Tensor> constants;
-  ValueList results;  // Meta tensors.
-  CpuLevel level = host_cpu_level();
-};
-
 struct PlanOptions {
-  bool strict_sums = false;          // See TileStep::strict.
-  CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
-  // Gives the kernel of a call, or null. Its operands are the tensors of `args`
-  // in order, then the results.
-  std::function<std::shared_ptr<const ExternKernel>(const KernelRequest&)>
-      kernels;
-  // Gives a kernel to use in place of a generated contraction, with the same
-  // operands, or null. Empty: contractions are always generated.
-  std::function<std::shared_ptr<const ExternKernel>(const TileStep&)> products;
-  // Of the second-level cache: weights of few rows that do not fit it together
-  // are kept by `codings`, each of 2 MiB and more anyway.
-  int64_t cache_bytes = int64_t{1} << 20;
-  // Gives how to keep a weight that so few rows are multiplied with. Empty: as
-  // f32.
-  std::function<WeightCoding(const PackedWeight&, int64_t rows)> codings;
+  Machine machine;
+  bool strict_sums = false;  // See TileStep::strict.
+  // Products are the library's where it has code for them.
+  bool library_products = false;
+  // Whether weights that few rows use may be kept in fewer bits: not at all,
+  // where none is lost, or with less loss than the sums have.
+  enum class Narrow : uint8_t { never, exact, rounded };
+  Narrow narrow = Narrow::never;
+  // For the bodies of branches and loops, which are planned with the program.
+  passes::PipelineOptions pipeline;
+  std::shared_ptr<passes::FoldedWeights> folded;
+  // What the module calls its tensors.
+  std::map<const Storage*, std::string> names;
 };
 
-// Throws NotImplementedError naming op and node when a region has no steps.
-Program plan(const passes::ModelGraph& model, const PlanOptions& options);
+// The tensors behind Program::constants.
+struct Constants {
+  std::vector<Tensor> tensors;
+  std::vector<Constants> bodies;  // As Program::bodies.
+};
+
+// The numbers that a piece of a weight is made of.
+Tensor view_of(const PackPiece& piece, const std::vector<Tensor>& constants);
+
+struct Plan {
+  Program program;
+  Constants constants;
+};
+
+// Equal models and options give equal programs. Throws NotImplementedError
+// naming op and node when a region has no steps.
+Plan plan(const passes::ModelGraph& model, const PlanOptions& options);
 
 }  // namespace fxjit::program

@@ -1,13 +1,14 @@
 // Program: a model for one tuple of input shapes, as a flat list of steps over
 // buffers with fixed places. It is all that the code generator and the runtime
-// see of a model. Built by passes/plan; immutable afterwards.
+// see of a model. Plain data: it holds no pointer and no closure, and equal
+// models have equal programs. Built by plan(); immutable afterwards.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "fxjit/tensor.h"
+#include "fxjit/cpu_level.h"
 #include "fxjit/value.h"
 #include "src/passes/apart.h"
 #include "src/program/steps.h"
@@ -28,11 +29,15 @@ struct Buffer {
   int64_t bytes = 0;
   int64_t offset = 0;  // In the arena.
   int32_t index = 0;   // Which constant, packed weight, input or output.
+
+  friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
 struct OperandRef {
   int32_t buffer = -1;
   int64_t byte_offset = 0;
+
+  friend bool operator==(const OperandRef&, const OperandRef&) = default;
 };
 
 struct Step {
@@ -43,45 +48,67 @@ struct Step {
   // By operand: why the step that gives it does not compute this one's work too.
   // Empty where there is nothing to say.
   std::vector<passes::Apart> apart = {};
+
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
-struct TensorSpec {
-  DType dtype = DType::f32;
-  Dims sizes;
-  Dims strides;
+// A tensor that the steps read but never write: a parameter, or what passes
+// made of some.
+struct Constant {
+  std::string source;  // "layers.0.weight"; empty where passes made it.
+  TensorSpec spec;
+  int64_t offset = 0;  // Of the first element in the source's memory.
+
+  friend bool operator==(const Constant&, const Constant&) = default;
 };
 
-// Columns of a packed weight that come from one constant, as seen in
-// PackSource; `data` is resolved when packing.
+// A part of a packed weight: a view of one constant, [K, N] in a product.
 struct PackPiece {
-  Tensor tensor;  // View of a parameter, any strides; [K, N] in a product.
+  int32_t constant = -1;
+  TensorSpec view;
+  int64_t offset = 0;  // From the constant's first element, in elements.
+
+  friend bool operator==(const PackPiece&, const PackPiece&) = default;
 };
 
-// A weight to pack, identified by its pieces (tensor identity and view).
+// A weight to pack.
 struct PackedWeight {
-  std::string key;
   std::vector<PackPiece> pieces;
   // Each piece is a matrix of its own, packed behind the last one; else they
   // stand side by side in one.
   bool batched = false;
-  // Not 0: the one piece is a [features, channels, 3, 3], transformed for tiles
-  // of this size (see program/winograd.h); depth and columns say nothing.
+  // Tile size of the Winograd transform (see program/winograd.h), or 0 for a
+  // plain matrix. If set, there is one piece, of shape [features, channels, 3,
+  // 3], and depth and columns are unused.
   int64_t winograd_tile = 0;
-  // Of f32 matrices that are not batched; others are packed as they are.
-  WeightCoding coding;
+  // Formats to choose from, best first, if the numbers fit one of them; else
+  // the weight is kept as f32.
+  std::vector<WeightFormat> formats;
   int64_t depth = 0;
   int64_t columns = 0;
+
+  friend bool operator==(const PackedWeight&, const PackedWeight&) = default;
+};
+
+// What a plan depends on besides the model.
+struct Machine {
+  CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
+  // Size of the second-level cache. If the weights that few rows use do not fit
+  // into it together, narrower formats are tried for them; for a weight of 2
+  // MiB or more they always are.
+  int64_t cache_bytes = int64_t{1} << 20;
+  int threads = 1;  // The most that a call uses.
+
+  friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 struct Program {
+  Machine machine;
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
-  std::vector<Tensor> constants;
+  std::vector<Constant> constants;
   std::vector<PackedWeight> packed;
   std::vector<TensorSpec> inputs;
-  // Input of the program that is graph placeholder number i (non-tensor
-  // arguments are baked into the code and take no input).
-  std::vector<int32_t> input_of_placeholder;
 
   // What the call returns: `result` has the structure that the model returns,
   // with meta tensors as leaves; the i-th of them stands for outputs[i]. Other
@@ -94,6 +121,8 @@ struct Program {
     // number. Constants of the program's own are, and results that only merged
     // calls made one.
     int32_t copy = -1;
+
+    friend bool operator==(const Output&, const Output&) = default;
   };
   std::vector<Output> outputs;
   Value result;
@@ -105,8 +134,10 @@ struct Program {
   std::vector<int32_t> kept;
 
   int64_t arena_bytes = 0;
+  // The programs that steps call, by ControlCall::Body::program.
+  std::vector<Program> bodies;
 
-  std::string str() const;  // A line per step and buffer, for dumps.
+  friend bool operator==(const Program& a, const Program& b);
 };
 
 }  // namespace fxjit::program

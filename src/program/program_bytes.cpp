@@ -65,10 +65,11 @@ size_t bytes_of_constants(const std::vector<Tensor>& constants) {
 
 }  // namespace
 
-size_t described_bytes(const Program& program) {
+size_t described_bytes(const Program& program,
+                       const std::vector<Tensor>& constants) {
   size_t bytes = sizeof(Program) + bytes_of(program.buffers) +
                  bytes_of(program.inputs) + bytes_of(program.outputs) +
-                 bytes_of_constants(program.constants);
+                 bytes_of_constants(constants);
   for (const Step& step : program.steps) bytes += bytes_of(step);
   return bytes;
 }

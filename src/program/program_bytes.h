@@ -5,12 +5,16 @@
 
 #include <cstddef>
 
+#include <vector>
+
+#include "fxjit/tensor.h"
 #include "src/program/program.h"
 
 namespace fxjit::program {
 
 // Bytes of steps, buffers, constants that nothing but the program holds, and
 // oneDNN's primitives; an estimate that is rather too high.
-size_t described_bytes(const Program& program);
+size_t described_bytes(const Program& program,
+                       const std::vector<Tensor>& constants);
 
 }  // namespace fxjit::program

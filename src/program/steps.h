@@ -1,23 +1,27 @@
 // Steps: what a compiled program does, one after the other. Each kind is a loop
 // skeleton with bodies as data; it names no op and no buffer, so equal steps
-// share one kernel. Written by the planner (src/passes/plan), read by jit/emit.
+// share one kernel. Steps that no skeleton computes say which call they compute
+// and which code does. All of it is plain data that can be compared. Written by
+// the planner, read by jit/emit and src/bind.
 //
 // Strides are in elements of the operand's dtype; a stride of 0 broadcasts.
 // Prim::index counts iteration dims in this order: outer, reduce, inner.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "fxjit/computed_by.h"
 #include "fxjit/dims.h"
 #include "fxjit/dtype.h"
-#include "fxjit/error.h"
 #include "fxjit/scalar_body.h"
+#include "src/program/call_spec.h"
 #include "src/program/weight_format.h"
+
+namespace fxjit::fx {
+enum class ControlFlow : uint8_t;
+}
 
 namespace fxjit::program {
 
@@ -80,7 +84,8 @@ struct TileAccess {
 
 // out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), f32.
 // lhs has k contiguous. rhs is packed in panels (see program/packing.h).
-// Formats other than f32: at most one tile of rows, one batch.
+// Formats other than f32: at most one tile of rows, one batch. The bind stage
+// chooses the format, which depends on the numbers; a plan says f32.
 // Operands: lhs, packed rhs, extras by slot from 1, outputs.
 struct TileStep {
   int64_t batch = 1;
@@ -175,90 +180,87 @@ struct WinogradStep {
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
 };
 
-class Executable;
-struct StepTimes;
+// oneDNN in place of a generated tile loop, with the operands of `tile`. Where
+// it has no fast code for the sizes, the tile loop is generated after all.
+struct LibraryProduct {
+  TileStep tile;
 
-// What a kernel, generated or not, gets per call.
-struct KernelCall {
-  void* const* operands;  // First element of each operand of the step.
-  std::byte* scratch;     // This thread's; size from KernelPlan.
-  int32_t* status;        // Set to a KernelStatus on a data-dependent error.
-  const void* data = nullptr;  // StepCode::data.
-  // Where extern kernels with bodies() add up what these take; null: nowhere.
-  std::vector<StepTimes>* bodies = nullptr;
+  friend bool operator==(const LibraryProduct&,
+                         const LibraryProduct&) = default;
 };
 
-enum KernelStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
+// Packs a product's right-hand side while the program runs, where it is an
+// activation and not a weight. Operands: the matrices, the packed result.
+struct RunTimePack {
+  int64_t batch = 1;
+  int64_t batch_stride = 0;
+  int64_t depth = 0;
+  int64_t columns = 0;
+  int64_t depth_stride = 0;
+  int64_t column_stride = 0;
 
-// What a call throws for values that a step cannot compute with, such as an
-// index outside or an integer divided by zero. The interpreter finds the error
-// again, with node and line.
-class ValueFailure : public RuntimeError {
- public:
-  using RuntimeError::RuntimeError;
+  friend bool operator==(const RunTimePack&, const RunTimePack&) = default;
 };
 
-// Runs tasks [begin, end) of a step.
-using KernelFn = void (*)(const KernelCall* call, int64_t begin, int64_t end);
+// A call that copies its first argument but for some elements, with that
+// argument's memory as its result: it touches only these elements. Operands:
+// the tensors of the call, then memory for the elements that were there before.
+struct UpdateSpec {
+  CallSpec call;           // Without results.
+  TensorSpec overwritten;  // The elements that it overwrites.
 
-// A step's code: what to call, and what it finds in KernelCall::data.
-struct StepCode {
-  KernelFn kernel = nullptr;  // Null for extern steps.
-  std::shared_ptr<const void> data;
+  friend bool operator==(const UpdateSpec&, const UpdateSpec&) = default;
 };
 
-// A step computed by code that is not generated: an eager kernel, a oneDNN
-// primitive, a run-time packing. Immutable and thread-safe; may allocate.
-class ExternKernel {
- public:
-  virtual ~ExternKernel() = default;
-  // Number of independent tasks.
-  virtual int64_t tasks() const { return 1; }
-  virtual size_t scratch_bytes() const { return 0; }
-  // False for an operand that is a constant which the kernel holds in another
-  // form and never reads: null in calls.
-  virtual bool reads(size_t /*operand*/) const { return true; }
-  virtual void run(const KernelCall& call, int64_t begin,
-                   int64_t end) const = 0;
-  virtual std::string describe() const = 0;
-  // The programs that it calls, each with its name.
+// Gives a written input its new value. Operands: the new value, the input.
+struct WriteBack {
+  TensorSpec value, input;
+
+  friend bool operator==(const WriteBack&, const WriteBack&) = default;
+};
+
+// Runs programs of its own: the branch that a predicate chooses, or a body
+// again and again. Operands: the tensors of `pred`, `carried`, `xs` and
+// `operands`, in this order, then `results`.
+struct ControlCall {
   struct Body {
-    std::string name;
-    const Executable* program = nullptr;
+    std::string name;      // "true", "body".
+    int32_t program = -1;  // Among Program::bodies.
+    // For each input of the program, the argument of the body that it is.
+    std::vector<int32_t> arguments;
+    // A branch that fails whenever it is taken; its program is another's.
+    bool fails = false;
+
+    friend bool operator==(const Body&, const Body&) = default;
   };
-  virtual std::vector<Body> bodies() const { return {}; }
-  // Writes memory of the caller's: not run once a step before it has failed.
-  virtual bool writes_inputs() const { return false; }
-  // Puts back what run() overwrote there, with the same operands; called when a
-  // later step fails.
-  virtual void undo(const KernelCall&) const {}
-  // What reports say: `library`, `routine` or, for the interpreter's fallback,
-  // `eager`.
-  virtual ComputedBy computed_by() const = 0;
-  bool native() const { return is_native(computed_by()); }
+  fx::ControlFlow kind{};
+  std::vector<Body> bodies;
+  Value pred;  // Meta tensors, also below; operands may be numbers.
+  ValueList carried;
+  ValueList xs;
+  ValueList operands;
+  ValueList results;
+
+  friend bool operator==(const ControlCall& a, const ControlCall& b);
 };
 
+// A step computed by code that is not generated.
 struct ExternStep {
-  std::shared_ptr<const ExternKernel> kernel;
-  // As in KernelPlan, by the call that the kernel computes.
+  using What = std::variant<CallSpec, LibraryProduct, RunTimePack, UpdateSpec,
+                            WriteBack, ControlCall>;
+  What what;
+  // As in KernelPlan, by the call that is computed.
   double flops = 0;
   double bytes = 0;
   // The last operands, as many, are results; all others are read.
   int32_t results = 1;
+
+  friend bool operator==(const ExternStep&, const ExternStep&) = default;
 };
 
 using StepBody =
     std::variant<RowStep, ColumnStep, TileStep, AttentionStep, WinogradStep,
                  ExternStep>;
-
-// How a step's kernel is run, from sizes and CPU level alone.
-struct KernelPlan {
-  int64_t tasks = 1;
-  int64_t grain = 1;  // Tasks that are worth handing to another thread.
-  size_t scratch_bytes = 0;
-  double flops = 0;
-  double bytes = 0;  // Touched at least once.
-};
 
 // Text that is equal for equal steps: names kernels and keys caches.
 std::string step_key(const RowStep& step);

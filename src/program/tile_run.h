@@ -13,6 +13,7 @@
 #include "fxjit/cpu_level.h"
 #include "src/program/kernel_plan.h"
 #include "src/program/packing.h"
+#include "src/program/step_code.h"
 #include "src/program/steps.h"
 
 namespace fxjit::program {

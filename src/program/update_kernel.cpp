@@ -104,16 +104,21 @@ const Update* update_of(const ops::Op& op) {
 
 }  // namespace
 
-std::shared_ptr<const UpdateKernel> UpdateKernel::make(const ops::Op& op,
-                                                       const ValueList& args) {
+std::optional<UpdateSpec> update_spec(const ops::Op& op,
+                                      const ValueList& args) {
   const Update* const update = update_of(op);
-  if (!update || !update->is_known(args)) return nullptr;
+  if (!update || !update->is_known(args)) return std::nullopt;
   const ValueList picked = update->picked_by(args);
   const Tensor old =
       ops::infer_plain({ops::get_op(update->pick), picked}).as_tensor();
-  return std::shared_ptr<const UpdateKernel>(
-      new UpdateKernel(op, args, Tensor::meta(old.sizes(), old.dtype())));
+  return UpdateSpec{{Routine::eager, std::string(op.name()), args, {}},
+                    spec_of(Tensor::meta(old.sizes(), old.dtype()))};
 }
+
+UpdateKernel::UpdateKernel(const UpdateSpec& spec)
+    : op_(ops::get_op(spec.call.op)),
+      args_(spec.call.args),
+      overwritten_(meta_of(spec.overwritten)) {}
 
 ValueList UpdateKernel::arguments(const KernelCall& call) const {
   size_t operand = 0;

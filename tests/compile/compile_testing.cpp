@@ -31,29 +31,17 @@ CompileOptions options_for(CpuLevel level, int threads) {
   return options;
 }
 
-Tensor random_tensor(const Dims& sizes, DType dtype, uint32_t seed) {
-  std::mt19937 random(seed);
-  Tensor made = Tensor::empty(sizes, DType::f64);
-  double* const values = made.data_as<double>();
-  const bool whole = is_integral(dtype);
-  for (int64_t i = 0; i < made.numel(); ++i) {
-    const double unit = static_cast<double>(random()) / 4294967296.0;
-    values[i] = whole ? std::floor(unit * 16) - 8 : unit * 4 - 2;
-    if (dtype == DType::u8) values[i] = std::floor(unit * 8);
-    if (dtype == DType::boolean) values[i] = unit < 0.5;
-  }
-  return made.to(dtype);
-}
-
 std::vector<StepView> steps_for(const fx::GraphModule& module,
                                 std::span<const Value> inputs) {
   const auto shape = compiled_module(module)->get(inputs);
   std::vector<StepView> views;
   if (!shape->native()) return views;
-  for (const program::Step& step : shape->executable().program().steps) {
-    const auto* external = std::get_if<program::ExternStep>(&step.body);
+  const program::Executable& executable = shape->executable();
+  const std::vector<program::Step>& steps = executable.program().steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const program::ExternKernel* const external = executable.external(i);
     views.push_back(
-        {step.label, step.nodes, !external || external->kernel->native()});
+        {steps[i].label, steps[i].nodes, !external || external->native()});
   }
   return views;
 }

@@ -10,6 +10,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "jit/engine/compiler.h"
+#include "src/program/step_code.h"
 #include "src/program/steps.h"
 #include "tests/jit/step_oracle.h"
 

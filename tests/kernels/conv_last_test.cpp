@@ -12,6 +12,7 @@
 #include "src/ops/layouts.h"
 #include "src/passes/conv_work.h"
 #include "src/passes/lower.h"
+#include "src/program/routine_rules.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 #include "tests/kernels/post_oracle.h"
@@ -161,7 +162,11 @@ INSTANTIATE_TEST_SUITE_P(Cases, ConvLast, ::testing::ValuesIn(kConvCases),
 // nothing can be read or written beside.
 template <typename Conv>
 void expect_level(const WorkCall& call, CpuLevel level) {
-  ASSERT_TRUE(Conv::supports(call.params, call.input, call.weight));
+  constexpr bool kDepthwise = std::is_same_v<Conv, Depthwise>;
+  ASSERT_TRUE(kDepthwise ? program::is_depthwise_last(call.params, call.input,
+                                                      call.weight)
+                         : program::is_image_convolution(
+                               call.params, call.input, call.weight));
   const Conv conv(call.params, call.input, call.weight);
   std::vector<float> packed(conv.packed_bytes() / sizeof(float));
   conv.pack(call.weight.data_as<float>(), packed.data());

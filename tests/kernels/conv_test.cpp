@@ -146,7 +146,7 @@ TEST(ConvStep, PacksSharedWeightsOnce) {
   };
   const ValueList args = o.bound(c);
   const Value result = ops::infer_plain({Operands::op(), args});
-  const program::KernelRequest request{
+  const KernelRequest request{
       Operands::op(), args, {Tensor(), o.weight}, {result}};
   const auto first = make_kernel(request, kSliceThreads),
              second = make_kernel(request, kSliceThreads);

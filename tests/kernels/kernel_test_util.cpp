@@ -10,6 +10,8 @@
 #include <random>
 #include <span>
 
+#include "kernels/kernels.h"
+#include "src/program/routine_rules.h"
 #include "src/support/aligned_block.h"
 
 namespace fxjit::kernels::testing {
@@ -268,6 +270,13 @@ int32_t run_kernel(const program::ExternKernel& kernel,
   }
   EXPECT_TRUE(results[0] == results[1]) << "differs by where operands lie";
   return status;
+}
+
+std::shared_ptr<const program::ExternKernel> make_kernel(
+    const KernelRequest& request, int threads) {
+  const program::Routine routine =
+      program::routine_of({request.op, request.args}, request.results);
+  return kernels::make_kernel(routine, request, threads);
 }
 
 }  // namespace fxjit::kernels::testing

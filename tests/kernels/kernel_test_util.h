@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fxjit/tensor.h"
+#include "kernels/kernel_request.h"
 #include "src/ops/conv_kernel.h"
 #include "src/ops/pool_kernel.h"
-#include "src/program/steps.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::kernels::testing {
@@ -68,5 +68,9 @@ class GuardedTensors {
 // the status.
 int32_t run_kernel(const program::ExternKernel& kernel,
                    const std::vector<Tensor>& operands);
+
+// What a compiled program has for a call; null: the eager kernel.
+std::shared_ptr<const program::ExternKernel> make_kernel(
+    const KernelRequest& request, int threads);
 
 }  // namespace fxjit::kernels::testing

@@ -26,16 +26,17 @@ std::vector<float> in_order(const float* in, const Dims& sizes,
 
 // In two parts, which meet anywhere.
 void expect_copy(const Dims& sizes, const Dims& strides) {
-  const auto copy = RunCopy::make(sizes, strides);
-  ASSERT_TRUE(copy) << sizes.str() << " " << strides.str();
-  EXPECT_EQ(copy->elements(), numel(sizes));
+  const auto runs = program::short_runs(sizes, strides);
+  ASSERT_TRUE(runs) << sizes.str() << " " << strides.str();
+  const RunCopy copy(*runs);
+  EXPECT_EQ(copy.elements(), numel(sizes));
   int64_t extent = 1;
   for (int d = 0; d < sizes.size(); ++d) extent += (sizes[d] - 1) * strides[d];
   const Tensor in = random_tensor({extent}, DType::f32, 1);
   std::vector<float> out(static_cast<size_t>(numel(sizes)), 99);
-  const int64_t part = copy->blocks() / 3;
-  copy->run(in.data_as<float>(), out.data(), 0, part);
-  copy->run(in.data_as<float>(), out.data(), part, copy->blocks());
+  const int64_t part = copy.blocks() / 3;
+  copy.run(in.data_as<float>(), out.data(), 0, part);
+  copy.run(in.data_as<float>(), out.data(), part, copy.blocks());
   EXPECT_EQ(out, in_order(in.data_as<float>(), sizes, strides));
 }
 
@@ -58,11 +59,11 @@ TEST(RunCopy, LongDims) {
 }
 
 TEST(RunCopy, OthersAreLeft) {
-  EXPECT_FALSE(RunCopy::make({10, 16}, {20, 1}));
-  EXPECT_FALSE(RunCopy::make({10, 4}, {1, 10}));
-  EXPECT_FALSE(RunCopy::make({10, 4}, {4, 1}));
-  EXPECT_FALSE(RunCopy::make({4}, {1}));
-  EXPECT_FALSE(RunCopy::make({0, 4}, {5, 1}));
+  EXPECT_FALSE(program::short_runs({10, 16}, {20, 1}));
+  EXPECT_FALSE(program::short_runs({10, 4}, {1, 10}));
+  EXPECT_FALSE(program::short_runs({10, 4}, {4, 1}));
+  EXPECT_FALSE(program::short_runs({4}, {1}));
+  EXPECT_FALSE(program::short_runs({0, 4}, {5, 1}));
 }
 
 }  // namespace

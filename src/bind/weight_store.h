@@ -14,10 +14,10 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/thread_pool.h"
-#include "src/program/program.h"
+#include "src/bind/weight_packing.h"
 #include "src/support/aligned_block.h"
 
-namespace fxjit {
+namespace fxjit::bind {
 
 class WeightStore {
  public:
@@ -32,14 +32,12 @@ class WeightStore {
   // Packs what is new on up to `threads` threads. Weights are freed with the
   // last program that keeps them. Mapped pages of what was packed are given
   // back. Thread-safe.
-  Packed get(std::span<const program::PackedWeight> weights,
-             support::ThreadPool& pool, int threads);
+  Packed get(std::span<const Weight> weights, support::ThreadPool& pool,
+             int threads);
 
-  // How to keep a weight for so few rows in few bytes, exactly unless it may be
-  // rounded; f32 where it is kept as f32 already and another copy would be
-  // little smaller. Thread-safe.
-  program::WeightCoding coding(const program::PackedWeight& weight,
-                               int64_t rows, bool may_round);
+  // The first of the weight's formats that its numbers fit; f32 where it is
+  // kept as f32 already and another copy would be little smaller. Thread-safe.
+  program::WeightCoding coding(const Weight& weight);
 
   // Bytes of all weights that are kept.
   size_t bytes() const;
@@ -60,20 +58,19 @@ class WeightStore {
     std::optional<program::WeightCoding> found;  // Guarded by the mutex.
   };
 
-  using Weights = std::vector<const program::PackedWeight*>;
+  using Weights = std::vector<const Weight*>;
 
   // Never freed: programs of any module may use it to the end.
   static WeightStore& of_files(CpuLevel level);
-  WeightStore& where(const program::PackedWeight& weight);
+  WeightStore& where(const Weight& weight);
   Packed get_here(const Weights& weights, support::ThreadPool& pool,
                   int threads);
   void forget_freed();
   void pack(const Weights& fresh, support::ThreadPool& pool, int threads,
             Packed& packed);
   program::WeightCoding survey(
-      const program::PackedWeight& weight,
-      const std::vector<program::WeightFormat>& formats);
-  bool is_kept_plain(const program::PackedWeight& weight) const;
+      const Weight& weight, const std::vector<program::WeightFormat>& formats);
+  bool is_kept_plain(const Weight& weight) const;
 
   CpuLevel level_;
   mutable std::mutex mutex_;
@@ -83,4 +80,4 @@ class WeightStore {
   std::vector<std::weak_ptr<const support::AlignedBlock>> borrowed_;
 };
 
-}  // namespace fxjit
+}  // namespace fxjit::bind

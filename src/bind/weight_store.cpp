@@ -1,29 +1,26 @@
-#include "src/compile/weight_store.h"
+#include "src/bind/weight_store.h"
 
 #include <algorithm>
 #include <set>
 
-#include "src/compile/weight_packing.h"
 #include "src/tensor/tensor_memory.h"
 
-namespace fxjit {
+namespace fxjit::bind {
 namespace {
 
-using program::PackedWeight;
 using program::WeightFormat;
 
-std::vector<std::weak_ptr<const void>> keepers(const PackedWeight& weight) {
+std::vector<std::weak_ptr<const void>> keepers(const Weight& weight) {
   std::vector<std::weak_ptr<const void>> sources;
-  for (const program::PackPiece& piece : weight.pieces)
-    sources.push_back(piece.tensor.keeper());
+  for (const Tensor& piece : weight.pieces) sources.push_back(piece.keeper());
   return sources;
 }
 
 bool are_of(const std::vector<std::weak_ptr<const void>>& sources,
-            const PackedWeight& weight) {
+            const Weight& weight) {
   if (sources.size() != weight.pieces.size()) return false;
   for (size_t i = 0; i < sources.size(); ++i)
-    if (sources[i].lock() != weight.pieces[i].tensor.keeper()) return false;
+    if (sources[i].lock() != weight.pieces[i].keeper()) return false;
   return true;
 }
 
@@ -42,25 +39,25 @@ WeightStore& WeightStore::of_files(CpuLevel level) {
   return stores.try_emplace(level, level).first->second;
 }
 
-WeightStore& WeightStore::where(const PackedWeight& weight) {
+WeightStore& WeightStore::where(const Weight& weight) {
   const bool in_file = std::all_of(
       weight.pieces.begin(), weight.pieces.end(),
-      [](const auto& piece) { return piece.tensor.storage()->read_only(); });
+      [](const auto& piece) { return piece.storage()->read_only(); });
   return in_file ? of_files(level_) : *this;
 }
 
-WeightStore::Packed WeightStore::get(std::span<const PackedWeight> weights,
+WeightStore::Packed WeightStore::get(std::span<const Weight> weights,
                                      support::ThreadPool& pool, int threads) {
   WeightStore& files = of_files(level_);
   Weights own, shared;
-  for (const PackedWeight& weight : weights)
+  for (const Weight& weight : weights)
     (&where(weight) == &files ? shared : own).push_back(&weight);
   const Packed owned = get_here(own, pool, threads);
   const Packed from_files = files.get_here(shared, pool, threads);
   Packed packed;
   auto next_owned = owned.addresses.begin();
   auto next_shared = from_files.addresses.begin();
-  for (const PackedWeight& weight : weights)
+  for (const Weight& weight : weights)
     packed.addresses.push_back(&where(weight) == &files ? *next_shared++
                                                         : *next_owned++);
   packed.blocks = owned.blocks;
@@ -79,8 +76,11 @@ WeightStore::Packed WeightStore::get_here(const Weights& weights,
   const std::lock_guard lock(mutex_);
   Packed packed;
   Weights fresh;
-  for (const PackedWeight* weight : weights) {
-    Entry& entry = entries_[weight->key];
+  std::set<std::string> seen;
+  for (const Weight* weight : weights) {
+    const std::string key = weight->key();
+    if (!seen.insert(key).second) continue;
+    Entry& entry = entries_[key];
     auto block = entry.block.lock();
     if (block && are_of(entry.sources, *weight))
       packed.blocks.push_back(std::move(block));
@@ -88,8 +88,8 @@ WeightStore::Packed WeightStore::get_here(const Weights& weights,
       fresh.push_back(weight);
   }
   if (!fresh.empty()) pack(fresh, pool, threads, packed);
-  for (const PackedWeight* weight : weights)
-    packed.addresses.push_back(entries_.at(weight->key).address);
+  for (const Weight* weight : weights)
+    packed.addresses.push_back(entries_.at(weight->key()).address);
   keep_each_once(packed.blocks);
   forget_freed();
   return packed;
@@ -110,7 +110,7 @@ void WeightStore::pack(const Weights& fresh, support::ThreadPool& pool,
                        int threads, Packed& packed) {
   std::vector<size_t> offsets;
   size_t bytes = 0;
-  for (const PackedWeight* weight : fresh) {
+  for (const Weight* weight : fresh) {
     offsets.push_back(bytes);
     bytes += padded_bytes(*weight, level_);
   }
@@ -123,21 +123,20 @@ void WeightStore::pack(const Weights& fresh, support::ThreadPool& pool,
         for (int64_t i = begin; i < end; ++i) {
           const auto at = static_cast<size_t>(i);
           pack_weight(*fresh[at], level_, base + offsets[at]);
-          for (const program::PackPiece& piece : fresh[at]->pieces)
-            release_pages(piece.tensor);
+          for (const Tensor& piece : fresh[at]->pieces) release_pages(piece);
         }
       },
       threads);
   for (size_t i = 0; i < fresh.size(); ++i) {
-    entries_[fresh[i]->key] = {keepers(*fresh[i]), block, base + offsets[i]};
+    entries_[fresh[i]->key()] = {keepers(*fresh[i]), block, base + offsets[i]};
   }
   packed.blocks.push_back(block);
 }
 
 // Reads the whole weight, so not under the store's lock.
 program::WeightCoding WeightStore::survey(
-    const PackedWeight& weight, const std::vector<WeightFormat>& formats) {
-  std::string key = weight.key;
+    const Weight& weight, const std::vector<WeightFormat>& formats) {
+  std::string key = weight.key();
   for (const WeightFormat format : formats)
     key += std::string(" ") + program::weight_format_name(format);
   std::shared_ptr<Coding> coding;
@@ -153,31 +152,24 @@ program::WeightCoding WeightStore::survey(
   std::lock_guard lock(coding->mutex);
   if (!coding->found) {
     std::vector<Tensor> kept;
-    coding->found =
-        program::find_coding(sources_of(weight, kept), weight.depth, formats);
+    coding->found = program::find_coding(sources_of(weight, kept),
+                                         weight.spec.depth, formats);
   }
   return *coding->found;
 }
 
-bool WeightStore::is_kept_plain(const PackedWeight& weight) const {
+bool WeightStore::is_kept_plain(const Weight& weight) const {
   std::lock_guard lock(mutex_);
-  const auto plain = entries_.find(weight.key);
+  const auto plain = entries_.find(weight.key());
   return plain != entries_.end() && !plain->second.block.expired() &&
          are_of(plain->second.sources, weight);
 }
 
-program::WeightCoding WeightStore::coding(const PackedWeight& weight,
-                                          int64_t rows, bool may_round) {
+program::WeightCoding WeightStore::coding(const Weight& weight) {
   if (WeightStore& store = where(weight); &store != this)
-    return store.coding(weight, rows, may_round);
-  std::vector<WeightFormat> formats;
-  const bool plain = is_kept_plain(weight);
-  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::f16,
-                                    WeightFormat::fixed24, WeightFormat::f28}) {
-    if (rows > program::most_rows(format, level_)) continue;
-    if (format == WeightFormat::fixed24 && !may_round) continue;
-    if (!plain || !program::is_paired(format)) formats.push_back(format);
-  }
+    return store.coding(weight);
+  std::vector<WeightFormat> formats = weight.spec.formats;
+  if (is_kept_plain(weight)) std::erase_if(formats, program::is_paired);
   return survey(weight, formats);
 }
 
@@ -193,4 +185,4 @@ size_t WeightStore::bytes() const {
   return total;
 }
 
-}  // namespace fxjit
+}  // namespace fxjit::bind

@@ -1,0 +1,168 @@
+#include "src/bind/bind.h"
+
+#include <chrono>
+#include <utility>
+
+#include "src/bind/externals.h"
+#include "src/program/kernel_plan.h"
+
+namespace fxjit::bind {
+namespace {
+
+using program::Executable;
+using program::ExternStep;
+using program::KernelPlan;
+using program::Program;
+using program::Step;
+using program::TileStep;
+
+// Steps that are not worth a second thread each.
+bool is_short(const Executable::Parts& parts) {
+  constexpr double kFlops = 1e6, kBytes = 256 << 10;
+  for (const KernelPlan& plan : parts.plans)
+    if (plan.flops > kFlops || plan.bytes > kBytes) return false;
+  return true;
+}
+
+// Adds the time of its life.
+class PackTime {
+ public:
+  explicit PackTime(Cost& cost) : cost_(cost) {}
+  ~PackTime() {
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - start_;
+    cost_.pack_ms += took.count();
+  }
+  PackTime(const PackTime&) = delete;
+  PackTime& operator=(const PackTime&) = delete;
+
+ private:
+  Cost& cost_;
+  const std::chrono::steady_clock::time_point start_ =
+      std::chrono::steady_clock::now();
+};
+
+class Binder {
+ public:
+  Binder(program::Plan plan, const Tools& tools, Cost& cost)
+      : program_(std::move(plan.program)),
+        constants_(std::move(plan.constants)),
+        tools_(tools),
+        cost_(cost) {}
+
+  Executable::Parts run() {
+    bind_bodies();
+    {
+      const PackTime time(cost_);
+      choose_formats();
+      make_externals();
+    }
+    jit::ProgramCode code = compile();
+    WeightStore::Packed packed = pack();
+    Executable::Parts parts;
+    parts.plans = plans();
+    parts.kernels = std::move(code.kernels);
+    for (size_t i = 0; i < externals_.size(); ++i)
+      parts.kernels[i].external = std::move(externals_[i]);
+    parts.packed = std::move(packed.addresses);
+    parts.max_threads = program_.machine.threads;
+    parts.pool = &tools_.pool;
+    parts.keep_alive = std::make_shared<
+        std::pair<decltype(code.code), decltype(packed.blocks)>>(
+        std::move(code.code), std::move(packed.blocks));
+    parts.constants = std::move(constants_.tensors);
+    parts.program = std::move(program_);
+    return parts;
+  }
+
+ private:
+  void bind_bodies() {
+    for (size_t i = 0; i < program_.bodies.size(); ++i) {
+      Executable::Parts made = bind(
+          {program_.bodies[i], std::move(constants_.bodies[i])}, tools_, cost_);
+      if (is_short(made)) made.max_threads = 1;
+      bodies_.push_back(std::make_shared<Executable>(std::move(made)));
+    }
+  }
+
+  // The formats of weights depend on their numbers, those of kernels on them.
+  void choose_formats() {
+    for (const program::PackedWeight& spec : program_.packed) {
+      Weight& weight =
+          weights_.emplace_back(weight_of(spec, constants_.tensors));
+      if (!spec.formats.empty()) weight.coding = tools_.weights.coding(weight);
+    }
+    for (Step& step : program_.steps)
+      if (auto* const tile = std::get_if<TileStep>(&step.body))
+        tile->weights = format_of(step.operands[1]);
+  }
+
+  program::WeightFormat format_of(const program::OperandRef& ref) const {
+    const program::Buffer& buffer =
+        program_.buffers[static_cast<size_t>(ref.buffer)];
+    if (buffer.home != program::Home::packed) return {};
+    return weights_[static_cast<size_t>(buffer.index)].coding.format;
+  }
+
+  void make_externals() {
+    const Surroundings around{program_, constants_.tensors, bodies_,
+                              tools_.limits};
+    for (Step& step : program_.steps) {
+      auto& external = externals_.emplace_back();
+      if (!std::holds_alternative<ExternStep>(step.body)) continue;
+      external = make_external(step, around);
+      if (!external) step.body = tile_of(step);
+    }
+  }
+
+  static TileStep tile_of(const Step& step) {
+    return std::get<program::LibraryProduct>(
+               std::get<ExternStep>(step.body).what)
+        .tile;
+  }
+
+  jit::ProgramCode compile() {
+    jit::ProgramCode code = jit::compile_program(
+        program_, tools_.compiler, tools_.code, program_.machine.threads);
+    cost_.code.emit_us += code.timings.emit_us;
+    cost_.code.optimise_us += code.timings.optimise_us;
+    cost_.code.codegen_us += code.timings.codegen_us;
+    cost_.code.link_us += code.timings.link_us;
+    cost_.code_bytes += code.fresh_bytes;
+    cost_.from_disk = code.from_disk;
+    return code;
+  }
+
+  WeightStore::Packed pack() {
+    const PackTime time(cost_);
+    return tools_.weights.get(weights_, tools_.pool, program_.machine.threads);
+  }
+
+  std::vector<KernelPlan> plans() const {
+    std::vector<KernelPlan> plans;
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      KernelPlan& plan = plans.emplace_back(
+          program::kernel_plan(program_.steps[i].body, program_.machine.level));
+      if (!externals_[i]) continue;
+      plan.tasks = externals_[i]->tasks();
+      plan.scratch_bytes = externals_[i]->scratch_bytes();
+    }
+    return plans;
+  }
+
+  Program program_;
+  program::Constants constants_;
+  const Tools& tools_;
+  Cost& cost_;
+  std::vector<std::shared_ptr<const Executable>> bodies_;
+  std::vector<Weight> weights_;
+  std::vector<std::shared_ptr<const program::ExternKernel>> externals_;
+};
+
+}  // namespace
+
+Executable::Parts bind(program::Plan plan, const Tools& tools, Cost& cost) {
+  return Binder(std::move(plan), tools, cost).run();
+}
+
+}  // namespace fxjit::bind

@@ -1,0 +1,85 @@
+#include "src/bind/externals.h"
+
+#include "kernels/kernels.h"
+#include "src/program/control_kernel.h"
+#include "src/program/eager_kernel.h"
+#include "src/program/pack_kernel.h"
+#include "src/program/update_kernel.h"
+
+namespace fxjit::bind {
+namespace {
+
+using Kernel = std::shared_ptr<const program::ExternKernel>;
+
+class Maker {
+ public:
+  Maker(const program::Step& step, const Surroundings& around)
+      : step_(step), around_(around) {}
+
+  Kernel operator()(const program::CallSpec& call) const {
+    const kernels::KernelRequest request{ops::get_op(call.op), call.args,
+                                         constants_of(call), call.results,
+                                         level()};
+    if (Kernel made = kernels::make_kernel(call.routine, request, threads()))
+      return made;
+    return std::make_shared<program::EagerKernel>(call);
+  }
+  Kernel operator()(const program::LibraryProduct& product) const {
+    return kernels::make_matmul_kernel(product.tile, level(), threads());
+  }
+  Kernel operator()(const program::RunTimePack& pack) const {
+    return std::make_shared<program::PackKernel>(pack, level());
+  }
+  Kernel operator()(const program::UpdateSpec& update) const {
+    return std::make_shared<program::UpdateKernel>(update);
+  }
+  Kernel operator()(const program::WriteBack& copy) const {
+    return std::make_shared<program::WriteBackKernel>(copy);
+  }
+  Kernel operator()(const program::ControlCall& call) const {
+    std::vector<std::shared_ptr<const program::Executable>> programs;
+    for (const program::ControlCall::Body& body : call.bodies)
+      programs.push_back(around_.bodies[static_cast<size_t>(body.program)]);
+    return program::make_control_kernel(call, std::move(programs),
+                                        around_.limits);
+  }
+
+ private:
+  CpuLevel level() const { return around_.program.machine.level; }
+  int threads() const { return around_.program.machine.threads; }
+
+  // The tensors of the call that are constants as they are, not views of some.
+  std::vector<Tensor> constants_of(const program::CallSpec& call) const {
+    std::vector<Tensor> constants;
+    for (const Value& arg : call.args)
+      visit_leaves(arg, [&](const Value& leaf) {
+        if (!leaf.is_tensor()) return;
+        const program::OperandRef& ref = step_.operands[constants.size()];
+        constants.push_back(constant_at(ref, leaf.as_tensor()));
+      });
+    return constants;
+  }
+
+  Tensor constant_at(const program::OperandRef& ref, const Tensor& meta) const {
+    const program::Buffer& buffer =
+        around_.program.buffers[static_cast<size_t>(ref.buffer)];
+    if (buffer.home != program::Home::constant || ref.byte_offset != 0)
+      return {};
+    const Tensor& constant =
+        around_.constants[static_cast<size_t>(buffer.index)];
+    return program::spec_of(constant) == program::spec_of(meta) ? constant
+                                                                : Tensor();
+  }
+
+  const program::Step& step_;
+  const Surroundings& around_;
+};
+
+}  // namespace
+
+Kernel make_external(const program::Step& step, const Surroundings& around) {
+  return std::visit(Maker(step, around),
+                    std::get<program::ExternStep>(step.body).what);
+}
+
+}  // namespace fxjit::bind

@@ -1,0 +1,27 @@
+// Steps that no skeleton computes, as code: their specifications become
+// routines, primitives of oneDNN, eager kernels and calls of other programs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fxjit/tensor.h"
+#include "src/fx/control_flow/functions.h"
+#include "src/program/executable.h"
+
+namespace fxjit::bind {
+
+// What the steps of one program are made with.
+struct Surroundings {
+  const program::Program& program;
+  const std::vector<Tensor>& constants;
+  // By place in Program::bodies.
+  const std::vector<std::shared_ptr<const program::Executable>>& bodies;
+  const fx::LoopLimits& limits;
+};
+
+// Null where the library has no fast code for a LibraryProduct.
+std::shared_ptr<const program::ExternKernel> make_external(
+    const program::Step& step, const Surroundings& around);
+
+}  // namespace fxjit::bind

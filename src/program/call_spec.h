@@ -1,0 +1,40 @@
+// A call of an op as a plain value: which op, with which arguments, computed by
+// which code. Written by the planner; the bind stage makes code of it.
+#pragma once
+
+#include <string>
+
+#include "fxjit/dtype.h"
+#include "fxjit/value.h"
+#include "src/program/routine.h"
+
+namespace fxjit::program {
+
+struct TensorSpec {
+  DType dtype = DType::f32;
+  Dims sizes;
+  Dims strides;
+
+  friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
+};
+
+TensorSpec spec_of(const Tensor& tensor);
+Tensor meta_of(const TensorSpec& spec);
+
+// The operands of the step are the tensors of `args` in order of appearance,
+// then `results`.
+struct CallSpec {
+  Routine routine = Routine::eager;
+  std::string op;     // Its name in the op table.
+  ValueList args;     // Tensors are meta tensors.
+  ValueList results;  // Meta tensors.
+
+  friend bool operator==(const CallSpec& a, const CallSpec& b);
+};
+
+// Whether two arguments say the same: numbers of one type and equal bits, meta
+// tensors of equal type, sizes and strides.
+bool equal_specs(const Value& a, const Value& b);
+bool equal_specs(const ValueList& a, const ValueList& b);
+
+}  // namespace fxjit::program

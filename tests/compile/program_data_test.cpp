@@ -1,0 +1,184 @@
+// Programs are data: two plans of one model are equal, and what is written out
+// and read back is equal to what was written.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fxjit/fxjit.h"
+#include "src/compile/compiled_module.h"
+#include "src/program/text/text.h"
+#include "tests/compile/compile_testing.h"
+#include "tests/compile/models.h"
+
+namespace fxjit {
+namespace {
+
+using program::Program;
+
+struct Traced {
+  nn::Ref<fx::GraphModule> module;
+  ValueList inputs;
+};
+
+Traced traced(const nn::ModuleRef& model, ValueList inputs) {
+  model->eval();
+  return {fx::symbolic_trace(model), std::move(inputs)};
+}
+
+Traced mlp() {
+  return traced(
+      nn::Sequential::create(nn::Linear::create(300, 600), nn::GELU::create(),
+                             nn::Linear::create(600, 10)),
+      {testing::random_tensor({3, 300})});
+}
+
+Traced transformer() {
+  nn::TransformerOptions options;
+  options.dim_feedforward = 64;
+  options.dropout = 0;
+  options.batch_first = true;
+  return traced(nn::Sequential::create(
+                    nn::TransformerEncoderLayer::create(32, 4, options)),
+                {testing::random_tensor({2, 9, 32})});
+}
+
+// An image convolution, a depthwise one, one of 3 x 3, pooling.
+Traced convolutions() {
+  return traced(
+      nn::Sequential::create(
+          nn::Conv2d::create(3, 16, 3), nn::ReLU::create(),
+          nn::Conv2d::create(16, 16, 3,
+                             nn::ConvOptions{.padding = 1, .groups = 16}),
+          nn::ReLU::create(), nn::Conv2d::create(16, 32, 3), nn::ReLU::create(),
+          nn::MaxPool2d::create(2), nn::Conv2d::create(32, 8, 5)),
+      {testing::random_tensor({2, 3, 24, 24})});
+}
+
+Traced recurrent() {
+  nn::RecurrentOptions options;
+  options.bidirectional = true;
+  return traced(nn::Sequential::create(nn::LSTM::create(12, 20, options)),
+                {testing::random_tensor({5, 2, 12})});
+}
+
+// A loop around a product, and a branch.
+Traced control_flow() {
+  const auto linear = nn::Linear::create(64, 64);
+  const auto model =
+      nn::lambda("Model", {"n", "x"},
+                 [linear](Value n, Value x) {
+                   const Value looped = while_loop(
+                       [n](Value i, Value) { return i < n; },
+                       [linear](Value i, Value x) {
+                         const Value next = i + 1;
+                         return Value::tuple({next, relu(linear(x))});
+                       },
+                       {Tensor::full({}, 0, DType::i64), x});
+                   return cond(
+                       n > 2, [](Value x) { return x * 2; },
+                       [](Value x) { return tanh(x); }, {looped.at(1)});
+                 },
+                 {{"linear", linear}});
+  return traced(model,
+                {Tensor::full({}, 3, DType::i64), Tensor::full({2, 64}, 0.5)});
+}
+
+// Writes to an input, in place and whole, a copy of short runs, running sums.
+Traced writes() {
+  return {fx::symbolic_trace(
+              [](Value cache, Value other, Value x) {
+                method(cache, "index_copy_",
+                       {0, Tensor::from(std::vector<int64_t>{1}, {1}), x});
+                method(other, "mul_", {2});
+                return cumsum(permute(x, {0, 2, 1}) + 1, 1);
+              },
+              {"cache", "other", "x"}),
+          {testing::random_tensor({4, 6, 5}), testing::random_tensor({7}),
+           testing::random_tensor({1, 6, 5})}};
+}
+
+Traced windows() {
+  return traced(testing::make_windows(), {testing::random_tensor({1, 64, 8})});
+}
+
+struct Case {
+  const char* name;
+  Traced (*make)();
+};
+
+class ProgramData : public ::testing::TestWithParam<Case> {};
+
+Program program_of(const Traced& model, CpuLevel level) {
+  compile(*model.module, testing::options_for(level));
+  const auto shape = compiled_module(*model.module)->get(model.inputs);
+  EXPECT_TRUE(shape->native()) << shape->why_not();
+  return shape->executable().program();
+}
+
+TEST_P(ProgramData, TwoPlansOfOneModelAreEqual) {
+  const Traced model = GetParam().make();
+  for (CpuLevel level : testing::host_levels()) {
+    const Program first = program_of(model, level);
+    EXPECT_TRUE(first == program_of(model, level));
+    EXPECT_EQ(first.machine.level, level);
+    EXPECT_GT(first.steps.size(), 0u);
+  }
+}
+
+TEST_P(ProgramData, WhatIsReadIsWhatWasWritten) {
+  for (CpuLevel level : testing::host_levels()) {
+    const Program first = program_of(GetParam().make(), level);
+    const std::string text = program::write_text(first);
+    const Program again = program::read_text(text);
+    EXPECT_TRUE(first == again);
+    EXPECT_EQ(program::write_text(again), text);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, ProgramData,
+    ::testing::Values(Case{"mlp", mlp}, Case{"transformer", transformer},
+                      Case{"convolutions", convolutions},
+                      Case{"recurrent", recurrent},
+                      Case{"control_flow", control_flow},
+                      Case{"writes", writes}, Case{"windows", windows}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ProgramDataParts, ConstantsSayWhereTheyComeFrom) {
+  const Program program = program_of(mlp(), host_cpu_level());
+  std::vector<std::string> sources;
+  for (const program::Constant& constant : program.constants)
+    sources.push_back(constant.source);
+  for (const char* name : {"0.weight", "0.bias", "2.weight", "2.bias"})
+    EXPECT_EQ(std::ranges::count(sources, name), 1) << name;
+}
+
+TEST(ProgramDataParts, OtherProgramsDiffer) {
+  const Program program = program_of(convolutions(), host_cpu_level());
+  int calls = 0;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    Program other = program;
+    auto* const step = std::get_if<program::ExternStep>(&other.steps[i].body);
+    auto* const call =
+        step ? std::get_if<program::CallSpec>(&step->what) : nullptr;
+    if (!call) continue;
+    ++calls;
+    call->args.back() = Value("another");
+    EXPECT_FALSE(other == program);
+  }
+  EXPECT_GT(calls, 2);
+  Program other = program;
+  other.machine.threads = 7;
+  EXPECT_FALSE(other == program);
+  other = program;
+  other.constants.back().source = "elsewhere";
+  EXPECT_FALSE(other == program);
+}
+
+TEST(ProgramDataParts, TextsThatAreNoneAreRefused) {
+  EXPECT_THROW(program::read_text("{"), UserError);
+  EXPECT_THROW(program::read_text("{\"machine\": 3}"), UserError);
+}
+
+}  // namespace
+}  // namespace fxjit
