@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
+#include "fxjit/nn.h"
 #include "src/compile/compiled_module.h"
 #include "src/program/text/text.h"
 #include "tests/compile/compile_testing.h"

@@ -1,4 +1,6 @@
 // Arithmetic, comparisons, logic and casts, element by element.
+#include <limits>
+
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/tensors.h"
 
