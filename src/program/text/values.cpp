@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "src/program/call_spec.h"
 
@@ -56,21 +58,39 @@ Value dict_of(const Json& json) {
   return Value::dict(std::move(dict));
 }
 
+Value slice_of(const Json& json) {
+  return Value::slice(value_of(json.at(0)), value_of(json.at(1)),
+                      value_of(json.at(2)));
+}
+
+Value range_of(const Json& json) {
+  const auto field = [&](size_t i) { return json.at(i).get<int64_t>(); };
+  return Value::range(field(0), field(1), field(2));
+}
+
+struct Kind {
+  std::string_view name;
+  Value (*read)(const Json& json);
+};
+
+constexpr Kind kKinds[] = {
+    {"tuple", [](const Json& json) { return Value::tuple(list_of(json)); }},
+    {"dict", dict_of},
+    {"tensor", [](const Json& json) { return Value(tensor_of(json)); }},
+    {"float", [](const Json& json) { return Value(number_of(json)); }},
+    {"dtype",
+     [](const Json& json) {
+       return Value(static_cast<DType>(json.get<int>()));
+     }},
+    {"slice", slice_of},
+    {"range", range_of},
+    {"ellipsis", [](const Json&) { return Value(Ellipsis); }}};
+
 // An object of one field, which names the kind.
-Value named_of(const std::string& kind, const Json& json) {
-  if (kind == "tuple") return Value::tuple(list_of(json));
-  if (kind == "dict") return dict_of(json);
-  if (kind == "tensor") return tensor_of(json);
-  if (kind == "float") return number_of(json);
-  if (kind == "dtype") return static_cast<DType>(json.get<int>());
-  if (kind == "slice")
-    return Value::slice(value_of(json.at(0)), value_of(json.at(1)),
-                        value_of(json.at(2)));
-  if (kind == "range")
-    return Value::range(json.at(0).get<int64_t>(), json.at(1).get<int64_t>(),
-                        json.at(2).get<int64_t>());
-  if (kind == "ellipsis") return Ellipsis;
-  throw UserError("a program's text: a value of kind " + kind);
+Value named_of(const std::string& name, const Json& json) {
+  for (const Kind& kind : kKinds)
+    if (kind.name == name) return kind.read(json);
+  throw UserError("a program's text: a value of kind " + name);
 }
 
 }  // namespace
