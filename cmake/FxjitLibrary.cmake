@@ -21,6 +21,7 @@ target_link_options(fxjit PRIVATE
   -Wl,--exclude-libs,ALL
   -Wl,-z,nodelete  # Threads of the pool run its code until the process ends.
   -Wl,--no-undefined
+  -Wl,-O2  # Strings that end alike are kept once.
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 
 # The installed tree is relocatable: include/fxjit/, lib/libfxjit.so,
