@@ -72,16 +72,17 @@ class Running:
         return {name: float(value) for name, value in lines}
 
 
-def start(*arguments, **environment):
+def start(*arguments, under=(), **environment):
+    """`under`: a command that runs the server's in its own surroundings."""
     return subprocess.Popen(
-        [sys.executable, "-B", "-m", "fxjit.serving.command", "--http", "0", "--grpc", "0",
+        [*map(str, under), sys.executable, "-B", "-m", "fxjit.serving.command", "--http", "0", "--grpc", "0",
          *map(str, arguments)], stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environment})
 
 
 @contextlib.contextmanager
-def serving(*arguments, loaded=True):
-    process = start(*arguments)
+def serving(*arguments, loaded=True, under=()):
+    process = start(*arguments, under=under)
     try:
         running = Running(process)
         if loaded:

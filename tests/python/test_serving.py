@@ -5,6 +5,7 @@ import gzip
 import importlib.util
 import json
 import pathlib
+import queue
 import subprocess
 import sys
 import time
@@ -79,6 +80,123 @@ def test_says_what_it_serves(client):
         [-1, -1, 32], [-1, 32]]
     assert {one["datatype"] for one in metadata["inputs"]} == {"INT64"}
     assert client.get_model_metadata("perceptron", **as_json)["versions"] == ["1", "2"]
+
+
+def test_says_how_it_is_served(client):
+    as_json = {} if client.protocol == "http" else {"as_json": True}
+    config = client.get_model_config("perceptron", **as_json)
+    config = config.get("config", config)
+    assert (config["name"], config["backend"]) == ("perceptron", "fxjit")
+    assert config["max_batch_size"] == 32
+    (x,), (output,) = config["input"], config["output"]
+    assert (x["name"], x["data_type"], list(map(int, x["dims"]))) == ("x", "TYPE_FP32", [8])
+    assert (output["data_type"], list(map(int, output["dims"]))) == ("TYPE_FP32", [4])
+    assert config["instance_group"][0]["kind"] == "KIND_CPU"
+    assert int(config["dynamic_batching"]["max_queue_delay_microseconds"]) == 2000
+    with pytest.raises(InferenceServerException, match="none"):
+        client.get_model_config("none")
+
+
+def test_tells_statistics(client):
+    as_json = {} if client.protocol == "http" else {"as_json": True}
+
+    def told(*which):
+        return client.get_inference_statistics(*which, **as_json).get("model_stats", [])
+
+    def counts(name):
+        (one,) = told(name)
+        stats = one["inference_stats"]
+        return [int(number) for number in (
+            one.get("inference_count", 0), one.get("execution_count", 0),
+            *(stats[kind].get("count", 0) for kind in ("success", "fail", "queue",
+                                                       "compute_infer")))]
+
+    inputs, _ = case_of("bert")
+    rows = len(inputs["input_ids"])
+    before = counts("bert")
+    client.infer("bert", inputs_of(client.library, inputs))
+    with pytest.raises(InferenceServerException):
+        client.infer("bert", inputs_of(client.library, {"x": np.zeros((1, 8), np.float32)}))
+    after = counts("bert")
+    assert [new - old for new, old in zip(after, before)] == [rows, 1, 1, 1, 1, 1]
+    (one,) = told("bert", "1")
+    assert int(one["inference_stats"]["compute_infer"]["ns"]) > 0
+    assert abs(int(one["last_inference"]) / 1000 - time.time()) < 600
+    assert rows in [int(batch["batch_size"]) for batch in one["batch_stats"]]
+    assert [(one["name"], one["version"]) for one in told()] == [
+        ("attention", "1"), ("bert", "1"), ("perceptron", "1"), ("perceptron", "2")]
+    assert [one["version"] for one in told("perceptron")] == ["1", "2"]
+    with pytest.raises(InferenceServerException, match="version 9"):
+        told("perceptron", "9")
+
+
+def test_streams_answer_in_order_and_go_on_after_an_error(server):
+    inputs, answers = case_of("perceptron")
+    came = queue.Queue()
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        client.start_stream(lambda result, error: came.put((result, error)))
+        for number in range(200):
+            x = inputs["x"] if number % 7 else inputs["x"][:, :5]
+            client.async_stream_infer("perceptron", inputs_of(over_grpc, {"x": x}),
+                                      request_id=str(number))
+        for number in range(200):
+            result, error = came.get(timeout=30)
+            if number % 7:
+                assert error is None and result.get_response().id == str(number)
+                close(result.as_numpy("output"), answers[0])
+            else:
+                assert "expected the shape" in str(error)
+        client.stop_stream()
+    assert came.empty()
+
+
+def test_asyncio_streams(server):
+    inputs, answers = case_of("perceptron")
+
+    async def requests():
+        for number in range(20):
+            yield {"model_name": "perceptron", "request_id": str(number),
+                   "inputs": inputs_of(over_grpc_aio, inputs)}
+
+    async def ask():
+        async with over_grpc_aio.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+            return [pair async for pair in client.stream_infer(requests())]
+
+    came = asyncio.run(ask())
+    assert [result.get_response().id for result, _ in came] == [str(n) for n in range(20)]
+    for result, error in came:
+        assert error is None and result.get_response().parameters["triton_final_response"].bool_param
+        close(result.as_numpy("output"), answers[0])
+
+
+def test_options_of_requests(server):
+    """Outputs by name, ids, versions, priorities and times, as Triton's clients state them."""
+    inputs, answers = case_of("bert")
+    for library, port in PROTOCOLS.values():
+        with library.InferenceServerClient(f"127.0.0.1:{getattr(server, port)}") as client:
+            result = client.infer(
+                "bert", inputs_of(library, inputs), model_version="1", request_id="a7",
+                outputs=[library.InferRequestedOutput("last_hidden_state")], priority=1,
+                timeout=10_000_000, headers={"x-request-id": "of-a-header"},
+                parameters={"tenant": "one"})
+            close(result.as_numpy("last_hidden_state"), answers[0])
+            response = result.get_response()
+            outputs = response["outputs"] if port == "http" else response.outputs
+            assert len(outputs) == 1
+            assert (response["id"] if port == "http" else response.id) == "a7"
+            with pytest.raises(InferenceServerException, match="sequence_id"):
+                client.infer("bert", inputs_of(library, inputs), sequence_id=3,
+                             sequence_start=True)
+    server.wait_for("answered", request="of-a-header", model="bert")
+    options = over_grpc.KeepAliveOptions(keepalive_time_ms=1000)
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}",
+                                         keepalive_options=options) as client:
+        for encoding in ("gzip", "deflate"):
+            result = client.infer("bert", inputs_of(over_grpc, inputs), client_timeout=30,
+                                  compression_algorithm=encoding)
+            close(result.as_numpy("last_hidden_state"), answers[0])
+        with pytest.raises(InferenceServerException, match="(?i)deadline"):
+            client.infer("bert", inputs_of(over_grpc, inputs), client_timeout=1e-6)
 
 
 def test_json_and_binary_mix(server):
@@ -268,7 +386,7 @@ def test_errors_over_grpc(server):
                 client.infer(name, inputs_of(over_grpc, {"x": array}))
             assert code in caught.value.status()
         with pytest.raises(InferenceServerException) as caught:
-            client.get_inference_statistics()
+            client.get_system_shared_memory_status()
         assert "UNIMPLEMENTED" in caught.value.status()
 
 

@@ -153,6 +153,43 @@ def test_wrong_arguments_end_it_with_a_reason(arguments, part):
     assert process.returncode != 0 and part in text
 
 
+def instances_of(server):
+    _, config = server.json("GET", "/v2/models/perceptron/config")
+    return config["instance_group"][0]["count"]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU leaves nothing to bound")
+def test_there_are_as_many_instances_as_cpus_of_the_affinity():
+    with serving(path_of("perceptron"), under=["taskset", "--cpu-list", min(
+            os.sched_getaffinity(0))]) as server:
+        assert instances_of(server) == 1
+
+
+# The shell's own entries in /proc are those of the program that takes its place.
+IN_A_GROUP = """
+mount --bind "$1/cgroup" /proc/$$/cgroup && mount --bind "$1/mountinfo" /proc/$$/mountinfo || exit 77
+shift
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("quota, cpus", [("100000", 1), ("150000", 2), ("max", None)])
+def test_there_are_as_many_instances_as_cpus_of_the_quota(tmp_path, quota, cpus):
+    """A control group of files, as the kernel writes them, in a mount namespace."""
+    (tmp_path / "cgroup").write_text("0::/box\n")
+    (tmp_path / "mountinfo").write_text(
+        f"30 23 0:26 / {tmp_path} rw,relatime - cgroup2 cgroup2 rw\n")
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "cpu.max").write_text(f"{quota} 100000\n")
+    under = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", IN_A_GROUP, "sh",
+             str(tmp_path)]
+    if subprocess.run([*under, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine has no namespaces for users")
+    available = len(os.sched_getaffinity(0))
+    with serving(path_of("perceptron"), under=under) as server:
+        assert instances_of(server) == min(cpus or available, available)
+
+
 def test_a_file_may_be_named(folder):
     with serving(f"mlp={path_of('perceptron')}", path_of("attention")) as server:
         assert server.json("GET", "/v2/models") == (200, {"models": ["attention", "mlp"]})

@@ -243,6 +243,36 @@ def test_rows_of_a_call_are_those_of_single_requests(strict):
         close(got, answer)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_padded_requests_of_mixed_lengths_are_those_of_single_requests(strict):
+    """Asked all at once and one after the other; what nothing was padded for is the bound."""
+    engine = FxjitEngine(path_of("bert"), {"strict_sums": strict})
+    plan = BatchPlan(engine.inputs, engine.outputs, True,
+                     Padding({"input_ids": 0, "attention_mask": 0}, multiple=8))
+    served = Served("bert", "1", engine, plan, BatchOptions(instances=1, delay=0.05))
+    random = np.random.default_rng(4)
+    requests = [
+        Request({"input_ids": random.integers(1, 50, (rows, length)),
+                 "attention_mask": np.ones((rows, length), np.int64)})
+        for rows, length in [(1, 3), (2, 8), (1, 5), (3, 7), (1, 9), (1, 12), (2, 16), (1, 1)]]
+
+    async def ask():
+        times = [{} for _ in requests]
+        together = await asyncio.gather(*map(served.infer, requests, times))
+        assert max(one["batch"] for one in times) > 1
+        return together, [await served.infer(one, {}) for one in requests]
+
+    together, alone = asyncio.run(ask())
+    served.close()
+    for request, got, single in zip(requests, together, alone, strict=True):
+        plain = engine.run([request.inputs[one.name] for one in engine.inputs])
+        for name, wanted in zip(got.outputs, plain, strict=True):
+            if strict:
+                np.testing.assert_array_equal(got.outputs[name], single.outputs[name])
+            close(got.outputs[name], single.outputs[name], 1e-5)
+            close(got.outputs[name], wanted, 1e-5)
+
+
 def served_by(engine, **options):
     plan = BatchPlan(engine.inputs, engine.outputs, True)
     return Served("m", "1", engine, plan, BatchOptions(**{"instances": 1, **options}))

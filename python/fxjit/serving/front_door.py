@@ -9,13 +9,16 @@ from collections.abc import Callable
 
 import fxjit
 
+from .datatypes import Tensor
 from .errors import Cancelled, NotReady, Overloaded, Retired, ServingError
+from .metrics import STAGES
 from .repository import Repository
 from .requests import Answer, Request, new_id
 from .served import Served
 
 log = logging.getLogger("fxjit.serving")
-NAME, EXTENSIONS = "fxjit", ["model_repository", "model_configuration", "binary_tensor_data"]
+NAME, EXTENSIONS = "fxjit", ["model_repository", "model_configuration", "binary_tensor_data",
+                          "statistics"]
 
 
 class FrontDoor:
@@ -43,15 +46,30 @@ class FrontDoor:
         return found.metadata([version] if version else self.repository.versions(name))
 
     def model_config(self, name: str, version: str) -> dict[str, object]:
-        """What perf_analyzer and others read of Triton's model configuration."""
+        """Of Triton's extension. Where requests share calls, dims are without the rows."""
         found = self.repository.find(name, version)
-        drop = 1 if found.max_batch else 0
-        return {"name": name, "platform": "fxjit", "backend": "fxjit",
-                "max_batch_size": found.max_batch,
-                "input": [{"name": one.name, "data_type": f"TYPE_{_type_name(one.datatype)}",
-                           "dims": one.shape[drop:]} for one in found.inputs],
-                "output": [{"name": one.name, "data_type": f"TYPE_{_type_name(one.datatype)}",
-                            "dims": one.shape[drop:]} for one in found.outputs]}
+        rows = found.max_batch and all(
+            one.shape[:1] == [-1] for one in (*found.inputs, *found.outputs))
+
+        def told(tensors: tuple[Tensor, ...]) -> list[dict[str, object]]:
+            return [{"name": one.name, "data_type": f"TYPE_{_type_name(one.datatype)}",
+                     "dims": one.shape[1:] if rows else one.shape} for one in tensors]
+
+        config: dict[str, object] = {
+            "name": name, "platform": "fxjit", "backend": "fxjit",
+            "max_batch_size": found.max_batch if rows else 0,
+            "input": told(found.inputs), "output": told(found.outputs),
+            "instance_group": [{"name": name, "kind": "KIND_CPU",
+                                "count": found.options.instances}]}
+        if rows:
+            config["dynamic_batching"] = {
+                "max_queue_delay_microseconds": round(found.options.delay * 1e6)}
+        return config
+
+    def statistics(self, name: str, version: str) -> dict[str, object]:
+        """Of Triton's extension: of one version, of all of a model, or of all models."""
+        found = self.repository.asked(name, version)
+        return {"model_stats": [one.metrics.statistics.told() for one in found]}
 
     def model_ready(self, name: str, version: str) -> bool:
         """NotFound where there is no such model."""
@@ -88,30 +106,28 @@ class FrontDoor:
             written = write(answer, request)
             times["write"] = time.monotonic() - computed
         except ServingError as error:
-            self._failed(served, name, version, request_id, error)
+            self._failed(served, name, version, request_id, error, begun)
             raise
         except asyncio.CancelledError:
-            self._failed(served, name, version, request_id, Cancelled("the client went away"))
+            self._failed(served, name, version, request_id, Cancelled("the client went away"),
+                         begun)
             raise
         times["whole"] = time.monotonic() - begun
         self._answered(served, request_id, times)
         return written
 
     def _answered(self, served: Served, request_id: str, times: dict[str, float]) -> None:
-        served.metrics.requests.inc()
-        for stage, metric in served.metrics.stages.items():
-            metric.observe(times[stage])
+        served.metrics.answered(times)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("answered", extra={
                 "request": request_id, "model": served.name, "version": served.version,
                 "batch": times["batch"],
-                **{f"{stage}_ms": round(1e3 * times[stage], 3) for stage in served.metrics.stages}})
+                **{f"{stage}_ms": round(1e3 * times[stage], 3) for stage in STAGES}})
 
     def _failed(self, served: Served | None, name: str, version: str, request_id: str,
-                error: ServingError) -> None:
+                error: ServingError, begun: float) -> None:
         if served:  # Names that clients made up are no labels.
-            served.metrics.requests.inc()
-            served.metrics.failed(error.reason)
+            served.metrics.failed(error.reason, time.monotonic() - begun)
         log.warning("refused", extra={"request": request_id, "model": name, "version": version,
                                       "reason": error.reason, "error": str(error)[:400]})
 

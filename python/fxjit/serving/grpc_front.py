@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from . import grpc_messages
-from .errors import BadRequest, ServingError
+from .errors import BadRequest, ModelFailed, ServingError
 from .front_door import FrontDoor
+from .grpc_messages import MADE
 from .kserve_parts import pb
 from .requests import Request, sooner
 
@@ -21,6 +22,7 @@ log = logging.getLogger("fxjit.serving")
 SERVICE = "inference.GRPCInferenceService"
 Context = grpc.aio.ServicerContext
 Handler = Callable[[Any, Context], Awaitable[Any]]
+STREAMED = 64  # Requests of one stream that are worked on at a time; others are not read yet.
 
 
 def parsed(kind: Any, data: bytes) -> Any:
@@ -45,34 +47,85 @@ class GrpcFront:
             "ModelReady": (pb.ModelReadyRequest, self._model_ready),
             "ModelMetadata": (pb.ModelMetadataRequest, self._model_metadata),
             "ModelInfer": (pb.ModelInferRequest, self._infer),
-            "RepositoryIndex": (grpc_messages.IndexRequest, self._index),
-            "RepositoryModelLoad": (grpc_messages.ModelRequest, self._load),
-            "RepositoryModelUnload": (grpc_messages.ModelRequest, self._unload)}
+            "ModelConfig": (MADE["VersionRequest"], self._config),
+            "ModelStatistics": (MADE["VersionRequest"], self._statistics),
+            "RepositoryIndex": (MADE["IndexRequest"], self._index),
+            "RepositoryModelLoad": (MADE["ModelRequest"], self._load),
+            "RepositoryModelUnload": (MADE["ModelRequest"], self._unload)}
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {
-            name: grpc.unary_unary_rpc_method_handler(
-                self._method(kind, handler),
-                response_serializer=lambda message: message.SerializeToString())
-            for name, (kind, handler) in self.methods.items()}),))
+        def written(message: Any) -> bytes:
+            return message.SerializeToString()
+
+        handlers = {name: grpc.unary_unary_rpc_method_handler(self._method(kind, handler),
+                                                              response_serializer=written)
+                    for name, (kind, handler) in self.methods.items()}
+        handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
+            self._stream, response_serializer=written)
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
 
     def _method(self, kind: Any, handler: Handler) -> Callable[[bytes, Context], Any]:
         async def call(data: bytes, context: Context) -> Any:
-            held = 0
             try:
-                self._door.hold(len(data))
-                held = len(data)
-                return await handler(parsed(kind, data), context)
+                return await self._answer(kind, handler, data, context)
             except ServingError as error:
-                code, text = grpc.StatusCode[error.grpc], str(error)
-            except Exception as error:  # The server's own fault, which must not end it.
-                log.exception("a request failed")
-                code, text = grpc.StatusCode.INTERNAL, type(error).__name__
-            finally:
-                self._door.release(held)
-            await context.abort(code, text)
+                failure = error
+            await context.abort(grpc.StatusCode[failure.grpc], str(failure))
 
         return call
+
+    async def _answer(self, kind: Any, handler: Handler, data: bytes, context: Context) -> Any:
+        self._door.hold(len(data))
+        try:
+            return await handler(parsed(kind, data), context)
+        except ServingError:
+            raise
+        except Exception as error:  # The server's own fault, which must not end it.
+            log.exception("a request failed")
+            raise ModelFailed(type(error).__name__) from error
+        finally:
+            self._door.release(len(data))
+
+    async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[Any]:
+        """One answer for each request, in the order of the requests."""
+        slots = asyncio.Semaphore(STREAMED)
+        answers: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue()
+
+        async def read() -> None:
+            try:
+                async for data in requests:
+                    await slots.acquire()
+                    answers.put_nowait(asyncio.create_task(self._streamed(data, context)))
+            finally:
+                answers.put_nowait(None)
+
+        reading = asyncio.create_task(read())
+        try:
+            while (answer := await answers.get()) is not None:
+                yield await answer
+                slots.release()
+        finally:
+            reading.cancel()
+            while not answers.empty():
+                if (answer := answers.get_nowait()) is not None:
+                    answer.cancel()
+
+    async def _streamed(self, data: bytes, context: Context) -> Any:
+        """An answer, or what was wrong: the stream's other requests go on."""
+        request_id = ""
+
+        async def infer(message: Any, context: Context) -> Any:
+            nonlocal request_id
+            request_id = message.id
+            return await self._infer(message, context)
+
+        try:
+            response = await self._answer(pb.ModelInferRequest, infer, data, context)
+        except ServingError as error:
+            return MADE["StreamResponse"](error_message=str(error),
+                                           infer_response=pb.ModelInferResponse(id=request_id))
+        response.parameters["triton_final_response"].bool_param = True
+        return MADE["StreamResponse"](infer_response=response)
 
     async def _live(self, _message: Any, _context: Context) -> Any:
         return pb.ServerLiveResponse(live=True)
@@ -89,6 +142,14 @@ class GrpcFront:
     async def _model_metadata(self, message: Any, _context: Context) -> Any:
         return pb.ModelMetadataResponse(
             **self._door.model_metadata(message.name, message.version))
+
+    async def _config(self, message: Any, _context: Context) -> Any:
+        return MADE["ConfigResponse"](
+            config=self._door.model_config(message.name, message.version))
+
+    async def _statistics(self, message: Any, _context: Context) -> Any:
+        return MADE["StatisticsResponse"](
+            **self._door.statistics(message.name, message.version))
 
     async def _infer(self, message: Any, context: Context) -> Any:
         left = context.time_remaining()
@@ -107,14 +168,14 @@ class GrpcFront:
     async def _index(self, message: Any, _context: Context) -> Any:
         rows = await asyncio.get_running_loop().run_in_executor(
             None, self._door.repository.index, message.ready)
-        return grpc_messages.IndexResponse(models=rows)
+        return MADE["IndexResponse"](models=rows)
 
     async def _load(self, message: Any, _context: Context) -> Any:
         name = message.second or message.first
         await self._door.load(name)
-        return grpc_messages.ModelResponse(model_name=name, done=True)
+        return MADE["ModelResponse"](model_name=name, done=True)
 
     async def _unload(self, message: Any, _context: Context) -> Any:
         name = message.second or message.first
         await self._door.unload(name)
-        return grpc_messages.ModelResponse(model_name=name, done=True)
+        return MADE["ModelResponse"](model_name=name, done=True)

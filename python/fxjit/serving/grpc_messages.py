@@ -1,49 +1,54 @@
-"""Messages of the protocol's gRPC service. Most are KServe's; those of Triton's repository
-extension are made here, as KServe has none or numbers their fields in its own way."""
+"""Messages of the protocol's gRPC service. Most are KServe's. Those of Triton's extensions are made
+here from `triton_schema`, because KServe has none or numbers their fields in its own way."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, message_factory
 
 from . import datatypes
 from .errors import BadRequest
 from .kserve_parts import pb
 from .requests import Answer, Request, check_parameters, deadline_of
+from .triton_schema import ENUMS, MESSAGES, PACKAGE
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
-_TEXT, _FLAG = _FIELD.TYPE_STRING, _FIELD.TYPE_BOOL
+_LINE = re.compile(r"(repeated )?([\w.]+) (\w+) = (\d+)")
+
+
+def _add_message(file: Any, name: str, fields: str) -> None:
+    message = file.message_type.add(name=name)
+    for repeated, kind, field, number in _LINE.findall(fields):
+        made = message.field.add(
+            name=field, number=int(number),
+            label=_FIELD.LABEL_REPEATED if repeated else _FIELD.LABEL_OPTIONAL)
+        if hasattr(_FIELD, f"TYPE_{kind.upper()}"):
+            made.type = getattr(_FIELD, f"TYPE_{kind.upper()}")
+        else:
+            made.type = _FIELD.TYPE_ENUM if kind in ENUMS else _FIELD.TYPE_MESSAGE
+            made.type_name = f".{kind}" if "." in kind else f".{PACKAGE}.{kind}"
 
 
 def _make_messages() -> dict[str, Any]:
-    file = descriptor_pb2.FileDescriptorProto(name="repository.proto", package="fxjit",
-                                              syntax="proto3")
-
-    def add(name: str, *fields: tuple[str, int]) -> Any:
-        message = file.message_type.add(name=name)
-        for number, (field, kind) in enumerate(fields, 1):
-            message.field.add(name=field, number=number, type=kind, label=_FIELD.LABEL_OPTIONAL)
-        return message
-
-    add("IndexRequest", ("repository_name", _TEXT), ("ready", _FLAG))
-    add("ModelIndex", ("name", _TEXT), ("version", _TEXT), ("state", _TEXT), ("reason", _TEXT))
-    add("IndexResponse").field.add(name="models", number=1, type=_FIELD.TYPE_MESSAGE,
-                                   label=_FIELD.LABEL_REPEATED, type_name=".fxjit.ModelIndex")
-    # The model's name is field 1 for KServe's clients and field 2 for Triton's, which leave
-    # field 1, a repository's name, empty.
-    add("ModelRequest", ("first", _TEXT), ("second", _TEXT))
-    add("ModelResponse", ("model_name", _TEXT), ("done", _FLAG))
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return {one.name: message_factory.GetMessageClass(
-        pool.FindMessageTypeByName(f"fxjit.{one.name}")) for one in file.message_type}
+    """Classes by name, in KServe's pool, because a stream's answer holds KServe's answer."""
+    file = descriptor_pb2.FileDescriptorProto(name=f"{PACKAGE}.proto", package=PACKAGE,
+                                              syntax="proto3", dependency=[pb.DESCRIPTOR.name])
+    for enum, names in ENUMS.items():
+        made = file.enum_type.add(name=enum)
+        for number, name in enumerate(names):
+            made.value.add(name=name, number=number)
+    for name, fields in MESSAGES.items():
+        _add_message(file, name, fields)
+    pool = pb.DESCRIPTOR.pool
+    pool.AddSerializedFile(file.SerializeToString())
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
+            for name in MESSAGES}
 
 
-_MADE = _make_messages()
-IndexRequest, IndexResponse = _MADE["IndexRequest"], _MADE["IndexResponse"]
-ModelRequest, ModelResponse = _MADE["ModelRequest"], _MADE["ModelResponse"]
+MADE = _make_messages()
 
 
 def _parameters(messages: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ KServe's server then decides what of the protocol is there; fxjit-serve has all 
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 from kserve import InferOutput, InferRequest, InferResponse, Model
@@ -73,19 +74,24 @@ class FxjitModel(Model):
         if not isinstance(payload, InferRequest):
             raise InvalidInput("fxjit answers the Open Inference Protocol (v2) only")
         try:
+            begun, times = time.monotonic(), {}
             asked = {one.name: None for one in payload.request_outputs or ()}
             request = Request({one.name: _array(one) for one in payload.inputs}, outputs=asked)
-            answer = await served.infer(request, {})
+            times["read"] = time.monotonic() - begun
+            answer = await served.infer(request, times)
         except BadRequest as error:
             raise InvalidInput(str(error)) from error
         except ServingError as error:
             raise InferenceError(str(error)) from error
-        served.metrics.requests.inc()
+        computed = time.monotonic()
         outputs = []
         for name, array in answer.outputs.items():
             outputs.append(InferOutput(name, list(array.shape), datatypes.datatype_of(array)))
             outputs[-1].set_data_from_numpy(array, binary_data=payload.use_binary_outputs)
-        return InferResponse(payload.id or "", self.name, outputs)
+        response = InferResponse(payload.id or "", self.name, outputs)
+        ended = time.monotonic()
+        served.metrics.answered({**times, "write": ended - computed, "whole": ended - begun})
+        return response
 
 
 def _array(given: Any) -> Any:

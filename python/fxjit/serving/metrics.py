@@ -1,4 +1,5 @@
-"""What /metrics tells of the models, in Prometheus's terms."""
+"""What is counted and timed of the models: for /metrics, in Prometheus's terms, and for Triton's
+statistics."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING
 from prometheus_client import REGISTRY, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+
+from .statistics import Statistics
 
 if TYPE_CHECKING:
     from .served import Served
@@ -33,14 +36,35 @@ class ModelMetrics:
 
     def __init__(self, model: str, version: str):
         self._labels = (model, version)
-        self.requests = REQUESTS.labels(model, version)
-        self.rows = CALLS.labels(model, version)
-        self.stages = {stage: STAGE_SECONDS.labels(model, version, stage) for stage in STAGES}
-        self.hits = SHAPES.labels(model, version, "hit")
-        self.misses = SHAPES.labels(model, version, "miss")
+        self.statistics = Statistics(model, version)
+        self._requests = REQUESTS.labels(model, version)
+        self._rows = CALLS.labels(model, version)
+        self._stages = {stage: STAGE_SECONDS.labels(model, version, stage) for stage in STAGES}
+        self._hits = SHAPES.labels(model, version, "hit")
+        self._misses = SHAPES.labels(model, version, "miss")
 
-    def failed(self, reason: str) -> None:
+    def answered(self, times: dict[str, float]) -> None:
+        """A request with a right answer: seconds of each of STAGES."""
+        self._requests.inc()
+        for stage, metric in self._stages.items():
+            metric.observe(times[stage])
+        self.statistics.answered(times)
+
+    def failed(self, reason: str, seconds: float) -> None:
+        self._requests.inc()
         FAILURES.labels(*self._labels, reason).inc()
+        self.statistics.failed(seconds)
+
+    def called(self, rows: int, known: bool, seconds: tuple[float, float, float]) -> None:
+        """A call of the model. known: there was a program for its shapes; seconds: of putting the
+        rows together, of the model, and of taking its results apart."""
+        self._rows.observe(rows)
+        self.shapes_came(known)
+        self.statistics.called(rows, seconds)
+
+    def shapes_came(self, known: bool) -> None:
+        """Counts a call, of a request or of the warm-up, as a hit or a miss."""
+        (self._hits if known else self._misses).inc()
 
     def remove(self) -> None:
         """Forgets the series of a version that is no more."""

@@ -33,7 +33,7 @@ from .rest import RestApp
 log = logging.getLogger("fxjit.serving")
 GRPC_SERVICE = "fxjit.serving.ray.add_grpc_service"
 GRPC_METHODS = ("ServerLive", "ServerReady", "ServerMetadata", "ModelReady", "ModelMetadata",
-                "ModelInfer")
+                "ModelInfer", "ModelConfig", "ModelStatistics")
 
 
 def add_grpc_service(servicer: Any, server: Any) -> None:
@@ -102,6 +102,8 @@ class FxjitReplica:
     ModelReady = _grpc_method("ModelReady")
     ModelMetadata = _grpc_method("ModelMetadata")
     ModelInfer = _grpc_method("ModelInfer")
+    ModelConfig = _grpc_method("ModelConfig")
+    ModelStatistics = _grpc_method("ModelStatistics")
 
     def check_health(self) -> None:
         if not self._repository.ready():

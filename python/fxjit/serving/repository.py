@@ -235,6 +235,16 @@ class Repository:
             raise NotReady(f"model {name} is not ready: {entry.why()}")
         raise NotFound(f"model {name} has no version {version}")
 
+    def asked(self, name: str, version: str) -> list[Served]:
+        """One version, all versions that answer, or, of no name, those of all models. NotFound,
+        NotReady."""
+        if not name:
+            return sorted(self, key=lambda one: (one.name, int(one.version)))
+        if version:
+            return [self.find(name, version)]
+        self.find(name)
+        return [self.find(name, one) for one in self.versions(name)]
+
     def versions(self, name: str) -> list[str]:
         entry = self._entries.get(name)
         return sorted(entry.served, key=int) if entry else []

@@ -71,6 +71,8 @@ class RestApp:
         method = scope["method"]
         if first != "v2":
             raise NotFound(f"{method} {scope['path']}: there is no such path")
+        if method == "GET" and parts == ["models", "stats"]:
+            return json_reply(self._door.statistics("", ""))
         if parts[:1] == ["models"] and len(parts) >= 2:
             name, version, rest = parts[1], "", parts[2:]
             if rest[:1] == ["versions"] and len(rest) >= 2:
@@ -106,6 +108,8 @@ class RestApp:
             return json_reply({"name": name, "ready": ready}, 200 if ready else 503)
         if method == "GET" and rest == ["config"]:
             return json_reply(self._door.model_config(name, version))
+        if method == "GET" and rest == ["stats"]:
+            return json_reply(self._door.statistics(name, version))
         raise NotFound(f"{method} {scope['path']}: there is no such path")
 
     async def _of_repository(self, parts: list[str], scope: Scope, receive: Receive) -> Reply:

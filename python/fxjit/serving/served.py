@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .batch_plan import BatchPlan
-from .batcher import Batcher, BatchOptions, Job
+from .batcher import Batcher, BatchOptions, Job, Seconds
 from .datatypes import NUMPY_OF, Tensor
 from .engine import Engine
 from .errors import BadRequest, Expired, ModelFailed, Retired, ServingError
@@ -81,7 +81,12 @@ class Served:
     @property
     def max_batch(self) -> int:
         """Rows of a call; 0 where requests do not share calls."""
-        return self._batcher.options.max_batch if self._plan.rows is not None else 0
+        options = self._batcher.options
+        return self._plan.most_rows(options.max_batch) if self._plan.rows is not None else 0
+
+    @property
+    def options(self) -> BatchOptions:
+        return self._batcher.options
 
     def metadata(self, versions: list[str]) -> dict[str, Any]:
         return {"name": self.name, "versions": versions, "platform": "fxjit",
@@ -97,8 +102,8 @@ class Served:
             arrays = example_arrays(self.engine.inputs, sizes)
             self._plan.symbols_of(arrays)
             joined = self._plan.joined([arrays])
-            self._note_call(joined)
             self.engine.run(joined)
+            self.metrics.shapes_came(self._note_shapes(joined))
 
     def close(self) -> None:
         """Refuses new requests, waits until all that came are answered, and ends the threads."""
@@ -109,18 +114,19 @@ class Served:
         if self._front_threads:
             self._front_threads.shutdown()
 
-    def _note_call(self, arrays: list[np.ndarray]) -> None:
+    def _note_call(self, arrays: list[np.ndarray], seconds: Seconds) -> None:
+        rows = arrays[0].shape[0] if self._plan.rows is not None else 1
+        self.metrics.called(rows, self._note_shapes(arrays), seconds)
+
+    def _note_shapes(self, arrays: list[np.ndarray]) -> bool:
+        """Whether there was a call of these shapes before."""
         shapes = tuple(array.shape for array in arrays)
-        if self._plan.rows is not None:
-            self.metrics.rows.observe(arrays[0].shape[0])
-        else:
-            self.metrics.rows.observe(1)
         known = shapes in self._shapes
-        (self.metrics.hits if known else self.metrics.misses).inc()
         if not known:
             if len(self._shapes) >= SHAPES_KEPT:
                 self._shapes.clear()
             self._shapes.add(shapes)
+        return known
 
     async def infer(self, request: Request, times: dict[str, float]) -> Answer:
         """`times` takes the seconds of the stages `queue` and `compute`. ServingError; Retired
