@@ -72,17 +72,16 @@ class Running:
         return {name: float(value) for name, value in lines}
 
 
-def start(*arguments, under=(), **environment):
-    """`under`: a command that runs the server's in its own surroundings."""
+def start(*arguments, **environment):
     return subprocess.Popen(
-        [*map(str, under), sys.executable, "-B", "-m", "fxjit.serving.command", "--http", "0", "--grpc", "0",
+        [sys.executable, "-B", "-m", "fxjit.serving.command", "--http", "0", "--grpc", "0",
          *map(str, arguments)], stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environment})
 
 
 @contextlib.contextmanager
-def serving(*arguments, loaded=True, under=()):
-    process = start(*arguments, under=under)
+def serving(*arguments, loaded=True):
+    process = start(*arguments)
     try:
         running = Running(process)
         if loaded:

@@ -29,10 +29,9 @@ from tritonclient.utils import InferenceServerException  # noqa: E402
 ROOT = pathlib.Path(__file__).parent.parent.parent
 BODY = json.dumps({"inputs": [{"name": "x", "shape": [1, 8], "datatype": "FP32",
                                "data": [0.5] * 8}]}).encode()
-# Half a second for each text, by which tests see what happens meanwhile.
+# Half a second before or behind each call, by which tests see what happens meanwhile.
 SLOW = """
-import threading, time
-import numpy as np
+import time
 from fxjit.serving import Tensor
 
 class Front:
@@ -43,12 +42,18 @@ class Front:
         pass
 
     def before(self, inputs):
+        time.sleep(BEFORE)
         return inputs
 
     def after(self, outputs):
-        time.sleep(0.5)
+        time.sleep(AFTER)
         return outputs
 """
+
+
+def make_slow(folder, before, after):
+    (folder / "perceptron" / "front.py").write_text(f"BEFORE, AFTER = {before}, {after}\n{SLOW}")
+    (folder / "perceptron" / "model.json").write_text('{"front": "front.py"}')
 
 
 @pytest.fixture
@@ -91,8 +96,7 @@ def test_it_is_alive_before_it_is_ready_and_answers_when_it_is(folder):
 
 
 def test_what_was_begun_is_answered_after_sigterm(folder):
-    (folder / "perceptron" / "front.py").write_text(SLOW)
-    (folder / "perceptron" / "model.json").write_text('{"front": "front.py"}')
+    make_slow(folder, 0, 0.5)
     with serving(folder, "--front-code", "--drain-seconds", "0.2") as server:
         answers = []
 
@@ -113,6 +117,27 @@ def test_what_was_begun_is_answered_after_sigterm(folder):
         assert server.process.wait(30) == 0
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", server.http)).close()
+
+
+def test_clients_that_go_away_are_not_computed(folder):
+    make_slow(folder, 0.5, 0)
+    x = over_grpc.InferInput("x", [1, 8], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+    with serving(folder, "--front-code") as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.http)
+        connection.request("POST", "/v2/models/perceptron/infer", BODY, {"x-request-id": "rest"})
+        time.sleep(0.1)
+        connection.close()
+        server.wait_for("refused", request="rest", reason="cancelled")
+        with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+            call = client.async_infer("perceptron", [x], lambda result, error: None,
+                                      request_id="rpc")
+            time.sleep(0.1)
+            call.cancel()
+            server.wait_for("refused", request="rpc", reason="cancelled")
+            client.infer("perceptron", [x])
+            (told,) = client.get_inference_statistics("perceptron").model_stats
+        assert (told.execution_count, told.inference_stats.fail.count) == (1, 2)
 
 
 def test_a_full_queue_is_told_by_each_protocol(folder):
@@ -153,24 +178,28 @@ def test_wrong_arguments_end_it_with_a_reason(arguments, part):
     assert process.returncode != 0 and part in text
 
 
-def instances_of(server):
-    _, config = server.json("GET", "/v2/models/perceptron/config")
-    return config["instance_group"][0]["count"]
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU leaves nothing to bound")
-def test_there_are_as_many_instances_as_cpus_of_the_affinity():
-    with serving(path_of("perceptron"), under=["taskset", "--cpu-list", min(
-            os.sched_getaffinity(0))]) as server:
-        assert instances_of(server) == 1
-
-
 # The shell's own entries in /proc are those of the program that takes its place.
 IN_A_GROUP = """
 mount --bind "$1/cgroup" /proc/$$/cgroup && mount --bind "$1/mountinfo" /proc/$$/mountinfo || exit 77
 shift
 exec "$@"
 """
+DEFAULTS = """
+from fxjit.serving.command import batch_options, parser
+print(batch_options(parser().parse_args(["model.pt2"])).instances)
+"""
+
+
+def default_instances(*under):
+    """Those of fxjit-serve where the command `under` runs it."""
+    done = subprocess.run([*map(str, under), sys.executable, "-B", "-c", DEFAULTS],
+                          capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_there_are_as_many_instances_as_cpus_of_the_affinity():
+    one = min(os.sched_getaffinity(0))
+    assert default_instances("taskset", "--cpu-list", one) == 1
 
 
 @pytest.mark.parametrize("quota, cpus", [("100000", 1), ("150000", 2), ("max", None)])
@@ -186,8 +215,7 @@ def test_there_are_as_many_instances_as_cpus_of_the_quota(tmp_path, quota, cpus)
     if subprocess.run([*under, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine has no namespaces for users")
     available = len(os.sched_getaffinity(0))
-    with serving(path_of("perceptron"), under=under) as server:
-        assert instances_of(server) == min(cpus or available, available)
+    assert default_instances(*under) == min(cpus or available, available)
 
 
 def test_a_file_may_be_named(folder):
