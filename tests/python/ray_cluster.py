@@ -119,6 +119,7 @@ def check_grpc():
         print("gRPC is left out: kserve is not installed here")
         return
     import grpc
+    from fxjit.serving.grpc_messages import MADE
     from kserve.protocol.grpc import grpc_predict_v2_pb2 as pb
     from kserve.protocol.grpc.grpc_predict_v2_pb2_grpc import GRPCInferenceServiceStub
     inputs, answers = case_of("perceptron")
@@ -130,6 +131,11 @@ def check_grpc():
         reply = service.ModelInfer(request, timeout=30)
         got = np.frombuffer(reply.raw_output_contents[0], np.float32)
         close(got.reshape(list(reply.outputs[0].shape)), answers[0])
+        config = channel.unary_unary(
+            "/inference.GRPCInferenceService/ModelConfig",
+            MADE["VersionRequest"].SerializeToString, MADE["ConfigResponse"].FromString)(
+                MADE["VersionRequest"](name="perceptron"), timeout=30).config
+        assert [one.name for one in config.input] == ["x"], config
         request.inputs[0].datatype = "INT32"
         try:
             service.ModelInfer(request, timeout=30)
