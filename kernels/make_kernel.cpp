@@ -1,10 +1,6 @@
 // Which calls have a kernel of their own, and what happens when oneDNN fails.
 #include "kernels/kernels.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
-
 #include "kernels/double_product.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/handles.h"
