@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fxjit/thread_pool.h"
-#include "src/support/cpu_quota.h"
+#include "src/support/machine/cpu_quota.h"
 
 namespace fxjit::support {
 namespace {

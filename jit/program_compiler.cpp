@@ -13,10 +13,10 @@
 #include "jit/emit/tile_kernel.h"
 #include "jit/emit/winograd.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/step_form.h"
-#include "src/program/tile_run.h"
-#include "src/support/object_cache.h"
-#include "src/support/run_tasks.h"
+#include "src/program/steps/step_form.h"
+#include "src/program/tiles/run.h"
+#include "src/support/disk/object_cache.h"
+#include "src/support/threads/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {

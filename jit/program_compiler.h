@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "jit/engine/code_cache.h"
-#include "src/program/program.h"
-#include "src/program/step_code.h"
+#include "src/program/steps/program.h"
+#include "src/program/steps/step_code.h"
 
 namespace fxjit::jit {
 

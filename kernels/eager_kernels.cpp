@@ -1,38 +1,22 @@
+// The interpreter's backend.
 #include "kernels/kernels.h"
-#include "kernels/double_product.h"
 #include "kernels/onednn/eager.h"
-#include "kernels/pooling.h"
-#include "src/ops/linked_kernels.h"
+#include "kernels/pooling/pooling.h"
+#include "kernels/products/double_product.h"
+#include "src/ops/eager/backend.h"
 
-namespace fxjit {
+namespace fxjit::kernels {
+namespace {
 
-// The link-time table of lower boxes: see src/ops/linked_kernels.h.
-namespace ops {
-
-bool linked_matmul(const MatmulArgs& args) {
-  return kernels::eager_double_product(args) ||
-         kernels::onednn::eager_matmul(args);
+bool eager_matmul(const ops::MatmulArgs& args) {
+  return eager_double_product(args) || onednn::eager_matmul(args);
 }
 
-bool linked_conv(const ConvParams& params, const Tensor& input,
-                 const Tensor& weight, const Tensor& bias, const Tensor& out) {
-  return kernels::onednn::eager_conv(params, input, weight, bias, out);
-}
+constexpr ops::Backend kBackend{eager_matmul, onednn::eager_conv, eager_pool};
 
-bool linked_pool(const PoolParams& params, const Tensor& input,
-                 const Tensor& out) {
-  return kernels::eager_pool(params, input, out);
-}
+[[maybe_unused]] const bool given = (ops::set_backend(kBackend), true);
 
-}  // namespace ops
-
-namespace kernels {
-
-void install_eager_kernels() {
-  ops::set_matmul_kernel(ops::linked_matmul);
-  ops::set_conv_kernel(ops::linked_conv);
-  ops::set_pool_kernel(ops::linked_pool);
-}
+}  // namespace
 
 size_t eager_kernels_kept() {
   return onednn::matmuls_kept() + onednn::convolutions_kept();
@@ -42,5 +26,4 @@ size_t most_eager_kernels_kept() {
   return onednn::kMostMatmuls + onednn::kMostConvolutions;
 }
 
-}  // namespace kernels
-}  // namespace fxjit
+}  // namespace fxjit::kernels

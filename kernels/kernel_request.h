@@ -5,8 +5,9 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/op.h"
-#include "src/program/step_code.h"
-#include "src/program/steps.h"
+#include "src/program/steps/step_code.h"
+#include "src/program/steps/steps.h"
+#include "src/weights/packer.h"
 
 namespace fxjit::kernels {
 
@@ -19,6 +20,12 @@ struct KernelRequest {
   std::vector<Tensor> constants;
   ValueList results;  // Meta tensors.
   CpuLevel level = host_cpu_level();
+  weights::Packer* packer = nullptr;  // There if one of `constants` is.
+
+  // Constant `i` in a form; null where the tensor is no constant.
+  weights::Block packed(size_t i, const weights::Form& form) const {
+    return constants[i].defined() ? packer->get(constants[i], form) : nullptr;
+  }
 };
 
 }  // namespace fxjit::kernels

@@ -1,5 +1,6 @@
 // What the kernels box offers: fast products, convolutions and pooling for the
-// interpreter, and the kernels of compiled programs that no loop skeleton
+// interpreter (given to ops::set_backend when the process starts), and the
+// kernels of compiled programs that no loop skeleton
 // gives. Called by compile/ and the tools; tells nothing of oneDNN's types.
 //
 // Where executable memory is denied, or oneDNN fails, functions here give null
@@ -17,11 +18,6 @@ namespace fxjit::kernels {
 
 // Of the library that is loaded: "v3.2.0".
 std::string onednn_version();
-
-// Puts the eager kernels behind ops::run_matmul, run_conv and run_pool. They
-// are there from the start in every program linked with this box; this is for
-// putting them back. Thread-safe.
-void install_eager_kernels();
 
 // Kernels kept for the interpreter at this moment and at most, over all ops.
 size_t eager_kernels_kept();

@@ -1,15 +1,15 @@
 // Which calls have a kernel of their own, and what happens when oneDNN fails.
 #include "kernels/kernels.h"
 
-#include "kernels/double_product.h"
+#include "kernels/convolution/row_conv_kernel.h"
+#include "kernels/copies/run_copy.h"
+#include "kernels/copies/scan_kernel.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
-#include "kernels/pool_kernel.h"
-#include "kernels/recurrent_kernel.h"
-#include "kernels/row_conv_kernel.h"
-#include "kernels/run_copy.h"
-#include "kernels/scan_kernel.h"
+#include "kernels/pooling/pool_kernel.h"
+#include "kernels/products/double_product.h"
+#include "kernels/recurrence/kernel.h"
 
 namespace fxjit::kernels {
 namespace {

@@ -1,6 +1,6 @@
 #include "kernels/thread_scratch.h"
 
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 
 namespace fxjit::kernels {
 

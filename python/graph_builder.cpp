@@ -13,7 +13,7 @@
 #include "fxjit/error.h"
 #include "fxjit/exported.h"
 #include "python/values.h"
-#include "src/ops/randomness.h"
+#include "src/ops/table/randomness.h"
 
 namespace fxjit::python {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "src/compile/engine.h"
 #include "src/compile/machine_limits.h"
-#include "src/program/kernel_plan.h"
-#include "src/program/packing.h"
+#include "src/program/steps/kernel_plan.h"
+#include "src/weights/panels.h"
 
 namespace fxjit::bench {
 namespace {
@@ -87,7 +87,7 @@ void run(benchmark::State& state, Prim prim, CpuLevel level) {
         std::chrono::steady_clock::now() - start;
     best = std::min(best, time.count());
   }
-  const auto lanes = static_cast<double>(program::tile_shape(level).lanes);
+  const auto lanes = static_cast<double>(weights::tile_shape(level).lanes);
   const double each = best * lanes / kElements;
   state.counters["ns_per_vector"] = each;
   state.counters["multiply_adds"] =

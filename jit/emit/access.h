@@ -6,7 +6,7 @@
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
-#include "src/program/step_form.h"
+#include "src/program/steps/step_form.h"
 
 namespace fxjit::jit {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/attention_run.h"
+#include "src/program/attention/attention_run.h"
 
 namespace fxjit::jit {
 

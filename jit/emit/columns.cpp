@@ -5,8 +5,8 @@
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
-#include "src/program/kernel_plan.h"
-#include "src/program/row_schedule.h"
+#include "src/program/rows/schedule.h"
+#include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::jit {
 namespace {

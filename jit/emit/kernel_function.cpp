@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "src/program/step_code.h"
+#include "src/program/steps/step_code.h"
 
 namespace fxjit::jit {
 namespace {

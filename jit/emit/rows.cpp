@@ -5,8 +5,8 @@
 #include "jit/emit/rows_crosswise.h"
 #include "jit/emit/rows_pass.h"
 #include "jit/emit/rows_shape.h"
-#include "src/program/kernel_plan.h"
-#include "src/program/row_code.h"
+#include "src/program/rows/code.h"
+#include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::jit {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/row_code.h"
+#include "src/program/rows/code.h"
 
 namespace fxjit::jit {
 

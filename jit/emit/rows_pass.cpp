@@ -5,7 +5,7 @@
 #include "jit/emit/interleave.h"
 #include "jit/emit/rows_shape.h"
 #include "jit/emit/vector_math.h"
-#include "src/program/kernel_plan.h"
+#include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::jit {
 namespace {

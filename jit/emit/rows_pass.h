@@ -7,8 +7,8 @@
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
-#include "src/program/row_rewrite.h"
-#include "src/program/row_schedule.h"
+#include "src/program/rows/rewrite.h"
+#include "src/program/rows/schedule.h"
 
 namespace fxjit::jit {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/row_schedule.h"
+#include "src/program/rows/schedule.h"
 
 namespace fxjit::jit {
 

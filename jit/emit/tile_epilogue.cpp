@@ -1,7 +1,7 @@
 #include "jit/emit/tile_epilogue.h"
 
 #include "jit/emit/body.h"
-#include "src/program/row_schedule.h"
+#include "src/program/rows/schedule.h"
 
 namespace fxjit::jit {
 

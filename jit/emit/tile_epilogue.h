@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/steps.h"
+#include "src/program/steps/steps.h"
 
 namespace fxjit::jit {
 

@@ -24,7 +24,7 @@ class TileEmitter {
   TileEmitter(VectorBuilder& b, const program::TileKernel& kernel)
       : b_(b),
         kernel_(kernel),
-        width_(program::tile_shape(b.level()).width()),
+        width_(weights::tile_shape(b.level()).width()),
         vectors_(kernel.vectors * kernel.panels),
         lhs_(pointer(offsetof(TileCall, lhs))),
         weights_(pointer(offsetof(TileCall, weights))),
@@ -112,7 +112,7 @@ class TileEmitter {
   Values sums() {
     const Values zeros(parts() * static_cast<size_t>(sum_count()),
                        b_.splat_f32(0));
-    if (!program::is_paired(kernel_.weights))
+    if (!weights::is_paired(kernel_.weights))
       return add_parts(products(b_.i64(0), part_, 1, zeros));
     return paired_sums(zeros);
   }
@@ -127,7 +127,7 @@ class TileEmitter {
         panel_weights_.is_scaled() ? zeros : start,
         [&](Value* k, const Values& totals) {
           Value* end = b_.min(b_.add(k, b_.i64(kChain)), pairs);
-          return added(totals, products(k, end, program::kPairedRows, zeros));
+          return added(totals, products(k, end, weights::kPairedRows, zeros));
         });
     sums = products(pairs, depth_, 1, sums);
     if (!panel_weights_.is_scaled()) return sums;
@@ -148,7 +148,7 @@ class TileEmitter {
                    [&](Value* k, const Values& values) {
                      Values next = values;
                      if (kernel_.prefetches) fetch_ahead(k);
-                     if (step == program::kPairedRows) fetch_pair(k);
+                     if (step == weights::kPairedRows) fetch_pair(k);
                      for (int i = 0; i < step; ++i)
                        for (size_t p = 0; p < parts(); ++p)
                          accumulate(next, p, k, i);
@@ -184,7 +184,7 @@ class TileEmitter {
       Value*& to = sum[row * vectors + vector];
       to = b_.fma(factors[row], weights[vector], to);
     };
-    const bool unpacks = kernel_.weights != program::WeightFormat::f32;
+    const bool unpacks = kernel_.weights != weights::Format::f32;
     for (size_t r = 0; unpacks && r < rows(); ++r)
       factors.push_back(factor(p, r, k, fixed));
     for (size_t v = 0; v < vectors; ++v) {
@@ -226,7 +226,7 @@ class TileEmitter {
   void fetch_pair(Value* k) {
     const int64_t row = panel_weights_.row_bytes();
     Value* at = b_.offset_bytes(panels_[0], b_.mul(k, b_.i64(row)));
-    for (int64_t byte = 0; byte < row * program::kPairedRows;
+    for (int64_t byte = 0; byte < row * weights::kPairedRows;
          byte += kCacheLine)
       b_.prefetch(b_.offset_bytes(at, kPairsAhead + byte));
   }

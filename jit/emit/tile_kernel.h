@@ -1,10 +1,10 @@
 // The contraction skeleton: register tiles over packed panels, with the
 // epilogue applied while the sums are in registers or in the first-level cache.
-// See program/tile_run.h for what calls them, program/packing.h for the layout.
+// See program/tiles/run.h for what calls them, weights/panels.h for the layout.
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/tile_run.h"
+#include "src/program/tiles/run.h"
 
 namespace fxjit::jit {
 

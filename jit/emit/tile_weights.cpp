@@ -2,33 +2,34 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include "src/program/f28_weights.h"
-#include "src/program/fixed_weights.h"
+#include "src/weights/f28.h"
+#include "src/weights/fixed.h"
 
 namespace fxjit::jit {
 
-using program::WeightFormat;
+using weights::Format;
 
-TileWeights::TileWeights(VectorBuilder& b, WeightFormat format, int64_t width,
-                         Value* table)
+TileWeights::TileWeights(VectorBuilder& b, weights::Format format,
+                         int64_t width, Value* table)
     : b_(b),
       format_(format),
       width_(width),
-      row_bytes_(program::panel_row_bytes(format, width)),
+      row_bytes_(weights::panel_row_bytes(format, width)),
       table_(table) {
-  if (format == WeightFormat::f28)
+  if (format == weights::Format::f28)
     exponents_ = b.load_raw(b.vec(b.i32()), table, kCacheLine);
 }
 
 Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
   const int64_t in_row = width_ / b_.lanes();
   const int64_t bytes = row_bytes_ / in_row;
-  if (format_ == WeightFormat::f28) return coded(block, row * in_row + vector);
+  if (format_ == weights::Format::f28)
+    return coded(block, row * in_row + vector);
   if (is_scaled()) return fixed(block, row * in_row + vector);
   Value* at = b_.offset_bytes(block, row * row_bytes_ + vector * bytes);
-  const DType dtype = format_ == WeightFormat::f16    ? DType::f16
-                      : format_ == WeightFormat::bf16 ? DType::bf16
-                                                      : DType::f32;
+  const DType dtype = format_ == weights::Format::f16    ? DType::f16
+                      : format_ == weights::Format::bf16 ? DType::bf16
+                                                         : DType::f32;
   return b_.load(dtype, at, b_.lanes(), static_cast<int>(bytes));
 }
 
@@ -38,7 +39,7 @@ Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
 Value* TileWeights::coded(Value* block, int64_t vector) {
   llvm::IRBuilder<>& ir = b_.ir();
   Value* at = b_.offset_bytes(
-      block, program::kF28CodeBytes + vector * program::kF28VectorBytes);
+      block, weights::kF28CodeBytes + vector * weights::kF28VectorBytes);
   Value* words = b_.load_raw(b_.vec(b_.i32()), at, 16);
   std::vector<int> quarters, bytes;
   for (int lane = 0; lane < 16; ++lane) {
@@ -85,7 +86,7 @@ Value* TileWeights::fixed(Value* block, int64_t vector) {
 }
 
 Value* TileWeights::scaled_factor(Value* factor) {
-  return b_.mul(factor, b_.like(factor, program::kFixedFactor));
+  return b_.mul(factor, b_.like(factor, weights::kFixedFactor));
 }
 
 Value* TileWeights::finish(Value* sum, int64_t vector, Value* start) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/weight_format.h"
+#include "src/weights/format.h"
 
 namespace fxjit::jit {
 
@@ -10,11 +10,11 @@ class TileWeights {
  public:
   // `table` is TileCall::table, not read for plain formats. Emits what stays
   // the same in the whole kernel.
-  TileWeights(VectorBuilder& b, program::WeightFormat format, int64_t width,
+  TileWeights(VectorBuilder& b, weights::Format format, int64_t width,
               Value* table);
 
   // Whether factors are to be scaled, and sums by finish().
-  bool is_scaled() const { return format_ == program::WeightFormat::fixed24; }
+  bool is_scaled() const { return format_ == weights::Format::fixed24; }
   Value* scaled_factor(Value* factor);
   // The sum that `sum` stands for, of a vector of the panel's columns.
   Value* finish(Value* sum, int64_t vector, Value* start);
@@ -31,7 +31,7 @@ class TileWeights {
   Value* fixed(Value* block, int64_t vector);
 
   VectorBuilder& b_;
-  program::WeightFormat format_;
+  weights::Format format_;
   int64_t width_, row_bytes_;
   Value* table_;
   Value* exponents_ = nullptr;

@@ -1,9 +1,9 @@
-// The skeleton of Winograd convolutions: see program/winograd.h for the blocks
-// and layouts, program/kernel_plan.h for the tasks.
+// The skeleton of Winograd convolutions: see program/winograd/winograd.h for
+// the blocks and layouts, program/steps/kernel_plan.h for the tasks.
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/winograd_form.h"
+#include "src/program/winograd/winograd_form.h"
 
 namespace fxjit::jit {
 

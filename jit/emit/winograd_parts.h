@@ -4,7 +4,7 @@
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
-#include "src/program/winograd_form.h"
+#include "src/program/winograd/winograd_form.h"
 
 namespace fxjit::jit {
 

@@ -1,5 +1,5 @@
 // The one-dimensional transforms of F(2, 3) and F(4, 3) on vectors; see
-// program/winograd.h for the points. Private to jit/emit/winograd*.
+// program/winograd/winograd.h for the points. Private to jit/emit/winograd*.
 #pragma once
 
 #include "jit/emit/vector_builder.h"

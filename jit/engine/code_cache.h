@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "jit/engine/compiler.h"
-#include "src/support/object_cache.h"
+#include "src/support/disk/object_cache.h"
 
 namespace fxjit::jit {
 

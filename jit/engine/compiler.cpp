@@ -18,7 +18,7 @@
 #include "jit/engine/llvm_error.h"
 #include "jit/engine/optimise.h"
 #include "jit/engine/target.h"
-#include "src/support/run_tasks.h"
+#include "src/support/threads/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "jit/engine/codegen.h"
-#include "src/support/dump_file.h"
+#include "src/support/disk/dump_file.h"
 
 namespace fxjit::jit {
 namespace {

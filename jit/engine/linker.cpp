@@ -17,7 +17,7 @@
 #include "fxjit/log.h"
 #include "jit/engine/debug_plugins.h"
 #include "jit/engine/llvm_error.h"
-#include "src/support/executable_memory.h"
+#include "src/support/memory/executable_memory.h"
 
 namespace fxjit::jit {
 namespace {

@@ -8,7 +8,7 @@
 #include "fxjit/log.h"
 #include "jit/engine/callable_plugin.h"
 #include "jit/engine/debug_plugins.h"
-#include "src/support/descriptors.h"
+#include "src/support/disk/descriptors.h"
 
 namespace fxjit::jit {
 namespace {

@@ -1,26 +1,21 @@
 // Convolution steps. Operands: see ConvRequest.
-#include "kernels/conv_request.h"
+#include "kernels/convolution/conv_request.h"
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/extern_kernels.h"
-#include "kernels/onednn/packed_weights.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
 
 class ConvKernel : public program::ExternKernel {
  public:
-  // `weight` is undefined unless it is a constant.
   ConvKernel(ConvRequest request, std::shared_ptr<const Convolution> conv,
-             const Tensor& weight)
+             const KernelRequest& call)
       : request_(std::move(request)), conv_(std::move(conv)) {
     if (conv_->packed_bytes() == 0) return;
-    if (!weight.defined()) {
-      packs_each_call_ = true;
-      return;
-    }
-    packed_ = PackedWeights::get(
-        weight, conv_->packed_key(), conv_->packed_bytes(),
-        [&](const void* from, std::byte* to) { conv_->pack(from, to); });
+    packed_ = call.packed(
+        1, {conv_->packed_key(), conv_->packed_bytes(),
+            [&](const void* from, std::byte* to) { conv_->pack(from, to); }});
+    packs_each_call_ = !packed_;
   }
 
   int64_t tasks() const override {
@@ -74,7 +69,7 @@ class ConvKernel : public program::ExternKernel {
 
   ConvRequest request_;
   std::shared_ptr<const Convolution> conv_;
-  std::shared_ptr<const PackedWeights> packed_;
+  weights::Block packed_;
   bool packs_each_call_ = false;
 };
 
@@ -92,7 +87,7 @@ std::shared_ptr<const program::ExternKernel> make_conv_kernel(
   auto conv = Convolution::make(*shape, threads, !asked->work.empty());
   if (!conv) return nullptr;
   return std::make_shared<ConvKernel>(std::move(*asked), std::move(conv),
-                                      request.constants[1]);
+                                      request);
 }
 
 }  // namespace fxjit::kernels::onednn

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/convolution/post_work.h"
 #include "kernels/onednn/conv_shape.h"
 #include "kernels/onednn/descriptor.h"
 #include "kernels/onednn/matmul.h"
-#include "kernels/post_work.h"
 
 namespace fxjit::kernels::onednn {
 

@@ -2,9 +2,9 @@
 // first for which oneDNN has a fast implementation, and copies around it.
 #include <algorithm>
 
+#include "kernels/copies/plane_copy.h"
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/runtime.h"
-#include "kernels/plane_copy.h"
 
 namespace fxjit::kernels::onednn {
 namespace {

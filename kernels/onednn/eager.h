@@ -1,11 +1,11 @@
-// The interpreter's kernels by oneDNN, with the primitives they keep. Hooks for
-// ops::set_matmul_kernel and ops::set_conv_kernel; false means "do it plainly".
+// The interpreter's kernels by oneDNN, with the primitives they keep. Parts of
+// the ops::Backend; false means "do it plainly".
 #pragma once
 
 #include <cstddef>
 
-#include "src/ops/conv_kernel.h"
-#include "src/ops/matmul_kernel.h"
+#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/matmul_kernel.h"
 
 namespace fxjit::kernels::onednn {
 

@@ -7,7 +7,7 @@
 #include "kernels/onednn/eager.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/thread_scratch.h"
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels::onednn {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "src/support/exit_order.h"
+#include "src/support/threads/exit_order.h"
 
 // Static objects register their destructors by calls of __cxa_atexit. Those of a
 // shared library go through a slot of its table of addresses, which is made to

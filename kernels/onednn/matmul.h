@@ -38,7 +38,7 @@ class Matmul {
   enum class Weights {
     as_they_lie,
     packed,  // In oneDNN's own form: pack() makes it.
-    panels,  // Panels of 64 columns, see src/program/packing.h; f32 only.
+    panels,  // Panels of 64 columns, see src/weights/panels.h; f32 only.
   };
 
   // Null when oneDNN has no fast implementation. Throws Failure.

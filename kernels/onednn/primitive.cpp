@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "kernels/onednn/runtime.h"
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 
 namespace fxjit::kernels::onednn {
 namespace {

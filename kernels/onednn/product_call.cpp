@@ -1,6 +1,6 @@
 #include "kernels/onednn/product_call.h"
 
-#include "src/ops/op_facts.h"
+#include "src/ops/table/op_facts.h"
 
 namespace fxjit::kernels::onednn {
 namespace {

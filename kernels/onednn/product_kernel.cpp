@@ -4,7 +4,6 @@
 #include "kernels/onednn/descriptor.h"
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/matmul_slices.h"
-#include "kernels/onednn/packed_weights.h"
 #include "kernels/onednn/product_call.h"
 
 namespace fxjit::kernels::onednn {
@@ -12,15 +11,14 @@ namespace {
 
 class ProductKernel : public program::ExternKernel {
  public:
-  // `weight` is undefined unless it is a constant. See make_product_kernel.
+  // See make_product_kernel.
   static std::shared_ptr<ProductKernel> make(const Product& product,
-                                             const Tensor& weight,
+                                             const KernelRequest& call,
                                              int threads) {
     std::shared_ptr<ProductKernel> made(new ProductKernel(product));
-    const bool pack = weight.defined() && product.shape.batch == 1;
     for (const MatmulSlice& slice :
          cut_matmul(product.shape, threads, CutFirst::rows))
-      if (!made->add(slice, pack ? weight : Tensor())) return nullptr;
+      if (!made->add(slice, call)) return nullptr;
     return made;
   }
 
@@ -61,29 +59,32 @@ class ProductKernel : public program::ExternKernel {
   struct Part {
     MatmulSlice slice;
     std::shared_ptr<const Matmul> matmul;
-    std::shared_ptr<const PackedWeights> packed;
+    weights::Block packed;
   };
 
   explicit ProductKernel(const Product& product)
       : product_(product),
         item_(static_cast<int64_t>(dtype_size(product.shape.dtype))) {}
 
-  bool add(const MatmulSlice& slice, const Tensor& weight) {
+  bool add(const MatmulSlice& slice, const KernelRequest& call) {
     Part part{slice, nullptr, nullptr};
-    part.matmul = Matmul::make(slice.shape, weight.defined()
-                                                ? Matmul::Weights::packed
-                                                : Matmul::Weights::as_they_lie);
+    const auto weight = static_cast<size_t>(product_.weights);
+    const bool packs =
+        product_.shape.batch == 1 && call.constants[weight].defined();
+    part.matmul =
+        Matmul::make(slice.shape, packs ? Matmul::Weights::packed
+                                        : Matmul::Weights::as_they_lie);
     if (!part.matmul) return false;
-    if (weight.defined()) {
+    if (packs) {
       ShapeKey form = slice.shape.key();
       form.push_back(slice.w_offset());
-      part.packed = PackedWeights::get(
-          weight, form, part.matmul->packed_bytes(),
-          [&](const void* from, std::byte* to) {
-            part.matmul->pack(
-                static_cast<const std::byte*>(from) + slice.w_offset() * item_,
-                to);
-          });
+      part.packed = call.packed(
+          weight, {std::move(form), part.matmul->packed_bytes(),
+                   [&](const void* from, std::byte* to) {
+                     part.matmul->pack(static_cast<const std::byte*>(from) +
+                                           slice.w_offset() * item_,
+                                       to);
+                   }});
     }
     scratch_bytes_ = std::max(scratch_bytes_, part.matmul->scratch_bytes());
     slices_.push_back(std::move(part));
@@ -123,9 +124,7 @@ std::shared_ptr<const program::ExternKernel> make_product_kernel(
   if (!product || !request.results[0].as_tensor().is_contiguous() ||
       !is_readable(product->shape))
     return nullptr;
-  return ProductKernel::make(
-      *product, request.constants[static_cast<size_t>(product->weights)],
-      threads);
+  return ProductKernel::make(*product, request, threads);
 }
 
 }  // namespace fxjit::kernels::onednn

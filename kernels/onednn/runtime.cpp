@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/keep_statics.h"
-#include "src/support/executable_memory.h"
+#include "src/support/memory/executable_memory.h"
 
 namespace fxjit::kernels {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "src/support/section.h"
+#include "src/support/threads/section.h"
 
 namespace fxjit::kernels::onednn {
 

@@ -4,7 +4,7 @@
 
 #include "kernels/onednn/extern_kernels.h"
 #include "kernels/onednn/matmul_slices.h"
-#include "src/program/packing.h"
+#include "src/weights/panels.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
@@ -120,7 +120,7 @@ class TileKernel : public program::ExternKernel {
       : step_(step), epilogue_(std::move(epilogue)) {}
 
   static size_t panel_bytes(const MatmulShape& shape) {
-    return sizeof(float) * static_cast<size_t>(program::packed_elements(
+    return sizeof(float) * static_cast<size_t>(weights::packed_elements(
                                shape.depth, shape.columns, kPanel));
   }
 
@@ -141,7 +141,7 @@ class TileKernel : public program::ExternKernel {
     const float* c = at(2 + step_.extras.size(), slice.c_offset());
     return part.matmul->run(
         at(0, slice.a_offset()),
-        at(1, panels * kPanel * program::packed_depth(step_.depth)),
+        at(1, panels * kPanel * weights::packed_depth(step_.depth)),
         epilogue_.bias ? all[0] : nullptr, const_cast<float*>(c), call.scratch,
         all.subspan(epilogue_.bias ? 1 : 0));
   }

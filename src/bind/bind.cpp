@@ -1,10 +1,9 @@
 #include "src/bind/bind.h"
 
-#include <chrono>
 #include <utility>
 
 #include "src/bind/externals.h"
-#include "src/program/kernel_plan.h"
+#include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::bind {
 namespace {
@@ -24,41 +23,22 @@ bool is_short(const Executable::Parts& parts) {
   return true;
 }
 
-// Adds the time of its life.
-class PackTime {
- public:
-  explicit PackTime(Cost& cost) : cost_(cost) {}
-  ~PackTime() {
-    const std::chrono::duration<double, std::milli> took =
-        std::chrono::steady_clock::now() - start_;
-    cost_.pack_ms += took.count();
-  }
-  PackTime(const PackTime&) = delete;
-  PackTime& operator=(const PackTime&) = delete;
-
- private:
-  Cost& cost_;
-  const std::chrono::steady_clock::time_point start_ =
-      std::chrono::steady_clock::now();
-};
-
 class Binder {
  public:
   Binder(program::Plan plan, const Tools& tools, Cost& cost)
       : program_(std::move(plan.program)),
         constants_(std::move(plan.constants)),
         tools_(tools),
-        cost_(cost) {}
+        cost_(cost),
+        packer_(tools.weights, tools.pool, program_.machine.threads) {}
 
   Executable::Parts run() {
     bind_bodies();
-    {
-      const PackTime time(cost_);
-      choose_formats();
-      make_externals();
-    }
+    choose_formats();
+    make_externals();
     jit::ProgramCode code = compile();
-    WeightStore::Packed packed = pack();
+    weights::Store::Packed packed = packer_.get(weights_);
+    cost_.pack_ms += packer_.milliseconds();
     Executable::Parts parts;
     parts.plans = plans();
     parts.kernels = std::move(code.kernels);
@@ -87,17 +67,17 @@ class Binder {
 
   // The formats of weights depend on their numbers, those of kernels on them.
   void choose_formats() {
-    for (const program::PackedWeight& spec : program_.packed) {
-      Weight& weight =
-          weights_.emplace_back(weight_of(spec, constants_.tensors));
-      if (!spec.formats.empty()) weight.coding = tools_.weights.coding(weight);
+    for (const weights::PackSpec& spec : program_.packed) {
+      weights::Weight& weight =
+          weights_.emplace_back(weights::weight_of(spec, constants_.tensors));
+      if (!spec.formats.empty()) weight.coding = packer_.coding(weight);
     }
     for (Step& step : program_.steps)
       if (auto* const tile = std::get_if<TileStep>(&step.body))
         tile->weights = format_of(step.operands[1]);
   }
 
-  program::WeightFormat format_of(const program::OperandRef& ref) const {
+  weights::Format format_of(const program::OperandRef& ref) const {
     const program::Buffer& buffer =
         program_.buffers[static_cast<size_t>(ref.buffer)];
     if (buffer.home != program::Home::packed) return {};
@@ -105,8 +85,8 @@ class Binder {
   }
 
   void make_externals() {
-    const Surroundings around{program_, constants_.tensors, bodies_,
-                              tools_.limits};
+    Surroundings around{program_, constants_.tensors, bodies_, tools_.limits,
+                        packer_};
     for (Step& step : program_.steps) {
       auto& external = externals_.emplace_back();
       if (!std::holds_alternative<ExternStep>(step.body)) continue;
@@ -133,11 +113,6 @@ class Binder {
     return code;
   }
 
-  WeightStore::Packed pack() {
-    const PackTime time(cost_);
-    return tools_.weights.get(weights_, tools_.pool, program_.machine.threads);
-  }
-
   std::vector<KernelPlan> plans() const {
     std::vector<KernelPlan> plans;
     for (size_t i = 0; i < program_.steps.size(); ++i) {
@@ -154,8 +129,9 @@ class Binder {
   program::Constants constants_;
   const Tools& tools_;
   Cost& cost_;
+  weights::Packer packer_;
   std::vector<std::shared_ptr<const Executable>> bodies_;
-  std::vector<Weight> weights_;
+  std::vector<weights::Weight> weights_;
   std::vector<std::shared_ptr<const program::ExternKernel>> externals_;
 };
 

@@ -5,9 +5,9 @@
 
 #include "fxjit/thread_pool.h"
 #include "jit/program_compiler.h"
-#include "src/bind/weight_store.h"
-#include "src/program/executable.h"
-#include "src/program/planner.h"
+#include "src/program/planning/planner.h"
+#include "src/program/running/executable.h"
+#include "src/weights/store.h"
 
 namespace fxjit::bind {
 
@@ -15,7 +15,7 @@ namespace fxjit::bind {
 struct Tools {
   const jit::Compiler& compiler;
   jit::CodeCache& code;
-  WeightStore& weights;
+  weights::Store& weights;
   support::ThreadPool& pool;
   const fx::LoopLimits& limits;  // Of the loops in programs.
 };

@@ -1,10 +1,10 @@
 #include "src/bind/externals.h"
 
 #include "kernels/kernels.h"
-#include "src/program/control_kernel.h"
-#include "src/program/eager_kernel.h"
-#include "src/program/pack_kernel.h"
-#include "src/program/update_kernel.h"
+#include "src/program/running/control_kernel.h"
+#include "src/program/running/eager_kernel.h"
+#include "src/program/running/pack_kernel.h"
+#include "src/program/running/update_kernel.h"
 
 namespace fxjit::bind {
 namespace {
@@ -17,9 +17,9 @@ class Maker {
       : step_(step), around_(around) {}
 
   Kernel operator()(const program::CallSpec& call) const {
-    const kernels::KernelRequest request{ops::get_op(call.op), call.args,
-                                         constants_of(call), call.results,
-                                         level()};
+    const kernels::KernelRequest request{
+        ops::get_op(call.op), call.args, constants_of(call),
+        call.results,         level(),   &around_.packer};
     if (Kernel made = kernels::make_kernel(call.routine, request, threads()))
       return made;
     return std::make_shared<program::EagerKernel>(call);
@@ -67,8 +67,7 @@ class Maker {
       return {};
     const Tensor& constant =
         around_.constants[static_cast<size_t>(buffer.index)];
-    return program::spec_of(constant) == program::spec_of(meta) ? constant
-                                                                : Tensor();
+    return spec_of(constant) == spec_of(meta) ? constant : Tensor();
   }
 
   const program::Step& step_;

@@ -7,7 +7,8 @@
 
 #include "fxjit/tensor.h"
 #include "src/fx/control_flow/functions.h"
-#include "src/program/executable.h"
+#include "src/program/running/executable.h"
+#include "src/weights/packer.h"
 
 namespace fxjit::bind {
 
@@ -18,6 +19,7 @@ struct Surroundings {
   // By place in Program::bodies.
   const std::vector<std::shared_ptr<const program::Executable>>& bodies;
   const fx::LoopLimits& limits;
+  weights::Packer& packer;
 };
 
 // Null where the library has no fast code for a LibraryProduct.

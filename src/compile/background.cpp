@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "fxjit/log.h"
-#include "src/support/exception_text.h"
-#include "src/support/exit_order.h"
+#include "src/support/errors/exception_text.h"
+#include "src/support/threads/exit_order.h"
 
 namespace fxjit {
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "src/support/section.h"
+#include "src/support/threads/section.h"
 
 namespace fxjit {
 

@@ -7,7 +7,7 @@
 
 #include "fxjit/error.h"
 #include "src/compile/tensor_bytes.h"
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit {

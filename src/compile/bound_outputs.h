@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fxjit/value.h"
-#include "src/program/program.h"
+#include "src/program/steps/program.h"
 
 namespace fxjit {
 

@@ -8,7 +8,7 @@
 #include "src/compile/compiled_module.h"
 #include "src/compile/dump.h"
 #include "src/compile/environment.h"
-#include "src/support/cache_sizes.h"
+#include "src/support/machine/cache_sizes.h"
 
 namespace fxjit {
 namespace {

@@ -9,9 +9,9 @@
 #include "fxjit/log.h"
 #include "src/compile/background.h"
 #include "src/compile/input_key.h"
-#include "src/support/cpu_quota.h"
-#include "src/support/exception_text.h"
-#include "src/support/own_stack.h"
+#include "src/support/errors/exception_text.h"
+#include "src/support/machine/cpu_quota.h"
+#include "src/support/threads/own_stack.h"
 
 namespace fxjit {
 namespace {

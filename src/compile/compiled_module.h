@@ -13,13 +13,13 @@
 
 #include "fxjit/compile.h"
 #include "fxjit/inspection.h"
-#include "src/bind/weight_store.h"
 #include "src/compile/engine.h"
 #include "src/compile/shape_table.h"
 #include "src/compile/staged_run.h"
 #include "src/passes/folded_weights.h"
 #include "src/passes/pipeline.h"
-#include "src/program/planner.h"
+#include "src/program/planning/planner.h"
+#include "src/weights/store.h"
 
 namespace fxjit {
 class CompiledModule : public fx::NativeForward,
@@ -96,7 +96,7 @@ class CompiledModule : public fx::NativeForward,
   const fx::LoopLimits loop_limits_;
   const int threads_;
   Engine& engine_;
-  bind::WeightStore weights_;
+  weights::Store weights_;
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
   support::BlockPool blocks_;

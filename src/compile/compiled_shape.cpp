@@ -4,8 +4,8 @@
 
 #include "src/compile/bound_outputs.h"
 #include "src/compile/input_key.h"
-#include "src/program/program_bytes.h"
-#include "src/support/small_array.h"
+#include "src/program/cost/program_bytes.h"
+#include "src/support/memory/small_array.h"
 
 namespace fxjit {
 namespace {
@@ -13,7 +13,6 @@ namespace {
 using program::Buffer;
 using program::Home;
 using program::Program;
-using program::TensorSpec;
 
 // On the stack for all but unusual models.
 constexpr size_t kFewTensors = 16;

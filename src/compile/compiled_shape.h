@@ -14,8 +14,8 @@
 #include "fxjit/fx/node.h"
 #include "fxjit/report.h"
 #include "src/compile/written_inputs.h"
-#include "src/program/executable.h"
-#include "src/support/block_pool.h"
+#include "src/program/running/executable.h"
+#include "src/support/memory/block_pool.h"
 
 namespace fxjit {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "src/support/dump_file.h"
+#include "src/support/disk/dump_file.h"
 
 namespace fxjit {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "src/compile/environment.h"
-#include "src/support/file_places.h"
-#include "src/support/object_pack.h"
+#include "src/support/disk/file_places.h"
+#include "src/support/disk/object_pack.h"
 
 namespace fxjit {
 namespace {

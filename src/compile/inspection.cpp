@@ -7,7 +7,7 @@
 #include "src/compile/machine_limits.h"
 #include "src/compile/program_inspection.h"
 #include "src/compile/shape_report.h"
-#include "src/support/own_stack.h"
+#include "src/support/threads/own_stack.h"
 
 namespace fxjit {
 namespace {

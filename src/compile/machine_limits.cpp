@@ -5,11 +5,11 @@
 #include <chrono>
 #include <mutex>
 
-#include "src/program/kernel_plan.h"
-#include "src/program/packing.h"
-#include "src/support/aligned_block.h"
-#include "src/support/cache_sizes.h"
-#include "src/support/own_stack.h"
+#include "src/program/steps/kernel_plan.h"
+#include "src/support/machine/cache_sizes.h"
+#include "src/support/memory/aligned_block.h"
+#include "src/support/threads/own_stack.h"
+#include "src/weights/panels.h"
 
 namespace fxjit {
 namespace {
@@ -51,7 +51,7 @@ double best_run(Engine& engine, const program::StepBody& body,
 
 // A product whose panel and rows stay in the nearest caches.
 double measure_gflops(Engine& engine) {
-  const program::TileShape tile = program::tile_shape(engine.level());
+  const weights::TileShape tile = weights::tile_shape(engine.level());
   program::TileStep step;
   step.rows = int64_t{tile.max_rows} * 20;
   step.columns = tile.width() * 2;
@@ -61,7 +61,7 @@ double measure_gflops(Engine& engine) {
   ScalarBuilder body;
   step.epilogue = body.finish({body.input(0, DType::f32)});
   const auto packed = static_cast<size_t>(
-      program::packed_elements(step.depth, step.columns, tile.width()));
+      weights::packed_elements(step.depth, step.columns, tile.width()));
   support::AlignedBlock lhs(static_cast<size_t>(step.rows * step.depth) * 4);
   support::AlignedBlock rhs(packed * 4);
   support::AlignedBlock out(static_cast<size_t>(step.rows * step.columns) * 4);

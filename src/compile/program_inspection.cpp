@@ -13,10 +13,9 @@ using program::Buffer;
 using program::Home;
 using program::Program;
 using program::Step;
-std::string name_of(const program::PackedWeight& weight,
-                    const Program& program) {
+std::string name_of(const weights::PackSpec& weight, const Program& program) {
   std::string text;
-  for (const program::PackPiece& piece : weight.pieces) {
+  for (const weights::PackPiece& piece : weight.pieces) {
     const std::string& name =
         program.constants[static_cast<size_t>(piece.constant)].source;
     if (name.empty() || text.ends_with(name)) continue;
@@ -62,7 +61,7 @@ BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
     case Home::packed:
       seen.home = BufferInspection::Home::packed;
       seen.name = name_of(program.packed[index], program);
-      for (const program::PackPiece& piece : program.packed[index].pieces)
+      for (const weights::PackPiece& piece : program.packed[index].pieces)
         seen.bytes += numel(piece.view.sizes) *
                       static_cast<int64_t>(dtype_size(piece.view.dtype));
       break;

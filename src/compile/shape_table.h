@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/compile/compiled_shape.h"
-#include "src/support/section.h"
+#include "src/support/threads/section.h"
 
 namespace fxjit {
 

@@ -45,13 +45,13 @@ struct Sizes {
             {"writes", types_of(step.outputs)}};
   }
   Facts operator()(const TileStep& step) const {
-    return {{"batch", text_of(step.batch)},
-            {"rows", text_of(step.rows)},
-            {"columns", text_of(step.columns)},
-            {"depth", text_of(step.depth)},
-            {"weights", std::string(weight_format_name(step.weights))},
-            {"extra operands", text_of(static_cast<int64_t>(
-                                   step.extras.size()))}};
+    return {
+        {"batch", text_of(step.batch)},
+        {"rows", text_of(step.rows)},
+        {"columns", text_of(step.columns)},
+        {"depth", text_of(step.depth)},
+        {"weights", std::string(weights::format_name(step.weights))},
+        {"extra operands", text_of(static_cast<int64_t>(step.extras.size()))}};
   }
   Facts operator()(const AttentionStep& step) const {
     return {{"batch", text_of(step.outer * step.batch)},

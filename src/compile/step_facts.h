@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/program/step_code.h"
-#include "src/program/steps.h"
+#include "src/program/steps/step_code.h"
+#include "src/program/steps/steps.h"
 
 namespace fxjit {
 

@@ -1,9 +1,9 @@
-#include "fxjit/compile.h"
 #include "fxjit/version.h"
+#include "fxjit/compile.h"
 #include "jit/engine/compiler.h"
 #include "kernels/kernels.h"
-#include "src/support/aligned_block.h"
-#include "src/support/executable_memory.h"
+#include "src/support/memory/aligned_block.h"
+#include "src/support/memory/executable_memory.h"
 
 namespace fxjit {
 

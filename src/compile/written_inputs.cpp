@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/support/small_array.h"
+#include "src/support/memory/small_array.h"
 
 namespace fxjit {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/compile/tensor_bytes.h"
-#include "src/program/program.h"
+#include "src/program/steps/program.h"
 
 namespace fxjit {
 

@@ -1,7 +1,7 @@
 #include "src/fx/builtins.h"
 
 #include "fxjit/error.h"
-#include "src/ops/python_items.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::fx {
 namespace {

@@ -1,6 +1,6 @@
 #include "src/fx/node_aliasing.h"
 
-#include "src/ops/aliasing.h"
+#include "src/ops/table/aliasing.h"
 
 namespace fxjit::fx {
 namespace {

@@ -1,4 +1,5 @@
-// What src/ops/aliasing.h says of a captured call, whose shapes are not known.
+// What src/ops/table/aliasing.h says of a captured call, whose shapes are not
+// known.
 #pragma once
 
 #include "fxjit/fx/graph.h"

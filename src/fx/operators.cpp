@@ -3,7 +3,7 @@
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
 #include "src/fx/builtins.h"
-#include "src/ops/python_operators.h"
+#include "src/ops/python/operators.h"
 
 namespace fxjit::fx {
 namespace {

@@ -1,6 +1,6 @@
 #include "fxjit/exported.h"
 
-#include "src/import/pt2_origin.h"
+#include "src/import/pt2/origin.h"
 
 namespace fxjit::pt2 {
 namespace {

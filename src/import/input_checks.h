@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fxjit/imported.h"
-#include "src/import/size_formula.h"
+#include "src/import/pt2/size_formula.h"
 
 namespace fxjit::import {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "src/support/mapped_file.h"
+#include "src/support/disk/mapped_file.h"
 
 namespace fxjit::io {
 namespace {

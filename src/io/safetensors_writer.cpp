@@ -6,7 +6,7 @@
 #include "fxjit/error.h"
 #include "fxjit/safetensors.h"
 #include "src/io/safetensors_names.h"
-#include "src/support/atomic_file.h"
+#include "src/support/disk/atomic_file.h"
 
 namespace fxjit {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/passes/internal_ops.h"
-#include "src/passes/lower.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::passes {

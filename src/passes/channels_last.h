@@ -3,7 +3,7 @@
 // that every node stays contiguous and logical order is a permuted view of it.
 #pragma once
 
-#include "src/passes/graph_builder.h"
+#include "src/passes/lowering/graph_builder.h"
 
 namespace fxjit::passes {
 

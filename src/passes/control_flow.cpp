@@ -4,7 +4,7 @@
 
 #include "fxjit/fx/pytree.h"
 #include "src/fx/control_flow/run.h"
-#include "src/passes/internal_ops.h"
+#include "src/passes/lowering/internal_ops.h"
 #include "src/passes/normalize.h"
 #include "src/tensor/memory_order.h"
 

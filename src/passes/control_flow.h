@@ -9,8 +9,8 @@
 
 #include "fxjit/fx/graph_module.h"
 #include "src/fx/control_flow/functions.h"
-#include "src/passes/graph_builder.h"
-#include "src/passes/internal_ops.h"
+#include "src/passes/lowering/graph_builder.h"
+#include "src/passes/lowering/internal_ops.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {

@@ -1,6 +1,6 @@
 #include "src/passes/model_graph.h"
 
-#include "src/passes/internal_ops.h"
+#include "src/passes/lowering/internal_ops.h"
 
 namespace fxjit::passes {
 namespace {

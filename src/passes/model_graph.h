@@ -18,7 +18,7 @@
 
 #include "fxjit/fx/graph.h"
 #include "fxjit/tensor.h"
-#include "src/passes/apart.h"
+#include "src/passes/fusing/apart.h"
 
 namespace fxjit::passes {
 

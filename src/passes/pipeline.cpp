@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "src/passes/check_memory.h"
-#include "src/passes/conv_work.h"
-#include "src/passes/fuse.h"
-#include "src/passes/lower.h"
+#include "src/passes/fusing/fuse.h"
+#include "src/passes/lowering/conv_work.h"
+#include "src/passes/lowering/lower.h"
+#include "src/passes/memory/check_memory.h"
+#include "src/passes/memory/result_order.h"
 #include "src/passes/normalize.h"
 #include "src/passes/patterns.h"
-#include "src/passes/result_order.h"
 
 namespace fxjit::passes {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fxjit/fx/graph_module.h"
-#include "src/passes/lower.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "src/passes/graph_builder.h"
+#include "src/passes/lowering/graph_builder.h"
 
 namespace fxjit::passes {
 

@@ -5,7 +5,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/tensor.h"
-#include "src/support/memory_limit.h"
+#include "src/support/memory/memory_limit.h"
 
 namespace fxjit {
 namespace {

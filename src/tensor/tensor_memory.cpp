@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 
 namespace fxjit {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "src/ops/op_facts.h"
+#include "src/ops/table/op_facts.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/op_cases.h"
 #include "tests/ops/structured_reference.h"

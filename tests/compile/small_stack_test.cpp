@@ -7,7 +7,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
-#include "src/support/own_stack.h"
+#include "src/support/threads/own_stack.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_models.h"
 

@@ -1,5 +1,5 @@
 // Formulas over sizes and what calls are checked for.
-#include "src/import/size_formula.h"
+#include "src/import/pt2/size_formula.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

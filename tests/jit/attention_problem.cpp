@@ -13,7 +13,7 @@
 #include "jit/emit/kernel_function.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/kernel_plan.h"
+#include "src/program/steps/kernel_plan.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
-#include "src/program/steps.h"
+#include "src/program/steps/steps.h"
 
 namespace fxjit::jit::testing {
 

@@ -10,7 +10,7 @@
 #include "jit/emit/tile_kernel.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/kernel_plan.h"
+#include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::jit::testing {
 

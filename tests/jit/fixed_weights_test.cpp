@@ -1,6 +1,6 @@
 // Products of few rows by weights of fixed point: how much they lose, and that
 // weights which would lose more are kept in other formats.
-#include "src/program/fixed_weights.h"
+#include "src/weights/fixed.h"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 namespace fxjit::jit {
 namespace {
 
-using program::PackSource;
-using program::WeightFormat;
 using testing::normals;
+using weights::Format;
+using weights::PackSource;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -26,18 +26,18 @@ class FixedWeights : public ::testing::TestWithParam<CpuLevel> {
  protected:
   bool has_format() const { return GetParam() != CpuLevel::sse41; }
 
-  testing::PackedWeight rounded(const std::vector<float>& values,
-                                int64_t depth) const {
+  testing::weights::PackSpec rounded(const std::vector<float>& values,
+                                     int64_t depth) const {
     return {values, depth, GetParam(), true};
   }
-  void expect_format(const testing::PackedWeight& weight) const {
+  void expect_format(const testing::weights::PackSpec& weight) const {
     EXPECT_EQ(weight.format(),
-              has_format() ? WeightFormat::fixed24 : WeightFormat::f32);
+              has_format() ? weights::Format::fixed24 : weights::Format::f32);
   }
 };
 
 // Every weight as a product with one factor of 1.
-std::vector<float> unpacked(const testing::PackedWeight& weight,
+std::vector<float> unpacked(const testing::weights::PackSpec& weight,
                             int64_t depth) {
   std::vector<float> all;
   for (int64_t k = 0; k < depth; ++k) {
@@ -76,7 +76,7 @@ TEST_P(FixedWeights, AreOffByLessThanTwoSteps) {
 }
 
 // Root mean square of the error, over that of the products' sizes.
-double error_of(const testing::PackedWeight& weight, int64_t depth,
+double error_of(const testing::weights::PackSpec& weight, int64_t depth,
                 int64_t rows) {
   const std::vector<float> lhs = normals(static_cast<size_t>(rows * depth), 7);
   const std::vector<float> out = weight.product(lhs);
@@ -204,7 +204,7 @@ TEST_P(FixedWeights, OfAWideSpreadStayExact) {
   constexpr int64_t kDepth = 96, kColumns = 128;
   const auto expect_exact = [&](const std::vector<float>& values) {
     const auto weight = rounded(values, kDepth);
-    EXPECT_NE(weight.format(), WeightFormat::fixed24);
+    EXPECT_NE(weight.format(), weights::Format::fixed24);
     weight.expect_kept();
   };
   const auto normal = normals(size_t{kDepth * kColumns}, 8);
@@ -235,17 +235,17 @@ TEST_P(FixedWeights, AreTheSameFromBothOrders) {
     for (int64_t n = 0; n < kColumns; ++n)
       turned[static_cast<size_t>(n * kDepth + k)] =
           values[static_cast<size_t>(k * kColumns + n)];
-  const PackSource plain{values.data(), kColumns, 1, kColumns};
-  const PackSource other{turned.data(), 1, kDepth, kColumns};
+  const weights::PackSource plain{values.data(), kColumns, 1, kColumns};
+  const weights::PackSource other{turned.data(), 1, kDepth, kColumns};
   const auto formats = testing::formats(GetParam(), true);
-  const auto coding = program::find_coding({&plain, 1}, kDepth, formats);
-  EXPECT_EQ(coding, program::find_coding({&other, 1}, kDepth, formats));
-  const int64_t width = program::tile_shape(GetParam()).width();
+  const auto coding = weights::find_coding({&plain, 1}, kDepth, formats);
+  EXPECT_EQ(coding, weights::find_coding({&other, 1}, kDepth, formats));
+  const int64_t width = weights::tile_shape(GetParam()).width();
   const auto bytes = static_cast<size_t>(
-      program::packed_bytes(coding.format, kDepth, kColumns, width));
+      weights::packed_bytes(coding.format, kDepth, kColumns, width));
   std::vector<std::byte> packed(bytes), again(bytes);
-  program::pack_weights({&plain, 1}, kDepth, width, coding, packed.data());
-  program::pack_weights({&other, 1}, kDepth, width, coding, again.data());
+  weights::pack_matrix({&plain, 1}, kDepth, width, coding, packed.data());
+  weights::pack_matrix({&other, 1}, kDepth, width, coding, again.data());
   EXPECT_EQ(packed, again);
 }
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "src/program/weight_format.h"
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
+#include "src/weights/format.h"
 #include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
@@ -20,14 +20,14 @@
 namespace fxjit::jit::testing {
 
 // Those that the level can read.
-inline std::vector<program::WeightFormat> formats(CpuLevel level,
-                                                  bool may_round) {
-  using program::WeightFormat;
-  std::vector<WeightFormat> found;
-  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::f16,
-                                    WeightFormat::fixed24, WeightFormat::f28})
-    if (program::most_rows(format, level) > 0 &&
-        (may_round || format != WeightFormat::fixed24))
+inline std::vector<weights::Format> formats(CpuLevel level, bool may_round) {
+  using weights::Format;
+  std::vector<weights::Format> found;
+  for (const weights::Format format :
+       {weights::Format::bf16, weights::Format::f16, weights::Format::fixed24,
+        weights::Format::f28})
+    if (weights::most_rows(format, level) > 0 &&
+        (may_round || format != weights::Format::fixed24))
       found.push_back(format);
   return found;
 }
@@ -41,26 +41,26 @@ inline std::vector<float> normals(size_t count, uint32_t seed) {
 }
 
 // A [depth, columns] weight in the format found for it.
-class PackedWeight {
+class weights::PackSpec {
  public:
-  PackedWeight(std::vector<float> values, int64_t depth, CpuLevel level,
-               bool may_round = false)
+  weights::PackSpec(std::vector<float> values, int64_t depth, CpuLevel level,
+                    bool may_round = false)
       : values_(std::move(values)),
         depth_(depth),
         columns_(static_cast<int64_t>(values_.size()) / depth),
         level_(level),
-        coding_(program::find_coding({&source_, 1}, depth,
+        coding_(weights::find_coding({&source_, 1}, depth,
                                      formats(level, may_round))) {
-    const int64_t width = program::tile_shape(level).width();
+    const int64_t width = weights::tile_shape(level).width();
     const int64_t bytes =
-        program::packed_bytes(coding_.format, depth, columns_, width);
+        weights::packed_bytes(coding_.format, depth, columns_, width);
     packed_ = support::AlignedBlock::guarded(static_cast<size_t>(bytes));
-    program::pack_weights({&source_, 1}, depth, width, coding_, packed_.data());
+    weights::pack_matrix({&source_, 1}, depth, width, coding_, packed_.data());
   }
-  PackedWeight(const PackedWeight&) = delete;
-  PackedWeight& operator=(const PackedWeight&) = delete;
+  weights::PackSpec(const weights::PackSpec&) = delete;
+  weights::PackSpec& operator=(const weights::PackSpec&) = delete;
 
-  program::WeightFormat format() const { return coding_.format; }
+  weights::Format format() const { return coding_.format; }
   int64_t columns() const { return columns_; }
   float at(int64_t k, int64_t n) const {
     return values_[static_cast<size_t>(k * columns_ + n)];
@@ -132,8 +132,8 @@ class PackedWeight {
   std::vector<float> values_;
   int64_t depth_, columns_;
   CpuLevel level_;
-  program::PackSource source_{values_.data(), columns_, 1, columns_};
-  program::WeightCoding coding_;
+  weights::PackSource source_{values_.data(), columns_, 1, columns_};
+  weights::Coding coding_;
   support::AlignedBlock packed_;
   mutable std::map<int64_t, std::unique_ptr<CompiledTiles>> code_;  // By rows.
 };

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "src/program/steps.h"
+#include "src/program/steps/steps.h"
 
 namespace fxjit::jit::testing {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "src/program/steps.h"
+#include "src/program/steps/steps.h"
 #include "tests/jit/prim_oracle.h"
 
 namespace fxjit::jit::testing {

@@ -10,8 +10,8 @@
 
 #include "fxjit/cpu_level.h"
 #include "jit/engine/compiler.h"
-#include "src/program/step_code.h"
-#include "src/program/steps.h"
+#include "src/program/steps/step_code.h"
+#include "src/program/steps/steps.h"
 #include "tests/jit/step_oracle.h"
 
 namespace fxjit::jit::testing {

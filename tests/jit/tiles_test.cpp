@@ -85,17 +85,17 @@ class Product {
   }
 
   void pack() {
-    const int64_t width = program::tile_shape(level_).width();
+    const int64_t width = weights::tile_shape(level_).width();
     const int64_t each =
-        program::packed_elements(case_.depth, case_.columns, width);
+        weights::packed_elements(case_.depth, case_.columns, width);
     packed_.assign(
         whole_lines(size_t(each * case_.batch) * sizeof(float)) / sizeof(float),
         7.0f);
     for (int64_t b = 0; b < case_.batch; ++b) {
-      const program::PackSource source{
+      const weights::PackSource source{
           rhs_.data() + b * case_.depth * case_.columns, case_.columns, 1,
           case_.columns};
-      program::pack_panels({&source, 1}, case_.depth, width,
+      weights::pack_panels({&source, 1}, case_.depth, width,
                            packed_.data() + b * each);
     }
   }
@@ -162,13 +162,13 @@ std::vector<float> strict_sums(int64_t rows, CpuLevel level) {
   step.epilogue = body.finish({body.input(0, DType::f32)});
   const std::vector<float> lhs = randoms(kDepth, 5);
   const std::vector<float> rhs = randoms(kDepth * kColumns, 6);
-  const int64_t width = program::tile_shape(level).width();
+  const int64_t width = weights::tile_shape(level).width();
   std::vector<float> store(
-      size_t(program::packed_elements(kDepth, kColumns, width)) + 16);
+      size_t(weights::packed_elements(kDepth, kColumns, width)) + 16);
   float* packed = store.data();
   while (reinterpret_cast<uintptr_t>(packed) % 64) ++packed;
-  const program::PackSource source{rhs.data(), kColumns, 1, kColumns};
-  program::pack_panels({&source, 1}, kDepth, width, packed);
+  const weights::PackSource source{rhs.data(), kColumns, 1, kColumns};
+  weights::pack_panels({&source, 1}, kDepth, width, packed);
   std::vector<float> out(size_t(rows * kColumns));
   void* operands[] = {const_cast<float*>(lhs.data()), packed, out.data()};
   CompiledTiles(step, level)(operands);
@@ -217,12 +217,12 @@ TEST_P(Tiles, KeepNanAndInfinityInTheirRows) {
   std::vector<float> lhs(9 * 8, 1.0f), rhs(8 * 40, 2.0f);
   lhs[3 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();
   lhs[5 * 8 + 1] = std::numeric_limits<float>::infinity();
-  const int64_t width = program::tile_shape(GetParam()).width();
-  std::vector<float> store(size_t(program::packed_elements(8, 40, width)) + 16);
+  const int64_t width = weights::tile_shape(GetParam()).width();
+  std::vector<float> store(size_t(weights::packed_elements(8, 40, width)) + 16);
   float* packed = store.data();
   while (reinterpret_cast<uintptr_t>(packed) % 64) ++packed;
-  const program::PackSource source{rhs.data(), 40, 1, 40};
-  program::pack_panels({&source, 1}, 8, width, packed);
+  const weights::PackSource source{rhs.data(), 40, 1, 40};
+  weights::pack_panels({&source, 1}, 8, width, packed);
   std::vector<float> out(9 * 40);
   void* operands[] = {lhs.data(), packed, out.data()};
   CompiledTiles(step, GetParam())(operands);

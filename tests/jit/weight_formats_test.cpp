@@ -1,6 +1,6 @@
 // Products of few rows by weights in every format: the weights that arrive are
 // those that were packed, to the last bit.
-#include "src/program/weight_format.h"
+#include "src/weights/format.h"
 
 #include <gtest/gtest.h>
 
@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "fxjit/half.h"
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/jit/packed_weight.h"
 
 namespace fxjit::jit {
 namespace {
 
-using program::PackSource;
-using program::WeightCoding;
-using program::WeightFormat;
 using testing::normals;
-using Weight = testing::PackedWeight;
+using weights::Coding;
+using weights::Format;
+using weights::PackSource;
+using Weight = testing::weights::PackSpec;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -31,35 +31,35 @@ struct Size {
 };
 constexpr Size kSizes[] = {{64, 64}, {33, 300}, {7, 65}, {1, 640}, {128, 17}};
 
-std::vector<float> rounded(WeightFormat format, const Size& size) {
+std::vector<float> rounded(weights::Format format, const Size& size) {
   auto values = normals(static_cast<size_t>(size.depth * size.columns), 1);
   for (float& v : values)
-    v = format == WeightFormat::f16 ? static_cast<float>(Half(v))
-                                    : static_cast<float>(BFloat16(v));
+    v = format == weights::Format::f16 ? static_cast<float>(Half(v))
+                                       : static_cast<float>(BFloat16(v));
   return values;
 }
 
 class WeightFormats : public ::testing::TestWithParam<CpuLevel> {
  protected:
   // Where the level has none of its own for such weights.
-  WeightFormat or_f32(WeightFormat format, CpuLevel least) const {
-    return GetParam() >= least ? format : WeightFormat::f32;
+  weights::Format or_f32(weights::Format format, CpuLevel least) const {
+    return GetParam() >= least ? format : weights::Format::f32;
   }
 };
 
 TEST_P(WeightFormats, HalfTypesAreKept) {
   for (const Size& size : kSizes) {
     SCOPED_TRACE(::testing::Message() << size.depth << " x " << size.columns);
-    auto values = rounded(WeightFormat::bf16, size);
+    auto values = rounded(weights::Format::bf16, size);
     values[0] = -0.0f;
     values.back() = 0x1p-130f;  // A denormal that bfloat16 has, too.
     const Weight brain(values, size.depth, GetParam());
-    EXPECT_EQ(brain.format(), WeightFormat::bf16);
+    EXPECT_EQ(brain.format(), weights::Format::bf16);
     brain.expect_kept();
-    values = rounded(WeightFormat::f16, size);
+    values = rounded(weights::Format::f16, size);
     values.back() = 0x1.8p-23f;  // A denormal of f16.
     const Weight half(values, size.depth, GetParam());
-    EXPECT_EQ(half.format(), or_f32(WeightFormat::f16, CpuLevel::avx2));
+    EXPECT_EQ(half.format(), or_f32(weights::Format::f16, CpuLevel::avx2));
     half.expect_kept();
     for (int64_t rows = 1; rows <= 6; ++rows) {
       brain.expect_double_sums(rows);
@@ -81,7 +81,7 @@ TEST_P(WeightFormats, FewExponentsAreKept) {
     values[9] = -0x1.8p-140f;
     values[values.size() - 1] = 0x1p-126f;
     const Weight weight(values, size.depth, GetParam());
-    EXPECT_EQ(weight.format(), or_f32(WeightFormat::f28, CpuLevel::avx512));
+    EXPECT_EQ(weight.format(), or_f32(weights::Format::f28, CpuLevel::avx512));
     weight.expect_kept();
     for (int64_t rows = 1; rows <= 6; ++rows) weight.expect_double_sums(rows);
   }
@@ -97,7 +97,7 @@ TEST_P(WeightFormats, InfinityAndNanReachTheirResults) {
   values[4 * kColumns + 3] = kInfinity;
   values[4 * kColumns + 4] = kNan;
   const Weight weight(values, kDepth, GetParam());
-  EXPECT_EQ(weight.format(), or_f32(WeightFormat::f28, CpuLevel::avx512));
+  EXPECT_EQ(weight.format(), or_f32(weights::Format::f28, CpuLevel::avx512));
   std::vector<float> lhs(size_t{3 * kDepth}, 1.0f);
   lhs[kDepth + 2] = kInfinity;
   lhs[2 * kDepth + 4] = 0;
@@ -120,28 +120,28 @@ TEST_P(WeightFormats, ManyExponentsStayFloats) {
   for (float& v : values)
     v = std::ldexp(1.37f, static_cast<int>(random() % 60) - 30);
   const Weight weight(values, 64, GetParam());
-  EXPECT_EQ(weight.format(), WeightFormat::f32);
+  EXPECT_EQ(weight.format(), weights::Format::f32);
   weight.expect_kept();
 }
 
 // Pieces that end within panels, of either order of strides.
 TEST_P(WeightFormats, PiecesStandSideBySide) {
   constexpr int64_t kDepth = 21;
-  const int64_t width = program::tile_shape(GetParam()).width();
-  const std::vector<float> left = rounded(WeightFormat::bf16, {kDepth, 70});
-  const std::vector<float> right = rounded(WeightFormat::bf16, {40, kDepth});
-  const PackSource sources[] = {{left.data(), 70, 1, 70},
-                                {right.data(), 1, kDepth, 40}};
-  const WeightCoding coding = program::find_coding(
+  const int64_t width = weights::tile_shape(GetParam()).width();
+  const std::vector<float> left = rounded(weights::Format::bf16, {kDepth, 70});
+  const std::vector<float> right = rounded(weights::Format::bf16, {40, kDepth});
+  const weights::PackSource sources[] = {{left.data(), 70, 1, 70},
+                                         {right.data(), 1, kDepth, 40}};
+  const weights::Coding coding = weights::find_coding(
       sources, kDepth, testing::formats(GetParam(), false));
-  ASSERT_EQ(coding.format, WeightFormat::bf16);
+  ASSERT_EQ(coding.format, weights::Format::bf16);
   const auto bytes = static_cast<size_t>(
-      program::packed_bytes(coding.format, kDepth, 110, width));
+      weights::packed_bytes(coding.format, kDepth, 110, width));
   const auto packed = support::AlignedBlock::guarded(bytes);
-  program::pack_weights(sources, kDepth, width, coding, packed.data());
+  weights::pack_matrix(sources, kDepth, width, coding, packed.data());
   std::vector<float> floats(
-      static_cast<size_t>(program::packed_elements(kDepth, 110, width)));
-  program::pack_panels(sources, kDepth, width, floats.data());
+      static_cast<size_t>(weights::packed_elements(kDepth, 110, width)));
+  weights::pack_panels(sources, kDepth, width, floats.data());
   const auto* halves = reinterpret_cast<const uint16_t*>(packed.data());
   for (size_t i = 0; i < floats.size(); ++i)
     ASSERT_EQ(halves[i], BFloat16(floats[i]).bits) << i;

@@ -10,9 +10,9 @@
 #include "jit/emit/winograd.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/kernel_plan.h"
-#include "src/program/winograd.h"
-#include "src/program/winograd_form.h"
+#include "src/program/steps/kernel_plan.h"
+#include "src/program/winograd/winograd.h"
+#include "src/program/winograd/winograd_form.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -112,15 +112,15 @@ WinogradProblem::WinogradProblem(const WinogradStep& step) : step_(step) {
 }
 
 std::vector<float> WinogradProblem::packed(CpuLevel level) const {
-  const program::WinogradWeight weight{weights_.data(),
+  const weights::WinogradWeight weight{weights_.data(),
                                        step_.features,
                                        step_.channels,
                                        {step_.channels * 9, 9, 3, 1}};
-  const program::WinogradPanels panels =
-      program::winograd_panels(step_.features, step_.tile, level);
+  const weights::WinogradPanels panels =
+      weights::winograd_panels(step_.features, step_.tile, level);
   std::vector<float> packed =
-      lines(program::winograd_elements(panels, step_.channels), 7);
-  program::pack_winograd(weight, step_.tile, level, packed.data());
+      lines(weights::winograd_elements(panels, step_.channels), 7);
+  weights::pack_winograd(weight, step_.tile, level, packed.data());
   return packed;
 }
 

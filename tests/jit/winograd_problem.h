@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
-#include "src/program/step_code.h"
-#include "src/program/steps.h"
+#include "src/program/steps/step_code.h"
+#include "src/program/steps/steps.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <span>
 
-#include "kernels/depthwise.h"
-#include "kernels/image_conv.h"
+#include "kernels/convolution/depthwise.h"
+#include "kernels/convolution/image_conv.h"
 #include "kernels/kernels.h"
-#include "src/ops/layouts.h"
-#include "src/passes/conv_work.h"
-#include "src/passes/lower.h"
-#include "src/program/routine_rules.h"
+#include "src/ops/table/layouts.h"
+#include "src/passes/lowering/conv_work.h"
+#include "src/passes/lowering/lower.h"
+#include "src/program/planning/routine_rules.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 #include "tests/kernels/post_oracle.h"

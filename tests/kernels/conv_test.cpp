@@ -3,7 +3,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
-#include "src/ops/layouts.h"
+#include "src/ops/table/layouts.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 
@@ -146,8 +146,11 @@ TEST(ConvStep, PacksSharedWeightsOnce) {
   };
   const ValueList args = o.bound(c);
   const Value result = ops::infer_plain({Operands::op(), args});
-  const KernelRequest request{
-      Operands::op(), args, {Tensor(), o.weight}, {result}};
+  weights::Store store(host_cpu_level());
+  weights::Packer packer(store, support::ThreadPool::shared(), kSliceThreads);
+  const KernelRequest request{Operands::op(),       args,
+                              {Tensor(), o.weight}, {result},
+                              host_cpu_level(),     &packer};
   const auto first = make_kernel(request, kSliceThreads),
              second = make_kernel(request, kSliceThreads);
   ASSERT_TRUE(first && second);

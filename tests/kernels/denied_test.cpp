@@ -11,9 +11,9 @@
 #include "fxjit/log.h"
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
-#include "src/ops/layouts.h"
-#include "src/ops/matmul_kernel.h"
-#include "src/support/executable_memory.h"
+#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/table/layouts.h"
+#include "src/support/memory/executable_memory.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 

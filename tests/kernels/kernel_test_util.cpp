@@ -11,8 +11,8 @@
 #include <span>
 
 #include "kernels/kernels.h"
-#include "src/program/routine_rules.h"
-#include "src/support/aligned_block.h"
+#include "src/program/planning/routine_rules.h"
+#include "src/support/memory/aligned_block.h"
 
 namespace fxjit::kernels::testing {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "fxjit/tensor.h"
 #include "kernels/kernel_request.h"
-#include "src/ops/conv_kernel.h"
-#include "src/ops/pool_kernel.h"
+#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/pool_kernel.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::kernels::testing {

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "kernels/kernels.h"
-#include "kernels/pooling.h"
-#include "src/ops/layouts.h"
-#include "src/passes/internal_ops.h"
+#include "kernels/pooling/pooling.h"
+#include "src/ops/table/layouts.h"
+#include "src/passes/lowering/internal_ops.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fxjit/tensor.h"
-#include "src/ops/post_ops.h"
+#include "src/ops/eager/post_ops.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "kernels/post_work.h"
+#include "kernels/convolution/post_work.h"
 #include "tests/kernels/kernel_test_util.h"
 #include "tests/kernels/post_oracle.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "kernels/kernels.h"
-#include "src/ops/layouts.h"
-#include "src/program/packing.h"
+#include "src/ops/table/layouts.h"
+#include "src/weights/panels.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
@@ -109,9 +109,9 @@ struct TileProblem {
     const Tensor a = random_tensor({1, rows, depth}, DType::f32, 1);
     const Tensor b = random_tensor({1, depth, columns}, DType::f32, 2);
     const Tensor packed =
-        Tensor::empty({program::packed_elements(depth, columns, 64)});
-    const program::PackSource source{b.data_as<float>(), columns, 1, columns};
-    program::pack_panels({&source, 1}, depth, 64, packed.data_as<float>());
+        Tensor::empty({weights::packed_elements(depth, columns, 64)});
+    const weights::PackSource source{b.data_as<float>(), columns, 1, columns};
+    weights::pack_panels({&source, 1}, depth, 64, packed.data_as<float>());
     operands = {a, packed};
     expected = product_oracle(a, b, Tensor());
     sum = builder.input(0, DType::f32);

@@ -1,6 +1,6 @@
 // Steps of recurrent layers at every CPU level of this machine, against sums and
 // functions in double precision.
-#include "kernels/recurrent_step.h"
+#include "kernels/recurrence/step.h"
 
 #include <gtest/gtest.h>
 

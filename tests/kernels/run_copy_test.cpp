@@ -1,5 +1,5 @@
 // Copies of short runs against copies element by element.
-#include "kernels/run_copy.h"
+#include "kernels/copies/run_copy.h"
 
 #include <gtest/gtest.h>
 

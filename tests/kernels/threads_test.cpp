@@ -11,8 +11,8 @@
 #include "kernels/onednn/eager.h"
 #include "kernels/shape_cache.h"
 #include "kernels/spare_slots.h"
-#include "src/ops/layouts.h"
-#include "src/ops/matmul_kernel.h"
+#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/table/layouts.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 

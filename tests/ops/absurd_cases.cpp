@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "src/support/memory_limit.h"
+#include "src/support/memory/memory_limit.h"
 #include "tests/ops/reference.h"
 #include "tests/ops/structured_reference.h"
 

@@ -1,7 +1,7 @@
 // Whose memory the results of every row are: the interpreter's storages and the
-// theory (src/ops/aliasing.h) against what torch's storages showed
+// theory (src/ops/table/aliasing.h) against what torch's storages showed
 // (make_aliasing.py).
-#include "src/ops/aliasing.h"
+#include "src/ops/table/aliasing.h"
 
 #include <gtest/gtest.h>
 

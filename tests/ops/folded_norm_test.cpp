@@ -1,5 +1,5 @@
 // Batch norm as part of the weights, against the norm's definition.
-#include "src/ops/folded_norm.h"
+#include "src/ops/eager/folded_norm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/ops/fourier.h"
+#include "src/ops/eager/fourier.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // What is stated about ops beside their rows: operands by the names that the
 // schemas give them, and what stands for calls that write.
-#include "src/ops/op_facts.h"
+#include "src/ops/table/op_facts.h"
 
 #include <gtest/gtest.h>
 
-#include "src/ops/pure_form.h"
+#include "src/ops/table/pure_form.h"
 
 namespace fxjit {
 namespace {

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "fxjit/op.h"
-#include "src/ops/python_items.h"
-#include "src/ops/python_operators.h"
+#include "src/ops/python/items.h"
+#include "src/ops/python/operators.h"
 
 namespace fxjit::ops {
 namespace {

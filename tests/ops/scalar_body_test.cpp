@@ -6,7 +6,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/op.h"
-#include "src/ops/body_evaluator.h"
+#include "src/ops/eager/body_evaluator.h"
 
 namespace fxjit {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fxjit/value.h"
-#include "src/ops/aliasing.h"
+#include "src/ops/table/aliasing.h"
 
 namespace fxjit::testing {
 

@@ -6,9 +6,10 @@
 #include <random>
 
 #include "fxjit/functions.h"
-#include "src/ops/conv_kernel.h"
-#include "src/ops/matmul_kernel.h"
-#include "src/ops/pool_kernel.h"
+#include "src/ops/eager/backend.h"
+#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/pool_kernel.h"
 
 namespace fxjit {
 namespace {
@@ -84,21 +85,35 @@ bool counting_pool(const ops::PoolParams&, const Tensor&, const Tensor&) {
   return false;
 }
 
-TEST(KernelHooks, ReplaceThePlainMatmulUntilRemoved) {
+constexpr ops::Backend kCounting{counting_matmul, counting_conv, counting_pool};
+
+// Ends with the backend that was there before.
+class CountingBackend {
+ public:
+  CountingBackend() { matmul_calls = conv_calls = pool_calls = 0; }
+  ~CountingBackend() { ops::set_backend(former_); }
+  CountingBackend(const CountingBackend&) = delete;
+  CountingBackend& operator=(const CountingBackend&) = delete;
+
+ private:
+  const ops::Backend& former_ = ops::set_backend(kCounting);
+};
+
+TEST(Backend, ReplacesThePlainMatmulUntilRemoved) {
   const Tensor a = Tensor::full({2, 2}, 1);
-  matmul_calls = 0;
-  ops::set_matmul_kernel(counting_matmul);
-  EXPECT_EQ(matmul(a, a).as_tensor().at({1, 1}), 42);
-  // A kernel that declines leaves the work to the plain loop.
-  EXPECT_EQ(matmul(a.to(DType::f64), a.to(DType::f64)).as_tensor().at({0, 1}),
-            2);
-  EXPECT_EQ(matmul_calls, 2);
-  ops::set_matmul_kernel(nullptr);
+  {
+    const CountingBackend counting;
+    EXPECT_EQ(matmul(a, a).as_tensor().at({1, 1}), 42);
+    // A kernel that declines leaves the work to the plain loop.
+    EXPECT_EQ(matmul(a.to(DType::f64), a.to(DType::f64)).as_tensor().at({0, 1}),
+              2);
+    EXPECT_EQ(matmul_calls, 2);
+  }
   EXPECT_EQ(matmul(a, a).as_tensor().at({1, 1}), 2);
   EXPECT_EQ(matmul_calls, 2);
 }
 
-TEST(KernelHooks, ReplaceConvolutionAndPooling) {
+TEST(Backend, ReplacesConvolutionAndPooling) {
   const Tensor x = Tensor::full({1, 1, 4, 4}, 1);
   const Tensor w = Tensor::full({1, 1, 2, 2}, 1);
   const auto conv = [&] {
@@ -107,15 +122,13 @@ TEST(KernelHooks, ReplaceConvolutionAndPooling) {
   const auto pool = [&] {
     return nn::functional::max_pool2d(x, 2).as_tensor();
   };
-  conv_calls = pool_calls = 0;
-  ops::set_conv_kernel(counting_conv);
-  ops::set_pool_kernel(counting_pool);
-  EXPECT_EQ(conv().at({0, 0, 0, 0}), 7);
-  EXPECT_EQ(pool().at({0, 0, 0, 0}), 1);
-  EXPECT_EQ(conv_calls, 1);
-  EXPECT_EQ(pool_calls, 1);
-  ops::set_conv_kernel(nullptr);
-  ops::set_pool_kernel(nullptr);
+  {
+    const CountingBackend counting;
+    EXPECT_EQ(conv().at({0, 0, 0, 0}), 7);
+    EXPECT_EQ(pool().at({0, 0, 0, 0}), 1);
+    EXPECT_EQ(conv_calls, 1);
+    EXPECT_EQ(pool_calls, 1);
+  }
   EXPECT_EQ(conv().at({0, 0, 0, 0}), 4);
 }
 

@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "src/ops/aliasing.h"
-#include "src/passes/internal_ops.h"
+#include "src/ops/table/aliasing.h"
+#include "src/passes/lowering/internal_ops.h"
 #include "tests/passes/pass_testing.h"
 
 namespace fxjit {

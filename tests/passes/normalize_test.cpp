@@ -2,7 +2,7 @@
 // folded calls, decompositions, views.
 #include "src/passes/normalize.h"
 
-#include "src/passes/lower.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/pipeline.h"
 #include "tests/passes/pass_matchers.h"
 

@@ -7,9 +7,9 @@
 #include <random>
 #include <sstream>
 
-#include "src/ops/aliasing.h"
-#include "src/passes/internal_ops.h"
-#include "src/passes/lower.h"
+#include "src/ops/table/aliasing.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/pipeline.h"
 #include "src/tensor/memory_order.h"
 #include "tests/ops/storages.h"

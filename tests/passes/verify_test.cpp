@@ -1,7 +1,7 @@
 // verify() accepts what the passes make and names what does not fit a form.
 
-#include "src/passes/fuse.h"
-#include "src/passes/lower.h"
+#include "src/passes/fusing/fuse.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/normalize.h"
 #include "tests/passes/pass_matchers.h"
 

@@ -1,11 +1,11 @@
 // Which bodies are rewritten, and how rows are cut into passes afterwards.
-#include "src/program/row_rewrite.h"
+#include "src/program/rows/rewrite.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "src/program/row_schedule.h"
+#include "src/program/rows/schedule.h"
 
 namespace fxjit::program {
 namespace {

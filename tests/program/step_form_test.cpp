@@ -1,11 +1,11 @@
 // Forms: what of a step is in its code, and what is an argument of it.
-#include "src/program/step_form.h"
+#include "src/program/steps/step_form.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 
-#include "src/program/attention_run.h"
+#include "src/program/attention/attention_run.h"
 
 namespace fxjit::program {
 namespace {

@@ -154,7 +154,8 @@ TEST_F(PlantedTree, PublicHeadersIncludeOnlyStandardAndPublicOnes) {
   const std::string header = "include/fxjit/compile.h";
   EXPECT_THAT(violation(header, "#include <llvm/IR/Module.h>\n"), kPublic);
   EXPECT_THAT(violation(header, "#include <unistd.h>\n"), kPublic);
-  EXPECT_THAT(violation(header, "#include \"src/ops/schema.h\"\n"), kPublic);
+  EXPECT_THAT(violation(header, "#include \"src/ops/table/schema.h\"\n"),
+              kPublic);
 }
 
 TEST_F(PlantedTree, UnknownPlacesAreFound) {

@@ -1,4 +1,4 @@
-#include "src/support/aligned_block.h"
+#include "src/support/memory/aligned_block.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/support/block_pool.h"
+#include "src/support/memory/block_pool.h"
 
 #include <gtest/gtest.h>
 

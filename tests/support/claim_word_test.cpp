@@ -1,4 +1,4 @@
-#include "src/support/claim_word.h"
+#include "src/support/threads/claim_word.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/support/cpu_quota.h"
+#include "src/support/machine/cpu_quota.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "src/support/descriptors.h"
+#include "src/support/disk/descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "src/support/atomic_file.h"
-#include "src/support/trusted_file.h"
+#include "src/support/disk/atomic_file.h"
+#include "src/support/disk/trusted_file.h"
 
 namespace fxjit::support {
 namespace {

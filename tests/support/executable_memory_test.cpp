@@ -1,4 +1,4 @@
-#include "src/support/executable_memory.h"
+#include "src/support/memory/executable_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "src/support/exit_order.h"
+#include "src/support/threads/exit_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/support/mapped_file.h"
+#include "src/support/disk/mapped_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

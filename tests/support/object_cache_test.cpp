@@ -1,5 +1,5 @@
 // The disk cache against damage, concurrency, missing rights and its cap.
-#include "src/support/object_cache.h"
+#include "src/support/disk/object_cache.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "fxjit/log.h"
-#include "src/support/build_id.h"
-#include "src/support/file_places.h"
+#include "src/support/disk/file_places.h"
+#include "src/support/machine/build_id.h"
 
 namespace fxjit::support {
 namespace {

@@ -1,5 +1,5 @@
 // Packs: entries of a cache in one file, whole, damaged and foreign.
-#include "src/support/object_pack.h"
+#include "src/support/disk/object_pack.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

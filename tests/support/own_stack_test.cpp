@@ -1,4 +1,4 @@
-#include "src/support/own_stack.h"
+#include "src/support/threads/own_stack.h"
 
 #include <gtest/gtest.h>
 

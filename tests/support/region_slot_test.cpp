@@ -1,5 +1,5 @@
 // The slot alone, both sides played by one thread: what no timing can show.
-#include "src/support/region_slot.h"
+#include "src/support/threads/region_slot.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/support/run_tasks.h"
+#include "src/support/threads/run_tasks.h"
 
 #include <gtest/gtest.h>
 

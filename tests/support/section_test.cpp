@@ -1,5 +1,5 @@
 // Sections and fork(): a child never begins while another thread is inside one.
-#include "src/support/section.h"
+#include "src/support/threads/section.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 #include <shared_mutex>
 #include <thread>
 
-#include "src/support/own_stack.h"
+#include "src/support/threads/own_stack.h"
 
 namespace fxjit::support {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "fxjit/log.h"
-#include "src/support/cpu_quota.h"
+#include "src/support/machine/cpu_quota.h"
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {

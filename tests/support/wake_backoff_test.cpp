@@ -1,4 +1,4 @@
-#include "src/support/wake_backoff.h"
+#include "src/support/threads/wake_backoff.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "fxjit/compile.h"
 #include "fxjit/error.h"
-#include "src/support/cpu_quota.h"
+#include "src/support/machine/cpu_quota.h"
 #include "tools/fxjit/bench_output.h"
 #include "tools/fxjit/contestants.h"
 #include "tools/fxjit/places.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "src/support/atomic_file.h"
+#include "src/support/disk/atomic_file.h"
 #include "tools/fxjit/bench_output.h"
 #include "tools/fxjit/escaped.h"
 

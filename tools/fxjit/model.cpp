@@ -6,7 +6,7 @@
 #include "fxjit/fx/archive.h"
 #include "fxjit/onnx.h"
 #include "fxjit/pt2.h"
-#include "src/support/mapped_file.h"
+#include "src/support/disk/mapped_file.h"
 
 namespace fxjit::command {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/io/npy.h"
-#include "src/support/cpu_quota.h"
+#include "src/support/machine/cpu_quota.h"
 #include "tools/fxjit/child.h"
 #include "tools/fxjit/contestants.h"
 #include "tools/fxjit/places.h"

@@ -5,7 +5,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/fx/archive.h"
-#include "src/support/checksum.h"
+#include "src/support/disk/checksum.h"
 
 namespace fxjit::fx::archive {
 namespace {

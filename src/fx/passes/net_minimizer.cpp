@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "fxjit/fx/passes/shape_prop.h"
-#include "src/support/exception_text.h"
+#include "src/support/errors/exception_text.h"
 
 namespace fxjit::fx::passes {
 namespace {

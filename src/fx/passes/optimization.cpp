@@ -9,7 +9,7 @@
 #include "fxjit/nn/linear.h"
 #include "fxjit/nn/normalization.h"
 #include "src/fx/module_members.h"
-#include "src/ops/folded_norm.h"
+#include "src/ops/eager/folded_norm.h"
 
 namespace fxjit::fx::passes {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "src/support/exception_text.h"
+#include "src/support/errors/exception_text.h"
 
 namespace fxjit::fx::passes {
 namespace {

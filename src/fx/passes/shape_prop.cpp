@@ -4,7 +4,7 @@
 
 #include "src/fx/passes/fake_value.h"
 #include "src/fx/print_value.h"
-#include "src/support/exception_text.h"
+#include "src/support/errors/exception_text.h"
 
 namespace fxjit::fx::passes {
 namespace {

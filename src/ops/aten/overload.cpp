@@ -8,7 +8,7 @@
 
 #include "src/ops/aten/split_text.h"
 #include "src/ops/aten/torch_schema.h"
-#include "src/ops/binder.h"
+#include "src/ops/table/binder.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,8 +1,8 @@
 #include "fxjit/functions.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 namespace {

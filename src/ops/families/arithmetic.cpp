@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 namespace {

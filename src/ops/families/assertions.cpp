@@ -3,8 +3,8 @@
 // there.
 #include <limits>
 
-#include "src/ops/families.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

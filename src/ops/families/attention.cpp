@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

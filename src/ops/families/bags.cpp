@@ -1,9 +1,9 @@
 // Sums, means and maxima of rows of a table: embedding_bag. A bag is a row of
 // indices, or runs from one offset to the next.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

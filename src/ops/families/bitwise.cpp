@@ -1,5 +1,5 @@
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -2,9 +2,9 @@
 // elements as they are is a view or a copy of its input.
 #include "fxjit/functions.h"
 #include "fxjit/proxy_base.h"
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

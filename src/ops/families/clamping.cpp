@@ -1,8 +1,8 @@
 // Bounds and rounding: clamp, minimum, maximum, floor, ceil, round, trunc.
 #include <cmath>
 
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,9 +1,9 @@
 // Losses of classes: nll_loss and cross_entropy, with weights of the classes,
 // an index that is left out, and smoothed labels.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -4,11 +4,11 @@
 #include <numbers>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

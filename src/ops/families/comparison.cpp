@@ -2,9 +2,9 @@
 #include <limits>
 
 #include "fxjit/half.h"
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 namespace {

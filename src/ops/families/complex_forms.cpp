@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "src/ops/complex_calls.h"
+#include "src/ops/eager/complex_calls.h"
 #include "src/ops/families/complex_parts.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,6 +1,6 @@
 #include "src/ops/families/complex_parts.h"
 
-#include "src/ops/complex_calls.h"
+#include "src/ops/eager/complex_calls.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,8 +1,8 @@
 // Complex tensors as views of their parts, and what is made of parts.
-#include "src/ops/complex_calls.h"
-#include "src/ops/families.h"
+#include "src/ops/eager/complex_calls.h"
 #include "src/ops/families/complex_parts.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

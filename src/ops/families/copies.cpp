@@ -1,9 +1,9 @@
 // What views give, in memory of its own: torch's functions whose names end in
 // _copy, and `copy`, which gives one tensor's numbers in the form of another.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

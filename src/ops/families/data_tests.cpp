@@ -2,9 +2,9 @@
 // The interpreter asks them; compiled modules go on behind them.
 #include "fxjit/functions_pointwise.h"
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 namespace {

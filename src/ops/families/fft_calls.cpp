@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,7 +1,7 @@
 // The functions of torch.fft, made of ATen's three transforms.
-#include "src/ops/families.h"
 #include "src/ops/families/complex_parts.h"
 #include "src/ops/families/fft_calls.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,10 +1,10 @@
 // What torch.fft has beside transforms: the frequencies of their results and
 // the order in which these stand.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/creation.h"
 #include "src/ops/families/fft_calls.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -2,9 +2,9 @@
 // Calculated in double precision whatever the type.
 #include <cmath>
 
-#include "src/ops/families.h"
+#include "src/ops/eager/fourier.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/fourier.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

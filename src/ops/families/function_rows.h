@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/ops/families/structured.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 

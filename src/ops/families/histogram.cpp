@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/ops/families.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

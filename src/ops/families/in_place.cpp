@@ -2,10 +2,10 @@
 // op without it, written back into the first argument.
 #include <string>
 
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/in_place.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 

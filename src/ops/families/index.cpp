@@ -1,10 +1,10 @@
 // Advanced indexing: index tensors in the place of some dims (aten.index). The
 // dims of the index tensors, broadcast together, stand where the first of them
 // stood, or in front when dims without an index lie between them.
-#include "src/ops/families.h"
-#include "src/ops/families/composition.h"
 #include "src/ops/families/index.h"
+#include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit::ops {

@@ -1,9 +1,9 @@
 // Copies of elements that are picked where a mask allows it, and of tensors a
 // part of which is written.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/index_parts.h"
-#include "src/ops/python_items.h"
+#include "src/ops/python/items.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/index_parts.h"
 
 namespace fxjit::ops {
 namespace {

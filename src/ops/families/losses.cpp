@@ -1,9 +1,9 @@
 // Losses, as models call them in forward: elementwise work and one reduction,
 // so all of it is fused. Targets of classes are looked up by gather.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

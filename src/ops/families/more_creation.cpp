@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/creation.h"
 #include "src/ops/families/structured.h"
-#include "src/support/exact_int.h"
+#include "src/ops/table/families.h"
+#include "src/support/errors/exact_int.h"
 
 namespace fxjit::ops {
 namespace {

@@ -2,9 +2,9 @@
 // statistics that a backward pass would read. Compiled programs compute the
 // latter only where they are read.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,8 +1,8 @@
 // The kernel of istft: frames that overlap, added.
 #include <algorithm>
 
-#include "src/ops/families.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

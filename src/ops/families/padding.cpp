@@ -1,9 +1,9 @@
 // Padding: constants around a tensor, or its own elements mirrored, repeated or
 // wrapped around.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,7 +1,7 @@
 // Max and average pooling.
-#include "src/ops/families.h"
+#include "src/ops/eager/pool_kernel.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/pool_kernel.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

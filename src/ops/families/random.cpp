@@ -1,11 +1,11 @@
 // Tensors of random numbers. The kernels draw in the order of the graph, also
 // in compiled programs, and never merge or fold (Purity::random).
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/creation.h"
 #include "src/ops/families/random_rows.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -2,11 +2,11 @@
 // the tensor, which compiled graphs call in their place.
 #include <limits>
 
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/in_place.h"
 #include "src/ops/families/random_rows.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,16 +1,16 @@
 // fxjit.recurrence: what a recurrent layer is behind the product with its
 // inputs. A loop of C++ over time with a product for all gates of all sequences
 // in each step. Layers and cells of recurrent.cpp call it; compiled programs
-// have faster loops for the usual cells (kernels/recurrent_kernel.h).
-#include "src/ops/recurrence.h"
+// have faster loops for the usual cells (kernels/recurrence/kernel.h).
+#include "src/ops/table/recurrence.h"
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
-#include "src/ops/families.h"
+#include "src/ops/eager/matmul_kernel.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/matmul_kernel.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

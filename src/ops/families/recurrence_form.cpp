@@ -1,4 +1,4 @@
-#include "src/ops/recurrence.h"
+#include "src/ops/table/recurrence.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,10 +1,10 @@
 // Recurrent layers, composed before patterns are looked for: of each layer the
 // product with its inputs for all times at once, which compiled programs see as
-// any other, and fxjit.recurrence (src/ops/recurrence.h).
+// any other, and fxjit.recurrence (src/ops/table/recurrence.h).
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

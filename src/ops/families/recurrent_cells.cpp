@@ -1,9 +1,9 @@
 // Cells of recurrent layers: one step, composed before patterns are looked for,
 // so that compiled programs see the products.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

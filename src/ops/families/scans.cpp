@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "src/ops/families.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {

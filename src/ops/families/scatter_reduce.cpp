@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/gather_kernels.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {

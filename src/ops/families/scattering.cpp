@@ -2,10 +2,10 @@
 // first argument, unless the result has the same memory, and writes into the
 // copy, in row-major order of the indices.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/gather_kernels.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

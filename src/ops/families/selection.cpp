@@ -1,9 +1,9 @@
 // Choosing and filling: where, masked_fill, full_like and its relatives.
 #include "fxjit/functions.h"
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/promote.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/promote.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "src/ops/families.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

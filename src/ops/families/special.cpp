@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "fxjit/functions_pointwise.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

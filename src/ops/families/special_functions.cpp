@@ -4,11 +4,11 @@
 #include <limits>
 #include <numbers>
 
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/function_rows.h"
 #include "src/ops/families/special_math.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 

@@ -1,7 +1,7 @@
 // stft and istft: transforms of the windows that slide over a signal.
-#include "src/ops/families.h"
 #include "src/ops/families/complex_parts.h"
 #include "src/ops/families/fft_calls.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/creation.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

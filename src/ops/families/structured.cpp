@@ -1,7 +1,7 @@
 #include "src/ops/families/structured.h"
 
 #include "fxjit/proxy_base.h"
-#include "src/support/memory_limit.h"
+#include "src/support/memory/memory_limit.h"
 
 namespace fxjit::ops {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fxjit/op.h"
-#include "src/support/exact_int.h"
+#include "src/support/errors/exact_int.h"
 #include "src/tensor/strided.h"
 #include "src/tensor/visit.h"
 

@@ -1,9 +1,9 @@
 // max_unpool1d, 2d, 3d: elements put back where max pools with indices found
 // them, zeros elsewhere. Composed of one scatter.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,8 +1,8 @@
 // Views that keep or regroup whole dims. Each shape rule returns sizes, strides
 // and offset relative to the input's storage; no code runs.
-#include "src/ops/families.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,9 +1,9 @@
 // Questions about a tensor that are answered by its shape and type: plain
 // Values, or for T and its kin a view.
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,8 +1,8 @@
 // Views of parts of a tensor: select, slice, split and their kin. Those that
 // give several views return a tuple.
-#include "src/ops/families.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -1,9 +1,9 @@
 // Windows that slide over images: Tensor.unfold, unfold and fold (im2col and
 // col2im); pixels moved between channels and places.
 #include "fxjit/functions_structured.h"
-#include "src/ops/families.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
+#include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "src/passes/lower.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {

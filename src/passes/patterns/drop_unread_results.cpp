@@ -8,7 +8,7 @@
 // generated code.
 #include <string_view>
 
-#include "src/passes/internal_ops.h"
+#include "src/passes/lowering/internal_ops.h"
 #include "src/passes/patterns.h"
 
 namespace fxjit::passes {

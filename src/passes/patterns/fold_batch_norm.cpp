@@ -6,10 +6,10 @@
 //
 // Not where the convolution is used elsewhere, is transposed or without a batch
 // (batch norm then takes another dim for the channels), or anything but x is
-// not a constant. src/ops/folded_norm.h computes the new weights.
+// not a constant. src/ops/eager/folded_norm.h computes the new weights.
 #include <optional>
 
-#include "src/ops/folded_norm.h"
+#include "src/ops/eager/folded_norm.h"
 #include "src/passes/folded_weights.h"
 #include "src/passes/origins.h"
 #include "src/passes/patterns.h"

@@ -11,7 +11,7 @@
 #include <map>
 #include <tuple>
 
-#include "src/passes/lower.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/origins.h"
 #include "src/passes/patterns.h"
 

@@ -4,7 +4,7 @@
 //   v2 = repeat_interleave(v, n, -3)      ==>
 //   scaled_dot_product_attention(          scaled_dot_product_attention(
 //       q, k2, v2, ..)                         q, k, v, .., enable_gqa=True)
-#include "src/passes/lower.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/patterns.h"
 #include "src/passes/patterns/attention_scores.h"
 #include "src/passes/patterns/shared_heads.h"

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "src/program/program.h"
+#include "src/program/steps/program.h"
 
 namespace fxjit::program::text {
 
@@ -141,11 +141,11 @@ void fields(Is<Constant> auto& s, V& v) {
   v("source", s.source), v("spec", s.spec), v("offset", s.offset);
 }
 template <typename V>
-void fields(Is<PackPiece> auto& s, V& v) {
+void fields(Is<weights::PackPiece> auto& s, V& v) {
   v("constant", s.constant), v("view", s.view), v("offset", s.offset);
 }
 template <typename V>
-void fields(Is<PackedWeight> auto& s, V& v) {
+void fields(Is<weights::PackSpec> auto& s, V& v) {
   v("pieces", s.pieces), v("batched", s.batched);
   v("winograd_tile", s.winograd_tile), v("formats", s.formats);
   v("depth", s.depth), v("columns", s.columns);

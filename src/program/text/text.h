@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/program/program.h"
+#include "src/program/steps/program.h"
 
 namespace fxjit::program {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/program/call_spec.h"
+#include "src/program/steps/call_spec.h"
 
 namespace fxjit::program::text {
 namespace {

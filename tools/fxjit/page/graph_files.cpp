@@ -6,7 +6,7 @@
 #include <span>
 
 #include "fxjit/error.h"
-#include "src/support/atomic_file.h"
+#include "src/support/disk/atomic_file.h"
 
 namespace fxjit::command {
 namespace {

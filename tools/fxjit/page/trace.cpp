@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "src/support/atomic_file.h"
+#include "src/support/disk/atomic_file.h"
 
 namespace fxjit::command {
 namespace {

@@ -3,8 +3,8 @@
 #include <span>
 
 #include "fxjit/error.h"
-#include "src/support/atomic_file.h"
-#include "src/support/mapped_file.h"
+#include "src/support/disk/atomic_file.h"
+#include "src/support/disk/mapped_file.h"
 #include "tools/fxjit/escaped.h"
 #include "tools/fxjit/page/page_files.h"
 

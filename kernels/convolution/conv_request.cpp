@@ -1,0 +1,42 @@
+#include "kernels/convolution/conv_request.h"
+
+#include "src/passes/lowering/conv_work.h"
+#include "src/passes/lowering/lower.h"
+
+namespace fxjit::kernels {
+
+std::optional<ConvRequest> ConvRequest::read(const KernelRequest& request) {
+  const ops::OpCall call{request.op, request.args};
+  const bool with_work = &request.op == &passes::conv_last_work_op();
+  ConvRequest made;
+  made.params = ops::conv_params(call);
+  made.has_bias = call.has(2);
+  made.channels_last = with_work || &request.op == &passes::conv_last_op();
+  if (!request.results[0].as_tensor().is_contiguous() ||
+      (made.has_bias && !call.tensor(2).is_contiguous()))
+    return std::nullopt;
+  if (!with_work) return made;
+  const auto at = [&](const char* name) -> const Value& {
+    return call[static_cast<size_t>(request.op.index_of(name))];
+  };
+  made.work = ops::post_ops_of(at("work"));
+  const int64_t channels = made.params.output[1];
+  for (const Value& extra : at("extras").as_sequence())
+    made.extra_steps.push_back(
+        extra.as_tensor().numel() == channels ? 0 : channels);
+  return made;
+}
+
+PostWork ConvRequest::work_of(const program::KernelCall& call) const {
+  PostWork made;
+  made.ops = work.data();
+  made.count = static_cast<int64_t>(work.size());
+  for (size_t i = 0; i < extra_steps.size(); ++i) {
+    made.extras[i] =
+        static_cast<const float*>(call.operands[2 + (has_bias ? 1 : 0) + i]);
+    made.steps[i] = extra_steps[i];
+  }
+  return made;
+}
+
+}  // namespace fxjit::kernels

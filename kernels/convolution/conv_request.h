@@ -1,0 +1,33 @@
+// What a step of conv_last or conv_last_work asks for, and where its operands
+// are: input, weight, bias if any, extra tensors, output.
+#pragma once
+
+#include <optional>
+
+#include "kernels/convolution/post_work.h"
+#include "kernels/kernel_request.h"
+#include "src/ops/eager/conv_kernel.h"
+
+namespace fxjit::kernels {
+
+struct ConvRequest {
+  // Nothing where operands are not as the ops say.
+  static std::optional<ConvRequest> read(const KernelRequest& request);
+
+  // At the output's first element.
+  PostWork work_of(const program::KernelCall& call) const;
+  const float* bias_of(const program::KernelCall& call) const {
+    return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
+  }
+  void* output_of(const program::KernelCall& call) const {
+    return call.operands[2 + (has_bias ? 1 : 0) + extra_steps.size()];
+  }
+
+  ops::ConvParams params;
+  bool has_bias = false;
+  bool channels_last = false;  // The output's memory is [N, ..., C].
+  ops::PostOps work;
+  std::vector<int64_t> extra_steps;  // Of each extra tensor: see PostWork.
+};
+
+}  // namespace fxjit::kernels

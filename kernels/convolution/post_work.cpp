@@ -1,0 +1,30 @@
+#include "kernels/convolution/post_work.h"
+
+#include <immintrin.h>
+
+#include <cstring>
+
+#define FXJIT_LOOPS "kernels/convolution/post_work_rows.h"
+#define FXJIT_LEVEL_CODE "kernels/convolution/post_work_level.h"
+
+namespace fxjit::kernels {
+namespace {
+
+#include "kernels/level_loops.h"
+
+}  // namespace
+
+void run_post_work(const PostWork& work, float* data, int64_t places,
+                   int64_t channels, CpuLevel level) {
+  if (work.count == 0) return;
+  switch (level) {
+    case CpuLevel::avx512:
+      return avx512::run_places(work, data, places, channels);
+    case CpuLevel::avx2:
+      return avx2::run_places(work, data, places, channels);
+    case CpuLevel::sse41:
+      return sse41::run_places(work, data, places, channels);
+  }
+}
+
+}  // namespace fxjit::kernels

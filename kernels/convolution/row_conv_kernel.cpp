@@ -1,0 +1,89 @@
+#include "kernels/convolution/row_conv_kernel.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/convolution/conv_request.h"
+#include "kernels/convolution/depthwise.h"
+#include "kernels/convolution/image_conv.h"
+
+namespace fxjit::kernels {
+namespace {
+
+// Conv: Depthwise or ImageConv.
+template <typename Conv>
+class RowConvKernel : public program::ExternKernel {
+ public:
+  RowConvKernel(ConvRequest request, Conv conv, const KernelRequest& call,
+                int threads)
+      : request_(std::move(request)), conv_(std::move(conv)) {
+    // Work that pays for a hand-over between threads.
+    constexpr double kLeastFlops = 1.5e5;
+    const double worth = conv_.flops() / kLeastFlops;
+    const auto pieces = std::min<int64_t>(
+        threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
+    rows_per_task_ = (conv_.rows() + pieces - 1) / pieces;
+    packed_ = call.packed(1, {conv_.packed_key(), conv_.packed_bytes(),
+                              [&](const void* from, std::byte* to) {
+                                conv_.pack(static_cast<const float*>(from),
+                                           reinterpret_cast<float*>(to));
+                              }});
+  }
+
+  int64_t tasks() const override {
+    return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
+  }
+  size_t scratch_bytes() const override {
+    return packed_ ? 0 : conv_.packed_bytes();
+  }
+  bool reads(size_t operand) const override { return operand != 1 || !packed_; }
+  std::string describe() const override {
+    return std::is_same_v<Conv, Depthwise> ? "depthwise convolution"
+                                           : "convolution of few channels";
+  }
+  ComputedBy computed_by() const override { return ComputedBy::routine; }
+
+  void run(const program::KernelCall& call, int64_t begin,
+           int64_t end) const override {
+    typename Conv::Data data;
+    data.input = static_cast<const float*>(call.operands[0]);
+    data.bias = request_.bias_of(call);
+    data.output = static_cast<float*>(request_.output_of(call));
+    data.work = request_.work_of(call);
+    if (packed_) {
+      data.packed = reinterpret_cast<const float*>(packed_->data());
+    } else {
+      auto* packed = reinterpret_cast<float*>(call.scratch);
+      conv_.pack(static_cast<const float*>(call.operands[1]), packed);
+      data.packed = packed;
+      end = begin + (conv_.rows() + rows_per_task_ - 1) / rows_per_task_;
+    }
+    conv_.run(data, begin * rows_per_task_,
+              std::min(end * rows_per_task_, conv_.rows()));
+  }
+
+ private:
+  ConvRequest request_;
+  Conv conv_;
+  int64_t rows_per_task_;
+  weights::Block packed_;
+};
+
+}  // namespace
+
+std::shared_ptr<const program::ExternKernel> make_row_conv_kernel(
+    program::Routine routine, const KernelRequest& request, int threads) {
+  auto asked = ConvRequest::read(request);
+  FXJIT_CHECK(asked, "the planner asked for loops over rows");
+  const ops::OpCall call{request.op, request.args};
+  const Tensor &input = call.tensor(0), &weight = call.tensor(1);
+  const auto make = [&]<typename Conv>(Conv conv) {
+    return std::make_shared<RowConvKernel<Conv>>(
+        std::move(*asked), std::move(conv), request, threads);
+  };
+  if (routine == program::Routine::depthwise)
+    return make(Depthwise(asked->params, input, weight));
+  return make(ImageConv(asked->params, input, weight));
+}
+
+}  // namespace fxjit::kernels

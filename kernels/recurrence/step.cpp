@@ -1,0 +1,125 @@
+#include "kernels/recurrence/step.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "src/ops/eager/post_ops.h"
+
+#define FXJIT_INLINE [[gnu::always_inline]] inline
+#define FXJIT_FORCED __attribute__((always_inline))
+
+namespace fxjit::kernels {
+namespace {
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
+namespace avx512 {
+#define FXJIT_LANES 16
+#define FXJIT_TILE_SUMS 24
+#include "kernels/recurrence/loops.h"
+#undef FXJIT_LANES
+#undef FXJIT_TILE_SUMS
+}  // namespace avx512
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+namespace avx2 {
+#define FXJIT_LANES 8
+#define FXJIT_TILE_SUMS 12
+#include "kernels/recurrence/loops.h"
+#undef FXJIT_LANES
+#undef FXJIT_TILE_SUMS
+}  // namespace avx2
+#pragma GCC pop_options
+
+namespace sse41 {
+#define FXJIT_LANES 4
+#define FXJIT_TILE_SUMS 8
+#include "kernels/recurrence/loops.h"
+#undef FXJIT_LANES
+#undef FXJIT_TILE_SUMS
+}  // namespace sse41
+
+int64_t lanes_of(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::avx512:
+      return 16;
+    case CpuLevel::avx2:
+      return 8;
+    case CpuLevel::sse41:
+      return 4;
+  }
+  return 4;
+}
+
+bool is_gated(StepWork work) {
+  return work == StepWork::lstm || work == StepWork::gru;
+}
+
+// How the columns of the weights lie in panels.
+struct Panels {
+  int64_t vectors, lanes, count;
+
+  Panels(StepWork work, int64_t units, CpuLevel level)
+      : vectors(vectors_of(work)), lanes(lanes_of(level)) {
+    const int64_t width = is_gated(work) ? lanes : lanes * vectors;
+    count = (units + width - 1) / width;
+  }
+  int64_t line() const { return vectors * lanes; }
+};
+
+}  // namespace
+
+int64_t padded_units(int64_t units, CpuLevel level) {
+  const int64_t lanes = lanes_of(level);
+  return (units + lanes - 1) / lanes * lanes;
+}
+
+int64_t packed_step_floats(StepWork work, int64_t units, int64_t depth,
+                           CpuLevel level) {
+  const Panels panels(work, units, level);
+  return panels.count * panels.line() * depth;
+}
+
+void pack_step_weights(StepWork work, GateOrder order, int64_t units,
+                       int64_t depth, CpuLevel level, const float* weights,
+                       float* packed) {
+  const Panels panels(work, units, level);
+  for (int64_t p = 0; p < panels.count; ++p)
+    for (int64_t v = 0; v < panels.vectors; ++v)
+      for (int64_t lane = 0; lane < panels.lanes; ++lane) {
+        const bool gated = is_gated(work);
+        const int64_t unit =
+            (gated ? p : p * panels.vectors + v) * panels.lanes + lane;
+        const int64_t gate = gated ? order.place[static_cast<size_t>(v)] : 0;
+        const float* from = weights + (gate * units + unit) * depth;
+        float* to =
+            packed + p * depth * panels.line() + v * panels.lanes + lane;
+        for (int64_t k = 0; k < depth; ++k)
+          to[k * panels.line()] = unit < units ? from[k] : 0.0f;
+      }
+}
+
+void pack_step_bias(StepWork work, GateOrder order, int64_t units,
+                    CpuLevel level, const float* bias, float* packed) {
+  if (bias)
+    return pack_step_weights(work, order, units, 1, level, bias, packed);
+  std::fill_n(packed, packed_step_floats(work, units, 1, level), 0.0f);
+}
+
+void recurrent_step(const RecurrentStep& step, CpuLevel level) {
+  switch (level) {
+    case CpuLevel::avx512:
+      return avx512::run(step);
+    case CpuLevel::avx2:
+      return avx2::run(step);
+    case CpuLevel::sse41:
+      return sse41::run(step);
+  }
+}
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,49 @@
+// All steps of time of one direction of a recurrent layer for some sequences:
+// which of them run at each time, where their gates and outputs lie, and what
+// becomes of their states.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/recurrence/step.h"
+#include "src/ops/table/recurrence.h"
+
+namespace fxjit::kernels {
+
+// Strides of one direction's gates, in floats.
+struct GateStrides {
+  int64_t time, sequence;
+};
+
+// The sequences at the places [first, first + count) of an order.
+struct RecurrentTask {
+  void run();
+
+  const ops::Recurrence& form;
+  const ops::SequenceOrder& order;
+  int64_t direction, first, count;
+  GateStrides gates_strides;
+  const float *gates, *hidden, *cell_state;  // Of all sequences.
+  float *output, *last_hidden, *last_cell;   // Likewise.
+  float *cells, *made;  // Working memory: rows of `row` floats; see `project`.
+  int64_t row;
+  const float** gate_rows;  // Working memory: an address for each sequence.
+  float** output_rows;
+  // What each step does: sizes and weights are set, and two buffers of states.
+  // `project`, where there are projections, takes what the first one has made.
+  RecurrentStep step, project;
+  CpuLevel level;
+
+ private:
+  int64_t sequence(int64_t n) const;
+  bool reversed() const;
+  const float* gates_at(int64_t time, int64_t n) const;
+  float* output_at(int64_t time, int64_t n) const;
+  void load_states();
+  void store_hidden(int64_t begin, int64_t end) const;
+  void store_cells() const;
+  void clear_behind(int64_t time, int64_t running) const;
+  void run_step(int64_t time, int64_t running);
+};
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,135 @@
+// Running a bound call on real tensors.
+#include "fxjit/op.h"
+#include "src/ops/eager/body_evaluator.h"
+#include "src/ops/eager/complex_calls.h"
+#include "src/ops/eager/eager_reduce.h"
+#include "src/ops/python/values.h"
+#include "src/ops/table/layouts.h"
+#include "src/ops/table/op_call.h"
+#include "src/tensor/memory_order.h"
+#include "src/tensor/strided.h"
+
+namespace fxjit::ops {
+namespace {
+
+Dims in_order(const Dims& values, const Dims& order) {
+  Dims result;
+  for (int64_t d : order) result.push_back(values[static_cast<int>(d)]);
+  return result;
+}
+
+bool reads_position(const ScalarBody& body) {
+  for (const ScalarInstr& instr : body.instrs)
+    if (instr.prim == Prim::index) return true;
+  return false;
+}
+
+// The loop walks the result's memory.
+Value run_in_memory_order(const ScalarBody& body, std::vector<Tensor> inputs,
+                          const Tensor& shape) {
+  const Dims order = memory_order(shape);
+  const Dims sizes = in_order(shape.sizes(), order);
+  for (Tensor& input : inputs) {
+    const Dims strides =
+        broadcast_strides(input.sizes(), input.strides(), shape.sizes());
+    input = input.as_strided(sizes, in_order(strides, order), input.offset());
+  }
+  const Tensor result = Tensor::empty(sizes, shape.dtype());
+  evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
+  return result.as_strided(shape.sizes(), shape.strides(), 0);
+}
+
+Value run_scalar(const OpCall& call) {
+  if (!has_tensor(call)) return python_value_op(call);
+  const ScalarBody body = scalar_body(call);
+  const Tensor shape = infer(call).as_tensor();
+  std::vector<Tensor> inputs;
+  for (const Value& arg : call.args)
+    if (arg.is_tensor()) inputs.push_back(arg.as_tensor());
+  const bool ordered = !writes_input(call) && !shape.is_contiguous();
+  if (ordered && !reads_position(body))
+    return run_in_memory_order(body, std::move(inputs), shape);
+  const Tensor result = Tensor::empty(shape.sizes(), shape.dtype());
+  evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
+  return put_in_layout(call, result);
+}
+
+// Views of the first argument, as the shape rule describes them.
+Value run_view(const OpCall& call) {
+  const Tensor& self = call.tensor(0);
+  return map_leaves(infer(call), [&](const Value& leaf) -> Value {
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& view = leaf.as_tensor();
+    return Tensor::view(self.storage(), view.sizes(), view.dtype(),
+                        view.strides(), view.offset());
+  });
+}
+
+Value run_reshape(const OpCall& call) {
+  const Tensor shape = infer(call).as_tensor();
+  const Tensor& self = call.tensor(0);
+  const auto strides =
+      view_strides(self.sizes(), self.strides(), shape.sizes());
+  if (strides && *strides == shape.strides())
+    return self.as_strided(shape.sizes(), *strides, self.offset());
+  const Tensor packed = self.contiguous();
+  return packed.as_strided(shape.sizes(), contiguous_strides(shape.sizes()),
+                           packed.offset());
+}
+
+Value run_direct(const OpCall& call) {
+  std::vector<Tensor> results;
+  const Value made = map_leaves(infer(call), [&](const Value& leaf) -> Value {
+    if (!leaf.is_tensor()) return leaf;
+    const Tensor& shape = leaf.as_tensor();
+    return results.emplace_back(Tensor::empty(shape.sizes(), shape.dtype()));
+  });
+  call.op.row.direct(call, results);
+  return put_in_layout(call, made);
+}
+
+Value run_by_lowering(const OpCall& call) {
+  switch (call.op.row.lowering) {
+    case Lowering::scalar:
+      return run_scalar(call);
+    case Lowering::reduce:
+      return run_reduce(call);
+    case Lowering::view:
+      return run_view(call);
+    case Lowering::reshape:
+      return run_reshape(call);
+    case Lowering::decompose:
+    case Lowering::inlined:
+      return put_in_layout(call, call.op.row.decompose(call));
+    case Lowering::none:
+    case Lowering::contraction:
+    case Lowering::attention:
+    case Lowering::gather:
+    case Lowering::cat:
+    case Lowering::convolution:
+    case Lowering::pool:
+      break;
+  }
+  throw InternalError(call_prefix(call) + "row without an eager kernel");
+}
+
+Value run(const OpCall& call) {
+  if (has_meta(call)) return infer(call);
+  if (const DecomposeFn form = complex_form(call))
+    return put_in_layout(call, form(call));
+  if (call.op.row.eager) return put_in_layout(call, call.op.row.eager(call));
+  if (call.op.row.direct) return run_direct(call);
+  const Value result = run_by_lowering(call);
+  // A name bound to a plain value is bound anew, as in Python.
+  if (!writes_input(call) || !call[0].is_tensor()) return result;
+  call.tensor(0).copy_from(result.as_tensor());
+  return call[0];
+}
+
+}  // namespace
+
+Value run_eager(const OpCall& call) {
+  return with_call_context(call, [&] { return run(call); });
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,279 @@
+#include "src/ops/table/aliasing.h"
+
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "fxjit/error.h"
+#include "src/ops/table/families.h"
+#include "src/tensor/strided.h"
+
+namespace fxjit::ops {
+namespace {
+
+struct Fact {
+  const char* row;
+  Aliasing aliasing;
+};
+
+// Rows of which the way they are lowered does not tell. All other rows that are
+// composed of calls or have a kernel give memory of their own.
+constexpr Fact kFacts[] = {
+    {"positive", Aliasing::always},
+    {"as_strided", Aliasing::places},
+    {"to", Aliasing::same_type},
+    {"type_as", Aliasing::same_type},
+    {"float", Aliasing::same_type},
+    {"double", Aliasing::same_type},
+    {"half", Aliasing::same_type},
+    {"bfloat16", Aliasing::same_type},
+    {"char", Aliasing::same_type},
+    {"byte", Aliasing::same_type},
+    {"short", Aliasing::same_type},
+    {"int", Aliasing::same_type},
+    {"long", Aliasing::same_type},
+    {"bool", Aliasing::same_type},
+    {"as_tensor", Aliasing::same_type},
+    {"conj", Aliasing::real},
+    {"dropout", Aliasing::inactive},
+    {"dropout1d", Aliasing::inactive},
+    {"dropout2d", Aliasing::inactive},
+    {"dropout3d", Aliasing::inactive},
+    {"alpha_dropout", Aliasing::inactive},
+    {"feature_alpha_dropout", Aliasing::inactive},
+    {"ravel", Aliasing::strides},
+    {"broadcast_to", Aliasing::always},
+    {"adjoint", Aliasing::always},
+    {"linalg_diagonal", Aliasing::always},
+    {"tensor_split", Aliasing::always},
+    {"hsplit", Aliasing::always},
+    {"vsplit", Aliasing::always},
+    {"dsplit", Aliasing::always},
+    {"split_with_sizes", Aliasing::always},
+    {"atleast_1d", Aliasing::each},
+    {"atleast_2d", Aliasing::each},
+    {"atleast_3d", Aliasing::each},
+    {"broadcast_tensors", Aliasing::each},
+    {"meshgrid", Aliasing::each},
+    {"getitem", Aliasing::item},
+    {"fxjit.item", Aliasing::item},
+    {"einsum", Aliasing::operand},
+    {"diff", Aliasing::empty},
+    {"nonzero", Aliasing::together},
+    // Views by their lowering, which give no tensors.
+    {"size", Aliasing::never},
+    {"stride", Aliasing::never},
+    {"dim", Aliasing::never},
+    {"numel", Aliasing::never},
+    {"is_floating_point", Aliasing::never},
+    {"is_complex", Aliasing::never},
+    {"is_same_size", Aliasing::never},
+    {"is_contiguous", Aliasing::never},
+    {"is_signed", Aliasing::never},
+    {"element_size", Aliasing::never},
+};
+
+const std::unordered_map<std::string_view, Aliasing>& facts() {
+  static const auto* const all = [] {
+    auto* made = new std::unordered_map<std::string_view, Aliasing>;
+    for (const Fact& fact : kFacts) made->emplace(fact.row, fact.aliasing);
+    return made;
+  }();
+  return *all;
+}
+
+bool is_of_library(const Op& op) {
+  static const auto* const names = [] {
+    auto* made = new std::unordered_set<std::string_view>;
+    for (std::span<const OpRow> family : all_families())
+      for (const OpRow& row : family) made->insert(row.name);
+    return made;
+  }();
+  return names->contains(op.name());
+}
+
+std::vector<Tensor> tensors_in(const Value& value) {
+  std::vector<Tensor> found;
+  visit_leaves(value, [&](const Value& leaf) {
+    if (leaf.is_tensor()) found.push_back(leaf.as_tensor());
+  });
+  return found;
+}
+
+bool has_flag(const OpCall& call, std::string_view name) {
+  const int i = call.op.index_of(name);
+  return i >= 0 && call[static_cast<size_t>(i)].is_bool() &&
+         call[static_cast<size_t>(i)].as_bool();
+}
+
+bool is_type_kept(const OpCall& call, const Tensor& result) {
+  const bool made = call[0].is_sequence() || call[0].is_number();
+  return !made && !has_flag(call, "copy") &&
+         call.tensor(0).dtype() == result.dtype();
+}
+
+bool is_view_by_strides(const Tensor& input, const Tensor& result) {
+  const auto strides =
+      view_strides(input.sizes(), input.strides(), result.sizes());
+  return input.is_contiguous() || (strides && *strides == result.strides());
+}
+
+bool is_inactive(const OpCall& call) {
+  return !has_flag(call, "training") || call.number(1) == 0 ||
+         call.tensor(0).numel() == 0;
+}
+
+// diff(input, n, dim, prepend, append).
+bool is_nothing_to_subtract(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  return call.integer(1) > 0 && !call.has(3) && !call.has(4) &&
+         input.size(wrap_dim(call.integer(2), input.dim())) == 0;
+}
+
+// Whether all labels of the only operand are left: no dim but those of
+// repeated labels is missing.
+bool is_arranged_operand(const OpCall& call, const Tensor& result) {
+  const std::vector<Tensor> operands = tensors_in(call[1]);
+  if (operands.size() != 1) return false;
+  int repeats = 0;
+  std::set<char> seen;
+  for (char c : call[0].as_string()) {
+    if (c == '-') break;
+    if (c != '.' && c != ' ') repeats += !seen.insert(c).second;
+  }
+  return result.dim() == operands[0].dim() - repeats;
+}
+
+// What the items of an index do together.
+struct IndexKind {
+  bool picks = false;   // Copies elements.
+  bool number = false;  // A tensor without dims stands for its number.
+};
+
+IndexKind kind_of_index(const Value& index) {
+  IndexKind kind;
+  const auto look = [&](const Value& item) {
+    const bool number = item.is_tensor() && item.as_tensor().dim() == 0 &&
+                        item.as_tensor().dtype() != DType::boolean &&
+                        item.as_tensor().dtype() != DType::u8;
+    kind.number = kind.number || number;
+    kind.picks = kind.picks || item.is_bool() || item.is_list() ||
+                 (item.is_tensor() && !number);
+  };
+  if (!index.is_sequence()) {
+    look(index);
+    return kind;
+  }
+  // A list of anything but numbers means what a tuple does.
+  bool numbers = index.is_list();
+  for (const Value& item : index.as_sequence())
+    numbers = numbers && item.is_number();
+  kind.picks = numbers;
+  for (const Value& item : index.as_sequence()) look(item);
+  return kind;
+}
+
+// The items of a sequence stay what they are: each is found by its identity.
+std::vector<ResultMemory> memory_of_items(const Value& sequence,
+                                          const Value& result) {
+  const std::vector<Tensor> items = tensors_in(sequence);
+  std::vector<ResultMemory> memory;
+  for (const Tensor& tensor : tensors_in(result))
+    for (size_t i = 0; i < items.size(); ++i)
+      if (items[i].id() == tensor.id()) {
+        memory.push_back({static_cast<int>(i)});
+        break;
+      }
+  return memory;
+}
+
+std::vector<ResultMemory> memory_of_indexed(const OpCall& call,
+                                            const Value& result) {
+  if (!call[0].is_tensor()) return memory_of_items(call[0], result);
+  const IndexKind kind = kind_of_index(call[1]);
+  if (kind.picks) return {ResultMemory()};
+  const bool known = !kind.number || !call.tensor(0).is_meta();
+  return {ResultMemory{0, known}};
+}
+
+bool is_first_tensor(const OpCall& call, const Tensor& result) {
+  switch (aliasing(call.op)) {
+    case Aliasing::always:
+    case Aliasing::places:
+    case Aliasing::written:
+      return true;
+    case Aliasing::same_type:
+      return is_type_kept(call, result);
+    case Aliasing::real:
+      return !is_complex(call.tensor(0).dtype());
+    case Aliasing::strides:
+      return is_view_by_strides(call.tensor(0), result);
+    case Aliasing::inactive:
+      return is_inactive(call);
+    case Aliasing::operand:
+      return is_arranged_operand(call, result);
+    case Aliasing::empty:
+      return is_nothing_to_subtract(call);
+    case Aliasing::never:
+    case Aliasing::each:
+    case Aliasing::item:
+    case Aliasing::together:
+    case Aliasing::composed:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+Aliasing aliasing(const Op& op) {
+  if (op.row.purity == Purity::mutates) return Aliasing::written;
+  if (const auto fact = facts().find(op.name()); fact != facts().end())
+    return fact->second;
+  switch (op.row.lowering) {
+    case Lowering::view:
+      return Aliasing::always;
+    case Lowering::reshape:
+      return Aliasing::strides;
+    case Lowering::decompose:
+    case Lowering::inlined:
+      return is_of_library(op) ? Aliasing::never : Aliasing::composed;
+    case Lowering::none:
+    case Lowering::scalar:
+    case Lowering::reduce:
+    case Lowering::contraction:
+    case Lowering::attention:
+    case Lowering::gather:
+    case Lowering::cat:
+    case Lowering::convolution:
+    case Lowering::pool:
+      break;
+  }
+  return Aliasing::never;
+}
+
+bool may_alias(const Op& op) {
+  const Aliasing how = aliasing(op);
+  return how != Aliasing::never && how != Aliasing::together;
+}
+
+std::vector<ResultMemory> result_memory(const OpCall& call,
+                                        const Value& result) {
+  const Aliasing how = aliasing(call.op);
+  FXJIT_CHECK(how != Aliasing::composed,
+              std::string(call.op.name()) + ": asked instead of its calls");
+  if (how == Aliasing::item) return memory_of_indexed(call, result);
+  std::vector<ResultMemory> memory;
+  for (const Tensor& tensor : tensors_in(result)) {
+    const bool first = writes_input(call) || is_first_tensor(call, tensor);
+    const int each = static_cast<int>(memory.size());
+    memory.push_back({how == Aliasing::each       ? each
+                      : how == Aliasing::together ? ResultMemory::kTogether
+                      : first                     ? 0
+                                                  : ResultMemory::kOwn});
+  }
+  return memory;
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,145 @@
+#include "src/ops/table/op_call.h"
+
+#include "fxjit/proxy_base.h"
+
+namespace fxjit::ops {
+namespace {
+
+ErrorContext context_of(const OpCall& call) {
+  ErrorContext context;
+  context.op = call.op.row.name;
+  context.node = std::string(call.node);
+  context.source = call.source;
+  return context;
+}
+
+[[noreturn]] void wrong_kind(const OpCall& call, size_t i,
+                             const char* expected) {
+  throw TypeError(call_prefix(call) + call.op.parameters[i].name +
+                      ": expected " + expected + ", got " +
+                      std::string(call.args[i].kind_name()),
+                  context_of(call));
+}
+
+}  // namespace
+
+const Tensor& OpCall::tensor(size_t i) const {
+  if (args[i].is_proxy()) {
+    // The node that the proxy stands for keeps the tensor alive.
+    const Value known = args[i].as_proxy()->val();
+    if (known.is_tensor()) return known.as_tensor();
+  }
+  if (!args[i].is_tensor()) wrong_kind(*this, i, "Tensor");
+  return args[i].as_tensor();
+}
+
+int64_t OpCall::integer(size_t i) const {
+  if (!args[i].is_int() && !args[i].is_bool()) wrong_kind(*this, i, "int");
+  return args[i].as_int();
+}
+
+double OpCall::number(size_t i) const {
+  if (args[i].is_tensor() && args[i].as_tensor().dim() == 0 &&
+      !args[i].as_tensor().is_meta())
+    return args[i].as_tensor().item();
+  if (!args[i].is_number()) wrong_kind(*this, i, "a number");
+  return args[i].as_double();
+}
+
+bool OpCall::flag(size_t i) const {
+  if (!args[i].is_bool() && !args[i].is_int()) wrong_kind(*this, i, "bool");
+  return args[i].as_int() != 0;
+}
+
+Dims OpCall::dims(size_t i) const {
+  if (args[i].is_int()) return args[i].as_dims();
+  if (!args[i].is_sequence()) wrong_kind(*this, i, "int or a list of int");
+  for (const Value& item : args[i].as_sequence())
+    if (!item.is_int() && !item.is_bool())
+      wrong_kind(*this, i, "a list of int");
+  return args[i].as_dims();
+}
+
+void OpCall::fail(const std::string& message) const {
+  throw UserError(call_prefix(*this) + message, context_of(*this));
+}
+
+std::string call_prefix(const OpCall& call) {
+  std::string prefix = "[" + std::string(call.op.row.name);
+  if (!call.node.empty()) prefix += " %" + std::string(call.node);
+  return prefix + "] ";
+}
+
+bool has_tensor(const OpCall& call) {
+  bool found = false;
+  for (const Value& arg : call.args)
+    visit_leaves(arg, [&](const Value& leaf) { found |= leaf.is_tensor(); });
+  return found;
+}
+
+bool has_meta(const OpCall& call) {
+  bool found = false;
+  for (const Value& arg : call.args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      found |= leaf.is_tensor() && leaf.as_tensor().is_meta();
+    });
+  return found;
+}
+
+bool writes_input(const OpCall& call) {
+  if (call.op.row.purity == Purity::mutates) return true;
+  const int i = call.op.index_of("inplace");
+  return i >= 0 && call.args[static_cast<size_t>(i)].is_bool() &&
+         call.args[static_cast<size_t>(i)].as_bool();
+}
+
+bool writes_statistics(const OpCall& call) {
+  const int mean = call.op.index_of("running_mean");
+  const int training = call.op.index_of("training");
+  if (mean < 0 || training < 0 || !call.has(static_cast<size_t>(mean)))
+    return false;
+  // What is not known before the call counts as true.
+  const Value& flag = call[static_cast<size_t>(training)];
+  return !flag.is_bool() || flag.as_bool();
+}
+
+namespace {
+
+template <typename E>
+[[noreturn]] void rethrow_as(const E& error, const OpCall& call,
+                             const std::string& prefix) {
+  ErrorContext context = context_of(call);
+  context.module_path = error.context().module_path;
+  throw E(prefix + error.message(), std::move(context));
+}
+
+template <typename E>
+void rethrow_if(const UserError& error, const OpCall& call) {
+  if (auto* typed = dynamic_cast<const E*>(&error))
+    rethrow_as(*typed, call, "");
+}
+
+// Errors of Python's types keep their wording; the context carries the op.
+template <typename... Es>
+[[noreturn]] void rethrow_python(const UserError& error, const OpCall& call) {
+  (rethrow_if<Es>(error, call), ...);
+  rethrow_as(error, call, call_prefix(call));
+}
+
+}  // namespace
+
+void rethrow_with_call(const UserError& error, const OpCall& call) {
+  rethrow_python<IndexError, TypeError, ValueError, KeyError, ZeroDivisionError,
+                 OverflowError, NotImplementedError>(error, call);
+}
+
+void throw_no_memory(const OpCall& call) {
+  throw RuntimeError(call_prefix(call) + "no memory for the result",
+                     context_of(call));
+}
+
+void rethrow_with_call(const RuntimeError& error, const OpCall& call) {
+  rethrow_as(error, call, "");
+}
+
+}  // namespace fxjit::ops

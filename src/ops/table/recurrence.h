@@ -1,0 +1,104 @@
+// Recurrent layers behind the product with their inputs, in one form for all
+// cells: what a call of fxjit.recurrence asks for, and in which order sequences
+// of several lengths are computed. The eager kernel, the layers of
+// families/recurrent.cpp and the kernels box read it.
+//
+// The gates are numbered in torch's order: input, forget, cell, output of an
+// LSTM; reset, update, new of a GRU. In memory they may stand in another one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fxjit/op.h"
+
+namespace fxjit::ops {
+
+enum class Cell : uint8_t { lstm, gru, rnn };
+
+// Functions of gates, by ONNX's names.
+struct Activation {
+  enum class Kind : uint8_t {
+    sigmoid,
+    tanh,
+    relu,
+    affine,            // alpha x + beta
+    leaky_relu,        // alpha x where x is negative
+    thresholded_relu,  // x from alpha on, else 0
+    scaled_tanh,       // alpha tanh(beta x)
+    hard_sigmoid,      // alpha x + beta within [0, 1]
+    elu,               // alpha (e^x - 1) where x is negative
+    softsign,          // x / (1 + |x|)
+    softplus,          // log(1 + e^x)
+  };
+  Kind kind = Kind::tanh;
+  double alpha = 0, beta = 0;
+
+  bool operator==(const Activation&) const = default;
+};
+
+// Places of the arguments of fxjit.recurrence. Lists have one tensor per
+// direction; those that may be missing are then empty.
+enum RecurrenceArgument : size_t {
+  kGates,         // [L, N, gates * H], or [rows, gates * H] if packed.
+  kStateWeights,  // [gates * H, P]
+  kStateBiases,   // [gates * H] or none
+  kHidden,        // [directions, N, P]
+  kCellState,     // [directions, N, H], of an LSTM
+  kProjections,   // [P, H] or none: P is then not H
+  kPeepholes,     // [3 * H] or none: of input, forget, output
+  kBatchSizes,    // [L] or None: rows of each time of packed sequences
+  kLengths,       // [N] or None: of each sequence
+  kCell,          // "lstm", "gru", "rnn"
+  kDirection,     // "forward", "reverse", "bidirectional"
+  kActivations,   // names, per direction; () for the usual ones
+  kAlphas,        // their factors; () or None for the usual ones
+  kBetas,
+  kClip,               // Bound of what activations get, or None.
+  kCoupled,            // The forget gate is 1 less the input gate.
+  kLinearBeforeReset,  // GRU: the reset gate multiplies the product.
+  kGateOrder           // Where each gate stands in gates, weights, biases and,
+                       // less the cell's, in peepholes; () for torch's order.
+};
+
+struct Recurrence {
+  // Reads a call, checking names, shapes and types; tensors may be meta.
+  static Recurrence read(const OpCall& call);
+
+  int64_t gates() const;  // Of the cell: 4, 3 or 1.
+  // The usual functions, and nothing but them: what fast loops know.
+  bool is_plain() const;
+  const Activation& activation(int64_t direction, int64_t index) const;
+
+  Cell cell = Cell::lstm;
+  DType dtype = DType::f32;
+  int64_t directions = 1, length = 0, batch = 0;
+  int64_t hidden = 0;  // H
+  int64_t width = 0;   // P, of the output; H but for projections.
+  int64_t rows = 0;    // Of the gates: L * N, fewer where packed.
+  bool packed = false, has_lengths = false;
+  bool biased = false, projected = false, peepholed = false;
+  std::array<bool, 2> reversed{};
+  std::vector<Activation> activations;  // Per direction.
+  double clip = 0;                      // 0: none.
+  bool coupled = false, linear_before_reset = true;
+  std::array<int64_t, 4> place{0, 1, 2, 3};  // In memory, of each gate.
+};
+
+// Sequences by falling length, so that those which are still running at some
+// time are the first ones.
+struct SequenceOrder {
+  std::vector<int64_t> sequence;  // At each place.
+  std::vector<int64_t> length;    // Of it.
+  std::vector<int64_t> start;     // Packed: the first row of each time.
+
+  // How many of the places [begin, end) run at `time`.
+  int64_t running(int64_t time, int64_t begin, int64_t end) const;
+};
+
+// The order for `numbers`: batch sizes or lengths, or undefined where all
+// sequences are equally long. RuntimeError for numbers that do not fit.
+SequenceOrder order_of(const Recurrence& form, const Tensor& numbers);
+
+}  // namespace fxjit::ops

@@ -1,0 +1,262 @@
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "fxjit/op.h"
+#include "src/ops/aten/overload.h"
+#include "src/ops/table/families.h"
+#include "src/ops/table/row_check.h"
+
+namespace fxjit::ops {
+namespace {
+
+// Short forms of rows and of look-ups, and what torch.fx prints for them.
+std::string printed_name(std::string_view name) {
+  struct Prefix {
+    std::string_view from, to;
+  };
+  constexpr Prefix kPrefixes[] = {
+      {"F.", "torch.nn.functional."},
+      {"operator.", "_operator."},
+      {"aten.", "torch.ops.aten."},
+  };
+  for (const Prefix& prefix : kPrefixes)
+    if (name.starts_with(prefix.from))
+      return std::string(prefix.to) +
+             std::string(name.substr(prefix.from.size()));
+  return std::string(name);
+}
+
+// The name of what torch exports under `printed`: torch.split is
+// torch.functional.split. The name itself where no such rule holds.
+std::string defining_name(std::string_view printed) {
+  struct Export {
+    std::string_view from, to;
+  };
+  constexpr Export kExports[] = {
+      {"torch.fft.", "torch._C._fft.fft_"},
+      {"torch.special.", "torch._C._special.special_"},
+      {"torch.linalg.", "torch._C._linalg.linalg_"},
+      {"torch.", "torch.functional."},
+  };
+  for (const Export& rule : kExports)
+    if (printed.starts_with(rule.from))
+      return std::string(rule.to) +
+             std::string(printed.substr(rule.from.size()));
+  return std::string(printed);
+}
+
+class Registry {
+ public:
+  static Registry& instance() {
+    // Never destroyed: ops may be used by threads that outlive main.
+    static Registry* const registry = new Registry;
+    return *registry;
+  }
+
+  // All rows or, where one is refused, none.
+  void add(std::span<const OpRow> rows) {
+    std::vector<Addition> additions;
+    for (const OpRow& row : rows) additions.push_back(prepare(row));
+    std::unique_lock lock(mutex_);
+    std::unordered_set<std::string> taken;
+    for (const Addition& addition : additions) check_free(addition, taken);
+    for (Addition& addition : additions) insert(std::move(addition));
+  }
+
+  const Op* op(std::string_view name) {
+    std::shared_lock lock(mutex_);
+    const auto found = by_name_.find(std::string(name));
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  const Spelling* function(std::string_view name) {
+    const std::string printed = printed_name(name);
+    if (const Spelling* overload = overload_named(printed)) return overload;
+    std::shared_lock lock(mutex_);
+    auto found = functions_.find(printed);
+    if (found == functions_.end())
+      found = functions_.find(defining_name(printed));
+    return found == functions_.end() ? nullptr : found->second.get();
+  }
+
+  const Spelling* method(std::string_view name) {
+    std::shared_lock lock(mutex_);
+    const auto found = methods_.find(std::string(name));
+    return found == methods_.end() ? nullptr : found->second.get();
+  }
+
+  std::vector<const Op*> all() {
+    std::shared_lock lock(mutex_);
+    std::vector<const Op*> result;
+    for (const auto& op : ops_) result.push_back(op.get());
+    return result;
+  }
+
+ private:
+  struct OverloadSpelling {
+    std::unique_ptr<const Overload> overload;
+    Spelling spelling;
+  };
+
+  // Made when first asked for: programs use few of them.
+  const Spelling* overload_named(const std::string& printed) {
+    constexpr std::string_view kPrefix = "torch.ops.aten.";
+    if (!printed.starts_with(kPrefix)) return nullptr;
+    {
+      std::shared_lock lock(mutex_);
+      const auto found = overloads_.find(printed);
+      if (found != overloads_.end()) return &found->second->spelling;
+    }
+    auto made = std::make_unique<OverloadSpelling>();
+    made->overload = make_overload(printed.substr(kPrefix.size()));
+    if (!made->overload) return nullptr;
+    made->spelling.name = printed;
+    made->spelling.op = made->overload->op;
+    made->spelling.overload = made->overload.get();
+    std::unique_lock lock(mutex_);
+    return &overloads_.try_emplace(printed, std::move(made))
+                .first->second->spelling;
+  }
+
+  // By every name of a spelling: the one that torch records, and others.
+  using SharedSpelling = std::shared_ptr<const Spelling>;
+  using Spellings = std::unordered_map<std::string, SharedSpelling>;
+
+  Registry() {
+    for (std::span<const OpRow> family : all_families()) add(family);
+  }
+
+  struct Addition {
+    std::unique_ptr<Op> op;
+    std::vector<std::pair<std::string, SharedSpelling>> spellings;
+  };
+
+  static Addition prepare(const OpRow& row) {
+    check_row(row);
+    auto op = std::make_unique<Op>();
+    op->row = row;
+    op->canonical = {std::string(row.name), op.get()};
+    op->parameters = row_parameters(row);
+    auto spellings = parse_names(*op);
+    return {std::move(op), std::move(spellings)};
+  }
+
+  // `taken` holds the names of the additions before.
+  void check_free(const Addition& addition,
+                  std::unordered_set<std::string>& taken) {
+    const OpRow& row = addition.op->row;
+    if (by_name_.contains(row.name) || !taken.insert(row.name).second)
+      duplicate(row, row.name);
+    for (const auto& [name, spelling] : addition.spellings) {
+      const std::string key =
+          (spelling->method ? "method " : "function ") + name;
+      if (table_for(*spelling).contains(name) || !taken.insert(key).second)
+        duplicate(row, name);
+    }
+  }
+
+  void insert(Addition addition) {
+    by_name_.emplace(addition.op->row.name, addition.op.get());
+    for (auto& [name, spelling] : addition.spellings) {
+      Spellings& table = table_for(*spelling);
+      table.emplace(std::move(name), std::move(spelling));
+    }
+    ops_.push_back(std::move(addition.op));
+  }
+
+  Spellings& table_for(const Spelling& spelling) {
+    return spelling.method ? methods_ : functions_;
+  }
+
+  static std::vector<std::pair<std::string, SharedSpelling>> parse_names(
+      const Op& op) {
+    std::vector<std::pair<std::string, SharedSpelling>> result;
+    std::string_view names = op.row.names;
+    while (!names.empty()) {
+      const size_t end = std::min(names.find(' '), names.size());
+      std::string_view name = names.substr(0, end);
+      names.remove_prefix(std::min(end + 1, names.size()));
+      if (name.empty()) continue;
+      if (name.front() == '=') {
+        if (result.empty())
+          throw UserError("[" + std::string(op.row.name) +
+                          "] register_ops: names: expected a name before `" +
+                          std::string(name) + "`");
+        const SharedSpelling recorded = result.back().second;
+        result.emplace_back(printed_name(name.substr(1)), recorded);
+        continue;
+      }
+      auto spelling = std::make_shared<Spelling>();
+      spelling->op = &op;
+      if (name.back() == '!') {
+        spelling->python_level = true;
+        name.remove_suffix(1);
+      }
+      if (name.front() == '.') {
+        spelling->method = true;
+        name.remove_prefix(1);
+        spelling->name = std::string(name);
+      } else {
+        spelling->name = printed_name(name);
+      }
+      result.emplace_back(spelling->name, spelling);
+    }
+    return result;
+  }
+
+  [[noreturn]] static void duplicate(const OpRow& row, std::string_view name) {
+    throw UserError("[" + std::string(row.name) + "] register_ops: `" +
+                    std::string(name) + "` is already taken");
+  }
+
+  std::shared_mutex mutex_;
+  std::vector<std::unique_ptr<Op>> ops_;
+  std::unordered_map<std::string, const Op*> by_name_;
+  Spellings functions_;
+  Spellings methods_;
+  std::unordered_map<std::string, std::unique_ptr<const OverloadSpelling>>
+      overloads_;
+};
+
+}  // namespace
+
+int Op::index_of(std::string_view parameter) const {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == parameter) return static_cast<int>(i);
+  return -1;
+}
+
+const Op* find_op(std::string_view canonical_name) {
+  return Registry::instance().op(canonical_name);
+}
+
+const Spelling* find_function(std::string_view printed_name) {
+  return Registry::instance().function(printed_name);
+}
+
+const Spelling* find_method(std::string_view method_name) {
+  return Registry::instance().method(method_name);
+}
+
+const Op& get_op(std::string_view canonical_name) {
+  const Op* op = find_op(canonical_name);
+  FXJIT_CHECK(op, "no op " + std::string(canonical_name));
+  return *op;
+}
+
+const Spelling& get_function(std::string_view printed_name) {
+  const Spelling* spelling = find_function(printed_name);
+  FXJIT_CHECK(spelling, "no function " + std::string(printed_name));
+  return *spelling;
+}
+
+std::vector<const Op*> all_ops() { return Registry::instance().all(); }
+
+void register_ops(std::span<const OpRow> rows) {
+  Registry::instance().add(rows);
+}
+
+}  // namespace fxjit::ops

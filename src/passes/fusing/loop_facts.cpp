@@ -1,0 +1,130 @@
+#include "src/passes/fusing/loop_facts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "src/ops/table/op_facts.h"
+#include "src/passes/lowering/internal_ops.h"
+
+namespace fxjit::passes {
+
+bool is_contraction(const fx::Node& node) {
+  return node.called_op() == &contract_op() ||
+         node.called_op() == &winograd_op();
+}
+
+int contraction_batch_dims(const fx::Node& contract) {
+  if (contract.called_op() == &winograd_op()) return 1;
+  const ValueList& weights = contract.arg(1).as_sequence();
+  return weights[0].as_node()->val_tensor().dim() - 2;
+}
+
+int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
+                       int last) {
+  int64_t stride = -1, expected = 0;
+  for (int d = last - 1; d >= first; --d) {
+    if (sizes[d] == 0) return 0;
+    if (sizes[d] == 1) continue;
+    if (stride < 0)
+      stride = strides[d];
+    else if (strides[d] != expected)
+      return -1;
+    expected = strides[d] * sizes[d];
+  }
+  return std::max<int64_t>(stride, 0);
+}
+
+Dims broadcast_strides(const Tensor& t, const Dims& domain) {
+  Dims strides(domain.size(), 0);
+  const int shift = domain.size() - t.dim();
+  for (int d = 0; d < t.dim(); ++d)
+    if (t.sizes()[d] != 1) strides[d + shift] = t.strides()[d];
+  return strides;
+}
+
+std::vector<int> reduced_dims(const fx::Node& node) {
+  const int rank = node.arg_node(0)->val_tensor().dim();
+  // A single element has no dims, although torch accepts dim 0 for it.
+  if (rank == 0) return {};
+  const int at = node.called_op()->index_of("dim");
+  std::vector<int> dims;
+  if (at >= 0 && !node.arg(static_cast<size_t>(at)).is_none())
+    for (int64_t d : node.arg(static_cast<size_t>(at)).as_dims())
+      dims.push_back(wrap_dim(d, rank));
+  if (dims.empty()) {
+    dims.resize(static_cast<size_t>(rank));
+    std::iota(dims.begin(), dims.end(), 0);
+  }
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
+bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims) {
+  const int last = domain.size() - 1;
+  const Dims strides = broadcast_strides(t, domain);
+  return t.dtype() != DType::f64 && !is_integral(t.dtype()) &&
+         strides[last] <= 1 &&
+         uniform_stride(domain, strides, 0, batch_dims) >= 0 &&
+         uniform_stride(domain, strides, batch_dims, last) >= 0;
+}
+
+bool trailing(const std::vector<int>& dims, int rank) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != rank - static_cast<int>(dims.size() - i)) return false;
+  return !dims.empty();
+}
+
+namespace {
+
+ScalarBody body_of(const fx::Node& node) {
+  ValueList args;
+  for (const Value& arg : node.args())
+    args.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  return ops::scalar_body({*node.called_op(), args});
+}
+
+bool divides(Prim prim) {
+  return prim == Prim::div || prim == Prim::floor_div ||
+         prim == Prim::remainder || prim == Prim::fmod;
+}
+
+bool known_not_zero(const ScalarBody& body, int32_t id) {
+  const ScalarInstr& instr = body.instrs[static_cast<size_t>(id)];
+  return instr.prim == Prim::constant && instr.bits != 0;
+}
+
+}  // namespace
+
+bool is_row_gather(const fx::Node& node) {
+  const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
+  if (roles.kind != ops::GatherKind::slices)
+    return roles.kind == ops::GatherKind::rows;
+  const int64_t dim = node.arg(static_cast<size_t>(roles.dim)).as_int();
+  return wrap_dim(dim, node.val_tensor().dim()) == 0;
+}
+
+bool is_element_gather(const fx::Node& node) {
+  const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
+  if (roles.kind != ops::GatherKind::elements) return false;
+  const fx::Node* table = node.arg_node(static_cast<size_t>(roles.table));
+  return node.val_tensor().dim() > 0 && table->val_tensor().numel() > 0;
+}
+
+bool uses_index(const fx::Node& node) {
+  const ScalarBody body = body_of(node);
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [](const auto& i) { return i.prim == Prim::index; });
+}
+
+bool may_divide_by_zero(const fx::Node& node) {
+  const ScalarBody body = body_of(node);
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [&](const ScalarInstr& i) {
+                       return divides(i.prim) && !is_floating(i.type) &&
+                              !known_not_zero(body, i.args[1]);
+                     });
+}
+
+}  // namespace fxjit::passes

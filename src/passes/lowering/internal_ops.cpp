@@ -1,0 +1,211 @@
+#include "src/passes/lowering/internal_ops.h"
+
+#include <mutex>
+
+#include "src/passes/lowering/internal_kernels.h"
+
+namespace fxjit::passes {
+namespace {
+
+using ops::Lowering;
+using ops::Purity;
+using ops::ScalarTypes;
+
+constexpr ops::OpRow kRows[] = {
+    {.name = "fxjit.as_strided",
+     .schema = "input, sizes, strides, offset, dtype",
+     .names = "",
+     .lowering = Lowering::view,
+     .infer = infer_as_strided,
+     .eager = run_as_strided},
+    {.name = "fxjit.materialize",
+     .schema = "input",
+     .names = "",
+     .lowering = Lowering::scalar,
+     .infer = infer_materialize,
+     .eager = run_materialize,
+     .scalar = identity,
+     .scalar_types = ScalarTypes::custom},
+    {.name = "fxjit.layout",
+     .schema = "input, strides",
+     .names = "",
+     .infer = infer_layout,
+     .eager = run_layout},
+    {.name = "fxjit.put_view",
+     .schema = "input, source, strides, offset",
+     .names = "",
+     .infer = infer_put_view,
+     .direct = direct_put_view},
+    {.name = "fxjit.item",
+     .schema = "calls, index",
+     .names = "",
+     .infer = infer_item,
+     .eager = infer_item},
+    {.name = "fxjit.draw",
+     .schema = "after, name, args",
+     .names = "",
+     .infer = infer_draw,
+     .eager = run_draw,
+     .purity = Purity::random},
+    {.name = "fxjit.control",
+     .schema = "spec, pred, carried, xs, operands",
+     .names = "",
+     .infer = infer_control,
+     .eager = infer_control},
+    {.name = "fxjit.contract",
+     .schema = "input, weights",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_contract},
+    {.name = "fxjit.merged_linear",
+     .schema = "input, weights, biases",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_merged_linear,
+     .eager = run_merged_linear},
+    {.name = "fxjit.winograd",
+     .schema = "input, weight, pad_before, pad_after, tile",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_winograd},
+    {.name = "fxjit.attention",
+     .schema = "query, key, value, masks, kinds, numbers, is_causal, scale, "
+               "zero_rows, inner",
+     .names = "",
+     .lowering = Lowering::attention,
+     .infer = infer_attention},
+    {.name = "fxjit.written_attention",
+     .schema = "query, key, value, masks, kinds, numbers, scale, inner, "
+               "zero_rows",
+     .names = "",
+     .lowering = Lowering::attention,
+     .infer = infer_written_attention},
+    {.name = "fxjit.conv_last",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups",
+     .names = "",
+     .lowering = Lowering::convolution,
+     .infer = infer_conv_last,
+     .eager = run_conv_last},
+    {.name = "fxjit.conv_last_work",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups, work, extras",
+     .names = "",
+     .lowering = Lowering::convolution,
+     .infer = infer_conv_last_work,
+     .eager = run_conv_last_work},
+    {.name = "fxjit.pool_last",
+     .schema = "input, average, kernel_size, stride, padding, dilation, "
+               "count_include_pad, divisor, output",
+     .names = "",
+     .lowering = Lowering::pool,
+     .infer = infer_pool_last,
+     .eager = run_pool_last},
+};
+
+const ops::Op& registered(const char* name) {
+  static std::once_flag once;
+  std::call_once(once, [] { ops::register_ops(kRows); });
+  return ops::get_op(name);
+}
+
+}  // namespace
+
+const ops::Op& as_strided_op() {
+  static const ops::Op& op = registered("fxjit.as_strided");
+  return op;
+}
+
+const ops::Op& materialize_op() {
+  static const ops::Op& op = registered("fxjit.materialize");
+  return op;
+}
+
+const ops::Op& layout_op() {
+  static const ops::Op& op = registered("fxjit.layout");
+  return op;
+}
+
+const ops::Op& put_view_op() {
+  static const ops::Op& op = registered("fxjit.put_view");
+  return op;
+}
+
+const ops::Op& item_op() {
+  static const ops::Op& op = registered("fxjit.item");
+  return op;
+}
+
+const ops::Op& draw_op() {
+  static const ops::Op& op = registered("fxjit.draw");
+  return op;
+}
+
+const ops::Op& control_op() {
+  static const ops::Op& op = registered("fxjit.control");
+  return op;
+}
+
+const ops::Op& contract_op() {
+  static const ops::Op& op = registered("fxjit.contract");
+  return op;
+}
+
+const ops::Op& merged_linear_op() {
+  static const ops::Op& op = registered("fxjit.merged_linear");
+  return op;
+}
+
+const ops::Op& winograd_op() {
+  static const ops::Op& op = registered("fxjit.winograd");
+  return op;
+}
+
+const ops::Op& attention_op() {
+  static const ops::Op& op = registered("fxjit.attention");
+  return op;
+}
+
+const ops::Op& written_attention_op() {
+  static const ops::Op& op = registered("fxjit.written_attention");
+  return op;
+}
+
+const ops::Op& conv_last_op() {
+  static const ops::Op& op = registered("fxjit.conv_last");
+  return op;
+}
+
+const ops::Op& conv_last_work_op() {
+  static const ops::Op& op = registered("fxjit.conv_last_work");
+  return op;
+}
+
+const ops::Op& pool_last_op() {
+  static const ops::Op& op = registered("fxjit.pool_last");
+  return op;
+}
+
+bool is_foldable(const ops::Op& op) {
+  return &op != &control_op() && &op != &contract_op() &&
+         &op != &winograd_op() && &op != &attention_op() &&
+         &op != &written_attention_op();
+}
+
+bool is_draw(const fx::Node& node) { return node.called_op() == &draw_op(); }
+
+ops::PoolParams pool_last_params(const ops::OpCall& call) {
+  ops::PoolParams params;
+  params.average = call.flag(1);
+  params.kernel = call.dims(2);
+  params.stride = call.dims(3);
+  params.padding = call.dims(4);
+  params.dilation = call.dims(5);
+  params.count_include_pad = call.flag(6);
+  params.divisor = call.integer(7);
+  params.output = call.dims(8);
+  params.spatial = params.kernel.size();
+  return params;
+}
+
+}  // namespace fxjit::passes

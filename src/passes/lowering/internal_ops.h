@@ -1,0 +1,88 @@
+// Ops that only compiled graphs contain. They stand in the op table like any
+// other, under names that no user spelling reaches, all registered together
+// when the first of them is asked for.
+#pragma once
+
+#include "fxjit/fx/node.h"
+#include "fxjit/op.h"
+#include "src/ops/eager/pool_kernel.h"
+
+namespace fxjit::passes {
+
+// (input, sizes, strides, offset): a view of the input's memory, strides and
+// offset in elements from the start of that memory.
+const ops::Op& as_strided_op();
+// (input): a contiguous copy.
+const ops::Op& materialize_op();
+// (input, strides): a copy in dense memory that is laid out so. Lowered graphs
+// do without.
+const ops::Op& layout_op();
+// (input, source, strides, offset): a contiguous copy of the input, in which
+// the elements that a view with these strides and offset of the copy shows are
+// those of `source`.
+const ops::Op& put_view_op();
+// (calls, index): one tensor of a call with several results.
+const ops::Op& item_op();
+// (after, name, args): the random op of this name, called after the draw whose
+// result `after` is, or first when it is None. The argument keeps draws in the
+// order of the captured graph.
+const ops::Op& draw_op();
+// (spec, pred, carried, xs, operands): a call of branches or bodies (see
+// control_flow.h), its results as a tuple. Lists of tensors, operands of
+// numbers as well; what a kind does not have is None or empty.
+const ops::Op& control_op();
+
+// (input, weights): input [..., M, K] times the weights [K, N_i] side by side,
+// f32, constants also of a half type; one weight may instead be [batch..., K,
+// N]. K is contiguous in the input and its other dims step uniformly within
+// each of batch and rows.
+const ops::Op& contract_op();
+// (input, weights, biases): linear layers on one input, results side by side
+// along the last dim; `biases` is none or has one per weight.
+const ops::Op& merged_linear_op();
+// (input, weight, pad_before, pad_after, tile): a 3x3 convolution of stride 1
+// by Winograd's minimal filtering (see program/winograd/winograd.h): input [N,
+// H, W, C] with C contiguous, a constant weight [O, C, 3, 3], result a
+// contiguous [N, OH, OW, O], f32.
+const ops::Op& winograd_op();
+
+// What a mask does to the scores that it broadcasts to.
+enum class MaskKind : uint8_t {
+  add,   // score + value * mask, f32.
+  hide,  // score where true, else score - infinity.
+  keep,  // score where true, else value.
+  fill,  // value where true, else score.
+};
+
+// (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
+// inner): attention on [outer, batch, heads, rows, depth] with depth contiguous
+// and masks expanded to the scores' shape; `kinds` are MaskKinds and `numbers`
+// their values. The last `inner` leading dims lie within the rows of the
+// result. Rows that see no key are zeros, or NaN without `zero_rows`.
+const ops::Op& attention_op();
+// (query, key, value, masks, kinds, numbers, scale, inner, zero_rows):
+// softmax(query key^T * scale, masked) value of f32 tensors [.., rows, depth]
+// that are not empty and have the same leading dims, as the masks have.
+const ops::Op& written_attention_op();
+
+// (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
+// output_padding, groups): a convolution of [N, C, ...], any strides, to a
+// contiguous [N, ..., C_out], f32.
+const ops::Op& conv_last_op();
+// (..., work, extras): conv_last's arguments, what is done to its sums
+// (src/ops/eager/post_ops.h), and the tensors that this reads.
+const ops::Op& conv_last_work_op();
+// (input, average, kernel_size, stride, padding, dilation, count_include_pad,
+// divisor, output): [N, C, ...] with channels innermost, f32, to a contiguous
+// [N, ..., C]. `output` is the logical result's shape.
+const ops::Op& pool_last_op();
+ops::PoolParams pool_last_params(const ops::OpCall& call);
+
+// Whether calls on constants are computed when a graph is compiled: loops may
+// take as long as they like, and some ops have no eager kernel.
+bool is_foldable(const ops::Op& op);
+// Whether the node is a draw; it is kept if nobody reads it, for those that
+// come after it.
+bool is_draw(const fx::Node& node);
+
+}  // namespace fxjit::passes

@@ -1,0 +1,38 @@
+// Lowers a normalised graph: composite ops are decomposed into scalar bodies,
+// reductions and contractions, views become as_strided of the node that owns
+// the memory, and every matrix product becomes one `contract`.
+#pragma once
+
+#include "src/passes/lowering/graph_builder.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+// Whether a call, its tensors meta, has a kernel of its own that is fast.
+using HasKernel = std::function<bool(const ops::Op& op, const ValueList& args)>;
+
+struct LowerOptions {
+  // Asked for products by constants and convolutions of half types; those
+  // without one are computed in f32. Null: all are.
+  HasKernel has_kernel = nullptr;
+  // Convolutions are sums of products of their own numbers, never of
+  // transforms.
+  bool direct_convolutions = false;
+  // Shapes and strides of the values of the result, as layouts_of_results gives
+  // them; empty: those of `model`.
+  std::vector<Tensor> results;
+};
+
+ModelGraph lower(const ModelGraph& model, const LowerOptions& options = {});
+
+// For the rows of lowerings.h.
+// Shape and strides of the tensor behind a proxy.
+Tensor val_of(const Value& proxy);
+// Calls the op of this canonical name with these leading arguments.
+Value call(GraphBuilder& builder, std::string_view op, const ValueList& args);
+
+// Whether the body of an elementwise call asks where its elements lie.
+bool reads_position(const ops::Op& op, const ValueList& args);
+
+}  // namespace fxjit::passes

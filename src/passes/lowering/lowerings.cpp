@@ -1,0 +1,132 @@
+#include "src/passes/lowering/lowerings.h"
+
+#include <unordered_map>
+
+#include "src/ops/eager/complex_calls.h"
+#include "src/passes/channels_last.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
+#include "src/passes/memory/result_order.h"
+
+namespace fxjit::passes {
+namespace {
+
+// view(x, size) was checked on the captured strides; what the lowered ones do
+// not allow is copied.
+Value lower_view(GraphBuilder& b, const fx::Node& node, ValueList& args) {
+  if (val_of(args[0]).dtype() != node.val_tensor().dtype()) return {};
+  return call(b, "reshape", {args[0], node.val_tensor().sizes()});
+}
+
+// Lowered strides may be others than those that were checked.
+Value lower_view_as_complex(GraphBuilder& b, const fx::Node&, ValueList& args) {
+  if (!ops::holds_pairs(val_of(args[0])))
+    args[0] = b.call(materialize_op(), {args[0]});
+  return {};
+}
+
+// In bytes.
+int64_t end_of(const Tensor& t) {
+  int64_t last = t.offset();
+  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
+  return (last + 1) * static_cast<int64_t>(t.item_size());
+}
+
+// as_strided names places in memory: these must be the captured ones, and
+// known. A caller's tensor may start anywhere in its memory.
+Value lower_as_strided(GraphBuilder& b, const fx::Node& node, ValueList& args) {
+  args[0] = in_order_of(b, args[0], node.arg_node(0)->val_tensor());
+  const fx::Node* root = GraphBuilder::node_of(args[0]);
+  if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
+  const Tensor& view = node.val_tensor();
+  const bool outside =
+      view.numel() > 0 && end_of(view) > end_of(root->val_tensor());
+  if (outside || (root->is(fx::Opcode::placeholder) && !node.arg(3).is_none()))
+    throw NotImplementedError(
+        "cannot be compiled: the view may reach outside its input",
+        node.error_context());
+  return {};
+}
+
+// Lowered graphs order their results at the end.
+Value lower_layout(GraphBuilder&, const fx::Node&, ValueList& args) {
+  return args[0];
+}
+
+struct Row {
+  const char* op;
+  LowerFn lower;
+  LowerNodeFn lower_node = nullptr;
+};
+
+constexpr Row kRows[] = {
+    {"linear", lower_contraction},
+    {"matmul", lower_contraction},
+    {"mm", lower_contraction},
+    {"bmm", lower_contraction},
+    {"mv", lower_contraction},
+    {"dot", lower_contraction},
+    {"addmm", lower_contraction},
+    {"baddbmm", lower_contraction},
+    {"fxjit.merged_linear", lower_contraction},
+    {"scaled_dot_product_attention", lower_attention},
+    {"fxjit.written_attention", lower_written_attention},
+    {"conv1d", lower_convolution},
+    {"conv2d", lower_convolution},
+    {"conv3d", lower_convolution},
+    {"conv_transpose1d", lower_convolution},
+    {"conv_transpose2d", lower_convolution},
+    {"conv_transpose3d", lower_convolution},
+    {"convolution", lower_convolution},
+    {"max_pool1d", lower_pool},
+    {"max_pool2d", lower_pool},
+    {"max_pool3d", lower_pool},
+    {"max_pool1d_with_indices", lower_pool},
+    {"max_pool2d_with_indices", lower_pool},
+    {"max_pool3d_with_indices", lower_pool},
+    {"avg_pool1d", lower_pool},
+    {"avg_pool2d", lower_pool},
+    {"avg_pool3d", lower_pool},
+    {"group_norm", lower_group_norm},
+    {"instance_norm", lower_instance_norm},
+    {"index_select", lower_index_select},
+    {"index", lower_index},
+    {"gather", lower_gather},
+    {"flip", lower_flip},
+    {"view", nullptr, lower_view},
+    {"view_as", nullptr, lower_view},
+    {"view_as_complex", nullptr, lower_view_as_complex},
+    {"as_strided", nullptr, lower_as_strided},
+    {"fxjit.layout", nullptr, lower_layout},
+};
+
+const Row* row_of(const ops::Op& op) {
+  static const auto* const rows = [] {
+    layout_op();  // Registers the rows of the compiler's own ops.
+    auto* made = new std::unordered_map<const ops::Op*, const Row*>;
+    for (const Row& row : kRows) made->emplace(&ops::get_op(row.op), &row);
+    return made;
+  }();
+  const auto found = rows->find(&op);
+  return found == rows->end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+Value lower_call(GraphBuilder& b, const ops::Op& op, const ValueList& args,
+                 bool in_memory_order) {
+  Value lowered;
+  if (!in_memory_order) lowered = lower_channels_last(b, op, args);
+  if (!lowered.is_none()) return lowered;
+  if (const Row* const row = row_of(op); row && row->lower)
+    lowered = row->lower(b, op, args);
+  if (!lowered.is_none() || !op.row.decompose) return lowered;
+  return op.row.decompose({op, args});
+}
+
+Value lower_node(GraphBuilder& b, const fx::Node& node, ValueList& args) {
+  const Row* const row = row_of(*node.called_op());
+  return row && row->lower_node ? row->lower_node(b, node, args) : Value();
+}
+
+}  // namespace fxjit::passes

@@ -1,0 +1,93 @@
+// 3x3 convolutions by Winograd's minimal filtering, where that is less work.
+#include <algorithm>
+#include <cmath>
+
+#include "src/ops/eager/conv_kernel.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
+#include "src/passes/lowering/lowerings.h"
+
+namespace fxjit::passes {
+namespace {
+
+// ---- What a convolution costs, in multiply-adds of 16 floats.
+
+// Fewest channels and features: vectors are full, and the transforms are few
+// beside the products.
+constexpr int64_t kChannels = 16;
+// Direct sums that cost up to this much of Winograd's are taken: they need less
+// memory and round less.
+constexpr double kWorthIt = 0.85;
+// Bytes of weights that come from memory in the time of one multiply-add.
+constexpr double kBytesPerStep = 6;
+
+struct Sizes {
+  double images, rows, columns, channels, features;
+};
+
+// Taps that fall on padding are not computed.
+double direct_cost(const Sizes& s) {
+  const double taps =
+      (3 - 2 / std::max(1.0, s.rows)) * (3 - 2 / std::max(1.0, s.columns));
+  const double weights = 9 * 4 * s.channels * s.features;
+  return std::max(
+      s.images * s.rows * s.columns * taps * s.channels * s.features / 16,
+      weights / kBytesPerStep);
+}
+
+// Transforms of a tile's inputs and sums for 16 channels and 16 features, as
+// measured, and the products, which are a little less even than direct ones.
+double winograd_cost(const Sizes& s, int64_t tile) {
+  const double input = tile == 4 ? 200 : 65, output = tile == 4 ? 160 : 55;
+  constexpr double kUneven = 1.05;
+  const auto size = static_cast<double>(tile);
+  const double frequencies = (size + 2) * (size + 2);
+  const double tiles =
+      s.images * std::ceil(s.rows / size) * std::ceil(s.columns / size);
+  const double products = frequencies * s.channels * s.features / 16 * kUneven;
+  const double weights = frequencies * 4 * s.channels * s.features;
+  return std::max(
+      tiles * (products + s.channels / 16 * input + s.features / 16 * output),
+      weights / kBytesPerStep);
+}
+
+// 0 for direct sums.
+int64_t best_tile(const Sizes& s) {
+  const int64_t tile = winograd_cost(s, 2) < winograd_cost(s, 4) ? 2 : 4;
+  return winograd_cost(s, tile) < kWorthIt * direct_cost(s) ? tile : 0;
+}
+
+bool all_are(const Dims& dims, int64_t value) {
+  return std::all_of(dims.begin(), dims.end(),
+                     [&](int64_t d) { return d == value; });
+}
+
+bool has_transform(const ops::ConvParams& params, const Tensor& weight) {
+  return params.spatial == 2 && !params.transposed && params.groups == 1 &&
+         all_are(params.stride, 1) && all_are(params.dilation, 1) &&
+         weight.size(2) == 3 && weight.size(3) == 3 &&
+         weight.size(0) >= kChannels && weight.size(1) >= kChannels;
+}
+
+}  // namespace
+
+Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
+                     const Value& input, const Value& weight) {
+  const Tensor filter = val_of(weight);
+  if (b.options().lowering->direct_convolutions || !b.constant_of(weight) ||
+      filter.dtype() != DType::f32 || !has_transform(params, filter))
+    return {};
+  const Dims& out = params.output;
+  const Sizes sizes{static_cast<double>(out[0]), static_cast<double>(out[2]),
+                    static_cast<double>(out[3]),
+                    static_cast<double>(filter.size(1)),
+                    static_cast<double>(filter.size(0))};
+  const int64_t tile = best_tile(sizes);
+  if (tile == 0) return {};
+  Value last = call(b, "permute", {input, Dims{0, 2, 3, 1}});
+  if (val_of(last).stride(3) != 1) last = b.call(materialize_op(), {last});
+  return b.call(winograd_op(),
+                {last, weight, params.pad_before, params.pad_after, tile});
+}
+
+}  // namespace fxjit::passes

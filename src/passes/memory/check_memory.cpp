@@ -1,0 +1,39 @@
+#include "src/passes/memory/check_memory.h"
+
+#include "src/support/errors/exact_int.h"
+#include "src/support/memory/memory_limit.h"
+
+namespace fxjit::passes {
+namespace {
+
+// Bytes from the first to the last element: views of broadcast memory need no
+// more.
+int64_t spanned_bytes(const Tensor& t) {
+  if (t.numel() == 0) return 0;
+  support::ExactInt elements = 1;
+  for (int d = 0; d < t.dim(); ++d)
+    elements += support::ExactInt(t.sizes()[d] - 1) * t.strides()[d];
+  return elements * static_cast<int64_t>(t.item_size());
+}
+
+void check_call(const fx::Node& node) {
+  try {
+    visit_leaves(node.val(), [](const Value& leaf) {
+      if (leaf.is_tensor())
+        support::check_memory(
+            static_cast<size_t>(spanned_bytes(leaf.as_tensor())));
+    });
+  } catch (RuntimeError& error) {
+    error.extend("", node.error_context());
+    throw;
+  }
+}
+
+}  // namespace
+
+void check_memory(const ModelGraph& model) {
+  for (const fx::Node* node : model.graph->nodes())
+    if (node->called_op()) check_call(*node);
+}
+
+}  // namespace fxjit::passes

@@ -1,0 +1,110 @@
+#include "src/passes/memory/result_order.h"
+
+#include <algorithm>
+
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
+#include "src/tensor/memory_order.h"
+
+namespace fxjit::passes {
+namespace {
+
+Dims inverse(const Dims& order) {
+  Dims result(order.size(), 0);
+  for (int i = 0; i < order.size(); ++i) result[static_cast<int>(order[i])] = i;
+  return result;
+}
+
+Value permute(GraphBuilder& b, const Value& x, const Dims& order) {
+  return call(b, "permute", {x, order});
+}
+
+// Whether results are all that reads a value: directly, through views, or
+// through calls that are made for results.
+bool leads_to_results(const fx::Node& node,
+                      const std::unordered_set<const fx::Node*>& leading) {
+  for (const fx::Node* user : node.users())
+    if (!user->is(fx::Opcode::output) && !leading.contains(user)) return false;
+  return !node.users().empty();
+}
+
+Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& order) {
+  const bool tensor = x.is_proxy() && x.as_proxy()->val().is_tensor();
+  if (!tensor || val_of(x).dim() == 0) return x;
+  const Tensor t = val_of(x);
+  Dims sizes(order.size() - t.dim(), 1);
+  for (int64_t size : t.sizes()) sizes.push_back(size);
+  const bool whole = t.dim() == order.size();
+  return permute(b, whole ? x : call(b, "reshape", {x, sizes}), order);
+}
+
+}  // namespace
+
+std::vector<Tensor> layouts_of_results(const ModelGraph& model) {
+  std::vector<Tensor> layouts;
+  const fx::Node& output = *model.graph->output_node();
+  visit_leaves(output.arg(0), [&](const Value& leaf) {
+    layouts.push_back(leaf.is_node() ? leaf.as_node()->val_tensor() : Tensor());
+  });
+  return layouts;
+}
+
+Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
+  const Tensor val = val_of(value);
+  if (val.strides() == wanted.strides()) return value;
+  // Only strides that mean nothing are others.
+  if (same_places(val.sizes(), val.strides(), wanted.strides()))
+    return b.call(as_strided_op(), {value, wanted.sizes(), wanted.strides(),
+                                    val.offset(), None});
+  if (!is_dense(wanted)) return value;
+  const Dims order = memory_order(wanted);
+  const Value ordered = permute(b, value, order);
+  const Value copy = val_of(ordered).is_contiguous()
+                         ? ordered
+                         : b.call(materialize_op(), {ordered});
+  return in_order_of(b, permute(b, copy, inverse(order)), wanted);
+}
+
+Value results_in_order(GraphBuilder& b, const Value& result,
+                       const std::vector<Tensor>& wanted) {
+  size_t next = 0;
+  // What was folded to a constant is no proxy, and has its place all the same.
+  return map_leaves(result, [&](const Value& leaf) {
+    const Tensor& layout = wanted[next++];
+    if (!leaf.is_proxy() || !layout.defined()) return leaf;
+    return in_order_of(b, leaf, layout);
+  });
+}
+
+std::unordered_set<const fx::Node*> calls_for_results(const ModelGraph& model) {
+  std::vector<const fx::Node*> nodes;
+  for (const fx::Node* node : model.graph->nodes()) nodes.push_back(node);
+  std::unordered_set<const fx::Node*> leading, calls;
+  std::reverse(nodes.begin(), nodes.end());
+  for (const fx::Node* node : nodes) {
+    const ops::Op* const op = node->called_op();
+    if (!op || !node->val().is_tensor() || !leads_to_results(*node, leading))
+      continue;
+    const Tensor& val = node->val_tensor();
+    if (op->row.lowering == ops::Lowering::view) leading.insert(node);
+    if (op->row.lowering != ops::Lowering::scalar || val.is_contiguous() ||
+        !is_dense(val))
+      continue;
+    leading.insert(node);
+    calls.insert(node);
+  }
+  return calls;
+}
+
+Value call_in_order_of(GraphBuilder& b, const ops::Op& op,
+                       const ValueList& args, const Tensor& val) {
+  if (reads_position(op, args)) return {};
+  const Dims order = memory_order(val);
+  ValueList ordered;
+  for (const Value& arg : args)
+    ordered.push_back(operand_in_order(b, arg, order));
+  const Value result = b.call_in_memory_order(op, std::move(ordered));
+  return permute(b, result, inverse(order));
+}
+
+}  // namespace fxjit::passes

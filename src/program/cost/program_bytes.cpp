@@ -1,0 +1,77 @@
+#include "src/program/cost/program_bytes.h"
+
+#include <map>
+
+namespace fxjit::program {
+namespace {
+
+// A primitive with its code and handles takes 20 to 60 KiB.
+constexpr size_t kExternBytes = size_t{64} << 10;
+// What an executable, its module's entry and the allocator add to a step.
+constexpr size_t kStepOverhead = 1024;
+constexpr size_t kStringBytes = 64;
+
+size_t bytes_of(const ScalarBody& body) {
+  return body.instrs.capacity() * sizeof(ScalarInstr) +
+         body.results.capacity() * sizeof(int32_t);
+}
+
+template <typename Item>
+size_t bytes_of(const std::vector<Item>& items) {
+  return items.capacity() * sizeof(Item);
+}
+
+struct BodyBytes {
+  size_t operator()(const RowStep& step) const {
+    return bytes_of(step.inputs) + bytes_of(step.outputs) + bytes_of(step.body);
+  }
+  size_t operator()(const ColumnStep& step) const {
+    return bytes_of(step.inputs) + bytes_of(step.outputs) + bytes_of(step.body);
+  }
+  size_t operator()(const TileStep& step) const {
+    return bytes_of(step.extras) + bytes_of(step.outputs) +
+           bytes_of(step.epilogue);
+  }
+  size_t operator()(const WinogradStep& step) const {
+    return bytes_of(step.extras) + bytes_of(step.outputs) +
+           bytes_of(step.epilogue);
+  }
+  size_t operator()(const AttentionStep& step) const {
+    return bytes_of(step.masks);
+  }
+  size_t operator()(const ExternStep&) const { return kExternBytes; }
+};
+
+size_t bytes_of(const Step& step) {
+  return sizeof(Step) + kStepOverhead + step.label.capacity() +
+         step.nodes.size() * kStringBytes +
+         step.operands.capacity() * sizeof(OperandRef) +
+         std::visit(BodyBytes(), step.body);
+}
+
+size_t bytes_of_constants(const std::vector<Tensor>& constants) {
+  std::map<const Storage*, long> uses;
+  for (const Tensor& tensor : constants) ++uses[tensor.storage().get()];
+  size_t bytes = 0;
+  for (const Tensor& tensor : constants) {
+    const auto found = uses.find(tensor.storage().get());
+    if (found == uses.end()) continue;  // Counted already.
+    if (tensor.storage().use_count() <= found->second)
+      bytes += tensor.storage()->bytes();
+    uses.erase(found);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+size_t described_bytes(const Program& program,
+                       const std::vector<Tensor>& constants) {
+  size_t bytes = sizeof(Program) + bytes_of(program.buffers) +
+                 bytes_of(program.inputs) + bytes_of(program.outputs) +
+                 bytes_of_constants(constants);
+  for (const Step& step : program.steps) bytes += bytes_of(step);
+  return bytes;
+}
+
+}  // namespace fxjit::program

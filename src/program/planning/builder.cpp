@@ -1,0 +1,193 @@
+#include "src/program/planning/builder.h"
+
+#include <algorithm>
+
+#include "src/tensor/tensor_memory.h"
+
+namespace fxjit::program {
+namespace {
+
+// Smaller weights are read from the second-level cache, which is faster than
+// they are unpacked.
+constexpr int64_t kLeastNarrowedBytes = int64_t{2} << 20;
+// Less is done before unpacking pays.
+constexpr int64_t kLeastOfMany = int64_t{128} << 10;
+
+}  // namespace
+
+int RegionCall::result_index(const fx::Node& node) const {
+  const auto at = std::find(result_nodes.begin(), result_nodes.end(), &node);
+  return at == result_nodes.end() ? -1
+                                  : static_cast<int>(at - result_nodes.begin());
+}
+
+int64_t extent_bytes(const Tensor& val) {
+  if (val.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int d = 0; d < val.dim(); ++d)
+    last += (val.sizes()[d] - 1) * val.strides()[d];
+  return (last + 1) * static_cast<int64_t>(val.item_size());
+}
+
+Placed PlanBuilder::allocate(const Tensor& val) {
+  Buffer buffer;
+  buffer.home = Home::arena;
+  buffer.bytes = extent_bytes(val);
+  program().buffers.push_back(buffer);
+  return {static_cast<int32_t>(program().buffers.size() - 1), 0, val, {}};
+}
+
+Constant PlanBuilder::describe(const Tensor& tensor) const {
+  const auto named = options_.names.find(tensor.storage().get());
+  return {named == options_.names.end() ? "" : named->second, spec_of(tensor),
+          tensor.offset()};
+}
+
+Placed PlanBuilder::place_constant(const Tensor& tensor) {
+  auto [entry, fresh] = constants_.try_emplace(tensor.id(), -1);
+  if (fresh) {
+    Buffer buffer;
+    buffer.home = Home::constant;
+    buffer.bytes = extent_bytes(tensor);
+    buffer.index = static_cast<int32_t>(program().constants.size());
+    program().constants.push_back(describe(tensor));
+    plan_.constants.tensors.push_back(tensor);
+    program().buffers.push_back(buffer);
+    entry->second = static_cast<int32_t>(program().buffers.size() - 1);
+  }
+  const Tensor& kept =
+      constant(program().buffers[static_cast<size_t>(entry->second)]);
+  return {entry->second, 0, meta_of(spec_of(kept)), kept};
+}
+
+int32_t PlanBuilder::add_body(Plan body) {
+  program().bodies.push_back(std::move(body.program));
+  plan_.constants.bodies.push_back(std::move(body.constants));
+  return static_cast<int32_t>(program().bodies.size() - 1);
+}
+
+namespace {
+
+// Equal for weights that are packed alike from the same numbers.
+std::string key_of(const weights::PackSpec& weight,
+                   const std::vector<Tensor>& constants) {
+  std::string key = weight.batched ? "batch" : "";
+  key += " " + std::to_string(weight.winograd_tile);
+  for (const weights::Format format : weight.formats)
+    key += std::string(" ") + weights::format_name(format);
+  for (const weights::PackPiece& piece : weight.pieces)
+    key += " " + memory_key(view_of(piece, constants));
+  return key;
+}
+
+}  // namespace
+
+weights::PackSpec PlanBuilder::weight_of(const std::vector<Piece>& pieces,
+                                         bool batched) const {
+  weights::PackSpec weight;
+  weight.batched = batched;
+  for (const auto& [constant, view] : pieces) {
+    const Buffer& buffer =
+        plan_.program.buffers[static_cast<size_t>(constant.buffer)];
+    weight.pieces.push_back({buffer.index, spec_of(view),
+                             view.offset() - constant.constant.offset()});
+    weight.depth = view.size(0);
+    weight.columns = batched ? view.size(1) : weight.columns + view.size(1);
+  }
+  return weight;
+}
+
+OperandRef PlanBuilder::pack(const std::vector<Piece>& pieces, bool batched) {
+  return place_packed(weight_of(pieces, batched));
+}
+
+bool PlanBuilder::is_narrowed(int64_t bytes) const {
+  return bytes >= kLeastNarrowedBytes ||
+         (bytes >= kLeastOfMany &&
+          weight_bytes_ > options_.machine.cache_bytes);
+}
+
+std::vector<weights::Format> PlanBuilder::formats_for(int64_t rows) const {
+  using Narrow = PlanOptions::Narrow;
+  std::vector<weights::Format> formats;
+  for (const weights::Format format :
+       {weights::Format::bf16, weights::Format::f16, weights::Format::fixed24,
+        weights::Format::f28}) {
+    const bool rounds = format == weights::Format::fixed24;
+    if (rows <= weights::most_rows(format, level()) &&
+        (!rounds || options_.narrow == Narrow::rounded))
+      formats.push_back(format);
+  }
+  return formats;
+}
+
+OperandRef PlanBuilder::pack_for_few(const std::vector<Piece>& pieces,
+                                     int64_t rows) {
+  weights::PackSpec weight = weight_of(pieces, false);
+  const int64_t bytes =
+      weights::packed_bytes(weights::Format::f32, weight.depth, weight.columns,
+                            weights::tile_shape(level()).width());
+  if (options_.narrow != PlanOptions::Narrow::never && is_narrowed(bytes))
+    weight.formats = formats_for(rows);
+  return place_packed(std::move(weight));
+}
+
+OperandRef PlanBuilder::pack_winograd(const Placed& weight, int64_t tile) {
+  weights::PackSpec packed;
+  const Buffer& buffer = program().buffers[static_cast<size_t>(weight.buffer)];
+  packed.pieces.push_back({buffer.index, spec_of(weight.constant), 0});
+  packed.winograd_tile = tile;
+  return place_packed(std::move(packed));
+}
+
+OperandRef PlanBuilder::place_packed(weights::PackSpec weight) {
+  auto [entry, fresh] =
+      packed_.try_emplace(key_of(weight, plan_.constants.tensors), -1);
+  if (fresh) {
+    Buffer buffer;
+    buffer.home = Home::packed;
+    buffer.index = static_cast<int32_t>(program().packed.size());
+    program().packed.push_back(std::move(weight));
+    program().buffers.push_back(buffer);
+    entry->second = static_cast<int32_t>(program().buffers.size() - 1);
+  }
+  return {entry->second, 0};
+}
+
+namespace {
+
+// The reasons of the region's inputs, at the operands that lie in their
+// buffers.
+std::vector<passes::Apart> apart_of(const std::vector<OperandRef>& operands,
+                                    const RegionCall& call) {
+  std::vector<passes::Apart> apart;
+  if (call.region.apart.empty()) return apart;
+  size_t next = 0;
+  for (const fx::Node* input : call.region.graph->placeholders()) {
+    const passes::Apart why = call.region.apart[next++];
+    if (why == passes::Apart::none) continue;
+    const int32_t buffer = call.inputs.at(input).buffer;
+    const auto at = std::find_if(
+        operands.begin(), operands.end(),
+        [&](const OperandRef& ref) { return ref.buffer == buffer; });
+    if (at == operands.end()) continue;
+    apart.resize(operands.size(), passes::Apart::none);
+    apart[static_cast<size_t>(at - operands.begin())] = why;
+  }
+  return apart;
+}
+
+}  // namespace
+
+void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
+                           const RegionCall& call) {
+  Step step;
+  step.body = std::move(body);
+  step.operands = std::move(operands);
+  step.label = call.label;
+  step.nodes = call.region.nodes;
+  step.apart = apart_of(step.operands, call);
+  program().steps.push_back(std::move(step));
+}
+
+}  // namespace fxjit::program

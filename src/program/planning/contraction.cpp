@@ -1,0 +1,189 @@
+// Contraction and attention regions to steps.
+#include "src/passes/fusing/grouping.h"
+#include "src/passes/lowering/lower.h"
+#include "src/program/cost/call_work.h"
+#include "src/program/planning/builder.h"
+#include "src/program/steps/kernel_plan.h"
+#include "src/program/tiles/operands.h"
+#include "src/weights/panels.h"
+
+namespace fxjit::program {
+namespace {
+
+using passes::uniform_stride;
+
+int64_t product(const Dims& sizes, int first, int last) {
+  int64_t result = 1;
+  for (int d = first; d < last; ++d) result *= sizes[d];
+  return result;
+}
+
+bool all_constant(const RegionCall& call, const ValueList& weights) {
+  for (const Value& weight : weights)
+    if (!call.inputs.at(weight.as_node()).constant.defined()) return false;
+  return true;
+}
+
+// The matrices of a constant [batch..., K, N].
+std::vector<PlanBuilder::Piece> matrices_of(const Placed& placed) {
+  const Tensor& weight = placed.constant;
+  const int rank = weight.dim();
+  const int64_t step =
+      uniform_stride(weight.sizes(), weight.strides(), 0, rank - 2);
+  std::vector<PlanBuilder::Piece> matrices;
+  for (int64_t i = 0; i < product(weight.sizes(), 0, rank - 2); ++i)
+    matrices.push_back(
+        {placed, weight.as_strided({weight.size(-2), weight.size(-1)},
+                                   {weight.stride(-2), weight.stride(-1)},
+                                   weight.offset() + i * step)});
+  return matrices;
+}
+
+// Packs an activation at run time into a buffer of the arena.
+OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
+                            const Placed& weight) {
+  const Tensor& val = weight.val;
+  const int rank = val.dim();
+  RunTimePack matrix;
+  matrix.batch = product(val.sizes(), 0, rank - 2);
+  matrix.batch_stride = uniform_stride(val.sizes(), val.strides(), 0, rank - 2);
+  matrix.depth = val.size(-2);
+  matrix.columns = val.size(-1);
+  matrix.depth_stride = val.stride(-2);
+  matrix.column_stride = val.stride(-1);
+  FXJIT_CHECK(matrix.batch_stride >= 0, "batch dims step uniformly");
+  const int64_t elements =
+      weights::packed_elements(matrix.depth, matrix.columns,
+                               weights::tile_shape(builder.level()).width());
+  const Placed packed =
+      builder.allocate(Tensor::meta({matrix.batch, elements}, DType::f32));
+  const double bytes = tensor_bytes(val) + tensor_bytes(packed.val);
+  builder.add_step(ExternStep{matrix, 0, bytes}, {weight.ref(), packed.ref()},
+                   call);
+  return packed.ref();
+}
+
+// One tile of rows: each weight is read once.
+bool has_few_rows(const PlanBuilder& builder, const TileStep& step) {
+  return step.rows <= weights::tile_shape(builder.level()).max_rows &&
+         !builder.options().library_products;
+}
+
+}  // namespace
+
+void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node& node = find_call(call, passes::contract_op());
+  const Placed& lhs = call.inputs.at(node.arg_node(0));
+  const ValueList& weights = node.arg(1).as_sequence();
+  const Dims& domain = node.val_tensor().sizes();
+  const int last = domain.size() - 1;
+  const int batch = passes::contraction_batch_dims(node);
+  TileStep step;
+  step.batch = product(domain, 0, batch);
+  step.rows = product(domain, batch, last);
+  step.columns = domain[last];
+  step.depth = lhs.val.size(-1);
+  step.lhs_batch = uniform_stride(lhs.val.sizes(), lhs.val.strides(), 0, batch);
+  step.lhs_row =
+      uniform_stride(lhs.val.sizes(), lhs.val.strides(), batch, last);
+  step.rhs_batched = batch > 0;
+  step.strict = builder.options().strict_sums;
+  std::vector<OperandRef> refs{lhs.ref()};
+  if (all_constant(call, weights) && batch == 0) {
+    std::vector<PlanBuilder::Piece> pieces;
+    for (const Value& weight : weights) {
+      const Placed& placed = call.inputs.at(weight.as_node());
+      pieces.push_back({placed, placed.constant});
+    }
+    refs.push_back(has_few_rows(builder, step)
+                       ? builder.pack_for_few(pieces, step.rows)
+                       : builder.pack(pieces));
+  } else if (all_constant(call, weights)) {
+    const Placed& weight = call.inputs.at(weights[0].as_node());
+    refs.push_back(builder.pack(matrices_of(weight), true));
+  } else {
+    FXJIT_CHECK(weights.size() == 1, "only constants are merged");
+    refs.push_back(
+        pack_at_run_time(builder, call, call.inputs.at(weights[0].as_node())));
+  }
+  TileOperands operands = bind_epilogue(call, node, batch, refs);
+  step.extras = std::move(operands.extras);
+  step.outputs = std::move(operands.outputs);
+  step.epilogue = std::move(operands.epilogue);
+  if (builder.options().library_products &&
+      builder.level() == CpuLevel::avx512) {
+    const KernelPlan plan = kernel_plan(step, builder.level());
+    const auto results = static_cast<int32_t>(step.outputs.size());
+    return builder.add_step(ExternStep{LibraryProduct{std::move(step)},
+                                       plan.flops, plan.bytes, results},
+                            std::move(refs), call);
+  }
+  builder.add_step(std::move(step), std::move(refs), call);
+}
+
+namespace {
+
+HeadAccess head_access(const Tensor& val) {
+  const Dims& strides = val.strides();
+  return {strides[1], strides[2], strides[3], strides[0]};
+}
+
+AttentionMask::Kind kind_of(passes::MaskKind kind) {
+  switch (kind) {
+    case passes::MaskKind::add:
+      return AttentionMask::Kind::additive;
+    case passes::MaskKind::hide:
+      return AttentionMask::Kind::boolean;
+    case passes::MaskKind::keep:
+      return AttentionMask::Kind::keep;
+    case passes::MaskKind::fill:
+      return AttentionMask::Kind::fill;
+  }
+  throw InternalError("kind of mask out of range");
+}
+
+// Expanded masks have stride 0 along the dims they lack.
+void plan_masks(const fx::Node& node, const RegionCall& call,
+                AttentionStep& step, std::vector<OperandRef>& refs) {
+  const ValueList& masks = node.arg(3).as_sequence();
+  for (size_t i = 0; i < masks.size(); ++i) {
+    const Placed& mask = call.inputs.at(masks[i].as_node());
+    const auto kind =
+        static_cast<passes::MaskKind>(node.arg(4).as_sequence()[i].as_int());
+    const double value = node.arg(5).as_sequence()[i].as_double();
+    step.masks.push_back({kind_of(kind), head_access(mask.val),
+                          mask.val.strides()[4], static_cast<float>(value)});
+    refs.push_back(mask.ref());
+  }
+}
+
+}  // namespace
+
+void plan_attention(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node& node = find_call(call, passes::attention_op());
+  const Placed& q = call.inputs.at(node.arg_node(0));
+  const Placed& k = call.inputs.at(node.arg_node(1));
+  const Placed& v = call.inputs.at(node.arg_node(2));
+  const Placed& out = call.results.front();
+  AttentionStep step;
+  step.outer = q.val.size(0);
+  step.batch = q.val.size(1);
+  step.heads = q.val.size(2);
+  step.queries = q.val.size(3);
+  step.keys = k.val.size(3);
+  step.depth = q.val.size(4);
+  step.value_depth = v.val.size(4);
+  step.q = head_access(q.val);
+  step.k = head_access(k.val);
+  step.v = head_access(v.val);
+  step.out = head_access(out.val);
+  step.causal = node.arg(6).as_bool();
+  step.scale = static_cast<float>(node.arg(7).as_double());
+  step.zero_rows = node.arg(8).as_bool();
+  std::vector<OperandRef> refs{q.ref(), k.ref(), v.ref()};
+  plan_masks(node, call, step, refs);
+  refs.push_back(out.ref());
+  builder.add_step(std::move(step), std::move(refs), call);
+}
+
+}  // namespace fxjit::program

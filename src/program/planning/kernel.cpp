@@ -1,0 +1,119 @@
+// Regions of one call that no skeleton computes, and regions that no skeleton
+// fits.
+#include "src/passes/control_flow.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/program/cost/call_work.h"
+#include "src/program/planning/builder.h"
+#include "src/program/planning/region_body.h"
+#include "src/program/planning/routine_rules.h"
+
+namespace fxjit::program {
+namespace {
+
+// What a node calls. A draw calls the op that it names, with the arguments that
+// it holds: the order is that of the steps from here on.
+struct Called {
+  const ops::Op& op;
+  const ValueList& args;
+};
+
+Called called_by(const fx::Node& node) {
+  if (!passes::is_draw(node)) return {*node.called_op(), node.args()};
+  return {ops::get_op(node.arg(1).as_string()), node.arg(2).as_sequence()};
+}
+
+using PlaceOf = std::function<Placed(const fx::Node*)>;
+
+CallOperands tensor_operands(const fx::Node& node, const PlaceOf& at) {
+  CallOperands operands;
+  for (const Value& arg : called_by(node).args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
+      const Placed placed = at(leaf.as_node());
+      operands.refs.push_back(placed.ref());
+      operands.constants.push_back(placed.constant);
+    });
+  return operands;
+}
+
+CallSpec spec_of_call(const fx::Node& node) {
+  const Called called = called_by(node);
+  return {Routine::eager, std::string(called.op.name()), meta_args(called.args),
+          result_metas(node)};
+}
+
+void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
+              CallOperands operands, const std::vector<Placed>& results) {
+  for (const Placed& result : results) operands.refs.push_back(result.ref());
+  const CallWork work =
+      call_work(ops::get_op(spec.op), spec.args, spec.results);
+  builder.add_step(ExternStep{std::move(spec), work.flops, work.bytes,
+                              static_cast<int32_t>(results.size())},
+                   std::move(operands.refs), call);
+}
+
+Routine routine_for(const CallSpec& spec) {
+  return routine_of({ops::get_op(spec.op), spec.args}, spec.results);
+}
+
+}  // namespace
+
+CallOperands operands_of(const fx::Node& node, const RegionCall& call) {
+  return tensor_operands(node,
+                         [&](const fx::Node* n) { return call.inputs.at(n); });
+}
+
+ValueList result_metas(const fx::Node& node) {
+  ValueList metas;
+  visit_leaves(node.val(), [&](const Value& leaf) {
+    if (leaf.is_tensor()) metas.push_back(leaf);
+  });
+  return metas;
+}
+
+void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
+  for (const fx::Node* node : call.region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    if (node->called_op() == &passes::control_op()) {
+      plan_control(builder, call, *node);
+      continue;
+    }
+    CallSpec spec = spec_of_call(*node);
+    spec.routine = routine_for(spec);
+    add_call(builder, call, std::move(spec), operands_of(*node, call),
+             call.results);
+  }
+}
+
+bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node* copy = nullptr;
+  for (const fx::Node* node : call.region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    if (copy || node->called_op() != &passes::materialize_op()) return false;
+    copy = node;
+  }
+  if (!copy) return false;
+  CallSpec spec = spec_of_call(*copy);
+  spec.routine = routine_for(spec);
+  if (spec.routine == Routine::eager) return false;
+  add_call(builder, call, std::move(spec), operands_of(*copy, call),
+           {call.results.front()});
+  return true;
+}
+
+void plan_eager(PlanBuilder& builder, const RegionCall& call) {
+  std::unordered_map<const fx::Node*, Placed> places(call.inputs.begin(),
+                                                     call.inputs.end());
+  for (const fx::Node* node : call.region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    const int result = call.result_index(*node);
+    places[node] = result >= 0 ? call.results[static_cast<size_t>(result)]
+                               : builder.allocate(node->val_tensor());
+    auto operands =
+        tensor_operands(*node, [&](const fx::Node* n) { return places.at(n); });
+    add_call(builder, call, spec_of_call(*node), std::move(operands),
+             {places[node]});
+  }
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,59 @@
+#include "src/program/planning/long_rows.h"
+
+#include <algorithm>
+
+namespace fxjit::program {
+namespace {
+
+// A group of 16 such rows is 32 KiB of f32.
+constexpr int64_t kLongRow = 512;
+constexpr int64_t kShortestPiece = 64;
+
+bool depends_on_row(const RowStep& step) {
+  return std::any_of(step.body.instrs.begin(), step.body.instrs.end(),
+                     [](const ScalarInstr& instr) {
+                       return is_reduction(instr.prim) ||
+                              instr.prim == Prim::index;
+                     });
+}
+
+bool lies_crosswise(const Access& access) {
+  return access.outer.back() == 1 && access.inner != 0 && access.inner != 1;
+}
+
+template <typename Fn>
+bool any_access(RowStep& step, Fn fn) {
+  bool any = false;
+  for (Access& access : step.inputs) any |= fn(access);
+  for (Access& access : step.outputs) any |= fn(access);
+  return any;
+}
+
+// The longest piece that divides the row; 0 when there is none.
+int64_t piece_of(int64_t row) {
+  for (int64_t piece = kLongRow; piece >= kShortestPiece; --piece)
+    if (row % piece == 0) return piece;
+  return 0;
+}
+
+}  // namespace
+
+void cut_long_rows(RowStep& step) {
+  if (step.inner <= kLongRow || step.outer.empty() || depends_on_row(step))
+    return;
+  if (any_access(step, [](Access& a) { return a.gather_slot >= 0; }) ||
+      !any_access(step, lies_crosswise))
+    return;
+  const int64_t piece = piece_of(step.inner);
+  if (piece == 0) return;
+  // Neighbouring rows stay neighbours.
+  const int at = step.outer.size() - 1;
+  step.outer.insert(at, step.inner / piece);
+  any_access(step, [&](Access& access) {
+    access.outer.insert(at, access.inner * piece);
+    return false;
+  });
+  step.inner = piece;
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,299 @@
+#include "src/program/planning/planner.h"
+
+#include <algorithm>
+#include <map>
+
+#include "src/passes/lowering/internal_ops.h"
+#include "src/program/planning/builder.h"
+#include "src/program/planning/weight_traffic.h"
+#include "src/weights/panels.h"
+
+namespace fxjit::program {
+namespace {
+
+using passes::ModelGraph;
+using passes::Region;
+
+class Planner {
+ public:
+  Planner(const ModelGraph& model, const PlanOptions& options)
+      : model_(model),
+        updates_(find_updates(model)),
+        builder_(
+            options,
+            few_row_weight_bytes(
+                model, weights::tile_shape(options.machine.level).max_rows)) {}
+
+  Plan run() {
+    builder_.program().machine = builder_.options().machine;
+    places_.resize(model_.graph->id_bound());
+    for (const fx::Node* node : model_.graph->nodes()) visit(*node);
+    work_in_place(builder_.program(), builder_.level());
+    assign_arena(builder_.program());
+    return builder_.finish();
+  }
+
+ private:
+  Placed& place(const fx::Node& node) { return places_[node.id()]; }
+
+  void visit(const fx::Node& node) {
+    switch (node.op()) {
+      case fx::Opcode::placeholder:
+        return add_input(node);
+      case fx::Opcode::get_attr:
+        place(node) = builder_.place_constant(model_.constant(node));
+        return;
+      case fx::Opcode::call_module:
+        return add_region(node);
+      case fx::Opcode::output:
+        return add_outputs(node);
+      default:
+        return add_view(node);
+    }
+  }
+
+  void add_input(const fx::Node& node) {
+    Program& program = builder_.program();
+    Buffer buffer;
+    buffer.home = Home::input;
+    buffer.index = static_cast<int32_t>(program.inputs.size());
+    buffer.bytes = extent_bytes(node.val_tensor());
+    program.buffers.push_back(buffer);
+    const Tensor& val = node.val_tensor();
+    program.inputs.push_back({val.dtype(), val.sizes(), val.strides()});
+    place(node) = {
+        static_cast<int32_t>(program.buffers.size() - 1), 0, val, {}};
+  }
+
+  // Results of a region lie one after the other, those of a call with several
+  // among them.
+  void add_item(const fx::Node& node) {
+    const fx::Node& from = *node.arg_node(0);
+    const auto at = static_cast<size_t>(node.arg(1).as_int());
+    size_t first = 0;
+    for (size_t i = 0; i < at; ++i) first += count_tensors(from.val().at(i));
+    const std::vector<Placed>& parts = results_.at(&from);
+    const size_t count = count_tensors(node.val());
+    if (node.val().is_tensor())
+      place(node) = parts[first];
+    else
+      results_[&node] = {parts.begin() + static_cast<int64_t>(first),
+                         parts.begin() + static_cast<int64_t>(first + count)};
+  }
+
+  static size_t count_tensors(const Value& val) {
+    size_t count = 0;
+    visit_leaves(val, [&](const Value& leaf) { count += leaf.is_tensor(); });
+    return count;
+  }
+
+  void add_view(const fx::Node& node) {
+    if (node.called_op() == &passes::item_op()) return add_item(node);
+    FXJIT_CHECK(node.called_op() == &passes::as_strided_op(),
+                "only views are left outside regions");
+    Placed view = place(*node.arg_node(0));
+    view.constant = {};
+    view.val = node.val_tensor();
+    view.byte_offset +=
+        node.arg(3).as_int() * static_cast<int64_t>(view.val.item_size());
+    place(node) = view;
+  }
+
+  void add_region(const fx::Node& node) {
+    const Region& region = model_.region(node);
+    RegionCall call{region, {}, {}, {}, label(region)};
+    size_t arg = 0;
+    for (const fx::Node* inner : region.graph->nodes()) {
+      if (inner->is(fx::Opcode::placeholder))
+        call.inputs[inner] = place(*node.arg_node(arg++));
+      if (inner->is(fx::Opcode::output))
+        for (const Value& result : inner->arg(0).as_sequence())
+          call.result_nodes.push_back(result.as_node());
+    }
+    std::vector<Placed>& parts = results_[&node];
+    if (updates_.contains(&node)) {
+      // Of one call: the argument that it changes comes first.
+      parts.push_back(call.inputs.at(updated_argument(region)));
+      return plan_update(builder_, call);
+    }
+    for (const fx::Node* result : call.result_nodes)
+      visit_leaves(result->val(), [&](const Value& leaf) {
+        parts.push_back(builder_.allocate(leaf.as_tensor()));
+      });
+    call.results = parts;
+    lower(call);
+  }
+
+  static const fx::Node* updated_argument(const Region& region) {
+    for (const fx::Node* node : region.graph->nodes())
+      if (node->called_op()) return node->arg_node(0);
+    throw InternalError("plan: an update calls an op");
+  }
+
+  // Results without elements need no code.
+  static bool is_empty(const RegionCall& call) {
+    return !call.results.empty() &&
+           std::all_of(call.results.begin(), call.results.end(),
+                       [](const Placed& p) { return p.val.numel() == 0; });
+  }
+
+  void lower(const RegionCall& call) {
+    if (is_empty(call)) return;
+    switch (call.region.kind) {
+      case Region::Kind::rows:
+        if (!plan_copy(builder_, call) && !plan_rows(builder_, call))
+          plan_eager(builder_, call);
+        return;
+      case Region::Kind::columns:
+        if (!plan_columns(builder_, call)) plan_eager(builder_, call);
+        return;
+      case Region::Kind::contraction:
+        if (!plan_winograd(builder_, call)) plan_contraction(builder_, call);
+        return;
+      case Region::Kind::attention:
+        return plan_attention(builder_, call);
+      case Region::Kind::copies:
+        return plan_copies(builder_, call);
+      case Region::Kind::kernel:
+        return plan_kernel(builder_, call);
+    }
+  }
+
+  // The ops of a region, "contract+add+gelu".
+  static std::string label(const Region& region) {
+    constexpr size_t kLongest = 60;
+    std::string text;
+    for (const fx::Node* node : region.graph->nodes()) {
+      if (!node->called_op()) continue;
+      std::string_view name = node->called_op()->name();
+      if (name.starts_with("fxjit.")) name.remove_prefix(6);
+      if (!text.empty()) text += '+';
+      text += name;
+      if (text.size() > kLongest) return text.substr(0, kLongest) + "...";
+    }
+    return text;
+  }
+
+  static bool is_computed(const fx::Node& node) {
+    const fx::Node* root = &node;
+    if (root->called_op() == &passes::as_strided_op()) root = root->arg_node(0);
+    return root->meta().contains("computed");
+  }
+
+  // The copy that an output of this owner is part of, or -1.
+  int32_t copy_of(const Buffer& buffer, int32_t owner, bool computed) {
+    const bool held = buffer.home == Home::input ||
+                      (buffer.home == Home::constant && !computed);
+    if (held && owner < 0) return -1;
+    const void* memory = &buffer;
+    if (buffer.home == Home::constant)
+      memory = builder_.constant(buffer).storage().get();
+    const auto [first, added] = first_owners_.emplace(memory, owner);
+    const bool own = !held && !computed;
+    if (own && first->second == owner) return -1;
+    const auto next = static_cast<int32_t>(copies_.size());
+    return copies_.emplace(std::pair(memory, owner), next).first->second;
+  }
+
+  void add_outputs(const fx::Node& node) {
+    Program& program = builder_.program();
+    Value result = node.arg(0);
+    if (!model_.written.empty()) {
+      add_writes(result.at(1));
+      result = result.at(0);
+    }
+    program.result = map_leaves(result, [&](const Value& leaf) -> Value {
+      return leaf.is_node() ? add_output(*leaf.as_node()) : leaf;
+    });
+  }
+
+  // Written inputs get their new values.
+  void add_writes(const Value& values) {
+    const auto placeholders = model_.graph->placeholders();
+    std::vector<Placed> given;
+    for (size_t k = 0; k < model_.written.size(); ++k) {
+      const auto at = static_cast<size_t>(model_.written[k]);
+      written_.push_back(place(*placeholders[at]));
+      given.push_back(place(*values.at(k).as_node()));
+      new_values_.push_back(given.back());
+      builder_.program().written.push_back(model_.written[k]);
+    }
+    plan_write_backs(builder_, std::move(given), written_);
+  }
+
+  bool is_written(int32_t buffer) const {
+    return std::any_of(
+        written_.begin(), written_.end(),
+        [&](const Placed& input) { return input.buffer == buffer; });
+  }
+
+  // Where a result is when all steps are done.
+  Placed place_after(const fx::Node& node, const ModelGraph::Result& known) {
+    if (known.written >= 0) return written_[static_cast<size_t>(known.written)];
+    Placed placed = place(node);
+    return is_written(placed.buffer) && !is_new_value(placed.buffer)
+               ? plan_old_output(placed)
+               : placed;
+  }
+
+  // Was the new value made in place?
+  bool is_new_value(int32_t buffer) const {
+    for (size_t k = 0; k < written_.size(); ++k)
+      if (written_[k].buffer == buffer) return new_values_[k].buffer == buffer;
+    return false;
+  }
+
+  Placed plan_old_output(Placed placed) {
+    const auto input = std::find_if(
+        written_.begin(), written_.end(),
+        [&](const Placed& p) { return p.buffer == placed.buffer; });
+    auto& saved = old_values_[placed.buffer];
+    if (saved.buffer < 0) saved = plan_old_value(builder_, *input);
+    placed.buffer = saved.buffer;
+    return placed;
+  }
+
+  Value add_output(const fx::Node& node) {
+    Program& program = builder_.program();
+    const size_t index = program.outputs.size();
+    const ModelGraph::Result known = index < model_.results.size()
+                                         ? model_.results[index]
+                                         : ModelGraph::Result();
+    const Placed placed = place_after(node, known);
+    Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
+    const Tensor& val = known.view.defined() ? known.view : placed.val;
+    const int64_t skipped =
+        known.view.defined()
+            ? val.offset() * static_cast<int64_t>(val.item_size())
+            : 0;
+    if (buffer.home == Home::arena) {
+      buffer.home = Home::output;
+      buffer.index = fresh_outputs_++;
+    }
+    program.outputs.push_back(
+        {{val.dtype(), val.sizes(), val.strides()},
+         placed.buffer,
+         placed.byte_offset + skipped,
+         copy_of(buffer, known.owner, is_computed(node))});
+    return Tensor::meta(val.sizes(), val.dtype(), val.strides());
+  }
+
+  const ModelGraph& model_;
+  const std::unordered_set<const fx::Node*> updates_;
+  PlanBuilder builder_;
+  std::vector<Placed> places_;
+  std::vector<Placed> written_, new_values_;  // By number in `written`.
+  std::map<int32_t, Placed> old_values_;      // By the buffer of the input.
+  int32_t fresh_outputs_ = 0;
+  std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
+  std::unordered_map<const void*, int32_t> first_owners_;  // By memory.
+  std::map<std::pair<const void*, int32_t>, int32_t> copies_;
+};
+
+}  // namespace
+
+Plan plan(const ModelGraph& model, const PlanOptions& options) {
+  return Planner(model, options).run();
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,118 @@
+#include "src/program/planning/region_body.h"
+
+#include "src/ops/table/op_facts.h"
+
+namespace fxjit::program {
+
+DType compute_type(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+}
+
+ValueList meta_args(const ValueList& node_args) {
+  ValueList args;
+  for (const Value& arg : node_args)
+    args.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  return args;
+}
+
+void RegionBody::bind_sum(const fx::Node& node) {
+  slots_.push_back({&node, false, -1, false});
+  values_[&node] = builder_.input(0, DType::f32);
+}
+
+Scalar RegionBody::input(const fx::Node& placeholder, bool after_reduction) {
+  for (size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].source == &placeholder && !slots_[i].is_index &&
+        slots_[i].index_slot < 0 &&
+        slots_[i].after_reduction == after_reduction)
+      return builder_.input(static_cast<int>(i),
+                            compute_type(placeholder.val_tensor().dtype()));
+  slots_.push_back({&placeholder, after_reduction, -1, false});
+  return builder_.input(static_cast<int>(slots_.size() - 1),
+                        compute_type(placeholder.val_tensor().dtype()));
+}
+
+Scalar RegionBody::value_of(const fx::Node& node, bool after_reduction) {
+  if (const auto known = values_.find(&node); known != values_.end())
+    return known->second;
+  return input(node, after_reduction);
+}
+
+Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
+  std::vector<Scalar> inputs;
+  for (const Value& arg : node.args())
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (leaf.is_node())
+        inputs.push_back(value_of(*leaf.as_node(), after_reduction));
+    });
+  const ValueList args = meta_args(node.args());
+  const ScalarBody body = ops::scalar_body({*node.called_op(), args});
+  Scalar result = builder_.inline_body(body, inputs).front();
+  const DType type = node.val_tensor().dtype();
+  // What is cast to a half type is rounded, though more is computed in f32.
+  if (ops::facts_of(*node.called_op()).rounds)
+    result = builder_.cast(result, type);
+  return builder_.cast(result, compute_type(type));
+}
+
+Scalar RegionBody::reduction(const fx::Node& node) {
+  const Scalar input = value_of(*node.arg_node(0), false);
+  const DType type = compute_type(node.val_tensor().dtype());
+  const Prim prim = node.called_op()->row.reduce_prim;
+  const bool truth = prim == Prim::reduce_any || prim == Prim::reduce_all;
+  const Scalar value = builder_.cast(input, truth ? DType::boolean : type);
+  return builder_.cast(builder_.apply(prim, value), type);
+}
+
+Scalar RegionBody::gather(const fx::Node& node) {
+  const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
+  const auto at = [](int place) { return static_cast<size_t>(place); };
+  int axis = -1;
+  if (roles.kind == ops::GatherKind::elements)
+    axis = wrap_dim(node.arg(at(roles.dim)).as_int(), node.val_tensor().dim());
+  return gathered(*node.arg_node(at(roles.table)),
+                  *node.arg_node(at(roles.index)), axis);
+}
+
+Scalar RegionBody::gathered(const fx::Node& table, const fx::Node& index,
+                            int axis) {
+  slots_.push_back({&index, false, -1, true, axis});
+  const auto index_slot = static_cast<int32_t>(slots_.size() - 1);
+  builder_.input(index_slot, index.val_tensor().dtype());
+  slots_.push_back({&table, false, index_slot, false, axis});
+  return builder_.input(static_cast<int>(slots_.size() - 1),
+                        compute_type(table.val_tensor().dtype()));
+}
+
+void RegionBody::build(
+    const std::function<bool(const fx::Node&)>& after_reduction) {
+  for (fx::NodePtr node : call_.region.graph->nodes()) {
+    const ops::Op* op = node->called_op();
+    if (!op || values_.contains(node)) continue;
+    switch (op->row.lowering) {
+      case ops::Lowering::scalar:
+        values_[node] = scalar_call(*node, after_reduction(*node));
+        break;
+      case ops::Lowering::reduce:
+        values_[node] = reduction(*node);
+        break;
+      case ops::Lowering::gather:
+        values_[node] = gather(*node);
+        break;
+      default:
+        throw InternalError("[" + std::string(op->name()) +
+                            "] has no scalar form");
+    }
+  }
+}
+
+ScalarBody RegionBody::finish() {
+  std::vector<Scalar> results;
+  for (const fx::Node* node : call_.result_nodes)
+    results.push_back(values_.at(node));
+  return builder_.finish(results);
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,58 @@
+// The scalar body of a region: every node's own body put together, with the
+// region's inputs as slots. Private to src/program.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "src/program/planning/builder.h"
+
+namespace fxjit::program {
+
+class RegionBody {
+ public:
+  // An input slot: the placeholder that is read, and how. A gathered input also
+  // names the slot of its index; `after_reduction` marks what post-reduction
+  // code of a column region reads.
+  struct Slot {
+    const fx::Node* source = nullptr;
+    bool after_reduction = false;
+    int32_t index_slot = -1;
+    bool is_index = false;
+    int axis = -1;  // Of a gather with an index for each element: its dim.
+  };
+
+  explicit RegionBody(const RegionCall& call) : call_(call) {}
+
+  // Slot 0 is taken by the value of `node` (a contraction's sum).
+  void bind_sum(const fx::Node& node);
+  // Adds every node of the region in order. `after_reduction` tells whether a
+  // node's other inputs are read after the reduction.
+  void build(const std::function<bool(const fx::Node&)>& after_reduction);
+
+  const std::vector<Slot>& slots() const { return slots_; }
+  // The body with one result per region result, in the results' own dtypes.
+  ScalarBody finish();
+
+ private:
+  Scalar input(const fx::Node& placeholder, bool after_reduction);
+  Scalar value_of(const fx::Node& node, bool after_reduction);
+  Scalar scalar_call(const fx::Node& node, bool after_reduction);
+  Scalar reduction(const fx::Node& node);
+  Scalar gather(const fx::Node& node);
+  Scalar gathered(const fx::Node& table, const fx::Node& index, int axis);
+
+  const RegionCall& call_;
+  ScalarBuilder builder_;
+  std::vector<Slot> slots_;
+  std::unordered_map<const fx::Node*, Scalar> values_;
+};
+
+// The type a value of `dtype` is computed in: f32 for f16 and bf16.
+DType compute_type(DType dtype);
+
+// Arguments of a node with meta tensors in place of nodes.
+ValueList meta_args(const ValueList& node_args);
+
+}  // namespace fxjit::program

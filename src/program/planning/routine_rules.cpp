@@ -1,0 +1,171 @@
+#include "src/program/planning/routine_rules.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/table/recurrence.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/program/rows/short_runs.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::program {
+namespace {
+
+bool is_last(const ops::Op& op) {
+  return &op == &passes::conv_last_op() || &op == &passes::conv_last_work_op();
+}
+
+Routine pool_routine(const ops::OpCall& call, const ValueList& results) {
+  if (&call.op == &passes::pool_last_op())
+    return call.tensor(0).strides()[1] == 1 ? Routine::pool_last
+                                            : Routine::eager;
+  const bool fits =
+      is_float_pool(ops::pool_params(call), call.tensor(0).dtype()) &&
+      results[0].as_tensor().is_contiguous();
+  return fits ? Routine::pool : Routine::eager;
+}
+
+Routine sum_routine(const ops::OpCall& call, const ValueList& results) {
+  const DType type = call.tensor(0).dtype();
+  const DType summed = is_floating(type) ? type : DType::i64;
+  return call.tensor(0).dim() > 0 && results[0].as_tensor().dtype() == summed
+             ? Routine::cumulative_sum
+             : Routine::eager;
+}
+
+Routine convolution_routine(const ops::OpCall& call, const ValueList& results) {
+  if (!is_last(call.op) || !results[0].as_tensor().is_contiguous() ||
+      (call.has(2) && !call.tensor(2).is_contiguous()))
+    return Routine::convolution;
+  const ops::ConvParams params = ops::conv_params(call);
+  if (is_depthwise_last(params, call.tensor(0), call.tensor(1)))
+    return Routine::depthwise;
+  if (is_image_convolution(params, call.tensor(0), call.tensor(1)))
+    return Routine::image_convolution;
+  return Routine::convolution;
+}
+
+// The loops read these tensors, and pack them, as rows.
+bool lies_in_rows(const ops::OpCall& call) {
+  bool rows = true;
+  for (size_t argument : {ops::kStateWeights, ops::kStateBiases, ops::kHidden,
+                          ops::kCellState, ops::kProjections})
+    visit_leaves(call[argument], [&](const Value& leaf) {
+      if (leaf.is_tensor()) rows = rows && leaf.as_tensor().is_contiguous();
+    });
+  for (const Value& gates : call[ops::kGates].as_sequence()) {
+    const Tensor& t = gates.as_tensor();
+    rows = rows && (t.size(-1) < 2 || t.stride(-1) == 1);
+  }
+  return rows;
+}
+
+Routine recurrence_routine(const ops::OpCall& call, const ValueList&) {
+  const ops::Recurrence form = ops::Recurrence::read(call);
+  return form.dtype == DType::f32 && form.is_plain() && lies_in_rows(call)
+             ? Routine::recurrence
+             : Routine::eager;
+}
+
+Routine copy_routine(const ops::OpCall& call, const ValueList& results) {
+  const Tensor &in = call.tensor(0), &out = results[0].as_tensor();
+  const bool fits = in.item_size() == sizeof(float) &&
+                    in.dtype() == out.dtype() && out.is_contiguous() &&
+                    short_runs(in.sizes(), in.strides());
+  return fits ? Routine::copy : Routine::eager;
+}
+
+// Ops with a routine of their own.
+struct Row {
+  std::string_view op;
+  Routine (*routine)(const ops::OpCall& call, const ValueList& results);
+};
+
+constexpr Row kRows[] = {
+    {"cumsum", sum_routine},
+    {"fxjit.materialize", copy_routine},
+    {"fxjit.recurrence", recurrence_routine},
+};
+
+Routine product_routine(DType dtype) {
+  if (dtype == DType::f64) return Routine::double_product;
+  return compute_dtype(dtype) != dtype ? Routine::half_product : Routine::eager;
+}
+
+}  // namespace
+
+const char* routine_name(Routine routine) {
+  switch (routine) {
+    case Routine::eager:
+      return "eager";
+    case Routine::pool:
+      return "pool";
+    case Routine::pool_last:
+      return "pool_last";
+    case Routine::cumulative_sum:
+      return "cumulative_sum";
+    case Routine::recurrence:
+      return "recurrence";
+    case Routine::copy:
+      return "copy";
+    case Routine::depthwise:
+      return "depthwise";
+    case Routine::image_convolution:
+      return "image_convolution";
+    case Routine::convolution:
+      return "convolution";
+    case Routine::half_product:
+      return "half_product";
+    case Routine::double_product:
+      return "double_product";
+  }
+  throw InternalError("routine out of range");
+}
+
+bool is_float_pool(const ops::PoolParams& params, DType input) {
+  return !params.indices && compute_dtype(input) == DType::f32;
+}
+
+bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
+                       const Tensor& weight) {
+  const int64_t channels = params.output[1];
+  const int at = params.batched ? 1 : 0;
+  return !params.transposed && params.groups == channels && channels > 1 &&
+         weight.sizes()[0] == channels && weight.sizes()[1] == 1 &&
+         input.dtype() == DType::f32 && input.strides()[at] == 1 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
+                          const Tensor& weight) {
+  // With more, vectors of channels do better.
+  constexpr int64_t kMostChannels = 4;
+  // Where the library's code for whole blocks of features does better.
+  constexpr int64_t kManyFeatures = 32, kManyTaps = 64;
+  if (params.output[1] >= kManyFeatures &&
+      weight.numel() >= kManyTaps * params.output[1])
+    return false;
+  return params.batched && !params.transposed && params.groups == 1 &&
+         weight.sizes()[1] <= kMostChannels &&
+         params.output[1] >= kLeastImageFeatures &&
+         input.dtype() == DType::f32 && weight.dtype() == DType::f32 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+Routine routine_of(const ops::OpCall& call, const ValueList& results) {
+  const auto* const own = std::ranges::find(kRows, call.op.name(), &Row::op);
+  if (own != std::end(kRows)) return own->routine(call, results);
+  switch (call.op.row.lowering) {
+    case ops::Lowering::pool:
+      return pool_routine(call, results);
+    case ops::Lowering::convolution:
+      return convolution_routine(call, results);
+    case ops::Lowering::contraction:
+      return product_routine(results[0].as_tensor().dtype());
+    default:
+      return Routine::eager;
+  }
+}
+
+}  // namespace fxjit::program

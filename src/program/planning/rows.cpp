@@ -1,0 +1,346 @@
+// Row and column regions to steps.
+#include <algorithm>
+
+#include "src/passes/fusing/grouping.h"
+#include "src/program/planning/builder.h"
+#include "src/program/planning/long_rows.h"
+#include "src/program/planning/region_body.h"
+#include "src/program/steps/loop_dims.h"
+
+namespace fxjit::program {
+namespace {
+
+using passes::broadcast_strides;
+
+// Strides over the region's domain of a result that lacks the dims [first,
+// last) or has them with size 1.
+Dims result_strides(const Tensor& val, const Dims& domain, int first,
+                    int last) {
+  if (val.sizes() == domain) return val.strides();
+  if (val.dim() == domain.size()) return broadcast_strides(val, domain);
+  Dims strides(domain.size(), 0);
+  for (int d = 0, at = 0; d < domain.size(); ++d)
+    if (d < first || d >= last) strides[d] = val.strides()[at++];
+  return strides;
+}
+
+struct Operands {
+  std::vector<OperandRef> refs;
+  std::vector<Access> accesses;
+  LoopDims dims;  // Over the whole domain.
+};
+
+void add_input(Operands& operands, const RegionCall& call,
+               const RegionBody::Slot& slot, const Dims& domain,
+               int inner_dims) {
+  const Placed& placed = call.inputs.at(slot.source);
+  Access access;
+  access.dtype = placed.val.dtype();
+  Dims strides(domain.size(), 0);
+  const int outer = domain.size() - inner_dims;
+  if (slot.axis >= 0 && slot.index_slot >= 0) {
+    access.gather_slot = slot.index_slot;
+    access.gather_stride = placed.val.strides()[slot.axis];
+    access.gather_limit = placed.val.sizes()[slot.axis];
+    strides = placed.val.strides();
+    strides[slot.axis] = 0;
+  } else if (slot.axis >= 0) {
+    strides = placed.val.strides();
+  } else if (slot.is_index) {
+    for (int d = 0; d < outer; ++d) strides[d] = placed.val.strides()[d];
+  } else if (slot.index_slot >= 0) {
+    access.gather_slot = slot.index_slot;
+    access.gather_stride = placed.val.strides()[0];
+    access.gather_limit = placed.val.sizes()[0];
+    for (int d = outer; d < domain.size(); ++d)
+      strides[d] = placed.val.strides()[d - outer + 1];
+  } else {
+    strides = broadcast_strides(placed.val, domain);
+  }
+  operands.refs.push_back(placed.ref());
+  operands.accesses.push_back(access);
+  operands.dims.strides.push_back(strides);
+}
+
+Operands gather_operands(const RegionCall& call, const RegionBody& body,
+                         const Dims& domain, int inner_dims) {
+  Operands operands;
+  operands.dims.sizes = domain;
+  for (const RegionBody::Slot& slot : body.slots())
+    add_input(operands, call, slot, domain, inner_dims);
+  for (const Placed& result : call.results) {
+    Access access;
+    access.dtype = result.val.dtype();
+    operands.refs.push_back(result.ref());
+    operands.accesses.push_back(access);
+    operands.dims.strides.push_back(result_strides(
+        result.val, domain, domain.size() - inner_dims, domain.size()));
+  }
+  return operands;
+}
+
+void split_accesses(Operands& operands, size_t inputs, std::vector<Access>& in,
+                    std::vector<Access>& out) {
+  in.assign(operands.accesses.begin(),
+            operands.accesses.begin() + static_cast<int64_t>(inputs));
+  out.assign(operands.accesses.begin() + static_cast<int64_t>(inputs),
+             operands.accesses.end());
+}
+
+// A step that copies, strides of `dims` being those of source and target.
+void add_copy(PlanBuilder& builder, const RegionCall& call, LoopDims dims,
+              DType from_type, DType to_type, OperandRef source,
+              OperandRef target) {
+  dims = join_dims(dims);
+  const int last = dims.sizes.size() - 1;
+  const LoopDims outer = sub_dims(dims, 0, std::max(0, last));
+  RowStep step;
+  step.inner = last < 0 ? 1 : dims.sizes[last];
+  step.outer = outer.sizes;
+  Access from, to;
+  from.dtype = from_type;
+  to.dtype = to_type;
+  from.inner = last < 0 ? 0 : dims.strides[0][last];
+  to.inner = last < 0 ? 0 : dims.strides[1][last];
+  from.outer = outer.strides[0];
+  to.outer = outer.strides[1];
+  step.inputs = {from};
+  step.outputs = {to};
+  ScalarBuilder body;
+  Scalar value = body.input(0, compute_type(from.dtype));
+  step.body = body.finish({body.cast(value, compute_type(to.dtype))});
+  cut_long_rows(step);
+  builder.add_step(std::move(step), {source, target}, call);
+}
+
+// Dims [first, last) of a value lie in memory as one dim does.
+bool steps_evenly(const LoopDims& dims, size_t operand, int first) {
+  LoopDims inner = sub_dims(dims, first, dims.sizes.size());
+  inner.strides = {inner.strides[operand]};
+  return join_dims(inner).sizes.size() <= 1;
+}
+
+// Copies an input into a new buffer in which the row is contiguous. Dims along
+// which it does not differ outside of the row stay so.
+void copy_evenly(PlanBuilder& builder, const RegionCall& call,
+                 Operands& operands, size_t operand, int outer) {
+  Dims sizes = operands.dims.sizes;
+  Dims& from = operands.dims.strides[operand];
+  Access& access = operands.accesses[operand];
+  for (int d = 0; d < outer; ++d)
+    if (from[d] == 0) sizes[d] = 1;
+  LoopDims dims{sizes, {from}};
+  if (access.gather_slot >= 0) {  // A table is copied whole.
+    dims.sizes.insert(0, access.gather_limit);
+    dims.strides[0].insert(0, access.gather_stride);
+  }
+  const Placed copy = builder.allocate(Tensor::meta(dims.sizes, access.dtype));
+  dims.strides.push_back(copy.val.strides());
+  add_copy(builder, call, dims, access.dtype, access.dtype,
+           operands.refs[operand], copy.ref());
+  operands.refs[operand] = copy.ref();
+  if (access.gather_slot >= 0) {
+    access.gather_stride = dims.strides[1][0];
+    dims.strides[1].erase(0);
+  }
+  from = broadcast_strides(Tensor::meta(sizes, access.dtype, dims.strides[1]),
+                           operands.dims.sizes);
+}
+
+// A step's inner dim from a joined nest: its only dim, or a dim of size 1.
+bool single_inner(const LoopDims& inner, std::vector<Access>& accesses,
+                  int64_t* size) {
+  if (inner.sizes.size() > 1) return false;
+  *size = inner.sizes.empty() ? 1 : inner.sizes[0];
+  for (size_t i = 0; i < accesses.size(); ++i)
+    accesses[i].inner = inner.sizes.empty() ? 0 : inner.strides[i][0];
+  return true;
+}
+
+// With one element a row, stride 0 would read as "constant along the row".
+// The value is stored by the same code either way.
+void set_outer(const LoopDims& outer, std::vector<Access>& accesses) {
+  for (size_t i = 0; i < accesses.size(); ++i)
+    accesses[i].outer = outer.strides[i];
+}
+
+bool never(const fx::Node&) { return false; }
+
+bool has_index(const ScalarBody& body) {
+  return std::any_of(body.instrs.begin(), body.instrs.end(),
+                     [](const auto& i) { return i.prim == Prim::index; });
+}
+
+}  // namespace
+
+bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
+  const Dims& domain = call.region.domain;
+  const int inner_dims = call.region.inner_dims;
+  RegionBody body(call);
+  body.build(never);
+  RowStep step;
+  step.body = body.finish();
+  Operands operands = gather_operands(call, body, domain, inner_dims);
+  for (size_t i = 0; i < body.slots().size() && inner_dims > 1; ++i) {
+    const int split = domain.size() - inner_dims;
+    if (steps_evenly(operands.dims, i, split)) continue;
+    copy_evenly(builder, call, operands, i, split);
+  }
+  LoopDims outer, inner;
+  if (has_index(step.body)) {
+    // Positions are counted along the domain's own dims.
+    if (inner_dims > 1) return false;
+    const int split = domain.size() - 1;
+    outer = sub_dims(operands.dims, 0, split);
+    inner = sub_dims(operands.dims, split, domain.size());
+  } else if (inner_dims > 0) {
+    const int split = domain.size() - inner_dims;
+    outer = join_dims(sub_dims(operands.dims, 0, split));
+    inner = join_dims(sub_dims(operands.dims, split, domain.size()));
+  } else {
+    const LoopDims joined = join_dims(operands.dims);
+    const int split = std::max(0, joined.sizes.size() - 1);
+    outer = sub_dims(joined, 0, split);
+    inner = sub_dims(joined, split, joined.sizes.size());
+  }
+  if (!single_inner(inner, operands.accesses, &step.inner)) return false;
+  step.outer = outer.sizes;
+  set_outer(outer, operands.accesses);
+  split_accesses(operands, body.slots().size(), step.inputs, step.outputs);
+  cut_long_rows(step);
+  builder.add_step(std::move(step), std::move(operands.refs), call);
+  return true;
+}
+
+namespace {
+
+const fx::Node* find_reduction(const RegionCall& call) {
+  for (const fx::Node* node : call.region.graph->nodes())
+    if (node->called_op() &&
+        node->called_op()->row.lowering == ops::Lowering::reduce)
+      return node;
+  throw InternalError("a column region has no reduction");
+}
+
+// The domain's dims in a new order: kept ones, then reduced ones.
+struct ColumnDims {
+  std::vector<int> kept, reduced;
+};
+
+ColumnDims column_dims(const fx::Node& reduction, int rank) {
+  ColumnDims dims;
+  dims.reduced = passes::reduced_dims(reduction);
+  for (int d = 0; d < rank; ++d)
+    if (std::find(dims.reduced.begin(), dims.reduced.end(), d) ==
+        dims.reduced.end())
+      dims.kept.push_back(d);
+  return dims;
+}
+
+Dims pick(const Dims& values, const std::vector<int>& dims) {
+  Dims picked;
+  for (int d : dims) picked.push_back(values[d]);
+  return picked;
+}
+
+// Strides over the kept dims of a value with the shape of the result.
+Dims post_strides(const Tensor& val, const Tensor& post,
+                  const ColumnDims& dims) {
+  const Dims strides = broadcast_strides(val, post.sizes());
+  const bool kept =
+      post.dim() == static_cast<int>(dims.kept.size() + dims.reduced.size());
+  return kept ? pick(strides, dims.kept) : strides;
+}
+
+bool after_reduction(const fx::Node& node) {
+  for (const fx::Node* input : node.all_input_nodes()) {
+    const ops::Op* op = input->called_op();
+    if (op &&
+        (op->row.lowering == ops::Lowering::reduce || after_reduction(*input)))
+      return true;
+  }
+  return false;
+}
+
+// Splits the kept dims of every access into outer dims and the inner one.
+void place_kept(const std::vector<Dims>& kept, const Dims& sizes,
+                ColumnStep& step, std::vector<Access>& accesses) {
+  const int last = sizes.size() - 1;
+  LoopDims outer;
+  outer.sizes =
+      Dims(sizes.span().subspan(0, static_cast<size_t>(std::max(0, last))));
+  for (const Dims& strides : kept)
+    outer.strides.emplace_back(
+        strides.span().subspan(0, static_cast<size_t>(std::max(0, last))));
+  outer = join_dims(outer);
+  step.outer = outer.sizes;
+  step.inner = last < 0 ? 1 : sizes[last];
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    accesses[i].outer = outer.strides[i];
+    accesses[i].inner = last < 0 ? 0 : kept[i][last];
+  }
+}
+
+}  // namespace
+
+bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node& reduction = *find_reduction(call);
+  const Dims& domain = call.region.domain;
+  const ColumnDims dims = column_dims(reduction, domain.size());
+  RegionBody body(call);
+  body.build(after_reduction);
+  ColumnStep step;
+  step.body = body.finish();
+  std::vector<OperandRef> refs;
+  std::vector<Access> accesses;
+  std::vector<Dims> kept;
+  LoopDims reduced;
+  reduced.sizes = pick(domain, dims.reduced);
+  const auto add = [&](const Placed& placed, bool post) {
+    Access access;
+    access.dtype = placed.val.dtype();
+    const Dims strides = post ? Dims() : broadcast_strides(placed.val, domain);
+    kept.push_back(post ? post_strides(placed.val, reduction.val_tensor(), dims)
+                        : pick(strides, dims.kept));
+    reduced.strides.push_back(post ? Dims(reduced.sizes.size(), 0)
+                                   : pick(strides, dims.reduced));
+    refs.push_back(placed.ref());
+    accesses.push_back(access);
+  };
+  for (const RegionBody::Slot& slot : body.slots())
+    add(call.inputs.at(slot.source), slot.after_reduction);
+  for (const Placed& result : call.results) add(result, true);
+  place_kept(kept, pick(domain, dims.kept), step, accesses);
+  reduced = join_dims(reduced);
+  step.reduce = reduced.sizes;
+  for (size_t i = 0; i < accesses.size(); ++i)
+    accesses[i].reduce = reduced.strides[i];
+  const auto inputs = static_cast<int64_t>(body.slots().size());
+  step.inputs.assign(accesses.begin(), accesses.begin() + inputs);
+  step.outputs.assign(accesses.begin() + inputs, accesses.end());
+  builder.add_step(std::move(step), std::move(refs), call);
+  return true;
+}
+
+void plan_copies(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node* cat = call.result_nodes.front();
+  const Placed& out = call.results.front();
+  const int at = cat->called_op()->index_of("dim");
+  const int dim =
+      wrap_dim(cat->arg(static_cast<size_t>(at)).as_int(), out.val.dim());
+  int64_t start = 0;
+  for (const Value& leaf : cat->arg(0).as_sequence()) {
+    const Placed& in = call.inputs.at(leaf.as_node());
+    // torch lets an empty 1-d tensor stand among others.
+    if (in.val.numel() == 0) continue;
+    OperandRef target = out.ref();
+    target.byte_offset += start * out.val.strides()[dim] *
+                          static_cast<int64_t>(out.val.item_size());
+    add_copy(builder, call,
+             {in.val.sizes(), {in.val.strides(), out.val.strides()}},
+             in.val.dtype(), out.val.dtype(), in.ref(), target);
+    start += in.val.sizes()[dim];
+  }
+}
+
+}  // namespace fxjit::program

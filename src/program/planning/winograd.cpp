@@ -1,0 +1,52 @@
+// Regions around a Winograd convolution to steps.
+#include "src/passes/fusing/loop_facts.h"
+#include "src/passes/lowering/lower.h"
+#include "src/program/planning/builder.h"
+#include "src/program/tiles/operands.h"
+
+namespace fxjit::program {
+namespace {
+
+// Without fused multiply-adds products are rounded as well. Direct sums of few
+// channels are too short to round much; F(2) stays near them, F(4) does not.
+int64_t tile_of(const fx::Node& node, int64_t channels, CpuLevel level) {
+  constexpr int64_t kFewChannels = 32;
+  if (level == CpuLevel::sse41 && channels < kFewChannels) return 2;
+  return node.arg(4).as_int();
+}
+
+}  // namespace
+
+bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node* node = find_call_or_null(call, passes::winograd_op());
+  if (!node) return false;
+  const Placed& input = call.inputs.at(node->arg_node(0));
+  const Placed& weight = call.inputs.at(node->arg_node(1));
+  const Dims& out = node->val_tensor().sizes();
+  const Dims before = node->arg(2).as_dims();
+  WinogradStep step;
+  step.batch = out[0];
+  step.height = input.val.size(1);
+  step.width = input.val.size(2);
+  step.channels = input.val.size(3);
+  step.out_height = out[1];
+  step.out_width = out[2];
+  step.features = out[3];
+  step.pad_top = before[0];
+  step.pad_left = before[1];
+  step.input_batch = input.val.stride(0);
+  step.input_row = input.val.stride(1);
+  step.input_column = input.val.stride(2);
+  step.tile = tile_of(*node, step.channels, builder.level());
+  std::vector<OperandRef> refs{input.ref(),
+                               builder.pack_winograd(weight, step.tile)};
+  TileOperands operands =
+      bind_epilogue(call, *node, passes::contraction_batch_dims(*node), refs);
+  step.extras = std::move(operands.extras);
+  step.outputs = std::move(operands.outputs);
+  step.epilogue = std::move(operands.epilogue);
+  builder.add_step(std::move(step), std::move(refs), call);
+  return true;
+}
+
+}  // namespace fxjit::program

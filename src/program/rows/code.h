@@ -1,0 +1,44 @@
+// How a row step is turned into code: what the code generator and the plan of a
+// step (its scratch, its grain) must agree on. Pure analysis.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "src/program/rows/schedule.h"
+#include "src/program/steps/steps.h"
+
+namespace fxjit::program {
+
+// Operands of which neighbouring rows, not neighbouring elements, lie together,
+// as in a transpose: a group of rows is brought into scratch by tiles, worked
+// on there, and taken out again. Empty when there are none worth it.
+struct Crosswise {
+  struct Operand {
+    size_t operand;  // Inputs are counted first, then outputs.
+    int64_t stride;  // Along the row, in elements, outside of scratch.
+    size_t offset;   // Bytes from the start of scratch.
+  };
+  std::vector<Operand> operands;
+  int64_t rows = 1;   // Rows of a group.
+  int64_t pitch = 0;  // Elements from row to row in scratch.
+  size_t bytes = 0;   // Of scratch, row buffers follow.
+
+  bool empty() const { return operands.empty(); }
+};
+
+struct RowCode {
+  RowStep step;  // Rewritten; crosswise operands have an inner stride of 1.
+  Crosswise crosswise;
+  RowSchedule schedule;
+
+  size_t scratch_bytes() const {
+    return crosswise.bytes + schedule.buffer_bytes;
+  }
+};
+
+RowCode row_code(const RowStep& step, CpuLevel level);
+
+}  // namespace fxjit::program

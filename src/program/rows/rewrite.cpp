@@ -1,0 +1,275 @@
+#include "src/program/rows/rewrite.h"
+
+#include <algorithm>
+
+namespace fxjit::program {
+namespace {
+
+// Reciprocals of numbers up to here are normal.
+constexpr double kGreatestSafe = 0x1p125;
+
+const ScalarInstr& at(const ScalarBody& body, int32_t id) {
+  return body.instrs[static_cast<size_t>(id)];
+}
+
+// Copies a body instruction by instruction, replacing some.
+class Rewriter {
+ public:
+  explicit Rewriter(const RowStep& step)
+      : old_(step.body), facts_(old_), varies_(varies_along_row(step)) {}
+
+  ScalarBody run() {
+    for (size_t i = 0; i < old_.instrs.size(); ++i)
+      map_.push_back(rewrite(static_cast<int32_t>(i)));
+    for (int32_t id : old_.results)
+      new_.results.push_back(map_[static_cast<size_t>(id)]);
+    return std::move(new_);
+  }
+
+ private:
+  int32_t rewrite(int32_t id) {
+    ScalarInstr instr = at(old_, id);
+    if (is_slow_division(instr)) return multiply_by_reciprocal(instr);
+    if (instr.prim == Prim::reduce_max && facts_.only_shifts_softmax(id))
+      return maximum_of(instr, instr.args[0]);
+    return copy(instr);
+  }
+
+  int32_t copy(ScalarInstr instr) {
+    for (int32_t& arg : instr.args)
+      if (arg >= 0) arg = map_[static_cast<size_t>(arg)];
+    return push(instr);
+  }
+
+  // Reuses an equal instruction; two zeros may differ in sign.
+  int32_t push(const ScalarInstr& instr) {
+    const bool is_zero = instr.prim == Prim::constant && instr.imm == 0;
+    for (size_t i = 0; i < new_.instrs.size() && !is_zero; ++i)
+      if (new_.instrs[i] == instr) return static_cast<int32_t>(i);
+    new_.instrs.push_back(instr);
+    return static_cast<int32_t>(new_.instrs.size()) - 1;
+  }
+
+  bool is_slow_division(const ScalarInstr& instr) const {
+    if (instr.prim != Prim::div) return false;
+    const auto divisor = static_cast<size_t>(instr.args[1]);
+    return varies_[static_cast<size_t>(instr.args[0])] && !varies_[divisor] &&
+           old_.instrs[divisor].prim != Prim::constant &&
+           facts_.has_safe_reciprocal(instr.args[1]);
+  }
+
+  int32_t multiply_by_reciprocal(const ScalarInstr& instr) {
+    const int32_t one =
+        push({.prim = Prim::constant, .type = instr.type, .imm = 1});
+    const int32_t divisor = map_[static_cast<size_t>(instr.args[1])];
+    const int32_t reciprocal = push(
+        {.prim = Prim::div, .type = instr.type, .args = {one, divisor, -1}});
+    const int32_t dividend = map_[static_cast<size_t>(instr.args[0])];
+    return push({.prim = Prim::mul,
+                 .type = instr.type,
+                 .args = {dividend, reciprocal, -1}});
+  }
+
+  // The maximum of `value` along the row, taken as early as possible.
+  int32_t maximum_of(const ScalarInstr& maximum, int32_t value) {
+    const ScalarInstr& instr = at(old_, value);
+    for (size_t kept = 0; kept < 2; ++kept) {
+      if (!facts_.is_monotone(instr, kept)) continue;
+      const auto other = static_cast<size_t>(instr.args[1 - kept]);
+      if (varies_[other]) continue;
+      ScalarInstr outer = instr;
+      outer.args[kept] = maximum_of(maximum, instr.args[kept]);
+      outer.args[1 - kept] = map_[other];
+      return push(outer);
+    }
+    ScalarInstr inner = maximum;
+    inner.args[0] = map_[static_cast<size_t>(value)];
+    return push(inner);
+  }
+
+  const ScalarBody& old_;
+  BodyFacts facts_;
+  std::vector<bool> varies_;
+  std::vector<int32_t> map_;
+  ScalarBody new_;
+};
+
+}  // namespace
+
+bool gathers_elements(const RowStep& step, const Access& access) {
+  return access.gather_slot >= 0 &&
+         step.inputs[static_cast<size_t>(access.gather_slot)].inner != 0;
+}
+
+std::vector<bool> varies_along_row(const RowStep& step) {
+  std::vector<bool> varies;
+  for (const ScalarInstr& instr : step.body.instrs) {
+    bool any = false;
+    if (instr.prim == Prim::input) {
+      const Access& access = step.inputs[static_cast<size_t>(instr.slot)];
+      any = access.inner != 0 || gathers_elements(step, access);
+    } else if (instr.prim == Prim::index) {
+      any = instr.slot == step.outer.size();
+    }
+    for (int a = 0; a < prim_arity(instr.prim); ++a)
+      any = any ||
+            varies[static_cast<size_t>(instr.args[static_cast<size_t>(a)])];
+    varies.push_back(any && !is_reduction(instr.prim));
+  }
+  return varies;
+}
+
+BodyFacts::BodyFacts(const ScalarBody& body) : body_(body) {
+  for (const ScalarInstr& instr : body.instrs)
+    not_negative_.push_back(find_not_negative(instr));
+  for (size_t i = 0; i < body.instrs.size(); ++i)
+    safe_.push_back(find_safe_reciprocal(static_cast<int32_t>(i)));
+  only_shifts_softmax_.resize(body.instrs.size());
+  for (size_t i = body.instrs.size(); i-- > 0;)
+    only_shifts_softmax_[i] = find_only_shifts_softmax(static_cast<int32_t>(i));
+}
+
+bool BodyFacts::find_not_negative(const ScalarInstr& instr) const {
+  const auto arg = [&](size_t i) { return not_negative(instr.args[i]); };
+  if (!is_floating(instr.type)) return false;
+  switch (instr.prim) {
+    case Prim::constant:
+      return instr.imm >= 0;
+    case Prim::abs:
+    case Prim::sqrt:
+    case Prim::rsqrt:
+    case Prim::exp:
+    case Prim::sigmoid:
+      return true;
+    case Prim::mul:
+      return instr.args[0] == instr.args[1] || (arg(0) && arg(1));
+    case Prim::add:
+    case Prim::div:
+    case Prim::minimum:
+      return arg(0) && arg(1);
+    case Prim::maximum:
+      return arg(0) || arg(1);
+    case Prim::reduce_sum:
+    case Prim::reduce_max:
+    case Prim::reduce_min:
+      return arg(0);
+    default:
+      return false;
+  }
+}
+
+bool BodyFacts::find_safe_reciprocal(int32_t id) const {
+  const ScalarInstr& instr = at(body_, id);
+  if (instr.type != DType::f32) return false;
+  const auto safe = [&](size_t i) {
+    return has_safe_reciprocal(instr.args[i]);
+  };
+  switch (instr.prim) {
+    case Prim::constant:
+      return instr.imm >= 1 / kGreatestSafe && instr.imm <= kGreatestSafe;
+    case Prim::sqrt:
+      return true;
+    case Prim::add:
+      return safe(0) && safe(1) && not_negative(id);
+    case Prim::maximum:
+    case Prim::minimum:
+      return safe(0) && safe(1);
+    case Prim::reduce_sum:
+      return is_softmax_exp(instr.args[0]);
+    default:
+      return false;
+  }
+}
+
+bool BodyFacts::is_monotone(const ScalarInstr& instr, size_t which) const {
+  if (!is_floating(instr.type)) return false;
+  const int32_t other = instr.args[1 - which];
+  switch (instr.prim) {
+    case Prim::add:
+      return true;
+    case Prim::sub:
+      return which == 0;
+    case Prim::mul:
+      return other != instr.args[which] && not_negative(other);
+    default:
+      return false;
+  }
+}
+
+bool BodyFacts::is_softmax_exp(int32_t id) const {
+  const ScalarInstr& instr = at(body_, id);
+  if (instr.prim != Prim::exp) return false;
+  const ScalarInstr& argument = at(body_, instr.args[0]);
+  return argument.prim == Prim::sub &&
+         is_row_maximum(argument.args[1], argument.args[0]);
+}
+
+bool BodyFacts::is_row_maximum(int32_t maximum, int32_t value) const {
+  const ScalarInstr& top = at(body_, maximum);
+  if (top.prim == Prim::reduce_max && top.args[0] == value) return true;
+  const ScalarInstr& element = at(body_, value);
+  if (top.prim != element.prim) return false;
+  for (size_t kept = 0; kept < 2; ++kept) {
+    if (is_monotone(element, kept) &&
+        top.args[1 - kept] == element.args[1 - kept] &&
+        is_row_maximum(top.args[kept], element.args[kept]))
+      return true;
+  }
+  return false;
+}
+
+bool BodyFacts::is_summed(int32_t id) const {
+  return std::any_of(
+      body_.instrs.begin(), body_.instrs.end(), [&](const ScalarInstr& instr) {
+        return instr.prim == Prim::reduce_sum && instr.args[0] == id;
+      });
+}
+
+// Follows the maximum through operations that were moved behind it. Those that
+// a softmax subtracts from are the ones where it counts.
+bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
+  const auto& results = body_.results;
+  if (std::find(results.begin(), results.end(), id) != results.end())
+    return false;
+  bool shifts = false;
+  for (size_t i = 0; i < body_.instrs.size(); ++i) {
+    const ScalarInstr& user = body_.instrs[i];
+    if (std::find(user.args.begin(), user.args.end(), id) == user.args.end())
+      continue;
+    const auto at_user = static_cast<int32_t>(i);
+    if (user.prim == Prim::sub && user.args[1] == id &&
+        is_row_maximum(id, user.args[0])) {
+      shifts = shifts || feeds_softmax(at_user);
+    } else if (user.args[0] == user.args[1] || prim_arity(user.prim) != 2 ||
+               !only_shifts_softmax_[i]) {
+      return false;
+    } else {
+      shifts = true;
+    }
+  }
+  return shifts;
+}
+
+// Whether exp(id) is summed.
+bool BodyFacts::feeds_softmax(int32_t id) const {
+  for (size_t i = 0; i < body_.instrs.size(); ++i) {
+    const ScalarInstr& user = body_.instrs[i];
+    if (user.prim == Prim::exp && user.args[0] == id &&
+        is_summed(static_cast<int32_t>(i)))
+      return true;
+  }
+  return false;
+}
+
+RowStep rewrite_rows(const RowStep& step) {
+  RowStep result = step;
+  result.body = Rewriter(step).run();
+  // The stride along a row of one element is arbitrary.
+  const std::vector<bool> varies = varies_along_row(result);
+  for (size_t r = 0; r < result.outputs.size() && step.inner == 1; ++r)
+    if (varies[static_cast<size_t>(result.body.results[r])])
+      result.outputs[r].inner = 1;
+  return result;
+}
+
+}  // namespace fxjit::program

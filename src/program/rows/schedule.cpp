@@ -1,0 +1,228 @@
+#include "src/program/rows/schedule.h"
+
+#include <algorithm>
+
+#include "src/program/rows/rewrite.h"
+
+namespace fxjit::program {
+namespace {
+
+// Above this, computing a value again costs more than a store and a load from
+// the first-level cache.
+constexpr int kRecomputeLimit = 4;
+constexpr int kStridedLoadCost = 8;
+constexpr int kBufferLoadCost = 1;
+// Row buffers are padded to the widest vector.
+constexpr size_t kBufferAlign = 64;
+
+class Scheduler {
+ public:
+  explicit Scheduler(const RowStep& step)
+      : step_(step), instrs_(step.body.instrs) {}
+
+  RowSchedule run() {
+    classify();
+    split_roots();
+    for (size_t pass = 1; pass < out_.passes.size(); ++pass)
+      for (int32_t root : roots(static_cast<int32_t>(pass)))
+        visit(root, static_cast<int32_t>(pass));
+    place_buffers();
+    return std::move(out_);
+  }
+
+ private:
+  void classify() {
+    const size_t n = instrs_.size();
+    out_.varies.resize(n);
+    out_.level.resize(n);
+    out_.buffered.assign(n, false);
+    visited_.assign(n, -1);
+    for (size_t i = 0; i < n; ++i) classify(static_cast<int32_t>(i));
+  }
+
+  void classify(int32_t id) {
+    const ScalarInstr& instr = instrs_[id];
+    bool varies = leaf_varies(instr);
+    int32_t level = 0;
+    for (int a = 0; a < prim_arity(instr.prim); ++a) {
+      const int32_t arg = instr.args[a];
+      varies = varies || out_.varies[arg];
+      level = std::max(level, out_.level[arg]);
+    }
+    if (is_reduction(instr.prim)) {
+      varies = false;
+      ++level;
+    }
+    out_.varies[id] = varies;
+    out_.level[id] = level;
+  }
+
+  bool leaf_varies(const ScalarInstr& instr) const {
+    if (instr.prim == Prim::input) {
+      const Access& access = step_.inputs[instr.slot];
+      return access.inner != 0 || gathers_elements(step_, access);
+    }
+    return instr.prim == Prim::index && instr.slot == step_.outer.size();
+  }
+
+  int leaf_cost(const ScalarInstr& instr) const {
+    if (instr.prim != Prim::input) return prim_cost(instr.prim);
+    return step_.inputs[instr.slot].inner != 1 ? kStridedLoadCost : 1;
+  }
+
+  void split_roots() {
+    int32_t last = 0;
+    for (size_t i = 0; i < instrs_.size(); ++i)
+      if (is_reduction(instrs_[i].prim))
+        last = std::max(last, out_.level[instrs_[i].args[0]]);
+    for (int32_t result : step_.body.results)
+      if (out_.varies[result]) last = std::max(last, out_.level[result]);
+    out_.passes.resize(last + 1);
+    for (size_t i = 0; i < instrs_.size(); ++i)
+      if (is_reduction(instrs_[i].prim))
+        out_.passes[out_.level[instrs_[i].args[0]]].reductions.push_back(
+            static_cast<int32_t>(i));
+    for (size_t r = 0; r < step_.body.results.size(); ++r) {
+      const int32_t id = step_.body.results[r];
+      // A varying store of a row constant (an expanded result) goes with the
+      // last pass, where every row constant is known.
+      if (step_.outputs[r].inner == 0 && !out_.varies[id])
+        out_.row_stores.push_back(static_cast<int32_t>(r));
+      else
+        out_.passes[out_.varies[id] ? out_.level[id] : last].stores.push_back(
+            static_cast<int32_t>(r));
+    }
+    // A row constant of a level beyond the last pass needs that pass to exist.
+    for (const auto& pass : out_.passes)
+      for (int32_t r : pass.stores) {
+        const int32_t level = out_.level[step_.body.results[r]];
+        needed_level_ = std::max(needed_level_, level);
+      }
+    move_late_row_constants(last);
+  }
+
+  // An expanded row constant that depends on a reduction of the last pass is
+  // stored in a pass of its own.
+  void move_late_row_constants(int32_t last) {
+    if (needed_level_ <= last) return;
+    auto& stores = out_.passes[last].stores;
+    RowSchedule::Pass extra;
+    std::erase_if(stores, [&](int32_t r) {
+      if (out_.level[step_.body.results[r]] <= last) return false;
+      extra.stores.push_back(r);
+      return true;
+    });
+    out_.passes.resize(needed_level_ + 1);
+    out_.passes.back().stores = std::move(extra.stores);
+  }
+
+  std::vector<int32_t> roots(int32_t pass) const {
+    std::vector<int32_t> ids;
+    for (int32_t r : out_.passes[pass].reductions)
+      ids.push_back(instrs_[r].args[0]);
+    for (int32_t r : out_.passes[pass].stores)
+      ids.push_back(step_.body.results[r]);
+    return ids;
+  }
+
+  void visit(int32_t id, int32_t pass) {
+    if (!out_.varies[id] || visited_[id] == pass) return;
+    visited_[id] = pass;
+    if (out_.level[id] < pass &&
+        (out_.buffered[id] || recompute_cost(id) > kRecomputeLimit)) {
+      if (!out_.buffered[id]) {
+        out_.buffered[id] = true;
+        out_.passes[out_.level[id]].buffers.push_back(id);
+        // Buffering it may need values of its own pass recomputed or kept.
+        visit_args(id, out_.level[id]);
+      }
+      return;
+    }
+    visit_args(id, pass);
+  }
+
+  // What computing `id` again costs when row buffers are read, or something
+  // above the limit.
+  int recompute_cost(int32_t id) const {
+    if (out_.buffered[id]) return kBufferLoadCost;
+    int cost = leaf_cost(instrs_[id]);
+    for (int a = 0; a < prim_arity(instrs_[id].prim); ++a) {
+      const int32_t arg = instrs_[id].args[a];
+      if (cost > kRecomputeLimit) break;
+      if (out_.varies[arg]) cost += recompute_cost(arg);
+    }
+    return cost;
+  }
+
+  void visit_args(int32_t id, int32_t pass) {
+    for (int a = 0; a < prim_arity(instrs_[id].prim); ++a)
+      visit(instrs_[id].args[a], pass);
+  }
+
+  void place_buffers() {
+    for (size_t i = 0; i < instrs_.size(); ++i) {
+      if (!out_.buffered[i]) continue;
+      out_.buffer_ids.push_back(static_cast<int32_t>(i));
+      out_.buffer_offsets.push_back(out_.buffer_bytes);
+      const size_t row =
+          static_cast<size_t>(step_.inner) * dtype_size(instrs_[i].type);
+      out_.buffer_bytes +=
+          (row + kBufferAlign - 1) / kBufferAlign * kBufferAlign + kBufferAlign;
+    }
+    for (auto& pass : out_.passes)
+      std::sort(pass.buffers.begin(), pass.buffers.end());
+  }
+
+  const RowStep& step_;
+  const std::vector<ScalarInstr>& instrs_;
+  RowSchedule out_;
+  std::vector<int32_t> visited_;
+  int32_t needed_level_ = 0;
+};
+
+}  // namespace
+
+int prim_cost(Prim prim) {
+  switch (prim) {
+    case Prim::input:
+    case Prim::constant:
+      return 0;
+    case Prim::div:
+    case Prim::floor_div:
+    case Prim::remainder:
+    case Prim::fmod:
+    case Prim::sqrt:
+    case Prim::rsqrt:
+      return 4;
+    case Prim::exp:
+    case Prim::exp2:
+    case Prim::expm1:
+    case Prim::log:
+    case Prim::log1p:
+    case Prim::tanh:
+    case Prim::erf:
+    case Prim::sigmoid:
+    case Prim::silu:
+    case Prim::gelu:
+    case Prim::gelu_tanh:
+      return 10;
+    case Prim::log2:
+    case Prim::log10:
+    case Prim::sin:
+    case Prim::cos:
+    case Prim::tan:
+    case Prim::asin:
+    case Prim::acos:
+    case Prim::atan:
+    case Prim::sinh:
+    case Prim::cosh:
+    case Prim::pow:
+      return 40;
+    default:
+      return 1;
+  }
+}
+
+RowSchedule schedule_rows(const RowStep& step) { return Scheduler(step).run(); }
+
+}  // namespace fxjit::program

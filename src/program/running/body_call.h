@@ -1,0 +1,74 @@
+// Calls of a program by a step around it: where its inputs come from, and how
+// its results get where the step wants them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "src/program/running/executable.h"
+#include "src/support/memory/small_array.h"
+
+namespace fxjit::program {
+
+// What is the same in all calls. Results lie as `wanted` says, meta tensors, in
+// memory of the step; those that the program gives otherwise are copied there.
+class BodyPlan {
+ public:
+  BodyPlan(const Executable& program, const ValueList& wanted);
+
+  const Executable& program() const { return *program_; }
+  // Memory for results that have to be copied.
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  // The input of the program that result `i` is, as it came; -1: another value.
+  int32_t input_of(size_t i) const { return outputs_[i].same_input; }
+  // A result that is a flag which the program does not compute; null: a tensor.
+  const Value& known() const { return known_; }
+
+ private:
+  friend class BodyCall;
+  struct Output {
+    int32_t buffer = -1;  // Of the program's outputs; -1: input or constant.
+    int32_t same_input = -1;
+    bool straight = false;  // The program writes to the step's memory.
+    Tensor from;            // Where in its memory, else.
+    Tensor wanted;
+    const void* constant = nullptr;
+    int32_t input = -1;
+    int64_t byte_offset = 0;
+    size_t bytes = 0;  // Not 0: a copy of as many bytes.
+  };
+  struct Block {
+    int32_t straight = -1;  // The output that this block is written to.
+    size_t scratch = 0;
+  };
+  void add_output(const Program::Output& output, const Tensor& wanted);
+
+  const Executable* program_;
+  Value known_;
+  std::vector<Output> outputs_;
+  std::vector<Block> blocks_;
+  size_t scratch_bytes_ = 0;
+  bool copies_ = false;
+};
+
+// The calls of one run of the step.
+class BodyCall {
+ public:
+  BodyCall(const BodyPlan& plan, std::byte* scratch);
+
+  using Pointers = support::SmallArray<void*, 12>;
+  Pointers& inputs() { return inputs_; }
+  // One for each result.
+  Pointers& results() { return results_; }
+  void run(StepTimes* times);
+
+ private:
+  void copy(const BodyPlan::Output& output, void* to) const;
+
+  const BodyPlan& plan_;
+  std::byte* const scratch_;
+  Executable::Session session_;
+  Pointers inputs_, results_, blocks_;
+};
+
+}  // namespace fxjit::program

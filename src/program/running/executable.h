@@ -1,0 +1,157 @@
+// Executable: a Program with its kernels and weights, ready to run. Immutable
+// and shared: any number of threads may call run() at the same time. A repeated
+// call allocates nothing and takes no lock: working memory is kept in a few
+// slots and handed from call to call.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fxjit/thread_pool.h"
+#include "src/program/steps/program.h"
+#include "src/program/steps/step_code.h"
+
+namespace fxjit::program {
+
+class Executable;
+
+// Time of each step of one or more calls, for reports.
+struct StepTimes {
+  int64_t calls = 0;
+  std::vector<double> nanoseconds;  // One per step.
+  // Of the programs that a step calls, by step and in their order.
+  std::map<int32_t, std::vector<StepTimes>> bodies;
+
+  // One for each step, those of bodies behind the step that calls them.
+  struct Row {
+    std::string body;  // "true", "body.true"; empty outside of bodies.
+    const Step* step = nullptr;
+    const KernelPlan* plan = nullptr;
+    const ExternKernel* external = nullptr;  // Null: generated.
+    double calls = 0;
+    double nanoseconds = 0;
+  };
+  std::vector<Row> rows(const Executable& executable) const;
+  // Adds the times of a later call that took the same steps.
+  void add(const StepTimes& more);
+  // Times become averages.
+  void divide(int by);
+  double mean_calls() const;
+  int divided_by = 1;
+};
+
+class Executable {
+ public:
+  struct Parts {
+    Program program;
+    std::vector<Tensor> constants;           // One per Program::constants.
+    std::vector<StepCode> kernels;           // One per step.
+    std::vector<KernelPlan> plans;           // One per step.
+    std::vector<const void*> packed;         // One per packed weight.
+    std::shared_ptr<const void> keep_alive;  // Code and weights.
+    int max_threads = 1;
+    support::ThreadPool* pool = nullptr;  // Needed above one thread.
+  };
+
+  explicit Executable(Parts parts);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  const Program& program() const { return parts_.program; }
+  const std::vector<Tensor>& constants() const { return parts_.constants; }
+  const std::vector<KernelPlan>& plans() const { return parts_.plans; }
+  // What computes a step; null: a generated kernel.
+  const ExternKernel* external(size_t step) const {
+    return parts_.kernels[step].external.get();
+  }
+  int max_threads() const { return parts_.max_threads; }
+
+  // Calls of one thread, one after the other, in one working memory.
+  class Session;
+
+  // Runs all steps. `inputs` and `outputs` are first elements, in the order of
+  // the program's input and output buffers; shapes were checked by the caller.
+  // Throws ValueFailure for values that a step refuses, RuntimeError when an
+  // extern kernel fails. Adds to `times` when given.
+  void run(std::span<void* const> inputs, std::span<void* const> outputs,
+           StepTimes* times = nullptr) const;
+
+  // Bytes of working memory (arena, scratch of all threads): as many times that
+  // of one call as there were calls at a time, at least once.
+  size_t working_bytes() const {
+    const auto contexts = static_cast<size_t>(contexts_.load());
+    return std::max<size_t>(1, contexts) * (arena_bytes_ + scratch_bytes_);
+  }
+
+ private:
+  struct Context;
+  struct Patch {  // An operand that differs from call to call.
+    int32_t operand;
+    int32_t index;
+    int64_t byte_offset;
+    bool output;
+  };
+  struct Launch {
+    KernelFn kernel;
+    const void* data;
+    const ExternKernel* external;
+    int32_t first_operand;
+    int32_t step;
+    int64_t tasks;
+    int64_t chunk;
+    int threads;
+  };
+
+  void add_operands(const Step& step, const ExternKernel* external);
+  std::byte* base_of(const OperandRef& ref, const Context& context) const;
+  std::unique_ptr<Context> make_context() const;
+  std::unique_ptr<Context> acquire() const;
+  void run_in(Context& context, std::span<void* const> inputs,
+              std::span<void* const> outputs, StepTimes* times) const;
+  void release(std::unique_ptr<Context> context) const;
+  void launch(const Launch& launch, Context& context,
+              std::vector<StepTimes>* bodies) const;
+  void launch_timed(const Launch& next, Context& context,
+                    StepTimes* times) const;
+  static int32_t status_of(const Context& context);
+  bool may_run(const Launch& next, const Context& context) const;
+  void undo_writes(size_t done, Context& context) const;
+  [[noreturn]] void fail(int32_t status) const;
+
+  // Calls beyond this many at once allocate their working memory afresh.
+  static constexpr int kKeptContexts = 16;
+
+  Parts parts_;
+  std::vector<Launch> launches_;
+  std::vector<OperandRef> operands_;
+  std::vector<Patch> patches_;
+  size_t arena_bytes_ = 0;
+  size_t thread_scratch_ = 0;
+  size_t scratch_bytes_ = 0;
+  mutable std::array<std::atomic<Context*>, kKeptContexts> kept_{};
+  mutable std::atomic<int> contexts_ = 0;  // Kept ones and those of calls.
+};
+
+class Executable::Session {
+ public:
+  explicit Session(const Executable& executable);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // As Executable::run, but for the request that the caller has opened.
+  void run(std::span<void* const> inputs, std::span<void* const> outputs,
+           StepTimes* times = nullptr);
+
+ private:
+  const Executable& executable_;
+  std::unique_ptr<Context> context_;
+};
+
+}  // namespace fxjit::program

@@ -1,0 +1,80 @@
+// How contractions are cut into blocks of rows.
+#include <algorithm>
+
+#include "src/program/steps/kernel_plan.h"
+
+namespace fxjit::program {
+namespace {
+
+// A whole number of tiles of every height that is the most of some width.
+constexpr int64_t kWholeTiles = 24;
+// Rows of a block: its lhs and results stay in the second-level cache, and
+// there are enough blocks to share out evenly.
+constexpr int64_t kRowBlock = 96;
+// Fewer rows are not cut: their tiles would get heights of their own.
+constexpr int64_t kLeastRows = 48;
+// Height of narrow tiles, the most of all.
+constexpr int64_t kTallest = 8;
+// With up to kFewBlocks blocks, their sizes differ by at most one part in
+// kUneven.
+constexpr int64_t kFewBlocks = 4, kUneven = 10;
+// Weights that are read once for each block from the second-level cache.
+constexpr int64_t kCachedWeights = int64_t{2} << 20;
+// With as many panels these are shared out evenly enough.
+constexpr int64_t kManyPanels = 8;
+// Rows of a block then, which only has to fit the second-level cache.
+constexpr int64_t kPanelRowBlock = 192;
+
+int64_t nearest(int64_t rows, int64_t multiple) {
+  return (rows + multiple / 2) / multiple * multiple;
+}
+
+// Few blocks are as even as threads need them.
+int64_t start_of(int64_t block, int64_t rows, int64_t blocks) {
+  const int64_t even = block * rows / blocks;
+  if (blocks > kFewBlocks) return even / kWholeTiles * kWholeTiles;
+  const int64_t start = nearest(even, kWholeTiles);
+  const int64_t off = std::max(start - even, even - start);
+  return off * kUneven * blocks <= rows ? start : nearest(even, kTallest);
+}
+
+std::vector<int64_t> whole_tiles(int64_t rows, int64_t blocks) {
+  std::vector<int64_t> starts;
+  for (int64_t block = 0; block < blocks; ++block)
+    starts.push_back(start_of(block, rows, blocks));
+  starts.push_back(rows);
+  return starts;
+}
+
+// Two blocks of tiles as high as those of one would be.
+std::vector<int64_t> two_blocks(int64_t rows) {
+  const int64_t tiles = (rows + kTallest - 1) / kTallest;
+  const int64_t height = (rows + tiles - 1) / tiles;
+  return {0, tiles / 2 * height, rows};
+}
+
+std::vector<int64_t> even_blocks(int64_t rows) {
+  if (rows < kLeastRows) return {0, rows};
+  if (rows < 2 * kLeastRows) return two_blocks(rows);
+  const int64_t least = rows < kFewBlocks * kLeastRows ? 2 : kFewBlocks;
+  return whole_tiles(rows, std::max(rows / kRowBlock, least));
+}
+
+}  // namespace
+
+TileCut tile_cut(const TileStep& step, const weights::TileShape& tile) {
+  const int64_t weights = step.depth * step.columns;
+  const int64_t images = step.rows * (step.depth + step.columns);
+  constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
+  TileCut cut;
+  cut.rows_first = weights * kFloat <= kCachedWeights || weights <= images;
+  const bool even = cut.rows_first || panels(step, tile) < kManyPanels;
+  cut.starts =
+      even ? even_blocks(step.rows)
+           : whole_tiles(step.rows,
+                         std::max<int64_t>(1, (step.rows + kPanelRowBlock - 1) /
+                                                  kPanelRowBlock));
+  return cut;
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,57 @@
+#include "src/program/tiles/operands.h"
+
+#include "src/passes/fusing/loop_facts.h"
+#include "src/program/planning/region_body.h"
+
+namespace fxjit::program {
+namespace {
+
+using passes::uniform_stride;
+
+TileAccess tile_access(const Tensor& val, const Dims& domain, int batch) {
+  const int last = domain.size() - 1;
+  const Dims strides = passes::broadcast_strides(val, domain);
+  TileAccess access;
+  access.dtype = val.dtype();
+  access.batch = uniform_stride(domain, strides, 0, batch);
+  access.row = uniform_stride(domain, strides, batch, last);
+  access.column = strides[last];
+  FXJIT_CHECK(access.batch >= 0 && access.row >= 0 && access.column <= 1,
+              "a tile can address " + val.describe());
+  return access;
+}
+
+}  // namespace
+
+const fx::Node* find_call_or_null(const RegionCall& call, const ops::Op& op) {
+  for (const fx::Node* node : call.region.graph->nodes())
+    if (node->called_op() == &op) return node;
+  return nullptr;
+}
+
+const fx::Node& find_call(const RegionCall& call, const ops::Op& op) {
+  if (const fx::Node* node = find_call_or_null(call, op)) return *node;
+  throw InternalError("a region lacks its " + std::string(op.name()));
+}
+
+TileOperands bind_epilogue(const RegionCall& call, const fx::Node& node,
+                           int batch_dims, std::vector<OperandRef>& refs) {
+  const Dims& domain = node.val_tensor().sizes();
+  RegionBody body(call);
+  body.bind_sum(node);
+  body.build([](const fx::Node&) { return false; });
+  TileOperands operands;
+  for (size_t i = 1; i < body.slots().size(); ++i) {
+    const Placed& extra = call.inputs.at(body.slots()[i].source);
+    operands.extras.push_back(tile_access(extra.val, domain, batch_dims));
+    refs.push_back(extra.ref());
+  }
+  for (const Placed& result : call.results) {
+    operands.outputs.push_back(tile_access(result.val, domain, batch_dims));
+    refs.push_back(result.ref());
+  }
+  operands.epilogue = body.finish();
+  return operands;
+}
+
+}  // namespace fxjit::program

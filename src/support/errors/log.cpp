@@ -1,0 +1,83 @@
+#include "fxjit/log.h"
+
+#include <atomic>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <sstream>
+
+#include "src/support/errors/exception_text.h"
+
+namespace fxjit {
+namespace {
+
+// Process-wide by nature: whoever embeds the library sets them once.
+struct LogState {
+  std::atomic<LogLevel> level{LogLevel::info};
+  std::atomic<LogLevel> printed{LogLevel::warning};  // By the default callback.
+  std::mutex mutex;
+  std::shared_ptr<const LogCallback> callback;  // Null: the default.
+};
+
+LogState& state() {
+  static LogState* const instance = new LogState;  // Outlives all threads.
+  return *instance;
+}
+
+const char* name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+  }
+  return "";
+}
+
+void default_callback(LogLevel level, std::string_view message) {
+  if (level < state().printed) return;
+  std::ostringstream line;  // One write, so that threads do not interleave.
+  line << "fxjit " << name_of(level) << ": " << message << '\n';
+  std::cerr << line.str();
+}
+
+}  // namespace
+
+void set_log_callback(LogCallback callback) {
+  std::shared_ptr<const LogCallback> next;
+  if (callback) next = std::make_shared<const LogCallback>(std::move(callback));
+  std::lock_guard lock(state().mutex);
+  state().callback = std::move(next);
+}
+
+void set_log_level(LogLevel level) {
+  state().level = level;
+  state().printed = level;
+}
+
+LogLevel log_level() { return state().level; }
+
+void log(LogLevel level, std::string_view message) {
+  if (level < log_level()) return;
+  std::shared_ptr<const LogCallback> callback;
+  {
+    std::lock_guard lock(state().mutex);
+    callback = state().callback;
+  }
+  // Called outside the lock: a callback may log or replace itself.
+  if (!callback) return default_callback(level, message);
+  try {
+    (*callback)(level, message);
+  } catch (...) {
+    // Whoever logs, on whatever thread, is not to end by it.
+    default_callback(level, message);
+    default_callback(LogLevel::error,
+                     "the log callback threw: " + support::exception_text());
+  }
+}
+
+}  // namespace fxjit

@@ -1,0 +1,86 @@
+// Formats of packed weights. A product of few rows takes as long as its weights
+// take to arrive, so those that fit in fewer bits are kept in fewer: without
+// loss checkpoints of half types, and most others, whose exponents are few;
+// with less loss than the sums themselves have, as numbers of fixed point.
+//
+// All formats have the panels of weights/panels.h; what some put before and
+// behind them is said in f28_weights.h and fixed_weights.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "src/weights/panels.h"
+
+namespace fxjit::weights {
+
+enum class Format : uint8_t {
+  f32,
+  f16,
+  bf16,
+  f28,      // 23 bits of mantissa, the sign, 4 bits for 14 exponents.
+  fixed24,  // Fixed point, a scale for each column.
+};
+
+const char* format_name(Format format);
+
+// Whether rows lie in pairs, and outliers behind the panels.
+constexpr bool is_paired(Format format) {
+  return format == Format::f28 || format == Format::fixed24;
+}
+
+struct Coding {
+  Format format = Format::f32;
+  int32_t first_exponent = 0;  // Of f28, biased; 14 follow one another.
+  std::vector<float> scales;   // Of fixed24, one per column.
+
+  friend bool operator==(const Coding&, const Coding&) = default;
+};
+
+// The rows up to which products by such weights are faster than by f32: each
+// level unpacks at its own pace. 0 where it has no code for the format.
+int64_t most_rows(Format format, CpuLevel level);
+
+// The least of the formats that are to be tried, f32 if all weights fit in none
+// of them.
+Coding find_coding(std::span<const PackSource> sources, int64_t depth,
+                   std::span<const Format> formats);
+
+// Bytes of one row of a panel; of the paired formats two rows lie together.
+int64_t panel_row_bytes(Format format, int64_t width);
+// Bytes before the first panel.
+int64_t header_bytes(Format format, int64_t columns, int64_t width);
+// Bytes of a packed K x N matrix.
+int64_t packed_bytes(Format format, int64_t depth, int64_t columns,
+                     int64_t width);
+
+// Packs the sources side by side into `out`, 64-byte aligned.
+void pack_matrix(std::span<const PackSource> sources, int64_t depth,
+                 int64_t width, const Coding& coding, std::byte* out);
+
+inline constexpr int64_t kPairedRows = 2;
+
+// A weight that no code of a paired format stands for.
+struct Outlier {
+  uint32_t depth;
+  uint32_t lane;  // Column within the panel.
+  float value;    // To be added to the weight in the panel.
+};
+
+// Those of the panels of a matrix packed in a paired format.
+class Outliers {
+ public:
+  Outliers(const std::byte* packed, Format format, int64_t depth,
+           int64_t columns, int64_t width);
+
+  std::span<const Outlier> of_panel(int64_t panel) const;
+
+ private:
+  const uint32_t* ends_ = nullptr;  // By panel.
+  const Outlier* first_ = nullptr;
+};
+
+}  // namespace fxjit::weights

@@ -1,0 +1,214 @@
+#include "src/weights/store.h"
+
+#include <algorithm>
+#include <set>
+
+#include "src/tensor/tensor_memory.h"
+
+namespace fxjit::weights {
+namespace {
+
+std::vector<std::weak_ptr<const void>> keepers(std::span<const Tensor> pieces) {
+  std::vector<std::weak_ptr<const void>> sources;
+  for (const Tensor& piece : pieces) sources.push_back(piece.keeper());
+  return sources;
+}
+
+bool are_of(const std::vector<std::weak_ptr<const void>>& sources,
+            std::span<const Tensor> pieces) {
+  if (sources.size() != pieces.size()) return false;
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].lock() != pieces[i].keeper()) return false;
+  return true;
+}
+
+std::string key_of(const Tensor& weight, const Form& form) {
+  std::string key = "form";
+  for (const int64_t part : form.name) key += " " + std::to_string(part);
+  return key + " " + memory_key(weight);
+}
+
+void keep_each_once(std::vector<Block>& blocks) {
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+}
+
+}  // namespace
+
+Store& Store::of_files(CpuLevel level) {
+  static auto& stores = *new std::map<CpuLevel, Store>;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return stores.try_emplace(level, level).first->second;
+}
+
+Store& Store::where(std::span<const Tensor> pieces) {
+  const bool in_file = std::all_of(
+      pieces.begin(), pieces.end(),
+      [](const auto& piece) { return piece.storage()->read_only(); });
+  return in_file ? of_files(level_) : *this;
+}
+
+Store::Packed Store::get(std::span<const Weight> weights,
+                         support::ThreadPool& pool, int threads) {
+  Store& files = of_files(level_);
+  Weights own, shared;
+  for (const Weight& weight : weights)
+    (&where(weight.pieces) == &files ? shared : own).push_back(&weight);
+  const Packed owned = get_here(own, pool, threads);
+  const Packed from_files = files.get_here(shared, pool, threads);
+  Packed packed;
+  auto next_owned = owned.addresses.begin();
+  auto next_shared = from_files.addresses.begin();
+  for (const Weight& weight : weights)
+    packed.addresses.push_back(&where(weight.pieces) == &files ? *next_shared++
+                                                               : *next_owned++);
+  packed.blocks = owned.blocks;
+  packed.blocks.insert(packed.blocks.end(), from_files.blocks.begin(),
+                       from_files.blocks.end());
+  borrow(from_files.blocks);
+  return packed;
+}
+
+Block Store::get(const Tensor& weight, const Form& form) {
+  Store& store = where({&weight, 1});
+  Block block = store.get_here(weight, form);
+  if (&store != this) borrow({&block, 1});
+  return block;
+}
+
+void Store::borrow(std::span<const Block> blocks) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(borrowed_, [](const auto& block) { return block.expired(); });
+  borrowed_.insert(borrowed_.end(), blocks.begin(), blocks.end());
+}
+
+Block Store::find(const Entry& entry, std::span<const Tensor> pieces) {
+  Block block = entry.block.lock();
+  return block && are_of(entry.sources, pieces) ? block : nullptr;
+}
+
+Block Store::get_here(const Tensor& weight, const Form& form) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[key_of(weight, form)];
+  if (Block known = find(entry, {&weight, 1})) return known;
+  const auto made = std::make_shared<support::AlignedBlock>(form.bytes);
+  form.pack(for_one_reading(weight).data(), made->data());
+  release_pages(weight);
+  entry = {keepers({&weight, 1}), made, made->data()};
+  forget_freed();
+  return made;
+}
+
+Store::Packed Store::get_here(const Weights& weights, support::ThreadPool& pool,
+                              int threads) {
+  const std::lock_guard lock(mutex_);
+  Packed packed;
+  Weights fresh;
+  std::set<std::string> seen;
+  for (const Weight* weight : weights) {
+    const std::string key = weight->key();
+    if (!seen.insert(key).second) continue;
+    if (Block block = find(entries_[key], weight->pieces))
+      packed.blocks.push_back(std::move(block));
+    else
+      fresh.push_back(weight);
+  }
+  if (!fresh.empty()) pack(fresh, pool, threads, packed);
+  for (const Weight* weight : weights)
+    packed.addresses.push_back(entries_.at(weight->key()).address);
+  keep_each_once(packed.blocks);
+  forget_freed();
+  return packed;
+}
+
+void Store::forget_freed() {
+  std::erase_if(entries_,
+                [](const auto& entry) { return entry.second.block.expired(); });
+  std::erase_if(surveys_, [](const auto& entry) {
+    const Sources& sources = entry.second->sources;
+    return std::any_of(sources.begin(), sources.end(),
+                       [](const auto& source) { return source.expired(); });
+  });
+}
+
+// All in one block, in order.
+void Store::pack(const Weights& fresh, support::ThreadPool& pool, int threads,
+                 Packed& packed) {
+  std::vector<size_t> offsets;
+  size_t bytes = 0;
+  for (const Weight* weight : fresh) {
+    offsets.push_back(bytes);
+    bytes += padded_bytes(*weight, level_);
+  }
+  const auto block = std::make_shared<support::AlignedBlock>(
+      support::AlignedBlock::in_huge_pages(bytes));
+  std::byte* base = block->data();
+  pool.parallel_for(
+      static_cast<int64_t>(fresh.size()),
+      [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+          const auto at = static_cast<size_t>(i);
+          pack_weight(*fresh[at], level_, base + offsets[at]);
+          for (const Tensor& piece : fresh[at]->pieces) release_pages(piece);
+        }
+      },
+      threads);
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    entries_[fresh[i]->key()] = {keepers(fresh[i]->pieces), block,
+                                 base + offsets[i]};
+  }
+  packed.blocks.push_back(block);
+}
+
+// Reads the whole weight, so not under the store's lock.
+Coding Store::survey(const Weight& weight, const std::vector<Format>& formats) {
+  std::string key = weight.key();
+  for (const Format format : formats)
+    key += std::string(" ") + format_name(format);
+  std::shared_ptr<Survey> coding;
+  {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Survey>& known = surveys_[key];
+    if (!known || !are_of(known->sources, weight.pieces)) {
+      known = std::make_shared<Survey>();
+      known->sources = keepers(weight.pieces);
+    }
+    coding = known;
+  }
+  std::lock_guard lock(coding->mutex);
+  if (!coding->found) {
+    std::vector<Tensor> kept;
+    coding->found =
+        find_coding(sources_of(weight, kept), weight.spec.depth, formats);
+  }
+  return *coding->found;
+}
+
+bool Store::is_kept_plain(const Weight& weight) const {
+  std::lock_guard lock(mutex_);
+  const auto plain = entries_.find(weight.key());
+  return plain != entries_.end() && find(plain->second, weight.pieces);
+}
+
+Coding Store::coding(const Weight& weight) {
+  if (Store& store = where(weight.pieces); &store != this)
+    return store.coding(weight);
+  std::vector<Format> formats = weight.spec.formats;
+  if (is_kept_plain(weight)) std::erase_if(formats, is_paired);
+  return survey(weight, formats);
+}
+
+size_t Store::bytes() const {
+  std::lock_guard lock(mutex_);
+  std::set<Block> blocks;
+  for (const auto& [key, entry] : entries_)
+    if (auto block = entry.block.lock()) blocks.insert(std::move(block));
+  for (const auto& borrowed : borrowed_)
+    if (auto block = borrowed.lock()) blocks.insert(std::move(block));
+  size_t total = 0;
+  for (const auto& block : blocks) total += block->size();
+  return total;
+}
+
+}  // namespace fxjit::weights

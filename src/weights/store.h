@@ -1,0 +1,103 @@
+// Packed weights of one module, shared by the programs of all its shapes and by
+// all threads; those of files are shared by all modules of the process. What
+// generated kernels read is packed into one block for each program, in the
+// order in which the program reads it; routines and primitives choose forms of
+// their own, each in a block of its own.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/thread_pool.h"
+#include "src/support/memory/aligned_block.h"
+#include "src/weights/packing.h"
+
+namespace fxjit::weights {
+
+// A packed weight, kept as long as somebody holds it.
+using Block = std::shared_ptr<const support::AlignedBlock>;
+
+// A form of a weight that a routine or a primitive chose itself.
+struct Form {
+  std::vector<int64_t> name;  // Equal for equal forms of a weight.
+  size_t bytes = 0;
+  // Writes the form of the weight that starts at `from`.
+  std::function<void(const void* from, std::byte* to)> pack;
+};
+
+class Store {
+ public:
+  // Packed weights of one program, in its order, and what keeps them.
+  struct Packed {
+    std::vector<const void*> addresses;
+    std::vector<Block> blocks;
+  };
+
+  explicit Store(CpuLevel level) : level_(level) {}
+
+  // Packs what is new on up to `threads` threads. Weights are freed with the
+  // last program that keeps them. Mapped pages of what was packed are given
+  // back. Thread-safe.
+  Packed get(std::span<const Weight> weights, support::ThreadPool& pool,
+             int threads);
+
+  // `weight` in a form, packed if nobody has it. Mapped pages are given back.
+  // Thread-safe; passes on what `form.pack` throws.
+  Block get(const Tensor& weight, const Form& form);
+
+  // The first of the weight's formats that its numbers fit; f32 where it is
+  // kept as f32 already and another copy would be little smaller. Thread-safe.
+  Coding coding(const Weight& weight);
+
+  // Bytes of all weights that are kept.
+  size_t bytes() const;
+
+ private:
+  // Owners of the pieces' memory: another tensor may come to lie where a freed
+  // one was.
+  using Sources = std::vector<std::weak_ptr<const void>>;
+  struct Entry {
+    Sources sources;
+    std::weak_ptr<const support::AlignedBlock> block;
+    const std::byte* address = nullptr;
+  };
+  // Surveyed once, by whoever asks first, while others ask for other weights.
+  struct Survey {
+    Sources sources;
+    std::mutex mutex;
+    std::optional<Coding> found;  // Guarded by the mutex.
+  };
+
+  using Weights = std::vector<const Weight*>;
+
+  // Never freed: programs of any module may use it to the end.
+  static Store& of_files(CpuLevel level);
+  Store& where(std::span<const Tensor> pieces);
+  Packed get_here(const Weights& weights, support::ThreadPool& pool,
+                  int threads);
+  Block get_here(const Tensor& weight, const Form& form);
+  void borrow(std::span<const Block> blocks);
+  // The entry's block, or null where it is gone or was of another weight.
+  static Block find(const Entry& entry, std::span<const Tensor> pieces);
+  void forget_freed();
+  void pack(const Weights& fresh, support::ThreadPool& pool, int threads,
+            Packed& packed);
+  Coding survey(const Weight& weight, const std::vector<Format>& formats);
+  bool is_kept_plain(const Weight& weight) const;
+
+  CpuLevel level_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+  std::map<std::string, std::shared_ptr<Survey>> surveys_;
+  // What the programs of this store's module have from `of_files`.
+  std::vector<std::weak_ptr<const support::AlignedBlock>> borrowed_;
+};
+
+}  // namespace fxjit::weights

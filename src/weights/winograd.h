@@ -1,0 +1,39 @@
+// Weights of convolutions by Winograd's minimal filtering F(m x m, 3x3), for
+// tiles of m = 2 or 4 pixels; how the method goes is said in
+// program/winograd/winograd.h.
+#pragma once
+
+#include <cstdint>
+
+#include "fxjit/cpu_level.h"
+
+namespace fxjit::weights {
+
+// The layout of transformed weights, from sizes and CPU level alone:
+// [features / width][frequency][channels][width], zeros behind the last
+// feature.
+struct WinogradPanels {
+  int64_t lanes = 0;
+  int64_t vectors = 0;  // Vectors of a panel.
+  int64_t panels = 0;
+  int64_t frequencies = 0;  // (m + 2)^2
+
+  int64_t width() const { return lanes * vectors; }
+};
+
+WinogradPanels winograd_panels(int64_t features, int64_t tile, CpuLevel level);
+int64_t winograd_elements(const WinogradPanels& panels, int64_t channels);
+
+// A weight [features, channels, 3, 3], strides in elements.
+struct WinogradWeight {
+  const float* data;
+  int64_t features;
+  int64_t channels;
+  int64_t strides[4];
+};
+
+// Transforms in double precision and packs into `out` (winograd_elements).
+void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
+                   float* out);
+
+}  // namespace fxjit::weights
