@@ -45,7 +45,7 @@ void expect_right(fx::GraphModule& gm, const ValueList& inputs) {
             "");
 }
 
-size_t weights::packed_bytes(fx::GraphModule& gm, int64_t count) {
+size_t packed_bytes(fx::GraphModule& gm, int64_t count) {
   prepare(gm, rows(count));
   return profile(gm, rows(count), 1).packed_bytes;
 }
@@ -84,13 +84,13 @@ TEST(NarrowWeights, TakeLessMemory) {
     CompileOptions options = testing::quick();
     options.narrow_weights = CompileOptions::NarrowWeights::exact;
     compile(*gm, options);
-    const size_t bytes = weights::packed_bytes(*gm, 1);
+    const size_t bytes = packed_bytes(*gm, 1);
     if (dtype == DType::bf16 ||
         (dtype == DType::f16 && host_cpu_level() != CpuLevel::sse41))
       EXPECT_LT(bytes, kFloats * 6 / 10);
     else if (dtype == DType::f32 && host_cpu_level() == CpuLevel::avx512)
       EXPECT_LT(bytes, kFloats * 9 / 10);
-    EXPECT_EQ(weights::packed_bytes(*gm, 3), bytes) << "shared by shapes";
+    EXPECT_EQ(packed_bytes(*gm, 3), bytes) << "shared by shapes";
   }
 }
 
@@ -99,7 +99,7 @@ TEST(NarrowWeights, OfF32AreRoundedTo24Bits) {
     GTEST_SKIP() << "unpacking is slower than memory at this level";
   const auto gm = product(rounded_to(DType::f32));
   compile(*gm, testing::quick());
-  EXPECT_LT(weights::packed_bytes(*gm, 1), kFloats * 77 / 100);
+  EXPECT_LT(packed_bytes(*gm, 1), kFloats * 77 / 100);
   for (int64_t count : {1, 3, 6}) expect_right(*gm, rows(count));
 }
 
@@ -158,9 +158,9 @@ TEST(NarrowWeights, AreThoseThatTogetherComeFromBehindTheCache) {
 TEST(NarrowWeights, AreNoSecondCopyThatIsLittleSmaller) {
   const auto gm = product(rounded_to(DType::f32));
   compile(*gm, testing::quick());
-  const size_t bytes = weights::packed_bytes(*gm, 16);
+  const size_t bytes = packed_bytes(*gm, 16);
   EXPECT_GE(bytes, kFloats);
-  EXPECT_EQ(weights::packed_bytes(*gm, 1), bytes);
+  EXPECT_EQ(packed_bytes(*gm, 1), bytes);
   expect_right(*gm, rows(1));
 }
 
@@ -172,7 +172,7 @@ TEST(NarrowWeights, CanBeLeftOut) {
     options.narrow_weights = strict ? CompileOptions::NarrowWeights::rounded
                                     : CompileOptions::NarrowWeights::never;
     compile(*gm, options);
-    EXPECT_GE(weights::packed_bytes(*gm, 1), kFloats);
+    EXPECT_GE(packed_bytes(*gm, 1), kFloats);
     expect_right(*gm, rows(1));
   }
 }

@@ -16,8 +16,6 @@ namespace fxjit::jit {
 namespace {
 
 using testing::normals;
-using weights::Format;
-using weights::PackSource;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -26,18 +24,18 @@ class FixedWeights : public ::testing::TestWithParam<CpuLevel> {
  protected:
   bool has_format() const { return GetParam() != CpuLevel::sse41; }
 
-  testing::weights::PackSpec rounded(const std::vector<float>& values,
+  testing::PackedWeight rounded(const std::vector<float>& values,
                                      int64_t depth) const {
     return {values, depth, GetParam(), true};
   }
-  void expect_format(const testing::weights::PackSpec& weight) const {
+  void expect_format(const testing::PackedWeight& weight) const {
     EXPECT_EQ(weight.format(),
               has_format() ? weights::Format::fixed24 : weights::Format::f32);
   }
 };
 
 // Every weight as a product with one factor of 1.
-std::vector<float> unpacked(const testing::weights::PackSpec& weight,
+std::vector<float> unpacked(const testing::PackedWeight& weight,
                             int64_t depth) {
   std::vector<float> all;
   for (int64_t k = 0; k < depth; ++k) {
@@ -76,7 +74,7 @@ TEST_P(FixedWeights, AreOffByLessThanTwoSteps) {
 }
 
 // Root mean square of the error, over that of the products' sizes.
-double error_of(const testing::weights::PackSpec& weight, int64_t depth,
+double error_of(const testing::PackedWeight& weight, int64_t depth,
                 int64_t rows) {
   const std::vector<float> lhs = normals(static_cast<size_t>(rows * depth), 7);
   const std::vector<float> out = weight.product(lhs);

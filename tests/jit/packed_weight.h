@@ -21,7 +21,6 @@ namespace fxjit::jit::testing {
 
 // Those that the level can read.
 inline std::vector<weights::Format> formats(CpuLevel level, bool may_round) {
-  using weights::Format;
   std::vector<weights::Format> found;
   for (const weights::Format format :
        {weights::Format::bf16, weights::Format::f16, weights::Format::fixed24,
@@ -41,9 +40,9 @@ inline std::vector<float> normals(size_t count, uint32_t seed) {
 }
 
 // A [depth, columns] weight in the format found for it.
-class weights::PackSpec {
+class PackedWeight {
  public:
-  weights::PackSpec(std::vector<float> values, int64_t depth, CpuLevel level,
+  PackedWeight(std::vector<float> values, int64_t depth, CpuLevel level,
                     bool may_round = false)
       : values_(std::move(values)),
         depth_(depth),
@@ -57,8 +56,8 @@ class weights::PackSpec {
     packed_ = support::AlignedBlock::guarded(static_cast<size_t>(bytes));
     weights::pack_matrix({&source_, 1}, depth, width, coding_, packed_.data());
   }
-  weights::PackSpec(const weights::PackSpec&) = delete;
-  weights::PackSpec& operator=(const weights::PackSpec&) = delete;
+  PackedWeight(const PackedWeight&) = delete;
+  PackedWeight& operator=(const PackedWeight&) = delete;
 
   weights::Format format() const { return coding_.format; }
   int64_t columns() const { return columns_; }

@@ -18,10 +18,7 @@ namespace fxjit::jit {
 namespace {
 
 using testing::normals;
-using weights::Coding;
-using weights::Format;
-using weights::PackSource;
-using Weight = testing::weights::PackSpec;
+using Weight = testing::PackedWeight;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
