@@ -13,10 +13,11 @@
 
 #include "fxjit/cpu_level.h"
 #include "kernels/kernel_request.h"
+#include "src/passes/lowering/fast_halves.h"
 
 namespace fxjit::kernels {
 
-// Of the library that is loaded: "v3.2.0".
+// The version of the library that is loaded: "v3.2.0".
 std::string onednn_version();
 
 // Kernels kept for the interpreter at this moment and at most, over all ops.
@@ -32,9 +33,9 @@ size_t most_eager_kernels_kept();
 std::shared_ptr<const program::ExternKernel> make_kernel(
     program::Routine routine, const KernelRequest& request, int threads);
 
-// Whether oneDNN has fast code for this convolution, or product by a constant
-// matrix of f16 or bf16; `args` hold meta tensors. Thread-safe.
-bool has_kernel(const ops::Op& op, const ValueList& args);
+// The half types for which oneDNN has fast products and convolutions on this
+// machine. Thread-safe.
+passes::FastHalves fast_halves();
 
 // oneDNN in place of a generated tile loop: takes the operands of `step` as
 // they are, the packed right-hand side included. Null when the level is not

@@ -70,20 +70,9 @@ Kernel make_kernel(program::Routine routine, const KernelRequest& request,
   throw InternalError("routine out of range");
 }
 
-bool has_kernel(const ops::Op& op, const ValueList& args) {
-  if (!onednn::may_generate_code()) return false;
-  try {
-    if (op.row.lowering != ops::Lowering::convolution)
-      return onednn::has_product_kernel({op, args});
-    size_t tensors = 0;
-    for (const Value& arg : args) tensors += arg.is_tensor();
-    const KernelRequest request{
-        op, args, std::vector<Tensor>(tensors), {ops::infer({op, args})}};
-    return onednn::make_conv_kernel(request, 1) != nullptr;
-  } catch (const onednn::Failure& failure) {
-    onednn::warn_once(failure.what());
-    return false;
-  }
+passes::FastHalves fast_halves() {
+  return onednn::may_generate_code() ? onednn::fast_halves()
+                                     : passes::FastHalves();
 }
 
 Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level,

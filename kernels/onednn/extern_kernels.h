@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/kernel_request.h"
+#include "src/passes/lowering/fast_halves.h"
 
 namespace fxjit::kernels::onednn {
 
@@ -16,8 +17,8 @@ std::shared_ptr<const program::ExternKernel> make_conv_kernel(
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
     const KernelRequest& request, int threads);
 
-// Whether that gives one when the second factor is a constant.
-bool has_product_kernel(const ops::OpCall& call);
+// By the CPU's instructions, as far as oneDNN may use them.
+passes::FastHalves fast_halves();
 
 std::shared_ptr<const program::ExternKernel> make_tile_kernel(
     const program::TileStep& step, int threads);

@@ -110,12 +110,11 @@ bool is_readable(const MatmulShape& s) {
 
 }  // namespace
 
-bool has_product_kernel(const ops::OpCall& call) {
-  const auto product = read_product(call);
-  return product && is_readable(product->shape) &&
-         Matmul::make(product->shape, product->shape.batch == 1
-                                          ? Matmul::Weights::packed
-                                          : Matmul::Weights::as_they_lie);
+passes::FastHalves fast_halves() {
+  const unsigned isa = dnnl_get_effective_cpu_isa();
+  const auto has = [&](unsigned all) { return (isa & all) == all; };
+  return {.f16 = has(dnnl_cpu_isa_avx512_core_fp16),
+          .bf16 = has(dnnl_cpu_isa_avx512_core_bf16)};
 }
 
 std::shared_ptr<const program::ExternKernel> make_product_kernel(

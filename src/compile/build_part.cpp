@@ -92,7 +92,8 @@ program::PlanOptions CompiledModule::plan_options(
   using Narrow = CompileOptions::NarrowWeights;
   program::PlanOptions options;
   options.machine = {engine_.level(),
-                     static_cast<int64_t>(support::cache_sizes()[1]), threads_};
+                     static_cast<int64_t>(support::cache_sizes()[1]), threads_,
+                     kernels::fast_halves()};
   options.strict_sums = options_.strict_sums;
   options.library_products =
       options_.contraction == CompileOptions::Contraction::onednn;
@@ -109,7 +110,7 @@ program::PlanOptions CompiledModule::plan_options(
 passes::PipelineOptions CompiledModule::pipeline_options() const {
   passes::PipelineOptions options;
   options.disabled = options_.disabled_passes;
-  options.has_kernel = kernels::has_kernel;
+  options.halves = kernels::fast_halves();
   options.direct_convolutions =
       options_.strict_sums ||
       options_.convolution == CompileOptions::Convolution::direct;

@@ -40,7 +40,7 @@ class CompiledModule : public fx::NativeForward,
   Report report() const;
   // UserError when these inputs stay with the interpreter.
   Report measured_report(std::span<const Value> inputs, int calls);
-  // Of all compiled programs, as CompileOptions::memory_cap counts.
+  // The size of all compiled programs, as CompileOptions::memory_cap counts.
   CompiledSize program_size() const;
   // The stages of the calls as well, where they are wanted.
   Profile profile(std::span<const Value> inputs, int calls,

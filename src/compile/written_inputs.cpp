@@ -14,7 +14,7 @@ struct InputBytes {
 
 constexpr size_t kFewInputs = 16;
 
-// Of ranges in order: whether one that is written meets another.
+// Whether a range that is written meets another; they are in order.
 bool meet(std::span<const InputBytes> sorted) {
   const std::byte *end = nullptr, *written_end = nullptr;
   for (const auto& [bytes, written] : sorted) {

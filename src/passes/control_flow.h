@@ -20,7 +20,7 @@ struct ControlSpec : Counted {
   fx::ControlFlow kind = fx::ControlFlow::cond;
   std::vector<nn::Ref<fx::GraphModule>> bodies;
   ValueList results;  // Meta tensors.
-  // Of cond: the branch that fails for arguments of these sizes. A call that
+  // The branch of a cond that fails for arguments of these sizes. A call that
   // takes it is the interpreter's.
   std::optional<size_t> failing;
 };

@@ -36,7 +36,7 @@ bool has_proxy(const ValueList& values) {
   return false;
 }
 
-// Of a call: known ones as well.
+// Whether a call has a tensor among its arguments, known ones included.
 bool has_tensor(const ValueList& values) {
   bool found = false;
   for (const Value& value : values)

@@ -51,10 +51,10 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
       pipeline.done(pattern.name, model);
-  model = lower(model, {options.has_kernel,
-                        options.direct_convolutions ||
-                            !pipeline.enabled("winograd"),
-                        layouts});
+  model = lower(
+      model,
+      {options.halves,
+       options.direct_convolutions || !pipeline.enabled("winograd"), layouts});
   pipeline.done("lower", model);
   if (pipeline.enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
     pipeline.done("fuse_conv_work", model);

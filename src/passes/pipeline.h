@@ -18,7 +18,7 @@ namespace fxjit::passes {
 struct PipelineOptions {
   std::vector<std::string> disabled;
   // See LowerOptions.
-  HasKernel has_kernel = nullptr;
+  FastHalves halves;
   bool direct_convolutions = false;  // Likewise.
   // Called after each pass that changed something; may be empty.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;

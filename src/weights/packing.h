@@ -25,10 +25,10 @@ struct Weight {
 
 Weight weight_of(const PackSpec& spec, const std::vector<Tensor>& constants);
 
-// Of the packed weight, rounded up so that the next one behind it is aligned.
+// Bytes of the packed weight, rounded up so that the next one is aligned.
 size_t padded_bytes(const Weight& weight, CpuLevel level);
 
-// Writes them to `out`, aligned as support::AlignedBlock is.
+// Writes the packed weight to `out`, aligned as support::AlignedBlock is.
 void pack_weight(const Weight& weight, CpuLevel level, std::byte* out);
 
 // The pieces side by side; `kept` holds what was made for them.

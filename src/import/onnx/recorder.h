@@ -129,7 +129,7 @@ class Recorder {
   std::unique_ptr<fx::Graph> graph_;
   fx::NodePtr last_input_ = nullptr;
   std::string origin_, trace_;
-  // Of the graph and of each body around the one that is being recorded.
+  // Known sizes, for the graph and for each body around the one being recorded.
   using Sizes = std::map<std::pair<const fx::Node*, int64_t>, Value>;
   std::vector<Sizes> sizes_ = std::vector<Sizes>(1);
   std::vector<fx::TracedBody*> bodies_;  // The one being recorded last.

@@ -26,8 +26,8 @@ class FoldedNorm {
   Tensor bias(const Tensor& bias, DType dtype) const;
 
  private:
-  // Of each channel: what sums are multiplied by, and what is taken away before
-  // and added behind it.
+  // Each channel's sums are multiplied by a scale, after its mean was taken
+  // away and before something is added.
   std::vector<double> scales_, means_, added_;
 };
 

@@ -103,7 +103,7 @@ Value narrow_copy(const OpCall& call) {
   return fxjit::clone(fxjit::narrow(call[0], call[1], call[2], call[3]));
 }
 
-// Of each slice of `v` along `dim`. (v, g, dim).
+// The length of each slice of `v` along `dim`. (v, g, dim).
 Value slice_lengths(const OpCall& call) {
   ValueList others;
   const int rank = meta_of(call[0]).dim();
@@ -142,7 +142,7 @@ Value rrelu(const OpCall& call) {
 
 Value infer_itself(const OpCall& call) { return as_meta(call.tensor(0)); }
 
-// Of a real number: 0, pi below zero.
+// The angle of a real number is 0, or pi below zero.
 Scalar angle(ScalarBuilder& b, const OpCall&, Inputs in) {
   const Scalar x = in[0], zero = b.constant(0, x.type());
   const Scalar value = b.select(b.apply(Prim::lt, x, zero),

@@ -215,7 +215,8 @@ void keep_in_place(const Term& a, const Term& b, Split& split) {
   split.right = rest;
 }
 
-// Of terms that share no label to sum over, in the order of the larger one.
+// The product of terms that share no label to sum over, in the order of the
+// larger one.
 Term multiplied(const Term& a, const Term& b, const Split& split) {
   const bool first = meta_of(a.value).numel() >= meta_of(b.value).numel();
   const std::string labels =

@@ -261,7 +261,7 @@ class SideLoop {
   const SequenceOrder& order_;
   const int64_t index_;
   const Side<T>& side_;
-  // Of all sequences in their order: gates, states, what a step makes.
+  // Gates, states and what a step makes, for all sequences in their order.
   std::vector<T> sums_, state_, cell_, made_;
 };
 
@@ -292,7 +292,8 @@ std::vector<int64_t> places_of_gates(const Recurrence& form) {
   return {form.place.begin(), form.place.begin() + form.gates()};
 }
 
-// Of input, forget and output: the order of the gates but for the cell's.
+// Where input, forget and output stand: in the order of the gates without the
+// cell's.
 std::vector<int64_t> places_of_peepholes(const Recurrence& form) {
   const int64_t cell = form.place[2];
   std::vector<int64_t> places;

@@ -246,7 +246,7 @@ Value decompose_vector_norm(const OpCall& call) {
   return narrowed(result, wide, dtype);
 }
 
-// Of a matrix or vector alike: "fro" is the 2-norm of all elements.
+// "fro" is the 2-norm of all elements, of a matrix and of a vector.
 Value decompose_norm(const OpCall& call) {
   if (call[1].is_string() && call[1].as_string() != "fro")
     throw NotImplementedError("norm: expected p to be a number or 'fro', got " +

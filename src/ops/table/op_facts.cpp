@@ -7,7 +7,7 @@
 namespace fxjit::ops {
 namespace {
 
-// Of every row and direction the products with the state, and the projection.
+// Every row and direction has the products with the state, and the projection.
 double recurrence_flops(const OpCall& call) {
   const Recurrence form = Recurrence::read(call);
   const auto hidden = static_cast<double>(form.hidden);

@@ -56,7 +56,7 @@ struct OpFacts {
   int copied = -1;
   // Floating-point operations of a call, where its lowering does not tell.
   double (*flops)(const OpCall&) = nullptr;
-  // Of an op that writes its first argument: the op that gives the written
+  // For an op that writes its first argument: the op that gives the written
   // value from the leading arguments that it has.
   const char* pure = nullptr;
 };

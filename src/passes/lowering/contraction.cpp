@@ -144,13 +144,10 @@ bool is_constant_matrix(const GraphBuilder& b, const Value& factor) {
 }
 
 // A product of half types that is left to a kernel of its own.
-bool has_kernel(const GraphBuilder& b, const ops::Op& op,
-                const ValueList& args) {
-  const HasKernel& known = b.options().lowering->has_kernel;
-  if (!known || !is_constant_matrix(b, args[right_factor(op)])) return false;
-  ValueList metas;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  return known(op, metas);
+bool is_kept(const GraphBuilder& b, const ops::Op& op, const ValueList& args,
+             DType half) {
+  return b.options().lowering->halves.has(half) &&
+         is_constant_matrix(b, args[right_factor(op)]);
 }
 
 // Half types as f32; a constant matrix is read as it is when it is packed.
@@ -188,7 +185,7 @@ Value lower_contraction(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
   if (all_of_type(args, DType::f32)) return lower_product(b, op, args);
   for (DType half : {DType::f16, DType::bf16})
-    if (all_of_type(args, half) && !has_kernel(b, op, args)) {
+    if (all_of_type(args, half) && !is_kept(b, op, args, half)) {
       const Value wide = lower_product(b, op, widened(b, op, args));
       return call(b, "cast", {wide, half});
     }

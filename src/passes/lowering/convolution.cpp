@@ -113,8 +113,7 @@ Value lower_convolution(GraphBuilder& b, const ops::Op& op,
     return params.batched ? result : call(b, "squeeze", {result, 0});
   }
   if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};
-  const HasKernel& has_kernel = b.options().lowering->has_kernel;
-  if (has_kernel && has_kernel(op, metas)) return {};
+  if (b.options().lowering->halves.has(dtype)) return {};
   for (const Value& arg : args)
     wide.push_back(arg.is_proxy() ? call(b, "cast", {arg, DType::f32}) : arg);
   return call(b, "cast", {b.call(op, wide), dtype});

@@ -137,7 +137,7 @@ Value infer_merged_linear(const ops::OpCall& call) {
   return Tensor::meta(sizes, call.tensor(0).dtype());
 }
 
-// Of constants: before a loop over steps, say.
+// Runs where all parts are constants: before a loop over steps, say.
 Value run_merged_linear(const ops::OpCall& call) {
   ValueList parts;
   for (size_t i = 0; i < call[1].size(); ++i)

@@ -3,19 +3,17 @@
 // the memory, and every matrix product becomes one `contract`.
 #pragma once
 
+#include "src/passes/lowering/fast_halves.h"
 #include "src/passes/lowering/graph_builder.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
 
-// Whether a call, its tensors meta, has a kernel of its own that is fast.
-using HasKernel = std::function<bool(const ops::Op& op, const ValueList& args)>;
-
 struct LowerOptions {
-  // Asked for products by constants and convolutions of half types; those
-  // without one are computed in f32. Null: all are.
-  HasKernel has_kernel = nullptr;
+  // Products by constants and convolutions of other half types are computed in
+  // f32.
+  FastHalves halves;
   // Convolutions are sums of products of their own numbers, never of
   // transforms.
   bool direct_convolutions = false;

@@ -112,7 +112,7 @@ class Planner {
     }
     std::vector<Placed>& parts = results_[&node];
     if (updates_.contains(&node)) {
-      // Of one call: the argument that it changes comes first.
+      // The region is one call; the argument that it changes comes first.
       parts.push_back(call.inputs.at(updated_argument(region)));
       return plan_update(builder_, call);
     }

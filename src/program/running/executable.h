@@ -24,7 +24,7 @@ class Executable;
 struct StepTimes {
   int64_t calls = 0;
   std::vector<double> nanoseconds;  // One per step.
-  // Of the programs that a step calls, by step and in their order.
+  // Times of the programs that a step calls, by step and in their order.
   std::map<int32_t, std::vector<StepTimes>> bodies;
 
   // One for each step, those of bodies behind the step that calls them.

@@ -45,7 +45,8 @@ double body_operations(const ScalarBody& body, CpuLevel level) {
   return count;
 }
 
-// Of a row of `inner` elements: what is constant along it is computed once.
+// The work of a row of `inner` elements. What is constant along it is computed
+// once.
 double row_operations(const RowCode& code, int64_t inner, CpuLevel level) {
   double count = 0;
   for (size_t i = 0; i < code.step.body.instrs.size(); ++i) {
@@ -57,7 +58,8 @@ double row_operations(const RowCode& code, int64_t inner, CpuLevel level) {
   return count;
 }
 
-// Of one result of a column step: what depends on a sum is computed once.
+// The work of one result of a column step. What depends on a sum is computed
+// once.
 double column_operations(const ScalarBody& body, int64_t reduced,
                          CpuLevel level) {
   std::vector<bool> after(body.instrs.size());
@@ -83,7 +85,7 @@ double extent(const Dims& sizes, const Dims& strides) {
   return count;
 }
 
-// Of every operand each byte once; picked rows count each time.
+// Each byte of every operand counts once; picked rows count each time.
 template <typename Step>
 double touched_bytes(const Step& step, const Dims& reduce) {
   double bytes = 0;
@@ -207,7 +209,7 @@ KernelPlan plan_of(const AttentionStep& step, CpuLevel level) {
   plan.tasks = heads_of(step) * shape.query_blocks;
   const double products =
       pairs * static_cast<double>(step.depth + step.value_depth);
-  // Of the softmax, the exponentials: the rest is little beside them.
+  // The softmax counts by its exponentials: the rest is little beside them.
   plan.flops = 2 * (products + pairs * limit_cost(Prim::exp, level));
   plan.bytes = 4.0 * static_cast<double>(heads_of(step)) *
                static_cast<double>((step.queries + step.keys) *

@@ -32,7 +32,8 @@ struct TileCut {
 TileCut tile_cut(const TileStep& step, const weights::TileShape& tile);
 int64_t panels(const TileStep& step, const weights::TileShape& tile);
 
-// Of an extern step, its work alone: tasks and scratch are its kernel's.
+// For an extern step it has the work alone: its routine says the tasks and the
+// scratch.
 KernelPlan kernel_plan(const StepBody& body, CpuLevel level);
 
 }  // namespace fxjit::program

@@ -11,6 +11,7 @@
 #include "fxjit/cpu_level.h"
 #include "fxjit/value.h"
 #include "src/passes/fusing/apart.h"
+#include "src/passes/lowering/fast_halves.h"
 #include "src/program/steps/steps.h"
 #include "src/tensor/tensor_spec.h"
 #include "src/weights/spec.h"
@@ -72,6 +73,7 @@ struct Machine {
   // MiB or more they always are.
   int64_t cache_bytes = int64_t{1} << 20;
   int threads = 1;  // The most that a call uses.
+  passes::FastHalves halves;
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

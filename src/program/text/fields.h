@@ -153,7 +153,11 @@ void fields(Is<weights::PackSpec> auto& s, V& v) {
 template <typename V>
 void fields(Is<Machine> auto& s, V& v) {
   v("level", s.level), v("cache_bytes", s.cache_bytes);
-  v("threads", s.threads);
+  v("threads", s.threads), v("halves", s.halves);
+}
+template <typename V>
+void fields(Is<passes::FastHalves> auto& s, V& v) {
+  v("f16", s.f16), v("bf16", s.bf16);
 }
 template <typename V>
 void fields(Is<Program::Output> auto& s, V& v) {

@@ -33,8 +33,8 @@ struct TileKernel {
   int depth_parts = 1;
   bool prefetches = false;  // The panel that is read next.
   weights::Format weights = weights::Format::f32;
-  // Of the step; `row` is 0 or 1 here, 1 standing for any stride, and `batch`
-  // 0.
+  // The step's operands. `row` is 0 or 1 here, 1 standing for any stride, and
+  // `batch` is 0.
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;
   ScalarBody epilogue;
@@ -68,8 +68,8 @@ struct TileCall {
   // A line of the next panel is fetched in 1 << fetch_shift steps of the depth.
   int64_t fetch_shift;
   int64_t last_lanes;
-  // Of the paired formats: the exponents of f28 by code or the steps of this
-  // panel's columns, and what is to be added to the sums, row by row.
+  // For the paired formats: the exponents of f28 by code, or the steps of this
+  // panel's columns; and what is to be added to the sums, row by row.
   const void* table;
   const float* start;
 };
@@ -108,7 +108,7 @@ class TileRun {
   struct Place {
     int64_t batch, panel, row;
   };
-  // Of an operand, in bytes.
+  // Strides of an operand in bytes.
   struct Strides {
     int64_t batch, panel, row;
   };

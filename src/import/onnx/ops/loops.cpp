@@ -231,7 +231,7 @@ class LoopReader {
       check_carried(call_, i, first.known[i], Recorder::known(next[i]));
   }
 
-  // Of a row: what is carried as well has the sizes of its first value.
+  // A row that is carried as well has the sizes of its first value.
   static Recorder::Known known_row(const Value& row, const Carried& first,
                                    const ValueList& next) {
     for (size_t i = 0; i < next.size(); ++i)

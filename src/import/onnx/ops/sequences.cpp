@@ -121,7 +121,7 @@ Results split_to_sequence(Call& call) {
   return Value::list(std::move(parts));
 }
 
-// Of rows of a stack: their dim comes to where it belongs.
+// Joins the rows of a stack: their dim comes to where it belongs.
 Value concat_rows(const Call& call, const Value& stack) {
   const bool new_axis = call.flag("new_axis", false);
   const int64_t rank = call.rank_of(stack) - (new_axis ? 0 : 1);
