@@ -180,16 +180,15 @@ Value prelu(const OpCall& call) {
 
 constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
-constexpr OpRow kRelu =
-    scalar_row("relu", "input, inplace=False",
-               "torch.relu F.relu! .relu onnx.Relu nn.ReLU", relu);
+constexpr OpRow kRelu = scalar_row("relu", "input, inplace=False",
+                                   "torch.relu F.relu! .relu nn.ReLU", relu);
 constexpr OpRow kSigmoid =
     unary_row("sigmoid",
               "torch.sigmoid torch._C._special.special_expit .sigmoid "
-              "onnx.Sigmoid nn.Sigmoid",
+              "nn.Sigmoid",
               unary<Prim::sigmoid>, kFloat);
-constexpr OpRow kTanh = unary_row("tanh", "torch.tanh .tanh onnx.Tanh nn.Tanh",
-                                  unary<Prim::tanh>, kFloat);
+constexpr OpRow kTanh =
+    unary_row("tanh", "torch.tanh .tanh nn.Tanh", unary<Prim::tanh>, kFloat);
 
 // The first half along `dim`, gated by the second.
 Value glu(const OpCall& call) {
@@ -217,35 +216,31 @@ constexpr OpRow kRows[] = {
     scalar_row("relu6", "input, inplace=False", "F.relu6! nn.ReLU6", relu6),
     scalar_row("hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False",
                "F.hardtanh! nn.Hardtanh", hardtanh),
-    scalar_row(
-        "leaky_relu", "input, negative_slope=0.01, inplace=False",
-        "F.leaky_relu! torch._C._nn.leaky_relu onnx.LeakyRelu nn.LeakyReLU",
-        leaky_relu),
-    scalar_row("elu", "input, alpha=1.0, inplace=False",
-               "F.elu! onnx.Elu nn.ELU", elu),
+    scalar_row("leaky_relu", "input, negative_slope=0.01, inplace=False",
+               "F.leaky_relu! torch._C._nn.leaky_relu nn.LeakyReLU",
+               leaky_relu),
+    scalar_row("elu", "input, alpha=1.0, inplace=False", "F.elu! nn.ELU", elu),
     scalar_row("celu", "input, alpha=1.0, inplace=False",
-               "F.celu! torch.celu onnx.Celu nn.CELU", celu),
-    scalar_row("selu", "input, inplace=False",
-               "F.selu! torch.selu onnx.Selu nn.SELU", selu),
+               "F.celu! torch.celu nn.CELU", celu),
+    scalar_row("selu", "input, inplace=False", "F.selu! torch.selu nn.SELU",
+               selu),
     scalar_row("hardsigmoid", "input, inplace=False",
                "F.hardsigmoid! nn.Hardsigmoid", hardsigmoid),
-    scalar_row("hardswish", "input, inplace=False",
-               "F.hardswish! onnx.HardSwish nn.Hardswish", hardswish),
+    scalar_row("hardswish", "input, inplace=False", "F.hardswish! nn.Hardswish",
+               hardswish),
     scalar_row("softplus", "input, beta=1, threshold=20",
-               "torch._C._nn.softplus =F.softplus onnx.Softplus nn.Softplus",
-               softplus),
-    scalar_row("mish", "input, inplace=False", "F.mish! onnx.Mish nn.Mish",
-               mish),
+               "torch._C._nn.softplus =F.softplus nn.Softplus", softplus),
+    scalar_row("mish", "input, inplace=False", "F.mish! nn.Mish", mish),
     unary_row("log_sigmoid",
               "torch._C._nn.log_sigmoid =F.logsigmoid nn.LogSigmoid",
               logsigmoid),
     scalar_row("gelu", "input, approximate='none'",
-               "torch._C._nn.gelu =F.gelu onnx.Gelu nn.GELU", gelu),
+               "torch._C._nn.gelu =F.gelu nn.GELU", gelu),
     scalar_row("silu", "input, inplace=False",
                "F.silu! torch._C._nn.silu nn.SiLU", silu),
     {.name = "softsign",
      .schema = "input",
-     .names = "F.softsign onnx.Softsign nn.Softsign",
+     .names = "F.softsign nn.Softsign",
      .lowering = Lowering::decompose,
      .decompose = softsign},
     {.name = "tanhshrink",
@@ -269,7 +264,7 @@ constexpr OpRow kRows[] = {
      .scalar_types = ScalarTypes::custom},
     {.name = "prelu",
      .schema = "input, weight",
-     .names = "torch.prelu =F.prelu .prelu onnx.PRelu nn.PReLU",
+     .names = "torch.prelu =F.prelu .prelu nn.PReLU",
      .lowering = Lowering::decompose,
      .infer = infer_like_input,
      .decompose = prelu},

@@ -206,21 +206,20 @@ constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
 constexpr OpRow kAdd =
     scalar_row("add", "input, other, *, alpha=1",
-               "torch.add _operator.add .add .__add__ .__radd__ onnx.Add", add);
+               "torch.add _operator.add .add .__add__ .__radd__", add);
 constexpr OpRow kSub = scalar_row(
     "sub", "input, other, *, alpha=1",
-    "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__ onnx.Sub",
-    sub);
+    "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__", sub);
 constexpr OpRow kMul = binary_row("mul",
                                   "torch.mul torch.multiply _operator.mul .mul "
-                                  ".multiply .__mul__ .__rmul__ onnx.Mul",
+                                  ".multiply .__mul__ .__rmul__",
                                   binary<Prim::mul>);
 constexpr OpRow kDiv = {
     .name = "div",
     .schema = "input, other, *, rounding_mode=None",
     .names =
         "torch.div torch.divide torch.true_divide _operator.truediv .div "
-        ".divide .true_divide .__truediv__ onnx.Div",
+        ".divide .true_divide .__truediv__",
     .lowering = Lowering::scalar,
     .infer = infer_div,
     .scalar = div,
@@ -229,27 +228,23 @@ constexpr OpRow kFloorDivide = binary_row(
     "floor_divide",
     "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__",
     of_numbers<Prim::floor_div>);
-constexpr OpRow kRemainder = binary_row(
-    "remainder", "torch.remainder _operator.mod .remainder .__mod__ onnx.Mod",
-    of_numbers<Prim::remainder>);
+constexpr OpRow kRemainder =
+    binary_row("remainder", "torch.remainder _operator.mod .remainder .__mod__",
+               of_numbers<Prim::remainder>);
 constexpr OpRow kFmod =
     binary_row("fmod", "torch.fmod .fmod", of_numbers<Prim::fmod>);
-constexpr OpRow kPow =
-    scalar_row("pow", "input, exponent",
-               "torch.pow _operator.pow .pow .__pow__ onnx.Pow", pow);
+constexpr OpRow kPow = scalar_row("pow", "input, exponent",
+                                  "torch.pow _operator.pow .pow .__pow__", pow);
 constexpr OpRow kNeg = unary_row(
-    "neg",
-    "torch.neg torch.negative _operator.neg .neg .negative .__neg__ onnx.Neg",
+    "neg", "torch.neg torch.negative _operator.neg .neg .negative .__neg__",
     neg);
 constexpr OpRow kAbs = unary_row(
-    "abs",
-    "torch.abs torch.absolute _operator.abs .abs .absolute .__abs__ onnx.Abs",
+    "abs", "torch.abs torch.absolute _operator.abs .abs .absolute .__abs__",
     unary<Prim::abs>);
 constexpr OpRow kReciprocal =
-    unary_row("reciprocal", "torch.reciprocal .reciprocal onnx.Reciprocal",
-              reciprocal, kFloat);
+    unary_row("reciprocal", "torch.reciprocal .reciprocal", reciprocal, kFloat);
 constexpr OpRow kSqrt =
-    unary_row("sqrt", "torch.sqrt .sqrt onnx.Sqrt", unary<Prim::sqrt>, kFloat);
+    unary_row("sqrt", "torch.sqrt .sqrt", unary<Prim::sqrt>, kFloat);
 constexpr OpRow kRsqrt =
     unary_row("rsqrt", "torch.rsqrt .rsqrt", unary<Prim::rsqrt>, kFloat);
 constexpr OpRow kSquare = {.name = "square",
@@ -287,7 +282,7 @@ constexpr OpRow kRows[] = {
      .eager = run_positive,
      .scalar = identity},
     kAbs,
-    unary_row("sign", "torch.sign .sign torch.sgn .sgn onnx.Sign", sign),
+    unary_row("sign", "torch.sign .sign torch.sgn .sgn", sign),
     kReciprocal,
     kSquare,
     kSqrt,

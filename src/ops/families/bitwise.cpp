@@ -9,21 +9,21 @@ constexpr ScalarTypes kBitwise = ScalarTypes::bitwise;
 constexpr OpRow kAnd =
     binary_row("bitwise_and",
                "torch.bitwise_and _operator.and_ .bitwise_and .__and__ "
-               ".__rand__ onnx.BitwiseAnd",
+               ".__rand__",
                binary<Prim::bit_and>, kBitwise);
 constexpr OpRow kOr = binary_row("bitwise_or",
                                  "torch.bitwise_or _operator.or_ .bitwise_or "
-                                 ".__or__ .__ror__ onnx.BitwiseOr",
+                                 ".__or__ .__ror__",
                                  binary<Prim::bit_or>, kBitwise);
 constexpr OpRow kXor =
     binary_row("bitwise_xor",
                "torch.bitwise_xor _operator.xor .bitwise_xor .__xor__ "
-               ".__rxor__ onnx.BitwiseXor",
+               ".__rxor__",
                binary<Prim::bit_xor>, kBitwise);
 constexpr OpRow kNot =
     unary_row("bitwise_not",
               "torch.bitwise_not _operator.invert _operator.inv .bitwise_not "
-              ".__invert__ onnx.BitwiseNot",
+              ".__invert__",
               unary<Prim::bit_not>, kBitwise);
 
 constexpr OpRow kRows[] = {

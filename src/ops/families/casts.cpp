@@ -98,7 +98,7 @@ constexpr OpRow cast_row(const char* name, const char* names,
 constexpr OpRow kRows[] = {
     {.name = "cast",
      .schema = "input, dtype",
-     .names = "torch.ops.prims.convert_element_type.default onnx.Cast",
+     .names = "torch.ops.prims.convert_element_type.default",
      .lowering = Lowering::scalar,
      .infer = infer_cast,
      .eager = run_cast,
@@ -145,7 +145,7 @@ constexpr OpRow kRows[] = {
      .eager = run_contiguous},
     {.name = "detach",
      .schema = "input",
-     .names = "torch.detach .detach onnx.Identity nn.Identity",
+     .names = "torch.detach .detach nn.Identity",
      .lowering = Lowering::view,
      .infer = infer_alias},
 };

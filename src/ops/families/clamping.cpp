@@ -39,7 +39,7 @@ Scalar frac(ScalarBuilder& b, const OpCall&, Inputs in) {
 
 constexpr OpRow kClamp =
     scalar_row("clamp", "input, min=None, max=None",
-               "torch.clamp torch.clip .clamp .clip onnx.Clip", clamp);
+               "torch.clamp torch.clip .clamp .clip", clamp);
 constexpr OpRow kClampMin =
     scalar_row("clamp_min", "input, min", "torch.clamp_min .clamp_min",
                binary<Prim::maximum>);
@@ -47,21 +47,19 @@ constexpr OpRow kClampMax =
     scalar_row("clamp_max", "input, max", "torch.clamp_max .clamp_max",
                binary<Prim::minimum>);
 constexpr OpRow kFloor =
-    unary_row("floor", "torch.floor .floor onnx.Floor", rounding<Prim::floor>);
+    unary_row("floor", "torch.floor .floor", rounding<Prim::floor>);
 constexpr OpRow kCeil =
-    unary_row("ceil", "torch.ceil .ceil onnx.Ceil", rounding<Prim::ceil>);
-constexpr OpRow kRound = scalar_row(
-    "round", "input, *, decimals=0",
-    "torch.round .round torch._C._special.special_round onnx.Round", round);
+    unary_row("ceil", "torch.ceil .ceil", rounding<Prim::ceil>);
+constexpr OpRow kRound =
+    scalar_row("round", "input, *, decimals=0",
+               "torch.round .round torch._C._special.special_round", round);
 constexpr OpRow kTrunc = unary_row("trunc", "torch.trunc torch.fix .trunc .fix",
                                    rounding<Prim::trunc>);
 constexpr OpRow kFrac = unary_row("frac", "torch.frac .frac", frac);
 
 constexpr OpRow kRows[] = {
-    binary_row("minimum", "torch.minimum .minimum onnx.Min",
-               binary<Prim::minimum>),
-    binary_row("maximum", "torch.maximum .maximum onnx.Max",
-               binary<Prim::maximum>),
+    binary_row("minimum", "torch.minimum .minimum", binary<Prim::minimum>),
+    binary_row("maximum", "torch.maximum .maximum", binary<Prim::maximum>),
     kClamp,
     kClampMin,
     kClampMax,

@@ -369,7 +369,7 @@ constexpr OpRow kRows[] = {
             eager_linear),
     product("matmul", "input, other",
             "torch.matmul .matmul torch._C._linalg.linalg_matmul "
-            "_operator.matmul .__matmul__ onnx.MatMul",
+            "_operator.matmul .__matmul__",
             infer_matmul),
     product("mm", "input, mat2", "torch.mm .mm", infer_mm),
     product("bmm", "input, mat2", "torch.bmm .bmm", infer_bmm),

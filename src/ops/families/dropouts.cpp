@@ -119,7 +119,7 @@ Value native_dropout(const OpCall& call) {
 
 constexpr OpRow kRows[] = {
     dropout_row<all_elements<scaled_product>>(
-        "dropout", "F.dropout! torch.dropout onnx.Dropout nn.Dropout"),
+        "dropout", "F.dropout! torch.dropout nn.Dropout"),
     dropout_row<features<scaled_product, 2>>("dropout1d",
                                              "F.dropout1d! nn.Dropout1d"),
     dropout_row<features<scaled_product, 0>>(

@@ -130,8 +130,8 @@ constexpr OpRow kMaskedFill = custom_row("masked_fill", "input, mask, value",
                                          infer_masked_fill, masked_fill);
 
 constexpr OpRow kRows[] = {
-    custom_row("where", "condition, input, other", "torch.where onnx.Where",
-               infer_where, where),
+    custom_row("where", "condition, input, other", "torch.where", infer_where,
+               where),
     {.name = "where_method",
      .schema = "input, condition, other",
      .names = ".where",

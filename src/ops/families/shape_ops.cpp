@@ -344,7 +344,7 @@ constexpr OpRow triangle_row(const char* name, const char* names) {
 constexpr OpRow kRows[] = {
     {.name = "cat",
      .schema = "tensors, dim=0",
-     .names = "torch.cat torch.concat torch.concatenate onnx.Concat",
+     .names = "torch.cat torch.concat torch.concatenate",
      .lowering = Lowering::cat,
      .infer = infer_cat,
      .eager = eager_cat},

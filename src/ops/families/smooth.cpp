@@ -60,13 +60,13 @@ Scalar atanh(ScalarBuilder& b, const OpCall&, Inputs in) {
 constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
 constexpr OpRow kExp =
-    unary_row("exp", "torch.exp .exp onnx.Exp", unary<Prim::exp>, kFloat);
+    unary_row("exp", "torch.exp .exp", unary<Prim::exp>, kFloat);
 constexpr OpRow kLog =
-    unary_row("log", "torch.log .log onnx.Log", unary<Prim::log>, kFloat);
+    unary_row("log", "torch.log .log", unary<Prim::log>, kFloat);
 constexpr OpRow kSin =
-    unary_row("sin", "torch.sin .sin onnx.Sin", unary<Prim::sin>, kFloat);
+    unary_row("sin", "torch.sin .sin", unary<Prim::sin>, kFloat);
 constexpr OpRow kCos =
-    unary_row("cos", "torch.cos .cos onnx.Cos", unary<Prim::cos>, kFloat);
+    unary_row("cos", "torch.cos .cos", unary<Prim::cos>, kFloat);
 
 constexpr OpRow kRows[] = {
     kExp,
@@ -79,25 +79,25 @@ constexpr OpRow kRows[] = {
     unary_row("log10", "torch.log10 .log10", unary<Prim::log10>, kFloat),
     unary_row("log1p", "torch.log1p .log1p torch._C._special.special_log1p",
               unary<Prim::log1p>, kFloat),
-    unary_row("erf", "torch.erf .erf torch._C._special.special_erf onnx.Erf",
+    unary_row("erf", "torch.erf .erf torch._C._special.special_erf",
               unary<Prim::erf>, kFloat),
     kSin,
     kCos,
-    unary_row("tan", "torch.tan .tan onnx.Tan", unary<Prim::tan>, kFloat),
-    unary_row("asin", "torch.asin torch.arcsin .asin .arcsin onnx.Asin",
+    unary_row("tan", "torch.tan .tan", unary<Prim::tan>, kFloat),
+    unary_row("asin", "torch.asin torch.arcsin .asin .arcsin",
               unary<Prim::asin>, kFloat),
-    unary_row("acos", "torch.acos torch.arccos .acos .arccos onnx.Acos",
+    unary_row("acos", "torch.acos torch.arccos .acos .arccos",
               unary<Prim::acos>, kFloat),
-    unary_row("atan", "torch.atan torch.arctan .atan .arctan onnx.Atan",
+    unary_row("atan", "torch.atan torch.arctan .atan .arctan",
               unary<Prim::atan>, kFloat),
-    unary_row("sinh", "torch.sinh .sinh onnx.Sinh", unary<Prim::sinh>, kFloat),
-    unary_row("cosh", "torch.cosh .cosh onnx.Cosh", unary<Prim::cosh>, kFloat),
-    unary_row("asinh", "torch.asinh torch.arcsinh .asinh .arcsinh onnx.Asinh",
-              asinh, kFloat),
-    unary_row("acosh", "torch.acosh torch.arccosh .acosh .arccosh onnx.Acosh",
-              acosh, kFloat),
-    unary_row("atanh", "torch.atanh torch.arctanh .atanh .arctanh onnx.Atanh",
-              atanh, kFloat),
+    unary_row("sinh", "torch.sinh .sinh", unary<Prim::sinh>, kFloat),
+    unary_row("cosh", "torch.cosh .cosh", unary<Prim::cosh>, kFloat),
+    unary_row("asinh", "torch.asinh torch.arcsinh .asinh .arcsinh", asinh,
+              kFloat),
+    unary_row("acosh", "torch.acosh torch.arccosh .acosh .arccosh", acosh,
+              kFloat),
+    unary_row("atanh", "torch.atanh torch.arctanh .atanh .arctanh", atanh,
+              kFloat),
     in_place(kExp, "exp_", "torch.exp_ .exp_"),
     in_place(kLog, "log_", "torch.log_ .log_"),
     in_place(kSin, "sin_", "torch.sin_ .sin_"),

@@ -340,12 +340,12 @@ constexpr const char* kSoftmax = "input, dim=None, _stacklevel=3, dtype=None";
 constexpr OpRow kRows[] = {
     composed_row("softmax", kSoftmax,
                  "torch.softmax .softmax torch._C._special.special_softmax "
-                 "F.softmax! onnx.Softmax",
+                 "F.softmax!",
                  decompose_softmax),
     composed_row(
         "log_softmax", kSoftmax,
         "torch.log_softmax .log_softmax torch._C._special.special_log_softmax "
-        "F.log_softmax! onnx.LogSoftmax",
+        "F.log_softmax!",
         decompose_log_softmax),
     composed_row("_softmax", "input, dim, half_to_float", "",
                  decompose_aten_softmax),
