@@ -74,22 +74,14 @@ Value* emit_pow(VectorBuilder& b, Value* x, Value* y) {
   return emit_libm(b, "pow", x, y);
 }
 
-const char* libm_name(Prim prim) {
+bool is_call(Prim prim) {
   switch (prim) {
-    case Prim::exp2:
-    case Prim::log2:
-    case Prim::log10:
-    case Prim::sin:
-    case Prim::cos:
-    case Prim::tan:
-    case Prim::asin:
-    case Prim::acos:
-    case Prim::atan:
-    case Prim::sinh:
-    case Prim::cosh:
-      return prim_name(prim);
+#define FXJIT_PRIM(name, arity, cost)
+#define FXJIT_CALL(name, cost) case Prim::name:
+#include "src/ops/table/prims.inc"
+    return true;
     default:
-      return nullptr;
+      return false;
   }
 }
 
@@ -118,8 +110,7 @@ Value* emit_smooth(VectorBuilder& b, Prim prim, Value* x) {
     default:
       break;
   }
-  const char* name = libm_name(prim);
-  return name == nullptr ? nullptr : emit_libm(b, name, x);
+  return is_call(prim) ? emit_libm(b, prim_name(prim), x) : nullptr;
 }
 
 Value* emit_rounding(VectorBuilder& b, Prim prim, Value* x) {

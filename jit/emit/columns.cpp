@@ -5,6 +5,7 @@
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
+#include "src/ops/table/prims.h"
 #include "src/program/rows/schedule.h"
 #include "src/program/steps/kernel_plan.h"
 
@@ -50,7 +51,7 @@ class ColumnBlock {
   int choose_copies() const {
     int cost = 0;
     for (const ScalarInstr& instr : step_.body.instrs) {
-      cost += program::prim_cost(instr.prim);
+      cost += prim_cost(instr.prim);
     }
     if (step_.reduce.empty() || cost >= kHeavyBody) return 1;
     const int64_t wanted = kChains / int64_t(places_.size());

@@ -1,5 +1,7 @@
 #include "jit/emit/rows_shape.h"
 
+#include "src/ops/table/prims.h"
+
 #include <algorithm>
 
 namespace fxjit::jit {
@@ -44,7 +46,7 @@ class PassWork {
       for (int a = 0; a < prim_arity(instr.prim); ++a) {
         depth[i] = std::max(depth[i], depth[size_t(instr.args[size_t(a)])]);
       }
-      depth[i] += program::prim_cost(instr.prim);
+      depth[i] += prim_cost(instr.prim);
       deepest = std::max(deepest, depth[i]);
     }
     return cost_ * kChainDepth.denominator <= deepest * kChainDepth.numerator;
@@ -69,7 +71,7 @@ class PassWork {
     seen_[size_t(id)] = true;
     const int vectors = dtype_size(instr.type) == 8 ? 2 : 1;
     const bool loaded = is_loaded(id);
-    cost_ += vectors * (loaded ? kLoadCost : program::prim_cost(instr.prim));
+    cost_ += vectors * (loaded ? kLoadCost : prim_cost(instr.prim));
     if (loaded) return;
     for (int a = 0; a < prim_arity(instr.prim); ++a) {
       const int32_t arg = instr.args[size_t(a)];

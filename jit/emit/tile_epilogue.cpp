@@ -1,6 +1,7 @@
 #include "jit/emit/tile_epilogue.h"
 
 #include "jit/emit/body.h"
+#include "src/ops/table/prims.h"
 #include "src/program/rows/schedule.h"
 
 namespace fxjit::jit {
@@ -36,8 +37,7 @@ void emit_tile_epilogue(VectorBuilder& b, const TileEpilogue& epilogue,
 
 int tile_epilogue_cost(const ScalarBody& body) {
   int cost = 0;
-  for (const ScalarInstr& instr : body.instrs)
-    cost += program::prim_cost(instr.prim);
+  for (const ScalarInstr& instr : body.instrs) cost += prim_cost(instr.prim);
   return cost;
 }
 

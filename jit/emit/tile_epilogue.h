@@ -24,7 +24,7 @@ struct TileEpilogue {
 void emit_tile_epilogue(VectorBuilder& b, const TileEpilogue& epilogue,
                         Value* sum, Value* mask);
 
-// What its instructions cost, see program::prim_cost. Epilogues that cost more
+// What its instructions cost, see prim_cost. Epilogues that cost more
 // than kInlineEpilogueCost are emitted once and looped over, the sums waiting
 // in the first-level cache: a fraction of the code for nearly no time.
 int tile_epilogue_cost(const ScalarBody& body);

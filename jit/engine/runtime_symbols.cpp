@@ -33,21 +33,13 @@ struct BinaryRow {
 
 // The double-precision name; the single-precision one has an f after it.
 constexpr UnaryRow kUnary[] = {
+#define FXJIT_PRIM(name, arity, cost)
+#define FXJIT_CALL(name, cost) {#name, ::name##f, ::name},
+#include "src/ops/table/prims.inc"
     {"exp", ::expf, ::exp},
-    {"exp2", ::exp2f, ::exp2},
     {"expm1", ::expm1f, ::expm1},
     {"log", ::logf, ::log},
-    {"log2", ::log2f, ::log2},
-    {"log10", ::log10f, ::log10},
     {"log1p", ::log1pf, ::log1p},
-    {"sin", ::sinf, ::sin},
-    {"cos", ::cosf, ::cos},
-    {"tan", ::tanf, ::tan},
-    {"asin", ::asinf, ::asin},
-    {"acos", ::acosf, ::acos},
-    {"atan", ::atanf, ::atan},
-    {"sinh", ::sinhf, ::sinh},
-    {"cosh", ::coshf, ::cosh},
     {"tanh", ::tanhf, ::tanh},
     {"asinh", ::asinhf, ::asinh},
     {"acosh", ::acoshf, ::acosh},

@@ -43,6 +43,11 @@ int64_t wrap(DType dtype, int64_t value) {
 
 double unary(Prim prim, double x) {
   switch (prim) {
+#define FXJIT_PRIM(name, arity, cost)
+#define FXJIT_CALL(name, cost) \
+  case Prim::name:             \
+    return std::name(x);
+#include "src/ops/table/prims.inc"
     case Prim::neg:
       return -x;
     case Prim::abs:
@@ -61,34 +66,12 @@ double unary(Prim prim, double x) {
       return std::trunc(x);
     case Prim::exp:
       return std::exp(x);
-    case Prim::exp2:
-      return std::exp2(x);
     case Prim::expm1:
       return std::expm1(x);
     case Prim::log:
       return std::log(x);
-    case Prim::log2:
-      return std::log2(x);
-    case Prim::log10:
-      return std::log10(x);
     case Prim::log1p:
       return std::log1p(x);
-    case Prim::sin:
-      return std::sin(x);
-    case Prim::cos:
-      return std::cos(x);
-    case Prim::tan:
-      return std::tan(x);
-    case Prim::asin:
-      return std::asin(x);
-    case Prim::acos:
-      return std::acos(x);
-    case Prim::atan:
-      return std::atan(x);
-    case Prim::sinh:
-      return std::sinh(x);
-    case Prim::cosh:
-      return std::cosh(x);
     case Prim::tanh:
       return std::tanh(x);
     case Prim::erf:

@@ -164,13 +164,10 @@ bool run_rounding(Prim prim, const Block<T>& block) {
 }
 
 template <typename T>
-bool run_exponential(Prim prim, const Block<T>& block) {
+bool run_smooth(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::exp:
       block.unary([](T x) { return std::exp(x); });
-      return true;
-    case Prim::exp2:
-      block.unary([](T x) { return std::exp2(x); });
       return true;
     case Prim::expm1:
       block.unary([](T x) { return std::expm1(x); });
@@ -178,14 +175,11 @@ bool run_exponential(Prim prim, const Block<T>& block) {
     case Prim::log:
       block.unary([](T x) { return std::log(x); });
       return true;
-    case Prim::log2:
-      block.unary([](T x) { return std::log2(x); });
-      return true;
-    case Prim::log10:
-      block.unary([](T x) { return std::log10(x); });
-      return true;
     case Prim::log1p:
       block.unary([](T x) { return std::log1p(x); });
+      return true;
+    case Prim::tanh:
+      block.unary([](T x) { return std::tanh(x); });
       return true;
     case Prim::erf:
       block.unary([](T x) { return std::erf(x); });
@@ -207,36 +201,16 @@ bool run_exponential(Prim prim, const Block<T>& block) {
   }
 }
 
+// Functions that are the C library's.
 template <typename T>
-bool run_trigonometric(Prim prim, const Block<T>& block) {
+bool run_call(Prim prim, const Block<T>& block) {
   switch (prim) {
-    case Prim::sin:
-      block.unary([](T x) { return std::sin(x); });
-      return true;
-    case Prim::cos:
-      block.unary([](T x) { return std::cos(x); });
-      return true;
-    case Prim::tan:
-      block.unary([](T x) { return std::tan(x); });
-      return true;
-    case Prim::asin:
-      block.unary([](T x) { return std::asin(x); });
-      return true;
-    case Prim::acos:
-      block.unary([](T x) { return std::acos(x); });
-      return true;
-    case Prim::atan:
-      block.unary([](T x) { return std::atan(x); });
-      return true;
-    case Prim::sinh:
-      block.unary([](T x) { return std::sinh(x); });
-      return true;
-    case Prim::cosh:
-      block.unary([](T x) { return std::cosh(x); });
-      return true;
-    case Prim::tanh:
-      block.unary([](T x) { return std::tanh(x); });
-      return true;
+#define FXJIT_PRIM(name, arity, cost)
+#define FXJIT_CALL(name, cost)                     \
+  case Prim::name:                                 \
+    block.unary([](T x) { return std::name(x); }); \
+    return true;
+#include "src/ops/table/prims.inc"
     default:
       return false;
   }
@@ -271,7 +245,7 @@ void run_typed(Prim prim, const Block<T>& block) {
     if (run_division(prim, block) || run_integer(prim, block)) return;
   } else {
     if (run_division(prim, block) || run_rounding(prim, block) ||
-        run_exponential(prim, block) || run_trigonometric(prim, block))
+        run_smooth(prim, block) || run_call(prim, block))
       return;
   }
   unsupported(prim, block.type);

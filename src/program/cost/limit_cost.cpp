@@ -1,6 +1,6 @@
 #include "src/program/cost/limit_cost.h"
 
-#include "src/program/rows/schedule.h"
+#include "src/ops/table/prims.h"
 
 namespace fxjit::program {
 namespace {

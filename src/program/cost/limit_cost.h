@@ -1,5 +1,5 @@
 // What primitives cost at the least, for the yardstick of profiles. Decisions
-// about code go by prim_cost (row_schedule.h), which is rougher.
+// about code go by prim_cost, which is rougher.
 #pragma once
 
 #include "fxjit/cpu_level.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/ops/table/prims.h"
 #include "src/program/rows/rewrite.h"
 
 namespace fxjit::program {
@@ -181,47 +182,6 @@ class Scheduler {
 };
 
 }  // namespace
-
-int prim_cost(Prim prim) {
-  switch (prim) {
-    case Prim::input:
-    case Prim::constant:
-      return 0;
-    case Prim::div:
-    case Prim::floor_div:
-    case Prim::remainder:
-    case Prim::fmod:
-    case Prim::sqrt:
-    case Prim::rsqrt:
-      return 4;
-    case Prim::exp:
-    case Prim::exp2:
-    case Prim::expm1:
-    case Prim::log:
-    case Prim::log1p:
-    case Prim::tanh:
-    case Prim::erf:
-    case Prim::sigmoid:
-    case Prim::silu:
-    case Prim::gelu:
-    case Prim::gelu_tanh:
-      return 10;
-    case Prim::log2:
-    case Prim::log10:
-    case Prim::sin:
-    case Prim::cos:
-    case Prim::tan:
-    case Prim::asin:
-    case Prim::acos:
-    case Prim::atan:
-    case Prim::sinh:
-    case Prim::cosh:
-    case Prim::pow:
-      return 40;
-    default:
-      return 1;
-  }
-}
 
 RowSchedule schedule_rows(const RowStep& step) { return Scheduler(step).run(); }
 

@@ -39,7 +39,4 @@ struct RowSchedule {
 // the input is constant along it.
 RowSchedule schedule_rows(const RowStep& step);
 
-// Relative cost of one instruction per element: 1 for an add.
-int prim_cost(Prim prim);
-
 }  // namespace fxjit::program

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/ops/table/prims.h"
 #include "src/program/attention/attention_run.h"
 #include "src/program/cost/limit_cost.h"
 #include "src/program/rows/code.h"

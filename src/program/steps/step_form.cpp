@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include "src/ops/table/prims.h"
 #include "src/program/rows/code.h"
 #include "src/program/rows/rewrite.h"
-#include "src/program/rows/schedule.h"
 #include "src/program/steps/kernel_plan.h"
 #include "src/weights/panels.h"
 
