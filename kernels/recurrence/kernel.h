@@ -1,5 +1,5 @@
 // Recurrent layers in compiled programs: all steps of time of one or two
-// directions in one call, by the loops of recurrent_step.h.
+// directions in one call, by the loops of step.h.
 #pragma once
 
 #include <memory>

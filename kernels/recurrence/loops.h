@@ -1,4 +1,4 @@
-// The loops of recurrent_step.cpp, which includes this once per CPU level, each
+// The loops of step.cpp, which includes this once per CPU level, each
 // time in a namespace of its own, under that level's target options, with
 // FXJIT_LANES floats to a vector and tiles of at most FXJIT_TILE_SUMS vectors
 // of sums. Never included elsewhere.

@@ -4,7 +4,7 @@
 // with less loss than the sums themselves have, as numbers of fixed point.
 //
 // All formats have the panels of weights/panels.h; what some put before and
-// behind them is said in f28_weights.h and fixed_weights.h.
+// behind them is said in f28.h and fixed.h.
 #pragma once
 
 #include <cstddef>

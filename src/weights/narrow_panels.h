@@ -1,5 +1,5 @@
 // Panels of f32 on their way into a narrower format, and the weights that the
-// format has no code for. For the formats of weight_format.h alone.
+// format has no code for. For the formats of format.h alone.
 #pragma once
 
 #include <algorithm>

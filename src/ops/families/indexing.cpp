@@ -1,5 +1,5 @@
 // Python's indexing, `self[index]`: of tensors by ints, slices, None, Ellipsis
-// and index tensors; of plain values as Python does (python_items.h). On
+// and index tensors; of plain values as Python does (items.h). On
 // tensors it is a chain of select, slice, unsqueeze and of index by tensors
 // without dims, then at most one index.
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Elementwise ops called on plain Python values: sizes are multiplied, tuples
 // joined, numbers compared in user code that also handles tensors. Those that
-// are Python's operators do what Python does (python_operators.h); other
+// are Python's operators do what Python does (operators.h); other
 // functions of torch (`exp`, `clamp`) compute on numbers in double precision.
 #pragma once
 

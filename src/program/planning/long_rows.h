@@ -7,7 +7,7 @@
 namespace fxjit::program {
 
 // Where an operand's neighbouring rows lie together, not its neighbouring
-// elements, a group of rows is turned in scratch (see row_code.h), which long
+// elements, a group of rows is turned in scratch (see rows/code.h), which long
 // rows outgrow. Cuts them into equal pieces where nothing depends on a row as a
 // whole.
 void cut_long_rows(RowStep& step);

@@ -1,5 +1,5 @@
 // Coarse independent tasks (one compilation each) on threads made for the
-// purpose. The pool of support/thread_pool.h is for running programs.
+// purpose. The pool of fxjit/thread_pool.h is for running programs.
 #pragma once
 
 #include <cstddef>
