@@ -26,10 +26,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_name():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(": ")[2]
-    return "an unknown CPU"
+    """The kernel's name, which some machines shorten to the vendor's, and what tells the kind."""
+    about = dict(line.replace("\t", "").partition(": ")[::2]
+                 for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines())
+    return (f"{about.get('model name', 'an unknown CPU')} (family {about.get('cpu family')}, "
+            f"model {about.get('model')})")
 
 
 class Server:
@@ -91,6 +92,8 @@ class Server:
         run["cpu"] = (self.cpu() - cpu) / run["requests"]
         run["stages"] = {stage: 1e3 * (after[stage, "sum"] - stages[stage, "sum"]) / count
                          for stage in STAGES}
+        spent = run["stages"]
+        spent["ours"] = spent["whole"] - spent["queue"] - spent["compute"]
         return run
 
     def close(self):
@@ -107,7 +110,7 @@ def summed(runs):
             "p99": latencies[min(len(latencies) * 99 // 100, len(latencies) - 1)],
             "cpu": statistics.median(run["cpu"] for run in runs),
             "stages": {stage: statistics.median(run["stages"][stage] for run in runs)
-                       for stage in STAGES}}
+                       for stage in (*STAGES, "ours")}}
 
 
 def measure(servers, given, connections, rate=None):
