@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import queue
 import shutil
 import signal
 import socket
@@ -117,6 +118,24 @@ def test_what_was_begun_is_answered_after_sigterm(folder):
         assert server.process.wait(30) == 0
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", server.http)).close()
+
+
+def test_an_open_stream_does_not_delay_the_end(folder):
+    make_slow(folder, 0, 0.5)
+    x = over_grpc.InferInput("x", [1, 8], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+    came = queue.Queue()
+    with serving(folder, "--front-code", "--grace-seconds", "60") as server, \
+            over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        client.start_stream(lambda result, error: came.put((result, error)))
+        for number in range(2):
+            client.async_stream_infer("perceptron", [x], request_id=str(number))
+        time.sleep(0.2)
+        server.process.send_signal(signal.SIGTERM)
+        for number in range(2):
+            result, error = came.get(timeout=30)
+            assert error is None and result.get_response().id == str(number)
+        assert server.process.wait(30) == 0
 
 
 def test_clients_that_go_away_are_not_computed(folder):

@@ -39,6 +39,7 @@ class GrpcFront:
 
     def __init__(self, door: FrontDoor):
         self._door = door
+        self._reading: set[asyncio.Task[None]] = set()  # Of the streams that are open.
         # By name: the message that each takes, and what answers it.
         self.methods: dict[str, tuple[Any, Handler]] = {
             "ServerLive": (pb.ServerLiveRequest, self._live),
@@ -63,6 +64,11 @@ class GrpcFront:
         handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
             self._stream, response_serializer=written)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
+
+    def end_streams(self) -> None:
+        """Takes no more requests of streams, which end when those that came are answered."""
+        for reading in self._reading:
+            reading.cancel()
 
     def _method(self, kind: Any, handler: Handler) -> Callable[[bytes, Context], Any]:
         async def call(data: bytes, context: Context) -> Any:
@@ -100,6 +106,8 @@ class GrpcFront:
                 answers.put_nowait(None)
 
         reading = asyncio.create_task(read())
+        self._reading.add(reading)
+        reading.add_done_callback(self._reading.discard)
         try:
             while (answer := await answers.get()) is not None:
                 yield await answer

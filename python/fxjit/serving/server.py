@@ -94,13 +94,14 @@ class Server:
             loop.add_signal_handler(number, stop.set)
         ModelCollector(self._repository)
         rest = rest_task = rpc = None
+        front = GrpcFront(self._door)
         ports = {}
         if self._http is not None:
             rest = _Rest(self._door, self._host, self._http, self._grace_seconds)
             rest_task = await rest.begin()
             ports["http"] = rest.port
         if self._grpc is not None:
-            rpc, ports["grpc"] = await self._begin_grpc()
+            rpc, ports["grpc"] = await self._begin_grpc(front)
         log.info("listening", extra={"host": self._host, **ports})
         loading = loop.run_in_executor(None, self._repository.load_all)
         loading.add_done_callback(lambda done: self._loaded(done, stop))
@@ -111,6 +112,7 @@ class Server:
         if rest:
             rest.end()
         if rpc:
+            front.end_streams()
             await rpc.stop(self._grace_seconds)
         if rest_task:
             await rest_task
@@ -125,12 +127,12 @@ class Server:
         else:
             log.info("loaded", extra={"ready": self._repository.ready()})
 
-    async def _begin_grpc(self) -> tuple[grpc.aio.Server, int]:
+    async def _begin_grpc(self, front: GrpcFront) -> tuple[grpc.aio.Server, int]:
         server = grpc.aio.server(options=[
             ("grpc.max_receive_message_length", self._door.max_bytes),
             ("grpc.max_send_message_length", -1), ("grpc.so_reuseport", 0)],
             compression=grpc.Compression.NoCompression)
-        GrpcFront(self._door).add_to(server)
+        front.add_to(server)
         port = server.add_insecure_port(f"{self._host}:{self._grpc}")
         await server.start()
         return server, port
