@@ -12,6 +12,7 @@
 #include "fxjit/fx/pytree.h"
 #include "fxjit/onnx.h"
 #include "fxjit/report.h"
+#include "python/log_queue.h"
 #include "python/options.h"
 #include "python/values.h"
 
@@ -76,7 +77,7 @@ Model::Model(const std::string& path, const std::string& weights,
              nb::dict options, const std::string& name)
     : name_(name.empty() ? path : name), options_(std::move(options)) {
   const CompileOptions chosen = options_of(options_);
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   if (is_exported(name_)) {
     program_ = pt2::load(path, {.weights = weights});
     module_ = program_->module;
@@ -145,7 +146,7 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
   const Call call = call_of(args, kwargs);
   Value result;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     result = run(call);
   }
   return call.out ? call.out : object_of(result, call.kind);
@@ -159,7 +160,7 @@ nb::list Model::call_leaves(const nb::list& leaves) const {
         leaf, "input " + std::to_string(call.args.size()), call.kind));
   ValueList results;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     if (program_)
       std::tie(call.args, call.kwargs) = program_->arguments_of(call.args);
     results = fx::tree_leaves(run(call));
@@ -240,7 +241,7 @@ nb::object Model::profile(const nb::args& args,
   std::string text;
   Report measured;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     run(call);
     const ValueList leaves = placeholders_of(call);
     text = profile_text(fxjit::profile(*module_, leaves));
@@ -263,6 +264,7 @@ Model* Model::copy() const {
   if (!file_) return new Model(name_, module_->deep_copy(), options_, kind_);
   auto made = std::make_unique<Model>(
       file_.path(), weights_ ? weights_.path() : "", options_, name_);
+  made->by_path_ = by_path_;
   const auto state = made->module_->state_dict();
   for (const auto& [name, tensor] : written())
     for (const auto& [theirs, target] : state)
@@ -282,17 +284,34 @@ std::string Model::archive() const {
   return saved.bytes();
 }
 
-nb::tuple Model::state() const {
+nb::dict Model::written_arrays() const {
+  nb::dict arrays;
+  for (const auto& [name, tensor] : written())
+    arrays[name.c_str()] = array_of(tensor, ArrayKind::numpy);
+  return arrays;
+}
+
+void Model::set_pickled_by_path(bool by_path) {
+  if (by_path && !file_)
+    throw ValueError(name_ + ": this model was not loaded from a file");
+  by_path_ = by_path;
+}
+
+nb::tuple Model::reduced() const {
   const auto bytes = [](const std::string& text) {
     return nb::bytes(text.data(), text.size());
   };
-  nb::dict tensors;
-  for (const auto& [name, tensor] : written())
-    tensors[name.c_str()] = array_of(tensor, ArrayKind::numpy);
-  return nb::make_tuple(name_, bytes(archive()),
-                        weights_ ? nb::object(bytes(weights_.bytes()))
-                                 : nb::none(),
-                        options_, tensors);
+  const nb::module_ saved = nb::module_::import_("fxjit.saved");
+  if (by_path_)
+    return nb::make_tuple(
+        saved.attr("restore_by_path"),
+        nb::make_tuple(name_, file_.place(), weights_.place(), options_,
+                       written_arrays()));
+  return nb::make_tuple(
+      saved.attr("restore"),
+      nb::make_tuple(name_, bytes(archive()),
+                     weights_ ? nb::object(bytes(weights_.bytes())) : nb::none(),
+                     options_, written_arrays()));
 }
 
 void Model::set_written(const nb::dict& tensors) const {

@@ -46,8 +46,13 @@ class Model {
 
   // A model of its own with the same weights: those that calls write are copied.
   Model* copy() const;
-  // What saved.restore makes the same model of, in another process as well.
-  nanobind::tuple state() const;
+  // For pickle: a function of fxjit/saved.py and the arguments with which it makes
+  // the same model, in another process as well.
+  nanobind::tuple reduced() const;
+  // Whether pickles name the model's files instead of holding them. To switch it
+  // on is a ValueError for a model without a file.
+  bool pickled_by_path() const { return by_path_; }
+  void set_pickled_by_path(bool by_path);
   void set_written(const nanobind::dict& tensors) const;
   // A program of torch.export as it was loaded, others as fx::save has them.
   void save(const std::string& path) const;
@@ -65,10 +70,12 @@ class Model {
   // Parameters and buffers that calls write, by name.
   std::vector<std::pair<std::string, Tensor>> written() const;
   std::string archive() const;
+  nanobind::dict written_arrays() const;
 
   std::string name_;
   nanobind::dict options_;
   ModelFile file_, weights_;
+  bool by_path_ = false;
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
   ArrayKind kind_ = ArrayKind::numpy;

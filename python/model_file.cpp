@@ -6,15 +6,30 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "fxjit/error.h"
 
 namespace fxjit::python {
+namespace {
+
+constexpr std::string_view kDescriptors = "/proc/self/fd/";
+
+// A copy of a model opens its files by their descriptors.
+std::string place_of(const std::string& path) {
+  const bool is_descriptor = path.starts_with(kDescriptors);
+  return is_descriptor ? std::filesystem::read_symlink(path)
+                       : std::filesystem::absolute(path);
+}
+
+}  // namespace
 
 ModelFile::ModelFile(const std::string& path)
     : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (descriptor_ < 0) throw UserError(path + ": " + std::strerror(errno));
+  place_ = place_of(path);
 }
 
 ModelFile::~ModelFile() {
@@ -22,15 +37,26 @@ ModelFile::~ModelFile() {
 }
 
 ModelFile::ModelFile(ModelFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      place_(std::move(other.place_)) {}
 
 ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(place_, other.place_);
   return *this;
 }
 
 std::string ModelFile::path() const {
-  return "/proc/self/fd/" + std::to_string(descriptor_);
+  return std::string(kDescriptors) + std::to_string(descriptor_);
+}
+
+std::string ModelFile::place() const {
+  if (descriptor_ < 0) return {};
+  struct stat ours {}, there {};
+  if (fstat(descriptor_, &ours) != 0 || stat(place_.c_str(), &there) != 0 ||
+      ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)
+    throw UserError(place_ + ": no longer the file that was loaded");
+  return place_;
 }
 
 std::string ModelFile::bytes() const {

@@ -18,11 +18,15 @@ class ModelFile {
   explicit operator bool() const { return descriptor_ >= 0; }
   // Under which this process can open it again.
   std::string path() const;
+  // Where it was when it was opened, absolute; empty for none. UserError if another
+  // file or none is there now.
+  std::string place() const;
   // All of it. RuntimeError with the system's reason.
   std::string bytes() const;
 
  private:
   int descriptor_ = -1;
+  std::string place_;
 };
 
 }  // namespace fxjit::python

@@ -10,6 +10,7 @@
 #include "fxjit/version.h"
 #include "python/errors.h"
 #include "python/graph_builder.h"
+#include "python/log_queue.h"
 #include "python/model.h"
 #include "python/options.h"
 #include "python/weight_check.h"
@@ -117,10 +118,12 @@ void register_model(nb::module_& module) {
       .def("__deepcopy__", [](const Model& model, nb::handle) {
         return model.copy();
       }, nb::rv_policy::take_ownership)
-      .def("__reduce__", [](const Model& model) {
-        return nb::make_tuple(
-            nb::module_::import_("fxjit.saved").attr("restore"), model.state());
-      })
+      .def_prop_rw("pickled_by_path", &Model::pickled_by_path,
+                   &Model::set_pickled_by_path,
+                   "False: a pickle holds the model's file, weights included. "
+                   "True: it names the file, which then has to be there where "
+                   "the pickle is read. ValueError for models without a file.")
+      .def("__reduce__", &Model::reduced)
       .def("_set_written", &Model::set_written)
       .def("__repr__", &Model::describe);
 }
@@ -129,6 +132,7 @@ void register_model(nb::module_& module) {
 
 NB_MODULE(_fxjit, module) {
   fxjit::python::register_errors(module);
+  fxjit::python::register_logging(module);
   module.attr("__version__") = FXJIT_VERSION_STRING;
   module.def(
       "version_text", &fxjit::version_text,

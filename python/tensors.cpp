@@ -82,7 +82,11 @@ Tensor tensor_of_memory(const Memory& memory, const char* where, bool read_only,
                     std::to_string(memory.rank) + " dims; there may be " +
                     std::to_string(kMaxRank));
   Dims sizes(memory.rank, 0);
-  for (int d = 0; d < memory.rank; ++d) sizes[d] = memory.sizes[d];
+  for (int d = 0; d < memory.rank; ++d) {
+    if (memory.sizes[d] < 0)
+      throw ValueError(std::string(where) + ": an array with a negative size");
+    sizes[d] = memory.sizes[d];
+  }
   const Dims strides = strides_of(memory, sizes, where);
   const int64_t reach = reach_of(sizes, strides, where);
   if (numel(sizes) == 0) return Tensor::empty(sizes, *dtype);

@@ -5,7 +5,7 @@ import tempfile
 
 
 def restore(name, program, weights, options, written):
-    """The model that Model.state() described."""
+    """The model of which a pickle holds the files' bytes."""
     from ._fxjit import Model
 
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
@@ -17,5 +17,15 @@ def restore(name, program, weights, options, written):
             with open(weights_path, "wb") as file:
                 file.write(weights)
         model = Model(path, weights_path, options, name)  # Keeps what it maps.
+    model._set_written(written)
+    return model
+
+
+def restore_by_path(name, path, weights_path, options, written):
+    """The model of which a pickle names the files."""
+    from ._fxjit import Model
+
+    model = Model(path, weights_path, options, name)
+    model.pickled_by_path = True
     model._set_written(written)
     return model

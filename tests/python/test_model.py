@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import shutil
 import xml.etree.ElementTree
 
 import fxjit
@@ -61,6 +62,26 @@ def test_copies_have_their_own_state(again):
     assert any((a != b).any() for a, b in zip(second, third, strict=True))
     for ours, theirs in zip(answers(other), second, strict=True):
         close(ours, theirs)
+
+
+def test_pickles_may_name_the_file(tmp_path):
+    inputs, answers = case_of("resnet")
+    path = tmp_path / "resnet.pt2"
+    shutil.copy(path_of("resnet"), path)
+    model = fxjit.load(path, threads=1)
+    whole = pickle.dumps(model)
+    model.pickled_by_path = True
+    short = pickle.dumps(copy.copy(model))
+    assert len(short) < 2000 < len(whole)
+    other = pickle.loads(short)
+    assert other.pickled_by_path and repr(other) == repr(model)
+    close(other(inputs["x"]), answers[0])
+    path.rename(tmp_path / "moved.pt2")
+    with pytest.raises(fxjit.UserError, match="resnet.pt2"):
+        pickle.dumps(model)
+    with pytest.raises(fxjit.UserError, match="resnet.pt2"):
+        pickle.loads(short)
+    close(pickle.loads(whole)(inputs["x"]), answers[0])
 
 
 def test_models_are_saved(tmp_path):

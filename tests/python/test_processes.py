@@ -121,6 +121,25 @@ print("goes on")
 """
 
 
+WHILE_COMPILING = """
+import os, signal, sys, threading, numpy as np, fxjit
+model = fxjit.load(sys.argv[1], cache_folder="")
+x = np.zeros((1, 3, 64, 64), np.float32)
+threading.Timer(0.005, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        fxjit.load(sys.argv[1], cache_folder="")(x)
+except KeyboardInterrupt:
+    print("interrupted", model(x).shape)
+"""
+
+
+def test_interrupts_while_compiling():
+    done = subprocess.run([sys.executable, "-B", "-c", WHILE_COMPILING, str(path_of("resnet"))],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "interrupted (1, 10)\n", done.stderr
+
+
 def test_interrupts_reach_python():
     running = subprocess.Popen([sys.executable, "-B", "-c", INTERRUPTED, str(path_of("resnet"))],
                                stdout=subprocess.PIPE, text=True)

@@ -88,8 +88,10 @@ def test_lazy_negations_and_conjugations_are_resolved():
 
 @pytest.mark.parametrize("make", [
     lambda x: x.to_sparse(), lambda x: x.to("meta"),
-    lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8)],
-    ids=["sparse", "meta", "quantised"])
+    lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8),
+    lambda x: torch.nested.nested_tensor([x, x[:2]]),
+    lambda x: torch.nested.nested_tensor([x, x[:2]], layout=torch.jagged)],
+    ids=["sparse", "meta", "quantised", "nested", "jagged"])
 @pytest.mark.filterwarnings("ignore")
 def test_tensors_without_plain_memory_are_refused(make):
     model = fxjit.compile(Block().eval(), (torch.randn(4, 16),))
