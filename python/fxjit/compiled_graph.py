@@ -1,6 +1,7 @@
 """A graph that torch.compile made, as it is called."""
 
 import threading
+import time
 
 import torch
 
@@ -28,6 +29,7 @@ class CompiledGraph:
                         for n in result]
         self.in_python = []  # What stays with PyTorch, once bound.
         self._in_pytorch = False  # The whole graph.
+        self.compile_seconds = 0.0  # Of binding and the first call after it, in all.
         self._lock = threading.Lock()
         self._ids = set()
         self._bound = None  # (WeightCheck, Model)
@@ -35,9 +37,19 @@ class CompiledGraph:
     def __call__(self, args):
         bound = self._bound
         if bound is None or bound[0].changed(args):
-            bound = self._bind(args)
+            return self._first_call(args)
+        return self._run(bound, args)
+
+    def _first_call(self, args):
+        begin = time.perf_counter()
+        bound = self._bind(args)
         if bound is None:
             return self._graph_module(*args)
+        results = self._run(bound, args)
+        self.compile_seconds += time.perf_counter() - begin
+        return results
+
+    def _run(self, bound, args):
         inputs = [args[i] for i in self._inputs]
         args.clear()
         if self.recorder:
