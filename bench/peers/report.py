@@ -69,10 +69,14 @@ def table(header, rows):
     return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
 
 
+def has_ratio(rows):
+    return "fxjit" in rows and any(name in rows for name in RIVALS)
+
+
 def speed_table(results, threads):
     rows = []
     for workload, count, run in runs(results):
-        if count != threads:
+        if count != threads or not has_ratio(run["rows"]):
             continue
         peers, spread = run["rows"], round_ratios(run["rows"])
         rows.append([workload["title"]]
@@ -101,6 +105,28 @@ def python_table(results, ours):
                     + [f"{min(times[1:]) / times[0]:.2f}x"])
     return table(["work", "threads"]
                  + [LABELS[name] for name in (ours, *rivals)] + ["ratio"], rows)
+
+
+def compile_table(results):
+    rows = []
+    for workload, threads, run in runs(results):
+        ours, other = (run["rows"].get(name) for name in ("torch_compile",
+                                                          "inductor"))
+        if threads != 1 or not other or "own_ms" not in (ours or {}):
+            continue
+        before = ours["total_ms"] - ours["own_ms"]
+        times = [before, ours["own_ms"], other["total_ms"] - before]
+        rows.append([workload["title"]] + [f"{time:.0f}" for time in times]
+                    + [f"{times[2] / times[1]:.0f}x"])
+    if not rows:
+        return []
+    return ["## Compiling", "",
+            "Until the first answer under torch.compile, one thread, caches of "
+            "compiled code empty, milliseconds. Dynamo and AOT autograd are "
+            "the same for both; fxjit's part and Inductor's are what follows, "
+            "the first call included.", ""] + table(
+        ["work", "Dynamo and AOT autograd", "fxjit's part", "Inductor's part",
+         "ratio"], rows)
 
 
 def raw_table(results):
@@ -161,6 +187,7 @@ def write_table(results, path):
               "results at each call; those of ONNX Runtime and OpenVINO are "
               "bound beforehand.", ""] + python_table(results, "python")
     lines += python_table(results, "torch_compile")
+    lines += compile_table(results)
     lines += ["## Start and memory", "",
               "From the model's file to the first answer, one thread, the "
               "file in the page cache, caches of compiled code empty, "
