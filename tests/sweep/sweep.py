@@ -98,7 +98,9 @@ def try_compiled(name, options, outcome):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     package = ROOT / 'build' / options.preset / 'python'
-    call('compile', [sys.executable, str(HERE / 'torch_compile.py'), name, str(folder)],
+    library, model = name.split('.', 1)
+    program = (('generate.py', model) if library == 'generate' else ('torch_compile.py', name))
+    call('compile', [sys.executable, str(HERE / program[0]), program[1], str(folder)],
          options.timeout, {'FXJIT_CACHE': str(folder / 'cache'), 'PYTHONPATH': str(package)})
     facts = json.loads((folder / 'facts.json').read_text())
     outcome.update({key: facts[key] for key in (
@@ -157,7 +159,7 @@ def sweep_one(name, options):
     return f'{name}: right, {outcome["steps"]} steps{kept}{slow}'
 
 
-def names_of(pattern):
+def names_of(pattern, compiled):
     sys.path[:0] = [str(HERE), str(HERE.parent / 'import')]
     import make_models
     make_models.define_torchvision()
@@ -165,6 +167,9 @@ def names_of(pattern):
     import transformers_models
     names = [f'timm.{module}' for module in timm_models.modules()]
     names += [f'transformers.{model}' for model in sorted(transformers_models.MODELS)]
+    if compiled:
+        import generate
+        names += [f'generate.{model}' for model in generate.names()]
     return [name for name in names if re.search(pattern, name)]
 
 
@@ -190,7 +195,7 @@ def main():
     if not os.access(options.program, os.X_OK):
         sys.exit(f'error: {options.program} is missing: build the target fxjit_command')
     (options.work / 'results').mkdir(parents=True, exist_ok=True)
-    names = names_of(options.only)
+    names = names_of(options.only, options.torch_compile)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for line in pool.map(lambda name: sweep_one(name, options), names):
             if line:
