@@ -36,7 +36,7 @@ def names():
 def class_for(config):
     """Of the model with a head that gives tokens; None where transformers has none."""
     import transformers
-    for kind in ('CausalLM', 'Seq2SeqLM', 'SpeechSeq2Seq'):
+    for kind in ('SpeechSeq2Seq', 'Seq2SeqLM', 'CausalLM'):
         models = getattr(transformers, f'AutoModelFor{kind}')
         if type(config) in models._model_mapping:
             return models
