@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 
 import fxjit
 import numpy as np
@@ -141,6 +142,33 @@ def test_calls_run_in_many_threads():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_calls_let_other_threads_run():
+    inputs, _ = case_of("resnet")
+    model = fxjit.load(path_of("resnet"), threads=1)
+    ticks, done = [0], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks[0] += 1
+            time.sleep(0)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)  # Only who lets go of the interpreter's lock loses it.
+    other = threading.Thread(target=tick)
+    try:
+        other.start()
+        seen = set()
+        for _ in range(2000):
+            before = ticks[0]
+            model(inputs["x"])
+            seen.add(ticks[0] - before)
+        assert max(seen) > 0
+    finally:
+        sys.setswitchinterval(interval)
+        done.set()
+        other.join()
 
 
 def test_says_what_it_holds():

@@ -1,5 +1,8 @@
 """Calls with PyTorch's tensors."""
 
+import subprocess
+import sys
+
 import fxjit
 import pytest
 from cases import case_of, close, path_of
@@ -70,6 +73,31 @@ def test_modules_are_compiled():
 def test_modules_in_training_are_refused():
     with pytest.raises(ValueError, match="eval"):
         fxjit.compile(Block(), (torch.randn(4, 16),))
+
+
+HELD = """
+import gc, torch, fxjit
+def anon_mib():
+    with open("/proc/self/status") as status:
+        return next(int(l.split()[1]) for l in status if l.startswith("RssAnon:")) / 1024
+def compiled(width):
+    layers = [torch.nn.Linear(width, width, bias=False) for _ in range(4)]
+    model = fxjit.compile(torch.nn.Sequential(*layers).eval(), (torch.randn(64, width),))
+    model(torch.randn(64, width))
+    return model
+compiled(8)  # What PyTorch needs for any model.
+before = anon_mib()
+model = compiled(2048)  # 64 MiB.
+gc.collect()
+print(anon_mib() - before)
+"""
+
+
+def test_weights_are_held_once():
+    done = subprocess.run([sys.executable, "-B", "-c", HELD], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1.5 * 64
 
 
 def test_lazy_negations_and_conjugations_are_resolved():

@@ -97,11 +97,10 @@ def try_compiled(name, options, outcome):
     folder = options.work / 'models' / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    package = ROOT / 'build' / options.preset / 'python'
     library, model = name.split('.', 1)
     program = (('generate.py', model) if library == 'generate' else ('torch_compile.py', name))
     call('compile', [sys.executable, str(HERE / program[0]), program[1], str(folder)],
-         options.timeout, {'FXJIT_CACHE': str(folder / 'cache'), 'PYTHONPATH': str(package)})
+         options.timeout, {'FXJIT_CACHE': str(folder / 'cache'), 'PYTHONPATH': options.package})
     facts = json.loads((folder / 'facts.json').read_text())
     outcome.update({key: facts[key] for key in (
         'parameters', 'inputs', 'seconds', 'graphs', 'breaks', 'in_python', 'steps',
@@ -187,6 +186,7 @@ def arguments():
     options = parser.parse_args()
     options.work = WORK / 'torch_compile' if options.torch_compile else WORK
     options.program = str(ROOT / 'build' / options.preset / 'bin' / 'fxjit')
+    options.package = str(ROOT / 'build' / options.preset / 'python')
     return options
 
 
