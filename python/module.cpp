@@ -131,6 +131,8 @@ void register_model(nb::module_& module) {
 }  // namespace
 
 NB_MODULE(_fxjit, module) {
+  // Dynamo keeps what it compiled, models among it, until the process ends.
+  nb::set_leak_warnings(false);
   fxjit::python::register_errors(module);
   fxjit::python::register_logging(module);
   module.attr("__version__") = FXJIT_VERSION_STRING;

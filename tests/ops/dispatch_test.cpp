@@ -103,6 +103,18 @@ TEST(Dispatch, ErrorsNameOpNodeAndLine) {
   }
 }
 
+TEST(Dispatch, ErrorsInDecompositionsNameTheLineOfTheCall) {
+  const Tensor rows = Tensor::zeros({3, 2});
+  try {
+    function("torch.ops.aten.embedding.default",
+             {rows, Tensor::full({1}, 5).to(DType::i64)});
+    FAIL();
+  } catch (const IndexError& error) {
+    EXPECT_NE(error.context().source.str().find("dispatch_test.cpp"),
+              std::string::npos);
+  }
+}
+
 TEST(Dispatch, InPlaceMethodsWriteTheirFirstArgument) {
   const Tensor x = Tensor::full({2, 2}, 3);
   const Value result = method(x, "add_", {Tensor::full({2}, 1)});

@@ -190,3 +190,21 @@ def test_ten_thousand_calls_leave_nothing_behind():
     assert [sys.getrefcount(t) for t in held] == references
     assert len(gc.get_objects()) < count + 500
     assert resident_kib() < before + 4096
+
+
+@pytest.mark.parametrize("kind", ["torch.compile", "export"])
+def test_errors_name_the_op_and_the_users_line(kind):
+    class Words(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(10, 4)
+
+        def forward(self, ids):
+            return self.table(ids) * 2
+
+    model = Words().eval()
+    fast = (torch.compile(model, backend="fxjit") if kind == "torch.compile"
+            else fxjit.compile(model, (torch.tensor([1, 2]),)))
+    line = Words.forward.__code__.co_firstlineno + 1
+    with pytest.raises(IndexError, match=rf"(?s)out of range.*test_torch_calls.py:{line}.*%embed"):
+        fast(torch.tensor([1, 20]))

@@ -100,7 +100,7 @@ Value run_by_lowering(const OpCall& call) {
       return run_reshape(call);
     case Lowering::decompose:
     case Lowering::inlined:
-      return put_in_layout(call, call.op.row.decompose(call));
+      return put_in_layout(call, run_decomposition(call, call.op.row.decompose));
     case Lowering::none:
     case Lowering::contraction:
     case Lowering::attention:
@@ -116,7 +116,7 @@ Value run_by_lowering(const OpCall& call) {
 Value run(const OpCall& call) {
   if (has_meta(call)) return infer(call);
   if (const DecomposeFn form = complex_form(call))
-    return put_in_layout(call, form(call));
+    return put_in_layout(call, run_decomposition(call, form));
   if (call.op.row.eager) return put_in_layout(call, call.op.row.eager(call));
   if (call.op.row.direct) return run_direct(call);
   const Value result = run_by_lowering(call);

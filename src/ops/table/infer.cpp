@@ -27,7 +27,7 @@ Value as_meta(const Value& value) {
 Value decompose_metas(const OpCall& call, DecomposeFn decompose) {
   std::vector<Value> args;
   for (const Value& arg : call.args) args.push_back(as_meta(arg));
-  return decompose({call.op, args, call.source, call.node});
+  return run_decomposition({call.op, args, call.source, call.node}, decompose);
 }
 
 Value infer_by_row(const OpCall& call) {

@@ -42,4 +42,16 @@ Value with_call_context(const OpCall& call, Fn&& fn) {
   }
 }
 
+// Runs a decomposition of the call. The functions that it calls stand in lines
+// of the library: errors name the line of the call instead, where that is
+// known.
+inline Value run_decomposition(const OpCall& call, DecomposeFn decompose) {
+  try {
+    return decompose(call);
+  } catch (Error& error) {
+    error.set_source(call.source);
+    throw;
+  }
+}
+
 }  // namespace fxjit::ops
