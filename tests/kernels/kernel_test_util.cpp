@@ -276,7 +276,13 @@ std::shared_ptr<const program::ExternKernel> make_kernel(
     const KernelRequest& request, int threads) {
   const program::Routine routine =
       program::routine_of({request.op, request.args}, request.results);
-  return kernels::make_kernel(routine, request, threads);
+  if (request.packer) return kernels::make_kernel(routine, request, threads);
+  // What is packed outlives the store.
+  weights::Store store(request.level);
+  weights::Packer packer(store, support::ThreadPool::shared(), threads);
+  KernelRequest packing = request;
+  packing.packer = &packer;
+  return kernels::make_kernel(routine, packing, threads);
 }
 
 }  // namespace fxjit::kernels::testing
