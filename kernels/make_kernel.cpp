@@ -10,6 +10,7 @@
 #include "kernels/pooling/pool_kernel.h"
 #include "kernels/products/double_product.h"
 #include "kernels/recurrence/kernel.h"
+#include "src/support/memory/executable_memory.h"
 
 namespace fxjit::kernels {
 namespace {
@@ -71,8 +72,8 @@ Kernel make_kernel(program::Routine routine, const KernelRequest& request,
 }
 
 passes::FastHalves fast_halves() {
-  return onednn::may_generate_code() ? onednn::fast_halves()
-                                     : passes::FastHalves();
+  return support::executable_memory_allowed() ? onednn::fast_halves()
+                                              : passes::FastHalves();
 }
 
 Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level,

@@ -17,7 +17,7 @@ std::shared_ptr<const program::ExternKernel> make_conv_kernel(
 std::shared_ptr<const program::ExternKernel> make_product_kernel(
     const KernelRequest& request, int threads);
 
-// By the CPU's instructions, as far as oneDNN may use them.
+// By the CPU's instructions: f16 has fast code for few shapes alone.
 passes::FastHalves fast_halves();
 
 std::shared_ptr<const program::ExternKernel> make_tile_kernel(

@@ -111,10 +111,9 @@ bool is_readable(const MatmulShape& s) {
 }  // namespace
 
 passes::FastHalves fast_halves() {
-  const unsigned isa = dnnl_get_effective_cpu_isa();
-  const auto has = [&](unsigned all) { return (isa & all) == all; };
-  return {.f16 = has(dnnl_cpu_isa_avx512_core_fp16),
-          .bf16 = has(dnnl_cpu_isa_avx512_core_bf16)};
+  const bool avx512 = host_cpu_level() == CpuLevel::avx512;
+  return {.f16 = false,
+          .bf16 = avx512 && __builtin_cpu_supports("avx512bf16") != 0};
 }
 
 std::shared_ptr<const program::ExternKernel> make_product_kernel(

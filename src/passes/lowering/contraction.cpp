@@ -146,8 +146,14 @@ bool is_constant_matrix(const GraphBuilder& b, const Value& factor) {
 // A product of half types that is left to a kernel of its own.
 bool is_kept(const GraphBuilder& b, const ops::Op& op, const ValueList& args,
              DType half) {
-  return b.options().lowering->halves.has(half) &&
-         is_constant_matrix(b, args[right_factor(op)]);
+  if (!b.options().lowering->halves.has(half) ||
+      !is_constant_matrix(b, args[right_factor(op)]))
+    return false;
+  bool contiguous = true;
+  for (const Value& arg : args)
+    if (arg.is_proxy() && !is_constant_matrix(b, arg))
+      contiguous = contiguous && val_of(arg).is_contiguous();
+  return contiguous;
 }
 
 // Half types as f32; a constant matrix is read as it is when it is packed.
