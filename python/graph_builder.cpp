@@ -156,6 +156,21 @@ BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
   return {node};
 }
 
+nn::Ref<fx::GraphModule> GraphBuilder::finish(nb::handle result) {
+  ArrayKind kind = ArrayKind::numpy;
+  graph().output(value_of(result, "the result", kind, word_of));
+  return fx::GraphModule::create(root_, std::move(graph_));
+}
+
+BuiltNode GraphBuilder::body(const std::string& name, GraphBuilder& body,
+                             nb::handle result) {
+  root_.register_module(name, body.finish(result));
+  const fx::NodePtr node =
+      graph().create_node(fx::Opcode::get_attr, name, {}, {}, name);
+  examples_[node] = None;
+  return {node};
+}
+
 // The argument with examples in place of nodes; nothing where one is not known.
 std::optional<Value> GraphBuilder::example(const Value& argument) const {
   if (argument.is_node()) {
@@ -232,10 +247,7 @@ BuiltNode GraphBuilder::call_python(const std::string& title,
 }
 
 Model* GraphBuilder::compile(nb::handle result, const nb::kwargs& options) {
-  ArrayKind kind = ArrayKind::numpy;
-  graph().output(value_of(result, "the result", kind, word_of));
-  auto module = fx::GraphModule::create(root_, std::move(graph_));
-  return new Model(name_, std::move(module), options, kind_);
+  return new Model(name_, finish(result), options, kind_);
 }
 
 }  // namespace fxjit::python

@@ -38,6 +38,11 @@ class GraphBuilder {
   // A member of the module: an array, whose memory is used as it is and must not
   // change while programs of it are there.
   BuiltNode attribute(const std::string& name, nanobind::handle array);
+  // A member of the module: the graph of a branch or of a loop's body, which
+  // `body` has built and ends with `result`. That builder takes no calls
+  // afterwards.
+  BuiltNode body(const std::string& name, GraphBuilder& body,
+                 nanobind::handle result);
   // A call of the op table's function `target`, as torch.fx prints it. None,
   // and nothing added, where there is none, it does not take such arguments or
   // would not give values `like` these, or its numbers come from PyTorch's
@@ -59,6 +64,7 @@ class GraphBuilder {
 
  private:
   fx::Graph& graph();
+  nn::Ref<fx::GraphModule> finish(nanobind::handle result);
   BuiltNode made(fx::NodePtr node, const NodeText& text, nanobind::handle like);
   bool serves(const fx::Target& target, const ValueList& args,
               const Kwargs& kwargs, nanobind::handle like) const;

@@ -34,18 +34,20 @@ void register_builders(nb::module_& module) {
   });
   nb::class_<BuiltNode>(module, "BuiltNode");
   nb::class_<GraphBuilder>(module, "GraphBuilder")
-      .def("__init__",
-           [](GraphBuilder* builder, std::string name, bool torch_results) {
-             using fxjit::python::ArrayKind;
-             new (builder) GraphBuilder(
-                 std::move(name),
-                 torch_results ? ArrayKind::torch : ArrayKind::numpy);
-           },
-           "name"_a, "torch_results"_a)
+      .def(
+          "__init__",
+          [](GraphBuilder* builder, std::string name, bool torch_results) {
+            using fxjit::python::ArrayKind;
+            new (builder)
+                GraphBuilder(std::move(name), torch_results ? ArrayKind::torch
+                                                            : ArrayKind::numpy);
+          },
+          "name"_a, "torch_results"_a)
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
-           "given"_a,
-           nb::keep_alive<0, 1>())
+           "given"_a, nb::keep_alive<0, 1>())
       .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
+           nb::keep_alive<0, 1>())
+      .def("body", &GraphBuilder::body, "name"_a, "body"_a, "result"_a,
            nb::keep_alive<0, 1>())
       .def("call", &GraphBuilder::call, "target"_a, "args"_a, "kwargs"_a,
            "text"_a, "like"_a.none())

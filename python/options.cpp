@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fxjit/error.h"
+#include "python/signals.h"
 
 namespace fxjit::python {
 namespace {
@@ -86,6 +87,12 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
          if (bytes < 0) throw ValueError(name + ": expected bytes from 0");
          o.memory_cap = static_cast<size_t>(bytes);
        }},
+      {"loop_limit",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.loop_limit = as<int64_t>(v, name, "a number of iterations");
+         if (o.loop_limit < 0)
+           throw ValueError(name + ": expected iterations from 0");
+       }},
       {"cache_folder",
        [](Options& o, nb::handle v, const std::string& name) {
          o.cache_folder = as<std::string>(v, name, "a text");
@@ -98,6 +105,7 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
 
 CompileOptions options_of(const nb::dict& given) {
   CompileOptions options;
+  options.interrupted = interrupted_by_signals();
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     const Setter* setter = nullptr;

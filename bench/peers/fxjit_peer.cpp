@@ -3,11 +3,11 @@
 //
 //   fxjit_peer WORKLOAD DATA_FOLDER MODEL_FOLDER THREADS CACHE OUTPUT
 //
-// (WORKLOAD *_pt2: the program DATA_FOLDER/model.pt2; others: graphs in C++)
-// prints one line of JSON when the first answer is in OUTPUT/0.npy, and one for
-// each line of standard input: "run SECONDS" gives the time of each
-// call in nanoseconds, "profile" the steps, "end" ends. contestant.py speaks
-// the same.
+// (WORKLOAD *_pt2: the program DATA_FOLDER/model.pt2; *_onnx: model.onnx;
+// others: graphs in C++) prints one line of JSON when the results of the first
+// call are in OUTPUT/0.npy, 1.npy, ..., and one for each line of standard
+// input: "run SECONDS" gives the time of each call in nanoseconds, "profile"
+// the steps, "end" ends. contestant.py speaks the same.
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -21,6 +21,7 @@
 #include "bench/graphs.h"
 #include "examples/minilm/bert.h"
 #include "fxjit/compile.h"
+#include "fxjit/onnx.h"
 #include "fxjit/pt2.h"
 #include "fxjit/safetensors.h"
 #include "src/io/npy.h"
@@ -79,7 +80,7 @@ Workload minilm_workload(const std::string& folder, const Tensors& inputs) {
 // What is called. A program checks its inputs, as it does for everybody.
 struct Loaded {
   Workload work;
-  std::optional<pt2::Program> program;
+  std::optional<imported::Program> program;
 
   Value operator()() const {
     return program ? program->run(work.inputs)
@@ -87,11 +88,10 @@ struct Loaded {
   }
 };
 
-Loaded exported_workload(const std::string& folder, const Tensors& inputs) {
-  pt2::Program program = pt2::load(folder + "/model.pt2");
+Loaded file_workload(imported::Program program, const Tensors& inputs) {
   std::vector<Value> values;
-  for (const pt2::Input& input : program.inputs)
-    values.push_back(find(inputs, input.name));
+  for (const imported::Input& input : program.inputs)
+    values.push_back(find(inputs, input.path));
   return {{program.module, std::move(values)}, program};
 }
 
@@ -113,7 +113,9 @@ Workload graph_workload(const Arguments& arguments, const Tensors& inputs) {
 
 Loaded load(const Arguments& arguments, const Tensors& inputs) {
   if (arguments.workload.ends_with("_pt2"))
-    return exported_workload(arguments.data, inputs);
+    return file_workload(pt2::load(arguments.data + "/model.pt2"), inputs);
+  if (arguments.workload.ends_with("_onnx"))
+    return file_workload(onnx::load(arguments.data + "/model.onnx"), inputs);
   return {graph_workload(arguments, inputs), std::nullopt};
 }
 
@@ -165,6 +167,15 @@ void serve(const Loaded& loaded) {
   }
 }
 
+// The tensors of a tuple of results, or the one result.
+void save(const std::string& folder, const Value& answer) {
+  const ValueList results =
+      answer.is_tensor() ? ValueList{answer} : answer.as_sequence();
+  for (std::size_t i = 0; i < results.size(); ++i)
+    io::save_npy(folder + "/" + std::to_string(i) + ".npy",
+                 results[i].as_tensor());
+}
+
 void run(const Arguments& arguments) {
   Tensors inputs;
   for (const auto& [name, tensor] :
@@ -184,7 +195,7 @@ void run(const Arguments& arguments) {
   start = Clock::now();
   const Value answer = loaded();
   const double first_ms = ms_since(start);
-  io::save_npy(arguments.output + "/0.npy", answer.as_tensor());
+  save(arguments.output, answer);
   const auto times = time_calls(loaded, 0.05);
   say({{"version", version_text()},
        {"native", native},

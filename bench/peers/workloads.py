@@ -1,8 +1,9 @@
 """The graphs that all contestants run, as PyTorch modules with their inputs.
 
 bench/graphs.cpp and examples/minilm hold the same graphs for fxjit; those that
-are called *_pt2 it loads as torch.export saved them. Weights and inputs are drawn
-here once and handed to everybody through files.
+are called *_pt2 it loads as torch.export saved them, those called *_onnx from the
+file that its peers read. Weights and inputs are drawn here once and handed to
+everybody through files.
 """
 
 import os
@@ -212,10 +213,12 @@ def _sentences(batch, tokens):
 
 
 class Workload:
-    """name: as fxjit_peer knows it; title: for people. `exported`: fxjit loads
-    what torch.export saved; `graph` is then the name of the same graph in C++,
-    if there is one. `onnx` makes the peers' graph where PyTorch's exporter knows
-    no operator for it."""
+    """name: as fxjit_peer knows it; title: for people. `exported`: made by
+    torch.export; `graph` is then the name of the same graph in C++, if there is
+    one. `onnx` makes the peers' graph where PyTorch's exporter knows no operator
+    for it."""
+
+    published = None
 
     def __init__(self, name, title, target, make, inputs, exported=False,
                  graph=None, onnx=None):
@@ -233,6 +236,23 @@ class Workload:
     def inputs(self):
         torch.manual_seed(2)
         return self._inputs()
+
+    @property
+    def file(self):
+        """What fxjit loads, in C++ as in Python; None: a graph in C++."""
+        if self.name.endswith("_onnx"):
+            return "model.onnx"
+        return "model.pt2" if self.exported else None
+
+
+class Published(Workload):
+    """A model that others published as an ONNX file; `published` is its path in
+    the folder of tests/onnx/published.py."""
+
+    def __init__(self, name, title, published, inputs):
+        super().__init__(f"{name}_onnx", f"{title}, .onnx", {1: 1.0, 2: 1.0},
+                         None, inputs)
+        self.published = published
 
 
 def _minilm(batch, tokens, target, exported=False):
@@ -262,10 +282,24 @@ class Picked(nn.Module):
         return self.model(x).last_hidden_state
 
 
-def _images(name, title, size, target, make):
-    return Workload(f"{name}_pt2", f"{title}, {size} x {size}, .pt2", target,
-                    lambda _: make(),
+def _images(name, title, size, target, make, kind="pt2"):
+    return Workload(f"{name}_{kind}", f"{title}, {size} x {size}, .{kind}",
+                    target, lambda _: make(),
                     lambda: {"x": torch.rand(1, 3, size, size)}, True)
+
+
+def _text(length):
+    """The first bytes of a text as magika takes them."""
+    return torch.tensor([list(pathlib.Path(__file__).read_bytes()[:length])],
+                        dtype=torch.int32)
+
+
+def _chord(length, rate):
+    """Three tones and a little noise, as a microphone would give them."""
+    time = torch.arange(length) / rate
+    tones = sum(torch.sin(6.2831853 * pitch * time)
+                for pitch in (261.63, 329.63, 392.))
+    return 0.2 * tones + 0.01 * torch.randn(length)
 
 
 def _recurrent(kind, batch, time, inputs, hidden, target, **options):
@@ -327,6 +361,22 @@ WORKLOADS = [
     _recurrent("LSTM", 1, 200, 128, 128, 1.2, num_layers=2,
                bidirectional=True),
     _recurrent_step(128, 128, 1.2),
+    _images("resnet50", "ResNet-50", 224, {1: 1.15, 2: 1.15},
+            lambda: _torchvision("resnet50"), "onnx"),
+    _images("mobilenetv3", "MobileNetV3-Large", 224, {1: 1.05, 2: 1.05},
+            lambda: _torchvision("mobilenet_v3_large"), "onnx"),
+    Published("magika", "magika, 2048 bytes",
+              "magika/models/standard_v3_3/model.onnx",
+              lambda: {"bytes": _text(2048)}),
+    Published("silero", "silero-vad, 512 samples and state",
+              "silero_vad/data/silero_vad.onnx",
+              lambda: {"input": _chord(576, 16000).unsqueeze(0),
+                       "state": 0.1 * torch.randn(2, 1, 128),
+                       "sr": torch.tensor(16000)}),
+    Published("basic_pitch", "basic-pitch, 2 s",
+              "basic_pitch/saved_models/icassp_2022/nmp.onnx",
+              lambda: {"serving_default_input_2:0":
+                       _chord(43844, 22050).reshape(1, -1, 1)}),
 ]
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jit/emit/rows_crosswise.h"
+#include "jit/emit/rows_lanes.h"
 #include "jit/emit/rows_pass.h"
 #include "jit/emit/rows_shape.h"
 #include "src/program/rows/code.h"
@@ -29,6 +30,8 @@ class RowsEmitter {
     }
     if (program::is_flat(step_)) {
       chunks();
+    } else if (code_.lanes > 0) {
+      lanes();
     } else if (code_.crosswise.empty()) {
       runs();
     } else {
@@ -60,6 +63,30 @@ class RowsEmitter {
         one_row(addresses());
       });
       return rows;
+    });
+  }
+
+  // Neighbours side by side. What is left of them is one vector after the
+  // other, of which the last may be a part.
+  void lanes() {
+    LaneRows group(b_, code_, arguments_);
+    const int64_t lanes = b_.lanes();
+    b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
+      outer_ = unravel(b_, number, arguments_.outer);
+      Value* rows =
+          minimum(b_.i64(code_.lanes), neighbours(b_.sub(args_.end(), number)));
+      Value* some = minimum(b_.i64(lanes), rows);
+      const Values first = addresses();
+      return b_.if_else(
+          b_.eq(rows, b_.i64(code_.lanes)),
+          [&]() -> Values {
+            group.run(first, outer_, int(code_.lanes / lanes));
+            return {rows};
+          },
+          [&]() -> Values {
+            group.run(first, outer_, 1, some);
+            return {some};
+          })[0];
     });
   }
 

@@ -6,11 +6,12 @@
 #include "kernels/convolution/conv_request.h"
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/image_conv.h"
+#include "kernels/convolution/narrow_depthwise.h"
 
 namespace fxjit::kernels {
 namespace {
 
-// Conv: Depthwise or ImageConv.
+// Conv: Depthwise, NarrowDepthwise or ImageConv.
 template <typename Conv>
 class RowConvKernel : public program::ExternKernel {
  public:
@@ -38,8 +39,8 @@ class RowConvKernel : public program::ExternKernel {
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
-    return std::is_same_v<Conv, Depthwise> ? "depthwise convolution"
-                                           : "convolution of few channels";
+    return std::is_same_v<Conv, ImageConv> ? "convolution of few channels"
+                                           : "depthwise convolution";
   }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
@@ -81,9 +82,12 @@ std::shared_ptr<const program::ExternKernel> make_row_conv_kernel(
     return std::make_shared<RowConvKernel<Conv>>(
         std::move(*asked), std::move(conv), request, threads);
   };
-  if (routine == program::Routine::depthwise)
-    return make(Depthwise(asked->params, input, weight));
-  return make(ImageConv(asked->params, input, weight));
+  const ops::ConvParams& params = asked->params;
+  if (routine == program::Routine::image_convolution)
+    return make(ImageConv(params, input, weight));
+  if (NarrowDepthwise::fits(params, input, weight, request.level))
+    return make(NarrowDepthwise(params, input, weight, request.level));
+  return make(Depthwise(params, input, weight));
 }
 
 }  // namespace fxjit::kernels

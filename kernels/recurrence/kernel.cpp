@@ -210,6 +210,7 @@ RecurrentStep RecurrentKernel::step_of(const program::KernelCall& call,
   auto* scratch = reinterpret_cast<float*>(call.scratch);
   RecurrentStep step;
   step.work = work(direction);
+  step.strict = form_.strict;
   step.depth = form_.width, step.units = form_.hidden;
   step.state = scratch + state_, step.state_row = row_;
   step.next = scratch + state_ + rows_ * row_, step.next_row = row_;
@@ -232,6 +233,7 @@ RecurrentStep RecurrentKernel::projection_of(const program::KernelCall& call,
   auto* scratch = reinterpret_cast<float*>(call.scratch);
   RecurrentStep step;
   step.work = StepWork::project;
+  step.strict = form_.strict;
   step.depth = form_.hidden, step.units = form_.width;
   step.state = scratch + made_, step.state_row = row_, step.next_row = row_;
   step.packed =

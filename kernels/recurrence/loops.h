@@ -184,7 +184,10 @@ inline void panel_rows(const RecurrentStep& s, int64_t panel) {
     const int64_t row = s.rows * i / tiles;
     switch (s.rows * (i + 1) / tiles - row) {
       case 1:
-        tile<kWork, 1, 3>(s, panel, row);
+        if (s.strict)
+          tile<kWork, 1, 1>(s, panel, row);
+        else
+          tile<kWork, 1, 3>(s, panel, row);
         break;
 #define FXJIT_HEIGHT(rows)                                            \
   case rows:                                                          \

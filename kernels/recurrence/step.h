@@ -43,6 +43,8 @@ struct RecurrentStep {
   // Weights are read from their end on. If every other step does so, a part of
   // them is still in the caches.
   bool backward = false;
+  // Sums in order of depth, one chain each, whatever `rows` are; not backward.
+  bool strict = false;
 };
 
 // Rows of states, cells and `next` are this long at least, a whole number of

@@ -100,7 +100,7 @@ void RecurrentTask::run_step(int64_t time, int64_t running) {
   }
   step.next = const_cast<float*>(step.state);
   step.state = next;
-  step.backward = project.backward = !step.backward;
+  step.backward = project.backward = !step.backward && !step.strict;
 }
 
 }  // namespace fxjit::kernels

@@ -34,7 +34,8 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
     options: threads (0: all CPUs), new_shape ("wait", "behind": answer by the interpreter
         while a thread compiles), narrow_weights ("rounded", "exact", "never"), convolution
         ("automatic", "direct"), strict_sums (False), memory_cap (bytes of compiled programs that
-        are kept), cache_folder (text; "": none).
+        are kept), loop_limit (iterations of a loop; 0: as many as it takes), cache_folder (text;
+        "": none).
 
     Raises UserError where the file is missing, damaged or of another version, or holds
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options.

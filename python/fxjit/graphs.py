@@ -91,10 +91,20 @@ class GraphReader:
         value = node.graph.owning_module
         for part in node.target.split("."):
             value = getattr(value, part)
+        if isinstance(value, torch.fx.GraphModule):
+            return self._read_body(node, value)
         if not isinstance(value, torch.Tensor):
-            raise NotImplementedError(f"graphs as arguments: {node.format_node()}")
+            raise NotImplementedError(f"modules as arguments: {node.format_node()}")
         value = value.detach()
         return self.builder.attribute(node.name, value.clone() if self.copy else value)
+
+    def _read_body(self, node, graph_module):
+        if not all(user.op == "call_function" and is_known(user.target) for user in node.users):
+            raise NotImplementedError(f"graphs as arguments: {node.format_node()}")
+        body = GraphReader(node.name, {}, self.copy)
+        result = body.read(graph_module.graph)
+        self.in_python += body.in_python
+        return self.builder.body(node.name, body.builder, result)
 
     def _read_method(self, node):
         args, kwargs, place = self._call_of(node)

@@ -64,6 +64,8 @@ class CompiledModule : public fx::NativeForward,
     GraphParts::Known known;            // Else what was computed before.
   };
 
+  // False: the interpreter serves the call.
+  bool run_native(std::span<const Value> inputs, Value* result);
   // The entry to serve a call by; null: the interpreter does.
   Shape for_call(std::span<const Value> inputs);
   Request from_start(std::span<const Value> inputs) const;

@@ -107,13 +107,26 @@ class Copies {
   std::vector<std::shared_ptr<Storage>> made_;
 };
 
+// The executable and those of the branches and bodies that its steps call.
+template <typename Fn>
+void for_each_executable(const program::Executable& executable, const Fn& fn) {
+  fn(executable);
+  for (size_t i = 0; i < executable.program().steps.size(); ++i)
+    if (const program::ExternKernel* const external = executable.external(i))
+      for (const program::ExternKernel::Body& body : external->bodies())
+        for_each_executable(*body.program, fn);
+}
+
 }  // namespace
 
 CompiledShape::CompiledShape(Parts parts) : parts_(std::move(parts)) {
   if (!native()) return;
   const Program& program = parts_.executable->program();
   const std::vector<Tensor>& constants = parts_.executable->constants();
-  described_bytes_ = program::described_bytes(program, constants);
+  for_each_executable(executable(), [this](const auto& each) {
+    described_bytes_ +=
+        program::described_bytes(each.program(), each.constants());
+  });
   written_ = WrittenInputs(program, constants);
 }
 
@@ -124,8 +137,11 @@ bool CompiledShape::serves(std::span<const Value> inputs) const {
 size_t CompiledShape::bytes() const {
   constexpr size_t kOverhead = 4096;
   if (!native()) return kOverhead;
-  return kOverhead + parts_.code_bytes + described_bytes_ +
-         parts_.executable->working_bytes();
+  size_t working = 0;
+  for_each_executable(executable(), [&working](const auto& each) {
+    working += each.working_bytes();
+  });
+  return kOverhead + parts_.code_bytes + described_bytes_ + working;
 }
 
 Value CompiledShape::run_into(std::span<const Value> inputs,

@@ -5,22 +5,21 @@
 namespace fxjit {
 
 StagedRun::StagedRun(std::shared_ptr<const GraphSource> source, Find find,
-                     support::BlockPool& blocks)
+                     support::BlockPool& blocks, const fx::LoopLimits& limits)
     : Interpreter(*source->module, source->module->graph(),
                   &source->parts.plan()),
       source_(std::move(source)),
       parts_(source_->parts),
       find_(std::move(find)),
-      blocks_(blocks) {
+      blocks_(blocks),
+      limits_(limits) {
   extra_traceback = false;  // As the interpreter of the module.
 }
 
 Value StagedRun::run(std::span<const Value> inputs, Shape first,
                      std::vector<StageTime>* times) {
   using Clock = std::chrono::steady_clock;
-  size_t next = 0;
-  for (const fx::Node* node : graph().placeholders())
-    env.set(*node, inputs[next++]);
+  set_inputs(inputs);
   const auto value_of = [this](const fx::Node& node) -> const Value& {
     return known(node);
   };
@@ -51,6 +50,17 @@ Value StagedRun::run(std::span<const Value> inputs, Shape first,
     begin = stop->next();
     if (begin->is(fx::Opcode::output)) return interpret_from(begin);
   }
+}
+
+Value StagedRun::interpret(std::span<const Value> inputs) {
+  set_inputs(inputs);
+  return interpret_from(nullptr);
+}
+
+void StagedRun::set_inputs(std::span<const Value> inputs) {
+  size_t next = 0;
+  for (const fx::Node* node : graph().placeholders())
+    env.set(*node, inputs[next++]);
 }
 
 const Value& StagedRun::known(const fx::Node& node) const {

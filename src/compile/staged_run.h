@@ -12,6 +12,7 @@
 
 #include "src/compile/compiled_shape.h"
 #include "src/compile/graph_parts.h"
+#include "src/fx/control_flow/functions.h"
 
 namespace fxjit {
 
@@ -30,15 +31,19 @@ class StagedRun : private fx::Interpreter {
   // the graph is interpreted.
   using Find = std::function<Shape(const fx::Node&, const GraphParts::Known&)>;
 
-  // Keeps `source`, whose nodes `find` is asked for.
+  // Keeps `source`, whose nodes `find` is asked for. Loops that are interpreted
+  // keep to `limits`.
   StagedRun(std::shared_ptr<const GraphSource> source, Find find,
-            support::BlockPool& blocks);
+            support::BlockPool& blocks, const fx::LoopLimits& limits);
 
   // `first` is the part that begins the graph. Adds to `times` when given.
   Value run(std::span<const Value> inputs, Shape first,
             std::vector<StageTime>* times = nullptr);
+  // The whole graph, interpreted.
+  Value interpret(std::span<const Value> inputs);
 
  private:
+  void set_inputs(std::span<const Value> inputs);
   const Value& known(const fx::Node& node) const;
   std::optional<Value> run_part(const CompiledShape& shape, StageTime* time);
   void run_here(const fx::Node& node);
@@ -48,6 +53,7 @@ class StagedRun : private fx::Interpreter {
   const GraphParts& parts_;
   const Find find_;
   support::BlockPool& blocks_;
+  const fx::LoopLimitsScope limits_;
 };
 
 }  // namespace fxjit

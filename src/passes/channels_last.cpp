@@ -4,6 +4,7 @@
 
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
+#include "src/passes/split_channels.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::passes {
@@ -82,8 +83,9 @@ Value elementwise(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
     if (arg.is_proxy() && arg.as_proxy()->val().is_tensor())
       result = result.empty() ? val_of(arg).sizes()
                               : broadcast_shapes(result, val_of(arg).sizes());
-  if (!prefers_channels_last(args, result) || reads_position(op, args))
-    return {};
+  if (reads_position(op, args)) return {};
+  if (!prefers_channels_last(args, result))
+    return elementwise_of_split(b, op, args);
   ValueList ordered;
   for (const Value& arg : args)
     ordered.push_back(operand_in_order(b, arg, result));
@@ -109,7 +111,13 @@ Value reduction(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   if (at < 0 || keep < 0 || !args[0].is_proxy()) return {};
   const Tensor t = val_of(args[0]);
   const Value& dim = args[static_cast<size_t>(at)];
-  if (!is_channels_last(t) || dim.is_none() || !args[keep].is_bool()) return {};
+  if (dim.is_none() || !args[keep].is_bool()) return {};
+  if (!is_channels_last(t)) {
+    const Dims dims = dim.is_sequence() ? dim.as_dims() : Dims{dim.as_int()};
+    if (dims.empty()) return {};
+    return reduction_of_split(b, op, args, dims, static_cast<size_t>(at),
+                              args[keep].as_bool());
+  }
   const int rank = t.dim();
   ValueList ordered = args;
   ordered[0] = channels_to_back(b, args[0]);

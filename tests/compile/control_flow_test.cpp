@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
 #include "fxjit/report.h"
+#include "src/compile/compiled_module.h"
 
 namespace fxjit {
 namespace {
@@ -80,6 +83,79 @@ TEST(CompiledControlFlow, WeightsOfBodiesArePacked) {
     EXPECT_NEAR(got.at(1).as_tensor().data_as<float>()[i],
                 expected.at(1).as_tensor().data_as<float>()[i], 1e-5);
   EXPECT_GT(profile(*gm, inputs, 2).packed_bytes, 0u);
+}
+
+// The most threads that the bodies of a loop use where two are given.
+int threads_of_body(int64_t width) {
+  const Tensor weight = Tensor::full({width, width}, 0.01f);
+  const auto gm = fx::symbolic_trace(
+      [weight](Value n, Value x) {
+        return while_loop([n](Value i, Value) { return i < n; },
+                          [weight](Value i, Value x) {
+                            const Value next = i + 1;
+                            return pair(next, relu(matmul(x, weight)));
+                          },
+                          {count(0), x});
+      },
+      {"n", "x"});
+  CompileOptions options;
+  options.threads = 2;
+  compile(*gm, options);
+  const ValueList inputs{count(3), Tensor::full({64, width}, 1)};
+  gm->call(inputs);
+  const auto shape = compiled_module(*gm)->get(inputs);
+  int most = 0;
+  for (size_t i = 0; i < shape->executable().program().steps.size(); ++i)
+    if (const auto* const external = shape->executable().external(i))
+      for (const auto& body : external->bodies())
+        most = std::max(most, body.program->max_threads());
+  return most;
+}
+
+TEST(CompiledControlFlow, ShortBodiesRunOnOneThread) {
+  EXPECT_EQ(threads_of_body(16), 1);
+  EXPECT_EQ(threads_of_body(512), 2);
+}
+
+// Programs are dropped by what they take, bodies included.
+TEST(CompiledControlFlow, MemoryOfBodiesCounts) {
+  const Tensor up = Tensor::full({64, 4096}, 0.01f);
+  const Tensor down = Tensor::full({4096, 64}, 0.01f);
+  const auto gm = fx::symbolic_trace(
+      [=](Value p, Value x) {
+        return cond(
+            p, [=](Value x) { return matmul(relu(matmul(x, up)), down); },
+            [](Value x) { return x * 2; }, {x});
+      },
+      {"p", "x"});
+  compile(*gm);
+  gm->call({Tensor::full({}, 1, DType::boolean), Tensor::full({256, 64}, 1)});
+  EXPECT_TRUE(make_report(*gm).native()) << report(*gm);
+  const size_t between = sizeof(float) * 256 * 4096;  // The two products.
+  EXPECT_GT(compiled_size(*gm).bytes, between);
+}
+
+// Whoever runs them: a program, or the interpreter for what has none.
+TEST(CompiledControlFlow, LimitsHoldForWholeGraphsThatAreInterpreted) {
+  const auto gm = fx::symbolic_trace(
+      [](Value n, Value x) {
+        return while_loop([n](Value i, Value) { return i < n; },
+                          [](Value i, Value x) {
+                            const Value next = i + 1;
+                            // Sizes by data: nothing is compiled.
+                            return pair(next,
+                                        x + method(nonzero(x), "size", {0}));
+                          },
+                          {count(0), x});
+      },
+      {"n", "x"});
+  CompileOptions options = at_most(10);
+  options.new_shape = CompileOptions::NewShape::behind;
+  compile(*gm, options);
+  EXPECT_EQ(first(gm->call({count(10), Tensor::full({1}, 1)}).at(1)), 11);
+  for (int call = 0; call < 3; ++call)
+    EXPECT_THROW(gm->call({count(1 << 30), Tensor::full({1}, 1)}),
+                 RuntimeError);
 }
 
 TEST(CompiledControlFlow, LoopsEndAtTheLimit) {

@@ -60,6 +60,36 @@ TEST(Recurrence, LengthsAreNumbersOfTheCall) {
 }
 
 // Of one sequence neither reaches another.
+// strict_sums: a sequence gives the same bits alone and beside others that end
+// earlier or later.
+TEST(Recurrence, StrictSumsAreThoseOfASequenceAlone) {
+  CompileOptions options = testing::quick();
+  options.strict_sums = true;
+  for (const auto& [cell, gates] : kCells) {
+    const auto module =
+        traced(cell, random_tensor({gates * 20, 20}, DType::f32, 3));
+    compile(*module, options);
+    const Tensor x = drawn_gates(6, 7, gates * 20);
+    const Tensor h = random_tensor({1, 7, 20});
+    const Tensor c = random_tensor({1, 7, 20}, DType::f32, 2);
+    const std::vector<int64_t> lengths{6, 1, 4, 6, 3, 5, 2};
+    const Value all =
+        module->forward({x, h, c, Tensor::from(lengths, {7})}).at(0);
+    for (int64_t n = 0; n < 7; ++n) {
+      const auto one = [n](const Value& from) {
+        return method(narrow(from, 1, n, 1), "contiguous");
+      };
+      const int64_t length = lengths[static_cast<size_t>(n)];
+      const Value alone =
+          module->forward({one(narrow(x, 0, 0, length)), one(h), one(c), None})
+              .at(0);
+      EXPECT_EQ(value_difference(one(narrow(all, 0, 0, length)), alone, 0, 0),
+                "")
+          << cell << " " << n;
+    }
+  }
+}
+
 TEST(Recurrence, KeepsNanAndInfinities) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -283,6 +283,67 @@ TEST(OnnxLoop, CarriedValuesThatGrowAreRefused) {
   }
 }
 
+// The first thing that is wrong is told, not what comes of taking the body a
+// thousand times.
+TEST(OnnxLoop, ManyIterationsTellTheFirstErrorOfTheirBody) {
+  const Message body = graph(
+      {{node("Concat", {"in", "in"}, {"out"}, {int_attribute("axis", 0)})},
+       {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+        value_info("in", kFloat, {2})},
+       {value_info("go", kBool, {}), value_info("out", kFloat, {-1})},
+       {}});
+  const std::string path =
+      write_model(looping(body, "thousand", "", "last").bytes());
+  try {
+    onnx::load(path);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("node_Loop"));
+    EXPECT_THAT(error.what(), HasSubstr("carried value 0 becomes another"));
+  }
+}
+
+TEST(OnnxLoop, CountsBelowOneAreNoIterations) {
+  const Both last(looping(loop_body("go"), "count", "", "last",
+                          {value_info("count", kInt64, {})}));
+  const Both rows(looping(loop_body("go"), "count", "", "rows",
+                          {value_info("count", kInt64, {})}));
+  for (const int64_t count : {int64_t{0}, int64_t{-2}, INT64_MIN + 1024}) {
+    EXPECT_THAT(last({list({0, 1}), number(count)}), ElementsAre(0, 1));
+    EXPECT_THAT(rows({list({0, 1}), number(count)}), testing::IsEmpty());
+  }
+}
+
+TEST(OnnxLoop, StacksBeyondAllMemoryAreRefused) {
+  const Both rows(looping(bounded_body(), "count", "", "rows",
+                          {value_info("count", kInt64, {})}));
+  for (const onnx::Program* program : {&rows.interpreted, &rows.compiled})
+    EXPECT_THROW(program->run({list({0, 1}), number(int64_t{1} << 50)}), Error);
+  EXPECT_THAT(rows({list({0, 1}), number(2)}), ElementsAre(0, 1, 1, 2));
+}
+
+// As many iterations as another input has rows.
+TEST(OnnxLoop, SizesSayHowManyIterations) {
+  const auto counting = [](const std::string& result) {
+    return model(
+        graph({{node("Shape", {"z"}, {"count"}),
+                node("Loop", {"count", "", "x"},
+                     {"last", result == "rows" ? "rows" : ""},
+                     {graph_attribute("body", loop_body("go"))})},
+               {value_info("x", kFloat, {2}), value_info("z", kFloat, {-1})},
+               {value_info(result, kFloat, {-1})},
+               {}}));
+  };
+  const Both last(counting("last")), rows(counting("rows"));
+  EXPECT_THAT(last({list({0, 1}), Tensor::zeros({5})}), ElementsAre(10, 11));
+  EXPECT_THAT(rows({list({0, 1}), Tensor::zeros({2})}),
+              ElementsAre(0, 1, 1, 2));
+  // Such loops are scans, which have at least one slice.
+  for (const onnx::Program* program : {&last.interpreted, &last.compiled})
+    EXPECT_THROW(program->run({list({0, 1}), Tensor::zeros({0})}),
+                 RuntimeError);
+}
+
 // Sums along dim 1 from its end on, for each place; as many as the dim is long.
 TEST(OnnxScan, GoesAlongAnyAxisInBothDirections) {
   const Message body = graph(

@@ -13,27 +13,18 @@ which does the same in C++. Ends with 1 where a difference is above --tolerance.
 """
 
 import argparse
-import hashlib
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import wave
-import zipfile
 
 import compare_models
 import numpy as np
 import onnxruntime
+from published import fetched
 
-WHEELS = {  # Package: (version, bytes, SHA-256).
-    'silero-vad': ('6.2.3', 11317527,
-                   '7b7f5436cfcb02fae583a05b512ea96467fd449fe54cb49a5e4f06c51a1e43b8'),
-    'magika': ('1.0.3', 16244594,
-               '3e9b49134e8116ee40b431664dcbed9e199413efddcce1a173c734b4e0521529'),
-    'basic-pitch': ('0.4.0', 758279,
-                    '738adb503aae7fdfc7d1e1511aa0ce35052315f260a19531ef4c356708425db0'),
-}
 PLAIN = {  # Models that take one call, with the options of compare_models.py.
     'basic_pitch/saved_models/icassp_2022/nmp.onnx': [],
     'magika/models/standard_v3_3/model.onnx':
@@ -49,21 +40,6 @@ STREAMS = {  # Models of silero-vad, and the rates that they take.
 TEXT = 'The quick brown fox jumps over the lazy dog. Nobody knows what tomorrow brings.'
 WINDOW, CONTEXT = 512, 64  # At 16 kHz.
 THROUGH_COMMAND = 20       # Windows; each is a process of its own.
-
-
-def fetched(folder, pip):
-    for package, (version, size, digest) in WHEELS.items():
-        pattern = package.replace('-', '_') + '-*.whl'
-        if not list(folder.glob(pattern)):
-            subprocess.run([pip, 'download', '-q', '--no-deps', '--only-binary', ':all:', '-d',
-                            folder, f'{package}=={version}'], check=True)
-        wheel = next(folder.glob(pattern))
-        found = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        if (wheel.stat().st_size, found) != (size, digest):
-            sys.exit(f'{wheel}: {wheel.stat().st_size} bytes, SHA-256 {found}; expected {digest}')
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder / 'models')
-    return folder / 'models'
 
 
 def speech(rate):
@@ -136,7 +112,6 @@ def main():
     parser.add_argument('--tolerance', type=float, default=1e-4)
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
-    options.folder.mkdir(parents=True, exist_ok=True)
     models = fetched(options.folder, options.pip)
     bad = 0
     for name, rates in STREAMS.items():

@@ -56,6 +56,40 @@ std::string flat_spec(size_t leaves) {
 
 }  // namespace
 
+bool is_data(const Value& value) {
+  return value.is_tensor() || value.is_proxy();
+}
+
+void check_pred(const Value& pred) {
+  if (!is_data(pred))
+    throw RuntimeError("Expected pred to be bool or tensor, but got " +
+                       repr(pred) + ".");
+  if (pred.is_tensor() && pred.as_tensor().numel() != 1)
+    throw RuntimeError(
+        "Expected pred to be bool or single-element tensor, but got " +
+        repr(pred) + ".");
+}
+
+void check_operands(const Value& operands) {
+  for (const Value& leaf : tree_leaves(operands))
+    if (!is_data(leaf))
+      throw RuntimeError(
+          "Expect operands to be a tuple of possibly nested dict/list/tuple "
+          "that "
+          "only consists of tensor leaves, but got " +
+          repr(operands) + ".");
+}
+
+void check_carried(const Value& carried) {
+  for (const Value& leaf : tree_leaves(carried))
+    if (!is_data(leaf) && !leaf.is_int())
+      throw RuntimeError(
+          "Expect carried_inputs to be a tuple of possibly nested "
+          "dict/list/tuple that onlyconsists of tensor or int leaves, but "
+          "got " +
+          repr(carried) + ".");
+}
+
 void check_same_metadata(const ValueList& lhs, const ValueList& rhs,
                          std::string_view lhs_name, std::string_view rhs_name) {
   const std::string names =
@@ -82,7 +116,9 @@ void check_branches(const Value& on_true, const Value& on_false) {
         flat_spec(a.size()) + " vs false branch tree_spec " +
         flat_spec(b.size()) + ".");
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].is_tensor() || !b[i].is_tensor()) continue;
+    if (a[i].is_tensor() != b[i].is_tensor())
+      fail_merging("type", described(a[i]), described(b[i]));
+    if (!a[i].is_tensor()) continue;
     const Tensor &left = a[i].as_tensor(), &right = b[i].as_tensor();
     if (left.dtype() != right.dtype())
       fail_merging("dtype", dtype_text(a[i]), dtype_text(b[i]));

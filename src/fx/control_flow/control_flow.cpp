@@ -16,6 +16,7 @@ namespace {
 using fx::Body;
 using fx::ControlCall;
 using fx::ControlFlow;
+using fx::is_data;
 using fx::TracedBody;
 using fx::TracerBase;
 using fx::TreeSpec;
@@ -23,36 +24,6 @@ using fx::TreeSpec;
 ValueList joined(ValueList first, const ValueList& more) {
   first.insert(first.end(), more.begin(), more.end());
   return first;
-}
-
-bool is_data(const Value& value) { return value.is_tensor() || value.is_proxy(); }
-
-void check_pred(const Value& pred) {
-  if (!is_data(pred))
-    throw RuntimeError("Expected pred to be bool or tensor, but got " +
-                       repr(pred) + ".");
-  if (pred.is_tensor() && pred.as_tensor().numel() != 1)
-    throw RuntimeError(
-        "Expected pred to be bool or single-element tensor, but got " +
-        repr(pred) + ".");
-}
-
-void check_operands(const Value& operands) {
-  for (const Value& leaf : fx::tree_leaves(operands))
-    if (!is_data(leaf))
-      throw RuntimeError(
-          "Expect operands to be a tuple of possibly nested dict/list/tuple that "
-          "only consists of tensor leaves, but got " +
-          repr(operands) + ".");
-}
-
-void check_carried(const Value& carried) {
-  for (const Value& leaf : fx::tree_leaves(carried))
-    if (!is_data(leaf) && !leaf.is_int())
-      throw RuntimeError(
-          "Expect carried_inputs to be a tuple of possibly nested "
-          "dict/list/tuple that onlyconsists of tensor or int leaves, but got " +
-          repr(carried) + ".");
 }
 
 ValueList nodes_of(TracerBase& tracer, ValueList values) {
@@ -87,6 +58,20 @@ void check_structures(const TracedBody& on_true, const TracedBody& on_false) {
         "torch.cond: differing branch outputs: expected branches to return the "
         "same pytree structure, got " +
         on_true.result.str() + " and " + on_false.result.str());
+}
+
+// What `record` gives; its errors name the line of the call, where they name
+// none inside of a body.
+template <typename Record>
+Value record_at(TracerBase& tracer, const SourceLocation& at,
+                const Record& record) {
+  const fx::SourceScope line(tracer, at);
+  try {
+    return record();
+  } catch (Error& error) {
+    error.extend("", {"", "", "", at});
+    throw;
+  }
 }
 
 Value record_cond(TracerBase& tracer, const Value& pred, const Body& true_fn,
@@ -262,8 +247,7 @@ Value call_slices(Slices& loop, SourceLocation at) {
     const ValueList made = run_slices(loop);
     return fx::tree_unflatten(made, loop.result);
   }
-  const fx::SourceScope line(*tracer, at);
-  return record_slices(*tracer, loop);
+  return record_at(*tracer, at, [&] { return record_slices(*tracer, loop); });
 }
 
 ValueList part(const ValueList& values, size_t begin, size_t count) {
@@ -289,22 +273,22 @@ Value cond(const Value& pred, const Body& true_fn, const Body& false_fn,
            const ValueList& operands, std::source_location at) {
   if (pred.is_number())
     return static_cast<bool>(pred) ? true_fn(operands) : false_fn(operands);
-  check_pred(pred);
-  check_operands(Value::tuple(operands));
-  if (TracerBase* const tracer = fx::recorder_of(joined({pred}, operands))) {
-    const fx::SourceScope line(*tracer, at);
-    return record_cond(*tracer, pred, true_fn, false_fn, operands);
-  }
+  fx::check_pred(pred);
+  fx::check_operands(Value::tuple(operands));
+  if (TracerBase* const tracer = fx::recorder_of(joined({pred}, operands)))
+    return record_at(*tracer, at, [&] {
+      return record_cond(*tracer, pred, true_fn, false_fn, operands);
+    });
   return static_cast<bool>(pred) ? true_fn(operands) : false_fn(operands);
 }
 
 Value while_loop(const Body& cond_fn, const Body& body_fn,
                  const ValueList& carried, std::source_location at) {
-  check_carried(Value::tuple(carried));
-  if (TracerBase* const tracer = fx::recorder_of(carried)) {
-    const fx::SourceScope line(*tracer, at);
-    return record_while(*tracer, cond_fn, body_fn, carried);
-  }
+  fx::check_carried(Value::tuple(carried));
+  if (TracerBase* const tracer = fx::recorder_of(carried))
+    return record_at(*tracer, at, [&] {
+      return record_while(*tracer, cond_fn, body_fn, carried);
+    });
   const auto [leaves, spec] = fx::tree_flatten(Value::tuple(carried));
   ControlCall call;
   call.kind = ControlFlow::while_loop;

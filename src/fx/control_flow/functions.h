@@ -66,7 +66,6 @@ class LoopLimitsScope {
 const LoopLimits& loop_limits();
 // RuntimeError where `done` iterations are as many as there may be, or the loop
 // is interrupted.
-void check_limits(const LoopLimits& limits, std::string_view loop,
-                  int64_t done);
+void check_limits(const LoopLimits& limits, ControlFlow loop, int64_t done);
 
 }  // namespace fxjit::fx

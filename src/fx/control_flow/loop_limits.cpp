@@ -1,3 +1,4 @@
+#include <string>
 #include <utility>
 
 #include "fxjit/error.h"
@@ -7,6 +8,11 @@ namespace fxjit::fx {
 namespace {
 
 thread_local const LoopLimits* current = nullptr;
+
+std::string name_of(ControlFlow loop) {
+  const std::string& name = control_function(loop).name;
+  return "[" + name.substr(name.rfind('.') + 1) + "]";
+}
 
 }  // namespace
 
@@ -19,14 +25,13 @@ const LoopLimits& loop_limits() {
   return current ? *current : none;
 }
 
-void check_limits(const LoopLimits& limits, std::string_view loop,
-                  int64_t done) {
+void check_limits(const LoopLimits& limits, ControlFlow loop, int64_t done) {
   if (limits.iterations > 0 && done >= limits.iterations)
-    throw RuntimeError("[" + std::string(loop) + "] iterations: expected at most " +
-                    std::to_string(limits.iterations) + ", got more");
+    throw RuntimeError(name_of(loop) + " iterations: expected at most " +
+                       std::to_string(limits.iterations) + ", got more");
   if (limits.interrupted && limits.interrupted())
-    throw RuntimeError("[" + std::string(loop) + "] interrupted after " +
-                    std::to_string(done) + " iterations");
+    throw RuntimeError(name_of(loop) + " interrupted after " +
+                       std::to_string(done) + " iterations");
 }
 
 }  // namespace fxjit::fx

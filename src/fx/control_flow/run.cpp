@@ -6,6 +6,7 @@
 #include "fxjit/functions_structured.h"
 #include "fxjit/fx/pytree.h"
 #include "fxjit/fx/tracer.h"
+#include "src/fx/control_flow/other_branch.h"
 
 namespace fxjit::fx {
 namespace {
@@ -81,8 +82,12 @@ class Run {
         throw AssertionError(
             "Dense implementation operands must be a list of tensors and ints " +
             repr(Value::tuple(call_.operands)));
-    if (!is_meta(call_.pred))
-      return own_(body(static_cast<bool>(call_.pred) ? 0 : 1, {}));
+    if (!is_meta(call_.pred)) {
+      const size_t taken = static_cast<bool>(call_.pred) ? 0 : 1;
+      const Value made = body(taken, {});
+      if (call_.pred.is_tensor()) check_other_branch(call_, taken, made);
+      return own_(made);
+    }
     const Value on_true = body(0, {}), on_false = body(1, {});
     check_branches(on_true, on_false);
     return on_true;
@@ -94,7 +99,7 @@ class Run {
     check_loop_condition(condition);
     if (is_meta(condition)) return next(carried);
     for (int64_t done = 0; static_cast<bool>(condition); ++done) {
-      check_limits(loop_limits(), "while_loop", done);
+      check_limits(loop_limits(), call_.kind, done);
       carried = next(carried).as_sequence();
       condition = body(0, carried);
     }
@@ -131,7 +136,7 @@ class Run {
     const bool known = !any_meta(call_);
     std::vector<ValueList> results;
     for (int64_t i = 0; i < (known ? count : 1); ++i) {
-      check_limits(loop_limits(), "scan", i);
+      check_limits(loop_limits(), call_.kind, i);
       results.push_back(step(i));
     }
     if (!known) results.resize(static_cast<size_t>(count), results[0]);

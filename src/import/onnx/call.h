@@ -28,6 +28,10 @@ class Call {
  public:
   Call(GraphReader& reader, const NodeInfo& node, std::string place,
        int64_t opset, std::vector<Operand> inputs);
+  // The same node with other inputs.
+  Call with_inputs(std::vector<Operand> inputs) const {
+    return {reader_, node_, place_, opset_, std::move(inputs)};
+  }
 
   GraphReader& reader() const { return reader_; }
   Recorder& recorder() const;

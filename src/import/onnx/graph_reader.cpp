@@ -4,6 +4,7 @@
 #include "fxjit/functions.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
+#include "src/import/onnx/uint64.h"
 #include "src/import/onnx/unsigned_types.h"
 
 namespace fxjit::onnx {
@@ -166,10 +167,11 @@ void GraphReader::read_node(const NodeInfo& node, const Opsets& opsets,
     throw UserError("[onnx] " + place + ": opset " +
                     std::to_string(opset->second) + " has no such op");
   Call call(*this, node, place, opset->second, std::move(inputs));
-  const auto numbers = evaluate_numbers(call);
-  Results results = numbers    ? *numbers
-                    : row->run ? row->run(call)
-                               : function(row->function, call.all());
+  auto found_results = evaluate_numbers(call);
+  if (!found_results) found_results = uint64_results(call, *row);
+  Results results = found_results ? *found_results
+                    : row->run    ? row->run(call)
+                                  : function(row->function, call.all());
   mark_unsigned(call, results);
   define(node, results, scope, place);
 }

@@ -241,6 +241,7 @@ Recurrence Recurrence::read(const OpCall& call) {
   form.coupled = call.flag(kCoupled);
   form.linear_before_reset = call.flag(kLinearBeforeReset);
   read_order(form, call[kGateOrder]);
+  form.strict = call.flag(kStrict);
   return form;
 }
 

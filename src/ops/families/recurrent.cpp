@@ -75,6 +75,18 @@ Weights weights_of(const Layers& layers, int64_t index) {
   return weights;
 }
 
+// With the text of torch.nn.
+void check_types(DType input, DType weights) {
+  if (input == weights) return;
+  const auto named = [](DType dtype) {
+    return "torch." + std::string(dtype_name(dtype));
+  };
+  throw ValueError("RNN input dtype (" + named(input) +
+                   ") does not match weight dtype (" + named(weights) +
+                   "). Convert input: input.to(" + named(weights) +
+                   "), or convert model: model.to(" + named(input) + ")");
+}
+
 void check(const Layers& layers) {
   const Tensor input = meta_of(layers.input);
   const bool packed = !layers.batch_sizes.is_none();
@@ -107,6 +119,7 @@ void check(const Layers& layers) {
   }
   if (sets < static_cast<size_t>(sides))
     runtime_error("Expected more weights in stacked_rnn");
+  check_types(input.dtype(), meta_of(layers.params.as_sequence()[0]).dtype());
 }
 
 // The products of the inputs [.., features] of all times with the weights of

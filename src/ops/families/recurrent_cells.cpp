@@ -51,23 +51,72 @@ ValueList two_states(const OpCall& call) {
   return states;
 }
 
+// With torch's texts; `what` is "LSTMCell: Expected hx[0]", say.
+void check_rank(const Tensor& tensor, const std::string& what) {
+  if (tensor.dim() != 1 && tensor.dim() != 2)
+    throw ValueError(what + " to be 1D or 2D, got " +
+                     std::to_string(tensor.dim()) + "D instead");
+}
+
+void check_state(const Tensor& input, const Tensor& state, int64_t width,
+                 const std::string& name) {
+  const auto batch = [](const Tensor& t) {
+    return t.dim() == 2 ? t.size(0) : int64_t{1};
+  };
+  if (batch(state) != batch(input))
+    runtime_error("Input batch size " + std::to_string(batch(input)) +
+                  " doesn't match " + name + " batch size " +
+                  std::to_string(batch(state)));
+  if (state.size(-1) != width)
+    runtime_error(name + " has inconsistent hidden_size: got " +
+                  std::to_string(state.size(-1)) + ", expected " +
+                  std::to_string(width));
+}
+
+void check(const OpCall& call, const ValueList& state,
+           const std::string& module) {
+  const Tensor input = meta_of(call[0]);
+  const bool lstm = state.size() == 2;
+  check_rank(input, module + ": Expected input");
+  for (size_t i = 0; i < state.size(); ++i)
+    check_rank(meta_of(state[i]),
+               module + ": Expected " +
+                   (lstm ? "hx[" + std::to_string(i) + "]" : "hidden"));
+  const int64_t wanted = meta_of(call[2]).size(-1);
+  if (input.size(-1) != wanted)
+    runtime_error("input has inconsistent input_size: got " +
+                  std::to_string(input.size(-1)) + " expected " +
+                  std::to_string(wanted));
+  for (size_t i = 0; i < state.size(); ++i)
+    check_state(input, meta_of(state[i]), meta_of(call[3]).size(-1),
+                "hidden" + std::to_string(i));
+}
+
 // (input, hx, w_ih, w_hh, b_ih, b_hh).
-void run_cell(const OpCall& call, ValueList& state, Step step) {
+void run_cell(const OpCall& call, ValueList& state, Step step,
+              const char* module) {
   using nn::functional::linear;
+  check(call, state, module);
   const Value from_input = linear(call[0], call[2], call[4]);
   step(from_input, linear(state[0], call[3], call[5]), state);
 }
 
 template <Step kStep>
-Value cell_of_one_state(const OpCall& call) {
+Value rnn_cell(const OpCall& call) {
   ValueList state{call[1]};
-  run_cell(call, state, kStep);
+  run_cell(call, state, kStep, "RNNCell");
+  return state[0];
+}
+
+Value gru_cell(const OpCall& call) {
+  ValueList state{call[1]};
+  run_cell(call, state, gru_step, "GRUCell");
   return state[0];
 }
 
 Value lstm_cell(const OpCall& call) {
   ValueList state = two_states(call);
-  run_cell(call, state, lstm_step);
+  run_cell(call, state, lstm_step, "LSTMCell");
   return Value::tuple(std::move(state));
 }
 
@@ -85,9 +134,9 @@ constexpr Step kRelu = plain_step<fxjit::relu>;
 
 constexpr OpRow kRows[] = {
     cell_row("lstm_cell", "torch.lstm_cell", lstm_cell),
-    cell_row("gru_cell", "torch.gru_cell", cell_of_one_state<gru_step>),
-    cell_row("rnn_tanh_cell", "torch.rnn_tanh_cell", cell_of_one_state<kTanh>),
-    cell_row("rnn_relu_cell", "torch.rnn_relu_cell", cell_of_one_state<kRelu>),
+    cell_row("gru_cell", "torch.gru_cell", gru_cell),
+    cell_row("rnn_tanh_cell", "torch.rnn_tanh_cell", rnn_cell<kTanh>),
+    cell_row("rnn_relu_cell", "torch.rnn_relu_cell", rnn_cell<kRelu>),
 };
 
 }  // namespace

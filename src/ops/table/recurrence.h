@@ -58,8 +58,9 @@ enum RecurrenceArgument : size_t {
   kClip,               // Bound of what activations get, or None.
   kCoupled,            // The forget gate is 1 less the input gate.
   kLinearBeforeReset,  // GRU: the reset gate multiplies the product.
-  kGateOrder           // Where each gate stands in gates, weights, biases and,
+  kGateOrder,          // Where each gate stands in gates, weights, biases and,
                        // less the cell's, in peepholes; () for torch's order.
+  kStrict              // CompileOptions::strict_sums, for compiled programs.
 };
 
 struct Recurrence {
@@ -82,7 +83,7 @@ struct Recurrence {
   std::array<bool, 2> reversed{};
   std::vector<Activation> activations;  // Per direction.
   double clip = 0;                      // 0: none.
-  bool coupled = false, linear_before_reset = true;
+  bool coupled = false, linear_before_reset = true, strict = false;
   std::array<int64_t, 4> place{0, 1, 2, 3};  // In memory, of each gate.
 };
 

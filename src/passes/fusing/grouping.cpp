@@ -4,6 +4,7 @@
 
 #include "src/ops/table/op_facts.h"
 #include "src/passes/fusing/grouping_cycles.h"
+#include "src/passes/fusing/inner_rows.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/tensor/visit.h"
@@ -23,12 +24,6 @@ Lowering lowering_of(const fx::Node& node) {
 bool has_code(const fx::Node& node) {
   const ops::Op* op = node.called_op();
   return op && op != &as_strided_op() && op != &item_op();
-}
-
-Dims row_shape(const Dims& domain, int inner_dims) {
-  Dims shape = domain;
-  for (int d = domain.size() - inner_dims; d < domain.size(); ++d) shape[d] = 1;
-  return shape;
 }
 
 class Grouper {
@@ -167,7 +162,7 @@ class Grouper {
   // Positions are known along the dims of a row region, one dim a row.
   static bool accepts_index(const Group& group, const fx::Node& node) {
     return group.kind == Region::Kind::rows && group.inner_dims <= 1 &&
-           node.val_tensor().sizes() == group.domain;
+           group.inner_at < 0 && node.val_tensor().sizes() == group.domain;
   }
 
   // Why not; `none` where the loops of the group can compute the node.
@@ -181,8 +176,7 @@ class Grouper {
     switch (group.kind) {
       case Region::Kind::rows:
         return when((shape == group.domain ||
-                     (group.inner_dims > 0 &&
-                      shape == row_shape(group.domain, group.inner_dims))) &&
+                     (group.inner_dims > 0 && shape == row_shape(group))) &&
                     inputs_in_place(group, node));
       case Region::Kind::contraction:
         if (!options_.epilogues) return Apart::switched_off;
@@ -227,7 +221,7 @@ class Grouper {
   Apart fits_together(const std::vector<int32_t>& merged,
                       const fx::Node& node) {
     const Group& first = out_.groups[merged.front()];
-    int inner = 0;
+    int inner = 0, inner_at = -1;
     size_t count = 0;
     bool indexed = false;
     const Group* contraction = nullptr;
@@ -239,15 +233,18 @@ class Grouper {
           merged.size() > 1 && group.kind == Region::Kind::columns;
       if (mixes_columns) return Apart::second_product;
       if (group.domain != first.domain) return Apart::other_shape;
-      if (inner && group.inner_dims && inner != group.inner_dims)
+      if (inner && group.inner_dims &&
+          (inner != group.inner_dims || inner_at != group.inner_at))
         return Apart::other_rows;
       inner = std::max(inner, group.inner_dims);
+      inner_at = std::max(inner_at, group.inner_at);
       count += group.nodes.size();
       indexed |= group.indexed;
       if (group.kind == Region::Kind::contraction) contraction = &group;
     }
     if (count >= kMaxNodes) return Apart::full_group;
-    if (indexed && (contraction || inner > 1)) return Apart::positions;
+    const bool plain_rows = inner <= 1 && inner_at < 0;
+    if (indexed && (contraction || !plain_rows)) return Apart::positions;
     if (!contraction) return Apart::none;
     return inner == 0 && epilogue_fits(*contraction, merged, node)
                ? Apart::none
@@ -277,39 +274,46 @@ class Grouper {
 
   // --- Reductions. ---
 
-  Apart why_no_row(int32_t index, const Dims& domain, int inner) const {
-    const Group& group = out_.groups[index];
+  Apart why_no_row(const Group& group, const Dims& domain, int inner,
+                   int inner_at) const {
     if (!options_.fuse) return Apart::switched_off;
     if (group.nodes.size() >= kMaxNodes) return Apart::full_group;
-    return why_no_row_reduction(group, domain, inner);
+    return why_no_row_reduction(group, domain, inner, inner_at);
   }
 
   Apart why_no_column(int32_t index, const fx::Node& node,
                       const Dims& domain) const {
-    if (!options_.fuse) return Apart::switched_off;
-    return why_no_column_reduction(out_, index, node, domain);
+    return options_.fuse ? why_no_column_reduction(out_, index, node, domain)
+                         : Apart::switched_off;
   }
 
   void place_reduction(fx::NodePtr node) {
     const std::vector<int> dims = reduced_dims(*node);
-    fx::NodePtr input = node->arg_node(0);
+    const fx::Node* input = node->arg_node(0);
     const Dims& domain = input->val_tensor().sizes();
-    const auto inner = static_cast<int>(dims.size());
-    if (!trailing(dims, domain.size())) return place_columns(node, domain);
     const int32_t index = out_.group_of[input->id()];
+    const bool last = trailing(dims, domain.size());
+    const int inner = static_cast<int>(dims.size());
+    const int walked = index >= 0 ? out_.groups[index].inner_at : -1;
+    if (!last &&
+        !(options_.fuse && walks_inner_rows(*node, dims, domain, walked)))
+      return place_columns(node, domain);
+    const int inner_at = last ? -1 : dims[0];
     if (index >= 0) {
-      Apart why = why_no_row(index, domain, inner);
+      Apart why = why_no_row(out_.groups[index], domain, inner, inner_at);
       if (why == Apart::none && cycles_.closes({index}, *node))
         why = Apart::leaves_and_back;
       if (why == Apart::none) {
         join({index}, node);
         out_.groups[index].inner_dims = inner;
+        out_.groups[index].inner_at = inner_at;
         return;
       }
       out_.refused[{input->id(), node->id()}] = why;
     }
     Group& group = start(node, Region::Kind::rows, inner);
     group.domain = domain;
+    group.inner_at = inner_at;
   }
 
   void place_columns(fx::NodePtr node, const Dims& domain) {
@@ -369,6 +373,7 @@ class Grouper {
         into.nodes.push_back(member);
       }
       into.inner_dims = std::max(into.inner_dims, from.inner_dims);
+      into.inner_at = std::max(into.inner_at, from.inner_at);
       into.indexed |= from.indexed;
       into.sources.insert(into.sources.end(), from.sources.begin(),
                           from.sources.end());

@@ -17,7 +17,8 @@ namespace fxjit::passes {
 struct Group {
   Region::Kind kind = Region::Kind::rows;
   Dims domain;         // Shape that the loops run over.
-  int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
+  int inner_dims = 0;  // rows: dims that form the row, 0 when free.
+  int inner_at = -1;   // The first of them where they are not the last dims.
   Dims post;           // columns: shape after the reduction.
   std::vector<fx::NodePtr> nodes;  // In graph order once grouping has ended.
   // Operands of contractions and gathers, read elsewhere than at the place of
@@ -26,6 +27,9 @@ struct Group {
   bool indexed = false;  // Values depend on their place in the loops.
   bool dead = false;     // Merged into another.
 };
+
+// The shape of what is constant along a group's rows.
+Dims row_shape(const Group& group);
 
 struct Grouping {
   std::vector<Group> groups;
@@ -44,9 +48,10 @@ struct GroupingOptions {
   bool epilogues = true;  // Off: contractions end at their sum.
 };
 
-// Why a reduction over the last `inner` dims of `domain` does not fit the loops
-// of the group it reads.
-Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner);
+// Why a reduction over the last `inner` dims of `domain`, or over those from
+// `inner_at` on, does not fit the loops of the group it reads.
+Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner,
+                           int inner_at = -1);
 // The same for other dims: such a reduction takes elementwise work that nobody
 // else reads. Its loops take an index for all columns of a row, not one for
 // each element.

@@ -6,15 +6,26 @@
 
 namespace fxjit::passes {
 
-Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner) {
+Dims row_shape(const Group& group) {
+  Dims shape = group.domain;
+  const int first =
+      group.inner_at >= 0 ? group.inner_at : shape.size() - group.inner_dims;
+  for (int d = first; d < first + group.inner_dims; ++d) shape[d] = 1;
+  return shape;
+}
+
+Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner,
+                           int inner_at) {
   if (group.kind == Region::Kind::contraction ||
       group.kind == Region::Kind::columns)
     return Apart::second_product;
   if (group.kind != Region::Kind::rows) return Apart::no_epilogue;
   if (group.domain != domain) return Apart::other_shape;
-  if (group.inner_dims != 0 && group.inner_dims != inner)
+  if (group.inner_dims != 0 &&
+      (group.inner_dims != inner || group.inner_at != inner_at))
     return Apart::other_rows;
-  return inner != 1 && group.indexed ? Apart::positions : Apart::none;
+  const bool plain_rows = inner == 1 && inner_at < 0;
+  return !plain_rows && group.indexed ? Apart::positions : Apart::none;
 }
 
 Apart why_no_column_reduction(const Grouping& grouping, int32_t index,

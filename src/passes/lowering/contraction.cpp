@@ -42,6 +42,11 @@ Value linear(GraphBuilder& b, const Value& input, const Value& weights,
     const Value result = matmul(b, input, weight);
     return biases.is_none() ? result : call(b, "add", {result, biases.at(0)});
   }
+  if (weights.as_sequence().size() == 1) {
+    const Value bias = biases.is_none() ? biases : biases.at(0);
+    const Value sum = lower_plane_sums(b, input, weights.at(0), bias);
+    if (!sum.is_none()) return sum;
+  }
   ValueList transposed;
   for (const Value& weight : weights.as_sequence())
     transposed.push_back(transpose_last(b, weight));

@@ -69,7 +69,12 @@ Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
   Value weight = args[1];
   for (int i = 0; i < params.spatial; ++i)
     weight = call(b, "squeeze", {weight, -1});
-  return call(b, "linear", {channels_to_back(b, x), weight, args[2]});
+  // Planes become channels last here, as for every convolution: a product over
+  // planes would leave them planes.
+  x = channels_to_back(b, x);
+  if (val_of(x).size(-1) > 1 && val_of(x).stride(-1) != 1)
+    x = b.call(materialize_op(), {x});
+  return call(b, "linear", {x, weight, args[2]});
 }
 
 Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
@@ -80,13 +85,48 @@ Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
                  params.output_padding, params.groups});
 }
 
+// A dim of one element under windows of one element, along which nothing moves;
+// -1 for none, or where no other dim would be left.
+int thin_dim(const ops::ConvParams& params, const Tensor& input,
+             const Tensor& weight) {
+  for (int i = 0; params.spatial > 1 && i < params.spatial; ++i)
+    if (input.size(2 + i) == 1 && weight.size(2 + i) == 1 &&
+        params.output[2 + i] == 1 && params.pad_before[i] == 0)
+      return i;
+  return -1;
+}
+
+ops::ConvParams without_dim(ops::ConvParams params, int dim) {
+  for (Dims* dims : {&params.stride, &params.dilation, &params.pad_before,
+                     &params.pad_after})
+    dims->erase(dim);
+  if (params.transposed) params.output_padding.erase(dim);
+  params.output.erase(2 + dim);
+  --params.spatial;
+  return params;
+}
+
+Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
+                      const ValueList& args);
+
+// The convolution over the other dims alone.
+Value without_thin_dim(GraphBuilder& b, const ops::ConvParams& params,
+                       ValueList args, int dim) {
+  for (int i : {0, 1}) args[i] = call(b, "squeeze", {args[i], 2 + dim});
+  return call(b, "unsqueeze",
+              {f32_convolution(b, without_dim(params, dim), args), 2 + dim});
+}
+
 // Input with its batch dim; a bias is a tensor or none.
 Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
                       const ValueList& args) {
-  if (is_depthwise_line(params, val_of(args[1])))
-    return depthwise_line(b, params, args);
+  if (const int dim = thin_dim(params, val_of(args[0]), val_of(args[1]));
+      dim >= 0)
+    return without_thin_dim(b, params, args, dim);
   if (const Value line = lower_line_windows(b, params, args); !line.is_none())
     return line;
+  if (is_depthwise_line(params, val_of(args[1])))
+    return depthwise_line(b, params, args);
   if (Value sums = lower_winograd(b, params, args[0], args[1]);
       !sums.is_none()) {
     if (!args[2].is_none()) sums = call(b, "add", {sums, args[2]});

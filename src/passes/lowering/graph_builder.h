@@ -19,6 +19,7 @@
 
 namespace fxjit::passes {
 
+class FoldedWeights;
 struct LowerOptions;
 
 // Whose memory a value of the user's calls is, which merged calls and folded
@@ -38,6 +39,8 @@ class GraphBuilder {
     Value (*lower)(GraphBuilder& builder, const ops::Op& op,
                    const ValueList& args, bool in_memory_order) = nullptr;
     const LowerOptions* lowering = nullptr;  // For `lower`.
+    // Where lowering keeps what it makes of weights; null: it is made anew.
+    FoldedWeights* folded = nullptr;
     bool fold_constants = true;
     bool merge_equal = true;
     // Memory that may change between calls; calls on it are refused.

@@ -1,15 +1,13 @@
 // Convolutions over lines whose windows are runs of memory: products of
 // overlapping rows, with what products have, epilogues in registers.
 #include "src/passes/channels_last.h"
+#include "src/passes/folded_weights.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
+#include "src/tensor/tensor_memory.h"
 
 namespace fxjit::passes {
 namespace {
-
-// Weights are put in another order while compiling; larger ones would be each
-// time that the program runs.
-constexpr int64_t kMostWeights = 256 << 10;
 
 bool fits(const GraphBuilder& b, const ops::ConvParams& params,
           const Tensor& line, const Value& weight) {
@@ -21,7 +19,30 @@ bool fits(const GraphBuilder& b, const ops::ConvParams& params,
   const bool ordered = channels == 1
                            ? line.stride(2) == 1
                            : line.stride(1) == 1 && line.stride(2) == channels;
-  return ordered && val_of(weight).numel() <= kMostWeights;
+  return ordered;
+}
+
+// [features, window * channels] in the order of the input's memory: numbers
+// that are made when they are packed, and not kept.
+Tensor in_memory_order(const Tensor& weight) {
+  const auto bytes = static_cast<size_t>(weight.numel()) * weight.item_size();
+  auto storage = Storage::deferred(bytes, [weight](std::byte* out) {
+    const Tensor source = for_one_reading(weight);
+    const Dims turned{source.size(0), source.size(2), source.size(1)};
+    const Dims strides{source.stride(0), source.stride(2), source.stride(1)};
+    Tensor::wrap(out, turned, source.dtype())
+        .copy_from(source.as_strided(turned, strides, source.offset()));
+  });
+  storage->release_pages = [weight](size_t, size_t) { release_pages(weight); };
+  const Dims sizes{weight.size(0), weight.size(1) * weight.size(2)};
+  return Tensor::view(std::move(storage), sizes, weight.dtype(),
+                      contiguous_strides(sizes), 0);
+}
+
+Tensor turned_once(const GraphBuilder& b, const Tensor& weight) {
+  const auto make = [&] { return std::vector{in_memory_order(weight)}; };
+  FoldedWeights* const folded = b.options().folded;
+  return folded ? folded->get({weight}, 0, make)[0] : make()[0];
 }
 
 }  // namespace
@@ -35,9 +56,7 @@ Value lower_line_windows(GraphBuilder& b, const ops::ConvParams& params,
   const Dims strides{line.stride(0), params.stride[0] * line.stride(2), 1};
   const Value windows =
       call(b, "as_strided", {args[0], sizes, strides, line.offset()});
-  const Value rows = call(b, "reshape",
-                          {call(b, "permute", {args[1], Dims{0, 2, 1}}),
-                           Dims{weight.size(0), depth}});
+  const Value rows = b.constant(turned_once(b, *b.constant_of(args[1])), true);
   return channels_to_front(b, call(b, "linear", {windows, rows, args[2]}));
 }
 

@@ -19,6 +19,7 @@ ModelGraph lower(const ModelGraph& model, const LowerOptions& how) {
   GraphBuilder::Options options;
   options.lower = lower_call;
   options.lowering = &how;
+  options.folded = model.folded.get();
   const std::vector<Tensor> wanted =
       how.results.empty() ? layouts_of_results(model) : how.results;
   const auto for_results = calls_for_results(model);

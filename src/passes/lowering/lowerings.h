@@ -63,6 +63,10 @@ Value lower_flip(GraphBuilder& builder, const ops::Op& op,
 
 // Parts of these that have files of their own.
 
+// linear(input, weight, bias) over a few features that lie far apart, as a sum
+// of scaled planes; none for others.
+Value lower_plane_sums(GraphBuilder& builder, const Value& input,
+                       const Value& weight, const Value& bias);
 // A product of doubles, with factors that its kernel takes: matrices, equal
 // batches of them, in even steps. None where they are so.
 Value lower_doubles(GraphBuilder& builder, const ops::Op& op,

@@ -71,6 +71,7 @@ size_t described_bytes(const Program& program,
                  bytes_of(program.inputs) + bytes_of(program.outputs) +
                  bytes_of_constants(constants);
   for (const Step& step : program.steps) bytes += bytes_of(step);
+  for (const Program& body : program.bodies) bytes += described_bytes(body, {});
   return bytes;
 }
 

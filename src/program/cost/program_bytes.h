@@ -13,7 +13,8 @@
 namespace fxjit::program {
 
 // Bytes of steps, buffers, constants that nothing but the program holds, and
-// oneDNN's primitives; an estimate that is rather too high.
+// oneDNN's primitives; an estimate that is rather too high. Of bodies what
+// describes them: their executables hold the rest.
 size_t described_bytes(const Program& program,
                        const std::vector<Tensor>& constants);
 

@@ -1,5 +1,6 @@
 // Regions of one call that no skeleton computes, and regions that no skeleton
 // fits.
+#include "src/ops/table/recurrence.h"
 #include "src/passes/control_flow.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/cost/call_work.h"
@@ -80,6 +81,8 @@ void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
     }
     CallSpec spec = spec_of_call(*node);
     spec.routine = routine_for(spec);
+    if (spec.routine == Routine::recurrence)
+      spec.args[ops::kStrict] = builder.options().strict_sums;
     add_call(builder, call, std::move(spec), operands_of(*node, call),
              call.results);
   }

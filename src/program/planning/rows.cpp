@@ -62,8 +62,28 @@ void add_input(Operands& operands, const RegionCall& call,
   operands.dims.strides.push_back(strides);
 }
 
+// The first dim of a region's rows: those that its reductions reduce, else the
+// last ones.
+int first_inner(const RegionCall& call) {
+  for (const fx::Node* node : call.region.graph->nodes())
+    if (node->called_op() &&
+        node->called_op()->row.lowering == ops::Lowering::reduce)
+      return passes::reduced_dims(*node).front();
+  return call.region.domain.size() - call.region.inner_dims;
+}
+
+// The same numbers with those of dims [first, first + count) last.
+Dims moved_last(const Dims& numbers, int first, int count) {
+  Dims moved;
+  for (int d = 0; d < numbers.size(); ++d)
+    if (d < first || d >= first + count) moved.push_back(numbers[d]);
+  for (int d = first; d < first + count; ++d) moved.push_back(numbers[d]);
+  return moved;
+}
+
 Operands gather_operands(const RegionCall& call, const RegionBody& body,
                          const Dims& domain, int inner_dims) {
+  const int first = inner_dims > 0 ? first_inner(call) : domain.size();
   Operands operands;
   operands.dims.sizes = domain;
   for (const RegionBody::Slot& slot : body.slots())
@@ -73,9 +93,13 @@ Operands gather_operands(const RegionCall& call, const RegionBody& body,
     access.dtype = result.val.dtype();
     operands.refs.push_back(result.ref());
     operands.accesses.push_back(access);
-    operands.dims.strides.push_back(result_strides(
-        result.val, domain, domain.size() - inner_dims, domain.size()));
+    operands.dims.strides.push_back(
+        result_strides(result.val, domain, first, first + inner_dims));
   }
+  if (first + inner_dims == domain.size()) return operands;
+  operands.dims.sizes = moved_last(domain, first, inner_dims);
+  for (Dims& strides : operands.dims.strides)
+    strides = moved_last(strides, first, inner_dims);
   return operands;
 }
 

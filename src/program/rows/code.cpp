@@ -1,5 +1,7 @@
 #include "src/program/rows/code.h"
 
+#include <algorithm>
+
 #include "src/program/rows/rewrite.h"
 #include "src/weights/panels.h"
 
@@ -11,6 +13,13 @@ constexpr size_t kMostCrosswiseBytes = 384 * 1024;
 constexpr size_t kScratchAlign = 64;
 // So many f32 fill a cache line, of which all is then used at once.
 constexpr int64_t kGroupRows = 16;
+// Longer rows lose digits in sums that few chains share, and their buffers
+// leave the first-level cache.
+constexpr int64_t kMostLaneInner = 512;
+// Vectors of rows at once: what is read of a position is some cache lines,
+// while all positions stay in the first-level cache.
+constexpr int64_t kMostLaneVectors = 4;
+constexpr int64_t kLanePositions = 256;
 
 int64_t round_up(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -29,11 +38,33 @@ void for_each_access(RowStep& step, Fn fn) {
     fn(step.inputs.size() + i, step.outputs[i]);
 }
 
+bool has_neighbours(const RowStep& step) {
+  return !step.outer.empty() &&
+         (step.outer.size() == 1 || step.outer.back() >= kGroupRows);
+}
+
+// Whether rows with reductions are computed side by side, one to a lane: all
+// operands of neighbouring rows lie together or are the same.
+bool fits_lanes(RowStep& step) {
+  if (!has_neighbours(step) || step.inner < 2 || step.inner > kMostLaneInner ||
+      std::none_of(step.body.instrs.begin(), step.body.instrs.end(),
+                   [](const ScalarInstr& i) { return is_reduction(i.prim); }))
+    return false;
+  bool together = true, crosswise = false;
+  for_each_access(step, [&](size_t operand, const Access& access) {
+    const bool repeated =
+        access.outer.back() == 0 && operand < step.inputs.size();
+    together = together && access.gather_slot < 0 &&
+               (access.outer.back() == 1 || repeated);
+    crosswise = crosswise || lies_crosswise(access);
+  });
+  return together && crosswise;
+}
+
 Crosswise find_crosswise(RowStep& step, int lanes) {
   Crosswise found;
   // Short rows and few of them fill no tiles.
-  if (step.outer.empty() || step.inner * 2 < lanes) return found;
-  if (step.outer.size() > 1 && step.outer.back() < kGroupRows) return found;
+  if (!has_neighbours(step) || step.inner * 2 < lanes) return found;
   found.rows = kGroupRows;
   // One vector more, lest all rows of a group share a cache set.
   found.pitch = round_up(step.inner, lanes) + lanes;
@@ -52,10 +83,15 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
 }  // namespace
 
 RowCode row_code(const RowStep& step, CpuLevel level) {
+  const int lanes = weights::tile_shape(level).lanes;
   RowCode code;
   code.step = rewrite_rows(step);
-  code.crosswise = find_crosswise(code.step, weights::tile_shape(level).lanes);
-  if (!code.crosswise.empty()) {
+  if (fits_lanes(code.step))
+    code.lanes = lanes * std::clamp<int64_t>(kLanePositions / code.step.inner,
+                                             1, kMostLaneVectors);
+  else
+    code.crosswise = find_crosswise(code.step, lanes);
+  if (code.lanes > 0 || !code.crosswise.empty()) {
     for_each_access(code.step, [](size_t, Access& access) {
       if (lies_crosswise(access)) access.inner = 1;
     });

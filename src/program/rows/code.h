@@ -30,13 +30,21 @@ struct Crosswise {
 };
 
 struct RowCode {
-  RowStep step;  // Rewritten; crosswise operands have an inner stride of 1.
+  // Rewritten; operands that lie crosswise have an inner stride of 1.
+  RowStep step;
   Crosswise crosswise;
+  // Rows that are computed at once, one to a lane; 0 for one row after the
+  // other. There are no crosswise operands then, and each row buffer holds the
+  // values of all of these rows, those of a position together.
+  int64_t lanes = 0;
   RowSchedule schedule;
 
   size_t scratch_bytes() const {
-    return crosswise.bytes + schedule.buffer_bytes;
+    return lanes > 0 ? schedule.buffer_bytes * static_cast<size_t>(lanes)
+                     : crosswise.bytes + schedule.buffer_bytes;
   }
+  // Rows that tasks had better not part.
+  int64_t rows_at_once() const { return lanes > 0 ? lanes : crosswise.rows; }
 };
 
 RowCode row_code(const RowStep& step, CpuLevel level);

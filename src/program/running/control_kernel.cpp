@@ -260,7 +260,7 @@ class ControlKernel final : public ExternKernel {
       set_states(states, 0, condition);
       condition.run(times(call, 0));
       if (known.is_none() ? *flag == 0 : !static_cast<bool>(known)) break;
-      fx::check_limits(limits_, "while_loop", done);
+      fx::check_limits(limits_, step_.kind, done);
       set_states(states, 1, body);
       set_next(states, 1, body);
       body.run(times(call, 1));
@@ -277,7 +277,7 @@ class ControlKernel final : public ExternKernel {
     const bool pairs = step_.kind == ControlFlow::associative_scan;
     if (pairs) copy_first(call);
     for (int64_t i = pairs ? 1 : 0; i < count; ++i) {
-      fx::check_limits(limits_, "scan", i);
+      fx::check_limits(limits_, step_.kind, i);
       set_states(states, 0, body);
       set_next(states, 0, body);
       set_slices(call, i, body);

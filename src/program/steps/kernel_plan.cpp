@@ -125,7 +125,7 @@ KernelPlan plan_of(const RowStep& step, CpuLevel level) {
     plan.grain = grain_of(step.inner, cost);
     const RowCode code = row_code(step, level);
     plan.grain =
-        ceil_div(plan.grain, code.crosswise.rows) * code.crosswise.rows;
+        ceil_div(plan.grain, code.rows_at_once()) * code.rows_at_once();
     plan.scratch_bytes = code.scratch_bytes();
     plan.flops =
         static_cast<double>(rows) * row_operations(code, step.inner, level);

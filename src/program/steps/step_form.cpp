@@ -192,8 +192,13 @@ RowForm row_form(const RowStep& step, CpuLevel level) {
                        [&](const auto& c) { return c.operand == operand; });
   };
   for_each_access(form.step, [&](size_t operand, Access& access) {
+    const bool together = code.lanes > 0 && access.outer.back() == 1;
     hide_outer(access.outer);
     hide_gather(access);
+    if (together) {
+      access.outer[access.outer.size() - 1] = 1;
+      if (access.inner > 1) access.inner = kAny;
+    }
     if (!is_crosswise(operand)) return;
     access.outer[access.outer.size() - 1] = 1;
     access.inner = kAny;

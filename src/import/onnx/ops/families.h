@@ -30,6 +30,7 @@ std::span<const OpRow> sequence_rows();
 std::span<const OpRow> control_rows();
 std::span<const OpRow> recurrent_rows();
 std::span<const OpRow> plane_rows();
+std::span<const OpRow> deformable_rows();
 std::span<const OpRow> signal_rows();
 std::span<const OpRow> linear_attention_rows();
 std::span<const OpRow> unique_rows();

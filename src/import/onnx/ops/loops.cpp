@@ -1,6 +1,7 @@
 // Loop: unrolled where it is short and its length known, otherwise fx's scan or
 // map where the number of iterations is given, while_loop where data decide.
 #include <algorithm>
+#include <exception>
 
 #include "src/import/onnx/ops/control.h"
 
@@ -38,16 +39,19 @@ class LoopReader {
       }
     }
     if (!turns_ || *turns_ > kMostTurns) return recorded();
+    std::exception_ptr why;
     try {
       return recorded();
     } catch (const UserError&) {
-      // What iterations differ in may be known for each of them.
+      why = std::current_exception();
     }
     try {
+      // What iterations differ in may be known for each of them.
       return unrolled();
     } catch (const UnknownCondition&) {
-      return recorded();
+    } catch (const UserError&) {
     }
+    std::rethrow_exception(why);
   }
 
  private:
@@ -311,8 +315,15 @@ class LoopReader {
     return row;
   }
 
+  // As many as there may be iterations; counts below zero are none.
+  Value most_rows() const {
+    if (turns_) return std::max(*turns_, int64_t{0});
+    if (has_number()) return call_.scalar_int(0);
+    return call_.item_of(clamp_min(reshape(call_[0], Value::list({})), 0));
+  }
+
   Value empty_stack(const Recorder::Known& row) const {
-    ValueList sizes = {call_.scalar_int(0)};
+    ValueList sizes = {most_rows()};
     const Tensor& slice = row.example.as_tensor();
     for (const int64_t size : slice.sizes()) sizes.emplace_back(size);
     return zeros(Value::list(std::move(sizes)), slice.dtype());

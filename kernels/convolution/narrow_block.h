@@ -1,0 +1,44 @@
+// Loops of depthwise convolutions whose places have fewer channels than a
+// vector has lanes: a row of places with channels innermost is one line of
+// floats, and lanes are pairs of place and channel.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/convolution/narrow_spread.h"
+#include "kernels/convolution/post_work.h"
+
+namespace fxjit::kernels {
+
+// Some rows of some places, all of whose taps can be read; steps are in floats.
+// What depends on the channel alone (weights, bias, extra tensors of one
+// element for each channel) is repeated over narrow_pattern() floats, so that a
+// vector of it can start with any channel.
+struct NarrowBlock {
+  const float* input;  // What tap 0 of the first place reads.
+  int64_t row_step;    // From one row of the input to the next.
+  int64_t column;      // From one tap of the width to the next.
+  int64_t across;      // The width's stride in places, 1 or 2.
+  int64_t kernel[2];
+  int64_t stride, dilation;      // Of the height, in rows.
+  const NarrowSpreads* spreads;  // Needed where `across` is 2.
+  const float* weight;           // [taps, pattern]
+  int64_t pattern;
+  const float* bias;  // A pattern, or null.
+  int64_t channels;
+  int64_t rows, count;  // Of the output; floats in each row.
+  float* output;
+  int64_t output_step;  // From row to row.
+  PostWork work;        // At the output's first element.
+};
+
+// Floats that hold every vector of a repeated row of channels, at any level.
+constexpr int64_t narrow_pattern(int64_t channels) {
+  constexpr int64_t kMostLanes = 16;
+  return channels + kMostLanes;
+}
+
+// Levels beyond the machine's crash.
+void narrow_block(const NarrowBlock& block, CpuLevel level = host_cpu_level());
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,63 @@
+// Depthwise convolutions of f32 images with few channels, channels innermost:
+// the loops of narrow_block.h on the image itself where windows lie inside it,
+// at its ends on a copy with the padding written out, which stays in the
+// first-level cache.
+#pragma once
+
+#include <array>
+
+#include "kernels/convolution/depthwise.h"
+#include "kernels/convolution/narrow_block.h"
+
+namespace fxjit::kernels {
+
+class NarrowDepthwise {
+ public:
+  // For convolutions that fits() tells; tensors may be meta.
+  NarrowDepthwise(const ops::ConvParams& params, const Tensor& input,
+                  const Tensor& weight, CpuLevel level = host_cpu_level());
+
+  // Of a depthwise convolution (program::is_depthwise_last): images of fewer
+  // channels than a vector has lanes, and windows that the copy has room for.
+  static bool fits(const ops::ConvParams& params, const Tensor& input,
+                   const Tensor& weight, CpuLevel level = host_cpu_level());
+
+  using Data = Depthwise::Data;  // Its level is not read.
+
+  int64_t rows() const { return exact_.rows(); }
+  double flops() const { return exact_.flops(); }
+  // Rows [begin, end) of the output.
+  void run(const Data& data, int64_t begin, int64_t end) const;
+
+  // Weights as patterns (NarrowBlock), then as Depthwise has them, then one
+  // number that is zero unless all of them are finite.
+  size_t packed_bytes() const;
+  ShapeKey packed_key() const;
+  void pack(const float* weight, float* packed) const;
+
+ private:
+  struct Part;
+
+  void run_band(const Part& band) const;
+  void run_padded(Part part, int64_t last) const;
+  void run_part(const Part& part, const float* corner, int64_t row_step) const;
+  void fill(const Part& part, float* buffer) const;
+  int64_t line_floats(int64_t places) const;
+  int64_t lines(int64_t rows) const;
+  int64_t most_places(int64_t rows) const;
+  bool is_inside(int64_t row) const;
+
+  const ConvAxis& height() const { return axes_[1]; }
+  const ConvAxis& width() const { return axes_[2]; }
+
+  // Computes what weights that are not finite would make of written zeros.
+  Depthwise exact_;
+  CpuLevel level_;
+  int64_t lanes_, channels_, image_step_;
+  std::array<ConvAxis, 3> axes_;
+  TapRange whole_;  // Places that see all taps of the width.
+  int64_t pattern_;
+  NarrowSpreads spreads_;
+};
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,118 @@
+// Row work over dims that are not the last ones, compiled, against double
+// precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+using testing::random_tensor;
+
+// softmax over dim 1 of [outer, inner, neighbours].
+Tensor softmax_oracle(const Tensor& x) {
+  const Tensor wide = x.to(DType::f64);
+  Tensor out = Tensor::full(x.sizes(), 0.0, DType::f64);
+  std::copy_n(wide.data_as<double>(), x.numel(), out.data_as<double>());
+  const int64_t inner = x.size(1), neighbours = x.size(2);
+  for (int64_t o = 0; o < x.size(0); ++o)
+    for (int64_t n = 0; n < neighbours; ++n) {
+      auto* row = out.data_as<double>() + o * inner * neighbours + n;
+      double most = -std::numeric_limits<double>::infinity(), total = 0;
+      for (int64_t i = 0; i < inner; ++i) {
+        const double element = row[i * neighbours];
+        most = std::isnan(element) || element > most ? element : most;
+      }
+      for (int64_t i = 0; i < inner; ++i)
+        total += std::exp(row[i * neighbours] - most);
+      for (int64_t i = 0; i < inner; ++i)
+        row[i * neighbours] = std::exp(row[i * neighbours] - most) / total;
+    }
+  return out;
+}
+
+// fn over dim 1 at every level, by one and by two threads.
+template <typename Fn, typename Oracle>
+void expect_rows(Fn fn, const Tensor& x, double near, Oracle oracle) {
+  const auto gm = fx::symbolic_trace(fn, {"x"}, "f");
+  const Tensor expected = oracle(x);
+  for (CpuLevel level : testing::host_levels())
+    for (int threads : {1, 2}) {
+      compile(*gm, testing::options_for(level, threads));
+      const Tensor got = gm->forward({x}).as_tensor();
+      EXPECT_EQ(testing::value_difference(got.to(DType::f64), expected, near,
+                                          near / 4),
+                "")
+          << x.sizes().str();
+    }
+}
+
+Value over_rows(Value x) { return softmax(x, 1); }
+
+TEST(InnerRows, SoftmaxEqualsDoublePrecision) {
+  for (const Dims& sizes :
+       {Dims{3, 2, 16}, Dims{2, 7, 130}, Dims{2, 64, 65}, Dims{1, 300, 40},
+        Dims{1, 513, 20}, Dims{5, 20, 15}, Dims{0, 20, 20}, Dims{2, 20, 0}})
+    expect_rows(over_rows, random_tensor(sizes), 4e-6, softmax_oracle);
+}
+
+TEST(InnerRows, OfOtherTypes) {
+  expect_rows(over_rows, random_tensor({2, 20, 40}, DType::f64), 1e-13,
+              softmax_oracle);
+  expect_rows(over_rows, random_tensor({2, 20, 40}, DType::f16), 2e-3,
+              softmax_oracle);
+  expect_rows(over_rows, random_tensor({2, 20, 40}, DType::bf16), 1e-2,
+              softmax_oracle);
+}
+
+TEST(InnerRows, NanAndInfinityStay) {
+  Tensor x = random_tensor({2, 20, 40});
+  auto* data = x.data_as<float>();
+  data[3] = std::numeric_limits<float>::quiet_NaN();
+  data[44] = -std::numeric_limits<float>::infinity();
+  data[129] = std::numeric_limits<float>::infinity();
+  for (int64_t i = 0; i < 20; ++i)
+    data[800 + i * 40] = -std::numeric_limits<float>::infinity();
+  expect_rows(over_rows, x, 4e-6, softmax_oracle);
+}
+
+// Rows of a view, whose neighbours lie apart.
+TEST(InnerRows, OfStridedViews) {
+  const Tensor whole = random_tensor({2, 30, 100});
+  const Tensor view = whole.as_strided({2, 20, 40}, {3000, 100, 2}, 7);
+  Tensor dense = Tensor::full({2, 20, 40}, 0.0, DType::f32);
+  for (int64_t i = 0; i < 2 * 20 * 40; ++i)
+    dense.data_as<float>()[i] =
+        whole.data_as<float>()[7 + i / 800 * 3000 + i / 40 % 20 * 100 +
+                               i % 40 * 2];
+  expect_rows(over_rows, view, 4e-6,
+              [&](const Tensor&) { return softmax_oracle(dense); });
+}
+
+// A norm whose factors lie along the rows and along the neighbours.
+TEST(InnerRows, NormsEqualTheInterpreter) {
+  const Value scale = random_tensor({30, 1}, DType::f32, 2);
+  const Value shift = random_tensor({40}, DType::f32, 3);
+  const auto norm = [=](Value x) {
+    const Value centred = x - mean(x, 1, true);
+    const Value spread = sqrt(mean(centred * centred, 1, true) + 1e-5);
+    return centred / spread * scale + shift;
+  };
+  const auto interpreted = [&](const Tensor& x) {
+    return fx::symbolic_trace(norm, {"x"}, "f")
+        ->interpret(ValueList{x})
+        .as_tensor()
+        .to(DType::f64);
+  };
+  expect_rows(norm, random_tensor({3, 30, 40}), 2e-5, interpreted);
+}
+
+}  // namespace
+}  // namespace fxjit

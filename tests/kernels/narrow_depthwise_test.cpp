@@ -1,0 +1,165 @@
+// Depthwise convolutions whose places have fewer channels than a vector has
+// lanes, at every CPU level, against sums in double precision.
+#include <limits>
+
+#include "kernels/convolution/narrow_depthwise.h"
+#include "tests/kernels/conv_last_util.h"
+
+namespace fxjit::kernels::testing {
+namespace {
+
+struct Form {
+  int64_t channels, height, width;
+  Dims window = {3, 3}, stride = {1, 1}, padding = {1, 1}, dilation = {1, 1};
+
+  ConvCase conv() const {
+    return {"narrow",
+            {2, channels, height, width},
+            {channels, 1, window[0], window[1]},
+            stride,
+            padding,
+            dilation,
+            channels};
+  }
+};
+
+bool fits(const WorkCall& call, CpuLevel level) {
+  return NarrowDepthwise::fits(call.params, call.input, call.weight, level);
+}
+
+// Tells whether the loops are those of few channels.
+bool expect_form(const Form& form, CpuLevel level, int work = 3) {
+  const WorkCall call(form.conv(), kConvWorks[work], true);
+  ::testing::Message what;
+  what << form.channels << " channels, " << form.height << " x " << form.width
+       << ", window " << form.window[0] << " x " << form.window[1]
+       << ", stride " << form.stride[0] << " x " << form.stride[1]
+       << ", padding " << form.padding[0] << ", dilation " << form.dilation[0]
+       << ", " << cpu_level_name(level);
+  SCOPED_TRACE(what);
+  expect_step(call, true, 2, level);
+  return fits(call, level);
+}
+
+TEST(NarrowDepthwise, EveryNumberOfChannels) {
+  int narrow = 0;
+  for (CpuLevel level : host_levels())
+    for (int64_t channels = 2; channels < 17; ++channels)
+      for (int64_t size : {3, 5})
+        for (int64_t stride : {1, 2})
+          narrow += expect_form({.channels = channels,
+                                 .height = 19,
+                                 .width = 37,
+                                 .window = {size, size},
+                                 .stride = {stride, stride},
+                                 .padding = {size / 2, size / 2}},
+                                level);
+  EXPECT_GE(narrow, 8);
+}
+
+TEST(NarrowDepthwise, WindowsStridesAndDilations) {
+  for (CpuLevel level : host_levels())
+    for (const Dims& window :
+         {Dims{1, 1}, Dims{3, 3}, Dims{5, 5}, Dims{7, 3}, Dims{2, 9}})
+      for (const Dims& stride : {Dims{1, 1}, Dims{2, 2}, Dims{1, 2}, Dims{2, 1},
+                                 Dims{3, 1}, Dims{3, 3}})
+        for (int64_t dilation : {1, 2})
+          for (int64_t pad : {0, 2, 9})
+            for (int64_t channels : {3, 6, 10})
+              expect_form({.channels = channels,
+                           .height = 19,
+                           .width = 21,
+                           .window = window,
+                           .stride = stride,
+                           .padding = {pad, pad},
+                           .dilation = {dilation, dilation}},
+                          level, 2);
+}
+
+// Rows shorter than a vector, and images of fewer rows than are computed at
+// once.
+TEST(NarrowDepthwise, SmallImages) {
+  for (CpuLevel level : host_levels())
+    for (int64_t width : {1, 2, 3, 5, 8, 9, 13})
+      for (int64_t height : {1, 2, 3, 6, 7})
+        for (int64_t stride : {1, 2})
+          for (int64_t channels : {2, 5, 6, 12})
+            expect_form({.channels = channels,
+                         .height = height,
+                         .width = width,
+                         .stride = {stride, stride}},
+                        level);
+}
+
+// More places than the copy at the image's upper end has room for.
+TEST(NarrowDepthwise, LongRows) {
+  for (CpuLevel level : host_levels())
+    for (int64_t stride : {1, 2})
+      for (int64_t channels : {3, 6, 12})
+        expect_form({.channels = channels,
+                     .height = 9,
+                     .width = 1201,
+                     .window = {5, 5},
+                     .stride = {stride, stride},
+                     .padding = {2, 2}},
+                    level, 1);
+}
+
+TEST(NarrowDepthwise, WindowsWithoutRoomAreNotTaken) {
+  const WorkCall call(
+      Form{.channels = 6, .height = 300, .width = 300, .dilation = {120, 120}}
+          .conv(),
+      {}, true);
+  EXPECT_FALSE(fits(call, host_cpu_level()));
+}
+
+// Some channels of a larger image, whose places lie apart.
+TEST(NarrowDepthwise, ReadsPartsOfImages) {
+  for (CpuLevel level : host_levels())
+    for (int64_t stride : {1, 2}) {
+      const Form form{
+          .channels = 6, .height = 9, .width = 31, .stride = {stride, stride}};
+      WorkCall call(form.conv(), kConvWorks[3], true);
+      const Tensor whole = random_tensor({2, 9, 31, 20});
+      call.input =
+          whole.as_strided({2, 6, 9, 31}, {9 * 31 * 20, 1, 31 * 20, 20}, 14);
+      call.plain[0] = call.input;
+      expect_step(call, true, 2, level);
+    }
+}
+
+TEST(NarrowDepthwise, ReadsRowsThatLieApart) {
+  for (CpuLevel level : host_levels()) {
+    const Form form{.channels = 6, .height = 9, .width = 31};
+    WorkCall call(form.conv(), kConvWorks[3], true);
+    const Tensor whole = random_tensor({2, 9, 40, 6});
+    call.input =
+        whole.as_strided({2, 6, 9, 31}, {9 * 40 * 6, 1, 40 * 6, 6}, 12);
+    call.plain[0] = call.input;
+    expect_step(call, true, 1, level);
+  }
+}
+
+// Padding adds nothing, whatever the weight that meets it.
+TEST(NarrowDepthwise, NanAndInfinity) {
+  constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(),
+                                std::numeric_limits<float>::infinity(),
+                                -std::numeric_limits<float>::infinity()};
+  for (CpuLevel level : host_levels())
+    for (int64_t stride : {1, 2})
+      for (bool in_weights : {false, true})
+        for (float special : kSpecial) {
+          const Form form{.channels = 6,
+                          .height = 9,
+                          .width = 31,
+                          .stride = {stride, stride}};
+          WorkCall call(form.conv(), kConvWorks[1], true);
+          (in_weights ? call.weight : call.input).data_as<float>()[20] =
+              special;
+          expect_step(call, true, 2, level);
+          expect_step(call, false, 1, level);
+        }
+}
+
+}  // namespace
+}  // namespace fxjit::kernels::testing

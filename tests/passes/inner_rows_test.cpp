@@ -1,0 +1,58 @@
+// Reductions over a dim that is not the last one.
+
+#include "tests/passes/pass_matchers.h"
+
+namespace fxjit {
+namespace {
+
+template <typename Fn>
+std::vector<std::string> regions_of(Fn fn, const Dims& sizes) {
+  const Passed passed = run_passes(fn, {random_tensor(sizes, 1)});
+  EXPECT_EQ(wrong_result(passed), "") << sizes.str();
+  return regions(passed.model);
+}
+
+TEST(InnerRows, SoftmaxIsOneRegion) {
+  const auto fn = [](Value x) { return softmax(relu(x), 1); };
+  for (const Dims& sizes :
+       {Dims{3, 20, 24}, Dims{3, 2, 16}, Dims{1, 7, 4, 8}, Dims{2, 512, 16}})
+    EXPECT_THAT(regions_of(fn, sizes),
+                ElementsAre("rows: relu+amax+sub+exp+sum+div"));
+}
+
+TEST(InnerRows, NormsAreOneRegion) {
+  EXPECT_THAT(regions_of(
+                  [](Value x) {
+                    const Value centred = x - mean(x, 1, true);
+                    return centred / sqrt(mean(centred * centred, 1, true));
+                  },
+                  {2, 30, 40}),
+              SizeIs(1));
+}
+
+// What is only reduced is summed along the memory, many sums side by side.
+TEST(InnerRows, LoneReductionsAreColumns) {
+  EXPECT_THAT(regions_of([](Value x) { return sum(x, 1); }, {2, 30, 40}),
+              ElementsAre("columns: sum"));
+}
+
+TEST(InnerRows, LongRowsAndFewNeighboursAreColumns) {
+  const auto fn = [](Value x) { return softmax(x, 1); };
+  for (const Dims& sizes : {Dims{1, 513, 16}, Dims{3, 20, 15}, Dims{3, 1, 40}})
+    EXPECT_THAT(regions_of(fn, sizes), Not(SizeIs(1))) << sizes.str();
+}
+
+TEST(InnerRows, RowsOfDifferentDimsStayApart) {
+  EXPECT_THAT(
+      regions_of([](Value x) { return softmax(softmax(x, 1), 2); },
+                 {2, 20, 24}),
+      ElementsAre("rows: amax+sub+exp+sum+div", "rows: amax+sub+exp+sum+div"));
+}
+
+TEST(InnerRows, PositionsStayApart) {
+  const auto fn = [](Value x) { return softmax(tril(x), 1); };
+  EXPECT_THAT(regions_of(fn, {2, 20, 24}), Not(SizeIs(1)));
+}
+
+}  // namespace
+}  // namespace fxjit
