@@ -195,8 +195,6 @@ def test_options_of_requests(server):
             result = client.infer("bert", inputs_of(over_grpc, inputs), client_timeout=30,
                                   compression_algorithm=encoding)
             close(result.as_numpy("last_hidden_state"), answers[0])
-        with pytest.raises(InferenceServerException, match="(?i)deadline"):
-            client.infer("bert", inputs_of(over_grpc, inputs), client_timeout=1e-6)
 
 
 def test_json_and_binary_mix(server):

@@ -159,6 +159,18 @@ def test_clients_that_go_away_are_not_computed(folder):
         assert (told.execution_count, told.inference_stats.fail.count) == (1, 2)
 
 
+def test_the_deadline_of_a_client_ends_its_request(folder):
+    make_slow(folder, 0.5, 0)
+    x = over_grpc.InferInput("x", [1, 8], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+    with serving(folder, "--front-code") as server, \
+            over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        with pytest.raises(InferenceServerException, match="(?i)deadline"):
+            client.infer("perceptron", [x], request_id="late", client_timeout=0.1)
+        server.wait_for("refused", request="late")
+        client.infer("perceptron", [x], client_timeout=30)
+
+
 def test_a_full_queue_is_told_by_each_protocol(folder):
     with serving(folder, "--queue", "0") as server:
         status, answer = server.json("POST", "/v2/models/perceptron/infer", BODY)
