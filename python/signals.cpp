@@ -28,7 +28,7 @@ std::function<bool()> interrupted_by_signals() {
     asked = now;
     const nb::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    return false;
+    return false;  // What a handler raised was thrown: no call ends by `true`.
   };
 }
 

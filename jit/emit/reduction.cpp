@@ -57,6 +57,10 @@ Value* extreme(VectorBuilder& b, llvm::Type* type, bool is_unsigned,
 
 }  // namespace
 
+NanRule nan_rule(const program::BodyFacts& facts, int32_t id) {
+  return facts.only_shifts_softmax(id) ? NanRule::ignore : NanRule::keep;
+}
+
 Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,
                           int lanes) {
   llvm::Type* type = b.vec(b.register_type(instr.type), lanes);

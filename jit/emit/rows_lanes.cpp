@@ -6,13 +6,6 @@
 #include "jit/emit/vector_math.h"
 
 namespace fxjit::jit {
-namespace {
-
-NanRule nan_rule(const program::BodyFacts& facts, int32_t id) {
-  return facts.only_shifts_softmax(id) ? NanRule::ignore : NanRule::keep;
-}
-
-}  // namespace
 
 // The rows that are worked on.
 struct LaneRows::Group {

@@ -203,7 +203,7 @@ void RowPass::accumulate(BodyValues& values, const Place& place, int copy,
         convert_computed(b_, values.get(instr.args[0]), type, instr.type);
     Value*& accumulator = accumulators[r * size_t(copies_) + size_t(copy)];
     accumulator = reduction_step(b_, instr, accumulator, value, mask,
-                                 nan_rule(pass_.reductions[r]));
+                                 nan_rule(row_.facts, pass_.reductions[r]));
   }
   // What is stored is computed here, with the loads.
   for (int32_t r : pass_.stores) values.get(body_.results[size_t(r)]);
@@ -241,10 +241,6 @@ Values RowPass::identities() const {
   return accumulators;
 }
 
-NanRule RowPass::nan_rule(int32_t id) const {
-  return row_.facts.only_shifts_softmax(id) ? NanRule::ignore : NanRule::keep;
-}
-
 // Pairs of accumulators, pairs of pairs, then the lanes.
 Values RowPass::finish(const Values& accumulators) const {
   Values results;
@@ -252,7 +248,7 @@ Values RowPass::finish(const Values& accumulators) const {
     const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
     const auto first = accumulators.begin() + std::ptrdiff_t(r) * copies_;
     Values parts(first, first + copies_);
-    const NanRule nan = nan_rule(pass_.reductions[r]);
+    const NanRule nan = nan_rule(row_.facts, pass_.reductions[r]);
     for (size_t half = parts.size() / 2; half >= 1; half /= 2) {
       for (size_t i = 0; i < half; ++i) {
         parts[i] = reduction_step(b_, instr, parts[i], parts[i + half],

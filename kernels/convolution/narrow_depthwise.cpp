@@ -26,7 +26,7 @@ int64_t lanes_of(CpuLevel level) {
   return 4;
 }
 
-// Few floats: no calls.
+// Copies of a few floats are made in place, since a call would take longer.
 float* put(float* to, const float* from, int64_t count) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4)
@@ -43,7 +43,7 @@ float* put_zeros(float* to, int64_t count) {
   return to + count;
 }
 
-// [channels] over and over again.
+// Writes the numbers of all channels, then the same again, until `to` is full.
 void repeat(const float* from, int64_t channels, float* to, int64_t count) {
   for (int64_t i = 0, c = 0; i < count; ++i) {
     to[i] = from[c];
@@ -57,7 +57,7 @@ struct Patterns {
   float bias[kMost];
   float extras[PostWork::kMostExtras][kMost];
 
-  Patterns(const Depthwise::Data& data, int64_t channels) {
+  Patterns(const NarrowDepthwise::Data& data, int64_t channels) {
     const int64_t floats = narrow_pattern(channels);
     if (data.bias) repeat(data.bias, channels, bias, floats);
     for (int i = 0; i < PostWork::kMostExtras; ++i)
@@ -104,13 +104,13 @@ bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
   return made.most_places(1) >= std::min(lanes, made.width().places);
 }
 
-// Of a row of the input that `places` places of the output read.
+// What `places` places of the output read of a row of the input.
 int64_t NarrowDepthwise::line_floats(int64_t places) const {
   const ConvAxis& w = width();
   return ((places - 1) * w.stride + (w.taps - 1) * w.dilation + 1) * channels_;
 }
 
-// Rows of the input that `rows` rows of the output read.
+// How many rows of the input `rows` rows of the output read.
 int64_t NarrowDepthwise::lines(int64_t rows) const {
   const ConvAxis& h = height();
   return (rows - 1) * h.stride + (h.taps - 1) * h.dilation + 1;
@@ -123,6 +123,10 @@ int64_t NarrowDepthwise::most_places(int64_t rows) const {
   const int64_t places = 1 + room / (channels_ * width().stride);
   if (places >= width().places) return width().places;
   return places >= lanes_ ? places / lanes_ * lanes_ : places;
+}
+
+size_t NarrowDepthwise::scratch_bytes() {
+  return kBufferFloats * sizeof(float);
 }
 
 size_t NarrowDepthwise::packed_bytes() const {
@@ -204,7 +208,7 @@ void NarrowDepthwise::run_part(const Part& part, const float* corner,
 // Places up to `last`, read from a copy, as many rows at once as it has room
 // for.
 void NarrowDepthwise::run_padded(Part part, int64_t last) const {
-  alignas(64) float buffer[kBufferFloats];
+  float* const buffer = part.data.scratch;
   const int64_t first = part.place, end = part.row + part.rows;
   const int64_t few = std::min(last - first, lanes_);
   for (; part.row < end; part.row += part.rows) {
@@ -249,7 +253,7 @@ void NarrowDepthwise::run_band(const Part& band) const {
 void NarrowDepthwise::run(const Data& data, int64_t begin, int64_t end) const {
   const float* plain = data.packed + exact_.taps() * pattern_;
   if (plain[exact_.taps() * channels_] == 0) {
-    Data same = data;
+    Depthwise::Data same = data;
     same.packed = plain;
     same.level = level_;
     return exact_.run(same, begin, end);

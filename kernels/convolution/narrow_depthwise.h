@@ -22,10 +22,13 @@ class NarrowDepthwise {
   static bool fits(const ops::ConvParams& params, const Tensor& input,
                    const Tensor& weight, CpuLevel level = host_cpu_level());
 
-  using Data = Depthwise::Data;  // Its level is not read.
+  struct Data : Depthwise::Data {  // The level is not read.
+    float* scratch;  // scratch_bytes(), the calling thread's own.
+  };
 
   int64_t rows() const { return exact_.rows(); }
   double flops() const { return exact_.flops(); }
+  static size_t scratch_bytes();
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
 

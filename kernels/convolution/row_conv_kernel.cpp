@@ -35,7 +35,7 @@ class RowConvKernel : public program::ExternKernel {
     return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
   }
   size_t scratch_bytes() const override {
-    return packed_ ? 0 : conv_.packed_bytes();
+    return own_bytes() + working_bytes();
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
@@ -54,16 +54,26 @@ class RowConvKernel : public program::ExternKernel {
     if (packed_) {
       data.packed = reinterpret_cast<const float*>(packed_->data());
     } else {
-      auto* packed = reinterpret_cast<float*>(call.scratch);
+      auto* packed = reinterpret_cast<float*>(call.scratch + working_bytes());
       conv_.pack(static_cast<const float*>(call.operands[1]), packed);
       data.packed = packed;
       end = begin + (conv_.rows() + rows_per_task_ - 1) / rows_per_task_;
     }
+    if constexpr (kWorks) data.scratch = reinterpret_cast<float*>(call.scratch);
     conv_.run(data, begin * rows_per_task_,
               std::min(end * rows_per_task_, conv_.rows()));
   }
 
  private:
+  static constexpr bool kWorks = std::is_same_v<Conv, NarrowDepthwise>;
+
+  // Working memory of the loops, and behind it weights that each call packs.
+  static size_t working_bytes() {
+    if constexpr (kWorks) return Conv::scratch_bytes();
+    return 0;
+  }
+  size_t own_bytes() const { return packed_ ? 0 : conv_.packed_bytes(); }
+
   ConvRequest request_;
   Conv conv_;
   int64_t rows_per_task_;

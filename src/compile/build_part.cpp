@@ -22,15 +22,26 @@ std::map<const Storage*, std::string> names_of(const fx::GraphModule& module) {
   return names;
 }
 
+// The inputs by their placeholders.
+std::map<const fx::Node*, const Value*> by_node(const fx::Graph& graph,
+                                                std::span<const Value> inputs) {
+  const std::vector<fx::NodePtr> placeholders = graph.placeholders();
+  if (inputs.size() != placeholders.size())
+    throw UserError("[compile] inputs: expected " +
+                    std::to_string(placeholders.size()) + ", got " +
+                    std::to_string(inputs.size()));
+  std::map<const fx::Node*, const Value*> found;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    found[placeholders[i]] = &inputs[i];
+  return found;
+}
+
 }  // namespace
 
 CompiledShape::Parts CompiledModule::build(const Request& request) {
   std::map<const fx::Node*, const Value*> inputs;
-  if (!request.begin) {
-    size_t next = 0;
-    for (const fx::Node* node : request.source->module->graph().placeholders())
-      inputs[node] = &request.inputs[next++];
-  }
+  if (!request.begin)
+    inputs = by_node(request.source->module->graph(), request.inputs);
   const GraphParts::Known known =
       request.begin ? request.known
                     : [&inputs](const fx::Node& node) -> const Value& {
@@ -111,6 +122,7 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   passes::PipelineOptions options;
   options.disabled = options_.disabled_passes;
   options.halves = kernels::fast_halves();
+  options.strict_sums = options_.strict_sums;
   options.direct_convolutions =
       options_.strict_sums ||
       options_.convolution == CompileOptions::Convolution::direct;

@@ -92,16 +92,6 @@ CompiledModule::Shape CompiledModule::for_call(std::span<const Value> inputs) {
 }
 
 bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
-  if (run_native(inputs, result)) return true;
-  // The interpreter that the module itself calls knows no limits.
-  const bool limited = loop_limits_.iterations > 0 || loop_limits_.interrupted;
-  Source graph = limited && have_data(inputs) ? source() : nullptr;
-  if (!graph) return false;
-  *result = staged_run(std::move(graph)).interpret(inputs);
-  return true;
-}
-
-bool CompiledModule::run_native(std::span<const Value> inputs, Value* result) {
   Shape shape = for_call(inputs);
   if (!shape) return false;
   if (!shape->whole()) {
@@ -116,6 +106,11 @@ bool CompiledModule::run_native(std::span<const Value> inputs, Value* result) {
     return false;  // The interpreter finds it again, with node and line.
   }
   return true;
+}
+
+const fx::LoopLimits* CompiledModule::limits() const {
+  const bool limited = loop_limits_.iterations > 0 || loop_limits_.interrupted;
+  return limited ? &loop_limits_ : nullptr;
 }
 
 bool CompiledModule::run_into(std::span<const Value> inputs,
@@ -141,7 +136,7 @@ StagedRun CompiledModule::staged_run(Source source) {
       [this, source](const fx::Node& begin, const GraphParts::Known& known) {
         return next_part(source, begin, known);
       },
-      blocks_, loop_limits_);
+      blocks_, limits());
 }
 
 CompiledModule::Shape CompiledModule::next_part(

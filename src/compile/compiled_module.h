@@ -29,6 +29,7 @@ class CompiledModule : public fx::NativeForward,
   CompiledModule(nn::Ref<fx::GraphModule> module, CompileOptions options);
 
   bool run(std::span<const Value> inputs, Value* result) override;
+  const fx::LoopLimits* limits() const override;
   // As run(), with the result in memory of the caller's (bound_outputs.h). False
   // also where only parts of the graph are compiled.
   bool run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
@@ -64,8 +65,6 @@ class CompiledModule : public fx::NativeForward,
     GraphParts::Known known;            // Else what was computed before.
   };
 
-  // False: the interpreter serves the call.
-  bool run_native(std::span<const Value> inputs, Value* result);
   // The entry to serve a call by; null: the interpreter does.
   Shape for_call(std::span<const Value> inputs);
   Request from_start(std::span<const Value> inputs) const;

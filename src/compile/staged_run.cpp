@@ -5,7 +5,7 @@
 namespace fxjit {
 
 StagedRun::StagedRun(std::shared_ptr<const GraphSource> source, Find find,
-                     support::BlockPool& blocks, const fx::LoopLimits& limits)
+                     support::BlockPool& blocks, const fx::LoopLimits* limits)
     : Interpreter(*source->module, source->module->graph(),
                   &source->parts.plan()),
       source_(std::move(source)),
@@ -19,7 +19,11 @@ StagedRun::StagedRun(std::shared_ptr<const GraphSource> source, Find find,
 Value StagedRun::run(std::span<const Value> inputs, Shape first,
                      std::vector<StageTime>* times) {
   using Clock = std::chrono::steady_clock;
-  set_inputs(inputs);
+  const std::vector<fx::NodePtr> placeholders = graph().placeholders();
+  FXJIT_CHECK(inputs.size() == placeholders.size(),
+              "a program is found by the inputs that it was made for");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    env.set(*placeholders[i], inputs[i]);
   const auto value_of = [this](const fx::Node& node) -> const Value& {
     return known(node);
   };
@@ -50,17 +54,6 @@ Value StagedRun::run(std::span<const Value> inputs, Shape first,
     begin = stop->next();
     if (begin->is(fx::Opcode::output)) return interpret_from(begin);
   }
-}
-
-Value StagedRun::interpret(std::span<const Value> inputs) {
-  set_inputs(inputs);
-  return interpret_from(nullptr);
-}
-
-void StagedRun::set_inputs(std::span<const Value> inputs) {
-  size_t next = 0;
-  for (const fx::Node* node : graph().placeholders())
-    env.set(*node, inputs[next++]);
 }
 
 const Value& StagedRun::known(const fx::Node& node) const {

@@ -32,18 +32,16 @@ class StagedRun : private fx::Interpreter {
   using Find = std::function<Shape(const fx::Node&, const GraphParts::Known&)>;
 
   // Keeps `source`, whose nodes `find` is asked for. Loops that are interpreted
-  // keep to `limits`.
+  // keep to `limits`; null: to those of the thread.
   StagedRun(std::shared_ptr<const GraphSource> source, Find find,
-            support::BlockPool& blocks, const fx::LoopLimits& limits);
+            support::BlockPool& blocks, const fx::LoopLimits* limits);
 
-  // `first` is the part that begins the graph. Adds to `times` when given.
+  // `first` is the part that begins the graph, made for such inputs. Adds to
+  // `times` when given.
   Value run(std::span<const Value> inputs, Shape first,
             std::vector<StageTime>* times = nullptr);
-  // The whole graph, interpreted.
-  Value interpret(std::span<const Value> inputs);
 
  private:
-  void set_inputs(std::span<const Value> inputs);
   const Value& known(const fx::Node& node) const;
   std::optional<Value> run_part(const CompiledShape& shape, StageTime* time);
   void run_here(const fx::Node& node);

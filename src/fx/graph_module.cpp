@@ -7,6 +7,7 @@
 #include "fxjit/fx/interpreter.h"
 #include "fxjit/fx/tracer.h"
 #include "src/fx/node_hooks.h"
+#include "src/fx/control_flow/functions.h"
 #include "src/fx/running_graph.h"
 #include "src/fx/submodules.h"
 
@@ -334,8 +335,10 @@ Value GraphModule::run_inputs(std::span<const Value> inputs) {
   Value result;
   NativeForward* const native = native_forward();
   if (!native || active_tracer() || holds_proxy(inputs) ||
-      !native->run(inputs, &result))
+      !native->run(inputs, &result)) {
+    const LoopLimitsScope limits(native ? native->limits() : nullptr);
     result = interpret(inputs);
+  }
   const Graph& graph = running_->graph();
   return graph.has_codegen()
              ? graph.codegen().process_outputs(std::move(result))

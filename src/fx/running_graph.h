@@ -9,6 +9,7 @@
 #include "fxjit/fx/graph.h"
 #include "fxjit/fx/interpreter.h"
 #include "fxjit/nn/signature.h"
+#include "src/fx/control_flow/other_branch.h"
 
 namespace fxjit::fx {
 
@@ -29,6 +30,8 @@ class RunningGraph {
   // Derived on first call.
   const ExecutionPlan& plan() const;
   const PythonCode& python_code() const;
+  // Calls of cond in which this graph was the branch not taken.
+  ComparedCalls& compared() { return compared_; }
 
  private:
   void index_placeholders();
@@ -41,6 +44,7 @@ class RunningGraph {
   mutable std::mutex mutex_;  // Of the two below.
   mutable std::unique_ptr<const ExecutionPlan> plan_;
   mutable std::unique_ptr<const PythonCode> code_;
+  ComparedCalls compared_;
 };
 
 }  // namespace fxjit::fx

@@ -30,7 +30,7 @@ enum class GraphForm : uint8_t { normalized, lowered, fused };
 // whose output is the tuple of values needed outside.
 struct Region {
   enum class Kind : uint8_t {
-    rows,         // Elementwise work and reductions over trailing dims.
+    rows,         // Elementwise work and reductions over the dims of a row.
     columns,      // Elementwise work and one level of other reductions.
     contraction,  // One matmul with elementwise work on its result.
     attention,    // One scaled_dot_product_attention.
@@ -40,7 +40,8 @@ struct Region {
   Kind kind = Kind::rows;
   std::unique_ptr<fx::Graph> graph;
   Dims domain;         // Shape that the loops run over.
-  int inner_dims = 0;  // rows: trailing dims that form the row, 0 when free.
+  int inner_dims = 0;  // rows: dims that form the row, 0 when free.
+  int inner_at = -1;   // The first of them where they are not the last dims.
   std::vector<std::string> nodes;  // Captured nodes it came from.
   // Why each input that another region computes is not computed here.
   std::vector<Apart> apart;

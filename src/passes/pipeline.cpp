@@ -54,12 +54,14 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   model = lower(
       model,
       {options.halves,
-       options.direct_convolutions || !pipeline.enabled("winograd"), layouts});
+       options.direct_convolutions || !pipeline.enabled("winograd"),
+       options.strict_sums, layouts});
   pipeline.done("lower", model);
   if (pipeline.enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
     pipeline.done("fuse_conv_work", model);
   GroupingOptions grouping;
   grouping.fuse = pipeline.enabled("fuse");
+  grouping.strict_sums = options.strict_sums;
   grouping.epilogues = pipeline.enabled("fuse_epilogues");
   model = fuse(model, grouping);
   pipeline.done("fuse", model);

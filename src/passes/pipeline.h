@@ -20,6 +20,7 @@ struct PipelineOptions {
   // See LowerOptions.
   FastHalves halves;
   bool direct_convolutions = false;  // Likewise.
+  bool strict_sums = false;          // Likewise.
   // Called after each pass that changed something; may be empty.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
 };

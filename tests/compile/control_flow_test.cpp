@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
@@ -158,6 +161,52 @@ TEST(CompiledControlFlow, LimitsHoldForWholeGraphsThatAreInterpreted) {
                  RuntimeError);
 }
 
+// With and without limits, the interpreter runs the user's module itself.
+TEST(CompiledControlFlow, InterpretedCallsSeeNewMembers) {
+  CompileOptions interruptible;
+  interruptible.interrupted = [] { return false; };
+  for (CompileOptions options :
+       {CompileOptions(), at_most(10), std::move(interruptible)}) {
+    nn::Module root("Root");
+    root.register_buffer("shift", Tensor::full({1}, 1));
+    auto graph = std::make_unique<fx::Graph>();
+    const fx::NodePtr x = graph->placeholder("x");
+    graph->output(
+        graph->call_function("operator.add", {x, graph->get_attr("shift")}));
+    const auto gm = fx::GraphModule::create(root, std::move(graph), "Root");
+    // The first call is answered by the interpreter.
+    options.new_shape = CompileOptions::NewShape::behind;
+    compile(*gm, options);
+    gm->register_buffer("shift", Tensor::full({1}, 5));
+    EXPECT_EQ(first(gm->call({Tensor::full({1}, 2)})), 7);
+  }
+}
+
+TEST(CompiledControlFlow, InputsOfAnotherNumberAreRefused) {
+  CompileOptions interruptible;
+  interruptible.interrupted = [] { return false; };
+  for (const CompileOptions& options :
+       {CompileOptions(), at_most(10), std::move(interruptible)}) {
+    const auto gm = counted();
+    compile(*gm, options);
+    const Value x = Tensor::full({2}, 1);
+    for (const ValueList& inputs :
+         {ValueList{}, ValueList{count(1)}, ValueList{count(1), x, x}})
+      for (int call = 0; call < 2; ++call) {
+        try {
+          gm->invoke_bound(inputs);
+          FAIL();
+        } catch (const RuntimeError& error) {
+          EXPECT_EQ(error.message(), "[interpret] inputs: expected 2, got " +
+                                         std::to_string(inputs.size()));
+        }
+        EXPECT_FALSE(prepare(*gm, inputs));
+        EXPECT_THROW(profile(*gm, inputs, 1), UserError);
+      }
+    EXPECT_EQ(first(gm->invoke_bound({count(1), x}).at(1)), 1.5f);
+  }
+}
+
 TEST(CompiledControlFlow, LoopsEndAtTheLimit) {
   const auto gm = counted();
   compile(*gm, at_most(10));
@@ -242,6 +291,7 @@ TEST(CompiledControlFlow, WhatCannotBeCompiledStaysWithTheInterpreter) {
         ++called;
         return x;
       });
+  called = 0;
   const auto gm = fx::symbolic_trace(
       [](Value n, Value x) {
         return while_loop([n](Value i, Value) { return i < n; },

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "fxjit/functions.h"
@@ -112,6 +113,52 @@ TEST(InnerRows, NormsEqualTheInterpreter) {
         .to(DType::f64);
   };
   expect_rows(norm, random_tensor({3, 30, 40}), 2e-5, interpreted);
+}
+
+// The bias keeps the two dims behind the rows apart.
+TEST(InnerRows, NeighboursAlongTheLastDimAlone) {
+  for (int64_t width : {2, 4, 8, 15}) {
+    const Value bias = random_tensor({width}, DType::f32, 4);
+    const auto biased = [=](Value x) { return softmax(x + bias, 1); };
+    const auto interpreted = [&](const Tensor& x) {
+      return fx::symbolic_trace(biased, {"x"}, "f")
+          ->interpret(ValueList{x.to(DType::f64)})
+          .as_tensor();
+    };
+    expect_rows(biased, random_tensor({2, 20, 8, width}), 4e-6, interpreted);
+  }
+}
+
+// Bits of the first of `many` items, beside the others and alone.
+void expect_same_alone(Value (*fn)(Value), const Tensor& many) {
+  CompileOptions options;
+  options.strict_sums = true;
+  const auto run = [&](const Tensor& x) {
+    const auto gm = fx::symbolic_trace(fn, {"x"}, "f");
+    compile(*gm, options);
+    return gm->forward({x}).as_tensor().contiguous();
+  };
+  Dims sizes = many.sizes();
+  sizes[0] = 1;
+  const Tensor beside = run(many);
+  const Tensor alone = run(many.as_strided(sizes, many.strides(), 0));
+  ASSERT_GT(alone.numel(), 0);
+  EXPECT_EQ(std::memcmp(alone.data(), beside.data(),
+                        static_cast<size_t>(alone.numel()) * sizeof(float)),
+            0);
+}
+
+TEST(InnerRows, StrictSumsDoNotDependOnTheBatch) {
+  for (int64_t batch : {2, 3, 16}) {
+    const Tensor x = random_tensor({batch, 100, 2, 4});
+    expect_same_alone(
+        [](Value v) { return sum(permute(v, {0, 2, 3, 1}), -1); }, x);
+    expect_same_alone(
+        [](Value v) { return softmax(permute(v, {0, 2, 3, 1}), -1); }, x);
+    expect_same_alone([](Value v) { return softmax(v, 1); }, x);
+    expect_same_alone(
+        [](Value v) { return v - mean(v, Value::list({1}), true); }, x);
+  }
 }
 
 }  // namespace

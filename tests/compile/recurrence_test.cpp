@@ -59,7 +59,6 @@ TEST(Recurrence, LengthsAreNumbersOfTheCall) {
   }
 }
 
-// Of one sequence neither reaches another.
 // strict_sums: a sequence gives the same bits alone and beside others that end
 // earlier or later.
 TEST(Recurrence, StrictSumsAreThoseOfASequenceAlone) {
@@ -90,6 +89,7 @@ TEST(Recurrence, StrictSumsAreThoseOfASequenceAlone) {
   }
 }
 
+// NaN and infinities of one sequence do not reach another.
 TEST(Recurrence, KeepsNanAndInfinities) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -32,7 +32,7 @@ void expect_lanes(const RowStep& step, bool lanes = true) {
 
 TEST(LaneRows, Softmax) {
   for (int64_t inner : {2, 3, 8, 50, 130, 300})
-    for (int64_t rows : {16, 17, 63, 64, 65, 130}) {
+    for (int64_t rows : {4, 7, 15, 16, 17, 63, 64, 65, 130}) {
       ScalarBuilder b;
       RowStep step = lanes_step(3, inner, rows);
       step.body = b.finish({softmax(b.input(0, DType::f32))});
@@ -114,13 +114,18 @@ TEST(LaneRows, OthersGoRowByRow) {
   rows.outputs[0] = row_access({23 * 70, 23}, 1);
   expect_lanes(rows, false);
   check_step(rows, {.units = 64});
-  RowStep few = lanes_step(2, 23, 15);
+  RowStep few = lanes_step(2, 23, 3);
   few.body = body;
   expect_lanes(few, false);
   check_step(few, {.units = 64});
   RowStep longer = lanes_step(1, 513, 16);
   longer.body = body;
   expect_lanes(longer, false);
+  RowStep strict = lanes_step(2, 23, 70);
+  strict.body = body;
+  strict.strict = true;
+  expect_lanes(strict, false);
+  check_step(strict, {.units = 64});
   ScalarBuilder plain;
   RowStep copy = lanes_step(2, 23, 70);
   copy.body = plain.finish({plain.input(0, DType::f32)});

@@ -42,8 +42,8 @@ bool expect_form(const Form& form, CpuLevel level, int work = 3) {
 }
 
 TEST(NarrowDepthwise, EveryNumberOfChannels) {
-  int narrow = 0;
-  for (CpuLevel level : host_levels())
+  for (CpuLevel level : host_levels()) {
+    int narrow = 0;
     for (int64_t channels = 2; channels < 17; ++channels)
       for (int64_t size : {3, 5})
         for (int64_t stride : {1, 2})
@@ -54,7 +54,8 @@ TEST(NarrowDepthwise, EveryNumberOfChannels) {
                                  .stride = {stride, stride},
                                  .padding = {size / 2, size / 2}},
                                 level);
-  EXPECT_GE(narrow, 8);
+    EXPECT_GT(narrow, 0) << cpu_level_name(level);
+  }
 }
 
 TEST(NarrowDepthwise, WindowsStridesAndDilations) {

@@ -314,6 +314,28 @@ TEST(OnnxLoop, CountsBelowOneAreNoIterations) {
   }
 }
 
+// As many iterations as another input has rows more than three.
+TEST(OnnxLoop, SizesThatSayLessThanNoneAreNoIterations) {
+  const auto counting = [](const std::string& result) {
+    return model(
+        graph({{node("Shape", {"z"}, {"rows_of_z"}),
+                node("Sub", {"rows_of_z", "three"}, {"count"}),
+                node("Loop", {"count", "", "x"},
+                     {"last", result == "rows" ? "rows" : ""},
+                     {graph_attribute("body", bounded_body())})},
+               {value_info("x", kFloat, {2}), value_info("z", kFloat, {-1})},
+               {value_info(result, kFloat, {-1})},
+               {int_tensor("three", {3}), float_tensor("ten", {}, {10})}}));
+  };
+  const Both last(counting("last")), rows(counting("rows"));
+  const ValueList fewer = {list({0, 1}), Tensor::zeros({1})};
+  EXPECT_THAT(last(fewer), ElementsAre(0, 1));
+  EXPECT_THAT(rows(fewer), testing::IsEmpty());
+  const ValueList more = {list({0, 1}), Tensor::zeros({5})};
+  EXPECT_THAT(last(more), ElementsAre(1, 2));
+  EXPECT_THAT(rows(more), ElementsAre(0, 1, 1, 2));
+}
+
 TEST(OnnxLoop, StacksBeyondAllMemoryAreRefused) {
   const Both rows(looping(bounded_body(), "count", "", "rows",
                           {value_info("count", kInt64, {})}));

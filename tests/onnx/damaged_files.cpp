@@ -70,11 +70,14 @@ std::string slice_with(const std::vector<int64_t>& starts,
       .bytes();
 }
 
-std::string conv_with(const std::vector<Message>& attributes) {
+std::string conv_with(const std::vector<Message>& attributes,
+                      int64_t rows = 1) {
   return model(graph({{node("Conv", {"x", "w"}, {"y"}, attributes)},
                       {value_info("x", 1, {1, 1, 4, 4})},
                       {value_info("y", 1, {})},
-                      {float_tensor("w", {1, 1, 1, 1}, {1})}}))
+                      {float_tensor("w", {1, 1, rows, 1},
+                                    std::vector<float>(
+                                        static_cast<size_t>(rows), 1))}}))
       .bytes();
 }
 
@@ -285,6 +288,11 @@ std::vector<Damaged> damaged_files() {
        {"graph.node[0] Conv"}},
       {"auto_pad_unknown", conv_with({text_attribute("auto_pad", "MAYBE")}),
        {"auto_pad: \"MAYBE\""}},
+      {"window_beyond_64_bits",
+       conv_with({text_attribute("auto_pad", "SAME_UPPER"),
+                  ints_attribute("dilations", {int64_t{1} << 62, 1})},
+                 3),
+       {"graph.node[0] Conv", "does not fit an int of 64 bits"}},
       {"split_into_0",
        model_of({node("Split", {"x"}, {"y"}, {int_attribute("num_outputs", 0)})},
                 {}, 18)

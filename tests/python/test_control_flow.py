@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import fxjit
 import pytest
@@ -183,22 +184,37 @@ def test_limits_are_numbers(limit):
         counting(loop_limit=limit)
 
 
-def ctrl_c_during(call):
-    """Sends SIGINT while `call` runs, which has to take longer."""
-    sender = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    sender.start()
+def interrupted(call, number=signal.SIGINT, handler=signal.default_int_handler, raised=KeyboardInterrupt):
+    """Sends a signal once the loop of `call` runs, which then ends by what the handler raises.
+
+    The model was called before, so that it is compiled and only the loop takes much CPU time.
+    """
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    start, ended = time.clock_gettime(clock), threading.Event()
+
+    def send():
+        while time.clock_gettime(clock) < start + 0.2:
+            if ended.wait(0.01):
+                return
+        os.kill(os.getpid(), number)
+
+    sender = threading.Thread(target=send)
+    before = signal.signal(number, handler)
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(raised):
+            sender.start()
             call()
     finally:
+        ended.set()
         sender.join()
+        signal.signal(number, before)
 
 
 def test_ctrl_c_ends_a_loop():
     model, x = counting(), torch.ones(3)
     for _ in range(2):  # What came before leaves nothing behind.
         same(model(flag(3), x), x / 8)
-        ctrl_c_during(lambda: model(MANY, x))
+        interrupted(lambda: model(MANY, x))
     assert model.report().native
 
 
@@ -211,7 +227,7 @@ def test_ctrl_c_ends_a_loop_that_is_interpreted():
 
     fast, x = torch.compile(model, backend="fxjit"), torch.ones(3)
     same(fast(flag(3), x), x)
-    ctrl_c_during(lambda: fast(MANY, x))
+    interrupted(lambda: fast(MANY, x))
     same(fast(flag(3), x), x)
 
 
@@ -224,13 +240,7 @@ def test_handlers_raise_what_they_like():
 
     model, x = counting(), torch.ones(3)
     model(flag(3), x)
-    before = signal.signal(signal.SIGALRM, late)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(Late):
-            model(MANY, x)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    interrupted(lambda: model(MANY, x), signal.SIGALRM, late, Late)
 
 
 def test_branches_that_do_not_fit():

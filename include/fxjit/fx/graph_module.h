@@ -26,6 +26,8 @@ struct CompileOptions;
 namespace fxjit::fx {
 
 class RunningGraph;
+struct ControlCall;
+struct LoopLimits;
 
 // Names a function registered with a graph module; 0 names none.
 using HookId = uint64_t;
@@ -39,6 +41,9 @@ class NativeForward {
   // effects, when these inputs are not served (a shape not compiled yet): the
   // interpreter then runs. Errors are thrown.
   virtual bool run(std::span<const Value> inputs, Value* result) = 0;
+  // What bounds the loops of calls that the interpreter serves instead. Null:
+  // whatever bounds the call already.
+  virtual const LoopLimits* limits() const { return nullptr; }
 };
 
 class GraphModule : public nn::Module {
@@ -142,6 +147,8 @@ class GraphModule : public nn::Module {
 
  private:
   friend class Graph;
+  friend void check_other_branch(const ControlCall& call, size_t taken,
+                                 const Value& made);
   GraphModule(std::unique_ptr<Graph> graph, std::string class_name);
   GraphModule(const GraphModule& other);
   void copy_attribute(const nn::Module& root, const Node& node);

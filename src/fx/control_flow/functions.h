@@ -48,14 +48,15 @@ class ControlRecorder {
   virtual Value record_control(const ControlCall& call) = 0;
 };
 
-// What bounds the loops that this thread runs while the scope lives.
+// What bounds the loops that this thread runs while the scope lives. A scope of
+// null leaves the limits as they are.
 struct LoopLimits {
   int64_t iterations = 0;             // 0: as many as it takes.
   std::function<bool()> interrupted;  // Asked before each iteration; may be null.
 };
 class LoopLimitsScope {
  public:
-  explicit LoopLimitsScope(const LoopLimits& limits);
+  explicit LoopLimitsScope(const LoopLimits* limits);
   ~LoopLimitsScope();
   LoopLimitsScope(const LoopLimitsScope&) = delete;
   LoopLimitsScope& operator=(const LoopLimitsScope&) = delete;

@@ -16,8 +16,8 @@ std::string name_of(ControlFlow loop) {
 
 }  // namespace
 
-LoopLimitsScope::LoopLimitsScope(const LoopLimits& limits)
-    : previous_(std::exchange(current, &limits)) {}
+LoopLimitsScope::LoopLimitsScope(const LoopLimits* limits)
+    : previous_(std::exchange(current, limits ? limits : current)) {}
 LoopLimitsScope::~LoopLimitsScope() { current = previous_; }
 
 const LoopLimits& loop_limits() {

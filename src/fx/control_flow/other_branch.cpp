@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "fxjit/fx/graph_module.h"
+#include "fxjit/log.h"
 #include "fxjit/nn/module_types.h"
 #include "src/fx/control_flow/run.h"
+#include "src/fx/running_graph.h"
 
 namespace fxjit::fx {
 namespace {
@@ -68,29 +72,72 @@ ValueList without_data(const ValueList& operands) {
   return metas;
 }
 
-// Nothing where it needs data, or fails as it will when it is taken.
-std::optional<Value> result_of(const nn::ModuleRef& branch,
-                               const ValueList& operands) {
-  if (!runs_without_effects(*branch)) return std::nullopt;
+// Of numbers only the kind counts: in a loop they may differ in each iteration.
+ComparedCalls::Signature signature_of(const ValueList& operands,
+                                      const Value& made) {
+  ComparedCalls::Signature signature;
+  const auto add = [&signature](const Value& leaf) {
+    signature.push_back(static_cast<int64_t>(leaf.kind()));
+    if (!leaf.is_tensor()) return;
+    const Tensor& t = leaf.as_tensor();
+    signature.push_back(static_cast<int64_t>(t.dtype()));
+    signature.push_back(t.dim());
+    for (const int64_t size : t.sizes()) signature.push_back(size);
+  };
+  for (const Value& operand : operands) visit_leaves(operand, add);
+  visit_leaves(made, add);
+  return signature;
+}
+
+// Nothing where the branch needs data, or fails as it will when it is taken. The
+// types of errors do not tell these apart, and neither concerns this call.
+std::optional<Value> result_of(GraphModule& branch, const ValueList& operands) {
+  if (!runs_without_effects(branch)) return std::nullopt;
+  // A loop that counts with constants has data, so that it may be endless.
+  constexpr int64_t kMostIterations = 100;
+  const LoopLimits limits{kMostIterations, nullptr};
+  const LoopLimitsScope scope(&limits);
   try {
-    return branch->forward(without_data(operands));
+    return branch.forward(without_data(operands));
   } catch (const InternalError&) {
     throw;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    log(LogLevel::info,
+        std::string("[cond] the branches were not compared: ") + error.what());
     return std::nullopt;
   }
 }
 
 }  // namespace
 
+bool ComparedCalls::contains(const Signature& call) const {
+  std::lock_guard lock(mutex_);
+  return std::find(calls_.begin(), calls_.end(), call) != calls_.end();
+}
+
+void ComparedCalls::add(Signature call) {
+  constexpr size_t kMost = 16;
+  std::lock_guard lock(mutex_);
+  if (calls_.size() < kMost)
+    calls_.push_back(std::move(call));
+  else
+    calls_[next_++ % kMost] = std::move(call);
+}
+
 void check_other_branch(const ControlCall& call, size_t taken,
                         const Value& made) {
-  const auto other = result_of(call.bodies[1 - taken], call.operands);
+  auto* const other = dynamic_cast<GraphModule*>(call.bodies[1 - taken].get());
   if (!other) return;
-  if (taken == 0)
-    check_branches(made, *other);
-  else
-    check_branches(*other, made);
+  ComparedCalls& compared = other->running_->compared();
+  ComparedCalls::Signature signature = signature_of(call.operands, made);
+  if (compared.contains(signature)) return;
+  if (const auto result = result_of(*other, call.operands)) {
+    if (taken == 0)
+      check_branches(made, *result);
+    else
+      check_branches(*result, made);
+  }
+  compared.add(std::move(signature));
 }
 
 }  // namespace fxjit::fx

@@ -44,6 +44,20 @@ class Replaced {
   const T outer_;
 };
 
+// An operand of a declared type, which may be one without a sign.
+Operand with_type(Operand operand, const TypeInfo& type) {
+  if (operand.unsigned_bits == 0)
+    operand.unsigned_bits = unsigned_bits_of(type);
+  return operand;
+}
+
+// Numbers that follow from sizes, uint64's own results, or those of the row.
+Results results_of(Call& call, const OpRow& row) {
+  if (const auto numbers = evaluate_numbers(call)) return *numbers;
+  if (const auto results = uint64_results(call, row)) return *results;
+  return run_row(row, call);
+}
+
 }  // namespace
 
 Opsets opsets_of(const std::vector<OpsetInfo>& opsets) {
@@ -167,11 +181,7 @@ void GraphReader::read_node(const NodeInfo& node, const Opsets& opsets,
     throw UserError("[onnx] " + place + ": opset " +
                     std::to_string(opset->second) + " has no such op");
   Call call(*this, node, place, opset->second, std::move(inputs));
-  auto found_results = evaluate_numbers(call);
-  if (!found_results) found_results = uint64_results(call, *row);
-  Results results = found_results ? *found_results
-                    : row->run    ? row->run(call)
-                                  : function(row->function, call.all());
+  Results results = results_of(call, *row);
   mark_unsigned(call, results);
   define(node, results, scope, place);
 }
@@ -251,13 +261,17 @@ std::vector<Operand> GraphReader::read_inside(Call& call,
     call.fail("the graph takes " + std::to_string(graph.inputs.size()) +
               " inputs, got " + std::to_string(inputs.size()));
   Scope scope(scope_);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    scope.define(read_value_info(graph.inputs[i]).name, std::move(inputs[i]));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueInfo info = read_value_info(graph.inputs[i]);
+    scope.define(info.name, with_type(std::move(inputs[i]), info.type));
+  }
   const std::string place = "graph " + std::string(graph.name);
   read(graph, *opsets_, scope, place);
   std::vector<Operand> results;
-  for (const Bytes& bytes : graph.outputs)
-    results.push_back(output(read_value_info(bytes).name, scope, place));
+  for (const Bytes& bytes : graph.outputs) {
+    const ValueInfo info = read_value_info(bytes);
+    results.push_back(with_type(output(info.name, scope, place), info.type));
+  }
   return results;
 }
 

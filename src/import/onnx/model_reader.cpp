@@ -4,6 +4,7 @@
 #include "src/import/named_members.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/survey.h"
+#include "src/import/onnx/unsigned_types.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -138,7 +139,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
     fail("type: expected a tensor or a sequence");
   }
   Operand operand(value);
-  operand.unsigned_bits = unsigned_bits_of(type->element_type);
+  operand.unsigned_bits = unsigned_bits_of(*type);
   if (!scope.define(info.name, operand)) fail("it is there twice");
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "fxjit/functions.h"
 #include "src/import/onnx/ops/families.h"
 
 namespace fxjit::onnx {
@@ -45,6 +46,11 @@ std::vector<const OpRow*> all_rows() {
   for (const auto& [key, versions] : table())
     for (const auto& [since, row] : versions) rows.push_back(row);
   return rows;
+}
+
+Results run_row(const OpRow& row, Call& call) {
+  if (row.run) return row.run(call);
+  return function(row.function, call.all());
 }
 
 }  // namespace fxjit::onnx

@@ -27,6 +27,9 @@ const OpRow* find_row(std::string_view domain, std::string_view op,
 bool has_rows(std::string_view domain, std::string_view op);
 std::vector<const OpRow*> all_rows();
 
+// Records what the row says.
+Results run_row(const OpRow& row, Call& call);
+
 // "ai.onnx" and "" are one domain.
 std::string_view plain_domain(std::string_view domain);
 

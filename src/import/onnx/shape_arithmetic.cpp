@@ -31,6 +31,16 @@ Result numbers_of(const Call& call, size_t i) {
 
 bool is_known(const Value& item) { return item.is_number(); }
 
+// Whether an input's numbers are other ones than int64 says, or may become so:
+// uint64's from 2^63 on, and differences without a sign, which wrap around.
+bool wraps(const Call& call, size_t i, const Numbers& numbers) {
+  if (call.unsigned_bits(i) == 0) return false;
+  if (call.node().op == "Sub") return true;
+  return std::any_of(
+      numbers.items.begin(), numbers.items.end(),
+      [](const Value& item) { return is_known(item) && item.as_int() < 0; });
+}
+
 // a where `chosen`, a proxy of a truth value, else b.
 Value choose(const Value& chosen, const Value& a, const Value& b) {
   if (is_known(chosen)) return chosen.as_int() != 0 ? a : b;
@@ -233,7 +243,7 @@ std::optional<Results> evaluate_numbers(Call& call) {
   std::vector<Numbers> inputs;
   for (size_t i = 0; i < call.inputs(); ++i) {
     auto numbers = numbers_of(call, i);
-    if (!numbers) return std::nullopt;
+    if (!numbers || wraps(call, i, *numbers)) return std::nullopt;
     follows_from_sizes =
         follows_from_sizes || call.operand(i).numbers.has_value();
     inputs.push_back(std::move(*numbers));

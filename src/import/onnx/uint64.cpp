@@ -5,6 +5,7 @@
 
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/tensors.h"
+#include "src/import/onnx/unsigned_types.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -37,68 +38,179 @@ Value quotient(const Call& call) {
   return where(lt(b, 0), cast(call, at_least(a, b), DType::i64), small);
 }
 
+// A shift by 64 places or more leaves nothing; int64 counts the largest numbers
+// of places as negative ones.
 Value shifted_right(const Value& a, const Value& places) {
+  const Value less_one = where(lt(places, 0), 63, places - 1);
   const Value shifted = bitwise_right_shift(
-      half_of(a), function("torch.clamp", {places - 1, 0, 63}));
+      half_of(a), function("torch.clamp", {less_one, 0, 63}));
   return where(eq(places, 0), a, shifted);
 }
 
+// --- To real numbers and back. ---
+
 // Of a number from 2^63 on: twice its half, whose last bit rounds as the lost
 // one would have.
-Value as_real(const Call& call, DType dtype) {
-  const Value a = call[0];
+Value as_real(const Call& call, const Value& a, DType dtype) {
   const Value half = bitwise_or(half_of(a), bitwise_and(a, 1));
   return where(lt(a, 0), cast(call, half, dtype) * 2, cast(call, a, dtype));
 }
 
-constexpr std::string_view kCompared[] = {
-    "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "ArgMax", "ArgMin",
-};
-// Those that give some of the numbers that they compare, as first result.
-constexpr std::string_view kChosen[] = {
-    "Max", "Min", "Clip", "ReduceMax", "ReduceMin", "TopK",
+// The first bit of a number from 2^63 on is set by itself: the rest fits int64.
+Value from_real(const Call& call, const Value& real) {
+  constexpr double kFrom = 0x1p63;
+  const Value x = cast(call, real, DType::f64);
+  const Value is_large = ge(x, kFrom);
+  const Value rest = cast(call, where(is_large, x - kFrom, x), DType::i64);
+  return where(is_large, turned(rest), rest);
+}
+
+Call with_first(const Call& call, const Value& first) {
+  std::vector<Operand> inputs = {first};
+  for (size_t i = 1; i < call.inputs(); ++i)
+    inputs.push_back(call.has(i) ? call.operand(i) : Operand());
+  return call.with_inputs(std::move(inputs));
+}
+
+// Computed with real numbers, which keep 53 bits of each.
+Results by_reals(const Call& call, const OpRow& row) {
+  Call real = with_first(call, as_real(call, call[0], DType::f64));
+  return from_real(call, run_row(row, real).items[0].value);
+}
+
+Results by_op(Call& call, std::string_view op) {
+  const OpRow* const row = find_row({}, op, call.opset());
+  if (!row) call.fail("opset " + std::to_string(call.opset()) + " has no " +
+                      std::string(op));
+  return run_row(*row, call);
+}
+
+// The root of the sum of squares, which wraps around.
+Value length(Call& call) {
+  const Value squares = by_op(call, "ReduceSumSquare").items[0].value;
+  return from_real(
+      call, function("torch.sqrt", {as_real(call, squares, DType::f64)}));
+}
+
+// Casts between uint64 and real numbers, for which int64 would be another
+// number; nothing for other casts.
+std::optional<Results> cast_of_reals(const Call& call) {
+  const bool like = call.node().op == "CastLike";
+  const int64_t named = stated_type(call);
+  const auto target = like ? std::optional(call.dtype(1)) : find_dtype(named);
+  if (!target) return std::nullopt;
+  if (call.unsigned_bits(0) == 64 && is_floating(*target))
+    return as_real(call, call[0], *target);
+  const UnsignedBits bits =
+      like ? call.unsigned_bits(1) : unsigned_bits_of(named);
+  if (bits != 64) return std::nullopt;
+  const Value example = Recorder::example(call[0]);
+  if (!example.is_tensor() || !is_floating(example.as_tensor().dtype()))
+    return std::nullopt;
+  return from_real(call, call[0]);
+}
+
+// --- Order. ---
+
+// An op that compares numbers with one another.
+struct Comparing {
+  std::string_view op;
+  InputBits inputs;      // Those that it compares, which have one type.
+  bool chooses = false;  // Its first result is some of these numbers.
 };
 
-template <typename List>
-bool holds(const List& list, std::string_view op) {
-  return std::find(std::begin(list), std::end(list), op) != std::end(list);
+constexpr InputBits kFirst = 1, kDataAndUpdates = 1 | 4;
+constexpr bool kChooses = true;
+
+constexpr Comparing kComparing[] = {
+    {"ArgMax", kFirst},
+    {"ArgMin", kFirst},
+    {"Clip", kAllInputs, kChooses},
+    {"Greater", kAllInputs},
+    {"GreaterOrEqual", kAllInputs},
+    {"Less", kAllInputs},
+    {"LessOrEqual", kAllInputs},
+    {"Max", kAllInputs, kChooses},
+    {"Min", kAllInputs, kChooses},
+    {"ReduceMax", kFirst, kChooses},
+    {"ReduceMin", kFirst, kChooses},
+    {"ScatterElements", kDataAndUpdates, kChooses},
+    {"ScatterND", kDataAndUpdates, kChooses},
+    {"TopK", kFirst, kChooses},
+    {"Unique", kFirst, kChooses},
+};
+
+// How the call compares numbers of uint64; null where it does not.
+const Comparing* comparing(const Call& call) {
+  const std::string_view op = call.node().op;
+  const auto found =
+      std::find_if(std::begin(kComparing), std::end(kComparing),
+                   [&](const Comparing& one) { return one.op == op; });
+  if (found == std::end(kComparing)) return nullptr;
+  if (unsigned_bits_of(call, found->inputs) != 64) return nullptr;
+  if (found->inputs != kDataAndUpdates) return found;
+  const std::string reduction = call.text("reduction", "none");
+  return reduction == "max" || reduction == "min" ? found : nullptr;
 }
 
 // The call on turned numbers; numbers that it gives are turned back.
-Results in_order(const Call& call, const OpRow& row) {
+Results in_order(const Call& call, const OpRow& row, const Comparing& how) {
   std::vector<Operand> inputs;
-  for (size_t i = 0; i < call.inputs(); ++i)
-    inputs.push_back(call.unsigned_bits(i) == 64 ? Operand(turned(call[i]))
-                     : call.has(i)               ? call.operand(i)
-                                                 : Operand());
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i))
+      inputs.emplace_back();
+    else if (includes(how.inputs, i))
+      inputs.emplace_back(turned(call[i]));
+    else
+      inputs.push_back(call.operand(i));
+  }
   Call ordered = call.with_inputs(std::move(inputs));
-  Results results = row.run ? row.run(ordered)
-                            : Results(function(row.function, ordered.all()));
-  if (holds(kChosen, row.op))
-    results.items[0].value = turned(results.items[0].value);
+  Results results = run_row(row, ordered);
+  if (how.chooses) results.items[0] = turned(results.items[0].value);
   return results;
 }
 
-std::optional<DType> real_target(const Call& call) {
+// --- Other ops by name. ---
+
+void check_support(const Call& call) {
   const std::string_view op = call.node().op;
-  const auto dtype = op == "CastLike" ? std::optional(call.dtype(1))
-                     : op == "Cast"   ? find_dtype(call.integer("to", 0))
-                                      : std::nullopt;
-  return dtype && is_floating(*dtype) ? dtype : std::nullopt;
+  if (op == "Gemm" && (call.real("alpha", 1) != 1 || call.real("beta", 1) != 1))
+    call.fail("alpha and beta: factors of uint64 are not supported");
+  if ((op == "Resize" || op == "Upsample") &&
+      call.text("mode", "nearest") != "nearest")
+    call.fail("mode: sums of uint64 with weights are not supported");
+}
+
+// None of these numbers is negative.
+std::optional<Results> without_sign(Call& call) {
+  const std::string_view op = call.node().op;
+  if (op == "Abs" || op == "PRelu") return call.operand(0);
+  if (op == "Sign") return cast(call, ne(call[0], 0), DType::i64);
+  if (op == "ReduceL1") return by_op(call, "ReduceSum");
+  return std::nullopt;
+}
+
+std::optional<Results> arithmetic(Call& call, const OpRow& row) {
+  const std::string_view op = row.op;
+  if (op == "Div") return quotient(call);
+  if (op == "Mod") return call[0] - quotient(call) * call[1];
+  if (op == "BitShift" && call.text("direction", "") == "RIGHT")
+    return shifted_right(call[0], call[1]);
+  if (op == "ReduceMean" || op == "Shrink") return by_reals(call, row);
+  if (op == "ReduceL2") return length(call);
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Results> uint64_results(const Call& call, const OpRow& row) {
-  if (call.unsigned_bits(0) != 64) return std::nullopt;
-  if (holds(kCompared, row.op) || holds(kChosen, row.op))
-    return in_order(call, row);
-  if (row.op == "Div") return quotient(call);
-  if (row.op == "Mod") return call[0] - quotient(call) * call[1];
-  if (row.op == "BitShift" && call.text("direction", "") == "RIGHT")
-    return shifted_right(call[0], call[1]);
-  if (const auto dtype = real_target(call)) return as_real(call, *dtype);
-  return std::nullopt;
+std::optional<Results> uint64_results(Call& call, const OpRow& row) {
+  if (row.op == "Cast" || row.op == "CastLike") return cast_of_reals(call);
+  if (const Comparing* const how = comparing(call))
+    return in_order(call, row, *how);
+  if (unsigned_result(call, 0) != 64) return std::nullopt;
+  check_support(call);
+  if (auto results = without_sign(call)) return results;
+  return arithmetic(call, row);
 }
 
 }  // namespace fxjit::onnx

@@ -11,6 +11,6 @@ namespace fxjit::onnx {
 
 // The results of a call whose order, quotient or number depends on what the
 // first bit counts; nothing for other calls, which `row` answers.
-std::optional<Results> uint64_results(const Call& call, const OpRow& row);
+std::optional<Results> uint64_results(Call& call, const OpRow& row);
 
 }  // namespace fxjit::onnx

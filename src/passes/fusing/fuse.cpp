@@ -109,6 +109,7 @@ class Fuser {
     region.kind = group.kind;
     region.domain = group.domain;
     region.inner_dims = group.inner_dims;
+    region.inner_at = group.inner_at;
     region.graph = std::make_unique<fx::Graph>();
     const std::vector<fx::NodePtr> inputs = outside_inputs(group, index);
     std::unordered_map<const fx::Node*, fx::NodePtr> inner;

@@ -46,6 +46,7 @@ struct Grouping {
 struct GroupingOptions {
   bool fuse = true;       // Off: every node is a group of its own.
   bool epilogues = true;  // Off: contractions end at their sum.
+  bool strict_sums = false;  // See LowerOptions.
 };
 
 // Why a reduction over the last `inner` dims of `domain`, or over those from

@@ -7,8 +7,6 @@
 namespace fxjit::passes {
 namespace {
 
-// Row buffers of all lanes stay near.
-constexpr int64_t kLongestRow = 512;
 constexpr int64_t kLeastNeighbours = 16;
 // What becomes of a reduction before it meets its rows again: a division, a
 // root, something added.
@@ -31,7 +29,7 @@ bool returns(const fx::Node& node, const Dims& domain, int depth) {
 bool suits_lanes(int dim, const Dims& domain) {
   int64_t neighbours = 1;
   for (int d = dim + 1; d < domain.size(); ++d) neighbours *= domain[d];
-  return domain[dim] >= 2 && domain[dim] <= kLongestRow &&
+  return domain[dim] >= 2 && domain[dim] <= kLongestLaneRow &&
          neighbours >= kLeastNeighbours;
 }
 

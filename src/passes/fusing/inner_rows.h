@@ -2,11 +2,16 @@
 // them, neighbouring rows side by side in the lanes.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "fxjit/fx/node.h"
 
 namespace fxjit::passes {
+
+// Longer rows lose digits in sums that few chains share, and what lanes keep of
+// them leaves the first-level cache.
+inline constexpr int64_t kLongestLaneRow = 512;
 
 // Whether a reduction over `dims` of `domain`, not the last ones, is made row
 // by row: rows are short, as many neighbours as fill the lanes lie side by

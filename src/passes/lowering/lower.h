@@ -17,6 +17,9 @@ struct LowerOptions {
   // Convolutions are sums of products of their own numbers, never of
   // transforms.
   bool direct_convolutions = false;
+  // Which arithmetic makes a sum does not depend on sizes along which calls may
+  // be joined.
+  bool strict_sums = false;
   // Shapes and strides of the values of the result, as layouts_of_results gives
   // them; empty: those of `model`.
   std::vector<Tensor> results;

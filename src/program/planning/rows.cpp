@@ -5,6 +5,7 @@
 #include "src/program/planning/builder.h"
 #include "src/program/planning/long_rows.h"
 #include "src/program/planning/region_body.h"
+#include "src/program/rows/code.h"
 #include "src/program/steps/loop_dims.h"
 
 namespace fxjit::program {
@@ -62,14 +63,10 @@ void add_input(Operands& operands, const RegionCall& call,
   operands.dims.strides.push_back(strides);
 }
 
-// The first dim of a region's rows: those that its reductions reduce, else the
-// last ones.
-int first_inner(const RegionCall& call) {
-  for (const fx::Node* node : call.region.graph->nodes())
-    if (node->called_op() &&
-        node->called_op()->row.lowering == ops::Lowering::reduce)
-      return passes::reduced_dims(*node).front();
-  return call.region.domain.size() - call.region.inner_dims;
+// The first dim of a region's rows.
+int first_inner(const passes::Region& region) {
+  return region.inner_at >= 0 ? region.inner_at
+                              : region.domain.size() - region.inner_dims;
 }
 
 // The same numbers with those of dims [first, first + count) last.
@@ -83,7 +80,7 @@ Dims moved_last(const Dims& numbers, int first, int count) {
 
 Operands gather_operands(const RegionCall& call, const RegionBody& body,
                          const Dims& domain, int inner_dims) {
-  const int first = inner_dims > 0 ? first_inner(call) : domain.size();
+  const int first = inner_dims > 0 ? first_inner(call.region) : domain.size();
   Operands operands;
   operands.dims.sizes = domain;
   for (const RegionBody::Slot& slot : body.slots())
@@ -229,6 +226,7 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   }
   if (!single_inner(inner, operands.accesses, &step.inner)) return false;
   step.outer = outer.sizes;
+  step.strict = builder.options().strict_sums && has_reduction(step.body);
   set_outer(outer, operands.accesses);
   split_accesses(operands, body.slots().size(), step.inputs, step.outputs);
   cut_long_rows(step);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/passes/fusing/inner_rows.h"
 #include "src/program/rows/rewrite.h"
 #include "src/weights/panels.h"
 
@@ -13,9 +14,9 @@ constexpr size_t kMostCrosswiseBytes = 384 * 1024;
 constexpr size_t kScratchAlign = 64;
 // So many f32 fill a cache line, of which all is then used at once.
 constexpr int64_t kGroupRows = 16;
-// Longer rows lose digits in sums that few chains share, and their buffers
-// leave the first-level cache.
-constexpr int64_t kMostLaneInner = 512;
+// Lanes without a row are masked, so that fewer neighbours pay: the other way
+// gathers each element of a row.
+constexpr int64_t kLeastLaneRows = 4;
 // Vectors of rows at once: what is read of a position is some cache lines,
 // while all positions stay in the first-level cache.
 constexpr int64_t kMostLaneVectors = 4;
@@ -38,17 +39,16 @@ void for_each_access(RowStep& step, Fn fn) {
     fn(step.inputs.size() + i, step.outputs[i]);
 }
 
-bool has_neighbours(const RowStep& step) {
+bool has_neighbours(const RowStep& step, int64_t least) {
   return !step.outer.empty() &&
-         (step.outer.size() == 1 || step.outer.back() >= kGroupRows);
+         (step.outer.size() == 1 || step.outer.back() >= least);
 }
 
 // Whether rows with reductions are computed side by side, one to a lane: all
 // operands of neighbouring rows lie together or are the same.
 bool fits_lanes(RowStep& step) {
-  if (!has_neighbours(step) || step.inner < 2 || step.inner > kMostLaneInner ||
-      std::none_of(step.body.instrs.begin(), step.body.instrs.end(),
-                   [](const ScalarInstr& i) { return is_reduction(i.prim); }))
+  if (step.strict || !has_neighbours(step, kLeastLaneRows) || step.inner < 2 ||
+      step.inner > passes::kLongestLaneRow || !has_reduction(step.body))
     return false;
   bool together = true, crosswise = false;
   for_each_access(step, [&](size_t operand, const Access& access) {
@@ -64,7 +64,7 @@ bool fits_lanes(RowStep& step) {
 Crosswise find_crosswise(RowStep& step, int lanes) {
   Crosswise found;
   // Short rows and few of them fill no tiles.
-  if (!has_neighbours(step) || step.inner * 2 < lanes) return found;
+  if (!has_neighbours(step, kGroupRows) || step.inner * 2 < lanes) return found;
   found.rows = kGroupRows;
   // One vector more, lest all rows of a group share a cache set.
   found.pitch = round_up(step.inner, lanes) + lanes;
@@ -81,6 +81,12 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
 }
 
 }  // namespace
+
+bool has_reduction(const ScalarBody& body) {
+  return std::any_of(
+      body.instrs.begin(), body.instrs.end(),
+      [](const ScalarInstr& instr) { return is_reduction(instr.prim); });
+}
 
 RowCode row_code(const RowStep& step, CpuLevel level) {
   const int lanes = weights::tile_shape(level).lanes;

@@ -47,6 +47,9 @@ struct RowCode {
   int64_t rows_at_once() const { return lanes > 0 ? lanes : crosswise.rows; }
 };
 
+// Whether the body sums, or takes extremes or products, along its rows.
+bool has_reduction(const ScalarBody& body);
+
 RowCode row_code(const RowStep& step, CpuLevel level);
 
 }  // namespace fxjit::program

@@ -23,11 +23,6 @@ constexpr int64_t kColumnSums = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-bool has_reduction(const ScalarBody& body) {
-  return std::any_of(body.instrs.begin(), body.instrs.end(),
-                     [](const auto& i) { return is_reduction(i.prim); });
-}
-
 double body_cost(const ScalarBody& body) {
   double cost = 0;
   for (const ScalarInstr& instr : body.instrs) cost += prim_cost(instr.prim);

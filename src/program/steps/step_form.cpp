@@ -55,19 +55,18 @@ bool is_stream(const RowStep& step, const Access& access) {
          kStreamBytes;
 }
 
-bool has_prim(const RowStep& step, bool (*is)(Prim)) {
-  return std::any_of(step.body.instrs.begin(), step.body.instrs.end(),
-                     [&](const ScalarInstr& instr) { return is(instr.prim); });
+bool has_index(const ScalarBody& body) {
+  return std::any_of(
+      body.instrs.begin(), body.instrs.end(),
+      [](const ScalarInstr& instr) { return instr.prim == Prim::index; });
 }
-
-bool is_index(Prim prim) { return prim == Prim::index; }
 
 bool has_any_length(const RowStep& step, const RowCode& code, CpuLevel level) {
   if (step.inner <= 1 || !code.crosswise.empty()) return false;
   if (is_flat(step)) return true;
   const int64_t lanes = weights::tile_shape(level).lanes;
   if (step.inner % lanes == 0 && step.inner <= kShortRow * lanes) return false;
-  return !has_prim(step, is_reduction);
+  return !has_reduction(step.body);
 }
 
 template <typename Step, typename Fn>
@@ -89,13 +88,12 @@ Step with_outer_dims(Step step, int dims) {
 }
 
 RowStep padded(const RowStep& step) {
-  if (is_flat(step) || has_prim(step, is_index)) return step;
+  if (is_flat(step) || has_index(step.body)) return step;
   return with_outer_dims(step, 2);
 }
 
 ColumnStep padded(const ColumnStep& step) {
-  for (const ScalarInstr& instr : step.body.instrs)
-    if (is_index(instr.prim)) return step;
+  if (has_index(step.body)) return step;
   return with_outer_dims(step, 1);
 }
 
@@ -183,7 +181,7 @@ void append_accesses(std::vector<int64_t>& numbers, const Step& step,
 RowForm row_form(const RowStep& step, CpuLevel level) {
   const RowCode code = row_code(step, level);
   RowForm form{padded(step), {}};
-  if (!has_prim(step, is_reduction) && cost_of(step.body) > kHeavyBody)
+  if (!has_reduction(step.body) && cost_of(step.body) > kHeavyBody)
     for (const Access& access : step.inputs)
       form.streams.push_back(is_stream(step, access));
   const auto is_crosswise = [&](size_t operand) {

@@ -50,7 +50,7 @@ class KeyWriter {
 }  // namespace
 
 std::string step_key(const RowStep& step) {
-  KeyWriter key("row");
+  KeyWriter key(step.strict ? "strict row" : "row");
   key.add(step.outer).add(step.inner).add(step.inputs);
   return key.add(step.outputs).add(step.body).take();
 }

@@ -53,6 +53,8 @@ struct RowStep {
   std::vector<Access> inputs;
   std::vector<Access> outputs;
   ScalarBody body;
+  // The order of a row's sums does not depend on how many rows there are.
+  bool strict = false;
 
   friend bool operator==(const RowStep&, const RowStep&) = default;
 };

@@ -32,7 +32,7 @@ void fields(Is<Access> auto& s, V& v) {
 template <typename V>
 void fields(Is<RowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("inputs", s.inputs);
-  v("outputs", s.outputs), v("body", s.body);
+  v("outputs", s.outputs), v("body", s.body), v("strict", s.strict);
 }
 template <typename V>
 void fields(Is<ColumnStep> auto& s, V& v) {

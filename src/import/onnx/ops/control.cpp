@@ -2,6 +2,8 @@
 // runs, and what loops share with it.
 #include "src/import/onnx/ops/control.h"
 
+#include <algorithm>
+
 namespace fxjit::onnx {
 
 bool is_short(int64_t turns, const GraphInfo& body) {
@@ -156,7 +158,8 @@ class BranchesReader {
   std::vector<Operand> outputs(const ValueList& leaves) const {
     std::vector<Operand> made;
     size_t next = 0;
-    for (const Operand& output : outputs_[0]) {
+    for (size_t i = 0; i < outputs_[0].size(); ++i) {
+      const Operand& output = outputs_[0][i];
       const auto begin = leaves.begin() + static_cast<std::ptrdiff_t>(next);
       const size_t length = length_of(output);
       next += length;
@@ -165,7 +168,8 @@ class BranchesReader {
               ? Value::list(ValueList(
                     begin, begin + static_cast<std::ptrdiff_t>(length)))
               : *begin);
-      one.unsigned_bits = output.unsigned_bits;
+      one.unsigned_bits =
+          std::max(output.unsigned_bits, outputs_[1][i].unsigned_bits);
     }
     return made;
   }
@@ -205,6 +209,7 @@ Results sequence_map(Call& call) {
   if (!first.is_sequence()) call.fail("the length of the sequence varies");
   const GraphInfo body = call.graph("body");
   std::vector<ValueList> results(body.outputs.size());
+  std::vector<UnsignedBits> bits(results.size());
   for (size_t k = 0; k < first.size(); ++k) {
     std::vector<Operand> inputs;
     for (size_t i = 0; i < call.inputs(); ++i) {
@@ -212,14 +217,19 @@ Results sequence_map(Call& call) {
       if (value.is_sequence() && k >= value.size())
         call.fail("the sequences have different lengths");
       inputs.emplace_back(value.is_sequence() ? value.at(k) : value);
+      inputs.back().unsigned_bits = call.unsigned_bits(i);
     }
     const auto made = call.reader().read_inside(call, body, inputs);
-    for (size_t i = 0; i < made.size(); ++i)
+    for (size_t i = 0; i < made.size(); ++i) {
       results[i].push_back(call.tensor_of(made[i]));
+      bits[i] = made[i].unsigned_bits;
+    }
   }
   std::vector<Operand> lists;
-  for (ValueList& items : results)
-    lists.emplace_back(Value::list(std::move(items)));
+  for (size_t i = 0; i < results.size(); ++i) {
+    Operand& list = lists.emplace_back(Value::list(std::move(results[i])));
+    list.unsigned_bits = bits[i];
+  }
   return lists;
 }
 

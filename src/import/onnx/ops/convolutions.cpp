@@ -50,8 +50,9 @@ void crop_to(const Call& call, Windows& windows,
               std::to_string(windows.dims) + " numbers");
   for (size_t d = 0; d < windows.dims; ++d) {
     const Value size = call.size(0, static_cast<int64_t>(d) + 2);
-    const int64_t reach = (windows.kernel[d] - 1) * windows.dilations[d] + 1;
-    const Value whole = (size - 1) * windows.strides[d] + (more[d] + reach);
+    // These may be any numbers of the file; Values refuse to overflow.
+    const Value reach = Value(windows.kernel[d] - 1) * windows.dilations[d] + 1;
+    const Value whole = (size - 1) * windows.strides[d] + (reach + more[d]);
     const Value wanted =
         asked ? Value((*asked)[d]) : size * windows.strides[d];
     const Value all = whole - wanted;

@@ -112,7 +112,10 @@ Results one_hot(Call& call) {
   const int64_t rank = call.rank(0) + 1;
   const int64_t axis = call.wrap(call.integer("axis", -1), rank);
   const Value places = cast(call, call[0], DType::i64);
-  const Value front = where(places < 0, places + depth, places);
+  // Places of uint64 that are negative here are beyond any depth.
+  const Value front = call.unsigned_bits(0) == 64
+                          ? places
+                          : where(places < 0, places + depth, places);
   ValueList shape(static_cast<size_t>(rank), 1);
   shape[static_cast<size_t>(axis)] = -1;
   const Value line = reshape(

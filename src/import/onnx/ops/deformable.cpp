@@ -14,6 +14,22 @@ struct Sizes {
   int64_t taps, groups;
 };
 
+// The places of a window are constants of the graph.
+constexpr int64_t kMostTaps = 1 << 16;
+
+// The sizes come from the file: their product is not made before it is known to
+// be small.
+void check_sizes(const Call& call, const std::vector<int64_t>& kernel) {
+  for (const int64_t size : kernel)
+    if (size < 1)
+      call.fail("weight: expected a window of 1 or more, got " +
+                std::to_string(size));
+  if (kernel[1] > kMostTaps / kernel[0])
+    call.fail("weight: the window is too large: " + std::to_string(kernel[0]) +
+              " x " + std::to_string(kernel[1]) + ", at most " +
+              std::to_string(kMostTaps) + " places are supported");
+}
+
 std::vector<int64_t> window_sizes(const Call& call) {
   if (call.rank(0) != 4 || call.rank(1) != 4)
     call.fail("expected planes of two dims, and a weight of four dims");
@@ -23,7 +39,13 @@ std::vector<int64_t> window_sizes(const Call& call) {
     if (!size.is_int()) call.fail("the sizes of the weight vary");
     kernel.push_back(size.as_int());
   }
+  check_sizes(call, kernel);
   return kernel;
+}
+
+// At most kMostTaps.
+int64_t taps_of(const Windows& windows) {
+  return windows.kernel[0] * windows.kernel[1];
 }
 
 Sizes read_sizes(const Call& call, const Windows& windows) {
@@ -37,7 +59,7 @@ Sizes read_sizes(const Call& call, const Windows& windows) {
           input[3],
           bends[2],
           bends[3],
-          windows.kernel[0] * windows.kernel[1],
+          taps_of(windows),
           groups};
 }
 
@@ -45,13 +67,14 @@ Sizes read_sizes(const Call& call, const Windows& windows) {
 // [taps, n, 1] or [taps, 1, n].
 Value straight(const Call& call, const Windows& windows, size_t dim,
                const Value& count, DType dtype) {
-  const int64_t taps = windows.kernel[0] * windows.kernel[1];
+  const int64_t taps = taps_of(windows);
   const Tensor within = Tensor::empty({taps, 1, 1}, DType::f64);
   for (int64_t tap = 0; tap < taps; ++tap) {
     const int64_t at =
         dim == 0 ? tap / windows.kernel[1] : tap % windows.kernel[1];
+    // int64 need not hold the product, which may be far outside of the plane.
     within.data_as<double>()[tap] =
-        static_cast<double>(at * windows.dilations[dim]);
+        static_cast<double>(at) * static_cast<double>(windows.dilations[dim]);
   }
   const Value starts = cast(call, function("torch.arange", {count}), dtype) *
                            windows.strides[dim] -

@@ -1,5 +1,7 @@
 #include "src/import/onnx/ops/families.h"
 
+#include <algorithm>
+
 namespace fxjit::onnx {
 
 std::vector<std::span<const OpRow>> families() {
@@ -26,6 +28,11 @@ Value cast(const Call& call, const Value& tensor, DType dtype) {
 Value held(const Call& call, const Value& value) {
   return value.is_tensor() ? call.recorder().constant(value.as_tensor())
                            : value;
+}
+
+Value at_least_0(const Value& number) {
+  if (number.is_int()) return std::max<int64_t>(number.as_int(), 0);
+  return number * (number > 0);
 }
 
 Value part_of(const Value& results, size_t i) {

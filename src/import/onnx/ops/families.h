@@ -46,6 +46,9 @@ Value cast(const Call& call, const Value& tensor, DType dtype);
 // values themselves.
 Value held(const Call& call, const Value& value);
 
+// The number; 0 where it is negative.
+Value at_least_0(const Value& number);
+
 // Part `i` of what a function with several results gives.
 Value part_of(const Value& results, size_t i);
 

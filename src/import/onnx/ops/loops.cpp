@@ -28,6 +28,9 @@ class LoopReader {
     if (body_.outputs.size() < 1 + carried_.size())
       call.fail("body: it has fewer outputs than carried values");
     rows_ = body_.outputs.size() - 1 - carried_.size();
+    for (const Operand& one : carried_)
+      unsigned_bits_.push_back(one.unsigned_bits);
+    unsigned_bits_.resize(carried_.size() + rows_);
   }
 
   Results run() {
@@ -45,8 +48,10 @@ class LoopReader {
     } catch (const UserError&) {
       why = std::current_exception();
     }
+    // What iterations differ in may be known for each of them. Where that does
+    // not help either, the first reason is the one to tell: it is about the
+    // body as the file has it, the second one about some copy of it.
     try {
-      // What iterations differ in may be known for each of them.
       return unrolled();
     } catch (const UnknownCondition&) {
     } catch (const UserError&) {
@@ -88,17 +93,27 @@ class LoopReader {
       inputs.insert(inputs.end(), carried.begin(), carried.end());
       auto results =
           call_.reader().read_inside(call_, body_, std::move(inputs));
+      note_types(results);
       going = results[0];
       for (size_t i = 0; i < carried.size(); ++i) carried[i] = results[1 + i];
       for (size_t i = 0; i < rows_; ++i)
         rows[i].push_back(call_.tensor_of(results[1 + carried.size() + i]));
     }
-    for (ValueList& collected : rows) {
-      if (collected.empty())
+    for (size_t i = 0; i < rows_; ++i) {
+      if (rows[i].empty())
         call_.fail("a loop of no iterations collects nothing");
-      carried.emplace_back(stack(Value::list(std::move(collected)), 0));
+      Operand& one =
+          carried.emplace_back(stack(Value::list(std::move(rows[i])), 0));
+      one.unsigned_bits = unsigned_bits_[carried.size() - 1];
     }
     return carried;
+  }
+
+  // What the body gives behind its condition: carried values and rows.
+  void note_types(const std::vector<Operand>& results) {
+    for (size_t i = 0; i < unsigned_bits_.size(); ++i)
+      unsigned_bits_[i] =
+          std::max(unsigned_bits_[i], results[1 + i].unsigned_bits);
   }
 
   // --- Recorded. ---
@@ -156,6 +171,7 @@ class LoopReader {
         input.value = carried[next++];
     }
     const auto results = call_.reader().read_inside(call_, body_, inputs);
+    note_types(results);
     Iteration made;
     made.condition = results[0];
     for (size_t i = 0; i < carried_.size(); ++i) {
@@ -201,7 +217,7 @@ class LoopReader {
   // As many iterations as given; nothing where the body's condition may end
   // them.
   std::optional<Results> counted() {
-    const Value turns = call_.scalar_int(0);
+    const Value turns = at_least_0(call_.scalar_int(0));
     Carried first = first_values();
     std::vector<Recorder::Known> inputs = first.known, results = first.known;
     inputs.push_back(number());
@@ -315,10 +331,10 @@ class LoopReader {
     return row;
   }
 
-  // As many as there may be iterations; counts below zero are none.
+  // As many as there may be iterations.
   Value most_rows() const {
     if (turns_) return std::max(*turns_, int64_t{0});
-    if (has_number()) return call_.scalar_int(0);
+    if (has_number()) return at_least_0(call_.scalar_int(0));
     return call_.item_of(clamp_min(reshape(call_[0], Value::list({})), 0));
   }
 
@@ -336,7 +352,6 @@ class LoopReader {
     for (size_t i = 0; i < carried_.size(); ++i) {
       Operand& one = all.emplace_back();
       if (!is_sequence(i)) one.value = made[next++];
-      one.unsigned_bits = carried_[i].unsigned_bits;
     }
     for (size_t i = 0; i < rows_; ++i)
       all.emplace_back(is_wanted(i) ? made[next++] : Value());
@@ -344,6 +359,8 @@ class LoopReader {
       if (is_sequence(i))
         all[i].grown =
             std::make_shared<GrownSequence>(GrownSequence{i, {}, made[next++]});
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i].unsigned_bits = unsigned_bits_[i];
     return all;
   }
 
@@ -352,6 +369,8 @@ class LoopReader {
   std::optional<int64_t> turns_;
   std::vector<Operand> carried_;
   size_t rows_ = 0;
+  // See Operand: of the carried values and then of the stacks.
+  std::vector<UnsignedBits> unsigned_bits_;
 };
 
 }  // namespace

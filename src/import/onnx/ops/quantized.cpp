@@ -77,9 +77,12 @@ Results quantize(Call& call) {
   const Value x = cast(call, call[0], precision);
   const Value zero_point =
       call.has(2) ? over_input(call, call[2]) : Value();
+  const UnsignedBits bits =
+      call.has(2) ? call.unsigned_bits(2)
+                  : unsigned_bits_of(call.integer("output_dtype", 0));
   return saturated(call, cast(call, function("torch.round", {x / scale}),
                               DType::f32),
-                   zero_point, quantized_type(call), call.unsigned_bits(2));
+                   zero_point, quantized_type(call), bits);
 }
 
 Results dequantize(Call& call) {

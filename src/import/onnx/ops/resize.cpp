@@ -124,9 +124,12 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
   return function("torch.arange", {first, last + 1}, {{"dtype", DType::f64}});
 }
 
-// Sums are made in a type that has parts behind the point.
+// Sums are made in a type that has parts behind the point and holds all numbers
+// of the call, those of 64 bits up to 2^53.
 DType sum_type(const Call& call) {
-  return is_floating(call.dtype(0)) ? call.dtype(0) : DType::f32;
+  const DType dtype = call.dtype(0);
+  if (is_floating(dtype)) return dtype;
+  return dtype_size(dtype) > 2 ? DType::f64 : DType::f32;
 }
 
 Value resize_line(const Call& call, const Value& x, const Line& line,
@@ -313,6 +316,15 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
   return std::nullopt;
 }
 
+// Cubic weights reach beyond the numbers that they are put on: small integers
+// end at the last one that there is.
+Value within(const Value& y, DType dtype) {
+  if (dtype == DType::u8) return function("torch.clamp", {y, 0, 255});
+  if (dtype == DType::i8) return function("torch.clamp", {y, -128, 127});
+  if (dtype == DType::i16) return function("torch.clamp", {y, -32768, 32767});
+  return y;
+}
+
 Value resize_by(const Call& call, const std::vector<Line>& lines,
                 const std::string& mode, const std::string& transform) {
   if (const auto whole = by_torch(call, lines, mode, transform)) return *whole;
@@ -322,10 +334,7 @@ Value resize_by(const Call& call, const std::vector<Line>& lines,
   for (const Line& line : lines)
     if (!changes_nothing(line))
       y = resize_line(call, y, line, mode, transform);
-  if (sums && is_integral(dtype))
-    y = function("torch.clamp", {y, dtype == DType::u8 ? 0 : -128,
-                                 dtype == DType::u8 ? 255 : 127});
-  return cast(call, y, dtype);
+  return cast(call, sums ? within(y, dtype) : y, dtype);
 }
 
 Results resize(Call& call) {

@@ -7,6 +7,8 @@
 namespace fxjit::onnx {
 namespace {
 
+using Operands = std::vector<Operand>;
+
 struct ScanAxes {
   std::vector<int64_t> inputs, outputs;
   std::vector<int64_t> input_turned, output_turned;
@@ -17,16 +19,23 @@ std::vector<int64_t> list_or(const Call& call, std::string_view name,
   return per_dim(call, name, count, 0);
 }
 
-Value scan_length(const Call& call, const ValueList& scanned,
+// A slice or stack of what the operand is, of the same type.
+Operand with_value(const Operand& operand, const Value& value) {
+  Operand other(value);
+  other.unsigned_bits = operand.unsigned_bits;
+  return other;
+}
+
+Value scan_length(const Call& call, const Operands& scanned,
                   const ScanAxes& axes) {
-  const int64_t axis = call.wrap(axes.inputs[0], call.rank_of(scanned[0]));
-  return call.sizes_of(scanned[0])[static_cast<size_t>(axis)];
+  const Value& first = scanned[0].value;
+  const int64_t axis = call.wrap(axes.inputs[0], call.rank_of(first));
+  return call.sizes_of(first)[static_cast<size_t>(axis)];
 }
 
 // One copy of the body for each place along the scanned dims.
-std::vector<Operand> unrolled(Call& call, const GraphInfo& body,
-                              std::vector<Operand> states,
-                              const ValueList& scanned, const ScanAxes& axes) {
+Operands unrolled(Call& call, const GraphInfo& body, Operands states,
+                  const Operands& scanned, const ScanAxes& axes) {
   const Value length = scan_length(call, scanned, axes);
   if (!length.is_int() || length.as_int() > kMostTurns)
     call.fail("the number of iterations varies or is above " +
@@ -36,30 +45,32 @@ std::vector<Operand> unrolled(Call& call, const GraphInfo& body,
   if (body.outputs.size() < states.size())
     call.fail("body: it has fewer outputs than states");
   std::vector<ValueList> rows(body.outputs.size() - states.size());
+  Operands last;
   for (int64_t turn = 0; turn < turns; ++turn) {
-    std::vector<Operand> inputs = states;
+    Operands inputs = states;
     for (size_t i = 0; i < scanned.size(); ++i)
-      inputs.emplace_back(
-          select(scanned[i], axes.inputs[i],
-                 axes.input_turned[i] != 0 ? turns - 1 - turn : turn));
-    const auto results = call.reader().read_inside(call, body, inputs);
-    for (size_t i = 0; i < states.size(); ++i) states[i] = results[i];
+      inputs.push_back(with_value(
+          scanned[i],
+          select(scanned[i].value, axes.inputs[i],
+                 axes.input_turned[i] != 0 ? turns - 1 - turn : turn)));
+    last = call.reader().read_inside(call, body, inputs);
+    for (size_t i = 0; i < states.size(); ++i) states[i] = last[i];
     for (size_t i = 0; i < rows.size(); ++i)
-      rows[i].push_back(call.tensor_of(results[states.size() + i]));
+      rows[i].push_back(call.tensor_of(last[states.size() + i]));
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     if (axes.output_turned[i] != 0)
       std::reverse(rows[i].begin(), rows[i].end());
-    states.emplace_back(
-        stack(Value::list(std::move(rows[i])), axes.outputs[i]));
+    states.push_back(
+        with_value(last[states.size()],
+                   stack(Value::list(std::move(rows[i])), axes.outputs[i])));
   }
   return states;
 }
 
 // fx's scan goes along the first dims from the first place on.
-std::vector<Operand> recorded(Call& call, const GraphInfo& body,
-                              const std::vector<Operand>& states,
-                              const ValueList& scanned, const ScanAxes& axes) {
+Operands recorded(Call& call, const GraphInfo& body, const Operands& states,
+                  const Operands& scanned, const ScanAxes& axes) {
   Recorder& recorder = call.recorder();
   Recorder::ControlCall made{
       states.empty() ? fx::ControlFlow::map : fx::ControlFlow::scan,
@@ -74,17 +85,22 @@ std::vector<Operand> recorded(Call& call, const GraphInfo& body,
   }
   std::vector<Recorder::Known> results = inputs;
   for (size_t i = 0; i < scanned.size(); ++i) {
-    Value xs = movedim(scanned[i], axes.inputs[i], 0);
+    Value xs = movedim(scanned[i].value, axes.inputs[i], 0);
     if (axes.input_turned[i] != 0) xs = flip(xs, Value::list({0}));
     inputs.push_back(Recorder::known(select(xs, 0, 0)));
     made.xs.push_back(std::move(xs));
   }
   const Value length = scan_length(call, scanned, axes);
+  Operands last;
   made.bodies.push_back(recorder.record_body(inputs, [&](const ValueList& in) {
     ValueList outputs;
-    std::vector<Operand> given(in.begin(), in.end());
-    for (const Operand& one :
-         call.reader().read_inside(call, body, std::move(given))) {
+    Operands given;
+    for (size_t i = 0; i < in.size(); ++i)
+      given.push_back(with_value(i < states.size() ? states[i]
+                                                   : scanned[i - states.size()],
+                                 in[i]));
+    last = call.reader().read_inside(call, body, std::move(given));
+    for (const Operand& one : last) {
       outputs.push_back(call.tensor_of(one));
       const size_t i = outputs.size() - 1;
       const Recorder::Known known = Recorder::known(outputs.back());
@@ -101,13 +117,14 @@ std::vector<Operand> recorded(Call& call, const GraphInfo& body,
     if (axes.output_turned[row] != 0) all[i] = flip(all[i], Value::list({0}));
     all[i] = movedim(all[i], 0, axes.outputs[row]);
   }
-  return {all.begin(), all.end()};
+  Operands typed;
+  for (size_t i = 0; i < all.size(); ++i)
+    typed.push_back(with_value(last[i], all[i]));
+  return typed;
 }
 
-std::vector<Operand> scan_steps(Call& call, const GraphInfo& body,
-                                const std::vector<Operand>& states,
-                                const ValueList& scanned,
-                                const ScanAxes& axes) {
+Operands scan_steps(Call& call, const GraphInfo& body, const Operands& states,
+                    const Operands& scanned, const ScanAxes& axes) {
   if (scanned.empty()) call.fail("there is nothing to scan");
   const Value length = scan_length(call, scanned, axes);
   const bool may_unroll = length.is_int() && length.as_int() <= kMostTurns;
@@ -140,10 +157,11 @@ Results scan(Call& call) {
   const auto states = static_cast<size_t>(inputs - count);
   if (body.outputs.size() < states)
     call.fail("body: it has fewer outputs than states");
-  std::vector<Operand> carried;
+  Operands carried;
   for (size_t i = 0; i < states; ++i) carried.push_back(call.operand(i));
-  ValueList scanned;
-  for (size_t i = states; i < call.inputs(); ++i) scanned.push_back(call[i]);
+  Operands scanned;
+  for (size_t i = states; i < call.inputs(); ++i)
+    scanned.push_back(with_value(call.operand(i), call[i]));
   return scan_steps(
       call, body, std::move(carried), scanned,
       scan_axes(call, scanned.size(), body.outputs.size() - states));
@@ -166,23 +184,21 @@ Results scan_8(Call& call) {
   ScanAxes axes = scan_axes(call, count, body.outputs.size() - states);
   axes.input_turned = list_or(call, "directions", count);
   std::vector<ValueList> results(body.outputs.size());
+  Operands last;
   for (int64_t b = 0; b < batch.as_int(); ++b) {
-    std::vector<Operand> carried;
-    ValueList scanned;
-    for (size_t i = 1; i < call.inputs(); ++i) {
-      const Value one = select(call[i], 0, b);
-      if (i <= states)
-        carried.emplace_back(one);
-      else
-        scanned.push_back(one);
-    }
-    const auto made = scan_steps(call, body, std::move(carried), scanned, axes);
-    for (size_t i = 0; i < made.size(); ++i)
-      results[i].push_back(call.tensor_of(made[i]));
+    Operands carried;
+    Operands scanned;
+    for (size_t i = 1; i < call.inputs(); ++i)
+      (i <= states ? carried : scanned)
+          .push_back(with_value(call.operand(i), select(call[i], 0, b)));
+    last = scan_steps(call, body, std::move(carried), scanned, axes);
+    for (size_t i = 0; i < last.size(); ++i)
+      results[i].push_back(call.tensor_of(last[i]));
   }
-  std::vector<Operand> whole;
-  for (ValueList& parts : results)
-    whole.emplace_back(stack(Value::list(std::move(parts)), 0));
+  Operands whole;
+  for (size_t i = 0; i < results.size(); ++i)
+    whole.push_back(
+        with_value(last[i], stack(Value::list(std::move(results[i])), 0)));
   return whole;
 }
 

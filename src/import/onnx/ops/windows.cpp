@@ -5,16 +5,12 @@
 namespace fxjit::onnx {
 namespace {
 
-Value at_least_0(const Value& number) {
-  if (number.is_int()) return std::max<int64_t>(number.as_int(), 0);
-  return number * (number > 0);
-}
-
 // As many results as the input's size divided by the stride, rounded up.
 void pad_to_same(const Call& call, Windows& windows, bool more_in_front) {
   for (size_t d = 0; d < windows.dims; ++d) {
     const int64_t stride = windows.strides[d];
-    const int64_t reach = (windows.kernel[d] - 1) * windows.dilations[d] + 1;
+    // Both may be any numbers of the file; Values refuse to overflow.
+    const Value reach = Value(windows.kernel[d] - 1) * windows.dilations[d] + 1;
     const Value size = call.size(0, static_cast<int64_t>(d) + 2);
     const Value count = operators::floordiv(size + (stride - 1), stride);
     const Value all = at_least_0((count - 1) * stride + reach - size);
