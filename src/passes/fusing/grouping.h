@@ -47,6 +47,8 @@ struct GroupingOptions {
   bool fuse = true;       // Off: every node is a group of its own.
   bool epilogues = true;  // Off: contractions end at their sum.
   bool strict_sums = false;  // See LowerOptions.
+
+  bool inner_rows() const { return fuse && !strict_sums; }
 };
 
 // Why a reduction over the last `inner` dims of `domain`, or over those from
