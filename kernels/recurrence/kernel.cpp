@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/recurrence/layer_inputs.h"
+#include "kernels/recurrence/layer_weights.h"
+#include "kernels/recurrence/places.h"
 #include "kernels/recurrence/task.h"
 #include "src/ops/table/recurrence.h"
 #include "src/program/running/eager_kernel.h"
@@ -14,7 +17,6 @@ namespace {
 using ops::Cell;
 using ops::Recurrence;
 using ops::SequenceOrder;
-using weights::Block;
 
 // Sequences of one task: more have states that leave the caches.
 constexpr int64_t kMostRows = 96;
@@ -29,42 +31,6 @@ StepWork work_of(const Recurrence& form, int64_t direction) {
              : StepWork::tanh;
 }
 
-// Where the tensors of a call stand among its operands; those that are missing
-// are at -1. Lists have one for each direction.
-struct Places {
-  int64_t gates, weights, biases, hidden, cell, projections, counts, output;
-
-  explicit Places(const ops::OpCall& call) {
-    int64_t next = 0;
-    const auto place = [&](size_t argument) {
-      const int64_t first = next;
-      visit_leaves(call[argument],
-                   [&](const Value& leaf) { next += leaf.is_tensor(); });
-      return next > first ? first : int64_t{-1};
-    };
-    gates = place(ops::kGates);
-    weights = place(ops::kStateWeights);
-    biases = place(ops::kStateBiases);
-    hidden = place(ops::kHidden);
-    cell = place(ops::kCellState);
-    projections = place(ops::kProjections);
-    place(ops::kPeepholes);
-    const int64_t sizes = place(ops::kBatchSizes);
-    counts = std::max(sizes, place(ops::kLengths));
-    output = next;
-  }
-};
-
-// The parts of a task's working memory, in floats from its start.
-struct Room {
-  int64_t size = 0;
-
-  int64_t add(int64_t floats) {
-    constexpr int64_t kLine = 16;
-    return std::exchange(size, size + (floats + kLine - 1) / kLine * kLine);
-  }
-};
-
 // Operands: the tensors of the call, then its results. A task is one direction
 // of some sequences.
 class RecurrentKernel : public program::ExternKernel {
@@ -72,20 +38,17 @@ class RecurrentKernel : public program::ExternKernel {
   RecurrentKernel(Recurrence form, const KernelRequest& request, int threads)
       : form_(std::move(form)),
         places_(ops::OpCall{request.op, request.args}),
-        level_(request.level) {
+        level_(request.level),
+        inputs_(form_, work_of(form_, 0), places_, request, threads) {
     const ops::OpCall call{request.op, request.args};
     for (const Value& gates : call[ops::kGates].as_sequence()) {
       const Dims& strides = gates.as_tensor().strides();
-      gates_.push_back({strides[0], form_.packed ? strides[0] : strides[1]});
+      gates_.push_back({strides[0], form_.packed ? strides[0] : strides[1],
+                        strides[strides.size() - 1]});
     }
-    for (int64_t d = 0; d < form_.directions; ++d) {
-      weights_.push_back(pack(request, places_.weights + d, work(d),
-                              form_.hidden, form_.width));
-      projections_.push_back(
-          form_.projected ? pack(request, places_.projections + d,
-                                 StepWork::project, form_.width, form_.hidden)
-                          : nullptr);
-    }
+    weights_ = packed(request, places_.weights, false);
+    if (form_.projected)
+      projections_ = packed(request, places_.projections, true);
     if (places_.counts >= 0)
       counts_ = call.tensor(form_.packed ? ops::kBatchSizes : ops::kLengths);
     cut(threads);
@@ -98,11 +61,8 @@ class RecurrentKernel : public program::ExternKernel {
   }
   bool reads(size_t operand) const override {
     const auto place = static_cast<int64_t>(operand);
-    for (int64_t d = 0; d < form_.directions; ++d)
-      if ((place == places_.weights + d && weights_[at(d)]) ||
-          (place == places_.projections + d && projections_[at(d)]))
-        return false;
-    return true;
+    return !weights_.holds(place) && !projections_.holds(place) &&
+           !inputs_.holds(place);
   }
   std::string describe() const override { return "recurrent layer"; }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
@@ -124,29 +84,23 @@ class RecurrentKernel : public program::ExternKernel {
   GateOrder gate_order() const { return {form_.place}; }
   StepWork work(int64_t direction) const { return work_of(form_, direction); }
 
-  Block pack(const KernelRequest& request, int64_t place, StepWork work,
-             int64_t units, int64_t depth) const {
-    const Tensor& weight = request.constants[at(place)];
-    if (!weight.defined() || !weight.is_contiguous()) return nullptr;
-    constexpr int64_t kForm = -2;  // No other packing starts like this.
-    const int64_t floats = packed_step_floats(work, units, depth, level_);
-    return request.packed(
-        at(place), {{kForm, static_cast<int64_t>(work), units, depth,
-                     static_cast<int64_t>(level_), form_.place[0],
-                     form_.place[1], form_.place[2], form_.place[3]},
-                    at(floats) * sizeof(float),
-                    [&](const void* from, std::byte* to) {
-                      pack_step_weights(work, gate_order(), units, depth,
-                                        level_, static_cast<const float*>(from),
-                                        reinterpret_cast<float*>(to));
-                    }});
+  LayerWeights packed(const KernelRequest& request, int64_t place,
+                      bool projection) const {
+    std::vector<StepPacking> packings;
+    for (int64_t d = 0; d < form_.directions; ++d)
+      packings.push_back(projection
+                             ? StepPacking{StepWork::project, gate_order(),
+                                           form_.width, form_.hidden, level_}
+                             : StepPacking{work(d), gate_order(), form_.hidden,
+                                           form_.width, level_});
+    return LayerWeights(request, place, std::move(packings));
   }
 
   // Blocks of sequences: of fitting size, and as many as there are threads for.
   void cut(int threads) {
     const double flops = 2.0 * static_cast<double>(form_.rows) *
                          static_cast<double>(form_.gates() * form_.hidden) *
-                         static_cast<double>(form_.width);
+                         static_cast<double>(form_.width + form_.features);
     const int64_t sides = form_.directions;
     const auto worth = static_cast<int64_t>(flops / kLeastFlops);
     const int64_t wanted =
@@ -166,23 +120,9 @@ class RecurrentKernel : public program::ExternKernel {
     made_ = room_.add(form_.projected ? rows_ * row_ : 0);
     bias_ = room_.add(packed_step_floats(work(0), form_.hidden, 1, level_));
     pointers_ = room_.add(2 * rows_ * 2);  // Each as long as two floats.
-    own_weights_ = room_.add(
-        weights_[0] && (form_.directions == 1 || weights_[1])
-            ? 0
-            : packed_step_floats(work(0), form_.hidden, form_.width, level_));
-    own_projection_ = room_.add(
-        form_.projected ? packed_step_floats(StepWork::project, form_.width,
-                                             form_.hidden, level_)
-                        : 0);
-  }
-
-  const float* packed_or_own(const Block& packed, const void* operand,
-                             StepWork work, int64_t units, int64_t depth,
-                             float* own) const {
-    if (packed) return reinterpret_cast<const float*>(packed->data());
-    pack_step_weights(work, gate_order(), units, depth, level_,
-                      static_cast<const float*>(operand), own);
-    return own;
+    weights_.lay_out(room_);
+    projections_.lay_out(room_);
+    inputs_.lay_out(room_, rows_);
   }
 
   RecurrentStep step_of(const program::KernelCall& call,
@@ -196,12 +136,12 @@ class RecurrentKernel : public program::ExternKernel {
   const Places places_;
   const CpuLevel level_;
   std::vector<GateStrides> gates_;  // Of each direction.
-  std::vector<Block> weights_, projections_;
+  LayerWeights weights_, projections_;
+  LayerInputs inputs_;
   Tensor counts_;  // Meta: batch sizes or lengths.
   int64_t blocks_ = 1, rows_ = 0;
   Room room_;
-  int64_t row_ = 0, state_ = 0, cell_ = 0, made_ = 0, bias_ = 0, pointers_ = 0,
-          own_weights_ = 0, own_projection_ = 0;
+  int64_t row_ = 0, state_ = 0, cell_ = 0, made_ = 0, bias_ = 0, pointers_ = 0;
 };
 
 // What steps of one direction do, on the operands and working memory of a call.
@@ -216,14 +156,12 @@ RecurrentStep RecurrentKernel::step_of(const program::KernelCall& call,
   step.next = scratch + state_ + rows_ * row_, step.next_row = row_;
   step.cell = scratch + cell_, step.cell_row = row_;
   step.order = gate_order();
-  step.packed = packed_or_own(
-      weights_[at(direction)], call.operands[places_.weights + direction],
-      step.work, form_.hidden, form_.width, scratch + own_weights_);
-  if (form_.cell != Cell::gru && !form_.biased) return step;
-  const void* bias =
-      form_.biased ? call.operands[places_.biases + direction] : nullptr;
-  pack_step_bias(step.work, gate_order(), form_.hidden, level_,
-                 static_cast<const float*>(bias), scratch + bias_);
+  step.packed = weights_.of(call, direction);
+  if (!form_.biased) return step;
+  pack_step_bias(
+      step.work, gate_order(), form_.hidden, level_,
+      static_cast<const float*>(call.operands[places_.biases + direction]),
+      scratch + bias_);
   step.bias = scratch + bias_;
   return step;
 }
@@ -236,10 +174,7 @@ RecurrentStep RecurrentKernel::projection_of(const program::KernelCall& call,
   step.strict = form_.strict;
   step.depth = form_.hidden, step.units = form_.width;
   step.state = scratch + made_, step.state_row = row_, step.next_row = row_;
-  step.packed =
-      packed_or_own(projections_[at(direction)],
-                    call.operands[places_.projections + direction], step.work,
-                    form_.width, form_.hidden, scratch + own_projection_);
+  step.packed = projections_.of(call, direction);
   return step;
 }
 
@@ -275,8 +210,9 @@ void RecurrentKernel::run_task(const program::KernelCall& call,
       .step = step_of(call, direction),
       .project =
           form_.projected ? projection_of(call, direction) : RecurrentStep(),
+      .inputs = {},
       .level = level_};
-  task.step.gates = task.gate_rows;
+  inputs_.set(call, task);
   (form_.projected ? task.project : task.step).output = task.output_rows;
   task.run();
 }

@@ -111,6 +111,22 @@ void pack_step_bias(StepWork work, GateOrder order, int64_t units,
   std::fill_n(packed, packed_step_floats(work, units, 1, level), 0.0f);
 }
 
+int64_t packed_input_floats(int64_t columns, int64_t depth, CpuLevel level) {
+  return padded_units(columns, level) * depth;
+}
+
+void pack_input_weights(int64_t columns, int64_t depth, CpuLevel level,
+                        const float* weights, float* packed) {
+  const int64_t lanes = lanes_of(level);
+  for (int64_t c = 0; c < padded_units(columns, level); ++c) {
+    float* to = packed + c / lanes * lanes * depth + c % lanes;
+    for (int64_t k = 0; k < depth; ++k)
+      to[k * lanes] = c < columns ? weights[c * depth + k] : 0.0f;
+  }
+}
+
+void finish_ahead(InputsAhead& ahead) { avx512::make_rest(ahead); }
+
 void recurrent_step(const RecurrentStep& step, CpuLevel level) {
   switch (level) {
     case CpuLevel::avx512:

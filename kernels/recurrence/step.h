@@ -24,6 +24,22 @@ struct GateOrder {
   std::array<int64_t, 4> place{0, 1, 2, 3};
 };
 
+// Times of a block, whose product with the inputs is made while the block before
+// runs, and elements of the state to one or two of an input meanwhile.
+constexpr int kAheadTimes = 16, kAheadStates = 4;
+
+// The product of the inputs of one block with their weights, as far as it is
+// made: steps of one sequence make a part of it for each of their panels.
+struct InputsAhead {
+  const float* packed = nullptr;  // By pack_input_weights.
+  const float* inputs = nullptr;  // [depth][kAheadTimes]
+  const float* bias = nullptr;    // [vectors * lanes], or null.
+  float* gates = nullptr;         // The result: [kAheadTimes][gates_row]
+  int64_t gates_row = 0, depth = 0, vectors = 0;
+  int each = 1;                      // Elements to kAheadStates: 1 or 2.
+  int64_t vector = 0, done = 0;      // The next vector of gates, its depth done.
+};
+
 struct RecurrentStep {
   StepWork work = StepWork::lstm;
   int64_t rows = 0;              // Sequences.
@@ -32,9 +48,16 @@ struct RecurrentStep {
   const float* state = nullptr;  // [rows, depth]
   int64_t state_row = 0;
   const float* packed = nullptr;  // By pack_step_weights.
-  const float* bias = nullptr;    // By pack_step_bias; null only if not a GRU.
-  const float* const* gates = nullptr;  // Of each row, gate by gate.
-  GateOrder order;                      // Of these gates.
+  const float* bias = nullptr;    // By pack_step_bias, or null.
+  // The product with the inputs: either given, of each row gate by gate ...
+  const float* const* gates = nullptr;
+  GateOrder order;  // Of these gates.
+  // ... or made before that with the states, of inputs [rows, input_depth].
+  const float* inputs = nullptr;
+  int64_t input_depth = 0, input_row = 0;
+  const float* input_packed = nullptr;  // By pack_step_weights.
+  const float* input_bias = nullptr;    // By pack_step_bias, or null.
+  InputsAhead* ahead = nullptr;  // For one row at most; AVX-512 alone.
   float* cell = nullptr;                // LSTM: [rows, units], updated.
   int64_t cell_row = 0;
   float* next = nullptr;  // [rows, units], other memory than the states.
@@ -61,6 +84,15 @@ void pack_step_weights(StepWork work, GateOrder order, int64_t units,
 // weights of one element of the state take.
 void pack_step_bias(StepWork work, GateOrder order, int64_t units,
                     CpuLevel level, const float* bias, float* packed);
+
+// weights [columns, depth], contiguous, to vectors of columns: what
+// InputsAhead::packed holds. There are packed_input_floats of them.
+int64_t packed_input_floats(int64_t columns, int64_t depth, CpuLevel level);
+void pack_input_weights(int64_t columns, int64_t depth, CpuLevel level,
+                        const float* weights, float* packed);
+
+// What steps have left.
+void finish_ahead(InputsAhead& ahead);
 
 void recurrent_step(const RecurrentStep& step, CpuLevel level);
 

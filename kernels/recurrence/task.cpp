@@ -13,7 +13,9 @@ int64_t RecurrentTask::sequence(int64_t n) const {
   return order.sequence[at(first + n)];
 }
 
-bool RecurrentTask::reversed() const { return form.reversed[at(direction)]; }
+int64_t RecurrentTask::time_of(int64_t step) const {
+  return form.reversed[at(direction)] ? form.length - 1 - step : step;
+}
 
 const float* RecurrentTask::gates_at(int64_t time, int64_t n) const {
   if (form.packed)
@@ -70,24 +72,40 @@ void RecurrentTask::clear_behind(int64_t time, int64_t running) const {
 void RecurrentTask::run() {
   load_states();
   store_hidden(0, count);
+  if (inputs.way == ops::InputProduct::ahead) begin_block(0);
   int64_t before = 0;
   for (int64_t i = 0; i < form.length; ++i) {
-    const int64_t time = reversed() ? form.length - 1 - i : i;
+    const int64_t time = time_of(i);
     const int64_t running = order.running(time, first, first + count);
     if (running < before) store_hidden(running, before);
     before = running;
     clear_behind(time, running);
+    set_inputs(i, running);
     if (running > 0) run_step(time, running);
   }
   store_hidden(0, before);
   store_cells();
 }
 
+// The gates of the steps from `first` on are to be made ahead.
+void RecurrentTask::begin_block(int64_t first) {
+  const float* from[kAheadTimes] = {};
+  for (int64_t t = 0; t < kAheadTimes && first + t < form.length; ++t)
+    from[t] = gates_at(time_of(first + t), 0);
+  inputs.begin_block(from);
+}
+
+void RecurrentTask::set_inputs(int64_t index, int64_t running) {
+  for (int64_t n = 0; n < running; ++n)
+    gate_rows[n] = gates_at(time_of(index), n);
+  if (inputs.way == ops::InputProduct::within) inputs.load(gate_rows, running);
+  if (inputs.way != ops::InputProduct::ahead) return;
+  if (index % kAheadTimes == 0) begin_block(index + kAheadTimes);
+  gate_rows[0] = inputs.gates_of(index);
+}
+
 void RecurrentTask::run_step(int64_t time, int64_t running) {
-  for (int64_t n = 0; n < running; ++n) {
-    gate_rows[n] = gates_at(time, n);
-    output_rows[n] = output_at(time, n);
-  }
+  for (int64_t n = 0; n < running; ++n) output_rows[n] = output_at(time, n);
   step.rows = project.rows = running;
   float* const next = step.next;
   if (form.projected) {

@@ -1,18 +1,19 @@
 // All steps of time of one direction of a recurrent layer for some sequences:
-// which of them run at each time, where their gates and outputs lie, and what
-// becomes of their states.
+// which of them run at each time, where their gates or inputs and their outputs
+// lie, and what becomes of their states.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/recurrence/step.h"
+#include "kernels/recurrence/task_inputs.h"
 #include "src/ops/table/recurrence.h"
 
 namespace fxjit::kernels {
 
-// Strides of one direction's gates, in floats.
+// Strides of one direction's gates or inputs, in floats.
 struct GateStrides {
-  int64_t time, sequence;
+  int64_t time, sequence, element;
 };
 
 // The sequences at the places [first, first + count) of an order.
@@ -32,17 +33,20 @@ struct RecurrentTask {
   // What each step does: sizes and weights are set, and two buffers of states.
   // `project`, where there are projections, takes what the first one has made.
   RecurrentStep step, project;
+  TaskInputs inputs;
   CpuLevel level;
 
  private:
   int64_t sequence(int64_t n) const;
-  bool reversed() const;
+  int64_t time_of(int64_t step) const;
   const float* gates_at(int64_t time, int64_t n) const;
   float* output_at(int64_t time, int64_t n) const;
   void load_states();
   void store_hidden(int64_t begin, int64_t end) const;
   void store_cells() const;
   void clear_behind(int64_t time, int64_t running) const;
+  void begin_block(int64_t first);
+  void set_inputs(int64_t index, int64_t running);
   void run_step(int64_t time, int64_t running);
 };
 

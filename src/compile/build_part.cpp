@@ -123,6 +123,9 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   options.disabled = options_.disabled_passes;
   options.halves = kernels::fast_halves();
   options.strict_sums = options_.strict_sums;
+  // Strict sums of a sequence are the same alone and beside others.
+  if (!options_.strict_sums)
+    options.recurrent = {engine_.level(), threads_};
   options.direct_convolutions =
       options_.strict_sums ||
       options_.convolution == CompileOptions::Convolution::direct;

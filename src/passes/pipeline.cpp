@@ -48,6 +48,9 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   // Calls that patterns put in place of others lay out theirs as they like.
   const std::vector<Tensor> layouts = layouts_of_results(model);
   pipeline.done("normalize", model);
+  if (options.recurrent && pipeline.enabled("join_recurrent_inputs") &&
+      join_recurrent_inputs(model, *options.recurrent) > 0)
+    pipeline.done("join_recurrent_inputs", model);
   for (const Pattern& pattern : patterns())
     if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
       pipeline.done(pattern.name, model);
@@ -71,7 +74,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
 }
 
 std::vector<std::string> optional_passes() {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"join_recurrent_inputs"};
   for (const Pattern& pattern : patterns()) names.push_back(pattern.name);
   names.push_back("winograd");
   names.push_back("fuse_conv_work");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "fxjit/fx/graph_module.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/model_graph.h"
+#include "src/passes/recurrent_inputs.h"
 
 namespace fxjit::passes {
 
@@ -21,6 +23,9 @@ struct PipelineOptions {
   FastHalves halves;
   bool direct_convolutions = false;  // Likewise.
   bool strict_sums = false;          // Likewise.
+  // Where recurrent layers may make the product with their inputs themselves;
+  // none: nowhere.
+  std::optional<RecurrentMachine> recurrent;
   // Called after each pass that changed something; may be empty.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
 };

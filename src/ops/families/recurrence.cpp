@@ -302,6 +302,22 @@ std::vector<int64_t> places_of_peepholes(const Recurrence& form) {
   return places;
 }
 
+// The gates of one direction: its inputs times their weights, where the call has
+// these.
+template <typename T>
+Tensor gates_of(const Recurrence& form, const Tensor& given,
+                const Tensor& weights, const Tensor& bias) {
+  if (!form.has_inputs) return given;
+  Dims sizes = given.sizes();
+  const int64_t sums = form.gates() * form.hidden;
+  sizes[sizes.size() - 1] = sums;
+  const Tensor gates = Tensor::empty(sizes, given.dtype());
+  multiply(given.data_as<T>(), form.features, weights.data_as<T>(),
+           bias.defined() ? bias.data_as<T>() : nullptr, gates.data_as<T>(),
+           sums, form.rows, sums, form.features);
+  return gates;
+}
+
 template <typename T>
 void run_as(const OpCall& call, const Recurrence& form,
             std::span<const Tensor> results) {
@@ -318,7 +334,8 @@ void run_as(const OpCall& call, const Recurrence& form,
       return all.empty() ? Tensor() : ready(all[static_cast<size_t>(d)]);
     };
     const std::vector<int64_t> places = places_of_gates(form);
-    const Tensor gates = of(kGates);
+    const Tensor gates =
+        gates_of<T>(form, of(kGates), of(kInputWeights), of(kInputBiases));
     Side<T> side{in_order(gates, gates.dim() - 1, places),
                  in_order(of(kStateWeights), 0, places),
                  in_order(of(kStateBiases), 0, places), of(kProjections),
@@ -371,7 +388,8 @@ constexpr OpRow kRows[] = {
                "peepholes=(), batch_sizes=None, lengths=None, cell='lstm', "
                "direction='forward', activations=(), alphas=(), betas=(), "
                "clip=None, coupled=False, linear_before_reset=True, "
-               "gate_order=(), strict=False",
+               "gate_order=(), strict=False, input_weights=(), "
+               "input_biases=()",
      .names = "fxjit.recurrence",
      .infer = infer_recurrence,
      .direct = run_recurrence},

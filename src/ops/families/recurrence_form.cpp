@@ -147,7 +147,16 @@ void read_sizes(Recurrence& form, const OpCall& call) {
     runtime_error("recurrence: expected gates and states of 3 dimensions");
   form.dtype = gates[0].dtype();
   if (!is_floating(form.dtype)) no_kernel("recurrence", form.dtype);
-  form.hidden = gates[0].size(-1) / form.gates();
+  const std::vector<Tensor> inputs = tensors_arg(call, kInputWeights);
+  form.has_inputs = !inputs.empty();
+  if (form.has_inputs) {
+    if (inputs[0].dim() != 2)
+      runtime_error("recurrence: expected input weights of 2 dimensions");
+    form.features = gates[0].size(-1);
+  }
+  const int64_t sums =
+      form.has_inputs ? inputs[0].size(0) : gates[0].size(-1);
+  form.hidden = sums / form.gates();
   form.batch = hidden.sizes()[1];
   form.width = hidden.sizes()[2];
   form.length = form.packed ? call.tensor(kBatchSizes).numel()
@@ -158,10 +167,17 @@ void read_sizes(Recurrence& form, const OpCall& call) {
 
 void check_tensors(Recurrence& form, const OpCall& call) {
   const int64_t sums = form.gates() * form.hidden;
+  const int64_t each = form.has_inputs ? form.features : sums;
   check_list(form, call, kGates,
-             form.packed ? Dims{form.rows, sums}
-                         : Dims{form.length, form.batch, sums},
-             "gates", true);
+             form.packed ? Dims{form.rows, each}
+                         : Dims{form.length, form.batch, each},
+             form.has_inputs ? "inputs" : "gates", true);
+  check_list(form, call, kInputWeights, {sums, form.features}, "input weights",
+             form.has_inputs);
+  form.input_biased = check_list(form, call, kInputBiases, {sums},
+                                 "input biases", false);
+  if (form.input_biased && !form.has_inputs)
+    runtime_error("recurrence: input biases are of a product with inputs");
   check_list(form, call, kStateWeights, {sums, form.width}, "weights", true);
   form.biased = check_list(form, call, kStateBiases, {sums}, "biases", false);
   check(form, call.tensor(kHidden), {form.directions, form.batch, form.width},

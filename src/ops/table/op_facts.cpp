@@ -7,12 +7,14 @@
 namespace fxjit::ops {
 namespace {
 
-// Every row and direction has the products with the state, and the projection.
+// Every row and direction has the products with the state and, if given, with the
+// input, and the projection.
 double recurrence_flops(const OpCall& call) {
   const Recurrence form = Recurrence::read(call);
   const auto hidden = static_cast<double>(form.hidden);
   const auto width = static_cast<double>(form.width);
-  const double products = static_cast<double>(form.gates()) * hidden * width +
+  const auto depth = static_cast<double>(form.width + form.features);
+  const double products = static_cast<double>(form.gates()) * hidden * depth +
                           (form.projected ? hidden * width : 0);
   return 2 * static_cast<double>(form.rows * form.directions) * products;
 }

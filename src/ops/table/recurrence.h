@@ -1,4 +1,4 @@
-// Recurrent layers behind the product with their inputs, in one form for all
+// Recurrent layers, behind the product with their inputs or with it, in one form for all
 // cells: what a call of fxjit.recurrence asks for, and in which order sequences
 // of several lengths are computed. The eager kernel, the layers of
 // families/recurrent.cpp and the kernels box read it.
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fxjit/cpu_level.h"
 #include "fxjit/op.h"
 
 namespace fxjit::ops {
@@ -41,7 +42,8 @@ struct Activation {
 // Places of the arguments of fxjit.recurrence. Lists have one tensor per
 // direction; those that may be missing are then empty.
 enum RecurrenceArgument : size_t {
-  kGates,         // [L, N, gates * H], or [rows, gates * H] if packed.
+  kGates,         // [L, N, gates * H], or [rows, gates * H] if packed. With
+                  // input weights: the inputs, of F features each.
   kStateWeights,  // [gates * H, P]
   kStateBiases,   // [gates * H] or none
   kHidden,        // [directions, N, P]
@@ -60,7 +62,16 @@ enum RecurrenceArgument : size_t {
   kLinearBeforeReset,  // GRU: the reset gate multiplies the product.
   kGateOrder,          // Where each gate stands in gates, weights, biases and,
                        // less the cell's, in peepholes; () for torch's order.
-  kStrict              // CompileOptions::strict_sums, for compiled programs.
+  kStrict,             // CompileOptions::strict_sums, for compiled programs.
+  kInputWeights,       // [gates * H, F] or none
+  kInputBiases,        // [gates * H] or none, of that product
+};
+
+// How steps come by the product with the inputs of their time.
+enum class InputProduct : uint8_t {
+  given,   // The call has it.
+  within,  // Each step makes it, as one sum with the product with the states.
+  ahead    // Of some later times, a part in each step.
 };
 
 struct Recurrence {
@@ -77,15 +88,21 @@ struct Recurrence {
   int64_t directions = 1, length = 0, batch = 0;
   int64_t hidden = 0;  // H
   int64_t width = 0;   // P, of the output; H but for projections.
+  int64_t features = 0;  // F, of inputs.
   int64_t rows = 0;    // Of the gates: L * N, fewer where packed.
   bool packed = false, has_lengths = false;
   bool biased = false, projected = false, peepholed = false;
+  bool has_inputs = false, input_biased = false;  // In place of gates.
   std::array<bool, 2> reversed{};
   std::vector<Activation> activations;  // Per direction.
   double clip = 0;                      // 0: none.
   bool coupled = false, linear_before_reset = true, strict = false;
   std::array<int64_t, 4> place{0, 1, 2, 3};  // In memory, of each gate.
 };
+
+// How a layer of one or more sequences, as `form` has it with its inputs, is
+// fastest on this many threads; `given`: with a contraction before it.
+InputProduct input_product(const Recurrence& form, CpuLevel level, int threads);
 
 // Sequences by falling length, so that those which are still running at some
 // time are the first ones.

@@ -50,10 +50,12 @@ Routine convolution_routine(const ops::OpCall& call, const ValueList& results) {
 bool lies_in_rows(const ops::OpCall& call) {
   bool rows = true;
   for (size_t argument : {ops::kStateWeights, ops::kStateBiases, ops::kHidden,
-                          ops::kCellState, ops::kProjections})
+                          ops::kCellState, ops::kProjections, ops::kInputWeights,
+                          ops::kInputBiases})
     visit_leaves(call[argument], [&](const Value& leaf) {
       if (leaf.is_tensor()) rows = rows && leaf.as_tensor().is_contiguous();
     });
+  if (!call[ops::kInputWeights].as_sequence().empty()) return rows;
   for (const Value& gates : call[ops::kGates].as_sequence()) {
     const Tensor& t = gates.as_tensor();
     rows = rows && (t.size(-1) < 2 || t.stride(-1) == 1);

@@ -1,0 +1,107 @@
+#include "kernels/recurrence/layer_inputs.h"
+
+#include <algorithm>
+
+namespace fxjit::kernels {
+namespace {
+
+using ops::InputProduct;
+using ops::Recurrence;
+
+InputProduct way_of(const Recurrence& form, CpuLevel level, int threads) {
+  if (!form.has_inputs) return InputProduct::given;
+  const InputProduct best = ops::input_product(form, level, threads);
+  // A call that has inputs gets them multiplied even where a product before it
+  // would have been faster.
+  return best == InputProduct::given ? InputProduct::within : best;
+}
+
+const float* bias_of(const program::KernelCall& call, int64_t place) {
+  return static_cast<const float*>(call.operands[static_cast<size_t>(place)]);
+}
+
+}  // namespace
+
+LayerInputs::LayerInputs(const Recurrence& form, StepWork work,
+                         const Places& places, const KernelRequest& request,
+                         int threads)
+    : way_(way_of(form, request.level, threads)),
+      work_(work),
+      order_{form.place},
+      features_(form.features),
+      units_(form.hidden),
+      columns_(form.gates() * form.hidden),
+      width_(form.width),
+      biased_(form.input_biased),
+      first_bias_(places.input_biases),
+      level_(request.level) {
+  if (way_ == InputProduct::given) return;
+  const StepPacking packing{work_,  order_, units_, features_, level_,
+                            way_ == InputProduct::ahead};
+  weights_ = LayerWeights(
+      request, places.input_weights,
+      std::vector<StepPacking>(static_cast<size_t>(form.directions), packing));
+}
+
+void LayerInputs::lay_out(Room& room, int64_t rows) {
+  if (way_ == InputProduct::given) return;
+  weights_.lay_out(room);
+  constexpr int64_t kApart = 16;  // From a power of two.
+  row_ = padded_units(features_, level_) + kApart;
+  gates_row_ = padded_units(columns_, level_) + kApart;
+  const bool ahead = way_ == InputProduct::ahead;
+  inputs_ = room.add(ahead ? features_ * kAheadTimes : rows * row_);
+  gates_ = room.add(ahead ? 2 * kAheadTimes * gates_row_ : 0);
+  bias_ = room.add(ahead ? gates_row_
+                         : packed_step_floats(work_, units_, 1, level_));
+}
+
+void LayerInputs::set(const program::KernelCall& call,
+                      RecurrentTask& task) const {
+  task.inputs.way = way_;
+  if (way_ == InputProduct::given) {
+    task.step.gates = task.gate_rows;
+    return;
+  }
+  task.inputs.features = features_;
+  task.inputs.element = task.gates_strides.element;
+  task.inputs.inputs = reinterpret_cast<float*>(call.scratch) + inputs_;
+  if (way_ == InputProduct::within) return set_within(call, task);
+  set_ahead(call, task);
+}
+
+void LayerInputs::set_within(const program::KernelCall& call,
+                             RecurrentTask& task) const {
+  task.inputs.row = row_;
+  RecurrentStep& step = task.step;
+  step.inputs = task.inputs.inputs;
+  step.input_depth = features_, step.input_row = row_;
+  step.input_packed = weights_.of(call, task.direction);
+  if (!biased_) return;
+  float* bias = reinterpret_cast<float*>(call.scratch) + bias_;
+  pack_step_bias(work_, order_, units_, level_,
+                 bias_of(call, first_bias_ + task.direction), bias);
+  step.input_bias = bias;
+}
+
+void LayerInputs::set_ahead(const program::KernelCall& call,
+                            RecurrentTask& task) const {
+  auto* scratch = reinterpret_cast<float*>(call.scratch);
+  task.inputs.gates = scratch + gates_;
+  InputsAhead& ahead = task.inputs.ahead;
+  ahead.packed = weights_.of(call, task.direction);
+  ahead.inputs = task.inputs.inputs;
+  ahead.gates_row = gates_row_, ahead.depth = features_;
+  ahead.vectors = padded_units(columns_, level_) / padded_units(1, level_);
+  ahead.vector = ahead.vectors;  // Nothing is begun.
+  ahead.each = features_ > width_ ? 2 : 1;
+  task.step.ahead = &task.inputs.ahead;
+  task.step.gates = task.gate_rows;
+  if (!biased_) return;
+  std::fill_n(scratch + bias_, gates_row_, 0.0f);
+  std::copy_n(bias_of(call, first_bias_ + task.direction), columns_,
+              scratch + bias_);
+  ahead.bias = scratch + bias_;
+}
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,41 @@
+// The product with the inputs as a part of a recurrent layer: which way its
+// steps come by it, and what a task needs for that.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/recurrence/layer_weights.h"
+#include "kernels/recurrence/places.h"
+#include "kernels/recurrence/task.h"
+
+namespace fxjit::kernels {
+
+class LayerInputs {
+ public:
+  LayerInputs(const ops::Recurrence& form, StepWork work, const Places& places,
+              const KernelRequest& request, int threads);
+
+  // For tasks of up to `rows` sequences.
+  void lay_out(Room& room, int64_t rows);
+  bool holds(int64_t operand) const { return weights_.holds(operand); }
+  // Sets what `task` reads, and packs what the call gives.
+  void set(const program::KernelCall& call, RecurrentTask& task) const;
+
+ private:
+  void set_within(const program::KernelCall& call, RecurrentTask& task) const;
+  void set_ahead(const program::KernelCall& call, RecurrentTask& task) const;
+
+  ops::InputProduct way_;
+  StepWork work_;
+  GateOrder order_;
+  int64_t features_, units_, columns_, width_;
+  bool biased_;
+  int64_t first_bias_;
+  CpuLevel level_;
+  LayerWeights weights_;
+  // In working memory.
+  int64_t row_ = 0, gates_row_ = 0, inputs_ = 0, gates_ = 0, bias_ = 0;
+};
+
+}  // namespace fxjit::kernels

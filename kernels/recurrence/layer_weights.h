@@ -1,0 +1,60 @@
+// The weights of a recurrent layer as its steps read them: constants are packed
+// once, weights of a call by each task, into working memory.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernels/kernel_request.h"
+#include "kernels/recurrence/step.h"
+
+namespace fxjit::kernels {
+
+// The parts of a task's working memory, in floats from its start.
+struct Room {
+  int64_t size = 0;
+
+  int64_t add(int64_t floats) {
+    constexpr int64_t kLine = 16;
+    return std::exchange(size, size + (floats + kLine - 1) / kLine * kLine);
+  }
+};
+
+// How the weights of one direction are packed: for the panels of a step, or for
+// what steps make ahead.
+struct StepPacking {
+  StepWork work;
+  GateOrder order;
+  int64_t units, depth;
+  CpuLevel level;
+  bool ahead = false;
+
+  int64_t floats() const;
+  void pack(const float* from, float* to) const;
+  std::vector<int64_t> key() const;
+
+ private:
+  int64_t columns() const;
+};
+
+class LayerWeights {
+ public:
+  LayerWeights() = default;  // Those that a layer does not have.
+  // One packing for each direction; the operands from `place` on.
+  LayerWeights(const KernelRequest& request, int64_t place,
+               std::vector<StepPacking> packings);
+
+  void lay_out(Room& room);
+  // Whether no call reads this operand, since it is packed.
+  bool holds(int64_t operand) const;
+  const float* of(const program::KernelCall& call, int64_t direction) const;
+
+ private:
+  int64_t place_ = -1;
+  std::vector<StepPacking> packings_;
+  std::vector<weights::Block> blocks_;  // Null for weights of a call.
+  int64_t own_ = 0;                     // In working memory.
+};
+
+}  // namespace fxjit::kernels

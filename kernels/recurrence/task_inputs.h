@@ -1,0 +1,31 @@
+// How the steps of a task come by the product with their inputs: where inputs
+// and gates lie in working memory, and what is made ahead.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/recurrence/step.h"
+#include "src/ops/table/recurrence.h"
+
+namespace fxjit::kernels {
+
+struct TaskInputs {
+  // within: brings the inputs of a step's sequences to rows.
+  void load(const float* const* from, int64_t count);
+
+  // ahead: finishes the block before, whose gates the next steps read, and
+  // begins one of these inputs; null behind the last time.
+  void begin_block(const float* const (&from)[kAheadTimes]);
+  const float* gates_of(int64_t step) const;
+
+  ops::InputProduct way = ops::InputProduct::given;
+  int64_t features = 0, element = 1;  // Of an input; floats between them.
+  // Working memory. within: [sequences][row]; ahead: [features][kAheadTimes].
+  float* inputs = nullptr;
+  int64_t row = 0;
+  // ahead: gates of two blocks, [2][kAheadTimes][gates_row].
+  float* gates = nullptr;
+  InputsAhead ahead;
+};
+
+}  // namespace fxjit::kernels

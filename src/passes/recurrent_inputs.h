@@ -1,0 +1,24 @@
+// Recurrent layers whose steps make the product with their inputs themselves:
+//
+//   g = linear(x, w, b)                       y = recurrence([x], ...,
+//   y = recurrence([g], ...)         ==>          input_weights=[w],
+//                                                 input_biases=[b])
+//
+// where g is read only there, w is a constant, and this is faster.
+#pragma once
+
+#include "fxjit/cpu_level.h"
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+// What decides where that is faster.
+struct RecurrentMachine {
+  CpuLevel level;
+  int threads;
+};
+
+// Rewrites a normalized graph; returns the number of layers.
+int join_recurrent_inputs(ModelGraph& model, RecurrentMachine machine);
+
+}  // namespace fxjit::passes
