@@ -1,5 +1,5 @@
-// What the cells of recurrent layers do to their sums: included by loops.h, once
-// per CPU level.
+// What the cells of recurrent layers do to their sums. Included by loops.h,
+// once per CPU level.
 
 // (e^2x - 1) / (e^2x + 1) for |x|, with the sign of x; e^2x - 1 by its series,
 // so that small numbers stay exact.
@@ -76,8 +76,8 @@ struct Units {
   }
 };
 
-// `fresh_input` is what the input gives to the new gate of a GRU, whose sum holds
-// the rest.
+// `fresh_input` is what the input gives to the new gate of a GRU; the sum of
+// that gate has the rest.
 FXJIT_INLINE void put(const RecurrentStep& s, int64_t row, int64_t unit,
                       int64_t left, Vector value) {
   if (left > 0) store(value, s.next + row * s.next_row + unit);

@@ -50,8 +50,8 @@ struct Sums {
     }
   }
 
-  // Between inputs and states: the new gate of a GRU keeps them apart, since the
-  // reset gate multiplies the product with the states.
+  // Between inputs and states. The new gate of a GRU keeps them apart, since
+  // the reset gate multiplies the product with the states alone.
   FXJIT_INLINE void between(const RecurrentStep& s, Units<kWork> units, int row,
                             Vector& fresh_input) {
     if constexpr (kWork == StepWork::gru) {
@@ -63,7 +63,7 @@ struct Sums {
         of[c * kRows + row][2] = Vector{};
       }
     }
-    if (!s.bias) return;
+    if (kWork == StepWork::project || !s.bias) return;
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v)
       of[row][v] += load(s.bias + units.line() + v * FXJIT_LANES);
@@ -83,6 +83,7 @@ struct Sums {
 template <StepWork kWork>
 FXJIT_INLINE Vector first_sum(const RecurrentStep& s, Units<kWork> units,
                               int64_t row, int v) {
+  if constexpr (kWork == StepWork::project) return Vector{};
   if (s.gates) return units.given(s, row, v);
   return s.input_bias ? load(s.input_bias + units.line() + v * FXJIT_LANES)
                       : Vector{};

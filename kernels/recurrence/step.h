@@ -24,8 +24,8 @@ struct GateOrder {
   std::array<int64_t, 4> place{0, 1, 2, 3};
 };
 
-// Times of a block, whose product with the inputs is made while the block before
-// runs, and elements of the state to one or two of an input meanwhile.
+// A block of kAheadTimes has its product with the inputs made while the block
+// before it runs: one or two elements of an input to kAheadStates of a state.
 constexpr int kAheadTimes = 16, kAheadStates = 4;
 
 // The product of the inputs of one block with their weights, as far as it is
@@ -36,8 +36,9 @@ struct InputsAhead {
   const float* bias = nullptr;    // [vectors * lanes], or null.
   float* gates = nullptr;         // The result: [kAheadTimes][gates_row]
   int64_t gates_row = 0, depth = 0, vectors = 0;
-  int each = 1;                      // Elements to kAheadStates: 1 or 2.
-  int64_t vector = 0, done = 0;      // The next vector of gates, its depth done.
+  int each = 1;        // Elements to kAheadStates: 1 or 2.
+  int64_t vector = 0;  // The next vector of gates.
+  int64_t done = 0;    // Elements of the depth that it has.
 };
 
 struct RecurrentStep {
@@ -57,8 +58,8 @@ struct RecurrentStep {
   int64_t input_depth = 0, input_row = 0;
   const float* input_packed = nullptr;  // By pack_step_weights.
   const float* input_bias = nullptr;    // By pack_step_bias, or null.
-  InputsAhead* ahead = nullptr;  // For one row at most; AVX-512 alone.
-  float* cell = nullptr;                // LSTM: [rows, units], updated.
+  InputsAhead* ahead = nullptr;  // Or null. One row, AVX-512.
+  float* cell = nullptr;         // LSTM: [rows, units], updated.
   int64_t cell_row = 0;
   float* next = nullptr;  // [rows, units], other memory than the states.
   int64_t next_row = 0;

@@ -128,6 +128,7 @@ TEST(RecurrentStep, ReluKeepsNan) {
 
 struct Sizes {
   int64_t rows, depth, units;
+  int64_t features = -1;  // Of inputs; negative: gates are given.
 };
 
 // What one row gives, from the sums of its gates.
@@ -165,8 +166,54 @@ Made finish(StepWork work, GateOrder order, const std::vector<double>& input,
   return made;
 }
 
+// Inputs of a step that multiplies them itself; at the rows' ends stands what
+// must not be read.
+class Inputs {
+ public:
+  Inputs(StepWork work, GateOrder order, Sizes sizes, int64_t columns,
+         CpuLevel level)
+      : features_(std::max<int64_t>(sizes.features, 0)),
+        row_(features_ + 3),
+        weights_(drawn(columns * features_, 31, 0.3)),
+        bias_(drawn(columns, 32)),
+        values_(static_cast<size_t>(sizes.rows * row_), kNan) {
+    const std::vector<float> some = drawn(sizes.rows * features_, 33);
+    for (int64_t r = 0; r < sizes.rows; ++r)
+      std::copy_n(some.data() + r * features_, features_,
+                  values_.data() + r * row_);
+    const auto floats = [&](int64_t depth) {
+      return static_cast<size_t>(
+          packed_step_floats(work, sizes.units, depth, level));
+    };
+    packed_.resize(floats(features_));
+    packed_bias_.resize(floats(1));
+    pack_step_weights(work, order, sizes.units, features_, level,
+                      weights_.data(), packed_.data());
+    pack_step_bias(work, order, sizes.units, level, bias_.data(),
+                   packed_bias_.data());
+  }
+
+  void set(RecurrentStep& step) const {
+    step.inputs = values_.data();
+    step.input_depth = features_, step.input_row = row_;
+    step.input_packed = packed_.data();
+    step.input_bias = packed_bias_.data();
+  }
+  double product(int64_t row, int64_t column) const {
+    double sum = bias_[static_cast<size_t>(column)];
+    for (int64_t k = 0; k < features_; ++k)
+      sum += double(weights_[static_cast<size_t>(column * features_ + k)]) *
+             values_[static_cast<size_t>(row * row_ + k)];
+    return sum;
+  }
+
+ private:
+  int64_t features_, row_;
+  std::vector<float> weights_, bias_, values_, packed_, packed_bias_;
+};
+
 void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
-  const auto [rows, depth, units] = sizes;
+  const auto [rows, depth, units, features] = sizes;
   GateOrder order;
   if (backward && work == StepWork::lstm) order.place = {0, 2, 3, 1};
   if (backward && work == StepWork::gru) order.place = {1, 0, 2, 3};
@@ -196,11 +243,15 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
   Floats weights_room(packed), cell(cells), state(states),
       next(std::vector<float>(static_cast<size_t>(rows * row)));
   RecurrentStep step;
+  const Inputs given(work, order, sizes, gates * units, level);
+  if (features >= 0)
+    given.set(step);
+  else
+    step.gates = gate_rows.data();
   step.work = work;
   step.rows = rows, step.depth = depth, step.units = units;
   step.state = state.data(), step.state_row = row;
   step.packed = weights_room.data(), step.bias = packed_bias.data();
-  step.gates = gate_rows.data();
   step.order = order;
   step.cell = cell.data(), step.cell_row = row;
   step.next = next.data(), step.next_row = row;
@@ -215,17 +266,21 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
         sum += double(weights[static_cast<size_t>(c * depth + k)]) *
                states[static_cast<size_t>(r * row + k)];
       product.push_back(sum);
-      input.push_back(inputs[static_cast<size_t>(r)].data()[c]);
+      input.push_back(features >= 0
+                          ? given.product(r, c)
+                          : inputs[static_cast<size_t>(r)].data()[c]);
     }
     const Made made =
         finish(work, order, input, product, states.data() + r * row,
                cells.data() + r * row, units);
     for (int64_t u = 0; u < units; ++u) {
-      const double bound = 1e-6 * static_cast<double>(depth + 8);
+      const double bound =
+          1e-6 * static_cast<double>(depth + std::max<int64_t>(features, 0) + 8);
       const double expected = made.next[static_cast<size_t>(u)];
       ASSERT_NEAR(output_rows[static_cast<size_t>(r)][u], expected, bound)
           << cpu_level_name(level) << " row " << r << " of " << rows
-          << ", unit " << u << " of " << units << ", depth " << depth;
+          << ", unit " << u << " of " << units << ", depth " << depth
+          << ", features " << features;
       ASSERT_EQ(output_rows[static_cast<size_t>(r)][u],
                 next.data()[r * row + u]);
       if (work == StepWork::lstm)
@@ -247,6 +302,19 @@ TEST(RecurrentStep, EqualsSums) {
           expect_step(work, sizes, level, backward);
       if (work != StepWork::gru) expect_step(work, {4, 7, 21}, level, true);
     }
+}
+
+TEST(RecurrentStep, MultipliesItsInputs) {
+  for (CpuLevel level : levels())
+    for (StepWork work : {StepWork::lstm, StepWork::gru, StepWork::tanh,
+                          StepWork::relu})
+      for (bool backward : {false, true}) {
+        for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17})
+          expect_step(work, {rows, 19, 19, 5}, level, backward);
+        for (int64_t features : {0, 1, 2, 3, 4, 128, 200})
+          for (int64_t rows : {1, 6})
+            expect_step(work, {rows, 33, 33, features}, level, backward);
+      }
 }
 
 }  // namespace

@@ -302,8 +302,7 @@ std::vector<int64_t> places_of_peepholes(const Recurrence& form) {
   return places;
 }
 
-// The gates of one direction: its inputs times their weights, where the call has
-// these.
+// The gates of one direction: given, or the product of its inputs and weights.
 template <typename T>
 Tensor gates_of(const Recurrence& form, const Tensor& given,
                 const Tensor& weights, const Tensor& bias) {

@@ -17,6 +17,22 @@ constexpr int64_t kLeastWeights = 12 * 1024;
 // More features to a state are more work than there is waiting.
 constexpr int64_t kMostFeatures = 2;
 
+// Threads for a direction of one sequence: more of them have the contraction
+// done sooner than steps make it beside theirs.
+int64_t most_threads(Cell cell) { return cell == Cell::rnn ? 1 : 2; }
+
+bool is_ahead_faster(const Recurrence& form, int64_t threads_each) {
+  const int64_t weights = form.gates() * form.hidden * form.width;
+  return threads_each <= most_threads(form.cell) &&
+         form.length >= kLeastTimes && weights >= kLeastWeights &&
+         form.features <= kMostFeatures * form.width;
+}
+
+bool is_within_faster(const Recurrence& form, int64_t threads_each) {
+  return form.batch >= kLeastRows * threads_each &&
+         form.features + form.width <= kMostDepth;
+}
+
 }  // namespace
 
 InputProduct input_product(const Recurrence& form, CpuLevel level,
@@ -25,18 +41,13 @@ InputProduct input_product(const Recurrence& form, CpuLevel level,
       !form.is_plain() || form.strict || form.packed || form.has_lengths ||
       form.features == 0)
     return InputProduct::given;
-  const int64_t sums = form.gates() * form.hidden;
-  if (form.batch == 1)
-    return form.length >= kLeastTimes && sums * form.width >= kLeastWeights &&
-                   form.features <= kMostFeatures * form.width
-               ? InputProduct::ahead
-               : InputProduct::given;
   const int64_t sides = form.directions;
-  const int64_t blocks = (threads + sides - 1) / sides;
-  return form.batch >= kLeastRows * blocks &&
-                 form.features + form.width <= kMostDepth
-             ? InputProduct::within
-             : InputProduct::given;
+  const int64_t each = (threads + sides - 1) / sides;
+  if (form.batch == 1)
+    return is_ahead_faster(form, each) ? InputProduct::ahead
+                                       : InputProduct::given;
+  return is_within_faster(form, each) ? InputProduct::within
+                                      : InputProduct::given;
 }
 
 }  // namespace fxjit::ops

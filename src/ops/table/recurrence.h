@@ -1,5 +1,5 @@
-// Recurrent layers, behind the product with their inputs or with it, in one form for all
-// cells: what a call of fxjit.recurrence asks for, and in which order sequences
+// Recurrent layers, with or without the product with their inputs, in one form
+// for all cells: what a call of fxjit.recurrence asks for, and in which order sequences
 // of several lengths are computed. The eager kernel, the layers of
 // families/recurrent.cpp and the kernels box read it.
 //
