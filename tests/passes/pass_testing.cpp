@@ -37,11 +37,11 @@ Tensor random_index(const Dims& sizes, int64_t bound, uint32_t seed) {
   return made;
 }
 
-Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
-                  std::vector<std::string> disabled) {
+namespace {
+
+Passed run_with(passes::PipelineOptions options,
+                nn::Ref<fx::GraphModule> module, ValueList inputs) {
   Passed passed;
-  passes::PipelineOptions options;
-  options.disabled = std::move(disabled);
   options.observer = [&](std::string_view pass, const ModelGraph&) {
     passed.changed.emplace_back(pass);
   };
@@ -49,6 +49,22 @@ Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
   passed.module = std::move(module);
   passed.inputs = std::move(inputs);
   return passed;
+}
+
+}  // namespace
+
+Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
+                  std::vector<std::string> disabled) {
+  passes::PipelineOptions options;
+  options.disabled = std::move(disabled);
+  return run_with(std::move(options), std::move(module), std::move(inputs));
+}
+
+Passed run_passes_for(passes::RecurrentMachine machine,
+                      nn::Ref<fx::GraphModule> module, ValueList inputs) {
+  passes::PipelineOptions options;
+  options.recurrent = machine;
+  return run_with(std::move(options), std::move(module), std::move(inputs));
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
 #include "src/passes/model_graph.h"
+#include "src/passes/recurrent_inputs.h"
 
 namespace fxjit::testing {
 
@@ -29,6 +30,10 @@ struct Passed {
 // All passes but the disabled ones.
 Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
                   std::vector<std::string> disabled = {});
+
+// The same with recurrent layers for this machine.
+Passed run_passes_for(passes::RecurrentMachine machine,
+                      nn::Ref<fx::GraphModule> module, ValueList inputs);
 
 // Traces `f`, a function of as many Values as there are inputs.
 template <typename F>
