@@ -49,7 +49,7 @@ struct LaterSums {
 // inputs to kAheadStates of the states.
 template <StepWork kWork, int kEach>
 [[gnu::noinline]] void tile_ahead(const RecurrentStep& s, int64_t panel) {
-    const Units<kWork> units(panel);
+  const Units<kWork> units(panel);
   Sums<kWork, 1, 1> sums;
 #pragma GCC unroll 4
   for (int v = 0; v < sums.kVectors; ++v)

@@ -13,7 +13,7 @@
 #include "fxjit/fx/graph_module.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/model_graph.h"
-#include "src/passes/recurrent_inputs.h"
+#include "src/passes/patterns/join_recurrent_inputs.h"
 
 namespace fxjit::passes {
 

@@ -11,7 +11,7 @@
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
 #include "src/passes/model_graph.h"
-#include "src/passes/recurrent_inputs.h"
+#include "src/passes/patterns/join_recurrent_inputs.h"
 
 namespace fxjit::testing {
 

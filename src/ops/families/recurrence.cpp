@@ -387,8 +387,7 @@ constexpr OpRow kRows[] = {
                "peepholes=(), batch_sizes=None, lengths=None, cell='lstm', "
                "direction='forward', activations=(), alphas=(), betas=(), "
                "clip=None, coupled=False, linear_before_reset=True, "
-               "gate_order=(), strict=False, input_weights=(), "
-               "input_biases=()",
+               "gate_order=(), strict=False, input_weights=(), input_biases=()",
      .names = "fxjit.recurrence",
      .infer = infer_recurrence,
      .direct = run_recurrence},

@@ -7,8 +7,8 @@
 namespace fxjit::ops {
 namespace {
 
-// Every row and direction has the products with the state and, if given, with the
-// input, and the projection.
+// Every row and direction has the product with the state, that with the input
+// where the call has it, and the projection.
 double recurrence_flops(const OpCall& call) {
   const Recurrence form = Recurrence::read(call);
   const auto hidden = static_cast<double>(form.hidden);

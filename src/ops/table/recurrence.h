@@ -1,6 +1,6 @@
 // Recurrent layers, with or without the product with their inputs, in one form
-// for all cells: what a call of fxjit.recurrence asks for, and in which order sequences
-// of several lengths are computed. The eager kernel, the layers of
+// for all cells: what a call of fxjit.recurrence asks for, and in which order
+// sequences of several lengths are computed. The eager kernel, the layers of
 // families/recurrent.cpp and the kernels box read it.
 //
 // The gates are numbered in torch's order: input, forget, cell, output of an
@@ -88,7 +88,7 @@ struct Recurrence {
   int64_t directions = 1, length = 0, batch = 0;
   int64_t hidden = 0;  // H
   int64_t width = 0;   // P, of the output; H but for projections.
-  int64_t features = 0;  // F, of inputs.
+  int64_t features = 0;  // F, of an input.
   int64_t rows = 0;    // Of the gates: L * N, fewer where packed.
   bool packed = false, has_lengths = false;
   bool biased = false, projected = false, peepholed = false;

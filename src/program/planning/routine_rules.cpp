@@ -50,8 +50,8 @@ Routine convolution_routine(const ops::OpCall& call, const ValueList& results) {
 bool lies_in_rows(const ops::OpCall& call) {
   bool rows = true;
   for (size_t argument : {ops::kStateWeights, ops::kStateBiases, ops::kHidden,
-                          ops::kCellState, ops::kProjections, ops::kInputWeights,
-                          ops::kInputBiases})
+                          ops::kCellState, ops::kProjections,
+                          ops::kInputWeights, ops::kInputBiases})
     visit_leaves(call[argument], [&](const Value& leaf) {
       if (leaf.is_tensor()) rows = rows && leaf.as_tensor().is_contiguous();
     });

@@ -1,4 +1,4 @@
-#include "src/passes/recurrent_inputs.h"
+#include "src/passes/patterns/join_recurrent_inputs.h"
 
 #include <optional>
 
