@@ -180,5 +180,18 @@ TEST(BadSizes, AreRefusedBeforeAnyArithmetic) {
   EXPECT_EQ(getitem(x, Value::slice(0, huge, huge)).as_tensor().numel(), 16);
 }
 
+TEST(BadFactors, OfIntegersFit64Bits) {
+  const Value x = Tensor::full({2, 2}, 1, DType::i64);
+  const auto scaled = [&](const Value& alpha) {
+    return function("torch.addmm", {x, x, x}, {{"alpha", alpha}});
+  };
+  EXPECT_EQ(select(select(scaled(-0x1p61), 0, 0), 0, 0).as_tensor().to_floats()[0],
+            1 - 0x1p62);
+  for (const double factor : {0x1p63, -0x1p64, 1e300,
+                              std::numeric_limits<double>::infinity(),
+                              std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW(scaled(factor), RuntimeError) << factor;
+}
+
 }  // namespace
 }  // namespace fxjit

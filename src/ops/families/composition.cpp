@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "fxjit/error.h"
 #include "fxjit/functions_structured.h"
 
 namespace fxjit::ops {
@@ -24,7 +25,12 @@ Value factor_of(const Value& factor, DType dtype) {
   if (is_floating(dtype)) return factor;
   if (dtype == DType::boolean) return factor.as_double() != 0;
   if (factor.is_int()) return factor;
-  return static_cast<int64_t>(factor.as_double());
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  const double number = factor.as_double();
+  if (!(number >= -kEnd && number < kEnd))  // NaN is refused as well.
+    throw RuntimeError(
+        "value cannot be converted to type int64_t without overflow");
+  return static_cast<int64_t>(number);
 }
 
 Value reshaped_copy(const Value& value, const Dims& sizes) {
