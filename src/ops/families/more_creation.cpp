@@ -155,8 +155,8 @@ Value new_tensor(const OpCall& call) {
 // matrix: rows before have no element on the left of the cut, rows after all.
 struct Triangle {
   Triangle(const OpCall& call, bool is_lower)
-      : rows(call.integer(0)),
-        columns(call.integer(1)),
+      : rows(count_of(call, 0, "row")),
+        columns(count_of(call, 1, "col")),
         shift(support::ExactInt(call.integer(2)) + (is_lower ? 1 : 0)),
         begin(std::clamp(-std::max(shift, -rows), int64_t{0}, rows)),
         end(std::clamp(columns - std::clamp(shift, columns - rows, columns),
@@ -178,6 +178,13 @@ struct Triangle {
                          support::ExactInt(rows - end) * columns;
     if (lower) return left;
     return support::ExactInt(rows) * columns - left;
+  }
+
+  static int64_t count_of(const OpCall& call, size_t place, const char* name) {
+    const int64_t count = call.integer(place);
+    if (count >= 0) return count;
+    runtime_error(std::string(name) + " must be non-negative, got" +
+                  std::to_string(count));
   }
 
   int64_t rows, columns, shift, begin, end;
@@ -203,15 +210,10 @@ Value eager_triangle(const OpCall& call) {
 
 template <bool kLower>
 Value infer_triangle(const OpCall& call) {
-  const Dims sizes{call.integer(0), call.integer(1)};
-  for (int i = 0; i < 2; ++i)
-    if (sizes[i] < 0)
-      runtime_error(std::string(i == 0 ? "row" : "col") +
-                    " must be non-negative, got" + std::to_string(sizes[i]));
-  check_moderate(call, sizes);
-  return Tensor::meta(
-      {2, Triangle(call, kLower).size()},
-      options_dtype(call, 3, DType::i64));
+  const Triangle triangle(call, kLower);
+  check_moderate(call, {triangle.rows, triangle.columns});
+  return Tensor::meta({2, triangle.size()},
+                      options_dtype(call, 3, DType::i64));
 }
 
 Value infer_logspace(const OpCall& call) {
