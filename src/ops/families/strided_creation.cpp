@@ -59,11 +59,11 @@ Value infer_permuted(const OpCall& call) {
   for (int d = 0; d < sorted.size(); ++d)
     if (sorted[d] != d) runtime_error("Duplicate dim not allowed");
   Dims strides(sizes.size(), 1);
-  int64_t reach = 1;
+  ExactInt reach = 1;
   for (int i = order.size() - 1; i >= 0; --i) {
     const int d = static_cast<int>(order[i]);
     strides[d] = reach;
-    reach *= std::max<int64_t>(sizes[d], 1);
+    reach = reach * std::max<int64_t>(sizes[d], 1);
   }
   return Tensor::meta(sizes, options_dtype(call, 2, DType::f32), strides);
 }
