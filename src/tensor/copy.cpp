@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "fxjit/tensor.h"
+#include "src/tensor/memory_order.h"
 #include "src/tensor/strided.h"
 #include "src/tensor/visit.h"
 
@@ -57,10 +58,8 @@ double read_double(const Tensor& source, int64_t element) {
 
 // The real (0) or imaginary (1) parts of a complex tensor.
 Tensor part_of(const Tensor& tensor, int64_t part) {
-  Dims strides = tensor.strides();
-  for (int64_t& stride : strides) stride *= 2;
   return Tensor::view(tensor.storage(), tensor.sizes(),
-                      part_type(tensor.dtype()), strides,
+                      part_type(tensor.dtype()), strides_of_parts(tensor),
                       2 * tensor.offset() + part);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/support/errors/exact_int.h"
+
 namespace fxjit {
 namespace {
 
@@ -83,6 +85,19 @@ bool same_places(const Dims& sizes, const Dims& a, const Dims& b) {
   for (int d = 0; d < sizes.size(); ++d)
     if (sizes[d] != 1 && a[d] != b[d]) return false;
   return true;
+}
+
+Dims strides_of_parts(const Tensor& tensor) {
+  Dims strides = tensor.strides();
+  for (int d = 0; d < strides.size(); ++d) {
+    const bool reaches = tensor.numel() > 0 && tensor.size(d) > 1;
+    const int64_t stride = strides[d];
+    if (reaches)
+      strides[d] = support::ExactInt(stride) * 2;
+    else if (__builtin_mul_overflow(stride, 2, &strides[d]))
+      strides[d] = 1;
+  }
+  return strides;
 }
 
 // From the smallest stride on, each dim has to step over all that the dims before

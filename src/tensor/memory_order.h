@@ -35,6 +35,10 @@ bool has_channels_innermost(const Tensor& tensor);
 // dims of one element, or of no elements at all, mean nothing.
 bool same_places(const Dims& sizes, const Dims& a, const Dims& b);
 
+// The strides, in numbers, of the parts of a complex tensor: twice its own. What
+// 64 bits do not hold is an error, or 1 where the stride reaches nothing.
+Dims strides_of_parts(const Tensor& tensor);
+
 // A copy in memory of its own with these strides, which are dense.
 Tensor copy_in_layout(const Tensor& tensor, const Dims& strides);
 

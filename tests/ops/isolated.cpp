@@ -51,6 +51,13 @@ void limit_memory() {
   _exit(0);
 }
 
+// Sanitizers end a process by its exit status.
+std::string end_of(int status) {
+  return WIFSIGNALED(status)
+             ? " ended by signal " + std::to_string(WTERMSIG(status))
+             : " ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
 }  // namespace
 
 std::vector<std::string> run_isolated(
@@ -68,10 +75,9 @@ std::vector<std::string> run_isolated(
     waitpid(child, &status, 0);
     if (progress.failed)
       failures.push_back(progress.text);
-    else if (WIFSIGNALED(status))
+    else if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0)
       failures.push_back("case " + std::to_string(progress.next++) +
-                         " ended by signal " +
-                         std::to_string(WTERMSIG(status)));
+                         end_of(status));
   }
   munmap(shared, sizeof(Progress));
   return failures;

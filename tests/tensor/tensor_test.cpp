@@ -153,6 +153,16 @@ TEST(Tensor, ComplexNumbersAreCopiedByTheirParts) {
   EXPECT_THROW(Tensor::full({}, 3, DType::c64).item(), NotImplementedError);
 }
 
+// A stride that reaches nothing may be any number.
+TEST(Tensor, ComplexCopiesWithStridesOfNothing) {
+  const Tensor one = Tensor::full({2, 1}, 3, DType::c64)
+                         .as_strided({2, 1}, {1, INT64_MAX}, 0);
+  EXPECT_EQ(parts(one.to(DType::c128)).to_floats(),
+            (std::vector<float>{3, 0, 3, 0}));
+  const Tensor none = one.as_strided({0, 2}, {INT64_MAX, INT64_MAX}, 0);
+  EXPECT_EQ(none.to(DType::c128).numel(), 0);
+}
+
 TEST(Tensor, ConversionsTruncateWrapAndKeepNan) {
   const Tensor f = Tensor::from(std::vector<float>{-1.9f, 2.9f, 300}, {3});
   EXPECT_EQ(f.to(DType::i32).to_ints(), (std::vector<int64_t>{-1, 2, 300}));

@@ -3,19 +3,15 @@
 #include "src/ops/families/complex_parts.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::ops {
 namespace {
 
-Dims scaled(Dims values, int64_t factor) {
-  for (int64_t& value : values) value *= factor;
-  return values;
-}
-
 // The real (0) or imaginary (1) parts.
 Tensor part_of(const Tensor& input, int64_t part) {
   return Tensor::meta(input.sizes(), part_type(input.dtype()),
-                      scaled(input.strides(), 2), 2 * input.offset() + part);
+                      strides_of_parts(input), 2 * input.offset() + part);
 }
 
 Value infer_real(const OpCall& call) {
@@ -37,7 +33,7 @@ Value infer_view_as_real(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (!is_complex(input.dtype()))
     runtime_error("view_as_real is only supported for complex tensors");
-  Dims sizes = input.sizes(), strides = scaled(input.strides(), 2);
+  Dims sizes = input.sizes(), strides = strides_of_parts(input);
   sizes.push_back(2);
   strides.push_back(1);
   return Tensor::meta(sizes, part_type(input.dtype()), strides,

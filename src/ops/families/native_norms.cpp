@@ -5,6 +5,7 @@
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
+#include "src/support/errors/exact_int.h"
 
 namespace fxjit::ops {
 namespace {
@@ -34,7 +35,8 @@ Statistics statistics_of(const Value& value, const Dims& axes, double eps) {
 Value native_group_norm(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const int64_t images = call.integer(3), groups = call.integer(6);
-  if (call.integer(4) * call.integer(5) * images != input.numel())
+  if (support::ExactInt(call.integer(4)) * call.integer(5) * images !=
+      input.numel())
     runtime_error("native_group_norm: expected N * C * HxW elements, got " +
                   input.sizes().str());
   const Value result =

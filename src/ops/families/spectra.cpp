@@ -2,6 +2,7 @@
 #include "src/ops/families/complex_parts.h"
 #include "src/ops/families/fft_calls.h"
 #include "src/ops/table/families.h"
+#include "src/support/errors/exact_int.h"
 
 namespace fxjit::ops {
 namespace {
@@ -138,7 +139,8 @@ Value istft(const OpCall& call) {
   }
   Value window = whole_window(w, part);
   if (window.is_none()) window = fxjit::ones(Value(Dims{w.size}), part);
-  const int64_t whole = w.size + w.hop * (input.size(-1) - 1);
+  const int64_t whole =
+      support::ExactInt(w.hop) * (input.size(-1) - 1) + w.size;
   const int64_t start = call.flag(5) ? w.size / 2 : 0;
   const int64_t length = call.has(8)    ? call.integer(8)
                          : call.flag(5) ? whole - 2 * (w.size / 2)
