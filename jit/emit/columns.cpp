@@ -6,8 +6,6 @@
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
 #include "src/ops/table/prims.h"
-#include "src/program/rows/schedule.h"
-#include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::jit {
 namespace {
@@ -20,18 +18,19 @@ constexpr int kHeavyBody = 16;
 // One task: a block of columns at one point of the outer dims.
 class ColumnBlock {
  public:
-  ColumnBlock(VectorBuilder& b, const program::ColumnStep& step,
+  ColumnBlock(VectorBuilder& b, const program::ColumnForm& form,
               const StepArguments& arguments, const Values& operands,
               const Values& outer, const std::vector<Place>& places)
       : b_(b),
         args_(b),
-        step_(step),
+        loops_(form.loops),
+        body_(form.body),
         arguments_(arguments),
         operands_(operands),
         outer_(outer),
         places_(places) {
-    for (size_t i = 0; i < step.body.instrs.size(); ++i) {
-      if (is_reduction(step.body.instrs[i].prim)) {
+    for (size_t i = 0; i < body_.instrs.size(); ++i) {
+      if (is_reduction(body_.instrs[i].prim)) {
         reductions_.push_back(int32_t(i));
       }
     }
@@ -50,13 +49,15 @@ class ColumnBlock {
   // Neighbouring points of the last reduced dim that are worked on together.
   int choose_copies() const {
     int cost = 0;
-    for (const ScalarInstr& instr : step_.body.instrs) {
+    for (const ScalarInstr& instr : body_.instrs) {
       cost += prim_cost(instr.prim);
     }
-    if (step_.reduce.empty() || cost >= kHeavyBody) return 1;
-    const int64_t wanted = kChains / int64_t(places_.size());
-    return int(std::clamp(step_.reduce.back(), int64_t{1},
-                          std::max(wanted, int64_t{1})));
+    if (loops_.reduce.empty() || cost >= kHeavyBody) return 1;
+    const int64_t wanted =
+        std::max<int64_t>(kChains / int64_t(places_.size()), 1);
+    const program::Extent& last = loops_.reduce.back();
+    if (last.is_argument()) return int(wanted);
+    return int(std::clamp(last.number(), int64_t{1}, wanted));
   }
 
   Values identities() {
@@ -64,8 +65,8 @@ class ColumnBlock {
     for (int copy = 0; copy < copies_; ++copy) {
       for (const Place& place : places_) {
         for (int32_t id : reductions_) {
-          values.push_back(reduction_identity(b_, step_.body.instrs[size_t(id)],
-                                              place.lanes));
+          values.push_back(
+              reduction_identity(b_, body_.instrs[size_t(id)], place.lanes));
         }
       }
     }
@@ -73,11 +74,11 @@ class ColumnBlock {
   }
 
   // Loops over reduced dim number `dim` and those inside it.
-  Values reduce(int dim, const Values& point, const Values& sums) {
-    if (dim == step_.reduce.size()) return one_point(point, 0, sums);
-    Value* size = arguments_.reduce[size_t(dim)];
+  Values reduce(size_t dim, const Values& point, const Values& sums) {
+    if (dim == loops_.reduce.size()) return one_point(point, 0, sums);
+    Value* size = arguments_.reduce[dim];
     Value* zero = b_.i64(0);
-    if (dim + 1 < step_.reduce.size() || copies_ == 1) {
+    if (dim + 1 < loops_.reduce.size() || copies_ == 1) {
       return count(zero, size, 1, sums, [&](Value* i, const Values& carried) {
         return reduce(dim + 1, with(point, i), carried);
       });
@@ -121,8 +122,8 @@ class ColumnBlock {
     for (size_t p = 0; p < places_.size(); ++p) {
       BodyValues values = values_at(places_[p], inputs, point, {});
       for (size_t r = 0; r < reductions_.size(); ++r) {
-        const ScalarInstr& instr = step_.body.instrs[size_t(reductions_[r])];
-        const DType type = step_.body.instrs[size_t(instr.args[0])].type;
+        const ScalarInstr& instr = body_.instrs[size_t(reductions_[r])];
+        const DType type = body_.instrs[size_t(instr.args[0])].type;
         Value* value =
             convert_computed(b_, values.get(instr.args[0]), type, instr.type);
         Value*& sum = next[size_t(copy) * group() + p * reductions_.size() + r];
@@ -138,42 +139,42 @@ class ColumnBlock {
     for (size_t i = group(); i < sums.size(); ++i) {
       const size_t at = i % group();
       const int32_t id = reductions_[at % reductions_.size()];
-      total[at] = reduction_step(b_, step_.body.instrs[size_t(id)], total[at],
+      total[at] = reduction_step(b_, body_.instrs[size_t(id)], total[at],
                                  sums[i], /*mask=*/nullptr);
     }
     return total;
   }
 
   void store(size_t p, const Values& sums) {
-    const Values origin(size_t(step_.reduce.size()), b_.i64(0));
+    const Values origin(loops_.reduce.size(), b_.i64(0));
     const Values inputs = addresses(origin);
-    Values reduced(step_.body.instrs.size(), nullptr);
+    Values reduced(body_.instrs.size(), nullptr);
     for (size_t r = 0; r < reductions_.size(); ++r) {
       reduced[size_t(reductions_[r])] = sums[p * reductions_.size() + r];
     }
     BodyValues values = values_at(places_[p], inputs, origin, reduced);
-    for (size_t r = 0; r < step_.outputs.size(); ++r) {
-      const program::Access& access = step_.outputs[r];
+    for (size_t r = 0; r < loops_.outputs.size(); ++r) {
+      const program::AccessForm& access = loops_.outputs[r];
       // A block of one column may have any stride.
-      const int64_t stride = step_.inner == 1 ? 1 : access.inner;
+      const int64_t stride = loops_.inner == 1 ? 1 : access.inner.number();
       store_at(b_, access.dtype, stride, values.result(r, access.dtype),
-               operands_[step_.inputs.size() + r], places_[p]);
+               operands_[loops_.inputs.size() + r], places_[p]);
     }
   }
 
   // Where the columns of each input begin at a point of the reduced dims.
   Values addresses(const Values& point) {
     Values plain;
-    for (size_t i = 0; i < step_.inputs.size(); ++i) {
-      plain.push_back(point_address(b_, operands_[i], step_.inputs[i].dtype,
+    for (size_t i = 0; i < loops_.inputs.size(); ++i) {
+      plain.push_back(point_address(b_, operands_[i], loops_.inputs[i].dtype,
                                     arguments_.accesses[i].reduce, point));
     }
     Values all = plain;
-    for (size_t i = 0; i < step_.inputs.size(); ++i) {
-      const program::Access& access = step_.inputs[i];
+    for (size_t i = 0; i < loops_.inputs.size(); ++i) {
+      const program::AccessForm& access = loops_.inputs[i];
       if (access.gather_slot < 0) continue;
       const auto slot = size_t(access.gather_slot);
-      const DType dtype = step_.inputs[slot].dtype;
+      const DType dtype = loops_.inputs[slot].dtype;
       Value* index = b_.load_scalar(dtype, plain[slot]);
       all[i] = gathered_address(b_, args_, plain[i], access.dtype,
                                 arguments_.accesses[i], index, dtype);
@@ -184,18 +185,19 @@ class ColumnBlock {
   BodyValues values_at(const Place& place, const Values& inputs,
                        const Values& point, const Values& reduced) {
     return BodyValues(
-        b_, step_.body, place.lanes,
+        b_, body_, place.lanes,
         [this, place, inputs, point, reduced](BodyValues&,
                                               int32_t id) -> Value* {
-          const ScalarInstr& instr = step_.body.instrs[size_t(id)];
+          const ScalarInstr& instr = body_.instrs[size_t(id)];
           if (is_reduction(instr.prim) && !reduced.empty()) {
             return reduced[size_t(id)];
           }
           if (instr.prim == Prim::index) return index(instr.slot, place, point);
           if (instr.prim != Prim::input) return nullptr;
-          const program::Access& access = step_.inputs[size_t(instr.slot)];
-          Value* loaded = load_at(b_, access.dtype, access.inner,
-                                  inputs[size_t(instr.slot)], place);
+          const auto slot = size_t(instr.slot);
+          const program::AccessForm& access = loops_.inputs[slot];
+          Value* loaded = load_at(b_, access.dtype, access.inner.number(),
+                                  inputs[slot], place);
           return convert_computed(b_, loaded, access.dtype, instr.type);
         });
   }
@@ -213,7 +215,8 @@ class ColumnBlock {
 
   VectorBuilder& b_;
   KernelArgs args_;
-  const program::ColumnStep& step_;
+  const program::LoopForm& loops_;
+  const ScalarBody& body_;
   const StepArguments& arguments_;
   const Values& operands_;
   const Values& outer_;
@@ -228,9 +231,9 @@ class ColumnsEmitter {
       : b_(b),
         args_(b),
         form_(form),
-        step_(form.step),
-        arguments_(b, form.step),
-        width_(program::column_block(step_, b.level())) {}
+        loops_(form.loops),
+        arguments_(b, form.loops),
+        width_(form.block) {}
 
   void run() {
     place_operands();
@@ -243,18 +246,18 @@ class ColumnsEmitter {
   // Numbers of the body lie among the arguments, everything else in the call.
   void place_operands() {
     const auto numbers = size_t(form_.numbers);
-    const size_t inputs = step_.inputs.size() - numbers;
-    const program::ArgumentPlaces places(step_);
+    const size_t inputs = loops_.inputs.size() - numbers;
+    const size_t first = program::ArgumentPlaces(loops_).end();
     for (size_t i = 0; i < inputs; ++i) operands_.push_back(args_.operand(i));
     for (size_t i = 0; i < numbers; ++i)
       operands_.push_back(b_.offset_bytes(
-          args_.data(), int64_t(places.number(i) * sizeof(int64_t))));
-    for (size_t i = 0; i < step_.outputs.size(); ++i)
+          args_.data(), int64_t((first + i) * sizeof(int64_t))));
+    for (size_t i = 0; i < loops_.outputs.size(); ++i)
       operands_.push_back(args_.operand(inputs + i));
   }
 
   void task(Value* number) {
-    if (step_.inner == 0) return;
+    if (loops_.inner == 0) return;
     Value* blocks = b_.ir().CreateUDiv(
         b_.add(arguments_.inner, b_.i64(width_ - 1)), b_.i64(width_));
     const bool one = !form_.whole_blocks;
@@ -263,12 +266,12 @@ class ColumnsEmitter {
     const Values outer = unravel(b_, point, arguments_.outer);
     Values bases;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      bases.push_back(point_address(b_, operands_[i], access_of(i).dtype,
+      bases.push_back(point_address(b_, operands_[i], loops_.access(i).dtype,
                                     arguments_.accesses[i].outer, outer));
     }
     Value* first = b_.mul(block, b_.i64(width_));
     const auto emit = [&](const std::vector<Place>& places) -> Values {
-      ColumnBlock(b_, step_, arguments_, bases, outer, places).run();
+      ColumnBlock(b_, form_, arguments_, bases, outer, places).run();
       return {};
     };
     if (form_.rest_vectors == 0 || one) {
@@ -287,7 +290,7 @@ class ColumnsEmitter {
 
   // What is left from `first` on, as many vectors as the form says.
   std::vector<Place> rest(Value* first) {
-    if (step_.inner == 1) return {{first, b_.lanes(), b_.i64(1)}};
+    if (loops_.inner == 1) return {{first, b_.lanes(), b_.i64(1)}};
     std::vector<Place> all = places(first, form_.rest_vectors);
     if (form_.rest_partial)
       all.back().active = b_.sub(arguments_.inner, all.back().first);
@@ -302,16 +305,10 @@ class ColumnsEmitter {
     return all;
   }
 
-  const program::Access& access_of(size_t operand) const {
-    const size_t inputs = step_.inputs.size();
-    return operand < inputs ? step_.inputs[operand]
-                            : step_.outputs[operand - inputs];
-  }
-
   VectorBuilder& b_;
   KernelArgs args_;
   const program::ColumnForm& form_;
-  const program::ColumnStep& step_;
+  const program::LoopForm& loops_;
   const StepArguments arguments_;
   const int64_t width_;
   Values operands_;

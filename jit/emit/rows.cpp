@@ -6,7 +6,6 @@
 #include "jit/emit/rows_lanes.h"
 #include "jit/emit/rows_pass.h"
 #include "jit/emit/rows_shape.h"
-#include "src/program/rows/code.h"
 #include "src/program/steps/kernel_plan.h"
 
 namespace fxjit::jit {
@@ -17,18 +16,19 @@ class RowsEmitter {
   RowsEmitter(VectorBuilder& b, const program::RowForm& form)
       : b_(b),
         args_(b),
-        arguments_(b, form.step),
-        streams_(form.streams),
-        code_(program::row_code(form.step, b.level())),
-        step_(code_.step),
+        form_(form),
+        loops_(form.loops),
+        code_(form.code),
+        body_(code_.body),
         schedule_(code_.schedule),
-        facts_(step_.body) {}
+        arguments_(b, form.loops),
+        facts_(body_) {}
 
   void run() {
-    for (size_t i = 0; i < step_.inputs.size() + step_.outputs.size(); ++i) {
+    for (size_t i = 0; i < loops_.operands(); ++i) {
       operands_.push_back(args_.operand(i));
     }
-    if (program::is_flat(step_)) {
+    if (code_.flat) {
       chunks();
     } else if (code_.lanes > 0) {
       lanes();
@@ -69,7 +69,7 @@ class RowsEmitter {
   // Neighbours side by side. What is left of them is one vector after the
   // other, of which the last may be a part.
   void lanes() {
-    LaneRows group(b_, code_, arguments_);
+    LaneRows group(b_, form_, arguments_);
     const int64_t lanes = b_.lanes();
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
@@ -110,16 +110,16 @@ class RowsEmitter {
   void group(Value* rows) {
     const Values first = addresses();
     for (const auto& operand : code_.crosswise.operands) {
-      if (operand.operand >= step_.inputs.size()) continue;
+      if (operand.operand >= loops_.inputs.size()) continue;
       emit_crosswise_load(b_, code_.crosswise, crosswise(operand, first),
-                          step_.inner, rows);
+                          loops_.inner.number(), rows);
     }
     Value* last = outer_.back();
     b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* number) {
       outer_.back() = b_.add(last, number);
       Values row = addresses();
       for (const auto& operand : code_.crosswise.operands) {
-        const DType dtype = access_of(operand.operand).dtype;
+        const DType dtype = loops_.access(operand.operand).dtype;
         row[operand.operand] =
             b_.offset(scratch(operand.offset), b_.memory_type(dtype),
                       b_.mul(number, b_.i64(code_.crosswise.pitch)));
@@ -127,15 +127,15 @@ class RowsEmitter {
       one_row(row);
     });
     for (const auto& operand : code_.crosswise.operands) {
-      if (operand.operand < step_.inputs.size()) continue;
+      if (operand.operand < loops_.inputs.size()) continue;
       emit_crosswise_store(b_, code_.crosswise, crosswise(operand, first),
-                           step_.inner, rows);
+                           loops_.inner.number(), rows);
     }
   }
 
   CrosswiseOperand crosswise(const program::Crosswise::Operand& operand,
                              const Values& first) {
-    return {access_of(operand.operand).dtype,
+    return {loops_.access(operand.operand).dtype,
             arguments_.accesses[operand.operand].inner, first[operand.operand],
             scratch(operand.offset)};
   }
@@ -150,7 +150,7 @@ class RowsEmitter {
 
   void one_row(const Values& operands) {
     Row row = make_row(operands);
-    if (is_short_row(b_, step_, schedule_)) {
+    if (is_short_row(b_, form_)) {
       make_resident(row);
     } else {
       place_buffers(row);
@@ -168,9 +168,8 @@ class RowsEmitter {
   }
 
   Row make_row(const Values& operands) {
-    const size_t n = step_.body.instrs.size();
-    Row row{step_,    schedule_, facts_, arguments_, streams_,
-            operands, {},        {},     {},         {}};
+    const size_t n = body_.instrs.size();
+    Row row{form_, facts_, arguments_, operands, {}, {}, {}, {}};
     row.constants.resize(n);
     row.splats.resize(n);
     row.buffers.resize(n);
@@ -181,17 +180,15 @@ class RowsEmitter {
   Values addresses() {
     Values plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      plain.push_back(point_address(b_, operands_[i], access_of(i).dtype,
+      plain.push_back(point_address(b_, operands_[i], loops_.access(i).dtype,
                                     arguments_.accesses[i].outer, outer_));
     }
     Values all = plain;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      const program::Access& access = access_of(i);
-      if (access.gather_slot < 0 || program::gathers_elements(step_, access)) {
-        continue;
-      }
+      const program::AccessForm& access = loops_.access(i);
+      if (access.gather_slot < 0 || access.gathers_elements) continue;
       const auto slot = size_t(access.gather_slot);
-      const DType index_dtype = step_.inputs[slot].dtype;
+      const DType index_dtype = loops_.inputs[slot].dtype;
       Value* index = b_.load_scalar(index_dtype, plain[slot]);
       all[i] = gathered_address(b_, args_, plain[i], access.dtype,
                                 arguments_.accesses[i], index, index_dtype);
@@ -199,17 +196,12 @@ class RowsEmitter {
     return all;
   }
 
-  const program::Access& access_of(size_t operand) const {
-    const size_t inputs = step_.inputs.size();
-    return operand < inputs ? step_.inputs[operand]
-                            : step_.outputs[operand - inputs];
-  }
-
   // Each vector of the row keeps its values from its first pass to its last.
   void make_resident(Row& row) {
     const int64_t lanes = b_.lanes();
-    for (int64_t first = 0; first < step_.inner; first += lanes) {
-      const int64_t active = std::min(lanes, step_.inner - first);
+    const int64_t inner = loops_.inner.number();
+    for (int64_t first = 0; first < inner; first += lanes) {
+      const int64_t active = std::min(lanes, inner - first);
       row.resident.push_back(
           row_values(b_, row,
                      {b_.i64(first), int(lanes),
@@ -233,11 +225,11 @@ class RowsEmitter {
   // Row constants that are first known after `level` passes. What is not used
   // LLVM drops again.
   void emit_constants(Row& row, int32_t level) {
-    BodyValues values(
-        b_, step_.body, /*lanes=*/1,
-        [&](BodyValues&, int32_t id) { return known_constant(row, id); });
-    for (size_t i = 0; i < step_.body.instrs.size(); ++i) {
-      const ScalarInstr& instr = step_.body.instrs[i];
+    BodyValues values(b_, body_, /*lanes=*/1, [&](BodyValues&, int32_t id) {
+      return known_constant(row, id);
+    });
+    for (size_t i = 0; i < body_.instrs.size(); ++i) {
+      const ScalarInstr& instr = body_.instrs[i];
       if (schedule_.varies[i] || schedule_.level[i] != level) continue;
       // Constants are constants in vectors as well.
       if (is_reduction(instr.prim) || instr.prim == Prim::constant) continue;
@@ -246,32 +238,33 @@ class RowsEmitter {
   }
 
   Value* known_constant(const Row& row, int32_t id) {
-    const ScalarInstr& instr = step_.body.instrs[size_t(id)];
+    const ScalarInstr& instr = body_.instrs[size_t(id)];
     if (instr.prim == Prim::index) return outer_[size_t(instr.slot)];
     if (instr.prim != Prim::input) return row.constants[size_t(id)];
-    const DType dtype = step_.inputs[size_t(instr.slot)].dtype;
+    const DType dtype = loops_.inputs[size_t(instr.slot)].dtype;
     Value* loaded = b_.load_scalar(dtype, row.operands[size_t(instr.slot)]);
     return convert_computed(b_, loaded, dtype, instr.type);
   }
 
   void store_constants(const Row& row) {
-    BodyValues values(
-        b_, step_.body, /*lanes=*/1,
-        [&](BodyValues&, int32_t id) { return row.constants[size_t(id)]; });
+    BodyValues values(b_, body_, /*lanes=*/1, [&](BodyValues&, int32_t id) {
+      return row.constants[size_t(id)];
+    });
     for (int32_t r : schedule_.row_stores) {
-      const DType dtype = step_.outputs[size_t(r)].dtype;
+      const DType dtype = loops_.outputs[size_t(r)].dtype;
       b_.store(dtype, values.result(size_t(r), dtype),
-               row.operands[step_.inputs.size() + size_t(r)]);
+               row.operands[loops_.inputs.size() + size_t(r)]);
     }
   }
 
   VectorBuilder& b_;
   KernelArgs args_;
-  const StepArguments arguments_;
-  const std::vector<bool>& streams_;
-  program::RowCode code_;
-  const program::RowStep& step_;
+  const program::RowForm& form_;
+  const program::LoopForm& loops_;
+  const program::RowCode& code_;
+  const ScalarBody& body_;
   const program::RowSchedule& schedule_;
+  const StepArguments arguments_;
   program::BodyFacts facts_;
   Values operands_;
   Values outer_;

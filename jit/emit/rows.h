@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jit/emit/vector_builder.h"
-#include "src/program/steps/step_form.h"
+#include "src/program/rows/form.h"
 
 namespace fxjit::jit {
 

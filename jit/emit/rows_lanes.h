@@ -6,7 +6,7 @@
 
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
-#include "src/program/rows/code.h"
+#include "src/program/rows/form.h"
 #include "src/program/rows/rewrite.h"
 
 namespace fxjit::jit {
@@ -14,7 +14,7 @@ namespace fxjit::jit {
 // Neighbours along the last outer dim.
 class LaneRows {
  public:
-  LaneRows(VectorBuilder& b, const program::RowCode& code,
+  LaneRows(VectorBuilder& b, const program::RowForm& form,
            const StepArguments& arguments);
 
   // `vectors` vectors of rows; `operands` are the first row's elements, `outer`
@@ -42,11 +42,11 @@ class LaneRows {
   void store(const Group& group, size_t result, Value* value, Spot spot);
   Value* element(const Group& group, size_t operand, Spot spot);
   Value* buffer(int32_t id, Spot spot);
-  const program::Access& access_of(size_t operand) const;
 
   VectorBuilder& b_;
+  const program::LoopForm& loops_;
   const program::RowCode& code_;
-  const program::RowStep& step_;
+  const ScalarBody& body_;
   const program::RowSchedule& schedule_;
   const StepArguments& arguments_;
   program::BodyFacts facts_;

@@ -19,21 +19,28 @@ constexpr int kMostLive = 20;
 
 bool is_constant(Value* number) { return llvm::isa<llvm::Constant>(number); }
 
+// Operands of which the stride is an argument lie crosswise; the pass sees them
+// in scratch, where elements lie together.
+int64_t row_stride(const program::AccessForm& access) {
+  return access.inner.is_argument() ? 1 : access.inner.number();
+}
+
 Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
                   const Place& place) {
-  const program::Access& access = row.step.inputs[size_t(instr.slot)];
+  const auto& inputs = row.form.loops.inputs;
+  const program::AccessForm& access = inputs[size_t(instr.slot)];
   Value* base = row.operands[size_t(instr.slot)];
   Value* loaded = nullptr;
-  if (program::gathers_elements(row.step, access)) {
+  if (access.gathers_elements) {
     const auto at = size_t(access.gather_slot);
-    const program::Access& index = row.step.inputs[at];
+    const program::AccessForm& index = inputs[at];
     Value* indices =
-        load_at(b, index.dtype, index.inner, row.operands[at], place);
+        load_at(b, index.dtype, row_stride(index), row.operands[at], place);
     loaded = gather_elements(b, KernelArgs(b), base, access.dtype,
                              row.arguments.accesses[size_t(instr.slot)],
                              indices, index.dtype, place);
   } else {
-    loaded = load_at(b, access.dtype, access.inner, base, place);
+    loaded = load_at(b, access.dtype, row_stride(access), base, place);
   }
   return convert_computed(b, loaded, access.dtype, instr.type);
 }
@@ -41,15 +48,15 @@ Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
 // Null for what is to be computed.
 Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
                    int32_t pass, BodyValues& values, int32_t id) {
-  const ScalarInstr& instr = row.step.body.instrs[size_t(id)];
-  if (!row.schedule.varies[size_t(id)]) return row.splats[size_t(id)];
+  const ScalarInstr& instr = row.body().instrs[size_t(id)];
+  if (!row.schedule().varies[size_t(id)]) return row.splats[size_t(id)];
   if (instr.prim == Prim::input) return load_input(b, row, instr, place);
   if (instr.prim == Prim::index) {
     return b.add(b.splat(place.first, place.lanes),
                  b.iota(b.i64(), place.lanes));
   }
   Value* buffer = row.buffers[size_t(id)];
-  if (buffer != nullptr && row.schedule.level[size_t(id)] < pass) {
+  if (buffer != nullptr && row.schedule().level[size_t(id)] < pass) {
     return b.load(instr.type,
                   b.offset(buffer, b.memory_type(instr.type), place.first));
   }
@@ -63,7 +70,7 @@ Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
 
 BodyValues row_values(VectorBuilder& b, const Row& row, const Place& place,
                       int32_t pass) {
-  return BodyValues(b, row.step.body, place.lanes,
+  return BodyValues(b, row.body(), place.lanes,
                     [&b, &row, place, pass](BodyValues& values, int32_t id) {
                       return known_value(b, row, place, pass, values, id);
                     });
@@ -73,11 +80,11 @@ RowPass::RowPass(VectorBuilder& b, Row& row, size_t number)
     : b_(b),
       row_(row),
       number_(int32_t(number)),
-      pass_(row.schedule.passes[number]),
-      body_(row.step.body),
-      copies_(row_unroll(b, row.step, row.schedule, number)),
-      heavy_(is_heavy(row.step, row.schedule, number)),
-      order_(pass_instructions(row.step, row.schedule, number)) {}
+      pass_(row.schedule().passes[number]),
+      body_(row.body()),
+      copies_(row_unroll(b, row.form, number)),
+      heavy_(is_heavy(row.form, number)),
+      order_(pass_instructions(row.form, number)) {}
 
 Values RowPass::whole_row() {
   if (!row_.resident.empty()) return finish(resident(identities()));
@@ -143,8 +150,9 @@ void RowPass::prefetch_inputs(Value* first, int copies) {
     const ScalarInstr& instr = body_.instrs[size_t(id)];
     if (instr.prim != Prim::input) continue;
     const auto slot = size_t(instr.slot);
-    if (slot >= row_.streams.size() || !row_.streams[slot]) continue;
-    const program::Access& access = row_.step.inputs[slot];
+    const std::vector<bool>& streams = row_.form.streams;
+    if (slot >= streams.size() || !streams[slot]) continue;
+    const program::AccessForm& access = row_.form.loops.inputs[slot];
     Value* from = b_.offset(row_.operands[size_t(instr.slot)],
                             b_.memory_type(access.dtype), first);
     const int64_t bytes =
@@ -181,10 +189,10 @@ Values RowPass::part(Value* first, const Values& accumulators) {
 Values RowPass::resident(const Values& accumulators) {
   Values next = accumulators;
   std::vector<Place> places;
+  const int64_t inner = row_.form.loops.inner.number();
   for (size_t i = 0; i < row_.resident.size(); ++i) {
     const int64_t first = int64_t(i) * b_.lanes();
-    const int64_t active =
-        std::min<int64_t>(b_.lanes(), row_.step.inner - first);
+    const int64_t active = std::min<int64_t>(b_.lanes(), inner - first);
     places.push_back(place_at(b_.i64(first),
                               active == b_.lanes() ? nullptr : b_.i64(active)));
     accumulate(row_.resident[i], places[i], int(i) % copies_, next);
@@ -212,9 +220,10 @@ void RowPass::accumulate(BodyValues& values, const Place& place, int copy,
 
 void RowPass::store(BodyValues& values, const Place& place) {
   for (int32_t r : pass_.stores) {
-    const program::Access& access = row_.step.outputs[size_t(r)];
-    Value* base = row_.operands[row_.step.inputs.size() + size_t(r)];
-    store_at(b_, access.dtype, access.inner,
+    const program::LoopForm& loops = row_.form.loops;
+    const program::AccessForm& access = loops.outputs[size_t(r)];
+    Value* base = row_.operands[loops.inputs.size() + size_t(r)];
+    store_at(b_, access.dtype, row_stride(access),
              values.result(size_t(r), access.dtype), base, place);
   }
   // Buffers have room for a whole last vector.

@@ -7,26 +7,27 @@
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
+#include "src/program/rows/form.h"
 #include "src/program/rows/rewrite.h"
-#include "src/program/rows/schedule.h"
 
 namespace fxjit::jit {
 
 // What is known of the row that is being worked on. Values dominate all of its
 // passes.
 struct Row {
-  const program::RowStep& step;
-  const program::RowSchedule& schedule;
+  const program::RowForm& form;
   const program::BodyFacts& facts;
   const StepArguments& arguments;
-  const std::vector<bool>& streams;  // As RowForm has them.
-  Values operands;                   // First element of this row, per operand.
+  Values operands;   // First element of this row, per operand.
   Values constants;  // Per instruction: row constant known so far, a scalar.
   Values splats;     // The same as vectors.
   Values buffers;    // Per instruction: its row buffer, or null.
   // Rows of a few vectors are one piece of straight-line code: their values
   // stay in registers from pass to pass, without buffers. Empty for others.
   std::deque<BodyValues> resident;
+
+  const ScalarBody& body() const { return form.code.body; }
+  const program::RowSchedule& schedule() const { return form.code.schedule; }
 };
 
 // The values of the row's instructions at `place` in pass number `pass`.

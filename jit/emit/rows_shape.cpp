@@ -22,15 +22,14 @@ constexpr int64_t kShortRowCost = 160;
 // What one pass computes or loads per vector, and its cost.
 class PassWork {
  public:
-  PassWork(const program::RowStep& step, const program::RowSchedule& schedule,
-           size_t number)
-      : step_(step),
-        schedule_(schedule),
+  PassWork(const program::RowForm& form, size_t number)
+      : body_(form.code.body),
+        schedule_(form.code.schedule),
         pass_(static_cast<int32_t>(number)),
-        seen_(step.body.instrs.size(), false) {
-    const auto& pass = schedule.passes[size_t(pass_)];
+        seen_(body_.instrs.size(), false) {
+    const auto& pass = schedule_.passes[size_t(pass_)];
     for (int32_t id : pass.reductions) visit(id);
-    for (int32_t r : pass.stores) visit(step.body.results[size_t(r)]);
+    for (int32_t r : pass.stores) visit(body_.results[size_t(r)]);
     for (int32_t id : pass.buffers) visit(id);
   }
 
@@ -41,7 +40,7 @@ class PassWork {
     std::vector<int> depth(seen_.size(), 0);
     int deepest = 0;
     for (size_t i = 0; i < seen_.size(); ++i) {
-      const ScalarInstr& instr = step_.body.instrs[i];
+      const ScalarInstr& instr = body_.instrs[i];
       if (!seen_[i] || is_loaded(int32_t(i))) continue;
       for (int a = 0; a < prim_arity(instr.prim); ++a) {
         depth[i] = std::max(depth[i], depth[size_t(instr.args[size_t(a)])]);
@@ -54,7 +53,7 @@ class PassWork {
   std::vector<int32_t> instructions() const {
     std::vector<int32_t> ids;
     for (size_t i = 0; i < seen_.size(); ++i) {
-      if (seen_[i] && !is_reduction(step_.body.instrs[i].prim)) {
+      if (seen_[i] && !is_reduction(body_.instrs[i].prim)) {
         ids.push_back(int32_t(i));
       }
     }
@@ -63,7 +62,7 @@ class PassWork {
 
  private:
   void visit(int32_t id) {
-    const ScalarInstr& instr = step_.body.instrs[size_t(id)];
+    const ScalarInstr& instr = body_.instrs[size_t(id)];
     const bool reduces = is_reduction(instr.prim);
     if (seen_[size_t(id)] || (!schedule_.varies[size_t(id)] && !reduces)) {
       return;
@@ -75,17 +74,17 @@ class PassWork {
     if (loaded) return;
     for (int a = 0; a < prim_arity(instr.prim); ++a) {
       const int32_t arg = instr.args[size_t(a)];
-      if (!is_reduction(step_.body.instrs[size_t(arg)].prim)) visit(arg);
+      if (!is_reduction(body_.instrs[size_t(arg)].prim)) visit(arg);
     }
   }
 
   bool is_loaded(int32_t id) const {
-    return step_.body.instrs[size_t(id)].prim == Prim::input ||
+    return body_.instrs[size_t(id)].prim == Prim::input ||
            (schedule_.buffered[size_t(id)] &&
             schedule_.level[size_t(id)] < pass_);
   }
 
-  const program::RowStep& step_;
+  const ScalarBody& body_;
   const program::RowSchedule& schedule_;
   int32_t pass_;
   std::vector<bool> seen_;
@@ -94,15 +93,14 @@ class PassWork {
 
 }  // namespace
 
-std::vector<int32_t> pass_instructions(const program::RowStep& step,
-                                       const program::RowSchedule& schedule,
+std::vector<int32_t> pass_instructions(const program::RowForm& form,
                                        size_t pass) {
-  return PassWork(step, schedule, pass).instructions();
+  return PassWork(form, pass).instructions();
 }
 
-int row_unroll(const VectorBuilder& b, const program::RowStep& step,
-               const program::RowSchedule& schedule, size_t pass) {
-  const PassWork work(step, schedule, pass);
+int row_unroll(const VectorBuilder& b, const program::RowForm& form,
+               size_t pass) {
+  const PassWork work(form, pass);
   // Half the registers: half as much at a time.
   const int scale = b.level() == CpuLevel::avx512 ? 1 : 2;
   if (work.cost() <= kLightBody) return 4;
@@ -110,17 +108,17 @@ int row_unroll(const VectorBuilder& b, const program::RowStep& step,
   return work.cost() * scale <= kMediumBody ? 2 : 1;
 }
 
-bool is_heavy(const program::RowStep& step,
-              const program::RowSchedule& schedule, size_t pass) {
-  return PassWork(step, schedule, pass).cost() > kMediumBody;
+bool is_heavy(const program::RowForm& form, size_t pass) {
+  return PassWork(form, pass).cost() > kMediumBody;
 }
 
-bool is_short_row(const VectorBuilder& b, const program::RowStep& step,
-                  const program::RowSchedule& schedule) {
-  const int64_t vectors = (step.inner + b.lanes() - 1) / b.lanes();
+bool is_short_row(const VectorBuilder& b, const program::RowForm& form) {
+  const program::Extent& inner = form.loops.inner;
+  if (inner.is_argument()) return false;
+  const int64_t vectors = (inner.number() + b.lanes() - 1) / b.lanes();
   int64_t cost = 0;
-  for (size_t i = 0; i < schedule.passes.size(); ++i) {
-    cost += PassWork(step, schedule, i).cost();
+  for (size_t i = 0; i < form.code.schedule.passes.size(); ++i) {
+    cost += PassWork(form, i).cost();
   }
   return vectors <= kShortRowVectors && vectors * cost <= kShortRowCost;
 }

@@ -12,7 +12,6 @@
 #include "jit/emit/rows.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/steps/kernel_plan.h"
-#include "src/program/steps/step_form.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
 

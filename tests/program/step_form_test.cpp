@@ -1,11 +1,11 @@
 // Forms: what of a step is in its code, and what is an argument of it.
-#include "src/program/steps/step_form.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 
 #include "src/program/attention/attention_run.h"
+#include "src/program/columns/form.h"
+#include "src/program/rows/form.h"
 
 namespace fxjit::program {
 namespace {
@@ -120,7 +120,7 @@ TEST(RowForms, OfTransposesAreOneForAllPitches) {
 TEST(RowForms, ArgumentsAreWhatFormsLack) {
   const RowStep step = addition(2, 3, 17);
   const std::vector<int64_t> numbers = step_arguments(step);
-  const ArgumentPlaces places(step);
+  const ArgumentPlaces places(row_form(step, CpuLevel::avx512).loops);
   EXPECT_EQ(numbers[places.inner()], 17);
   EXPECT_EQ(numbers[places.outer(0)], 2);
   EXPECT_EQ(numbers[places.outer(1)], 3);
@@ -128,6 +128,15 @@ TEST(RowForms, ArgumentsAreWhatFormsLack) {
   EXPECT_EQ(numbers[places.outer(1, 0)], 17);
   EXPECT_EQ(numbers[places.outer(2, 1)], 17);
   EXPECT_EQ(numbers[places.inner(2)], 1);
+}
+
+TEST(RowForms, NumbersOfAnySizeAreNoArguments) {
+  const RowForm form = row_form(row_sums(2, 1 << 20), CpuLevel::avx512);
+  ASSERT_FALSE(form.loops.inner.is_argument());
+  EXPECT_EQ(form.loops.inner.number(), 1 << 20);
+  EXPECT_TRUE(form.loops.outer.back().is_argument());
+  EXPECT_NE(Extent(1 << 20), Extent::argument());
+  EXPECT_EQ(Extent::argument().str(), "?");
 }
 
 TEST(ColumnForms, OfAllBatchesAndLongReductionsAreOne) {
@@ -162,7 +171,7 @@ TEST(ColumnForms, CountsAreArguments) {
   EXPECT_NE(key(column_means(49, 0)), key(column_means(49, 1)));
   const ColumnForm form = column_form(column_means(49, 0), CpuLevel::avx512);
   ASSERT_EQ(form.numbers, 1);
-  const auto at = ArgumentPlaces(form.step).number(0);
+  const auto at = ArgumentPlaces(form.loops).end();
   const auto numbers = step_arguments(column_means(49, 0));
   EXPECT_EQ(numbers.at(at), std::bit_cast<int32_t>(49.0f));
 }

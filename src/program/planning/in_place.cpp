@@ -14,18 +14,37 @@ bool contains(const std::vector<int32_t>& positions, size_t position) {
                    static_cast<int32_t>(position)) != positions.end();
 }
 
-// Whether every element of input `in` is read for the last time just before the
-// same element of output `out` is written.
-bool reads_before_writing(const RowStep& step, CpuLevel level, size_t in,
-                          size_t out) {
-  if (!(step.inputs[in] == step.outputs[out]) ||
-      step.inputs[in].gather_slot >= 0)
-    return false;
+bool is_index(const RowStep& step, size_t input) {
+  return std::any_of(step.inputs.begin(), step.inputs.end(),
+                     [&](const Access& access) {
+                       return access.gather_slot == static_cast<int32_t>(input);
+                     });
+}
+
+// An input and an output that may be one.
+using Pair = std::pair<size_t, size_t>;
+
+// Pairs that lie alike; every element of the input is read in its place.
+std::vector<Pair> alike_pairs(const RowStep& step) {
+  std::vector<Pair> pairs;
+  for (size_t out = 0; out < step.outputs.size(); ++out)
+    for (size_t in = 0; in < step.inputs.size(); ++in)
+      if (step.inputs[in] == step.outputs[out] &&
+          step.inputs[in].gather_slot < 0 && !is_index(step, in))
+        pairs.emplace_back(in, out);
+  return pairs;
+}
+
+// Those of which every element of the input is read for the last time just
+// before the same element of the output is written.
+std::vector<Pair> in_place_pairs(const RowStep& step, CpuLevel level) {
+  std::vector<Pair> pairs = alike_pairs(step);
+  if (pairs.empty()) return pairs;
   const RowCode code = row_code(step, level);
-  if (!code.crosswise.empty() || code.schedule.passes.empty()) return false;
-  for (const Access& access : code.step.inputs)
-    if (access.gather_slot == static_cast<int32_t>(in)) return false;
-  return contains(code.schedule.passes.back().stores, out);
+  if (!code.crosswise.empty() || code.schedule.passes.empty()) return {};
+  const std::vector<int32_t>& last = code.schedule.passes.back().stores;
+  std::erase_if(pairs, [&](Pair pair) { return !contains(last, pair.second); });
+  return pairs;
 }
 
 class InPlace {
@@ -65,13 +84,9 @@ class InPlace {
 
  private:
   void merge_rows(int32_t s, const RowStep& row) {
-    for (size_t out = 0; out < row.outputs.size(); ++out)
-      for (size_t in = 0; in < row.inputs.size(); ++in)
-        if (may_share(s, in, row.inputs.size() + out) &&
-            reads_before_writing(row, level_, in, out)) {
-          share(s, in, row.inputs.size() + out);
-          break;
-        }
+    for (const auto& [in, out] : in_place_pairs(row, level_))
+      if (may_share(s, in, row.inputs.size() + out))
+        share(s, in, row.inputs.size() + out);
   }
 
   template <typename Tiles>

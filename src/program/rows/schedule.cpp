@@ -61,7 +61,7 @@ class Scheduler {
   bool leaf_varies(const ScalarInstr& instr) const {
     if (instr.prim == Prim::input) {
       const Access& access = step_.inputs[instr.slot];
-      return access.inner != 0 || gathers_elements(step_, access);
+      return access.inner != 0 || gathers_elements(step_.inputs, access);
     }
     return instr.prim == Prim::index && instr.slot == step_.outer.size();
   }

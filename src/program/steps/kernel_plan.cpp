@@ -4,6 +4,7 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/attention/attention_run.h"
+#include "src/program/columns/form.h"
 #include "src/program/cost/limit_cost.h"
 #include "src/program/rows/code.h"
 #include "src/program/winograd/winograd.h"
@@ -17,9 +18,6 @@ constexpr int64_t kGrainElements = 4096;
 constexpr double kGrainProducts = 250e3;
 // And in bytes of weights for products of one or two rows: about 1.2 us.
 constexpr double kGrainBytes = 128 << 10;
-
-// Vectors of sums that a column task keeps in registers.
-constexpr int64_t kColumnSums = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -45,8 +43,8 @@ double body_operations(const ScalarBody& body, CpuLevel level) {
 // once.
 double row_operations(const RowCode& code, int64_t inner, CpuLevel level) {
   double count = 0;
-  for (size_t i = 0; i < code.step.body.instrs.size(); ++i) {
-    const ScalarInstr& instr = code.step.body.instrs[i];
+  for (size_t i = 0; i < code.body.instrs.size(); ++i) {
+    const ScalarInstr& instr = code.body.instrs[i];
     const bool repeated = code.schedule.varies[i] || is_reduction(instr.prim);
     count += operations(instr, level) *
              (repeated ? static_cast<double>(inner) : 1.0);
@@ -259,17 +257,6 @@ KernelPlan plan_of(const ExternStep& step, CpuLevel) {
 
 bool is_flat(const RowStep& step) {
   return step.outer.empty() && !has_reduction(step.body);
-}
-
-// Wide blocks read longer pieces of memory; their sums stay in registers.
-int64_t column_block(const ColumnStep& step, CpuLevel level) {
-  const int64_t lanes = weights::tile_shape(level).lanes;
-  int64_t sums = 0;
-  for (const ScalarInstr& instr : step.body.instrs)
-    if (is_reduction(instr.prim)) sums += dtype_size(instr.type) == 8 ? 2 : 1;
-  const int64_t vectors = std::clamp<int64_t>(
-      kColumnSums / std::max<int64_t>(1, sums), 2, kColumnSums);
-  return std::clamp<int64_t>(ceil_div(step.inner, lanes), 1, vectors) * lanes;
 }
 
 int64_t panels(const TileStep& step, const weights::TileShape& tile) {

@@ -17,9 +17,6 @@ namespace fxjit::program {
 inline constexpr int64_t kFlatChunk = 2048;
 bool is_flat(const RowStep& step);
 
-// Elements of `inner` that one column task covers.
-int64_t column_block(const ColumnStep& step, CpuLevel level);
-
 // How a contraction is cut: a task is a panel of columns of a block of rows.
 struct TileCut {
   // Tasks are numbered block by block, so that a block's lhs and results stay

@@ -16,6 +16,7 @@
 #include "fxjit/dims.h"
 #include "fxjit/dtype.h"
 #include "fxjit/scalar_body.h"
+#include "src/program/steps/access.h"
 #include "src/program/steps/call_spec.h"
 #include "src/weights/format.h"
 
@@ -24,23 +25,6 @@ enum class ControlFlow : uint8_t;
 }
 
 namespace fxjit::program {
-
-// How a kernel walks one operand of a row or column step.
-struct Access {
-  DType dtype = DType::f32;
-  Dims outer;         // One stride per outer dim.
-  Dims reduce;        // One stride per reduced dim (column steps only).
-  int64_t inner = 1;  // Stride along the inner dim.
-  // A gathered operand adds index * gather_stride to its address, where index
-  // is the element of input `gather_slot` (an integer) for this row or, where
-  // that input of a row step varies along the row, for each element; indices
-  // outside [0, gather_limit) set the status and read row 0.
-  int32_t gather_slot = -1;
-  int64_t gather_stride = 0;
-  int64_t gather_limit = 0;
-
-  friend bool operator==(const Access&, const Access&) = default;
-};
 
 // For each point of `outer`, a row of `inner` elements. Reductions of the body
 // run over the row. A result that is constant along the row may have an output
@@ -262,9 +246,5 @@ struct ExternStep {
 
 using StepBody = std::variant<RowStep, ColumnStep, TileStep, AttentionStep,
                               WinogradStep, ExternStep>;
-
-// Text that is equal for equal steps: names kernels and keys caches.
-std::string step_key(const RowStep& step);
-std::string step_key(const ColumnStep& step);
 
 }  // namespace fxjit::program
