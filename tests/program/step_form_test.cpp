@@ -3,9 +3,7 @@
 
 #include <bit>
 
-#include "src/program/attention/attention_run.h"
-#include "src/program/columns/form.h"
-#include "src/program/rows/form.h"
+#include "src/program/steps/steps.h"
 
 namespace fxjit::program {
 namespace {
@@ -189,22 +187,22 @@ AttentionStep attention(int64_t batch, int64_t queries, int64_t keys) {
   return step;
 }
 
-TEST(AttentionKernels, ServeAllLengths) {
+TEST(AttentionForms, ServeAllLengths) {
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
-    const AttentionKernel first = attention_kernel(attention(1, 18, 18), level);
+    const AttentionForm first = attention_form(attention(1, 18, 18), level);
     for (int64_t length : {17, 19, 40, 128, 400})
-      EXPECT_EQ(attention_kernel(attention(3, length, length), level), first)
+      EXPECT_EQ(attention_form(attention(3, length, length), level), first)
           << length;
     // One query and a growing number of keys.
-    const AttentionKernel step = attention_kernel(attention(1, 1, 16), level);
+    const AttentionForm step = attention_form(attention(1, 1, 16), level);
     for (int64_t keys : {17, 18, 100, 512})
-      EXPECT_EQ(attention_kernel(attention(4, 1, keys), level), step) << keys;
+      EXPECT_EQ(attention_form(attention(4, 1, keys), level), step) << keys;
   }
 }
 
-TEST(AttentionKernels, DifferWhereTheCodeDoes) {
+TEST(AttentionForms, DifferWhereTheCodeDoes) {
   const auto key = [](const AttentionStep& step) {
-    return attention_kernel_key(attention_kernel(step, CpuLevel::avx512));
+    return form_key(attention_form(step, CpuLevel::avx512));
   };
   const AttentionStep step = attention(1, 20, 20);
   AttentionStep other = step;

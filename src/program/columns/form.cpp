@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/ops/table/prims.h"
+#include "src/program/columns/step.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {

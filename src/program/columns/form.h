@@ -6,14 +6,18 @@
 
 #include "fxjit/cpu_level.h"
 #include "src/program/steps/loop_form.h"
-#include "src/program/steps/steps.h"
+#include "src/program/steps/step_code.h"
 
 namespace fxjit::program {
+
+struct ColumnStep;
 
 // Sizes of outer dims, of which there is one at least, and their strides are
 // arguments; so are what gathers need, sizes of reduced dims above some, and
 // their strides; the count of columns; and numbers of the body.
 struct ColumnForm {
+  using Fn = KernelFn;
+
   LoopForm loops;
   ScalarBody body;
   // The last inputs are that many numbers of the body, which lie behind the

@@ -1,50 +1,19 @@
 // Lets a step write its result where an operand lies that it reads for the last
-// time: elementwise rows, and epilogues of contractions.
+// time.
 #include <algorithm>
 #include <numeric>
 
 #include "src/program/planning/builder.h"
-#include "src/program/rows/code.h"
 
 namespace fxjit::program {
 namespace {
 
-bool contains(const std::vector<int32_t>& positions, size_t position) {
-  return std::find(positions.begin(), positions.end(),
-                   static_cast<int32_t>(position)) != positions.end();
-}
-
-bool is_index(const RowStep& step, size_t input) {
-  return std::any_of(step.inputs.begin(), step.inputs.end(),
-                     [&](const Access& access) {
-                       return access.gather_slot == static_cast<int32_t>(input);
-                     });
-}
-
-// An input and an output that may be one.
-using Pair = std::pair<size_t, size_t>;
-
-// Pairs that lie alike; every element of the input is read in its place.
-std::vector<Pair> alike_pairs(const RowStep& step) {
-  std::vector<Pair> pairs;
-  for (size_t out = 0; out < step.outputs.size(); ++out)
-    for (size_t in = 0; in < step.inputs.size(); ++in)
-      if (step.inputs[in] == step.outputs[out] &&
-          step.inputs[in].gather_slot < 0 && !is_index(step, in))
-        pairs.emplace_back(in, out);
-  return pairs;
-}
-
-// Those of which every element of the input is read for the last time just
-// before the same element of the output is written.
-std::vector<Pair> in_place_pairs(const RowStep& step, CpuLevel level) {
-  std::vector<Pair> pairs = alike_pairs(step);
-  if (pairs.empty()) return pairs;
-  const RowCode code = row_code(step, level);
-  if (!code.crosswise.empty() || code.schedule.passes.empty()) return {};
-  const std::vector<int32_t>& last = code.schedule.passes.back().stores;
-  std::erase_if(pairs, [&](Pair pair) { return !contains(last, pair.second); });
-  return pairs;
+std::vector<InPlacePair> pairs_of(const StepBody& body, CpuLevel level) {
+  return std::visit(
+      Overloaded{
+          [&](const Skeleton auto& step) { return step.in_place(level); },
+          [](const ExternStep&) { return std::vector<InPlacePair>(); }},
+      body);
 }
 
 class InPlace {
@@ -73,34 +42,27 @@ class InPlace {
       Step& step = program_.steps[s];
       for (OperandRef& ref : step.operands)
         ref.buffer = target_[static_cast<size_t>(ref.buffer)];
-      if (const auto* row = std::get_if<RowStep>(&step.body))
-        merge_rows(static_cast<int32_t>(s), *row);
-      else if (const auto* tile = std::get_if<TileStep>(&step.body))
-        merge_tiles(static_cast<int32_t>(s), *tile);
-      else if (const auto* winograd = std::get_if<WinogradStep>(&step.body))
-        merge_tiles(static_cast<int32_t>(s), *winograd);
+      merge(static_cast<int32_t>(s), step);
     }
   }
 
  private:
-  void merge_rows(int32_t s, const RowStep& row) {
-    for (const auto& [in, out] : in_place_pairs(row, level_))
-      if (may_share(s, in, row.inputs.size() + out))
-        share(s, in, row.inputs.size() + out);
+  // A step is asked only where there is something to gain.
+  void merge(int32_t s, const Step& step) {
+    if (!may_share_any(s, step)) return;
+    for (const auto& [read, written] : pairs_of(step.body, level_))
+      if (may_share(s, read, written)) share(s, read, written);
   }
 
-  template <typename Tiles>
-  void merge_tiles(int32_t s, const Tiles& tile) {
-    constexpr size_t kFirstExtra = 2;
-    const size_t first_output = kFirstExtra + tile.extras.size();
-    for (size_t out = 0; out < tile.outputs.size(); ++out)
-      for (size_t i = 0; i < tile.extras.size(); ++i)
-        if (tile.extras[i] == tile.outputs[out] && tile.extras[i].row != 0 &&
-            tile.extras[i].column == 1 &&
-            may_share(s, kFirstExtra + i, first_output + out)) {
-          share(s, kFirstExtra + i, first_output + out);
-          break;
-        }
+  bool may_share_any(int32_t s, const Step& step) const {
+    const size_t count = step.operands.size();
+    const size_t first =
+        count -
+        std::visit([](const auto& body) { return body.written(); }, step.body);
+    for (size_t read = 0; read < first; ++read)
+      for (size_t written = first; written < count; ++written)
+        if (may_share(s, read, written)) return true;
+    return false;
   }
 
   // Both whole buffers of the arena, one ending and one beginning here, of

@@ -4,7 +4,7 @@
 
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/rows/rewrite.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/rows/step.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {

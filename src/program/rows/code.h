@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
+#include "fxjit/scalar_body.h"
 #include "src/program/rows/schedule.h"
-#include "src/program/steps/steps.h"
 
 namespace fxjit::program {
+
+struct RowStep;
 
 // Operands of which neighbouring rows, not neighbouring elements, lie together,
 // as in a transpose: a group of rows is brought into scratch by tiles, worked

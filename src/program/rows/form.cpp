@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/table/prims.h"
-#include "src/program/rows/rewrite.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/rows/step.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {

@@ -7,8 +7,11 @@
 #include "fxjit/cpu_level.h"
 #include "src/program/rows/code.h"
 #include "src/program/steps/loop_form.h"
+#include "src/program/steps/step_code.h"
 
 namespace fxjit::program {
+
+struct RowStep;
 
 // Sizes of outer dims, of which there are two at least, and their strides are
 // arguments, but for strides of 0 of the last one; so are what gathers need
@@ -16,6 +19,8 @@ namespace fxjit::program {
 // side, the stride along the row; and the length of rows that are cut into
 // chunks and of those without reductions, short ones of whole vectors aside.
 struct RowForm {
+  using Fn = KernelFn;
+
   LoopForm loops;
   RowCode code;
   // For heavy bodies without reductions: which inputs are worth fetching ahead.

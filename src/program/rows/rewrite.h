@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/program/steps/steps.h"
+#include "src/program/rows/step.h"
 
 namespace fxjit::program {
 

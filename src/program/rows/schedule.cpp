@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/table/prims.h"
-#include "src/program/rows/rewrite.h"
+#include "src/program/rows/step.h"
 
 namespace fxjit::program {
 namespace {

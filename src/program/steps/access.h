@@ -1,12 +1,13 @@
 // How a kernel walks one operand of a row or column step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "fxjit/dims.h"
 #include "fxjit/dtype.h"
-#include "fxjit/scalar_body.h"
+#include "src/program/steps/fields.h"
 
 namespace fxjit::program {
 
@@ -26,6 +27,13 @@ struct Access {
 
   friend bool operator==(const Access&, const Access&) = default;
 };
+
+template <typename V>
+void fields(Is<Access> auto& s, V& v) {
+  v("dtype", s.dtype), v("outer", s.outer), v("reduce", s.reduce);
+  v("inner", s.inner), v("gather_slot", s.gather_slot);
+  v("gather_stride", s.gather_stride), v("gather_limit", s.gather_limit);
+}
 
 // Whether the index of a gathered access differs along the row, so that every
 // element has an address of its own. `inputs` are those of its step.
