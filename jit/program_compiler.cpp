@@ -1,44 +1,29 @@
 #include "jit/program_compiler.h"
 
-#include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
 
-#include "fxjit/error.h"
-#include "jit/emit/attention.h"
-#include "jit/emit/columns.h"
+#include "jit/emit/attention/attention.h"
+#include "jit/emit/columns/columns.h"
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/rows.h"
-#include "jit/emit/tile_kernel.h"
-#include "jit/emit/winograd.h"
+#include "jit/emit/rows/rows.h"
+#include "jit/emit/tiles/tile.h"
+#include "jit/emit/winograd/winograd.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/steps/step_form.h"
-#include "src/program/tiles/run.h"
 #include "src/support/disk/object_cache.h"
 #include "src/support/threads/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {
 
-using program::AttentionKernel;
-using program::AttentionRun;
-using program::ColumnForm;
 using program::Program;
-using program::RowForm;
-using program::StepBody;
-using program::TileKernel;
-using program::TileRun;
-using program::WinogradForm;
-using program::WinogradStep;
 
 // A kernel to make, by the first step that needs it. The symbol does not depend
 // on the program: others may ask for the same kernel.
 struct WantedKernel {
-  using What =
-      std::variant<const RowForm*, const ColumnForm*, const TileKernel*,
-                   const AttentionKernel*, const WinogradForm*>;
-  What what;
+  std::function<void(llvm::Module&, const std::string& symbol, CpuLevel)> emit;
   std::string key;
   std::string symbol;
 };
@@ -49,51 +34,17 @@ std::string symbol_of(const char* kind, const std::string& key) {
          support::make_cache_key(key).hex().substr(0, kDigits);
 }
 
-// What differs from kind to kind of a kernel: the beginning of its symbol, the
-// function it lies in, its code.
-struct Emitter {
-  llvm::Module& module;
-  const std::string& symbol;
-  CpuLevel level;
-
-  void operator()(const RowForm* form) const { whole_step(emit_rows, *form); }
-  void operator()(const ColumnForm* form) const {
-    whole_step(emit_columns, *form);
-  }
-  void operator()(const WinogradForm* form) const {
-    whole_step(emit_winograd, *form);
-  }
-  void operator()(const TileKernel* kernel) const {
-    task(emit_tile_kernel, *kernel);
-  }
-  void operator()(const AttentionKernel* kernel) const {
-    task(emit_attention, *kernel);
-  }
-
- private:
-  template <typename What>
-  void whole_step(void (*emit)(VectorBuilder&, const What&),
-                  const What& what) const {
-    VectorBuilder b(*make_kernel_function(module, symbol, level), level);
-    emit(b, what);
-  }
-  template <typename What>
-  void task(void (*emit)(VectorBuilder&, const What&), const What& what) const {
-    VectorBuilder b(*make_task_function(module, symbol, level), level);
-    emit(b, what);
-  }
-};
-
 IrModule emit_kernel(const WantedKernel& wanted, CpuLevel level) {
   IrModule ir = make_ir_module(wanted.symbol);
-  std::visit(Emitter{module_of(ir), wanted.symbol, level}, wanted.what);
+  wanted.emit(module_of(ir), wanted.symbol, level);
   return ir;
 }
 
 class Requests {
  public:
-  Requests(const Program& program, CpuLevel level) {
-    for (const program::Step& step : program.steps) add(step.body, level);
+  Requests(const Program& program, CpuLevel level) : level_(level) {
+    for (const program::Step& step : program.steps)
+      std::visit([&](const auto& body) { add(body); }, step.body);
   }
 
   const std::vector<WantedKernel>& list() const { return list_; }
@@ -111,99 +62,58 @@ class Requests {
   std::vector<program::StepCode> resolve(const Codes& code) const {
     std::vector<program::StepCode> steps;
     for (const StepNeeds& needs : steps_) {
-      program::StepCode& step = steps.emplace_back();
-      if (needs.tiles) {
-        for (size_t i = 0; i < needs.kernels.size(); ++i)
-          needs.tiles->set_kernel(i, address<program::TileFn>(code, needs, i));
-        step = {program::run_tile_step, needs.tiles, nullptr};
-      } else if (needs.attention) {
-        needs.attention->set_code(
-            address<program::AttentionFn>(code, needs, 0));
-        step = {program::run_attention_step, needs.attention, nullptr};
-      } else if (!needs.kernels.empty()) {
-        step = {address<program::KernelFn>(code, needs, 0), needs.arguments,
-                nullptr};
-      }
+      std::vector<void*> kernels;
+      for (size_t at : needs.kernels)
+        kernels.push_back(code[at]->lookup(list_[at].symbol));
+      steps.push_back(needs.code(kernels));
     }
     return steps;
   }
 
  private:
   struct StepNeeds {
-    std::shared_ptr<TileRun> tiles;            // Of tile steps.
-    std::shared_ptr<AttentionRun> attention;   // Of attention steps.
-    std::shared_ptr<const int64_t> arguments;  // Of other generated steps.
-    std::vector<size_t> kernels;               // Into the list.
+    std::vector<size_t> kernels;  // Into the list.
+    std::function<program::StepCode(const std::vector<void*>&)> code;
   };
 
-  // Forms stay where they are while the list points to them.
-  struct Adder {
-    Requests& to;
-    StepNeeds& needs;
-    CpuLevel level;
-
-    void operator()(const program::RowStep& step) const {
-      needs.arguments = shared(program::step_arguments(step));
-      const RowForm& form =
-          to.rows_.emplace_back(program::row_form(step, level));
-      add(program::form_key(form), &form, "rows");
-    }
-    void operator()(const program::ColumnStep& step) const {
-      needs.arguments = shared(program::step_arguments(step));
-      const ColumnForm& form =
-          to.columns_.emplace_back(program::column_form(step, level));
-      add(program::form_key(form), &form, "columns");
-    }
-    void operator()(const program::TileStep& step) const {
-      needs.tiles = std::make_shared<TileRun>(step, level);
-      for (const TileKernel& kernel : needs.tiles->kernels())
-        add(program::tile_kernel_key(kernel), &kernel, "tile");
-    }
-    void operator()(const program::AttentionStep& step) const {
-      needs.attention = std::make_shared<AttentionRun>(step, level);
-      const AttentionKernel& kernel = needs.attention->kernel();
-      add(program::attention_kernel_key(kernel), &kernel, "attention");
-    }
-    void operator()(const WinogradStep& step) const {
-      needs.arguments = shared(program::winograd_numbers(step, level));
-      const WinogradForm& form =
-          to.winograds_.emplace_back(program::winograd_form(step, level));
-      add(program::winograd_form_key(form), &form, "winograd");
-    }
-    void operator()(const program::ExternStep&) const {}
-
-   private:
-    void add(std::string key, WantedKernel::What what, const char* kind) const {
-      needs.kernels.push_back(to.enter(std::move(key), what, kind));
-    }
-    static std::shared_ptr<const int64_t> shared(std::vector<int64_t> numbers) {
-      const auto owner =
-          std::make_shared<const std::vector<int64_t>>(std::move(numbers));
-      return {owner, owner->data()};
-    }
-  };
-
-  void add(const StepBody& body, CpuLevel level) {
-    StepNeeds& needs = steps_.emplace_back();
-    std::visit(Adder{*this, needs, level}, body);
+  template <program::Skeleton S>
+  void add(const S& step) {
+    using Form = typename S::Form;
+    using Kernels = program::StepKernels<Form>;
+    const auto needed = std::make_shared<const Kernels>(step.kernels(level_));
+    StepNeeds needs;
+    for (const Form& form : needed->forms)
+      needs.kernels.push_back(
+          enter(S::kName, std::shared_ptr<const Form>(needed, &form)));
+    needs.code = [needed](const std::vector<void*>& addresses) {
+      std::vector<typename Form::Fn> kernels;
+      for (void* address : addresses)
+        kernels.push_back(reinterpret_cast<typename Form::Fn>(address));
+      return needed->code(kernels);
+    };
+    steps_.push_back(std::move(needs));
   }
 
-  size_t enter(std::string key, WantedKernel::What what, const char* kind) {
+  void add(const program::ExternStep&) {
+    steps_.push_back({{}, [](const auto&) { return program::StepCode(); }});
+  }
+
+  template <typename Form>
+  size_t enter(const char* kind, std::shared_ptr<const Form> form) {
+    std::string key = form_key(*form);
     const auto [known, fresh] = known_.try_emplace(key, list_.size());
-    if (fresh)
-      list_.push_back({what, std::move(key), symbol_of(kind, known->first)});
+    if (!fresh) return known->second;
+    const auto emit_form = [form](llvm::Module& module,
+                                  const std::string& symbol, CpuLevel level) {
+      VectorBuilder b(*make_function<typename Form::Fn>(module, symbol, level),
+                      level);
+      emit(b, *form);
+    };
+    list_.push_back({emit_form, std::move(key), symbol_of(kind, known->first)});
     return known->second;
   }
 
-  template <typename Fn>
-  Fn address(const Codes& code, const StepNeeds& needs, size_t i) const {
-    const size_t at = needs.kernels[i];
-    return reinterpret_cast<Fn>(code[at]->lookup(list_[at].symbol));
-  }
-
-  std::deque<RowForm> rows_;
-  std::deque<ColumnForm> columns_;
-  std::deque<WinogradForm> winograds_;
+  const CpuLevel level_;
   std::map<std::string, size_t> known_;
   std::vector<WantedKernel> list_;
   std::vector<StepNeeds> steps_;

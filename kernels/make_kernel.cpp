@@ -80,7 +80,8 @@ Kernel make_matmul_kernel(const program::TileStep& step, CpuLevel level,
                           int threads) {
   if (level != CpuLevel::avx512 || host_cpu_level() != CpuLevel::avx512)
     return nullptr;
-  return by_onednn([&] { return onednn::make_tile_kernel(step, threads); });
+  return by_onednn(
+      [&] { return onednn::make_product_of_panels(step, threads); });
 }
 
 }  // namespace fxjit::kernels

@@ -31,51 +31,35 @@ class ArgumentReader {
 
   const program::ArgumentPlaces& places() const { return places_; }
 
-  Value* number(int64_t known, size_t at) {
-    if (known != program::kAny) return b_.i64(known);
-    return load_constant(b_, b_.i64(), data_, at * sizeof(int64_t));
+  Value* number(const program::Extent& extent, size_t at) {
+    return extent.is_argument() ? argument(at) : b_.i64(extent.number());
   }
 
-  ArgumentAccess access(const program::Access& form, size_t operand) {
+  ArgumentAccess access(const program::AccessForm& form, size_t operand) {
     ArgumentAccess read{};
-    const auto stride = [&](int64_t known, size_t at) {
-      return known == 0 ? nullptr : number(known, at);
+    const auto stride = [&](const program::Extent& extent, size_t at) {
+      return extent == 0 ? nullptr : number(extent, at);
     };
-    for (int d = 0; d < form.outer.size(); ++d)
-      read.outer.push_back(
-          stride(form.outer[d], places_.outer(operand, size_t(d))));
-    for (int d = 0; d < form.reduce.size(); ++d)
-      read.reduce.push_back(
-          stride(form.reduce[d], places_.reduce(operand, size_t(d))));
+    for (size_t d = 0; d < form.outer.size(); ++d)
+      read.outer.push_back(stride(form.outer[d], places_.outer(operand, d)));
+    for (size_t d = 0; d < form.reduce.size(); ++d)
+      read.reduce.push_back(stride(form.reduce[d], places_.reduce(operand, d)));
     read.inner = number(form.inner, places_.inner(operand));
-    read.gather_stride =
-        number(form.gather_stride, places_.gather_stride(operand));
-    read.gather_limit =
-        number(form.gather_limit, places_.gather_limit(operand));
+    if (form.gather_slot < 0) return read;
+    read.gather_stride = argument(places_.gather_stride(operand));
+    read.gather_limit = argument(places_.gather_limit(operand));
     return read;
   }
 
  private:
+  Value* argument(size_t at) {
+    return load_constant(b_, b_.i64(), data_, at * sizeof(int64_t));
+  }
+
   VectorBuilder& b_;
   program::ArgumentPlaces places_;
   Value* data_;
 };
-
-template <typename Step>
-void read(VectorBuilder& b, StepArguments& to, const Step& form,
-          const Dims& reduce) {
-  ArgumentReader reader(b, program::ArgumentPlaces(form));
-  const program::ArgumentPlaces& places = reader.places();
-  to.inner = reader.number(form.inner, places.inner());
-  for (int d = 0; d < form.outer.size(); ++d)
-    to.outer.push_back(reader.number(form.outer[d], places.outer(size_t(d))));
-  for (int d = 0; d < reduce.size(); ++d)
-    to.reduce.push_back(reader.number(reduce[d], places.reduce(size_t(d))));
-  for (const program::Access& input : form.inputs)
-    to.accesses.push_back(reader.access(input, to.accesses.size()));
-  for (const program::Access& output : form.outputs)
-    to.accesses.push_back(reader.access(output, to.accesses.size()));
-}
 
 }  // namespace
 
@@ -114,13 +98,16 @@ void store_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* value,
   }
 }
 
-StepArguments::StepArguments(VectorBuilder& b, const program::RowStep& form) {
-  read(b, *this, form, {});
-}
-
-StepArguments::StepArguments(VectorBuilder& b,
-                             const program::ColumnStep& form) {
-  read(b, *this, form, form.reduce);
+StepArguments::StepArguments(VectorBuilder& b, const program::LoopForm& form) {
+  ArgumentReader reader(b, program::ArgumentPlaces(form));
+  const program::ArgumentPlaces& places = reader.places();
+  inner = reader.number(form.inner, places.inner());
+  for (size_t d = 0; d < form.outer.size(); ++d)
+    outer.push_back(reader.number(form.outer[d], places.outer(d)));
+  for (size_t d = 0; d < form.reduce.size(); ++d)
+    reduce.push_back(reader.number(form.reduce[d], places.reduce(d)));
+  for (size_t i = 0; i < form.operands(); ++i)
+    accesses.push_back(reader.access(form.access(i), i));
 }
 
 Values unravel(VectorBuilder& b, Value* linear, const Values& sizes) {

@@ -6,7 +6,7 @@
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
-#include "src/program/steps/step_form.h"
+#include "src/program/steps/loop_form.h"
 
 namespace fxjit::jit {
 
@@ -27,20 +27,18 @@ Value* load_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* row,
 void store_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* value,
               Value* row, const Place& place);
 
-// An access of a form with the arguments of its code in place of kAny.
+// An access of a form for the code that is made: its arguments are read.
 struct ArgumentAccess {
   Values outer;  // Strides; null: 0.
   Values reduce;
-  Value* inner;  // Stride along the row.
-  Value* gather_stride;
+  Value* inner;          // Stride along the row.
+  Value* gather_stride;  // Null where nothing is gathered.
   Value* gather_limit;
 };
 
-// A form's sizes and accesses with the arguments of its code. Made at the
-// beginning of the function.
+// A form's sizes and accesses likewise. Made at the beginning of the function.
 struct StepArguments {
-  StepArguments(VectorBuilder& b, const program::RowStep& form);
-  StepArguments(VectorBuilder& b, const program::ColumnStep& form);
+  StepArguments(VectorBuilder& b, const program::LoopForm& form);
 
   Value* inner;
   Values outer;

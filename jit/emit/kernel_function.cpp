@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-#include "src/program/steps/step_code.h"
-
 namespace fxjit::jit {
 namespace {
 
@@ -21,7 +19,7 @@ Value* load_pointer(VectorBuilder& b, Value* base, size_t offset) {
   return load_constant(b, b.ptr(), base, offset);
 }
 
-llvm::Function* make_function(llvm::Module& module, std::string_view name,
+llvm::Function* make_exported(llvm::Module& module, std::string_view name,
                               llvm::ArrayRef<llvm::Type*> arguments,
                               CpuLevel level) {
   auto* type = llvm::FunctionType::get(
@@ -48,7 +46,7 @@ llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
-  llvm::Function* function = make_function(
+  llvm::Function* function = make_exported(
       module, name, {llvm::PointerType::get(context, 0), i64, i64}, level);
   function->getArg(1)->setName("begin");
   function->getArg(2)->setName("end");
@@ -57,7 +55,7 @@ llvm::Function* make_kernel_function(llvm::Module& module,
 
 llvm::Function* make_task_function(llvm::Module& module, std::string_view name,
                                    CpuLevel level) {
-  return make_function(module, name,
+  return make_exported(module, name,
                        {llvm::PointerType::get(module.getContext(), 0)}, level);
 }
 

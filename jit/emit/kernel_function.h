@@ -6,8 +6,10 @@
 #include <llvm/IR/Module.h>
 
 #include <string_view>
+#include <type_traits>
 
 #include "jit/emit/vector_builder.h"
+#include "src/program/steps/step_code.h"
 
 namespace fxjit::jit {
 
@@ -20,6 +22,15 @@ llvm::Function* make_kernel_function(llvm::Module& module,
 // void name(const Call* call).
 llvm::Function* make_task_function(llvm::Module& module, std::string_view name,
                                    CpuLevel level);
+
+// One that can be called as an Fn.
+template <typename Fn>
+llvm::Function* make_function(llvm::Module& module, std::string_view name,
+                              CpuLevel level) {
+  return std::is_same_v<Fn, program::KernelFn>
+             ? make_kernel_function(module, name, level)
+             : make_task_function(module, name, level);
+}
 
 // A field of a structure that does not change while the kernel runs.
 Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,

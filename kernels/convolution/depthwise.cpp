@@ -35,8 +35,7 @@ size_t Depthwise::packed_bytes() const {
 }
 
 ShapeKey Depthwise::packed_key() const {
-  constexpr int64_t kForm = -1;  // No other packing starts like this.
-  ShapeKey key = {kForm, channels_};
+  ShapeKey key = {channels_};
   for (const ConvAxis& axis : axes_) key.push_back(axis.taps);
   key.push_back(weight_step_);
   for (const ConvAxis& axis : axes_) key.push_back(axis.weight_step);

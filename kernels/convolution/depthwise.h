@@ -9,11 +9,13 @@
 #include "kernels/convolution/depthwise_row.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/conv_kernel.h"
+#include "src/weights/store.h"
 
 namespace fxjit::kernels {
 
 class Depthwise {
  public:
+  static constexpr weights::Reader kReader = weights::Reader::depthwise;
   // For convolutions that program::is_depthwise_last() tells; tensors may be
   // meta.
   Depthwise(const ops::ConvParams& params, const Tensor& input,

@@ -25,9 +25,7 @@ size_t ImageConv::packed_bytes() const {
 }
 
 ShapeKey ImageConv::packed_key() const {
-  constexpr int64_t kForm = -2;  // No other packing starts like this.
-  ShapeKey key = {kForm, channels_, channel_weight_step_, features_,
-                  feature_step_};
+  ShapeKey key = {channels_, channel_weight_step_, features_, feature_step_};
   for (const ConvAxis& axis : axes_) {
     key.push_back(axis.taps);
     key.push_back(axis.weight_step);

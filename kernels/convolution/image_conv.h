@@ -9,11 +9,13 @@
 #include "kernels/convolution/image_conv_row.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/conv_kernel.h"
+#include "src/weights/store.h"
 
 namespace fxjit::kernels {
 
 class ImageConv {
  public:
+  static constexpr weights::Reader kReader = weights::Reader::image_convolution;
   // For convolutions that program::is_image_convolution() tells; tensors may be
   // meta.
   ImageConv(const ops::ConvParams& params, const Tensor& input,

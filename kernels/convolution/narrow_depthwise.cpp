@@ -134,12 +134,7 @@ size_t NarrowDepthwise::packed_bytes() const {
          exact_.packed_bytes();
 }
 
-ShapeKey NarrowDepthwise::packed_key() const {
-  constexpr int64_t kForm = -3;  // No other packing starts like this.
-  ShapeKey key = {kForm};
-  for (int64_t part : exact_.packed_key()) key.push_back(part);
-  return key;
-}
+ShapeKey NarrowDepthwise::packed_key() const { return exact_.packed_key(); }
 
 void NarrowDepthwise::pack(const float* weight, float* packed) const {
   const int64_t taps = exact_.taps();

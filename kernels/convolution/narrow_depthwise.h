@@ -13,6 +13,7 @@ namespace fxjit::kernels {
 
 class NarrowDepthwise {
  public:
+  static constexpr weights::Reader kReader = weights::Reader::narrow_depthwise;
   // For convolutions that fits() tells; tensors may be meta.
   NarrowDepthwise(const ops::ConvParams& params, const Tensor& input,
                   const Tensor& weight, CpuLevel level = host_cpu_level());
@@ -23,7 +24,7 @@ class NarrowDepthwise {
                    const Tensor& weight, CpuLevel level = host_cpu_level());
 
   struct Data : Depthwise::Data {  // The level is not read.
-    float* scratch;  // scratch_bytes(), the calling thread's own.
+    float* scratch;                // scratch_bytes(), the calling thread's own.
   };
 
   int64_t rows() const { return exact_.rows(); }

@@ -24,11 +24,12 @@ class RowConvKernel : public program::ExternKernel {
     const auto pieces = std::min<int64_t>(
         threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
     rows_per_task_ = (conv_.rows() + pieces - 1) / pieces;
-    packed_ = call.packed(1, {conv_.packed_key(), conv_.packed_bytes(),
-                              [&](const void* from, std::byte* to) {
-                                conv_.pack(static_cast<const float*>(from),
-                                           reinterpret_cast<float*>(to));
-                              }});
+    packed_ =
+        call.packed(1, {Conv::kReader, conv_.packed_key(), conv_.packed_bytes(),
+                        [&](const void* from, std::byte* to) {
+                          conv_.pack(static_cast<const float*>(from),
+                                     reinterpret_cast<float*>(to));
+                        }});
   }
 
   int64_t tasks() const override {

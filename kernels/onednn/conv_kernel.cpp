@@ -13,7 +13,8 @@ class ConvKernel : public program::ExternKernel {
       : request_(std::move(request)), conv_(std::move(conv)) {
     if (conv_->packed_bytes() == 0) return;
     packed_ = call.packed(
-        1, {conv_->packed_key(), conv_->packed_bytes(),
+        1, {weights::Reader::convolution, conv_->packed_key(),
+            conv_->packed_bytes(),
             [&](const void* from, std::byte* to) { conv_->pack(from, to); }});
     packs_each_call_ = !packed_;
   }
@@ -31,9 +32,7 @@ class ConvKernel : public program::ExternKernel {
   std::string describe() const override {
     return "oneDNN conv " + conv_->describe();
   }
-  ComputedBy computed_by() const override {
-    return ComputedBy::library;
-  }
+  ComputedBy computed_by() const override { return ComputedBy::library; }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {

@@ -20,7 +20,7 @@ std::shared_ptr<const program::ExternKernel> make_product_kernel(
 // By the CPU's instructions: f16 has fast code for few shapes alone.
 passes::FastHalves fast_halves();
 
-std::shared_ptr<const program::ExternKernel> make_tile_kernel(
+std::shared_ptr<const program::ExternKernel> make_product_of_panels(
     const program::TileStep& step, int threads);
 
 }  // namespace fxjit::kernels::onednn

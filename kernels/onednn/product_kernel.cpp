@@ -29,9 +29,7 @@ class ProductKernel : public program::ExternKernel {
   std::string describe() const override {
     return "oneDNN product " + slices_.front().matmul->implementation();
   }
-  ComputedBy computed_by() const override {
-    return ComputedBy::library;
-  }
+  ComputedBy computed_by() const override { return ComputedBy::library; }
 
   void run(const program::KernelCall& call, int64_t begin,
            int64_t end) const override {
@@ -79,12 +77,13 @@ class ProductKernel : public program::ExternKernel {
       ShapeKey form = slice.shape.key();
       form.push_back(slice.w_offset());
       part.packed = call.packed(
-          weight, {std::move(form), part.matmul->packed_bytes(),
-                   [&](const void* from, std::byte* to) {
-                     part.matmul->pack(static_cast<const std::byte*>(from) +
-                                           slice.w_offset() * item_,
-                                       to);
-                   }});
+          weight,
+          {weights::Reader::product, std::move(form),
+           part.matmul->packed_bytes(), [&](const void* from, std::byte* to) {
+             part.matmul->pack(
+                 static_cast<const std::byte*>(from) + slice.w_offset() * item_,
+                 to);
+           }});
     }
     scratch_bytes_ = std::max(scratch_bytes_, part.matmul->scratch_bytes());
     slices_.push_back(std::move(part));

@@ -62,7 +62,8 @@ class DoubleProductKernel : public program::ExternKernel {
     const int64_t each = panel_bytes(args_.depth);
     packed_ = call.packed(
         static_cast<size_t>(product.weights),
-        {product.shape.key(), static_cast<size_t>(panels * each),
+        {weights::Reader::product_of_doubles, product.shape.key(),
+         static_cast<size_t>(panels * each),
          [&](const void* from, std::byte* to) {
            args_.b = from;
            for (int64_t i = 0; i < panels; ++i)

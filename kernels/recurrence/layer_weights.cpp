@@ -11,20 +11,20 @@ weights::Block packed(const KernelRequest& request, int64_t place,
                       const StepPacking& packing) {
   const Tensor& weight = request.constants[at(place)];
   if (!weight.defined() || !weight.is_contiguous()) return nullptr;
-  return request.packed(
-      at(place), {packing.key(), at(packing.floats()) * sizeof(float),
-                  [&](const void* from, std::byte* to) {
-                    packing.pack(static_cast<const float*>(from),
-                                 reinterpret_cast<float*>(to));
-                  }});
+  return request.packed(at(place),
+                        {packing.ahead ? weights::Reader::recurrence_ahead
+                                       : weights::Reader::recurrence,
+                         packing.key(), at(packing.floats()) * sizeof(float),
+                         [&](const void* from, std::byte* to) {
+                           packing.pack(static_cast<const float*>(from),
+                                        reinterpret_cast<float*>(to));
+                         }});
 }
 
 }  // namespace
 
 int64_t StepPacking::columns() const {
-  return units * (work == StepWork::lstm  ? 4
-                  : work == StepWork::gru ? 3
-                                          : 1);
+  return units * (work == StepWork::lstm ? 4 : work == StepWork::gru ? 3 : 1);
 }
 
 int64_t StepPacking::floats() const {
@@ -38,11 +38,15 @@ void StepPacking::pack(const float* from, float* to) const {
 }
 
 std::vector<int64_t> StepPacking::key() const {
-  constexpr int64_t kForm = -2, kAheadForm = -4;  // Of no other packing.
-  if (ahead) return {kAheadForm, columns(), depth, static_cast<int64_t>(level)};
-  return {kForm,          static_cast<int64_t>(work),  units,
-          depth,          static_cast<int64_t>(level), order.place[0],
-          order.place[1], order.place[2],              order.place[3]};
+  if (ahead) return {columns(), depth, static_cast<int64_t>(level)};
+  return {static_cast<int64_t>(work),
+          units,
+          depth,
+          static_cast<int64_t>(level),
+          order.place[0],
+          order.place[1],
+          order.place[2],
+          order.place[3]};
 }
 
 LayerWeights::LayerWeights(const KernelRequest& request, int64_t place,

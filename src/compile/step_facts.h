@@ -2,8 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "src/program/steps/step_code.h"
 #include "src/program/steps/steps.h"
@@ -13,8 +11,8 @@ namespace fxjit {
 // As StepInspection::skeleton.
 std::string skeleton_name(const program::StepBody& body);
 // As StepInspection::sizes.
-std::vector<std::pair<std::string, std::string>> step_sizes(
-    const program::StepBody& body, const program::KernelPlan& plan);
+program::StepFacts step_sizes(const program::StepBody& body,
+                              const program::KernelPlan& plan);
 // How many of a step's last operands it writes.
 size_t written_operands(const program::StepBody& body);
 

@@ -23,7 +23,7 @@ bool are_of(const std::vector<std::weak_ptr<const void>>& sources,
 }
 
 std::string key_of(const Tensor& weight, const Form& form) {
-  std::string key = "form";
+  std::string key = "form of " + std::to_string(static_cast<int>(form.reader));
   for (const int64_t part : form.name) key += " " + std::to_string(part);
   return key + " " + memory_key(weight);
 }

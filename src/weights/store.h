@@ -24,8 +24,22 @@ namespace fxjit::weights {
 // A packed weight, kept as long as somebody holds it.
 using Block = std::shared_ptr<const support::AlignedBlock>;
 
+// The routines and primitives that choose forms of weights themselves. Forms of
+// different ones are never equal, whatever their names are.
+enum class Reader : uint8_t {
+  product,
+  product_of_doubles,
+  convolution,
+  depthwise,
+  narrow_depthwise,
+  image_convolution,
+  recurrence,
+  recurrence_ahead,  // What steps in time make ahead.
+};
+
 // A form of a weight that a routine or a primitive chose itself.
 struct Form {
+  Reader reader{};
   std::vector<int64_t> name;  // Equal for equal forms of a weight.
   size_t bytes = 0;
   // Writes the form of the weight that starts at `from`.

@@ -1,6 +1,6 @@
 // Weights of convolutions by Winograd's minimal filtering F(m x m, 3x3), for
 // tiles of m = 2 or 4 pixels; how the method goes is said in
-// program/winograd/winograd.h.
+// program/winograd/shape.h.
 #pragma once
 
 #include <cstdint>

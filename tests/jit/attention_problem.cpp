@@ -9,10 +9,11 @@
 #include <span>
 #include <utility>
 
-#include "jit/emit/attention.h"
+#include "jit/emit/attention/attention.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
+#include "src/program/attention/run.h"
 #include "src/program/steps/kernel_plan.h"
 #include "tests/support/guarded_bytes.h"
 
@@ -27,13 +28,13 @@ using support::GuardedBytes;
 constexpr float kCanary = 123.5f;
 
 std::shared_ptr<CompiledCode> compile_attention(
-    const program::AttentionKernel& kernel, CpuLevel level) {
+    const program::AttentionForm& form, CpuLevel level) {
   EngineOptions options;
   options.cpu_level = level;
   IrModule module = make_ir_module("attention");
   VectorBuilder b(*make_task_function(module_of(module), "kernel", level),
                   level);
-  emit_attention(b, kernel);
+  emit(b, form);
   std::vector<IrModule> modules;
   modules.push_back(std::move(module));
   return Compiler(options).build(std::move(modules), SymbolTable());
@@ -168,7 +169,7 @@ AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
 
 void AttentionProblem::run(CpuLevel level) {
   program::AttentionRun run(step, level);
-  const auto code = compile_attention(run.kernel(), level);
+  const auto code = compile_attention(run.form(), level);
   run.set_code(code->function<void(const program::AttentionCall*)>("kernel"));
   const program::KernelPlan plan = program::kernel_plan(step, level);
   std::vector<float> before;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "src/program/attention/attention_run.h"
+#include "src/program/attention/run.h"
 #include "tests/jit/attention_problem.h"
 #include "tests/jit/jit_test_util.h"
 

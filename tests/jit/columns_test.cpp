@@ -1,8 +1,9 @@
 // Column steps at every CPU level against the oracle of step_oracle.h.
-#include "jit/emit/columns.h"
+#include "jit/emit/columns/columns.h"
 
 #include <gtest/gtest.h>
 
+#include "tests/jit/jit_test_util.h"
 #include "tests/jit/step_bodies.h"
 #include "tests/jit/step_test_util.h"
 
@@ -215,6 +216,27 @@ TEST(Columns, BagOfGatheredRows) {
                       return Number{0, bad && i == 7 ? 6 : i * 5 % 6};
                     },
                 .status = bad ? program::kIndexOutOfRange : program::kOk});
+  }
+}
+
+TEST(Columns, WorksInPlace) {
+  ScalarBuilder b;
+  const Scalar total = sum(b.input(0, DType::f32));
+  ColumnStep step =
+      matrix_columns(9, 70, b.finish({total + b.input(1, DType::f32)}));
+  step.inputs.push_back(column_access({}, {0}, 1));
+  std::vector<float> x(9 * 70), residual(70);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(sample(DType::f32, 0, int64_t(i)).real);
+  for (size_t i = 0; i < residual.size(); ++i)
+    residual[i] = static_cast<float>(sample(DType::f32, 1, int64_t(i)).real);
+  for (CpuLevel level : testing::host_levels()) {
+    const testing::StepKernel kernel(step, level);
+    std::vector<float> apart(70), in = residual;
+    kernel.run({x.data(), in.data(), apart.data()}, 0, kernel.tasks());
+    EXPECT_EQ(in, residual);
+    kernel.run({x.data(), in.data(), in.data()}, 0, kernel.tasks());
+    EXPECT_EQ(in, apart) << cpu_level_name(level);
   }
 }
 

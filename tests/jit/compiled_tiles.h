@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/tile_kernel.h"
+#include "jit/emit/tiles/tile.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/steps/kernel_plan.h"
+#include "src/program/tiles/run.h"
 
 namespace fxjit::jit::testing {
 
@@ -22,21 +23,24 @@ class CompiledTiles {
     options.cpu_level = level;
     std::vector<IrModule> modules;
     const auto name = [](size_t i) { return "kernel_" + std::to_string(i); };
-    for (size_t i = 0; i < run_.kernels().size(); ++i) {
+    const std::vector<program::TileForm>& forms = run_.forms();
+    for (size_t i = 0; i < forms.size(); ++i) {
       modules.push_back(make_ir_module(name(i)));
       VectorBuilder b(
           *make_task_function(module_of(modules.back()), name(i), level),
           level);
-      emit_tile_kernel(b, run_.kernels()[i]);
+      emit(b, forms[i]);
     }
     code_ = Compiler(options).build(std::move(modules), SymbolTable());
-    for (size_t i = 0; i < run_.kernels().size(); ++i)
-      run_.set_kernel(i,
-                      code_->function<void(const program::TileCall*)>(name(i)));
+    std::vector<program::TileFn> kernels;
+    for (size_t i = 0; i < forms.size(); ++i)
+      kernels.push_back(
+          code_->function<void(const program::TileCall*)>(name(i)));
+    run_.set_code(kernels);
   }
 
   int64_t tasks() const { return tasks_; }
-  size_t kernels() const { return run_.kernels().size(); }
+  size_t kernels() const { return run_.forms().size(); }
   void operator()(void* const* operands, int64_t begin, int64_t end) const {
     int32_t status = 0;
     const program::KernelCall call{operands, nullptr, &status, &run_};

@@ -7,12 +7,11 @@
 #include <cstring>
 #include <limits>
 
-#include "jit/emit/columns.h"
+#include "jit/emit/columns/columns.h"
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/rows.h"
+#include "jit/emit/rows/rows.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/steps/kernel_plan.h"
-#include "src/program/steps/step_form.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
 
@@ -29,10 +28,10 @@ constexpr std::byte kUntouched{0xa5};
 using program::StepBody;
 
 void emit_step(VectorBuilder& b, const RowStep& step) {
-  emit_rows(b, program::row_form(step, b.level()));
+  emit(b, program::row_form(step, b.level()));
 }
 void emit_step(VectorBuilder& b, const ColumnStep& step) {
-  emit_columns(b, program::column_form(step, b.level()));
+  emit(b, program::column_form(step, b.level()));
 }
 template <typename Step>
 void emit_step(VectorBuilder&, const Step&) {

@@ -260,8 +260,7 @@ TEST_P(Tiles, ShareKernelsBetweenSizes) {
     step.epilogue = body.finish({body.input(0, DType::f32)});
     std::set<std::string> found;
     const program::TileRun run(step, GetParam());
-    for (const auto& kernel : run.kernels())
-      found.insert(program::tile_kernel_key(kernel));
+    for (const auto& form : run.forms()) found.insert(program::form_key(form));
     return found;
   };
   const auto known = keys(49, 768, 768);

@@ -7,12 +7,12 @@
 #include <span>
 
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/winograd.h"
+#include "jit/emit/winograd/winograd.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/steps/kernel_plan.h"
-#include "src/program/winograd/winograd.h"
-#include "src/program/winograd/winograd_form.h"
+#include "src/program/winograd/form.h"
+#include "src/program/winograd/shape.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -52,7 +52,7 @@ std::shared_ptr<CompiledCode> compile(const WinogradForm& form,
   IrModule module = make_ir_module("winograd");
   VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
                   level);
-  emit_winograd(b, form);
+  emit(b, form);
   std::vector<IrModule> modules;
   modules.push_back(std::move(module));
   return Compiler(options).build(std::move(modules), SymbolTable());

@@ -145,7 +145,7 @@ struct TileProblem {
   Scalar sum;
 };
 
-class TileKernel : public ::testing::Test {
+class ProductOfPanels : public ::testing::Test {
  protected:
   void SetUp() override {
     if (host_cpu_level() != CpuLevel::avx512)
@@ -163,7 +163,7 @@ class TileKernel : public ::testing::Test {
   }
 };
 
-TEST_F(TileKernel, ReadsThePackedPanels) {
+TEST_F(ProductOfPanels, ReadsThePackedPanels) {
   const int64_t shapes[][3] = {{16, 384, 384}, {128, 64, 1000}, {1, 256, 256},
                                {37, 100, 70},  {300, 33, 65},   {5, 7, 3}};
   for (const auto& [rows, depth, columns] : shapes) {
@@ -172,7 +172,7 @@ TEST_F(TileKernel, ReadsThePackedPanels) {
   }
 }
 
-TEST_F(TileKernel, EpiloguesOfBiasGeluAndResidual) {
+TEST_F(ProductOfPanels, EpiloguesOfBiasGeluAndResidual) {
   for (int kind = 0; kind < 4; ++kind) {
     TileProblem problem(96, 128, 320);
     if (kind != 3) problem.add(false);
@@ -184,7 +184,7 @@ TEST_F(TileKernel, EpiloguesOfBiasGeluAndResidual) {
   }
 }
 
-TEST_F(TileKernel, FewRowsAreCutByColumns) {
+TEST_F(ProductOfPanels, FewRowsAreCutByColumns) {
   for (bool residual : {false, true}) {
     TileProblem problem(9, 384, 1500);
     problem.add(false);
@@ -195,7 +195,7 @@ TEST_F(TileKernel, FewRowsAreCutByColumns) {
   }
 }
 
-TEST_F(TileKernel, OtherEpiloguesAreRefused) {
+TEST_F(ProductOfPanels, OtherEpiloguesAreRefused) {
   TileProblem problem(16, 64, 64);
   problem.sum = problem.builder.apply(Prim::tanh, problem.sum);
   problem.finish();

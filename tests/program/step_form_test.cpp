@@ -1,11 +1,9 @@
 // Forms: what of a step is in its code, and what is an argument of it.
-#include "src/program/steps/step_form.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 
-#include "src/program/attention/attention_run.h"
+#include "src/program/steps/steps.h"
 
 namespace fxjit::program {
 namespace {
@@ -120,7 +118,7 @@ TEST(RowForms, OfTransposesAreOneForAllPitches) {
 TEST(RowForms, ArgumentsAreWhatFormsLack) {
   const RowStep step = addition(2, 3, 17);
   const std::vector<int64_t> numbers = step_arguments(step);
-  const ArgumentPlaces places(step);
+  const ArgumentPlaces places(row_form(step, CpuLevel::avx512).loops);
   EXPECT_EQ(numbers[places.inner()], 17);
   EXPECT_EQ(numbers[places.outer(0)], 2);
   EXPECT_EQ(numbers[places.outer(1)], 3);
@@ -128,6 +126,15 @@ TEST(RowForms, ArgumentsAreWhatFormsLack) {
   EXPECT_EQ(numbers[places.outer(1, 0)], 17);
   EXPECT_EQ(numbers[places.outer(2, 1)], 17);
   EXPECT_EQ(numbers[places.inner(2)], 1);
+}
+
+TEST(RowForms, NumbersOfAnySizeAreNoArguments) {
+  const RowForm form = row_form(row_sums(2, 1 << 20), CpuLevel::avx512);
+  ASSERT_FALSE(form.loops.inner.is_argument());
+  EXPECT_EQ(form.loops.inner.number(), 1 << 20);
+  EXPECT_TRUE(form.loops.outer.back().is_argument());
+  EXPECT_NE(Extent(1 << 20), Extent::argument());
+  EXPECT_EQ(Extent::argument().str(), "?");
 }
 
 TEST(ColumnForms, OfAllBatchesAndLongReductionsAreOne) {
@@ -162,7 +169,7 @@ TEST(ColumnForms, CountsAreArguments) {
   EXPECT_NE(key(column_means(49, 0)), key(column_means(49, 1)));
   const ColumnForm form = column_form(column_means(49, 0), CpuLevel::avx512);
   ASSERT_EQ(form.numbers, 1);
-  const auto at = ArgumentPlaces(form.step).number(0);
+  const auto at = ArgumentPlaces(form.loops).end();
   const auto numbers = step_arguments(column_means(49, 0));
   EXPECT_EQ(numbers.at(at), std::bit_cast<int32_t>(49.0f));
 }
@@ -180,22 +187,22 @@ AttentionStep attention(int64_t batch, int64_t queries, int64_t keys) {
   return step;
 }
 
-TEST(AttentionKernels, ServeAllLengths) {
+TEST(AttentionForms, ServeAllLengths) {
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
-    const AttentionKernel first = attention_kernel(attention(1, 18, 18), level);
+    const AttentionForm first = attention_form(attention(1, 18, 18), level);
     for (int64_t length : {17, 19, 40, 128, 400})
-      EXPECT_EQ(attention_kernel(attention(3, length, length), level), first)
+      EXPECT_EQ(attention_form(attention(3, length, length), level), first)
           << length;
     // One query and a growing number of keys.
-    const AttentionKernel step = attention_kernel(attention(1, 1, 16), level);
+    const AttentionForm step = attention_form(attention(1, 1, 16), level);
     for (int64_t keys : {17, 18, 100, 512})
-      EXPECT_EQ(attention_kernel(attention(4, 1, keys), level), step) << keys;
+      EXPECT_EQ(attention_form(attention(4, 1, keys), level), step) << keys;
   }
 }
 
-TEST(AttentionKernels, DifferWhereTheCodeDoes) {
+TEST(AttentionForms, DifferWhereTheCodeDoes) {
   const auto key = [](const AttentionStep& step) {
-    return attention_kernel_key(attention_kernel(step, CpuLevel::avx512));
+    return form_key(attention_form(step, CpuLevel::avx512));
   };
   const AttentionStep step = attention(1, 20, 20);
   AttentionStep other = step;

@@ -11,42 +11,47 @@ constexpr size_t kExternBytes = size_t{64} << 10;
 constexpr size_t kStepOverhead = 1024;
 constexpr size_t kStringBytes = 64;
 
-size_t bytes_of(const ScalarBody& body) {
-  return body.instrs.capacity() * sizeof(ScalarInstr) +
-         body.results.capacity() * sizeof(int32_t);
-}
-
 template <typename Item>
 size_t bytes_of(const std::vector<Item>& items) {
   return items.capacity() * sizeof(Item);
 }
 
-struct BodyBytes {
-  size_t operator()(const RowStep& step) const {
-    return bytes_of(step.inputs) + bytes_of(step.outputs) + bytes_of(step.body);
+// What the lists take that a step holds, and those within them.
+class ListBytes {
+ public:
+  template <typename T>
+  void operator()(const char*, const std::vector<T>& items) {
+    bytes_ += bytes_of(items);
+    for (const T& item : items) add(item);
   }
-  size_t operator()(const ColumnStep& step) const {
-    return bytes_of(step.inputs) + bytes_of(step.outputs) + bytes_of(step.body);
+  template <typename T>
+  void operator()(const char*, const T& part) {
+    add(part);
   }
-  size_t operator()(const TileStep& step) const {
-    return bytes_of(step.extras) + bytes_of(step.outputs) +
-           bytes_of(step.epilogue);
+  template <typename T>
+  void add(const T& part) {
+    if constexpr (requires { fields(part, *this); }) fields(part, *this);
   }
-  size_t operator()(const WinogradStep& step) const {
-    return bytes_of(step.extras) + bytes_of(step.outputs) +
-           bytes_of(step.epilogue);
-  }
-  size_t operator()(const AttentionStep& step) const {
-    return bytes_of(step.masks);
-  }
-  size_t operator()(const ExternStep&) const { return kExternBytes; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
 };
+
+size_t bytes_of(const StepBody& body) {
+  return std::visit(Overloaded{[](const Skeleton auto& step) {
+                                 ListBytes lists;
+                                 lists.add(step);
+                                 return lists.bytes();
+                               },
+                               [](const ExternStep&) { return kExternBytes; }},
+                    body);
+}
 
 size_t bytes_of(const Step& step) {
   return sizeof(Step) + kStepOverhead + step.label.capacity() +
          step.nodes.size() * kStringBytes +
-         step.operands.capacity() * sizeof(OperandRef) +
-         std::visit(BodyBytes(), step.body);
+         step.operands.capacity() * sizeof(OperandRef) + bytes_of(step.body);
 }
 
 size_t bytes_of_constants(const std::vector<Tensor>& constants) {

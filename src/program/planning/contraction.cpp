@@ -3,7 +3,6 @@
 #include "src/passes/lowering/lower.h"
 #include "src/program/cost/call_work.h"
 #include "src/program/planning/builder.h"
-#include "src/program/steps/kernel_plan.h"
 #include "src/program/tiles/operands.h"
 #include "src/weights/panels.h"
 
@@ -112,7 +111,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.epilogue = std::move(operands.epilogue);
   if (builder.options().library_products &&
       builder.level() == CpuLevel::avx512) {
-    const KernelPlan plan = kernel_plan(step, builder.level());
+    const KernelPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());
     return builder.add_step(ExternStep{LibraryProduct{std::move(step)},
                                        plan.flops, plan.bytes, results},

@@ -1,31 +1,19 @@
 // Lets a step write its result where an operand lies that it reads for the last
-// time: elementwise rows, and epilogues of contractions.
+// time.
 #include <algorithm>
 #include <numeric>
 
 #include "src/program/planning/builder.h"
-#include "src/program/rows/code.h"
 
 namespace fxjit::program {
 namespace {
 
-bool contains(const std::vector<int32_t>& positions, size_t position) {
-  return std::find(positions.begin(), positions.end(),
-                   static_cast<int32_t>(position)) != positions.end();
-}
-
-// Whether every element of input `in` is read for the last time just before the
-// same element of output `out` is written.
-bool reads_before_writing(const RowStep& step, CpuLevel level, size_t in,
-                          size_t out) {
-  if (!(step.inputs[in] == step.outputs[out]) ||
-      step.inputs[in].gather_slot >= 0)
-    return false;
-  const RowCode code = row_code(step, level);
-  if (!code.crosswise.empty() || code.schedule.passes.empty()) return false;
-  for (const Access& access : code.step.inputs)
-    if (access.gather_slot == static_cast<int32_t>(in)) return false;
-  return contains(code.schedule.passes.back().stores, out);
+std::vector<InPlacePair> pairs_of(const StepBody& body, CpuLevel level) {
+  return std::visit(
+      Overloaded{
+          [&](const Skeleton auto& step) { return step.in_place(level); },
+          [](const ExternStep&) { return std::vector<InPlacePair>(); }},
+      body);
 }
 
 class InPlace {
@@ -54,38 +42,27 @@ class InPlace {
       Step& step = program_.steps[s];
       for (OperandRef& ref : step.operands)
         ref.buffer = target_[static_cast<size_t>(ref.buffer)];
-      if (const auto* row = std::get_if<RowStep>(&step.body))
-        merge_rows(static_cast<int32_t>(s), *row);
-      else if (const auto* tile = std::get_if<TileStep>(&step.body))
-        merge_tiles(static_cast<int32_t>(s), *tile);
-      else if (const auto* winograd = std::get_if<WinogradStep>(&step.body))
-        merge_tiles(static_cast<int32_t>(s), *winograd);
+      merge(static_cast<int32_t>(s), step);
     }
   }
 
  private:
-  void merge_rows(int32_t s, const RowStep& row) {
-    for (size_t out = 0; out < row.outputs.size(); ++out)
-      for (size_t in = 0; in < row.inputs.size(); ++in)
-        if (may_share(s, in, row.inputs.size() + out) &&
-            reads_before_writing(row, level_, in, out)) {
-          share(s, in, row.inputs.size() + out);
-          break;
-        }
+  // A step is asked only where there is something to gain.
+  void merge(int32_t s, const Step& step) {
+    if (!may_share_any(s, step)) return;
+    for (const auto& [read, written] : pairs_of(step.body, level_))
+      if (may_share(s, read, written)) share(s, read, written);
   }
 
-  template <typename Tiles>
-  void merge_tiles(int32_t s, const Tiles& tile) {
-    constexpr size_t kFirstExtra = 2;
-    const size_t first_output = kFirstExtra + tile.extras.size();
-    for (size_t out = 0; out < tile.outputs.size(); ++out)
-      for (size_t i = 0; i < tile.extras.size(); ++i)
-        if (tile.extras[i] == tile.outputs[out] && tile.extras[i].row != 0 &&
-            tile.extras[i].column == 1 &&
-            may_share(s, kFirstExtra + i, first_output + out)) {
-          share(s, kFirstExtra + i, first_output + out);
-          break;
-        }
+  bool may_share_any(int32_t s, const Step& step) const {
+    const size_t count = step.operands.size();
+    const size_t first =
+        count -
+        std::visit([](const auto& body) { return body.written(); }, step.body);
+    for (size_t read = 0; read < first; ++read)
+      for (size_t written = first; written < count; ++written)
+        if (may_share(s, read, written)) return true;
+    return false;
   }
 
   // Both whole buffers of the arena, one ending and one beginning here, of

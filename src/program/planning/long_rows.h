@@ -2,7 +2,7 @@
 // planned.
 #pragma once
 
-#include "src/program/steps/steps.h"
+#include "src/program/rows/step.h"
 
 namespace fxjit::program {
 

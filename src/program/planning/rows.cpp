@@ -187,11 +187,6 @@ void set_outer(const LoopDims& outer, std::vector<Access>& accesses) {
 
 bool never(const fx::Node&) { return false; }
 
-bool has_index(const ScalarBody& body) {
-  return std::any_of(body.instrs.begin(), body.instrs.end(),
-                     [](const auto& i) { return i.prim == Prim::index; });
-}
-
 }  // namespace
 
 bool plan_rows(PlanBuilder& builder, const RegionCall& call) {

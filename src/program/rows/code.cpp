@@ -4,6 +4,7 @@
 
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/rows/rewrite.h"
+#include "src/program/rows/step.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -70,7 +71,7 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
   found.pitch = round_up(step.inner, lanes) + lanes;
   for_each_access(step, [&](size_t operand, const Access& access) {
     if (!lies_crosswise(access)) return;
-    found.operands.push_back({operand, access.inner, found.bytes});
+    found.operands.push_back({operand, found.bytes});
     const auto elements = static_cast<size_t>(found.rows * found.pitch);
     found.bytes += elements * dtype_size(access.dtype);
     found.bytes =
@@ -82,6 +83,12 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
 
 }  // namespace
 
+bool Crosswise::holds(size_t operand) const {
+  return std::any_of(
+      operands.begin(), operands.end(),
+      [&](const Operand& held) { return held.operand == operand; });
+}
+
 bool has_reduction(const ScalarBody& body) {
   return std::any_of(
       body.instrs.begin(), body.instrs.end(),
@@ -90,19 +97,22 @@ bool has_reduction(const ScalarBody& body) {
 
 RowCode row_code(const RowStep& step, CpuLevel level) {
   const int lanes = weights::tile_shape(level).lanes;
+  RowStep rewritten = rewrite_rows(step);
   RowCode code;
-  code.step = rewrite_rows(step);
-  if (fits_lanes(code.step))
-    code.lanes = lanes * std::clamp<int64_t>(kLanePositions / code.step.inner,
-                                             1, kMostLaneVectors);
+  code.flat = is_flat(step);
+  if (fits_lanes(rewritten))
+    code.lanes = lanes * std::clamp<int64_t>(kLanePositions / step.inner, 1,
+                                             kMostLaneVectors);
   else
-    code.crosswise = find_crosswise(code.step, lanes);
+    code.crosswise = find_crosswise(rewritten, lanes);
+  // What lies crosswise is read as if it lay along the row.
   if (code.lanes > 0 || !code.crosswise.empty()) {
-    for_each_access(code.step, [](size_t, Access& access) {
+    for_each_access(rewritten, [](size_t, Access& access) {
       if (lies_crosswise(access)) access.inner = 1;
     });
   }
-  code.schedule = schedule_rows(code.step);
+  code.schedule = schedule_rows(rewritten);
+  code.body = std::move(rewritten.body);
   return code;
 }
 

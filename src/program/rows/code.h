@@ -1,5 +1,6 @@
-// How a row step is turned into code: what the code generator and the plan of a
-// step (its scratch, its grain) must agree on. Pure analysis.
+// How a row step is turned into code: what its form carries to the code
+// generator, and what the plan of a step (its scratch, its grain) must agree on
+// with it. Pure analysis of the step.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +8,12 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
+#include "fxjit/scalar_body.h"
 #include "src/program/rows/schedule.h"
-#include "src/program/steps/steps.h"
 
 namespace fxjit::program {
+
+struct RowStep;
 
 // Operands of which neighbouring rows, not neighbouring elements, lie together,
 // as in a transpose: a group of rows is brought into scratch by tiles, worked
@@ -18,7 +21,6 @@ namespace fxjit::program {
 struct Crosswise {
   struct Operand {
     size_t operand;  // Inputs are counted first, then outputs.
-    int64_t stride;  // Along the row, in elements, outside of scratch.
     size_t offset;   // Bytes from the start of scratch.
   };
   std::vector<Operand> operands;
@@ -27,11 +29,13 @@ struct Crosswise {
   size_t bytes = 0;   // Of scratch, row buffers follow.
 
   bool empty() const { return operands.empty(); }
+  bool holds(size_t operand) const;
 };
 
+// It holds no size that a form leaves out.
 struct RowCode {
-  // Rewritten; operands that lie crosswise have an inner stride of 1.
-  RowStep step;
+  ScalarBody body;    // Rewritten.
+  bool flat = false;  // See is_flat.
   Crosswise crosswise;
   // Rows that are computed at once, one to a lane; 0 for one row after the
   // other. There are no crosswise operands then, and each row buffer holds the

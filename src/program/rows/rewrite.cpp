@@ -96,18 +96,13 @@ class Rewriter {
 
 }  // namespace
 
-bool gathers_elements(const RowStep& step, const Access& access) {
-  return access.gather_slot >= 0 &&
-         step.inputs[static_cast<size_t>(access.gather_slot)].inner != 0;
-}
-
 std::vector<bool> varies_along_row(const RowStep& step) {
   std::vector<bool> varies;
   for (const ScalarInstr& instr : step.body.instrs) {
     bool any = false;
     if (instr.prim == Prim::input) {
       const Access& access = step.inputs[static_cast<size_t>(instr.slot)];
-      any = access.inner != 0 || gathers_elements(step, access);
+      any = access.inner != 0 || gathers_elements(step.inputs, access);
     } else if (instr.prim == Prim::index) {
       any = instr.slot == step.outer.size();
     }
@@ -264,11 +259,6 @@ bool BodyFacts::feeds_softmax(int32_t id) const {
 RowStep rewrite_rows(const RowStep& step) {
   RowStep result = step;
   result.body = Rewriter(step).run();
-  // The stride along a row of one element is arbitrary.
-  const std::vector<bool> varies = varies_along_row(result);
-  for (size_t r = 0; r < result.outputs.size() && step.inner == 1; ++r)
-    if (varies[static_cast<size_t>(result.body.results[r])])
-      result.outputs[r].inner = 1;
   return result;
 }
 

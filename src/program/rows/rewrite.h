@@ -6,13 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/program/steps/steps.h"
+#include "src/program/rows/step.h"
 
 namespace fxjit::program {
-
-// Whether the index of a gathered access differs along the row, so that every
-// element has an address of its own.
-bool gathers_elements(const RowStep& step, const Access& access);
 
 // Per instruction of a row step's body: whether it differs along the row.
 std::vector<bool> varies_along_row(const RowStep& step);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/table/prims.h"
-#include "src/program/rows/rewrite.h"
+#include "src/program/rows/step.h"
 
 namespace fxjit::program {
 namespace {
@@ -61,7 +61,7 @@ class Scheduler {
   bool leaf_varies(const ScalarInstr& instr) const {
     if (instr.prim == Prim::input) {
       const Access& access = step_.inputs[instr.slot];
-      return access.inner != 0 || gathers_elements(step_, access);
+      return access.inner != 0 || gathers_elements(step_.inputs, access);
     }
     return instr.prim == Prim::index && instr.slot == step_.outer.size();
   }

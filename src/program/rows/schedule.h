@@ -4,12 +4,13 @@
 // Pure analysis; used by the code generator and by cost estimates.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "src/program/steps/steps.h"
-
 namespace fxjit::program {
+
+struct RowStep;
 
 struct RowSchedule {
   // Per instruction:

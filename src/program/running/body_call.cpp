@@ -14,15 +14,16 @@ size_t round_up(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// Steps of generated loops write wherever they are told to; others take results
-// to begin at a cache line.
+// Some steps write wherever they are told to; others take results to begin at a
+// cache line.
 bool writes_anywhere(const Program& program, int32_t buffer) {
   for (const Step& step : program.steps) {
-    const bool loops = std::holds_alternative<RowStep>(step.body) ||
-                       std::holds_alternative<ColumnStep>(step.body) ||
-                       std::holds_alternative<TileStep>(step.body);
+    const bool anywhere = std::visit(
+        Overloaded{[]<Skeleton S>(const S&) { return S::kWritesAnywhere; },
+                   [](const ExternStep&) { return false; }},
+        step.body);
     for (const OperandRef& ref : step.operands)
-      if (ref.buffer == buffer && !loops) return false;
+      if (ref.buffer == buffer && !anywhere) return false;
   }
   return true;
 }

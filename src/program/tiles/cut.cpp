@@ -1,7 +1,6 @@
-// How contractions are cut into blocks of rows.
-#include <algorithm>
+#include "src/program/tiles/cut.h"
 
-#include "src/program/steps/kernel_plan.h"
+#include <algorithm>
 
 namespace fxjit::program {
 namespace {
@@ -61,6 +60,10 @@ std::vector<int64_t> even_blocks(int64_t rows) {
 }
 
 }  // namespace
+
+int64_t panels(const TileStep& step, const weights::TileShape& tile) {
+  return (step.columns + tile.width() - 1) / tile.width();
+}
 
 TileCut tile_cut(const TileStep& step, const weights::TileShape& tile) {
   const int64_t weights = step.depth * step.columns;

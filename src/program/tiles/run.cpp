@@ -37,32 +37,6 @@ int64_t max_rows(const weights::TileShape& tile, int64_t vectors,
 
 }  // namespace
 
-std::vector<TileAccess> without_sizes(std::vector<TileAccess> accesses) {
-  for (TileAccess& access : accesses) {
-    access.batch = 0;
-    access.row = access.row != 0;
-  }
-  return accesses;
-}
-
-std::string access_key(const std::vector<TileAccess>& accesses) {
-  std::string text;
-  for (const TileAccess& access : accesses)
-    text += " " + std::string(dtype_name(access.dtype)) + "," +
-            std::to_string(access.row) + "," + std::to_string(access.column);
-  return text + ";";
-}
-
-std::string tile_kernel_key(const TileKernel& kernel) {
-  std::string text = "tile";
-  for (int number : {kernel.rows, kernel.vectors, int{kernel.masked},
-                     kernel.panels, kernel.depth_parts, int{kernel.prefetches}})
-    text += " " + std::to_string(number);
-  text += std::string(" ") + weights::format_name(kernel.weights);
-  return text + access_key(kernel.extras) + access_key(kernel.outputs) + "\n" +
-         kernel.epilogue.str();
-}
-
 TileRun::TileRun(const TileStep& step, CpuLevel level)
     : step_(step),
       level_(level),
@@ -123,7 +97,7 @@ int64_t TileRun::fetch_shift(int64_t tiles) const {
 
 // The number of the kernel, which is entered where it is new.
 size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
-  TileKernel wanted;
+  TileForm wanted;
   wanted.rows = static_cast<int>(rows);
   wanted.vectors = static_cast<int>((columns + tile_.lanes - 1) / tile_.lanes);
   wanted.masked = columns != tile_.width();
@@ -136,12 +110,10 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   wanted.extras = without_sizes(step_.extras);
   wanted.outputs = without_sizes(step_.outputs);
   wanted.epilogue = step_.epilogue;
-  const auto known = std::find(kernels_.begin(), kernels_.end(), wanted);
-  if (known != kernels_.end())
-    return static_cast<size_t>(known - kernels_.begin());
-  kernels_.push_back(std::move(wanted));
-  code_.push_back(nullptr);
-  return kernels_.size() - 1;
+  const auto known = std::find(forms_.begin(), forms_.end(), wanted);
+  if (known != forms_.end()) return static_cast<size_t>(known - forms_.begin());
+  forms_.push_back(std::move(wanted));
+  return forms_.size() - 1;
 }
 
 int TileRun::depth_parts(int64_t sums) const {
@@ -197,7 +169,7 @@ void TileRun::run_tiles(const KernelCall& call, const Place& place,
   const auto* packed = static_cast<const std::byte*>(call.operands[1]);
   float start[kMostStart];
   if (weights::is_paired(step_.weights))
-    start_sums(call, place, kernels_[tiles.kernel], start);
+    start_sums(call, place, forms_[tiles.kernel], start);
   const TileCall run{
       static_cast<const float*>(call.operands[0]) +
           place.batch * step_.lhs_batch + place.row * step_.lhs_row,
@@ -222,18 +194,18 @@ const std::byte* TileRun::table(const std::byte* packed, int64_t panel) const {
 
 // The products of weights that stand outside the panels.
 void TileRun::start_sums(const KernelCall& call, const Place& place,
-                         const TileKernel& kernel, float* sums) const {
-  const int64_t panel_lanes = int64_t{kernel.vectors} * tile_.lanes;
-  const int64_t row_lanes = panel_lanes * kernel.panels;
-  std::fill_n(sums, kernel.rows * row_lanes, 0.0f);
+                         const TileForm& form, float* sums) const {
+  const int64_t panel_lanes = int64_t{form.vectors} * tile_.lanes;
+  const int64_t row_lanes = panel_lanes * form.panels;
+  std::fill_n(sums, form.rows * row_lanes, 0.0f);
   const weights::Outliers outliers(
       static_cast<const std::byte*>(call.operands[1]), step_.weights,
       step_.depth, step_.columns, tile_.width());
   const auto* lhs =
       static_cast<const float*>(call.operands[0]) + place.row * step_.lhs_row;
-  for (int p = 0; p < kernel.panels; ++p)
+  for (int p = 0; p < form.panels; ++p)
     for (const weights::Outlier& outlier : outliers.of_panel(place.panel + p))
-      for (int r = 0; r < kernel.rows; ++r)
+      for (int r = 0; r < form.rows; ++r)
         sums[r * row_lanes + p * panel_lanes + outlier.lane] +=
             lhs[r * step_.lhs_row + outlier.depth] * outlier.value;
 }

@@ -1,0 +1,78 @@
+// One pass over a row: the loop over its vectors with everything that the
+// schedule computes in it. Used by rows.cpp only.
+#pragma once
+
+#include <deque>
+
+#include "jit/emit/access.h"
+#include "jit/emit/body.h"
+#include "jit/emit/reduction.h"
+#include "src/program/rows/form.h"
+#include "src/program/rows/rewrite.h"
+
+namespace fxjit::jit {
+
+// What is known of the row that is being worked on. Values dominate all of its
+// passes.
+struct Row {
+  const program::RowForm& form;
+  const program::BodyFacts& facts;
+  const StepArguments& arguments;
+  Values operands;   // First element of this row, per operand.
+  Values constants;  // Per instruction: row constant known so far, a scalar.
+  Values splats;     // The same as vectors.
+  Values buffers;    // Per instruction: its row buffer, or null.
+  // Rows of a few vectors are one piece of straight-line code: their values
+  // stay in registers from pass to pass, without buffers. Empty for others.
+  std::deque<BodyValues> resident;
+
+  const ScalarBody& body() const { return form.code.body; }
+  const program::RowSchedule& schedule() const { return form.code.schedule; }
+};
+
+// The values of the row's instructions at `place` in pass number `pass`.
+BodyValues row_values(VectorBuilder& b, const Row& row, const Place& place,
+                      int32_t pass);
+
+class RowPass {
+ public:
+  RowPass(VectorBuilder& b, Row& row, size_t number);
+
+  // All of the row. Returns a scalar per reduction of the pass.
+  Values whole_row();
+  // Elements [first, last) of a flat step, `last` being the end of the row or
+  // a multiple of program::kFlatChunk.
+  void chunks(Value* first, Value* last);
+
+ private:
+  // Accumulators: for each reduction one per copy.
+  Values strip(Value* lo, Value* hi, int copies, const Values& accumulators);
+  Values vectors(Value* first, int copies, const Values& accumulators);
+  Values resident(const Values& accumulators);
+  // What is left behind the whole strips.
+  Values rest(const Values& accumulators);
+  // A vector of which lanes behind the end of the row do not count.
+  Values part(Value* first, const Values& accumulators);
+  // The row's length less what fills no `vectors` vectors.
+  Value* whole(int vectors);
+  void accumulate(BodyValues& values, const Place& place, int copy,
+                  Values& accumulators);
+  void store(BodyValues& values, const Place& place);
+
+  void prefetch_inputs(Value* first, int copies);
+
+  Place place_at(Value* first, Value* active = nullptr) const;
+  Values identities() const;
+  Values finish(const Values& accumulators) const;
+
+  VectorBuilder& b_;
+  Row& row_;
+  int32_t number_;
+  const program::RowSchedule::Pass& pass_;
+  const ScalarBody& body_;
+  int copies_;
+  bool heavy_;
+  std::vector<int32_t> order_;
+};
+
+}  // namespace fxjit::jit

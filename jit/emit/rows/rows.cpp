@@ -1,0 +1,279 @@
+#include "jit/emit/rows/rows.h"
+
+#include <algorithm>
+
+#include "jit/emit/rows/crosswise.h"
+#include "jit/emit/rows/lanes.h"
+#include "jit/emit/rows/pass.h"
+#include "jit/emit/rows/shape.h"
+#include "src/program/rows/step.h"
+
+namespace fxjit::jit {
+namespace {
+
+class RowsEmitter {
+ public:
+  RowsEmitter(VectorBuilder& b, const program::RowForm& form)
+      : b_(b),
+        args_(b),
+        form_(form),
+        loops_(form.loops),
+        code_(form.code),
+        body_(code_.body),
+        schedule_(code_.schedule),
+        arguments_(b, form.loops),
+        facts_(body_) {}
+
+  void run() {
+    for (size_t i = 0; i < loops_.operands(); ++i) {
+      operands_.push_back(args_.operand(i));
+    }
+    if (code_.flat) {
+      chunks();
+    } else if (code_.lanes > 0) {
+      lanes();
+    } else if (code_.crosswise.empty()) {
+      runs();
+    } else {
+      groups();
+    }
+    b_.ret();
+  }
+
+ private:
+  void chunks() {
+    Row row = make_row(addresses());
+    emit_constants(row, 0);
+    Value* chunk = b_.i64(program::kFlatChunk);
+    Value* last = minimum(b_.mul(args_.end(), chunk), arguments_.inner);
+    RowPass(b_, row, 0).chunks(b_.mul(args_.begin(), chunk), last);
+    if (schedule_.row_stores.empty()) return;
+    b_.if_then(b_.eq(args_.begin(), b_.i64(0)), [&] { store_constants(row); });
+  }
+
+  // Rows that are neighbours along the last outer dim, so that their places are
+  // divided out once.
+  void runs() {
+    b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
+      outer_ = unravel(b_, number, arguments_.outer);
+      Value* rows = neighbours(b_.sub(args_.end(), number));
+      Value* last = outer_.empty() ? nullptr : outer_.back();
+      b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* row) {
+        if (last) outer_.back() = b_.add(last, row);
+        one_row(addresses());
+      });
+      return rows;
+    });
+  }
+
+  // Neighbours side by side. What is left of them is one vector after the
+  // other, of which the last may be a part.
+  void lanes() {
+    LaneRows group(b_, form_, arguments_);
+    const int64_t lanes = b_.lanes();
+    b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
+      outer_ = unravel(b_, number, arguments_.outer);
+      Value* rows =
+          minimum(b_.i64(code_.lanes), neighbours(b_.sub(args_.end(), number)));
+      Value* some = minimum(b_.i64(lanes), rows);
+      const Values first = addresses();
+      return b_.if_else(
+          b_.eq(rows, b_.i64(code_.lanes)),
+          [&]() -> Values {
+            group.run(first, outer_, int(code_.lanes / lanes));
+            return {rows};
+          },
+          [&]() -> Values {
+            group.run(first, outer_, 1, some);
+            return {some};
+          })[0];
+    });
+  }
+
+  // Groups of neighbours.
+  void groups() {
+    b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
+      outer_ = unravel(b_, number, arguments_.outer);
+      Value* rows = minimum(b_.i64(code_.crosswise.rows),
+                            neighbours(b_.sub(args_.end(), number)));
+      group(rows);
+      return rows;
+    });
+  }
+
+  // How many of `rows` rows from outer_ on differ in the last outer dim alone.
+  Value* neighbours(Value* rows) {
+    if (outer_.size() < 2) return rows;
+    return minimum(rows, b_.sub(arguments_.outer.back(), outer_.back()));
+  }
+
+  void group(Value* rows) {
+    const Values first = addresses();
+    for (const auto& operand : code_.crosswise.operands) {
+      if (operand.operand >= loops_.inputs.size()) continue;
+      emit_crosswise_load(b_, code_.crosswise, crosswise(operand, first),
+                          loops_.inner.number(), rows);
+    }
+    Value* last = outer_.back();
+    b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* number) {
+      outer_.back() = b_.add(last, number);
+      Values row = addresses();
+      for (const auto& operand : code_.crosswise.operands) {
+        const DType dtype = loops_.access(operand.operand).dtype;
+        row[operand.operand] =
+            b_.offset(scratch(operand.offset), b_.memory_type(dtype),
+                      b_.mul(number, b_.i64(code_.crosswise.pitch)));
+      }
+      one_row(row);
+    });
+    for (const auto& operand : code_.crosswise.operands) {
+      if (operand.operand < loops_.inputs.size()) continue;
+      emit_crosswise_store(b_, code_.crosswise, crosswise(operand, first),
+                           loops_.inner.number(), rows);
+    }
+  }
+
+  CrosswiseOperand crosswise(const program::Crosswise::Operand& operand,
+                             const Values& first) {
+    return {loops_.access(operand.operand).dtype,
+            arguments_.accesses[operand.operand].inner, first[operand.operand],
+            scratch(operand.offset)};
+  }
+
+  Value* scratch(size_t offset) {
+    return b_.offset_bytes(args_.scratch(), int64_t(offset));
+  }
+
+  Value* minimum(Value* a, Value* b) {
+    return b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+  }
+
+  void one_row(const Values& operands) {
+    Row row = make_row(operands);
+    if (is_short_row(b_, form_)) {
+      make_resident(row);
+    } else {
+      place_buffers(row);
+    }
+    const size_t passes = schedule_.passes.size();
+    for (size_t pass = 0; pass < passes; ++pass) {
+      emit_constants(row, int32_t(pass));
+      const Values reduced = RowPass(b_, row, pass).whole_row();
+      for (size_t r = 0; r < reduced.size(); ++r) {
+        set_constant(row, schedule_.passes[pass].reductions[r], reduced[r]);
+      }
+    }
+    emit_constants(row, int32_t(passes));
+    store_constants(row);
+  }
+
+  Row make_row(const Values& operands) {
+    const size_t n = body_.instrs.size();
+    Row row{form_, facts_, arguments_, operands, {}, {}, {}, {}};
+    row.constants.resize(n);
+    row.splats.resize(n);
+    row.buffers.resize(n);
+    return row;
+  }
+
+  // First element of each operand in the row at outer_.
+  Values addresses() {
+    Values plain;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      plain.push_back(point_address(b_, operands_[i], loops_.access(i).dtype,
+                                    arguments_.accesses[i].outer, outer_));
+    }
+    Values all = plain;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const program::AccessForm& access = loops_.access(i);
+      if (access.gather_slot < 0 || access.gathers_elements) continue;
+      const auto slot = size_t(access.gather_slot);
+      const DType index_dtype = loops_.inputs[slot].dtype;
+      Value* index = b_.load_scalar(index_dtype, plain[slot]);
+      all[i] = gathered_address(b_, args_, plain[i], access.dtype,
+                                arguments_.accesses[i], index, index_dtype);
+    }
+    return all;
+  }
+
+  // Each vector of the row keeps its values from its first pass to its last.
+  void make_resident(Row& row) {
+    const int64_t lanes = b_.lanes();
+    const int64_t inner = loops_.inner.number();
+    for (int64_t first = 0; first < inner; first += lanes) {
+      const int64_t active = std::min(lanes, inner - first);
+      row.resident.push_back(
+          row_values(b_, row,
+                     {b_.i64(first), int(lanes),
+                      active == lanes ? nullptr : b_.i64(active)},
+                     /*pass=*/0));
+    }
+  }
+
+  void place_buffers(Row& row) {
+    for (size_t i = 0; i < schedule_.buffer_ids.size(); ++i) {
+      row.buffers[size_t(schedule_.buffer_ids[i])] =
+          scratch(code_.crosswise.bytes + schedule_.buffer_offsets[i]);
+    }
+  }
+
+  void set_constant(Row& row, int32_t id, Value* scalar) {
+    row.constants[size_t(id)] = scalar;
+    row.splats[size_t(id)] = b_.splat(scalar);
+  }
+
+  // Row constants that are first known after `level` passes. What is not used
+  // LLVM drops again.
+  void emit_constants(Row& row, int32_t level) {
+    BodyValues values(b_, body_, /*lanes=*/1, [&](BodyValues&, int32_t id) {
+      return known_constant(row, id);
+    });
+    for (size_t i = 0; i < body_.instrs.size(); ++i) {
+      const ScalarInstr& instr = body_.instrs[i];
+      if (schedule_.varies[i] || schedule_.level[i] != level) continue;
+      // Constants are constants in vectors as well.
+      if (is_reduction(instr.prim) || instr.prim == Prim::constant) continue;
+      set_constant(row, int32_t(i), values.get(int32_t(i)));
+    }
+  }
+
+  Value* known_constant(const Row& row, int32_t id) {
+    const ScalarInstr& instr = body_.instrs[size_t(id)];
+    if (instr.prim == Prim::index) return outer_[size_t(instr.slot)];
+    if (instr.prim != Prim::input) return row.constants[size_t(id)];
+    const DType dtype = loops_.inputs[size_t(instr.slot)].dtype;
+    Value* loaded = b_.load_scalar(dtype, row.operands[size_t(instr.slot)]);
+    return convert_computed(b_, loaded, dtype, instr.type);
+  }
+
+  void store_constants(const Row& row) {
+    BodyValues values(b_, body_, /*lanes=*/1, [&](BodyValues&, int32_t id) {
+      return row.constants[size_t(id)];
+    });
+    for (int32_t r : schedule_.row_stores) {
+      const DType dtype = loops_.outputs[size_t(r)].dtype;
+      b_.store(dtype, values.result(size_t(r), dtype),
+               row.operands[loops_.inputs.size() + size_t(r)]);
+    }
+  }
+
+  VectorBuilder& b_;
+  KernelArgs args_;
+  const program::RowForm& form_;
+  const program::LoopForm& loops_;
+  const program::RowCode& code_;
+  const ScalarBody& body_;
+  const program::RowSchedule& schedule_;
+  const StepArguments arguments_;
+  program::BodyFacts facts_;
+  Values operands_;
+  Values outer_;
+};
+
+}  // namespace
+
+void emit(VectorBuilder& b, const program::RowForm& form) {
+  RowsEmitter(b, form).run();
+}
+
+}  // namespace fxjit::jit

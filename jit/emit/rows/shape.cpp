@@ -1,0 +1,126 @@
+#include "jit/emit/rows/shape.h"
+
+#include "src/ops/table/prims.h"
+
+#include <algorithm>
+
+namespace fxjit::jit {
+namespace {
+
+// In prim_cost's units per f32 vector.
+constexpr int kLightBody = 6;
+constexpr int kMediumBody = 16;
+constexpr int kLoadCost = 1;
+// A body is a chain when its cost is at most 3/2 of its longest path.
+constexpr struct {
+  int numerator = 3;
+  int denominator = 2;
+} kChainDepth;
+constexpr int64_t kShortRowVectors = 4;
+constexpr int64_t kShortRowCost = 160;
+
+// What one pass computes or loads per vector, and its cost.
+class PassWork {
+ public:
+  PassWork(const program::RowForm& form, size_t number)
+      : body_(form.code.body),
+        schedule_(form.code.schedule),
+        pass_(static_cast<int32_t>(number)),
+        seen_(body_.instrs.size(), false) {
+    const auto& pass = schedule_.passes[size_t(pass_)];
+    for (int32_t id : pass.reductions) visit(id);
+    for (int32_t r : pass.stores) visit(body_.results[size_t(r)]);
+    for (int32_t id : pass.buffers) visit(id);
+  }
+
+  int cost() const { return cost_; }
+  // Most of the work waits for what comes before it, so that the machine finds
+  // little to do side by side within one vector.
+  bool is_chain() const {
+    std::vector<int> depth(seen_.size(), 0);
+    int deepest = 0;
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      const ScalarInstr& instr = body_.instrs[i];
+      if (!seen_[i] || is_loaded(int32_t(i))) continue;
+      for (int a = 0; a < prim_arity(instr.prim); ++a) {
+        depth[i] = std::max(depth[i], depth[size_t(instr.args[size_t(a)])]);
+      }
+      depth[i] += prim_cost(instr.prim);
+      deepest = std::max(deepest, depth[i]);
+    }
+    return cost_ * kChainDepth.denominator <= deepest * kChainDepth.numerator;
+  }
+  std::vector<int32_t> instructions() const {
+    std::vector<int32_t> ids;
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      if (seen_[i] && !is_reduction(body_.instrs[i].prim)) {
+        ids.push_back(int32_t(i));
+      }
+    }
+    return ids;
+  }
+
+ private:
+  void visit(int32_t id) {
+    const ScalarInstr& instr = body_.instrs[size_t(id)];
+    const bool reduces = is_reduction(instr.prim);
+    if (seen_[size_t(id)] || (!schedule_.varies[size_t(id)] && !reduces)) {
+      return;
+    }
+    seen_[size_t(id)] = true;
+    const int vectors = dtype_size(instr.type) == 8 ? 2 : 1;
+    const bool loaded = is_loaded(id);
+    cost_ += vectors * (loaded ? kLoadCost : prim_cost(instr.prim));
+    if (loaded) return;
+    for (int a = 0; a < prim_arity(instr.prim); ++a) {
+      const int32_t arg = instr.args[size_t(a)];
+      if (!is_reduction(body_.instrs[size_t(arg)].prim)) visit(arg);
+    }
+  }
+
+  bool is_loaded(int32_t id) const {
+    return body_.instrs[size_t(id)].prim == Prim::input ||
+           (schedule_.buffered[size_t(id)] &&
+            schedule_.level[size_t(id)] < pass_);
+  }
+
+  const ScalarBody& body_;
+  const program::RowSchedule& schedule_;
+  int32_t pass_;
+  std::vector<bool> seen_;
+  int cost_ = 0;
+};
+
+}  // namespace
+
+std::vector<int32_t> pass_instructions(const program::RowForm& form,
+                                       size_t pass) {
+  return PassWork(form, pass).instructions();
+}
+
+int row_unroll(const VectorBuilder& b, const program::RowForm& form,
+               size_t pass) {
+  const PassWork work(form, pass);
+  // Half the registers: half as much at a time.
+  const int scale = b.level() == CpuLevel::avx512 ? 1 : 2;
+  if (work.cost() <= kLightBody) return 4;
+  if (work.is_chain()) return 4 / scale;
+  return work.cost() * scale <= kMediumBody ? 2 : 1;
+}
+
+bool is_heavy(const program::RowForm& form, size_t pass) {
+  return PassWork(form, pass).cost() > kMediumBody;
+}
+
+bool is_short_row(const VectorBuilder& b, const program::RowForm& form) {
+  const program::Extent& inner = form.loops.inner;
+  if (inner.is_argument()) return false;
+  const int64_t vectors = (inner.number() + b.lanes() - 1) / b.lanes();
+  int64_t cost = 0;
+  for (size_t i = 0; i < form.code.schedule.passes.size(); ++i) {
+    cost += PassWork(form, i).cost();
+  }
+  return vectors <= kShortRowVectors && vectors * cost <= kShortRowCost;
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,301 @@
+#include "jit/emit/tiles/tile.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "jit/emit/epilogue.h"
+#include "jit/emit/kernel_function.h"
+#include "jit/emit/tiles/weights.h"
+
+namespace fxjit::jit {
+namespace {
+
+using program::TileAccess;
+using program::TileCall;
+using program::TileOperand;
+
+// Products of one sum before it is added to others.
+constexpr int64_t kChain = 64;
+constexpr int64_t kPairsAhead = 4096;  // Bytes.
+
+class TileEmitter {
+ public:
+  TileEmitter(VectorBuilder& b, const program::TileForm& form)
+      : b_(b),
+        form_(form),
+        width_(weights::tile_shape(b.level()).width()),
+        vectors_(form.vectors * form.panels),
+        lhs_(pointer(offsetof(TileCall, lhs))),
+        weights_(pointer(offsetof(TileCall, weights))),
+        first_tile_(number(offsetof(TileCall, first_tile))),
+        depth_(number(offsetof(TileCall, depth))),
+        lhs_row_(number(offsetof(TileCall, lhs_row))),
+        panel_bytes_(number(offsetof(TileCall, panel_bytes))),
+        fetch_shift_(number(offsetof(TileCall, fetch_shift))),
+        panel_weights_(b, form.weights, width_,
+                       pointer(offsetof(TileCall, table))) {
+    Value* operands = pointer(offsetof(TileCall, operands));
+    const size_t count = form.extras.size() + form.outputs.size();
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = i * sizeof(TileOperand);
+      operands_.push_back(load_constant(b_, b_.ptr(), operands,
+                                        at + offsetof(TileOperand, first)));
+      row_bytes_.push_back(load_constant(b_, b_.i64(), operands,
+                                         at + offsetof(TileOperand, row)));
+    }
+    if (form.masked)
+      mask_ = b_.tail_mask(number(offsetof(TileCall, last_lanes)));
+  }
+
+  void emit() {
+    Value* tiles = number(offsetof(TileCall, tiles));
+    b_.loop(b_.i64(0), tiles, b_.i64(1), [&](Value* tile) {
+      first_row_ = b_.mul(tile, b_.i64(form_.rows));
+      set_addresses(tile);
+      epilogue(sums());
+    });
+    b_.ret();
+  }
+
+ private:
+  Value* pointer(size_t offset) {
+    return load_constant(b_, b_.ptr(), b_.arg(0), offset);
+  }
+  Value* number(size_t offset) {
+    return load_constant(b_, b_.i64(), b_.arg(0), offset);
+  }
+  Value* elements(Value* base, Value* count) {
+    return b_.offset(base, b_.f32(), count);
+  }
+
+  int sum_count() const { return form_.rows * vectors_; }
+  size_t parts() const { return static_cast<size_t>(form_.depth_parts); }
+  size_t panels() const { return static_cast<size_t>(form_.panels); }
+  size_t rows() const { return static_cast<size_t>(form_.rows); }
+
+  // Where each row and each panel begins in each part of the depth.
+  void set_addresses(Value* tile) {
+    part_ = b_.ir().CreateUDiv(depth_, b_.i64(form_.depth_parts));
+    rows_.clear();
+    panels_.clear();
+    for (size_t p = 0; p < parts(); ++p) {
+      Value* begin = b_.mul(part_, b_.i64(static_cast<int64_t>(p)));
+      for (int r = 0; r < form_.rows; ++r) {
+        Value* row = b_.add(first_row_, b_.i64(r));
+        rows_.push_back(elements(lhs_, b_.add(b_.mul(row, lhs_row_), begin)));
+      }
+      for (int q = 0; q < form_.panels; ++q)
+        panels_.push_back(b_.offset_bytes(
+            weights_,
+            b_.add(b_.mul(panel_bytes_, b_.i64(q)),
+                   b_.mul(begin, b_.i64(panel_weights_.row_bytes())))));
+    }
+    if (form_.prefetches) ahead_ = fetch_address(tile);
+  }
+
+  // The first tiles fetch a share of the next panel each; the others touch the
+  // panel they read anyway. Fetching behind the end is harmless.
+  Value* fetch_address(Value* tile) {
+    Value* number = b_.add(first_tile_, tile);
+    Value* share = slowed(b_.mul(depth_, b_.i64(kCacheLine)));
+    Value* next = b_.offset_bytes(weights_, panel_bytes_);
+    Value* at = b_.offset_bytes(next, b_.mul(number, share));
+    const int64_t tiles = program::fetching_tiles(width_);
+    return b_.select(b_.lt(slowed(number), b_.i64(tiles)), at, weights_);
+  }
+  Value* slowed(Value* number) {
+    return b_.ir().CreateLShr(number, fetch_shift_);
+  }
+
+  // All sums, row by row.
+  Values sums() {
+    const Values zeros(parts() * static_cast<size_t>(sum_count()),
+                       b_.splat_f32(0));
+    if (!weights::is_paired(form_.weights))
+      return add_parts(products(b_.i64(0), part_, 1, zeros));
+    return paired_sums(zeros);
+  }
+
+  // Sums of few products each are added up: unpacking leaves the time, and long
+  // chains of sums lose more bits than rounded weights do.
+  Values paired_sums(const Values& zeros) {
+    Value* pairs = b_.ir().CreateAnd(depth_, b_.i64(~int64_t{1}));
+    const Values start = start_sums();
+    Values sums = b_.loop(
+        b_.i64(0), pairs, b_.i64(kChain),
+        panel_weights_.is_scaled() ? zeros : start,
+        [&](Value* k, const Values& totals) {
+          Value* end = b_.min(b_.add(k, b_.i64(kChain)), pairs);
+          return added(totals, products(k, end, weights::kPairedRows, zeros));
+        });
+    sums = products(pairs, depth_, 1, sums);
+    if (!panel_weights_.is_scaled()) return sums;
+    for (int i = 0; i < sum_count(); ++i) {
+      const auto at = static_cast<size_t>(i);
+      sums[at] = panel_weights_.finish(sums[at], i % vectors_, start[at]);
+    }
+    return sums;
+  }
+
+  Values added(Values sums, const Values& more) {
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = b_.add(sums[i], more[i]);
+    return sums;
+  }
+
+  Values products(Value* begin, Value* end, int step, const Values& sums) {
+    return b_.loop(begin, end, b_.i64(step), sums,
+                   [&](Value* k, const Values& values) {
+                     Values next = values;
+                     if (form_.prefetches) fetch_ahead(k);
+                     if (step == weights::kPairedRows) fetch_pair(k);
+                     for (int i = 0; i < step; ++i)
+                       for (size_t p = 0; p < parts(); ++p)
+                         accumulate(next, p, k, i);
+                     return next;
+                   });
+  }
+
+  Values start_sums() {
+    Values sums;
+    Value* start = pointer(offsetof(TileCall, start));
+    for (int i = 0; i < sum_count(); ++i)
+      sums.push_back(
+          b_.load(DType::f32, b_.offset(start, b_.vec(b_.f32()), i)));
+    return sums;
+  }
+
+  Values add_parts(Values values) {
+    const auto sums = static_cast<size_t>(sum_count());
+    for (size_t count = parts(); count > 1; count /= 2)
+      for (size_t i = 0; i < count / 2 * sums; ++i)
+        values[i] = b_.add(values[i], values[i + count / 2 * sums]);
+    values.resize(sums);
+    return values;
+  }
+
+  // Adds the products of depth `k + fixed` to part `p`: weight by weight where
+  // they must be unpacked first, which leaves few registers to hold them.
+  void accumulate(Values& sums, size_t p, Value* k, int64_t fixed) {
+    const auto vectors = static_cast<size_t>(vectors_);
+    Value** sum = &sums[p * static_cast<size_t>(sum_count())];
+    Values weights, factors;
+    const auto multiply = [&](size_t row, size_t vector) {
+      Value*& to = sum[row * vectors + vector];
+      to = b_.fma(factors[row], weights[vector], to);
+    };
+    const bool unpacks = form_.weights != weights::Format::f32;
+    for (size_t r = 0; unpacks && r < rows(); ++r)
+      factors.push_back(factor(p, r, k, fixed));
+    for (size_t v = 0; v < vectors; ++v) {
+      weights.push_back(weight(p, v, k, fixed));
+      for (size_t r = 0; unpacks && r < rows(); ++r) multiply(r, v);
+    }
+    for (size_t r = 0; !unpacks && r < rows(); ++r) {
+      factors.push_back(factor(p, r, k, fixed));
+      for (size_t v = 0; v < vectors; ++v) multiply(r, v);
+    }
+  }
+
+  Value* factor(size_t p, size_t row, Value* k, int64_t fixed) {
+    Value* from = elements(rows_[p * rows() + row], k);
+    Value* factor =
+        b_.load_broadcast(DType::f32, b_.offset(from, b_.f32(), fixed));
+    return panel_weights_.is_scaled() ? panel_weights_.scaled_factor(factor)
+                                      : factor;
+  }
+
+  Value* weight(size_t p, size_t vector, Value* k, int64_t fixed) {
+    const auto each = static_cast<size_t>(form_.vectors);
+    Value* block =
+        b_.offset_bytes(panels_[p * panels() + vector / each],
+                        b_.mul(k, b_.i64(panel_weights_.row_bytes())));
+    return panel_weights_.vector(block, fixed,
+                                 static_cast<int64_t>(vector % each));
+  }
+
+  int vector_alignment() const { return b_.lanes() * 4; }
+
+  void fetch_ahead(Value* k) {
+    Value* line = slowed(k);
+    b_.prefetch(b_.offset_bytes(ahead_, b_.mul(line, b_.i64(kCacheLine))), 2);
+  }
+
+  // The pair of rows that follows in a while: weights from memory arrive half
+  // as soon again where only the hardware fetches ahead.
+  void fetch_pair(Value* k) {
+    const int64_t row = panel_weights_.row_bytes();
+    Value* at = b_.offset_bytes(panels_[0], b_.mul(k, b_.i64(row)));
+    for (int64_t byte = 0; byte < row * weights::kPairedRows;
+         byte += kCacheLine)
+      b_.prefetch(b_.offset_bytes(at, kPairsAhead + byte));
+  }
+
+  void epilogue(const Values& sums) {
+    if (form_.rows == 1 ||
+        tile_epilogue_cost(form_.epilogue) <= kInlineEpilogueCost) {
+      for (int r = 0; r < form_.rows; ++r)
+        finish_row(b_.i64(r), [&](int v) {
+          return sums[static_cast<size_t>(r * vectors_ + v)];
+        });
+      return;
+    }
+    llvm::Type* vector = b_.vec(b_.f32());
+    Value* kept = b_.stack_slot(llvm::ArrayType::get(vector, sums.size()));
+    for (size_t i = 0; i < sums.size(); ++i)
+      b_.store_raw(sums[i], b_.offset(kept, vector, static_cast<int64_t>(i)),
+                   vector_alignment());
+    b_.loop(b_.i64(0), b_.i64(form_.rows), b_.i64(1), [&](Value* r) {
+      Value* row = b_.offset(kept, vector, b_.mul(r, b_.i64(vectors_)));
+      finish_row(r, [&](int v) {
+        return b_.load_raw(vector, b_.offset(row, vector, v),
+                           vector_alignment());
+      });
+    });
+  }
+
+  void finish_row(Value* row, const std::function<Value*(int)>& sum) {
+    for (int v = 0; v < vectors_; ++v)
+      finish_vector(b_.add(first_row_, row), v, sum(v),
+                    v == vectors_ - 1 ? mask_ : nullptr);
+  }
+
+  // The address of operand `i`, extras first, at a row of the run.
+  Value* address(size_t i, const TileAccess& access, Value* row, int v) {
+    Value* at = operands_[i];
+    if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
+    return b_.offset(at, b_.memory_type(access.dtype),
+                     access.column * v * b_.lanes());
+  }
+
+  void finish_vector(Value* row, int v, Value* sum, Value* mask) {
+    const size_t extras = form_.extras.size();
+    const TileEpilogue epilogue{
+        form_.epilogue, form_.extras, form_.outputs,
+        [&](size_t i) { return address(i, form_.extras[i], row, v); },
+        [&](size_t i) {
+          return address(extras + i, form_.outputs[i], row, v);
+        }};
+    emit_tile_epilogue(b_, epilogue, sum, mask);
+  }
+
+  VectorBuilder& b_;
+  const program::TileForm& form_;
+  int64_t width_;
+  int vectors_;  // Of one row.
+  Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_bytes_,
+      *fetch_shift_;
+  TileWeights panel_weights_;
+  Values operands_, row_bytes_;
+  Value* mask_ = nullptr;
+  // State of the tile that is being emitted.
+  Value *first_row_ = nullptr, *part_ = nullptr, *ahead_ = nullptr;
+  Values rows_, panels_;  // [part][row], [part][panel]
+};
+
+}  // namespace
+
+void emit(VectorBuilder& b, const program::TileForm& form) {
+  TileEmitter(b, form).emit();
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,98 @@
+#include "jit/emit/tiles/weights.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "src/weights/f28.h"
+#include "src/weights/fixed.h"
+
+namespace fxjit::jit {
+
+using weights::Format;
+
+TileWeights::TileWeights(VectorBuilder& b, weights::Format format,
+                         int64_t width, Value* table)
+    : b_(b),
+      format_(format),
+      width_(width),
+      row_bytes_(weights::panel_row_bytes(format, width)),
+      table_(table) {
+  if (format == weights::Format::f28)
+    exponents_ = b.load_raw(b.vec(b.i32()), table, kCacheLine);
+}
+
+Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
+  const int64_t in_row = width_ / b_.lanes();
+  const int64_t bytes = row_bytes_ / in_row;
+  if (format_ == weights::Format::f28)
+    return coded(block, row * in_row + vector);
+  if (is_scaled()) return fixed(block, row * in_row + vector);
+  Value* at = b_.offset_bytes(block, row * row_bytes_ + vector * bytes);
+  const DType dtype = format_ == weights::Format::f16    ? DType::f16
+                      : format_ == weights::Format::bf16 ? DType::bf16
+                                                         : DType::f32;
+  return b_.load(dtype, at, b_.lanes(), static_cast<int>(bytes));
+}
+
+// Three bytes to a lane, the last of them twice: once above the mantissa's,
+// once where the sign is. First by whole words, which AVX-512 moves between
+// quarters of a register, then by bytes within quarters.
+Value* TileWeights::coded(Value* block, int64_t vector) {
+  llvm::IRBuilder<>& ir = b_.ir();
+  Value* at = b_.offset_bytes(
+      block, weights::kF28CodeBytes + vector * weights::kF28VectorBytes);
+  Value* words = b_.load_raw(b_.vec(b_.i32()), at, 16);
+  std::vector<int> quarters, bytes;
+  for (int lane = 0; lane < 16; ++lane) {
+    quarters.push_back(lane / 4 * 3 + (lane % 4 == 3 ? 0 : lane % 4));
+    const int first = lane / 4 * 16 + lane % 4 * 3;
+    bytes.insert(bytes.end(), {first, first + 1, first + 2, first + 2});
+  }
+  words = ir.CreateShuffleVector(words, quarters);
+  Value* spread = ir.CreateShuffleVector(
+      ir.CreateBitCast(words, b_.vec(b_.i8(), 64)), bytes);
+  Value* kept = ir.CreateAnd(ir.CreateBitCast(spread, b_.vec(b_.i32())),
+                             b_.integer(b_.vec(b_.i32()), 0x807fffff));
+  Value* codes = b_.load_raw(b_.vec(b_.i32()), block, kCacheLine);
+  codes = ir.CreateLShr(codes, b_.integer(b_.vec(b_.i32()), 4 * vector));
+  // Reads the last four bits of a lane.
+  Value* exponents = ir.CreateIntrinsic(
+      llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {exponents_, codes});
+  return b_.bitcast(ir.CreateOr(kept, exponents), b_.f32());
+}
+
+// The three words of a lane hold a number each, and a byte each of a fourth.
+Value* TileWeights::fixed(Value* block, int64_t vector) {
+  llvm::Type* words = b_.vec(b_.i32());
+  const int64_t quarter = width_ / 2 / b_.lanes();
+  const auto word = [&](int64_t q) {
+    const int64_t at = q * quarter + vector % quarter;
+    const int bytes = b_.lanes() * 4;
+    return b_.load_raw(words, b_.offset_bytes(block, at * bytes), bytes);
+  };
+  const auto masked = [&](Value* value, int64_t mask) {
+    return b_.bit_and(value, b_.integer(words, mask));
+  };
+  const auto up = [&](Value* value, int64_t bits) {
+    return b_.ir().CreateShl(value, b_.integer(words, bits));
+  };
+  Value* number;
+  if (vector / quarter < 3)
+    number = masked(word(vector / quarter), 0xffffff00);
+  else
+    number =
+        b_.bit_or(b_.bit_or(up(word(0), 24), masked(up(word(1), 16), 0xff0000)),
+                  masked(up(word(2), 8), 0xff00));
+  return b_.ir().CreateSIToFP(number, b_.vec(b_.f32()));
+}
+
+Value* TileWeights::scaled_factor(Value* factor) {
+  return b_.mul(factor, b_.like(factor, weights::kFixedFactor));
+}
+
+Value* TileWeights::finish(Value* sum, int64_t vector, Value* start) {
+  llvm::Type* type = b_.vec(b_.f32());
+  Value* steps = b_.load_raw(type, b_.offset(table_, type, vector));
+  return b_.fma(sum, steps, start);
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,152 @@
+// Products over the channels of a Winograd kernel.
+#include "jit/emit/winograd/parts.h"
+
+namespace fxjit::jit {
+namespace {
+
+using program::WinogradForm;
+using program::WinogradNumber;
+
+// Steps of a block's channels that are emitted side by side.
+constexpr int64_t kChannelStep = 4;
+
+constexpr int64_t kCacheLine = 64;
+
+class Sums {
+ public:
+  explicit Sums(const WinogradPart& part)
+
+      : part_(part),
+        tiles_(part.form.group),
+        block_floats_(part.number(WinogradNumber::channel_block_floats)) {}
+
+  void emit() {
+    VectorBuilder& b = part_.b;
+    Value* channels = part_.number(WinogradNumber::channels);
+    Value* whole = b.ir().CreateUDiv(channels, b.i64(b.lanes()));
+    Values totals =
+        part_.form.short_part
+            ? short_parts(whole, part_.form.short_part)
+            : whole_parts(whole, part_.number(WinogradNumber::part_blocks));
+    if (part_.form.channel_rest) {  // Of a block that overlaps.
+      Value* first = part_.times(whole, b.lanes());
+      Value* rest = b.sub(channels, first);
+      totals = add(totals, block_sums(whole, b.sub(b.i64(b.lanes()), rest),
+                                      first, rest, 1, zeros()));
+    }
+    for (int64_t t = 0; t < tiles_; ++t)
+      for (int64_t v = 0; v < vectors(); ++v)
+        part_.store(totals[static_cast<size_t>(t * vectors() + v)], b.arg(3),
+                    t * part_.form.sums_floats() + v * b.lanes());
+    b.ret();
+  }
+
+ private:
+  int64_t vectors() const { return part_.form.vectors; }
+  Values zeros() const {
+    return Values(static_cast<size_t>(tiles_ * vectors()),
+                  part_.b.splat_f32(0));
+  }
+  Values add(const Values& totals, const Values& sums) const {
+    Values results;
+    for (size_t i = 0; i < sums.size(); ++i)
+      results.push_back(part_.b.add(totals[i], sums[i]));
+    return results;
+  }
+
+  // Parts of `each` blocks.
+  Values whole_parts(Value* blocks, Value* each) {
+    VectorBuilder& b = part_.b;
+    return b.loop(
+        b.i64(0), blocks, each, zeros(),
+        [&](Value* first, const Values& totals) {
+          Value* end = part_.at_most(b.add(first, each), blocks);
+          return add(totals, b.loop(first, end, b.i64(1), zeros(),
+                                    [&](Value* block, const Values& sums) {
+                                      return block_sums(
+                                          block, b.i64(0),
+                                          part_.times(block, b.lanes()),
+                                          b.i64(b.lanes()), kChannelStep, sums);
+                                    }));
+        });
+  }
+
+  // Parts of `each` channels of a block.
+  Values short_parts(Value* blocks, int64_t each) {
+    VectorBuilder& b = part_.b;
+    const int64_t parts = b.lanes() / each;
+    return b.loop(
+        b.i64(0), part_.times(blocks, parts), b.i64(1), zeros(),
+        [&](Value* part, const Values& totals) {
+          Value* block = b.ir().CreateUDiv(part, b.i64(parts));
+          Value* first =
+              part_.times(b.ir().CreateURem(part, b.i64(parts)), each);
+          return add(totals, block_sums(block, first, part_.times(part, each),
+                                        b.i64(each), kChannelStep, zeros()));
+        });
+  }
+
+  // `count` channels of a block from `first`, the first of them being
+  // `channel`.
+  Values block_sums(Value* block, Value* first, Value* channel, Value* count,
+                    int64_t step, const Values& sums) {
+    VectorBuilder& b = part_.b;
+    const int64_t width = part_.form.width();
+    Value* inputs =
+        b.offset(b.offset(b.arg(1), b.f32(), b.mul(block, block_floats_)),
+                 b.f32(), first);
+    Value* weights = b.offset(b.arg(2), b.f32(), part_.times(channel, width));
+    return b.loop(b.i64(0), count, b.i64(step), sums,
+                  [&](Value* k, const Values& carried) {
+                    Values next = carried;
+                    if (part_.form.fetches_ahead && step == kChannelStep)
+                      fetch_ahead(b.add(channel, k));
+                    Value* column = b.offset(inputs, b.f32(), k);
+                    Value* row =
+                        b.offset(weights, b.f32(), part_.times(k, width));
+                    for (int64_t i = 0; i < step; ++i)
+                      accumulate(next, column, row, i);
+                    return next;
+                  });
+  }
+
+  // The share of the weights that follow which belongs to the time of
+  // kChannelStep channels: two groups fetch half of them each.
+  void fetch_ahead(Value* channel) {
+    VectorBuilder& b = part_.b;
+    const int64_t bytes = part_.form.width() * 4 / 2;
+    Value* at = b.offset_bytes(b.arg(4), part_.times(channel, bytes));
+    for (int64_t byte = 0; byte < bytes * kChannelStep; byte += kCacheLine)
+      b.prefetch(b.offset_bytes(at, byte), 2);
+  }
+
+  void accumulate(Values& sums, Value* column, Value* row, int64_t i) {
+    VectorBuilder& b = part_.b;
+    Values weights;
+    for (int64_t v = 0; v < vectors(); ++v)
+      weights.push_back(part_.load(row, (i * vectors() + v) * b.lanes()));
+    for (int64_t t = 0; t < tiles_; ++t) {
+      Value* x = b.load_broadcast(
+          DType::f32,
+          b.offset(column, b.f32(), t * part_.form.tile_floats() + i));
+      for (int64_t v = 0; v < vectors(); ++v) {
+        Value*& sum = sums[static_cast<size_t>(t * vectors() + v)];
+        sum = b.fma(x, weights[static_cast<size_t>(v)], sum);
+      }
+    }
+  }
+
+  const WinogradPart& part_;
+  int64_t tiles_;
+  Value* block_floats_;
+};
+
+}  // namespace
+
+llvm::Function* make_winograd_sums(VectorBuilder& b, const WinogradForm& form) {
+  return make_winograd_part(
+      b, form, "sums", 4, 0,
+      [](const WinogradPart& part) { Sums(part).emit(); });
+}
+
+}  // namespace fxjit::jit

@@ -1,0 +1,104 @@
+// What the code of attention depends on, how steps are cut into tasks of it,
+// and what it is given. Lengths, strides and masks are arguments, so that
+// batches and sequences of all sizes share a few kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "src/program/attention/mask.h"
+
+namespace fxjit::program {
+
+struct AttentionStep;
+
+struct AttentionMaskCall {
+  const std::byte* first;  // Of query 0 and key 0 of the head.
+  int64_t row;             // Elements from query to query.
+  int64_t key;             // Elements from key to key.
+};
+
+// A task. Operands point to row 0 of the head; rows are in elements.
+struct AttentionCall {
+  const float *q, *k, *v;
+  float* out;
+  const AttentionMaskCall* masks;
+  float* scratch;
+  int64_t q_row, k_row, v_row, out_row;
+  int64_t queries, keys;  // Of the head.
+  int64_t first;          // Query of the block.
+  int64_t count;          // Queries of the block that there are.
+  int64_t key_blocks;
+  int64_t scores_row;
+};
+
+using AttentionFn = void (*)(const AttentionCall* call);
+
+// A mask as code knows it: sizes and strides are arguments.
+struct AttentionMaskForm {
+  enum class Keys : uint8_t { one, together, apart };  // Stride 0, 1, any.
+  AttentionMask::Kind kind = AttentionMask::Kind::additive;
+  Keys keys = Keys::together;
+  bool by_query = false;  // Differs between queries.
+  float value = 1;
+
+  friend bool operator==(const AttentionMaskForm&,
+                         const AttentionMaskForm&) = default;
+};
+
+// The code of one task: a block of queries of one head, or, with `few` queries,
+// a head, keys in lanes.
+struct AttentionForm {
+  using Fn = AttentionFn;
+
+  bool few = false;
+  int vectors = 1;  // Of queries in a block; none with few queries.
+  // Keys whose scores are summed side by side; a task has as many or more.
+  int key_tile = 1;
+  // Queries whose weighted values are summed side by side; with few queries a
+  // task has as many or more.
+  int rows = 1;
+  bool by_key_blocks = false;  // Scores of some keys are held at a time.
+  int64_t depth = 0;           // Of q and k.
+  int64_t value_depth = 0;     // Of v and out.
+  std::vector<AttentionMaskForm> masks;
+  bool causal = false;
+  bool zero_rows = true;
+  float scale = 1;
+
+  friend bool operator==(const AttentionForm&, const AttentionForm&) = default;
+};
+
+AttentionForm attention_form(const AttentionStep& step, CpuLevel level);
+
+// Text that is equal for equal forms.
+std::string form_key(const AttentionForm& form);
+
+// Regions of a thread's scratch, in floats from its start; scores come last, as
+// they alone depend on a size.
+struct AttentionScratch {
+  int64_t queries_at = 0;  // [depth][block], scaled.
+  int64_t maxima_at = 0;   // [block], of the scores so far; few: [query][lanes]
+  int64_t totals_at = 0;   // [block], sums of exponentials so far
+  int64_t factors_at = 0;  // [block], what the sums are multiplied with
+  int64_t sums_at = 0;     // [block][sums_row]; none without key blocks.
+  int64_t sums_row = 0;    // Value depth rounded up to whole vectors.
+  // [key][block], after key_tile rows of waste; few: [query][scores_row]
+  int64_t scores_at = 0;
+};
+AttentionScratch attention_scratch(const AttentionForm& form, CpuLevel level);
+
+// How a step is cut, and what a thread's scratch takes.
+struct AttentionShape {
+  int64_t block = 0;         // Queries of a task.
+  int64_t query_blocks = 0;  // Of a head.
+  int64_t key_blocks = 0;    // Block i starts at key i * keys / key_blocks.
+  int64_t scores_row = 0;    // Few queries: keys rounded up to whole vectors.
+  int64_t total = 0;         // Floats of scratch.
+};
+AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
+
+}  // namespace fxjit::program

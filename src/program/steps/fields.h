@@ -1,0 +1,28 @@
+// The fields of a program's parts, each named once: what writes programs, reads
+// them and weighs them walks the same list, beside the struct. A field that is
+// missing there is lost when a program is written out, which the comparison
+// after reading shows.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "fxjit/scalar_body.h"
+
+namespace fxjit::program {
+
+// S is T or const T: the same list serves writing and reading.
+template <typename S, typename T>
+concept Is = std::same_as<std::remove_const_t<S>, T>;
+
+template <typename V>
+void fields(Is<ScalarInstr> auto& s, V& v) {
+  v("prim", s.prim), v("type", s.type), v("slot", s.slot), v("args", s.args);
+  v("imm", s.imm), v("bits", s.bits);
+}
+template <typename V>
+void fields(Is<ScalarBody> auto& s, V& v) {
+  v("instrs", s.instrs), v("results", s.results);
+}
+
+}  // namespace fxjit::program

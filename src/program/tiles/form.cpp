@@ -1,0 +1,15 @@
+#include "src/program/tiles/form.h"
+
+namespace fxjit::program {
+
+std::string form_key(const TileForm& form) {
+  std::string text = "tile";
+  for (int number : {form.rows, form.vectors, int{form.masked}, form.panels,
+                     form.depth_parts, int{form.prefetches}})
+    text += " " + std::to_string(number);
+  text += std::string(" ") + weights::format_name(form.weights);
+  return text + access_key(form.extras) + access_key(form.outputs) + "\n" +
+         form.epilogue.str();
+}
+
+}  // namespace fxjit::program

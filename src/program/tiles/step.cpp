@@ -1,0 +1,68 @@
+#include "src/program/tiles/step.h"
+
+#include <algorithm>
+
+#include "src/program/cost/body_work.h"
+#include "src/program/tiles/cut.h"
+#include "src/program/tiles/run.h"
+
+namespace fxjit::program {
+namespace {
+
+// What is enough of products of one or two rows, in bytes of weights: about 1.2
+// us of one core. Few rows read weights faster than they multiply.
+constexpr double kGrainBytes = 128 << 10;
+
+double real(int64_t number) { return static_cast<double>(number); }
+
+int64_t grain_in(const TileStep& step, double row_bytes, double each) {
+  return step.rows <= 2 ? grain_of(kGrainBytes, row_bytes * real(step.depth))
+                        : grain_of(kGrainProducts, each);
+}
+
+}  // namespace
+
+KernelPlan TileStep::plan(CpuLevel level) const {
+  KernelPlan plan;
+  const weights::TileShape shape = weights::tile_shape(level);
+  const int64_t per_matrix =
+      panels(*this, shape) * tile_cut(*this, shape).blocks();
+  plan.tasks = batch * per_matrix;
+  const double sums = real(batch) * real(rows) * real(columns);
+  const double products = sums * real(depth);
+  const double row_bytes =
+      real(weights::panel_row_bytes(weights, shape.width()));
+  plan.grain = grain_in(*this, row_bytes,
+                        products / real(std::max<int64_t>(1, plan.tasks)));
+  plan.flops = 2 * products + sums * body_operations(epilogue, level);
+  plan.bytes =
+      4.0 * (lhs_batch != 0 ? real(batch) : 1) * real(rows) * real(depth) +
+      (rhs_batched ? real(batch) : 1) * real(depth) * real(columns) *
+          row_bytes / real(shape.width()) +
+      epilogue_bytes(extras, real(batch), real(rows), real(columns)) +
+      epilogue_bytes(outputs, real(batch), real(rows), real(columns));
+  return plan;
+}
+
+StepFacts TileStep::facts() const {
+  return {{"batch", std::to_string(batch)},
+          {"rows", std::to_string(rows)},
+          {"columns", std::to_string(columns)},
+          {"depth", std::to_string(depth)},
+          {"weights", std::string(weights::format_name(weights))},
+          {"extra operands", std::to_string(extras.size())}};
+}
+
+std::vector<InPlacePair> TileStep::in_place(CpuLevel) const {
+  return epilogue_pairs(extras, outputs);
+}
+
+StepKernels<TileForm> TileStep::kernels(CpuLevel level) const {
+  const auto run = std::make_shared<TileRun>(*this, level);
+  return {run->forms(), [run](std::span<const TileFn> code) {
+            run->set_code(code);
+            return StepCode{run_tile_step, run, nullptr};
+          }};
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,58 @@
+// The step of tiles: a matrix product and what is done to its sums.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/scalar_body.h"
+#include "src/program/steps/skeleton.h"
+#include "src/program/tiles/form.h"
+#include "src/weights/format.h"
+
+namespace fxjit::program {
+
+// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), f32.
+// lhs has k contiguous. rhs is packed in panels (see weights/panels.h).
+// Formats other than f32: at most one tile of rows, one batch. The bind stage
+// chooses the format, which depends on the numbers; a plan says f32.
+// Operands: lhs, packed rhs, extras by slot from 1, outputs.
+struct TileStep {
+  int64_t batch = 1;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+  int64_t lhs_batch = 0;
+  int64_t lhs_row = 0;
+  bool rhs_batched = false;  // One packed matrix per batch, or one for all.
+  // Every sum is one chain in order of depth: a row's result does not depend on
+  // how many rows are computed with it.
+  bool strict = false;
+  weights::Format weights = weights::Format::f32;
+  std::vector<TileAccess> extras;
+  std::vector<TileAccess> outputs;
+  ScalarBody epilogue;  // Input slot 0 is the sum.
+
+  using Form = TileForm;
+  static constexpr const char* kName = "tile";
+  static constexpr bool kWritesAnywhere = true;
+
+  size_t written() const { return outputs.size(); }
+  KernelPlan plan(CpuLevel level) const;
+  StepFacts facts() const;
+  std::vector<InPlacePair> in_place(CpuLevel level) const;
+  StepKernels<Form> kernels(CpuLevel level) const;
+
+  friend bool operator==(const TileStep&, const TileStep&) = default;
+};
+
+template <typename V>
+void fields(Is<TileStep> auto& s, V& v) {
+  v("batch", s.batch), v("rows", s.rows), v("columns", s.columns);
+  v("depth", s.depth), v("lhs_batch", s.lhs_batch), v("lhs_row", s.lhs_row);
+  v("rhs_batched", s.rhs_batched), v("strict", s.strict);
+  v("weights", s.weights), v("extras", s.extras), v("outputs", s.outputs);
+  v("epilogue", s.epilogue);
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,94 @@
+#include "src/program/winograd/form.h"
+
+#include "fxjit/error.h"
+#include "src/program/winograd/shape.h"
+#include "src/program/winograd/step.h"
+
+namespace fxjit::program {
+namespace {
+
+// Channels that are summed in one chain. The transform back of F(4) magnifies
+// what chains round off about fourfold; sums of parts keep that near the errors
+// of direct sums, which are chains of nine times as many products.
+int64_t part_channels(int64_t channels) {
+  if (channels < 32) return 8;
+  if (channels < 64) return 16;
+  return channels < 128 ? 32 : 64;
+}
+
+int64_t last_features(const WinogradStep& step, const WinogradShape& shape) {
+  return step.features - (shape.panels.panels - 1) * shape.panels.width();
+}
+
+}  // namespace
+
+WinogradForm winograd_form(const WinogradStep& step, CpuLevel level) {
+  const WinogradShape shape = winograd_shape(step, level);
+  WinogradForm form;
+  form.tile = step.tile;
+  form.lanes = shape.panels.lanes;
+  form.vectors = shape.panels.vectors;
+  form.group = shape.group;
+  const int64_t part = part_channels(step.channels);
+  form.short_part = part < form.lanes ? part : 0;
+  form.channel_rest = step.channels % form.lanes != 0;
+  const int64_t last = last_features(step, shape);
+  form.last_panel = last != form.width();
+  form.whole_panels = shape.panels.panels > 1 || !form.last_panel;
+  form.feature_rest = last % form.lanes != 0;
+  form.fetches_ahead = shape.weights_exceed_cache;
+  form.extras = without_sizes(step.extras);
+  form.outputs = without_sizes(step.outputs);
+  form.epilogue = step.epilogue;
+  return form;
+}
+
+std::string form_key(const WinogradForm& form) {
+  std::string text = "winograd";
+  for (int64_t number :
+       {form.tile, form.lanes, form.vectors, form.group, form.short_part,
+        int64_t{form.channel_rest}, int64_t{form.whole_panels},
+        int64_t{form.last_panel}, int64_t{form.feature_rest},
+        int64_t{form.fetches_ahead}})
+    text += " " + std::to_string(number);
+  return text + access_key(form.extras) + access_key(form.outputs) + "\n" +
+         form.epilogue.str();
+}
+
+// In the order of WinogradNumber.
+std::vector<int64_t> winograd_numbers(const WinogradStep& step,
+                                      CpuLevel level) {
+  const WinogradShape shape = winograd_shape(step, level);
+  std::vector<int64_t> numbers{
+      step.height,
+      step.width,
+      step.channels,
+      step.out_height,
+      step.out_width,
+      step.pad_top,
+      step.pad_left,
+      step.input_batch,
+      step.input_row,
+      step.input_column,
+      shape.tiles,
+      shape.groups,
+      shape.tile_blocks,
+      shape.panels.panels,
+      last_features(step, shape),
+      shape.channel_blocks,
+      shape.channel_block_floats(),
+      part_channels(step.channels) / shape.panels.lanes,
+      shape.sums_at,
+      shape.zeros_at,
+      shape.places_at};
+  FXJIT_CHECK(numbers.size() == static_cast<size_t>(WinogradNumber::count),
+              "winograd: the numbers of a step are not those of its code");
+  for (const auto* accesses : {&step.extras, &step.outputs})
+    for (const TileAccess& access : *accesses) {
+      numbers.push_back(access.batch);
+      numbers.push_back(access.row);
+    }
+  return numbers;
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,86 @@
+// What a Winograd step's code depends on, and the sizes that are its arguments.
+// What planner and code generator must agree on beside
+// program/winograd/shape.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/scalar_body.h"
+#include "src/program/tiles/access.h"
+
+namespace fxjit::program {
+
+struct WinogradStep;
+
+// Sizes and strides are arguments, so that the layers of a net share their
+// code.
+struct WinogradForm {
+  using Fn = KernelFn;
+
+  int64_t tile = 0;
+  int64_t lanes = 0;
+  int64_t vectors = 0;  // Of a panel.
+  int64_t group = 0;    // Tiles whose sums are in registers at once.
+  // Channels summed in one chain where that is less than a vector of them, else
+  // 0.
+  int64_t short_part = 0;
+  bool channel_rest = false;  // Channels are no multiple of the lanes.
+  bool whole_panels = false;  // There are panels without padding.
+  bool last_panel = false;    // There is one with padding, ...
+  bool feature_rest = false;  // ... and features in a vector of padding.
+  // Weights come from memory: the next ones are fetched during the sums.
+  bool fetches_ahead = false;
+  // The accesses of the step, but `batch` is 0, and `row` is 0 or 1, which
+  // stands for any stride.
+  std::vector<TileAccess> extras;
+  std::vector<TileAccess> outputs;
+  ScalarBody epilogue;
+
+  int64_t points() const { return tile + 2; }
+  int64_t frequencies() const { return points() * points(); }
+  int64_t width() const { return lanes * vectors; }
+  // As in WinogradShape.
+  int64_t slots() const { return frequencies() | 1; }
+  int64_t places_row() const { return tile == 4 ? 8 : 4; }
+  int64_t tile_floats() const { return slots() * lanes; }
+  int64_t sums_floats() const { return slots() * width(); }
+};
+
+WinogradForm winograd_form(const WinogradStep& step, CpuLevel level);
+
+// Text that is equal for equal forms.
+std::string form_key(const WinogradForm& form);
+
+// What the code finds in KernelCall::data, in this order, and behind it the
+// strides of each extra, then of each output: batch, row.
+enum class WinogradNumber : uint8_t {
+  height,
+  width,
+  channels,
+  out_height,
+  out_width,
+  pad_top,
+  pad_left,
+  input_batch,
+  input_row,
+  input_column,
+  tiles,
+  groups,
+  tile_blocks,
+  panels,
+  last_features,  // Of the last panel.
+  channel_blocks,
+  channel_block_floats,
+  part_blocks,  // Vectors of channels summed in one chain.
+  sums_at,
+  zeros_at,
+  places_at,
+  count,
+};
+
+std::vector<int64_t> winograd_numbers(const WinogradStep& step, CpuLevel level);
+
+}  // namespace fxjit::program

@@ -1,0 +1,72 @@
+#include "src/program/winograd/shape.h"
+
+#include <algorithm>
+
+#include "src/program/winograd/step.h"
+
+namespace fxjit::program {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Most tiles whose sums fit the registers beside a row of weights and an input.
+int64_t max_group(const weights::WinogradPanels& panels, CpuLevel level) {
+  if (level == CpuLevel::avx512) return panels.vectors == 1 ? 12 : 8;
+  return 12 / panels.vectors;
+}
+
+// One size of group for all tiles: that with the least work, counting what a
+// group costs by itself (the weights' loads) as half a tile.
+int64_t group_of(int64_t tiles, int64_t most) {
+  int64_t best = most;
+  const auto work = [&](int64_t group) {
+    return ceil_div(tiles, group) * (2 * group + 1);
+  };
+  for (int64_t group = most; group > most / 2; --group)
+    if (work(group) < work(best)) best = group;
+  return std::max<int64_t>(1, std::min(best, tiles));
+}
+
+// Every block of tiles reads all weights. While these stay in the second-level
+// cache, blocks of two groups do; weights that come from farther away are read
+// by as many tiles as the cache holds.
+int64_t groups_of_block(const WinogradStep& step, const WinogradShape& shape) {
+  constexpr int64_t kCachedTiles = 768 << 10;
+  const int64_t least = ceil_div(16, shape.group);
+  if (!shape.weights_exceed_cache) return least;
+  const int64_t each = 4 * shape.slots * (step.channels + shape.panels.width());
+  return std::max(least, kCachedTiles / (each * shape.group));
+}
+
+}  // namespace
+
+WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
+  WinogradShape shape;
+  shape.panels = weights::winograd_panels(step.features, step.tile, level);
+  constexpr int64_t kCachedWeights = 1 << 20;  // Bytes.
+  shape.weights_exceed_cache =
+      weights::winograd_elements(shape.panels, step.channels) * 4 >
+      kCachedWeights;
+  shape.points = step.tile + 2;
+  shape.tiles_down = ceil_div(step.out_height, step.tile);
+  shape.tiles_across = ceil_div(step.out_width, step.tile);
+  shape.tiles = step.batch * shape.tiles_down * shape.tiles_across;
+  shape.slots = shape.panels.frequencies | 1;
+  shape.group = group_of(shape.tiles, max_group(shape.panels, level));
+  shape.groups = ceil_div(shape.tiles, shape.group);
+  shape.tile_blocks = std::max<int64_t>(
+      1, ceil_div(shape.groups, groups_of_block(step, shape)));
+  shape.block = ceil_div(shape.groups, shape.tile_blocks) * shape.group;
+  shape.channel_blocks = ceil_div(step.channels, shape.panels.lanes);
+  shape.places_row = step.tile == 4 ? 8 : 4;
+  constexpr int64_t kLine = 16;  // Floats; regions begin with a cache line.
+  shape.sums_at = shape.channel_blocks * shape.channel_block_floats();
+  shape.sums_at = ceil_div(shape.sums_at, kLine) * kLine;
+  shape.zeros_at = shape.sums_at + shape.block * shape.sums_floats();
+  shape.zeros_at = ceil_div(shape.zeros_at, kLine) * kLine;
+  shape.places_at = shape.zeros_at + ceil_div(step.channels, kLine) * kLine;
+  shape.total = shape.places_at + 2 * shape.points * shape.places_row;
+  return shape;
+}
+
+}  // namespace fxjit::program

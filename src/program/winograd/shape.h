@@ -1,0 +1,56 @@
+// Winograd's minimal filtering F(m x m, 3x3): the result is cut into tiles of
+// m x m pixels, each tile's (m+2)^2 inputs are transformed, multiplied with
+// transformed weights frequency by frequency (a matrix product over channels),
+// and transformed back. What planner, packing and code generator must agree on.
+//
+// F(4) has the points 0, +-sqrt(1/2), +-sqrt(2), infinity, whose rounding
+// errors are half of those of 0, +-1, +-2; F(2) has 0, +-1, infinity.
+#pragma once
+
+#include <cstdint>
+
+#include "fxjit/cpu_level.h"
+#include "src/weights/winograd.h"
+
+namespace fxjit::program {
+
+struct WinogradStep;
+
+// Fewest input channels: a full vector of every CPU level.
+inline constexpr int64_t kWinogradChannels = 16;
+
+// How a step is cut and what lies in a thread's scratch. A task is one block of
+// tiles by one panel; tasks of one block stand side by side and share its
+// transformed input.
+struct WinogradShape {
+  weights::WinogradPanels panels;
+  bool weights_exceed_cache = false;  // The second-level one.
+  int64_t points = 0;                 // m + 2
+  int64_t tiles_down = 0;             // Of one image.
+  int64_t tiles_across = 0;
+  int64_t tiles = 0;        // Of all images.
+  int64_t group = 0;        // Tiles whose sums are in registers at once.
+  int64_t groups = 0;       // The last one may reach behind the last tile.
+  int64_t tile_blocks = 0;  // Block i is groups [i * groups / blocks, ...).
+  int64_t block = 0;        // Tiles of the longest.
+  // Frequencies of a tile lie this far apart in number: odd, so that tiles do
+  // not share sets of the first-level cache.
+  int64_t slots = 0;
+  int64_t channel_blocks = 0;  // Vectors of channels; the last one ends with
+                               // the last channel and may overlap.
+  // Scratch regions, in floats from its start.
+  int64_t inputs_at = 0;   // [channel_blocks][block][slots][lanes]
+  int64_t sums_at = 0;     // [block][slots][panel width]
+  int64_t zeros_at = 0;    // [channels], read in place of padding.
+  int64_t places_at = 0;   // Addresses of a tile's pixels, [points][row].
+  int64_t places_row = 0;  // Addresses in a row of them.
+  int64_t total = 0;
+
+  int64_t tile_floats() const { return slots * panels.lanes; }
+  int64_t channel_block_floats() const { return block * tile_floats(); }
+  int64_t sums_floats() const { return slots * panels.width(); }
+};
+
+WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level);
+
+}  // namespace fxjit::program

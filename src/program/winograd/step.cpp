@@ -1,0 +1,54 @@
+#include "src/program/winograd/step.h"
+
+#include <algorithm>
+
+#include "src/program/cost/body_work.h"
+#include "src/program/winograd/shape.h"
+
+namespace fxjit::program {
+
+// A range of tasks that begins within a block transforms its input once more.
+KernelPlan WinogradStep::plan(CpuLevel level) const {
+  KernelPlan plan;
+  const WinogradShape shape = winograd_shape(*this, level);
+  plan.tasks = shape.tiles == 0 ? 0 : shape.tile_blocks * shape.panels.panels;
+  plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
+  const double products =
+      static_cast<double>(shape.tiles * shape.panels.frequencies) *
+      static_cast<double>(channels * features);
+  plan.grain = grain_of(
+      kGrainProducts,
+      products / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
+  const auto images = static_cast<double>(batch);
+  const auto places = static_cast<double>(out_height * out_width);
+  const auto results = static_cast<double>(features);
+  plan.flops = 2 * products +
+               images * places * results * body_operations(epilogue, level);
+  plan.bytes = 4.0 * (images * static_cast<double>(height * width) *
+                          static_cast<double>(channels) +
+                      static_cast<double>(
+                          weights::winograd_elements(shape.panels, channels))) +
+               epilogue_bytes(extras, images, places, results) +
+               epilogue_bytes(outputs, images, places, results);
+  return plan;
+}
+
+StepFacts WinogradStep::facts() const {
+  return {{"batch", std::to_string(batch)},
+          {"height", std::to_string(out_height)},
+          {"width", std::to_string(out_width)},
+          {"channels", std::to_string(channels)},
+          {"features", std::to_string(features)},
+          {"tile", std::to_string(tile)}};
+}
+
+std::vector<InPlacePair> WinogradStep::in_place(CpuLevel) const {
+  return epilogue_pairs(extras, outputs);
+}
+
+StepKernels<WinogradForm> WinogradStep::kernels(CpuLevel level) const {
+  return {{winograd_form(*this, level)},
+          code_with(winograd_numbers(*this, level))};
+}
+
+}  // namespace fxjit::program
