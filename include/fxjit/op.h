@@ -99,8 +99,8 @@ struct OpRow {
   // the remaining positional arguments into a tuple, or takes one sequence.
   const char* schema;
   // Names separated by blanks: "torch.add", "_operator.add", ".add" (Tensor
-  // method), "F.gelu" (torch.nn.functional), "onnx.Add", "nn.GELU"; may be
-  // empty. Overloads of ATen, which bind by schemas of their own, stand in
+  // method), "F.gelu" (torch.nn.functional), "nn.GELU"; may be empty. Overloads
+  // of ATen, which bind by schemas of their own, stand in
   // src/ops/aten/overloads.inc instead. A name may end in "!" : recorded the
   // way torch's Python-level functions record, every parameter by keyword after
   // the first (see `Spelling::python_level`). "=F.gelu" behind
