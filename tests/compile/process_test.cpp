@@ -21,6 +21,7 @@
 #include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/subprocess.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit {
@@ -237,12 +238,11 @@ TEST(Exit, WhileCompiling) {
 
 // A thread that begins under g++ 12's AddressSanitizer takes a lock of its
 // allocator, which no child forked in that moment gets back: they begin before.
-void let_threads_begin([[maybe_unused]] const fx::GraphModule& gm) {
-#if defined(__SANITIZE_ADDRESS__)
+void let_threads_begin(const fx::GraphModule& gm) {
+  if (!testing::kAddressSanitizer) return;
   while (report(gm).empty()) std::this_thread::yield();
   support::ThreadPool& pool = support::ThreadPool::shared();
   if (pool.size() > 1) support::run_until_worker_joined(pool, [] {});
-#endif
 }
 
 TEST(Child, DISABLED_Fork) {
@@ -274,13 +274,15 @@ TEST(Child, DISABLED_Fork) {
   EXPECT_EQ(WEXITSTATUS(status), 23);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
-TEST(Fork, WhileCompiling) { EXPECT_CHILD_OK(run_child("Fork")); }
+TEST(Fork, WhileCompiling) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
+  EXPECT_CHILD_OK(run_child("Fork"));
+}
 
 TEST(Fork, AfterCompiling) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
   EXPECT_CHILD_OK(run_child("Fork", {{"FXJIT_TEST_DONE", "1"}}));
 }
-#endif
 
 TEST(Child, DISABLED_NoThreads) {
   constexpr uid_t kNobody = 65534;
@@ -301,14 +303,14 @@ TEST(Child, DISABLED_NoThreads) {
   EXPECT_THAT(gm->report(), HasSubstr("generated"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Limits, NoThreads) {
+  if (testing::kSanitizer)
+    GTEST_SKIP() << "sanitizers' runtimes begin threads themselves";
   const ProcessResult result = run_child("NoThreads");
   EXPECT_CHILD_OK(result);
   if (result.output.find("no such limit") != std::string::npos)
     GTEST_SKIP() << "this host does not let a process limit its threads";
 }
-#endif
 
 // Memory may end in the middle of a compilation: on the thread that this op
 // says.
