@@ -6,6 +6,7 @@
 #include "fxjit/fx/node.h"
 #include "fxjit/op.h"
 #include "src/ops/eager/pool_kernel.h"
+#include "src/passes/lowering/mask_kind.h"
 
 namespace fxjit::passes {
 
@@ -45,14 +46,6 @@ const ops::Op& merged_linear_op();
 // H, W, C] with C contiguous, a constant weight [O, C, 3, 3], result a
 // contiguous [N, OH, OW, O], f32.
 const ops::Op& winograd_op();
-
-// What a mask does to the scores that it broadcasts to.
-enum class MaskKind : uint8_t {
-  add,   // score + value * mask, f32.
-  hide,  // score where true, else score - infinity.
-  keep,  // score where true, else value.
-  fill,  // value where true, else score.
-};
 
 // (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
 // inner): attention on [outer, batch, heads, rows, depth] with depth contiguous

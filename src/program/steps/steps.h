@@ -16,6 +16,7 @@
 #include "fxjit/dims.h"
 #include "fxjit/dtype.h"
 #include "fxjit/scalar_body.h"
+#include "src/passes/lowering/mask_kind.h"
 #include "src/program/steps/call_spec.h"
 #include "src/weights/format.h"
 
@@ -121,13 +122,7 @@ struct HeadAccess {
 
 // What a tensor of masks does to the scores of attention.
 struct AttentionMask {
-  enum class Kind : uint8_t {
-    additive,  // score + value * mask, f32.
-    boolean,   // score + minus infinity where false.
-    keep,      // value where false.
-    fill,      // value where true.
-  };
-  Kind kind = Kind::additive;
+  passes::MaskKind kind = passes::MaskKind::add;
   HeadAccess access;  // Row is the query.
   int64_t key_stride = 0;
   float value = 1;
