@@ -12,7 +12,6 @@ namespace {
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 using program::AttentionCall;
-using program::AttentionMask;
 using program::AttentionMaskCall;
 using program::AttentionMaskForm;
 using Keys = AttentionMaskForm::Keys;

@@ -49,9 +49,6 @@ class RegionBody {
   std::unordered_map<const fx::Node*, Scalar> values_;
 };
 
-// The type a value of `dtype` is computed in: f32 for f16 and bf16.
-DType compute_type(DType dtype);
-
 // Arguments of a node with meta tensors in place of nodes.
 ValueList meta_args(const ValueList& node_args);
 
