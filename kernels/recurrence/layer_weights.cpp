@@ -38,7 +38,7 @@ void StepPacking::pack(const float* from, float* to) const {
 }
 
 std::vector<int64_t> StepPacking::key() const {
-  constexpr int64_t kForm = -2, kAheadForm = -4;  // Of no other packing.
+  constexpr int64_t kForm = -2, kAheadForm = -4;  // No other packing has these.
   if (ahead) return {kAheadForm, columns(), depth, static_cast<int64_t>(level)};
   return {kForm,          static_cast<int64_t>(work),  units,
           depth,          static_cast<int64_t>(level), order.place[0],

@@ -20,7 +20,7 @@ class RegionBody {
     bool after_reduction = false;
     int32_t index_slot = -1;
     bool is_index = false;
-    int axis = -1;  // Of a gather with an index for each element: its dim.
+    int axis = -1;  // The dim, where a gather has an index for each element.
   };
 
   explicit RegionBody(const RegionCall& call) : call_(call) {}

@@ -44,7 +44,7 @@ Value slice_of(const Value& stack) {
 struct Source {
   enum class Kind : uint8_t { state, before, slice, operand };
   Kind kind = Kind::operand;
-  int32_t index = 0;  // Of the state, the slice, or among the step's operands.
+  int32_t index = 0;  // Which state, slice or operand of the step.
 };
 
 class ControlKernel final : public ExternKernel {
@@ -329,7 +329,7 @@ class ControlKernel final : public ExternKernel {
   const std::vector<std::shared_ptr<const Executable>> programs_;
   const fx::LoopLimits limits_;
   int32_t first_carried_ = 0, first_xs_ = 0, first_result_ = 0;
-  std::vector<Source> arguments_;             // Of a body.
+  std::vector<Source> arguments_;             // What a body is given.
   std::vector<std::vector<Source>> sources_;  // By body and program input.
   std::vector<BodyPlan> plans_;
   std::vector<size_t> scratch_, states_;  // In the scratch.
