@@ -296,6 +296,10 @@ class TileEmitter {
 }  // namespace
 
 void emit_tile_kernel(VectorBuilder& b, const program::TileKernel& kernel) {
+  if (kernel.lhs != DType::f32 || kernel.sums != DType::f32)
+    throw InternalError("[jit] no tile of " +
+                        std::string(dtype_name(kernel.lhs)) + " with sums of " +
+                        std::string(dtype_name(kernel.sums)));
   TileEmitter(b, kernel).emit();
 }
 

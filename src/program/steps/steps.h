@@ -85,7 +85,7 @@ struct TileAccess {
   friend bool operator==(const TileAccess&, const TileAccess&) = default;
 };
 
-// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), f32.
+// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...).
 // lhs has k contiguous. rhs is packed in panels (see weights/panels.h).
 // Formats other than f32: at most one tile of rows, one batch. The bind stage
 // chooses the format, which depends on the numbers; a plan says f32.
@@ -102,6 +102,9 @@ struct TileStep {
   // how many rows are computed with it.
   bool strict = false;
   weights::Format weights = weights::Format::f32;
+  // The types of lhs and of the sums; f32 is the only one that is made.
+  DType lhs = DType::f32;
+  DType sums = DType::f32;
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;
   ScalarBody epilogue;  // Input slot 0 is the sum.

@@ -49,8 +49,8 @@ void fields(Is<TileStep> auto& s, V& v) {
   v("batch", s.batch), v("rows", s.rows), v("columns", s.columns);
   v("depth", s.depth), v("lhs_batch", s.lhs_batch), v("lhs_row", s.lhs_row);
   v("rhs_batched", s.rhs_batched), v("strict", s.strict);
-  v("weights", s.weights), v("extras", s.extras), v("outputs", s.outputs);
-  v("epilogue", s.epilogue);
+  v("weights", s.weights), v("lhs", s.lhs), v("sums", s.sums);
+  v("extras", s.extras), v("outputs", s.outputs), v("epilogue", s.epilogue);
 }
 template <typename V>
 void fields(Is<HeadAccess> auto& s, V& v) {

@@ -59,6 +59,8 @@ std::string tile_kernel_key(const TileKernel& kernel) {
                      kernel.panels, kernel.depth_parts, int{kernel.prefetches}})
     text += " " + std::to_string(number);
   text += std::string(" ") + weights::format_name(kernel.weights);
+  for (DType dtype : {kernel.lhs, kernel.sums})
+    text += " " + std::string(dtype_name(dtype));
   return text + access_key(kernel.extras) + access_key(kernel.outputs) + "\n" +
          kernel.epilogue.str();
 }
@@ -133,6 +135,8 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   // prefetching of one stream does better.
   wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched;
   wanted.weights = step_.weights;
+  wanted.lhs = step_.lhs;
+  wanted.sums = step_.sums;
   wanted.extras = without_sizes(step_.extras);
   wanted.outputs = without_sizes(step_.outputs);
   wanted.epilogue = step_.epilogue;
