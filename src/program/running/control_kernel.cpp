@@ -6,17 +6,15 @@
 #include "src/program/planning/builder.h"
 #include "src/program/running/body_call.h"
 #include "src/program/running/eager_kernel.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
 using fx::ControlFlow;
+using support::round_up;
 
 constexpr size_t kAlignment = 64;
-
-size_t round_up(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 size_t bytes_of(const Value& meta) {
   return static_cast<size_t>(extent_bytes(meta.as_tensor()));
@@ -96,7 +94,7 @@ class ControlKernel final : public ExternKernel {
  private:
   size_t place(size_t bytes) {
     const size_t at = scratch_bytes_;
-    scratch_bytes_ += round_up(bytes);
+    scratch_bytes_ += round_up(bytes, kAlignment);
     return at;
   }
 

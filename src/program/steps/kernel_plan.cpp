@@ -7,9 +7,12 @@
 #include "src/program/cost/limit_cost.h"
 #include "src/program/rows/code.h"
 #include "src/program/winograd/winograd.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
+
+using support::ceil_div;
 
 // Work below this many elements is not worth a hand-over between threads.
 constexpr int64_t kGrainElements = 4096;
@@ -20,8 +23,6 @@ constexpr double kGrainBytes = 128 << 10;
 
 // Vectors of sums that a column task keeps in registers.
 constexpr int64_t kColumnSums = 8;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 double body_cost(const ScalarBody& body) {
   double cost = 0;
