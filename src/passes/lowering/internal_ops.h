@@ -72,7 +72,7 @@ const ops::Op& pool_last_op();
 ops::PoolParams pool_last_params(const ops::OpCall& call);
 
 // Whether calls on constants are computed when a graph is compiled: loops may
-// take as long as they like, and some ops have no eager kernel.
+// take as long as they like, and some ops have no eager function.
 bool is_foldable(const ops::Op& op);
 // Whether the node is a draw; it is kept if nobody reads it, for those that
 // come after it.
