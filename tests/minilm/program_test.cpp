@@ -214,7 +214,8 @@ TEST_F(Program, SmallLimitsAreSurvived) {
   // ThreadSanitizer keeps the shadow of constants in a file and reserves
   // terabytes.
   if (fxjit::testing::kThreadSanitizer)
-    GTEST_SKIP() << "its runtime dies of the other limits before the program begins";
+    GTEST_SKIP()
+        << "its runtime dies of the other limits before the program begins";
   // Files may not be large enough for a cache entry.
   EXPECT_EQ(shell("ulimit -f 1; " + cache + call).code, 0);
   const Result crowded = shell("ulimit -v 150000; " + cache + call);
