@@ -85,9 +85,9 @@ class Current {
     }
     return work_;
   }
-  // Of the fused program.
+  // The least time of a call of the fused program.
   double least_us() const { return least_us_; }
-  // Of the running row's program; zeros for the interpreter.
+  // What the running row's program does; zeros for the interpreter.
   const Work& done() const { return done_; }
 
  private:

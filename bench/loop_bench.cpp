@@ -36,7 +36,8 @@ Model compiled(const nn::ModuleRef& model, int threads) {
   return traced;
 }
 
-// Of one call; the least of some turns, since everything that disturbs adds.
+// What one call takes: the least of some turns, since everything that disturbs
+// adds.
 double nanoseconds(const Model& model, const ValueList& inputs) {
   double best = 0;
   for (int turn = 0; turn < kTurns; ++turn) {

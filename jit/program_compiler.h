@@ -1,6 +1,7 @@
 // From steps to kernels: each different kernel of a program becomes a function
-// of its own module, compiled or taken from the cache. The only entry to jit/
-// for compile/; free of LLVM's headers.
+// of its own module, compiled or taken from the cache. The only entry to jit/:
+// src/bind has programs compiled, src/compile keeps the compiler and its cache
+// and asks for text. Free of LLVM's headers.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // What the kernels box offers: fast products, convolutions and pooling for the
-// interpreter (given to ops::set_backend when the process starts), and the
-// kernels of compiled programs that no loop skeleton
-// gives. Called by compile/ and the tools; tells nothing of oneDNN's types.
+// interpreter (given to ops::set_backend when the process starts), and what
+// computes the steps of compiled programs that no loop skeleton computes.
+// Called by src/bind; src/compile asks for oneDNN's version and its fast half
+// types. Tells nothing of oneDNN's types.
 //
 // Where executable memory is denied, or oneDNN fails, functions here give null
 // (reported once) and plain C++ loops do the work.

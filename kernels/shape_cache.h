@@ -1,4 +1,4 @@
-// What eager kernels keep from call to call: objects made for one tuple of
+// What eager functions keep from call to call: objects made for one tuple of
 // shapes, the least recently used dropped beyond a fixed count. Thread-safe. An
 // object that is dropped while somebody uses it lives on until they are done.
 #pragma once

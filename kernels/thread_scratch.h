@@ -1,4 +1,4 @@
-// Working memory of the calling thread for eager kernels, which have no plan
+// Working memory of the calling thread for eager functions, which have no plan
 // that would own it. One user at a time per thread: the next call may move it.
 #pragma once
 

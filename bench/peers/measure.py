@@ -285,8 +285,7 @@ def measure_threads(options, workload, allowed):
         if len(cpus) < threads:
             continue
         rows = measure(options, workload, threads, cpus)
-        entry["threads"][str(threads)] = {
-            "target": workload.target[threads], "rows": rows}
+        entry["threads"][str(threads)] = {"rows": rows}
         print(workload.name, f"{threads} threads, us:",
               {name: round(row["p10_us"], 1) for name, row in rows.items()},
               flush=True)

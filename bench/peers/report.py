@@ -86,10 +86,10 @@ def speed_table(results, threads):
                        ("\\* " if disturbed(peers) else "")
                        + f"{min(spread):.2f}-{max(spread):.2f}",
                        f"{ratio(peers, 'median_us'):.2f}x",
-                       f"{run['target']:.2f}x", beside_graph(peers)])
+                       beside_graph(peers)])
     header = ["work"] + [LABELS[name] for name in OF_SPEED]
-    return table(header + ["ratio", "rounds", "median", "target",
-                           ".pt2 / C++ graph"], rows)
+    return table(header + ["ratio", "rounds", "median", ".pt2 / C++ graph"],
+                 rows)
 
 
 def python_table(results, ours):

@@ -220,13 +220,10 @@ class Workload:
 
     published = None
 
-    def __init__(self, name, title, target, make, inputs, exported=False,
-                 graph=None, onnx=None):
+    def __init__(self, name, title, make, inputs, exported=False, graph=None,
+                 onnx=None):
         self.name, self.title = name, title
         self.exported, self.graph, self.onnx = exported, graph, onnx
-        # Least speed-up over the better of ONNX Runtime and OpenVINO that the
-        # project wants, by number of threads.
-        self.target = target
         self._make, self._inputs = make, inputs
 
     def module(self, model_folder):
@@ -250,17 +247,16 @@ class Published(Workload):
     the folder of tests/onnx/published.py."""
 
     def __init__(self, name, title, published, inputs):
-        super().__init__(f"{name}_onnx", f"{title}, .onnx", {1: 1.0, 2: 1.0},
-                         None, inputs)
+        super().__init__(f"{name}_onnx", f"{title}, .onnx", None, inputs)
         self.published = published
 
 
-def _minilm(batch, tokens, target, exported=False):
+def _minilm(batch, tokens, exported=False):
     name = f"minilm_{batch}x{tokens}"
     title = f"MiniLM-L6, {batch} x {tokens} tokens"
     return Workload(name + exported * "_pt2", title + exported * ", .pt2",
-                    target, SentenceEncoder, lambda: _sentences(batch, tokens),
-                    exported, name if exported else None)
+                    SentenceEncoder, lambda: _sentences(batch, tokens), exported,
+                    name if exported else None)
 
 
 def _vit():
@@ -282,9 +278,9 @@ class Picked(nn.Module):
         return self.model(x).last_hidden_state
 
 
-def _images(name, title, size, target, make, kind="pt2"):
+def _images(name, title, size, make, kind="pt2"):
     return Workload(f"{name}_{kind}", f"{title}, {size} x {size}, .{kind}",
-                    target, lambda _: make(),
+                    lambda _: make(),
                     lambda: {"x": torch.rand(1, 3, size, size)}, True)
 
 
@@ -302,68 +298,66 @@ def _chord(length, rate):
     return 0.2 * tones + 0.01 * torch.randn(length)
 
 
-def _recurrent(kind, batch, time, inputs, hidden, target, **options):
+def _recurrent(kind, batch, time, inputs, hidden, **options):
     title = f"{kind} {batch} x {time} x {inputs}, hidden {hidden}"
     name = f"{kind}_{batch}x{time}x{inputs}".lower()
     if options:
         title += ", 2 layers, both ways"
         name += "_both"
     return Workload(
-        f"{name}_pt2", f"{title}, .pt2", {1: target, 2: 1.0},
+        f"{name}_pt2", f"{title}, .pt2",
         lambda _: recurrent.Layers(kind, inputs, hidden, **options),
         lambda: {"x": _uniform(time, batch, inputs)}, True,
         onnx=recurrent.rnn_model if kind == "RNN" else None)
 
 
-def _recurrent_step(inputs, hidden, target):
+def _recurrent_step(inputs, hidden):
     return Workload(
         f"lstm_step_{inputs}_pt2", f"LSTM, one step of {inputs}, .pt2",
-        {1: target, 2: 1.0}, lambda _: recurrent.Step(inputs, hidden),
+        lambda _: recurrent.Step(inputs, hidden),
         lambda: {"x": _uniform(1, 1, inputs), "h": _uniform(1, 1, hidden),
                  "c": _uniform(1, 1, hidden)}, True)
 
 
 WORKLOADS = [
-    Workload("mlp", "MLP 4 x 256, batch 1", {1: 1.4, 2: 1.1},
-             lambda _: Mlp(), lambda: {"x": _uniform(1, Mlp.WIDTH)}),
-    Workload("swiglu", "SwiGLU block, 1 x 768, hidden 3072", {1: 1.4, 2: 1.0},
+    Workload("mlp", "MLP 4 x 256, batch 1", lambda _: Mlp(),
+             lambda: {"x": _uniform(1, Mlp.WIDTH)}),
+    Workload("swiglu", "SwiGLU block, 1 x 768, hidden 3072",
              lambda _: SwiGlu(), lambda: {"x": _uniform(1, SwiGlu.WIDTH)}),
     Workload("gated", "sigmoid(x*y+0.5)*tanh(x-y)+gelu(y), 1024 x 1024",
-             {1: 2.5, 2: 2.5}, lambda _: Gated(),
+             lambda _: Gated(),
              lambda: {"x": _uniform(1024, 1024), "y": _uniform(1024, 1024)}),
     Workload("norm_softmax", "softmax(layernorm(x+gelu(layernorm(x)))), "
-             "512 x 1024", {1: 2.2, 2: 2.2}, lambda _: NormSoftmax(),
+             "512 x 1024", lambda _: NormSoftmax(),
              lambda: {"x": _uniform(512, 1024)}),
-    _minilm(1, 16, {1: 1.25, 2: 1.2}),
-    _minilm(1, 128, {1: 1.04, 2: 1.03}),
-    _minilm(8, 32, {1: 1.04, 2: 1.03}),
-    _images("resnet50", "ResNet-50", 224, {1: 1.15, 2: 1.15},
-            lambda: _torchvision("resnet50")),
-    _images("mobilenetv3", "MobileNetV3-Large", 224, {1: 1.05, 2: 1.05},
+    _minilm(1, 16),
+    _minilm(1, 128),
+    _minilm(8, 32),
+    _images("resnet50", "ResNet-50", 224, lambda: _torchvision("resnet50")),
+    _images("mobilenetv3", "MobileNetV3-Large", 224,
             lambda: _torchvision("mobilenet_v3_large")),
-    Workload("mlp_pt2", "MLP 4 x 256, batch 1, .pt2", {1: 1.4, 2: 1.1},
-             lambda _: Mlp(), lambda: {"x": _uniform(1, Mlp.WIDTH)},
-             True),
+    Workload("mlp_pt2", "MLP 4 x 256, batch 1, .pt2", lambda _: Mlp(),
+             lambda: {"x": _uniform(1, Mlp.WIDTH)}, True),
     Workload("gpt2_step_pt2", "DistilGPT-2, one token, cache of 128, .pt2",
-             {1: 1.0, 2: 1.0}, lambda _: Gpt2Step(),
+             lambda _: Gpt2Step(),
              lambda: {"token": torch.tensor([[4711]]),
                       "place": torch.tensor([77])}, True),
-    _images("vit_small", "ViT-S/16", 224, {1: 1.05, 2: 1.05}, _vit),
-    _images("unet", "U-Net", 256, {1: 2.0, 2: 1.9}, UNet),
-    _minilm(1, 16, {1: 1.25, 2: 1.25}, exported=True),
-    _minilm(1, 128, {1: 1.08, 2: 1.08}, exported=True),
-    _recurrent("LSTM", 1, 400, 128, 128, 1.2),
-    _recurrent("GRU", 1, 400, 128, 128, 1.2),
-    _recurrent("RNN", 1, 400, 128, 128, 1.1),
-    _recurrent("LSTM", 16, 50, 256, 512, 1.03),
-    _recurrent("GRU", 16, 50, 256, 512, 1.12),
-    _recurrent("RNN", 16, 50, 256, 512, 1.12),
-    _recurrent("LSTM", 1, 200, 128, 128, 1.2, num_layers=2,
+    _images("vit_small", "ViT-S/16", 224, _vit),
+    _images("unet", "U-Net", 256, UNet),
+    _minilm(1, 16, exported=True),
+    _minilm(1, 128, exported=True),
+    _recurrent("LSTM", 1, 400, 128, 128),
+    _recurrent("GRU", 1, 400, 128, 128),
+    _recurrent("RNN", 1, 400, 128, 128),
+    _recurrent("LSTM", 16, 50, 256, 512),
+    _recurrent("GRU", 16, 50, 256, 512),
+    _recurrent("RNN", 16, 50, 256, 512),
+    _recurrent("LSTM", 1, 200, 128, 128, num_layers=2,
                bidirectional=True),
-    _recurrent_step(128, 128, 1.2),
-    _images("resnet50", "ResNet-50", 224, {1: 1.15, 2: 1.15},
-            lambda: _torchvision("resnet50"), "onnx"),
-    _images("mobilenetv3", "MobileNetV3-Large", 224, {1: 1.05, 2: 1.05},
+    _recurrent_step(128, 128),
+    _images("resnet50", "ResNet-50", 224, lambda: _torchvision("resnet50"),
+            "onnx"),
+    _images("mobilenetv3", "MobileNetV3-Large", 224,
             lambda: _torchvision("mobilenet_v3_large"), "onnx"),
     Published("magika", "magika, 2048 bytes",
               "magika/models/standard_v3_3/model.onnx",

@@ -147,7 +147,7 @@ std::string report(const fx::GraphModule& module);
 struct StepProfile {
   std::string label;               // "contract+add+gelu"
   std::vector<std::string> nodes;  // Nodes of the module's graph it computes.
-  bool native = true;              // False: an eager kernel.
+  bool native = true;              // False: an eager function.
   double microseconds = 0;
   // Floating-point operations of one call (a smooth function counts as many
   // multiply-adds as take its time), and bytes read and written, each once.

@@ -10,7 +10,7 @@ enum class ComputedBy : uint8_t {
   generated,    // Machine code made for it.
   library,      // A primitive of oneDNN.
   routine,      // A loop of C++ that is part of the library.
-  eager,        // The op's eager kernel, inside the compiled program.
+  eager,        // The op's eager function, inside the compiled program.
   interpreter,  // The interpreter, between compiled parts of the graph.
 };
 

@@ -37,13 +37,13 @@ struct Input {
   // caller may leave out and may not change. `sequence`: a list of tensors.
   enum class Kind { tensor, number, constant, sequence };
 
-  std::string name;  // Of the graph's placeholder: "d_b".
+  std::string name;  // The graph's placeholder: "d_b".
   std::string path;  // Where the caller has it: "d['b']".
   Kind kind = Kind::tensor;
-  DType dtype = DType::f32;  // Of a tensor, or a sequence's tensors.
-  std::vector<Size> sizes;   // Of a tensor.
-  bool any_rank = false;     // Of a tensor: the file tells no sizes.
-  Value constant;            // Of a constant.
+  DType dtype = DType::f32;  // A tensor's, or that of a sequence's tensors.
+  std::vector<Size> sizes;   // A tensor's.
+  bool any_rank = false;     // The file tells no sizes of the tensor.
+  Value constant;            // The constant, if it is one.
 
   // "d['b']: float32[s0, 3]"
   std::string str() const;

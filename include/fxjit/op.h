@@ -1,5 +1,5 @@
 // The table of ops. A fact about an op lives in its row: names, schema, shape
-// rule, eager kernel, how it lowers, purity. Rows are constant structs, one
+// rule, eager function, how it lowers, purity. Rows are constant structs, one
 // file per family (src/ops/families/), joined by one explicit list; users add
 // rows by `register_ops`. Printer, eager dispatch, fusion, code generation and
 // tests derive from the rows.
@@ -70,7 +70,7 @@ enum class ScalarTypes : uint8_t {
 };
 
 enum class Lowering : uint8_t {
-  none,         // Eager kernel only: the step calls back into it.
+  none,         // Eager function only: the step calls back into it.
   scalar,       // `scalar` body, broadcast over the inputs.
   reduce,       // Reduction `reduce_prim` over dims (args "dim", "keepdim").
   view,         // Shape, strides and offset of the input's storage: no code.
@@ -99,8 +99,8 @@ struct OpRow {
   // the remaining positional arguments into a tuple, or takes one sequence.
   const char* schema;
   // Names separated by blanks: "torch.add", "_operator.add", ".add" (Tensor
-  // method), "F.gelu" (torch.nn.functional), "onnx.Add", "nn.GELU"; may be
-  // empty. Overloads of ATen, which bind by schemas of their own, stand in
+  // method), "F.gelu" (torch.nn.functional), "nn.GELU"; may be empty. Overloads
+  // of ATen, which bind by schemas of their own, stand in
   // src/ops/aten/overloads.inc instead. A name may end in "!" : recorded the
   // way torch's Python-level functions record, every parameter by keyword after
   // the first (see `Spelling::python_level`). "=F.gelu" behind
@@ -196,7 +196,7 @@ bool writes_input(const OpCall& call);
 // training.
 bool writes_statistics(const OpCall& call);
 
-// Shape rule, eager kernel. `args` are bound. Errors name op and source.
+// Shape rule, eager function. `args` are bound. Errors name op and source.
 Value infer(const OpCall& call);
 Value run_eager(const OpCall& call);
 

@@ -1,5 +1,5 @@
 // ScalarBody: a straight-line program over scalars, the backend-neutral form of
-// an elementwise op or of a fused region. The eager kernels evaluate it block by
+// an elementwise op or of a fused region. Eager functions evaluate it block by
 // block and the JIT emits it as vectors; neither knows ops by name.
 //
 // Values are numbered in order of definition; an instruction refers to earlier

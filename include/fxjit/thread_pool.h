@@ -1,7 +1,7 @@
-// The thread pool that generated loops, eager kernels and oneDNN calls share.
+// The thread pool that generated loops, eager functions and oneDNN calls share.
 // The calling thread takes part in its own regions; workers spin for a bounded
 // time between regions and then sleep. Called by Executable::run, by eager
-// kernels and from any number of request threads at the same time.
+// functions and from any number of request threads at the same time.
 #pragma once
 
 #include <chrono>

@@ -5,6 +5,7 @@
 #include "fxjit/error.h"
 #include "jit/emit/body_integer.h"
 #include "jit/emit/vector_math.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::jit {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 [[noreturn]] void unsupported(const ScalarInstr& instr, DType type) {
   throw InternalError(std::string("[jit] no ") + prim_name(instr.prim) +
                       " on " + std::string(dtype_name(type)));
-}
-
-DType computed(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
 }
 
 // Whether every lane is this one number, known while emitting.
@@ -211,7 +208,7 @@ Value* emit_typed(VectorBuilder& b, const ScalarInstr& instr,
 }  // namespace
 
 Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to) {
-  return b.convert(value, computed(from), computed(to));
+  return b.convert(value, compute_dtype(from), compute_dtype(to));
 }
 
 Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes) {
@@ -225,12 +222,12 @@ Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes) {
 Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
                  llvm::ArrayRef<Value*> args, llvm::ArrayRef<DType> types) {
   if (instr.prim == Prim::cast) {
-    return b.convert(args[0], computed(types[0]), instr.type);
+    return b.convert(args[0], compute_dtype(types[0]), instr.type);
   }
   const Values same = same_lanes(b, args);
   if (instr.prim == Prim::select) return b.select(same[0], same[1], same[2]);
   if (same.empty() || is_reduction(instr.prim)) unsupported(instr, instr.type);
-  Value* result = emit_typed(b, instr, same, computed(types[0]));
+  Value* result = emit_typed(b, instr, same, compute_dtype(types[0]));
   if (result == nullptr) unsupported(instr, types[0]);
   return result;
 }

@@ -101,7 +101,7 @@ struct Tables {
   const SmoothTable<16, kShortDegree>& shorter;
   const SmoothTable<32, kLongDegree>& longer;
 
-  Value* look_up(VectorBuilder& b, Value* x, native::NanRule nan) const {
+  Value* look_up(VectorBuilder& b, Value* x, native::NanResult nan) const {
     return b.long_tables() ? native::smooth(b, x, longer, nan)
                            : native::smooth(b, x, shorter, nan);
   }
@@ -111,7 +111,7 @@ struct Tables {
 // of zeros count here, so that gelu(-0) is -0, and relu carries NaN.
 Value* relu_less_bump(VectorBuilder& b, Value* x, const Tables<5, 4>& bump) {
   return map_native(b, x, [&](Value* part) {
-    Value* height = bump.look_up(b, part, native::NanRule::lose);
+    Value* height = bump.look_up(b, part, native::NanResult::lose);
     Value* relu = native::relu_by_product(b, part);
     llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
     b.ir().clearFastMathFlags();
@@ -123,7 +123,7 @@ template <int kShortDegree, int kLongDegree>
 Value* odd_smooth(VectorBuilder& b, Value* x,
                   const Tables<kShortDegree, kLongDegree>& tables) {
   return map_native(b, x, [&](Value* part) {
-    Value* magnitude = tables.look_up(b, part, native::NanRule::keep);
+    Value* magnitude = tables.look_up(b, part, native::NanResult::keep);
     return b.copysign(magnitude, part);
   });
 }

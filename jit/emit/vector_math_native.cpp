@@ -87,8 +87,8 @@ Value* lookup32(VectorBuilder& b, std::string_view name,
 // min(|x|, highest). One instruction of AVX-512 does both, but takes the
 // number of a number and a NaN.
 Value* bounded_magnitude(VectorBuilder& b, Value* x, double highest,
-                         NanRule nan) {
-  if (b.level() != CpuLevel::avx512 || nan == NanRule::keep) {
+                         NanResult nan) {
+  if (b.level() != CpuLevel::avx512 || nan == NanResult::keep) {
     return b.min_fast(b.like(x, highest), b.abs(x));
   }
   constexpr int kSmallerMagnitude = 2;
@@ -285,7 +285,7 @@ Value* log(VectorBuilder& b, Value* x) {
 
 template <int kEntries, int kDegree>
 Value* smooth(VectorBuilder& b, Value* x,
-              const SmoothTable<kEntries, kDegree>& table, NanRule nan) {
+              const SmoothTable<kEntries, kDegree>& table, NanResult nan) {
   Value* u = bounded_magnitude(b, x, (kEntries - 1) * table.step, nan);
   Value* round = b.like(x, kRoundToInteger);
   Value* shifted = b.fma(u, b.like(x, 1 / table.step), round);
@@ -303,13 +303,13 @@ Value* smooth(VectorBuilder& b, Value* x,
 }
 
 template Value* smooth(VectorBuilder&, Value*, const SmoothTable<16, 5>&,
-                       NanRule);
+                       NanResult);
 template Value* smooth(VectorBuilder&, Value*, const SmoothTable<16, 6>&,
-                       NanRule);
+                       NanResult);
 template Value* smooth(VectorBuilder&, Value*, const SmoothTable<32, 4>&,
-                       NanRule);
+                       NanResult);
 template Value* smooth(VectorBuilder&, Value*, const SmoothTable<32, 5>&,
-                       NanRule);
+                       NanResult);
 
 TanhRatio tanh_ratio(VectorBuilder& b, Value* x) {
   Value* bounded = b.min_fast(b.like(x, kTanhRatioLimit), x);

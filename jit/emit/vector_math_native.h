@@ -20,12 +20,12 @@ Value* expm1(VectorBuilder& b, Value* x);
 Value* log(VectorBuilder& b, Value* x);
 
 // What becomes of NaN: it stays, or gives any finite value.
-enum class NanRule { keep, lose };
+enum class NanResult { keep, lose };
 
 // table(min(|x|, last interval)). Tables of 32 entries need b.long_tables().
 template <int kEntries, int kDegree>
 Value* smooth(VectorBuilder& b, Value* x,
-              const SmoothTable<kEntries, kDegree>& table, NanRule nan);
+              const SmoothTable<kEntries, kDegree>& table, NanResult nan);
 
 // tanh(x) = dividend / divisor, the divisor in [1, 420]; NaN stays NaN.
 struct TanhRatio {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "src/support/rounding.h"
+
 namespace fxjit::kernels {
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+using support::ceil_div;
 
 void find_taps(ConvAxis& axis) {
   axis.inside.clear();

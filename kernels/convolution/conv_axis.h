@@ -17,7 +17,7 @@ struct TapRange {
 
 struct ConvAxis {
   int64_t size = 1, places = 1, taps = 1;
-  int64_t step = 0;         // Of the input, in floats.
+  int64_t step = 0;         // To the next input, in floats.
   int64_t weight_step = 0;  // In floats.
   int64_t stride = 1, dilation = 1, pad = 0;
   std::vector<TapRange> inside{{0, 1}};  // For each place.

@@ -18,10 +18,10 @@ struct ConvRow {
   float* output;        // [places, channels of the output]
   int64_t kernel[3];
   int64_t tap_step[3];
-  TapRange taps[2];         // Of depth and height: the same for the whole row.
-  const TapRange* columns;  // Of the width, for each place.
+  TapRange taps[2];         // Along depth and height, for the whole row.
+  const TapRange* columns;  // Along the width, for each place.
   int64_t places;
-  int64_t place_step;  // Of the input, from one place to the next.
+  int64_t place_step;  // In the input, from one place to the next.
   TapRange whole;      // Places that see all taps of the width.
   PostWork work;       // At the first place's first channel.
 };

@@ -20,13 +20,13 @@ struct NarrowBlock {
   int64_t column;      // From one tap of the width to the next.
   int64_t across;      // The width's stride in places, 1 or 2.
   int64_t kernel[2];
-  int64_t stride, dilation;      // Of the height, in rows.
+  int64_t stride, dilation;      // Along the height, in rows.
   const NarrowSpreads* spreads;  // Needed where `across` is 2.
   const float* weight;           // [taps, pattern]
   int64_t pattern;
   const float* bias;  // A pattern, or null.
   int64_t channels;
-  int64_t rows, count;  // Of the output; floats in each row.
+  int64_t rows, count;  // Rows of the output, and floats in each.
   float* output;
   int64_t output_step;  // From row to row.
   PostWork work;        // At the output's first element.

@@ -18,7 +18,7 @@ class NarrowDepthwise {
   NarrowDepthwise(const ops::ConvParams& params, const Tensor& input,
                   const Tensor& weight, CpuLevel level = host_cpu_level());
 
-  // Of a depthwise convolution (program::is_depthwise_last): images of fewer
+  // Whether a depthwise convolution (program::is_depthwise_last) has fewer
   // channels than a vector has lanes, and windows that the copy has room for.
   static bool fits(const ops::ConvParams& params, const Tensor& input,
                    const Tensor& weight, CpuLevel level = host_cpu_level());

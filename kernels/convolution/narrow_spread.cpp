@@ -10,7 +10,7 @@ NarrowSpread spread_of(int64_t channels, int64_t first, int64_t lanes) {
   int64_t from[NarrowSpread::kMostLanes];
   for (int64_t i = 0; i < lanes; ++i)
     from[i] = i + (first + i) / channels * channels;
-  // Of the vector that ends with the last lane.
+  // Where the vector begins that ends with the last lane.
   const int64_t last = from[lanes - 1] - (lanes - 1);
   made.loads = std::any_of(from, from + lanes,
                            [&](int64_t at) { return at >= lanes && at < last; })

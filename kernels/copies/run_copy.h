@@ -26,7 +26,7 @@ class RunCopy {
 
   program::ShortRuns runs_;
   int64_t entry_;
-  std::vector<int32_t> places_;  // Of the runs of a chunk.
+  std::vector<int32_t> places_;  // Where the runs of a chunk begin.
 };
 
 std::shared_ptr<const program::ExternKernel> make_copy_kernel(

@@ -16,7 +16,7 @@ constexpr size_t kTogether = 16;
 
 // The lines along one axis: how to reach line i in input and output.
 struct Lines {
-  Dims sizes, from, to;  // Of the other dims.
+  Dims sizes, from, to;  // The other dims' sizes and strides.
   int64_t count = 1;
   int64_t length = 1, from_step = 0, to_step = 0;
 

@@ -8,7 +8,7 @@
 namespace fxjit::kernels {
 
 // For Routine::cumulative_sum: floats in their own type, integers and bools in
-// int64, summed as the eager kernel does (floats in double).
+// int64, summed as the eager function does (floats in double).
 std::shared_ptr<const program::ExternKernel> make_scan_kernel(
     const KernelRequest& request);
 

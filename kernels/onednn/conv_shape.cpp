@@ -3,20 +3,18 @@
 #include <algorithm>
 
 #include "kernels/onednn/descriptor.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
+
+using support::ceil_div;
+using support::round_up;
 
 // Work that pays for a hand-over between threads, about 20 us.
 constexpr double kLeastFlops = 2e6;
 // Channels of a slice: whole blocks of any level.
 constexpr int64_t kChannelStep = 16;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-int64_t round_up(int64_t value, int64_t multiple) {
-  return ceil_div(value, multiple) * multiple;
-}
 
 ConvSlice images(const ConvSlice& from, int64_t first, int64_t count) {
   ConvSlice slice = from;

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "src/support/rounding.h"
+
 namespace fxjit::kernels::onednn {
 namespace {
 
-constexpr size_t kAlignment = 64;
+using support::round_up;
 
-size_t round_up(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+constexpr size_t kAlignment = 64;
 
 }  // namespace
 
@@ -70,8 +70,8 @@ int64_t Convolution::packed_place(const ConvSlice& slice,
   const auto target = static_cast<int64_t>(packed_bytes_);
   packings_.push_back(
       {plain_weights(slice.shape), primitive.packed_weights(), source, target});
-  const size_t bytes =
-      round_up(dnnl_memory_desc_get_size(primitive.packed_weights()));
+  const size_t bytes = round_up(
+      dnnl_memory_desc_get_size(primitive.packed_weights()), kAlignment);
   packed_bytes_ += bytes;
   const ShapeKey shape = slice.shape.key();
   packed_key_.insert(packed_key_.end(), {source, static_cast<int64_t>(bytes)});

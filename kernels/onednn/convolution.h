@@ -67,8 +67,8 @@ class Convolution {
     const ConvPrimitive* primitive;
     int64_t input, bias, output;  // Byte offsets.
     int64_t weight;               // Into the plain or the packed weights.
-    int64_t places, channels;     // Of the output: a run of memory where
-                                  // there is work.
+    int64_t places, channels;     // The output's: a run of memory where there
+                                  // is work.
   };
   struct Packing {
     MemoryDesc plain;

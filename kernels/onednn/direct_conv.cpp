@@ -5,19 +5,18 @@
 #include "kernels/copies/plane_copy.h"
 #include "kernels/onednn/convolution.h"
 #include "kernels/onednn/runtime.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
+
+using support::round_up;
 
 struct Layout {
   Form input, output;
 };
 
 constexpr size_t kAlignment = 64;
-
-size_t round_up(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 bool is_channels_last(const ConvShape& shape) {
   return shape.input_channels() > 1 && shape.input_strides[1] == 1;
@@ -150,7 +149,7 @@ class LayoutCopy {
     if (same_desc(own.get(), wanted) ||
         (form == Form::channels_last && lies_channels_last(sizes, strides)))
       return;
-    bytes_ = round_up(dnnl_memory_desc_get_size(wanted));
+    bytes_ = round_up(dnnl_memory_desc_get_size(wanted), kAlignment);
     const int64_t places = run_of_places(sizes, strides);
     const bool wide = channel_block() == PlaneCopy::kBlock;
     const bool blocked = form == Form::blocked;
@@ -207,7 +206,8 @@ class DirectConv : public ConvPrimitive {
   size_t scratch_bytes() const override {
     return copy_in_.bytes() + copy_out_.bytes() +
            round_up(std::max({conv_.scratch_bytes(), copy_in_.scratch_bytes(),
-                              copy_out_.scratch_bytes()}));
+                              copy_out_.scratch_bytes()}),
+                    kAlignment);
   }
   const_dnnl_memory_desc_t packed_weights() const override {
     return conv_.desc_of(DNNL_ARG_WEIGHTS);

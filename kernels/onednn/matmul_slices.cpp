@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
+#include "src/support/rounding.h"
+
 namespace fxjit::kernels::onednn {
 namespace {
 
+using support::ceil_div;
+using support::round_up;
+
 // Work that pays for a hand-over between threads, about 20 us.
 constexpr double kLeastFlops = 2e6;
-
-int64_t round_up(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // Cuts one extent of the shape; `part` and `place` say which.
 std::vector<MatmulSlice> cut(const MatmulShape& whole,
@@ -18,7 +19,7 @@ std::vector<MatmulSlice> cut(const MatmulShape& whole,
                              int64_t MatmulSlice::* place, int64_t pieces,
                              int64_t step) {
   const int64_t total = whole.*part;
-  const int64_t each = round_up((total + pieces - 1) / pieces, step);
+  const int64_t each = round_up(ceil_div(total, pieces), step);
   std::vector<MatmulSlice> slices;
   for (int64_t at = 0; at < total; at += each) {
     MatmulSlice slice{whole};

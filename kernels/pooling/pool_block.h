@@ -23,8 +23,8 @@ struct PoolBlock {
   int64_t window_count[3];
   int64_t tap_step[3];
   int64_t position_step[3];  // From one position of the dim to the next.
-  const float* input;        // Of 16 channels at position 0 of every dim.
-  float* output;             // Of the first window.
+  const float* input;        // 16 channels at position 0 of every dim.
+  float* output;             // Where the first window's result goes.
   int64_t output_step = kChannels;  // From window to window.
   bool single = false;              // One channel in place of 16.
 };

@@ -216,7 +216,7 @@ bool eager_pool(const ops::PoolParams& params, const Tensor& input,
                 const Tensor& out) {
   if (!program::is_float_pool(params, input.dtype()) || out.numel() == 0)
     return false;
-  // The eager kernels always give the batch dim.
+  // The eager functions always give the batch dim.
   ops::PoolParams batched = params;
   batched.batched = true;
   const Pooling pooling(batched, input);

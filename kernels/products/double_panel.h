@@ -16,7 +16,7 @@ struct DoublePanel {
   const double* start;  // What the sums start with: 16 numbers.
   double* c;            // [rows, columns], columns contiguous.
   int64_t c_row;
-  int64_t columns;  // Of the panel's, stored.
+  int64_t columns;  // How many of the panel's are stored.
 };
 
 void multiply_panel(const DoublePanel& panel);

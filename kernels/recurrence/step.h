@@ -44,7 +44,7 @@ struct InputsAhead {
 struct RecurrentStep {
   StepWork work = StepWork::lstm;
   int64_t rows = 0;              // Sequences.
-  int64_t depth = 0;             // Of the product: elements of a state.
+  int64_t depth = 0;             // The product's: elements of a state.
   int64_t units = 0;             // Hidden units, or columns of a projection.
   const float* state = nullptr;  // [rows, depth]
   int64_t state_row = 0;
@@ -52,7 +52,7 @@ struct RecurrentStep {
   const float* bias = nullptr;    // By pack_step_bias, or null.
   // The product with the inputs: either given, of each row gate by gate ...
   const float* const* gates = nullptr;
-  GateOrder order;  // Of these gates.
+  GateOrder order;  // How these gates lie.
   // ... or made before that with the states, of inputs [rows, input_depth].
   const float* inputs = nullptr;
   int64_t input_depth = 0, input_row = 0;
@@ -63,7 +63,7 @@ struct RecurrentStep {
   int64_t cell_row = 0;
   float* next = nullptr;  // [rows, units], other memory than the states.
   int64_t next_row = 0;
-  float* const* output = nullptr;  // Of each row, or null.
+  float* const* output = nullptr;  // One for each row, or null.
   // Weights are read from their end on. If every other step does so, a part of
   // them is still in the caches.
   bool backward = false;

@@ -24,7 +24,7 @@ struct RecurrentTask {
   const ops::SequenceOrder& order;
   int64_t direction, first, count;
   GateStrides gates_strides;
-  const float *gates, *hidden, *cell_state;  // Of all sequences.
+  const float *gates, *hidden, *cell_state;  // For all sequences.
   float *output, *last_hidden, *last_cell;   // Likewise.
   float *cells, *made;  // Working memory: rows of `row` floats; see `project`.
   int64_t row;

@@ -19,7 +19,7 @@ struct TaskInputs {
   const float* gates_of(int64_t step) const;
 
   ops::InputProduct way = ops::InputProduct::given;
-  int64_t features = 0, element = 1;  // Of an input; floats between them.
+  int64_t features = 0, element = 1;  // In an input; floats from one to next.
   // Working memory. within: [sequences][row]; ahead: [features][kAheadTimes].
   float* inputs = nullptr;
   int64_t row = 0;

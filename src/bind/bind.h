@@ -17,7 +17,7 @@ struct Tools {
   jit::CodeCache& code;
   weights::Store& weights;
   support::ThreadPool& pool;
-  const fx::LoopLimits& limits;  // Of the loops in programs.
+  const fx::LoopLimits& limits;  // What loops in programs may take.
 };
 
 // What binding took, with the bodies of branches and loops.

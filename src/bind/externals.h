@@ -1,5 +1,5 @@
 // Steps that no skeleton computes, as code: their specifications become
-// routines, primitives of oneDNN, eager kernels and calls of other programs.
+// routines, primitives of oneDNN, eager functions and calls of other programs.
 #pragma once
 
 #include <memory>

@@ -40,7 +40,7 @@ class BackgroundCompiler {
   void stop();  // Drops waiting jobs and waits for the running one.
   void reset_in_child();
 
-  std::mutex mutex_;  // Of what follows up to stopping_.
+  std::mutex mutex_;  // Guards what follows, up to stopping_.
   std::deque<std::function<void()>> jobs_;
   std::thread thread_;
   std::atomic<bool> stopping_ = false;

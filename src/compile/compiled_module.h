@@ -59,10 +59,10 @@ class CompiledModule : public fx::NativeForward,
   using Source = std::shared_ptr<GraphSource>;
   // What an entry is found by, and what its part is made from.
   struct Request {
-    Source source;                      // Which its nodes are of.
+    Source source;                      // The graph that has its nodes.
     const fx::Node* begin = nullptr;    // Null: the graph's beginning.
-    std::span<const Value> inputs;      // Of the module, if it is.
-    GraphParts::Known known;            // Else what was computed before.
+    std::span<const Value> inputs;      // The module's, if it begins there.
+    GraphParts::Known known;            // Else: what was computed before.
   };
 
   // The entry to serve a call by; null: the interpreter does.

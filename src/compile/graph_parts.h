@@ -62,7 +62,7 @@ class GraphParts {
   const std::vector<int32_t> order_;
   const fx::ExecutionPlan plan_;
   std::unordered_set<const Storage*> changing_;
-  mutable std::mutex mutex_;  // Of the map; entries stay.
+  mutable std::mutex mutex_;  // Guards the map; entries stay.
   std::map<const fx::Node*, Extent> extents_;
 };
 

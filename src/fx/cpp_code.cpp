@@ -250,7 +250,7 @@ class Printer {
   nn::StateDict& weights_;
   std::string& structs_;
   std::string path_;
-  std::string out_;    // Of the constructor.
+  std::string out_;    // The constructor's body.
   std::string flags_;  // Training flags that differ from the parent's.
   std::unordered_map<const nn::Module*, std::string> variables_;
   std::unordered_map<const nn::TensorSlot*, std::string> handles_;

@@ -215,7 +215,7 @@ class FileWriter {
   PythonModule result_;
   std::vector<std::string> imports_, wraps_;
   std::string classes_;  // Inner ones first.
-  std::string init_;     // Of the class being written.
+  std::string init_;     // The constructor of the class being written.
   std::vector<std::pair<std::string, bool>> modes_;  // By path.
   int count_ = 0;
 };

@@ -41,7 +41,7 @@ class RunningGraph {
   std::vector<NodePtr> placeholders_;
   nn::Signature signature_;
   bool variadic_ = false;     // Has "*args" or "**kwargs".
-  mutable std::mutex mutex_;  // Of the two below.
+  mutable std::mutex mutex_;  // Guards the two below.
   mutable std::unique_ptr<const ExecutionPlan> plan_;
   mutable std::unique_ptr<const PythonCode> code_;
   ComparedCalls compared_;

@@ -11,7 +11,7 @@ namespace fxjit::fx {
 namespace {
 
 struct PlaceholderMark : Counted {
-  std::string key;  // Of PH with a key; "" otherwise.
+  std::string key;  // What PH was given; "" where it has no key.
 };
 
 const PlaceholderMark* as_mark(const Value& value) {

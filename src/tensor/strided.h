@@ -1,4 +1,4 @@
-// Walking strided memory: how copies, eager kernels and reductions visit the
+// Walking strided memory: how copies, eager functions and reductions visit the
 // elements of views. Holds no data; strides are in elements.
 #pragma once
 

@@ -34,8 +34,8 @@ constexpr bool is_paired(Format format) {
 
 struct Coding {
   Format format = Format::f32;
-  int32_t first_exponent = 0;  // Of f28, biased; 14 follow one another.
-  std::vector<float> scales;   // Of fixed24, one per column.
+  int32_t first_exponent = 0;  // f28: biased; 14 follow one another.
+  std::vector<float> scales;   // fixed24: one per column.
 
   friend bool operator==(const Coding&, const Coding&) = default;
 };

@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "fxjit/error.h"
+#include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::weights {
 namespace {
 
-constexpr int64_t kMaxPoints = 6;
+using support::ceil_div;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t kMaxPoints = 6;
 
 // Transform of a row of three weights: one row of three factors per point.
 struct WeightTransform {

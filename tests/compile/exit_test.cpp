@@ -17,6 +17,7 @@
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_models.h"
 #include "tests/compile/subprocess.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit {
 namespace {
@@ -86,14 +87,13 @@ TEST(Child, DISABLED_ExitWhileRunning) {
   }
 }
 
-#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
 TEST(Exit, WhileThreadsRun) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
   const char* const exits = std::getenv("FXJIT_EXITS");
   const auto result = run_child("ExitWhileRunning",
                                 {{"FXJIT_TEST_EXITS", exits ? exits : "200"}});
   EXPECT_EQ(result.exit_code, 0) << result.output;
 }
-#endif
 
 TEST(Exit, WhileThreadsRunWithThePool) {
   for (int turn = 0; turn < 10; ++turn) {

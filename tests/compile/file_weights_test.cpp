@@ -15,6 +15,7 @@
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_memory.h"
 #include "tests/compile/subprocess.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit {
 namespace {
@@ -86,13 +87,11 @@ TEST(Child, DISABLED_WeightsOfAFile) {
             profile.packed_bytes);
 }
 
-// Sanitizers keep what is freed.
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST(FileWeights, AreKeptOnce) {
+  if (testing::kSanitizer) GTEST_SKIP() << testing::kFreedIsKept;
   const auto result = run_child("WeightsOfAFile");
   EXPECT_EQ(result.exit_code, 0) << result.output;
 }
-#endif
 
 TEST(FileWeights, OfAnotherFileInTheSamePlaceAreOthers) {
   const testing::TemporaryFolder folder;

@@ -21,6 +21,7 @@
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_models.h"
 #include "tests/compile/subprocess.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit {
 namespace {
@@ -134,23 +135,23 @@ TEST(Child, DISABLED_ForkAnywhere) {
     ASSERT_TRUE(child_is_well(turn, models)) << "fork " << turn;
 }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-// TSan allows no new threads after a fork; ASan's allocator is not safe in one.
 TEST(Fork, AtAnyMoment) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
+  if (testing::kAddressSanitizer)
+    GTEST_SKIP() << "AddressSanitizer's allocator is not safe in a fork";
   const char* const forks = std::getenv("FXJIT_FORKS");
   const auto result = run_child(
       "ForkAnywhere", {{"FXJIT_TEST_FORKS", forks ? forks : "150"}});
   EXPECT_EQ(result.exit_code, 0) << result.output;
 }
-#endif
 
 int count_threads() {
   const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
-#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
 TEST(Fork, ChildrenCallWithAllThreads) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
   const auto model = process_models(31)[0];
   compile(*model.module, options(CompileOptions::NewShape::wait));
   const Value expected = model.module->forward(model.inputs);
@@ -167,7 +168,6 @@ TEST(Fork, ChildrenCallWithAllThreads) {
   waitpid(pid, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
-#endif
 
 }  // namespace
 }  // namespace fxjit

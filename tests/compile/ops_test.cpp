@@ -19,11 +19,6 @@ using namespace testing;  // Of this folder, not of GoogleTest.
 
 constexpr size_t kCasesPerGraph = 400;
 
-bool one_of(std::string_view name,
-            std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 template <typename Fn>
 bool any_tensor(const OpCase& c, Fn fn) {
   bool found = false;
@@ -42,43 +37,51 @@ bool has_doubles(const OpCase& c) {
   return any_tensor(c, [](const Tensor& t) { return t.dtype() == DType::f64; });
 }
 
-// Calls that run by their eager kernels inside a compiled program. Everything
+// What a running sum is summed in; integers and bools in i64.
+DType summed(DType dtype) {
+  return dtype == DType::boolean || is_integral(dtype) ? DType::i64 : dtype;
+}
+
+// Whether the row's facts leave the call, which gives `first`, to the eager
+// function.
+bool is_left_out(const OpCase& c, const Value& first) {
+  switch (ops::facts_of(*c.op).native) {
+    case ops::NativeCalls::all:
+      return false;
+    case ops::NativeCalls::products:
+      return has_integers(c);
+    case ops::NativeCalls::single:
+      return has_integers(c) || has_doubles(c);
+    case ops::NativeCalls::sums:
+      return c.args[0].as_tensor().dim() == 0 ||
+             first.as_tensor().dtype() != summed(c.args[0].as_tensor().dtype());
+    case ops::NativeCalls::quotients:
+      return c.args[1].is_tensor() && !is_floating(first.as_tensor().dtype()) &&
+             !is_complex(first.as_tensor().dtype());
+    case ops::NativeCalls::elements:
+      return first.as_tensor().dim() == 0 || c.args[0].as_tensor().numel() == 0;
+  }
+  throw InternalError("native calls out of range");
+}
+
+// Calls that run by their eager functions inside a compiled program. Everything
 // else has generated code in every case: a fallback fails the test.
 bool runs_eagerly(const OpCase& c) {
-  const std::string_view name = c.op->name();
   const Value first = c.expected.is_tuple() && c.expected.size() > 0
                           ? c.expected.at(0)
                           : c.expected;
   if (first.is_tensor() && first.as_tensor().numel() == 0) return false;
-  // Sums in another type than the usual one, and of a single element.
-  if (name == "cumsum")
-    return c.args[0].as_tensor().dim() == 0 || !c.kwargs.empty();
-  // Integers by what may be zero: an error that only these raise.
-  if (one_of(name, {"div", "floor_divide", "remainder", "fmod"}))
-    return c.args[1].is_tensor() && !is_floating(first.as_tensor().dtype()) &&
-           !is_complex(first.as_tensor().dtype());
-  if (one_of(name, {"gather", "take_along_dim"}))
-    return c.expected.as_tensor().dim() == 0 ||
-           c.args[0].as_tensor().numel() == 0;
   // Places of the greatest come from the plain kernel.
   if (c.op->row.lowering == ops::Lowering::pool && c.expected.is_tuple())
     return true;
-  switch (ops::facts_of(*c.op).native) {
-    case ops::NativeTypes::all:
-      return false;
-    case ops::NativeTypes::products:
-      return has_integers(c);
-    case ops::NativeTypes::single:
-      return has_integers(c) || has_doubles(c);
-  }
-  return false;
+  return is_left_out(c, first);
 }
 
 // Either way is fine: doubles are multiplied fast where a product is one of
 // matrices.
 bool may_run_eagerly(const OpCase& c) {
   return has_doubles(c) &&
-         (ops::facts_of(*c.op).native == ops::NativeTypes::products ||
+         (ops::facts_of(*c.op).native == ops::NativeCalls::products ||
           c.op->row.lowering == ops::Lowering::attention);
 }
 
@@ -180,8 +183,7 @@ TEST(CompiledOpRows, EachHasACase) {
     for (const OpCase& c : *cases) covered.insert(c.op);
   for (const ops::Op* op : ops::all_ops()) {
     if (op->name().starts_with("fxjit.")) continue;
-    // Their results are not determined.
-    if (one_of(op->name(), {"empty", "new_empty"})) continue;
+    if (ops::facts_of(*op).undetermined) continue;
     if (op->row.purity == ops::Purity::mutates) continue;
     EXPECT_TRUE(covered.contains(op)) << "row " << op->name();
   }

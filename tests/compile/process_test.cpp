@@ -1,8 +1,7 @@
 // Compiled modules and their process: environment variables, the disk cache,
-// exits while compiling, denied executable memory.
+// exits while compiling, limits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/subprocess.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit {
@@ -237,12 +237,11 @@ TEST(Exit, WhileCompiling) {
 
 // A thread that begins under g++ 12's AddressSanitizer takes a lock of its
 // allocator, which no child forked in that moment gets back: they begin before.
-void let_threads_begin([[maybe_unused]] const fx::GraphModule& gm) {
-#if defined(__SANITIZE_ADDRESS__)
+void let_threads_begin(const fx::GraphModule& gm) {
+  if (!testing::kAddressSanitizer) return;
   while (report(gm).empty()) std::this_thread::yield();
   support::ThreadPool& pool = support::ThreadPool::shared();
   if (pool.size() > 1) support::run_until_worker_joined(pool, [] {});
-#endif
 }
 
 TEST(Child, DISABLED_Fork) {
@@ -274,13 +273,15 @@ TEST(Child, DISABLED_Fork) {
   EXPECT_EQ(WEXITSTATUS(status), 23);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
-TEST(Fork, WhileCompiling) { EXPECT_CHILD_OK(run_child("Fork")); }
+TEST(Fork, WhileCompiling) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
+  EXPECT_CHILD_OK(run_child("Fork"));
+}
 
 TEST(Fork, AfterCompiling) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
   EXPECT_CHILD_OK(run_child("Fork", {{"FXJIT_TEST_DONE", "1"}}));
 }
-#endif
 
 TEST(Child, DISABLED_NoThreads) {
   constexpr uid_t kNobody = 65534;
@@ -301,14 +302,14 @@ TEST(Child, DISABLED_NoThreads) {
   EXPECT_THAT(gm->report(), HasSubstr("generated"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Limits, NoThreads) {
+  if (testing::kSanitizer)
+    GTEST_SKIP() << "sanitizers' runtimes begin threads themselves";
   const ProcessResult result = run_child("NoThreads");
   EXPECT_CHILD_OK(result);
   if (result.output.find("no such limit") != std::string::npos)
     GTEST_SKIP() << "this host does not let a process limit its threads";
 }
-#endif
 
 // Memory may end in the middle of a compilation: on the thread that this op
 // says.
@@ -360,40 +361,6 @@ TEST(Limits, SmallFiles) {
   const TemporaryFolder folder;
   EXPECT_CHILD_OK(
       run_child("SmallFiles", {{"FXJIT_TEST_FOLDER", folder.path()}}));
-}
-
-// --- Denied executable memory. ---
-TEST(Child, DISABLED_NoExecutableMemory) {
-  constexpr int kSetMdwe = 65, kRefuseExecGain = 1;
-  if (prctl(kSetMdwe, kRefuseExecGain, 0, 0, 0) != 0)
-    GTEST_SKIP() << "no such limit here";
-  WarningLog log;
-  const auto gm = model();
-  compile(*gm, options_for(host_cpu_level()));
-  const ValueList inputs{random_tensor({5, 6})};
-  for (int i = 0; i < 3; ++i) expect_right(*gm, inputs);
-  expect_right(*gm, {random_tensor({2, 6})});
-  std::cout << "prepared: " << prepare(*gm, inputs) << "\n"
-            << report(*gm) << "warnings: " << log.messages().size() << "\n";
-  // oneDNN's convolutions would crash.
-  const Tensor kernel = random_tensor({4, 3, 3, 3});
-  const auto conv = fx::symbolic_trace(
-      [&](Value x) { return F::max_pool2d(F::conv2d(x, kernel), 2); }, {"x"},
-      "f");
-  compile(*conv, options_for(host_cpu_level()));
-  expect_right(*conv, {random_tensor({2, 3, 8, 8})});
-  std::cout << "done\n";
-}
-
-TEST(NoExecutableMemory, InterpreterServes) {
-  const ProcessResult result = run_child("NoExecutableMemory");
-  EXPECT_CHILD_OK(result);
-  if (result.output.find("no such limit") != std::string::npos)
-    GTEST_SKIP() << "this kernel has no PR_SET_MDWE";
-  EXPECT_THAT(result.output, HasSubstr("prepared: 0"));
-  EXPECT_THAT(result.output, HasSubstr("interpreter: "));
-  EXPECT_THAT(result.output, HasSubstr("warnings: 1\n"));
-  EXPECT_THAT(result.output, HasSubstr("done"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using testing::quick;
 using testing::random_tensor;
 using testing::WarningLog;
 
-// Generated code, a primitive or loop of the library, an eager kernel, and a
+// Generated code, a primitive or loop of the library, an eager function, and a
 // node of the interpreter's between two parts.
 nn::Ref<fx::GraphModule> mixed() {
   const auto opaque = fx::wrap("report_test.opaque", [](Value x) { return x; });

@@ -12,16 +12,13 @@
 #include "fxjit/fx/transformer.h"
 #include "fxjit/nn.h"
 #include "tests/fx/archive_testing.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit::fx {
 namespace {
 
 // Sanitizers cost ten times the time and memory.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kNodes = 50'000;
-#else
-constexpr int kNodes = 1'000'000;
-#endif
+constexpr int kNodes = fxjit::testing::kSanitizer ? 50'000 : 1'000'000;
 
 void pass_through_everything(Graph& graph) {
   graph.lint();

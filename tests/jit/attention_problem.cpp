@@ -72,7 +72,7 @@ class Operands {
     add(problem.k);
     add(problem.v);
     for (size_t i = 0; i < problem.masks.size(); ++i)
-      if (problem.step.masks[i].kind == AttentionMask::Kind::additive)
+      if (problem.step.masks[i].kind == passes::MaskKind::add)
         add(problem.masks[i]);
       else
         add(problem.flags[i]);
@@ -138,7 +138,7 @@ AttentionStep make_attention(int64_t queries, int64_t keys, int64_t depth,
   return step;
 }
 
-void add_mask(AttentionStep& step, AttentionMask::Kind kind,
+void add_mask(AttentionStep& step, passes::MaskKind kind,
               const HeadAccess& access, int64_t key_stride, float value) {
   step.masks.push_back({kind, access, key_stride, value});
 }
@@ -159,7 +159,7 @@ AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
     const AttentionMask& mask = step.masks[i];
     const size_t size =
         extent(step, mask.access, step.queries, step.keys, mask.key_stride);
-    if (mask.kind == AttentionMask::Kind::additive)
+    if (mask.kind == passes::MaskKind::add)
       fill(masks[i], size);
     else
       for (size_t e = 0; e < size; ++e) flags[i].push_back(random() % 3 != 0);
@@ -199,16 +199,16 @@ double AttentionProblem::masked(double score, const Row& r, int64_t key) const {
     const AttentionMask& mask = step.masks[i];
     const size_t place = at(mask.access, r) + size_t(key * mask.key_stride);
     switch (mask.kind) {
-      case AttentionMask::Kind::additive:
+      case passes::MaskKind::add:
         score += double(mask.value) * double(masks[i][place]);
         break;
-      case AttentionMask::Kind::boolean:
+      case passes::MaskKind::hide:
         if (!flags[i][place]) score += double(-kInfinity);
         break;
-      case AttentionMask::Kind::keep:
+      case passes::MaskKind::keep:
         if (!flags[i][place]) score = double(mask.value);
         break;
-      case AttentionMask::Kind::fill:
+      case passes::MaskKind::fill:
         if (flags[i][place]) score = double(mask.value);
         break;
     }

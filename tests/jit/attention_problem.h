@@ -22,7 +22,7 @@ program::AttentionStep make_attention(int64_t queries, int64_t keys,
                                       int64_t batch = 1, int64_t heads = 1);
 
 // A step with one more mask, keys side by side unless said otherwise.
-void add_mask(program::AttentionStep& step, program::AttentionMask::Kind kind,
+void add_mask(program::AttentionStep& step, passes::MaskKind kind,
               const program::HeadAccess& access, int64_t key_stride = 1,
               float value = 1);
 

@@ -65,7 +65,7 @@ TEST_P(Attention, OfSlicesOfOneBuffer) {
   const int64_t width = 3 * heads * depth;
   step.q = step.k = step.v = {rows * width, depth, width};
   step.out = {rows * heads * depth, depth, heads * depth};
-  add_mask(step, AttentionMask::Kind::additive, {rows, 0, 0});
+  add_mask(step, passes::MaskKind::add, {rows, 0, 0});
   check(step);
 }
 
@@ -93,9 +93,9 @@ TEST_P(Attention, WithMasks) {
       {{0, 0, 0}, 0},
   };
   for (const MaskLayout& layout : layouts)
-    for (AttentionMask::Kind kind :
-         {AttentionMask::Kind::additive, AttentionMask::Kind::boolean,
-          AttentionMask::Kind::keep, AttentionMask::Kind::fill}) {
+    for (passes::MaskKind kind :
+         {passes::MaskKind::add, passes::MaskKind::hide, passes::MaskKind::keep,
+          passes::MaskKind::fill}) {
       for (int64_t depth : {8, 20}) {
         AttentionStep step =
             make_attention(queries, keys, depth, depth, batch, heads);
@@ -109,16 +109,16 @@ TEST_P(Attention, WithMasks) {
 TEST_P(Attention, WithSeveralMasks) {
   const int64_t batch = 2, heads = 3, queries = 21, keys = 18;
   AttentionStep step = make_attention(queries, keys, 8, 12, batch, heads);
-  add_mask(step, AttentionMask::Kind::additive,
+  add_mask(step, passes::MaskKind::add,
            {0, queries * keys, keys});  // [heads, queries, keys]
-  add_mask(step, AttentionMask::Kind::additive, {keys, 0, 0}, 1, 0.5f);
+  add_mask(step, passes::MaskKind::add, {keys, 0, 0}, 1, 0.5f);
   check(step);
-  add_mask(step, AttentionMask::Kind::fill, {0, 0, keys}, 1, -3.5f);
+  add_mask(step, passes::MaskKind::fill, {0, 0, keys}, 1, -3.5f);
   check(step);
-  add_mask(step, AttentionMask::Kind::additive, {0, 0, 1}, 0, -2.0f);
-  add_mask(step, AttentionMask::Kind::keep, {keys, 0, 0}, 1, -1e4f);
+  add_mask(step, passes::MaskKind::add, {0, 0, 1}, 0, -2.0f);
+  add_mask(step, passes::MaskKind::keep, {keys, 0, 0}, 1, -1e4f);
   check(step);
-  add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
+  add_mask(step, passes::MaskKind::hide, {0, 0, keys});
   check(step);
 }
 
@@ -130,8 +130,8 @@ TEST_P(Attention, OfThreeLeadingDims) {
   step.outer = images;
   for (HeadAccess* access : {&step.q, &step.k, &step.v, &step.out})
     access->outer = windows * heads * tokens * depth;
-  add_mask(step, AttentionMask::Kind::additive, {0, tokens * tokens, tokens});
-  add_mask(step, AttentionMask::Kind::additive, {tokens * tokens, 0, tokens});
+  add_mask(step, passes::MaskKind::add, {0, tokens * tokens, tokens});
+  add_mask(step, passes::MaskKind::add, {tokens * tokens, 0, tokens});
   check(step);
   step.k.head = step.v.head = 0;  // Shared by the heads.
   check(step);
@@ -144,7 +144,7 @@ TEST_P(Attention, OfFilledRows) {
   for (float value : {-1e4f, std::numeric_limits<float>::lowest()}) {
     AttentionStep step = make_attention(queries, keys, 8, 12);
     step.zero_rows = false;
-    add_mask(step, AttentionMask::Kind::fill, {0, 0, keys}, 1, value);
+    add_mask(step, passes::MaskKind::fill, {0, 0, keys}, 1, value);
     AttentionProblem filled(step);
     std::fill_n(filled.flags[0].begin() + 3 * keys, keys, uint8_t{1});
     filled.run(GetParam());
@@ -164,7 +164,7 @@ TEST_P(Attention, WithFewerKeysThanLanesAndMasks) {
   for (int64_t keys : {1, 3, 5, 16, 17})
     for (int64_t queries : {1, 4, 16, 18}) {
       AttentionStep step = make_attention(queries, keys, 8, 8);
-      add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
+      add_mask(step, passes::MaskKind::hide, {0, 0, keys});
       check(step);
     }
 }
@@ -175,7 +175,7 @@ TEST_P(Attention, Causal) {
       AttentionStep step = make_attention(queries, keys, 12, 12);
       step.causal = true;
       check(step);
-      add_mask(step, AttentionMask::Kind::additive, {0, 0, 0});
+      add_mask(step, passes::MaskKind::add, {0, 0, 0});
       check(step);
       step.masks[0].access = {0, 0, keys};
       check(step);
@@ -187,9 +187,9 @@ TEST_P(Attention, OfManyQueriesAndKeys) {
   const int64_t queries = 107, keys = 1311;
   AttentionStep step = make_attention(queries, keys, 102, 103);
   check(step);
-  add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
+  add_mask(step, passes::MaskKind::hide, {0, 0, keys});
   check(step);
-  step.masks[0].kind = AttentionMask::Kind::additive;
+  step.masks[0].kind = passes::MaskKind::add;
   check(step);
   step = make_attention(queries, keys, 201, 203);
   step.causal = true;
@@ -214,14 +214,14 @@ TEST_P(Attention, ScalesAndKeepsLargeScoresApart) {
 TEST_P(Attention, OfQueriesThatSeeNothing) {
   const int64_t queries = 18, keys = 21;
   AttentionStep step = make_attention(queries, keys, 8, 12);
-  add_mask(step, AttentionMask::Kind::boolean, {0, 0, keys});
+  add_mask(step, passes::MaskKind::hide, {0, 0, keys});
   AttentionProblem boolean(step);
   std::fill_n(boolean.flags[0].begin() + 3 * keys, keys, uint8_t{0});
   boolean.run(GetParam());
   boolean.expect_right();
   EXPECT_EQ(boolean.out[3 * 12], 0.0f);
   for (float hidden : {-kInfinity, std::numeric_limits<float>::lowest()}) {
-    step.masks[0].kind = AttentionMask::Kind::additive;
+    step.masks[0].kind = passes::MaskKind::add;
     AttentionProblem additive(step);
     std::fill_n(additive.masks[0].begin() + 5 * keys, keys, hidden);
     std::fill_n(additive.masks[0].begin() + 7 * keys, keys - 1, hidden);
@@ -262,7 +262,7 @@ TEST_P(Attention, KeepsNanInItsRows) {
   value.run(GetParam());
   value.expect_right();
   AttentionStep step = plain;
-  add_mask(step, AttentionMask::Kind::additive, {0, 0, keys});
+  add_mask(step, passes::MaskKind::add, {0, 0, keys});
   AttentionProblem mask(step);
   mask.masks[0][4 * keys + 2] = kNan;
   mask.masks[0][6 * keys + 2] =
@@ -273,7 +273,7 @@ TEST_P(Attention, KeepsNanInItsRows) {
   EXPECT_TRUE(std::isnan(mask.out[6 * depth]));
   // A hidden key's NaN score stays one under a mask, as in torch, but not for
   // queries before it.
-  step.masks[0].kind = AttentionMask::Kind::boolean;
+  step.masks[0].kind = passes::MaskKind::hide;
   AttentionProblem key(step);
   key.k[9 * depth] = kNan;
   key.run(GetParam());
@@ -312,14 +312,14 @@ TEST_P(LongAttention, BoundsItsMemory) {
 
 TEST_P(LongAttention, WithMasks) {
   for (bool by_query : {false, true})
-    for (AttentionMask::Kind kind :
-         {AttentionMask::Kind::additive, AttentionMask::Kind::boolean}) {
+    for (passes::MaskKind kind :
+         {passes::MaskKind::add, passes::MaskKind::hide}) {
       AttentionStep step = make_attention(5, kKeys, 4, 6);
       add_mask(step, kind, {0, 0, by_query ? kKeys : 0});
       AttentionProblem problem = make(5, step);
       // The first key blocks see nothing, query 1 (or all) nothing at all.
       const int64_t hidden = by_query ? kKeys * 2 : kKeys / 2;
-      if (kind == AttentionMask::Kind::additive)
+      if (kind == passes::MaskKind::add)
         std::fill_n(problem.masks[0].begin(), hidden, -kInfinity);
       else
         std::fill_n(problem.flags[0].begin(), hidden, uint8_t{0});

@@ -76,8 +76,6 @@ TEST(Engine, CompilesAndCalls) {
   const auto code = compiler.build(one_module(kAddOne), SymbolTable());
   EXPECT_EQ(code->function<int(int)>("add_one")(41), 42);
   EXPECT_GT(code->code_bytes(), 0u);
-  EXPECT_GT(code->timings().codegen_us, 0);
-  EXPECT_GT(code->timings().link_us, 0);
 }
 
 TEST(Engine, CodeOutlivesItsCompiler) {

@@ -247,27 +247,45 @@ TEST_P(Tiles, StrictSumsDoNotDependOnTheNumberOfRows) {
   }
 }
 
+TileStep plain_product(int64_t rows, int64_t columns, int64_t depth) {
+  TileStep step;
+  step.rows = rows;
+  step.columns = columns;
+  step.depth = step.lhs_row = depth;
+  step.outputs = {{DType::f32, 0, columns, 1}};
+  ScalarBuilder body;
+  step.epilogue = body.finish({body.input(0, DType::f32)});
+  return step;
+}
+
+std::set<std::string> keys_of(const TileStep& step, CpuLevel level) {
+  std::set<std::string> found;
+  const program::TileRun run(step, level);
+  for (const auto& form : run.forms()) found.insert(program::form_key(form));
+  return found;
+}
+
 // Sizes are no part of a kernel: products of equal epilogues and widths share
 // those of five and six rows.
 TEST_P(Tiles, ShareKernelsBetweenSizes) {
-  const auto keys = [](int64_t rows, int64_t columns, int64_t depth) {
-    TileStep step;
-    step.rows = rows;
-    step.columns = columns;
-    step.depth = step.lhs_row = depth;
-    step.outputs = {{DType::f32, 0, columns, 1}};
-    ScalarBuilder body;
-    step.epilogue = body.finish({body.input(0, DType::f32)});
-    std::set<std::string> found;
-    const program::TileRun run(step, GetParam());
-    for (const auto& form : run.forms()) found.insert(program::form_key(form));
-    return found;
-  };
-  const auto known = keys(49, 768, 768);
+  const auto known = keys_of(plain_product(49, 768, 768), GetParam());
   EXPECT_EQ(known.size(), 2u);
   for (int64_t rows : {50, 64, 100, 128, 511, 3136})
-    for (const auto& key : keys(rows, 2304, 333))
+    for (const auto& key : keys_of(plain_product(rows, 2304, 333), GetParam()))
       EXPECT_TRUE(known.contains(key)) << rows << "\n" << key;
+}
+
+// Types are part of it, and those that no code is made for are refused.
+TEST_P(Tiles, OfOtherTypesAreOtherKernels) {
+  const TileStep usual = plain_product(1, 64, 64);
+  TileStep lhs = usual, sums = usual;
+  lhs.lhs = DType::bf16;
+  sums.sums = DType::f64;
+  for (const TileStep& step : {lhs, sums}) {
+    EXPECT_NE(step, usual);
+    EXPECT_NE(keys_of(step, GetParam()), keys_of(usual, GetParam()));
+    EXPECT_THROW(CompiledTiles(step, GetParam()), InternalError);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Tiles, ::testing::ValuesIn(host_levels()),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/jit/jit_test_util.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit::jit {
 namespace {
@@ -24,11 +25,8 @@ using UnaryKernel = Kernel<const float*, float*, int64_t>;
 constexpr int kBlock = 4096;  // A multiple of every level's lanes.
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kStride = 53 * 97;  // The sweep is about numbers only.
-#else
-constexpr uint64_t kStride = 53;
-#endif
+// The sweep is about numbers, of which sanitizers see nothing.
+constexpr uint64_t kStride = fxjit::testing::kSanitizer ? 53 * 97 : 53;
 
 struct Function {
   const char* name;

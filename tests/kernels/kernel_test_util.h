@@ -69,7 +69,7 @@ class GuardedTensors {
 int32_t run_kernel(const program::ExternKernel& kernel,
                    const std::vector<Tensor>& operands);
 
-// What a compiled program has for a call; null: the eager kernel.
+// What a compiled program has for a call; null: the eager function.
 std::shared_ptr<const program::ExternKernel> make_kernel(
     const KernelRequest& request, int threads);
 

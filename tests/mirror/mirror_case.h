@@ -40,8 +40,8 @@ nn::Ref<T> filled(const nn::Ref<T>& module) {
 struct OutputOptions {
   double relative = 1e-5;
   double absolute = 1e-6;
-  // Labels of the steps that eager kernels run, in order. Any other step that is
-  // not native fails the case.
+  // Labels of the steps that eager functions run, in order. Any other step that
+  // is not native fails the case.
   std::vector<std::string> eager = {};
   // Part of the reason why the compiler leaves these inputs to the interpreter;
   // empty: it must not.

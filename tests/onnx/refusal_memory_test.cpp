@@ -7,6 +7,7 @@
 #include "fxjit/error.h"
 #include "fxjit/onnx.h"
 #include "tests/onnx/model_writer.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit::testing_onnx {
 namespace {
@@ -31,9 +32,7 @@ bool forget_peak() {
 }
 
 void expect_frugal_refusal(const std::string& path, int64_t file_bytes) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers keep freed memory";
-#endif
+  if (testing::kSanitizer) GTEST_SKIP() << testing::kFreedIsKept;
   if (!forget_peak()) GTEST_SKIP() << "/proc does not forget the peak";
   const int64_t before = status("VmRSS");
   EXPECT_THROW(onnx::load(path), UserError);

@@ -1,4 +1,5 @@
 #include "tests/ops/isolated.h"
+#include "tests/support/sanitizers.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -26,14 +27,13 @@ struct Progress {
 
 // Sanitizers reserve more addresses than any limit would leave.
 void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (testing::kSanitizer) return;
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   const rlim_t most =
       pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + kBytes;
   const rlimit limit{most, most};
   setrlimit(RLIMIT_AS, &limit);
-#endif
 }
 
 [[noreturn]] void run_child(Progress& progress, size_t count,

@@ -127,7 +127,7 @@ def multinomials():
     fail(row, f, T((2,), 'int64'), 1)
 
 
-# Of each the method, and the function that exported graphs call.
+# Each is called as a method, and as the function that exported graphs call.
 def fills():
     aten = torch.ops.aten
     table = [('uniform', [(), (-1.5, 2.5)]), ('normal', [(), (1.0, 2.0)]),

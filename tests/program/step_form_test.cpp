@@ -183,7 +183,7 @@ AttentionStep attention(int64_t batch, int64_t queries, int64_t keys) {
   step.depth = step.value_depth = 32;
   step.q = step.out = {3 * queries * 32, queries * 32, 32};
   step.k = step.v = {3 * keys * 32, keys * 32, 32};
-  step.masks = {{AttentionMask::Kind::additive, {keys, 0, 0}, 1}};
+  step.masks = {{passes::MaskKind::add, {keys, 0, 0}, 1}};
   return step;
 }
 
@@ -218,7 +218,7 @@ TEST(AttentionForms, DifferWhereTheCodeDoes) {
   other.masks[0].access.row = 20;
   EXPECT_NE(key(step), key(other));
   other = step;
-  other.masks[0].kind = AttentionMask::Kind::boolean;
+  other.masks[0].kind = passes::MaskKind::hide;
   EXPECT_NE(key(step), key(other));
   EXPECT_NE(key(step), key(attention(1, 20, 5)));
   EXPECT_NE(key(step), key(attention(1, 200, 50000)));

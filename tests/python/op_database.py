@@ -23,7 +23,8 @@ from torch.utils import _pytree as pytree
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.bool]
 SAMPLES = 12  # Of an op and dtype; torch has up to hundreds.
-# Of the largest number of a result, beside what two orders of summing differ by.
+# How far results may differ, relative to a result's largest number: about what two orders of
+# summing do.
 BOUNDS = {torch.float64: 1e-10, torch.float32: 3e-5, torch.complex64: 3e-5,
           torch.complex128: 1e-10, torch.complex32: 4e-3, torch.bfloat16: 3e-2,
           torch.float16: 4e-3}

@@ -13,11 +13,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Patterns look for ops by name, as whoever writes a new one expects.
-constexpr std::string_view kBelow[] = {"src/passes",  "src/program",
-                                       "src/weights", "src/compile",
-                                       "kernels",     "jit"};
-constexpr std::string_view kPatterns = "src/passes/patterns/";
+// Where a text that is an op's name means the op.
+constexpr std::string_view kBelow[] = {
+    "src/passes", "src/program", "src/weights", "src/compile",
+    "src/bind",   "kernels",     "jit"};
+// Where it may as well be a mode of a layer or an attribute of a file: only
+// what is known to be an op's name is looked for.
+constexpr std::string_view kBeside[] = {"src/fx", "src/nn", "src/import"};
+// Patterns look for ops by name, as whoever writes a new one expects. The tool
+// box for users speaks of ops by their names.
+constexpr std::string_view kFree[] = {"src/passes/patterns/", "src/fx/passes/"};
 constexpr std::string_view kRows = "src/ops/families";
 
 std::string text_of(const fs::path& path) {
@@ -99,27 +104,84 @@ void find_addresses(const std::string& text, std::vector<Finding>& found) {
   });
 }
 
+// What gives an op's name: "op.name()", "node->called_op()->name()".
+constexpr char kOpName[] = R"re(\w*op_?(?:\(\))?(?:\.|->)name\(\))re";
+
+// A table of this code's own that is searched by the name of an op.
+void find_tables(const std::string& text, std::vector<Finding>& found) {
+  static const std::regex kSearched(
+      R"re(\b(?:find|contains|count|at)\(\s*(?:(k\w+),\s*)?[\w.>()-]*?)re" +
+      std::string(kOpName));
+  each_match(text, kSearched, [&](const std::smatch& match) {
+    const std::string table = match[1].matched ? match[1].str() : "a table";
+    found.push_back({static_cast<size_t>(match.position()), table});
+  });
+}
+
+// An op's name, or a variable that holds one, compared with a text.
+void find_compared(const std::string& text, std::vector<Finding>& found) {
+  std::set<std::string> held{kOpName};
+  static const std::regex kHolds(R"re((\w+)\s*=\s*[\w.>()-]*?)re" +
+                                 std::string(kOpName) + ";");
+  each_match(text, kHolds, [&](const std::smatch& match) {
+    held.insert("\\b" + match[1].str() + "\\b");
+  });
+  for (const std::string& name : held)
+    for (const std::string& form :
+         {name + R"re(\s*[=!]=\s*"([^"]*)")re",
+          R"re("([^"]*)"\s*[=!]=\s*[\w.>()-]*?)re" + name,
+          name + R"re(\.(?:starts_with|ends_with|find|contains)\()re" +
+              R"re("([^"]*)"\))re"})
+      each_match(text, std::regex(form), [&](const std::smatch& match) {
+        found.push_back({static_cast<size_t>(match.position()), match[1]});
+      });
+}
+
+void add_messages(const std::string& file, const std::string& text,
+                  const std::vector<Finding>& found,
+                  std::vector<std::string>& messages) {
+  for (const Finding& one : found) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(one.at);
+    const auto line = std::count(text.begin(), end, '\n') + 1;
+    messages.push_back(file + ":" + std::to_string(line) +
+                       ": compares with the op's name '" + one.name +
+                       "': what it has to know is a fact of the op's row");
+  }
+}
+
+template <typename Find>
+void check_folder(const fs::path& root, std::string_view folder, Find find,
+                  std::vector<std::string>& messages) {
+  each_source(root, folder,
+              [&](const std::string& file, const std::string& text) {
+                for (std::string_view free : kFree)
+                  if (file.starts_with(free)) return;
+                std::vector<Finding> found;
+                find(text, found);
+                find_tables(text, found);
+                add_messages(file, text, found, messages);
+              });
+}
+
 }  // namespace
 
 std::vector<std::string> check_op_names(const fs::path& root) {
   const std::set<std::string> names = op_names(root);
   std::vector<std::string> messages;
+  const auto any_text = [&](const std::string& text,
+                            std::vector<Finding>& found) {
+    find_texts(text, names, found);
+    find_addresses(text, found);
+  };
+  const auto known_names = [](const std::string& text,
+                              std::vector<Finding>& found) {
+    find_compared(text, found);
+    find_addresses(text, found);
+  };
   for (std::string_view folder : kBelow)
-    each_source(
-        root, folder, [&](const std::string& file, const std::string& text) {
-          if (file.starts_with(kPatterns)) return;
-          std::vector<Finding> found;
-          find_texts(text, names, found);
-          find_addresses(text, found);
-          for (const Finding& one : found) {
-            const auto end = text.begin() + static_cast<std::ptrdiff_t>(one.at);
-            const auto line = std::count(text.begin(), end, '\n') + 1;
-            messages.push_back(
-                file + ":" + std::to_string(line) +
-                ": compares with the op's name '" + one.name +
-                "': what it has to know is a fact of the op's row");
-          }
-        });
+    check_folder(root, folder, any_text, messages);
+  for (std::string_view folder : kBeside)
+    check_folder(root, folder, known_names, messages);
   return messages;
 }
 

@@ -40,8 +40,8 @@ std::vector<std::string> check_includes(const std::filesystem::path& root);
 // no file is above the size limit.
 std::vector<std::string> check_files(const std::filesystem::path& root);
 
-// The same for comparisons with an op's name, by text or by the address of what
-// was looked up, in folders below src/ops.
+// The same for comparisons with an op's name, by text, in a table or by the
+// address of what was looked up, outside of src/ops.
 std::vector<std::string> check_op_names(const std::filesystem::path& root);
 // How many names that check knows, read from the rows of src/ops/families.
 int count_op_names(const std::filesystem::path& root);

@@ -75,12 +75,31 @@ TEST_F(PlantedTree, ComparisonsWithOpNamesAreFound) {
   finds("if (op.name().find(\"conv\") != npos)", "conv");
   finds("if (&op == &ops::get_op(\"cast\"))", "cast");
   finds("const Op& cast = get_op(\"cast\"); if (&op != &cast)", "cast");
+  finds("std::ranges::find(kRows, call.op.name(), &Row::op);", "kRows");
+  finds("kRows.contains(node->called_op()->name())", "a table");
+}
+
+TEST_F(PlantedTree, ComparisonsBesideTheCompilerAreFound) {
+  plant("src/ops/families/a.cpp", "{.name = \"cast\", .schema = \"x\"},\n");
+  const auto finds = [&](const std::string& code, std::string_view op) {
+    plant("src/import/onnx/a.cpp", "\n" + code);
+    EXPECT_THAT(check_op_names(root_),
+                ElementsAre(HasSubstr("'" + std::string(op) + "'")))
+        << code;
+  };
+  finds("if (op.name() == \"to\")", "to");
+  finds("if (\"to\" != node->called_op()->name())", "to");
+  finds("const std::string_view name = op.name();\nif (name == \"to\")", "to");
+  finds("std::ranges::find(kUpdates, op.name(), &Update::name);", "kUpdates");
+  finds("if (&op == &ops::get_op(\"cast\"))", "cast");
 }
 
 TEST_F(PlantedTree, OtherUsesOfOpNamesPass) {
   plant("src/ops/families/a.cpp", "{.name = \"cast\", .schema = \"x\"},\n");
   plant("src/passes/patterns/a.cpp", "if (op.name() == \"cast\")\n");
   plant("src/ops/a.cpp", "if (op.name() == \"cast\")\n");
+  plant("src/fx/passes/a.cpp", "if (op.name() == \"cast\")\n");
+  plant("src/nn/a.cpp", "if (mode == \"cast\")\n");
   plant("src/passes/a.cpp",
         "call(b, \"cast\", {x});\n"
         "const Op& cast = get_op(\"cast\");\nb.call(cast, {x});\n"

@@ -15,6 +15,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/thread_pool.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {
@@ -112,11 +113,8 @@ int count_threads() {
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr int kThreadsOfChild = 1;  // TSan allows no new ones after a fork.
-#else
-constexpr int kThreadsOfChild = 3;
-#endif
+// TSan allows no new ones after a fork.
+constexpr int kThreadsOfChild = testing::kThreadSanitizer ? 1 : 3;
 
 // The threads of the child, once its first region has run.
 int threads_of_child(ThreadPool& pool) {
@@ -160,8 +158,8 @@ TEST(ThreadPool, HooksRunOnThreadsOfAForkedChild) {
   EXPECT_EQ(status, kThreadsOfChild > 1 ? 8 : 7);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads after a fork.
 TEST(ThreadPool, AForkedChildMayMakeItsOwnPool) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoThreadsAfterFork;
   ThreadPool parent({.threads = 2});
   // Under g++ 12's AddressSanitizer a thread that begins holds a lock of its
   // allocator, which no child forked in that moment gets back.
@@ -173,7 +171,6 @@ TEST(ThreadPool, AForkedChildMayMakeItsOwnPool) {
   });
   EXPECT_EQ(status, 7);
 }
-#endif
 
 TEST(ThreadPoolDeathTest, ExitWhileTheSharedPoolIsAwake) {
   EXPECT_EXIT(

@@ -101,7 +101,7 @@ MODELS = {
     'xcit': ('xcit_nano_12_p16_224', {}),
 }
 
-# Of modules that hold several kinds of model.
+# More models from modules that hold several kinds.
 MORE = {
     'byoanet.halonet': ('halonet26t', {}),
     'byoanet.lambda': ('lambda_resnet26t', {}),

@@ -42,7 +42,7 @@ struct Started {
 // In the new process: calls that are safe after fork() only. Says by `report`
 // why the program cannot run; running closes it.
 [[noreturn]] void become(const Started& started) {
-  sigset_t none;  // Of the signals that this process keeps from its threads.
+  sigset_t none;  // The parent blocks signals in its threads, the child none.
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setpgid(0, 0);

@@ -159,7 +159,7 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   add_measured(command, options);
 }
 
-// Of other runtimes.
+// Options about other runtimes.
 void add_peers(CLI::App& command, BenchOptions& options) {
   command
       .add_option("--against", options.against,

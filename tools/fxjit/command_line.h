@@ -15,7 +15,7 @@ struct Commands {
   RunOptions run;
   InspectOptions inspect;
   BenchOptions bench;
-  std::string document;  // Of --generate: "man" or "completion".
+  std::string document;  // What --generate asks for: "man" or "completion".
 };
 
 void describe(CLI::App& app, Commands& commands);
@@ -25,10 +25,10 @@ struct OptionFacts {
   std::string names;    // "--input NAME=VALUE"
   std::string words;    // "--input", or several: "-h --help".
   std::string meaning;  // One sentence.
-  std::string kind;     // Of its value: "FILE.npy"; empty for a flag.
-  std::vector<std::string> choices;  // Of values, where they are few.
+  std::string kind;     // What its value is: "FILE.npy"; empty for a flag.
+  std::vector<std::string> choices;  // All values, where they are few.
 };
-// Of one subcommand; without what stands by its place (MODEL).
+// The options of one subcommand, without what stands by its place (MODEL).
 std::vector<OptionFacts> options_of(const CLI::App& command);
 // Examples and exit codes at the end of the help of `command`.
 std::string examples_of(const CLI::App& command);

@@ -51,7 +51,8 @@ struct BenchOptions {
   std::string onnx;                  // What peers read that read ONNX.
   std::string python = "python3";    // Runs the peers.
   double peer_timeout = 300;         // Seconds until an answer.
-  std::optional<double> tolerance;   // Of differences; none: by the types.
+  std::optional<double> tolerance;   // How far results may differ; none: by
+                                     // their types.
   bool steps = false;  // Print the steps of both compiled programs.
   bool json = false;
   std::string chart;  // An SVG file to write.

@@ -14,17 +14,17 @@ namespace fxjit::command {
 // What is known of one contestant; a line of the table.
 struct Row {
   std::string name;
-  bool own = false;       // Of this library.
-  std::string version;    // Of another runtime.
+  bool own = false;       // This library, not another runtime.
+  std::string version;    // The other runtime's.
   std::string error;      // Why there are no times.
   double first_ms = 0;    // From the model's file to the first answer.
-  double empty_us = 0;    // Of a call that does nothing, taken off below.
+  double empty_us = 0;    // What an empty call takes; taken off below.
   double difference = 0;  // From the first row's answer.
   std::vector<std::vector<double>> rounds;  // Microseconds of each call.
 
   bool measured() const { return error.empty() && !rounds.empty(); }
   size_t calls() const;
-  // Of all calls; `share` 0.5 is the median.
+  // The time that this share of all calls took at most: 0.5 is the median.
   double percentile(double share) const;
   // How far medians of rounds lie from the middle between the least and the
   // greatest, relative to the median.

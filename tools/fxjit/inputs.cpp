@@ -48,7 +48,7 @@ const std::string* find(const Named& named, const ModelInput& input) {
 struct Shape {
   std::optional<DType> dtype;
   Dims sizes;
-  int64_t below = 2;  // Of integers.
+  int64_t below = 2;  // Integers are drawn from [0, below).
 };
 
 int64_t read_number(std::string_view text, bool& fits) {
@@ -105,7 +105,7 @@ Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
   return values.to(dtype);
 }
 
-// Of --input: numbers in brackets, or a file.
+// What --input gives: numbers in brackets, or a file.
 Tensor given_value(const std::string& text, const ModelInput& input) {
   if (!text.starts_with('[')) return io::load_npy(text);
   const Tensor numbers = parse_numbers(text);

@@ -19,7 +19,7 @@ using nlohmann::json;
 struct PeerKind {
   const char* name;
   const char* script_name;  // As contestant.py calls it.
-  const char* suffix;       // Of the models that it reads.
+  const char* suffix;       // The models that it reads end so.
 };
 
 constexpr PeerKind kPeers[] = {{"onnxruntime", "onnxruntime", ".onnx"},

@@ -24,12 +24,12 @@
 namespace fxjit::fx {
 
 struct CppOptions {
-  std::string name;  // Of the struct; by default the module's type.
+  std::string name;  // The struct's; by default the module's type.
   std::string name_space = "generated";  // Without "::" on either end.
 };
 
 struct CppCode {
-  std::string src;  // Of a header.
+  std::string src;  // The text of a header.
   // The tensors that the code takes, by qualified name. Not copied.
   nn::StateDict weights;
 };

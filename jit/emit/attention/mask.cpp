@@ -12,13 +12,12 @@ namespace {
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 using program::AttentionCall;
-using program::AttentionMask;
 using program::AttentionMaskCall;
 using program::AttentionMaskForm;
 using Keys = AttentionMaskForm::Keys;
 
 bool is_added(const AttentionMaskForm& mask) {
-  return mask.kind == AttentionMask::Kind::additive;
+  return mask.kind == passes::MaskKind::add;
 }
 
 DType mask_dtype(const AttentionMaskForm& mask) {
@@ -31,18 +30,17 @@ Value* mask_operand(VectorBuilder& b, const AttentionMaskForm& mask,
                     Value* loaded) {
   if (is_added(mask)) return loaded;
   llvm::Type* type = b.with_shape_of(loaded, b.f32());
-  const bool is_boolean = mask.kind == AttentionMask::Kind::boolean;
+  const bool is_boolean = mask.kind == passes::MaskKind::hide;
   Value* hidden = b.number(type, is_boolean ? kMinusInfinity : 1);
   Value* seen = b.number(type, 0);
-  return mask.kind == AttentionMask::Kind::fill
-             ? b.select(loaded, hidden, seen)
-             : b.select(loaded, seen, hidden);
+  return mask.kind == passes::MaskKind::fill ? b.select(loaded, hidden, seen)
+                                             : b.select(loaded, seen, hidden);
 }
 
 Value* masked_score(VectorBuilder& b, const AttentionMaskForm& mask,
                     Value* score, Value* operand) {
   Value* value = b.splat_f32(double(mask.value));
-  if (mask.kind == AttentionMask::Kind::boolean) return b.add(score, operand);
+  if (mask.kind == passes::MaskKind::hide) return b.add(score, operand);
   if (!is_added(mask))
     return b.select(b.eq(operand, b.splat_f32(0)), score, value);
   return mask.value == 1 ? b.add(score, operand) : b.fma(operand, value, score);

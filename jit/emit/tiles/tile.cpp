@@ -295,6 +295,10 @@ class TileEmitter {
 }  // namespace
 
 void emit(VectorBuilder& b, const program::TileForm& form) {
+  if (form.lhs != DType::f32 || form.sums != DType::f32)
+    throw InternalError("[jit] no tile of " +
+                        std::string(dtype_name(form.lhs)) + " with sums of " +
+                        std::string(dtype_name(form.sums)));
   TileEmitter(b, form).emit();
 }
 

@@ -28,7 +28,7 @@ class Sums {
         part_.form.short_part
             ? short_parts(whole, part_.form.short_part)
             : whole_parts(whole, part_.number(WinogradNumber::part_blocks));
-    if (part_.form.channel_rest) {  // Of a block that overlaps.
+    if (part_.form.channel_rest) {  // One more block, which overlaps.
       Value* first = part_.times(whole, b.lanes());
       Value* rest = b.sub(channels, first);
       totals = add(totals, block_sums(whole, b.sub(b.i64(b.lanes()), rest),

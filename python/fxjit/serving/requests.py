@@ -12,7 +12,7 @@ import numpy as np
 from .datatypes import Tensor
 from .errors import BadRequest
 
-# Of Triton's extensions; what they ask for would be silently missing.
+# Parameters of Triton's extensions: what they ask for would be silently missing.
 REFUSED = ("sequence_id", "sequence_start", "sequence_end", "shared_memory_region")
 
 

@@ -345,7 +345,7 @@ class Loader {
   std::vector<nn::ModuleRef> modules_;
   std::vector<bool> training_;
   std::vector<int> depths_;  // By module: 1 without children.
-  int depth_ = 0;            // Of the children of the module being made.
+  int depth_ = 0;            // The greatest below the module being made.
 };
 
 }  // namespace

@@ -72,7 +72,8 @@ ValueList without_data(const ValueList& operands) {
   return metas;
 }
 
-// Of numbers only the kind counts: in a loop they may differ in each iteration.
+// What calls are compared by. Numbers count by their kind only: in a loop they
+// may differ in each iteration.
 ComparedCalls::Signature signature_of(const ValueList& operands,
                                       const Value& made) {
   ComparedCalls::Signature signature;

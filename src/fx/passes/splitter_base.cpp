@@ -76,7 +76,7 @@ class Units {
 
   std::vector<size_t> unit_of_;  // By node id.
   std::vector<Unit> units_;
-  std::deque<size_t> ready_[2];  // Of the CPU, of the accelerator.
+  std::deque<size_t> ready_[2];  // Units for the CPU, for the accelerator.
   size_t placed_ = 0;
 };
 

@@ -60,7 +60,7 @@ class Groups {
   // The neighbours of one vertex, one at a time.
   struct Cursor {
     size_t vertex;
-    std::vector<NodePtr> single;  // Of a node that is no group.
+    std::vector<NodePtr> single;  // The node itself, if it is no group.
     size_t next = 0;
   };
 
@@ -182,7 +182,7 @@ class Groups {
   uint32_t num_visited_ = 0;
   std::vector<Group> groups_;
   std::vector<size_t> parent_;
-  size_t bound_;  // Of groups.
+  size_t bound_;  // Vertices from here on are single nodes.
   std::vector<uint32_t> seen_[2];
   uint32_t epoch_ = 0;
 };

@@ -36,7 +36,7 @@ class Call {
   GraphReader& reader() const { return reader_; }
   Recorder& recorder() const;
   const NodeInfo& node() const { return node_; }
-  int64_t opset() const { return opset_; }  // Of the node's domain.
+  int64_t opset() const { return opset_; }  // The node's domain's.
   [[noreturn]] void fail(const std::string& what) const;
 
   // --- Inputs. ---

@@ -1,7 +1,8 @@
 #include "src/import/onnx/fixed_dims.h"
 
 #include <algorithm>
-#include <string_view>
+
+#include "src/ops/table/op_facts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -72,22 +73,31 @@ uint32_t of_reshape(const Value& input, const ValueList& sizes,
 
 uint32_t fixed_dims(const ops::Op& op, const ValueList& args,
                     const Tensor& result, const Known& known) {
-  const std::string_view name = op.name();
   if (op.row.lowering == ops::Lowering::scalar)
     return of_broadcast(args, result, known);
-  if (name == "tensor") return all_of(result.dim());
-  if (name == "to") return known(args.at(0)).fixed;
-  if (name == "cat" && args.at(0).is_sequence())
-    return of_cat(args[0], result, known);
-  if (name == "unsqueeze" && args.at(1).is_int())
-    return of_unsqueeze(args[0], args[1].as_int(), result, known);
-  if ((name == "reshape" || name == "view") && args.at(1).is_sequence())
-    return of_reshape(args[0], args[1].as_sequence(), result, known);
-  if ((name == "expand" && args.at(1).is_sequence()))
-    return of_sizes(args[1].as_sequence());
-  if (name == "full" && args.at(0).is_sequence())
-    return of_sizes(args[0].as_sequence());
-  return 0;
+  const ops::SizeRule& rule = ops::facts_of(op).sizes;
+  if (rule.kind == ops::SizeKind::unsaid) return 0;
+  const Value& said = args.at(static_cast<size_t>(rule.argument));
+  switch (rule.kind) {
+    case ops::SizeKind::unsaid:
+      break;
+    case ops::SizeKind::written:
+      return all_of(result.dim());
+    case ops::SizeKind::same:
+      return known(said).fixed;
+    case ops::SizeKind::joined:
+      return said.is_sequence() ? of_cat(said, result, known) : 0;
+    case ops::SizeKind::inserted:
+      return said.is_int() ? of_unsqueeze(args[0], said.as_int(), result, known)
+                           : 0;
+    case ops::SizeKind::reshaped:
+      return said.is_sequence()
+                 ? of_reshape(args[0], said.as_sequence(), result, known)
+                 : 0;
+    case ops::SizeKind::listed:
+      return said.is_sequence() ? of_sizes(said.as_sequence()) : 0;
+  }
+  throw InternalError("kind of sizes out of range");
 }
 
 }  // namespace fxjit::onnx

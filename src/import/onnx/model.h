@@ -24,9 +24,9 @@ struct TypeInfo {
   enum class Kind : uint8_t { none, tensor, sequence, optional, map, sparse };
 
   Kind kind = Kind::none;
-  int64_t element_type = 0;  // Of a tensor: TensorProto's number.
+  int64_t element_type = 0;  // A tensor's, by TensorProto's numbers.
   std::optional<std::vector<Dimension>> shape;  // None: the rank is unknown.
-  std::vector<TypeInfo> element;  // Of a sequence or optional: one.
+  std::vector<TypeInfo> element;  // One for a sequence or optional.
 };
 
 struct ValueInfo {
@@ -44,7 +44,7 @@ struct TensorInfo {
   int64_t data_type = 0;
   std::optional<Bytes> raw;
   bool external = false;
-  std::vector<TextEntry> location;  // Of external data.
+  std::vector<TextEntry> location;  // Where external data lies.
   // Undecoded elements: by field of TensorProto, in order.
   struct Chunk {
     uint32_t number;

@@ -15,7 +15,7 @@ using import::SizeFormula;
   throw UserError("[onnx] " + what);
 }
 
-// Of "batch", "past + 1"; of other texts a symbol made of them.
+// The size that "batch" or "past + 1" names; any other text becomes a symbol.
 std::optional<SizeFormula> formula_of(std::string_view symbol) {
   if (auto formula = SizeFormula::parse(symbol)) return formula;
   std::string name = import::path_of_identifiers(symbol);

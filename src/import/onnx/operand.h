@@ -26,7 +26,7 @@ using UnsignedBits = int;
 // A sequence that a loop makes longer, which becomes a stack: inside of the loop
 // what one iteration appends, behind it the stack whose rows are its tensors.
 struct GrownSequence {
-  size_t state = 0;  // Of the loop, inside of it.
+  size_t state = 0;  // Inside of the loop: which of its states it is.
   ValueList appended;
   Value stack;
 };

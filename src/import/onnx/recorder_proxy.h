@@ -47,7 +47,7 @@ class Recorder::Proxy : public fx::ProxyBase {
   Value example_;
   uint32_t fixed_dims_;  // kAllDims: nothing of it depends on an input's size.
   bool guessed_;         // The example comes of numbers that are not known.
-  std::string name_;     // Of a constant.
+  std::string name_;     // The constant's, if it is one.
 };
 
 template <typename Proxy>

@@ -49,7 +49,7 @@ Value shifted_right(const Value& a, const Value& places) {
 
 // --- To real numbers and back. ---
 
-// Of a number from 2^63 on: twice its half, whose last bit rounds as the lost
+// A number from 2^63 on is twice its half, whose last bit rounds as the lost
 // one would have.
 Value as_real(const Call& call, const Value& a, DType dtype) {
   const Value half = bitwise_or(half_of(a), bitwise_and(a, 1));

@@ -20,8 +20,8 @@ struct WireField {
 
   uint32_t number = 0;
   Type type = Type::varint;
-  uint64_t word = 0;  // Of a varint, fixed64 or fixed32.
-  Bytes bytes;        // Of bytes.
+  uint64_t word = 0;  // What a varint, fixed64 or fixed32 holds.
+  Bytes bytes;        // What a field of bytes holds.
 
   // The value as the field's type in the schema; UserError where the wire has
   // another kind of value.

@@ -16,9 +16,9 @@ struct InputSpec {
 
   Kind kind;
   std::string name;    // In the graph; empty for a constant without a name.
-  std::string target;  // Of a weight: its name in the module.
+  std::string target;  // The name in the module that a weight has.
   bool persistent = true;
-  Value constant;  // Of a constant argument.
+  Value constant;  // The value, if the argument is a constant.
   Field place;
 
   bool is_weight() const { return kind < Kind::argument; }

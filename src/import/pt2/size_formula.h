@@ -70,7 +70,7 @@ class SizeFormula {
   };
   struct Node {
     Kind kind;
-    int64_t number = 0;  // Of a number; of a name, its place in `names`.
+    int64_t number = 0;  // A number's value, or a name's place in `names`.
     int left = -1, right = -1;
   };
 

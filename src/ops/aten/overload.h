@@ -26,7 +26,7 @@ struct Overload {
   std::vector<Parameter> parameters;  // torch's.
   const Op* op = nullptr;
   std::vector<Source> sources;  // One for each parameter of the op.
-  std::vector<bool> is_read;    // Of `parameters`, by some source.
+  std::vector<bool> is_read;    // Which `parameters` some source reads.
 };
 
 // Null when the table has no such overload. `name` without "aten.". The caller

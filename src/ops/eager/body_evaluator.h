@@ -1,6 +1,6 @@
 // Runs a scalar body over strided tensors, block by block: every instruction
 // is one tight loop over a block that stays in the first-level cache. Used by
-// eager kernels and as the reference for generated code.
+// eager functions and as the reference for generated code.
 #pragma once
 
 #include <span>

@@ -110,7 +110,7 @@ Value run_by_lowering(const OpCall& call) {
     case Lowering::pool:
       break;
   }
-  throw InternalError(call_prefix(call) + "row without an eager kernel");
+  throw InternalError(call_prefix(call) + "row without an eager function");
 }
 
 Value run(const OpCall& call) {

@@ -59,8 +59,8 @@ Value infer_places(const OpCall& call) {
 }
 
 struct Bags {
-  std::vector<int64_t> rows;  // Of the table.
-  std::vector<int64_t> bag;   // Of each index.
+  std::vector<int64_t> rows;  // The row of the table that each index names.
+  std::vector<int64_t> bag;   // The bag that each index belongs to.
   int64_t left_out = -1;
 };
 

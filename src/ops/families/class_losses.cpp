@@ -60,7 +60,7 @@ Value finished(const Classes& c, const Value& loss) {
 struct Counted {
   Value safe;     // Targets, class 0 in the place of those left out.
   Value counts;   // Bools.
-  Value weights;  // Of the type of the chances, 0 where left out.
+  Value weights;  // Numbers of the chances' type, 0 where left out.
 };
 
 Counted counted(const Classes& c) {

@@ -1,4 +1,4 @@
-// Copying of elements picked by index tensors. Called by the eager kernels of
+// Copying of elements picked by index tensors. Called by the eager functions of
 // gather.cpp and index.cpp; shapes are checked by their shape rules.
 #pragma once
 

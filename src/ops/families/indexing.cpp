@@ -231,7 +231,7 @@ class Indexer {
 
   Value value_;
   ValueList tensors_;  // For the index op: a tensor or None per dim.
-  int axis_ = 0;       // Of `value_`.
+  int axis_ = 0;       // The dim of `value_` that comes next.
   int consumed_ = 0;   // Dims of the indexed tensor.
   bool picked_ = false;
   bool changed_ = false;

@@ -1,5 +1,5 @@
-// Eager kernels along one dim that the generic reduction does not cover. Called
-// by the rows in reductions.cpp.
+// Eager functions along one dim that the generic reduction does not cover.
+// Called by the rows in reductions.cpp.
 #pragma once
 
 #include "fxjit/tensor.h"

@@ -66,7 +66,7 @@ Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim);
 Dims axes_last(int rank, const Dims& axes);
 Tensor permuted(const Tensor& tensor, const Dims& order);
 
-// Type in which eager kernels of this folder compute: float for the half
+// Type in which eager functions of this folder compute: float for the half
 // types, int64 for integers and bool.
 DType kernel_dtype(DType dtype);
 

@@ -234,7 +234,7 @@ int kind_of(const Value& self) {
 
 struct Method {
   std::string_view name;
-  int kinds;           // Of `self`.
+  int kinds;           // What `self` may be.
   size_t least, most;  // Arguments beside it.
   Value (*run)(Arguments args);
 };

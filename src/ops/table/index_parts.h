@@ -8,7 +8,7 @@
 namespace fxjit::ops {
 
 struct IndexParts {
-  Value view;         // Of `self`, by ints, slices, None and Ellipsis.
+  Value view;         // What ints, slices, None and Ellipsis show of `self`.
   ValueList tensors;  // A tensor or None per dim of it; none: all of the view.
 };
 

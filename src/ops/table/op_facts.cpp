@@ -29,12 +29,18 @@ constexpr ProductRoles kAdded{
     .left = 1, .right = 2, .added = 0, .beta = 3, .alpha = 4};
 
 constexpr OpFacts product(const ProductRoles& roles = {}) {
-  return {.product = roles, .native = NativeTypes::products};
+  return {.product = roles, .native = NativeCalls::products};
 }
 constexpr OpFacts gather(const GatherRoles& roles) { return {.gather = roles}; }
+constexpr OpFacts update(UpdateKind kind) { return {.update = kind}; }
+constexpr OpFacts sizes(SizeKind kind, int argument = 0) {
+  return {.sizes = {kind, argument}};
+}
 
-constexpr OpFacts kProducts{.native = NativeTypes::products};
-constexpr OpFacts kSingle{.native = NativeTypes::single};
+constexpr OpFacts kProducts{.native = NativeCalls::products};
+constexpr OpFacts kSingle{.native = NativeCalls::single};
+constexpr OpFacts kQuotients{.native = NativeCalls::quotients};
+constexpr OpFacts kUndetermined{.undetermined = true};
 
 constexpr Row kRows[] = {
     {"linear", product(kLinear)},
@@ -59,7 +65,17 @@ constexpr Row kRows[] = {
     {"embedding", gather({.kind = GatherKind::rows, .table = 1, .index = 0})},
     {"index_select",
      gather({.kind = GatherKind::slices, .index = 2, .dim = 1})},
-    {"gather", gather({.kind = GatherKind::elements, .index = 2, .dim = 1})},
+    {"gather",
+     {.gather = {.kind = GatherKind::elements, .index = 2, .dim = 1},
+      .native = NativeCalls::elements}},
+    {"take_along_dim", {.native = NativeCalls::elements}},
+
+    {"index_put", update(UpdateKind::entries)},
+    {"index_copy", update(UpdateKind::slices)},
+    {"index_add", update(UpdateKind::slices)},
+    {"scatter", update(UpdateKind::elements)},
+    {"scatter_reduce", update(UpdateKind::elements)},
+    {"fxjit.put_view", update(UpdateKind::view)},
 
     {"conv1d", kSingle},
     {"conv2d", kSingle},
@@ -81,7 +97,27 @@ constexpr Row kRows[] = {
     {"lp_pool1d", kSingle},
     {"lp_pool2d", kSingle},
 
-    {"fxjit.recurrence", {.flops = recurrence_flops}},
+    {"div", kQuotients},
+    {"floor_divide", kQuotients},
+    {"remainder", kQuotients},
+    {"fmod", kQuotients},
+
+    {"cumsum",
+     {.native = NativeCalls::sums, .routine = RoutineKind::running_sums}},
+    {"fxjit.materialize", {.routine = RoutineKind::copies}},
+    {"fxjit.recurrence",
+     {.routine = RoutineKind::recurrence, .flops = recurrence_flops}},
+
+    {"tensor", sizes(SizeKind::written)},
+    {"to", sizes(SizeKind::same)},
+    {"cat", sizes(SizeKind::joined)},
+    {"unsqueeze", sizes(SizeKind::inserted, 1)},
+    {"reshape", sizes(SizeKind::reshaped, 1)},
+    {"view", sizes(SizeKind::reshaped, 1)},
+    {"expand", sizes(SizeKind::listed, 1)},
+    {"full", sizes(SizeKind::listed)},
+    {"empty", kUndetermined},
+    {"new_empty", kUndetermined},
 
     {"cast", {.rounds = true}},
     {"copy", {.copied = 1}},

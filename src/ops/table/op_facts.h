@@ -1,5 +1,6 @@
-// Facts about ops that the compiler reads below the op table: which arguments
-// are factors, tables and indices, and what a kernel is made of. Like
+// Facts about ops that are read below the op table, by the compiler and by who
+// imports models: which arguments are factors, tables and indices, what code
+// there is for a call, where sizes come from. Like
 // src/ops/table/aliasing.h a theory for all rows: a row that is not named there
 // has the defaults. Whoever needs to know more about an op adds a fact here and
 // never compares with its name (tests/structure holds that).
@@ -36,24 +37,62 @@ struct GatherRoles {
   int dim = -1;  // Of slices and elements.
 };
 
-// For which types a compiled program has code of its own; for others the eager
-// kernel is a step of it. tests/compile/ops_test.cpp holds every row to it.
-enum class NativeTypes : uint8_t {
+// For which calls a compiled program has code of its own; for others the eager
+// function is a step of it, unless the result is empty.
+// tests/compile/ops_test.cpp holds every row to it.
+enum class NativeCalls : uint8_t {
   all,
-  products,  // All but integers; doubles where a product is one of matrices.
-  single,    // f32 and the half types.
+  products,   // Not of integers; of doubles where a product is one of matrices.
+  single,     // Of f32 and the half types.
+  sums,       // Of tensors with dims, floats in their own type, others in i64.
+  quotients,  // Not integers by a tensor: a zero among them is an error.
+  elements,   // Of tensors with elements, by indices with dims.
+};
+
+// Which routine of our own a compiled program may have for calls (see
+// program::Routine); shapes and types decide whether it has.
+enum class RoutineKind : uint8_t { none, running_sums, copies, recurrence };
+
+// Ops that copy their first argument but for some elements.
+enum class UpdateKind : uint8_t {
+  none,
+  entries,   // Those that the tensors of the second argument index.
+  slices,    // Along the dim of the second argument, by indices in the third.
+  elements,  // Likewise, an index for each element.
+  view,      // Those that a view with strides and offset shows.
+};
+
+// How the sizes of a result follow from arguments. Those of scalar bodies
+// broadcast and need no rule.
+enum class SizeKind : uint8_t {
+  unsaid,
+  written,   // The elements are arguments.
+  same,      // The first argument's.
+  joined,    // Those of a list of tensors, side by side along a dim.
+  inserted,  // The first argument's, and 1 at the dim that an argument names.
+  reshaped,  // As an argument lists them; one may follow from the others.
+  listed,    // As an argument lists them.
+};
+struct SizeRule {
+  SizeKind kind = SizeKind::unsaid;
+  int argument = 0;  // The list or the dim, as a place in the schema.
 };
 
 struct OpFacts {
   ProductRoles product = {};
   GatherRoles gather = {};
-  NativeTypes native = NativeTypes::all;
+  NativeCalls native = NativeCalls::all;
+  RoutineKind routine = RoutineKind::none;
+  UpdateKind update = UpdateKind::none;
+  SizeRule sizes = {};
   // The result is rounded to its type even where more is computed in a wider
   // one; other results of half types may stay f32 up to the end of a loop.
   bool rounds = false;
   // The result has the elements of this argument, in the shape and type of the
   // first; -1: of none.
   int copied = -1;
+  // The elements of the result are whatever its memory held.
+  bool undetermined = false;
   // Floating-point operations of a call, where its lowering does not tell.
   double (*flops)(const OpCall&) = nullptr;
   // For an op that writes its first argument: the op that gives the written

@@ -5,8 +5,8 @@
 
 namespace fxjit {
 
-// Of one element, in operations of a vector: 1 for an addition. Rough; decides
-// whether a value is kept or computed again.
+// What one element costs, in operations of a vector: 1 for an addition. Rough;
+// decides whether a value is kept or computed again.
 int prim_cost(Prim prim);
 
 }  // namespace fxjit

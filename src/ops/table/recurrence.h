@@ -1,6 +1,6 @@
 // Recurrent layers, with or without the product with their inputs, in one form
 // for all cells: what a call of fxjit.recurrence asks for, and in which order
-// sequences of several lengths are computed. The eager kernel, the layers of
+// sequences of several lengths are computed. The eager function, the layers of
 // families/recurrent.cpp and the kernels box read it.
 //
 // The gates are numbered in torch's order: input, forget, cell, output of an
@@ -71,14 +71,14 @@ enum RecurrenceArgument : size_t {
 enum class InputProduct : uint8_t {
   given,   // The call has it.
   within,  // Each step makes it, as one sum with the product with the states.
-  ahead    // Of some later times, a part in each step.
+  ahead    // Steps make it for some later times, a part in each step.
 };
 
 struct Recurrence {
   // Reads a call, checking names, shapes and types; tensors may be meta.
   static Recurrence read(const OpCall& call);
 
-  int64_t gates() const;  // Of the cell: 4, 3 or 1.
+  int64_t gates() const;  // How many the cell has: 4, 3 or 1.
   // The usual functions, and nothing but them: what fast loops know.
   bool is_plain() const;
   const Activation& activation(int64_t direction, int64_t index) const;
@@ -89,7 +89,7 @@ struct Recurrence {
   int64_t hidden = 0;  // H
   int64_t width = 0;   // P, of the output; H but for projections.
   int64_t features = 0;  // F, of an input.
-  int64_t rows = 0;    // Of the gates: L * N, fewer where packed.
+  int64_t rows = 0;      // Rows of gates: L * N, fewer where packed.
   bool packed = false, has_lengths = false;
   bool biased = false, projected = false, peepholed = false;
   bool has_inputs = false, input_biased = false;  // In place of gates.
@@ -107,8 +107,8 @@ InputProduct input_product(const Recurrence& form, CpuLevel level, int threads);
 // Sequences by falling length, so that those which are still running at some
 // time are the first ones.
 struct SequenceOrder {
-  std::vector<int64_t> sequence;  // At each place.
-  std::vector<int64_t> length;    // Of it.
+  std::vector<int64_t> sequence;  // Which one stands at each place.
+  std::vector<int64_t> length;    // How long that sequence is.
   std::vector<int64_t> start;     // Packed: the first row of each time.
 
   // How many of the places [begin, end) run at `time`.

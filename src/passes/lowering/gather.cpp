@@ -10,7 +10,7 @@ namespace {
 // Tensors that pick along adjacent dims. Seen through them the tensor is
 // [outer, picked, inner].
 struct Pick {
-  int first = 0;       // Of the dims picked from.
+  int first = 0;       // The first of the dims picked from.
   ValueList indices;   // One per dim, integers.
   bool wraps = false;  // Negative ones count from the end.
 };

@@ -1,4 +1,4 @@
-// Shape rules and eager kernels of the ops of internal_ops.h. Only their rows
+// Shape rules and eager functions of the ops of internal_ops.h. Only their rows
 // use them.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "fxjit/fx/node.h"
 #include "fxjit/op.h"
 #include "src/ops/eager/pool_kernel.h"
+#include "src/passes/lowering/mask_kind.h"
 
 namespace fxjit::passes {
 
@@ -46,14 +47,6 @@ const ops::Op& merged_linear_op();
 // contiguous [N, OH, OW, O], f32.
 const ops::Op& winograd_op();
 
-// What a mask does to the scores that it broadcasts to.
-enum class MaskKind : uint8_t {
-  add,   // score + value * mask, f32.
-  hide,  // score where true, else score - infinity.
-  keep,  // score where true, else value.
-  fill,  // value where true, else score.
-};
-
 // (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
 // inner): attention on [outer, batch, heads, rows, depth] with depth contiguous
 // and masks expanded to the scores' shape; `kinds` are MaskKinds and `numbers`
@@ -79,7 +72,7 @@ const ops::Op& pool_last_op();
 ops::PoolParams pool_last_params(const ops::OpCall& call);
 
 // Whether calls on constants are computed when a graph is compiled: loops may
-// take as long as they like, and some ops have no eager kernel.
+// take as long as they like, and some ops have no eager function.
 bool is_foldable(const ops::Op& op);
 // Whether the node is a draw; it is kept if nobody reads it, for those that
 // come after it.

@@ -60,7 +60,7 @@ class FollowedWrites {
   MemoryClasses& memory_;
   std::map<int32_t, int32_t> inputs_;  // Numbers of inputs, by memory.
   std::map<int32_t, Value> written_;   // New values of inputs' memory.
-  std::optional<Write> write_;         // Of the node at hand.
+  std::optional<Write> write_;         // What the node at hand writes.
   bool wrote_known_ = false;           // It wrote numbers that are known.
 };
 

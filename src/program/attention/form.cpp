@@ -4,10 +4,13 @@
 #include <bit>
 
 #include "src/program/attention/step.h"
+#include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {
+
+using support::ceil_div;
 
 // Scores of a block of queries are all held at once while they leave room in
 // the second-level cache (256 KiB); for longer rows, this many keys at a time.
@@ -15,8 +18,6 @@ constexpr int64_t kScoreElements = 64 << 10;
 constexpr int64_t kKeyBlock = 256;
 // Masks that differ between queries are transposed by so many keys.
 constexpr int kMaskKeys = 4;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 AttentionMaskForm form_of(const AttentionStep& step,
                           const AttentionMask& mask) {

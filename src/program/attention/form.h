@@ -40,7 +40,7 @@ using AttentionFn = void (*)(const AttentionCall* call);
 // A mask as code knows it: sizes and strides are arguments.
 struct AttentionMaskForm {
   enum class Keys : uint8_t { one, together, apart };  // Stride 0, 1, any.
-  AttentionMask::Kind kind = AttentionMask::Kind::additive;
+  passes::MaskKind kind = passes::MaskKind::add;
   Keys keys = Keys::together;
   bool by_query = false;  // Differs between queries.
   float value = 1;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "src/passes/lowering/mask_kind.h"
 #include "src/program/steps/fields.h"
 
 namespace fxjit::program {
@@ -20,13 +21,7 @@ struct HeadAccess {
 
 // What a tensor of masks does to the scores of attention.
 struct AttentionMask {
-  enum class Kind : uint8_t {
-    additive,  // score + value * mask, f32.
-    boolean,   // score + minus infinity where false.
-    keep,      // value where false.
-    fill,      // value where true.
-  };
-  Kind kind = Kind::additive;
+  passes::MaskKind kind = passes::MaskKind::add;
   HeadAccess access;  // Row is the query.
   int64_t key_stride = 0;
   float value = 1;

@@ -80,7 +80,7 @@ void AttentionRun::place_masks(const KernelCall& call, const Place& place,
                                AttentionMaskCall* masks) const {
   for (size_t i = 0; i < step_.masks.size(); ++i) {
     const AttentionMask& mask = step_.masks[i];
-    const bool added = mask.kind == AttentionMask::Kind::additive;
+    const bool added = mask.kind == passes::MaskKind::add;
     masks[i] = {element(call, 3 + i, added ? sizeof(float) : 1,
                         offset_of(mask.access, place)),
                 mask.access.row, mask.key_stride};

@@ -13,7 +13,7 @@ double mask_bytes(const AttentionStep& step, const AttentionMask& mask) {
   const Dims sizes{step.outer, step.batch, step.heads, step.queries, step.keys};
   const Dims strides{mask.access.outer, mask.access.batch, mask.access.head,
                      mask.access.row, mask.key_stride};
-  const bool floats = mask.kind == AttentionMask::Kind::additive;
+  const bool floats = mask.kind == passes::MaskKind::add;
   return extent(sizes, strides) * (floats ? 4.0 : 1.0);
 }
 

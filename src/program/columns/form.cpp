@@ -6,18 +6,19 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/columns/step.h"
+#include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {
+
+using support::ceil_div;
 
 // Up to so many points a reduction is that of a model's window, not of what a
 // call brings.
 constexpr int64_t kShortReduction = 8;
 // Vectors of sums that a task keeps in registers.
 constexpr int64_t kColumnSums = 8;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Numbers that code is made better for are kept in it.
 bool is_special(double number) {

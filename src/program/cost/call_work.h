@@ -1,4 +1,4 @@
-// What a call that a routine or an eager kernel computes costs: the yardstick
+// What a call that a routine or an eager function computes costs: the yardstick
 // of profiles for steps that no skeleton gives.
 #pragma once
 

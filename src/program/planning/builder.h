@@ -89,7 +89,7 @@ class PlanBuilder {
 };
 
 // One function per kind of region. Those that return false leave the region to
-// the eager kernels.
+// the eager functions.
 bool plan_rows(PlanBuilder& builder, const RegionCall& call);
 bool plan_columns(PlanBuilder& builder, const RegionCall& call);
 void plan_contraction(PlanBuilder& builder, const RegionCall& call);
@@ -103,7 +103,7 @@ void plan_control(PlanBuilder& builder, const RegionCall& call,
                   const fx::Node& node);
 // A region of one copy that a routine computes.
 bool plan_copy(PlanBuilder& builder, const RegionCall& call);
-// Every node by its eager kernel, one step each.
+// Every node by its eager function, one step each.
 void plan_eager(PlanBuilder& builder, const RegionCall& call);
 
 // Calls of regions that may write a written input in place, as they compute its

@@ -127,20 +127,6 @@ HeadAccess head_access(const Tensor& val) {
   return {strides[1], strides[2], strides[3], strides[0]};
 }
 
-AttentionMask::Kind kind_of(passes::MaskKind kind) {
-  switch (kind) {
-    case passes::MaskKind::add:
-      return AttentionMask::Kind::additive;
-    case passes::MaskKind::hide:
-      return AttentionMask::Kind::boolean;
-    case passes::MaskKind::keep:
-      return AttentionMask::Kind::keep;
-    case passes::MaskKind::fill:
-      return AttentionMask::Kind::fill;
-  }
-  throw InternalError("kind of mask out of range");
-}
-
 // Expanded masks have stride 0 along the dims they lack.
 void plan_masks(const fx::Node& node, const RegionCall& call,
                 AttentionStep& step, std::vector<OperandRef>& refs) {
@@ -150,8 +136,8 @@ void plan_masks(const fx::Node& node, const RegionCall& call,
     const auto kind =
         static_cast<passes::MaskKind>(node.arg(4).as_sequence()[i].as_int());
     const double value = node.arg(5).as_sequence()[i].as_double();
-    step.masks.push_back({kind_of(kind), head_access(mask.val),
-                          mask.val.strides()[4], static_cast<float>(value)});
+    step.masks.push_back({kind, head_access(mask.val), mask.val.strides()[4],
+                          static_cast<float>(value)});
     refs.push_back(mask.ref());
   }
 }

@@ -1,12 +1,9 @@
 #include "src/program/planning/region_body.h"
 
 #include "src/ops/table/op_facts.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::program {
-
-DType compute_type(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
-}
 
 ValueList meta_args(const ValueList& node_args) {
   ValueList args;
@@ -28,10 +25,10 @@ Scalar RegionBody::input(const fx::Node& placeholder, bool after_reduction) {
         slots_[i].index_slot < 0 &&
         slots_[i].after_reduction == after_reduction)
       return builder_.input(static_cast<int>(i),
-                            compute_type(placeholder.val_tensor().dtype()));
+                            compute_dtype(placeholder.val_tensor().dtype()));
   slots_.push_back({&placeholder, after_reduction, -1, false});
   return builder_.input(static_cast<int>(slots_.size() - 1),
-                        compute_type(placeholder.val_tensor().dtype()));
+                        compute_dtype(placeholder.val_tensor().dtype()));
 }
 
 Scalar RegionBody::value_of(const fx::Node& node, bool after_reduction) {
@@ -54,12 +51,12 @@ Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
   // What is cast to a half type is rounded, though more is computed in f32.
   if (ops::facts_of(*node.called_op()).rounds)
     result = builder_.cast(result, type);
-  return builder_.cast(result, compute_type(type));
+  return builder_.cast(result, compute_dtype(type));
 }
 
 Scalar RegionBody::reduction(const fx::Node& node) {
   const Scalar input = value_of(*node.arg_node(0), false);
-  const DType type = compute_type(node.val_tensor().dtype());
+  const DType type = compute_dtype(node.val_tensor().dtype());
   const Prim prim = node.called_op()->row.reduce_prim;
   const bool truth = prim == Prim::reduce_any || prim == Prim::reduce_all;
   const Scalar value = builder_.cast(input, truth ? DType::boolean : type);
@@ -83,7 +80,7 @@ Scalar RegionBody::gathered(const fx::Node& table, const fx::Node& index,
   builder_.input(index_slot, index.val_tensor().dtype());
   slots_.push_back({&table, false, index_slot, false, axis});
   return builder_.input(static_cast<int>(slots_.size() - 1),
-                        compute_type(table.val_tensor().dtype()));
+                        compute_dtype(table.val_tensor().dtype()));
 }
 
 void RegionBody::build(

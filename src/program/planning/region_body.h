@@ -20,7 +20,7 @@ class RegionBody {
     bool after_reduction = false;
     int32_t index_slot = -1;
     bool is_index = false;
-    int axis = -1;  // Of a gather with an index for each element: its dim.
+    int axis = -1;  // The dim, where a gather has an index for each element.
   };
 
   explicit RegionBody(const RegionCall& call) : call_(call) {}
@@ -48,9 +48,6 @@ class RegionBody {
   std::vector<Slot> slots_;
   std::unordered_map<const fx::Node*, Scalar> values_;
 };
-
-// The type a value of `dtype` is computed in: f32 for f16 and bf16.
-DType compute_type(DType dtype);
 
 // Arguments of a node with meta tensors in place of nodes.
 ValueList meta_args(const ValueList& node_args);

@@ -1,9 +1,7 @@
 #include "src/program/planning/routine_rules.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "src/ops/eager/conv_kernel.h"
+#include "src/ops/table/op_facts.h"
 #include "src/ops/table/recurrence.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/rows/short_runs.h"
@@ -63,7 +61,7 @@ bool lies_in_rows(const ops::OpCall& call) {
   return rows;
 }
 
-Routine recurrence_routine(const ops::OpCall& call, const ValueList&) {
+Routine recurrence_routine(const ops::OpCall& call) {
   const ops::Recurrence form = ops::Recurrence::read(call);
   return form.dtype == DType::f32 && form.is_plain() && lies_in_rows(call)
              ? Routine::recurrence
@@ -78,21 +76,22 @@ Routine copy_routine(const ops::OpCall& call, const ValueList& results) {
   return fits ? Routine::copy : Routine::eager;
 }
 
-// Ops with a routine of their own.
-struct Row {
-  std::string_view op;
-  Routine (*routine)(const ops::OpCall& call, const ValueList& results);
-};
-
-constexpr Row kRows[] = {
-    {"cumsum", sum_routine},
-    {"fxjit.materialize", copy_routine},
-    {"fxjit.recurrence", recurrence_routine},
-};
-
 Routine product_routine(DType dtype) {
   if (dtype == DType::f64) return Routine::double_product;
   return compute_dtype(dtype) != dtype ? Routine::half_product : Routine::eager;
+}
+
+Routine routine_by_lowering(const ops::OpCall& call, const ValueList& results) {
+  switch (call.op.row.lowering) {
+    case ops::Lowering::pool:
+      return pool_routine(call, results);
+    case ops::Lowering::convolution:
+      return convolution_routine(call, results);
+    case ops::Lowering::contraction:
+      return product_routine(results[0].as_tensor().dtype());
+    default:
+      return Routine::eager;
+  }
 }
 
 }  // namespace
@@ -156,18 +155,17 @@ bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
 }
 
 Routine routine_of(const ops::OpCall& call, const ValueList& results) {
-  const auto* const own = std::ranges::find(kRows, call.op.name(), &Row::op);
-  if (own != std::end(kRows)) return own->routine(call, results);
-  switch (call.op.row.lowering) {
-    case ops::Lowering::pool:
-      return pool_routine(call, results);
-    case ops::Lowering::convolution:
-      return convolution_routine(call, results);
-    case ops::Lowering::contraction:
-      return product_routine(results[0].as_tensor().dtype());
-    default:
-      return Routine::eager;
+  switch (ops::facts_of(call.op).routine) {
+    case ops::RoutineKind::none:
+      return routine_by_lowering(call, results);
+    case ops::RoutineKind::running_sums:
+      return sum_routine(call, results);
+    case ops::RoutineKind::copies:
+      return copy_routine(call, results);
+    case ops::RoutineKind::recurrence:
+      return recurrence_routine(call);
   }
+  throw InternalError("kind of routine out of range");
 }
 
 }  // namespace fxjit::program

@@ -10,7 +10,7 @@
 namespace fxjit::program {
 
 // `call` and `results` hold meta tensors. Where a library turns out to have no
-// fast code for the shapes, the eager kernel computes the call after all.
+// fast code for the shapes, the eager function computes the call after all.
 Routine routine_of(const ops::OpCall& call, const ValueList& results);
 
 // The rules for single routines; tensors may be meta.

@@ -7,6 +7,7 @@
 #include "src/program/planning/region_body.h"
 #include "src/program/rows/code.h"
 #include "src/program/steps/loop_dims.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::program {
 namespace {
@@ -128,8 +129,8 @@ void add_copy(PlanBuilder& builder, const RegionCall& call, LoopDims dims,
   step.inputs = {from};
   step.outputs = {to};
   ScalarBuilder body;
-  Scalar value = body.input(0, compute_type(from.dtype));
-  step.body = body.finish({body.cast(value, compute_type(to.dtype))});
+  Scalar value = body.input(0, compute_dtype(from.dtype));
+  step.body = body.finish({body.cast(value, compute_dtype(to.dtype))});
   cut_long_rows(step);
   builder.add_step(std::move(step), {source, target}, call);
 }

@@ -5,10 +5,13 @@
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/rows/rewrite.h"
 #include "src/program/rows/step.h"
+#include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {
+
+using support::round_up;
 
 // A group of rows should stay in the second-level cache.
 constexpr size_t kMostCrosswiseBytes = 384 * 1024;
@@ -22,10 +25,6 @@ constexpr int64_t kLeastLaneRows = 4;
 // while all positions stay in the first-level cache.
 constexpr int64_t kMostLaneVectors = 4;
 constexpr int64_t kLanePositions = 256;
-
-int64_t round_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 // Whether elements of the access lie together along the last outer dim only.
 bool lies_crosswise(const Access& access) {

@@ -4,15 +4,14 @@
 
 #include "src/program/planning/builder.h"
 #include "src/program/running/eager_kernel.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
-constexpr size_t kAlignment = 64;
+using support::round_up;
 
-size_t round_up(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+constexpr size_t kAlignment = 64;
 
 // Some steps write wherever they are told to; others take results to begin at a
 // cache line.
@@ -69,7 +68,7 @@ void BodyPlan::add_output(const Program::Output& output, const Tensor& wanted) {
       block.straight = index;
     } else if (block.straight < 0) {
       block.scratch = scratch_bytes_;
-      scratch_bytes_ += round_up(static_cast<size_t>(buffer.bytes));
+      scratch_bytes_ += round_up(static_cast<size_t>(buffer.bytes), kAlignment);
     }
   } else if (buffer.home == Home::input) {
     made.input = buffer.index;

@@ -27,7 +27,7 @@ class BodyPlan {
  private:
   friend class BodyCall;
   struct Output {
-    int32_t buffer = -1;  // Of the program's outputs; -1: input or constant.
+    int32_t buffer = -1;  // Which output of the program; -1: none computed.
     int32_t same_input = -1;
     bool straight = false;  // The program writes to the step's memory.
     Tensor from;            // Where in its memory, else.

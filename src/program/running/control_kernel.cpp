@@ -6,17 +6,15 @@
 #include "src/program/planning/builder.h"
 #include "src/program/running/body_call.h"
 #include "src/program/running/eager_kernel.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
 using fx::ControlFlow;
+using support::round_up;
 
 constexpr size_t kAlignment = 64;
-
-size_t round_up(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 size_t bytes_of(const Value& meta) {
   return static_cast<size_t>(extent_bytes(meta.as_tensor()));
@@ -44,7 +42,7 @@ Value slice_of(const Value& stack) {
 struct Source {
   enum class Kind : uint8_t { state, before, slice, operand };
   Kind kind = Kind::operand;
-  int32_t index = 0;  // Of the state, the slice, or among the step's operands.
+  int32_t index = 0;  // Which state, slice or operand of the step.
 };
 
 class ControlKernel final : public ExternKernel {
@@ -96,7 +94,7 @@ class ControlKernel final : public ExternKernel {
  private:
   size_t place(size_t bytes) {
     const size_t at = scratch_bytes_;
-    scratch_bytes_ += round_up(bytes);
+    scratch_bytes_ += round_up(bytes, kAlignment);
     return at;
   }
 
@@ -329,7 +327,7 @@ class ControlKernel final : public ExternKernel {
   const std::vector<std::shared_ptr<const Executable>> programs_;
   const fx::LoopLimits limits_;
   int32_t first_carried_ = 0, first_xs_ = 0, first_result_ = 0;
-  std::vector<Source> arguments_;             // Of a body.
+  std::vector<Source> arguments_;             // What a body is given.
   std::vector<std::vector<Source>> sources_;  // By body and program input.
   std::vector<BodyPlan> plans_;
   std::vector<size_t> scratch_, states_;  // In the scratch.

@@ -12,7 +12,7 @@ void check_as_planned(const ops::Op& op, const Tensor& planned,
   if (planned.sizes() == computed.sizes() &&
       planned.dtype() == computed.dtype())
     return;
-  throw UserError("[" + std::string(op.name()) + "] eager kernel: expected " +
+  throw UserError("[" + std::string(op.name()) + "] eager function: expected " +
                   planned.describe() + ", which the shape rule says, got " +
                   computed.describe());
 }

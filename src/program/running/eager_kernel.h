@@ -1,6 +1,7 @@
-// A step that calls an op's eager kernel: what has no generated code runs this
-// way, inside an otherwise compiled program. Reports list it as not native,
-// unless the kernel is a direct one, which writes the results in place.
+// A step that calls an op's eager function: what has no generated code runs
+// this way, inside an otherwise compiled program. Reports list it as not
+// native, unless the function is a direct one, which writes the results in
+// place.
 #pragma once
 
 #include <vector>

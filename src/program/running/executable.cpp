@@ -6,15 +6,14 @@
 
 #include "fxjit/error.h"
 #include "src/support/memory/aligned_block.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
-constexpr size_t kCacheLine = 64;
+using support::round_up;
 
-size_t round_up(size_t bytes) {
-  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-}
+constexpr size_t kCacheLine = 64;
 
 // Work of some ten microseconds, too little to even out.
 bool is_short(const KernelPlan& plan) {
@@ -59,11 +58,12 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
   FXJIT_CHECK(parts_.kernels.size() == program.steps.size() &&
                   parts_.plans.size() == program.steps.size(),
               "one kernel and plan per step");
-  arena_bytes_ = round_up(static_cast<size_t>(program.arena_bytes));
+  arena_bytes_ = round_up(static_cast<size_t>(program.arena_bytes), kCacheLine);
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     const KernelPlan& plan = parts_.plans[i];
-    thread_scratch_ = std::max(thread_scratch_, round_up(plan.scratch_bytes));
+    thread_scratch_ =
+        std::max(thread_scratch_, round_up(plan.scratch_bytes, kCacheLine));
     const ExternKernel* const external = parts_.kernels[i].external.get();
     const bool parallel = plan.tasks > plan.grain && parts_.max_threads > 1;
     const auto first = static_cast<int32_t>(operands_.size());

@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "src/ops/table/layouts.h"
+#include "src/ops/table/op_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 
 namespace fxjit::program {
 namespace {
 
-// An op that copies its first argument but for some elements.
+// How calls of one kind of update are made in place and taken back.
 struct Update {
-  std::string_view name;
+  ops::UpdateKind kind;
   // Whether it is known from shapes and types which elements these are.
   bool (*is_known)(const ValueList& args);
   // The call that picks them, and the one that puts `old` back to their places:
@@ -67,23 +68,17 @@ ValueList view_restored(const ValueList& args, const Tensor& old) {
 }
 
 constexpr Update kUpdates[] = {
-    {"index_put", has_integer_indices, "index",
-     [](const ValueList& args) {
-       return ValueList{args[0], args[1]};
-     },
+    {ops::UpdateKind::entries, has_integer_indices, "index",
+     [](const ValueList& args) { return ValueList{args[0], args[1]}; },
      "index_put",
      [](const ValueList& args, const Tensor& old) {
        return ValueList{args[0], args[1], old, false};
      }},
-    {"index_copy", has_line_of_indices, "index_select", first_three,
+    {ops::UpdateKind::slices, has_line_of_indices, "index_select", first_three,
      "index_copy", slices_restored},
-    {"index_add", has_line_of_indices, "index_select", first_three,
-     "index_copy", slices_restored},
-    {"scatter", has_elements, "gather", gathered_by, "scatter",
+    {ops::UpdateKind::elements, has_elements, "gather", gathered_by, "scatter",
      elements_restored},
-    {"scatter_reduce", has_elements, "gather", gathered_by, "scatter",
-     elements_restored},
-    {"fxjit.put_view", [](const ValueList&) { return true; },
+    {ops::UpdateKind::view, [](const ValueList&) { return true; },
      "fxjit.as_strided",
      [](const ValueList& args) {
        return ValueList{args[0], args[1].as_tensor().sizes(), args[2], args[3],
@@ -100,7 +95,7 @@ void put(const ops::Op& op, const ValueList& args) {
 
 const Update* update_of(const ops::Op& op) {
   const auto* const found =
-      std::ranges::find(kUpdates, op.name(), &Update::name);
+      std::ranges::find(kUpdates, ops::facts_of(op).update, &Update::kind);
   return found == std::end(kUpdates) ? nullptr : found;
 }
 

@@ -1,4 +1,5 @@
-// Which code computes a call that no loop skeleton gives.
+// Which code computes a call that no skeleton computes: a routine, which is C++
+// of our own, a primitive of oneDNN, or the op's eager function.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 namespace fxjit::program {
 
 enum class Routine : uint8_t {
-  eager,              // The op's eager kernel.
+  eager,              // The op's eager function.
   pool,               // Windows of [N, C, ...].
   pool_last,          // Windows of [N, ..., C].
   cumulative_sum,     // Running sums along a dim.
@@ -14,8 +15,8 @@ enum class Routine : uint8_t {
   copy,               // Copies of short runs of memory.
   depthwise,          // One filter for each channel, channels last.
   image_convolution,  // Images of few channels, results with features last.
-  convolution,        // The library's convolution.
-  half_product,       // The library's product of f16 or bf16.
+  convolution,        // A primitive.
+  half_product,       // A primitive, products of f16 or bf16.
   double_product,     // Products of f64.
 };
 

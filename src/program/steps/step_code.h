@@ -40,7 +40,7 @@ class ValueFailure : public RuntimeError {
 // Runs tasks [begin, end) of a step.
 using KernelFn = void (*)(const KernelCall* call, int64_t begin, int64_t end);
 
-// A step computed by code that is not generated: an eager kernel, a oneDNN
+// A step computed by code that is not generated: an eager function, a oneDNN
 // primitive, a run-time packing. Immutable and thread-safe; may allocate.
 class ExternKernel {
  public:

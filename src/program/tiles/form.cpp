@@ -8,6 +8,8 @@ std::string form_key(const TileForm& form) {
                      form.depth_parts, int{form.prefetches}})
     text += " " + std::to_string(number);
   text += std::string(" ") + weights::format_name(form.weights);
+  for (DType dtype : {form.lhs, form.sums})
+    text += " " + std::string(dtype_name(dtype));
   return text + access_key(form.extras) + access_key(form.outputs) + "\n" +
          form.epilogue.str();
 }

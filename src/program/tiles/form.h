@@ -57,6 +57,8 @@ struct TileForm {
   int depth_parts = 1;
   bool prefetches = false;  // The panel that is read next.
   weights::Format weights = weights::Format::f32;
+  DType lhs = DType::f32;
+  DType sums = DType::f32;
   // The step's operands. `row` is 0 or 1 here, 1 standing for any stride, and
   // `batch` is 0.
   std::vector<TileAccess> extras;

@@ -12,7 +12,7 @@
 
 namespace fxjit::program {
 
-// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), f32.
+// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...).
 // lhs has k contiguous. rhs is packed in panels (see weights/panels.h).
 // Formats other than f32: at most one tile of rows, one batch. The bind stage
 // chooses the format, which depends on the numbers; a plan says f32.
@@ -29,6 +29,9 @@ struct TileStep {
   // how many rows are computed with it.
   bool strict = false;
   weights::Format weights = weights::Format::f32;
+  // The types of lhs and of the sums; f32 is the only one that is made.
+  DType lhs = DType::f32;
+  DType sums = DType::f32;
   std::vector<TileAccess> extras;
   std::vector<TileAccess> outputs;
   ScalarBody epilogue;  // Input slot 0 is the sum.
@@ -51,8 +54,8 @@ void fields(Is<TileStep> auto& s, V& v) {
   v("batch", s.batch), v("rows", s.rows), v("columns", s.columns);
   v("depth", s.depth), v("lhs_batch", s.lhs_batch), v("lhs_row", s.lhs_row);
   v("rhs_batched", s.rhs_batched), v("strict", s.strict);
-  v("weights", s.weights), v("extras", s.extras), v("outputs", s.outputs);
-  v("epilogue", s.epilogue);
+  v("weights", s.weights), v("lhs", s.lhs), v("sums", s.sums);
+  v("extras", s.extras), v("outputs", s.outputs), v("epilogue", s.epilogue);
 }
 
 }  // namespace fxjit::program

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "src/program/winograd/step.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+using support::ceil_div;
 
 // Most tiles whose sums fit the registers beside a row of weights and an input.
 int64_t max_group(const weights::WinogradPanels& panels, CpuLevel level) {

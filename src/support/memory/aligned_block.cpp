@@ -12,6 +12,7 @@
 
 #include "fxjit/error.h"
 #include "src/support/disk/text_file.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::support {
 namespace {
@@ -21,10 +22,6 @@ constexpr size_t kMaxBytes = SIZE_MAX / 4;  // No address space is larger.
 [[noreturn]] void throw_no_memory(size_t bytes) {
   throw RuntimeError("[memory] allocation: expected " + std::to_string(bytes) +
                      " bytes, got none from the system");
-}
-
-size_t round_up(size_t bytes, size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
 }
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }

@@ -10,15 +10,12 @@
 #include "fxjit/fx/symbolic_trace.h"
 #include "fxjit/nn.h"
 #include "tests/fx/passes/chains.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit::fx::passes {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kNodes = 20'000;
-#else
-constexpr int kNodes = 1'000'000;
-#endif
+constexpr int kNodes = fxjit::testing::kSanitizer ? 20'000 : 1'000'000;
 
 // `count` times neg and relu of one input, all of which go into one call.
 nn::Ref<GraphModule> wide(int count) {

@@ -14,15 +14,12 @@
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn.h"
 #include "tests/fx/passes/chains.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit::fx::passes {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kNodes = 30'000;
-#else
-constexpr int kNodes = 1'000'000;
-#endif
+constexpr int kNodes = fxjit::testing::kSanitizer ? 30'000 : 1'000'000;
 
 OperatorSupportRef supports(const Target& target) {
   return create_op_support([target](const nn::Module&, const Node& node) {

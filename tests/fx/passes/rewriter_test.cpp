@@ -5,15 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "fxjit/functions.h"
+#include "tests/support/sanitizers.h"
 
 namespace fxjit::fx {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kNodes = 50'000;
-#else
-constexpr int kNodes = 1'000'000;
-#endif
+constexpr int kNodes = fxjit::testing::kSanitizer ? 50'000 : 1'000'000;
 
 Tensor ones(const Dims& sizes) {
   return fxjit::ones(sizes).as_tensor();

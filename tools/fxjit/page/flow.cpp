@@ -81,7 +81,7 @@ class FlowMaker {
     return static_cast<int32_t>(flow_.values.size()) - 1;
   }
 
-  // Of the call or, in a later part, what was computed before.
+  // An input of the call or, in a later part, what was computed before.
   void add_input(int32_t number) {
     const BufferInspection& seen = buffer(number);
     const auto known = computed_.find(seen.name);

@@ -14,9 +14,9 @@ namespace fxjit::command {
 struct FlowValue {
   std::string name;   // Unique among the values of the call.
   Tensor val;         // A meta tensor, of inputs; else undefined.
-  int32_t step = -1;  // That gives it; -1: an input of the call.
+  int32_t step = -1;  // Which step gives it; -1: an input of the call.
   int32_t program = 0;
-  int32_t buffer = -1;  // Of the program; -1 of interpreted nodes.
+  int32_t buffer = -1;  // The program's; -1: the interpreter gives it.
 };
 
 struct FlowStep {

@@ -17,8 +17,8 @@ struct Neighbour {
 struct Item {
   int32_t box = -1;  // -1: a bend.
   int32_t layer = 0;
-  double half = 0;  // Of the width.
-  double x = 0;     // Of the centre.
+  double half = 0;  // Half of its width.
+  double x = 0;     // Where its centre is.
   std::vector<Neighbour> above, below;
 };
 

@@ -16,7 +16,8 @@ double distance(const Item& left, const Item& right) {
 // Items that stand side by side without room between, at the place that suits
 // them best together.
 struct Block {
-  double sum = 0;     // Of wanted places, each less its distance from the first.
+  // The sum of wanted places, each less its distance from the first.
+  double sum = 0;
   double weight = 0;
   size_t first = 0;
   double place() const { return sum / weight; }
@@ -54,7 +55,7 @@ void place_row(Layers& layers, const std::vector<int32_t>& row,
 enum class Side { above, below, both };
 
 void pull_row(Layers& layers, const std::vector<int32_t>& row, Side side) {
-  constexpr double kLoose = 0.01;  // Of items that are joined to nothing.
+  constexpr double kLoose = 0.01;  // The weight of items joined to nothing.
   std::vector<double> wanted, weights;
   for (const int32_t index : row) {
     const Item& item = layers.items[static_cast<size_t>(index)];

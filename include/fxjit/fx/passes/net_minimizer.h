@@ -167,10 +167,10 @@ class NetMinimizer {
   MinimizerExporter exporter_;
   MinimizerExclusion exclusion_;
   NodeGroups fusions_;
-  Nodes order_;                   // Of the module's graph.
+  Nodes order_;                   // As the module's graph has them.
   std::vector<size_t> position_;  // By node id.
   Env a_outputs_, b_outputs_;
-  Env reference_;  // Of the interpreter, where the ways have not been run.
+  Env reference_;  // What the interpreter gave, before the ways were run.
   bool has_reference_ = false;
   std::vector<std::vector<std::string>> reports_;
   std::vector<std::pair<std::vector<std::string>, double>> results_;

@@ -65,7 +65,7 @@ class Pass {
   struct Shared {
     std::string name;
     Run run;
-    std::shared_ptr<const Shared> base;  // Of a loop.
+    std::shared_ptr<const Shared> base;  // What a loop repeats.
   };
   std::shared_ptr<const Shared> shared_;  // Its address is the identity.
 };

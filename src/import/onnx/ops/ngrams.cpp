@@ -5,9 +5,9 @@ namespace fxjit::onnx {
 namespace {
 
 struct Pool {
-  int64_t length = 0;           // Of each run.
+  int64_t length = 0;           // How many items each run has.
   std::vector<int64_t> items;   // Run after run.
-  std::vector<int64_t> places;  // Of each run's count in the result.
+  std::vector<int64_t> places;  // Where the result has each run's count.
 };
 
 std::vector<Pool> read_pools(const Call& call) {
