@@ -16,12 +16,11 @@ std::optional<ConvRequest> ConvRequest::read(const KernelRequest& request) {
       (made.has_bias && !call.tensor(2).is_contiguous()))
     return std::nullopt;
   if (!with_work) return made;
-  const auto at = [&](const char* name) -> const Value& {
-    return call[static_cast<size_t>(request.op.index_of(name))];
-  };
-  made.work = ops::post_ops_of(at("work"));
+  auto work = ops::post_ops_of(passes::conv_epilogue(call));
+  if (!work || !ops::suits_convolutions(*work)) return std::nullopt;
+  made.work = std::move(*work);
   const int64_t channels = made.params.output[1];
-  for (const Value& extra : at("extras").as_sequence())
+  for (const Value& extra : passes::conv_extras(call))
     made.extra_steps.push_back(
         extra.as_tensor().numel() == channels ? 0 : channels);
   return made;

@@ -11,7 +11,8 @@
 namespace fxjit::kernels {
 
 struct ConvRequest {
-  // Nothing where operands are not as the ops say.
+  // nullopt if operands are not as the ops say, or the loops cannot do what the
+  // epilogue computes.
   static std::optional<ConvRequest> read(const KernelRequest& request);
 
   // At the output's first element.

@@ -90,6 +90,8 @@ FXJIT_INLINE void apply(const ops::PostOp& op, Vector (&x)[kCount],
       FXJIT_EACH(x[i] + extra(op.tensor, i));
     case PostKind::multiply:
       FXJIT_EACH(x[i] * extra(op.tensor, i));
+    case PostKind::gelu:
+      break;
   }
 #undef FXJIT_EACH
 }

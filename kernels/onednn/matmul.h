@@ -8,6 +8,7 @@
 #include "fxjit/dtype.h"
 #include "kernels/onednn/primitive.h"
 #include "kernels/shape_cache.h"
+#include "src/ops/eager/post_ops.h"
 
 namespace fxjit::kernels::onednn {
 
@@ -27,10 +28,9 @@ struct MatmulShape {
 
 // What to do to the sum before it is stored, in this order.
 struct MatmulPostOp {
-  enum class Kind { add, gelu };
-  Kind kind = Kind::add;
-  int64_t row_stride =
-      0;  // Of the added f32 matrix [rows, columns]; 0 or more.
+  ops::PostKind kind = ops::PostKind::add;  // Or gelu.
+  // Of the added f32 matrix [rows, columns]; 0 or more.
+  int64_t row_stride = 0;
 };
 
 class Matmul {

@@ -11,67 +11,40 @@ namespace {
 
 constexpr int64_t kPanel = 64;  // Columns of a panel at the avx512 level.
 
-// An epilogue that oneDNN's post-ops can say.
+// An epilogue that oneDNN's post-ops can say: additions and gelu.
 struct Epilogue {
   bool bias = false;  // The first addition is a row.
   std::vector<MatmulPostOp> post_ops;
   std::vector<int32_t> slots;  // Input slot of the bias, then of each addition.
 };
 
-// sum -> (add extra | gelu)* -> result.
-class EpilogueReader {
- public:
-  explicit EpilogueReader(const program::TileStep& step) : step_(step) {}
-
-  std::optional<Epilogue> read() {
-    const auto& instrs = step_.epilogue.instrs;
-    slot_of_.assign(instrs.size(), -1);
-    for (size_t i = 0; i < instrs.size(); ++i)
-      if (!read(static_cast<int32_t>(i), instrs[i])) return std::nullopt;
-    if (step_.epilogue.results != std::vector<int32_t>{current_})
-      return std::nullopt;
-    return std::move(epilogue_);
-  }
-
- private:
-  bool read(int32_t id, const ScalarInstr& instr) {
-    if (instr.type != DType::f32) return false;
-    if (instr.prim == Prim::input) {
-      slot_of_[static_cast<size_t>(id)] = instr.slot;
-      if (instr.slot == 0) current_ = id;
-      return true;
-    }
-    if (instr.prim == Prim::gelu && instr.args[0] == current_) {
-      epilogue_.post_ops.push_back({MatmulPostOp::Kind::gelu, 0});
-      current_ = id;
-      return true;
-    }
-    if (instr.prim != Prim::add) return false;
-    const bool first = instr.args[0] == current_;
-    if (!first && instr.args[1] != current_) return false;
-    current_ = id;
-    return add(slot_of_[static_cast<size_t>(instr.args[first ? 1 : 0])]);
-  }
-
-  bool add(int32_t slot) {
-    if (slot < 1) return false;
-    const program::TileAccess& extra =
-        step_.extras[static_cast<size_t>(slot - 1)];
-    if (extra.dtype != DType::f32 || extra.column != 1 || extra.row < 0)
-      return false;
-    if (extra.row == 0 && epilogue_.post_ops.empty() && !epilogue_.bias)
-      epilogue_.bias = true;
-    else
-      epilogue_.post_ops.push_back({MatmulPostOp::Kind::add, extra.row});
-    epilogue_.slots.push_back(slot);
+bool append(const ops::PostOp& op, const program::TileStep& step,
+            Epilogue& to) {
+  if (op.kind == ops::PostKind::gelu) {
+    to.post_ops.push_back({op.kind});
     return true;
   }
+  if (op.kind != ops::PostKind::add) return false;
+  const program::TileAccess& extra =
+      step.extras[static_cast<size_t>(op.tensor)];
+  if (extra.dtype != DType::f32 || extra.column != 1 || extra.row < 0)
+    return false;
+  if (extra.row == 0 && to.post_ops.empty() && !to.bias)
+    to.bias = true;
+  else
+    to.post_ops.push_back({op.kind, extra.row});
+  to.slots.push_back(op.tensor + 1);
+  return true;
+}
 
-  const program::TileStep& step_;
-  Epilogue epilogue_;
-  std::vector<int32_t> slot_of_;
-  int32_t current_ = -1;
-};
+std::optional<Epilogue> epilogue_of(const program::TileStep& step) {
+  const auto work = ops::post_ops_of(step.epilogue);
+  if (!work) return std::nullopt;
+  Epilogue made;
+  for (const ops::PostOp& op : *work)
+    if (!append(op, step, made)) return std::nullopt;
+  return made;
+}
 
 class ProductOfPanels : public program::ExternKernel {
  public:
@@ -162,7 +135,7 @@ std::shared_ptr<const program::ExternKernel> make_product_of_panels(
     return nullptr;
   const program::TileAccess& out = step.outputs[0];
   if (out.dtype != DType::f32 || out.column != 1) return nullptr;
-  auto epilogue = EpilogueReader(step).read();
+  auto epilogue = epilogue_of(step);
   if (!epilogue || epilogue->slots.size() > ProductOfPanels::kMostAdditions)
     return nullptr;
   MatmulShape shape;

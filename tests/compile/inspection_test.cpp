@@ -43,7 +43,8 @@ const StepInspection& step_of(const Inspection& seen, std::string_view node) {
   throw UserError("no step computes " + std::string(node) + ", but" + text);
 }
 
-// A result of a convolution is a sum over its group's channels and its window.
+// A result of a convolution is a sum over its group's channels and its window,
+// then one operation of the epilogue.
 TEST(Inspections, ConvolutionsCountMultiplyAdds) {
   struct Case {
     int64_t features, channels, groups, window, stride;
@@ -64,8 +65,9 @@ TEST(Inspections, ConvolutionsCountMultiplyAdds) {
         },
         random_tensor({1, one.channels, kSize, kSize}));
     const StepProfile& work = step_of(seen, "conv2d").profile;
-    EXPECT_EQ(work.flops, 2 * one.results * static_cast<double>(
-                                  each * one.window * one.window));
+    EXPECT_EQ(work.flops,
+              one.results *
+                  static_cast<double>(2 * each * one.window * one.window + 1));
     const double moved = one.results + static_cast<double>(
                                            one.channels * kSize * kSize +
                                            weight.numel());

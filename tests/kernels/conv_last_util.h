@@ -9,11 +9,13 @@
 #include <span>
 
 #include "kernels/kernels.h"
+#include "src/ops/eager/body_value.h"
 #include "src/ops/table/layouts.h"
 #include "src/passes/lowering/conv_work.h"
 #include "src/passes/lowering/lower.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
+#include "tests/kernels/post_body.h"
 #include "tests/kernels/post_oracle.h"
 
 namespace fxjit::kernels::testing {
@@ -71,7 +73,7 @@ struct WorkCall {
 
   ValueList args() const {
     ValueList args = plain, tensors(extras.begin(), extras.end());
-    args.push_back(ops::to_value(work));
+    args.push_back(ops::to_value(post_body(work)));
     args.push_back(Value::list(std::move(tensors)));
     return args;
   }

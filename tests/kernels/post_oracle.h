@@ -37,6 +37,8 @@ inline double post_oracle(const ops::PostOp& op, double x, double extra) {
       return x + extra;
     case PostKind::multiply:
       return x * extra;
+    case PostKind::gelu:
+      return x * std::erfc(-x / std::sqrt(2.0)) / 2;
   }
   return x;
 }

@@ -53,6 +53,14 @@ TEST(ConvWork, ChainsOfNumbersAndTensors) {
   expect_absorbed([&](Value y) { return F::silu(y * scale + scale); });
 }
 
+// Whatever op writes them: what counts is the body.
+TEST(ConvWork, OtherOpsOfTheSameBodies) {
+  const Tensor scale = random_tensor({8, 1, 1}, 5);
+  expect_absorbed([](Value y) { return method(y, "clamp_min", {0}); });
+  expect_absorbed([](Value y) { return method(y, "clamp_max", {0.5}); });
+  expect_absorbed([&](Value y) { return addcmul(scale, y, scale); });
+}
+
 TEST(ConvWork, ResidualOfTheSameOrder) {
   EXPECT_THAT(fused(
                   [](Value x) {

@@ -1,11 +1,13 @@
-// Elementwise work that a convolution does to its sums before it stores them,
-// as data: passes write it into a call's arguments, kernels read it.
+// Epilogues in the form that C++ loops and oneDNN's primitives take: a list of
+// post-ops, each applied to the result of the one before and at most one more
+// operand. Only the code that runs such loops and primitives needs this form.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "fxjit/value.h"
+#include "fxjit/scalar_body.h"
 
 namespace fxjit::ops {
 
@@ -20,13 +22,13 @@ enum class PostKind : uint8_t {
   affine,    // x * a + b
   add,       // The tensor's element added.
   multiply,  // The tensor's element multiplied.
+  gelu,      // Only for products.
 };
 
 struct PostOp {
   PostKind kind = PostKind::relu;
   float a = 0, b = 0;
-  // Of add and multiply: which of the call's extra tensors. It has the
-  // result's shape and layout or one element for each channel.
+  // The tensor that add and multiply read, counted from 0.
   int tensor = -1;
 
   bool operator==(const PostOp&) const = default;
@@ -34,8 +36,11 @@ struct PostOp {
 
 using PostOps = std::vector<PostOp>;
 
-// A tuple with a tuple of numbers for each; None stands for no work at all.
-Value to_value(const PostOps& work);
-PostOps post_ops_of(const Value& value);
+// Reads an epilogue as post-ops; nullopt if it computes anything that these are
+// not. Input 0 of the body is the sum, input i is tensor i - 1.
+std::optional<PostOps> post_ops_of(const ScalarBody& epilogue);
+
+// Whether the loops behind convolutions implement every kind in the list.
+bool suits_convolutions(const PostOps& work);
 
 }  // namespace fxjit::ops

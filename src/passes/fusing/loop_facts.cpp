@@ -76,15 +76,6 @@ bool trailing(const std::vector<int>& dims, int rank) {
 
 namespace {
 
-ScalarBody body_of(const fx::Node& node) {
-  ValueList args;
-  for (const Value& arg : node.args())
-    args.push_back(map_leaves(arg, [](const Value& leaf) {
-      return leaf.is_node() ? leaf.as_node()->val() : leaf;
-    }));
-  return ops::scalar_body({*node.called_op(), args});
-}
-
 bool divides(Prim prim) {
   return prim == Prim::div || prim == Prim::floor_div ||
          prim == Prim::remainder || prim == Prim::fmod;
@@ -110,6 +101,15 @@ bool is_element_gather(const fx::Node& node) {
   if (roles.kind != ops::GatherKind::elements) return false;
   const fx::Node* table = node.arg_node(static_cast<size_t>(roles.table));
   return node.val_tensor().dim() > 0 && table->val_tensor().numel() > 0;
+}
+
+ScalarBody body_of(const fx::Node& node) {
+  ValueList args;
+  for (const Value& arg : node.args())
+    args.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  return ops::scalar_body({*node.called_op(), args});
 }
 
 bool uses_index(const fx::Node& node) {

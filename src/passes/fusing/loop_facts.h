@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fxjit/fx/node.h"
+#include "fxjit/scalar_body.h"
 
 namespace fxjit::passes {
 
@@ -35,6 +36,9 @@ std::vector<int> reduced_dims(const fx::Node& node);
 bool is_row_gather(const fx::Node& node);
 // Whether it has an index for each element.
 bool is_element_gather(const fx::Node& node);
+
+// What an elementwise node computes. The inputs are its tensors in order.
+ScalarBody body_of(const fx::Node& node);
 
 // Whether an elementwise node's values depend on their place in the loops.
 bool uses_index(const fx::Node& node);

@@ -1,11 +1,9 @@
 #include "src/passes/lowering/internal_kernels.h"
 
-#include <cmath>
-
 #include "fxjit/functions_structured.h"
+#include "src/ops/eager/body_evaluator.h"
 #include "src/ops/eager/conv_kernel.h"
 #include "src/ops/eager/pool_kernel.h"
-#include "src/ops/eager/post_ops.h"
 #include "src/passes/control_flow.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/tensor/memory_order.h"
@@ -25,35 +23,10 @@ Dims channels_back(const Dims& sizes) {
   return result;
 }
 
-constexpr size_t kWorkArg = 10, kExtrasArg = 11;
-
-float applied(const ops::PostOp& op, float x, float extra) {
-  const auto clip = [](float v, float low, float high) {
-    return v < low ? low : v > high ? high : v;
-  };
-  switch (op.kind) {
-    case ops::PostKind::relu:
-      return x < 0 ? 0 : x;
-    case ops::PostKind::leaky_relu:
-      return x > 0 ? x : x * op.a;
-    case ops::PostKind::clip:
-      return clip(x, op.a, op.b);
-    case ops::PostKind::hardsigmoid:
-      return clip(x + 3, 0, 6) / 6;
-    case ops::PostKind::hardswish:
-      return x * clip(x + 3, 0, 6) / 6;
-    case ops::PostKind::sigmoid:
-      return 1 / (1 + std::exp(-x));
-    case ops::PostKind::silu:
-      return x / (1 + std::exp(-x));
-    case ops::PostKind::affine:
-      return x * op.a + op.b;
-    case ops::PostKind::add:
-      return x + extra;
-    case ops::PostKind::multiply:
-      return x * extra;
-  }
-  return x;
+// The convolution in a call of conv_last_work.
+ops::OpCall plain_conv(const ops::OpCall& call) {
+  const ops::Op& conv = conv_last_op();
+  return {conv, call.args.first(conv.parameters.size())};
 }
 
 }  // namespace
@@ -205,30 +178,15 @@ Value run_conv_last(const ops::OpCall& call) {
 }
 
 Value infer_conv_last_work(const ops::OpCall& call) {
-  return ops::infer({conv_last_op(), call.args.first(kWorkArg)});
+  return ops::infer(plain_conv(call));
 }
 
 Value run_conv_last_work(const ops::OpCall& call) {
-  const auto& args = call.args;
-  const Tensor out =
-      ops::run_eager({conv_last_op(), args.first(kWorkArg)}).as_tensor();
-  auto* data = out.data_as<float>();
-  const int64_t channels = out.size(-1);
-  for (const ops::PostOp& op : ops::post_ops_of(args[kWorkArg])) {
-    Tensor extra;
-    if (op.tensor >= 0)
-      extra = args[kExtrasArg]
-                  .at(static_cast<size_t>(op.tensor))
-                  .as_tensor()
-                  .contiguous();
-    const bool per_channel = extra.defined() && extra.numel() == channels;
-    for (int64_t i = 0; i < out.numel(); ++i)
-      data[i] =
-          applied(op, data[i],
-                  extra.defined()
-                      ? extra.data_as<float>()[per_channel ? i % channels : i]
-                      : 0);
-  }
+  std::vector<Tensor> inputs{ops::run_eager(plain_conv(call)).as_tensor()};
+  for (const Value& extra : conv_extras(call))
+    inputs.push_back(extra.as_tensor());
+  const Tensor out = Tensor::empty(inputs[0].sizes(), inputs[0].dtype());
+  ops::evaluate_body(conv_epilogue(call), inputs, {{out}});
   return out;
 }
 

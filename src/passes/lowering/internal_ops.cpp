@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "src/ops/eager/body_value.h"
 #include "src/passes/lowering/internal_kernels.h"
 
 namespace fxjit::passes {
@@ -89,7 +90,7 @@ constexpr ops::OpRow kRows[] = {
      .eager = run_conv_last},
     {.name = "fxjit.conv_last_work",
      .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
-               "transposed, output_padding, groups, work, extras",
+               "transposed, output_padding, groups, epilogue, extras",
      .names = "",
      .lowering = Lowering::convolution,
      .infer = infer_conv_last_work,
@@ -102,6 +103,9 @@ constexpr ops::OpRow kRows[] = {
      .infer = infer_pool_last,
      .eager = run_pool_last},
 };
+
+// Places in the schema of conv_last_work.
+constexpr size_t kEpilogue = 10, kExtras = 11;
 
 const ops::Op& registered(const char* name) {
   static std::once_flag once;
@@ -179,6 +183,14 @@ const ops::Op& conv_last_op() {
 const ops::Op& conv_last_work_op() {
   static const ops::Op& op = registered("fxjit.conv_last_work");
   return op;
+}
+
+ScalarBody conv_epilogue(const ops::OpCall& call) {
+  return ops::body_from(call[kEpilogue]);
+}
+
+const ValueList& conv_extras(const ops::OpCall& call) {
+  return call[kExtras].as_sequence();
 }
 
 const ops::Op& pool_last_op() {

@@ -62,9 +62,13 @@ const ops::Op& written_attention_op();
 // output_padding, groups): a convolution of [N, C, ...], any strides, to a
 // contiguous [N, ..., C_out], f32.
 const ops::Op& conv_last_op();
-// (..., work, extras): conv_last's arguments, what is done to its sums
-// (src/ops/eager/post_ops.h), and the tensors that this reads.
+// (..., epilogue, extras): conv_last's arguments, the body that is applied to
+// its sums (src/ops/eager/body_value.h), and the tensors that this reads. Input
+// 0 of the body is the sum, input i the element of extra i - 1, which has the
+// result's shape and order or one element for each channel.
 const ops::Op& conv_last_work_op();
+ScalarBody conv_epilogue(const ops::OpCall& call);
+const ValueList& conv_extras(const ops::OpCall& call);
 // (input, average, kernel_size, stride, padding, dilation, count_include_pad,
 // divisor, output): [N, C, ...] with channels innermost, f32, to a contiguous
 // [N, ..., C]. `output` is the logical result's shape.

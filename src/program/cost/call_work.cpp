@@ -31,6 +31,17 @@ double convolution_flops(const ops::OpCall& call) {
                             : numbers_in(params.output, 0));
 }
 
+// Each instruction of the epilogue is one operation for each result.
+double epilogue_flops(const ops::OpCall& call, const Tensor& result) {
+  if (&call.op != &passes::conv_last_work_op()) return 0;
+  const ScalarBody body = passes::conv_epilogue(call);
+  const auto operations =
+      std::ranges::count_if(body.instrs, [](const ScalarInstr& instr) {
+        return prim_arity(instr.prim) > 0;
+      });
+  return static_cast<double>(operations) * count_of(result);
+}
+
 double pool_flops(const ops::OpCall& call) {
   const ops::PoolParams params = &call.op == &passes::pool_last_op()
                                      ? passes::pool_last_params(call)
@@ -51,7 +62,7 @@ double flops_of(const ops::OpCall& call, const ValueList& results) {
   if (const auto flops = ops::facts_of(call.op).flops) return flops(call);
   switch (call.op.row.lowering) {
     case ops::Lowering::convolution:
-      return convolution_flops(call);
+      return convolution_flops(call) + epilogue_flops(call, result);
     case ops::Lowering::pool:
       return pool_flops(call);
     case ops::Lowering::contraction:

@@ -1,6 +1,7 @@
 #include "src/program/planning/region_body.h"
 
 #include "src/ops/table/op_facts.h"
+#include "src/passes/fusing/loop_facts.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::program {
@@ -44,9 +45,7 @@ Scalar RegionBody::scalar_call(const fx::Node& node, bool after_reduction) {
       if (leaf.is_node())
         inputs.push_back(value_of(*leaf.as_node(), after_reduction));
     });
-  const ValueList args = meta_args(node.args());
-  const ScalarBody body = ops::scalar_body({*node.called_op(), args});
-  Scalar result = builder_.inline_body(body, inputs).front();
+  Scalar result = builder_.inline_body(passes::body_of(node), inputs).front();
   const DType type = node.val_tensor().dtype();
   // What is cast to a half type is rounded, though more is computed in f32.
   if (ops::facts_of(*node.called_op()).rounds)
