@@ -179,7 +179,7 @@ TEST(ThreadPoolDeathTest, ExitWhileTheSharedPoolIsAwake) {
           run_and_check(ThreadPool::shared(), 64, 4, 1);
         std::exit(3);
       },
-      testing::ExitedWithCode(3), "");
+      ::testing::ExitedWithCode(3), "");
 }
 
 TEST(ThreadPoolDeathTest, AnExceptionOutOfATaskTerminates) {

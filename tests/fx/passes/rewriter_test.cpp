@@ -191,7 +191,7 @@ TEST(Rewriter, TensorsOfATracedReplacementGetNamesOfTheirOwn) {
   EXPECT_EQ(gm(ones({1})).as_tensor().item(), 4.0);
 }
 
-class RefusedRewrite : public testing::Test {
+class RefusedRewrite : public ::testing::Test {
  protected:
   template <typename E>
   void expect_refused(const Subgraph& pattern, const Subgraph& replacement,
