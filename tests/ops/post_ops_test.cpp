@@ -17,9 +17,10 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Work = std::optional<PostOps>;
 
-ScalarBody body_of(const char* name, const ValueList& args) {
+ScalarBody body_of(const char* name, const ValueList& args,
+                   const Kwargs& kwargs = {}) {
   const Op& op = get_op(name);
-  return scalar_body({op, bind(op, args, {})});
+  return scalar_body({op, ops::bind(op, args, kwargs)});
 }
 
 Tensor sums() { return Tensor::meta({2, 8}, DType::f32); }
@@ -62,7 +63,7 @@ TEST(PostOps, OtherOpsAreNone) {
   EXPECT_FALSE(work_of("div", {6}));
   EXPECT_FALSE(work_of("sub", {sums()}));
   EXPECT_FALSE(work_of("maximum", {sums()}));
-  EXPECT_FALSE(work_of("add", {sums(), Value(2)}));
+  EXPECT_FALSE(post_ops_of(body_of("add", {sums(), sums()}, {{"alpha", 2}})));
   EXPECT_FALSE(work_of("clamp", {2.0, 1.0}));
   EXPECT_FALSE(work_of("clamp", {kNan}));
   EXPECT_FALSE(work_of("threshold", {0, 0}));
