@@ -4,6 +4,7 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/cost/body_work.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
@@ -53,7 +54,7 @@ KernelPlan ColumnStep::plan(CpuLevel level) const {
   KernelPlan plan;
   const int64_t block = column_block(*this, level);
   const int64_t reduced = numel(reduce);
-  plan.tasks = numel(outer) * ((inner + block - 1) / block);
+  plan.tasks = numel(outer) * support::ceil_div(inner, block);
   plan.grain = grain_of_elements(block * reduced, body_cost(body));
   plan.flops = static_cast<double>(numel(outer) * inner) *
                column_operations(body, reduced, level);
