@@ -13,8 +13,20 @@ def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
     if module.training:
         raise ValueError(f"{type(module).__name__} is in training mode: call .eval() first")
     with torch.no_grad():
-        program = torch.export.export(module, tuple(args), kwargs, dynamic_shapes=dynamic_shapes)
+        program = _without_vmap(
+            torch.export.export(module, tuple(args), kwargs, dynamic_shapes=dynamic_shapes))
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
         path = os.path.join(folder, f"{type(module).__name__}.pt2")
         torch.export.save(program, path)
         return load(path, **options)  # Keeps the file mapped after it is removed.
+
+
+def _without_vmap(program):
+    """torch.export records what happens inside torch.vmap for one slice, between calls that add and
+    remove the mapped dim; with no decomposition asked for, PyTorch replaces just these by batched
+    functions."""
+    modules = [m for m in program.graph_module.modules() if hasattr(m, "graph")]
+    if any(getattr(node.target, "__module__", None) == "torch._functorch.predispatch"
+           for module in modules for node in module.graph.nodes):
+        return program.run_decompositions({})
+    return program

@@ -70,6 +70,29 @@ def test_modules_are_compiled():
         model(torch.randn(101, 16), scale=torch.ones(16))
 
 
+class Mapped(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = torch.nn.Linear(4, 4)
+
+    def forward(self, x, weights):
+        y = torch.vmap(lambda row, w: self.up(row) * w.sum() + row.softmax(-1))(x, weights)
+        return torch.nn.functional.scaled_dot_product_attention(y, y, y)
+
+
+def test_slices_that_are_mapped(tmp_path):
+    torch.manual_seed(0)
+    module, inputs = Mapped().eval(), (torch.randn(5, 3, 4), torch.randn(5, 2))
+    model = fxjit.compile(module, inputs)
+    expected = module.double()(*[one.double() for one in inputs])
+    close(model(*inputs).numpy(), expected.detach().numpy(), 1e-5)
+    assert "scaled_dot_product_attention" in str(model.graph)
+    program, path = torch.export.export(module.float(), inputs), tmp_path / "mapped.pt2"
+    torch.export.save(program, path)
+    with pytest.raises(fxjit.UserError, match=r"save program.run_decompositions\({}\)"):
+        fxjit.load(path)
+
+
 def test_modules_in_training_are_refused():
     with pytest.raises(ValueError, match="eval"):
         fxjit.compile(Block(), (torch.randn(4, 16),))

@@ -206,8 +206,15 @@ void GraphReader::check_functions(const std::string& file) const {
       "[pt2] " + file + ": " + std::to_string(missing_.size()) +
       (missing_.size() == 1 ? " function is" : " functions are") +
       " not supported:";
-  for (const auto& [name, where] : missing_)
+  bool mapped = false;
+  for (const auto& [name, where] : missing_) {
     text += "\n  " + name + " (first at " + where + ")";
+    mapped |= name.starts_with("torch._functorch.predispatch.");
+  }
+  if (mapped)
+    text +=
+        "\ntorch.vmap is recorded slice by slice: save "
+        "program.run_decompositions({}) in place of program";
   throw UserError(text);
 }
 
