@@ -13,7 +13,7 @@
 #include <string>
 
 #include "fxjit/cpu_level.h"
-#include "kernels/kernel_request.h"
+#include "kernels/call_request.h"
 #include "src/passes/lowering/fast_halves.h"
 
 namespace fxjit::kernels {
@@ -21,18 +21,18 @@ namespace fxjit::kernels {
 // The version of the library that is loaded: "v3.2.0".
 std::string onednn_version();
 
-// Kernels kept for the interpreter at this moment and at most, over all ops.
-size_t eager_kernels_kept();
-size_t most_eager_kernels_kept();
+// Primitives kept for the interpreter at this moment and at most, over all ops.
+size_t eager_primitives_kept();
+size_t most_eager_primitives_kept();
 
 // The routine or primitive that computes a call. Null where oneDNN may not
-// write code or has only slow code for the call, and for Routine::eager. Its
+// write code or has only slow code for the call, and for CallCode::eager. Its
 // operands are the tensors of `args` in order, then the results. Weights that
-// are constants are packed here, once, and shared by all kernels that need the
-// same form of them. The kernel has tasks for `threads` threads; fewer are a
+// are constants are packed here, once, and shared by all calls that need the
+// same form of them. The code has tasks for `threads` threads; fewer are a
 // little faster on one. Thread-safe.
-std::shared_ptr<const program::ExternKernel> make_kernel(
-    program::Routine routine, const KernelRequest& request, int threads);
+std::shared_ptr<const program::ExternCode> make_call_code(
+    program::CallCode code, const CallRequest& request, int threads);
 
 // The half types for which oneDNN has fast products and convolutions on this
 // machine. Thread-safe.
@@ -42,7 +42,7 @@ passes::FastHalves fast_halves();
 // they are, the packed right-hand side included. Null when the level is not
 // avx512 (other panels are not oneDNN's) or the epilogue is more than a bias,
 // a gelu and additions. Thread-safe.
-std::shared_ptr<const program::ExternKernel> make_matmul_kernel(
+std::shared_ptr<const program::ExternCode> make_library_product(
     const program::TileStep& step, CpuLevel level, int threads);
 
 }  // namespace fxjit::kernels

@@ -17,7 +17,7 @@
 
 #include "src/compile/engine.h"
 #include "src/compile/machine_limits.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::bench {
@@ -72,13 +72,13 @@ void run(benchmark::State& state, Prim prim, CpuLevel level) {
   Engine& engine = engine_of(level);
   const program::Program program = program_of(prim);
   const jit::ProgramCode code = engine.compile(program, 1);
-  const program::KernelPlan plan =
-      program::kernel_plan(program.steps[0].body, level);
+  const program::StepPlan plan =
+      program::step_plan(program.steps[0].body, level);
   std::vector<float> x = inputs(), y(x.size());
   void* operands[] = {x.data(), y.data()};
   int32_t status = 0;
   const program::StepCode& step = code.kernels[0];
-  const program::KernelCall call{operands, nullptr, &status, step.data.get()};
+  const program::StepCall call{operands, nullptr, &status, step.data.get()};
   double best = 1e18;
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();

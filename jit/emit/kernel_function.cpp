@@ -70,21 +70,21 @@ Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
 
 Value* KernelArgs::operand(size_t index) const {
   Value* operands =
-      load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, operands));
+      load_pointer(b_, b_.arg(0), offsetof(program::StepCall, operands));
   return load_pointer(b_, operands, index * sizeof(void*));
 }
 
 Value* KernelArgs::scratch() const {
-  return load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, scratch));
+  return load_pointer(b_, b_.arg(0), offsetof(program::StepCall, scratch));
 }
 
 Value* KernelArgs::data() const {
-  return load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, data));
+  return load_pointer(b_, b_.arg(0), offsetof(program::StepCall, data));
 }
 
 void KernelArgs::fail(int32_t status) const {
   Value* place =
-      load_pointer(b_, b_.arg(0), offsetof(program::KernelCall, status));
+      load_pointer(b_, b_.arg(0), offsetof(program::StepCall, status));
   b_.ir()
       .CreateAlignedStore(b_.i32(status), place, llvm::Align(4))
       ->setAtomic(llvm::AtomicOrdering::Monotonic);

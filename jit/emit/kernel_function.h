@@ -1,5 +1,5 @@
 // The LLVM function that a step's kernel is: its signature, attributes and the
-// fields of its KernelCall. For all code skeletons of jit/emit/ and whoever
+// fields of its StepCall. For all code skeletons of jit/emit/ and whoever
 // assembles modules from them.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace fxjit::jit {
 
 // An exported, empty function of program::KernelFn's type:
-// void name(const KernelCall* call, i64 begin, i64 end).
+// void name(const StepCall* call, i64 begin, i64 end).
 llvm::Function* make_kernel_function(llvm::Module& module,
                                      std::string_view name, CpuLevel level);
 
@@ -39,7 +39,7 @@ Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
 // What every function of a kernel's module carries, private ones included.
 void set_kernel_attributes(llvm::Function& function, CpuLevel level);
 
-// Reads of program::KernelCall at the builder's position, within a function
+// Reads of program::StepCall at the builder's position, within a function
 // of make_kernel_function.
 class KernelArgs {
  public:

@@ -5,7 +5,7 @@
 
 namespace fxjit::kernels {
 
-std::optional<ConvRequest> ConvRequest::read(const KernelRequest& request) {
+std::optional<ConvRequest> ConvRequest::read(const CallRequest& request) {
   const ops::OpCall call{request.op, request.args};
   const bool with_work = &request.op == &passes::conv_last_work_op();
   ConvRequest made;
@@ -26,7 +26,7 @@ std::optional<ConvRequest> ConvRequest::read(const KernelRequest& request) {
   return made;
 }
 
-PostWork ConvRequest::work_of(const program::KernelCall& call) const {
+PostWork ConvRequest::work_of(const program::StepCall& call) const {
   PostWork made;
   made.ops = work.data();
   made.count = static_cast<int64_t>(work.size());

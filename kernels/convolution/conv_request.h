@@ -4,23 +4,23 @@
 
 #include <optional>
 
+#include "kernels/call_request.h"
 #include "kernels/convolution/post_work.h"
-#include "kernels/kernel_request.h"
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 
 namespace fxjit::kernels {
 
 struct ConvRequest {
   // nullopt if operands are not as the ops say, or the loops cannot do what the
   // epilogue computes.
-  static std::optional<ConvRequest> read(const KernelRequest& request);
+  static std::optional<ConvRequest> read(const CallRequest& request);
 
   // At the output's first element.
-  PostWork work_of(const program::KernelCall& call) const;
-  const float* bias_of(const program::KernelCall& call) const {
+  PostWork work_of(const program::StepCall& call) const;
+  const float* bias_of(const program::StepCall& call) const {
     return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
   }
-  void* output_of(const program::KernelCall& call) const {
+  void* output_of(const program::StepCall& call) const {
     return call.operands[2 + (has_bias ? 1 : 0) + extra_steps.size()];
   }
 

@@ -8,7 +8,7 @@
 #include "fxjit/tensor.h"
 #include "kernels/convolution/image_conv_row.h"
 #include "kernels/shape_cache.h"
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 #include "src/weights/store.h"
 
 namespace fxjit::kernels {

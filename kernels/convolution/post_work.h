@@ -1,4 +1,4 @@
-// Elementwise work on sums that a kernel has just made, channels innermost.
+// Elementwise work on sums that a routine has just made, channels innermost.
 #pragma once
 
 #include <cstdint>

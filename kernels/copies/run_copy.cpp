@@ -29,9 +29,9 @@ std::vector<int32_t> places_of(const program::ShortRuns& runs) {
   return places;
 }
 
-class CopyKernel : public program::ExternKernel {
+class CopyRoutine : public program::ExternCode {
  public:
-  explicit CopyKernel(RunCopy copy) : copy_(std::move(copy)) {
+  explicit CopyRoutine(RunCopy copy) : copy_(std::move(copy)) {
     constexpr int64_t kPiece = 16 << 10, kMostPieces = 16;
     pieces_ = std::clamp<int64_t>(copy_.elements() / kPiece, 1, kMostPieces);
     pieces_ = std::min(pieces_, copy_.blocks());
@@ -40,7 +40,7 @@ class CopyKernel : public program::ExternKernel {
   int64_t tasks() const override { return pieces_; }
   std::string describe() const override { return "copy of short runs"; }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
-  void run(const program::KernelCall& call, int64_t begin,
+  void run(const program::StepCall& call, int64_t begin,
            int64_t end) const override {
     copy_.run(static_cast<const float*>(call.operands[0]),
               static_cast<float*>(call.operands[1]),
@@ -86,12 +86,12 @@ void RunCopy::run(const float* in, float* out, int64_t begin,
   }
 }
 
-std::shared_ptr<const program::ExternKernel> make_copy_kernel(
-    const KernelRequest& request) {
+std::shared_ptr<const program::ExternCode> make_copy_routine(
+    const CallRequest& request) {
   const Tensor& in = request.args[0].as_tensor();
   const auto runs = program::short_runs(in.sizes(), in.strides());
   FXJIT_CHECK(runs, "the planner asked for a copy of short runs");
-  return std::make_shared<CopyKernel>(RunCopy(*runs));
+  return std::make_shared<CopyRoutine>(RunCopy(*runs));
 }
 
 }  // namespace fxjit::kernels

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/kernel_request.h"
+#include "kernels/call_request.h"
 #include "src/program/rows/short_runs.h"
 
 namespace fxjit::kernels {
@@ -29,7 +29,7 @@ class RunCopy {
   std::vector<int32_t> places_;  // Where the runs of a chunk begin.
 };
 
-std::shared_ptr<const program::ExternKernel> make_copy_kernel(
-    const KernelRequest& request);
+std::shared_ptr<const program::ExternCode> make_copy_routine(
+    const CallRequest& request);
 
 }  // namespace fxjit::kernels

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/shape_cache.h"
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 
 namespace fxjit::kernels::onednn {
 

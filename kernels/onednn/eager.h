@@ -1,11 +1,11 @@
-// The interpreter's kernels by oneDNN, with the primitives they keep. Parts of
-// the ops::Backend; false means "do it plainly".
+// The interpreter's functions by oneDNN, with the primitives they keep. Parts
+// of the ops::Backend; false means "do it plainly".
 #pragma once
 
 #include <cstddef>
 
-#include "src/ops/eager/conv_kernel.h"
-#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/convolution.h"
+#include "src/ops/eager/matmul.h"
 
 namespace fxjit::kernels::onednn {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/onednn/extern_kernels.h"
+#include "kernels/onednn/call_codes.h"
 #include "kernels/onednn/matmul_slices.h"
 #include "src/weights/panels.h"
 
@@ -46,7 +46,7 @@ std::optional<Epilogue> epilogue_of(const program::TileStep& step) {
   return made;
 }
 
-class ProductOfPanels : public program::ExternKernel {
+class ProductOfPanels : public program::ExternCode {
  public:
   static std::shared_ptr<ProductOfPanels> make(const program::TileStep& step,
                                                const MatmulShape& shape,
@@ -73,7 +73,7 @@ class ProductOfPanels : public program::ExternKernel {
   }
   ComputedBy computed_by() const override { return ComputedBy::library; }
 
-  void run(const program::KernelCall& call, int64_t begin,
+  void run(const program::StepCall& call, int64_t begin,
            int64_t end) const override {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
       if (!run_part(call, parts_[i])) *call.status = program::kFailed;
@@ -95,7 +95,7 @@ class ProductOfPanels : public program::ExternKernel {
                                shape.depth, shape.columns, kPanel));
   }
 
-  bool run_part(const program::KernelCall& call, const Part& part) const {
+  bool run_part(const program::StepCall& call, const Part& part) const {
     const MatmulSlice& slice = part.slice;
     const auto at = [&](size_t operand, int64_t elements) {
       return static_cast<const float*>(call.operands[operand]) + elements;
@@ -117,7 +117,7 @@ class ProductOfPanels : public program::ExternKernel {
         all.subspan(epilogue_.bias ? 1 : 0));
   }
 
-  friend std::shared_ptr<const program::ExternKernel>
+  friend std::shared_ptr<const program::ExternCode>
   onednn::make_product_of_panels(const program::TileStep& step, int threads);
 
   program::TileStep step_;
@@ -128,7 +128,7 @@ class ProductOfPanels : public program::ExternKernel {
 
 }  // namespace
 
-std::shared_ptr<const program::ExternKernel> make_product_of_panels(
+std::shared_ptr<const program::ExternCode> make_product_of_panels(
     const program::TileStep& step, int threads) {
   if (step.strict || step.batch != 1 || step.outputs.size() != 1 ||
       step.rows == 0 || step.columns == 0 || step.depth == 0)

@@ -5,7 +5,7 @@
 #include "fxjit/thread_pool.h"
 #include "kernels/copies/plane_copy.h"
 #include "kernels/thread_scratch.h"
-#include "src/program/planning/routine_rules.h"
+#include "src/program/planning/call_code_rules.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/pooling/pool_block.h"
-#include "src/ops/eager/pool_kernel.h"
+#include "src/ops/eager/pooling.h"
 
 namespace fxjit::kernels {
 

@@ -53,9 +53,9 @@ void multiply(const ops::MatmulArgs& args, int64_t batch, int64_t panel,
                   c + row * args.c_row + column, args.c_row, count});
 }
 
-class DoubleProductKernel : public program::ExternKernel {
+class DoubleProductRoutine : public program::ExternCode {
  public:
-  DoubleProductKernel(const onednn::Product& product, const KernelRequest& call)
+  DoubleProductRoutine(const onednn::Product& product, const CallRequest& call)
       : product_(product), args_(args_of(product.shape)) {
     if (args_.batch != 1) return;
     const int64_t panels = panels_of(args_.columns);
@@ -81,7 +81,7 @@ class DoubleProductKernel : public program::ExternKernel {
   std::string describe() const override { return "product of doubles"; }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
-  void run(const program::KernelCall& call, int64_t begin,
+  void run(const program::StepCall& call, int64_t begin,
            int64_t end) const override {
     ops::MatmulArgs args = args_;
     args.a = call.operands[product_.a];
@@ -132,12 +132,12 @@ class DoubleProductKernel : public program::ExternKernel {
 
 }  // namespace
 
-std::shared_ptr<const program::ExternKernel> make_double_product_kernel(
-    const KernelRequest& request) {
+std::shared_ptr<const program::ExternCode> make_double_product_routine(
+    const CallRequest& request) {
   const auto product = onednn::read_product({request.op, request.args});
   if (!product || !request.results[0].as_tensor().is_contiguous())
     return nullptr;
-  return std::make_shared<DoubleProductKernel>(*product, request);
+  return std::make_shared<DoubleProductRoutine>(*product, request);
 }
 
 bool eager_double_product(const ops::MatmulArgs& args) {

@@ -4,15 +4,15 @@
 
 #include <memory>
 
-#include "kernels/kernel_request.h"
-#include "src/ops/eager/matmul_kernel.h"
+#include "kernels/call_request.h"
+#include "src/ops/eager/matmul.h"
 
 namespace fxjit::kernels {
 
 // linear, matmul, mm, bmm and addmm of f64 whose batch dims are one; constant
 // factors are packed once. Null for other calls.
-std::shared_ptr<const program::ExternKernel> make_double_product_kernel(
-    const KernelRequest& request);
+std::shared_ptr<const program::ExternCode> make_double_product_routine(
+    const CallRequest& request);
 
 // A part of the ops::Backend; false for other types and small products.
 bool eager_double_product(const ops::MatmulArgs& args);

@@ -16,14 +16,14 @@ InputProduct way_of(const Recurrence& form, CpuLevel level, int threads) {
   return best == InputProduct::given ? InputProduct::within : best;
 }
 
-const float* bias_of(const program::KernelCall& call, int64_t place) {
+const float* bias_of(const program::StepCall& call, int64_t place) {
   return static_cast<const float*>(call.operands[static_cast<size_t>(place)]);
 }
 
 }  // namespace
 
 LayerInputs::LayerInputs(const Recurrence& form, StepWork work,
-                         const Places& places, const KernelRequest& request,
+                         const Places& places, const CallRequest& request,
                          int threads)
     : way_(way_of(form, request.level, threads)),
       work_(work),
@@ -56,7 +56,7 @@ void LayerInputs::lay_out(Room& room, int64_t rows) {
                          : packed_step_floats(work_, units_, 1, level_));
 }
 
-void LayerInputs::set(const program::KernelCall& call,
+void LayerInputs::set(const program::StepCall& call,
                       RecurrentTask& task) const {
   task.inputs.way = way_;
   if (way_ == InputProduct::given) {
@@ -70,7 +70,7 @@ void LayerInputs::set(const program::KernelCall& call,
   set_ahead(call, task);
 }
 
-void LayerInputs::set_within(const program::KernelCall& call,
+void LayerInputs::set_within(const program::StepCall& call,
                              RecurrentTask& task) const {
   task.inputs.row = row_;
   RecurrentStep& step = task.step;
@@ -84,7 +84,7 @@ void LayerInputs::set_within(const program::KernelCall& call,
   step.input_bias = bias;
 }
 
-void LayerInputs::set_ahead(const program::KernelCall& call,
+void LayerInputs::set_ahead(const program::StepCall& call,
                             RecurrentTask& task) const {
   auto* scratch = reinterpret_cast<float*>(call.scratch);
   task.inputs.gates = scratch + gates_;

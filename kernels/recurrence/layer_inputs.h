@@ -14,17 +14,17 @@ namespace fxjit::kernels {
 class LayerInputs {
  public:
   LayerInputs(const ops::Recurrence& form, StepWork work, const Places& places,
-              const KernelRequest& request, int threads);
+              const CallRequest& request, int threads);
 
   // For tasks of up to `rows` sequences.
   void lay_out(Room& room, int64_t rows);
   bool holds(int64_t operand) const { return weights_.holds(operand); }
   // Sets what `task` reads, and packs what the call gives.
-  void set(const program::KernelCall& call, RecurrentTask& task) const;
+  void set(const program::StepCall& call, RecurrentTask& task) const;
 
  private:
-  void set_within(const program::KernelCall& call, RecurrentTask& task) const;
-  void set_ahead(const program::KernelCall& call, RecurrentTask& task) const;
+  void set_within(const program::StepCall& call, RecurrentTask& task) const;
+  void set_ahead(const program::StepCall& call, RecurrentTask& task) const;
 
   ops::InputProduct way_;
   StepWork work_;

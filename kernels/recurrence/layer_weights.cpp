@@ -7,7 +7,7 @@ namespace {
 
 size_t at(int64_t i) { return static_cast<size_t>(i); }
 
-weights::Block packed(const KernelRequest& request, int64_t place,
+weights::Block packed(const CallRequest& request, int64_t place,
                       const StepPacking& packing) {
   const Tensor& weight = request.constants[at(place)];
   if (!weight.defined() || !weight.is_contiguous()) return nullptr;
@@ -49,7 +49,7 @@ std::vector<int64_t> StepPacking::key() const {
           order.place[3]};
 }
 
-LayerWeights::LayerWeights(const KernelRequest& request, int64_t place,
+LayerWeights::LayerWeights(const CallRequest& request, int64_t place,
                            std::vector<StepPacking> packings)
     : place_(place), packings_(std::move(packings)) {
   for (const StepPacking& packing : packings_)
@@ -69,7 +69,7 @@ bool LayerWeights::holds(int64_t operand) const {
          blocks_[at(direction)];
 }
 
-const float* LayerWeights::of(const program::KernelCall& call,
+const float* LayerWeights::of(const program::StepCall& call,
                               int64_t direction) const {
   if (const weights::Block& block = blocks_[at(direction)])
     return reinterpret_cast<const float*>(block->data());

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/kernel_request.h"
+#include "kernels/call_request.h"
 #include "kernels/recurrence/step.h"
 
 namespace fxjit::kernels {
@@ -42,13 +42,13 @@ class LayerWeights {
  public:
   LayerWeights() = default;  // Those that a layer does not have.
   // One packing for each direction; the operands from `place` on.
-  LayerWeights(const KernelRequest& request, int64_t place,
+  LayerWeights(const CallRequest& request, int64_t place,
                std::vector<StepPacking> packings);
 
   void lay_out(Room& room);
   // Whether no call reads this operand, since it is packed.
   bool holds(int64_t operand) const;
-  const float* of(const program::KernelCall& call, int64_t direction) const;
+  const float* of(const program::StepCall& call, int64_t direction) const;
 
  private:
   int64_t place_ = -1;

@@ -3,22 +3,22 @@
 #include <utility>
 
 #include "src/bind/externals.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 
 namespace fxjit::bind {
 namespace {
 
 using program::Executable;
 using program::ExternStep;
-using program::KernelPlan;
 using program::Program;
 using program::Step;
+using program::StepPlan;
 using program::TileStep;
 
 // Steps that are not worth a second thread each.
 bool is_short(const Executable::Parts& parts) {
   constexpr double kFlops = 1e6, kBytes = 256 << 10;
-  for (const KernelPlan& plan : parts.plans)
+  for (const StepPlan& plan : parts.plans)
     if (plan.flops > kFlops || plan.bytes > kBytes) return false;
   return true;
 }
@@ -113,11 +113,11 @@ class Binder {
     return code;
   }
 
-  std::vector<KernelPlan> plans() const {
-    std::vector<KernelPlan> plans;
+  std::vector<StepPlan> plans() const {
+    std::vector<StepPlan> plans;
     for (size_t i = 0; i < program_.steps.size(); ++i) {
-      KernelPlan& plan = plans.emplace_back(
-          program::kernel_plan(program_.steps[i].body, program_.machine.level));
+      StepPlan& plan = plans.emplace_back(
+          program::step_plan(program_.steps[i].body, program_.machine.level));
       if (!externals_[i]) continue;
       plan.tasks = externals_[i]->tasks();
       plan.scratch_bytes = externals_[i]->scratch_bytes();
@@ -132,7 +132,7 @@ class Binder {
   weights::Packer packer_;
   std::vector<std::shared_ptr<const Executable>> bodies_;
   std::vector<weights::Weight> weights_;
-  std::vector<std::shared_ptr<const program::ExternKernel>> externals_;
+  std::vector<std::shared_ptr<const program::ExternCode>> externals_;
 };
 
 }  // namespace

@@ -1,15 +1,15 @@
 #include "src/bind/externals.h"
 
 #include "kernels/kernels.h"
-#include "src/program/running/control_kernel.h"
-#include "src/program/running/eager_kernel.h"
-#include "src/program/running/pack_kernel.h"
-#include "src/program/running/update_kernel.h"
+#include "src/program/running/control_code.h"
+#include "src/program/running/eager_code.h"
+#include "src/program/running/pack_code.h"
+#include "src/program/running/update_code.h"
 
 namespace fxjit::bind {
 namespace {
 
-using Kernel = std::shared_ptr<const program::ExternKernel>;
+using Kernel = std::shared_ptr<const program::ExternCode>;
 
 class Maker {
  public:
@@ -17,31 +17,31 @@ class Maker {
       : step_(step), around_(around) {}
 
   Kernel operator()(const program::CallSpec& call) const {
-    const kernels::KernelRequest request{
+    const kernels::CallRequest request{
         ops::get_op(call.op), call.args, constants_of(call),
         call.results,         level(),   &around_.packer};
-    if (Kernel made = kernels::make_kernel(call.routine, request, threads()))
+    if (Kernel made = kernels::make_call_code(call.code, request, threads()))
       return made;
-    return std::make_shared<program::EagerKernel>(call);
+    return std::make_shared<program::EagerCode>(call);
   }
   Kernel operator()(const program::LibraryProduct& product) const {
-    return kernels::make_matmul_kernel(product.tile, level(), threads());
+    return kernels::make_library_product(product.tile, level(), threads());
   }
   Kernel operator()(const program::RunTimePack& pack) const {
-    return std::make_shared<program::PackKernel>(pack, level());
+    return std::make_shared<program::PackCode>(pack, level());
   }
   Kernel operator()(const program::UpdateSpec& update) const {
-    return std::make_shared<program::UpdateKernel>(update);
+    return std::make_shared<program::UpdateCode>(update);
   }
   Kernel operator()(const program::WriteBack& copy) const {
-    return std::make_shared<program::WriteBackKernel>(copy);
+    return std::make_shared<program::WriteBackCode>(copy);
   }
   Kernel operator()(const program::ControlCall& call) const {
     std::vector<std::shared_ptr<const program::Executable>> programs;
     for (const program::ControlCall::Body& body : call.bodies)
       programs.push_back(around_.bodies[static_cast<size_t>(body.program)]);
-    return program::make_control_kernel(call, std::move(programs),
-                                        around_.limits);
+    return program::make_control_code(call, std::move(programs),
+                                      around_.limits);
   }
 
  private:

@@ -23,7 +23,7 @@ struct Surroundings {
 };
 
 // Null where the library has no fast code for a LibraryProduct.
-std::shared_ptr<const program::ExternKernel> make_external(
+std::shared_ptr<const program::ExternCode> make_external(
     const program::Step& step, const Surroundings& around);
 
 }  // namespace fxjit::bind

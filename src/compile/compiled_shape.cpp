@@ -112,8 +112,8 @@ template <typename Fn>
 void for_each_executable(const program::Executable& executable, const Fn& fn) {
   fn(executable);
   for (size_t i = 0; i < executable.program().steps.size(); ++i)
-    if (const program::ExternKernel* const external = executable.external(i))
-      for (const program::ExternKernel::Body& body : external->bodies())
+    if (const program::ExternCode* const external = executable.external(i))
+      for (const program::ExternCode::Body& body : external->bodies())
         for_each_executable(*body.program, fn);
 }
 

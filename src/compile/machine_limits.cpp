@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "src/support/machine/cache_sizes.h"
 #include "src/support/memory/aligned_block.h"
 #include "src/support/threads/own_stack.h"
@@ -14,8 +14,8 @@
 namespace fxjit {
 namespace {
 
-using program::KernelCall;
 using program::Program;
+using program::StepCall;
 
 constexpr double kMeasuredSeconds = 0.012;
 constexpr size_t kSharedCache = size_t{8} << 20;
@@ -28,12 +28,12 @@ double best_run(Engine& engine, const program::StepBody& body,
   Program program;
   program.steps.push_back({body, {}, "limit", {}});
   const jit::ProgramCode code = engine.compile(program, 1);
-  const program::KernelPlan plan = program::kernel_plan(body, engine.level());
+  const program::StepPlan plan = program::step_plan(body, engine.level());
   support::AlignedBlock scratch(plan.scratch_bytes + 64);
   int32_t status = 0;
   const program::StepCode& step = code.kernels[0];
-  const KernelCall call{operands.data(), scratch.data(), &status,
-                        step.data.get()};
+  const StepCall call{operands.data(), scratch.data(), &status,
+                      step.data.get()};
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   double best = 1e18;
@@ -108,7 +108,7 @@ MachineLimits measure(Engine& engine) {
 
 }  // namespace
 
-double MachineLimits::nanoseconds(const program::KernelPlan& plan,
+double MachineLimits::nanoseconds(const program::StepPlan& plan,
                                   int threads) const {
   const double each = plan.bytes / std::max(1, threads);
   size_t level = 0;

@@ -20,7 +20,7 @@ struct MachineLimits {
   std::array<Bandwidth, 4> levels;
 
   // Least time for a step on `threads` cores, in nanoseconds.
-  double nanoseconds(const program::KernelPlan& plan, int threads) const;
+  double nanoseconds(const program::StepPlan& plan, int threads) const;
 };
 
 // The limits at the engine's CPU level. Thread-safe.

@@ -23,7 +23,7 @@ StepReport native_step(const program::Executable& executable, size_t index,
   StepReport report;
   report.label = step.label;
   report.kernel = "generated";
-  if (const program::ExternKernel* external = executable.external(index)) {
+  if (const program::ExternCode* external = executable.external(index)) {
     report.by = external->computed_by();
     report.kernel = external->describe();
   }
@@ -43,9 +43,9 @@ void add_steps(const program::Executable& executable, const std::string& body,
   for (size_t i = 0; i < executable.program().steps.size(); ++i) {
     steps.push_back(native_step(executable, i, graph));
     steps.back().body = body;
-    const program::ExternKernel* const external = executable.external(i);
+    const program::ExternCode* const external = executable.external(i);
     if (!external) continue;
-    for (const program::ExternKernel::Body& inner : external->bodies())
+    for (const program::ExternCode::Body& inner : external->bodies())
       add_steps(*inner.program,
                 body.empty() ? inner.name : body + "." + inner.name, nullptr,
                 steps);

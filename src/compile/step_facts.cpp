@@ -15,7 +15,7 @@ std::string skeleton_name(const program::StepBody& body) {
 }
 
 StepFacts step_sizes(const program::StepBody& body,
-                     const program::KernelPlan& plan) {
+                     const program::StepPlan& plan) {
   return std::visit(
       Overloaded{[](const Skeleton auto& step) { return step.facts(); },
                  [&](const ExternStep&) {

@@ -12,7 +12,7 @@ namespace fxjit {
 std::string skeleton_name(const program::StepBody& body);
 // As StepInspection::sizes.
 program::StepFacts step_sizes(const program::StepBody& body,
-                              const program::KernelPlan& plan);
+                              const program::StepPlan& plan);
 // How many of a step's last operands it writes.
 size_t written_operands(const program::StepBody& body);
 

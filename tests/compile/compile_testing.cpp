@@ -39,7 +39,7 @@ std::vector<StepView> steps_for(const fx::GraphModule& module,
   const program::Executable& executable = shape->executable();
   const std::vector<program::Step>& steps = executable.program().steps;
   for (size_t i = 0; i < steps.size(); ++i) {
-    const program::ExternKernel* const external = executable.external(i);
+    const program::ExternCode* const external = executable.external(i);
     views.push_back(
         {steps[i].label, steps[i].nodes, !external || external->native()});
   }

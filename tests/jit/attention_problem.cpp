@@ -14,7 +14,7 @@
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
 #include "src/program/attention/run.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {
@@ -171,15 +171,15 @@ void AttentionProblem::run(CpuLevel level) {
   program::AttentionRun run(step, level);
   const auto code = compile_attention(run.form(), level);
   run.set_code(code->function<void(const program::AttentionCall*)>("kernel"));
-  const program::KernelPlan plan = program::kernel_plan(step, level);
+  const program::StepPlan plan = program::step_plan(step, level);
   std::vector<float> before;
   for (GuardedBytes::Tight tight :
        {GuardedBytes::Tight::begin, GuardedBytes::Tight::end}) {
     const Operands operands(*this, tight);
     const Scratch scratch(plan.scratch_bytes, tight);
     int32_t status = 0;
-    const program::KernelCall call{operands.addresses(), scratch.data(),
-                                   &status, &run};
+    const program::StepCall call{operands.addresses(), scratch.data(), &status,
+                                 &run};
     // In two runs, as two threads would.
     program::run_attention_step(&call, 0, plan.tasks / 2);
     program::run_attention_step(&call, plan.tasks / 2, plan.tasks);

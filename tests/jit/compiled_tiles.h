@@ -10,7 +10,7 @@
 #include "jit/emit/tiles/tile.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "src/program/tiles/run.h"
 
 namespace fxjit::jit::testing {
@@ -18,7 +18,7 @@ namespace fxjit::jit::testing {
 class CompiledTiles {
  public:
   CompiledTiles(const program::TileStep& step, CpuLevel level)
-      : run_(step, level), tasks_(program::kernel_plan(step, level).tasks) {
+      : run_(step, level), tasks_(program::step_plan(step, level).tasks) {
     EngineOptions options;
     options.cpu_level = level;
     std::vector<IrModule> modules;
@@ -43,7 +43,7 @@ class CompiledTiles {
   size_t kernels() const { return run_.forms().size(); }
   void operator()(void* const* operands, int64_t begin, int64_t end) const {
     int32_t status = 0;
-    const program::KernelCall call{operands, nullptr, &status, &run_};
+    const program::StepCall call{operands, nullptr, &status, &run_};
     program::run_tile_step(&call, begin, end);
   }
   void operator()(void* const* operands) const { (*this)(operands, 0, tasks_); }

@@ -11,7 +11,7 @@
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/rows/rows.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
 
@@ -246,7 +246,7 @@ Number sample(DType dtype, size_t slot, int64_t i) {
 }
 
 StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
-    : arguments_(arguments_of(step)), plan_(program::kernel_plan(step, level)) {
+    : arguments_(arguments_of(step)), plan_(program::step_plan(step, level)) {
   IrModule ir = make_ir_module("step");
   llvm::Function* function =
       make_kernel_function(module_of(ir), "kernel", level);
@@ -259,9 +259,8 @@ StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
   std::vector<IrModule> modules;
   modules.push_back(std::move(ir));
   code_ = Compiler(options).build(std::move(modules), SymbolTable());
-  function_ =
-      code_->function<void(const program::KernelCall*, int64_t, int64_t)>(
-          "kernel");
+  function_ = code_->function<void(const program::StepCall*, int64_t, int64_t)>(
+      "kernel");
 }
 
 int32_t StepKernel::run(const std::vector<void*>& operands, int64_t begin,
@@ -269,8 +268,8 @@ int32_t StepKernel::run(const std::vector<void*>& operands, int64_t begin,
   // What a vector may read beyond its row is part of the plan.
   const GuardedBytes scratch((plan_.scratch_bytes + 63) / 64 * 64);
   int32_t status = program::kOk;
-  const program::KernelCall call{operands.data(), scratch.data(), &status,
-                                 arguments_.data()};
+  const program::StepCall call{operands.data(), scratch.data(), &status,
+                               arguments_.data()};
   function_(&call, begin, end);
   return status;
 }

@@ -43,7 +43,7 @@ class StepKernel {
   std::vector<int64_t> arguments_;
   std::shared_ptr<CompiledCode> code_;
   program::KernelFn function_;
-  program::KernelPlan plan_;
+  program::StepPlan plan_;
 };
 
 // Fails the current test where generated code and oracle differ, where memory

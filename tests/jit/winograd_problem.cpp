@@ -10,7 +10,7 @@
 #include "jit/emit/winograd/winograd.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/compiler_llvm.h"
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "src/program/winograd/form.h"
 #include "src/program/winograd/shape.h"
 
@@ -127,7 +127,7 @@ std::vector<float> WinogradProblem::packed(CpuLevel level) const {
 void WinogradProblem::run(CpuLevel level, bool in_ranges) {
   const auto code = compile(program::winograd_form(step_, level), level);
   const Kernel kernel =
-      code->function<void(const program::KernelCall*, int64_t, int64_t)>(
+      code->function<void(const program::StepCall*, int64_t, int64_t)>(
           "kernel");
   run(kernel, level, in_ranges, GuardedBytes::Tight::begin);
   const std::vector<float> out = out_, sum = sum_;
@@ -141,7 +141,7 @@ void WinogradProblem::run(CpuLevel level, bool in_ranges) {
 
 void WinogradProblem::run(Kernel kernel, CpuLevel level, bool in_ranges,
                           GuardedBytes::Tight tight) {
-  const program::KernelPlan plan = program::kernel_plan(step_, level);
+  const program::StepPlan plan = program::step_plan(step_, level);
   const GuardedBytes input(bytes_of(input_), tight);
   const GuardedBytes weights(bytes_of(packed(level)), tight);
   const GuardedBytes bias(bytes_of(bias_), tight);
@@ -154,8 +154,8 @@ void WinogradProblem::run(Kernel kernel, CpuLevel level, bool in_ranges,
                       residual.data(), out.data(),     sum.data()};
   int32_t status = 0;
   const std::vector<int64_t> numbers = program::winograd_numbers(step_, level);
-  const program::KernelCall call{operands, scratch.data(), &status,
-                                 numbers.data()};
+  const program::StepCall call{operands, scratch.data(), &status,
+                               numbers.data()};
   if (in_ranges)
     for (int64_t first = 0, count = 1; first < plan.tasks; first += count++)
       kernel(&call, first, std::min(first + count, plan.tasks));

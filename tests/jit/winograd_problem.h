@@ -50,7 +50,7 @@ class WinogradProblem {
  private:
   int64_t at(int64_t n, int64_t y, int64_t x, int64_t o) const;
   double expected(int64_t n, int64_t y, int64_t x, int64_t o) const;
-  using Kernel = void (*)(const program::KernelCall*, int64_t, int64_t);
+  using Kernel = void (*)(const program::StepCall*, int64_t, int64_t);
   void run(Kernel kernel, CpuLevel level, bool in_ranges,
            support::GuardedBytes::Tight tight);
   std::vector<float> packed(CpuLevel level) const;

@@ -116,7 +116,7 @@ inline void expect_step(const WorkCall& call, bool constant, int threads,
   std::vector<Tensor> constants(3 + call.extras.size());
   if (constant) constants[1] = call.weight;
   const auto kernel =
-      make_kernel({op, args, constants, ValueList{result}, level}, threads);
+      make_call_code({op, args, constants, ValueList{result}, level}, threads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   const Tensor out = Tensor::full(result.as_tensor().sizes(), 99, DType::f32);

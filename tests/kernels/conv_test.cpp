@@ -73,8 +73,8 @@ void expect_step(const ConvCase& c, Operands& o, bool constant) {
   std::vector<Tensor> constants(o.bias.defined() ? 3 : 2);
   if (constant) constants[1] = o.weight;
   const Value result = ops::infer_plain({call.op, args});
-  const auto kernel =
-      make_kernel({call.op, args, constants, ValueList{result}}, kSliceThreads);
+  const auto kernel = make_call_code(
+      {call.op, args, constants, ValueList{result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   EXPECT_EQ(kernel->describe().find("ref"), std::string::npos);
@@ -127,8 +127,8 @@ TEST(ConvStep, Bf16WhereTheMachineHasIt) {
   Operands o(c, DType::bf16, true);
   const ValueList args = o.bound(c);
   const Value result = ops::infer_plain({Operands::op(), args});
-  if (!make_kernel({Operands::op(), args, std::vector<Tensor>(3), {result}},
-                   kSliceThreads))
+  if (!make_call_code({Operands::op(), args, std::vector<Tensor>(3), {result}},
+                      kSliceThreads))
     GTEST_SKIP() << "oneDNN has no fast bf16 convolution on this machine";
   expect_step(c, o, true);
 }
@@ -148,11 +148,11 @@ TEST(ConvStep, PacksSharedWeightsOnce) {
   const Value result = ops::infer_plain({Operands::op(), args});
   weights::Store store(host_cpu_level());
   weights::Packer packer(store, support::ThreadPool::shared(), kSliceThreads);
-  const KernelRequest request{Operands::op(),       args,
-                              {Tensor(), o.weight}, {result},
-                              host_cpu_level(),     &packer};
-  const auto first = make_kernel(request, kSliceThreads),
-             second = make_kernel(request, kSliceThreads);
+  const CallRequest request{Operands::op(),       args,
+                            {Tensor(), o.weight}, {result},
+                            host_cpu_level(),     &packer};
+  const auto first = make_call_code(request, kSliceThreads),
+             second = make_call_code(request, kSliceThreads);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(packings, 1);
 }

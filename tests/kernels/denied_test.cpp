@@ -11,7 +11,7 @@
 #include "fxjit/log.h"
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
-#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/matmul.h"
 #include "src/ops/table/layouts.h"
 #include "src/support/memory/executable_memory.h"
 #include "tests/kernels/conv_cases.h"
@@ -99,11 +99,11 @@ TEST(Denied, ConvolutionsAreDonePlainly) {
       ops::run_conv(params, x, w, bias, out);
       good = good &&
              relative_error(out, conv_oracle(params, x, w, bias)) < 1e-5 &&
-             !make_kernel({op,
-                           args,
-                           {Tensor(), w, bias},
-                           {Tensor::meta(params.output, DType::f32)}},
-                          kSliceThreads);
+             !make_call_code({op,
+                              args,
+                              {Tensor(), w, bias},
+                              {Tensor::meta(params.output, DType::f32)}},
+                             kSliceThreads);
     }
     return good;
   });
@@ -115,7 +115,7 @@ TEST(Denied, PoolingNeedsNoCode) {
     const ops::Op& op = ops::get_op("max_pool2d");
     const ValueList args = bound_args("max_pool2d", {x, 3, 2, 1});
     const ops::PoolParams params = ops::pool_params({op, args});
-    const auto kernel = make_kernel(
+    const auto kernel = make_call_code(
         {op, args, {Tensor()}, {ops::infer_plain({op, args})}}, kSliceThreads);
     const Tensor out = Tensor::empty(params.output);
     return kernel && run_kernel(*kernel, {x, out}) == program::kOk &&

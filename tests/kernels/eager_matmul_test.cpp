@@ -3,7 +3,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
-#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/matmul.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
@@ -132,7 +132,7 @@ TEST(EagerMatmulCache, StaysBelowItsBound) {
   }
   EXPECT_LE(onednn::matmuls_kept(), onednn::kMostMatmuls);
   EXPECT_GT(onednn::matmuls_kept(), onednn::kMostMatmuls / 2);
-  EXPECT_LE(eager_kernels_kept(), most_eager_kernels_kept());
+  EXPECT_LE(eager_primitives_kept(), most_eager_primitives_kept());
 }
 
 TEST(EagerBackend, IsThereWithoutACall) {

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "kernels/kernels.h"
-#include "src/program/planning/routine_rules.h"
+#include "src/program/planning/call_code_rules.h"
 #include "src/support/memory/aligned_block.h"
 
 namespace fxjit::kernels::testing {
@@ -253,7 +253,7 @@ std::vector<Value> bound_args(const char* op, const ValueList& args) {
   return ops::bind(ops::get_op(op), args, {});
 }
 
-int32_t run_kernel(const program::ExternKernel& kernel,
+int32_t run_kernel(const program::ExternCode& kernel,
                    const std::vector<Tensor>& operands) {
   const auto scratch = support::AlignedBlock::guarded(kernel.scratch_bytes());
   const std::span<std::byte> result = bytes_of(operands.back());
@@ -263,7 +263,7 @@ int32_t run_kernel(const program::ExternKernel& kernel,
   for (Tight tight : {Tight::begin, Tight::end}) {
     std::copy(before.begin(), before.end(), result.begin());
     const GuardedTensors copies(operands, tight);
-    const program::KernelCall call{copies.addresses(), scratch.data(), &status};
+    const program::StepCall call{copies.addresses(), scratch.data(), &status};
     for (int64_t i = 0; i < kernel.tasks(); ++i) kernel.run(call, i, i + 1);
     copies.take_result();
     results[tight == Tight::end].assign(result.begin(), result.end());
@@ -272,17 +272,17 @@ int32_t run_kernel(const program::ExternKernel& kernel,
   return status;
 }
 
-std::shared_ptr<const program::ExternKernel> make_kernel(
-    const KernelRequest& request, int threads) {
-  const program::Routine routine =
-      program::routine_of({request.op, request.args}, request.results);
-  if (request.packer) return kernels::make_kernel(routine, request, threads);
+std::shared_ptr<const program::ExternCode> make_call_code(
+    const CallRequest& request, int threads) {
+  const program::CallCode code =
+      program::call_code_of({request.op, request.args}, request.results);
+  if (request.packer) return kernels::make_call_code(code, request, threads);
   // What is packed outlives the store.
   weights::Store store(request.level);
   weights::Packer packer(store, support::ThreadPool::shared(), threads);
-  KernelRequest packing = request;
+  CallRequest packing = request;
   packing.packer = &packer;
-  return kernels::make_kernel(routine, packing, threads);
+  return kernels::make_call_code(code, packing, threads);
 }
 
 }  // namespace fxjit::kernels::testing

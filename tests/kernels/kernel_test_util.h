@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fxjit/tensor.h"
-#include "kernels/kernel_request.h"
-#include "src/ops/eager/conv_kernel.h"
-#include "src/ops/eager/pool_kernel.h"
+#include "kernels/call_request.h"
+#include "src/ops/eager/convolution.h"
+#include "src/ops/eager/pooling.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::kernels::testing {
@@ -66,11 +66,11 @@ class GuardedTensors {
 // Runs a kernel as an Executable would, task by task, on guarded copies of the
 // operands and guarded scratch memory; the last operand is the result. Returns
 // the status.
-int32_t run_kernel(const program::ExternKernel& kernel,
+int32_t run_kernel(const program::ExternCode& kernel,
                    const std::vector<Tensor>& operands);
 
 // What a compiled program has for a call; null: the eager function.
-std::shared_ptr<const program::ExternKernel> make_kernel(
-    const KernelRequest& request, int threads);
+std::shared_ptr<const program::ExternCode> make_call_code(
+    const CallRequest& request, int threads);
 
 }  // namespace fxjit::kernels::testing

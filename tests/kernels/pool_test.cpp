@@ -123,8 +123,8 @@ void expect_pooled(const PoolCase& c, const Tensor& input, double tolerance) {
   ASSERT_TRUE(eager_pool(params, batched, eager));
   EXPECT_LE(relative_error(eager, expected), tolerance);
   const Value result = ops::infer_plain({op, args});
-  const auto kernel =
-      make_kernel({op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
+  const auto kernel = make_call_code(
+      {op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   const Tensor out =
@@ -161,8 +161,8 @@ void expect_pooled_last(const PoolCase& c, const Tensor& planes,
       params.divisor,
       params.output};
   const Value result = ops::infer_plain({op, args});
-  const auto kernel =
-      make_kernel({op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
+  const auto kernel = make_call_code(
+      {op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   const Tensor out = Tensor::full(result.as_tensor().sizes(), 99, DType::f32);
@@ -222,7 +222,7 @@ TEST(PoolRefusals, IntegersAndIndicesAreLeftToThePlainKernel) {
   const ValueList both_args =
       bound_args("max_pool2d_with_indices", {random_tensor(c.input), 2});
   const Value results = ops::infer_plain({both, both_args});
-  EXPECT_FALSE(make_kernel(
+  EXPECT_FALSE(make_call_code(
       {both, both_args, std::vector<Tensor>(1), results.as_sequence()},
       kSliceThreads));
 }

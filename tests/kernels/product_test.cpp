@@ -11,13 +11,13 @@
 namespace fxjit::kernels::testing {
 namespace {
 
-std::shared_ptr<const program::ExternKernel> kernel_for(
+std::shared_ptr<const program::ExternCode> kernel_for(
     const char* op, const ValueList& args,
     const std::vector<Tensor>& constants) {
   const ops::Op& row = ops::get_op(op);
   const ValueList bound = bound_args(op, args);
-  return make_kernel({row, bound, constants, {ops::infer_plain({row, bound})}},
-                     kSliceThreads);
+  return make_call_code(
+      {row, bound, constants, {ops::infer_plain({row, bound})}}, kSliceThreads);
 }
 
 bool has_fast_half_products(DType dtype) {
@@ -155,7 +155,7 @@ class ProductOfPanels : public ::testing::Test {
   void expect(TileProblem& problem) {
     problem.finish();
     const auto kernel =
-        make_matmul_kernel(problem.step, CpuLevel::avx512, kSliceThreads);
+        make_library_product(problem.step, CpuLevel::avx512, kSliceThreads);
     ASSERT_TRUE(kernel);
     EXPECT_EQ(run_kernel(*kernel, problem.operands), program::kOk);
     EXPECT_LT(relative_error(problem.operands.back(), problem.expected), 2e-6)
@@ -200,13 +200,14 @@ TEST_F(ProductOfPanels, OtherEpiloguesAreRefused) {
   problem.sum = problem.builder.apply(Prim::tanh, problem.sum);
   problem.finish();
   EXPECT_FALSE(
-      make_matmul_kernel(problem.step, CpuLevel::avx512, kSliceThreads));
+      make_library_product(problem.step, CpuLevel::avx512, kSliceThreads));
   TileProblem strict(16, 64, 64);
   strict.finish();
-  EXPECT_FALSE(make_matmul_kernel(strict.step, CpuLevel::avx2, kSliceThreads));
+  EXPECT_FALSE(
+      make_library_product(strict.step, CpuLevel::avx2, kSliceThreads));
   strict.step.strict = true;
   EXPECT_FALSE(
-      make_matmul_kernel(strict.step, CpuLevel::avx512, kSliceThreads));
+      make_library_product(strict.step, CpuLevel::avx512, kSliceThreads));
 }
 
 }  // namespace

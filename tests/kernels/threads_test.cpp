@@ -11,7 +11,7 @@
 #include "kernels/onednn/eager.h"
 #include "kernels/shape_cache.h"
 #include "kernels/spare_slots.h"
-#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/matmul.h"
 #include "src/ops/table/layouts.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
@@ -89,7 +89,7 @@ TEST(Threads, OneStepSharedByAll) {
   const ValueList args = bound_args("conv2d", {shape, w, Value(), 1, 1});
   const Value result = ops::infer_plain({op, args});
   const auto kernel =
-      make_kernel({op, args, {Tensor(), w}, {result}}, kSliceThreads);
+      make_call_code({op, args, {Tensor(), w}, {result}}, kSliceThreads);
   ASSERT_TRUE(kernel);
   const ops::ConvParams params = ops::conv_params({op, args});
   std::atomic<int> wrong = 0;

@@ -7,9 +7,9 @@
 
 #include "fxjit/functions.h"
 #include "src/ops/eager/backend.h"
-#include "src/ops/eager/conv_kernel.h"
-#include "src/ops/eager/matmul_kernel.h"
-#include "src/ops/eager/pool_kernel.h"
+#include "src/ops/eager/convolution.h"
+#include "src/ops/eager/matmul.h"
+#include "src/ops/eager/pooling.h"
 
 namespace fxjit {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/program/steps/kernel_plan.h"
+#include "src/program/steps/step_plan.h"
 #include "src/program/steps/steps.h"
 
 namespace fxjit::program {
@@ -107,7 +107,7 @@ TEST(Skeletons, SayWhatTheyAre) {
   EXPECT_EQ(step.written(), 1u);
   EXPECT_EQ(step.facts().front(),
             (std::pair<std::string, std::string>("outer", "[3]")));
-  const KernelPlan plan = kernel_plan(step, CpuLevel::avx2);
+  const StepPlan plan = step_plan(step, CpuLevel::avx2);
   EXPECT_EQ(plan.tasks, 3);
   EXPECT_EQ(step.kernels(CpuLevel::avx2).forms.size(), 1u);
 }

@@ -1,4 +1,4 @@
-// What computes the heavy ops of the interpreter: the faster kernels of a
+// What computes the heavy ops of the interpreter: the faster functions of a
 // higher box where one has given them, else the plain loops.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Generic eager reduction for rows with Lowering::reduce. Only eager.cpp calls
-// it; rows with a shape of their own bring their own kernel.
+// it; rows with a shape of their own bring their own loop.
 #pragma once
 
 #include "fxjit/op.h"

@@ -1,5 +1,5 @@
 // Discrete Fourier transforms of one length, in double precision. Used by the
-// kernels of torch.fft's ops.
+// eager functions of torch.fft's ops.
 #pragma once
 
 #include <cstdint>

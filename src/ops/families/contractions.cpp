@@ -1,7 +1,7 @@
 // Products of matrices. All of them are one strided batch product; the shape
 // rules differ, and so do torch's messages.
 #include "fxjit/functions_structured.h"
-#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/matmul.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"

@@ -1,6 +1,6 @@
 // Convolutions of 1 to 3 spatial dims and their transposes: reading of the
 // arguments, shape rules with torch's messages, eager function.
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"

@@ -5,7 +5,7 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/composition.h"
-#include "src/ops/families/matrix_kernels.h"
+#include "src/ops/families/matrix_loops.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 

@@ -1,5 +1,5 @@
 // Max and average pooling.
-#include "src/ops/eager/pool_kernel.h"
+#include "src/ops/eager/pooling.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 

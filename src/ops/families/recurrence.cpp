@@ -8,7 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "src/ops/eager/matmul_kernel.h"
+#include "src/ops/eager/matmul.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 

@@ -7,7 +7,7 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/composition.h"
-#include "src/ops/families/gather_kernels.h"
+#include "src/ops/families/gather_loops.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 #include "src/tensor/visit.h"

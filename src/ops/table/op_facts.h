@@ -50,7 +50,7 @@ enum class NativeCalls : uint8_t {
 };
 
 // Which routine of our own a compiled program may have for calls (see
-// program::Routine); shapes and types decide whether it has.
+// program::CallCode); shapes and types decide whether it has.
 enum class RoutineKind : uint8_t { none, running_sums, copies, recurrence };
 
 // Ops that copy their first argument but for some elements.

@@ -1,6 +1,6 @@
 // Convolutions of f32 give channels last; those of half types are f32's where
 // there is no fast code for them.
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "src/ops/eager/body_value.h"
-#include "src/passes/lowering/internal_kernels.h"
+#include "src/passes/lowering/internal_functions.h"
 
 namespace fxjit::passes {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "fxjit/fx/node.h"
 #include "fxjit/op.h"
-#include "src/ops/eager/pool_kernel.h"
+#include "src/ops/eager/pooling.h"
 #include "src/passes/lowering/mask_kind.h"
 
 namespace fxjit::passes {

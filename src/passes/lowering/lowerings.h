@@ -3,7 +3,7 @@
 // are decomposed by the op table, or stay as they are.
 #pragma once
 
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 #include "src/passes/lowering/graph_builder.h"
 
 namespace fxjit::passes {

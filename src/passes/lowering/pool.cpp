@@ -1,5 +1,5 @@
 // Pooling of images whose channels lie innermost keeps them there.
-#include "src/ops/eager/pool_kernel.h"
+#include "src/ops/eager/pooling.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kFewMasks = 8;
 
-const std::byte* element(const KernelCall& call, size_t operand, size_t bytes,
+const std::byte* element(const StepCall& call, size_t operand, size_t bytes,
                          int64_t elements) {
   return static_cast<const std::byte*>(call.operands[operand]) +
          elements * static_cast<int64_t>(bytes);
@@ -76,7 +76,7 @@ void AttentionRun::advance(Place& place) const {
   ++place.outer;
 }
 
-void AttentionRun::place_masks(const KernelCall& call, const Place& place,
+void AttentionRun::place_masks(const StepCall& call, const Place& place,
                                AttentionMaskCall* masks) const {
   for (size_t i = 0; i < step_.masks.size(); ++i) {
     const AttentionMask& mask = step_.masks[i];
@@ -87,8 +87,7 @@ void AttentionRun::place_masks(const KernelCall& call, const Place& place,
   }
 }
 
-void AttentionRun::run(const KernelCall& call, int64_t begin,
-                       int64_t end) const {
+void AttentionRun::run(const StepCall& call, int64_t begin, int64_t end) const {
   if (begin >= end) return;
   AttentionMaskCall few[kFewMasks];
   std::vector<AttentionMaskCall> many;
@@ -135,7 +134,7 @@ void AttentionRun::run(const KernelCall& call, int64_t begin,
   }
 }
 
-void run_attention_step(const KernelCall* call, int64_t begin, int64_t end) {
+void run_attention_step(const StepCall* call, int64_t begin, int64_t end) {
   static_cast<const AttentionRun*>(call->data)->run(*call, begin, end);
 }
 

@@ -16,7 +16,7 @@ class AttentionRun {
   const AttentionForm& form() const { return form_; }
   void set_code(AttentionFn code) { code_ = code; }
 
-  void run(const KernelCall& call, int64_t begin, int64_t end) const;
+  void run(const StepCall& call, int64_t begin, int64_t end) const;
 
  private:
   struct Place {
@@ -25,7 +25,7 @@ class AttentionRun {
 
   Place place_of(int64_t task) const;
   void advance(Place& place) const;
-  void place_masks(const KernelCall& call, const Place& place,
+  void place_masks(const StepCall& call, const Place& place,
                    AttentionMaskCall* masks) const;
 
   AttentionStep step_;
@@ -35,6 +35,6 @@ class AttentionRun {
 };
 
 // The KernelFn of attention steps: the call's data is an AttentionRun.
-void run_attention_step(const KernelCall* call, int64_t begin, int64_t end);
+void run_attention_step(const StepCall* call, int64_t begin, int64_t end);
 
 }  // namespace fxjit::program

@@ -19,8 +19,8 @@ double mask_bytes(const AttentionStep& step, const AttentionMask& mask) {
 
 }  // namespace
 
-KernelPlan AttentionStep::plan(CpuLevel level) const {
-  KernelPlan plan;
+StepPlan AttentionStep::plan(CpuLevel level) const {
+  StepPlan plan;
   const AttentionShape shape = attention_shape(*this, level);
   const int64_t all_heads = outer * batch * heads;
   const double pairs = static_cast<double>(all_heads) *

@@ -32,7 +32,7 @@ struct AttentionStep {
   static constexpr bool kWritesAnywhere = false;
 
   static size_t written() { return 1; }
-  KernelPlan plan(CpuLevel level) const;
+  StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place(CpuLevel) const { return {}; }
   StepKernels<Form> kernels(CpuLevel level) const;

@@ -37,7 +37,7 @@ ColumnForm column_form(const ColumnStep& step, CpuLevel level);
 // Text that is equal for equal forms.
 std::string form_key(const ColumnForm& form);
 
-// What the code of a step gets in KernelCall::data.
+// What the code of a step gets in StepCall::data.
 std::vector<int64_t> step_arguments(const ColumnStep& step);
 
 // Columns that one task of a step covers.

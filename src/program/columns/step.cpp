@@ -50,8 +50,8 @@ bool lie_alike(const Access& a, const Access& b) {
 
 }  // namespace
 
-KernelPlan ColumnStep::plan(CpuLevel level) const {
-  KernelPlan plan;
+StepPlan ColumnStep::plan(CpuLevel level) const {
+  StepPlan plan;
   const int64_t block = column_block(*this, level);
   const int64_t reduced = numel(reduce);
   plan.tasks = numel(outer) * support::ceil_div(inner, block);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/ops/eager/conv_kernel.h"
+#include "src/ops/eager/convolution.h"
 #include "src/ops/table/op_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/tensor/visit.h"

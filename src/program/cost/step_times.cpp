@@ -13,11 +13,11 @@ void add_rows(const Executable& executable, const StepTimes* times,
   const std::vector<Step>& steps = executable.program().steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool timed = times && i < times->nanoseconds.size();
-    const ExternKernel* const external = executable.external(i);
+    const ExternCode* const external = executable.external(i);
     rows.push_back({around, &steps[i], &executable.plans()[i], external, calls,
                     timed ? times->nanoseconds[i] : 0});
     if (!external) continue;
-    const std::vector<ExternKernel::Body> bodies = external->bodies();
+    const std::vector<ExternCode::Body> bodies = external->bodies();
     const auto found =
         times ? times->bodies.find(static_cast<int32_t>(i))
               : std::map<int32_t, std::vector<StepTimes>>::const_iterator();

@@ -111,7 +111,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.epilogue = std::move(operands.epilogue);
   if (builder.options().library_products &&
       builder.level() == CpuLevel::avx512) {
-    const KernelPlan plan = step.plan(builder.level());
+    const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());
     return builder.add_step(ExternStep{LibraryProduct{std::move(step)},
                                        plan.flops, plan.bytes, results},

@@ -5,8 +5,8 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/cost/call_work.h"
 #include "src/program/planning/builder.h"
+#include "src/program/planning/call_code_rules.h"
 #include "src/program/planning/region_body.h"
-#include "src/program/planning/routine_rules.h"
 
 namespace fxjit::program {
 namespace {
@@ -39,8 +39,8 @@ CallOperands tensor_operands(const fx::Node& node, const PlaceOf& at) {
 
 CallSpec spec_of_call(const fx::Node& node) {
   const Called called = called_by(node);
-  return {Routine::eager, std::string(called.op.name()), meta_args(called.args),
-          result_metas(node)};
+  return {CallCode::eager, std::string(called.op.name()),
+          meta_args(called.args), result_metas(node)};
 }
 
 void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
@@ -53,8 +53,8 @@ void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
                    std::move(operands.refs), call);
 }
 
-Routine routine_for(const CallSpec& spec) {
-  return routine_of({ops::get_op(spec.op), spec.args}, spec.results);
+CallCode code_for(const CallSpec& spec) {
+  return call_code_of({ops::get_op(spec.op), spec.args}, spec.results);
 }
 
 }  // namespace
@@ -80,8 +80,8 @@ void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
       continue;
     }
     CallSpec spec = spec_of_call(*node);
-    spec.routine = routine_for(spec);
-    if (spec.routine == Routine::recurrence)
+    spec.code = code_for(spec);
+    if (spec.code == CallCode::recurrence)
       spec.args[ops::kStrict] = builder.options().strict_sums;
     add_call(builder, call, std::move(spec), operands_of(*node, call),
              call.results);
@@ -97,8 +97,8 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
   }
   if (!copy) return false;
   CallSpec spec = spec_of_call(*copy);
-  spec.routine = routine_for(spec);
-  if (spec.routine == Routine::eager) return false;
+  spec.code = code_for(spec);
+  if (spec.code == CallCode::eager) return false;
   add_call(builder, call, std::move(spec), operands_of(*copy, call),
            {call.results.front()});
   return true;

@@ -7,7 +7,7 @@
 #include "src/program/cost/call_work.h"
 #include "src/program/planning/builder.h"
 #include "src/program/planning/region_body.h"
-#include "src/program/running/update_kernel.h"
+#include "src/program/running/update_code.h"
 
 namespace fxjit::program {
 namespace {

@@ -32,7 +32,7 @@ RowForm row_form(const RowStep& step, CpuLevel level);
 // Text that is equal for equal forms.
 std::string form_key(const RowForm& form);
 
-// What the code of a step gets in KernelCall::data.
+// What the code of a step gets in StepCall::data.
 std::vector<int64_t> step_arguments(const RowStep& step);
 
 }  // namespace fxjit::program

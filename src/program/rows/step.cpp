@@ -45,8 +45,8 @@ bool is_flat(const RowStep& step) {
   return step.outer.empty() && !has_reduction(step.body);
 }
 
-KernelPlan RowStep::plan(CpuLevel level) const {
-  KernelPlan plan;
+StepPlan RowStep::plan(CpuLevel level) const {
+  StepPlan plan;
   const int64_t rows = numel(outer);
   const double cost = body_cost(body);
   const double elements = static_cast<double>(rows * inner);

@@ -31,7 +31,7 @@ struct RowStep {
   static constexpr bool kWritesAnywhere = true;
 
   size_t written() const { return outputs.size(); }
-  KernelPlan plan(CpuLevel level) const;
+  StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place(CpuLevel level) const;
   StepKernels<Form> kernels(CpuLevel level) const;

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "src/program/planning/builder.h"
-#include "src/program/running/eager_kernel.h"
+#include "src/program/running/eager_code.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::program {

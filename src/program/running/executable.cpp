@@ -16,7 +16,7 @@ using support::round_up;
 constexpr size_t kCacheLine = 64;
 
 // Work of some ten microseconds, too little to even out.
-bool is_short(const KernelPlan& plan) {
+bool is_short(const StepPlan& plan) {
   constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
   return plan.flops < kShortFlops && plan.bytes < kShortBytes;
 }
@@ -25,7 +25,7 @@ bool is_short(const KernelPlan& plan) {
 // weights lie side by side) stay together, and short work so that threads find
 // in their caches what they wrote; many are cut into more, to even out.
 // Routines have cut their work for the threads themselves.
-int64_t chunk_of(const KernelPlan& plan, bool routine, int threads) {
+int64_t chunk_of(const StepPlan& plan, bool routine, int threads) {
   const int64_t per_thread = (plan.tasks + threads - 1) / threads;
   constexpr int64_t kManyTasks = 32;
   constexpr int64_t kRunsPerThread = 4;
@@ -61,10 +61,10 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
   arena_bytes_ = round_up(static_cast<size_t>(program.arena_bytes), kCacheLine);
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    const KernelPlan& plan = parts_.plans[i];
+    const StepPlan& plan = parts_.plans[i];
     thread_scratch_ =
         std::max(thread_scratch_, round_up(plan.scratch_bytes, kCacheLine));
-    const ExternKernel* const external = parts_.kernels[i].external.get();
+    const ExternCode* const external = parts_.kernels[i].external.get();
     const bool parallel = plan.tasks > plan.grain && parts_.max_threads > 1;
     const auto first = static_cast<int32_t>(operands_.size());
     add_operands(step, external);
@@ -79,7 +79,7 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
       thread_scratch_ * static_cast<size_t>(std::max(1, parts_.max_threads));
 }
 
-void Executable::add_operands(const Step& step, const ExternKernel* external) {
+void Executable::add_operands(const Step& step, const ExternCode* external) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
     const OperandRef& ref = step.operands[i];
     if (external && !external->reads(i)) {
@@ -157,7 +157,7 @@ void Executable::launch(const Launch& launch, Context& context,
                         std::vector<StepTimes>* bodies) const {
   // Extern kernels may throw; they then have a single task and run here.
   const auto body = [&](int64_t begin, int64_t end, int thread) {
-    KernelCall call;
+    StepCall call;
     call.operands = context.operands.data() + launch.first_operand;
     call.scratch = static_cast<std::byte*>(context.scratch.data()) +
                    thread_scratch_ * static_cast<size_t>(thread);
@@ -244,7 +244,7 @@ void Executable::undo_writes(size_t done, Context& context) const {
   while (done-- > 0) {
     const Launch& step = launches_[done];
     if (!step.external || !step.external->writes_inputs()) continue;
-    KernelCall call{};
+    StepCall call{};
     call.operands = context.operands.data() + step.first_operand;
     step.external->undo(call);
   }

@@ -31,8 +31,8 @@ struct StepTimes {
   struct Row {
     std::string body;  // "true", "body.true"; empty outside of bodies.
     const Step* step = nullptr;
-    const KernelPlan* plan = nullptr;
-    const ExternKernel* external = nullptr;  // Null: generated.
+    const StepPlan* plan = nullptr;
+    const ExternCode* external = nullptr;  // Null: generated.
     double calls = 0;
     double nanoseconds = 0;
   };
@@ -51,7 +51,7 @@ class Executable {
     Program program;
     std::vector<Tensor> constants;           // One per Program::constants.
     std::vector<StepCode> kernels;           // One per step.
-    std::vector<KernelPlan> plans;           // One per step.
+    std::vector<StepPlan> plans;             // One per step.
     std::vector<const void*> packed;         // One per packed weight.
     std::shared_ptr<const void> keep_alive;  // Code and weights.
     int max_threads = 1;
@@ -65,9 +65,9 @@ class Executable {
 
   const Program& program() const { return parts_.program; }
   const std::vector<Tensor>& constants() const { return parts_.constants; }
-  const std::vector<KernelPlan>& plans() const { return parts_.plans; }
+  const std::vector<StepPlan>& plans() const { return parts_.plans; }
   // What computes a step; null: a generated kernel.
-  const ExternKernel* external(size_t step) const {
+  const ExternCode* external(size_t step) const {
     return parts_.kernels[step].external.get();
   }
   int max_threads() const { return parts_.max_threads; }
@@ -78,7 +78,7 @@ class Executable {
   // Runs all steps. `inputs` and `outputs` are first elements, in the order of
   // the program's input and output buffers; shapes were checked by the caller.
   // Throws ValueFailure for values that a step refuses, RuntimeError when an
-  // extern kernel fails. Adds to `times` when given.
+  // extern step fails. Adds to `times` when given.
   void run(std::span<void* const> inputs, std::span<void* const> outputs,
            StepTimes* times = nullptr) const;
 
@@ -100,7 +100,7 @@ class Executable {
   struct Launch {
     KernelFn kernel;
     const void* data;
-    const ExternKernel* external;
+    const ExternCode* external;
     int32_t first_operand;
     int32_t step;
     int64_t tasks;
@@ -108,7 +108,7 @@ class Executable {
     int threads;
   };
 
-  void add_operands(const Step& step, const ExternKernel* external);
+  void add_operands(const Step& step, const ExternCode* external);
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
   std::unique_ptr<Context> acquire() const;

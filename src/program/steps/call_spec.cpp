@@ -39,8 +39,8 @@ bool equal_specs(const ValueList& a, const ValueList& b) {
 }
 
 bool operator==(const CallSpec& a, const CallSpec& b) {
-  return a.routine == b.routine && a.op == b.op &&
-         equal_specs(a.args, b.args) && equal_specs(a.results, b.results);
+  return a.code == b.code && a.op == b.op && equal_specs(a.args, b.args) &&
+         equal_specs(a.results, b.results);
 }
 
 }  // namespace fxjit::program

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fxjit/value.h"
-#include "src/program/steps/routine.h"
+#include "src/program/steps/call_code.h"
 #include "src/tensor/tensor_spec.h"
 
 namespace fxjit::program {
@@ -13,7 +13,7 @@ namespace fxjit::program {
 // The operands of the step are the tensors of `args` in order of appearance,
 // then `results`.
 struct CallSpec {
-  Routine routine = Routine::eager;
+  CallCode code = CallCode::eager;
   std::string op;     // Its name in the op table.
   ValueList args;     // Tensors are meta tensors.
   ValueList results;  // Meta tensors.

@@ -88,7 +88,7 @@ struct ExternStep {
   using What = std::variant<CallSpec, LibraryProduct, RunTimePack, UpdateSpec,
                             WriteBack, ControlCall>;
   What what;
-  // As in KernelPlan, by the call that is computed.
+  // As in StepPlan, by the call that is computed.
   double flops = 0;
   double bytes = 0;
   // The last operands, as many, are results; all others are read.
@@ -96,14 +96,14 @@ struct ExternStep {
 
   size_t written() const { return static_cast<size_t>(results); }
   // Its code says the tasks and the scratch.
-  KernelPlan plan(CpuLevel) const { return {.flops = flops, .bytes = bytes}; }
+  StepPlan plan(CpuLevel) const { return {.flops = flops, .bytes = bytes}; }
 
   friend bool operator==(const ExternStep&, const ExternStep&) = default;
 };
 
 template <typename V>
 void fields(Is<CallSpec> auto& s, V& v) {
-  v("routine", s.routine), v("op", s.op), v("args", s.args);
+  v("code", s.code), v("op", s.op), v("args", s.args);
   v("results", s.results);
 }
 template <typename V>

@@ -90,7 +90,7 @@ LoopForm form_of(const Loops& loops);
 // Text that is equal for equal forms.
 std::string loops_key(const LoopForm& form);
 
-// What the code of a step gets in KernelCall::data.
+// What the code of a step gets in StepCall::data.
 std::vector<int64_t> loop_arguments(const Loops& loops);
 
 // Where they stand there, in 64-bit numbers.

@@ -70,7 +70,7 @@ concept Skeleton =
       // How many of its last operands it writes.
       { step.written() } -> std::same_as<size_t>;
       // How it is cut into tasks, and its work.
-      { step.plan(level) } -> std::same_as<KernelPlan>;
+      { step.plan(level) } -> std::same_as<StepPlan>;
       { step.facts() } -> std::same_as<StepFacts>;
       { step.in_place(level) } -> std::same_as<std::vector<InPlacePair>>;
       { step.kernels(level) } -> std::same_as<StepKernels<typename S::Form>>;

@@ -1,6 +1,5 @@
-// What steps are computed by: generated kernels, and extern kernels for steps
-// that no skeleton computes. Made from steps by the bind stage, run by
-// Executable.
+// What steps are computed by: generated kernels, and extern code for steps that
+// no skeleton computes. Made from steps by the bind stage, run by Executable.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +16,17 @@ namespace fxjit::program {
 class Executable;
 struct StepTimes;
 
-// What a kernel, generated or not, gets per call.
-struct KernelCall {
+// What a step's code, generated or not, gets per call.
+struct StepCall {
   void* const* operands;  // First element of each operand of the step.
-  std::byte* scratch;     // This thread's; size from KernelPlan.
-  int32_t* status;        // Set to a KernelStatus on a data-dependent error.
+  std::byte* scratch;     // This thread's; size from StepPlan.
+  int32_t* status;        // Set to a StepStatus on a data-dependent error.
   const void* data = nullptr;  // StepCode::data.
-  // Where extern kernels with bodies() add up what these take; null: nowhere.
+  // Where extern code with bodies() adds up what these take; null: nowhere.
   std::vector<StepTimes>* bodies = nullptr;
 };
 
-enum KernelStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
+enum StepStatus : int32_t { kOk = 0, kIndexOutOfRange = 1, kFailed = 2 };
 
 // What a call throws for values that a step cannot compute with, such as an
 // index outside or an integer divided by zero. The interpreter finds the error
@@ -38,21 +37,20 @@ class ValueFailure : public RuntimeError {
 };
 
 // Runs tasks [begin, end) of a step.
-using KernelFn = void (*)(const KernelCall* call, int64_t begin, int64_t end);
+using KernelFn = void (*)(const StepCall* call, int64_t begin, int64_t end);
 
-// A step computed by code that is not generated: an eager function, a oneDNN
-// primitive, a run-time packing. Immutable and thread-safe; may allocate.
-class ExternKernel {
+// The code of a step that is not generated: an eager function, a oneDNN
+// primitive, a routine. Immutable and thread-safe; may allocate.
+class ExternCode {
  public:
-  virtual ~ExternKernel() = default;
+  virtual ~ExternCode() = default;
   // Number of independent tasks.
   virtual int64_t tasks() const { return 1; }
   virtual size_t scratch_bytes() const { return 0; }
-  // False for an operand that is a constant which the kernel holds in another
+  // False for an operand that is a constant which the code holds in another
   // form and never reads: null in calls.
   virtual bool reads(size_t /*operand*/) const { return true; }
-  virtual void run(const KernelCall& call, int64_t begin,
-                   int64_t end) const = 0;
+  virtual void run(const StepCall& call, int64_t begin, int64_t end) const = 0;
   virtual std::string describe() const = 0;
   // The programs that it calls, each with its name.
   struct Body {
@@ -64,22 +62,22 @@ class ExternKernel {
   virtual bool writes_inputs() const { return false; }
   // Puts back what run() overwrote there, with the same operands; called when a
   // later step fails.
-  virtual void undo(const KernelCall&) const {}
+  virtual void undo(const StepCall&) const {}
   // What reports say: `library`, `routine` or, for the interpreter's fallback,
   // `eager`.
   virtual ComputedBy computed_by() const = 0;
   bool native() const { return is_native(computed_by()); }
 };
 
-// A step's code: what to call, and what it finds in KernelCall::data.
+// A step's code: what to call, and what it finds in StepCall::data.
 struct StepCode {
   KernelFn kernel = nullptr;  // Null for extern steps.
   std::shared_ptr<const void> data;
-  std::shared_ptr<const ExternKernel> external;  // Null for generated steps.
+  std::shared_ptr<const ExternCode> external;  // Null for generated steps.
 };
 
-// How a step's kernel is run, from sizes and CPU level alone.
-struct KernelPlan {
+// How a step's code is run, from sizes and CPU level alone.
+struct StepPlan {
   int64_t tasks = 1;
   int64_t grain = 1;  // Tasks that are worth handing to another thread.
   size_t scratch_bytes = 0;

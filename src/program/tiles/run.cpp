@@ -131,7 +131,7 @@ int TileRun::depth_parts(int64_t sums) const {
   return parts;
 }
 
-void TileRun::run(const KernelCall& call, int64_t begin, int64_t end) const {
+void TileRun::run(const StepCall& call, int64_t begin, int64_t end) const {
   if (group_kernel_)
     for (; begin + kPanelGroup <= std::min(end, full_panels_);
          begin += kPanelGroup)
@@ -139,7 +139,7 @@ void TileRun::run(const KernelCall& call, int64_t begin, int64_t end) const {
   for (; begin < end; ++begin) run_panel(call, begin);
 }
 
-void TileRun::run_panel(const KernelCall& call, int64_t task) const {
+void TileRun::run_panel(const StepCall& call, int64_t task) const {
   const int64_t matrix = task / (panels_ * blocks_);
   const int64_t within = task % (panels_ * blocks_);
   const auto block = static_cast<size_t>(
@@ -160,7 +160,7 @@ void TileRun::run_panel(const KernelCall& call, int64_t task) const {
   tiles(cut.low_kernel, cut.low - 1, 1);
 }
 
-void TileRun::run_tiles(const KernelCall& call, const Place& place,
+void TileRun::run_tiles(const StepCall& call, const Place& place,
                         const Tiles& tiles) const {
   // Not cleared: single rows are done in a microsecond.
   TileOperand few[kFewOperands];
@@ -197,7 +197,7 @@ const std::byte* TileRun::table(const std::byte* packed, int64_t panel) const {
 }
 
 // The products of weights that stand outside the panels.
-void TileRun::start_sums(const KernelCall& call, const Place& place,
+void TileRun::start_sums(const StepCall& call, const Place& place,
                          const TileForm& form, float* sums) const {
   const int64_t panel_lanes = int64_t{form.vectors} * tile_.lanes;
   const int64_t row_lanes = panel_lanes * form.panels;
@@ -222,7 +222,7 @@ void TileRun::add_strides(const std::vector<TileAccess>& accesses) {
   }
 }
 
-void TileRun::place_operands(const KernelCall& call, const Place& place,
+void TileRun::place_operands(const StepCall& call, const Place& place,
                              TileOperand* operands) const {
   for (size_t i = 0; i < strides_.size(); ++i) {
     const Strides& by = strides_[i];
@@ -233,7 +233,7 @@ void TileRun::place_operands(const KernelCall& call, const Place& place,
   }
 }
 
-void run_tile_step(const KernelCall* call, int64_t begin, int64_t end) {
+void run_tile_step(const StepCall* call, int64_t begin, int64_t end) {
   static_cast<const TileRun*>(call->data)->run(*call, begin, end);
 }
 

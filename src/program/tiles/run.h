@@ -27,7 +27,7 @@ class TileRun {
     code_.assign(code.begin(), code.end());
   }
 
-  void run(const KernelCall& call, int64_t begin, int64_t end) const;
+  void run(const StepCall& call, int64_t begin, int64_t end) const;
 
  private:
   // A block of rows is cut into tiles of nearly equal height.
@@ -51,17 +51,17 @@ class TileRun {
   size_t kernel(int64_t rows, int64_t columns, int panels);
   int64_t fetch_shift(int64_t tiles) const;
   int depth_parts(int64_t sums) const;
-  void run_panel(const KernelCall& call, int64_t task) const;
+  void run_panel(const StepCall& call, int64_t task) const;
   // Tiles of one kernel, counted within their block.
   struct Tiles {
     size_t kernel;
     int64_t first, count, fetch_shift;
   };
-  void run_tiles(const KernelCall& call, const Place& place,
+  void run_tiles(const StepCall& call, const Place& place,
                  const Tiles& tiles) const;
-  void start_sums(const KernelCall& call, const Place& place,
+  void start_sums(const StepCall& call, const Place& place,
                   const TileForm& form, float* sums) const;
-  void place_operands(const KernelCall& call, const Place& place,
+  void place_operands(const StepCall& call, const Place& place,
                       TileOperand* operands) const;
   void add_strides(const std::vector<TileAccess>& accesses);
   const std::byte* table(const std::byte* packed, int64_t panel) const;
@@ -82,6 +82,6 @@ class TileRun {
 };
 
 // The KernelFn of tile steps: the call's data is a TileRun.
-void run_tile_step(const KernelCall* call, int64_t begin, int64_t end);
+void run_tile_step(const StepCall* call, int64_t begin, int64_t end);
 
 }  // namespace fxjit::program

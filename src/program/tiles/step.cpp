@@ -22,8 +22,8 @@ int64_t grain_in(const TileStep& step, double row_bytes, double each) {
 
 }  // namespace
 
-KernelPlan TileStep::plan(CpuLevel level) const {
-  KernelPlan plan;
+StepPlan TileStep::plan(CpuLevel level) const {
+  StepPlan plan;
   const weights::TileShape shape = weights::tile_shape(level);
   const int64_t per_matrix =
       panels(*this, shape) * tile_cut(*this, shape).blocks();

@@ -54,7 +54,7 @@ WinogradForm winograd_form(const WinogradStep& step, CpuLevel level);
 // Text that is equal for equal forms.
 std::string form_key(const WinogradForm& form);
 
-// What the code finds in KernelCall::data, in this order, and behind it the
+// What the code finds in StepCall::data, in this order, and behind it the
 // strides of each extra, then of each output: batch, row.
 enum class WinogradNumber : uint8_t {
   height,

@@ -8,8 +8,8 @@
 namespace fxjit::program {
 
 // A range of tasks that begins within a block transforms its input once more.
-KernelPlan WinogradStep::plan(CpuLevel level) const {
-  KernelPlan plan;
+StepPlan WinogradStep::plan(CpuLevel level) const {
+  StepPlan plan;
   const WinogradShape shape = winograd_shape(*this, level);
   plan.tasks = shape.tiles == 0 ? 0 : shape.tile_blocks * shape.panels.panels;
   plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);

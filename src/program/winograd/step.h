@@ -40,7 +40,7 @@ struct WinogradStep {
   static constexpr bool kWritesAnywhere = false;
 
   size_t written() const { return outputs.size(); }
-  KernelPlan plan(CpuLevel level) const;
+  StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place(CpuLevel level) const;
   StepKernels<Form> kernels(CpuLevel level) const;

@@ -1,0 +1,104 @@
+#include "kernels/convolution/row_conv_routine.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/convolution/conv_request.h"
+#include "kernels/convolution/depthwise.h"
+#include "kernels/convolution/image_conv.h"
+#include "kernels/convolution/narrow_depthwise.h"
+
+namespace fxjit::kernels {
+namespace {
+
+// Conv: Depthwise, NarrowDepthwise or ImageConv.
+template <typename Conv>
+class RowConvRoutine : public program::ExternCode {
+ public:
+  RowConvRoutine(ConvRequest request, Conv conv, const CallRequest& call,
+                 int threads)
+      : request_(std::move(request)), conv_(std::move(conv)) {
+    // Work that pays for a hand-over between threads.
+    constexpr double kLeastFlops = 1.5e5;
+    const double worth = conv_.flops() / kLeastFlops;
+    const auto pieces = std::min<int64_t>(
+        threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
+    rows_per_task_ = (conv_.rows() + pieces - 1) / pieces;
+    packed_ =
+        call.packed(1, {Conv::kReader, conv_.packed_key(), conv_.packed_bytes(),
+                        [&](const void* from, std::byte* to) {
+                          conv_.pack(static_cast<const float*>(from),
+                                     reinterpret_cast<float*>(to));
+                        }});
+  }
+
+  int64_t tasks() const override {
+    return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
+  }
+  size_t scratch_bytes() const override {
+    return own_bytes() + working_bytes();
+  }
+  bool reads(size_t operand) const override { return operand != 1 || !packed_; }
+  std::string describe() const override {
+    return std::is_same_v<Conv, ImageConv> ? "convolution of few channels"
+                                           : "depthwise convolution";
+  }
+  ComputedBy computed_by() const override { return ComputedBy::routine; }
+
+  void run(const program::StepCall& call, int64_t begin,
+           int64_t end) const override {
+    typename Conv::Data data;
+    data.input = static_cast<const float*>(call.operands[0]);
+    data.bias = request_.bias_of(call);
+    data.output = static_cast<float*>(request_.output_of(call));
+    data.work = request_.work_of(call);
+    if (packed_) {
+      data.packed = reinterpret_cast<const float*>(packed_->data());
+    } else {
+      auto* packed = reinterpret_cast<float*>(call.scratch + working_bytes());
+      conv_.pack(static_cast<const float*>(call.operands[1]), packed);
+      data.packed = packed;
+      end = begin + (conv_.rows() + rows_per_task_ - 1) / rows_per_task_;
+    }
+    if constexpr (kWorks) data.scratch = reinterpret_cast<float*>(call.scratch);
+    conv_.run(data, begin * rows_per_task_,
+              std::min(end * rows_per_task_, conv_.rows()));
+  }
+
+ private:
+  static constexpr bool kWorks = std::is_same_v<Conv, NarrowDepthwise>;
+
+  // Working memory of the loops, and behind it weights that each call packs.
+  static size_t working_bytes() {
+    if constexpr (kWorks) return Conv::scratch_bytes();
+    return 0;
+  }
+  size_t own_bytes() const { return packed_ ? 0 : conv_.packed_bytes(); }
+
+  ConvRequest request_;
+  Conv conv_;
+  int64_t rows_per_task_;
+  weights::Block packed_;
+};
+
+}  // namespace
+
+std::shared_ptr<const program::ExternCode> make_row_conv_routine(
+    program::CallCode code, const CallRequest& request, int threads) {
+  auto asked = ConvRequest::read(request);
+  FXJIT_CHECK(asked, "the planner asked for loops over rows");
+  const ops::OpCall call{request.op, request.args};
+  const Tensor &input = call.tensor(0), &weight = call.tensor(1);
+  const auto make = [&]<typename Conv>(Conv conv) {
+    return std::make_shared<RowConvRoutine<Conv>>(
+        std::move(*asked), std::move(conv), request, threads);
+  };
+  const ops::ConvParams& params = asked->params;
+  if (code == program::CallCode::image_convolution)
+    return make(ImageConv(params, input, weight));
+  if (NarrowDepthwise::fits(params, input, weight, request.level))
+    return make(NarrowDepthwise(params, input, weight, request.level));
+  return make(Depthwise(params, input, weight));
+}
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,29 @@
+// The interpreter's backend.
+#include "kernels/kernels.h"
+#include "kernels/onednn/eager.h"
+#include "kernels/pooling/pooling.h"
+#include "kernels/products/double_product.h"
+#include "src/ops/eager/backend.h"
+
+namespace fxjit::kernels {
+namespace {
+
+bool eager_matmul(const ops::MatmulArgs& args) {
+  return eager_double_product(args) || onednn::eager_matmul(args);
+}
+
+constexpr ops::Backend kBackend{eager_matmul, onednn::eager_conv, eager_pool};
+
+[[maybe_unused]] const bool given = (ops::set_backend(kBackend), true);
+
+}  // namespace
+
+size_t eager_primitives_kept() {
+  return onednn::matmuls_kept() + onednn::convolutions_kept();
+}
+
+size_t most_eager_primitives_kept() {
+  return onednn::kMostMatmuls + onednn::kMostConvolutions;
+}
+
+}  // namespace fxjit::kernels

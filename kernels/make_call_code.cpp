@@ -1,0 +1,87 @@
+// Which calls have a kernel of their own, and what happens when oneDNN fails.
+#include "kernels/kernels.h"
+
+#include "kernels/convolution/row_conv_routine.h"
+#include "kernels/copies/run_copy.h"
+#include "kernels/copies/scan_routine.h"
+#include "kernels/onednn/call_codes.h"
+#include "kernels/onednn/handles.h"
+#include "kernels/onednn/runtime.h"
+#include "kernels/pooling/pool_routine.h"
+#include "kernels/products/double_product.h"
+#include "kernels/recurrence/recurrent_routine.h"
+#include "src/support/memory/executable_memory.h"
+
+namespace fxjit::kernels {
+namespace {
+
+using Kernel = std::shared_ptr<const program::ExternCode>;
+
+// Null where oneDNN may not be called or fails.
+template <typename Make>
+Kernel by_onednn(Make&& make) {
+  if (!onednn::may_generate_code()) return nullptr;
+  try {
+    return make();
+  } catch (const onednn::Failure& failure) {
+    onednn::warn_once(failure.what());
+    return nullptr;
+  }
+}
+
+void warn_of_slow(const CallRequest& request) {
+  const DType dtype = request.results[0].as_tensor().dtype();
+  onednn::warn_once(std::string(request.op.name()) + ": no fast kernel for " +
+                    std::string(dtype_name(dtype)) +
+                    "; some calls stay with the interpreter's");
+}
+
+}  // namespace
+
+Kernel make_call_code(program::CallCode code, const CallRequest& request,
+                      int threads) {
+  using program::CallCode;
+  const auto fast = [&](auto make) {
+    Kernel kernel = by_onednn([&] { return make(request, threads); });
+    if (!kernel) warn_of_slow(request);
+    return kernel;
+  };
+  switch (code) {
+    case CallCode::eager:
+      return nullptr;
+    case CallCode::pool:
+    case CallCode::pool_last:
+      return make_pool_routine(request);
+    case CallCode::cumulative_sum:
+      return make_scan_routine(request);
+    case CallCode::recurrence:
+      return make_recurrent_routine(request, threads);
+    case CallCode::copy:
+      return make_copy_routine(request);
+    case CallCode::depthwise:
+    case CallCode::image_convolution:
+      return make_row_conv_routine(code, request, threads);
+    case CallCode::convolution:
+      return fast(onednn::make_conv_code);
+    case CallCode::half_product:
+      return fast(onednn::make_product_code);
+    case CallCode::double_product:
+      return make_double_product_routine(request);
+  }
+  throw InternalError("CallCode out of range");
+}
+
+passes::FastHalves fast_halves() {
+  return support::executable_memory_allowed() ? onednn::fast_halves()
+                                              : passes::FastHalves();
+}
+
+Kernel make_library_product(const program::TileStep& step, CpuLevel level,
+                            int threads) {
+  if (level != CpuLevel::avx512 || host_cpu_level() != CpuLevel::avx512)
+    return nullptr;
+  return by_onednn(
+      [&] { return onednn::make_product_of_panels(step, threads); });
+}
+
+}  // namespace fxjit::kernels

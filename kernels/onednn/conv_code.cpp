@@ -1,0 +1,92 @@
+// Convolution steps. Operands: see ConvRequest.
+#include "kernels/convolution/conv_request.h"
+#include "kernels/onednn/call_codes.h"
+#include "kernels/onednn/convolution.h"
+
+namespace fxjit::kernels::onednn {
+namespace {
+
+class ConvCode : public program::ExternCode {
+ public:
+  ConvCode(ConvRequest request, std::shared_ptr<const Convolution> conv,
+           const CallRequest& call)
+      : request_(std::move(request)), conv_(std::move(conv)) {
+    if (conv_->packed_bytes() == 0) return;
+    packed_ = call.packed(
+        1, {weights::Reader::convolution, conv_->packed_key(),
+            conv_->packed_bytes(),
+            [&](const void* from, std::byte* to) { conv_->pack(from, to); }});
+    packs_each_call_ = !packed_;
+  }
+
+  int64_t tasks() const override {
+    return packs_each_call_ ? 1 : conv_->tasks();
+  }
+  size_t scratch_bytes() const override {
+    return conv_->scratch_bytes() +
+           (packs_each_call_ ? conv_->packed_bytes() : 0);
+  }
+  bool reads(size_t operand) const override {
+    return operand != 1 || !packed_ || conv_->reads_plain_weight();
+  }
+  std::string describe() const override {
+    return "oneDNN conv " + conv_->describe();
+  }
+  ComputedBy computed_by() const override { return ComputedBy::library; }
+
+  void run(const program::StepCall& call, int64_t begin,
+           int64_t end) const override {
+    ConvData data;
+    data.input = call.operands[0];
+    data.weight = call.operands[1];
+    data.bias = request_.bias_of(call);
+    data.output = request_.output_of(call);
+    data.work = request_.work_of(call);
+    std::byte* scratch = call.scratch;
+    bool good = true;
+    if (packs_each_call_) {
+      good = pack(data.weight, scratch);
+      data.packed = scratch;
+      scratch += conv_->packed_bytes();
+      end = conv_->tasks();
+    } else if (packed_) {
+      data.packed = packed_->data();
+    }
+    if (!good || !conv_->run(data, scratch, begin, end))
+      *call.status = program::kFailed;
+  }
+
+ private:
+  bool pack(const void* weight, std::byte* packed) const {
+    try {
+      conv_->pack(weight, packed);
+      return true;
+    } catch (const Failure&) {
+      return false;
+    }
+  }
+
+  ConvRequest request_;
+  std::shared_ptr<const Convolution> conv_;
+  weights::Block packed_;
+  bool packs_each_call_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<const program::ExternCode> make_conv_code(
+    const CallRequest& request, int threads) {
+  auto asked = ConvRequest::read(request);
+  if (!asked) return nullptr;
+  const ops::OpCall call{request.op, request.args};
+  auto shape = conv_shape(asked->params, call.tensor(0), call.tensor(1),
+                          asked->has_bias);
+  if (!shape) return nullptr;
+  if (asked->channels_last) put_channels_last(*shape);
+  auto conv = Convolution::make(*shape, threads, !asked->work.empty());
+  if (!conv) return nullptr;
+  return std::make_shared<ConvCode>(std::move(*asked), std::move(conv),
+                                    request);
+}
+
+}  // namespace fxjit::kernels::onednn

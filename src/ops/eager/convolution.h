@@ -1,0 +1,36 @@
+// Convolutions in one canonical form, and the function behind the eager ones:
+// what the backend has (backend.h), or a plain im2col product. The convolution
+// family and the lowering of Lowering::convolution read calls with
+// `conv_params`.
+#pragma once
+
+#include "fxjit/op.h"
+
+namespace fxjit::ops {
+
+// Any convolution with 1 to 3 spatial dims. Input [N, C, ...]; weight
+// [C_out, C / groups, ...], transposed [C, C_out / groups, ...].
+struct ConvParams {
+  bool transposed = false;
+  bool batched = true;  // Otherwise the call's input and result lack N.
+  int spatial = 2;
+  int64_t groups = 1;
+  Dims stride, dilation;
+  Dims pad_before, pad_after;  // Per spatial dim.
+  Dims output_padding;         // Transposed only.
+  Dims output;                 // Sizes of the result, N included.
+};
+
+// Reads a call of any row of the family; RuntimeError with torch's texts when
+// shapes do not fit. Tensors may be meta.
+ConvParams conv_params(const OpCall& call);
+
+// input and out have the batch dim; bias is undefined or [C_out]. `out` is
+// contiguous.
+void run_conv(const ConvParams& params, const Tensor& input,
+              const Tensor& weight, const Tensor& bias, const Tensor& out);
+// im2col and run_matmul, image by image; never calls the backend's function.
+void plain_conv(const ConvParams& params, const Tensor& input,
+                const Tensor& weight, const Tensor& bias, const Tensor& out);
+
+}  // namespace fxjit::ops

@@ -1,0 +1,207 @@
+#include "src/passes/lowering/internal_functions.h"
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/eager/body_evaluator.h"
+#include "src/ops/eager/convolution.h"
+#include "src/ops/eager/pooling.h"
+#include "src/passes/control_flow.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/tensor/memory_order.h"
+
+namespace fxjit::passes {
+namespace {
+
+// The view may have another dtype than its base.
+DType view_dtype(const ops::OpCall& call) {
+  return call.has(4) ? call[4].as_dtype() : call.tensor(0).dtype();
+}
+
+Dims channels_back(const Dims& sizes) {
+  Dims result = sizes;
+  result.erase(1);
+  result.push_back(sizes[1]);
+  return result;
+}
+
+// The convolution in a call of conv_last_work.
+ops::OpCall plain_conv(const ops::OpCall& call) {
+  const ops::Op& conv = conv_last_op();
+  return {conv, call.args.first(conv.parameters.size())};
+}
+
+}  // namespace
+
+Value infer_as_strided(const ops::OpCall& call) {
+  return Tensor::meta(call.dims(1), view_dtype(call), call.dims(2),
+                      call.integer(3));
+}
+
+Value run_as_strided(const ops::OpCall& call) {
+  return Tensor::view(call.tensor(0).storage(), call.dims(1), view_dtype(call),
+                      call.dims(2), call.integer(3));
+}
+
+Value infer_materialize(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+}
+
+Value run_materialize(const ops::OpCall& call) {
+  return call.tensor(0).clone().contiguous();
+}
+
+Scalar identity(ScalarBuilder&, const ops::OpCall&,
+                std::span<const Scalar> inputs) {
+  return inputs[0];
+}
+
+Value infer_layout(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype(),
+                      call.dims(1));
+}
+
+Value run_layout(const ops::OpCall& call) {
+  return copy_in_layout(call.tensor(0), call.dims(1));
+}
+
+Value infer_put_view(const ops::OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+}
+
+void direct_put_view(const ops::OpCall& call, std::span<const Tensor> results) {
+  const Tensor &out = results[0], &source = call.tensor(1);
+  if (out.data() != call.tensor(0).data()) out.copy_from(call.tensor(0));
+  out.as_strided(source.sizes(), call.dims(2), call.integer(3))
+      .copy_from(source);
+}
+
+Value infer_item(const ops::OpCall& call) {
+  return call[0].at(static_cast<size_t>(call.integer(1)));
+}
+
+Value infer_draw(const ops::OpCall& call) {
+  return ops::infer(
+      {ops::get_op(call[1].as_string()), call[2].as_sequence(), call.source});
+}
+
+Value run_draw(const ops::OpCall& call) {
+  return ops::run_eager(
+      {ops::get_op(call[1].as_string()), call[2].as_sequence(), call.source});
+}
+
+Value infer_control(const ops::OpCall& call) {
+  return Value::tuple(control_spec(call[0]).results);
+}
+
+Value infer_contract(const ops::OpCall& call) {
+  Dims sizes = call.tensor(0).sizes();
+  int64_t columns = 0;
+  for (const Value& weight : call[1].as_sequence())
+    columns += weight.as_tensor().size(-1);
+  sizes[sizes.size() - 1] = columns;
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+Value infer_merged_linear(const ops::OpCall& call) {
+  Dims sizes = call.tensor(0).sizes();
+  int64_t columns = 0;
+  for (const Value& weight : call[1].as_sequence())
+    columns += weight.as_tensor().size(0);
+  sizes[sizes.size() - 1] = columns;
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+// Runs where all parts are constants: before a loop over steps, say.
+Value run_merged_linear(const ops::OpCall& call) {
+  ValueList parts;
+  for (size_t i = 0; i < call[1].size(); ++i)
+    parts.push_back(nn::functional::linear(
+        call[0], call[1].at(i), call.has(2) ? call[2].at(i) : Value()));
+  return cat(Value::list(std::move(parts)), -1);
+}
+
+Value infer_winograd(const ops::OpCall& call) {
+  const Dims& input = call.tensor(0).sizes();
+  const Dims before = call.dims(2), after = call.dims(3);
+  return Tensor::meta(
+      {input[0], input[1] + before[0] + after[0] - 2,
+       input[2] + before[1] + after[1] - 2, call.tensor(1).size(0)},
+      call.tensor(0).dtype());
+}
+
+Value infer_attention(const ops::OpCall& call) {
+  const Tensor q = call.tensor(0), v = call.tensor(2);
+  Dims sizes = q.sizes();
+  sizes[q.dim() - 1] = v.size(-1);
+  const int inner = static_cast<int>(call[9].as_int());
+  // Outer dims, rows, inner dims, depth: joining heads is then a view, as it is
+  // of the result of torch's own fused kernel.
+  const int rows = q.dim() - 2, first = rows - inner;
+  Dims strides = sizes;
+  int64_t step = 1;
+  const auto place = [&](int d) {
+    strides[d] = step;
+    step *= sizes[d];
+  };
+  place(rows + 1);
+  for (int d = rows - 1; d >= first; --d) place(d);
+  place(rows);
+  for (int d = first - 1; d >= 0; --d) place(d);
+  return Tensor::meta(sizes, q.dtype(), strides);
+}
+
+Value infer_written_attention(const ops::OpCall& call) {
+  const Tensor q = call.tensor(0);
+  Dims sizes = q.sizes();
+  sizes[q.dim() - 1] = call.tensor(2).size(-1);
+  return Tensor::meta(sizes, q.dtype());
+}
+
+Value infer_conv_last(const ops::OpCall& call) {
+  const Dims planes = ops::conv_params(call).output;
+  Dims sizes{planes[0]};
+  for (int d = 2; d < planes.size(); ++d) sizes.push_back(planes[d]);
+  sizes.push_back(planes[1]);
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+Value run_conv_last(const ops::OpCall& call) {
+  const ops::ConvParams params = ops::conv_params(call);
+  const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
+  ops::run_conv(params, call.tensor(0), call.tensor(1),
+                call.has(2) ? call.tensor(2) : Tensor(), planes);
+  Dims sizes = planes.sizes(), strides = planes.strides();
+  sizes.erase(1);
+  strides.erase(1);
+  sizes.push_back(planes.size(1));
+  strides.push_back(planes.stride(1));
+  return planes.as_strided(sizes, strides, 0).contiguous();
+}
+
+Value infer_conv_last_work(const ops::OpCall& call) {
+  return ops::infer(plain_conv(call));
+}
+
+Value run_conv_last_work(const ops::OpCall& call) {
+  std::vector<Tensor> inputs{ops::run_eager(plain_conv(call)).as_tensor()};
+  for (const Value& extra : conv_extras(call))
+    inputs.push_back(extra.as_tensor());
+  const Tensor out = Tensor::empty(inputs[0].sizes(), inputs[0].dtype());
+  ops::evaluate_body(conv_epilogue(call), inputs, {{out}});
+  return out;
+}
+
+Value infer_pool_last(const ops::OpCall& call) {
+  return Tensor::meta(channels_back(call.dims(8)), call.tensor(0).dtype());
+}
+
+Value run_pool_last(const ops::OpCall& call) {
+  const ops::PoolParams params = pool_last_params(call);
+  const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
+  ops::run_pool(params, call.tensor(0), planes, Tensor());
+  return planes
+      .as_strided(channels_back(planes.sizes()),
+                  channels_back(planes.strides()), 0)
+      .contiguous();
+}
+
+}  // namespace fxjit::passes

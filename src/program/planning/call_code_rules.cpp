@@ -1,0 +1,172 @@
+#include "src/program/planning/call_code_rules.h"
+
+#include "src/ops/eager/convolution.h"
+#include "src/ops/table/op_facts.h"
+#include "src/ops/table/recurrence.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/program/rows/short_runs.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::program {
+namespace {
+
+bool is_last(const ops::Op& op) {
+  return &op == &passes::conv_last_op() || &op == &passes::conv_last_work_op();
+}
+
+CallCode pool_code(const ops::OpCall& call, const ValueList& results) {
+  if (&call.op == &passes::pool_last_op())
+    return call.tensor(0).strides()[1] == 1 ? CallCode::pool_last
+                                            : CallCode::eager;
+  const bool fits =
+      is_float_pool(ops::pool_params(call), call.tensor(0).dtype()) &&
+      results[0].as_tensor().is_contiguous();
+  return fits ? CallCode::pool : CallCode::eager;
+}
+
+CallCode sum_code(const ops::OpCall& call, const ValueList& results) {
+  const DType type = call.tensor(0).dtype();
+  const DType summed = is_floating(type) ? type : DType::i64;
+  return call.tensor(0).dim() > 0 && results[0].as_tensor().dtype() == summed
+             ? CallCode::cumulative_sum
+             : CallCode::eager;
+}
+
+CallCode convolution_code(const ops::OpCall& call, const ValueList& results) {
+  if (!is_last(call.op) || !results[0].as_tensor().is_contiguous() ||
+      (call.has(2) && !call.tensor(2).is_contiguous()))
+    return CallCode::convolution;
+  const ops::ConvParams params = ops::conv_params(call);
+  if (is_depthwise_last(params, call.tensor(0), call.tensor(1)))
+    return CallCode::depthwise;
+  if (is_image_convolution(params, call.tensor(0), call.tensor(1)))
+    return CallCode::image_convolution;
+  return CallCode::convolution;
+}
+
+// The loops read these tensors, and pack them, as rows.
+bool lies_in_rows(const ops::OpCall& call) {
+  bool rows = true;
+  for (size_t argument : {ops::kStateWeights, ops::kStateBiases, ops::kHidden,
+                          ops::kCellState, ops::kProjections,
+                          ops::kInputWeights, ops::kInputBiases})
+    visit_leaves(call[argument], [&](const Value& leaf) {
+      if (leaf.is_tensor()) rows = rows && leaf.as_tensor().is_contiguous();
+    });
+  if (!call[ops::kInputWeights].as_sequence().empty()) return rows;
+  for (const Value& gates : call[ops::kGates].as_sequence()) {
+    const Tensor& t = gates.as_tensor();
+    rows = rows && (t.size(-1) < 2 || t.stride(-1) == 1);
+  }
+  return rows;
+}
+
+CallCode recurrence_code(const ops::OpCall& call) {
+  const ops::Recurrence form = ops::Recurrence::read(call);
+  return form.dtype == DType::f32 && form.is_plain() && lies_in_rows(call)
+             ? CallCode::recurrence
+             : CallCode::eager;
+}
+
+CallCode copy_code(const ops::OpCall& call, const ValueList& results) {
+  const Tensor &in = call.tensor(0), &out = results[0].as_tensor();
+  const bool fits = in.item_size() == sizeof(float) &&
+                    in.dtype() == out.dtype() && out.is_contiguous() &&
+                    short_runs(in.sizes(), in.strides());
+  return fits ? CallCode::copy : CallCode::eager;
+}
+
+CallCode product_code(DType dtype) {
+  if (dtype == DType::f64) return CallCode::double_product;
+  return compute_dtype(dtype) != dtype ? CallCode::half_product
+                                       : CallCode::eager;
+}
+
+CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results) {
+  switch (call.op.row.lowering) {
+    case ops::Lowering::pool:
+      return pool_code(call, results);
+    case ops::Lowering::convolution:
+      return convolution_code(call, results);
+    case ops::Lowering::contraction:
+      return product_code(results[0].as_tensor().dtype());
+    default:
+      return CallCode::eager;
+  }
+}
+
+}  // namespace
+
+const char* call_code_name(CallCode code) {
+  switch (code) {
+    case CallCode::eager:
+      return "eager";
+    case CallCode::pool:
+      return "pool";
+    case CallCode::pool_last:
+      return "pool_last";
+    case CallCode::cumulative_sum:
+      return "cumulative_sum";
+    case CallCode::recurrence:
+      return "recurrence";
+    case CallCode::copy:
+      return "copy";
+    case CallCode::depthwise:
+      return "depthwise";
+    case CallCode::image_convolution:
+      return "image_convolution";
+    case CallCode::convolution:
+      return "convolution";
+    case CallCode::half_product:
+      return "half_product";
+    case CallCode::double_product:
+      return "double_product";
+  }
+  throw InternalError("CallCode out of range");
+}
+
+bool is_float_pool(const ops::PoolParams& params, DType input) {
+  return !params.indices && compute_dtype(input) == DType::f32;
+}
+
+bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
+                       const Tensor& weight) {
+  const int64_t channels = params.output[1];
+  const int at = params.batched ? 1 : 0;
+  return !params.transposed && params.groups == channels && channels > 1 &&
+         weight.sizes()[0] == channels && weight.sizes()[1] == 1 &&
+         input.dtype() == DType::f32 && input.strides()[at] == 1 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
+                          const Tensor& weight) {
+  // With more, vectors of channels do better.
+  constexpr int64_t kMostChannels = 4;
+  // Where the library's code for whole blocks of features does better.
+  constexpr int64_t kManyFeatures = 32, kManyTaps = 64;
+  if (params.output[1] >= kManyFeatures &&
+      weight.numel() >= kManyTaps * params.output[1])
+    return false;
+  return params.batched && !params.transposed && params.groups == 1 &&
+         weight.sizes()[1] <= kMostChannels &&
+         params.output[1] >= kLeastImageFeatures &&
+         input.dtype() == DType::f32 && weight.dtype() == DType::f32 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+CallCode call_code_of(const ops::OpCall& call, const ValueList& results) {
+  switch (ops::facts_of(call.op).routine) {
+    case ops::RoutineKind::none:
+      return code_by_lowering(call, results);
+    case ops::RoutineKind::running_sums:
+      return sum_code(call, results);
+    case ops::RoutineKind::copies:
+      return copy_code(call, results);
+    case ops::RoutineKind::recurrence:
+      return recurrence_code(call);
+  }
+  throw InternalError("kind of routine out of range");
+}
+
+}  // namespace fxjit::program
