@@ -44,6 +44,17 @@ Value sym_not(Numbers n) { return !static_cast<bool>(n[0]); }
 
 Value sym_ite(Numbers n) { return static_cast<bool>(n[0]) ? n[1] : n[2]; }
 
+Value sym_sum(Numbers n) {
+  int64_t sum = 0;
+  for (const Value& one : n)
+    if (__builtin_add_overflow(sum, one.as_int(), &sum))
+      throw OverflowError("torch.sym_sum(): beyond 64 bits");
+  return sum;
+}
+
+// Torch gives the numbers as one list.
+constexpr size_t kList = SIZE_MAX;
+
 struct Row {
   const char* name;
   size_t count;
@@ -53,19 +64,25 @@ constexpr Row kRows[] = {
     {"torch.sym_float", 1, sym_float}, {"torch.sym_int", 1, sym_int},
     {"torch.sym_ite", 3, sym_ite},     {"torch.sym_max", 2, sym_max},
     {"torch.sym_min", 2, sym_min},     {"torch.sym_not", 1, sym_not},
-    {"torch.sym_sqrt", 1, sym_sqrt},
+    {"torch.sym_sqrt", 1, sym_sqrt},   {"torch.sym_sum", kList, sym_sum},
 };
 
 Value run(const Row& row, const ValueList& args, const Kwargs& kwargs) {
-  if (!kwargs.empty() || args.size() != row.count)
+  const bool list = row.count == kList;
+  const size_t count = list ? 1 : row.count;
+  if (!kwargs.empty() || args.size() != count)
     throw TypeError(std::string(row.name) + "() takes exactly " +
-                    std::to_string(row.count) + " arguments, got " +
+                    std::to_string(count) + " arguments, got " +
                     std::to_string(args.size() + kwargs.size()));
-  for (const Value& arg : args)
-    if (!arg.is_number())
+  if (list && !args[0].is_sequence())
+    throw TypeError(std::string(row.name) + "(): expected a list, got " +
+                    repr(args[0]));
+  const ValueList& numbers = list ? args[0].as_sequence() : args;
+  for (const Value& number : numbers)
+    if (!number.is_number())
       throw TypeError(std::string(row.name) + "(): expected numbers, got " +
-                      repr(arg));
-  return row.run(args);
+                      repr(number));
+  return row.run(numbers);
 }
 
 }  // namespace

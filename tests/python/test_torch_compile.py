@@ -136,6 +136,17 @@ def test_sizes_in_the_arithmetic():
         same(fast(x), scaled(x))
 
 
+def test_sizes_are_summed():
+    def joined(a, b, c):
+        rows = torch.sym_sum([a.shape[0], b.shape[0], c.shape[0]])
+        return torch.ones(rows) * rows, torch.cat([a, b, c]).view(rows, 2, 2)
+    fast = torch.compile(joined, backend="fxjit", dynamic=True)
+    for rows in ((2, 3, 4), (5, 2, 7)):
+        inputs = [torch.randn(n, 4) for n in rows]
+        for got, expected in zip(fast(*inputs), joined(*inputs)):
+            same(got, expected)
+
+
 def test_sizes_that_depend_on_data():
     def chosen(x):
         return x[x > 0] * 2
