@@ -14,6 +14,7 @@
 #include "python/model.h"
 #include "python/options.h"
 #include "python/weight_check.h"
+#include "src/ops/table/aliasing.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -28,6 +29,11 @@ namespace {
 void register_builders(nb::module_& module) {
   module.def("has_function", [](const std::string& name) {
     return fxjit::pt2::exported_function(name).has_value();
+  });
+  // Whether some call of it gives memory of an argument: of a known function.
+  module.def("may_alias", [](const std::string& name) {
+    const auto target = fxjit::pt2::exported_function(name);
+    return !target || !target->op() || fxjit::ops::may_alias(*target->op());
   });
   module.def("check_options", [](const nb::kwargs& options) {
     static_cast<void>(fxjit::python::options_of(options));

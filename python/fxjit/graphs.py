@@ -5,7 +5,7 @@ import logging
 import torch
 from torch.fx.node import _get_qualified_name, map_arg
 
-from ._fxjit import GraphBuilder, has_function
+from ._fxjit import GraphBuilder, has_function, may_alias
 
 log = logging.getLogger("fxjit")
 MAX_RANK = 8
@@ -21,6 +21,11 @@ def function_name(target):
 def is_known(target):
     """Whether fxjit's table of ops has it."""
     return has_function(function_name(target))
+
+
+def gives_views(target):
+    """Whether results of a known op may be memory of its arguments."""
+    return may_alias(function_name(target))
 
 
 def hint(number):

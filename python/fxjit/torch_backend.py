@@ -10,7 +10,7 @@ from torch.export import exported_program
 
 from ._fxjit import check_options
 from .compiled_graph import CompiledGraph
-from .graphs import is_known, log
+from .graphs import gives_views, is_known, log
 
 _compiled = weakref.WeakSet()
 
@@ -73,9 +73,20 @@ def _records_gradients(graph_module, example_inputs):
 
 @functools.cache
 def _kept_whole():
-    # Attention, norms, convolutions and the like, which autograd would take apart.
-    return {op: exported_program._special_op_to_preserve_cia
-            for op in exported_program._collect_all_valid_cia_ops() if is_known(op)}
+    # Attention, norms, convolutions and the like, which autograd would take apart. Of those that
+    # may give views, PyTorch has to see the parts: it replaces writes by results, and a whole op
+    # that claims fresh memory would miss what is written to its argument.
+    kept = {op: exported_program._special_op_to_preserve_cia
+            for op in exported_program._collect_all_valid_cia_ops()
+            if is_known(op) and not gives_views(op)}
+    return {**kept, torch.ops.aten.einsum.default: _einsum}
+
+
+def _einsum(equation, operands, **kwargs):
+    if len(operands) > 1:  # A single one may be transposed, which is a view.
+        return exported_program._special_op_to_preserve_cia()
+    return torch.ops.aten.einsum.default._op_dk(
+        torch._C.DispatchKey.CompositeImplicitAutograd, equation, operands, **kwargs)
 
 
 @functools.cache

@@ -166,6 +166,39 @@ def test_graph_breaks():
     same(compiled(broken)(torch.ones(4)), broken(torch.ones(4)))
 
 
+VIEWS = {
+    "meshgrid": lambda a, b: torch.meshgrid(a[0], b[0], indexing="ij"),
+    "broadcast_tensors": lambda a, b: torch.broadcast_tensors(a[:, None], b),
+    "type_as": lambda a, b: a.type_as(b),
+    "atleast_3d": lambda a, b: torch.atleast_3d(a, b),
+    "diff": lambda a, b: torch.diff(a, n=0),
+    "einsum": lambda a, b: torch.einsum("ij->ji", a),
+    "einsum of two": lambda a, b: torch.einsum("ij,kj->ik", a, b),
+    "tensor_split": lambda a, b: torch.tensor_split(a, 2),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_writes_are_seen_by_views(name):
+    def write(a, b):
+        a, b = a * 1, b * 1
+        views = VIEWS[name](a, b)
+        a.mul_(3)
+        return [view + 1 for view in ([views] if isinstance(views, torch.Tensor) else views)], a
+
+    def write_view(a, b):
+        a = a * 1
+        views = VIEWS[name](a, b)
+        view = views if isinstance(views, torch.Tensor) else views[0]
+        if name in ("meshgrid", "broadcast_tensors"):  # Elements that lie in one place.
+            view = view[:, :1]
+        view.mul_(3)
+        return a + 0
+    a, b = torch.randn(4, 3), torch.randn(4, 3)
+    for function in (write, write_view):
+        same(compiled(function)(a, b), function(a, b))
+
+
 def test_written_inputs():
     def write(cache, row, at):
         cache[:, at] = row
