@@ -157,6 +157,13 @@ def test_sizes_that_depend_on_data():
             same(fast(x), chosen(x))
 
 
+def test_sparse_results_stay_with_pytorch():
+    def picked(x):
+        return (x * 2).to_sparse() * 3
+    x = torch.eye(4)
+    assert torch.equal(compiled(picked)(x).to_dense(), picked(x).to_dense())
+
+
 def test_graph_breaks():
     def broken(x):
         y = torch.sin(x) + 1
