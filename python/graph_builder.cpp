@@ -92,15 +92,27 @@ Arguments arguments_of(const nb::tuple& args, const nb::dict& kwargs) {
   return made;
 }
 
+// The layout or memory format that PyTorch prints as `text`; null for other
+// texts, such as names of functions in its messages.
+nb::object torch_word(std::string_view text) {
+  constexpr std::string_view kTorch = "torch.";
+  if (!text.starts_with(kTorch)) return {};
+  const std::string word(text.substr(kTorch.size()));
+  const nb::object found = nb::getattr(nb::module_::import_("torch"),
+                                       word.c_str(), nb::none());
+  const auto type = nb::cast<std::string>(found.type().attr("__name__"));
+  return type == "layout" || type == "memory_format" ? found : nb::object();
+}
+
 // An argument of a Python function: PyTorch's words are its own objects again.
 nb::object argument_object(const Value& value) {
-  constexpr std::string_view kTorch = "torch.";
-  std::string word;
-  if (value.is_dtype()) word = dtype_name(value.as_dtype());
-  if (value.is_string() && value.as_string().starts_with(kTorch))
-    word = value.as_string().substr(kTorch.size());
-  if (word.empty()) return object_of(value, ArrayKind::torch);
-  return nb::module_::import_("torch").attr(word.c_str());
+  if (value.is_dtype()) {
+    const std::string name(dtype_name(value.as_dtype()));
+    return nb::module_::import_("torch").attr(name.c_str());
+  }
+  if (value.is_string())
+    if (nb::object word = torch_word(value.as_string())) return word;
+  return object_of(value, ArrayKind::torch);
 }
 
 // Runs `function` with torch tensors under the interpreter's lock.

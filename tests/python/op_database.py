@@ -98,16 +98,17 @@ def traced(op, sample):
 
 
 def is_undetermined(op, sample):
-    return UNDETERMINED.search(op.name) or sample.kwargs.get("dropout_p")
+    drops = sample.kwargs.get("dropout_p") or sample.kwargs.get("training")
+    return UNDETERMINED.search(op.name) or drops
 
 
 def picked(op, sample, results):
-    """topk and sort may choose among equal elements: what they found in place of where."""
-    place = {"topk": 1, "sort": 0}.get(op.name)
+    """Sorting may choose among equal elements: what was found in place of where."""
+    place = {"topk": 1, "sort": 0, "argsort": 0}.get(op.name)
     if place is None or sample.kwargs.get("stable"):
         return results
     dim = sample.args[place] if len(sample.args) > place else sample.kwargs.get("dim", -1)
-    return [results[0], sample.input.gather(dim, results[1])]
+    return [*results[:-1], sample.input.gather(dim, results[-1])]
 
 
 def try_sample(op, sample):

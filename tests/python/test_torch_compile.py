@@ -157,6 +157,13 @@ def test_sizes_that_depend_on_data():
             same(fast(x), chosen(x))
 
 
+def test_texts_for_pytorch_that_name_functions():
+    def solved(a, b):  # Calls _linalg_check_errors with "torch.linalg.solve".
+        return torch.linalg.solve(a + 1, b) * 2
+    a, b = torch.eye(4) + torch.rand(4, 4), torch.rand(4, 2)
+    same(compiled(solved)(a, b), solved(a, b), tolerance=1e-4)
+
+
 def test_sparse_results_stay_with_pytorch():
     def picked(x):
         return (x * 2).to_sparse() * 3
