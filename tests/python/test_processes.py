@@ -108,7 +108,8 @@ def test_models_give_back_what_they_take():
 
 
 INTERRUPTED = """
-import sys, numpy as np, fxjit
+import signal, sys, numpy as np, fxjit
+signal.signal(signal.SIGINT, signal.default_int_handler)
 model = fxjit.load(sys.argv[1], cache_folder="")
 print("ready", flush=True)
 try:
@@ -121,8 +122,10 @@ print("goes on")
 """
 
 
+# Shells have processes in the background ignore Ctrl-C, which their children inherit.
 WHILE_COMPILING = """
 import os, signal, sys, threading, numpy as np, fxjit
+signal.signal(signal.SIGINT, signal.default_int_handler)
 model = fxjit.load(sys.argv[1], cache_folder="")
 x = np.zeros((1, 3, 64, 64), np.float32)
 threading.Timer(0.005, os.kill, (os.getpid(), signal.SIGINT)).start()
