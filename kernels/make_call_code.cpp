@@ -1,4 +1,5 @@
-// Which calls have a kernel of their own, and what happens when oneDNN fails.
+// The code of calls by routines and primitives, and what happens when oneDNN
+// fails.
 #include "kernels/kernels.h"
 
 #include "kernels/convolution/row_conv_routine.h"
@@ -15,11 +16,11 @@
 namespace fxjit::kernels {
 namespace {
 
-using Kernel = std::shared_ptr<const program::ExternCode>;
+using Code = std::shared_ptr<const program::ExternCode>;
 
 // Null where oneDNN may not be called or fails.
 template <typename Make>
-Kernel by_onednn(Make&& make) {
+Code by_onednn(Make&& make) {
   if (!onednn::may_generate_code()) return nullptr;
   try {
     return make();
@@ -38,13 +39,13 @@ void warn_of_slow(const CallRequest& request) {
 
 }  // namespace
 
-Kernel make_call_code(program::CallCode code, const CallRequest& request,
-                      int threads) {
+Code make_call_code(program::CallCode code, const CallRequest& request,
+                    int threads) {
   using program::CallCode;
   const auto fast = [&](auto make) {
-    Kernel kernel = by_onednn([&] { return make(request, threads); });
-    if (!kernel) warn_of_slow(request);
-    return kernel;
+    Code made = by_onednn([&] { return make(request, threads); });
+    if (!made) warn_of_slow(request);
+    return made;
   };
   switch (code) {
     case CallCode::eager:
@@ -76,8 +77,8 @@ passes::FastHalves fast_halves() {
                                               : passes::FastHalves();
 }
 
-Kernel make_library_product(const program::TileStep& step, CpuLevel level,
-                            int threads) {
+Code make_library_product(const program::TileStep& step, CpuLevel level,
+                          int threads) {
   if (level != CpuLevel::avx512 || host_cpu_level() != CpuLevel::avx512)
     return nullptr;
   return by_onednn(

@@ -23,10 +23,16 @@ def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
 
 def _without_vmap(program):
     """torch.export records what happens inside torch.vmap for one slice, between calls that add and
-    remove the mapped dim; with no decomposition asked for, PyTorch replaces just these by batched
-    functions."""
+    remove the mapped dim. Decomposing replaces these by batched functions; what else is taken apart
+    there are composites that may give views, so that writes reach them (see torch_backend)."""
+    import torch
+
+    from .graphs import gives_views, is_known
+
     modules = [m for m in program.graph_module.modules() if hasattr(m, "graph")]
     if any(getattr(node.target, "__module__", None) == "torch._functorch.predispatch"
            for module in modules for node in module.graph.nodes):
-        return program.run_decompositions({})
+        rules = torch.export.default_decompositions()
+        return program.run_decompositions(
+            {op: rule for op, rule in rules.items() if is_known(op) and gives_views(op)})
     return program

@@ -9,34 +9,34 @@
 namespace fxjit::bind {
 namespace {
 
-using Kernel = std::shared_ptr<const program::ExternCode>;
+using Code = std::shared_ptr<const program::ExternCode>;
 
 class Maker {
  public:
   Maker(const program::Step& step, const Surroundings& around)
       : step_(step), around_(around) {}
 
-  Kernel operator()(const program::CallSpec& call) const {
+  Code operator()(const program::CallSpec& call) const {
     const kernels::CallRequest request{
         ops::get_op(call.op), call.args, constants_of(call),
         call.results,         level(),   &around_.packer};
-    if (Kernel made = kernels::make_call_code(call.code, request, threads()))
+    if (Code made = kernels::make_call_code(call.code, request, threads()))
       return made;
     return std::make_shared<program::EagerCode>(call);
   }
-  Kernel operator()(const program::LibraryProduct& product) const {
+  Code operator()(const program::LibraryProduct& product) const {
     return kernels::make_library_product(product.tile, level(), threads());
   }
-  Kernel operator()(const program::RunTimePack& pack) const {
+  Code operator()(const program::RunTimePack& pack) const {
     return std::make_shared<program::PackCode>(pack, level());
   }
-  Kernel operator()(const program::UpdateSpec& update) const {
+  Code operator()(const program::UpdateSpec& update) const {
     return std::make_shared<program::UpdateCode>(update);
   }
-  Kernel operator()(const program::WriteBack& copy) const {
+  Code operator()(const program::WriteBack& copy) const {
     return std::make_shared<program::WriteBackCode>(copy);
   }
-  Kernel operator()(const program::ControlCall& call) const {
+  Code operator()(const program::ControlCall& call) const {
     std::vector<std::shared_ptr<const program::Executable>> programs;
     for (const program::ControlCall::Body& body : call.bodies)
       programs.push_back(around_.bodies[static_cast<size_t>(body.program)]);
@@ -76,7 +76,7 @@ class Maker {
 
 }  // namespace
 
-Kernel make_external(const program::Step& step, const Surroundings& around) {
+Code make_external(const program::Step& step, const Surroundings& around) {
   return std::visit(Maker(step, around),
                     std::get<program::ExternStep>(step.body).what);
 }

@@ -98,7 +98,8 @@ def traced(op, sample):
 
 
 def is_undetermined(op, sample):
-    drops = sample.kwargs.get("dropout_p") or sample.kwargs.get("training")
+    drops = sample.kwargs.get("dropout_p") or (
+        op.name == "nn.functional.multi_head_attention_forward" and sample.kwargs["training"])
     return UNDETERMINED.search(op.name) or drops
 
 

@@ -93,6 +93,19 @@ def test_slices_that_are_mapped(tmp_path):
         fxjit.load(path)
 
 
+def test_writes_beside_mapped_slices_are_seen_by_views():
+    class Grid(torch.nn.Module):
+        def forward(self, x, weights):
+            y = torch.vmap(lambda row, w: row * w.sum())(x, weights)
+            rows, columns = torch.meshgrid(y[0], weights[0], indexing="ij")
+            y.mul_(3)
+            return rows + 1, columns + 1
+    module, inputs = Grid().eval(), (torch.randn(5, 4), torch.randn(5, 2))
+    expected = module(*inputs)
+    for ours, theirs in zip(fxjit.compile(module, inputs)(*inputs), expected, strict=True):
+        close(ours.numpy(), theirs.numpy(), 1e-5)
+
+
 def test_modules_in_training_are_refused():
     with pytest.raises(ValueError, match="eval"):
         fxjit.compile(Block(), (torch.randn(4, 16),))

@@ -165,9 +165,9 @@ class ControlCode final : public ExternCode {
   // What a loop carries: where it is now, and where the next goes.
   class States {
    public:
-    States(const ControlCode& kernel, const StepCall& call)
-        : kernel_(kernel), call_(call) {
-      for (size_t i = 0; i < kernel.step_.carried.size(); ++i)
+    States(const ControlCode& code, const StepCall& call)
+        : code_(code), call_(call) {
+      for (size_t i = 0; i < code.step_.carried.size(); ++i)
         now_.push_back(first(i));
       next_.resize(now_.size());
     }
@@ -175,7 +175,7 @@ class ControlCode final : public ExternCode {
     void* now(size_t i) const { return now_[i]; }
     // Another place than that of now: one of the two.
     void* next(size_t i) {
-      std::byte* const home = kernel_.result(call_, i);
+      std::byte* const home = code_.result(call_, i);
       next_[i] = now_[i] == home ? other(i) : home;
       return next_[i];
     }
@@ -185,28 +185,28 @@ class ControlCode final : public ExternCode {
     void finish() {
       for (size_t i = 0; i < now_.size(); ++i)
         if (const size_t bytes = size(i);
-            bytes > 0 && now_[i] != kernel_.result(call_, i))
-          std::memcpy(kernel_.result(call_, i), now_[i], bytes);
+            bytes > 0 && now_[i] != code_.result(call_, i))
+          std::memcpy(code_.result(call_, i), now_[i], bytes);
     }
 
    private:
     size_t size(size_t i) const {
-      return bytes_of(contiguous_meta(kernel_.step_.carried[i].as_tensor()));
+      return bytes_of(contiguous_meta(code_.step_.carried[i].as_tensor()));
     }
     std::byte* other(size_t i) const {
-      return call_.scratch + kernel_.states_[i];
+      return call_.scratch + code_.states_[i];
     }
     // States lie in rows, the first ones where they come from if they do.
     void* first(size_t i) const {
-      const Tensor& given = kernel_.step_.carried[i].as_tensor();
+      const Tensor& given = code_.step_.carried[i].as_tensor();
       void* const from =
-          call_.operands[static_cast<size_t>(kernel_.first_carried_) + i];
+          call_.operands[static_cast<size_t>(code_.first_carried_) + i];
       if (given.is_contiguous() || given.numel() == 0) return from;
       borrow(other(i), contiguous_meta(given)).copy_from(borrow(from, given));
       return other(i);
     }
 
-    const ControlCode& kernel_;
+    const ControlCode& code_;
     const StepCall& call_;
     std::vector<void*> now_, next_;
   };
