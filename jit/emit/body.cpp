@@ -1,5 +1,8 @@
 #include "jit/emit/body.h"
 
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "fxjit/error.h"
@@ -15,18 +18,41 @@ namespace {
                       " on " + std::string(dtype_name(type)));
 }
 
-// Whether every lane is this one number, known while emitting.
-bool is_number(const Value* value, double number) {
+// The number that every lane is, where it is known while emitting.
+std::optional<double> number_of(const Value* value) {
   auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  if (constant == nullptr) return false;
+  if (constant == nullptr) return std::nullopt;
   if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
   auto* single = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
-  if (single == nullptr) return false;
+  if (single == nullptr) return std::nullopt;
   bool inexact = false;
   llvm::APFloat wide = single->getValueAPF();
   wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
                &inexact);
-  return wide.convertToDouble() == number;
+  return wide.convertToDouble();
+}
+
+bool is_number(const Value* value, double number) {
+  return number_of(value) == number;
+}
+
+// A division takes as long as sixteen multiplications. The product with the
+// divisor's reciprocal is off by an ulp at most, and what is left of the
+// dividend tells by how much (Markstein 1990): the quotient is the rounded one
+// unless it is below the smallest normal number.
+Value* emit_div(VectorBuilder& b, Value* x, Value* y) {
+  constexpr double kLargest = 0x1p64;
+  const std::optional<double> divisor = number_of(y);
+  if (!divisor || !b.has_fma() || !x->getType()->getScalarType()->isFloatTy() ||
+      !(std::abs(*divisor) <= kLargest && std::abs(*divisor) >= 1 / kLargest))
+    return b.div(x, y);
+  Value* reciprocal = b.like(x, 1.0f / static_cast<float>(*divisor));
+  Value* quotient = b.mul(x, reciprocal);
+  Value* corrected = b.fma(b.fnma(quotient, y, x), reciprocal, quotient);
+  // Nothing is left of an infinite dividend, or of one that overflows.
+  Value* finite = b.lt(b.abs(quotient),
+                       b.like(x, std::numeric_limits<double>::infinity()));
+  return b.select(finite, corrected, quotient);
 }
 
 Value* opposite_signs(VectorBuilder& b, Value* x, Value* y) {
@@ -138,7 +164,7 @@ Value* emit_float(VectorBuilder& b, Prim prim, llvm::ArrayRef<Value*> args) {
     case Prim::mul:
       return b.mul(args[0], args[1]);
     case Prim::div:
-      return b.div(args[0], args[1]);
+      return emit_div(b, args[0], args[1]);
     case Prim::floor_div:
       return emit_floor_div(b, args[0], args[1]);
     case Prim::remainder:

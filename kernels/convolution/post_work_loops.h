@@ -74,6 +74,8 @@ FXJIT_INLINE void apply(const ops::PostOp& op, Vector (&x)[kCount],
       FXJIT_EACH(x[i] < 0.0f ? Vector{} : x[i]);
     case PostKind::leaky_relu:
       FXJIT_EACH(x[i] > 0.0f ? x[i] : x[i] * a);
+    case PostKind::prelu:
+      FXJIT_EACH(x[i] > a ? x[i] : x[i] * extra(op.tensor, i));
     case PostKind::clip:
       FXJIT_EACH(clip(x[i], a, b));
     case PostKind::hardsigmoid:

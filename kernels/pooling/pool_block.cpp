@@ -1,5 +1,6 @@
 #include "kernels/pooling/pool_block.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -33,6 +34,11 @@ namespace sse41 {
 }  // namespace sse41
 
 }  // namespace
+
+int64_t PoolBlock::widest(int64_t channels) {
+  return *std::ranges::find_if(
+      kWidths, [&](int64_t width) { return width <= channels; });
+}
 
 void pool_block(const PoolBlock& block) {
   switch (host_cpu_level()) {

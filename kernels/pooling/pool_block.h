@@ -1,5 +1,5 @@
-// Pools 16 channels that lie side by side, so that a vector holds one place of
-// 16 channels and windows of any shape need no special cases.
+// Pools channels that lie side by side, so that a vector holds one place of
+// several channels and windows of any shape need no special cases.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,14 @@ struct PoolBlock {
   int64_t window_count[3];
   int64_t tap_step[3];
   int64_t position_step[3];  // From one position of the dim to the next.
-  const float* input;        // 16 channels at position 0 of every dim.
+  const float* input;        // The channels at position 0 of every dim.
   float* output;             // Where the first window's result goes.
   int64_t output_step = kChannels;  // From window to window.
-  bool single = false;              // One channel in place of 16.
+  int64_t channels = kChannels;     // One of kWidths.
+
+  // So many channels can be pooled at once.
+  static constexpr int64_t kWidths[] = {16, 8, 4, 1};
+  static int64_t widest(int64_t channels);  // Of no more than these.
 };
 
 void pool_block(const PoolBlock& block);

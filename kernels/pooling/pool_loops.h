@@ -2,19 +2,16 @@
 // time in a namespace of its own, under that level's target options and with
 // FXJIT_LANES floats to a vector. Never included elsewhere.
 
-using Vector [[gnu::vector_size(FXJIT_LANES * sizeof(float))]] = float;
-using Single [[gnu::vector_size(sizeof(float))]] = float;
 
-// One place of some channels.
-template <typename V, int kCount>
+// One place of some channels, in registers of at most FXJIT_LANES floats.
+template <int kChannels>
 struct Row {
-  using Part = V;
-  static constexpr int kParts = kCount;
-  static constexpr int kLanes = sizeof(V) / sizeof(float);
-  V part[kCount];
+  static constexpr int kLanes =
+      kChannels < FXJIT_LANES ? kChannels : FXJIT_LANES;
+  static constexpr int kParts = kChannels / kLanes;
+  using Part [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+  Part part[kParts];
 };
-using AllChannels = Row<Vector, PoolBlock::kChannels / FXJIT_LANES>;
-using OneChannel = Row<Single, 1>;
 
 // NaN once seen stays. Two chains of instructions that do not wait for each
 // other: the greatest number, and a NaN if there is one.
@@ -95,8 +92,14 @@ inline void pool_channels(const PoolBlock& block) {
 }
 
 inline void pool(const PoolBlock& block) {
-  if (block.single)
-    pool_channels<OneChannel>(block);
-  else
-    pool_channels<AllChannels>(block);
+  switch (block.channels) {
+    case 16:
+      return pool_channels<Row<16>>(block);
+    case 8:
+      return pool_channels<Row<8>>(block);
+    case 4:
+      return pool_channels<Row<4>>(block);
+    default:
+      return pool_channels<Row<1>>(block);
+  }
 }

@@ -22,12 +22,11 @@ double PoolingLast::elements_per_part() const {
 
 void PoolingLast::run(const void* input, void* output, std::byte*,
                       int64_t begin, int64_t end) const {
-  constexpr int64_t kChannels = PoolBlock::kChannels;
   const int64_t height = axes_[1].places(), depth = axes_[0].places();
   PoolBlock job;
   job.average = average_;
   job.output_step = channels_;
-  job.single = channels_ < kChannels;
+  job.channels = PoolBlock::widest(channels_);
   for (int d = 0; d < 3; ++d) {
     job.position_step[d] = axes_[d].stride;
     job.tap_step[d] = axes_[d].stride * axes_[d].dilation;
@@ -35,7 +34,7 @@ void PoolingLast::run(const void* input, void* output, std::byte*,
   job.window_count[0] = job.window_count[1] = 1;
   job.window_count[2] = axes_[2].places();
   job.windows[2] = axes_[2].windows.data();
-  const int64_t step = job.single ? 1 : kChannels;
+  const int64_t step = job.channels;
   for (int64_t row = begin; row < end; ++row) {
     job.windows[0] = axes_[0].windows.data() + row / height % depth;
     job.windows[1] = axes_[1].windows.data() + row % height;

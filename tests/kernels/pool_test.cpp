@@ -40,6 +40,7 @@ struct PoolCase {
 const PoolCase kCases[] = {
     {"resnet", "max_pool2d", {2, 16, 112, 112}, {3, 3}, {2, 2}, {1, 1}},
     {"halves", "max_pool2d", {1, 33, 30, 31}, {2, 2}, {2, 2}, {0, 0}},
+    {"ten", "max_pool2d", {1, 10, 30, 31}, {2, 2}, {2, 2}, {0, 0}, {}, true},
     {"overlap", "max_pool2d", {1, 3, 13, 17}, {5, 3}, {1, 1}, {2, 1}},
     {"thirds", "max_pool2d", {1, 3, 20, 20}, {3, 2}, {3, 3}, {0, 1}},
     {"dilated", "max_pool2d", {1, 4, 21, 23}, {3, 3}, {2, 1}, {1, 2}, {2, 3}},

@@ -27,6 +27,11 @@ inline Scalar post_body(const ops::PostOp& op, Scalar x) {
       const Scalar scaled = x * op.a;
       return b.select(b.apply(Prim::gt, x, zero), x, scaled);
     }
+    case PostKind::prelu: {
+      const Scalar scaled = x * tensor();
+      return op.a == 0 ? b.select(b.apply(Prim::gt, x, zero), x, scaled)
+                       : b.select(b.apply(Prim::lt, x, zero), scaled, x);
+    }
     case PostKind::clip:
       return clamped(x, op.a, op.b);
     case PostKind::hardsigmoid:

@@ -21,6 +21,8 @@ inline double post_oracle(const ops::PostOp& op, double x, double extra) {
       return std::isnan(x) ? x : std::fmax(x, 0);
     case PostKind::leaky_relu:
       return x < 0 ? x * a : x;
+    case PostKind::prelu:
+      return x > a ? x : x * extra;
     case PostKind::clip:
       return clip(x, a, b);
     case PostKind::hardsigmoid:

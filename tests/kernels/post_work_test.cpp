@@ -115,6 +115,7 @@ TEST_P(PostWorkChannels, AnyNumber) {
     const ops::PostOps ops = {{PostKind::add, 0, 0, 0},
                               {PostKind::multiply, 0, 0, 1},
                               {PostKind::affine, 0.5f, 2},
+                              {PostKind::prelu, 0, 0, 1},
                               {PostKind::silu}};
     std::vector<double> expected = doubles(values);
     post_oracle(ops, {whole, each}, channels, expected);

@@ -143,6 +143,28 @@ TEST(OnnxIf, BranchesOfDifferentRankAreRefused) {
   }
 }
 
+// Exporters give a flag as [] in one branch and as [1] in the other.
+TEST(OnnxIf, OneElementHasTheDimsThatTheFileDeclares) {
+  const auto branch_of = [](const Message& made, const std::string& name) {
+    return graph({{made}, {}, {value_info(name, kFloat, {})}, {}});
+  };
+  const Both both(model(graph(
+      {{node("ReduceSum", {"x"}, {"sum"}, {int_attribute("keepdims", 0)}),
+        node("If", {"c"}, {"one"},
+             {graph_attribute("then_branch",
+                              branch_of(node("Add", {"sum", "ones"}, {"t"}),
+                                        "t")),
+              graph_attribute("else_branch",
+                              branch_of(node("Neg", {"sum"}, {"e"}), "e"))}),
+        node("Mul", {"one", "x"}, {"y"})},
+       {value_info("c", kBool, {}), value_info("x", kFloat, {2})},
+       {value_info("y", kFloat, {2})},
+       {float_tensor("ones", {1}, {1})}})));
+  EXPECT_THAT(both({flag(true), list({1, 2})}), ElementsAre(4, 8));
+  EXPECT_THAT(both({flag(false), list({1, 2})}), ElementsAre(-3, -6));
+  EXPECT_TRUE(both.native());
+}
+
 // A loop with x carried, which adds the iteration's number to it, and collects
 // the sums.
 Message loop_body(const std::string& goes_on,
@@ -262,6 +284,31 @@ TEST(OnnxLoop, ASequenceThatGrowsInFrontIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("node_SequenceInsert"));
     EXPECT_THAT(error.what(), HasSubstr("only appended to"));
   }
+}
+
+// What the body computes anew each time may begin as a placeholder of any shape.
+TEST(OnnxLoop, ThePlaceholderOfAValueThatNobodyReadsHasAnyShape) {
+  const Message body = graph(
+      {{node("Add", {"in", "ten"}, {"out"}), node("Mul", {"out", "out"}, {"s"}),
+        node("ReduceSum", {"s"}, {"sum"}, {int_attribute("keepdims", 0)}),
+        node("Less", {"sum", "many"}, {"below"})},
+       {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+        value_info("in", kFloat, {2}), value_info("unread", kFloat, {2})},
+       {value_info("below", kBool, {}), value_info("out", kFloat, {2}),
+        value_info("s", kFloat, {2})},
+       {}});
+  const Both both(model(
+      graph({{node("Loop", {"", "true", "x", "nothing"}, {"last", "squares"},
+                   {graph_attribute("body", body)})},
+             {value_info("x", kFloat, {2})},
+             {value_info("squares", kFloat, {2})},
+             {float_tensor("ten", {}, {10}), float_tensor("many", {}, {2000}),
+              float_tensor("nothing", {}, {0}),
+              tensor("true", kBool, {}, std::string(1, '\1'))}})));
+  // 10, 11; 20, 21; 30, 31, whose squares are 1861 together; 40, 41.
+  EXPECT_THAT(both({list({0, 1})}), ElementsAre(1600, 1681));
+  EXPECT_THAT(both({list({90, 90})}), ElementsAre(10000, 10000));
+  EXPECT_TRUE(both.native());
 }
 
 TEST(OnnxLoop, CarriedValuesThatGrowAreRefused) {

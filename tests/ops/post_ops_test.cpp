@@ -55,6 +55,63 @@ TEST(PostOps, OpsAreReadAsTheirRowsWriteThem) {
   EXPECT_EQ(work_of("mul", {sums()}), (PostOps{{PostKind::multiply, 0, 0, 0}}));
 }
 
+// Activations of which each part is a call, as exporters write them.
+TEST(PostOps, ActivationsAreReadFromTheirParts) {
+  const auto body = [](auto&& write) {
+    ScalarBuilder b;
+    return post_ops_of(b.finish({write(b, b.input(0, DType::f32))}));
+  };
+  const auto bounded = [](ScalarBuilder& b, Scalar x) {
+    const Scalar above =
+        b.apply(Prim::maximum, x + 3.0, b.constant(0, DType::f32));
+    return b.apply(Prim::minimum, above, b.constant(6, DType::f32));
+  };
+  const PostOps hard_gate = {{PostKind::hardswish}};
+  EXPECT_EQ(body([&](ScalarBuilder& b, Scalar x) {
+              return x * bounded(b, x) / 6.0;
+            }),
+            hard_gate);
+  EXPECT_EQ(body([&](ScalarBuilder& b, Scalar x) {
+              return x * (bounded(b, x) / 6.0);
+            }),
+            hard_gate);
+  EXPECT_EQ(body([&](ScalarBuilder& b, Scalar x) { return bounded(b, x) / 6.0; }),
+            (PostOps{{PostKind::hardsigmoid}}));
+  EXPECT_EQ(body([&](ScalarBuilder& b, Scalar x) {
+              return x * b.apply(Prim::sigmoid, x);
+            }),
+            (PostOps{{PostKind::silu}}));
+  EXPECT_FALSE(body([&](ScalarBuilder& b, Scalar x) {
+    return x * bounded(b, x) / 7.0;
+  }));
+  EXPECT_FALSE(body([&](ScalarBuilder& b, Scalar x) {
+    return 6.0 / bounded(b, x);
+  }));
+}
+
+// Slopes for each channel; a zero is no negative number in the second form.
+TEST(PostOps, SlopesAreATensor) {
+  const auto body = [](bool above, bool product_first) {
+    ScalarBuilder b;
+    const Scalar x = b.input(0, DType::f32), zero = b.constant(0, DType::f32);
+    const Scalar slopes = b.input(1, DType::f32);
+    const Prim test = above ? Prim::gt : Prim::lt;
+    Scalar chosen, scaled;
+    if (product_first) scaled = slopes * x;
+    chosen = b.apply(test, x, zero);
+    if (!product_first) scaled = x * slopes;
+    return post_ops_of(b.finish({above ? b.select(chosen, x, scaled)
+                                       : b.select(chosen, scaled, x)}));
+  };
+  constexpr float kBelowZero = -std::numeric_limits<float>::denorm_min();
+  for (const bool product_first : {false, true}) {
+    EXPECT_EQ(body(true, product_first),
+              (PostOps{{PostKind::prelu, 0, 0, 0}}));
+    EXPECT_EQ(body(false, product_first),
+              (PostOps{{PostKind::prelu, kBelowZero, 0, 0}}));
+  }
+}
+
 TEST(PostOps, OtherOpsAreNone) {
   for (const char* name : {"tanh", "exp", "neg", "abs", "mish", "square"})
     EXPECT_FALSE(work_of(name, {})) << name;

@@ -72,11 +72,32 @@ TEST(ConvWork, ResidualOfTheSameOrder) {
                           "rows: materialize"));
 }
 
-TEST(ConvWork, WhatIsReadTwiceStays) {
+TEST(ConvWork, ActivationsThatAreWrittenOut) {
+  const Tensor slopes = random_tensor({8, 1, 1}, 5);
+  expect_absorbed([](Value y) { return y * sigmoid(y); });
+  expect_absorbed([](Value y) {
+    const Value z = y * 2.0 + 1.0;
+    return z * clamp(z + 3.0, Value(0), Value(6)) / 6.0 + 0.5;
+  });
+  expect_absorbed([&](Value y) { return where(y < 0, slopes * y, y); });
+  expect_absorbed([&](Value y) { return where(y > 0, y, y * slopes); });
+}
+
+// A number that is no part of the epilogue reads what is in the middle of it, or
+// what the epilogue would have to read follows from the sums.
+TEST(ConvWork, WhatIsReadElsewhereStays) {
   EXPECT_THAT(fused(
                   [](Value x) {
                     const Value y = depthwise(x);
-                    return y * sigmoid(y);
+                    const Value z = F::relu(y);
+                    return z * sum(y, Value::list({2, 3}), true);
+                  },
+                  {kInput}),
+              Contains("kernel: conv_last"));
+  EXPECT_THAT(fused(
+                  [](Value x) {
+                    const Value y = depthwise(x);
+                    return y * tanh(y);
                   },
                   {kInput}),
               Contains("kernel: conv_last"));

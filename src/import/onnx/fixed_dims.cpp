@@ -69,12 +69,47 @@ uint32_t of_reshape(const Value& input, const ValueList& sizes,
   return of_sizes(sizes);
 }
 
+uint32_t of_permute(const Value& input, const ValueList& order,
+                    const Tensor& result, const Known& known) {
+  const KnownDims operand = known(input);
+  uint32_t fixed = 0;
+  for (size_t d = 0; d < order.size(); ++d)
+    if (is_fixed(operand, wrap_dim(order[d].as_int(), result.dim())))
+      fixed |= 1u << d;
+  return fixed;
+}
+
+bool varies(const Value& arg) {
+  bool found = false;
+  visit_leaves(arg, [&](const Value& leaf) { found |= leaf.is_proxy(); });
+  return found;
+}
+
+// Batches are the input's; planes have fixed sizes where the input's have and
+// the windows are numbers. Channels are the input's, or rows of `weight`.
+uint32_t of_windows(const ValueList& args, size_t tensors, const Tensor& result,
+                    const Known& known) {
+  const KnownDims input = known(args[0]);
+  if (!input.example.defined() || input.example.dim() != result.dim()) return 0;
+  const bool numbers = std::none_of(
+      args.begin() + static_cast<std::ptrdiff_t>(tensors), args.end(), varies);
+  uint32_t fixed = input.fixed & all_of(numbers ? result.dim() : 2);
+  if (tensors == 1) return fixed;
+  const KnownDims weight = known(args[1]);
+  const uint32_t all = all_of(result.dim());
+  return (weight.fixed & all) == all ? fixed | 2u : fixed & 1u;
+}
+
 }  // namespace
 
 uint32_t fixed_dims(const ops::Op& op, const ValueList& args,
                     const Tensor& result, const Known& known) {
   if (op.row.lowering == ops::Lowering::scalar)
     return of_broadcast(args, result, known);
+  if (op.row.lowering == ops::Lowering::convolution)
+    return of_windows(args, 3, result, known);
+  if (op.row.lowering == ops::Lowering::pool)
+    return of_windows(args, 1, result, known);
   const ops::SizeRule& rule = ops::facts_of(op).sizes;
   if (rule.kind == ops::SizeKind::unsaid) return 0;
   const Value& said = args.at(static_cast<size_t>(rule.argument));
@@ -93,6 +128,10 @@ uint32_t fixed_dims(const ops::Op& op, const ValueList& args,
     case ops::SizeKind::reshaped:
       return said.is_sequence()
                  ? of_reshape(args[0], said.as_sequence(), result, known)
+                 : 0;
+    case ops::SizeKind::permuted:
+      return said.is_sequence() && !varies(said)
+                 ? of_permute(args[0], said.as_sequence(), result, known)
                  : 0;
     case ops::SizeKind::listed:
       return said.is_sequence() ? of_sizes(said.as_sequence()) : 0;

@@ -2,6 +2,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
+#include "fxjit/functions_structured.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
 #include "src/import/onnx/uint64.h"
@@ -51,6 +52,29 @@ Operand with_type(Operand operand, const TypeInfo& type) {
   return operand;
 }
 
+// What a branch or body gives. Some exporters give a flag or a counter as [] in
+// one branch and as [1] in the other, or so in a loop's first and next
+// iterations: one element has as many dims as the file declares.
+Operand with_rank(Operand operand, const TypeInfo& type) {
+  if (!type.shape) return operand;
+  if (operand.numbers && operand.numbers->items.size() == 1 &&
+      type.shape->size() <= 1)
+    operand.numbers->scalar = type.shape->empty();
+  if (!operand.value.is_proxy()) return operand;
+  const Recorder::Known known = Recorder::known(operand.value);
+  if (!known.example.is_tensor()) return operand;
+  const Tensor& example = known.example.as_tensor();
+  const size_t rank = type.shape->size();
+  const uint32_t own = (1u << example.dim()) - 1;
+  const bool is_one = example.numel() == 1 && (known.fixed_dims & own) == own;
+  if (!is_one || rank == static_cast<size_t>(example.dim()) ||
+      rank > static_cast<size_t>(kMaxRank))
+    return operand;
+  operand.value =
+      reshape(operand.value, list_of(std::vector<int64_t>(rank, 1)));
+  return operand;
+}
+
 // Numbers that follow from sizes, uint64's own results, or those of the row.
 Results results_of(Call& call, const OpRow& row) {
   if (const auto numbers = evaluate_numbers(call)) return *numbers;
@@ -87,14 +111,22 @@ std::string node_place(const NodeInfo& node, const std::string& place,
   return text;
 }
 
-std::optional<Tensor> example_of(const TypeInfo& type, int64_t size) {
+int64_t ExampleSizes::of(const Dimension& dim, bool is_first) const {
+  if (dim.value && *dim.value >= 0) return *dim.value;
+  const bool is_one = (ones == Ones::first_dims && is_first) ||
+                      (ones == Ones::of_name && dim.symbol == name);
+  return is_one ? 1 : size;
+}
+
+std::optional<Tensor> example_of(const TypeInfo& type,
+                                 const ExampleSizes& of_open) {
   if (type.kind != TypeInfo::Kind::tensor || !type.shape) return std::nullopt;
   const auto dtype = find_dtype(type.element_type);
   if (!dtype || type.shape->size() > static_cast<size_t>(kMaxRank))
     return std::nullopt;
   Dims sizes;
   for (const Dimension& dim : *type.shape)
-    sizes.push_back(dim.value && *dim.value >= 0 ? *dim.value : size);
+    sizes.push_back(of_open.of(dim, sizes.empty()));
   return Tensor::meta(sizes, *dtype);
 }
 
@@ -220,7 +252,7 @@ Operand GraphReader::declared(std::string_view name, Operand operand) const {
     return operand;
   const auto found = values_.find(name);
   if (found == values_.end()) return operand;
-  if (const auto example = example_of(found->second.type, example_size_))
+  if (const auto example = example_of(found->second.type, example_sizes_))
     operand.value = recorder_.assume(operand.value, *example);
   return operand;
 }
@@ -270,7 +302,8 @@ std::vector<Operand> GraphReader::read_inside(Call& call,
   std::vector<Operand> results;
   for (const Bytes& bytes : graph.outputs) {
     const ValueInfo info = read_value_info(bytes);
-    results.push_back(with_type(output(info.name, scope, place), info.type));
+    results.push_back(with_rank(
+        with_type(output(info.name, scope, place), info.type), info.type));
   }
   return results;
 }

@@ -23,6 +23,18 @@ using Functions = std::map<FunctionKey, FunctionInfo>;
 // The sets of ops of the model, or of a function's body.
 Opsets opsets_of(const std::vector<OpsetInfo>& opsets);
 
+// What dims without a number have in examples (Recorder): this size, and some of
+// them 1.
+struct ExampleSizes {
+  enum class Ones : uint8_t { none, first_dims, of_name };
+
+  int64_t size = 0;
+  Ones ones = Ones::none;
+  std::string name = {};  // Of the dims that are 1.
+
+  int64_t of(const Dimension& dim, bool is_first) const;
+};
+
 // Names and what they stand for; those around a sub-graph are seen from it.
 class Scope {
  public:
@@ -39,13 +51,12 @@ class Scope {
 
 class GraphReader {
  public:
-  // `example_size`: of dims without a number.
   GraphReader(TensorFile& file, Recorder& recorder, const Functions& functions,
-              int64_t example_size)
+              const ExampleSizes& example_sizes)
       : file_(file),
         recorder_(recorder),
         functions_(functions),
-        example_size_(example_size) {}
+        example_sizes_(example_sizes) {}
 
   TensorFile& file() { return file_; }
   Recorder& recorder() { return recorder_; }
@@ -78,7 +89,7 @@ class GraphReader {
   TensorFile& file_;
   Recorder& recorder_;
   const Functions& functions_;
-  int64_t example_size_;
+  ExampleSizes example_sizes_;
   std::unordered_map<std::string_view, ValueInfo> values_;  // As declared.
   // The call of the function whose body is being read; null outside of one.
   struct FunctionCall {
@@ -97,6 +108,7 @@ std::string node_place(const NodeInfo& node, const std::string& place,
 
 // An example of a declared type: dims without a number get `size`. Nothing for
 // unknown ranks and types.
-std::optional<Tensor> example_of(const TypeInfo& type, int64_t size);
+std::optional<Tensor> example_of(const TypeInfo& type,
+                                 const ExampleSizes& of_open);
 
 }  // namespace fxjit::onnx

@@ -1,5 +1,8 @@
 #include "src/import/onnx/model_reader.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "fxjit/error.h"
 #include "src/import/named_members.h"
 #include "src/import/onnx/op_rows.h"
@@ -15,8 +18,18 @@ using import::SizeFormula;
   throw UserError("[onnx] " + what);
 }
 
+// Exporters write "?" or "None" for a dim that they know nothing of, also where
+// several dims of an input are like that.
+bool names_nothing(std::string_view symbol) {
+  const bool has_letter = std::any_of(
+      symbol.begin(), symbol.end(),
+      [](unsigned char c) { return std::isalpha(c) != 0 || c >= 0x80; });
+  return !has_letter || symbol == "None";
+}
+
 // The size that "batch" or "past + 1" names; any other text becomes a symbol.
 std::optional<SizeFormula> formula_of(std::string_view symbol) {
+  if (names_nothing(symbol)) return std::nullopt;
   if (auto formula = SizeFormula::parse(symbol)) return formula;
   std::string name = import::path_of_identifiers(symbol);
   for (char& c : name)
@@ -28,8 +41,8 @@ Size size_of(const Dimension& dim) {
   Size size;
   if (dim.value && *dim.value >= 0) size.fixed = *dim.value;
   size.text = size.fixed ? std::to_string(*size.fixed)
-              : dim.symbol.empty() ? "?"
-                                   : std::string(dim.symbol);
+              : names_nothing(dim.symbol) ? "?"
+                                          : std::string(dim.symbol);
   return size;
 }
 
@@ -45,11 +58,11 @@ Value listed(Recorder& recorder, const GrownSequence& sequence) {
 
 }  // namespace
 
-ModelReader::ModelReader(const std::string& path, int64_t example_size)
-    : example_size_(example_size),
+ModelReader::ModelReader(const std::string& path, const ExampleSizes& sizes)
+    : example_sizes_(sizes),
       file_(path),
       model_(read_model(file_.bytes())),
-      reader_(file_, recorder_, functions_, example_size) {
+      reader_(file_, recorder_, functions_, sizes) {
   if (!model_.graph || model_.opsets.empty())
     fail("no ONNX model: it has no " +
          std::string(model_.graph ? "opset_import" : "graph"));
@@ -129,7 +142,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
            " is not supported");
     input.dtype = *dtype;
     read_sizes(*type, input);
-    const auto example = example_of(*type, example_size_);
+    const auto example = example_of(*type, example_sizes_);
     uint32_t fixed = 0;
     for (size_t d = 0; d < input.sizes.size(); ++d)
       if (input.sizes[d].fixed) fixed |= 1u << d;
@@ -152,8 +165,7 @@ void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
   for (const Dimension& dim : *type.shape) {
     input.sizes.push_back(size_of(dim));
     auto& formula = formulas_.back().emplace_back();
-    if (!input.sizes.back().fixed && !dim.symbol.empty())
-      formula = formula_of(dim.symbol);
+    if (!input.sizes.back().fixed) formula = formula_of(dim.symbol);
   }
 }
 
@@ -208,6 +220,17 @@ std::vector<std::pair<std::string, std::string>> ModelReader::facts() const {
   return facts;
 }
 
+// Those of the inputs' dims, each once.
+std::vector<std::string> ModelReader::dim_names() const {
+  std::vector<std::string> names;
+  for (const Input& input : inputs_)
+    for (const Size& size : input.sizes)
+      if (!size.fixed && !names_nothing(size.text) &&
+          std::ranges::find(names, size.text) == names.end())
+        names.push_back(size.text);
+  return names;
+}
+
 std::shared_ptr<const import::InputChecks> ModelReader::make_checks() const {
   std::vector<import::Argument> arguments;
   for (const Input& input : inputs_)
@@ -217,21 +240,54 @@ std::shared_ptr<const import::InputChecks> ModelReader::make_checks() const {
       std::map<std::string, import::Range>{}, std::vector<import::Guard>{});
 }
 
-Program load(const std::string& path) {
-  // Where an op cannot take the examples' sizes, others may do.
-  constexpr int64_t kExampleSizes[] = {64, 512, 256, 16};
-  try {
-    for (const int64_t size : kExampleSizes) {
-      ModelReader reader(path, size);
-      try {
-        return reader.run();
-      } catch (const UserError& error) {
-        const bool depends_on_size =
-            dynamic_cast<const UnknownShape*>(&error) || reader.has_guessed();
-        if (!depends_on_size || size == std::end(kExampleSizes)[-1]) throw;
-      }
+namespace {
+
+// Reads a model with examples of several sizes, until they are ones that it can
+// take.
+class Attempts {
+ public:
+  explicit Attempts(const std::string& path) : path_(path) {}
+
+  Program run() {
+    using Ones = ExampleSizes::Ones;
+    for (const int64_t size : {64, 512, 256, 16})
+      if (auto program = read({size})) return *std::move(program);
+    // States that a model is given may be those of a batch of 1.
+    for (const int64_t size : {64, 512, 16})
+      if (auto program = read({size, Ones::first_dims}))
+        return *std::move(program);
+    for (const std::string& name : names_)
+      if (auto program = read({64, Ones::of_name, name}))
+        return *std::move(program);
+    std::rethrow_exception(why_);
+  }
+
+ private:
+  // Nothing where other sizes may do.
+  std::optional<Program> read(const ExampleSizes& sizes) {
+    ModelReader reader(path_, sizes);
+    try {
+      return reader.run();
+    } catch (const UserError& error) {
+      const bool depends_on_sizes =
+          dynamic_cast<const UnknownShape*>(&error) || reader.has_guessed();
+      if (!depends_on_sizes) throw;
+      if (!why_) why_ = std::current_exception();
+      names_ = reader.dim_names();
+      return std::nullopt;
     }
-    throw InternalError("[onnx] no example sizes");
+  }
+
+  const std::string& path_;
+  std::vector<std::string> names_;
+  std::exception_ptr why_;  // The first sizes'.
+};
+
+}  // namespace
+
+Program load(const std::string& path) {
+  try {
+    return Attempts(path).run();
   } catch (Error& error) {
     if (error.message().find(path) == std::string::npos)
       error.extend("\n  in file " + path, {});

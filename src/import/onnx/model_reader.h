@@ -14,10 +14,10 @@ namespace fxjit::onnx {
 
 class ModelReader {
  public:
-  // `example_size`: what dims without a number have in examples (Recorder).
-  ModelReader(const std::string& path, int64_t example_size);
+  ModelReader(const std::string& path, const ExampleSizes& sizes);
   Program run();
   bool has_guessed() const { return recorder_.has_guessed(); }
+  std::vector<std::string> dim_names() const;
 
  private:
   void read_functions();
@@ -29,7 +29,7 @@ class ModelReader {
   std::vector<std::pair<std::string, std::string>> facts() const;
   std::shared_ptr<const import::InputChecks> make_checks() const;
 
-  int64_t example_size_;
+  ExampleSizes example_sizes_;
   TensorFile file_;
   ModelInfo model_;
   GraphInfo graph_;

@@ -61,34 +61,63 @@ class Chain {
     if (Found match = hard_function()) return match;
     if (Found match = leaky_relu()) return match;
     if (Found match = bounds()) return match;
+    if (Found match = gate()) return match;
     if (Found match = function()) return match;
     return arithmetic();
   }
 
   // clamp(x + 3, 0, 6) / 6, and the same times x.
   Found hard_function() const {
-    constexpr float kSixth = 1.0f / 6;
     if (number(0, Prim::add, value_) != 3.0f ||
         number(1, Prim::maximum, id(0)) != 0.0f ||
         number(2, Prim::minimum, id(1)) != 6.0f)
       return std::nullopt;
-    if (number(3, Prim::mul, id(2)) == kSixth)
-      return Match{{PostKind::hardsigmoid}, 4};
-    if (other(3, Prim::mul, value_) == id(2) &&
-        number(4, Prim::mul, id(3)) == kSixth)
+    if (other(3, Prim::mul, value_) == id(2) && is_sixth(4, id(3)))
       return Match{{PostKind::hardswish}, 5};
+    if (!is_sixth(3, id(2))) return std::nullopt;
+    if (other(4, Prim::mul, value_) == id(3))
+      return Match{{PostKind::hardswish}, 5};
+    return Match{{PostKind::hardsigmoid}, 4};
+  }
+
+  bool is_sixth(size_t i, int32_t value) const {
+    constexpr float kSixth = 1.0f / 6;
+    return number(i, Prim::mul, value) == kSixth ||
+           number(i, Prim::div, value) == 6.0f;
+  }
+
+  // x * s(x), with the function before the product.
+  Found gate() const {
+    if (instr(0)->prim == Prim::sigmoid && instr(0)->args[0] == value_ &&
+        other(1, Prim::mul, value_) == id(0))
+      return Match{{PostKind::silu}, 2};
     return std::nullopt;
   }
 
-  // x > 0 ? x : x * a
+  // x > 0 ? x : x * a, or x < 0 ? x * a : x, the product before the comparison
+  // or behind it.
   Found leaky_relu() const {
-    const auto slope = number(0, Prim::mul, value_);
-    if (!slope || number(1, Prim::gt, value_) != 0.0f) return std::nullopt;
+    for (const size_t product : {size_t{0}, size_t{1}}) {
+      const size_t test = 1 - product;
+      const bool above = number(test, Prim::gt, value_) == 0.0f;
+      if (!above && number(test, Prim::lt, value_) != 0.0f) continue;
+      if (!chooses(above, id(test), id(product))) continue;
+      const auto slope = number(product, Prim::mul, value_);
+      if (slope) return Match{{PostKind::leaky_relu, *slope}, 3};
+      const int slopes = tensor(product, Prim::mul);
+      // The second form keeps zeros as they are.
+      constexpr float kBelowZero = -std::numeric_limits<float>::denorm_min();
+      if (slopes >= 0)
+        return Match{{PostKind::prelu, above ? 0 : kBelowZero, 0, slopes}, 3};
+    }
+    return std::nullopt;
+  }
+
+  bool chooses(bool above, int32_t test, int32_t product) const {
     const ScalarInstr* const last = instr(2);
-    if (!last || last->prim != Prim::select ||
-        last->args != std::array{id(1), value_, id(0)})
-      return std::nullopt;
-    return Match{{PostKind::leaky_relu, *slope}, 3};
+    return last && last->prim == Prim::select &&
+           last->args == (above ? std::array{test, value_, product}
+                                : std::array{test, product, value_});
   }
 
   // A lower bound, an upper bound or both. No match if a bound is NaN or the
@@ -124,9 +153,9 @@ class Chain {
       return Match{{PostKind::affine, 1, -*by}};
     if (const auto by = number(0, Prim::mul, value_))
       return Match{{PostKind::affine, *by, 0}};
-    if (const int at = tensor(Prim::add); at >= 0)
+    if (const int at = tensor(0, Prim::add); at >= 0)
       return Match{{PostKind::add, 0, 0, at}};
-    if (const int at = tensor(Prim::mul); at >= 0)
+    if (const int at = tensor(0, Prim::mul); at >= 0)
       return Match{{PostKind::multiply, 0, 0, at}};
     return std::nullopt;
   }
@@ -145,7 +174,8 @@ class Chain {
     if (!call || call->prim != prim || call->args[0] == call->args[1])
       return -1;
     if (call->args[0] == value) return call->args[1];
-    const bool commutes = prim != Prim::sub && prim != Prim::gt;
+    const bool commutes = prim == Prim::add || prim == Prim::mul ||
+                          prim == Prim::minimum || prim == Prim::maximum;
     return commutes && call->args[1] == value ? call->args[0] : -1;
   }
 
@@ -156,8 +186,8 @@ class Chain {
     return static_cast<float>(body_.instrs[at(by)].imm);
   }
 
-  int tensor(Prim prim) const {
-    const int32_t by = other(0, prim, value_);
+  int tensor(size_t i, Prim prim) const {
+    const int32_t by = other(i, prim, value_);
     if (by < 0 || body_.instrs[at(by)].prim != Prim::input) return -1;
     return body_.instrs[at(by)].slot - 1;
   }

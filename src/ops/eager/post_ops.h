@@ -14,6 +14,7 @@ namespace fxjit::ops {
 enum class PostKind : uint8_t {
   relu,
   leaky_relu,   // Negative numbers times a.
+  prelu,        // Numbers that are not above a times the tensor's element.
   clip,         // Into [a, b].
   hardsigmoid,  // clip(x / 6 + 1 / 2, 0, 1)
   hardswish,    // x * hardsigmoid(x)
@@ -28,7 +29,7 @@ enum class PostKind : uint8_t {
 struct PostOp {
   PostKind kind = PostKind::relu;
   float a = 0, b = 0;
-  // The tensor that add and multiply read, counted from 0.
+  // The tensor that prelu, add and multiply read, counted from 0.
   int tensor = -1;
 
   bool operator==(const PostOp&) const = default;

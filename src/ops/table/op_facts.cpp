@@ -116,6 +116,7 @@ constexpr Row kRows[] = {
     {"view", sizes(SizeKind::reshaped, 1)},
     {"expand", sizes(SizeKind::listed, 1)},
     {"full", sizes(SizeKind::listed)},
+    {"permute", sizes(SizeKind::permuted, 1)},
     {"empty", kUndetermined},
     {"new_empty", kUndetermined},
 

@@ -72,6 +72,7 @@ enum class SizeKind : uint8_t {
   inserted,  // The first argument's, and 1 at the dim that an argument names.
   reshaped,  // As an argument lists them; one may follow from the others.
   listed,    // As an argument lists them.
+  permuted,  // The first argument's, in the order that an argument lists.
 };
 struct SizeRule {
   SizeKind kind = SizeKind::unsaid;

@@ -1,6 +1,7 @@
 #include "src/passes/lowering/conv_work.h"
 
-#include <optional>
+#include <algorithm>
+#include <map>
 
 #include "src/ops/eager/body_value.h"
 #include "src/ops/eager/post_ops.h"
@@ -20,86 +21,127 @@ ScalarBody sum_alone() {
   return builder.finish({builder.input(0, DType::f32)});
 }
 
-// The tail of one convolution while it is collected.
+// A tail may be longer than what is known to be one by this many calls: those
+// of an activation that is written out.
+constexpr size_t kMostOpen = 8;
+// So many nodes behind the convolution are looked at.
+constexpr int kMostNodes = 256;
+
+// The tail of one convolution while it is collected: calls that read the sums,
+// each other and tensors that were there before, and of which only the last
+// one's result is read elsewhere.
 class Tail {
  public:
-  explicit Tail(fx::NodePtr conv)
-      : conv_(conv), last_(conv), tail_{conv}, epilogue_(sum_alone()) {}
+  explicit Tail(fx::NodePtr conv) : conv_(conv), epilogue_(sum_alone()) {}
 
   void collect() {
-    while (step()) {
+    std::vector<fx::NodePtr> calls;
+    fx::NodePtr node = conv_;
+    for (int i = 0; i < kMostNodes && calls.size() < tail_.size() + kMostOpen;
+         ++i) {
+      node = node->next();
+      if (node->is(fx::Opcode::root)) return;
+      if (!reads_any(*node, calls)) continue;
+      if (!suits(*node)) return;
+      calls.push_back(node);
+      if (is_closed(calls) && take(calls)) tail_ = calls;
     }
   }
-  bool empty() const { return last_ == conv_; }
+  bool empty() const { return tail_.empty(); }
 
   void replace(fx::Graph& graph) const {
-    auto scope = graph.inserting_before(last_);
+    fx::NodePtr last = tail_.back();
+    auto scope = graph.inserting_before(last);
     ValueList args(conv_->args().begin(), conv_->args().end());
     args.push_back(ops::to_value(epilogue_));
     args.push_back(Value::list(extras_));
     fx::NodePtr made =
         graph.call_function(conv_last_work_op().canonical, std::move(args));
     made->copy_meta_from(*conv_);
-    take_origins(*made, tail_);
-    made->set_val(last_->val());
-    last_->replace_all_uses_with(made);
+    std::vector<fx::NodePtr> all{conv_};
+    all.insert(all.end(), tail_.begin(), tail_.end());
+    take_origins(*made, all);
+    made->set_val(last->val());
+    last->replace_all_uses_with(made);
   }
 
  private:
-  bool step() {
-    if (last_->num_users() != 1) return false;
-    fx::NodePtr next = *last_->users().begin();
-    const ops::Op* op = next->called_op();
-    if (!op || op->row.lowering != ops::Lowering::scalar) return false;
-    const Tensor& val = next->val_tensor();
-    if (val.dtype() != DType::f32 || !val.is_contiguous() ||
-        val.sizes() != conv_->val_tensor().sizes())
-      return false;
-    if (!add(*next)) return false;
-    last_ = next;
-    tail_.push_back(next);
-    return true;
+  static bool contains(const std::vector<fx::NodePtr>& calls,
+                       const fx::Node* node) {
+    return std::ranges::find(calls, node) != calls.end();
   }
 
-  // Appends what `next` computes to the epilogue; false if loops cannot do that
-  // or `next` is a copy.
-  bool add(const fx::Node& next) {
-    ValueList extras = extras_;
-    const std::optional<std::vector<size_t>> slots = slots_of(next, extras);
-    if (!slots) return false;
+  bool reads_any(const fx::Node& node,
+                 const std::vector<fx::NodePtr>& calls) const {
+    return std::ranges::any_of(
+        node.all_input_nodes(), [&](const fx::Node* input) {
+          return input == conv_ || contains(calls, input);
+        });
+  }
+
+  bool suits(const fx::Node& node) const {
+    const ops::Op* op = node.called_op();
+    if (!op || op->row.lowering != ops::Lowering::scalar) return false;
+    if (!node.val().is_tensor()) return false;
+    const Tensor& val = node.val_tensor();
+    const bool type_fits =
+        val.dtype() == DType::f32 || val.dtype() == DType::boolean;
+    return type_fits && val.is_contiguous() &&
+           val.sizes() == conv_->val_tensor().sizes();
+  }
+
+  // Whether nothing else reads any result but the last.
+  bool is_closed(const std::vector<fx::NodePtr>& calls) const {
+    const auto stays_inside = [&](const fx::Node* node) {
+      return std::ranges::all_of(node->users(), [&](const fx::Node* user) {
+        return contains(calls, user);
+      });
+    };
+    return calls.back()->val_tensor().dtype() == DType::f32 &&
+           stays_inside(conv_) &&
+           std::all_of(calls.begin(), calls.end() - 1, stays_inside);
+  }
+
+  // Sets the epilogue; false if loops cannot do it or it is a copy.
+  bool take(const std::vector<fx::NodePtr>& calls) {
+    std::vector<fx::NodePtr> extras;
+    if (!find_extras(calls, extras)) return false;
     ScalarBuilder builder;
-    std::vector<Scalar> values;
-    for (size_t i = 0; i <= extras.size(); ++i)
-      values.push_back(builder.input(static_cast<int>(i), DType::f32));
-    values[0] = builder.inline_body(epilogue_, values).front();
-    std::vector<Scalar> inputs;
-    for (size_t slot : *slots) inputs.push_back(values[slot]);
-    ScalarBody more =
-        builder.finish(builder.inline_body(body_of(next), inputs));
+    std::map<const fx::Node*, Scalar> values;
+    values.emplace(conv_, builder.input(0, DType::f32));
+    for (size_t i = 0; i < extras.size(); ++i)
+      values.emplace(extras[i],
+                     builder.input(static_cast<int>(i) + 1, DType::f32));
+    for (const fx::Node* call : calls) {
+      std::vector<Scalar> inputs;
+      for (const Value& arg : call->args())
+        visit_leaves(arg, [&](const Value& leaf) {
+          if (leaf.is_node()) inputs.push_back(values.at(leaf.as_node()));
+        });
+      values.insert_or_assign(
+          call, builder.inline_body(body_of(*call), inputs).front());
+    }
+    ScalarBody more = builder.finish({values.at(calls.back())});
     const auto work = ops::post_ops_of(more);
     if (more == epilogue_ || !work || !ops::suits_convolutions(*work))
       return false;
     epilogue_ = std::move(more);
-    extras_ = std::move(extras);
+    extras_.assign(extras.begin(), extras.end());
     return true;
   }
 
-  // The body's input for each tensor of `next`: 0 for the tail's result, else a
-  // new one of `extras`. nullopt if one of the tensors does not fit.
-  std::optional<std::vector<size_t>> slots_of(const fx::Node& next,
-                                              ValueList& extras) const {
-    std::vector<size_t> slots;
+  // The tensors that the calls read beside the sums and each other; false if one
+  // does not fit, or there are too many.
+  bool find_extras(const std::vector<fx::NodePtr>& calls,
+                   std::vector<fx::NodePtr>& extras) const {
     bool good = true;
-    for (const Value& arg : next.args())
-      visit_leaves(arg, [&](const Value& leaf) {
-        if (!leaf.is_node()) return;
-        const bool is_sum = leaf.as_node() == last_;
-        good = good && (is_sum || fits(leaf.as_node()->val()));
-        if (!is_sum) extras.push_back(leaf);
-        slots.push_back(is_sum ? 0 : extras.size());
-      });
-    if (!good || extras.size() > kMostExtras) return std::nullopt;
-    return slots;
+    for (const fx::Node* call : calls)
+      for (const fx::NodePtr input : call->all_input_nodes()) {
+        if (input == conv_ || contains(calls, input)) continue;
+        good = good && fits(input->val());
+        if (!contains(extras, input)) extras.push_back(input);
+      }
+    return good && extras.size() <= kMostExtras;
   }
 
   // Whether a tensor has the result's shape and order, or one element for each
@@ -114,8 +156,8 @@ class Tail {
     return t.sizes() == sizes || t.numel() == sizes.back();
   }
 
-  fx::NodePtr conv_, last_;
-  std::vector<fx::NodePtr> tail_;  // The convolution and what is done to it.
+  fx::NodePtr conv_;
+  std::vector<fx::NodePtr> tail_;  // What is done to the convolution.
   ScalarBody epilogue_;            // Input i + 1 is extra i.
   ValueList extras_;
 };

@@ -1,6 +1,7 @@
 #include "src/import/onnx/ops/families.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fxjit::onnx {
 
@@ -28,6 +29,21 @@ Value cast(const Call& call, const Value& tensor, DType dtype) {
 Value held(const Call& call, const Value& value) {
   return value.is_tensor() ? call.recorder().constant(value.as_tensor())
                            : value;
+}
+
+std::optional<Value> plain_number(const Call& call, const Value& constant,
+                                  const Value& other) {
+  const Tensor* const one = call.recorder().constant_of(constant);
+  const Value example = Recorder::example(other);
+  if (!one || one->numel() != 1 || !is_floating(one->dtype()) ||
+      !example.is_tensor() || call.recorder().constant_of(other))
+    return std::nullopt;
+  const Tensor& tensor = example.as_tensor();
+  const double number = one->item();
+  if (tensor.dtype() != one->dtype() || tensor.dim() < one->dim() ||
+      !std::isfinite(number))
+    return std::nullopt;
+  return number;
 }
 
 Value at_least_0(const Value& number) {

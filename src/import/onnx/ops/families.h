@@ -46,6 +46,11 @@ Value cast(const Call& call, const Value& tensor, DType dtype);
 // values themselves.
 Value held(const Call& call, const Value& value);
 
+// The number that a floating constant of one element is, finite, where what it
+// is combined with has its type and no fewer dims; nothing otherwise.
+std::optional<Value> plain_number(const Call& call, const Value& constant,
+                                  const Value& other);
+
 // The number; 0 where it is negative.
 Value at_least_0(const Value& number);
 

@@ -76,6 +76,7 @@ class LoopReader {
   }
 
   Operand condition() const {
+    if (going_) return *going_;
     if (call_.has(1)) return call_.operand(1);
     return call_.recorder().constant(Tensor::full({}, 1, DType::boolean));
   }
@@ -203,9 +204,42 @@ class LoopReader {
   }
 
   Results recorded() {
+    std::exception_ptr why;
+    try {
+      return from_first();
+    } catch (const UserError&) {
+      why = std::current_exception();
+    }
+    try {
+      if (run_first()) return from_first();
+    } catch (const UserError&) {
+    }
+    std::rethrow_exception(why);
+  }
+
+  Results from_first() {
     if (known_truth(condition()) == true && call_.has(0) && has_number())
       if (auto results = counted()) return *results;
     return by_condition();
+  }
+
+  // Records the first iteration by itself, so that the values carried from then
+  // on are the body's own: exporters begin with placeholders that the body does
+  // not read. False where there need not be a first one, or where it is not the
+  // last value alone that counts.
+  bool run_first() {
+    const bool begins = first_turn_ == 0 && known_truth(condition()) == true &&
+                        (!call_.has(0) || turns_.value_or(0) > 0);
+    if (!begins || rows_ > 0) return false;
+    std::vector<Operand> inputs = {Numbers{{Value(0)}, true, DType::i64},
+                                   condition()};
+    inputs.insert(inputs.end(), carried_.begin(), carried_.end());
+    auto results = call_.reader().read_inside(call_, body_, std::move(inputs));
+    note_types(results);
+    going_ = std::move(results[0]);
+    carried_.assign(results.begin() + 1, results.end());
+    first_turn_ = 1;
+    return true;
   }
 
   // Whether the number of iterations is one of the graph, not in a tensor.
@@ -241,7 +275,7 @@ class LoopReader {
         {},
         {},
         first.values,
-        {held(call_, arange(0, turns))}};
+        {held(call_, arange(first_turn_, turns))}};
     made.bodies.push_back(std::move(body));
     return outputs(call_.recorder().record_control(std::move(made), results));
   }
@@ -286,7 +320,7 @@ class LoopReader {
       }
       return next;
     });
-    ValueList values = {recorder.constant(Tensor::full({}, 0, DType::i64)),
+    ValueList values = {recorder.constant(Tensor::full({}, first_turn_, DType::i64)),
                         flag_of(call_.tensor_of(condition()))};
     values.insert(values.end(), first.values.begin(), first.values.end());
     for (const Recorder::Known& row : rows) {
@@ -367,6 +401,8 @@ class LoopReader {
   Call& call_;
   const GraphInfo body_;
   std::optional<int64_t> turns_;
+  int64_t first_turn_ = 0;        // Iterations before it are recorded already,
+  std::optional<Operand> going_;  // and gave this condition.
   std::vector<Operand> carried_;
   size_t rows_ = 0;
   // See Operand: of the carried values and then of the stacks.

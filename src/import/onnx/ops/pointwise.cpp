@@ -27,18 +27,56 @@ Results binary(Call& call) {
   return kFunction(a, b);
 }
 
+// As numbers are in a program of PyTorch: a constant of one element, which
+// changes neither the type nor the rank of the result.
+std::pair<Value, Value> plain_operands(Call& call) {
+  auto [a, b] = operands(call);
+  if (const auto number = plain_number(call, b, a)) return {a, *number};
+  if (const auto number = plain_number(call, a, b)) return {*number, b};
+  return {a, b};
+}
+
+template <typename Op>
+Results arithmetic(Call& call) {
+  const auto [a, b] = plain_operands(call);
+  if (a.is_number() || b.is_number()) return Op::on_numbers(a, b);
+  return function(Op::kName, {a, b});
+}
+
+struct Add {
+  static constexpr const char* kName = "torch.add";
+  static Value on_numbers(const Value& a, const Value& b) { return a + b; }
+};
+struct Sub {
+  static constexpr const char* kName = "torch.sub";
+  static Value on_numbers(const Value& a, const Value& b) { return a - b; }
+};
+struct Mul {
+  static constexpr const char* kName = "torch.mul";
+  static Value on_numbers(const Value& a, const Value& b) { return a * b; }
+};
+
 Value add_of(const Arg& a, const Arg& b) {
-  return function("torch.add", {a.value, b.value});
+  return function(Add::kName, {a.value, b.value});
 }
-Value sub_of(const Arg& a, const Arg& b) {
-  return function("torch.sub", {a.value, b.value});
-}
-Value mul_of(const Arg& a, const Arg& b) {
-  return function("torch.mul", {a.value, b.value});
+
+// Any number of inputs, two by two; those that are numbers bound the others.
+template <Value (*kFunction)(const Arg&, const Arg&), size_t kBound>
+Results bounded(Call& call) {
+  Value result = call[0];
+  for (size_t i = 1; i < call.inputs(); ++i) {
+    const auto number = plain_number(call, call[i], result);
+    ValueList bounds = {result, None, None};
+    if (number) bounds[kBound] = *number;
+    result = number ? function("torch.clamp", std::move(bounds))
+                    : kFunction(result, call[i]);
+  }
+  return result;
 }
 
 Results div(Call& call) {
-  const auto [a, b] = operands(call);
+  const auto [a, b] = plain_operands(call);
+  if (a.is_number() || b.is_number()) return a / b;
   if (is_floating(call.dtype(0)) || is_complex(call.dtype(0)))
     return function("torch.div", {a, b});
   return function("torch.div", {a, b}, {{"rounding_mode", "trunc"}});
@@ -57,7 +95,8 @@ Results pow(Call& call) {
   if (is_integral(base) && is_floating(exponent))
     return cast(call, function("torch.pow", {cast(call, a, DType::f64), b}),
                 base);
-  return cast(call, function("torch.pow", {a, b}), base);
+  const auto number = plain_number(call, b, a);
+  return cast(call, function("torch.pow", {a, number.value_or(b)}), base);
 }
 
 // Any number of inputs, two by two.
@@ -124,8 +163,17 @@ Results clip_6(Call& call) {
 // The upper bound counts where it is below the lower one.
 Results clip(Call& call) {
   Value result = call[0];
-  if (call.has(1)) result = maximum(result, call[1]);
-  if (call.has(2)) result = minimum(result, call[2]);
+  const auto low = call.has(1) ? plain_number(call, call[1], result)
+                               : std::optional<Value>();
+  const auto high = call.has(2) ? plain_number(call, call[2], result)
+                                : std::optional<Value>();
+  if (low && high) return function("torch.clamp", {result, *low, *high});
+  if (call.has(1))
+    result = low ? function("torch.clamp", {result, *low})
+                 : maximum(result, call[1]);
+  if (call.has(2))
+    result = high ? function("torch.clamp", {result, None, *high})
+                  : minimum(result, call[2]);
   return result;
 }
 
@@ -152,7 +200,7 @@ constexpr OpRow kRows[] = {
     {.op = "Abs", .function = "torch.abs"},
     {.op = "Acos", .function = "torch.acos"},
     {.op = "Acosh", .function = "torch.acosh"},
-    {.op = "Add", .run = binary<add_of>},
+    {.op = "Add", .run = arithmetic<Add>},
     {.op = "And", .run = binary<logical_and>},
     {.op = "Asin", .function = "torch.asin"},
     {.op = "Asinh", .function = "torch.asinh"},
@@ -184,11 +232,11 @@ constexpr OpRow kRows[] = {
     {.op = "Less", .run = binary<lt>},
     {.op = "LessOrEqual", .since = 12, .run = binary<le>},
     {.op = "Log", .function = "torch.log"},
-    {.op = "Max", .run = fold<maximum>},
+    {.op = "Max", .run = bounded<maximum, 1>},
     {.op = "Mean", .run = mean},
-    {.op = "Min", .run = fold<minimum>},
+    {.op = "Min", .run = bounded<minimum, 2>},
     {.op = "Mod", .since = 10, .run = mod},
-    {.op = "Mul", .run = binary<mul_of>},
+    {.op = "Mul", .run = arithmetic<Mul>},
     {.op = "Neg", .function = "torch.neg"},
     {.op = "Not", .function = "torch.logical_not"},
     {.op = "Or", .run = binary<logical_or>},
@@ -199,7 +247,7 @@ constexpr OpRow kRows[] = {
     {.op = "Sin", .function = "torch.sin"},
     {.op = "Sinh", .since = 9, .function = "torch.sinh"},
     {.op = "Sqrt", .function = "torch.sqrt"},
-    {.op = "Sub", .run = binary<sub_of>},
+    {.op = "Sub", .run = arithmetic<Sub>},
     {.op = "Sum", .run = fold<add_of>},
     {.op = "Tan", .function = "torch.tan"},
     {.op = "Tanh", .function = "torch.tanh"},

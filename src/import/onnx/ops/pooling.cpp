@@ -1,4 +1,5 @@
 // Pooling by windows and over whole planes.
+#include <algorithm>
 #include <limits>
 
 #include "src/import/onnx/ops/families.h"
@@ -29,6 +30,31 @@ bool torch_pads(const Windows& windows) {
   return true;
 }
 
+// Windows without padding in front, whose last one may end outside: with
+// ceil_mode, torch takes every window that begins inside.
+bool ends_outside(const Call& call, const Windows& windows, size_t d) {
+  const int64_t stride = windows.strides[d];
+  const int64_t reach = (windows.kernel[d] - 1) * windows.dilations[d] + 1;
+  const Value size = call.size(0, static_cast<int64_t>(d) + 2);
+  const Value &begin = windows.begin[d], &end = windows.end[d];
+  if (!size.is_int() || !begin.is_int() || !end.is_int())
+    return windows.same_upper && reach <= std::min<int64_t>(stride, 2);
+  const int64_t n = size.as_int(), behind = end.as_int();
+  if (begin.as_int() != 0 || behind < 0 || n < reach || windows.ceil_mode)
+    return false;
+  return (n + behind - reach) / stride == (n - reach + stride - 1) / stride;
+}
+
+// The windows as torch words them where padding lies behind the input alone.
+std::optional<Windows> without_padding(const Call& call, Windows windows) {
+  for (size_t d = 0; d < windows.dims; ++d)
+    if (!ends_outside(call, windows, d)) return std::nullopt;
+  windows.begin.assign(windows.dims, 0);
+  windows.end = windows.begin;
+  windows.ceil_mode = true;
+  return windows;
+}
+
 // Places in the whole input instead of those in a plane.
 Value whole_places(const Call& call, const Windows& windows, Value places) {
   const std::vector<Value> sizes = call.sizes(0);
@@ -50,8 +76,12 @@ Value whole_places(const Call& call, const Windows& windows, Value places) {
 }
 
 Results max_pool(Call& call) {
-  const Windows windows = read_windows(call, {});
-  const bool direct = torch_pads(windows);
+  Windows windows = read_windows(call, {});
+  bool direct = torch_pads(windows);
+  if (const auto plain = direct ? std::nullopt : without_padding(call, windows)) {
+    windows = *plain;
+    direct = true;
+  }
   const DType dtype = call.dtype(0);
   if (!direct && call.wants(1))
     call.fail("output 1: places with padding of this kind are not supported");
@@ -135,15 +165,17 @@ Value average_by_sums(const Call& call, const Windows& windows) {
 }
 
 Results average_pool(Call& call) {
-  const Windows windows = read_windows(call, {});
+  Windows windows = read_windows(call, {});
+  const bool padding_counts = call.flag("count_include_pad", false);
+  if (!torch_pads(windows) && !padding_counts)
+    windows = without_padding(call, windows).value_or(windows);
   bool dilated = false;
   for (const int64_t dilation : windows.dilations) dilated |= dilation != 1;
   if (dilated || !torch_pads(windows)) return average_by_sums(call, windows);
   return function(
       with_dims(call, "torch.ops.aten.avg_pool", windows.dims) + ".default",
       {call[0], list_of(windows.kernel), list_of(windows.strides),
-       windows.padding(), windows.ceil_mode,
-       call.flag("count_include_pad", false)});
+       windows.padding(), windows.ceil_mode, padding_counts});
 }
 
 Value root(const Value& x, double p) {

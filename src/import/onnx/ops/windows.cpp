@@ -74,6 +74,7 @@ Windows read_windows(const Call& call,
   windows.ceil_mode = call.flag("ceil_mode", false);
   const std::string mode = call.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    windows.same_upper = mode == "SAME_UPPER";
     pad_to_same(call, windows, mode == "SAME_LOWER");
   } else if (mode == "NOTSET" || mode == "VALID" || mode.empty()) {
     std::vector<int64_t> pads(2 * windows.dims, 0);

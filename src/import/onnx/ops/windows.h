@@ -14,6 +14,7 @@ struct Windows {
   // Numbers, or proxies where they follow from sizes that vary.
   std::vector<Value> begin, end;
   bool ceil_mode = false;
+  bool same_upper = false;  // As many results as strides, padded at the end.
 
   // The same known number on both sides of every dim.
   bool symmetric() const;
