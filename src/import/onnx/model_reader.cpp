@@ -272,15 +272,17 @@ class Attempts {
       const bool depends_on_sizes =
           dynamic_cast<const UnknownShape*>(&error) || reader.has_guessed();
       if (!depends_on_sizes) throw;
-      if (!why_) why_ = std::current_exception();
-      names_ = reader.dim_names();
+      if (!why_) {
+        why_ = std::current_exception();
+        names_ = reader.dim_names();
+      }
       return std::nullopt;
     }
   }
 
   const std::string& path_;
-  std::vector<std::string> names_;
-  std::exception_ptr why_;  // The first sizes'.
+  std::exception_ptr why_;          // Why the first sizes did not do.
+  std::vector<std::string> names_;  // Of the model's dims, known then.
 };
 
 }  // namespace
