@@ -29,7 +29,8 @@ class RowConvRoutine : public program::ExternCode {
                         [&](const void* from, std::byte* to) {
                           conv_.pack(static_cast<const float*>(from),
                                      reinterpret_cast<float*>(to));
-                        }});
+                        },
+                        true});
   }
 
   int64_t tasks() const override {

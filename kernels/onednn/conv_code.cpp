@@ -15,7 +15,9 @@ class ConvCode : public program::ExternCode {
     packed_ = call.packed(
         1, {weights::Reader::convolution, conv_->packed_key(),
             conv_->packed_bytes(),
-            [&](const void* from, std::byte* to) { conv_->pack(from, to); }});
+            [&](const void* from, std::byte* to) { conv_->pack(from, to); },
+            call.constants[1].defined() &&
+                call.constants[1].dtype() == DType::f32});
     packs_each_call_ = !packed_;
   }
 

@@ -83,7 +83,8 @@ class ProductCode : public program::ExternCode {
              part.matmul->pack(
                  static_cast<const std::byte*>(from) + slice.w_offset() * item_,
                  to);
-           }});
+           },
+           product_.shape.dtype == DType::f32});
     }
     scratch_bytes_ = std::max(scratch_bytes_, part.matmul->scratch_bytes());
     slices_.push_back(std::move(part));

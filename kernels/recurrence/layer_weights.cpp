@@ -18,7 +18,8 @@ weights::Block packed(const CallRequest& request, int64_t place,
                          [&](const void* from, std::byte* to) {
                            packing.pack(static_cast<const float*>(from),
                                         reinterpret_cast<float*>(to));
-                         }});
+                         },
+                         true});
 }
 
 }  // namespace

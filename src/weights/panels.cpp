@@ -38,7 +38,7 @@ void pack_columns(const PackSource& source, int64_t at, int64_t count,
     for (int64_t n = 0; n < count; ++n) {
       const float* from = first + n * source.column_stride;
       for (int64_t k = k0; k < k1; ++k)
-        out[k * width + n] = from[k * source.depth_stride];
+        out[k * width + n] = normal_or_zero(from[k * source.depth_stride]);
     }
   }
 }

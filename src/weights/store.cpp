@@ -94,6 +94,11 @@ Block Store::get_here(const Tensor& weight, const Form& form) {
   if (Block known = find(entry, {&weight, 1})) return known;
   const auto made = std::make_shared<support::AlignedBlock>(form.bytes);
   form.pack(for_one_reading(weight).data(), made->data());
+  if (form.floats) {
+    auto* const floats = reinterpret_cast<float*>(made->data());
+    std::transform(floats, floats + form.bytes / sizeof(float), floats,
+                   normal_or_zero);
+  }
   release_pages(weight);
   entry = {keepers({&weight, 1}), made, made->data()};
   forget_freed();

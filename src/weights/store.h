@@ -44,6 +44,9 @@ struct Form {
   size_t bytes = 0;
   // Writes the form of the weight that starts at `from`.
   std::function<void(const void* from, std::byte* to)> pack;
+  // All of it is floats, of which numbers below the smallest normal one become
+  // zeros (panels.h).
+  bool floats = false;
 };
 
 class Store {

@@ -75,7 +75,7 @@ void transform_windows(const WeightTransform& transform,
         add_scaled(sums, transform.factors[j][x], rows[i][x]);
       float* at = out + (i * transform.points + j) * step;
       for (size_t l = 0; l < sums.size(); ++l)
-        at[l] = static_cast<float>(sums[l]);
+        at[l] = normal_or_zero(static_cast<float>(sums[l]));
     }
 }
 

@@ -18,11 +18,14 @@ using testing::Not;
 
 constexpr int64_t kFloat = 1;
 
-// ValueInfoProto of a tensor whose dims have these names.
+// ValueInfoProto of a tensor whose dims have these names, or sizes.
 Message named_info(const std::string& name,
                    const std::vector<std::string>& dims) {
   Message shape;
-  for (const std::string& dim : dims) shape.add(1, Message().text(2, dim));
+  for (const std::string& dim : dims)
+    shape.add(1, !dim.empty() && std::isdigit(dim[0])
+                     ? Message().number(1, std::stoul(dim))
+                     : Message().text(2, dim));
   Message type;
   type.number(1, kFloat).add(2, shape);
   return Message().text(1, name).add(2, Message().add(1, type));
@@ -127,12 +130,12 @@ INSTANTIATE_TEST_SUITE_P(Cases, OnnxSamePooling,
 
 // One of a batch of another size than the state's is refused when it is called.
 TEST(OnnxSizes, AStateOfABatchOf1IsTaken) {
-  const std::vector<float> ones(12, 1), gates(36, 0.5f);
+  const std::vector<float> ones(12, 1);
   const std::string path = write_model(
       model(graph({{node("GRU", {"x", "w", "r", "", "", "h"}, {"all", "y"},
                          {int_attribute("hidden_size", 2)}),
                     node("Reshape", {"y", "flat"}, {"z"})},
-                   {named_info("x", {"length", "batch", "features"}),
+                   {named_info("x", {"length", "batch", "2"}),
                     value_info("h", kFloat, {1, 1, 2})},
                    {value_info("z", kFloat, {-1})},
                    {float_tensor("w", {1, 6, 2}, ones),
