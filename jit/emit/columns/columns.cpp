@@ -14,6 +14,9 @@ namespace {
 // which it hides it by itself.
 constexpr int64_t kChains = 4;
 constexpr int kHeavyBody = 16;
+// Points whose sum is made by itself before it is added to the others', so that
+// rounding errors grow with the number of stretches and not of points.
+constexpr int64_t kStretch = 128;
 
 // One task: a block of columns at one point of the outer dims.
 class ColumnBlock {
@@ -78,22 +81,41 @@ class ColumnBlock {
     if (dim == loops_.reduce.size()) return one_point(point, 0, sums);
     Value* size = arguments_.reduce[dim];
     Value* zero = b_.i64(0);
-    if (dim + 1 < loops_.reduce.size() || copies_ == 1) {
+    if (dim + 1 < loops_.reduce.size()) {
       return count(zero, size, 1, sums, [&](Value* i, const Values& carried) {
         return reduce(dim + 1, with(point, i), carried);
       });
     }
+    if (!is_long(dim)) return stretch(zero, size, point, sums);
+    return count(
+        zero, size, kStretch, sums, [&](Value* i, const Values& carried) {
+          Value* end = b_.min(b_.add(i, b_.i64(kStretch)), size);
+          return added(carried, stretch(i, end, point, identities()));
+        });
+  }
+
+  bool is_long(size_t dim) const {
+    const program::Extent& size = loops_.reduce[dim];
+    return size.is_argument() || size.number() > kStretch;
+  }
+
+  // Points [first, end) of the last reduced dim, as many at a time as there are
+  // copies.
+  Values stretch(Value* first, Value* end, const Values& point,
+                 const Values& sums) {
     Value* copies = b_.i64(copies_);
-    Value* main = b_.mul(b_.ir().CreateUDiv(size, copies), copies);
+    Value* whole = b_.ir().CreateUDiv(b_.sub(end, first), copies);
+    Value* main = b_.add(first, b_.mul(whole, copies));
     const Values done =
-        count(zero, main, copies_, sums, [&](Value* i, const Values& carried) {
+        count(first, main, copies_, sums, [&](Value* i, const Values& carried) {
           Values next = carried;
           for (int copy = 0; copy < copies_; ++copy) {
             next = one_point(with(point, b_.add(i, b_.i64(copy))), copy, next);
           }
           return next;
         });
-    return count(main, size, 1, done, [&](Value* i, const Values& carried) {
+    if (copies_ == 1) return done;
+    return count(main, end, 1, done, [&](Value* i, const Values& carried) {
       return one_point(with(point, i), 0, carried);
     });
   }
@@ -135,12 +157,21 @@ class ColumnBlock {
 
   // The copies' sums put together: [place][reduction].
   Values joined(const Values& sums) {
-    Values total(sums.begin(), sums.begin() + std::ptrdiff_t(group()));
-    for (size_t i = group(); i < sums.size(); ++i) {
-      const size_t at = i % group();
-      const int32_t id = reductions_[at % reductions_.size()];
-      total[at] = reduction_step(b_, body_.instrs[size_t(id)], total[at],
-                                 sums[i], /*mask=*/nullptr);
+    const auto first = sums.begin();
+    const auto size = std::ptrdiff_t(group());
+    Values total(first, first + size);
+    for (auto copy = first + size; copy != sums.end(); copy += size)
+      total = added(total, Values(copy, copy + size));
+    return total;
+  }
+
+  // Of the same places and reductions, one by one.
+  Values added(const Values& sums, const Values& more) {
+    Values total = sums;
+    for (size_t i = 0; i < total.size(); ++i) {
+      const int32_t id = reductions_[i % reductions_.size()];
+      total[i] = reduction_step(b_, body_.instrs[size_t(id)], total[i], more[i],
+                                /*mask=*/nullptr);
     }
     return total;
   }
