@@ -45,6 +45,7 @@ class Binder {
     for (size_t i = 0; i < externals_.size(); ++i)
       parts.kernels[i].external = std::move(externals_[i]);
     parts.packed = std::move(packed.addresses);
+    parts.flushes_to_zero = packed.decayed;
     parts.max_threads = program_.machine.threads;
     parts.pool = &tools_.pool;
     parts.keep_alive = std::make_shared<

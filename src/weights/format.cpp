@@ -145,15 +145,17 @@ int64_t packed_bytes(Format format, int64_t depth, int64_t columns,
   return bytes;
 }
 
-void pack_matrix(std::span<const PackSource> sources, int64_t depth,
+bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
                  int64_t width, const Coding& coding, std::byte* out) {
   switch (coding.format) {
     case Format::f32:
       return pack_panels(sources, depth, width, reinterpret_cast<float*>(out));
     case Format::f28:
-      return pack_f28(sources, depth, width, coding.first_exponent, out);
+      pack_f28(sources, depth, width, coding.first_exponent, out);
+      return false;
     case Format::fixed24:
-      return pack_fixed24(sources, depth, width, coding.scales, out);
+      pack_fixed24(sources, depth, width, coding.scales, out);
+      return false;
     case Format::f16:
     case Format::bf16:
       break;
@@ -162,6 +164,7 @@ void pack_matrix(std::span<const PackSource> sources, int64_t depth,
   for_panels(sources, depth, width, [&](int64_t number, const float* panel) {
     pack_halves(panel, count, coding.format, out + number * count * 2);
   });
+  return false;
 }
 
 }  // namespace fxjit::weights

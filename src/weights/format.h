@@ -57,8 +57,9 @@ int64_t header_bytes(Format format, int64_t columns, int64_t width);
 int64_t packed_bytes(Format format, int64_t depth, int64_t columns,
                      int64_t width);
 
-// Packs the sources side by side into `out`, 64-byte aligned.
-void pack_matrix(std::span<const PackSource> sources, int64_t depth,
+// Packs the sources side by side into `out`, 64-byte aligned. As pack_panels,
+// for f32.
+bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
                  int64_t width, const Coding& coding, std::byte* out);
 
 inline constexpr int64_t kPairedRows = 2;

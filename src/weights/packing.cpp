@@ -79,20 +79,25 @@ std::vector<PackSource> sources_of(const Weight& weight,
   return sources;
 }
 
-void pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
+bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
   auto* floats = reinterpret_cast<float*>(out);
-  if (weight.spec.winograd_tile) return pack_filter(weight, level, floats);
+  if (weight.spec.winograd_tile) {
+    pack_filter(weight, level, floats);
+    return false;
+  }
   const int64_t width = tile_shape(level).width();
   std::vector<Tensor> kept;
   if (!weight.spec.batched)
     return pack_matrix(sources_of(weight, kept), weight.spec.depth, width,
                        weight.coding, out);
+  bool decayed = false;
   for (const Tensor& piece : weight.pieces) {
     const Tensor matrix = numbers_of(piece);
     const PackSource source = source_of(matrix);
-    pack_panels({&source, 1}, weight.spec.depth, width, floats);
+    decayed |= pack_panels({&source, 1}, weight.spec.depth, width, floats);
     floats += packed_elements(weight.spec.depth, weight.spec.columns, width);
   }
+  return decayed;
 }
 
 }  // namespace fxjit::weights

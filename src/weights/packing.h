@@ -29,7 +29,8 @@ Weight weight_of(const PackSpec& spec, const std::vector<Tensor>& constants);
 size_t padded_bytes(const Weight& weight, CpuLevel level);
 
 // Writes the packed weight to `out`, aligned as support::AlignedBlock is.
-void pack_weight(const Weight& weight, CpuLevel level, std::byte* out);
+// Whether f32 numbers below the smallest normal one became zeros.
+bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out);
 
 // The pieces side by side; `kept` holds what was made for them.
 std::vector<PackSource> sources_of(const Weight& weight,

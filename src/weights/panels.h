@@ -48,9 +48,13 @@ inline float normal_or_zero(float x) {
   return std::bit_cast<float>(bits & kExponent ? bits : bits & kSign);
 }
 
+inline bool is_below_normal(float x) {
+  return normal_or_zero(x) != x && x == x;
+}
+
 // Packs the sources side by side into `out` (packed_elements floats), numbers
-// below the smallest normal one as zeros.
-void pack_panels(std::span<const PackSource> sources, int64_t depth,
+// below the smallest normal one as zeros. Whether there were any.
+bool pack_panels(std::span<const PackSource> sources, int64_t depth,
                  int64_t width, float* out);
 
 }  // namespace fxjit::weights

@@ -63,6 +63,7 @@ Store::Packed Store::get(std::span<const Weight> weights,
   for (const Weight& weight : weights)
     packed.addresses.push_back(&where(weight.pieces) == &files ? *next_shared++
                                                                : *next_owned++);
+  packed.decayed = owned.decayed || from_files.decayed;
   packed.blocks = owned.blocks;
   packed.blocks.insert(packed.blocks.end(), from_files.blocks.begin(),
                        from_files.blocks.end());
@@ -100,7 +101,7 @@ Block Store::get_here(const Tensor& weight, const Form& form) {
                    normal_or_zero);
   }
   release_pages(weight);
-  entry = {keepers({&weight, 1}), made, made->data()};
+  entry = {keepers({&weight, 1}), made, made->data(), false};
   forget_freed();
   return made;
 }
@@ -120,8 +121,11 @@ Store::Packed Store::get_here(const Weights& weights, support::ThreadPool& pool,
       fresh.push_back(weight);
   }
   if (!fresh.empty()) pack(fresh, pool, threads, packed);
-  for (const Weight* weight : weights)
-    packed.addresses.push_back(entries_.at(weight->key()).address);
+  for (const Weight* weight : weights) {
+    const Entry& entry = entries_.at(weight->key());
+    packed.addresses.push_back(entry.address);
+    packed.decayed |= entry.decayed;
+  }
   keep_each_once(packed.blocks);
   forget_freed();
   return packed;
@@ -149,19 +153,20 @@ void Store::pack(const Weights& fresh, support::ThreadPool& pool, int threads,
   const auto block = std::make_shared<support::AlignedBlock>(
       support::AlignedBlock::in_huge_pages(bytes));
   std::byte* base = block->data();
+  std::vector<uint8_t> decayed(fresh.size());
   pool.parallel_for(
       static_cast<int64_t>(fresh.size()),
       [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i) {
           const auto at = static_cast<size_t>(i);
-          pack_weight(*fresh[at], level_, base + offsets[at]);
+          decayed[at] = pack_weight(*fresh[at], level_, base + offsets[at]);
           for (const Tensor& piece : fresh[at]->pieces) release_pages(piece);
         }
       },
       threads);
   for (size_t i = 0; i < fresh.size(); ++i) {
     entries_[fresh[i]->key()] = {keepers(fresh[i]->pieces), block,
-                                 base + offsets[i]};
+                                 base + offsets[i], decayed[i] != 0};
   }
   packed.blocks.push_back(block);
 }

@@ -55,6 +55,8 @@ class Store {
   struct Packed {
     std::vector<const void*> addresses;
     std::vector<Block> blocks;
+    // Numbers of the weights were below the smallest normal one.
+    bool decayed = false;
   };
 
   explicit Store(CpuLevel level) : level_(level) {}
@@ -84,6 +86,7 @@ class Store {
     Sources sources;
     std::weak_ptr<const support::AlignedBlock> block;
     const std::byte* address = nullptr;
+    bool decayed = false;
   };
   // Surveyed once, by whoever asks first, while others ask for other weights.
   struct Survey {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "fxjit/error.h"
+#include "src/support/machine/flush_to_zero.h"
 #include "src/support/memory/aligned_block.h"
 #include "src/support/rounding.h"
 
@@ -165,6 +166,8 @@ void Executable::launch(const Launch& launch, Context& context,
                   static_cast<size_t>(thread) * (kCacheLine / sizeof(int32_t));
     call.data = launch.data;
     call.bodies = bodies;
+    std::optional<support::FlushToZero> flush;
+    if (parts_.flushes_to_zero) flush.emplace();
     if (launch.external)
       launch.external->run(call, begin, end);
     else

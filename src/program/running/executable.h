@@ -54,6 +54,8 @@ class Executable {
     std::vector<StepPlan> plans;             // One per step.
     std::vector<const void*> packed;         // One per packed weight.
     std::shared_ptr<const void> keep_alive;  // Code and weights.
+    // Calls take numbers below the smallest normal one for zeros.
+    bool flushes_to_zero = false;
     int max_threads = 1;
     support::ThreadPool* pool = nullptr;  // Needed above one thread.
   };
