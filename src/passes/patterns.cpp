@@ -6,6 +6,7 @@ namespace fxjit::passes {
 #define FXJIT_PATTERNS(row) \
   row(drop_unread_results)  \
   row(fold_batch_norm)      \
+  row(fuse_padding)         \
   row(share_heads)          \
   row(fuse_attention)       \
   row(merge_linears)

@@ -61,8 +61,10 @@ class PackedWeight {
 
   weights::Format format() const { return coding_.format; }
   int64_t columns() const { return columns_; }
+  // Packed weights have zeros for numbers below the smallest normal one.
   float at(int64_t k, int64_t n) const {
-    return values_[static_cast<size_t>(k * columns_ + n)];
+    return weights::normal_or_zero(
+        values_[static_cast<size_t>(k * columns_ + n)]);
   }
 
   std::vector<float> product(const std::vector<float>& lhs) const {

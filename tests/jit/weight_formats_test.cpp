@@ -49,7 +49,7 @@ TEST_P(WeightFormats, HalfTypesAreKept) {
     SCOPED_TRACE(::testing::Message() << size.depth << " x " << size.columns);
     auto values = rounded(weights::Format::bf16, size);
     values[0] = -0.0f;
-    values.back() = 0x1p-130f;  // A denormal that bfloat16 has, too.
+    values.back() = 0x1p-130f;  // Becomes a zero.
     const Weight brain(values, size.depth, GetParam());
     EXPECT_EQ(brain.format(), weights::Format::bf16);
     brain.expect_kept();

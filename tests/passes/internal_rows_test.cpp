@@ -26,6 +26,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.merged_linear", Aliasing::never},
     {"fxjit.attention", Aliasing::never},
     {"fxjit.written_attention", Aliasing::never},
+    {"fxjit.padded_conv", Aliasing::never},
     {"fxjit.conv_last", Aliasing::never},
     {"fxjit.conv_last_work", Aliasing::never},
     {"fxjit.pool_last", Aliasing::never},

@@ -77,6 +77,55 @@ Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
   return call(b, "linear", {x, weight, args[2]});
 }
 
+// A transposed convolution whose windows lie side by side.
+bool is_spread(const ops::ConvParams& params, const Tensor& weight) {
+  if (!params.transposed || params.groups != 1) return false;
+  for (int i = 0; i < params.spatial; ++i)
+    if (params.stride[i] != weight.size(2 + i) || params.dilation[i] != 1 ||
+        params.pad_before[i] != 0 || params.pad_after[i] != 0 ||
+        params.output_padding[i] != 0)
+      return false;
+  return true;
+}
+
+// The product of each place's channels with the weights of all taps, of which
+// every one is a place of the result: [N, ..., taps ..., C_out] with each dim of
+// taps moved behind its dim of places.
+Value spread(GraphBuilder& b, const ops::ConvParams& params,
+             const ValueList& args) {
+  const int spatial = params.spatial;
+  const Tensor weight = val_of(args[1]);
+  const int64_t channels = weight.size(0), features = weight.size(1);
+  Dims taps_first, order{0}, split, sizes{params.output[0]};
+  for (int i = 0; i < spatial; ++i) taps_first.push_back(2 + i);
+  taps_first.push_back(1), taps_first.push_back(0);
+  int64_t taps = 1;
+  for (int i = 0; i < spatial; ++i) taps *= weight.size(2 + i);
+  Value x = channels_to_back(b, args[0]);
+  if (val_of(x).size(-1) > 1 && val_of(x).stride(-1) != 1)
+    x = b.call(materialize_op(), {x});
+  const Value rows =
+      call(b, "reshape", {call(b, "permute", {args[1], taps_first}),
+                          Dims{taps * features, channels}});
+  Value bias = args[2];
+  if (!bias.is_none())
+    bias = call(b, "reshape",
+                {call(b, "expand", {bias, Dims{taps, features}}),
+                 Dims{taps * features}});
+  Value y = call(b, "linear", {x, rows, bias});
+  split.push_back(params.output[0]);
+  for (int i = 0; i < spatial; ++i) split.push_back(val_of(x).size(1 + i));
+  for (int i = 0; i < spatial; ++i) split.push_back(weight.size(2 + i));
+  split.push_back(features);
+  for (int i = 0; i < spatial; ++i) {
+    order.push_back(1 + i), order.push_back(1 + spatial + i);
+    sizes.push_back(params.output[2 + i]);
+  }
+  order.push_back(1 + 2 * spatial), sizes.push_back(features);
+  y = call(b, "permute", {call(b, "reshape", {y, split}), order});
+  return call(b, "reshape", {y, sizes});
+}
+
 Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
                 const ValueList& args) {
   return b.call(conv_last_op(),
@@ -123,6 +172,8 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
   if (const int dim = thin_dim(params, val_of(args[0]), val_of(args[1]));
       dim >= 0)
     return without_thin_dim(b, params, args, dim);
+  if (is_spread(params, val_of(args[1])))
+    return channels_to_front(b, spread(b, params, args));
   if (const Value line = lower_line_windows(b, params, args); !line.is_none())
     return line;
   if (is_depthwise_line(params, val_of(args[1])))

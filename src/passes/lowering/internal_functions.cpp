@@ -177,6 +177,18 @@ Value run_conv_last(const ops::OpCall& call) {
   return planes.as_strided(sizes, strides, 0).contiguous();
 }
 
+Value infer_padded_conv(const ops::OpCall& call) {
+  return Tensor::meta(ops::conv_params(call).output, call.tensor(0).dtype());
+}
+
+Value run_padded_conv(const ops::OpCall& call) {
+  const ops::ConvParams params = ops::conv_params(call);
+  const Tensor out = Tensor::empty(params.output, call.tensor(0).dtype());
+  ops::run_conv(params, call.tensor(0), call.tensor(1),
+                call.has(2) ? call.tensor(2) : Tensor(), out);
+  return out;
+}
+
 Value infer_conv_last_work(const ops::OpCall& call) {
   return ops::infer(plain_conv(call));
 }

@@ -29,6 +29,8 @@ Value infer_attention(const ops::OpCall& call);
 Value infer_written_attention(const ops::OpCall& call);
 Value infer_conv_last(const ops::OpCall& call);
 Value run_conv_last(const ops::OpCall& call);
+Value infer_padded_conv(const ops::OpCall& call);
+Value run_padded_conv(const ops::OpCall& call);
 Value infer_conv_last_work(const ops::OpCall& call);
 Value run_conv_last_work(const ops::OpCall& call);
 Value infer_pool_last(const ops::OpCall& call);

@@ -81,6 +81,13 @@ constexpr ops::OpRow kRows[] = {
      .names = "",
      .lowering = Lowering::attention,
      .infer = infer_written_attention},
+    {.name = "fxjit.padded_conv",
+     .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
+               "transposed, output_padding, groups",
+     .names = "",
+     .lowering = Lowering::convolution,
+     .infer = infer_padded_conv,
+     .eager = run_padded_conv},
     {.name = "fxjit.conv_last",
      .schema = "input, weight, bias, stride, pad_before, pad_after, dilation, "
                "transposed, output_padding, groups",
@@ -177,6 +184,11 @@ const ops::Op& written_attention_op() {
 
 const ops::Op& conv_last_op() {
   static const ops::Op& op = registered("fxjit.conv_last");
+  return op;
+}
+
+const ops::Op& padded_conv_op() {
+  static const ops::Op& op = registered("fxjit.padded_conv");
   return op;
 }
 

@@ -59,7 +59,10 @@ const ops::Op& attention_op();
 const ops::Op& written_attention_op();
 
 // (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
-// output_padding, groups): a convolution of [N, C, ...], any strides, to a
+// output_padding, groups): a convolution of [N, C, ...] with other padding behind
+// than in front.
+const ops::Op& padded_conv_op();
+// The same arguments: a convolution of [N, C, ...], any strides, to a
 // contiguous [N, ..., C_out], f32.
 const ops::Op& conv_last_op();
 // (..., epilogue, extras): conv_last's arguments, the body that is applied to

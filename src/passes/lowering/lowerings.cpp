@@ -78,6 +78,7 @@ constexpr Row kRows[] = {
     {"conv_transpose2d", lower_convolution},
     {"conv_transpose3d", lower_convolution},
     {"convolution", lower_convolution},
+    {"fxjit.padded_conv", lower_convolution},
     {"max_pool1d", lower_pool},
     {"max_pool2d", lower_pool},
     {"max_pool3d", lower_pool},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "src/import/onnx/ops/control.h"
+#include "src/import/onnx/ops/loop_body.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -11,27 +11,9 @@ namespace {
 // Why unrolling ends: the condition of an iteration is not known.
 struct UnknownCondition {};
 
-class LoopReader {
+class LoopReader : LoopBody {
  public:
-  explicit LoopReader(Call& call) : call_(call), body_(call.graph("body")) {
-    if (body_.inputs.size() < 2 || body_.outputs.empty())
-      call.fail("body: expected a count and a condition among its inputs");
-    if (call.has(0)) {
-      const auto known = call.known_ints(0);
-      if (known && known->size() != 1)
-        call.fail("the number of iterations: expected one element");
-      if (known) turns_ = (*known)[0];
-    }
-    // Absent trailing inputs are none at all.
-    for (size_t i = 2; i < body_.inputs.size(); ++i)
-      carried_.push_back(call.has(i) ? call.operand(i) : Operand());
-    if (body_.outputs.size() < 1 + carried_.size())
-      call.fail("body: it has fewer outputs than carried values");
-    rows_ = body_.outputs.size() - 1 - carried_.size();
-    for (const Operand& one : carried_)
-      unsigned_bits_.push_back(one.unsigned_bits);
-    unsigned_bits_.resize(carried_.size() + rows_);
-  }
+  explicit LoopReader(Call& call) : LoopBody(call) {}
 
   Results run() {
     if (turns_ && is_short(*turns_, body_)) {
@@ -62,39 +44,15 @@ class LoopReader {
  private:
   // --- Unrolled. ---
 
-  std::optional<bool> known_truth(const Operand& condition) const {
-    if (condition.absent()) return true;
-    if (condition.numbers && condition.numbers->items.size() == 1 &&
-        condition.numbers->items[0].is_number())
-      return condition.numbers->items[0].as_int() != 0;
-    const Tensor* const known =
-        condition.value.is_none()
-            ? nullptr
-            : call_.recorder().constant_of(condition.value);
-    if (!known || known->numel() != 1) return std::nullopt;
-    return known->item() != 0;
-  }
-
-  Operand condition() const {
-    if (going_) return *going_;
-    if (call_.has(1)) return call_.operand(1);
-    return call_.recorder().constant(Tensor::full({}, 1, DType::boolean));
-  }
-
   Results unrolled() {
     Operand going = condition();
     std::vector<Operand> carried = carried_;
     std::vector<ValueList> rows(rows_);
-    for (int64_t turn = 0; turn < *turns_; ++turn) {
+    for (int64_t turn = first_turn_; turn < *turns_; ++turn) {
       const auto goes_on = known_truth(going);
       if (!goes_on) throw UnknownCondition();
       if (!*goes_on) break;
-      std::vector<Operand> inputs = {Numbers{{Value(turn)}, true, DType::i64},
-                                     going};
-      inputs.insert(inputs.end(), carried.begin(), carried.end());
-      auto results =
-          call_.reader().read_inside(call_, body_, std::move(inputs));
-      note_types(results);
+      const auto results = read_turn(turn, going, carried);
       going = results[0];
       for (size_t i = 0; i < carried.size(); ++i) carried[i] = results[1 + i];
       for (size_t i = 0; i < rows_; ++i)
@@ -110,91 +68,7 @@ class LoopReader {
     return carried;
   }
 
-  // What the body gives behind its condition: carried values and rows.
-  void note_types(const std::vector<Operand>& results) {
-    for (size_t i = 0; i < unsigned_bits_.size(); ++i)
-      unsigned_bits_[i] =
-          std::max(unsigned_bits_[i], results[1 + i].unsigned_bits);
-  }
-
   // --- Recorded. ---
-
-  // The carried values that are tensors, those of sequences left out.
-  struct Carried {
-    ValueList values;
-    std::vector<Recorder::Known> known;
-  };
-
-  // Whether the model reads the stack of these rows.
-  bool is_wanted(size_t row) const {
-    return call_.wants(carried_.size() + row);
-  }
-  bool is_sequence(size_t i) const { return carried_[i].value.is_sequence(); }
-
-  Carried first_values() const {
-    Carried first;
-    for (size_t i = 0; i < carried_.size(); ++i) {
-      if (is_sequence(i)) {
-        if (carried_[i].value.size() != 0)
-          call_.fail("carried value " + std::to_string(i) +
-                     ": a sequence that a loop makes longer begins empty");
-        continue;
-      }
-      if (carried_[i].absent())
-        call_.fail("carried value " + std::to_string(i) +
-                   ": an optional value that is absent at first");
-      if (call_.recorder().is_list(carried_[i].value))
-        call_.fail("carried value " + std::to_string(i) +
-                   ": a sequence that is an input of the model");
-      first.values.push_back(call_.tensor_of(carried_[i]));
-      first.known.push_back(Recorder::known(first.values.back()));
-    }
-    return first;
-  }
-
-  // One iteration: its condition, the next carried values, the rows of stacks;
-  // the rows of grown sequences are behind the others.
-  struct Iteration {
-    Operand condition;
-    ValueList carried, rows;
-  };
-
-  Iteration read_body(const Value& turn, const Operand& going,
-                      const ValueList& carried) {
-    std::vector<Operand> inputs = {turn, going};
-    size_t next = 0;
-    for (size_t i = 0; i < carried_.size(); ++i) {
-      Operand& input = inputs.emplace_back();
-      input.unsigned_bits = carried_[i].unsigned_bits;
-      if (is_sequence(i))
-        input.grown = std::make_shared<GrownSequence>(GrownSequence{i, {}, {}});
-      else
-        input.value = carried[next++];
-    }
-    const auto results = call_.reader().read_inside(call_, body_, inputs);
-    note_types(results);
-    Iteration made;
-    made.condition = results[0];
-    for (size_t i = 0; i < carried_.size(); ++i) {
-      if (!is_sequence(i))
-        made.carried.push_back(call_.tensor_of(results[1 + i]));
-    }
-    for (size_t i = 0; i < rows_; ++i)
-      if (is_wanted(i))
-        made.rows.push_back(call_.tensor_of(results[1 + carried_.size() + i]));
-    for (size_t i = 0; i < carried_.size(); ++i)
-      if (is_sequence(i)) made.rows.push_back(appended(i, results[1 + i]));
-    return made;
-  }
-
-  Value appended(size_t state, const Operand& output) const {
-    if (!output.grown || output.grown->state != state ||
-        output.grown->appended.size() != 1)
-      call_.fail("carried value " + std::to_string(state) +
-                 ": expected a sequence to which each iteration appends one "
-                 "tensor");
-    return output.grown->appended[0];
-  }
 
   static Recorder::Known number() {
     return {Tensor::meta({}, DType::i64), ~0u};
@@ -231,11 +105,7 @@ class LoopReader {
     const bool begins = first_turn_ == 0 && known_truth(condition()) == true &&
                         (!call_.has(0) || turns_.value_or(0) > 0);
     if (!begins || rows_ > 0) return false;
-    std::vector<Operand> inputs = {Numbers{{Value(0)}, true, DType::i64},
-                                   condition()};
-    inputs.insert(inputs.end(), carried_.begin(), carried_.end());
-    auto results = call_.reader().read_inside(call_, body_, std::move(inputs));
-    note_types(results);
+    auto results = read_turn(0, condition(), carried_);
     going_ = std::move(results[0]);
     carried_.assign(results.begin() + 1, results.end());
     first_turn_ = 1;
@@ -398,15 +268,6 @@ class LoopReader {
     return all;
   }
 
-  Call& call_;
-  const GraphInfo body_;
-  std::optional<int64_t> turns_;
-  int64_t first_turn_ = 0;        // Iterations before it are recorded already,
-  std::optional<Operand> going_;  // and gave this condition.
-  std::vector<Operand> carried_;
-  size_t rows_ = 0;
-  // See Operand: of the carried values and then of the stacks.
-  std::vector<UnsignedBits> unsigned_bits_;
 };
 
 }  // namespace

@@ -75,6 +75,33 @@ Value whole_places(const Call& call, const Windows& windows, Value places) {
   return places + reshape(planes * plane, list_of(shape));
 }
 
+// Windows side by side: those of as much padding in front as behind, without the
+// first or last ones, which would begin in padding that is not there.
+std::optional<Value> cut_pool(const Call& call, const Windows& windows) {
+  Windows wider = windows;
+  for (size_t d = 0; d < windows.dims; ++d) {
+    if (windows.strides[d] != 1 || !windows.begin[d].is_int() ||
+        !windows.end[d].is_int())
+      return std::nullopt;
+    const int64_t most =
+        std::max(windows.begin[d].as_int(), windows.end[d].as_int());
+    wider.begin[d] = wider.end[d] = most;
+  }
+  if (!torch_pads(wider)) return std::nullopt;
+  Value y = function(with_dims(call, "torch.max_pool", windows.dims),
+                     {call[0], list_of(wider.kernel), list_of(wider.strides),
+                      wider.padding(), list_of(wider.dilations), false});
+  for (size_t d = 0; d < windows.dims; ++d) {
+    const int64_t first = (wider.begin[d] - windows.begin[d]).as_int();
+    const int64_t left = (wider.end[d] - windows.end[d]).as_int();
+    if (first == 0 && left == 0) continue;
+    y = function("torch.ops.aten.slice.Tensor",
+                 {y, static_cast<int64_t>(d) + 2, first,
+                  left == 0 ? std::numeric_limits<int64_t>::max() : -left});
+  }
+  return y;
+}
+
 Results max_pool(Call& call) {
   Windows windows = read_windows(call, {});
   bool direct = torch_pads(windows);
@@ -82,6 +109,9 @@ Results max_pool(Call& call) {
     windows = *plain;
     direct = true;
   }
+  if (const auto cut = direct || call.wants(1) ? std::nullopt
+                                               : cut_pool(call, windows))
+    return *cut;
   const DType dtype = call.dtype(0);
   if (!direct && call.wants(1))
     call.fail("output 1: places with padding of this kind are not supported");
