@@ -1,5 +1,6 @@
 // fxjit.recurrence compiled, beside the interpreter: lengths, special numbers,
 // types, order of memory, weights of the call, and calls that do not fit.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
@@ -56,6 +58,32 @@ TEST(Recurrence, LengthsAreNumbersOfTheCall) {
                 "");
     }
     EXPECT_EQ(steps_for(*module, inputs).size(), 1u);
+  }
+}
+
+// Zeros that are one zero in memory, as constants are.
+TEST(Recurrence, StatesThatAreBroadcastTakeTheSameLoops) {
+  for (const auto& [cell, gates] : kCells) {
+    const Tensor weights = random_tensor({gates * 20, 20}, DType::f32, 3);
+    const Tensor state =
+        random_tensor({1}).as_strided({1, 5, 20}, {0, 0, 0}, 0);
+    const auto call = [=, cell = std::string(cell)](Value x) {
+      return function("fxjit.recurrence",
+                      {Value::list({x}), Value::list({weights}),
+                       Value::list({}), state,
+                       cell == "lstm" ? Value(state) : Value()},
+                      {{"cell", cell}});
+    };
+    const auto module = fx::symbolic_trace(call, {"x"});
+    const auto plain = fx::symbolic_trace(call, {"x"});
+    compile(*module, testing::quick());
+    const ValueList inputs{drawn_gates(6, 5, gates * 20)};
+    EXPECT_EQ(value_difference(module->forward(inputs), plain->forward(inputs),
+                               1e-4, 1e-4),
+              "");
+    EXPECT_THAT(make_report(*module).text(),
+                ::testing::HasSubstr("recurrent layer"))
+        << cell;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "src/ops/eager/complex_calls.h"
+#include "src/ops/table/recurrence.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
@@ -23,6 +24,22 @@ Value lower_view_as_complex(GraphBuilder& b, const fx::Node&, ValueList& args) {
   if (!ops::holds_pairs(val_of(args[0])))
     args[0] = b.call(materialize_op(), {args[0]});
   return {};
+}
+
+// The loops of recurrent layers read weights and states row by row; states that
+// are all zeros may be one zero that is broadcast.
+Value lower_recurrence(GraphBuilder& b, const ops::Op& op,
+                       const ValueList& args) {
+  ValueList in_rows = args;
+  bool copied = false;
+  for (const size_t argument : {ops::kStateWeights, ops::kStateBiases,
+                                ops::kHidden, ops::kCellState})
+    in_rows[argument] = map_leaves(args[argument], [&](const Value& leaf) {
+      if (!leaf.is_proxy() || val_of(leaf).is_contiguous()) return leaf;
+      copied = true;
+      return b.call(materialize_op(), {leaf});
+    });
+  return copied ? b.call(op, in_rows) : Value();
 }
 
 // In bytes.
@@ -94,6 +111,7 @@ constexpr Row kRows[] = {
     {"index", lower_index},
     {"gather", lower_gather},
     {"flip", lower_flip},
+    {"fxjit.recurrence", lower_recurrence},
     {"view", nullptr, lower_view},
     {"view_as", nullptr, lower_view},
     {"view_as_complex", nullptr, lower_view_as_complex},
