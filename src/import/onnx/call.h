@@ -24,6 +24,20 @@ class UnknownShape : public UserError {
   using UserError::UserError;
 };
 
+// The sizes of a tensor; to ask for that of a dim which it has not is an error of
+// the file.
+class SizeList : public std::vector<Value> {
+ public:
+  using std::vector<Value>::vector;
+
+  const Value& operator[](size_t dim) const {
+    if (dim >= size())
+      throw UserError("[onnx] expected more than " + std::to_string(dim) +
+                      " dims, got " + std::to_string(size()));
+    return at(dim);
+  }
+};
+
 class Call {
  public:
   Call(GraphReader& reader, const NodeInfo& node, std::string place,
@@ -57,7 +71,7 @@ class Call {
     return has(i) ? inputs_[i].unsigned_bits : 0;
   }
   int rank(size_t i) const;
-  std::vector<Value> sizes(size_t i) const;
+  SizeList sizes(size_t i) const;
   Value size(size_t i, int64_t dim) const;
   // The number of elements of an input of one dim; fails where it varies.
   int64_t length(size_t i) const;
@@ -90,7 +104,7 @@ class Call {
   // --- Values. ---
   DType dtype_of(const Value& tensor) const;
   int rank_of(const Value& tensor) const;
-  std::vector<Value> sizes_of(const Value& tensor) const;
+  SizeList sizes_of(const Value& tensor) const;
   Value tensor_of(const Operand& operand) const;
   // `dim` counted from the front for a tensor of this rank; fails outside.
   int64_t wrap(int64_t dim, int64_t rank) const;

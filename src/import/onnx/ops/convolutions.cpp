@@ -14,7 +14,7 @@ std::string with_dims(const Call& call, const char* name, size_t dims) {
 
 std::vector<int64_t> kernel_of(const Call& call, size_t weight) {
   std::vector<int64_t> kernel;
-  const std::vector<Value> sizes = call.sizes(weight);
+  const SizeList sizes = call.sizes(weight);
   for (size_t d = 2; d < sizes.size(); ++d) {
     if (!sizes[d].is_int()) call.fail("the sizes of the weight vary");
     kernel.push_back(sizes[d].as_int());

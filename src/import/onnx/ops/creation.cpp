@@ -67,7 +67,7 @@ int64_t place_in(int64_t place, int64_t rank) {
 }
 
 Results shape_of(Call& call) {
-  const std::vector<Value> sizes = call.sizes(0);
+  const SizeList sizes = call.sizes(0);
   const auto rank = static_cast<int64_t>(sizes.size());
   const int64_t start = place_in(call.integer("start", 0), rank);
   const int64_t end = place_in(call.integer("end", rank), rank);

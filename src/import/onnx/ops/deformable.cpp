@@ -49,7 +49,7 @@ int64_t taps_of(const Windows& windows) {
 }
 
 Sizes read_sizes(const Call& call, const Windows& windows) {
-  const std::vector<Value> input = call.sizes(0), bends = call.sizes(2);
+  const SizeList input = call.sizes(0), bends = call.sizes(2);
   if (bends.size() != 4) call.fail("offset: expected four dims");
   const int64_t groups = call.integer("offset_group", 1);
   if (groups < 1) call.fail("attribute offset_group: expected at least 1");

@@ -87,7 +87,7 @@ Results scatter_elements(Call& call) {
 
 // Rows of what the index tuples name, of a matrix of all of them.
 Value scatter_rows(const Call& call, int64_t count) {
-  const std::vector<Value> sizes = call.sizes(0);
+  const SizeList sizes = call.sizes(0);
   const Value indices = cast(call, call[1], DType::i64);
   Value rows = 1, places = 0;
   for (int64_t i = 0; i < count; ++i) {

@@ -14,7 +14,7 @@ constexpr int64_t kMostSteps = 1024;
 
 // [n, length, heads * size] as [n, heads, length, size], in f32.
 Value in_heads(const Call& call, size_t input, int64_t heads) {
-  const std::vector<Value> sizes = call.sizes(input);
+  const SizeList sizes = call.sizes(input);
   const Value parts = reshape(
       cast(call, call[input], DType::f32),
       list_of(std::vector<Value>{sizes[0], sizes[1], heads, -1}));
@@ -61,7 +61,7 @@ Results linear_attention(Call& call) {
   if (!length.is_int() || length.as_int() > kMostSteps || length.as_int() < 1)
     call.fail("it needs a known length of at most " +
               std::to_string(kMostSteps));
-  const std::vector<Value> ks = call.sizes_of(k), vs = call.sizes_of(v);
+  const SizeList ks = call.sizes_of(k), vs = call.sizes_of(v);
   double scale = call.real("scale", 0);
   if (scale == 0) {
     if (!ks[3].is_int()) call.fail("the size of a head varies");

@@ -185,7 +185,7 @@ Results col2im(Call& call) {
                       dilations[d] * ((*block)[d] - 1) - 1) /
                          strides[d] +
                      1);
-  const std::vector<Value> sizes = call.sizes(0);
+  const SizeList sizes = call.sizes(0);
   const Value channels = operators::floordiv(sizes[1], elements);
   std::vector<Value> shape = {sizes[0] * channels, Value(elements)};
   shape.insert(shape.end(), counts.begin(), counts.end());

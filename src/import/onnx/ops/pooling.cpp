@@ -57,7 +57,7 @@ std::optional<Windows> without_padding(const Call& call, Windows windows) {
 
 // Places in the whole input instead of those in a plane.
 Value whole_places(const Call& call, const Windows& windows, Value places) {
-  const std::vector<Value> sizes = call.sizes(0);
+  const SizeList sizes = call.sizes(0);
   Value plane = 1;
   for (size_t d = 2; d < sizes.size(); ++d) plane = plane * sizes[d];
   if (call.flag("storage_order", false)) {
@@ -138,7 +138,7 @@ Results max_pool(Call& call) {
 
 // The sum of each window, of planes padded by zeros: a convolution with ones.
 Value window_sums(const Call& call, const Windows& windows, const Value& x) {
-  const std::vector<Value> sizes = call.sizes_of(x);
+  const SizeList sizes = call.sizes_of(x);
   std::vector<Value> planes = {sizes[0] * sizes[1], Value(1)};
   planes.insert(planes.end(), sizes.begin() + 2, sizes.end());
   Value padded = F::pad(reshape(x, list_of(planes)), windows.pad_list());
@@ -250,7 +250,7 @@ Results global_lp(Call& call) {
 
 // Numbers go to their places of a plane of zeros.
 Results max_unpool(Call& call) {
-  const std::vector<Value> sizes = call.sizes(0);
+  const SizeList sizes = call.sizes(0);
   const size_t dims = sizes.size() - 2;
   const auto kernel = call.integers("kernel_shape");
   if (!kernel || kernel->size() != dims)

@@ -12,7 +12,7 @@ Value over_input(const Call& call, const Value& parameter) {
   const int rank = call.rank_of(parameter);
   const int64_t block = call.integer("block_size", 0);
   if (rank == 0) return parameter;
-  const std::vector<Value> sizes = call.sizes_of(parameter);
+  const SizeList sizes = call.sizes_of(parameter);
   if (block == 0 && rank == 1 && sizes[0].is_int() && sizes[0].as_int() == 1)
     return reshape(parameter, Value::list({}));
   const int64_t axis = call.wrap(call.integer("axis", 1), call.rank(0));
@@ -118,7 +118,7 @@ Value centred(const Call& call, size_t input, size_t zero_point, int64_t dim,
   if (!call.has(zero_point)) return x;
   Value zero = cast(call, call[zero_point], dtype);
   if (call.rank(zero_point) == 1) {
-    const std::vector<Value> sizes = call.sizes(zero_point);
+    const SizeList sizes = call.sizes(zero_point);
     ValueList shape(static_cast<size_t>(call.rank(input)), 1);
     if (!(sizes[0].is_int() && sizes[0].as_int() == 1))
       shape[static_cast<size_t>(call.wrap(dim, call.rank(input)))] = -1;
@@ -145,7 +145,7 @@ Results conv_integer(Call& call) {
 Value scale_over(const Call& call, size_t input, int64_t dim, int rank) {
   const Value scale = cast(call, call[input], DType::f32);
   if (call.rank(input) != 1) return scale;
-  const std::vector<Value> sizes = call.sizes(input);
+  const SizeList sizes = call.sizes(input);
   if (sizes[0].is_int() && sizes[0].as_int() == 1)
     return reshape(scale, Value::list({}));
   ValueList shape(static_cast<size_t>(rank), 1);

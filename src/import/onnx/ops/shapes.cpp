@@ -46,7 +46,7 @@ Results reshape_of(Call& call) {
 }
 
 Results flatten_of(Call& call) {
-  const std::vector<Value> sizes = call.sizes(0);
+  const SizeList sizes = call.sizes(0);
   int64_t axis = call.integer("axis", 1);
   const auto rank = static_cast<int64_t>(sizes.size());
   if (axis < -rank || axis > rank)
@@ -111,7 +111,7 @@ Value broadcast_size(const Value& own, const Value& asked) {
 
 Results expand_of(Call& call) {
   std::vector<Value> shape = call.ints(1);
-  const std::vector<Value> own = call.sizes(0);
+  const SizeList own = call.sizes(0);
   while (shape.size() < own.size()) shape.insert(shape.begin(), 1);
   const size_t more = shape.size() - own.size();
   for (size_t d = 0; d < own.size(); ++d)
@@ -237,7 +237,7 @@ Results tile(Call& call) {
 Results depth_to_space(Call& call) {
   const int64_t block = call.integer("blocksize");
   if (block < 1) call.fail("blocksize: " + std::to_string(block));
-  const std::vector<Value> s = call.sizes(0);
+  const SizeList s = call.sizes(0);
   if (s.size() != 4) call.fail("expected four dims");
   const Value depth = operators::floordiv(s[1], block * block);
   const bool columns_first = call.text("mode", "DCR") == "CRD";
@@ -257,7 +257,7 @@ Results depth_to_space(Call& call) {
 Results space_to_depth(Call& call) {
   const int64_t block = call.integer("blocksize");
   if (block < 1) call.fail("blocksize: " + std::to_string(block));
-  const std::vector<Value> s = call.sizes(0);
+  const SizeList s = call.sizes(0);
   if (s.size() != 4) call.fail("expected four dims");
   const Value rows = operators::floordiv(s[2], block);
   const Value columns = operators::floordiv(s[3], block);

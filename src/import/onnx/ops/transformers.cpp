@@ -12,14 +12,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // [n, length, heads * size] as [n, heads, length, size].
 Value in_heads(const Call& call, const Value& x, int64_t heads) {
-  const std::vector<Value> sizes = call.sizes_of(x);
+  const SizeList sizes = call.sizes_of(x);
   return transpose(
       reshape(x, list_of(std::vector<Value>{sizes[0], sizes[1], heads, -1})), 1,
       2);
 }
 
 Value out_of_heads(const Call& call, const Value& x) {
-  const std::vector<Value> sizes = call.sizes_of(x);
+  const SizeList sizes = call.sizes_of(x);
   return reshape(transpose(x, 1, 2),
                  list_of(std::vector<Value>{sizes[0], sizes[2], -1}));
 }
@@ -27,7 +27,7 @@ Value out_of_heads(const Call& call, const Value& x) {
 // Each head `times` times in a row.
 Value repeated_heads(const Call& call, const Value& x, int64_t times) {
   if (times == 1) return x;
-  const std::vector<Value> s = call.sizes_of(x);
+  const SizeList s = call.sizes_of(x);
   const Value spread =
       expand(unsqueeze(x, 2), list_of(std::vector<Value>{s[0], s[1], times,
                                                          s[2], s[3]}));
@@ -48,6 +48,12 @@ int64_t known_size(const Call& call, const Value& x, int64_t dim) {
 }
 
 Heads read_heads(const Call& call) {
+  const int rank = call.rank(0);
+  for (size_t i = 0; i < 3; ++i)
+    if ((rank != 3 && rank != 4) || call.rank(i) != rank)
+      call.fail("input " + std::to_string(i) + ": expected " +
+                (rank == 3 ? "3" : "4") + " dims, got " +
+                std::to_string(call.rank(i)));
   Heads heads{call[0], call[1], call[2], call.rank(0) == 3};
   if (heads.packed) {
     const int64_t queries = call.integer("q_num_heads");
