@@ -203,6 +203,28 @@ std::optional<std::vector<double>> Call::known_floats(size_t i) const {
                              wide.data_as<double>() + wide.numel());
 }
 
+namespace {
+
+template <typename T>
+std::optional<T> only_one(const Call& call, size_t i,
+                          const std::optional<std::vector<T>>& known) {
+  if (!known) return std::nullopt;
+  if (known->size() != 1)
+    call.fail("input " + std::to_string(i) + ": expected one element, got " +
+              std::to_string(known->size()));
+  return known->front();
+}
+
+}  // namespace
+
+std::optional<int64_t> Call::known_int(size_t i) const {
+  return only_one(*this, i, known_ints(i));
+}
+
+std::optional<double> Call::known_float(size_t i) const {
+  return only_one(*this, i, known_floats(i));
+}
+
 Value Call::scalar(size_t i) const {
   const Operand& one = operand(i);
   if (one.numbers && one.numbers->items.size() == 1)

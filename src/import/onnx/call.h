@@ -84,6 +84,9 @@ class Call {
   // they are not, or the input is absent.
   std::optional<std::vector<int64_t>> known_ints(size_t i) const;
   std::optional<std::vector<double>> known_floats(size_t i) const;
+  // The one element of an input; fails where it has more or none.
+  std::optional<int64_t> known_int(size_t i) const;
+  std::optional<double> known_float(size_t i) const;
   // A number of a tensor with one element, or a proxy of it.
   Value scalar(size_t i) const;
 

@@ -73,10 +73,10 @@ Results prelu_of(Call& call) {
 
 // Inference: nothing is dropped.
 Results dropout(Call& call) {
-  const auto training = call.known_ints(2);
-  if (call.has(2) && (!training || (*training)[0] != 0)) {
-    const auto ratio = call.known_floats(1);
-    if (!call.has(1) || !ratio || (*ratio)[0] != 0)
+  const auto training = call.known_int(2);
+  if (call.has(2) && (!training || *training != 0)) {
+    const auto ratio = call.known_float(1);
+    if (!call.has(1) || !ratio || *ratio != 0)
       call.fail("training_mode: dropping is not supported");
   }
   Results results(call.operand(0));

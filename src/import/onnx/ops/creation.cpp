@@ -51,7 +51,7 @@ Results constant_of_shape(Call& call) {
     (void)numel(sizes);  // UserError where it is too large.
     return call.recorder().constant(
         value.as_strided(sizes, Dims(sizes.size(), 0), value.offset()),
-        call.node().outputs.at(0));
+        call.node().outputs.empty() ? "" : call.node().outputs[0]);
   }
   const Value number = is_floating(value.dtype())
                            ? Value(value.item())
@@ -88,14 +88,14 @@ constexpr double kMostAtOnce = 1 << 17;
 
 Results range(Call& call) {
   const DType dtype = call.dtype(0);
-  const auto start = call.known_floats(0), limit = call.known_floats(1),
-             delta = call.known_floats(2);
+  const auto start = call.known_float(0), limit = call.known_float(1),
+             delta = call.known_float(2);
   if (start && limit && delta) {
-    const double count = std::ceil(((*limit)[0] - (*start)[0]) / (*delta)[0]);
+    const double count = std::ceil((*limit - *start) / *delta);
     if (!(count <= 1e15)) call.fail("more elements than memory holds");
     if (count > kMostAtOnce)
       return call.recorder().record_data_sized(
-          "torch.arange", {(*start)[0], (*limit)[0], (*delta)[0]},
+          "torch.arange", {*start, *limit, *delta},
           Tensor::meta({static_cast<int64_t>(count)}, dtype));
   }
   const Value made =

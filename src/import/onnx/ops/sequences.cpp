@@ -104,11 +104,11 @@ Results split_to_sequence(Call& call) {
     sizes = *known;
   } else {
     if (!size.is_int()) call.fail("the size that is split varies");
-    const auto known =
-        call.has(1) ? call.known_ints(1) : std::vector<int64_t>{1};
-    if (!known || (*known)[0] < 1) call.fail("split: expected 1 or more");
-    for (int64_t at = 0; at < size.as_int(); at += (*known)[0])
-      sizes.push_back(std::min((*known)[0], size.as_int() - at));
+    const auto known = call.has(1) ? call.known_int(1) : 1;
+    if (!known || *known < 1) call.fail("split: expected 1 or more");
+    const int64_t each = std::min(*known, size.as_int());
+    for (int64_t at = 0; at < size.as_int(); at += each)
+      sizes.push_back(std::min(each, size.as_int() - at));
   }
   ValueList parts;
   int64_t at = 0;

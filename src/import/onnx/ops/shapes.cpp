@@ -215,17 +215,19 @@ Results slice(Call& call) {
     return result;
   }
   const std::vector<Value> starts = call.ints(1), ends = call.ints(2);
-  const auto axis = [&, axes = call.has(3) ? call.ints(3) : std::vector<Value>()](
-                        size_t i) { return axes.empty() ? Value(i) : axes.at(i); };
-  if (!call.has(4)) {
-    for (size_t i = 0; i < starts.size(); ++i)
-      result = slice_dim(result, axis(i), starts[i], ends.at(i), 1);
-    return result;
+  std::vector<Value> axes, steps;
+  if (call.has(3)) axes = call.ints(3);
+  if (call.has(4)) steps = call.ints(4);
+  const size_t count = starts.size();
+  if (ends.size() != count || (call.has(3) && axes.size() != count) ||
+      (call.has(4) && steps.size() != count))
+    call.fail("starts, ends, axes and steps: expected as many of each");
+  for (size_t i = 0; i < count; ++i) {
+    const Value axis = call.has(3) ? axes[i] : Value(i);
+    result = call.has(4) ? slice_by_places(call, result, axis, starts[i],
+                                           ends[i], steps[i])
+                         : slice_dim(result, axis, starts[i], ends[i], 1);
   }
-  const std::vector<Value> steps = call.ints(4);
-  for (size_t i = 0; i < starts.size(); ++i)
-    result = slice_by_places(call, result, axis(i), starts[i], ends.at(i),
-                             steps.at(i));
   return result;
 }
 

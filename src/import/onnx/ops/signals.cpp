@@ -94,29 +94,29 @@ Results blackman(Call& call) { return window(call, 0.42, 0.5, 0.08); }
 
 // Triangles over the bins of a spectrum, evenly spaced on the mel scale.
 Results mel_weights(Call& call) {
-  const auto count = call.known_ints(0), dft_length = call.known_ints(1),
-             rate = call.known_ints(2);
-  const auto low = call.known_floats(3), high = call.known_floats(4);
+  const auto count = call.known_int(0), dft_length = call.known_int(1),
+             rate = call.known_int(2);
+  const auto low = call.known_float(3), high = call.known_float(4);
   if (!count || !dft_length || !rate || !low || !high)
     call.fail("its inputs are not known when the model is loaded");
-  const int64_t bins = (*dft_length)[0] / 2 + 1, bands = (*count)[0];
+  const int64_t bins = *dft_length / 2 + 1, bands = *count;
   if (bands < 1 || bins < 1 || bands > (1 << 20) || bins > (1 << 20) ||
-      bands * bins > (1 << 24) || (*rate)[0] < 1)
+      bands * bins > (1 << 24) || *rate < 1)
     call.fail("num_mel_bins, dft_length or sample_rate is out of range");
   const auto mel = [](double hertz) {
     return 2595 * std::log10(1 + hertz / 700);
   };
-  const double start = mel((*low)[0]);
+  const double start = mel(*low);
   const double step =
-      (mel((*high)[0]) - start) / static_cast<double>(bands + 2);
+      (mel(*high) - start) / static_cast<double>(bands + 2);
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz =
         700 *
         (std::pow(10, (start + static_cast<double>(i) * step) / 2595) - 1);
     edges.push_back(static_cast<int64_t>(
-        std::floor(static_cast<double>((*dft_length)[0] + 1) * hertz /
-                   static_cast<double>((*rate)[0]))));
+        std::floor(static_cast<double>(*dft_length + 1) * hertz /
+                   static_cast<double>(*rate))));
   }
   for (const int64_t edge : edges)
     if (edge < 0 || edge >= bins) call.fail("an edge is outside the spectrum");
