@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fx/archive.h"
 #include "fxjit/safetensors.h"
 #include "src/io/npy.h"
@@ -101,6 +103,16 @@ TEST_F(Command, NumbersBelowABound) {
   const std::string model = "run " + file("saved") + " --shape ";
   EXPECT_EQ(fxjit_command(model + "'tokens=int64:2x3<10'").code, 0);
   EXPECT_EQ(fxjit_command(model + "'tokens=int64:9x99<1000'").code, 1);
+}
+
+TEST_F(Command, OneNumberIsATensorWithoutDims) {
+  fx::save(*fx::symbolic_trace([](Value x) { return x * 2.0; }, {"x"}),
+           file("twice"));
+  const Ran ran =
+      fxjit_command("run " + file("twice") + " --input x=-1.5e3 --output " +
+                    file("results"));
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_THAT(ran.text, HasSubstr("float32[]"));
 }
 
 TEST_F(Command, SaysWhatIsWrong) {

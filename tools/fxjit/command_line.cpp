@@ -68,7 +68,7 @@ void add_model(CLI::App& command, Options& options) {
       ->type_name("FILE.safetensors");
   command
       .add_option("--input", options.inputs.values,
-                  "The value of an input: a file, or numbers: "
+                  "The value of an input: a file, or numbers: rate=16000, "
                   "'ids=[[101, 7592, 102]]'")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE.npy");

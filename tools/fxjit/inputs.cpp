@@ -105,9 +105,9 @@ Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
   return values.to(dtype);
 }
 
-// What --input gives: numbers in brackets, or a file.
+// What --input gives: numbers in brackets, one number, or a file.
 Tensor given_value(const std::string& text, const ModelInput& input) {
-  if (!text.starts_with('[')) return io::load_npy(text);
+  if (!text.starts_with('[') && !is_number(text)) return io::load_npy(text);
   const Tensor numbers = parse_numbers(text);
   const bool typed =
       input.known && input.facts.kind == imported::Input::Kind::tensor;

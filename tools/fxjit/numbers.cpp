@@ -41,11 +41,15 @@ Dims sizes_of(const json& list) {
 
 }  // namespace
 
+bool is_number(const std::string& text) {
+  return json::parse(text, nullptr, false).is_number();
+}
+
 Tensor parse_numbers(const std::string& text) {
   const json list = json::parse(text, nullptr, false);
   const Dims sizes = sizes_of(list);
   std::vector<json> numbers;
-  bool fits = list.is_array();
+  bool fits = list.is_array() || list.is_number();
   if (fits) collect(list, sizes, 0, numbers, fits);
   if (!fits)
     throw UserError("--input " + text +
