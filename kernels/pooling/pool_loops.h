@@ -2,7 +2,6 @@
 // time in a namespace of its own, under that level's target options and with
 // FXJIT_LANES floats to a vector. Never included elsewhere.
 
-
 // One place of some channels, in registers of at most FXJIT_LANES floats.
 template <int kChannels>
 struct Row {
