@@ -53,30 +53,44 @@ FXJIT_INLINE int64_t source_of(const NarrowBlock& block, int64_t at) {
   return at + at / block.channels * (block.across - 1) * block.channels;
 }
 
-// Vectors at `first`, first + step, ... before `last`. All of them start with
-// the same channel.
+// Vectors at `first`, first + step, ... before `last`. Where lanes are picked,
+// all of them start with the same channel.
 struct Run {
   int64_t first, last, step;
 };
 
-// Sums of kRows rows. Factors stay in registers, and what is read of a row of
-// the input serves all sums whose windows it is in.
+// The channel that a vector starts with, from one vector of a run to the next.
+struct Phase {
+  Phase(const NarrowBlock& block, Run run)
+      : at(run.first % block.channels),
+        step(run.step % block.channels),
+        channels(block.channels) {}
+  void advance() {
+    at += step;
+    if (at >= channels) at -= channels;
+  }
+  int64_t at, step, channels;
+};
+
+// Sums of kRows rows. What is read of a row of the input serves all sums whose
+// windows it is in.
 template <int kLoads, int kRows, int kHeight, int kWidth, int kStride>
 inline void vectors(const NarrowBlock& block, int64_t row, Run run) {
-  const int64_t phase = run.first % block.channels, row_step = block.row_step;
+  Phase phase(block, run);
+  const int64_t row_step = block.row_step;
   const int64_t read_step = run.step * block.across;
-  const Reader<kLoads> read(block, phase);
-  Vector factor[kHeight * kWidth];
-#pragma GCC unroll 32
-  for (int t = 0; t < kHeight * kWidth; ++t)
-    factor[t] = load(block.weight + t * block.pattern + phase);
-  const Vector bias = block.bias ? load(block.bias + phase) : Vector{};
+  const Reader<kLoads> read(block, phase.at);
   const float* corner =
       block.input + row * kStride * row_step + source_of(block, run.first);
   for (int64_t at = run.first; at < run.last; at += run.step) {
+    Vector factor[kHeight * kWidth];
+#pragma GCC unroll 32
+    for (int t = 0; t < kHeight * kWidth; ++t)
+      factor[t] = load(block.weight + t * block.pattern + phase.at);
     Vector sums[kRows];
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r] = bias;
+    for (int r = 0; r < kRows; ++r)
+      sums[r] = block.bias ? load(block.bias + phase.at) : Vector{};
     const float* from = corner;
 #pragma GCC unroll 16
     for (int q = 0; q < (kRows - 1) * kStride + kHeight; ++q) {
@@ -90,24 +104,25 @@ inline void vectors(const NarrowBlock& block, int64_t row, Run run) {
       }
       from += row_step;
     }
-    finish(block, row, at, phase, sums);
+    finish(block, row, at, phase.at, sums);
     corner += read_step;
+    phase.advance();
   }
 }
 
 // The same for windows of any size, stride and dilation.
 template <int kLoads, int kRows>
 inline void any_vectors(const NarrowBlock& block, int64_t row, Run run) {
-  const int64_t phase = run.first % block.channels;
+  Phase phase(block, run);
   const int64_t place_step = block.stride * block.row_step;
-  const Reader<kLoads> read(block, phase);
+  const Reader<kLoads> read(block, phase.at);
   for (int64_t at = run.first; at < run.last; at += run.step) {
     Vector sums[kRows];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r)
-      sums[r] = block.bias ? load(block.bias + phase) : Vector{};
+      sums[r] = block.bias ? load(block.bias + phase.at) : Vector{};
     const float* from = block.input + row * place_step + source_of(block, at);
-    const float* weight = block.weight + phase;
+    const float* weight = block.weight + phase.at;
     for (int64_t h = 0; h < block.kernel[0]; ++h) {
       for (int64_t w = 0; w < block.kernel[1]; ++w) {
         const Vector factor = load(weight);
@@ -118,7 +133,8 @@ inline void any_vectors(const NarrowBlock& block, int64_t row, Run run) {
       }
       from += block.dilation * block.row_step;
     }
-    finish(block, row, at, phase, sums);
+    finish(block, row, at, phase.at, sums);
+    phase.advance();
   }
 }
 
@@ -145,9 +161,13 @@ template <int kAcross, int kRows, int kSize, int kStride>
       run_vectors<3, kRows, kSize, kStride>(block, row, at);
   };
   const int64_t whole = block.count / kLanes * kLanes;
-  const int64_t period =
-      block.channels / std::gcd(block.channels, kLanes) * kLanes;
-  for (int64_t at = 0; at < std::min(period, whole); at += kLanes)
-    run({at, whole, period});
+  if constexpr (kAcross == 1) {
+    run({0, whole, kLanes});
+  } else {
+    const int64_t period =
+        block.channels / std::gcd(block.channels, kLanes) * kLanes;
+    for (int64_t at = 0; at < std::min(period, whole); at += kLanes)
+      run({at, whole, period});
+  }
   if (whole < block.count) run({block.count - kLanes, block.count, kLanes});
 }

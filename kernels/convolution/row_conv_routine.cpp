@@ -17,7 +17,7 @@ class RowConvRoutine : public program::ExternCode {
  public:
   RowConvRoutine(ConvRequest request, Conv conv, const CallRequest& call,
                  int threads)
-      : request_(std::move(request)), conv_(std::move(conv)) {
+      : request_(std::move(request)), conv_(std::move(conv)), level_(call.level) {
     // Work that pays for a hand-over between threads.
     constexpr double kLeastFlops = 1.5e5;
     const double worth = conv_.flops() / kLeastFlops;
@@ -53,6 +53,7 @@ class RowConvRoutine : public program::ExternCode {
     data.bias = request_.bias_of(call);
     data.output = static_cast<float*>(request_.output_of(call));
     data.work = request_.work_of(call);
+    data.level = level_;
     if (packed_) {
       data.packed = reinterpret_cast<const float*>(packed_->data());
     } else {
@@ -78,6 +79,7 @@ class RowConvRoutine : public program::ExternCode {
 
   ConvRequest request_;
   Conv conv_;
+  CpuLevel level_;
   int64_t rows_per_task_;
   weights::Block packed_;
 };
