@@ -1,24 +1,27 @@
 // The schemas that torch has for its functions, for the places where torch.fx
-// tells overloads apart. Written by tests/fx/make_torch_schemas.py.
+// tells overloads apart.
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "fxjit/value.h"
+#include "src/ops/aten/overload.h"
 
 namespace fxjit::fx {
 
 struct TorchSchema {
-  std::string_view function;  // "torch.add"; in order of characters.
-  std::string_view text;      // "aten::add.Tensor(Tensor self, ...) -> Tensor"
+  std::string_view function;  // "torch.add"
+  const ops::OverloadRow* row;
+
+  // "aten::add.Tensor(Tensor self, ...) -> Tensor"
+  std::string text() const;
 
   // Whether it writes an argument.
   bool is_mutable() const;
 };
-
-std::span<const TorchSchema> all_torch_schemas();
 
 // The overloads of `function`; none for what torch writes in Python.
 std::span<const TorchSchema> torch_schemas(std::string_view function);

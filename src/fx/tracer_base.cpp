@@ -18,7 +18,7 @@ std::string mutable_operation(const Target& target, const ValueList& args,
   if (!torch_schemas(target.text()).empty()) {
     const auto fitting = fitting_schemas(target.text(), args.size(), kwargs);
     const bool refused = fitting.size() == 1 && fitting[0].is_mutable();
-    return refused ? std::string(fitting[0].text) : "";
+    return refused ? fitting[0].text() : "";
   }
   const bool mutates =
       target.op() && target.op()->row.purity == ops::Purity::mutates;

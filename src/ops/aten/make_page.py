@@ -37,7 +37,7 @@ def served():
     """{name: {overload: what serves it}}"""
     table = collections.defaultdict(dict)
     text = (FOLDER / "overloads.inc").read_text()
-    for key, op in re.findall(r'^\{"([^"]+)", "([^"]+)"\}', text, re.MULTILINE):
+    for key, op in re.findall(r'^\{"([^"]+)", "([^"]+)"', text, re.MULTILINE):
         name, overload = key.rsplit(".", 1)
         table[name][overload] = op
     return table | OF_SIZES

@@ -13,25 +13,9 @@
 namespace fxjit::ops {
 namespace {
 
-struct Row {
-  std::string_view name;
-  std::string_view text;
-};
-
-// By hand: the op, and its arguments where they differ by more than names that
-// both sides share.
-constexpr Row kCalls[] = {
+constexpr OverloadRow kRows[] = {
 #include "src/ops/aten/overloads.inc"
 };
-// By make_schemas.py.
-constexpr Row kSchemas[] = {
-#include "src/ops/aten/schemas.inc"
-};
-
-const Row* find_row(std::span<const Row> rows, std::string_view name) {
-  const auto at = std::ranges::lower_bound(rows, name, {}, &Row::name);
-  return at != rows.end() && at->name == name ? &*at : nullptr;
-}
 
 std::optional<size_t> index_of(const std::vector<Parameter>& parameters,
                                std::string_view name) {
@@ -203,21 +187,24 @@ void check_unread(const Overload& overload, const ValueList& bound,
 
 }  // namespace
 
+std::span<const OverloadRow> overload_rows() { return kRows; }
+
 std::unique_ptr<Overload> make_overload(std::string_view name) {
-  const Row* const call = find_row(kCalls, name);
-  if (!call) return nullptr;
-  const Row* const schema = find_row(kSchemas, name);
-  FXJIT_CHECK(schema, "schemas.inc lacks " + std::string(name));
+  const auto row =
+      std::ranges::lower_bound(kRows, name, {}, &OverloadRow::name);
+  if (row == std::end(kRows) || row->name != name || row->call.empty())
+    return nullptr;
   auto overload = std::make_unique<Overload>();
   overload->name = std::string(name);
-  overload->parameters = parse_torch_schema(schema->text);
-  Reader(*overload, call->text).read();
+  overload->parameters = parse_torch_schema(row->schema);
+  Reader(*overload, row->call).read();
   return overload;
 }
 
 std::vector<std::string_view> overload_names() {
   std::vector<std::string_view> names;
-  for (const Row& row : kCalls) names.push_back(row.name);
+  for (const OverloadRow& row : kRows)
+    if (!row.call.empty()) names.push_back(row.name);
   return names;
 }
 

@@ -1,9 +1,11 @@
 // ATen's overloads: what a call of `aten.NAME.OVERLOAD` means here. Such a call
-// binds by torch's own schema of the overload (schemas.inc), whose order, names
-// and defaults may be others than those of the op that serves it; overloads.inc
-// says which op that is and where its arguments come from.
+// binds by torch's own schema of the overload , whose order, names and defaults
+// may be others than those of the op that serves it; overloads.inc says which
+// op that is and where its arguments come from.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,16 @@
 #include "fxjit/op.h"
 
 namespace fxjit::ops {
+
+// What overloads.inc says of an overload, sorted by name.
+struct OverloadRow {
+  std::string_view name;       // "add.Tensor", "elu.default".
+  std::string_view call;       // "add"; empty where nothing serves it.
+  std::string_view functions;  // "torch.add": torch's, separated by blanks.
+  std::string_view schema;     // "(Tensor self, Tensor other, ...) -> Tensor"
+};
+
+std::span<const OverloadRow> overload_rows();
 
 struct Overload {
   // An argument of the op: one of the overload's, a list of some, or a value.
@@ -29,11 +41,11 @@ struct Overload {
   std::vector<bool> is_read;    // Which `parameters` some source reads.
 };
 
-// Null when the table has no such overload. `name` without "aten.". The caller
-// keeps what it gets: each call makes one anew.
+// Null when the table has nothing that serves it. `name` without "aten.". The
+// caller keeps what it gets: each call makes one anew.
 std::unique_ptr<Overload> make_overload(std::string_view name);
 
-// Names of all overloads of the table, sorted.
+// Names of all overloads that are served, sorted.
 std::vector<std::string_view> overload_names();
 
 // Whether its calls write their first argument because the table asks the op

@@ -35,7 +35,9 @@ Value parse_default(std::string_view text) {
 
 }  // namespace
 
-std::vector<Parameter> parse_torch_schema(std::string_view parameters) {
+std::vector<Parameter> parse_torch_schema(std::string_view schema) {
+  const std::string_view parameters =
+      schema.substr(1, schema.rfind(") -> ") - 1);
   std::vector<Parameter> parsed;
   bool keyword_only = false;
   for (std::string_view part : split_text(parameters)) {

@@ -1,5 +1,5 @@
 // Reads torch's own text of a schema: "add.Tensor(Tensor self, Tensor other, *,
-// Scalar alpha=1) -> Tensor", less name and result.
+// Scalar alpha=1) -> Tensor", less the name.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace fxjit::ops {
 
-// "Tensor self, Tensor other, *, Scalar alpha=1". InternalError on bad text.
+// The parameters of "(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor".
 // Defaults of enums are their numbers (Mean is 1); those of memory formats,
 // layouts and the like are None.
-std::vector<Parameter> parse_torch_schema(std::string_view parameters);
+std::vector<Parameter> parse_torch_schema(std::string_view schema);
 
 }  // namespace fxjit::ops
