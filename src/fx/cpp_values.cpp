@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "src/fx/print_value.h"
+#include "src/tensor/dtype_words.h"
 
 namespace fxjit::fx {
 namespace {
@@ -39,34 +40,9 @@ const std::unordered_set<std::string_view>& reserved() {
   return kNames;
 }
 
-const char* cpp_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "DType::f32";
-    case DType::f64:
-      return "DType::f64";
-    case DType::f16:
-      return "DType::f16";
-    case DType::bf16:
-      return "DType::bf16";
-    case DType::i8:
-      return "DType::i8";
-    case DType::u8:
-      return "DType::u8";
-    case DType::i16:
-      return "DType::i16";
-    case DType::i32:
-      return "DType::i32";
-    case DType::i64:
-      return "DType::i64";
-    case DType::boolean:
-      return "DType::boolean";
-    case DType::c64:
-      return "DType::c64";
-    case DType::c128:
-      return "DType::c128";
-  }
-  return "";
+std::string cpp_dtype(DType dtype) {
+  if (dtype == DType::boolean) return "DType::boolean";
+  return std::string("DType::") + dtype_words(dtype).brief;
 }
 
 void append_integer(std::string& out, int64_t value) {

@@ -10,6 +10,7 @@
 #include "src/fx/code_names.h"
 #include "src/fx/graph_names.h"
 #include "src/fx/print_value.h"
+#include "src/tensor/dtype_words.h"
 
 namespace fxjit::fx {
 namespace {
@@ -49,36 +50,6 @@ const std::array<std::pair<std::string, std::string>, 7> kBuiltinGlobals = {{
     {"fx_pytree", "import torch.fx._pytree as fx_pytree"},
     {"pytree", "import torch.utils._pytree as pytree"},
 }};
-
-std::string_view dtype_abbreviation(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "f32";
-    case DType::f64:
-      return "f64";
-    case DType::f16:
-      return "f16";
-    case DType::bf16:
-      return "bf16";
-    case DType::i8:
-      return "i8";
-    case DType::u8:
-      return "u8";
-    case DType::i16:
-      return "i16";
-    case DType::i32:
-      return "i32";
-    case DType::i64:
-      return "i64";
-    case DType::boolean:
-      return "b8";
-    case DType::c64:
-      return "c64";
-    case DType::c128:
-      return "c128";
-  }
-  return "";
-}
 
 template <size_t N>
 std::string_view find_format(const OperatorText (&table)[N],
@@ -148,7 +119,7 @@ class CodeWriter {
     return text;
   }
   std::string tensor_annotation(const Tensor& tensor) const {
-    std::string text(dtype_abbreviation(tensor.dtype()));
+    std::string text(dtype_words(tensor.dtype()).brief);
     text += tensor.sizes().str();
     if (options_.include_stride) text += tensor.strides().str();
     if (options_.include_device) text += "cpu";

@@ -4,6 +4,7 @@
 
 #include "fxjit/error.h"
 #include "src/io/zip_writer.h"
+#include "src/tensor/dtype_words.h"
 
 namespace fxjit {
 namespace {
@@ -48,34 +49,8 @@ class Pickle {
   std::string text_;
 };
 
-std::string_view storage_class(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "FloatStorage";
-    case DType::f64:
-      return "DoubleStorage";
-    case DType::f16:
-      return "HalfStorage";
-    case DType::bf16:
-      return "BFloat16Storage";
-    case DType::i8:
-      return "CharStorage";
-    case DType::u8:
-      return "ByteStorage";
-    case DType::i16:
-      return "ShortStorage";
-    case DType::i32:
-      return "IntStorage";
-    case DType::i64:
-      return "LongStorage";
-    case DType::boolean:
-      return "BoolStorage";
-    case DType::c64:
-      return "ComplexFloatStorage";
-    case DType::c128:
-      return "ComplexDoubleStorage";
-  }
-  return "";
+std::string storage_class(DType dtype) {
+  return std::string(dtype_words(dtype).of_class) + "Storage";
 }
 
 void add_tensor(Pickle& pickle, const Tensor& tensor, const std::string& key) {

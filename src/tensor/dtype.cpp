@@ -3,6 +3,7 @@
 #include <array>
 
 #include "fxjit/error.h"
+#include "src/tensor/dtype_words.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit {
@@ -26,6 +27,22 @@ constexpr std::array kNames{
     NamedDType{"float", DType::f32},   NamedDType{"double", DType::f64},
     NamedDType{"half", DType::f16},    NamedDType{"short", DType::i16},
     NamedDType{"int", DType::i32},     NamedDType{"long", DType::i64},
+};
+
+// In the order of DType.
+constexpr DTypeWords kWords[kDTypeCount] = {
+    {"f32", "Float", "float"},
+    {"f64", "Double", "double"},
+    {"f16", "Half", "c10::Half"},
+    {"bf16", "BFloat16", "c10::BFloat16"},
+    {"i8", "Char", "signed char"},
+    {"u8", "Byte", "unsigned char"},
+    {"i16", "Short", "short int"},
+    {"i32", "Int", "int"},
+    {"i64", "Long", "long int"},
+    {"b8", "Bool", "bool"},
+    {"c64", "ComplexFloat", "c10::complex<float>"},
+    {"c128", "ComplexDouble", "c10::complex<double>"},
 };
 
 int integer_bits(DType dtype) {
@@ -57,6 +74,10 @@ std::string_view dtype_name(DType dtype) {
   for (const NamedDType& entry : kNames)
     if (entry.dtype == dtype) return entry.name;
   throw InternalError("dtype_name: unknown dtype");
+}
+
+const DTypeWords& dtype_words(DType dtype) {
+  return kWords[static_cast<size_t>(dtype)];
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include "fxjit/proxy_base.h"
 #include "src/support/memory/memory_limit.h"
+#include "src/tensor/dtype_words.h"
 
 namespace fxjit::ops {
 
@@ -29,65 +30,9 @@ std::string x_shape(const Dims& sizes) {
   return text;
 }
 
-const char* torch_type_name(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "Float";
-    case DType::f64:
-      return "Double";
-    case DType::f16:
-      return "Half";
-    case DType::bf16:
-      return "BFloat16";
-    case DType::i8:
-      return "Char";
-    case DType::u8:
-      return "Byte";
-    case DType::i16:
-      return "Short";
-    case DType::i32:
-      return "Int";
-    case DType::i64:
-      return "Long";
-    case DType::boolean:
-      return "Bool";
-    case DType::c64:
-      return "ComplexFloat";
-    case DType::c128:
-      return "ComplexDouble";
-  }
-  throw InternalError("torch_type_name: unknown dtype");
-}
+const char* torch_type_name(DType dtype) { return dtype_words(dtype).of_class; }
 
-const char* cpp_type_name(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::f16:
-      return "c10::Half";
-    case DType::bf16:
-      return "c10::BFloat16";
-    case DType::i8:
-      return "signed char";
-    case DType::u8:
-      return "unsigned char";
-    case DType::i16:
-      return "short int";
-    case DType::i32:
-      return "int";
-    case DType::i64:
-      return "long int";
-    case DType::boolean:
-      return "bool";
-    case DType::c64:
-      return "c10::complex<float>";
-    case DType::c128:
-      return "c10::complex<double>";
-  }
-  throw InternalError("cpp_type_name: unknown dtype");
-}
+const char* cpp_type_name(DType dtype) { return dtype_words(dtype).cpp; }
 
 int dim_arg(const OpCall& call, size_t i, int rank) {
   return wrap_dim(call.integer(i), rank);

@@ -7,6 +7,7 @@
 #include "src/ops/python/compare.h"
 #include "src/ops/python/items.h"
 #include "src/ops/python/operators.h"
+#include "src/tensor/dtype_words.h"
 #include "src/tensor/value_dict.h"
 
 namespace fxjit::ops {
@@ -16,36 +17,6 @@ using Arguments = std::span<const Value>;
 
 Value operate(const char* name, const Value& a, const Value& b) {
   return call_function(get_function(name), {a, b});
-}
-
-const char* tensor_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "torch.FloatTensor";
-    case DType::f64:
-      return "torch.DoubleTensor";
-    case DType::f16:
-      return "torch.HalfTensor";
-    case DType::bf16:
-      return "torch.BFloat16Tensor";
-    case DType::i8:
-      return "torch.CharTensor";
-    case DType::u8:
-      return "torch.ByteTensor";
-    case DType::i16:
-      return "torch.ShortTensor";
-    case DType::i32:
-      return "torch.IntTensor";
-    case DType::i64:
-      return "torch.LongTensor";
-    case DType::boolean:
-      return "torch.BoolTensor";
-    case DType::c64:
-      return "torch.ComplexFloatTensor";
-    case DType::c128:
-      return "torch.ComplexDoubleTensor";
-  }
-  return "";
 }
 
 // --- self[index] = value ---
@@ -58,7 +29,7 @@ Tensor assigned(const Value& value, DType to) {
   }
   if (value.is_float()) return Tensor::full({}, value.as_double(), DType::f64);
   throw TypeError("can't assign a " + std::string(value.kind_name()) +
-                  " to a " + tensor_type(to));
+                  " to a torch." + dtype_words(to).of_class + "Tensor");
 }
 
 // Spread over what is written; leading dims of one element go, as in torch.
