@@ -105,8 +105,7 @@ class Requests {
     if (!fresh) return known->second;
     const auto emit_form = [form](llvm::Module& module,
                                   const std::string& symbol, CpuLevel level) {
-      VectorBuilder b(*make_function<typename Form::Fn>(module, symbol, level),
-                      level);
+      VectorBuilder b(*make_function<typename Form::Fn>(module, symbol), level);
       emit(b, *form);
     };
     list_.push_back({emit_form, std::move(key), symbol_of(kind, known->first)});

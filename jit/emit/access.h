@@ -13,8 +13,7 @@ namespace fxjit::jit {
 // A vector of positions along the inner dim. Lanes from `active` on are beyond
 // its end; they are never read or written.
 struct Place {
-  Value* first = nullptr;  // i64: position of lane 0.
-  int lanes = 0;
+  Value* first = nullptr;   // i64: position of lane 0.
   Value* active = nullptr;  // i32 or i64; null: all.
 };
 
@@ -54,11 +53,13 @@ Values unravel(VectorBuilder& b, Value* linear, const Values& sizes);
 Value* point_address(VectorBuilder& b, Value* base, DType dtype,
                      const Values& strides, const Values& indices);
 
-// Adds index * gather_stride to `base`, where `index` is an element of type
-// `index_dtype`. Outside [0, gather_limit) the call fails and `base` is kept.
-Value* gathered_address(VectorBuilder& b, const KernelArgs& args, Value* base,
-                        DType dtype, const ArgumentAccess& access, Value* index,
-                        DType index_dtype);
+// First elements of the first `count` operands at a point of the outer or the
+// reduced dims: `strides` is that field of their accesses. Gathered ones but
+// those that are gathered by element lie where their index says.
+Values operand_addresses(VectorBuilder& b, const program::LoopForm& form,
+                         const StepArguments& arguments, const Values& operands,
+                         size_t count, Values ArgumentAccess::* strides,
+                         const Values& point);
 
 // Elements at `place` that each have an index of their own: those of a gathered
 // access at base + index * gather_stride + position * inner. Indices outside

@@ -1,5 +1,7 @@
 #include "jit/emit/body.h"
 
+#include <llvm/IR/PatternMatch.h>
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -20,16 +22,10 @@ namespace {
 
 // The number that every lane is, where it is known while emitting.
 std::optional<double> number_of(const Value* value) {
-  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  if (constant == nullptr) return std::nullopt;
-  if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
-  auto* single = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
-  if (single == nullptr) return std::nullopt;
-  bool inexact = false;
-  llvm::APFloat wide = single->getValueAPF();
-  wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
-               &inexact);
-  return wide.convertToDouble();
+  const llvm::APFloat* number = nullptr;
+  if (!llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number)))
+    return std::nullopt;
+  return number->convertToDouble();
 }
 
 bool is_number(const Value* value, double number) {
@@ -50,8 +46,8 @@ Value* emit_div(VectorBuilder& b, Value* x, Value* y) {
   Value* quotient = b.mul(x, reciprocal);
   Value* corrected = b.fma(b.fnma(quotient, y, x), reciprocal, quotient);
   // Nothing is left of an infinite dividend, or of one that overflows.
-  Value* finite = b.lt(b.abs(quotient),
-                       b.like(x, std::numeric_limits<double>::infinity()));
+  Value* finite =
+      b.lt(b.abs(quotient), b.like(x, std::numeric_limits<double>::infinity()));
   return b.select(finite, corrected, quotient);
 }
 
@@ -109,30 +105,9 @@ bool is_call(Prim prim) {
 }
 
 Value* emit_smooth(VectorBuilder& b, Prim prim, Value* x) {
-  switch (prim) {
-    case Prim::exp:
-      return emit_exp(b, x);
-    case Prim::log:
-      return emit_log(b, x);
-    case Prim::expm1:
-      return emit_expm1(b, x);
-    case Prim::log1p:
-      return emit_log1p(b, x);
-    case Prim::tanh:
-      return emit_tanh(b, x);
-    case Prim::erf:
-      return emit_erf(b, x);
-    case Prim::sigmoid:
-      return emit_sigmoid(b, x);
-    case Prim::silu:
-      return emit_silu(b, x);
-    case Prim::gelu:
-      return emit_gelu(b, x);
-    case Prim::gelu_tanh:
-      return emit_gelu_tanh(b, x);
-    default:
-      break;
-  }
+  for (const MathBound& function : kMathBounds)
+    if (function.emit && prim_name(prim) == std::string_view(function.name))
+      return function.emit(b, x);
   return is_call(prim) ? emit_libm(b, prim_name(prim), x) : nullptr;
 }
 
@@ -231,12 +206,7 @@ Value* emit_typed(VectorBuilder& b, const ScalarInstr& instr,
   return emit_integer(b, instr.prim, args, is_unsigned);
 }
 
-}  // namespace
-
-Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to) {
-  return b.convert(value, compute_dtype(from), compute_dtype(to));
-}
-
+// A `constant` instruction in `lanes` lanes; 1 is a scalar.
 Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes) {
   llvm::Type* type = b.register_type(instr.type);
   if (lanes != 1) type = b.vec(type, lanes);
@@ -245,6 +215,9 @@ Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes) {
   return b.integer(type, instr.bits);
 }
 
+// One instruction from its arguments in register form, `types` being theirs.
+// All have one lane count, but scalars among vectors are splatted. Throws
+// InternalError for leaves, reductions and types that the primitive lacks.
 Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
                  llvm::ArrayRef<Value*> args, llvm::ArrayRef<DType> types) {
   if (instr.prim == Prim::cast) {
@@ -256,6 +229,12 @@ Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
   Value* result = emit_typed(b, instr, same, compute_dtype(types[0]));
   if (result == nullptr) unsupported(instr, types[0]);
   return result;
+}
+
+}  // namespace
+
+Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to) {
+  return b.convert(value, compute_dtype(from), compute_dtype(to));
 }
 
 BodyValues::BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes,

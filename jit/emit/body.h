@@ -18,15 +18,6 @@ namespace fxjit::jit {
 // computed with as f32.
 Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to);
 
-// A `constant` instruction in `lanes` lanes; 1 is a scalar.
-Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes);
-
-// One instruction from its arguments in register form, `types` being theirs.
-// All have one lane count, but scalars among vectors are splatted. Throws
-// InternalError for leaves, reductions and types that the primitive lacks.
-Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
-                 llvm::ArrayRef<Value*> args, llvm::ArrayRef<DType> types);
-
 // The values of a body for one vector of elements, emitted on demand at the
 // builder's position, each at most once. All that is asked of one object must
 // be emitted where earlier values dominate.

@@ -1,6 +1,6 @@
 #include "jit/emit/body_integer.h"
 
-#include <llvm/IR/Constants.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <optional>
 
@@ -9,11 +9,9 @@ namespace {
 
 // The one exponent of all lanes, if known while emitting.
 std::optional<int64_t> constant_of(const Value* value) {
-  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  if (constant == nullptr) return std::nullopt;
-  if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
-  auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
-  if (number == nullptr) return std::nullopt;
+  const llvm::APInt* number = nullptr;
+  if (!llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(number)))
+    return std::nullopt;
   return number->getSExtValue();
 }
 

@@ -3,7 +3,6 @@
 // skeletons with TileAccess operands.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "jit/emit/vector_builder.h"
@@ -11,23 +10,18 @@
 
 namespace fxjit::jit {
 
-struct TileEpilogue {
-  const ScalarBody& body;  // Input slot 0 is the sum, extras from 1.
-  const std::vector<program::TileAccess>& extras;
-  const std::vector<program::TileAccess>& outputs;
-  // First element of extra or output `i` for this vector.
-  std::function<Value*(size_t i)> extra_at;
-  std::function<Value*(size_t i)> output_at;
-};
-
-// Lanes that are off in `mask` are not touched; null means that none is.
-void emit_tile_epilogue(VectorBuilder& b, const TileEpilogue& epilogue,
+// Input slot 0 of `body` is `sum`, extras from 1. `address` gives the first
+// element of operand `i`, extras first, for this vector. Lanes that are off in
+// `mask` are not touched; null means that none is.
+void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
+                        const std::vector<program::TileAccess>& extras,
+                        const std::vector<program::TileAccess>& outputs,
+                        llvm::function_ref<Value*(size_t i)> address,
                         Value* sum, Value* mask);
 
-// What its instructions cost, see prim_cost. Epilogues that cost more
-// than kInlineEpilogueCost are emitted once and looped over, the sums waiting
-// in the first-level cache: a fraction of the code for nearly no time.
-int tile_epilogue_cost(const ScalarBody& body);
+// Epilogues whose program::body_cost is more are emitted once and looped over,
+// the sums waiting in the first-level cache: a fraction of the code for nearly
+// no time.
 inline constexpr int kInlineEpilogueCost = 6;
 
 }  // namespace fxjit::jit

@@ -2,8 +2,6 @@
 
 #include <llvm/IR/Metadata.h>
 
-#include <cstddef>
-
 namespace fxjit::jit {
 namespace {
 
@@ -15,48 +13,24 @@ void set_call_attributes(llvm::Argument& call) {
   }
 }
 
-Value* load_pointer(VectorBuilder& b, Value* base, size_t offset) {
-  return load_constant(b, b.ptr(), base, offset);
-}
+}  // namespace
 
-llvm::Function* make_exported(llvm::Module& module, std::string_view name,
-                              llvm::ArrayRef<llvm::Type*> arguments,
-                              CpuLevel level) {
-  auto* type = llvm::FunctionType::get(
-      llvm::Type::getVoidTy(module.getContext()), arguments,
-      /*isVarArg=*/false);
+llvm::Function* make_function(llvm::Module& module, std::string_view name,
+                              bool has_range) {
+  llvm::LLVMContext& context = module.getContext();
+  std::vector<llvm::Type*> arguments{llvm::PointerType::get(context, 0)};
+  if (has_range) arguments.resize(3, llvm::Type::getInt64Ty(context));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       arguments, /*isVarArg=*/false);
   auto* function =
       llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                              llvm::StringRef(name.data(), name.size()), module);
-  set_kernel_attributes(*function, level);
   set_call_attributes(*function->getArg(0));
-  return function;
-}
-
-}  // namespace
-
-void set_kernel_attributes(llvm::Function& function, CpuLevel level) {
-  function.setDoesNotThrow();
-  if (level == CpuLevel::avx512) {
-    function.addFnAttr("prefer-vector-width", "512");
+  if (has_range) {
+    function->getArg(1)->setName("begin");
+    function->getArg(2)->setName("end");
   }
-}
-
-llvm::Function* make_kernel_function(llvm::Module& module,
-                                     std::string_view name, CpuLevel level) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
-  llvm::Function* function = make_exported(
-      module, name, {llvm::PointerType::get(context, 0), i64, i64}, level);
-  function->getArg(1)->setName("begin");
-  function->getArg(2)->setName("end");
   return function;
-}
-
-llvm::Function* make_task_function(llvm::Module& module, std::string_view name,
-                                   CpuLevel level) {
-  return make_exported(module, name,
-                       {llvm::PointerType::get(module.getContext(), 0)}, level);
 }
 
 Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
@@ -68,23 +42,21 @@ Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
   return load;
 }
 
+Value* call_pointer(VectorBuilder& b, size_t field) {
+  return load_constant(b, b.ptr(), b.arg(0), field);
+}
+
+Value* call_number(VectorBuilder& b, size_t field) {
+  return load_constant(b, b.i64(), b.arg(0), field);
+}
+
 Value* KernelArgs::operand(size_t index) const {
-  Value* operands =
-      load_pointer(b_, b_.arg(0), offsetof(program::StepCall, operands));
-  return load_pointer(b_, operands, index * sizeof(void*));
-}
-
-Value* KernelArgs::scratch() const {
-  return load_pointer(b_, b_.arg(0), offsetof(program::StepCall, scratch));
-}
-
-Value* KernelArgs::data() const {
-  return load_pointer(b_, b_.arg(0), offsetof(program::StepCall, data));
+  Value* operands = call_pointer(b_, offsetof(program::StepCall, operands));
+  return load_constant(b_, b_.ptr(), operands, index * sizeof(void*));
 }
 
 void KernelArgs::fail(int32_t status) const {
-  Value* place =
-      load_pointer(b_, b_.arg(0), offsetof(program::StepCall, status));
+  Value* place = call_pointer(b_, offsetof(program::StepCall, status));
   b_.ir()
       .CreateAlignedStore(b_.i32(status), place, llvm::Align(4))
       ->setAtomic(llvm::AtomicOrdering::Monotonic);

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/Module.h>
 
+#include <cstddef>
 #include <string_view>
 #include <type_traits>
 
@@ -13,34 +14,28 @@
 
 namespace fxjit::jit {
 
-// An exported, empty function of program::KernelFn's type:
-// void name(const StepCall* call, i64 begin, i64 end).
-llvm::Function* make_kernel_function(llvm::Module& module,
-                                     std::string_view name, CpuLevel level);
-
-// The same of the type of program::TileFn and program::AttentionFn:
-// void name(const Call* call).
-llvm::Function* make_task_function(llvm::Module& module, std::string_view name,
-                                   CpuLevel level);
+// An exported, empty function of the type of program::TileFn and
+// program::AttentionFn, void name(const Call* call); with a range, of
+// program::KernelFn's: void name(const StepCall* call, i64 begin, i64 end).
+llvm::Function* make_function(llvm::Module& module, std::string_view name,
+                              bool has_range);
 
 // One that can be called as an Fn.
 template <typename Fn>
-llvm::Function* make_function(llvm::Module& module, std::string_view name,
-                              CpuLevel level) {
-  return std::is_same_v<Fn, program::KernelFn>
-             ? make_kernel_function(module, name, level)
-             : make_task_function(module, name, level);
+llvm::Function* make_function(llvm::Module& module, std::string_view name) {
+  return make_function(module, name, std::is_same_v<Fn, program::KernelFn>);
 }
 
 // A field of a structure that does not change while the kernel runs.
 Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
                      size_t offset);
 
-// What every function of a kernel's module carries, private ones included.
-void set_kernel_attributes(llvm::Function& function, CpuLevel level);
+// A field of the call that a kernel is given.
+Value* call_pointer(VectorBuilder& b, size_t field);
+Value* call_number(VectorBuilder& b, size_t field);
 
 // Reads of program::StepCall at the builder's position, within a function
-// of make_kernel_function.
+// that has a range.
 class KernelArgs {
  public:
   explicit KernelArgs(VectorBuilder& b) : b_(b) {}
@@ -49,9 +44,13 @@ class KernelArgs {
   Value* end() const { return b_.arg(2); }
   // First element of the step's operand number `index`.
   Value* operand(size_t index) const;
-  Value* scratch() const;
+  Value* scratch() const {
+    return call_pointer(b_, offsetof(program::StepCall, scratch));
+  }
   // What the step's code was given with it.
-  Value* data() const;
+  Value* data() const {
+    return call_pointer(b_, offsetof(program::StepCall, data));
+  }
   // Sets the call's status; threads may race to store the same.
   void fail(int32_t status) const;
 

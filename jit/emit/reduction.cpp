@@ -10,31 +10,32 @@
 namespace fxjit::jit {
 namespace {
 
-Combine combine_of(Prim prim) {
-  switch (prim) {
-    case Prim::reduce_sum:
-      return Combine::sum;
-    case Prim::reduce_prod:
-      return Combine::prod;
-    case Prim::reduce_max:
-      return Combine::max;
-    case Prim::reduce_min:
-      return Combine::min;
-    default:
-      throw InternalError(std::string("[jit] not a numeric reduction: ") +
-                          prim_name(prim));
-  }
-}
-
 // Booleans know two kinds only.
 bool is_any(Prim prim) {
   return prim == Prim::reduce_any || prim == Prim::reduce_max ||
          prim == Prim::reduce_sum;
 }
 
-bool is_fast_maximum(const ScalarInstr& instr, NanRule nan) {
-  return nan == NanRule::ignore && instr.prim == Prim::reduce_max &&
-         is_floating(instr.type);
+Value* combined(VectorBuilder& b, const ScalarInstr& instr, Value* x, Value* y,
+                NanRule nan) {
+  if (instr.type == DType::boolean)
+    return is_any(instr.prim) ? b.bit_or(x, y) : b.bit_and(x, y);
+  const bool is_unsigned = instr.type == DType::u8;
+  switch (instr.prim) {
+    case Prim::reduce_sum:
+      return b.add(x, y);
+    case Prim::reduce_prod:
+      return b.mul(x, y);
+    case Prim::reduce_max:
+      return nan == NanRule::ignore && is_floating(instr.type)
+                 ? b.max_fast(x, y)
+                 : b.max(x, y, is_unsigned);
+    case Prim::reduce_min:
+      return b.min(x, y, is_unsigned);
+    default:
+      throw InternalError(std::string("[jit] not a numeric reduction: ") +
+                          prim_name(instr.prim));
+  }
 }
 
 // The value that every other one of the type replaces.
@@ -65,17 +66,10 @@ Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,
                           int lanes) {
   llvm::Type* type = b.vec(b.register_type(instr.type), lanes);
   if (instr.type == DType::boolean) return b.integer(type, !is_any(instr.prim));
-  switch (combine_of(instr.prim)) {
-    case Combine::sum:
-      return b.number(type, 0);
-    case Combine::prod:
-      return b.number(type, 1);
-    case Combine::max:
-      return extreme(b, type, instr.type == DType::u8, /*lowest=*/true);
-    case Combine::min:
-      return extreme(b, type, instr.type == DType::u8, /*lowest=*/false);
-  }
-  return nullptr;
+  if (instr.prim == Prim::reduce_sum) return b.number(type, 0);
+  if (instr.prim == Prim::reduce_prod) return b.number(type, 1);
+  return extreme(b, type, instr.type == DType::u8,
+                 /*lowest=*/instr.prim == Prim::reduce_max);
 }
 
 // The accumulator goes second: max and min then wait for it in one operation,
@@ -83,16 +77,7 @@ Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,
 Value* reduction_step(VectorBuilder& b, const ScalarInstr& instr,
                       Value* accumulator, Value* value, Value* mask,
                       NanRule nan) {
-  Value* next = nullptr;
-  if (instr.type == DType::boolean) {
-    next = is_any(instr.prim) ? b.bit_or(value, accumulator)
-                              : b.bit_and(value, accumulator);
-  } else if (is_fast_maximum(instr, nan)) {
-    next = b.max_fast(value, accumulator);
-  } else {
-    next = b.combine(combine_of(instr.prim), value, accumulator,
-                     instr.type == DType::u8);
-  }
+  Value* next = combined(b, instr, value, accumulator, nan);
   return mask == nullptr ? next : b.select(mask, next, accumulator);
 }
 
@@ -101,13 +86,9 @@ Value* reduce_lanes(VectorBuilder& b, const ScalarInstr& instr, Value* vector,
   if (instr.type == DType::boolean) {
     return is_any(instr.prim) ? b.any(vector) : b.all(vector);
   }
-  if (!is_fast_maximum(instr, nan)) {
-    return b.reduce(combine_of(instr.prim), vector, instr.type == DType::u8);
-  }
-  for (int half = VectorBuilder::lane_count(vector) / 2; half >= 1; half /= 2) {
-    vector = b.max_fast(b.slice(vector, 0, half), b.slice(vector, half, half));
-  }
-  return b.lane(vector, 0);
+  return b.reduce(vector, [&](Value* x, Value* y) {
+    return combined(b, instr, x, y, nan);
+  });
 }
 
 }  // namespace fxjit::jit

@@ -156,15 +156,4 @@ Value* VectorBuilder::offset(Value* base, llvm::Type* element,
   return elements == 0 ? base : offset(base, element, i64(elements));
 }
 
-VectorBuilder::ReassociateScope::ReassociateScope(VectorBuilder& builder)
-    : builder_(builder), saved_(builder.ir_.getFastMathFlags()) {
-  llvm::FastMathFlags flags = saved_;
-  flags.setAllowReassoc(true);
-  builder_.ir_.setFastMathFlags(flags);
-}
-
-VectorBuilder::ReassociateScope::~ReassociateScope() {
-  builder_.ir_.setFastMathFlags(saved_);
-}
-
 }  // namespace fxjit::jit

@@ -29,10 +29,6 @@ inline constexpr int kCacheLine = 64;  // Bytes.
 // Floats in one vector register of a level: 4, 8 or 16.
 int f32_lanes(CpuLevel level);
 
-// What a reduction or a running combination does with its operands. max and
-// min give NaN if any operand is NaN, as torch's do.
-enum class Combine { sum, prod, max, min };
-
 class VectorBuilder {
  public:
   // Appends to the last block of `function`, made if there is none. Arithmetic
@@ -99,22 +95,25 @@ class VectorBuilder {
   // ---- Memory, raw types. Alignment 0 means the element's own.
   Value* load_raw(llvm::Type* type, Value* pointer, int alignment = 0);
   void store_raw(Value* value, Value* pointer, int alignment = 0);
+  // lanes() floats at a multiple of their size.
+  Value* load_aligned(Value* pointer) {
+    return load_raw(vec(f32()), pointer, lanes() * 4);
+  }
+  void store_aligned(Value* value, Value* pointer) {
+    store_raw(value, pointer, lanes() * 4);
+  }
 
   // ---- Memory by dtype, to and from register form. With a mask (i1 vector)
-  // lanes that are off are not touched and load as zero. `lanes` 1 is a scalar.
+  // lanes that are off are not touched and load as zero; a null mask is none.
+  // `lanes` 1 is a scalar.
   Value* load(DType dtype, Value* pointer, int lanes = 0, int alignment = 0);
   Value* load(DType dtype, Value* pointer, Value* mask);
-  void store(DType dtype, Value* value, Value* pointer, int alignment = 0);
-  void store(DType dtype, Value* value, Value* pointer, Value* mask);
+  void store(DType dtype, Value* value, Value* pointer, Value* mask = nullptr);
   Value* load_scalar(DType dtype, Value* pointer) {
     return load(dtype, pointer, 1);
   }
   // One element in all lanes.
   Value* load_broadcast(DType dtype, Value* pointer, int lanes = 0);
-  // Lane k is element k * stride; stride is i64 in elements, may be negative.
-  // A mask may be null.
-  Value* load_strided(DType dtype, Value* pointer, Value* stride, Value* mask,
-                      int lanes = 0);
   // Lane k is element indices[k] (i32 or i64, signed). A mask may be null.
   Value* gather(DType dtype, Value* base, Value* indices, Value* mask);
   void scatter(DType dtype, Value* value, Value* base, Value* indices,
@@ -152,7 +151,6 @@ class VectorBuilder {
   // One instruction: where either is NaN the result is b.
   Value* max_fast(Value* a, Value* b);
   Value* min_fast(Value* a, Value* b);
-  Value* combine(Combine how, Value* a, Value* b, bool is_unsigned = false);
 
   // ---- Bits. Shift amounts outside [0, bits) give 0, or the sign for
   // shift_right of signed integers.
@@ -196,11 +194,12 @@ class VectorBuilder {
   // Widens with zeros in the new lanes, or cuts.
   Value* resize(Value* vector, int lanes);
   // All lanes to one scalar, as a tree of shuffles: always the same order.
-  Value* reduce(Combine how, Value* vector, bool is_unsigned = false);
+  Value* reduce(Value* vector,
+                llvm::function_ref<Value*(Value*, Value*)> combine);
   Value* any(Value* mask);
   Value* all(Value* mask);
-  // Rows of N lanes, N of them (4, 8 or 16), to columns. Four rows of more lanes:
-  // so within each group of four lanes.
+  // Rows of N lanes, N of them (4, 8 or 16), to columns. Four rows of more
+  // lanes: so within each group of four lanes.
   Values transpose(const Values& rows);
 
   // ---- Control flow with loop-carried values in SSA form. Bodies may make
@@ -219,18 +218,7 @@ class VectorBuilder {
   // Both sides return the same number of values of the same types.
   Values if_else(Value* condition, llvm::function_ref<Values()> then,
                  llvm::function_ref<Values()> otherwise);
-  void ret(Value* value = nullptr);
-
-  // Within the scope, arithmetic may be reassociated by LLVM.
-  class ReassociateScope {
-   public:
-    explicit ReassociateScope(VectorBuilder& builder);
-    ~ReassociateScope();
-
-   private:
-    VectorBuilder& builder_;
-    llvm::FastMathFlags saved_;
-  };
+  void ret() { ir_.CreateRetVoid(); }
 
  private:
   Value* float_to_int(Value* value, llvm::Type* to);

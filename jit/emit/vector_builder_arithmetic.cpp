@@ -1,6 +1,7 @@
 // VectorBuilder: arithmetic, bits, comparisons.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "jit/emit/vector_builder.h"
 
@@ -13,16 +14,15 @@ bool is_float(const Value* value) {
 
 // A constant of which no lane is NaN, so that min and max need no repair.
 bool is_constant_number(const Value* value) {
-  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  if (constant == nullptr) return false;
-  if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
-  auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
-  return number != nullptr && !number->isNaN();
+  const llvm::APFloat* number = nullptr;
+  return llvm::PatternMatch::match(value,
+                                   llvm::PatternMatch::m_APFloat(number)) &&
+         !number->isNaN();
 }
 
-// LLVM 19 takes zero by zero for zero in lanes that it knows to be off, as those
-// of loads written out one by one are, and then drops the mask behind: a fence
-// hides what it knows.
+// LLVM 19 takes zero by zero for zero in lanes that it knows to be off, as
+// those of loads written out one by one are, and then drops the mask behind: a
+// fence hides what it knows.
 Value* float_divisor(llvm::IRBuilder<>& ir, CpuLevel level, Value* b) {
   const bool hidden = level == CpuLevel::sse41 && !llvm::isa<llvm::Constant>(b);
   return hidden ? ir.CreateArithmeticFence(b, b->getType()) : b;
@@ -142,21 +142,6 @@ Value* VectorBuilder::min(Value* a, Value* b, bool is_unsigned) {
   if (is_constant_number(a)) return min_fast(a, b);
   if (is_constant_number(b)) return min_fast(b, a);
   return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
-}
-
-Value* VectorBuilder::combine(Combine how, Value* a, Value* b,
-                              bool is_unsigned) {
-  switch (how) {
-    case Combine::sum:
-      return add(a, b);
-    case Combine::prod:
-      return mul(a, b);
-    case Combine::max:
-      return max(a, b, is_unsigned);
-    case Combine::min:
-      return min(a, b, is_unsigned);
-  }
-  return nullptr;
 }
 
 Value* VectorBuilder::shift_left(Value* a, Value* b) {

@@ -126,12 +126,4 @@ Values VectorBuilder::if_else(Value* condition,
   return out;
 }
 
-void VectorBuilder::ret(Value* value) {
-  if (value == nullptr) {
-    ir_.CreateRetVoid();
-  } else {
-    ir_.CreateRet(value);
-  }
-}
-
 }  // namespace fxjit::jit

@@ -40,59 +40,27 @@ Value* bf16_bits_to_f32(VectorBuilder& b, Value* bits) {
 }  // namespace
 
 Value* VectorBuilder::from_memory(DType dtype, Value* value) {
-  switch (dtype) {
-    case DType::f16: {
-      Value* half = bitcast(value, ir_.getHalfTy());
-      return ir_.CreateFPExt(half, with_shape_of(value, f32()));
-    }
-    case DType::bf16:
-      return bf16_bits_to_f32(*this, value);
-    case DType::boolean:
-      return ne(value, integer(value->getType(), 0));
-    case DType::f32:
-    case DType::f64:
-    case DType::i8:
-    case DType::u8:
-    case DType::i16:
-    case DType::i32:
-    case DType::i64:
-      return value;
-    case DType::c64:
-    case DType::c128:
-      refuse_complex(dtype);
-  }
-  return nullptr;
+  if (is_complex(dtype)) refuse_complex(dtype);
+  if (dtype == DType::bf16) return bf16_bits_to_f32(*this, value);
+  if (dtype == DType::boolean) return ne(value, like(value, 0));
+  if (dtype != DType::f16) return value;
+  Value* half = bitcast(value, ir_.getHalfTy());
+  return ir_.CreateFPExt(half, with_shape_of(value, f32()));
 }
 
 Value* VectorBuilder::to_memory(DType dtype, Value* value) {
-  switch (dtype) {
-    case DType::f16: {
-      Value* half =
-          ir_.CreateFPTrunc(value, with_shape_of(value, ir_.getHalfTy()));
-      return bitcast(half, i16());
-    }
-    case DType::bf16:
-      return f32_to_bf16_bits(*this, value);
-    case DType::boolean:
-      return ir_.CreateZExt(value, with_shape_of(value, i8()));
-    case DType::f32:
-    case DType::f64:
-    case DType::i8:
-    case DType::u8:
-    case DType::i16:
-    case DType::i32:
-    case DType::i64:
-      return value;
-    case DType::c64:
-    case DType::c128:
-      refuse_complex(dtype);
-  }
-  return nullptr;
+  if (is_complex(dtype)) refuse_complex(dtype);
+  if (dtype == DType::bf16) return f32_to_bf16_bits(*this, value);
+  if (dtype == DType::boolean)
+    return ir_.CreateZExt(value, with_shape_of(value, i8()));
+  if (dtype != DType::f16) return value;
+  llvm::Type* half = with_shape_of(value, ir_.getHalfTy());
+  return bitcast(ir_.CreateFPTrunc(value, half), i16());
 }
 
 // Narrow integers go through i32, whose truncation wraps as in torch. What lies
-// outside, NaN included, gives the least integer, as x86 does; LLVM alone leaves
-// it undefined.
+// outside, NaN included, gives the least integer, as x86 does; LLVM alone
+// leaves it undefined.
 Value* VectorBuilder::float_to_int(Value* value, llvm::Type* to) {
   llvm::Type* wide = to->getIntegerBitWidth() < 32 ? i32() : to;
   llvm::Type* type = with_shape_of(value, wide);
@@ -102,8 +70,7 @@ Value* VectorBuilder::float_to_int(Value* value, llvm::Type* to) {
                                 lt(value, like(value, limit)));
   Value* least =
       llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
-  Value* whole =
-      ir_.CreateSelect(inside, ir_.CreateFPToSI(value, type), least);
+  Value* whole = ir_.CreateSelect(inside, ir_.CreateFPToSI(value, type), least);
   return ir_.CreateTrunc(whole, with_shape_of(value, to));
 }
 

@@ -58,11 +58,10 @@ Value* VectorBuilder::resize(Value* vector, int lanes) {
       vector, llvm::Constant::getNullValue(vector->getType()), mask);
 }
 
-Value* VectorBuilder::reduce(Combine how, Value* vector, bool is_unsigned) {
-  for (int half = lane_count(vector) / 2; half >= 1; half /= 2) {
-    vector = combine(how, slice(vector, 0, half), slice(vector, half, half),
-                     is_unsigned);
-  }
+Value* VectorBuilder::reduce(
+    Value* vector, llvm::function_ref<Value*(Value*, Value*)> combine) {
+  for (int half = lane_count(vector) / 2; half >= 1; half /= 2)
+    vector = combine(slice(vector, 0, half), slice(vector, half, half));
   return vector->getType()->isVectorTy() ? lane(vector, 0) : vector;
 }
 

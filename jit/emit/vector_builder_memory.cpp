@@ -35,6 +35,7 @@ Value* VectorBuilder::load(DType dtype, Value* pointer, int lanes,
 // LLVM turns masked accesses that a level lacks into one branch per lane, so
 // that no level touches a lane that is off.
 Value* VectorBuilder::load(DType dtype, Value* pointer, Value* mask) {
+  if (mask == nullptr) return load(dtype, pointer);
   llvm::Type* type = vec(memory_type(dtype), lane_count(mask));
   Value* loaded =
       ir_.CreateMaskedLoad(type, pointer, element_alignment(type, 0), mask,
@@ -43,27 +44,15 @@ Value* VectorBuilder::load(DType dtype, Value* pointer, Value* mask) {
 }
 
 void VectorBuilder::store(DType dtype, Value* value, Value* pointer,
-                          int alignment) {
-  store_raw(to_memory(dtype, value), pointer, alignment);
-}
-
-void VectorBuilder::store(DType dtype, Value* value, Value* pointer,
                           Value* mask) {
   Value* stored = to_memory(dtype, value);
+  if (mask == nullptr) return store_raw(stored, pointer);
   ir_.CreateMaskedStore(stored, pointer,
                         element_alignment(stored->getType(), 0), mask);
 }
 
 Value* VectorBuilder::load_broadcast(DType dtype, Value* pointer, int lanes) {
   return splat(load_scalar(dtype, pointer), lanes);
-}
-
-Value* VectorBuilder::load_strided(DType dtype, Value* pointer, Value* stride,
-                                   Value* mask, int lanes) {
-  if (mask != nullptr) lanes = lane_count(mask);
-  if (lanes == 0) lanes = this->lanes();
-  Value* indices = ir_.CreateMul(splat(stride, lanes), iota(i64(), lanes));
-  return gather(dtype, pointer, indices, mask);
 }
 
 Value* VectorBuilder::gather(DType dtype, Value* base, Value* indices,

@@ -47,6 +47,7 @@ struct MathBound {
   double from;
   double absolute;
   double highest;  // Greatest argument that it holds for.
+  Value* (*emit)(VectorBuilder& b, Value* x);  // Null where it takes two.
 };
 
 inline constexpr double kAnyArgument = std::numeric_limits<double>::infinity();
@@ -55,19 +56,19 @@ inline constexpr double kAnyArgument = std::numeric_limits<double>::infinity();
 // sigmoid and silu are zero, as PyTorch's. A gate is within the sum of what
 // its two functions are allowed.
 inline constexpr MathBound kMathBounds[] = {
-    {"exp", 2, 0, 0, kAnyArgument},
-    {"exp_softmax", 12, 1.2e-38, 1.2e-38, 0},
-    {"log", 1.5, 0, 0, kAnyArgument},
-    {"expm1", 2, 0, 0, kAnyArgument},
-    {"log1p", 2.5, 0, 0, kAnyArgument},
-    {"sigmoid", 4, 1.2e-38, 1.2e-38, kAnyArgument},
-    {"silu", 4, 1e-36, 1e-36, kAnyArgument},
-    {"gate", 8, 1.3e-36, 1.3e-36, kAnyArgument},
-    {"tanh", 4, 0, 0, kAnyArgument},
-    {"erf", 3, 0, 0, kAnyArgument},
-    {"gelu", 2, 0.1, 3e-7, kAnyArgument},
-    {"gelu_tanh", 2, 0.1, 3e-7, kAnyArgument},
-    {"rsqrt", 1.5, 0, 0, kAnyArgument},
+    {"exp", 2, 0, 0, kAnyArgument, emit_exp},
+    {"exp_softmax", 12, 1.2e-38, 1.2e-38, 0, emit_exp_softmax},
+    {"log", 1.5, 0, 0, kAnyArgument, emit_log},
+    {"expm1", 2, 0, 0, kAnyArgument, emit_expm1},
+    {"log1p", 2.5, 0, 0, kAnyArgument, emit_log1p},
+    {"sigmoid", 4, 1.2e-38, 1.2e-38, kAnyArgument, emit_sigmoid},
+    {"silu", 4, 1e-36, 1e-36, kAnyArgument, emit_silu},
+    {"gate", 8, 1.3e-36, 1.3e-36, kAnyArgument, nullptr},
+    {"tanh", 4, 0, 0, kAnyArgument, emit_tanh},
+    {"erf", 3, 0, 0, kAnyArgument, emit_erf},
+    {"gelu", 2, 0.1, 3e-7, kAnyArgument, emit_gelu},
+    {"gelu_tanh", 2, 0.1, 3e-7, kAnyArgument, emit_gelu_tanh},
+    {"rsqrt", 1.5, 0, 0, kAnyArgument, emit_rsqrt},
 };
 
 }  // namespace fxjit::jit

@@ -32,8 +32,8 @@ std::shared_ptr<CompiledCode> compile_attention(
   EngineOptions options;
   options.cpu_level = level;
   IrModule module = make_ir_module("attention");
-  VectorBuilder b(*make_task_function(module_of(module), "kernel", level),
-                  level);
+  VectorBuilder b(
+      *make_function<program::AttentionFn>(module_of(module), "kernel"), level);
   emit(b, form);
   std::vector<IrModule> modules;
   modules.push_back(std::move(module));

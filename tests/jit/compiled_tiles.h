@@ -27,7 +27,7 @@ class CompiledTiles {
     for (size_t i = 0; i < forms.size(); ++i) {
       modules.push_back(make_ir_module(name(i)));
       VectorBuilder b(
-          *make_task_function(module_of(modules.back()), name(i), level),
+          *make_function<program::TileFn>(module_of(modules.back()), name(i)),
           level);
       emit(b, forms[i]);
     }

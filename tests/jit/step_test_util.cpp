@@ -249,7 +249,7 @@ StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
     : arguments_(arguments_of(step)), plan_(program::step_plan(step, level)) {
   IrModule ir = make_ir_module("step");
   llvm::Function* function =
-      make_kernel_function(module_of(ir), "kernel", level);
+      make_function<program::KernelFn>(module_of(ir), "kernel");
   {
     VectorBuilder b(*function, level);
     std::visit([&](const auto& body) { emit_step(b, body); }, step);

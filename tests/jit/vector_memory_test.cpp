@@ -93,7 +93,9 @@ TEST_P(VectorMemoryTest, StridesGathersAndScattersReachTheirElements) {
   const int n = lanes();
   Kernel<const float*, const int32_t*, float*, int64_t> kernel(
       GetParam(), [&](VectorBuilder& b, Args args) {
-        Value* strided = b.load_strided(DType::f32, args[0], b.i64(3), nullptr);
+        Value* strided =
+            b.gather(DType::f32, args[0],
+                     b.mul(b.splat(b.i64(3)), b.iota(b.i64())), nullptr);
         b.store(DType::f32, strided, args[2]);
         Value* indices = b.load(DType::i32, args[1]);
         Value* mask = b.tail_mask(args[3]);

@@ -50,8 +50,8 @@ std::shared_ptr<CompiledCode> compile(const WinogradForm& form,
   EngineOptions options;
   options.cpu_level = level;
   IrModule module = make_ir_module("winograd");
-  VectorBuilder b(*make_kernel_function(module_of(module), "kernel", level),
-                  level);
+  VectorBuilder b(
+      *make_function<program::KernelFn>(module_of(module), "kernel"), level);
   emit(b, form);
   std::vector<IrModule> modules;
   modules.push_back(std::move(module));

@@ -2,7 +2,6 @@
 // token uses whole vectors. Each key and value is read once from memory.
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "jit/emit/attention/parts.h"
@@ -12,9 +11,6 @@ namespace fxjit::jit {
 namespace {
 
 using program::AttentionCall;
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-constexpr double kLowest = std::numeric_limits<float>::lowest();
 
 class FewQueries {
  public:
@@ -90,17 +86,14 @@ class FewQueries {
   // are lanes. Every fourth address leaves the others to the machine's own
   // additions.
   Values products(Value* q, Value* rows, Value* d, Value* mask, Values sums) {
-    const auto load = [&](Value* at) {
-      return mask ? b_.load(DType::f32, at, mask) : b_.load(DType::f32, at);
-    };
-    Value* x = load(b_.offset(q, b_.f32(), d));
+    Value* x = b_.load(DType::f32, b_.offset(q, b_.f32(), d), mask);
     Value* fourth = nullptr;
     for (size_t r = 0; r < sums.size(); ++r) {
       if (r % 4 == 0)
         fourth = b_.offset(context_.row(rows, b_.i64(int64_t(r)), k_row_),
                            b_.f32(), d);
       Value* at = context_.row(fourth, b_.i64(int64_t(r % 4)), k_row_);
-      sums[r] = b_.fma(load(at), x, sums[r]);
+      sums[r] = b_.fma(b_.load(DType::f32, at, mask), x, sums[r]);
     }
     return sums;
   }
@@ -129,7 +122,9 @@ class FewQueries {
   void exponentiate(Value* query) {
     Value* scores = scores_of(query);
     Value* place = maximum_of(query);
-    Value* highest = b_.splat(b_.reduce(Combine::max, context_.load(place)));
+    Value* highest =
+        b_.splat(b_.reduce(context_.load(place),
+                           [&](Value* x, Value* y) { return b_.max(x, y); }));
     const Values totals =
         b_.loop(b_.i64(0), scores_row_, b_.i64(lanes_), Values{b_.splat_f32(0)},
                 [&](Value* key, const Values& before) {
@@ -139,7 +134,8 @@ class FewQueries {
                   context_.store(weight, at);
                   return Values{b_.add(before[0], weight)};
                 });
-    Value* total = b_.splat(b_.reduce(Combine::sum, totals[0]));
+    Value* total = b_.splat(
+        b_.reduce(totals[0], [&](Value* x, Value* y) { return b_.add(x, y); }));
     context_.store(inverse_total(context_, total), place);
   }
 
@@ -195,9 +191,7 @@ class FewQueries {
     Values loaded;
     for (int64_t i = 0; i < vectors; ++i) {
       Value* at = b_.offset(row, b_.f32(), (v + i) * lanes_);
-      Value* mask = mask_of(v + i);
-      loaded.push_back(mask ? b_.load(DType::f32, at, mask)
-                            : b_.load(DType::f32, at));
+      loaded.push_back(b_.load(DType::f32, at, mask_of(v + i)));
     }
     for (int64_t r = 0; r < form_.rows; ++r) {
       Value* weights = scores_of(b_.add(query, b_.i64(r)));
@@ -220,10 +214,7 @@ class FewQueries {
     Value* value = b_.mul(sum, context_.load(maximum_of(query)));
     Value* at =
         b_.offset(context_.row(out_, query, out_row_), b_.f32(), v * lanes_);
-    if (Value* mask = mask_of(v))
-      b_.store(DType::f32, value, at, mask);
-    else
-      b_.store(DType::f32, value, at);
+    b_.store(DType::f32, value, at, mask_of(v));
   }
 
   VectorBuilder& b_;

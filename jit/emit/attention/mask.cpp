@@ -1,15 +1,11 @@
 // Attention: masks of a tile of scores.
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 #include "jit/emit/attention/parts.h"
-#include "jit/emit/kernel_function.h"
 
 namespace fxjit::jit {
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 using program::AttentionCall;
 using program::AttentionMaskCall;
@@ -173,7 +169,8 @@ Value* masked_keys(const AttentionContext& context, size_t number, Value* query,
       loaded = b.load(dtype, from);
       break;
     case Keys::apart:
-      loaded = b.load_strided(dtype, from, place.key, nullptr);
+      loaded = b.gather(dtype, from, b.mul(b.splat(place.key), b.iota(b.i64())),
+                        nullptr);
       break;
   }
   return masked_score(b, mask, score, mask_operand(b, mask, loaded));

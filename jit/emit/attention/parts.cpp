@@ -1,17 +1,12 @@
 #include "jit/emit/attention/parts.h"
 
 #include <cstddef>
-#include <limits>
 #include <string>
-
-#include "jit/emit/kernel_function.h"
 
 namespace fxjit::jit {
 namespace {
 
 using program::AttentionCall;
-
-int alignment(const VectorBuilder& b) { return b.lanes() * int(sizeof(float)); }
 
 class Queries {
  public:
@@ -75,29 +70,12 @@ AttentionContext::AttentionContext(VectorBuilder& builder,
       places(program::attention_scratch(emitted, builder.level())),
       last(b.sub(number(offsetof(AttentionCall, queries)), b.i64(1))) {}
 
-Value* AttentionContext::pointer(size_t field) const {
-  return load_constant(b, b.ptr(), b.arg(0), field);
-}
-
-Value* AttentionContext::number(size_t field) const {
-  return load_constant(b, b.i64(), b.arg(0), field);
-}
-
 Value* AttentionContext::region(int64_t at) const {
   return b.offset(pointer(offsetof(AttentionCall, scratch)), b.f32(), at);
 }
 
 Value* AttentionContext::query(Value* first, int64_t i) const {
   return b.min(b.add(first, b.i64(i)), last);
-}
-
-Value* AttentionContext::load(Value* at, int64_t elements) const {
-  return b.load_raw(b.vec(b.f32()), b.offset(at, b.f32(), elements),
-                    alignment(b));
-}
-
-void AttentionContext::store(Value* vector, Value* at, int64_t elements) const {
-  b.store_raw(vector, b.offset(at, b.f32(), elements), alignment(b));
 }
 
 Values transpose_columns(VectorBuilder& b,
@@ -133,7 +111,6 @@ void emit_part(
   auto* function = llvm::Function::Create(
       type, llvm::GlobalValue::InternalLinkage,
       b.function().getName().str() + "_" + name, b.module());
-  set_kernel_attributes(*function, b.level());
   function->addFnAttr(llvm::Attribute::NoInline);
   VectorBuilder inside(*function, b.level());
   const AttentionContext part(inside, context.form);
@@ -170,8 +147,7 @@ void emit_start(const AttentionContext& context) {
       context.store(b.splat_f32(value), b.offset(at, b.f32(), i));
     });
   };
-  fill(places.maxima_at, context.block(),
-       double(std::numeric_limits<float>::lowest()));
+  fill(places.maxima_at, context.block(), kLowest);
   fill(places.totals_at, context.block(), 0);
   fill(places.sums_at, context.block() * places.sums_row, 0);
 }

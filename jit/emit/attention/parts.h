@@ -4,6 +4,9 @@
 // keeps LLVM's loop passes fast; what they share lies in scratch.
 #pragma once
 
+#include <limits>
+
+#include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
 #include "src/program/attention/form.h"
 
@@ -25,8 +28,8 @@ struct AttentionContext {
   int64_t block() const { return int64_t{form.vectors} * b.lanes(); }
 
   // Fields of the call, by their offsets.
-  Value* pointer(size_t field) const;
-  Value* number(size_t field) const;
+  Value* pointer(size_t field) const { return call_pointer(b, field); }
+  Value* number(size_t field) const { return call_number(b, field); }
   // Part of scratch.
   Value* region(int64_t at) const;
 
@@ -40,9 +43,19 @@ struct AttentionContext {
   // Number of query `first + i`; behind the last query it is that of the last.
   Value* query(Value* first, int64_t i) const;
   // Vectors of scratch, which is aligned to them.
-  Value* load(Value* at, int64_t elements = 0) const;
-  void store(Value* vector, Value* at, int64_t elements = 0) const;
+  Value* load(Value* at, int64_t elements = 0) const {
+    return b.load_aligned(b.offset(at, b.f32(), elements));
+  }
+  void store(Value* vector, Value* at, int64_t elements = 0) const {
+    b.store_aligned(vector, b.offset(at, b.f32(), elements));
+  }
 };
+
+inline constexpr double kMinusInfinity =
+    -std::numeric_limits<double>::infinity();
+// What a running maximum starts with: a finite number, so that rows of minus
+// infinities come out as zeros rather than as NaN.
+inline constexpr double kLowest = std::numeric_limits<float>::lowest();
 
 // Whether sums over keys are made in one go or key block by key block.
 enum class AttentionSums { direct, accumulated };

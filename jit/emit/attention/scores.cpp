@@ -1,6 +1,5 @@
 // Attention: scores and exponentials of one block of queries.
 #include <cstddef>
-#include <limits>
 
 #include "jit/emit/attention/parts.h"
 #include "jit/emit/vector_math.h"
@@ -9,12 +8,6 @@ namespace fxjit::jit {
 namespace {
 
 using program::AttentionCall;
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-// The running maximum starts with a finite number, so that rows of minus
-// infinities come out as zeros rather than as NaN.
-constexpr double kLowest = std::numeric_limits<float>::lowest();
 
 constexpr int64_t kHalfTile = 4;
 

@@ -131,29 +131,27 @@ class ValueTiles {
 
   Values weighted(Value* values, Value* count, Value* query,
                   const Columns& columns, const Values& init) {
-    return b_.loop(b_.i64(0), count, b_.i64(1), init,
-                   [&](Value* key, const Values& before) {
-                     Value* row = b_.offset(context_.row(values, key, v_row_),
-                                            b_.f32(), columns.at);
-                     Values loaded;
-                     for (int64_t v = 0; v < columns.vectors; ++v) {
-                       Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
-                       Value* mask = mask_of(columns, v);
-                       loaded.push_back(mask ? b_.load(DType::f32, at, mask)
-                                             : b_.load(DType::f32, at));
-                     }
-                     Value* weights =
-                         b_.offset(context_.row(scores_, key, context_.block()),
-                                   b_.f32(), query);
-                     Values sums = before;
-                     for_vectors(columns, [&](int64_t r, int64_t v) {
-                       Value* weight = b_.load_broadcast(
-                           DType::f32, b_.offset(weights, b_.f32(), r));
-                       Value*& sum = sums[size_t(r * columns.vectors + v)];
-                       sum = b_.fma(weight, loaded[size_t(v)], sum);
-                     });
-                     return sums;
-                   });
+    return b_.loop(
+        b_.i64(0), count, b_.i64(1), init,
+        [&](Value* key, const Values& before) {
+          Value* row = b_.offset(context_.row(values, key, v_row_), b_.f32(),
+                                 columns.at);
+          Values loaded;
+          for (int64_t v = 0; v < columns.vectors; ++v) {
+            Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
+            loaded.push_back(b_.load(DType::f32, at, mask_of(columns, v)));
+          }
+          Value* weights = b_.offset(
+              context_.row(scores_, key, context_.block()), b_.f32(), query);
+          Values sums = before;
+          for_vectors(columns, [&](int64_t r, int64_t v) {
+            Value* weight =
+                b_.load_broadcast(DType::f32, b_.offset(weights, b_.f32(), r));
+            Value*& sum = sums[size_t(r * columns.vectors + v)];
+            sum = b_.fma(weight, loaded[size_t(v)], sum);
+          });
+          return sums;
+        });
   }
 
   void store_sums(Value* query, const Columns& columns, const Values& sums) {
@@ -178,11 +176,7 @@ class ValueTiles {
     for (int64_t v = 0; v < columns.vectors; ++v) {
       Value* at = b_.offset(row, b_.f32(), v * b_.lanes());
       Value* value = b_.mul(sums[size_t(r * columns.vectors + v)], scale);
-      Value* mask = mask_of(columns, v);
-      if (mask)
-        b_.store(DType::f32, value, at, mask);
-      else
-        b_.store(DType::f32, value, at);
+      b_.store(DType::f32, value, at, mask_of(columns, v));
     }
   }
 

@@ -5,7 +5,7 @@
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
-#include "src/ops/table/prims.h"
+#include "src/program/cost/body_work.h"
 
 namespace fxjit::jit {
 namespace {
@@ -25,7 +25,6 @@ class ColumnBlock {
               const StepArguments& arguments, const Values& operands,
               const Values& outer, const std::vector<Place>& places)
       : b_(b),
-        args_(b),
         loops_(form.loops),
         body_(form.body),
         arguments_(arguments),
@@ -51,11 +50,8 @@ class ColumnBlock {
 
   // Neighbouring points of the last reduced dim that are worked on together.
   int choose_copies() const {
-    int cost = 0;
-    for (const ScalarInstr& instr : body_.instrs) {
-      cost += prim_cost(instr.prim);
-    }
-    if (loops_.reduce.empty() || cost >= kHeavyBody) return 1;
+    if (loops_.reduce.empty() || program::body_cost(body_) >= kHeavyBody)
+      return 1;
     const int64_t wanted =
         std::max<int64_t>(kChains / int64_t(places_.size()), 1);
     const program::Extent& last = loops_.reduce.back();
@@ -66,10 +62,10 @@ class ColumnBlock {
   Values identities() {
     Values values;
     for (int copy = 0; copy < copies_; ++copy) {
-      for (const Place& place : places_) {
+      for (size_t p = 0; p < places_.size(); ++p) {
         for (int32_t id : reductions_) {
           values.push_back(
-              reduction_identity(b_, body_.instrs[size_t(id)], place.lanes));
+              reduction_identity(b_, body_.instrs[size_t(id)], b_.lanes()));
         }
       }
     }
@@ -87,11 +83,11 @@ class ColumnBlock {
       });
     }
     if (!is_long(dim)) return stretch(zero, size, point, sums);
-    return count(
-        zero, size, kStretch, sums, [&](Value* i, const Values& carried) {
-          Value* end = b_.min(b_.add(i, b_.i64(kStretch)), size);
-          return added(carried, stretch(i, end, point, identities()));
-        });
+    return count(zero, size, kStretch, sums,
+                 [&](Value* i, const Values& carried) {
+                   Value* end = b_.min(b_.add(i, b_.i64(kStretch)), size);
+                   return added(carried, stretch(i, end, point, identities()));
+                 });
   }
 
   bool is_long(size_t dim) const {
@@ -195,28 +191,15 @@ class ColumnBlock {
 
   // Where the columns of each input begin at a point of the reduced dims.
   Values addresses(const Values& point) {
-    Values plain;
-    for (size_t i = 0; i < loops_.inputs.size(); ++i) {
-      plain.push_back(point_address(b_, operands_[i], loops_.inputs[i].dtype,
-                                    arguments_.accesses[i].reduce, point));
-    }
-    Values all = plain;
-    for (size_t i = 0; i < loops_.inputs.size(); ++i) {
-      const program::AccessForm& access = loops_.inputs[i];
-      if (access.gather_slot < 0) continue;
-      const auto slot = size_t(access.gather_slot);
-      const DType dtype = loops_.inputs[slot].dtype;
-      Value* index = b_.load_scalar(dtype, plain[slot]);
-      all[i] = gathered_address(b_, args_, plain[i], access.dtype,
-                                arguments_.accesses[i], index, dtype);
-    }
-    return all;
+    return operand_addresses(b_, loops_, arguments_, operands_,
+                             loops_.inputs.size(), &ArgumentAccess::reduce,
+                             point);
   }
 
   BodyValues values_at(const Place& place, const Values& inputs,
                        const Values& point, const Values& reduced) {
     return BodyValues(
-        b_, body_, place.lanes,
+        b_, body_, b_.lanes(),
         [this, place, inputs, point, reduced](BodyValues&,
                                               int32_t id) -> Value* {
           const ScalarInstr& instr = body_.instrs[size_t(id)];
@@ -236,16 +219,13 @@ class ColumnBlock {
   // Positions are numbered outer dims first, then reduced ones, then inner.
   Value* index(int32_t slot, const Place& place, const Values& point) {
     const auto at = size_t(slot);
-    if (at < outer_.size()) return b_.splat(outer_[at], place.lanes);
-    if (at < outer_.size() + point.size()) {
-      return b_.splat(point[at - outer_.size()], place.lanes);
-    }
-    return b_.add(b_.splat(place.first, place.lanes),
-                  b_.iota(b_.i64(), place.lanes));
+    if (at < outer_.size()) return b_.splat(outer_[at]);
+    if (at < outer_.size() + point.size())
+      return b_.splat(point[at - outer_.size()]);
+    return b_.add(b_.splat(place.first), b_.iota(b_.i64()));
   }
 
   VectorBuilder& b_;
-  KernelArgs args_;
   const program::LoopForm& loops_;
   const ScalarBody& body_;
   const StepArguments& arguments_;
@@ -321,7 +301,7 @@ class ColumnsEmitter {
 
   // What is left from `first` on, as many vectors as the form says.
   std::vector<Place> rest(Value* first) {
-    if (loops_.inner == 1) return {{first, b_.lanes(), b_.i64(1)}};
+    if (loops_.inner == 1) return {{first, b_.i64(1)}};
     std::vector<Place> all = places(first, form_.rest_vectors);
     if (form_.rest_partial)
       all.back().active = b_.sub(arguments_.inner, all.back().first);
@@ -331,8 +311,7 @@ class ColumnsEmitter {
   std::vector<Place> places(Value* first, int64_t vectors) {
     std::vector<Place> all;
     for (int64_t i = 0; i < vectors; ++i)
-      all.push_back(
-          {b_.add(first, b_.i64(i * b_.lanes())), b_.lanes(), nullptr});
+      all.push_back({b_.add(first, b_.i64(i * b_.lanes()))});
     return all;
   }
 

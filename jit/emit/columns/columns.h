@@ -7,8 +7,8 @@
 
 namespace fxjit::jit {
 
-// Fills an empty function of make_kernel_function; returns included. The call's
-// data are the step's arguments.
+// Fills an empty function of type program::KernelFn; returns included. The
+// call's data are the step's arguments.
 void emit(VectorBuilder& b, const program::ColumnForm& form);
 
 }  // namespace fxjit::jit

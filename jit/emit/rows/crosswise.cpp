@@ -3,8 +3,6 @@
 namespace fxjit::jit {
 namespace {
 
-enum class Direction { load, store };
-
 class CrosswiseCopy {
  public:
   CrosswiseCopy(VectorBuilder& b, const program::Crosswise& crosswise,
@@ -109,16 +107,10 @@ class CrosswiseCopy {
 
 }  // namespace
 
-void emit_crosswise_load(VectorBuilder& b, const program::Crosswise& crosswise,
-                         const CrosswiseOperand& operand, int64_t inner,
-                         Value* rows) {
-  CrosswiseCopy(b, crosswise, operand, inner, Direction::load).run(rows);
-}
-
-void emit_crosswise_store(VectorBuilder& b, const program::Crosswise& crosswise,
-                          const CrosswiseOperand& operand, int64_t inner,
-                          Value* rows) {
-  CrosswiseCopy(b, crosswise, operand, inner, Direction::store).run(rows);
+void emit_crosswise(VectorBuilder& b, const program::Crosswise& crosswise,
+                    const CrosswiseOperand& operand, int64_t inner,
+                    Direction direction, Value* rows) {
+  CrosswiseCopy(b, crosswise, operand, inner, direction).run(rows);
 }
 
 }  // namespace fxjit::jit

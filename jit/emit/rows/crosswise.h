@@ -15,12 +15,12 @@ struct CrosswiseOperand {
   Value* scratch;  // The same in scratch.
 };
 
-// `rows` (i64, at most crosswise.rows) rows of `inner` elements each.
-void emit_crosswise_load(VectorBuilder& b, const program::Crosswise& crosswise,
-                         const CrosswiseOperand& operand, int64_t inner,
-                         Value* rows);
-void emit_crosswise_store(VectorBuilder& b, const program::Crosswise& crosswise,
-                          const CrosswiseOperand& operand, int64_t inner,
-                          Value* rows);
+enum class Direction { load, store };
+
+// `rows` (i64, at most crosswise.rows) rows of `inner` elements each, loaded to
+// scratch or stored from it.
+void emit_crosswise(VectorBuilder& b, const program::Crosswise& crosswise,
+                    const CrosswiseOperand& operand, int64_t inner,
+                    Direction direction, Value* rows);
 
 }  // namespace fxjit::jit

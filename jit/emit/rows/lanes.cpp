@@ -172,20 +172,14 @@ Value* LaneRows::load(const Group& group, size_t operand, Spot spot) {
   const program::AccessForm& access = loops_.access(operand);
   Value* from = element(group, operand, spot);
   if (access.outer.back() == 0) return b_.load_broadcast(access.dtype, from);
-  return group.mask ? b_.load(access.dtype, from, group.mask)
-                    : b_.load(access.dtype, from);
+  return b_.load(access.dtype, from, group.mask);
 }
 
 void LaneRows::store(const Group& group, size_t result, Value* value,
                      Spot spot) {
   const size_t operand = loops_.inputs.size() + result;
-  Value* to = element(group, operand, spot);
-  const DType dtype = loops_.access(operand).dtype;
-  if (group.mask) {
-    b_.store(dtype, value, to, group.mask);
-  } else {
-    b_.store(dtype, value, to);
-  }
+  b_.store(loops_.access(operand).dtype, value, element(group, operand, spot),
+           group.mask);
 }
 
 Value* LaneRows::element(const Group& group, size_t operand, Spot spot) {

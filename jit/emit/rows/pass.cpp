@@ -52,8 +52,7 @@ Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
   if (!row.schedule().varies[size_t(id)]) return row.splats[size_t(id)];
   if (instr.prim == Prim::input) return load_input(b, row, instr, place);
   if (instr.prim == Prim::index) {
-    return b.add(b.splat(place.first, place.lanes),
-                 b.iota(b.i64(), place.lanes));
+    return b.add(b.splat(place.first), b.iota(b.i64()));
   }
   Value* buffer = row.buffers[size_t(id)];
   if (buffer != nullptr && row.schedule().level[size_t(id)] < pass) {
@@ -70,7 +69,7 @@ Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
 
 BodyValues row_values(VectorBuilder& b, const Row& row, const Place& place,
                       int32_t pass) {
-  return BodyValues(b, row.body(), place.lanes,
+  return BodyValues(b, row.body(), b.lanes(),
                     [&b, &row, place, pass](BodyValues& values, int32_t id) {
                       return known_value(b, row, place, pass, values, id);
                     });
@@ -92,8 +91,7 @@ Values RowPass::whole_row() {
 }
 
 void RowPass::chunks(Value* first, Value* last) {
-  Value* stop = b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, last,
-                                              whole(copies_));
+  Value* stop = b_.min(last, whole(copies_));
   b_.loop(first, stop, b_.i64(int64_t{b_.lanes()} * copies_),
           [&](Value* i) { vectors(i, copies_, {}); });
   b_.if_then(b_.eq(last, row_.arguments.inner), [&] { rest({}); });
@@ -126,8 +124,7 @@ Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   llvm::Instruction* before = block->empty() ? nullptr : &block->back();
   std::deque<std::pair<BodyValues, Place>> lanes;
   for (int copy = 0; copy < copies; ++copy) {
-    Value* from = b_.add(first, b_.i64(int64_t{copy} * b_.lanes()));
-    const Place place = place_at(from);
+    const Place place{b_.add(first, b_.i64(int64_t{copy} * b_.lanes()))};
     lanes.emplace_back(row_values(b_, row_, place, number_), place);
   }
   for (int32_t id : order_) {
@@ -179,7 +176,7 @@ Values RowPass::rest(const Values& accumulators) {
 
 Values RowPass::part(Value* first, const Values& accumulators) {
   Values next = accumulators;
-  const Place place = place_at(first, b_.sub(row_.arguments.inner, first));
+  const Place place{first, b_.sub(row_.arguments.inner, first)};
   BodyValues values = row_values(b_, row_, place, number_);
   accumulate(values, place, 0, next);
   store(values, place);
@@ -193,8 +190,8 @@ Values RowPass::resident(const Values& accumulators) {
   for (size_t i = 0; i < row_.resident.size(); ++i) {
     const int64_t first = int64_t(i) * b_.lanes();
     const int64_t active = std::min<int64_t>(b_.lanes(), inner - first);
-    places.push_back(place_at(b_.i64(first),
-                              active == b_.lanes() ? nullptr : b_.i64(active)));
+    places.push_back(
+        {b_.i64(first), active == b_.lanes() ? nullptr : b_.i64(active)});
     accumulate(row_.resident[i], places[i], int(i) % copies_, next);
   }
   for (size_t i = 0; i < places.size(); ++i) store(row_.resident[i], places[i]);
@@ -234,10 +231,6 @@ void RowPass::store(BodyValues& values, const Place& place) {
     b_.store(type, values.get(id),
              b_.offset(buffer, b_.memory_type(type), place.first));
   }
-}
-
-Place RowPass::place_at(Value* first, Value* active) const {
-  return {first, b_.lanes(), active};
 }
 
 Values RowPass::identities() const {

@@ -61,7 +61,6 @@ class RowPass {
 
   void prefetch_inputs(Value* first, int copies);
 
-  Place place_at(Value* first, Value* active = nullptr) const;
   Values identities() const;
   Values finish(const Values& accumulators) const;
 

@@ -45,7 +45,7 @@ class RowsEmitter {
     Row row = make_row(addresses());
     emit_constants(row, 0);
     Value* chunk = b_.i64(program::kFlatChunk);
-    Value* last = minimum(b_.mul(args_.end(), chunk), arguments_.inner);
+    Value* last = b_.min(b_.mul(args_.end(), chunk), arguments_.inner);
     RowPass(b_, row, 0).chunks(b_.mul(args_.begin(), chunk), last);
     if (schedule_.row_stores.empty()) return;
     b_.if_then(b_.eq(args_.begin(), b_.i64(0)), [&] { store_constants(row); });
@@ -74,8 +74,8 @@ class RowsEmitter {
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
       Value* rows =
-          minimum(b_.i64(code_.lanes), neighbours(b_.sub(args_.end(), number)));
-      Value* some = minimum(b_.i64(lanes), rows);
+          b_.min(b_.i64(code_.lanes), neighbours(b_.sub(args_.end(), number)));
+      Value* some = b_.min(b_.i64(lanes), rows);
       const Values first = addresses();
       return b_.if_else(
           b_.eq(rows, b_.i64(code_.lanes)),
@@ -94,8 +94,8 @@ class RowsEmitter {
   void groups() {
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
-      Value* rows = minimum(b_.i64(code_.crosswise.rows),
-                            neighbours(b_.sub(args_.end(), number)));
+      Value* rows = b_.min(b_.i64(code_.crosswise.rows),
+                           neighbours(b_.sub(args_.end(), number)));
       group(rows);
       return rows;
     });
@@ -104,16 +104,12 @@ class RowsEmitter {
   // How many of `rows` rows from outer_ on differ in the last outer dim alone.
   Value* neighbours(Value* rows) {
     if (outer_.size() < 2) return rows;
-    return minimum(rows, b_.sub(arguments_.outer.back(), outer_.back()));
+    return b_.min(rows, b_.sub(arguments_.outer.back(), outer_.back()));
   }
 
   void group(Value* rows) {
     const Values first = addresses();
-    for (const auto& operand : code_.crosswise.operands) {
-      if (operand.operand >= loops_.inputs.size()) continue;
-      emit_crosswise_load(b_, code_.crosswise, crosswise(operand, first),
-                          loops_.inner.number(), rows);
-    }
+    copy_crosswise(Direction::load, first, rows);
     Value* last = outer_.back();
     b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* number) {
       outer_.back() = b_.add(last, number);
@@ -126,26 +122,24 @@ class RowsEmitter {
       }
       one_row(row);
     });
-    for (const auto& operand : code_.crosswise.operands) {
-      if (operand.operand < loops_.inputs.size()) continue;
-      emit_crosswise_store(b_, code_.crosswise, crosswise(operand, first),
-                           loops_.inner.number(), rows);
-    }
+    copy_crosswise(Direction::store, first, rows);
   }
 
-  CrosswiseOperand crosswise(const program::Crosswise::Operand& operand,
-                             const Values& first) {
-    return {loops_.access(operand.operand).dtype,
-            arguments_.accesses[operand.operand].inner, first[operand.operand],
-            scratch(operand.offset)};
+  // Inputs to scratch, or outputs from it.
+  void copy_crosswise(Direction direction, const Values& first, Value* rows) {
+    for (const auto& [operand, offset] : code_.crosswise.operands) {
+      const bool is_input = operand < loops_.inputs.size();
+      if (is_input != (direction == Direction::load)) continue;
+      emit_crosswise(
+          b_, code_.crosswise,
+          {loops_.access(operand).dtype, arguments_.accesses[operand].inner,
+           first[operand], scratch(offset)},
+          loops_.inner.number(), direction, rows);
+    }
   }
 
   Value* scratch(size_t offset) {
     return b_.offset_bytes(args_.scratch(), int64_t(offset));
-  }
-
-  Value* minimum(Value* a, Value* b) {
-    return b_.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
   }
 
   void one_row(const Values& operands) {
@@ -178,22 +172,8 @@ class RowsEmitter {
 
   // First element of each operand in the row at outer_.
   Values addresses() {
-    Values plain;
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      plain.push_back(point_address(b_, operands_[i], loops_.access(i).dtype,
-                                    arguments_.accesses[i].outer, outer_));
-    }
-    Values all = plain;
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      const program::AccessForm& access = loops_.access(i);
-      if (access.gather_slot < 0 || access.gathers_elements) continue;
-      const auto slot = size_t(access.gather_slot);
-      const DType index_dtype = loops_.inputs[slot].dtype;
-      Value* index = b_.load_scalar(index_dtype, plain[slot]);
-      all[i] = gathered_address(b_, args_, plain[i], access.dtype,
-                                arguments_.accesses[i], index, index_dtype);
-    }
-    return all;
+    return operand_addresses(b_, loops_, arguments_, operands_,
+                             operands_.size(), &ArgumentAccess::outer, outer_);
   }
 
   // Each vector of the row keeps its values from its first pass to its last.
@@ -202,11 +182,9 @@ class RowsEmitter {
     const int64_t inner = loops_.inner.number();
     for (int64_t first = 0; first < inner; first += lanes) {
       const int64_t active = std::min(lanes, inner - first);
-      row.resident.push_back(
-          row_values(b_, row,
-                     {b_.i64(first), int(lanes),
-                      active == lanes ? nullptr : b_.i64(active)},
-                     /*pass=*/0));
+      row.resident.push_back(row_values(
+          b_, row, {b_.i64(first), active == lanes ? nullptr : b_.i64(active)},
+          /*pass=*/0));
     }
   }
 

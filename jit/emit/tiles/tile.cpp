@@ -6,6 +6,7 @@
 #include "jit/emit/epilogue.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/tiles/weights.h"
+#include "src/program/cost/body_work.h"
 
 namespace fxjit::jit {
 namespace {
@@ -25,16 +26,16 @@ class TileEmitter {
         form_(form),
         width_(weights::tile_shape(b.level()).width()),
         vectors_(form.vectors * form.panels),
-        lhs_(pointer(offsetof(TileCall, lhs))),
-        weights_(pointer(offsetof(TileCall, weights))),
-        first_tile_(number(offsetof(TileCall, first_tile))),
-        depth_(number(offsetof(TileCall, depth))),
-        lhs_row_(number(offsetof(TileCall, lhs_row))),
-        panel_bytes_(number(offsetof(TileCall, panel_bytes))),
-        fetch_shift_(number(offsetof(TileCall, fetch_shift))),
+        lhs_(call_pointer(b, offsetof(TileCall, lhs))),
+        weights_(call_pointer(b, offsetof(TileCall, weights))),
+        first_tile_(call_number(b, offsetof(TileCall, first_tile))),
+        depth_(call_number(b, offsetof(TileCall, depth))),
+        lhs_row_(call_number(b, offsetof(TileCall, lhs_row))),
+        panel_bytes_(call_number(b, offsetof(TileCall, panel_bytes))),
+        fetch_shift_(call_number(b, offsetof(TileCall, fetch_shift))),
         panel_weights_(b, form.weights, width_,
-                       pointer(offsetof(TileCall, table))) {
-    Value* operands = pointer(offsetof(TileCall, operands));
+                       call_pointer(b, offsetof(TileCall, table))) {
+    Value* operands = call_pointer(b, offsetof(TileCall, operands));
     const size_t count = form.extras.size() + form.outputs.size();
     for (size_t i = 0; i < count; ++i) {
       const size_t at = i * sizeof(TileOperand);
@@ -44,11 +45,11 @@ class TileEmitter {
                                          at + offsetof(TileOperand, row)));
     }
     if (form.masked)
-      mask_ = b_.tail_mask(number(offsetof(TileCall, last_lanes)));
+      mask_ = b_.tail_mask(call_number(b, offsetof(TileCall, last_lanes)));
   }
 
   void emit() {
-    Value* tiles = number(offsetof(TileCall, tiles));
+    Value* tiles = call_number(b_, offsetof(TileCall, tiles));
     b_.loop(b_.i64(0), tiles, b_.i64(1), [&](Value* tile) {
       first_row_ = b_.mul(tile, b_.i64(form_.rows));
       set_addresses(tile);
@@ -58,12 +59,6 @@ class TileEmitter {
   }
 
  private:
-  Value* pointer(size_t offset) {
-    return load_constant(b_, b_.ptr(), b_.arg(0), offset);
-  }
-  Value* number(size_t offset) {
-    return load_constant(b_, b_.i64(), b_.arg(0), offset);
-  }
   Value* elements(Value* base, Value* count) {
     return b_.offset(base, b_.f32(), count);
   }
@@ -157,7 +152,7 @@ class TileEmitter {
 
   Values start_sums() {
     Values sums;
-    Value* start = pointer(offsetof(TileCall, start));
+    Value* start = call_pointer(b_, offsetof(TileCall, start));
     for (int i = 0; i < sum_count(); ++i)
       sums.push_back(
           b_.load(DType::f32, b_.offset(start, b_.vec(b_.f32()), i)));
@@ -213,8 +208,6 @@ class TileEmitter {
                                  static_cast<int64_t>(vector % each));
   }
 
-  int vector_alignment() const { return b_.lanes() * 4; }
-
   void fetch_ahead(Value* k) {
     Value* line = slowed(k);
     b_.prefetch(b_.offset_bytes(ahead_, b_.mul(line, b_.i64(kCacheLine))), 2);
@@ -232,7 +225,7 @@ class TileEmitter {
 
   void epilogue(const Values& sums) {
     if (form_.rows == 1 ||
-        tile_epilogue_cost(form_.epilogue) <= kInlineEpilogueCost) {
+        program::body_cost(form_.epilogue) <= kInlineEpilogueCost) {
       for (int r = 0; r < form_.rows; ++r)
         finish_row(b_.i64(r), [&](int v) {
           return sums[static_cast<size_t>(r * vectors_ + v)];
@@ -242,14 +235,12 @@ class TileEmitter {
     llvm::Type* vector = b_.vec(b_.f32());
     Value* kept = b_.stack_slot(llvm::ArrayType::get(vector, sums.size()));
     for (size_t i = 0; i < sums.size(); ++i)
-      b_.store_raw(sums[i], b_.offset(kept, vector, static_cast<int64_t>(i)),
-                   vector_alignment());
+      b_.store_aligned(sums[i],
+                       b_.offset(kept, vector, static_cast<int64_t>(i)));
     b_.loop(b_.i64(0), b_.i64(form_.rows), b_.i64(1), [&](Value* r) {
       Value* row = b_.offset(kept, vector, b_.mul(r, b_.i64(vectors_)));
-      finish_row(r, [&](int v) {
-        return b_.load_raw(vector, b_.offset(row, vector, v),
-                           vector_alignment());
-      });
+      finish_row(
+          r, [&](int v) { return b_.load_aligned(b_.offset(row, vector, v)); });
     });
   }
 
@@ -260,7 +251,10 @@ class TileEmitter {
   }
 
   // The address of operand `i`, extras first, at a row of the run.
-  Value* address(size_t i, const TileAccess& access, Value* row, int v) {
+  Value* address(size_t i, Value* row, int v) {
+    const size_t extras = form_.extras.size();
+    const TileAccess& access =
+        i < extras ? form_.extras[i] : form_.outputs[i - extras];
     Value* at = operands_[i];
     if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
     return b_.offset(at, b_.memory_type(access.dtype),
@@ -268,14 +262,9 @@ class TileEmitter {
   }
 
   void finish_vector(Value* row, int v, Value* sum, Value* mask) {
-    const size_t extras = form_.extras.size();
-    const TileEpilogue epilogue{
-        form_.epilogue, form_.extras, form_.outputs,
-        [&](size_t i) { return address(i, form_.extras[i], row, v); },
-        [&](size_t i) {
-          return address(extras + i, form_.outputs[i], row, v);
-        }};
-    emit_tile_epilogue(b_, epilogue, sum, mask);
+    emit_tile_epilogue(
+        b_, form_.epilogue, form_.extras, form_.outputs,
+        [&](size_t i) { return address(i, row, v); }, sum, mask);
   }
 
   VectorBuilder& b_;

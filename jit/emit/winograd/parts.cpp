@@ -1,7 +1,6 @@
 #include "jit/emit/winograd/parts.h"
 
 #include "jit/emit/epilogue.h"
-#include "jit/emit/kernel_function.h"
 #include "jit/emit/winograd/transforms.h"
 
 namespace fxjit::jit {
@@ -11,34 +10,19 @@ using program::TileAccess;
 using program::WinogradForm;
 using program::WinogradNumber;
 
-// One vector of channels, `offset` bytes from the pixels' first. Groups of rows
-// load the input again rather than keep more than the registers hold; stores
-// between them keep LLVM from joining them.
+// One vector of channels, `offset` bytes from the pixels' first.
 void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
   VectorBuilder& b = part.b;
-  const auto points = static_cast<int>(part.form.points());
-  const auto pixel = [&](int row, int column) {
-    const int64_t at = row * part.form.places_row() + column;
-    Value* address = b.load_raw(b.ptr(), b.offset(b.arg(1), b.ptr(), at));
-    return b.load_raw(b.vec(b.f32()), b.offset_bytes(address, offset));
-  };
-  for (const auto& rows : winograd_input_groups(part.form.tile, b.level())) {
-    std::vector<Values> columns;
-    for (int column = 0; column < points; ++column)
-      columns.push_back(winograd_input(b, part.form.tile, rows, [&](int row) {
-        return pixel(row, column);
-      }));
-    std::vector<int> all;
-    for (int column = 0; column < points; ++column) all.push_back(column);
-    for (size_t r = 0; r < rows.size(); ++r) {
-      const Values results = winograd_input(
-          b, part.form.tile, all,
-          [&](int column) { return columns[static_cast<size_t>(column)][r]; });
-      for (int column = 0; column < points; ++column)
-        part.store(results[static_cast<size_t>(column)], out,
-                   (rows[r] * points + column) * b.lanes());
-    }
-  }
+  emit_winograd_input(
+      b, part.form.tile,
+      [&](int row, int column) {
+        const int64_t at = row * part.form.places_row() + column;
+        Value* address = b.load_raw(b.ptr(), b.offset(b.arg(1), b.ptr(), at));
+        return b.load_raw(b.vec(b.f32()), b.offset_bytes(address, offset));
+      },
+      [&](int row, int column, Value* value) {
+        part.store(value, out, (row * part.form.points() + column) * b.lanes());
+      });
 }
 
 void emit_input(const WinogradPart& part) {
@@ -48,7 +32,7 @@ void emit_input(const WinogradPart& part) {
   Value* blocks = part.number(WinogradNumber::channel_blocks);
   Value* each = part.number(WinogradNumber::channel_block_floats);
   b.loop(b.i64(0), blocks, b.i64(1), [&](Value* block) {
-    Value* channel = part.at_most(part.times(block, b.lanes()), last);
+    Value* channel = b.min(part.times(block, b.lanes()), last);
     Value* out = b.offset(b.arg(2), b.f32(), b.mul(block, each));
     emit_input_block(part, part.times(channel, 4), out);
   });
@@ -133,36 +117,24 @@ class Output {
 
   // All pixels of one vector of features, row by row into `kept_`.
   void transform(Value* sums) {
-    VectorBuilder& b = part_.b;
-    const int64_t tile = part_.form.tile;
-    const auto points = static_cast<int>(part_.form.points());
-    const int64_t width = part_.form.width();
-    for (const auto& rows : winograd_output_groups(tile, b.level())) {
-      std::vector<Values> columns;
-      for (int column = 0; column < points; ++column)
-        columns.push_back(winograd_output(b, tile, rows, [&](int row) {
-          return part_.load(sums, (row * points + column) * width);
-        }));
-      std::vector<int> all;
-      for (int column = 0; column < tile; ++column) all.push_back(column);
-      for (size_t r = 0; r < rows.size(); ++r) {
-        const Values results = winograd_output(b, tile, all, [&](int column) {
-          return columns[static_cast<size_t>(column)][r];
+    const WinogradForm& form = part_.form;
+    emit_winograd_output(
+        part_.b, form.tile,
+        [&](int row, int column) {
+          return part_.load(sums,
+                            (row * form.points() + column) * form.width());
+        },
+        [&](int row, int column, Value* value) {
+          part_.store(value, kept_,
+                      (row * form.tile + column) * part_.b.lanes());
         });
-        for (int column = 0; column < tile; ++column)
-          part_.store(results[static_cast<size_t>(column)], kept_,
-                      (rows[r] * tile + column) * b.lanes());
-      }
-    }
   }
 
   void emit_pixel(Value* kept, const Values& at, Value* mask) {
-    const auto& extras = part_.form.extras;
-    const TileEpilogue epilogue{
-        part_.form.epilogue, extras, part_.form.outputs,
-        [&](size_t i) { return at[i]; },
-        [&](size_t i) { return at[extras.size() + i]; }};
-    emit_tile_epilogue(part_.b, epilogue, part_.load(kept, 0), mask);
+    const WinogradForm& form = part_.form;
+    emit_tile_epilogue(
+        part_.b, form.epilogue, form.extras, form.outputs,
+        [&](size_t i) { return at[i]; }, part_.load(kept, 0), mask);
   }
 
   const WinogradPart& part_;
@@ -184,7 +156,6 @@ llvm::Function* make_winograd_part(
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
                              b.function().getName() + "_" + name, b.module());
-  set_kernel_attributes(*function, b.level());
   function->addFnAttr(llvm::Attribute::NoInline);
   VectorBuilder inner(*function, b.level());
   emit({inner, form, inner.arg(0)});

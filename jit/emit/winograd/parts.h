@@ -21,19 +21,14 @@ struct WinogradPart {
   Value* batch_stride(size_t i) const { return number(first_stride(i)); }
   Value* row_stride(size_t i) const { return number(first_stride(i) + 1); }
 
-  int alignment() const { return b.lanes() * 4; }
   Value* load(Value* base, int64_t elements) const {
-    return b.load_raw(b.vec(b.f32()), b.offset(base, b.f32(), elements),
-                      alignment());
+    return b.load_aligned(b.offset(base, b.f32(), elements));
   }
   void store(Value* value, Value* base, int64_t elements) const {
-    b.store_raw(value, b.offset(base, b.f32(), elements), alignment());
+    b.store_aligned(value, b.offset(base, b.f32(), elements));
   }
   Value* times(Value* index, int64_t factor) const {
-    return b.ir().CreateMul(index, b.i64(factor));
-  }
-  Value* at_most(Value* index, Value* most) const {
-    return b.ir().CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, most);
+    return b.mul(index, b.i64(factor));
   }
 
  private:

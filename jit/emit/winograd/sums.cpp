@@ -10,12 +10,9 @@ using program::WinogradNumber;
 // Steps of a block's channels that are emitted side by side.
 constexpr int64_t kChannelStep = 4;
 
-constexpr int64_t kCacheLine = 64;
-
 class Sums {
  public:
   explicit Sums(const WinogradPart& part)
-
       : part_(part),
         tiles_(part.form.group),
         block_floats_(part.number(WinogradNumber::channel_block_floats)) {}
@@ -60,7 +57,7 @@ class Sums {
     return b.loop(
         b.i64(0), blocks, each, zeros(),
         [&](Value* first, const Values& totals) {
-          Value* end = part_.at_most(b.add(first, each), blocks);
+          Value* end = b.min(b.add(first, each), blocks);
           return add(totals, b.loop(first, end, b.i64(1), zeros(),
                                     [&](Value* block, const Values& sums) {
                                       return block_sums(

@@ -1,9 +1,7 @@
 #include "jit/emit/winograd/transforms.h"
 
 #include <array>
-#include <cmath>
-
-#include "fxjit/error.h"
+#include <numeric>
 
 namespace fxjit::jit {
 namespace {
@@ -95,41 +93,71 @@ Value* output_row_of_2(VectorBuilder& b, int row, OnDemand& m) {
 
 using Groups = std::vector<std::vector<int>>;
 
-}  // namespace
-
-Groups winograd_input_groups(int64_t tile, CpuLevel level) {
+// Rows of the transformed input that are made together: as many as the
+// registers of a level hold for all columns, rows that share work side by side.
+Groups input_groups(int64_t tile, CpuLevel level) {
   const bool many = level == CpuLevel::avx512;
   if (tile == 4)
     return many ? Groups{{0, 1, 2}, {3, 4, 5}} : Groups{{1, 2}, {3, 4}, {0, 5}};
   return many ? Groups{{0, 1, 2, 3}} : Groups{{0, 3}, {1, 2}};
 }
 
-Groups winograd_output_groups(int64_t tile, CpuLevel level) {
+// The same for rows of the result.
+Groups output_groups(int64_t tile, CpuLevel level) {
   const bool many = level == CpuLevel::avx512;
   if (tile == 4) return many ? Groups{{0, 1, 2, 3}} : Groups{{0, 2}, {1, 3}};
   return {{0, 1}};
 }
 
-Values winograd_input(VectorBuilder& b, int64_t tile,
-                      const std::vector<int>& rows,
-                      llvm::function_ref<Value*(int)> input) {
+using MakeRow = Value* (*)(VectorBuilder& b, int row, OnDemand& inputs);
+
+// Elements `rows` of a transform of one dim. Loads what is needed only.
+Values transformed(VectorBuilder& b, MakeRow make, const std::vector<int>& rows,
+                   llvm::function_ref<Value*(int)> input) {
   OnDemand inputs(input);
   Values results;
-  for (int row : rows)
-    results.push_back(tile == 4 ? input_row_of_4(b, row, inputs)
-                                : input_row_of_2(b, row, inputs));
+  for (int row : rows) results.push_back(make(b, row, inputs));
   return results;
 }
 
-Values winograd_output(VectorBuilder& b, int64_t tile,
-                       const std::vector<int>& rows,
-                       llvm::function_ref<Value*(int)> sum) {
-  OnDemand sums(sum);
-  Values results;
-  for (int row : rows)
-    results.push_back(tile == 4 ? output_row_of_4(b, row, sums)
-                                : output_row_of_2(b, row, sums));
-  return results;
+// Each of `groups` first along columns of `points` inputs, then along its rows,
+// to `wanted` results each.
+void transform(VectorBuilder& b, MakeRow make, const Groups& groups, int points,
+               int wanted, llvm::function_ref<Value*(int, int)> load,
+               llvm::function_ref<void(int, int, Value*)> store) {
+  std::vector<int> all(static_cast<size_t>(wanted));
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::vector<int>& rows : groups) {
+    std::vector<Values> columns;
+    for (int column = 0; column < points; ++column)
+      columns.push_back(transformed(
+          b, make, rows, [&](int row) { return load(row, column); }));
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const Values results = transformed(b, make, all, [&](int column) {
+        return columns[static_cast<size_t>(column)][r];
+      });
+      for (int column : all)
+        store(rows[r], column, results[static_cast<size_t>(column)]);
+    }
+  }
+}
+
+}  // namespace
+
+void emit_winograd_input(VectorBuilder& b, int64_t tile,
+                         llvm::function_ref<Value*(int, int)> load,
+                         llvm::function_ref<void(int, int, Value*)> store) {
+  const auto points = static_cast<int>(tile) + 2;
+  transform(b, tile == 4 ? input_row_of_4 : input_row_of_2,
+            input_groups(tile, b.level()), points, points, load, store);
+}
+
+void emit_winograd_output(VectorBuilder& b, int64_t tile,
+                          llvm::function_ref<Value*(int, int)> load,
+                          llvm::function_ref<void(int, int, Value*)> store) {
+  const auto wanted = static_cast<int>(tile);
+  transform(b, tile == 4 ? output_row_of_4 : output_row_of_2,
+            output_groups(tile, b.level()), wanted + 2, wanted, load, store);
 }
 
 }  // namespace fxjit::jit

@@ -38,7 +38,7 @@ class Winograd {
     return b_.offset(base, b_.f32(), count);
   }
   Value* times(Value* index, int64_t factor) {
-    return part_.times(index, factor);
+    return b_.mul(index, b_.i64(factor));
   }
   Value* over(Value* index, Value* divisor) {
     return b_.ir().CreateUDiv(index, divisor);
@@ -68,7 +68,7 @@ class Winograd {
     Value* is_new = b_.bit_or(is_first, b_.eq(panel, b_.i64(0)));
     b_.if_then(is_new, [&] { emit_inputs(start, end, place); });
     emit_sums(panel, b_.sub(last, first));
-    emit_outputs(panel, start, part_.at_most(end, tiles_), place);
+    emit_outputs(panel, start, b_.min(end, tiles_), place);
   }
 
   // A tile's image and first pixel.
@@ -215,7 +215,7 @@ class Winograd {
     for (const TileAccess& access : form_.extras) add(access);
     for (const TileAccess& access : form_.outputs) add(access);
     const auto left = [&](Value* size, Value* at) {
-      return part_.at_most(b_.sub(size, at), b_.i64(form_.tile));
+      return b_.min(b_.sub(size, at), b_.i64(form_.tile));
     };
     args.push_back(left(out_height_, place.y));
     args.push_back(left(out_width_, place.x));
