@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "fxjit/op.h"
+#include "src/ops/aten/torch_schema.h"
 
 namespace fxjit::fx {
 namespace {
@@ -36,6 +37,11 @@ TEST(TorchSchemas, TableIsInOrder) {
   ASSERT_EQ(torch_schemas("torch.relu").size(), 2u);
   EXPECT_EQ(torch_schemas("torch.relu")[0].text(),
             "aten::relu(Tensor self) -> Tensor");
+}
+
+TEST(TorchSchemas, EveryRowCanBeRead) {
+  for (const ops::OverloadRow& row : ops::overload_rows())
+    EXPECT_NO_THROW(ops::parse_torch_schema(row.schema)) << row.name;
 }
 
 size_t fitting(std::string_view function, size_t num_args,

@@ -1,5 +1,5 @@
 // ATen's overloads: what a call of `aten.NAME.OVERLOAD` means here. Such a call
-// binds by torch's own schema of the overload , whose order, names and defaults
+// binds by torch's own schema of the overload, whose order, names and defaults
 // may be others than those of the op that serves it; overloads.inc says which
 // op that is and where its arguments come from.
 #pragma once
