@@ -11,7 +11,7 @@
 #include "jit/emit/rows/rows.h"
 #include "jit/emit/tiles/tile.h"
 #include "jit/emit/winograd/winograd.h"
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 #include "src/support/disk/object_cache.h"
 #include "src/support/threads/run_tasks.h"
 
@@ -36,7 +36,7 @@ std::string symbol_of(const char* kind, const std::string& key) {
 
 IrModule emit_kernel(const WantedKernel& wanted, CpuLevel level) {
   IrModule ir = make_ir_module(wanted.symbol);
-  wanted.emit(module_of(ir), wanted.symbol, level);
+  wanted.emit(*ir.module, wanted.symbol, level);
   return ir;
 }
 
@@ -118,70 +118,39 @@ class Requests {
   std::vector<StepNeeds> steps_;
 };
 
-// Each kernel from the cache, or compiled, by several threads.
-class Compilation {
- public:
-  Compilation(const Requests& requests, CpuLevel level, CodeCache& cache)
-      : requests_(requests),
-        level_(level),
-        cache_(cache),
-        code_(requests.list().size()),
-        fresh_(code_.size()) {}
-
-  ProgramCode run(int max_threads) {
-    support::run_tasks(code_.size(), max_threads, [this](size_t i) { get(i); });
-    return finish();
-  }
-
- private:
-  void get(size_t i) {
-    const WantedKernel& wanted = requests_.list()[i];
-    bool fresh = false;
-    code_[i] = cache_.get(
-        wanted.key,
-        [&] {
-          std::vector<IrModule> modules;
-          modules.push_back(emit_kernel(wanted, level_));
-          return modules;
-        },
-        SymbolTable(), 1, &fresh);
-    fresh_[i] = fresh;
-  }
-
-  ProgramCode finish() {
-    ProgramCode result;
-    result.kernels = requests_.resolve(code_);
-    size_t fresh = 0, from_disk = 0;
-    for (size_t i = 0; i < code_.size(); ++i) {
-      if (!fresh_[i]) continue;
-      const CompileTimings& timings = code_[i]->timings();
-      result.timings.emit_us += timings.emit_us;
-      result.timings.optimise_us += timings.optimise_us;
-      result.timings.codegen_us += timings.codegen_us;
-      result.timings.link_us += timings.link_us;
-      result.fresh_bytes += code_[i]->code_bytes();
-      ++fresh;
-      from_disk += code_[i]->origin() == CodeOrigin::disk;
-    }
-    result.from_disk = fresh > 0 && from_disk == fresh;
-    result.code = std::move(code_);
-    return result;
-  }
-
-  const Requests& requests_;
-  CpuLevel level_;
-  CodeCache& cache_;
-  Requests::Codes code_;
-  std::vector<char> fresh_;  // Not bool: written by several threads.
-};
-
 }  // namespace
 
 ProgramCode compile_program(const Program& program, const Compiler& compiler,
                             CodeCache& cache, int max_threads) {
   const CpuLevel level = compiler.options().cpu_level;
   const Requests requests(program, level);
-  return Compilation(requests, level, cache).run(max_threads);
+  ProgramCode result;
+  result.code.resize(requests.list().size());
+  // Not bool: written by several threads.
+  std::vector<char> is_fresh(result.code.size());
+  support::run_tasks(result.code.size(), max_threads, [&](size_t i) {
+    const WantedKernel& wanted = requests.list()[i];
+    bool fresh = false;
+    result.code[i] = cache.get(
+        wanted.key, [&] { return emit_kernel(wanted, level); }, SymbolTable(),
+        &fresh);
+    is_fresh[i] = fresh;
+  });
+  result.kernels = requests.resolve(result.code);
+  size_t fresh = 0, from_disk = 0;
+  for (size_t i = 0; i < result.code.size(); ++i) {
+    if (!is_fresh[i]) continue;
+    const CompiledCode& code = *result.code[i];
+    result.timings.emit_us += code.timings().emit_us;
+    result.timings.optimise_us += code.timings().optimise_us;
+    result.timings.codegen_us += code.timings().codegen_us;
+    result.timings.link_us += code.timings().link_us;
+    result.fresh_bytes += code.code_bytes();
+    ++fresh;
+    from_disk += code.origin() == CodeOrigin::disk;
+  }
+  result.from_disk = fresh > 0 && from_disk == fresh;
+  return result;
 }
 
 ProgramText program_text(const Program& program, const Compiler& compiler,

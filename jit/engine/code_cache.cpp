@@ -6,16 +6,9 @@
 
 #include "fxjit/error.h"
 #include "fxjit/log.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
-namespace {
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-}  // namespace
-
 CodeCache::CodeCache(const Compiler& compiler, support::ObjectCache* disk,
                      uint64_t max_bytes)
     : compiler_(compiler), disk_(disk), max_bytes_(max_bytes) {}
@@ -23,7 +16,6 @@ CodeCache::CodeCache(const Compiler& compiler, support::ObjectCache* disk,
 std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
                                                    const Builder& build,
                                                    const SymbolTable& symbols,
-                                                   int max_threads,
                                                    bool* fresh) {
   const auto key_with = [&](const std::string& compiler) {
     return support::make_cache_key(compiler + "\n" + std::string(key_text));
@@ -34,8 +26,8 @@ std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
   if (Code code = find(key, promise, pending)) return code;
   if (pending.valid()) return pending.get();
   try {
-    Code code = make(key, key_with(compiler_.portable_code_key()), build,
-                     symbols, max_threads);
+    Code code =
+        make(key, key_with(compiler_.portable_code_key()), build, symbols);
     publish(key, code);
     promise.set_value(code);
     if (fresh) *fresh = true;
@@ -70,7 +62,7 @@ CodeCache::Code CodeCache::find(const Key& key, std::promise<Code>& promise,
 
 CodeCache::Code CodeCache::make(const Key& key, const Key& portable,
                                 const Builder& build,
-                                const SymbolTable& symbols, int max_threads) {
+                                const SymbolTable& symbols) {
   // A dump is wanted for what is read from disk, too: compile it then.
   const bool use_disk =
       disk_ != nullptr && compiler_.options().dump_folder.empty();
@@ -78,13 +70,13 @@ CodeCache::Code CodeCache::make(const Key& key, const Key& portable,
     if (Code code = from_disk(key, portable, symbols)) return code;
   }
   const auto start = std::chrono::steady_clock::now();
-  std::vector<IrModule> modules = build();
+  IrModule module = build();
   const std::chrono::duration<double, std::micro> emitting =
       std::chrono::steady_clock::now() - start;
-  ObjectBundle bundle = compiler_.compile(std::move(modules), max_threads);
-  bundle.timings.emit_us = emitting.count();
-  Code code = compiler_.link(bundle, symbols);
-  if (use_disk) disk_->store(key, bytes_of(bundle.serialise()));
+  CompiledObject object = compiler_.compile(std::move(module));
+  object.timings.emit_us = emitting.count();
+  Code code = compiler_.link(object, symbols);
+  if (use_disk) disk_->store(key, std::as_bytes(std::span(object.bytes)));
   const std::lock_guard<std::mutex> lock(mutex_);
   ++stats_.compiles;
   return code;
@@ -95,10 +87,10 @@ CodeCache::Code CodeCache::from_disk(const Key& key, const Key& portable,
   auto bytes = disk_->load_packed(portable);
   if (!bytes) bytes = disk_->load(key);
   if (!bytes) return nullptr;
-  const auto bundle = parse_bundle(*bytes);
-  if (!bundle) return nullptr;
   try {
-    auto code = compiler_.link(*bundle, symbols);
+    auto code = compiler_.link(
+        {{reinterpret_cast<const char*>(bytes->data()), bytes->size()}},
+        symbols);
     code->origin_ = CodeOrigin::disk;
     const std::lock_guard<std::mutex> lock(mutex_);
     ++stats_.disk_hits;

@@ -28,7 +28,7 @@ struct CodeCacheStats {
 // Thread-safe. Two threads that ask for the same key compile it once.
 class CodeCache {
  public:
-  using Builder = std::function<std::vector<IrModule>()>;
+  using Builder = std::function<IrModule()>;
 
   // `disk` may be null and must outlive the cache, as must `compiler`. Code
   // beyond `max_bytes`, least recently asked for first, lives only as long as
@@ -38,13 +38,12 @@ class CodeCache {
 
   // The code of `key_text`, which must tell apart all kernels and symbols;
   // the compiler's code_key is added. `build` is called on a miss, from this
-  // thread, and its modules compiled by up to `max_threads`. Sets `fresh` when
-  // the code was not in memory and this call brought it there. Throws what
-  // `build` and the compiler throw, to every thread that waits.
+  // thread. Sets `fresh` when the code was not in memory and this call brought
+  // it there. Throws what `build` and the compiler throw, to every thread that
+  // waits.
   std::shared_ptr<const CompiledCode> get(std::string_view key_text,
                                           const Builder& build,
                                           const SymbolTable& symbols,
-                                          int max_threads = 1,
                                           bool* fresh = nullptr);
 
   CodeCacheStats stats() const;
@@ -63,7 +62,7 @@ class CodeCache {
   Code find(const Key& key, std::promise<Code>& promise,
             std::shared_future<Code>& pending);
   Code make(const Key& key, const Key& portable, const Builder& build,
-            const SymbolTable& symbols, int max_threads);
+            const SymbolTable& symbols);
   Code from_disk(const Key& key, const Key& portable,
                  const SymbolTable& symbols);
   void publish(const Key& key, const Code& code);

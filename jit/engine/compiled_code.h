@@ -13,13 +13,19 @@ namespace fxjit::jit {
 
 class Linker;
 
-// Where the time of one compilation went, in microseconds of wall time (sums
-// over the modules where several are compiled).
+// Where the time of one compilation went, in microseconds of wall time.
 struct CompileTimings {
   double emit_us = 0;      // The caller's builder, LLVM IR construction.
   double optimise_us = 0;  // Verification and IR passes.
   double codegen_us = 0;   // Instruction selection to object bytes.
   double link_us = 0;      // Object bytes to callable code.
+};
+
+// A relocatable object, as compiled: what the disk cache and kernel packs
+// store. Holds no addresses and no process state.
+struct CompiledObject {
+  std::string bytes;  // Of an ELF file.
+  CompileTimings timings{};
 };
 
 // How the code came to be.

@@ -8,17 +8,17 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "fxjit/error.h"
 #include "fxjit/log.h"
 #include "jit/engine/codegen.h"
-#include "jit/engine/compiler_llvm.h"
 #include "jit/engine/dump.h"
+#include "jit/engine/ir_module.h"
 #include "jit/engine/linker.h"
 #include "jit/engine/llvm_error.h"
 #include "jit/engine/optimise.h"
 #include "jit/engine/target.h"
-#include "src/support/threads/run_tasks.h"
 
 namespace fxjit::jit {
 namespace {
@@ -57,14 +57,15 @@ void optimise_module(llvm::Module& module, CodeGenerator& generator,
   if (dump) dump_assembly(module, generator, options.dump_folder);
 }
 
-std::string object_of(llvm::Module& module, CodeGenerator& generator,
-                      const EngineOptions& options, CompileTimings& timings) {
+CompiledObject object_of(llvm::Module& module, CodeGenerator& generator,
+                         const EngineOptions& options) {
+  CompiledObject object;
   auto start = Clock::now();
   optimise_module(module, generator, options);
-  timings.optimise_us = microseconds_since(start);
+  object.timings.optimise_us = microseconds_since(start);
   start = Clock::now();
-  std::string object = generator.object(module);
-  timings.codegen_us = microseconds_since(start);
+  object.bytes = generator.object(module);
+  object.timings.codegen_us = microseconds_since(start);
   return object;
 }
 
@@ -83,17 +84,17 @@ CodeText text_of(llvm::Module& module, CodeGenerator& generator,
 template <typename Work>
 auto guarded(IrModule ir, const Work& work) {
   std::string errors;
-  context_of(ir).setDiagnosticHandlerCallBack(collect_diagnostic, &errors);
+  ir.context->setDiagnosticHandlerCallBack(collect_diagnostic, &errors);
   try {
     const FatalErrorScope scope;
-    auto result = work(module_of(ir));
+    auto result = work(*ir.module);
     if (errors.empty()) return result;
   } catch (const LlvmFatalError&) {
-    (void)ir.impl().module.release();
-    (void)ir.impl().context.release();
+    (void)ir.module.release();
+    (void)ir.context.release();
     throw;
   }
-  throw InternalError("[jit] module " + ir.name() +
+  throw InternalError("[jit] module " + ir.module->getName().str() +
                       " does not compile: " + errors);
 }
 
@@ -159,23 +160,12 @@ Compiler::Compiler(EngineOptions options)
 
 Compiler::~Compiler() = default;
 
-ObjectBundle Compiler::compile(std::vector<IrModule> modules,
-                               int max_threads) const {
-  ObjectBundle bundle;
-  bundle.objects.resize(modules.size());
-  std::vector<CompileTimings> timings(modules.size());
-  support::run_tasks(modules.size(), max_threads, [&](size_t i) {
-    bundle.objects[i] = generators_->apply(
-        options_, std::move(modules[i]),
-        [&](llvm::Module& module, CodeGenerator& generator) {
-          return object_of(module, generator, options_, timings[i]);
-        });
-  });
-  for (const CompileTimings& each : timings) {
-    bundle.timings.optimise_us += each.optimise_us;
-    bundle.timings.codegen_us += each.codegen_us;
-  }
-  return bundle;
+CompiledObject Compiler::compile(IrModule module) const {
+  return generators_->apply(
+      options_, std::move(module),
+      [&](llvm::Module& llvm_module, CodeGenerator& generator) {
+        return object_of(llvm_module, generator, options_);
+      });
 }
 
 CodeText Compiler::text(IrModule module) const {
@@ -186,15 +176,14 @@ CodeText Compiler::text(IrModule module) const {
       });
 }
 
-std::shared_ptr<CompiledCode> Compiler::link(const ObjectBundle& bundle,
+std::shared_ptr<CompiledCode> Compiler::link(const CompiledObject& object,
                                              const SymbolTable& symbols) const {
-  return linker_->link(bundle, symbols);
+  return linker_->link(object, symbols);
 }
 
-std::shared_ptr<CompiledCode> Compiler::build(std::vector<IrModule> modules,
-                                              const SymbolTable& symbols,
-                                              int max_threads) const {
-  return link(compile(std::move(modules), max_threads), symbols);
+std::shared_ptr<CompiledCode> Compiler::build(
+    IrModule module, const SymbolTable& symbols) const {
+  return link(compile(std::move(module)), symbols);
 }
 
 std::string Compiler::code_key() const {
@@ -211,7 +200,6 @@ std::string Compiler::code_key(const std::string& tuning) const {
   const Processor processor = processor_of(options_.cpu_level);
   key += " cpu=" + (std::string(processor.name) + processor.features);
   key += " tune=" + tuning;
-  key += options_.unroll ? " unroll=1" : " unroll=0";
   key += traced ? " frames=1" : " frames=0";
   key += " sanitizer=" + name_of(options_.sanitizer);
   return key;

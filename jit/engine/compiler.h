@@ -10,15 +10,14 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "jit/engine/compiled_code.h"
 #include "jit/engine/engine_options.h"
-#include "jit/engine/ir_module.h"
-#include "jit/engine/object_bundle.h"
 #include "jit/engine/symbol_table.h"
 
 namespace fxjit::jit {
+
+struct IrModule;
 
 // A compiled module as people read it.
 struct CodeText {
@@ -34,26 +33,23 @@ class Compiler {
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
 
-  // Compiles modules to objects, up to `max_threads` at a time. Throws
-  // InternalError with LLVM's text for IR that does not verify or cannot be
-  // selected.
-  ObjectBundle compile(std::vector<IrModule> modules,
-                       int max_threads = 1) const;
+  // Compiles a module to an object. Throws InternalError with LLVM's text for
+  // IR that does not verify or cannot be selected.
+  CompiledObject compile(IrModule module) const;
 
   // What compile() would make of the module, as text, with its errors.
   CodeText text(IrModule module) const;
 
-  // Links objects into this process. Symbols come from the objects, from
+  // Links an object into this process. Symbols come from the object, from
   // `symbols` and from runtime_symbols(), in this order; an unknown one is an
   // InternalError naming it. Throws RuntimeError when executable memory is
   // denied.
-  std::shared_ptr<CompiledCode> link(const ObjectBundle& bundle,
+  std::shared_ptr<CompiledCode> link(const CompiledObject& object,
                                      const SymbolTable& symbols) const;
 
   // compile, then link.
-  std::shared_ptr<CompiledCode> build(std::vector<IrModule> modules,
-                                      const SymbolTable& symbols,
-                                      int max_threads = 1) const;
+  std::shared_ptr<CompiledCode> build(IrModule module,
+                                      const SymbolTable& symbols) const;
 
   // Everything beside the module that determines the object's bytes: LLVM's
   // version, CPU, features, tuning, sanitizer. Part of every cache key.

@@ -31,9 +31,6 @@ struct EngineOptions {
   CpuLevel cpu_level = host_cpu_level();
   // Schedule for the host's microarchitecture instead of a generic one.
   bool tune_for_host = true;
-  // Unroll loops: costs compile time, helps only IR that was not unrolled by
-  // its emitter.
-  bool unroll = false;
   Sanitizer sanitizer = build_sanitizer();
   // Appends each function to /tmp/perf-<pid>.map and /tmp/jit-<pid>.dump.
   bool perf_support = false;

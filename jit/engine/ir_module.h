@@ -1,33 +1,25 @@
-// A finished LLVM module together with its context, movable without LLVM's
-// headers. Emitters make one through compiler_llvm.h, tests through parse_ir;
-// jit::Compiler consumes it. Used by one thread at a time.
+// A finished LLVM module together with its context. Emitters make one by
+// make_ir_module, tests by parse_ir; jit::Compiler consumes it. Included only
+// by sources below jit/ and their tests. Used by one thread at a time.
 #pragma once
 
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
 #include <memory>
-#include <string>
 #include <string_view>
 
 namespace fxjit::jit {
 
-class IrModule {
- public:
-  struct Impl;
-
-  explicit IrModule(std::unique_ptr<Impl> impl);
-  IrModule(IrModule&&) noexcept;
-  IrModule& operator=(IrModule&&) noexcept;
-  ~IrModule();
-
-  // The module's name: file stem of its dumps.
-  std::string name() const;
-  // The textual IR.
-  std::string text() const;
-
-  Impl& impl() const { return *impl_; }
-
- private:
-  std::unique_ptr<Impl> impl_;
+// The context is declared first, so that it dies after the module. Never
+// assigned: that would free the old context before the old module.
+struct IrModule {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
 };
+
+// An empty module with the host's triple and data layout.
+IrModule make_ir_module(std::string_view name);
 
 // Reads textual LLVM IR. Throws UserError with line and reason.
 IrModule parse_ir(std::string_view text, std::string_view name);

@@ -53,24 +53,20 @@ llvm::MemoryBufferRef buffer_of(const std::string& object) {
   return llvm::MemoryBufferRef(object, "fxjit object");
 }
 
-// Names that the objects use and none of them defines.
-std::set<std::string> undefined_names(const ObjectBundle& bundle) {
-  std::set<std::string> defined, used;
-  for (const std::string& bytes : bundle.objects) {
-    const auto object =
-        take(llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes)),
-             "reading an object");
-    for (const auto& symbol : object->symbols()) {
-      const auto flags = take(symbol.getFlags(), "reading an object");
-      const std::string name =
-          take(symbol.getName(), "reading an object").str();
-      if (name.empty() || name == "_GLOBAL_OFFSET_TABLE_") continue;
-      const bool outside = flags & llvm::object::SymbolRef::SF_Undefined;
-      (outside ? used : defined).insert(name);
-    }
+// Names that the object uses and does not define.
+std::set<std::string> undefined_names(const std::string& bytes) {
+  const auto object =
+      take(llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes)),
+           "reading an object");
+  std::set<std::string> names;
+  for (const auto& symbol : object->symbols()) {
+    const auto flags = take(symbol.getFlags(), "reading an object");
+    const std::string name = take(symbol.getName(), "reading an object").str();
+    const bool outside = flags & llvm::object::SymbolRef::SF_Undefined;
+    if (outside && !name.empty() && name != "_GLOBAL_OFFSET_TABLE_")
+      names.insert(name);
   }
-  for (const std::string& name : defined) used.erase(name);
-  return used;
+  return names;
 }
 
 void* address_of(const std::string& name, const SymbolTable& symbols) {
@@ -92,15 +88,15 @@ struct Linker::Session {
         memory(page_bytes),
         layer(execution, memory) {}
 
-  llvm::orc::SymbolMap outside_symbols(const ObjectBundle& bundle,
+  llvm::orc::SymbolMap outside_symbols(const std::string& object,
                                        const SymbolTable& symbols);
-  // Adds the objects and returns the names they export.
-  llvm::orc::SymbolLookupSet add_objects(llvm::orc::JITDylib& library,
-                                         const ObjectBundle& bundle);
+  // Adds the object and returns the names it exports.
+  llvm::orc::SymbolLookupSet add_object(llvm::orc::JITDylib& library,
+                                        const std::string& object);
   CompiledCode::Symbols resolve(llvm::orc::JITDylib& library,
                                 llvm::orc::SymbolLookupSet names);
   CompiledCode::Symbols link(llvm::orc::JITDylib& library,
-                             const ObjectBundle& bundle,
+                             const std::string& object,
                              const SymbolTable& symbols);
   void report(llvm::Error error);
   void remove(llvm::orc::JITDylib& library);
@@ -116,10 +112,10 @@ struct Linker::Session {
 };
 
 llvm::orc::SymbolMap Linker::Session::outside_symbols(
-    const ObjectBundle& bundle, const SymbolTable& symbols) {
+    const std::string& object, const SymbolTable& symbols) {
   llvm::orc::SymbolMap found;
   std::string missing;
-  for (const std::string& name : undefined_names(bundle)) {
+  for (const std::string& name : undefined_names(object)) {
     if (void* address = address_of(name, symbols)) {
       found[execution.intern(name)] = definition_of(address);
     } else {
@@ -135,21 +131,19 @@ llvm::orc::SymbolMap Linker::Session::outside_symbols(
   return found;
 }
 
-llvm::orc::SymbolLookupSet Linker::Session::add_objects(
-    llvm::orc::JITDylib& library, const ObjectBundle& bundle) {
+llvm::orc::SymbolLookupSet Linker::Session::add_object(
+    llvm::orc::JITDylib& library, const std::string& object) {
+  auto interface =
+      take(llvm::orc::getObjectFileInterface(execution, buffer_of(object)),
+           "reading an object");
   llvm::orc::SymbolLookupSet names;
-  for (const std::string& bytes : bundle.objects) {
-    auto interface =
-        take(llvm::orc::getObjectFileInterface(execution, buffer_of(bytes)),
-             "reading an object");
-    for (const auto& [name, flags] : interface.SymbolFlags) names.add(name);
-    // The bytes outlive the link, which is complete when `link` returns.
-    throw_if(layer.add(library.getDefaultResourceTracker(),
-                       llvm::MemoryBuffer::getMemBuffer(
-                           buffer_of(bytes), /*RequiresNullTerminator=*/false),
-                       std::move(interface)),
-             "adding an object");
-  }
+  for (const auto& [name, flags] : interface.SymbolFlags) names.add(name);
+  // The bytes outlive the link, which is complete when `link` returns.
+  throw_if(layer.add(library.getDefaultResourceTracker(),
+                     llvm::MemoryBuffer::getMemBuffer(
+                         buffer_of(object), /*RequiresNullTerminator=*/false),
+                     std::move(interface)),
+           "adding an object");
   return names;
 }
 
@@ -168,14 +162,14 @@ CompiledCode::Symbols Linker::Session::resolve(
 }
 
 CompiledCode::Symbols Linker::Session::link(llvm::orc::JITDylib& library,
-                                            const ObjectBundle& bundle,
+                                            const std::string& object,
                                             const SymbolTable& symbols) {
   errors.clear();
   try {
     throw_if(library.define(
-                 llvm::orc::absoluteSymbols(outside_symbols(bundle, symbols))),
+                 llvm::orc::absoluteSymbols(outside_symbols(object, symbols))),
              "defining symbols");
-    return resolve(library, add_objects(library, bundle));
+    return resolve(library, add_object(library, object));
   } catch (const InternalError& error) {
     if (!support::executable_memory_allowed()) {
       throw RuntimeError("[jit] executable memory is denied on this host");
@@ -206,10 +200,7 @@ std::shared_ptr<Linker> Linker::create(const EngineOptions& options) {
   session->execution.setErrorReporter([raw = session.get()](llvm::Error error) {
     raw->report(std::move(error));
   });
-  if (options.perf_support) {
-    session->layer.addPlugin(make_perf_map_plugin());
-    session->layer.addPlugin(make_jit_dump_plugin());
-  }
+  if (options.perf_support) session->layer.addPlugin(make_perf_plugin());
   if (options.gdb_support) session->layer.addPlugin(make_gdb_plugin());
   return std::shared_ptr<Linker>(new Linker(std::move(session)));
 }
@@ -223,7 +214,7 @@ Linker::~Linker() {
   }
 }
 
-std::shared_ptr<CompiledCode> Linker::link(const ObjectBundle& bundle,
+std::shared_ptr<CompiledCode> Linker::link(const CompiledObject& object,
                                            const SymbolTable& symbols) {
   const std::lock_guard<std::mutex> lock(session_->mutex);
   const auto start = std::chrono::steady_clock::now();
@@ -232,12 +223,12 @@ std::shared_ptr<CompiledCode> Linker::link(const ObjectBundle& bundle,
       "fxjit." + std::to_string(session_->links++));
   CompiledCode::Symbols found;
   try {
-    found = session_->link(library, bundle, symbols);
+    found = session_->link(library, object.bytes, symbols);
   } catch (...) {
     session_->remove(library);
     throw;
   }
-  CompileTimings timings = bundle.timings;
+  CompileTimings timings = object.timings;
   timings.link_us = std::chrono::duration<double, std::micro>(
                         std::chrono::steady_clock::now() - start)
                         .count();

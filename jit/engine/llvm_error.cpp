@@ -2,7 +2,6 @@
 
 #include <llvm/Support/ErrorHandling.h>
 
-#include <mutex>
 #include <new>
 
 namespace fxjit::jit {
@@ -21,11 +20,11 @@ void on_fatal_error(void*, const char* reason, bool) {
 void on_bad_alloc(void*, const char*, bool) { throw std::bad_alloc(); }
 
 void install_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  [[maybe_unused]] static const bool installed = [] {
     llvm::install_fatal_error_handler(on_fatal_error);
     llvm::install_bad_alloc_error_handler(on_bad_alloc);
-  });
+    return true;
+  }();
 }
 
 }  // namespace

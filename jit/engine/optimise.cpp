@@ -2,14 +2,11 @@
 
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
@@ -20,17 +17,13 @@
 namespace fxjit::jit {
 namespace {
 
-llvm::FunctionPassManager function_passes(const EngineOptions& options) {
+llvm::FunctionPassManager function_passes() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  if (options.unroll) {
-    passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2)));
-    passes.addPass(llvm::InstCombinePass());
-  }
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass());
@@ -52,10 +45,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine,
               const EngineOptions& options) {
   Analyses analyses(machine);
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(
-      llvm::createModuleToFunctionPassAdaptor(function_passes(options)));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes()));
   add_sanitizer_passes(passes, module, options.sanitizer);
   passes.run(module, analyses.modules());
 }

@@ -1,5 +1,5 @@
-// IR passes for modules whose emitters already vectorised them: cleans up,
-// hoists and inlines, but leaves loops as they were written. Used by the
+// IR passes for modules whose emitters already vectorised them: cleans up
+// and hoists, but leaves calls and loops as they were written. Used by the
 // compiler only.
 #pragma once
 

@@ -6,25 +6,21 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <mutex>
-
 #include "fxjit/error.h"
 #include "jit/engine/compiler.h"
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
 namespace {
 
 const llvm::Target& host_target() {
-  static std::once_flag once;
-  static const llvm::Target* target = nullptr;
-  std::call_once(once, [] {
+  static const llvm::Target* const target = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     std::string ignored;
-    target = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(),
-                                                ignored);
-  });
+    return llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(),
+                                              ignored);
+  }();
   if (target == nullptr) {
     throw InternalError("[jit] LLVM has no back end for " +
                         llvm::sys::getProcessTriple());
@@ -91,13 +87,12 @@ IrModule make_ir_module(std::string_view name) {
   static const std::string layout = make_target_machine(EngineOptions{})
                                         ->createDataLayout()
                                         .getStringRepresentation();
-  auto impl = std::make_unique<IrModule::Impl>();
-  impl->context = std::make_unique<llvm::LLVMContext>();
-  impl->module = std::make_unique<llvm::Module>(
-      llvm::StringRef(name.data(), name.size()), *impl->context);
-  impl->module->setTargetTriple(llvm::sys::getProcessTriple());
-  impl->module->setDataLayout(layout);
-  return IrModule(std::move(impl));
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto module = std::make_unique<llvm::Module>(
+      llvm::StringRef(name.data(), name.size()), *context);
+  module->setTargetTriple(llvm::sys::getProcessTriple());
+  module->setDataLayout(layout);
+  return {std::move(context), std::move(module)};
 }
 
 }  // namespace fxjit::jit

@@ -12,7 +12,7 @@
 #include "jit/emit/attention/attention.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/engine/compiler.h"
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 #include "src/program/attention/run.h"
 #include "src/program/steps/step_plan.h"
 #include "tests/support/guarded_bytes.h"
@@ -33,11 +33,9 @@ std::shared_ptr<CompiledCode> compile_attention(
   options.cpu_level = level;
   IrModule module = make_ir_module("attention");
   VectorBuilder b(
-      *make_function<program::AttentionFn>(module_of(module), "kernel"), level);
+      *make_function<program::AttentionFn>(*module.module, "kernel"), level);
   emit(b, form);
-  std::vector<IrModule> modules;
-  modules.push_back(std::move(module));
-  return Compiler(options).build(std::move(modules), SymbolTable());
+  return Compiler(options).build(std::move(module), SymbolTable());
 }
 
 HeadAccess contiguous(int64_t heads, int64_t rows, int64_t depth) {

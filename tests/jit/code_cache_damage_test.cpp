@@ -9,7 +9,7 @@
 #include <string>
 
 #include "jit/engine/code_cache.h"
-#include "jit/engine/object_bundle.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
 namespace {
@@ -43,13 +43,7 @@ class DamagedCode : public ::testing::Test {
   CodeOrigin origin() {
     CodeCache cache(compiler_, disk_.get(), kPlenty);
     const auto code = cache.get(
-        "adder",
-        [] {
-          std::vector<IrModule> modules;
-          modules.push_back(parse_ir(kAdder, "adder"));
-          return modules;
-        },
-        SymbolTable());
+        "adder", [] { return parse_ir(kAdder, "adder"); }, SymbolTable());
     EXPECT_EQ(code->function<int(int)>("add")(1), 42);
     return code->origin();
   }
@@ -83,33 +77,6 @@ TEST_F(DamagedCode, FlippedBits) {
     ASSERT_NO_FATAL_FAILURE(expect_made_anew(bytes)) << at;
   }
   EXPECT_EQ(origin(), CodeOrigin::disk);
-}
-
-// The frame around the objects, where a checksum tells nothing: another writer
-// may have summed up nonsense.
-TEST(ObjectBundles, DamagedFramesAreNoBundles) {
-  ObjectBundle bundle;
-  bundle.objects = {"first object", "", "third"};
-  const std::string good = bundle.serialise();
-  const auto parse = [](const std::string& bytes) {
-    return parse_bundle(std::as_bytes(std::span(bytes.data(), bytes.size())));
-  };
-  ASSERT_EQ(parse(good)->objects, bundle.objects);
-  for (size_t size = 0; size < good.size(); ++size)
-    EXPECT_FALSE(parse(good.substr(0, size))) << size;
-  EXPECT_FALSE(parse(good + "x"));
-  for (size_t at = 0; at < good.size(); ++at)
-    for (int bit = 0; bit < 8; ++bit) {
-      std::string bytes = good;
-      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
-      const auto got = parse(bytes);
-      // Elsewhere than in a length, it is another object of the same size.
-      if (got) {
-        ASSERT_EQ(got->objects.size(), 3u);
-        for (size_t i = 0; i < 3; ++i)
-          ASSERT_EQ(got->objects[i].size(), bundle.objects[i].size());
-      }
-    }
 }
 
 }  // namespace

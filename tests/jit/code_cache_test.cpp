@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "fxjit/error.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
 namespace {
@@ -19,12 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 constexpr uint64_t kPlenty = uint64_t{64} << 20;
 
-std::vector<IrModule> adder(int addend) {
-  std::vector<IrModule> modules;
-  modules.push_back(parse_ir("define i32 @add(i32 %x) {\n  %y = add i32 %x, " +
-                                 std::to_string(addend) + "\n  ret i32 %y\n}\n",
-                             "adder"));
-  return modules;
+IrModule adder(int addend) {
+  return parse_ir("define i32 @add(i32 %x) {\n  %y = add i32 %x, " +
+                      std::to_string(addend) + "\n  ret i32 %y\n}\n",
+                  "adder");
 }
 
 class CodeCacheTest : public ::testing::Test {
@@ -115,7 +114,7 @@ TEST_F(CodeCacheTest, DamagedEntriesAreCompiledAgain) {
   EXPECT_EQ(get(third, 1)->origin(), CodeOrigin::disk);
 }
 
-TEST_F(CodeCacheTest, WholeEntryThatIsNoBundleIsCompiledAgain) {
+TEST_F(CodeCacheTest, WholeEntryThatIsNoObjectIsCompiledAgain) {
   CodeCache cache(compiler_, disk_.get(), kPlenty);
   const std::string junk = "no objects here";
   disk_->store(support::make_cache_key(compiler_.code_key() + "\nadder 1"),
@@ -182,9 +181,7 @@ TEST_F(CodeCacheTest, ThreadsWithDifferentKeysAndASmallBound) {
 
 TEST_F(CodeCacheTest, FailureReachesTheCallerAndIsNotKept) {
   CodeCache cache(compiler_, disk_.get(), kPlenty);
-  const auto failing = []() -> std::vector<IrModule> {
-    throw UserError("cannot emit");
-  };
+  const auto failing = []() -> IrModule { throw UserError("cannot emit"); };
   EXPECT_THROW(cache.get("adder 1", failing, SymbolTable()), UserError);
   EXPECT_EQ(call(*get(cache, 1), 1), 2);
 }

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/tiles/tile.h"
 #include "jit/engine/compiler.h"
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 #include "src/program/steps/step_plan.h"
 #include "src/program/tiles/run.h"
 
@@ -21,21 +20,17 @@ class CompiledTiles {
       : run_(step, level), tasks_(program::step_plan(step, level).tasks) {
     EngineOptions options;
     options.cpu_level = level;
-    std::vector<IrModule> modules;
-    const auto name = [](size_t i) { return "kernel_" + std::to_string(i); };
-    const std::vector<program::TileForm>& forms = run_.forms();
-    for (size_t i = 0; i < forms.size(); ++i) {
-      modules.push_back(make_ir_module(name(i)));
-      VectorBuilder b(
-          *make_function<program::TileFn>(module_of(modules.back()), name(i)),
-          level);
-      emit(b, forms[i]);
-    }
-    code_ = Compiler(options).build(std::move(modules), SymbolTable());
+    const Compiler compiler(options);
     std::vector<program::TileFn> kernels;
-    for (size_t i = 0; i < forms.size(); ++i)
+    for (const program::TileForm& form : run_.forms()) {
+      IrModule ir = make_ir_module("kernel");
+      VectorBuilder b(*make_function<program::TileFn>(*ir.module, "kernel"),
+                      level);
+      emit(b, form);
+      codes_.push_back(compiler.build(std::move(ir), SymbolTable()));
       kernels.push_back(
-          code_->function<void(const program::TileCall*)>(name(i)));
+          codes_.back()->function<void(const program::TileCall*)>("kernel"));
+    }
     run_.set_code(kernels);
   }
 
@@ -51,7 +46,7 @@ class CompiledTiles {
  private:
   program::TileRun run_;
   int64_t tasks_;
-  std::shared_ptr<CompiledCode> code_;
+  std::vector<std::shared_ptr<CompiledCode>> codes_;
 };
 
 }  // namespace fxjit::jit::testing

@@ -10,6 +10,8 @@
 
 #include "jit/engine/compiler.h"
 
+#include "jit/engine/ir_module.h"
+
 namespace fxjit::jit {
 namespace {
 
@@ -64,9 +66,7 @@ define void @gather(ptr %x, i16 %bits, ptr %out) {
 )";
 
 std::shared_ptr<CompiledCode> stores(const Compiler& compiler) {
-  std::vector<IrModule> modules;
-  modules.push_back(parse_ir(kStores, "stores"));
-  return compiler.build(std::move(modules), SymbolTable());
+  return compiler.build(parse_ir(kStores, "stores"), SymbolTable());
 }
 
 class PlantedFaultDeathTest : public ::testing::Test {

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "fxjit/error.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
 namespace {
@@ -31,11 +32,8 @@ define i32 @add_one(i32 %x) {
 }
 )";
 
-std::vector<IrModule> one_module(std::string_view text,
-                                 std::string_view name = "test") {
-  std::vector<IrModule> modules;
-  modules.push_back(parse_ir(text, name));
-  return modules;
+IrModule one_module(std::string_view text, std::string_view name = "test") {
+  return parse_ir(text, name);
 }
 
 template <typename Error, typename Function>
@@ -147,24 +145,6 @@ define float @exponential(float %x) {
   EXPECT_EQ(code->function<float(float)>("exponential")(1.5f), std::exp(1.5f));
 }
 
-TEST(Engine, ModulesOfOneBundleSeeEachOther) {
-  const Compiler compiler{EngineOptions{}};
-  std::vector<IrModule> modules;
-  modules.push_back(parse_ir(R"(
-declare i32 @add_one(i32)
-define i32 @add_two(i32 %x) {
-  %y = call i32 @add_one(i32 %x)
-  %z = call i32 @add_one(i32 %y)
-  ret i32 %z
-}
-)",
-                             "two"));
-  modules.push_back(parse_ir(kAddOne, "one"));
-  const auto code = compiler.build(std::move(modules), SymbolTable(), 2);
-  EXPECT_EQ(code->function<int(int)>("add_two")(40), 42);
-  EXPECT_EQ(code->symbols().size(), 2u);
-}
-
 TEST(Engine, InvalidModuleShowsTheVerifiersText) {
   const Compiler compiler{EngineOptions{}};
   const std::string message = message_of<InternalError>([&] {
@@ -217,7 +197,8 @@ define <16 x float> @f(<16 x float> %x) {
   EXPECT_EQ(code->function<int(int)>("add_one")(1), 2);
 }
 
-// No emitter writes any, so LLVM's parser of assembly is left out of the library.
+// No emitter writes any, so LLVM's parser of assembly is left out of the
+// library.
 TEST(Engine, InlineAssemblyIsRefused) {
   const Compiler compiler{EngineOptions{}};
   EXPECT_THAT(message_of<InternalError>([&] {
@@ -249,8 +230,8 @@ define ptr @get() {
 
 TEST(Engine, DestroyingCodeUnmapsIt) {
   const Compiler compiler{EngineOptions{}};
-  const ObjectBundle bundle = compiler.compile(one_module(kAddOne));
-  auto code = compiler.link(bundle, SymbolTable());
+  const CompiledObject object = compiler.compile(one_module(kAddOne));
+  auto code = compiler.link(object, SymbolTable());
   const void* const function = code->lookup("add_one");
   code.reset();
   EXPECT_THAT(permissions_of(function), ::testing::Not(HasSubstr("x")));
@@ -261,9 +242,9 @@ TEST(Engine, RepeatedLinkingDoesNotGrow) {
     GTEST_SKIP() << "sanitizers hold freed memory back";
   }
   const Compiler compiler{EngineOptions{}};
-  const ObjectBundle bundle = compiler.compile(one_module(kAddOne));
+  const CompiledObject object = compiler.compile(one_module(kAddOne));
   const auto link_many = [&](int count) {
-    for (int i = 0; i < count; ++i) compiler.link(bundle, SymbolTable());
+    for (int i = 0; i < count; ++i) compiler.link(object, SymbolTable());
   };
   link_many(100);
   const long before = resident_bytes();
@@ -290,14 +271,14 @@ TEST(Engine, RepeatedCompilationDoesNotGrow) {
 TEST(Engine, ObjectsAreReproducible) {
   const Compiler one{EngineOptions{}};
   const Compiler other{EngineOptions{}};
-  const ObjectBundle bundle = one.compile(one_module(kCallsOutside));
-  EXPECT_EQ(bundle.objects, other.compile(one_module(kCallsOutside)).objects);
+  const CompiledObject object = one.compile(one_module(kCallsOutside));
+  EXPECT_EQ(object.bytes, other.compile(one_module(kCallsOutside)).bytes);
 }
 
 // Code generators serve many modules, one after the other.
 TEST(Engine, ModulesLeaveNoTraceInTheNext) {
   const Compiler fresh{EngineOptions{}};
-  const auto want = fresh.compile(one_module(kCallsOutside)).objects;
+  const auto want = fresh.compile(one_module(kCallsOutside)).bytes;
   const Compiler used{EngineOptions{}};
   used.compile(one_module(R"(
 @table = private constant [2 x double] [double 1.0, double 2.0]
@@ -317,30 +298,16 @@ define void @f() {
 }
 )"));
   });
-  EXPECT_EQ(used.compile(one_module(kCallsOutside)).objects, want);
-  EXPECT_EQ(used.compile(one_module(kCallsOutside)).objects, want);
-}
-
-TEST(Engine, BundlesRoundTrip) {
-  const Compiler compiler{EngineOptions{}};
-  const std::string bytes = compiler.compile(one_module(kAddOne)).serialise();
-  const auto bundle = parse_bundle(std::as_bytes(std::span(bytes)));
-  ASSERT_TRUE(bundle.has_value());
-  const auto code = compiler.link(*bundle, SymbolTable());
-  EXPECT_EQ(code->function<int(int)>("add_one")(2), 3);
-  for (size_t length = 0; length < bytes.size(); ++length) {
-    const std::span part(bytes.data(), length);
-    ASSERT_FALSE(parse_bundle(std::as_bytes(part)).has_value()) << length;
-  }
+  EXPECT_EQ(used.compile(one_module(kCallsOutside)).bytes, want);
+  EXPECT_EQ(used.compile(one_module(kCallsOutside)).bytes, want);
 }
 
 TEST(Engine, DamagedObjectIsAnErrorNotACrash) {
   const Compiler compiler{EngineOptions{}};
-  ObjectBundle bundle;
-  bundle.objects.push_back(
+  const CompiledObject object{
       "\x7f"
-      "ELF, or so it says");
-  EXPECT_THROW(compiler.link(bundle, SymbolTable()), InternalError);
+      "ELF, or so it says"};
+  EXPECT_THROW(compiler.link(object, SymbolTable()), InternalError);
 }
 
 TEST(Engine, ServesManyThreadsAtOnce) {

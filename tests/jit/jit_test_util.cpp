@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -53,7 +53,7 @@ std::shared_ptr<CompiledCode> compile_kernel(CpuLevel level,
                                              std::span<const ArgKind> args,
                                              const KernelBody& body) {
   IrModule ir = make_ir_module("kernel");
-  llvm::Function* function = make_function(module_of(ir), args);
+  llvm::Function* function = make_function(*ir.module, args);
   VectorBuilder builder(*function, level);
   Values values;
   for (llvm::Argument& argument : function->args()) {
@@ -64,9 +64,7 @@ std::shared_ptr<CompiledCode> compile_kernel(CpuLevel level,
 
   EngineOptions options;
   options.cpu_level = level;
-  std::vector<IrModule> modules;
-  modules.push_back(std::move(ir));
-  return Compiler(options).build(std::move(modules), SymbolTable());
+  return Compiler(options).build(std::move(ir), SymbolTable());
 }
 
 std::string level_name(const ::testing::TestParamInfo<CpuLevel>& info) {

@@ -10,7 +10,7 @@
 #include "jit/emit/columns/columns.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/rows/rows.h"
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 #include "src/program/steps/step_plan.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
@@ -249,16 +249,14 @@ StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
     : arguments_(arguments_of(step)), plan_(program::step_plan(step, level)) {
   IrModule ir = make_ir_module("step");
   llvm::Function* function =
-      make_function<program::KernelFn>(module_of(ir), "kernel");
+      make_function<program::KernelFn>(*ir.module, "kernel");
   {
     VectorBuilder b(*function, level);
     std::visit([&](const auto& body) { emit_step(b, body); }, step);
   }
   EngineOptions options;
   options.cpu_level = level;
-  std::vector<IrModule> modules;
-  modules.push_back(std::move(ir));
-  code_ = Compiler(options).build(std::move(modules), SymbolTable());
+  code_ = Compiler(options).build(std::move(ir), SymbolTable());
   function_ = code_->function<void(const program::StepCall*, int64_t, int64_t)>(
       "kernel");
 }

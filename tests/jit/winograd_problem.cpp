@@ -9,7 +9,7 @@
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/winograd/winograd.h"
 #include "jit/engine/compiler.h"
-#include "jit/engine/compiler_llvm.h"
+#include "jit/engine/ir_module.h"
 #include "src/program/steps/step_plan.h"
 #include "src/program/winograd/form.h"
 #include "src/program/winograd/shape.h"
@@ -50,12 +50,10 @@ std::shared_ptr<CompiledCode> compile(const WinogradForm& form,
   EngineOptions options;
   options.cpu_level = level;
   IrModule module = make_ir_module("winograd");
-  VectorBuilder b(
-      *make_function<program::KernelFn>(module_of(module), "kernel"), level);
+  VectorBuilder b(*make_function<program::KernelFn>(*module.module, "kernel"),
+                  level);
   emit(b, form);
-  std::vector<IrModule> modules;
-  modules.push_back(std::move(module));
-  return Compiler(options).build(std::move(modules), SymbolTable());
+  return Compiler(options).build(std::move(module), SymbolTable());
 }
 
 int64_t results_of(const WinogradStep& step) {

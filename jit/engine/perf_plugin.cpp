@@ -1,18 +1,19 @@
-// The format is that of tools/perf/Documentation/jitdump-specification.txt of
-// the Linux kernel.
+// The format of the dump is that of
+// tools/perf/Documentation/jitdump-specification.txt of the Linux kernel.
 #include <fcntl.h>
 #include <llvm/BinaryFormat/ELF.h>
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 #include "fxjit/log.h"
-#include "jit/engine/callable_plugin.h"
 #include "jit/engine/debug_plugins.h"
 #include "src/support/disk/descriptors.h"
 
@@ -85,8 +86,8 @@ class JitDump {
   bool start() {
     const auto path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
     file_ = support::above_standard(
-        open(path.c_str(),
-             O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+        open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+             0600));
     if (file_ < 0) return fail();
     Header header;
     header.pid = static_cast<uint32_t>(getpid());
@@ -115,24 +116,72 @@ class JitDump {
   bool failed_ = false;
 };
 
-class JitDumpPlugin : public CallablePlugin {
+// Looks at each object once its code is final; perf has no way to withdraw what
+// it was told.
+class PerfPlugin : public llvm::orc::ObjectLinkingLayer::Plugin {
  public:
-  JitDumpPlugin() : dump_(JitDump::instance()) {}
-
- private:
-  void add(const llvm::jitlink::Symbol& function) override {
-    const auto code = function.getSymbolContent();
-    dump_.add(function.getName().str(), function.getAddress().getValue(),
-              {code.data(), code.size()});
+  ~PerfPlugin() override {
+    if (file_ >= 0) close(file_);
   }
 
-  JitDump& dump_;
+  void modifyPassConfig(llvm::orc::MaterializationResponsibility&,
+                        llvm::jitlink::LinkGraph&,
+                        llvm::jitlink::PassConfiguration& passes) override {
+    passes.PostFixupPasses.push_back([this](llvm::jitlink::LinkGraph& graph) {
+      for (const llvm::jitlink::Symbol* symbol : graph.defined_symbols())
+        if (symbol->isCallable() && symbol->hasName()) add(*symbol);
+      return llvm::Error::success();
+    });
+  }
+
+  llvm::Error notifyFailed(llvm::orc::MaterializationResponsibility&) override {
+    return llvm::Error::success();
+  }
+  llvm::Error notifyRemovingResources(llvm::orc::JITDylib&,
+                                      llvm::orc::ResourceKey) override {
+    return llvm::Error::success();
+  }
+  void notifyTransferringResources(llvm::orc::JITDylib&, llvm::orc::ResourceKey,
+                                   llvm::orc::ResourceKey) override {}
+
+ private:
+  // A function with a name, at its place. May be called by any thread.
+  void add(const llvm::jitlink::Symbol& function) {
+    const std::string name = function.getName().str();
+    const uint64_t address = function.getAddress().getValue();
+    const auto code = function.getSymbolContent();
+    char range[48];
+    std::snprintf(range, sizeof(range), "%llx %llx ",
+                  static_cast<unsigned long long>(address),
+                  static_cast<unsigned long long>(function.getSize()));
+    append(range + name + "\n");
+    dump_.add(name, address, {code.data(), code.size()});
+  }
+
+  void append(const std::string& line) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (file_ < 0 && !failed_) {
+      const auto path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+      file_ = support::above_standard(
+          open(path.c_str(),
+               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    }
+    const auto size = static_cast<ssize_t>(line.size());
+    if (file_ >= 0 && write(file_, line.data(), line.size()) == size) return;
+    if (!failed_) log(LogLevel::warning, "[jit] cannot write the perf map");
+    failed_ = true;
+  }
+
+  JitDump& dump_ = JitDump::instance();
+  std::mutex mutex_;
+  int file_ = -1;  // The map.
+  bool failed_ = false;
 };
 
 }  // namespace
 
-std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_jit_dump_plugin() {
-  return std::make_shared<JitDumpPlugin>();
+std::shared_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_perf_plugin() {
+  return std::make_shared<PerfPlugin>();
 }
 
 }  // namespace fxjit::jit
