@@ -2,85 +2,46 @@
 
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "fxjit/error.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/row_facts.h"
 #include "src/tensor/strided.h"
 
 namespace fxjit::ops {
 namespace {
 
-struct Fact {
-  const char* row;
-  Aliasing aliasing;
-};
-
 // Rows of which the way they are lowered does not tell. All other rows that are
 // composed of calls or have a kernel give memory of their own.
-constexpr Fact kFacts[] = {
-    {"positive", Aliasing::always},
-    {"as_strided", Aliasing::places},
-    {"to", Aliasing::same_type},
-    {"type_as", Aliasing::same_type},
-    {"float", Aliasing::same_type},
-    {"double", Aliasing::same_type},
-    {"half", Aliasing::same_type},
-    {"bfloat16", Aliasing::same_type},
-    {"char", Aliasing::same_type},
-    {"byte", Aliasing::same_type},
-    {"short", Aliasing::same_type},
-    {"int", Aliasing::same_type},
-    {"long", Aliasing::same_type},
-    {"bool", Aliasing::same_type},
-    {"as_tensor", Aliasing::same_type},
-    {"conj", Aliasing::real},
-    {"dropout", Aliasing::inactive},
-    {"dropout1d", Aliasing::inactive},
-    {"dropout2d", Aliasing::inactive},
-    {"dropout3d", Aliasing::inactive},
-    {"alpha_dropout", Aliasing::inactive},
-    {"feature_alpha_dropout", Aliasing::inactive},
-    {"ravel", Aliasing::strides},
-    {"broadcast_to", Aliasing::always},
-    {"adjoint", Aliasing::always},
-    {"linalg_diagonal", Aliasing::always},
-    {"tensor_split", Aliasing::always},
-    {"hsplit", Aliasing::always},
-    {"vsplit", Aliasing::always},
-    {"dsplit", Aliasing::always},
-    {"split_with_sizes", Aliasing::always},
-    {"atleast_1d", Aliasing::each},
-    {"atleast_2d", Aliasing::each},
-    {"atleast_3d", Aliasing::each},
-    {"broadcast_tensors", Aliasing::each},
-    {"meshgrid", Aliasing::each},
-    {"getitem", Aliasing::item},
-    {"fxjit.item", Aliasing::item},
-    {"einsum", Aliasing::operand},
-    {"diff", Aliasing::empty},
-    {"nonzero", Aliasing::together},
+constexpr RowFacts<Aliasing>::Group kFacts[] = {
+    {Aliasing::always,
+     "positive broadcast_to adjoint linalg_diagonal tensor_split hsplit vsplit "
+     "dsplit split_with_sizes"},
+    {Aliasing::places, "as_strided"},
+    {Aliasing::same_type,
+     "to type_as float double half bfloat16 char byte short int long bool "
+     "as_tensor"},
+    {Aliasing::real, "conj"},
+    {Aliasing::inactive,
+     "dropout dropout1d dropout2d dropout3d alpha_dropout "
+     "feature_alpha_dropout"},
+    {Aliasing::strides, "ravel"},
+    {Aliasing::each,
+     "atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid"},
+    {Aliasing::item, "getitem fxjit.item"},
+    {Aliasing::operand, "einsum"},
+    {Aliasing::empty, "diff"},
+    {Aliasing::together, "nonzero"},
     // Views by their lowering, which give no tensors.
-    {"size", Aliasing::never},
-    {"stride", Aliasing::never},
-    {"dim", Aliasing::never},
-    {"numel", Aliasing::never},
-    {"is_floating_point", Aliasing::never},
-    {"is_complex", Aliasing::never},
-    {"is_same_size", Aliasing::never},
-    {"is_contiguous", Aliasing::never},
-    {"is_signed", Aliasing::never},
-    {"element_size", Aliasing::never},
+    {Aliasing::never,
+     "size stride dim numel is_floating_point is_complex is_same_size "
+     "is_contiguous is_signed element_size"},
 };
 
-const std::unordered_map<std::string_view, Aliasing>& facts() {
-  static const auto* const all = [] {
-    auto* made = new std::unordered_map<std::string_view, Aliasing>;
-    for (const Fact& fact : kFacts) made->emplace(fact.row, fact.aliasing);
-    return made;
-  }();
-  return *all;
+const Aliasing* fact_of(std::string_view row) {
+  static const auto* const all = new RowFacts<Aliasing>(kFacts);
+  return all->find(row);
 }
 
 bool is_of_library(const Op& op) {
@@ -229,8 +190,7 @@ bool is_first_tensor(const OpCall& call, const Tensor& result) {
 
 Aliasing aliasing(const Op& op) {
   if (op.row.purity == Purity::mutates) return Aliasing::written;
-  if (const auto fact = facts().find(op.name()); fact != facts().end())
-    return fact->second;
+  if (const Aliasing* const fact = fact_of(op.name())) return *fact;
   switch (op.row.lowering) {
     case Lowering::view:
       return Aliasing::always;

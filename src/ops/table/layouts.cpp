@@ -1,134 +1,57 @@
 #include "src/ops/table/layouts.h"
 
 #include <string_view>
-#include <unordered_map>
 
 #include "src/ops/table/aliasing.h"
 #include "src/ops/table/layout_rules.h"
 #include "src/ops/table/op_call.h"
+#include "src/ops/table/row_facts.h"
 #include "src/tensor/memory_order.h"
 #include "src/tensor/strided.h"
 
 namespace fxjit::ops {
 namespace {
 
-struct Fact {
-  const char* row;
-  Layout layout;
-};
-
 // Rows of which the way they are lowered does not tell: other scalar rows are
 // elementwise, all others state their layout.
-constexpr Fact kFacts[] = {
-    {"cast", Layout::first},
-    {"clone", Layout::first},
-    {"copy", Layout::first},
-    {"complex", Layout::elementwise},
-    {"conj", Layout::elementwise},
-    {"polar", Layout::elementwise},
-    {"tensor", Layout::first},
-    {"prelu", Layout::first},
-    {"addr", Layout::first},
-    {"flip", Layout::first},
-    {"sort", Layout::first},
-    {"argsort", Layout::first},
-    {"msort", Layout::first},
-    {"index_fill", Layout::first},
-    {"index_put", Layout::first},
-    {"select_scatter", Layout::first},
-    {"slice_scatter", Layout::first},
-    {"binary_cross_entropy", Layout::first},
-    {"soft_margin_loss", Layout::first},
-    {"diagonal_scatter", Layout::first},
-    {"_scaled_dot_product_flash_attention_for_cpu", Layout::first},
-    {"masked_fill", Layout::plain},
-    {"renorm", Layout::plain},
-    {"rrelu", Layout::plain},
-    {"log_sigmoid_forward", Layout::plain},
-    {"_safe_softmax", Layout::plain},
-    {"fxjit.materialize", Layout::plain},
-    {"softmax", Layout::plain},
-    {"softmin", Layout::plain},
-    {"log_softmax", Layout::plain},
-    {"_softmax", Layout::plain},
-    {"_log_softmax", Layout::plain},
-    {"log_sigmoid", Layout::plain},
-    {"layer_norm", Layout::plain},
-    {"native_layer_norm", Layout::plain},
-    {"rms_norm", Layout::plain},
-    {"instance_norm", Layout::plain},
-    {"addbmm", Layout::plain},
-    {"diag_embed", Layout::plain},
-    {"kthvalue", Layout::plain},
-    {"median", Layout::plain},
-    {"narrow_copy", Layout::plain},
-    {"_weight_norm", Layout::plain},
-    {"repeat", Layout::plain},
-    {"repeat_interleave", Layout::plain},
-    {"tile", Layout::plain},
-    {"tril", Layout::plain},
-    {"triu", Layout::plain},
-    {"digamma", Layout::elementwise},
-    {"lgamma", Layout::elementwise},
-    {"polygamma", Layout::elementwise},
-    {"erfc", Layout::elementwise},
-    {"erfinv", Layout::elementwise},
-    {"i0", Layout::elementwise},
-    {"special_erfcx", Layout::elementwise},
-    {"special_i0e", Layout::elementwise},
-    {"special_i1", Layout::elementwise},
-    {"special_i1e", Layout::elementwise},
-    {"special_ndtr", Layout::elementwise},
-    {"special_ndtri", Layout::elementwise},
-    {"special_log_ndtr", Layout::elementwise},
-    {"special_zeta", Layout::elementwise},
-    {"rsub", Layout::backwards},
-    {"batch_norm", Layout::volume},
-    {"group_norm", Layout::volume},
-    {"aten_batch_norm", Layout::volume},
-    {"_native_batch_norm_legit_no_training", Layout::volume},
-    {"max_pool3d", Layout::volume},
-    {"max_pool3d_with_indices", Layout::volume},
-    {"channel_shuffle", Layout::image},
-    {"pixel_shuffle", Layout::image},
-    {"pixel_unshuffle", Layout::image},
-    {"avg_pool2d", Layout::image},
-    {"adaptive_avg_pool2d", Layout::image},
-    {"adaptive_max_pool2d", Layout::image},
-    {"fxjit.adaptive_max_places2d", Layout::image},
-    {"lp_pool2d", Layout::image},
-    {"max_pool2d", Layout::image},
-    {"max_pool2d_with_indices", Layout::image},
-    {"max_unpool2d", Layout::image},
-    {"avg_pool1d", Layout::line},
-    {"adaptive_avg_pool1d", Layout::line},
-    {"adaptive_max_pool1d", Layout::line},
-    {"fxjit.adaptive_max_places1d", Layout::line},
-    {"lp_pool1d", Layout::line},
-    {"max_pool1d_with_indices", Layout::line},
-    {"pad", Layout::padded},
-    {"constant_pad_nd", Layout::padded},
-    {"interpolate", Layout::padded},
-    {"upsample", Layout::padded},
-    {"conv1d", Layout::filtered},
-    {"conv2d", Layout::filtered},
-    {"conv_transpose1d", Layout::filtered},
-    {"conv_transpose2d", Layout::filtered},
-    {"convolution", Layout::filtered},
-    {"cat", Layout::joined},
-    {"linalg_inv", Layout::columns},
-    {"linalg_solve", Layout::columns},
-    {"linalg_solve_triangular", Layout::columns},
-    {"index", Layout::picked},
+constexpr RowFacts<Layout>::Group kFacts[] = {
+    {Layout::first,
+     "cast clone copy tensor prelu addr flip sort argsort msort index_fill "
+     "index_put select_scatter slice_scatter binary_cross_entropy "
+     "soft_margin_loss diagonal_scatter "
+     "_scaled_dot_product_flash_attention_for_cpu"},
+    {Layout::elementwise,
+     "complex conj polar digamma lgamma polygamma erfc erfinv i0 special_erfcx "
+     "special_i0e special_i1 special_i1e special_ndtr special_ndtri "
+     "special_log_ndtr special_zeta"},
+    {Layout::plain,
+     "masked_fill renorm rrelu log_sigmoid_forward _safe_softmax "
+     "fxjit.materialize softmax softmin log_softmax _softmax _log_softmax "
+     "log_sigmoid layer_norm native_layer_norm rms_norm instance_norm addbmm "
+     "diag_embed kthvalue median narrow_copy _weight_norm repeat "
+     "repeat_interleave tile tril triu"},
+    {Layout::backwards, "rsub"},
+    {Layout::volume,
+     "batch_norm group_norm aten_batch_norm "
+     "_native_batch_norm_legit_no_training max_pool3d max_pool3d_with_indices"},
+    {Layout::image,
+     "channel_shuffle pixel_shuffle pixel_unshuffle avg_pool2d "
+     "adaptive_avg_pool2d adaptive_max_pool2d fxjit.adaptive_max_places2d "
+     "lp_pool2d max_pool2d max_pool2d_with_indices max_unpool2d"},
+    {Layout::line,
+     "avg_pool1d adaptive_avg_pool1d adaptive_max_pool1d "
+     "fxjit.adaptive_max_places1d lp_pool1d max_pool1d_with_indices"},
+    {Layout::padded, "pad constant_pad_nd interpolate upsample"},
+    {Layout::filtered,
+     "conv1d conv2d conv_transpose1d conv_transpose2d convolution"},
+    {Layout::joined, "cat"},
+    {Layout::columns, "linalg_inv linalg_solve linalg_solve_triangular"},
+    {Layout::picked, "index"},
 };
 
-const std::unordered_map<std::string_view, Layout>& facts() {
-  static const auto* const all = [] {
-    auto* made = new std::unordered_map<std::string_view, Layout>;
-    for (const Fact& fact : kFacts) made->emplace(fact.row, fact.layout);
-    return made;
-  }();
-  return *all;
+const Layout* fact_of(std::string_view row) {
+  static const auto* const all = new RowFacts<Layout>(kFacts);
+  return all->find(row);
 }
 
 std::vector<Tensor> tensors_in(std::span<const Value> values) {
@@ -194,8 +117,7 @@ Layout layout(const OpCall& call) {
   // It is pooling.
   if (name == "interpolate" && is_mode(call, "area")) return Layout::stated;
   if (name == "pad" && !is_mode(call, "constant")) return Layout::volume;
-  if (const auto fact = facts().find(name); fact != facts().end())
-    return fact->second;
+  if (const Layout* const fact = fact_of(name)) return *fact;
   return call.op.row.lowering == Lowering::scalar ? Layout::elementwise
                                                   : Layout::stated;
 }

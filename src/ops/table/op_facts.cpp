@@ -1,8 +1,7 @@
 #include "src/ops/table/op_facts.h"
 
-#include <unordered_map>
-
 #include "src/ops/table/recurrence.h"
+#include "src/ops/table/row_facts.h"
 
 namespace fxjit::ops {
 namespace {
@@ -18,11 +17,6 @@ double recurrence_flops(const OpCall& call) {
                           (form.projected ? hidden * width : 0);
   return 2 * static_cast<double>(form.rows * form.directions) * products;
 }
-
-struct Row {
-  std::string_view op;
-  OpFacts facts;
-};
 
 constexpr ProductRoles kLinear{.added = 2, .right_by_column = true};
 constexpr ProductRoles kAdded{
@@ -42,102 +36,69 @@ constexpr OpFacts kSingle{.native = NativeCalls::single};
 constexpr OpFacts kQuotients{.native = NativeCalls::quotients};
 constexpr OpFacts kUndetermined{.undetermined = true};
 
-constexpr Row kRows[] = {
-    {"linear", product(kLinear)},
-    {"matmul", product()},
-    {"mm", product()},
-    {"bmm", product()},
-    {"mv", product()},
-    {"dot", product()},
-    {"addmm", product(kAdded)},
-    {"baddbmm", product(kAdded)},
-    {"fxjit.merged_linear", product(kLinear)},
+constexpr RowFacts<OpFacts>::Group kFacts[] = {
+    {product(kLinear), "linear"},
+    {product(), "matmul mm bmm mv dot"},
+    {product(kAdded), "addmm baddbmm"},
+    {product(kLinear), "fxjit.merged_linear"},
     // Composed of products.
-    {"addbmm", kProducts},
-    {"addmv", kProducts},
-    {"affine_grid", kProducts},
-    {"bilinear", kProducts},
-    {"einsum", kProducts},
-    {"inner", kProducts},
-    {"linalg_matrix_power", kProducts},
-    {"tensordot", kProducts},
+    {kProducts,
+     "addbmm addmv affine_grid bilinear einsum inner linalg_matrix_power "
+     "tensordot"},
 
-    {"embedding", gather({.kind = GatherKind::rows, .table = 1, .index = 0})},
-    {"index_select",
-     gather({.kind = GatherKind::slices, .index = 2, .dim = 1})},
-    {"gather",
-     {.gather = {.kind = GatherKind::elements, .index = 2, .dim = 1},
-      .native = NativeCalls::elements}},
-    {"take_along_dim", {.native = NativeCalls::elements}},
+    {gather({.kind = GatherKind::rows, .table = 1, .index = 0}), "embedding"},
+    {gather({.kind = GatherKind::slices, .index = 2, .dim = 1}),
+     "index_select"},
+    {{.gather = {.kind = GatherKind::elements, .index = 2, .dim = 1},
+      .native = NativeCalls::elements},
+     "gather"},
+    {{.native = NativeCalls::elements}, "take_along_dim"},
 
-    {"index_put", update(UpdateKind::entries)},
-    {"index_copy", update(UpdateKind::slices)},
-    {"index_add", update(UpdateKind::slices)},
-    {"scatter", update(UpdateKind::elements)},
-    {"scatter_reduce", update(UpdateKind::elements)},
-    {"fxjit.put_view", update(UpdateKind::view)},
+    {update(UpdateKind::entries), "index_put"},
+    {update(UpdateKind::slices), "index_copy index_add"},
+    {update(UpdateKind::elements), "scatter scatter_reduce"},
+    {update(UpdateKind::view), "fxjit.put_view"},
 
-    {"conv1d", kSingle},
-    {"conv2d", kSingle},
-    {"conv3d", kSingle},
-    {"conv_transpose1d", kSingle},
-    {"conv_transpose2d", kSingle},
-    {"conv_transpose3d", kSingle},
-    {"convolution", kSingle},
-    {"max_pool1d", kSingle},
-    {"max_pool2d", kSingle},
-    {"max_pool3d", kSingle},
-    {"max_pool1d_with_indices", kSingle},
-    {"max_pool2d_with_indices", kSingle},
-    {"max_pool3d_with_indices", kSingle},
-    {"avg_pool1d", kSingle},
-    {"avg_pool2d", kSingle},
-    {"avg_pool3d", kSingle},
+    {kSingle,
+     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d "
+     "convolution max_pool1d max_pool2d max_pool3d max_pool1d_with_indices "
+     "max_pool2d_with_indices max_pool3d_with_indices avg_pool1d avg_pool2d "
+     "avg_pool3d"},
     // Composed of pooling.
-    {"lp_pool1d", kSingle},
-    {"lp_pool2d", kSingle},
+    {kSingle, "lp_pool1d lp_pool2d"},
 
-    {"div", kQuotients},
-    {"floor_divide", kQuotients},
-    {"remainder", kQuotients},
-    {"fmod", kQuotients},
+    {kQuotients, "div floor_divide remainder fmod"},
 
-    {"cumsum",
-     {.native = NativeCalls::sums, .routine = RoutineKind::running_sums}},
-    {"fxjit.materialize", {.routine = RoutineKind::copies}},
-    {"fxjit.recurrence",
-     {.routine = RoutineKind::recurrence, .flops = recurrence_flops}},
+    {{.native = NativeCalls::sums, .routine = RoutineKind::running_sums},
+     "cumsum"},
+    {{.routine = RoutineKind::copies}, "fxjit.materialize"},
+    {{.routine = RoutineKind::recurrence, .flops = recurrence_flops},
+     "fxjit.recurrence"},
 
-    {"tensor", sizes(SizeKind::written)},
-    {"to", sizes(SizeKind::same)},
-    {"cat", sizes(SizeKind::joined)},
-    {"unsqueeze", sizes(SizeKind::inserted, 1)},
-    {"reshape", sizes(SizeKind::reshaped, 1)},
-    {"view", sizes(SizeKind::reshaped, 1)},
-    {"expand", sizes(SizeKind::listed, 1)},
-    {"full", sizes(SizeKind::listed)},
-    {"permute", sizes(SizeKind::permuted, 1)},
-    {"empty", kUndetermined},
-    {"new_empty", kUndetermined},
+    {sizes(SizeKind::written), "tensor"},
+    {sizes(SizeKind::same), "to"},
+    {sizes(SizeKind::joined), "cat"},
+    {sizes(SizeKind::inserted, 1), "unsqueeze"},
+    {sizes(SizeKind::reshaped, 1), "reshape view"},
+    {sizes(SizeKind::listed, 1), "expand"},
+    {sizes(SizeKind::listed), "full"},
+    {sizes(SizeKind::permuted, 1), "permute"},
+    {kUndetermined, "empty new_empty"},
 
-    {"cast", {.rounds = true}},
-    {"copy", {.copied = 1}},
-    {"copy_", {.pure = "copy"}},
-    {"fill_", {.pure = "full_like"}},
-    {"zero_", {.pure = "zeros_like"}},
+    {{.rounds = true}, "cast"},
+    {{.copied = 1}, "copy"},
+    {{.pure = "copy"}, "copy_"},
+    {{.pure = "full_like"}, "fill_"},
+    {{.pure = "zeros_like"}, "zero_"},
 };
 
 }  // namespace
 
 const OpFacts& facts_of(const Op& op) {
-  static const auto* const known = [] {
-    auto* made = new std::unordered_map<std::string_view, const OpFacts*>;
-    for (const Row& row : kRows) made->emplace(row.op, &row.facts);
-    return made;
-  }();
+  static const auto* const known = new RowFacts<OpFacts>(kFacts);
   static constexpr OpFacts kNone;
-  const auto found = known->find(op.name());
-  return found == known->end() ? kNone : *found->second;
+  const OpFacts* const found = known->find(op.name());
+  return found ? *found : kNone;
 }
 
 }  // namespace fxjit::ops
