@@ -102,11 +102,7 @@ Value pool_with_indices(const OpCall& call) {
 }
 
 constexpr OpRow places_row(const char* name) {
-  return {.name = name,
-          .schema = "input, output_size",
-          .names = "",
-          .infer = infer_places,
-          .direct = run_places};
+  return direct_row(name, "input, output_size", "", infer_places, run_places);
 }
 
 constexpr OpRow kRows[] = {

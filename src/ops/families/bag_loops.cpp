@@ -143,11 +143,9 @@ constexpr OpRow kRows[] = {
                 "weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
                 "per_sample_weights, include_last_offset, padding_idx=-1",
                 "", embedding_bag),
-    {.name = "fxjit.bag_places",
-     .schema = "weight, indices, offsets, mode, include_last_offset, padding",
-     .names = "",
-     .infer = infer_places,
-     .direct = run_places},
+    direct_row("fxjit.bag_places",
+               "weight, indices, offsets, mode, include_last_offset, padding",
+               "", infer_places, run_places),
 };
 
 }  // namespace

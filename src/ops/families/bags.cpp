@@ -131,14 +131,12 @@ Value embedding_bag(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "embedding_bag",
-     .schema = "input, weight, offsets=None, max_norm=None, norm_type=2, "
-               "scale_grad_by_freq=False, mode='mean', sparse=False, "
-               "per_sample_weights=None, include_last_offset=False, "
-               "padding_idx=None",
-     .names = "F.embedding_bag! nn.EmbeddingBag",
-     .lowering = Lowering::decompose,
-     .decompose = embedding_bag},
+    composed_row("embedding_bag",
+                 "input, weight, offsets=None, max_norm=None, norm_type=2, "
+                 "scale_grad_by_freq=False, mode='mean', sparse=False, "
+                 "per_sample_weights=None, include_last_offset=False, "
+                 "padding_idx=None",
+                 "F.embedding_bag! nn.EmbeddingBag", embedding_bag),
 };
 
 }  // namespace

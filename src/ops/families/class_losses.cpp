@@ -167,22 +167,18 @@ Value cross_entropy(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "nll_loss",
-     .schema = "input, target, weight=None, size_average=None, "
-               "ignore_index=-100, reduce=None, reduction='mean'",
-     .names = "F.nll_loss! nn.NLLLoss",
-     .lowering = Lowering::decompose,
-     .decompose = nll_loss},
+    composed_row("nll_loss",
+                 "input, target, weight=None, size_average=None, "
+                 "ignore_index=-100, reduce=None, reduction='mean'",
+                 "F.nll_loss! nn.NLLLoss", nll_loss),
     inlined_row("nll_loss_forward",
                 "input, target, weight, reduction, ignore_index", "",
                 nll_loss_forward),
-    {.name = "cross_entropy",
-     .schema = "input, target, weight=None, size_average=None, "
-               "ignore_index=-100, reduce=None, reduction='mean', "
-               "label_smoothing=0.0",
-     .names = "F.cross_entropy! nn.CrossEntropyLoss",
-     .lowering = Lowering::decompose,
-     .decompose = cross_entropy},
+    composed_row("cross_entropy",
+                 "input, target, weight=None, size_average=None, "
+                 "ignore_index=-100, reduce=None, reduction='mean', "
+                 "label_smoothing=0.0",
+                 "F.cross_entropy! nn.CrossEntropyLoss", cross_entropy),
 };
 
 }  // namespace

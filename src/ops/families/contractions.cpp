@@ -380,11 +380,8 @@ constexpr OpRow kRows[] = {
     product("dot", "input, tensor", "torch.dot .dot torch.vdot .vdot",
             infer_dot),
     product("mv", "input, vec", "torch.mv .mv", infer_mv),
-    {.name = "outer",
-     .schema = "input, vec2",
-     .names = "torch.outer .outer torch.ger .ger",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_outer},
+    composed_row("outer", "input, vec2", "torch.outer .outer torch.ger .ger",
+                 decompose_outer),
 };
 
 }  // namespace

@@ -196,39 +196,28 @@ Value eager_linspace(const OpCall& call) {
   return values.to(shape.dtype());
 }
 
-constexpr OpRow creation(const char* name, const char* schema,
-                         const char* names, InferFn infer, EagerFn eager,
-                         DecomposeFn decompose = nullptr) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer,
-          .eager = eager,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
-    creation("zeros", "*size, " FXJIT_TENSOR_OPTIONS, "torch.zeros",
+    made_row("zeros", "*size, " FXJIT_TENSOR_OPTIONS, "torch.zeros",
              infer_sized, eager_sized<0>),
-    creation("ones", "*size, " FXJIT_TENSOR_OPTIONS, "torch.ones", infer_sized,
+    made_row("ones", "*size, " FXJIT_TENSOR_OPTIONS, "torch.ones", infer_sized,
              eager_sized<1>),
-    creation("empty", "*size, " FXJIT_TENSOR_OPTIONS, "torch.empty",
+    made_row("empty", "*size, " FXJIT_TENSOR_OPTIONS, "torch.empty",
              infer_sized, eager_sized<0>),
-    creation("full", "size, fill_value, *, " FXJIT_TENSOR_OPTIONS, "torch.full",
+    made_row("full", "size, fill_value, *, " FXJIT_TENSOR_OPTIONS, "torch.full",
              infer_full, eager_full),
-    creation("new_zeros", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_zeros",
+    made_row("new_zeros", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_zeros",
              infer_new, eager_new<0>, decompose_new<0>),
-    creation("new_ones", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_ones",
+    made_row("new_ones", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_ones",
              infer_new, eager_new<1>, decompose_new<1>),
-    creation("new_empty", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_empty",
+    made_row("new_empty", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_empty",
              infer_new, eager_new<0>, decompose_new<0>),
-    creation("new_full", "input, size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
+    made_row("new_full", "input, size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
              ".new_full", infer_new_full, eager_new_full, decompose_new_full),
-    creation("arange", "start, end=None, step=1, *, " FXJIT_TENSOR_OPTIONS,
+    made_row("arange", "start, end=None, step=1, *, " FXJIT_TENSOR_OPTIONS,
              "torch.arange", infer_arange, eager_arange),
-    creation("eye", "n, m=None, *, " FXJIT_TENSOR_OPTIONS, "torch.eye",
+    made_row("eye", "n, m=None, *, " FXJIT_TENSOR_OPTIONS, "torch.eye",
              infer_eye, eager_eye),
-    creation("linspace", "start, end, steps, *, " FXJIT_TENSOR_OPTIONS,
+    made_row("linspace", "start, end, steps, *, " FXJIT_TENSOR_OPTIONS,
              "torch.linspace", infer_linspace, eager_linspace),
 };
 

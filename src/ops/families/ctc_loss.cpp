@@ -176,11 +176,9 @@ Value ctc_loss(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "_ctc_loss",
-     .schema = "log_probs, targets, input_lengths, target_lengths, blank=0",
-     .names = "",
-     .infer = infer_ctc,
-     .direct = direct_ctc},
+    direct_row("_ctc_loss",
+               "log_probs, targets, input_lengths, target_lengths, blank=0", "",
+               infer_ctc, direct_ctc),
     composed_row("ctc_loss",
                  "log_probs, targets, input_lengths, target_lengths, blank=0, "
                  "reduction='mean', zero_infinity=False",

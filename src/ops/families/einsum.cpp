@@ -274,11 +274,8 @@ Value decompose_einsum(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "einsum",
-     .schema = "equation, *operands",
-     .names = "torch.functional.einsum",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_einsum},
+    composed_row("einsum", "equation, *operands", "torch.functional.einsum",
+                 decompose_einsum),
 };
 
 }  // namespace

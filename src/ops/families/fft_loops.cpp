@@ -132,11 +132,7 @@ void run_c2r(const OpCall& call, std::span<const Tensor> results) {
 
 constexpr OpRow kernel(const char* name, const char* schema, InferFn infer,
                        DirectFn direct) {
-  return {.name = name,
-          .schema = schema,
-          .names = "",
-          .infer = infer,
-          .direct = direct};
+  return direct_row(name, schema, "", infer, direct);
 }
 
 constexpr OpRow kRows[] = {

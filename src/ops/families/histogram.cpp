@@ -71,11 +71,8 @@ void run_histc(const OpCall& call, std::span<const Tensor> results) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "histc",
-     .schema = "input, bins=100, min=0, max=0",
-     .names = "torch.histc .histc",
-     .infer = infer_histc,
-     .direct = run_histc},
+    direct_row("histc", "input, bins=100, min=0, max=0", "torch.histc .histc",
+               infer_histc, run_histc),
 };
 
 }  // namespace

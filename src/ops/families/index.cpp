@@ -265,11 +265,8 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "index_put",
-     .schema = "input, indices, values, accumulate=False",
-     .names = "torch.index_put .index_put",
-     .infer = infer_index_put,
-     .direct = direct_index_put},
+    direct_row("index_put", "input, indices, values, accumulate=False",
+               "torch.index_put .index_put", infer_index_put, direct_index_put),
     {.name = "index",
      .schema = "input, indices",
      .names = "",

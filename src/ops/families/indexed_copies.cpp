@@ -43,11 +43,9 @@ Value infer_diagonal_scatter(const OpCall& call) {
 constexpr OpRow kRows[] = {
     composed_row("_unsafe_masked_index", "input, mask, indices, fill",
                  "torch._unsafe_masked_index", unsafe_masked_index),
-    {.name = "diagonal_scatter",
-     .schema = "input, src, offset=0, dim1=0, dim2=1",
-     .names = "torch.diagonal_scatter .diagonal_scatter",
-     .infer = infer_diagonal_scatter,
-     .direct = diagonal_scatter},
+    direct_row("diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1",
+               "torch.diagonal_scatter .diagonal_scatter",
+               infer_diagonal_scatter, diagonal_scatter),
 };
 
 }  // namespace

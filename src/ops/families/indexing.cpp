@@ -247,11 +247,8 @@ Value decompose_getitem(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "getitem",
-     .schema = "input, index",
-     .names = "_operator.getitem .__getitem__",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_getitem},
+    composed_row("getitem", "input, index", "_operator.getitem .__getitem__",
+                 decompose_getitem),
 };
 
 }  // namespace

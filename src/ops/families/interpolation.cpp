@@ -181,13 +181,11 @@ Value decompose_upsample(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "interpolate",
-     .schema = "input, size=None, scale_factor=None, mode='nearest', "
-               "align_corners=None, recompute_scale_factor=None, "
-               "antialias=False",
-     .names = "F.interpolate!",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_interpolate},
+    composed_row("interpolate",
+                 "input, size=None, scale_factor=None, mode='nearest', "
+                 "align_corners=None, recompute_scale_factor=None, "
+                 "antialias=False",
+                 "F.interpolate!", decompose_interpolate),
     composed_row("upsample",
                  "input, output_size, scales, mode, align_corners=False, "
                  "antialias=False",

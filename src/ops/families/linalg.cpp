@@ -322,37 +322,28 @@ void run_singular(const OpCall& call, std::span<const Tensor> results) {
   results[0].copy_from(out);
 }
 
-constexpr OpRow matrix_row(const char* name, const char* schema,
-                           const char* names, InferFn infer, DirectFn direct) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer,
-          .direct = direct};
-}
-
 constexpr OpRow kRows[] = {
-    matrix_row("linalg_inv", "input",
+    direct_row("linalg_inv", "input",
                "torch._C._linalg.linalg_inv torch.inverse .inverse",
                infer_inverse, run_inverse),
-    matrix_row("linalg_det", "input",
+    direct_row("linalg_det", "input",
                "torch._C._linalg.linalg_det torch.det .det", infer_determinant,
                run_determinant),
-    matrix_row("linalg_slogdet", "input",
+    direct_row("linalg_slogdet", "input",
                "torch._C._linalg.linalg_slogdet torch.slogdet .slogdet",
                infer_slogdet, run_slogdet),
     composed_row("logdet", "input", "torch.logdet .logdet", logdet),
-    matrix_row("linalg_solve", "input, other, *, left=True",
+    direct_row("linalg_solve", "input, other, *, left=True",
                "torch._C._linalg.linalg_solve", infer_solve, run_solve),
-    matrix_row("linalg_solve_triangular",
+    direct_row("linalg_solve_triangular",
                "input, other, *, upper, left=True, unitriangular=False",
                "torch._C._linalg.linalg_solve_triangular",
                infer_solve_triangular, run_solve_triangular),
-    matrix_row("linalg_cholesky", "input, *, upper=False",
+    direct_row("linalg_cholesky", "input, *, upper=False",
                "torch._C._linalg.linalg_cholesky", infer_square, run_cholesky),
-    matrix_row("cholesky", "input, upper=False", "torch.cholesky .cholesky",
+    direct_row("cholesky", "input, upper=False", "torch.cholesky .cholesky",
                infer_square, run_cholesky),
-    matrix_row("linalg_svdvals", "input, *, driver=None",
+    direct_row("linalg_svdvals", "input, *, driver=None",
                "torch._C._linalg.linalg_svdvals", infer_singular, run_singular),
 };
 

@@ -266,17 +266,6 @@ Value eager_window(const OpCall& call) {
   return values.to(shape.dtype());
 }
 
-constexpr OpRow made_row(const char* name, const char* schema,
-                         const char* names, InferFn infer, EagerFn eager,
-                         DecomposeFn decompose = nullptr) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer,
-          .eager = eager,
-          .decompose = decompose};
-}
-
 constexpr OpRow kRows[] = {
     made_row("tensor", "data, *, " FXJIT_TENSOR_OPTIONS, "torch.tensor",
              infer_tensor, eager_tensor, lower_tensor),

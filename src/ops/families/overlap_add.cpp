@@ -67,11 +67,8 @@ void run_overlap_add(const OpCall& call, std::span<const Tensor> results) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "fxjit.overlap_add",
-     .schema = "frames, window, hop, start, length",
-     .names = "",
-     .infer = infer_overlap_add,
-     .direct = run_overlap_add},
+    direct_row("fxjit.overlap_add", "frames, window, hop, start, length", "",
+               infer_overlap_add, run_overlap_add),
 };
 
 }  // namespace

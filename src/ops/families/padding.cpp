@@ -168,16 +168,10 @@ Value decompose_pad(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "pad",
-     .schema = "input, pad, mode='constant', value=None",
-     .names = "F.pad!",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_pad},
-    {.name = "constant_pad_nd",
-     .schema = "input, pad, value=0",
-     .names = "torch.constant_pad_nd",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_constant_pad},
+    composed_row("pad", "input, pad, mode='constant', value=None", "F.pad!",
+                 decompose_pad),
+    composed_row("constant_pad_nd", "input, pad, value=0",
+                 "torch.constant_pad_nd", decompose_constant_pad),
 };
 
 }  // namespace

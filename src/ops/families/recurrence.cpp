@@ -382,15 +382,13 @@ Value infer_recurrence(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "fxjit.recurrence",
-     .schema = "gates, weights, biases, hx, cx=None, projections=(), "
+    direct_row("fxjit.recurrence",
+               "gates, weights, biases, hx, cx=None, projections=(), "
                "peepholes=(), batch_sizes=None, lengths=None, cell='lstm', "
                "direction='forward', activations=(), alphas=(), betas=(), "
                "clip=None, coupled=False, linear_before_reset=True, "
                "gate_order=(), strict=False, input_weights=(), input_biases=()",
-     .names = "fxjit.recurrence",
-     .infer = infer_recurrence,
-     .direct = run_recurrence},
+               "fxjit.recurrence", infer_recurrence, run_recurrence),
 };
 
 }  // namespace

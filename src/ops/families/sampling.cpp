@@ -252,17 +252,12 @@ Value affine_grid(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "grid_sample",
-     .schema = "input, grid, mode='bilinear', padding_mode='zeros', "
+    direct_row("grid_sample",
+               "input, grid, mode='bilinear', padding_mode='zeros', "
                "align_corners=None",
-     .names = "F.grid_sample!",
-     .infer = infer_grid_sample,
-     .direct = direct_grid_sample},
-    {.name = "affine_grid",
-     .schema = "theta, size, align_corners=None",
-     .names = "F.affine_grid!",
-     .lowering = Lowering::decompose,
-     .decompose = affine_grid},
+               "F.grid_sample!", infer_grid_sample, direct_grid_sample),
+    composed_row("affine_grid", "theta, size, align_corners=None",
+                 "F.affine_grid!", affine_grid),
 };
 
 }  // namespace

@@ -147,24 +147,15 @@ void direct_extrema(const OpCall& call, Results results) {
   });
 }
 
-constexpr OpRow scan(const char* name, const char* schema, const char* names,
-                     InferFn infer, DirectFn direct) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer,
-          .direct = direct};
-}
-
 constexpr OpRow kRows[] = {
-    scan("cumprod", "input, dim, *, dtype=None", "torch.cumprod .cumprod",
-         infer_cumprod, direct_cumprod),
-    scan("logcumsumexp", "input, dim", "torch.logcumsumexp .logcumsumexp",
-         infer_logcumsumexp, direct_logcumsumexp),
-    scan("cummax", "input, dim", "torch.cummax .cummax", infer_extrema,
-         direct_extrema<true>),
-    scan("cummin", "input, dim", "torch.cummin .cummin", infer_extrema,
-         direct_extrema<false>),
+    direct_row("cumprod", "input, dim, *, dtype=None", "torch.cumprod .cumprod",
+               infer_cumprod, direct_cumprod),
+    direct_row("logcumsumexp", "input, dim", "torch.logcumsumexp .logcumsumexp",
+               infer_logcumsumexp, direct_logcumsumexp),
+    direct_row("cummax", "input, dim", "torch.cummax .cummax", infer_extrema,
+               direct_extrema<true>),
+    direct_row("cummin", "input, dim", "torch.cummin .cummin", infer_extrema,
+               direct_extrema<false>),
 };
 
 }  // namespace

@@ -152,26 +152,16 @@ void direct_index_copy(const OpCall& call, Results results) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "scatter",
-     .schema = "input, dim, index, src=None, value=None, *, reduce=None",
-     .names = "torch.scatter .scatter",
-     .infer = infer_scatter,
-     .direct = direct_scatter},
-    {.name = "scatter_add",
-     .schema = "input, dim, index, src",
-     .names = "torch.scatter_add .scatter_add",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_scatter_add},
-    {.name = "index_add",
-     .schema = "input, dim, index, source, *, alpha=1",
-     .names = "torch.index_add .index_add",
-     .infer = infer_index_add,
-     .direct = direct_index_add},
-    {.name = "index_copy",
-     .schema = "input, dim, index, source",
-     .names = "torch.index_copy .index_copy",
-     .infer = infer_index_copy,
-     .direct = direct_index_copy},
+    direct_row("scatter",
+               "input, dim, index, src=None, value=None, *, reduce=None",
+               "torch.scatter .scatter", infer_scatter, direct_scatter),
+    composed_row("scatter_add", "input, dim, index, src",
+                 "torch.scatter_add .scatter_add", decompose_scatter_add),
+    direct_row("index_add", "input, dim, index, source, *, alpha=1",
+               "torch.index_add .index_add", infer_index_add, direct_index_add),
+    direct_row("index_copy", "input, dim, index, source",
+               "torch.index_copy .index_copy", infer_index_copy,
+               direct_index_copy),
 };
 
 }  // namespace

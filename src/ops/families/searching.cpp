@@ -226,12 +226,10 @@ constexpr const char* kSpread =
     "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
 
 constexpr OpRow kRows[] = {
-    {.name = "searchsorted",
-     .schema = "sorted_sequence, input, *, out_int32=False, right=False, "
+    direct_row("searchsorted",
+               "sorted_sequence, input, *, out_int32=False, right=False, "
                "side=None, sorter=None",
-     .names = "torch.searchsorted",
-     .infer = infer_searchsorted,
-     .direct = direct_searchsorted},
+               "torch.searchsorted", infer_searchsorted, direct_searchsorted),
     composed_row("bucketize",
                  "input, boundaries, *, out_int32=False, right=False",
                  "torch.bucketize", bucketize),

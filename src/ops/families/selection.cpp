@@ -132,11 +132,8 @@ constexpr OpRow kMaskedFill = custom_row("masked_fill", "input, mask, value",
 constexpr OpRow kRows[] = {
     custom_row("where", "condition, input, other", "torch.where", infer_where,
                where),
-    {.name = "where_method",
-     .schema = "input, condition, other",
-     .names = ".where",
-     .lowering = Lowering::decompose,
-     .decompose = where_method},
+    composed_row("where_method", "input, condition, other", ".where",
+                 where_method),
     kMaskedFill,
     custom_row("full_like",
                "input, fill_value, *, dtype=None, layout=None, device=None, "

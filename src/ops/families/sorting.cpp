@@ -167,21 +167,12 @@ Value decompose_argsort(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "topk",
-     .schema = "input, k, dim=-1, largest=True, sorted=True",
-     .names = "torch.topk .topk",
-     .infer = infer_top_k,
-     .direct = direct_top_k},
-    {.name = "sort",
-     .schema = "input, dim=-1, descending=False, stable=False",
-     .names = "torch.sort .sort",
-     .infer = infer_sort,
-     .direct = direct_sort},
-    {.name = "argsort",
-     .schema = "input, dim=-1, descending=False, stable=False",
-     .names = "torch.argsort .argsort",
-     .lowering = Lowering::decompose,
-     .decompose = decompose_argsort},
+    direct_row("topk", "input, k, dim=-1, largest=True, sorted=True",
+               "torch.topk .topk", infer_top_k, direct_top_k),
+    direct_row("sort", "input, dim=-1, descending=False, stable=False",
+               "torch.sort .sort", infer_sort, direct_sort),
+    composed_row("argsort", "input, dim=-1, descending=False, stable=False",
+                 "torch.argsort .argsort", decompose_argsort),
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/function_rows.h"
 #include "src/ops/families/special_math.h"
+#include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
@@ -113,11 +114,9 @@ constexpr OpRow kRows[] = {
     unary_row("special_entr", "torch._C._special.special_entr", entr, kFloat),
     binary_row("special_xlog1py", "torch._C._special.special_xlog1py", xlog1py,
                kFloat),
-    {.name = "polygamma",
-     .schema = "n, input",
-     .names = "torch.polygamma .polygamma torch._C._special.special_polygamma",
-     .infer = infer_polygamma,
-     .direct = run_polygamma},
+    direct_row("polygamma", "n, input",
+               "torch.polygamma .polygamma torch._C._special.special_polygamma",
+               infer_polygamma, run_polygamma),
     composed_row(
         "mvlgamma", "input, p",
         "torch.mvlgamma .mvlgamma torch._C._special.special_multigammaln",

@@ -135,14 +135,6 @@ Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim) {
   return shape;
 }
 
-Dims axes_last(int rank, const Dims& axes) {
-  Dims order;
-  for (int d = 0; d < rank; ++d)
-    if (!contains(axes, d)) order.push_back(d);
-  for (int64_t axis : axes) order.push_back(axis);
-  return order;
-}
-
 Tensor permuted(const Tensor& tensor, const Dims& order) {
   Dims sizes, strides;
   for (int64_t d : order) {

@@ -62,8 +62,6 @@ std::vector<Tensor> tensors_arg(const OpCall& call, size_t i);
 bool contains(const Dims& axes, int64_t axis);
 // Shape after reducing `axes`.
 Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim);
-// Axes not in `axes` in order, followed by `axes`.
-Dims axes_last(int rank, const Dims& axes);
 Tensor permuted(const Tensor& tensor, const Dims& order);
 
 // Type in which eager functions of this folder compute: float for the half
@@ -86,6 +84,28 @@ constexpr OpRow composed_row(const char* name, const char* schema,
           .schema = schema,
           .names = names,
           .lowering = Lowering::decompose,
+          .decompose = decompose};
+}
+
+// Rows of ops that loops of the library compute.
+constexpr OpRow direct_row(const char* name, const char* schema,
+                           const char* names, InferFn infer, DirectFn direct) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .infer = infer,
+          .direct = direct};
+}
+
+// Rows of ops that make tensors.
+constexpr OpRow made_row(const char* name, const char* schema,
+                         const char* names, InferFn infer, EagerFn eager,
+                         DecomposeFn decompose = nullptr) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .infer = infer,
+          .eager = eager,
           .decompose = decompose};
 }
 
