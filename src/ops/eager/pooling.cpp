@@ -113,8 +113,6 @@ class PlainPool {
   Axis axes_[3];
 };
 
-}  // namespace
-
 void plain_pool(const PoolParams& params, const Tensor& input,
                 const Tensor& out, const Tensor& positions) {
   if (out.numel() == 0) return;
@@ -130,6 +128,8 @@ void plain_pool(const PoolParams& params, const Tensor& input,
   });
   if (dtype != out.dtype()) out.copy_from(wide);
 }
+
+}  // namespace
 
 void run_pool(const PoolParams& params, const Tensor& input, const Tensor& out,
               const Tensor& positions) {

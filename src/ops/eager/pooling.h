@@ -28,7 +28,5 @@ PoolParams pool_params(const OpCall& call);
 // `positions` is undefined or a contiguous int64 tensor of the output's shape.
 void run_pool(const PoolParams& params, const Tensor& input, const Tensor& out,
               const Tensor& positions);
-void plain_pool(const PoolParams& params, const Tensor& input,
-                const Tensor& out, const Tensor& positions);
 
 }  // namespace fxjit::ops

@@ -13,7 +13,8 @@ namespace {
                       " on " + std::string(dtype_name(type)));
 }
 
-// Argument and result blocks of one instruction.
+// Argument and result blocks of one instruction. Its loops return true, as the
+// functions below do for an instruction that is theirs.
 template <typename T>
 struct Block {
   const T* a;
@@ -23,14 +24,16 @@ struct Block {
   DType type;
 
   template <typename R = T, typename Fn>
-  void unary(Fn fn) const {
+  bool unary(Fn fn) const {
     R* out = static_cast<R*>(result);
     for (int64_t i = 0; i < n; ++i) out[i] = fn(a[i]);
+    return true;
   }
   template <typename R = T, typename Fn>
-  void binary(Fn fn) const {
+  bool binary(Fn fn) const {
     R* out = static_cast<R*>(result);
     for (int64_t i = 0; i < n; ++i) out[i] = fn(a[i], b[i]);
+    return true;
   }
 };
 
@@ -38,23 +41,17 @@ template <typename T>
 bool run_comparison(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::eq:
-      block.template binary<bool>([](T a, T b) { return a == b; });
-      return true;
+      return block.template binary<bool>([](T a, T b) { return a == b; });
     case Prim::ne:
-      block.template binary<bool>([](T a, T b) { return a != b; });
-      return true;
+      return block.template binary<bool>([](T a, T b) { return a != b; });
     case Prim::lt:
-      block.template binary<bool>([](T a, T b) { return a < b; });
-      return true;
+      return block.template binary<bool>([](T a, T b) { return a < b; });
     case Prim::le:
-      block.template binary<bool>([](T a, T b) { return a <= b; });
-      return true;
+      return block.template binary<bool>([](T a, T b) { return a <= b; });
     case Prim::gt:
-      block.template binary<bool>([](T a, T b) { return a > b; });
-      return true;
+      return block.template binary<bool>([](T a, T b) { return a > b; });
     case Prim::ge:
-      block.template binary<bool>([](T a, T b) { return a >= b; });
-      return true;
+      return block.template binary<bool>([](T a, T b) { return a >= b; });
     default:
       return false;
   }
@@ -64,26 +61,19 @@ template <typename T>
 bool run_arithmetic(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::add:
-      block.binary(prim::add<T>);
-      return true;
+      return block.binary(prim::add<T>);
     case Prim::sub:
-      block.binary(prim::sub<T>);
-      return true;
+      return block.binary(prim::sub<T>);
     case Prim::mul:
-      block.binary(prim::mul<T>);
-      return true;
+      return block.binary(prim::mul<T>);
     case Prim::neg:
-      block.unary(prim::neg<T>);
-      return true;
+      return block.unary(prim::neg<T>);
     case Prim::abs:
-      block.unary(prim::abs<T>);
-      return true;
+      return block.unary(prim::abs<T>);
     case Prim::minimum:
-      block.binary(prim::minimum<T>);
-      return true;
+      return block.binary(prim::minimum<T>);
     case Prim::maximum:
-      block.binary(prim::maximum<T>);
-      return true;
+      return block.binary(prim::maximum<T>);
     default:
       return false;
   }
@@ -93,20 +83,15 @@ template <typename T>
 bool run_division(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::div:
-      block.binary(prim::div<T>);
-      return true;
+      return block.binary(prim::div<T>);
     case Prim::floor_div:
-      block.binary(prim::floor_div<T>);
-      return true;
+      return block.binary(prim::floor_div<T>);
     case Prim::remainder:
-      block.binary(prim::remainder<T>);
-      return true;
+      return block.binary(prim::remainder<T>);
     case Prim::fmod:
-      block.binary(prim::fmod<T>);
-      return true;
+      return block.binary(prim::fmod<T>);
     case Prim::pow:
-      block.binary(prim::pow<T>);
-      return true;
+      return block.binary(prim::pow<T>);
     default:
       return false;
   }
@@ -116,22 +101,18 @@ template <typename T>
 bool run_bitwise(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::bit_and:
-      block.binary([](T a, T b) { return static_cast<T>(a & b); });
-      return true;
+      return block.binary([](T a, T b) { return static_cast<T>(a & b); });
     case Prim::bit_or:
-      block.binary([](T a, T b) { return static_cast<T>(a | b); });
-      return true;
+      return block.binary([](T a, T b) { return static_cast<T>(a | b); });
     case Prim::bit_xor:
-      block.binary([](T a, T b) { return static_cast<T>(a ^ b); });
-      return true;
+      return block.binary([](T a, T b) { return static_cast<T>(a ^ b); });
     case Prim::bit_not:
-      block.unary([](T a) {
+      return block.unary([](T a) {
         if constexpr (std::is_same_v<T, bool>)
           return !a;
         else
           return static_cast<T>(~a);
       });
-      return true;
     default:
       return false;
   }
@@ -141,23 +122,17 @@ template <typename T>
 bool run_rounding(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::sqrt:
-      block.unary([](T x) { return std::sqrt(x); });
-      return true;
+      return block.unary([](T x) { return std::sqrt(x); });
     case Prim::rsqrt:
-      block.unary([](T x) { return 1 / std::sqrt(x); });
-      return true;
+      return block.unary([](T x) { return 1 / std::sqrt(x); });
     case Prim::floor:
-      block.unary([](T x) { return std::floor(x); });
-      return true;
+      return block.unary([](T x) { return std::floor(x); });
     case Prim::ceil:
-      block.unary([](T x) { return std::ceil(x); });
-      return true;
+      return block.unary([](T x) { return std::ceil(x); });
     case Prim::round:
-      block.unary([](T x) { return std::nearbyint(x); });
-      return true;
+      return block.unary([](T x) { return std::nearbyint(x); });
     case Prim::trunc:
-      block.unary([](T x) { return std::trunc(x); });
-      return true;
+      return block.unary([](T x) { return std::trunc(x); });
     default:
       return false;
   }
@@ -167,35 +142,25 @@ template <typename T>
 bool run_smooth(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::exp:
-      block.unary([](T x) { return std::exp(x); });
-      return true;
+      return block.unary([](T x) { return std::exp(x); });
     case Prim::expm1:
-      block.unary([](T x) { return std::expm1(x); });
-      return true;
+      return block.unary([](T x) { return std::expm1(x); });
     case Prim::log:
-      block.unary([](T x) { return std::log(x); });
-      return true;
+      return block.unary([](T x) { return std::log(x); });
     case Prim::log1p:
-      block.unary([](T x) { return std::log1p(x); });
-      return true;
+      return block.unary([](T x) { return std::log1p(x); });
     case Prim::tanh:
-      block.unary([](T x) { return std::tanh(x); });
-      return true;
+      return block.unary([](T x) { return std::tanh(x); });
     case Prim::erf:
-      block.unary([](T x) { return std::erf(x); });
-      return true;
+      return block.unary([](T x) { return std::erf(x); });
     case Prim::sigmoid:
-      block.unary(prim::sigmoid<T>);
-      return true;
+      return block.unary(prim::sigmoid<T>);
     case Prim::silu:
-      block.unary(prim::silu<T>);
-      return true;
+      return block.unary(prim::silu<T>);
     case Prim::gelu:
-      block.unary(prim::gelu<T>);
-      return true;
+      return block.unary(prim::gelu<T>);
     case Prim::gelu_tanh:
-      block.unary(prim::gelu_tanh<T>);
-      return true;
+      return block.unary(prim::gelu_tanh<T>);
     default:
       return false;
   }
@@ -206,10 +171,9 @@ template <typename T>
 bool run_call(Prim prim, const Block<T>& block) {
   switch (prim) {
 #define FXJIT_PRIM(name, arity, cost)
-#define FXJIT_CALL(name, cost)                     \
-  case Prim::name:                                 \
-    block.unary([](T x) { return std::name(x); }); \
-    return true;
+#define FXJIT_CALL(name, cost) \
+  case Prim::name:             \
+    return block.unary([](T x) { return std::name(x); });
 #include "src/ops/table/prims.inc"
     default:
       return false;
@@ -220,17 +184,14 @@ template <typename T>
 bool run_integer(Prim prim, const Block<T>& block) {
   switch (prim) {
     case Prim::shift_left:
-      block.binary(prim::shift_left<T>);
-      return true;
+      return block.binary(prim::shift_left<T>);
     case Prim::shift_right:
-      block.binary(prim::shift_right<T>);
-      return true;
+      return block.binary(prim::shift_right<T>);
     case Prim::floor:
     case Prim::ceil:
     case Prim::round:
     case Prim::trunc:
-      block.unary([](T x) { return x; });
-      return true;
+      return block.unary([](T x) { return x; });
     default:
       return run_bitwise(prim, block);
   }
