@@ -41,13 +41,6 @@ bool has_rows(std::string_view domain, std::string_view op) {
   return table().contains({plain_domain(domain), op});
 }
 
-std::vector<const OpRow*> all_rows() {
-  std::vector<const OpRow*> rows;
-  for (const auto& [key, versions] : table())
-    for (const auto& [since, row] : versions) rows.push_back(row);
-  return rows;
-}
-
 Results run_row(const OpRow& row, Call& call) {
   if (row.run) return row.run(call);
   return function(row.function, call.all());

@@ -25,7 +25,6 @@ const OpRow* find_row(std::string_view domain, std::string_view op,
                       int64_t opset);
 // Whether any version is there.
 bool has_rows(std::string_view domain, std::string_view op);
-std::vector<const OpRow*> all_rows();
 
 // Records what the row says.
 Results run_row(const OpRow& row, Call& call);

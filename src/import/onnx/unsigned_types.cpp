@@ -4,14 +4,14 @@
 #include <string_view>
 
 #include "src/import/onnx/tensors.h"
+#include "src/ops/table/row_facts.h"
 
 namespace fxjit::onnx {
 namespace {
 
 constexpr InputBits kFirst = 1, kSecond = 2, kThird = 4;
 
-struct TypeRow {
-  std::string_view op;
+struct ResultType {
   InputBits inputs;  // Those whose type the results have.
   // Its numbers are computed and may be outside of the type's range. Numbers of
   // other ops are the inputs' own, or cannot leave the range.
@@ -21,90 +21,33 @@ struct TypeRow {
 
 constexpr bool kComputes = true, kOnlyFirst = true;
 
-constexpr TypeRow kRows[] = {
-    {"Abs", kFirst},
-    {"Add", kAllInputs, kComputes},
-    {"BitShift", kAllInputs, kComputes},
-    {"BitwiseAnd", kAllInputs},
-    {"BitwiseNot", kFirst, kComputes},
-    {"BitwiseOr", kAllInputs},
-    {"BitwiseXor", kAllInputs},
-    {"Cast", 0, kComputes},
-    {"CastLike", kSecond, kComputes},
-    {"CenterCropPad", kFirst},
-    {"Clip", kAllInputs},
-    {"Col2Im", kFirst, kComputes},
-    {"Compress", kFirst},
-    {"Concat", kAllInputs},
-    {"ConcatFromSequence", kFirst},
-    {"CumProd", kFirst, kComputes},
-    {"CumSum", kFirst, kComputes},
-    {"DepthToSpace", kFirst},
-    {"Div", kAllInputs},
-    {"Einsum", kAllInputs, kComputes},
-    {"Expand", kFirst},
-    {"EyeLike", kFirst},
-    {"Flatten", kFirst},
-    {"Gather", kFirst},
-    {"GatherElements", kFirst},
-    {"GatherND", kFirst},
-    {"Gemm", kAllInputs, kComputes},
-    {"Identity", kFirst},
-    {"MatMul", kAllInputs, kComputes},
-    {"Max", kAllInputs},
-    {"Min", kAllInputs},
-    {"Mod", kAllInputs},
-    {"Mul", kAllInputs, kComputes},
-    {"OneHot", kThird},
-    {"Optional", kFirst},
-    {"OptionalGetElement", kFirst},
-    {"PRelu", kAllInputs},
-    {"Pad", kFirst | kThird},
-    {"Pow", kFirst, kComputes},
-    {"QuantizeLinear", kThird},
-    {"ReduceL1", kFirst, kComputes},
-    {"ReduceL2", kFirst, kComputes},
-    {"ReduceMax", kFirst},
-    {"ReduceMean", kFirst},
-    {"ReduceMin", kFirst},
-    {"ReduceProd", kFirst, kComputes},
-    {"ReduceSum", kFirst, kComputes},
-    {"ReduceSumSquare", kFirst, kComputes},
-    {"Reshape", kFirst},
-    {"Resize", kFirst},
-    {"ReverseSequence", kFirst},
-    {"Scatter", kFirst | kThird, kComputes},
-    {"ScatterElements", kFirst | kThird, kComputes},
-    {"ScatterND", kFirst | kThird, kComputes},
-    {"SequenceAt", kFirst},
-    {"SequenceConstruct", kAllInputs},
-    {"SequenceErase", kFirst},
-    {"SequenceInsert", kFirst | kSecond},
-    {"Shrink", kFirst, kComputes},
-    {"Sign", kFirst},
-    {"Slice", kFirst},
-    {"SpaceToDepth", kFirst},
-    {"Split", kFirst},
-    {"SplitToSequence", kFirst},
-    {"Squeeze", kFirst},
-    {"Sub", kAllInputs, kComputes},
-    {"Sum", kAllInputs, kComputes},
-    {"TensorScatter", kFirst | kSecond},
-    {"Tile", kFirst},
-    {"TopK", kFirst, !kComputes, kOnlyFirst},
-    {"Transpose", kFirst},
-    {"Trilu", kFirst},
-    {"Unique", kFirst, !kComputes, kOnlyFirst},
-    {"Unsqueeze", kFirst},
-    {"Upsample", kFirst},
-    {"Where", kSecond | kThird},
+constexpr ops::RowFacts<ResultType>::Group kTypes[] = {
+    {{kFirst},
+     "Abs CenterCropPad Compress ConcatFromSequence DepthToSpace Expand "
+     "EyeLike Flatten Gather GatherElements GatherND Identity Optional "
+     "OptionalGetElement ReduceMax ReduceMean ReduceMin Reshape Resize "
+     "ReverseSequence SequenceAt SequenceErase Sign Slice SpaceToDepth Split "
+     "SplitToSequence Squeeze Tile Transpose Trilu Unsqueeze Upsample"},
+    {{kAllInputs, kComputes}, "Add BitShift Einsum Gemm MatMul Mul Sub Sum"},
+    {{kAllInputs},
+     "BitwiseAnd BitwiseOr BitwiseXor Clip Concat Div Max Min Mod PRelu "
+     "SequenceConstruct"},
+    {{kFirst, kComputes},
+     "BitwiseNot Col2Im CumProd CumSum Pow ReduceL1 ReduceL2 ReduceProd "
+     "ReduceSum ReduceSumSquare Shrink"},
+    {{0, kComputes}, "Cast"},
+    {{kSecond, kComputes}, "CastLike"},
+    {{kThird}, "OneHot QuantizeLinear"},
+    {{kFirst | kThird}, "Pad"},
+    {{kFirst | kThird, kComputes}, "Scatter ScatterElements ScatterND"},
+    {{kFirst | kSecond}, "SequenceInsert TensorScatter"},
+    {{kFirst, !kComputes, kOnlyFirst}, "TopK Unique"},
+    {{kSecond | kThird}, "Where"},
 };
 
-const TypeRow* find_type_row(std::string_view op) {
-  const auto found = std::find_if(
-      std::begin(kRows), std::end(kRows),
-      [&](const TypeRow& row) { return row.op == op; });
-  return found == std::end(kRows) ? nullptr : found;
+const ResultType* result_type_of(std::string_view op) {
+  static const auto* const all = new ops::RowFacts<ResultType>(kTypes);
+  return all->find(op);
 }
 
 // The attribute by which an op states the element type of its results.
@@ -155,14 +98,14 @@ UnsignedBits unsigned_result(const Call& call, size_t i) {
     if (!value || !value->tensor) return 0;
     return unsigned_bits_of(read_tensor_info(*value->tensor).data_type);
   }
-  const TypeRow* const row = find_type_row(op);
-  if (!row || (i > 0 && row->only_first)) return 0;
-  return unsigned_bits_of(call, row->inputs);
+  const ResultType* const type = result_type_of(op);
+  if (!type || (i > 0 && type->only_first)) return 0;
+  return unsigned_bits_of(call, type->inputs);
 }
 
 bool computes_numbers(std::string_view op) {
-  const TypeRow* const row = find_type_row(op);
-  return row && row->computes;
+  const ResultType* const type = result_type_of(op);
+  return type && type->computes;
 }
 
 }  // namespace fxjit::onnx

@@ -6,18 +6,11 @@
 namespace fxjit::onnx {
 
 std::vector<std::span<const OpRow>> families() {
-  return {pointwise_rows(),   activation_rows(),
-          reduction_rows(),   shape_rows(),
-          indexing_rows(),    creation_rows(),
-          contraction_rows(), convolution_rows(),
-          pooling_rows(),     norm_rows(),
-          transformer_rows(), loss_rows(),
-          resize_rows(),      quantized_rows(),
-          sequence_rows(),    control_rows(),
-          recurrent_rows(),   plane_rows(),
-          signal_rows(),      linear_attention_rows(),
-          unique_rows(),      detection_rows(),
-          ngram_rows(),       deformable_rows()};
+  return {
+#define FXJIT_FAMILY(name) name##_rows(),
+#include "src/import/onnx/ops/families.inc"
+#undef FXJIT_FAMILY
+  };
 }
 
 Value cast(const Call& call, const Value& tensor, DType dtype) {

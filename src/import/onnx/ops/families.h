@@ -12,30 +12,9 @@
 
 namespace fxjit::onnx {
 
-std::span<const OpRow> pointwise_rows();
-std::span<const OpRow> activation_rows();
-std::span<const OpRow> reduction_rows();
-std::span<const OpRow> shape_rows();
-std::span<const OpRow> indexing_rows();
-std::span<const OpRow> creation_rows();
-std::span<const OpRow> contraction_rows();
-std::span<const OpRow> convolution_rows();
-std::span<const OpRow> pooling_rows();
-std::span<const OpRow> norm_rows();
-std::span<const OpRow> transformer_rows();
-std::span<const OpRow> loss_rows();
-std::span<const OpRow> resize_rows();
-std::span<const OpRow> quantized_rows();
-std::span<const OpRow> sequence_rows();
-std::span<const OpRow> control_rows();
-std::span<const OpRow> recurrent_rows();
-std::span<const OpRow> plane_rows();
-std::span<const OpRow> deformable_rows();
-std::span<const OpRow> signal_rows();
-std::span<const OpRow> linear_attention_rows();
-std::span<const OpRow> unique_rows();
-std::span<const OpRow> detection_rows();
-std::span<const OpRow> ngram_rows();
+#define FXJIT_FAMILY(name) std::span<const OpRow> name##_rows();
+#include "src/import/onnx/ops/families.inc"
+#undef FXJIT_FAMILY
 
 std::vector<std::span<const OpRow>> families();
 

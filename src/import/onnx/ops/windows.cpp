@@ -38,13 +38,6 @@ bool Windows::symmetric() const {
   return true;
 }
 
-bool Windows::has_padding() const {
-  for (const auto& side : {begin, end})
-    for (const Value& number : side)
-      if (!number.is_int() || number.as_int() != 0) return true;
-  return false;
-}
-
 Value Windows::padding() const { return list_of(begin); }
 
 Value Windows::pad_list() const {

@@ -18,7 +18,6 @@ struct Windows {
 
   // The same known number on both sides of every dim.
   bool symmetric() const;
-  bool has_padding() const;
   // torch's argument of `symmetric` ones.
   Value padding() const;
   // F.pad's argument: begin and end of the last dim first.
