@@ -17,13 +17,4 @@ constexpr ops::Backend kBackend{eager_matmul, onednn::eager_conv, eager_pool};
 [[maybe_unused]] const bool given = (ops::set_backend(kBackend), true);
 
 }  // namespace
-
-size_t eager_primitives_kept() {
-  return onednn::matmuls_kept() + onednn::convolutions_kept();
-}
-
-size_t most_eager_primitives_kept() {
-  return onednn::kMostMatmuls + onednn::kMostConvolutions;
-}
-
 }  // namespace fxjit::kernels

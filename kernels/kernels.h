@@ -21,10 +21,6 @@ namespace fxjit::kernels {
 // The version of the library that is loaded: "v3.2.0".
 std::string onednn_version();
 
-// Primitives kept for the interpreter at this moment and at most, over all ops.
-size_t eager_primitives_kept();
-size_t most_eager_primitives_kept();
-
 // The routine or primitive that computes a call. Null where oneDNN may not
 // write code or has only slow code for the call, and for CallCode::eager. Its
 // operands are the tensors of `args` in order, then the results. Weights that

@@ -62,7 +62,6 @@ class ShapeCache {
     std::lock_guard lock(mutex_);
     return order_.size();
   }
-  size_t capacity() const { return capacity_; }
 
  private:
   using Order = std::list<std::pair<ShapeKey, Entry>>;

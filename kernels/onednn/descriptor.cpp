@@ -85,12 +85,6 @@ MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
   return MemoryDesc(made);
 }
 
-MemoryDesc copy_of(const_dnnl_memory_desc_t desc) {
-  dnnl_memory_desc_t made = nullptr;
-  check(dnnl_memory_desc_clone(&made, desc), "copying a description");
-  return MemoryDesc(made);
-}
-
 bool same_desc(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b) {
   return dnnl_memory_desc_equal(a, b) != 0;
 }

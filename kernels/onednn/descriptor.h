@@ -25,7 +25,6 @@ std::optional<dnnl_data_type_t> data_type(DType dtype);
 // `strides` are read for Form::strided only.
 MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
                     Form form = Form::strided);
-MemoryDesc copy_of(const_dnnl_memory_desc_t desc);
 bool same_desc(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b);
 
 // Channels per block of Form::blocked on this machine.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/onednn/handles.h"
-#include "kernels/spare_slots.h"
+#include "src/support/memory/spare_slots.h"
 
 namespace fxjit::kernels::onednn {
 
@@ -44,7 +44,7 @@ class Primitive {
   std::vector<int> arguments_;
   std::string implementation_;
   size_t scratch_bytes_ = 0;
-  mutable SpareSlots<Bound> spare_;
+  mutable support::SpareSlots<Bound> spare_;
 };
 
 // Attributes with the scratchpad in the caller's hands, as Primitive needs.

@@ -10,7 +10,6 @@
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
 #include "kernels/shape_cache.h"
-#include "kernels/spare_slots.h"
 #include "src/ops/eager/matmul.h"
 #include "src/ops/table/layouts.h"
 #include "tests/kernels/conv_cases.h"
@@ -132,24 +131,6 @@ TEST(ShapeCache, DropsTheLeastRecentlyUsed) {
   cache.add({3}, nullptr);
   EXPECT_TRUE(cache.find({3}, &entry));
   EXPECT_FALSE(entry);
-}
-
-TEST(SpareSlots, KeepsAsManyAsItHasSlots) {
-  static std::atomic<int> alive;
-  struct Counted {
-    Counted() { ++alive; }
-    ~Counted() { --alive; }
-  };
-  {
-    SpareSlots<Counted, 2> spare;
-    EXPECT_FALSE(spare.take());
-    for (int i = 0; i < 3; ++i) spare.give(std::make_unique<Counted>());
-    EXPECT_EQ(alive, 2);
-    const auto one = spare.take(), two = spare.take();
-    EXPECT_TRUE(one && two);
-    EXPECT_FALSE(spare.take());
-  }
-  EXPECT_EQ(alive, 0);
 }
 
 }  // namespace

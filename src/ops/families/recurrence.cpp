@@ -1,7 +1,8 @@
 // fxjit.recurrence: what a recurrent layer is behind the product with its
 // inputs. A loop of C++ over time with a product for all gates of all sequences
 // in each step. Layers and cells of recurrent.cpp call it; compiled programs
-// have faster loops for the usual cells (kernels/recurrence/kernel.h).
+// have faster loops for the usual cells
+// (kernels/recurrence/recurrent_routine.h).
 #include "src/ops/table/recurrence.h"
 
 #include <algorithm>

@@ -122,80 +122,28 @@ const ops::Op& registered(const char* name) {
 
 }  // namespace
 
-const ops::Op& as_strided_op() {
-  static const ops::Op& op = registered("fxjit.as_strided");
-  return op;
-}
-
-const ops::Op& materialize_op() {
-  static const ops::Op& op = registered("fxjit.materialize");
-  return op;
-}
-
-const ops::Op& layout_op() {
-  static const ops::Op& op = registered("fxjit.layout");
-  return op;
-}
-
-const ops::Op& put_view_op() {
-  static const ops::Op& op = registered("fxjit.put_view");
-  return op;
-}
-
-const ops::Op& item_op() {
-  static const ops::Op& op = registered("fxjit.item");
-  return op;
-}
-
-const ops::Op& draw_op() {
-  static const ops::Op& op = registered("fxjit.draw");
-  return op;
-}
-
-const ops::Op& control_op() {
-  static const ops::Op& op = registered("fxjit.control");
-  return op;
-}
-
-const ops::Op& contract_op() {
-  static const ops::Op& op = registered("fxjit.contract");
-  return op;
-}
-
-const ops::Op& merged_linear_op() {
-  static const ops::Op& op = registered("fxjit.merged_linear");
-  return op;
-}
-
-const ops::Op& winograd_op() {
-  static const ops::Op& op = registered("fxjit.winograd");
-  return op;
-}
-
-const ops::Op& attention_op() {
-  static const ops::Op& op = registered("fxjit.attention");
-  return op;
-}
-
-const ops::Op& written_attention_op() {
-  static const ops::Op& op = registered("fxjit.written_attention");
-  return op;
-}
-
-const ops::Op& conv_last_op() {
-  static const ops::Op& op = registered("fxjit.conv_last");
-  return op;
-}
-
-const ops::Op& padded_conv_op() {
-  static const ops::Op& op = registered("fxjit.padded_conv");
-  return op;
-}
-
-const ops::Op& conv_last_work_op() {
-  static const ops::Op& op = registered("fxjit.conv_last_work");
-  return op;
-}
+#define FXJIT_INTERNAL_OP(name)                            \
+  const ops::Op& name##_op() {                             \
+    static const ops::Op& op = registered("fxjit." #name); \
+    return op;                                             \
+  }
+FXJIT_INTERNAL_OP(as_strided)
+FXJIT_INTERNAL_OP(materialize)
+FXJIT_INTERNAL_OP(layout)
+FXJIT_INTERNAL_OP(put_view)
+FXJIT_INTERNAL_OP(item)
+FXJIT_INTERNAL_OP(draw)
+FXJIT_INTERNAL_OP(control)
+FXJIT_INTERNAL_OP(contract)
+FXJIT_INTERNAL_OP(merged_linear)
+FXJIT_INTERNAL_OP(winograd)
+FXJIT_INTERNAL_OP(attention)
+FXJIT_INTERNAL_OP(written_attention)
+FXJIT_INTERNAL_OP(conv_last)
+FXJIT_INTERNAL_OP(padded_conv)
+FXJIT_INTERNAL_OP(conv_last_work)
+FXJIT_INTERNAL_OP(pool_last)
+#undef FXJIT_INTERNAL_OP
 
 ScalarBody conv_epilogue(const ops::OpCall& call) {
   return ops::body_from(call[kEpilogue]);
@@ -203,11 +151,6 @@ ScalarBody conv_epilogue(const ops::OpCall& call) {
 
 const ValueList& conv_extras(const ops::OpCall& call) {
   return call[kExtras].as_sequence();
-}
-
-const ops::Op& pool_last_op() {
-  static const ops::Op& op = registered("fxjit.pool_last");
-  return op;
 }
 
 bool is_foldable(const ops::Op& op) {

@@ -95,9 +95,7 @@ void Executable::add_operands(const Step& step, const ExternCode* external) {
   }
 }
 
-Executable::~Executable() {
-  for (auto& slot : kept_) delete slot.exchange(nullptr);
-}
+Executable::~Executable() = default;
 
 // Null where calls bring their own, and where nothing is read.
 std::byte* Executable::base_of(const OperandRef& ref,
@@ -134,24 +132,8 @@ std::unique_ptr<Executable::Context> Executable::make_context() const {
 }
 
 std::unique_ptr<Executable::Context> Executable::acquire() const {
-  for (auto& slot : kept_) {
-    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
-    if (Context* kept = slot.exchange(nullptr, std::memory_order_acquire))
-      return std::unique_ptr<Context>(kept);
-  }
-  return make_context();
-}
-
-void Executable::release(std::unique_ptr<Context> context) const {
-  for (auto& slot : kept_) {
-    Context* expected = nullptr;
-    if (slot.compare_exchange_strong(expected, context.get(),
-                                     std::memory_order_release,
-                                     std::memory_order_relaxed)) {
-      context.release();
-      return;
-    }
-  }
+  std::unique_ptr<Context> kept = kept_.take();
+  return kept ? std::move(kept) : make_context();
 }
 
 void Executable::launch(const Launch& launch, Context& context,
@@ -189,7 +171,7 @@ void Executable::run(std::span<void* const> inputs,
 Executable::Session::Session(const Executable& executable)
     : executable_(executable), context_(executable.acquire()) {}
 
-Executable::Session::~Session() { executable_.release(std::move(context_)); }
+Executable::Session::~Session() { executable_.kept_.give(std::move(context_)); }
 
 void Executable::Session::run(std::span<void* const> inputs,
                               std::span<void* const> outputs,

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "fxjit/thread_pool.h"
 #include "src/program/steps/program.h"
 #include "src/program/steps/step_code.h"
+#include "src/support/memory/spare_slots.h"
 
 namespace fxjit::program {
 
@@ -116,7 +116,6 @@ class Executable {
   std::unique_ptr<Context> acquire() const;
   void run_in(Context& context, std::span<void* const> inputs,
               std::span<void* const> outputs, StepTimes* times) const;
-  void release(std::unique_ptr<Context> context) const;
   void launch(const Launch& launch, Context& context,
               std::vector<StepTimes>* bodies) const;
   void launch_timed(const Launch& next, Context& context,
@@ -136,8 +135,8 @@ class Executable {
   size_t arena_bytes_ = 0;
   size_t thread_scratch_ = 0;
   size_t scratch_bytes_ = 0;
-  mutable std::array<std::atomic<Context*>, kKeptContexts> kept_{};
   mutable std::atomic<int> contexts_ = 0;  // Kept ones and those of calls.
+  mutable support::SpareSlots<Context, kKeptContexts> kept_;
 };
 
 class Executable::Session {

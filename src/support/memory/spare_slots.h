@@ -1,13 +1,13 @@
 // A few objects kept for reuse by whoever calls next, without a lock. Used for
-// what a call needs to itself (argument handles): concurrent callers each take
-// their own, and what finds no free slot is destroyed.
+// what a call needs to itself (argument handles, working memory): concurrent
+// callers each take their own, and what finds no free slot is destroyed.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <memory>
 
-namespace fxjit::kernels {
+namespace fxjit::support {
 
 template <typename T, int kSlots = 8>
 class SpareSlots {
@@ -45,4 +45,4 @@ class SpareSlots {
   std::array<std::atomic<T*>, kSlots> slots_{};
 };
 
-}  // namespace fxjit::kernels
+}  // namespace fxjit::support
