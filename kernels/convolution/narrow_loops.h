@@ -82,15 +82,19 @@ inline void vectors(const NarrowBlock& block, int64_t row, Run run) {
   const Reader<kLoads> read(block, phase.at);
   const float* corner =
       block.input + row * kStride * row_step + source_of(block, run.first);
-  for (int64_t at = run.first; at < run.last; at += run.step) {
-    Vector factor[kHeight * kWidth];
+  Vector factor[kHeight * kWidth], bias;
+  const auto load_phase = [&]() FXJIT_FORCED {
 #pragma GCC unroll 32
     for (int t = 0; t < kHeight * kWidth; ++t)
       factor[t] = load(block.weight + t * block.pattern + phase.at);
+    bias = block.bias ? load(block.bias + phase.at) : Vector{};
+  };
+  load_phase();
+  for (int64_t at = run.first; at < run.last; at += run.step) {
+    if constexpr (kLoads == 1) load_phase();
     Vector sums[kRows];
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r)
-      sums[r] = block.bias ? load(block.bias + phase.at) : Vector{};
+    for (int r = 0; r < kRows; ++r) sums[r] = bias;
     const float* from = corner;
 #pragma GCC unroll 16
     for (int q = 0; q < (kRows - 1) * kStride + kHeight; ++q) {

@@ -17,7 +17,9 @@ class RowConvRoutine : public program::ExternCode {
  public:
   RowConvRoutine(ConvRequest request, Conv conv, const CallRequest& call,
                  int threads)
-      : request_(std::move(request)), conv_(std::move(conv)), level_(call.level) {
+      : request_(std::move(request)),
+        conv_(std::move(conv)),
+        level_(call.level) {
     // Work that pays for a hand-over between threads.
     constexpr double kLeastFlops = 1.5e5;
     const double worth = conv_.flops() / kLeastFlops;
