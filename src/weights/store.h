@@ -32,6 +32,7 @@ enum class Reader : uint8_t {
   convolution,
   depthwise,
   narrow_depthwise,
+  grouped_convolution,
   image_convolution,
   recurrence,
   recurrence_ahead,  // What steps in time make ahead.

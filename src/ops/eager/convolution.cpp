@@ -189,6 +189,24 @@ void plain_conv_of(const ConvParams& params, const Tensor& input,
 
 }  // namespace
 
+bool is_depthwise(const ConvParams& params, const Tensor& weight) {
+  const int64_t channels = params.output[1];
+  return !params.transposed && params.groups == channels && channels > 1 &&
+         weight.size(0) == channels && weight.size(1) == 1;
+}
+
+bool has_small_groups(const ConvParams& params, const Tensor& weight) {
+  const int last = params.spatial - 1;
+  const int64_t channels = weight.size(1);
+  // The library does well with other numbers.
+  const bool few = (channels > 1 && channels <= 8) || channels == 12;
+  return !params.transposed && params.groups > 1 && few &&
+         weight.size(0) == params.groups * channels &&
+         weight.size(2 + last) == 3 && params.dilation[last] == 1 &&
+         params.stride[last] <= 2 && params.pad_before[last] <= 1 &&
+         params.pad_after[last] <= 1;
+}
+
 void plain_conv(const ConvParams& params, const Tensor& input,
                 const Tensor& weight, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;

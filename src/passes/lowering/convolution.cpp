@@ -89,8 +89,8 @@ bool is_spread(const ops::ConvParams& params, const Tensor& weight) {
 }
 
 // The product of each place's channels with the weights of all taps, of which
-// every one is a place of the result: [N, ..., taps ..., C_out] with each dim of
-// taps moved behind its dim of places.
+// every one is a place of the result: [N, ..., taps ..., C_out] with each dim
+// of taps moved behind its dim of places.
 Value spread(GraphBuilder& b, const ops::ConvParams& params,
              const ValueList& args) {
   const int spatial = params.spatial;
@@ -104,9 +104,9 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
   Value x = channels_to_back(b, args[0]);
   if (val_of(x).size(-1) > 1 && val_of(x).stride(-1) != 1)
     x = b.call(materialize_op(), {x});
-  const Value rows =
-      call(b, "reshape", {call(b, "permute", {args[1], taps_first}),
-                          Dims{taps * features, channels}});
+  const Value rows = call(b, "reshape",
+                          {call(b, "permute", {args[1], taps_first}),
+                           Dims{taps * features, channels}});
   Value bias = args[2];
   if (!bias.is_none())
     bias = call(b, "reshape",
@@ -128,19 +128,18 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
 
 // Loops over channels that lie side by side do better by more than it takes to
 // lay them so.
-Value depthwise_input(GraphBuilder& b, const ops::ConvParams& params,
-                      const Value& x, const Tensor& weight) {
-  const Tensor in = val_of(x);
-  if (params.transposed || params.groups != in.size(1) ||
-      weight.size(0) != in.size(1) || in.size(1) == 1 || in.stride(1) == 1)
+Value last_input(GraphBuilder& b, const ops::ConvParams& params, const Value& x,
+                 const Tensor& weight) {
+  if (val_of(x).stride(1) == 1 || !(ops::is_depthwise(params, weight) ||
+                                    ops::has_small_groups(params, weight)))
     return x;
-  return channels_to_front(
-      b, b.call(materialize_op(), {channels_to_back(b, x)}));
+  return channels_to_front(b,
+                           b.call(materialize_op(), {channels_to_back(b, x)}));
 }
 
 Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
                 const ValueList& args) {
-  const Value x = depthwise_input(b, params, args[0], val_of(args[1]));
+  const Value x = last_input(b, params, args[0], val_of(args[1]));
   return b.call(conv_last_op(),
                 {x, args[1], args[2], params.stride, params.pad_before,
                  params.pad_after, params.dilation, params.transposed,

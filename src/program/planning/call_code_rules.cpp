@@ -14,6 +14,13 @@ bool is_last(const ops::Op& op) {
   return &op == &passes::conv_last_op() || &op == &passes::conv_last_work_op();
 }
 
+// Of f32 with channels innermost.
+bool is_last(const ops::ConvParams& params, const Tensor& input) {
+  return input.dtype() == DType::f32 &&
+         input.strides()[params.batched ? 1 : 0] == 1 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
 CallCode pool_code(const ops::OpCall& call, const ValueList& results) {
   if (&call.op == &passes::pool_last_op())
     return call.tensor(0).strides()[1] == 1 ? CallCode::pool_last
@@ -39,6 +46,8 @@ CallCode convolution_code(const ops::OpCall& call, const ValueList& results) {
   const ops::ConvParams params = ops::conv_params(call);
   if (is_depthwise_last(params, call.tensor(0), call.tensor(1)))
     return CallCode::depthwise;
+  if (is_grouped_last(params, call.tensor(0), call.tensor(1)))
+    return CallCode::grouped_convolution;
   if (is_image_convolution(params, call.tensor(0), call.tensor(1)))
     return CallCode::image_convolution;
   return CallCode::convolution;
@@ -47,9 +56,9 @@ CallCode convolution_code(const ops::OpCall& call, const ValueList& results) {
 // The loops read these tensors, and pack them, as rows.
 bool lies_in_rows(const ops::OpCall& call) {
   bool rows = true;
-  for (size_t argument : {ops::kStateWeights, ops::kStateBiases, ops::kHidden,
-                          ops::kCellState, ops::kProjections,
-                          ops::kInputWeights, ops::kInputBiases})
+  for (size_t argument :
+       {ops::kStateWeights, ops::kStateBiases, ops::kHidden, ops::kCellState,
+        ops::kProjections, ops::kInputWeights, ops::kInputBiases})
     visit_leaves(call[argument], [&](const Value& leaf) {
       if (leaf.is_tensor()) rows = rows && leaf.as_tensor().is_contiguous();
     });
@@ -113,6 +122,8 @@ const char* call_code_name(CallCode code) {
       return "copy";
     case CallCode::depthwise:
       return "depthwise";
+    case CallCode::grouped_convolution:
+      return "grouped_convolution";
     case CallCode::image_convolution:
       return "image_convolution";
     case CallCode::convolution:
@@ -131,12 +142,12 @@ bool is_float_pool(const ops::PoolParams& params, DType input) {
 
 bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
                        const Tensor& weight) {
-  const int64_t channels = params.output[1];
-  const int at = params.batched ? 1 : 0;
-  return !params.transposed && params.groups == channels && channels > 1 &&
-         weight.sizes()[0] == channels && weight.sizes()[1] == 1 &&
-         input.dtype() == DType::f32 && input.strides()[at] == 1 &&
-         numel(params.output) > 0 && input.numel() > 0;
+  return ops::is_depthwise(params, weight) && is_last(params, input);
+}
+
+bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,
+                     const Tensor& weight) {
+  return ops::has_small_groups(params, weight) && is_last(params, input);
 }
 
 bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,

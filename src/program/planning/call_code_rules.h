@@ -20,6 +20,9 @@ bool is_float_pool(const ops::PoolParams& params, DType input);
 // There is one filter for each channel, and channels are innermost.
 bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
                        const Tensor& weight);
+// Groups have few channels, and channels are innermost.
+bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,
+                     const Tensor& weight);
 // The fewest features that fill the lanes of a vector.
 inline constexpr int64_t kLeastImageFeatures = 8;
 // The image has few channels, and the work is not the library's strength.

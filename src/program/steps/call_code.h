@@ -7,17 +7,18 @@
 namespace fxjit::program {
 
 enum class CallCode : uint8_t {
-  eager,              // The op's eager function.
-  pool,               // Windows of [N, C, ...].
-  pool_last,          // Windows of [N, ..., C].
-  cumulative_sum,     // Running sums along a dim.
-  recurrence,         // All steps of a recurrent layer.
-  copy,               // Copies of short runs of memory.
-  depthwise,          // One filter for each channel, channels last.
-  image_convolution,  // Images of few channels, results with features last.
-  convolution,        // A primitive.
-  half_product,       // A primitive, products of f16 or bf16.
-  double_product,     // Products of f64.
+  eager,                // The op's eager function.
+  pool,                 // Windows of [N, C, ...].
+  pool_last,            // Windows of [N, ..., C].
+  cumulative_sum,       // Running sums along a dim.
+  recurrence,           // All steps of a recurrent layer.
+  copy,                 // Copies of short runs of memory.
+  depthwise,            // One filter for each channel, channels last.
+  grouped_convolution,  // Groups of few channels, channels last.
+  image_convolution,    // Images of few channels, results with features last.
+  convolution,          // A primitive.
+  half_product,         // A primitive, products of f16 or bf16.
+  double_product,       // Products of f64.
 };
 
 const char* call_code_name(CallCode code);

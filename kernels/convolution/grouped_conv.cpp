@@ -1,0 +1,142 @@
+#include "kernels/convolution/grouped_conv.h"
+
+#include <algorithm>
+
+#include "src/support/rounding.h"
+
+namespace fxjit::kernels {
+namespace {
+
+// Rows whose input stays in the second-level cache while the vectors of a place
+// follow each other.
+constexpr int64_t kBandRows = 8;
+
+// Zero where a vector does not hold the channels of one group.
+int64_t lanes_of(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::avx512:
+      return 16;
+    case CpuLevel::avx2:
+      return 8;
+    case CpuLevel::sse41:
+      return 0;
+  }
+  return 0;
+}
+
+// Two places fill a vector that the channels of one leave half empty.
+int64_t span_of(const std::array<ConvAxis, 3>& axes, int64_t channels,
+                int64_t lanes) {
+  const ConvAxis& width = axes[2];
+  return 2 * channels <= lanes && width.stride == 1 && width.step == channels &&
+                 width.places > 1
+             ? 2
+             : 1;
+}
+
+}  // namespace
+
+GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
+                         const Tensor& weight, CpuLevel level)
+    : images_(params.output[0]),
+      image_step_(params.batched ? input.strides()[0] : 0),
+      channels_(params.output[1]),
+      inputs_(weight.sizes()[1]),
+      output_weight_(weight.strides()[0]),
+      input_weight_(weight.strides()[1]),
+      axes_(conv_axes(params, input, weight)),
+      lanes_(lanes_of(level)),
+      vector_channels_(std::min(lanes_ / inputs_ * inputs_, channels_)),
+      vectors_(support::ceil_div(channels_, vector_channels_)),
+      span_(span_of(axes_, channels_, lanes_)),
+      used_(vector_channels_ * span_, vector_channels_, inputs_) {}
+
+bool GroupedConv::fits(const Tensor& weight, CpuLevel level) {
+  return weight.sizes()[1] <= lanes_of(level);
+}
+
+double GroupedConv::flops() const {
+  return 2.0 * static_cast<double>(rows() * axes_[2].places * channels_) *
+         static_cast<double>(axes_[0].taps * axes_[1].taps * axes_[2].taps *
+                             inputs_);
+}
+
+// The last vector may take groups of the one before it again.
+int64_t GroupedConv::first_channel(int64_t vector) const {
+  return std::min(vector * vector_channels_, channels_ - vector_channels_);
+}
+
+int64_t GroupedConv::vector_floats() const {
+  return axes_[0].taps * axes_[1].taps * axes_[2].taps * inputs_ * lanes_;
+}
+
+size_t GroupedConv::packed_bytes() const {
+  return static_cast<size_t>(vectors_ * vector_floats()) * sizeof(float);
+}
+
+ShapeKey GroupedConv::packed_key() const {
+  ShapeKey key = {channels_,     inputs_, output_weight_,
+                  input_weight_, lanes_,  span_};
+  for (const ConvAxis& axis : axes_) {
+    key.push_back(axis.taps);
+    key.push_back(axis.weight_step);
+  }
+  return key;
+}
+
+void GroupedConv::pack(const float* weight, float* packed) const {
+  for (int64_t v = 0; v < vectors_; ++v)
+    for (int64_t d = 0; d < axes_[0].taps; ++d)
+      for (int64_t h = 0; h < axes_[1].taps; ++h)
+        for (int64_t t = 0; t < inputs_; ++t)
+          for (int64_t w = 0; w < axes_[2].taps; ++w, packed += lanes_)
+            pack_lanes(weight + first_channel(v) * output_weight_ +
+                           d * axes_[0].weight_step + h * axes_[1].weight_step +
+                           w * axes_[2].weight_step,
+                       t, packed);
+}
+
+// The weight of each lane's input for the output `turn` channels further in its
+// group, from the one of the vector's first channel for its first input.
+void GroupedConv::pack_lanes(const float* weight, int64_t turn,
+                             float* packed) const {
+  std::fill_n(packed, lanes_, 0.0f);
+  for (int64_t lane = 0; lane < used_.count; ++lane) {
+    const int64_t channel = used_.channel[lane], input = channel % inputs_;
+    const int64_t output = channel - input + (input + turn) % inputs_;
+    packed[lane] = weight[output * output_weight_ + input * input_weight_];
+  }
+}
+
+GroupedRow GroupedConv::row_at(const Data& data, int64_t index,
+                               int64_t vector) const {
+  const ConvAxis& width = axes_[2];
+  const int64_t channel = first_channel(vector);
+  GroupedRow row{conv_row(axes_, data.input, image_step_, index)};
+  row.input += channel;
+  row.weight = data.packed + vector * vector_floats();
+  row.bias = data.bias ? data.bias + channel : nullptr;
+  row.output = data.output + index * row.places * channels_ + channel;
+  row.work = data.work.at(index * row.places, channel);
+  row.lanes = &used_;
+  row.inputs = inputs_;
+  row.size = width.size;
+  row.pad = width.pad;
+  row.stride = width.stride;
+  row.span = span_;
+  row.output_step = channels_;
+  return row;
+}
+
+void GroupedConv::run_band(const Data& data, int64_t begin, int64_t end) const {
+  for (int64_t v = 0; v < vectors_; ++v)
+    for (int64_t i = begin; i < end; ++i)
+      grouped_row(row_at(data, i, v), data.level);
+}
+
+void GroupedConv::run(const Data& data, int64_t begin, int64_t end) const {
+  for (int64_t i = begin; i < end; i += kBandRows)
+    run_band(data, i, std::min(i + kBandRows, end));
+}
+
+}  // namespace fxjit::kernels

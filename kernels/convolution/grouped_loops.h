@@ -1,0 +1,187 @@
+// The loops of grouped_row.cpp, which includes this once per CPU level and
+// vector width, each time in a namespace of its own, under that level's target
+// options and with FXJIT_LANES floats to a vector. Never included elsewhere.
+
+#include "kernels/convolution/post_work_loops.h"
+
+FXJIT_INLINE Integers load_lanes(const int32_t* from) {
+  Integers v;
+  std::memcpy(&v, from, sizeof(v));
+  return v;
+}
+
+// The lanes whose `mask` is -1, of memory that may end behind them; others are
+// zero.
+FXJIT_INLINE Vector load_some(const float* from, Integers mask) {
+#if FXJIT_LANES == 16
+  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(
+      _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)), from));
+#elif FXJIT_LANES == 8
+  return reinterpret_cast<Vector>(
+      _mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
+#else
+  Vector v{};
+  for (int i = 0; i < FXJIT_LANES; ++i)
+    if (mask[i]) v[i] = from[i];
+  return v;
+#endif
+}
+
+FXJIT_INLINE void store_some(Vector v, float* to, Integers mask) {
+#if FXJIT_LANES == 16
+  _mm512_mask_storeu_ps(to,
+                        _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)),
+                        reinterpret_cast<__m512>(v));
+#elif FXJIT_LANES == 8
+  _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask),
+                      reinterpret_cast<__m256>(v));
+#else
+  for (int i = 0; i < FXJIT_LANES; ++i)
+    if (mask[i]) to[i] = v[i];
+#endif
+}
+
+// The lanes of a row's vectors.
+struct Lanes {
+  explicit Lanes(const GroupedRow& row)
+      : table(*row.lanes),
+        place(load_lanes(table.place)),
+        channel(load_lanes(table.channel)),
+        used(place >= 0),
+        first(place == 0),
+        full(table.count == FXJIT_LANES) {}
+
+  FXJIT_INLINE Vector read(const float* from) const {
+    return load_some(from, used);
+  }
+  FXJIT_INLINE void write(Vector v, float* to) const {
+    full ? store(v, to) : store_some(v, to, used);
+  }
+  // One number for each channel, at each place.
+  FXJIT_INLINE Vector for_channels(const float* from) const {
+    return __builtin_shuffle(load_some(from, first), channel);
+  }
+  // Those whose place is inside of the image, where the first one's is `at`.
+  FXJIT_INLINE Integers inside(const GroupedRow& row, int64_t at) const {
+    const Integers where = place + static_cast<int32_t>(at);
+    return (where >= 0) & (where < static_cast<int32_t>(row.size));
+  }
+
+  const GroupedLanes& table;
+  Integers place, channel;
+  Integers used, first;  // Those in use; those of the first place.
+  bool full;
+};
+
+// kPlaces vectors side by side, kStep positions from each to the next.
+template <int kInputs, int kPlaces, int kStep>
+struct GroupedBlock {
+  static constexpr int kTaps = 3, kLast = (kPlaces - 1) * kStep + kTaps - 1;
+
+  GroupedBlock(const GroupedRow& row, const Lanes& lanes, int64_t place)
+      : row(row),
+        lanes(lanes),
+        place(place),
+        inside_first(lanes.inside(row, place * row.stride - row.pad)),
+        inside_last(lanes.inside(row, place * row.stride - row.pad + kLast)) {}
+
+  // Adds what a row of taps gives: lane i of sums[t] is of the output t
+  // channels after input i in its group, the first following the last.
+  FXJIT_INLINE void add_taps(const float* from, const float* weight,
+                             Vector (&sums)[kInputs][kPlaces]) const {
+    const int64_t step = row.tap_step[2];
+    Vector x[kLast + 1];
+    x[0] = load_some(from, inside_first);
+#pragma GCC unroll 32
+    for (int p = 1; p < kLast; ++p) x[p] = lanes.read(from + p * step);
+    x[kLast] = load_some(from + kLast * step, inside_last);
+#pragma GCC unroll 16
+    for (int t = 0; t < kInputs; ++t)
+#pragma GCC unroll 4
+      for (int w = 0; w < kTaps; ++w) {
+        Vector factor = load(weight + (t * kTaps + w) * FXJIT_LANES);
+        // Else each use would load it.
+        asm("" : "+v"(factor));
+#pragma GCC unroll 16
+        for (int i = 0; i < kPlaces; ++i) {
+          const int p = i * kStep + w;
+          const Vector sum = sums[t][i] + factor * x[p];
+          sums[t][i] = p == 0       ? (inside_first ? sum : sums[t][i])
+                       : p == kLast ? (inside_last ? sum : sums[t][i])
+                                    : sum;
+        }
+      }
+  }
+
+  FXJIT_INLINE void add_rows(Vector (&sums)[kInputs][kPlaces]) const {
+    const float* corner = row.input + place * row.place_step;
+    constexpr int64_t kFloats = kInputs * kTaps * FXJIT_LANES;
+    for (int64_t d = row.taps[0].first; d < row.taps[0].last; ++d)
+      for (int64_t h = row.taps[1].first; h < row.taps[1].last; ++h)
+        add_taps(corner + d * row.tap_step[0] + h * row.tap_step[1],
+                 row.weight + (d * row.kernel[1] + h) * kFloats, sums);
+  }
+
+  FXJIT_INLINE void run() const {
+    Vector sums[kInputs][kPlaces] = {};
+    add_rows(sums);
+    Vector results[kPlaces];
+    const Vector bias = row.bias ? lanes.for_channels(row.bias) : Vector{};
+#pragma GCC unroll 16
+    for (int i = 0; i < kPlaces; ++i) results[i] = sums[0][i] + bias;
+#pragma GCC unroll 16
+    for (int t = 1; t < kInputs; ++t) {
+      const Integers turned = load_lanes(lanes.table.turned[t]);
+#pragma GCC unroll 16
+      for (int i = 0; i < kPlaces; ++i)
+        results[i] += __builtin_shuffle(sums[t][i], turned);
+    }
+    finish(results);
+  }
+
+  FXJIT_INLINE void finish(Vector (&results)[kPlaces]) const {
+    for (int64_t i = 0; i < row.work.count; ++i)
+      apply(row.work.ops[i], results, [&](int tensor, int at) FXJIT_FORCED {
+        const float* extra = row.work.extras[tensor];
+        const int64_t apart = row.work.steps[tensor];
+        return apart == 0 ? lanes.for_channels(extra)
+                          : lanes.read(extra + (place + at * row.span) * apart);
+      });
+    float* to = row.output + place * row.output_step;
+#pragma GCC unroll 16
+    for (int i = 0; i < kPlaces; ++i)
+      lanes.write(results[i], to + i * row.span * row.output_step);
+  }
+
+  const GroupedRow& row;
+  const Lanes& lanes;
+  int64_t place;
+  Integers inside_first, inside_last;
+};
+
+// A function of its own, since work on results makes it long.
+template <int kInputs, int kPlaces, int kStep>
+[[gnu::noinline]] void block(const GroupedRow& row, const Lanes& lanes,
+                             int64_t place) {
+  GroupedBlock<kInputs, kPlaces, kStep>(row, lanes, place).run();
+}
+
+// All places of a row, some of which the last block may compute anew. Rows have
+// at least the places of a vector.
+template <int kInputs, int kStep, int kRegisters>
+inline void some_places(const GroupedRow& row) {
+  // Registers hold the sums of all inputs, what is read, and a factor.
+  constexpr int kPlaces =
+      std::max(1, (kRegisters - 5 + kStep) / (kInputs + kStep));
+  const Lanes lanes(row);
+  const int64_t last = row.places, whole = kPlaces * row.span;
+  int64_t place = 0;
+  if (whole <= last) {
+    for (; place + whole <= last; place += whole)
+      block<kInputs, kPlaces, kStep>(row, lanes, place);
+    if (place < last) block<kInputs, kPlaces, kStep>(row, lanes, last - whole);
+    return;
+  }
+  for (; place < last; place += row.span)
+    block<kInputs, 1, kStep>(row, lanes, std::min(place, last - row.span));
+}

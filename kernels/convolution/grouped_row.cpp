@@ -1,0 +1,49 @@
+#include "kernels/convolution/grouped_row.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "fxjit/error.h"
+
+#define FXJIT_LOOPS "kernels/convolution/grouped_loops.h"
+#define FXJIT_LEVEL_CODE "kernels/convolution/grouped_level.h"
+
+namespace fxjit::kernels {
+namespace {
+
+#include "kernels/level_loops.h"
+
+}  // namespace
+
+GroupedLanes::GroupedLanes(int64_t lanes, int64_t channels, int64_t inputs)
+    : count(static_cast<int32_t>(lanes)) {
+  const auto of = static_cast<int32_t>(channels);
+  const auto in_group = static_cast<int32_t>(inputs);
+  for (int32_t i = 0; i < kMost; ++i) {
+    const bool used = i < count;
+    place[i] = used ? i / of : std::numeric_limits<int32_t>::min() / 2;
+    channel[i] = used ? i % of : 0;
+    for (int32_t t = 0; t < kMost; ++t)
+      turned[t][i] = used && t < in_group
+                         ? i / in_group * in_group +
+                               (i % in_group - t + in_group) % in_group
+                         : 0;
+  }
+}
+
+void grouped_row(const GroupedRow& row, CpuLevel level) {
+  switch (level) {
+    case CpuLevel::avx512:
+      return avx512::grouped_places(row);
+    case CpuLevel::avx2:
+      return avx2::grouped_places(row);
+    case CpuLevel::sse41:
+      break;
+  }
+  throw InternalError("loops over groups need vectors of eight floats");
+}
+
+}  // namespace fxjit::kernels

@@ -1,0 +1,181 @@
+// Convolutions in groups of few channels, at every CPU level, against sums in
+// double precision.
+#include <limits>
+
+#include "kernels/convolution/grouped_conv.h"
+#include "src/program/planning/call_code_rules.h"
+#include "tests/kernels/conv_last_util.h"
+
+namespace fxjit::kernels::testing {
+namespace {
+
+struct Form {
+  int64_t groups, channels, height, width;
+  Dims window = {3, 3}, stride = {1, 1}, padding = {1, 1}, dilation = {1, 1};
+
+  ConvCase conv() const {
+    return {"grouped",
+            {2, groups * channels, height, width},
+            {groups * channels, channels, window[0], window[1]},
+            stride,
+            padding,
+            dilation,
+            groups};
+  }
+};
+
+bool fits(const WorkCall& call, CpuLevel level) {
+  return program::is_grouped_last(call.params, call.input, call.weight) &&
+         GroupedConv::fits(call.weight, level);
+}
+
+// Of one level's loops, and of the step at that level.
+void expect_form(const Form& form, CpuLevel level, int work = 3) {
+  const WorkCall call(form.conv(), kConvWorks[work], true);
+  SCOPED_TRACE(::testing::Message()
+               << form.groups << " groups of " << form.channels << ", "
+               << form.height << " x " << form.width << ", window "
+               << form.window[0] << ", stride " << form.stride[0] << " x "
+               << form.stride[1] << ", padding " << form.padding[1] << ", "
+               << cpu_level_name(level));
+  ASSERT_TRUE(fits(call, level));
+  expect_step(call, true, 2, level);
+  const WorkCall plain(form.conv(), kConvWorks[1], true);
+  expect_level(GroupedConv(plain.params, plain.input, plain.weight, level),
+               plain, level);
+}
+
+std::vector<CpuLevel> levels_for(int64_t channels) {
+  std::vector<CpuLevel> levels;
+  for (CpuLevel level : host_levels())
+    if (level == CpuLevel::avx512 || (level == CpuLevel::avx2 && channels <= 8))
+      levels.push_back(level);
+  return levels;
+}
+
+TEST(GroupedConv, EveryNumberOfChannelsAndGroups) {
+  for (int64_t channels : {2, 3, 4, 5, 6, 7, 8, 12})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t groups : {2, 3, 4, 7, 8})
+        for (int64_t stride : {1, 2})
+          expect_form({.groups = groups,
+                       .channels = channels,
+                       .height = 5,
+                       .width = 23,
+                       .stride = {stride, stride}},
+                      level);
+}
+
+// Rows of fewer places than a block or a vector, with and without padding.
+TEST(GroupedConv, SmallImages) {
+  for (int64_t channels : {2, 4, 6, 8})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t groups : {2, 5})
+        for (int64_t width : {1, 2, 3, 4, 5, 8, 9})
+          for (int64_t stride : {1, 2})
+            for (int64_t pad : {0, 1})
+              if (width + 2 * pad >= 3)
+                expect_form({.groups = groups,
+                             .channels = channels,
+                             .height = 4,
+                             .width = width,
+                             .stride = {stride, stride},
+                             .padding = {1, pad}},
+                            level, 2);
+}
+
+TEST(GroupedConv, HeightsOfWindows) {
+  for (CpuLevel level : levels_for(4))
+    for (int64_t height : {1, 2, 5})
+      for (int64_t stride : {1, 3})
+        for (int64_t dilation : {1, 2})
+          for (int64_t pad : {0, 4})
+            expect_form({.groups = 6,
+                         .channels = 4,
+                         .height = 11,
+                         .width = 18,
+                         .window = {height, 3},
+                         .stride = {stride, 1},
+                         .padding = {pad, 1},
+                         .dilation = {dilation, 1}},
+                        level);
+}
+
+TEST(GroupedConv, LinesAndVolumes) {
+  const ConvCase line{"line", {2, 12, 33}, {12, 4, 3}, {2}, {1}, {1}, 3};
+  const ConvCase volume{"volume",  {2, 24, 4, 5, 9}, {24, 8, 3, 2, 3},
+                        {1, 2, 1}, {1, 0, 1},        {1, 1, 1},
+                        3};
+  for (const ConvCase& c : {line, volume}) {
+    const WorkCall call(c, kConvWorks[3], true);
+    EXPECT_TRUE(program::is_grouped_last(call.params, call.input, call.weight));
+    for (CpuLevel level : host_levels()) expect_step(call, true, 2, level);
+  }
+}
+
+// Other windows, and groups that change their number of channels, are not
+// taken, and computed all the same.
+TEST(GroupedConv, OtherConvolutionsAreNotTaken) {
+  const Form forms[] = {
+      {.groups = 3, .channels = 4, .height = 9, .width = 9, .window = {3, 5}},
+      {.groups = 3, .channels = 4, .height = 9, .width = 9, .stride = {1, 3}},
+      {.groups = 3, .channels = 4, .height = 9, .width = 9, .padding = {0, 2}},
+      {.groups = 3, .channels = 4, .height = 9, .width = 9, .dilation = {1, 2}},
+      {.groups = 3, .channels = 9, .height = 9, .width = 9},
+      {.groups = 1, .channels = 4, .height = 9, .width = 9}};
+  for (const Form& form : forms) {
+    const WorkCall call(form.conv(), kConvWorks[1], true);
+    EXPECT_FALSE(
+        program::is_grouped_last(call.params, call.input, call.weight));
+    expect_step(call, true, 1);
+  }
+  ConvCase wider = forms[0].conv();
+  wider.weight = {24, 4, 3, 3};
+  const WorkCall call(wider, kConvWorks[1], true);
+  EXPECT_FALSE(program::is_grouped_last(call.params, call.input, call.weight));
+  expect_step(call, true, 1);
+}
+
+// Some channels of a larger image, whose places lie apart.
+TEST(GroupedConv, ReadsPartsOfImages) {
+  for (CpuLevel level : levels_for(4))
+    for (int64_t stride : {1, 2}) {
+      const Form form{.groups = 2,
+                      .channels = 4,
+                      .height = 9,
+                      .width = 21,
+                      .stride = {stride, stride}};
+      WorkCall call(form.conv(), kConvWorks[3], true);
+      const Tensor whole = random_tensor({2, 9, 21, 20});
+      call.input =
+          whole.as_strided({2, 8, 9, 21}, {9 * 21 * 20, 1, 21 * 20, 20}, 7);
+      call.plain[0] = call.input;
+      expect_step(call, true, 2, level);
+    }
+}
+
+// Padding adds nothing, whatever the weight that meets it, and groups do not
+// see each other's numbers.
+TEST(GroupedConv, NanAndInfinity) {
+  constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(),
+                                std::numeric_limits<float>::infinity(),
+                                -std::numeric_limits<float>::infinity()};
+  for (int64_t channels : {4, 6})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t groups : {2, 3})
+        for (bool in_weights : {false, true})
+          for (float special : kSpecial) {
+            const Form form{.groups = groups,
+                            .channels = channels,
+                            .height = 7,
+                            .width = 11};
+            WorkCall call(form.conv(), kConvWorks[1], true);
+            (in_weights ? call.weight : call.input).data_as<float>()[20] =
+                special;
+            expect_step(call, true, 2, level);
+            expect_step(call, false, 1, level);
+          }
+}
+
+}  // namespace
+}  // namespace fxjit::kernels::testing
