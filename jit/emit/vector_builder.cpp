@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "src/support/machine/processor.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::jit {
@@ -16,11 +17,6 @@ constexpr int kTableAlignment = 64;
 llvm::BasicBlock* block_to_append(llvm::Function& function) {
   if (!function.empty()) return &function.back();
   return llvm::BasicBlock::Create(function.getContext(), "entry", &function);
-}
-
-bool host_is_intel() {
-  __builtin_cpu_init();
-  return __builtin_cpu_is("intel");
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ int f32_lanes(CpuLevel level) {
 VectorBuilder::VectorBuilder(llvm::Function& function, CpuLevel level)
     : function_(function),
       level_(level),
-      long_tables_(level == CpuLevel::avx512 && host_is_intel()),
+      long_tables_(level == CpuLevel::avx512 && support::host_is_intel()),
       ir_(block_to_append(function)) {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);

@@ -9,6 +9,7 @@
 #include "src/compile/dump.h"
 #include "src/compile/environment.h"
 #include "src/support/machine/cache_sizes.h"
+#include "src/support/machine/processor.h"
 
 namespace fxjit {
 namespace {
@@ -125,7 +126,7 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   options.strict_sums = options_.strict_sums;
   // Strict sums of a sequence are the same alone and beside others.
   if (!options_.strict_sums)
-    options.recurrent = {engine_.level(), threads_};
+    options.recurrent = {engine_.level(), threads_, support::host_is_intel()};
   options.direct_convolutions =
       options_.strict_sums ||
       options_.convolution == CompileOptions::Convolution::direct;

@@ -1,5 +1,5 @@
-// Recurrent layers with the product with their inputs inside, and those that keep
-// it apart.
+// Recurrent layers with the product with their inputs inside, and those that
+// keep it apart.
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
@@ -17,12 +17,11 @@ struct Layer {
     const Tensor states = random_tensor({4 * hidden, hidden}, 2);
     const Value bias = biased ? Value(random_tensor({4 * hidden}, 3)) : Value();
     const auto call = [=, *this](Value x, Value w, Value h) {
-      const Value sums =
-          F::linear(x, given_weight ? w : Value(weight), bias);
+      const Value sums = F::linear(x, given_weight ? w : Value(weight), bias);
       const Value gates = swapped ? transpose(sums, 0, 1) : sums;
       const Value made = function(
-          "fxjit.recurrence", {Value::list({gates}), Value::list({states}),
-                               Value::list({}), h, h});
+          "fxjit.recurrence",
+          {Value::list({gates}), Value::list({states}), Value::list({}), h, h});
       const Value y = getitem(made, 0);
       return shown ? Value::tuple({y, gates}) : y;
     };
@@ -49,6 +48,11 @@ TEST(JoinRecurrentInputs, Fires) {
   expect_joined(Layer{.biased = false}.passed());
   expect_joined(Layer{.swapped = true}.passed());
   expect_joined(Layer{.length = 32, .batch = 1, .hidden = 64}.passed());
+}
+
+TEST(JoinRecurrentInputs, NotWhereProductsAreFast) {
+  expect_apart(Layer{}.passed(
+      {.level = CpuLevel::avx512, .threads = 1, .fast_products = true}));
 }
 
 TEST(JoinRecurrentInputs, NotWhereTheGatesAreRead) {

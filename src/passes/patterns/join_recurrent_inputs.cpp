@@ -100,6 +100,7 @@ void join(fx::Graph& graph, fx::Node& node,
 }  // namespace
 
 int join_recurrent_inputs(ModelGraph& model, RecurrentMachine machine) {
+  if (machine.fast_products) return 0;
   const ops::Op& recurrence = ops::get_op("fxjit.recurrence");
   int joined = 0;
   for (fx::NodePtr node : model.graph->nodes()) {

@@ -16,6 +16,9 @@ namespace fxjit::passes {
 struct RecurrentMachine {
   CpuLevel level;
   int threads;
+  // A product of its own comes so near to the limit, and weights so fast from
+  // the second-level cache, that steps which make it gain nothing.
+  bool fast_products = false;
 };
 
 // Rewrites a normalized graph; returns the number of layers.
