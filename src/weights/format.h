@@ -25,6 +25,13 @@ enum class Format : uint8_t {
   fixed24,  // Fixed point, a scale for each column.
 };
 
+// What is less than f32, in the order in which formats are tried.
+inline constexpr Format kNarrowFormats[] = {Format::bf16, Format::f16,
+                                            Format::fixed24, Format::f28};
+
+// Whether the format keeps rounded weights.
+constexpr bool rounds(Format format) { return format == Format::fixed24; }
+
 const char* format_name(Format format);
 
 // Whether rows lie in pairs, and outliers behind the panels.

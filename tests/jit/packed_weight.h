@@ -22,11 +22,9 @@ namespace fxjit::jit::testing {
 // Those that the level can read.
 inline std::vector<weights::Format> formats(CpuLevel level, bool may_round) {
   std::vector<weights::Format> found;
-  for (const weights::Format format :
-       {weights::Format::bf16, weights::Format::f16, weights::Format::fixed24,
-        weights::Format::f28})
+  for (const weights::Format format : weights::kNarrowFormats)
     if (weights::most_rows(format, level) > 0 &&
-        (may_round || format != weights::Format::fixed24))
+        (may_round || !weights::rounds(format)))
       found.push_back(format);
   return found;
 }
@@ -43,7 +41,7 @@ inline std::vector<float> normals(size_t count, uint32_t seed) {
 class PackedWeight {
  public:
   PackedWeight(std::vector<float> values, int64_t depth, CpuLevel level,
-                    bool may_round = false)
+               bool may_round = false)
       : values_(std::move(values)),
         depth_(depth),
         columns_(static_cast<int64_t>(values_.size()) / depth),

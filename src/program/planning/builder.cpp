@@ -110,14 +110,10 @@ bool PlanBuilder::is_narrowed(int64_t bytes) const {
 std::vector<weights::Format> PlanBuilder::formats_for(int64_t rows) const {
   using Narrow = PlanOptions::Narrow;
   std::vector<weights::Format> formats;
-  for (const weights::Format format :
-       {weights::Format::bf16, weights::Format::f16, weights::Format::fixed24,
-        weights::Format::f28}) {
-    const bool rounds = format == weights::Format::fixed24;
+  for (const weights::Format format : weights::kNarrowFormats)
     if (rows <= weights::most_rows(format, level()) &&
-        (!rounds || options_.narrow == Narrow::rounded))
+        (!weights::rounds(format) || options_.narrow == Narrow::rounded))
       formats.push_back(format);
-  }
   return formats;
 }
 

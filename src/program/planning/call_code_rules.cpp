@@ -106,36 +106,6 @@ CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results) {
 
 }  // namespace
 
-const char* call_code_name(CallCode code) {
-  switch (code) {
-    case CallCode::eager:
-      return "eager";
-    case CallCode::pool:
-      return "pool";
-    case CallCode::pool_last:
-      return "pool_last";
-    case CallCode::cumulative_sum:
-      return "cumulative_sum";
-    case CallCode::recurrence:
-      return "recurrence";
-    case CallCode::copy:
-      return "copy";
-    case CallCode::depthwise:
-      return "depthwise";
-    case CallCode::grouped_convolution:
-      return "grouped_convolution";
-    case CallCode::image_convolution:
-      return "image_convolution";
-    case CallCode::convolution:
-      return "convolution";
-    case CallCode::half_product:
-      return "half_product";
-    case CallCode::double_product:
-      return "double_product";
-  }
-  throw InternalError("CallCode out of range");
-}
-
 bool is_float_pool(const ops::PoolParams& params, DType input) {
   return !params.indices && compute_dtype(input) == DType::f32;
 }

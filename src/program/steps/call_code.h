@@ -21,6 +21,4 @@ enum class CallCode : uint8_t {
   double_product,       // Products of f64.
 };
 
-const char* call_code_name(CallCode code);
-
 }  // namespace fxjit::program
