@@ -38,13 +38,9 @@ int64_t span_of(const std::array<ConvAxis, 3>& axes, int64_t channels,
 
 GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
                          const Tensor& weight, CpuLevel level)
-    : images_(params.output[0]),
-      image_step_(params.batched ? input.strides()[0] : 0),
-      channels_(params.output[1]),
-      inputs_(weight.sizes()[1]),
+    : RowConv(params, input, weight),
       output_weight_(weight.strides()[0]),
       input_weight_(weight.strides()[1]),
-      axes_(conv_axes(params, input, weight)),
       lanes_(lanes_of(level)),
       vector_channels_(std::min(lanes_ / inputs_ * inputs_, channels_)),
       vectors_(support::ceil_div(channels_, vector_channels_)),
@@ -55,20 +51,12 @@ bool GroupedConv::fits(const Tensor& weight, CpuLevel level) {
   return weight.sizes()[1] <= lanes_of(level);
 }
 
-double GroupedConv::flops() const {
-  return 2.0 * static_cast<double>(rows() * axes_[2].places * channels_) *
-         static_cast<double>(axes_[0].taps * axes_[1].taps * axes_[2].taps *
-                             inputs_);
-}
-
 // The last vector may take groups of the one before it again.
 int64_t GroupedConv::first_channel(int64_t vector) const {
   return std::min(vector * vector_channels_, channels_ - vector_channels_);
 }
 
-int64_t GroupedConv::vector_floats() const {
-  return axes_[0].taps * axes_[1].taps * axes_[2].taps * inputs_ * lanes_;
-}
+int64_t GroupedConv::vector_floats() const { return taps() * inputs_ * lanes_; }
 
 size_t GroupedConv::packed_bytes() const {
   return static_cast<size_t>(vectors_ * vector_floats()) * sizeof(float);
@@ -77,10 +65,7 @@ size_t GroupedConv::packed_bytes() const {
 ShapeKey GroupedConv::packed_key() const {
   ShapeKey key = {channels_,     inputs_, output_weight_,
                   input_weight_, lanes_,  span_};
-  for (const ConvAxis& axis : axes_) {
-    key.push_back(axis.taps);
-    key.push_back(axis.weight_step);
-  }
+  add_windows(key);
   return key;
 }
 
@@ -108,16 +93,16 @@ void GroupedConv::pack_lanes(const float* weight, int64_t turn,
   }
 }
 
-GroupedRow GroupedConv::row_at(const Data& data, int64_t index,
-                               int64_t vector) const {
+GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
+                                  int64_t vector) const {
   const ConvAxis& width = axes_[2];
   const int64_t channel = first_channel(vector);
-  GroupedRow row{conv_row(axes_, data.input, image_step_, index)};
+  GroupedRow row{row_at(data, index)};
   row.input += channel;
-  row.weight = data.packed + vector * vector_floats();
-  row.bias = data.bias ? data.bias + channel : nullptr;
-  row.output = data.output + index * row.places * channels_ + channel;
-  row.work = data.work.at(index * row.places, channel);
+  row.weight += vector * vector_floats();
+  if (row.bias) row.bias += channel;
+  row.output += channel;
+  row.work = row.work.at(0, channel);
   row.lanes = &used_;
   row.inputs = inputs_;
   row.size = width.size;
@@ -131,7 +116,7 @@ GroupedRow GroupedConv::row_at(const Data& data, int64_t index,
 void GroupedConv::run_band(const Data& data, int64_t begin, int64_t end) const {
   for (int64_t v = 0; v < vectors_; ++v)
     for (int64_t i = begin; i < end; ++i)
-      grouped_row(row_at(data, i, v), data.level);
+      grouped_row(vector_at(data, i, v), data.level);
 }
 
 void GroupedConv::run(const Data& data, int64_t begin, int64_t end) const {

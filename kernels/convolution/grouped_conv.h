@@ -3,17 +3,12 @@
 // in registers.
 #pragma once
 
-#include <array>
-
-#include "fxjit/tensor.h"
 #include "kernels/convolution/grouped_row.h"
-#include "kernels/shape_cache.h"
-#include "src/ops/eager/convolution.h"
-#include "src/weights/store.h"
+#include "kernels/convolution/row_conv.h"
 
 namespace fxjit::kernels {
 
-class GroupedConv {
+class GroupedConv : public RowConv {
  public:
   static constexpr weights::Reader kReader =
       weights::Reader::grouped_convolution;
@@ -25,17 +20,6 @@ class GroupedConv {
   // program::is_grouped_last() tells.
   static bool fits(const Tensor& weight, CpuLevel level = host_cpu_level());
 
-  struct Data {
-    const float* input;
-    const float* packed;  // By pack().
-    const float* bias;    // Or null.
-    float* output;        // [N, ..., C]
-    PostWork work;        // At the output's first element.
-    CpuLevel level = host_cpu_level();
-  };
-
-  int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }
-  double flops() const;
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
 
@@ -47,18 +31,15 @@ class GroupedConv {
  private:
   void run_band(const Data& data, int64_t begin, int64_t end) const;
   void pack_lanes(const float* weight, int64_t turn, float* packed) const;
-  GroupedRow row_at(const Data& data, int64_t index, int64_t vector) const;
+  GroupedRow vector_at(const Data& data, int64_t index, int64_t vector) const;
   int64_t first_channel(int64_t vector) const;
   int64_t vector_floats() const;  // Of packed weights.
 
-  int64_t images_, image_step_;
-  int64_t channels_, inputs_;             // Of a place, of a group.
   int64_t output_weight_, input_weight_;  // Steps from channel to channel.
-  std::array<ConvAxis, 3> axes_;
-  int64_t lanes_;            // Of the level's vectors.
-  int64_t vector_channels_;  // Those of whole groups.
-  int64_t vectors_;          // For all channels of a place.
-  int64_t span_;             // Places of a vector.
+  int64_t lanes_;                         // Of the level's vectors.
+  int64_t vector_channels_;               // Those of whole groups.
+  int64_t vectors_;                       // For all channels of a place.
+  int64_t span_;                          // Places of a vector.
   GroupedLanes used_;
 };
 

@@ -79,13 +79,9 @@ struct NarrowDepthwise::Part {
 NarrowDepthwise::NarrowDepthwise(const ops::ConvParams& params,
                                  const Tensor& input, const Tensor& weight,
                                  CpuLevel level)
-    : exact_(params, input, weight),
+    : Depthwise(params, input, weight),
       level_(level),
       lanes_(lanes_of(level)),
-      channels_(params.output[1]),
-      image_step_(params.batched ? input.strides()[0] : 0),
-      axes_(conv_axes(params, input, weight)),
-      whole_(axes_[2].whole_places()),
       pattern_(narrow_pattern(channels_)),
       spreads_(channels_) {}
 
@@ -130,19 +126,16 @@ size_t NarrowDepthwise::scratch_bytes() {
 }
 
 size_t NarrowDepthwise::packed_bytes() const {
-  return static_cast<size_t>(exact_.taps() * pattern_ + 1) * sizeof(float) +
-         exact_.packed_bytes();
+  return static_cast<size_t>(taps() * pattern_ + 1) * sizeof(float) +
+         Depthwise::packed_bytes();
 }
 
-ShapeKey NarrowDepthwise::packed_key() const { return exact_.packed_key(); }
-
 void NarrowDepthwise::pack(const float* weight, float* packed) const {
-  const int64_t taps = exact_.taps();
-  float* plain = packed + taps * pattern_;
-  exact_.pack(weight, plain);
-  for (int64_t t = 0; t < taps; ++t)
+  float* plain = packed + taps() * pattern_;
+  Depthwise::pack(weight, plain);
+  for (int64_t t = 0; t < taps(); ++t)
     repeat(plain + t * channels_, channels_, packed + t * pattern_, pattern_);
-  float* end = plain + taps * channels_;
+  float* end = plain + taps() * channels_;
   *end = std::all_of(plain, end, [](float x) { return std::isfinite(x); });
 }
 
@@ -246,12 +239,13 @@ void NarrowDepthwise::run_band(const Part& band) const {
 }
 
 void NarrowDepthwise::run(const Data& data, int64_t begin, int64_t end) const {
-  const float* plain = data.packed + exact_.taps() * pattern_;
-  if (plain[exact_.taps() * channels_] == 0) {
-    Depthwise::Data same = data;
+  const float* plain = data.packed + taps() * pattern_;
+  if (plain[taps() * channels_] == 0) {
+    // Weights that are not finite must not meet written zeros.
+    RowConv::Data same = data;
     same.packed = plain;
     same.level = level_;
-    return exact_.run(same, begin, end);
+    return Depthwise::run(same, begin, end);
   }
   const Patterns patterns(data, channels_);
   const int64_t rows = height().places;

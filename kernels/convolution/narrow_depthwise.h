@@ -4,14 +4,12 @@
 // first-level cache.
 #pragma once
 
-#include <array>
-
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/narrow_block.h"
 
 namespace fxjit::kernels {
 
-class NarrowDepthwise {
+class NarrowDepthwise : public Depthwise {
  public:
   static constexpr weights::Reader kReader = weights::Reader::narrow_depthwise;
   // For convolutions that fits() tells; tensors may be meta.
@@ -23,12 +21,10 @@ class NarrowDepthwise {
   static bool fits(const ops::ConvParams& params, const Tensor& input,
                    const Tensor& weight, CpuLevel level = host_cpu_level());
 
-  struct Data : Depthwise::Data {  // The level is not read.
-    float* scratch;                // scratch_bytes(), the calling thread's own.
+  struct Data : RowConv::Data {  // The level is not read.
+    float* scratch;              // scratch_bytes(), the calling thread's own.
   };
 
-  int64_t rows() const { return exact_.rows(); }
-  double flops() const { return exact_.flops(); }
   static size_t scratch_bytes();
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
@@ -36,7 +32,6 @@ class NarrowDepthwise {
   // Weights as patterns (NarrowBlock), then as Depthwise has them, then one
   // number that is zero unless all of them are finite.
   size_t packed_bytes() const;
-  ShapeKey packed_key() const;
   void pack(const float* weight, float* packed) const;
 
  private:
@@ -54,13 +49,8 @@ class NarrowDepthwise {
   const ConvAxis& height() const { return axes_[1]; }
   const ConvAxis& width() const { return axes_[2]; }
 
-  // Computes what weights that are not finite would make of written zeros.
-  Depthwise exact_;
   CpuLevel level_;
-  int64_t lanes_, channels_, image_step_;
-  std::array<ConvAxis, 3> axes_;
-  TapRange whole_;  // Places that see all taps of the width.
-  int64_t pattern_;
+  int64_t lanes_, pattern_;
   NarrowSpreads spreads_;
 };
 
