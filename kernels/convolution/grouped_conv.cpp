@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/support/rounding.h"
+#include "src/weights/panels.h"
 
 namespace fxjit::kernels {
 namespace {
@@ -10,19 +11,6 @@ namespace {
 // Rows whose input stays in the second-level cache while the vectors of a place
 // follow each other.
 constexpr int64_t kBandRows = 8;
-
-// Zero where a vector does not hold the channels of one group.
-int64_t lanes_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return 16;
-    case CpuLevel::avx2:
-      return 8;
-    case CpuLevel::sse41:
-      return 0;
-  }
-  return 0;
-}
 
 // Two places fill a vector that the channels of one leave half empty.
 int64_t span_of(const std::array<ConvAxis, 3>& axes, int64_t channels,
@@ -41,14 +29,16 @@ GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
     : RowConv(params, input, weight),
       output_weight_(weight.strides()[0]),
       input_weight_(weight.strides()[1]),
-      lanes_(lanes_of(level)),
+      lanes_(weights::tile_shape(level).lanes),
       vector_channels_(std::min(lanes_ / inputs_ * inputs_, channels_)),
       vectors_(support::ceil_div(channels_, vector_channels_)),
       span_(span_of(axes_, channels_, lanes_)),
       used_(vector_channels_ * span_, vector_channels_, inputs_) {}
 
 bool GroupedConv::fits(const Tensor& weight, CpuLevel level) {
-  return weight.sizes()[1] <= lanes_of(level);
+  // Vectors of four floats have no instructions for masks and permutations.
+  return level != CpuLevel::sse41 &&
+         weight.sizes()[1] <= weights::tile_shape(level).lanes;
 }
 
 // The last vector may take groups of the one before it again.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/weights/panels.h"
+
 namespace fxjit::kernels {
 namespace {
 
@@ -13,18 +15,6 @@ constexpr int64_t kBandRows = 16;
 constexpr int64_t kBlockRows = 4;
 // Most of a first-level cache of 32 KiB.
 constexpr int64_t kBufferFloats = 6144;
-
-int64_t lanes_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return 16;
-    case CpuLevel::avx2:
-      return 8;
-    case CpuLevel::sse41:
-      return 4;
-  }
-  return 4;
-}
 
 // Copies of a few floats are made in place, since a call would take longer.
 float* put(float* to, const float* from, int64_t count) {
@@ -81,13 +71,13 @@ NarrowDepthwise::NarrowDepthwise(const ops::ConvParams& params,
                                  CpuLevel level)
     : Depthwise(params, input, weight),
       level_(level),
-      lanes_(lanes_of(level)),
+      lanes_(weights::tile_shape(level).lanes),
       pattern_(narrow_pattern(channels_)),
       spreads_(channels_) {}
 
 bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
                            const Tensor& weight, CpuLevel level) {
-  const int64_t lanes = lanes_of(level);
+  const int64_t lanes = weights::tile_shape(level).lanes;
   // Picking lanes out of two vectors is not one instruction at every level.
   const bool picks = level != CpuLevel::sse41;
   // Picking lanes for a wide window takes longer than leaving some empty.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "src/ops/eager/post_ops.h"
+#include "src/weights/panels.h"
 
 #define FXJIT_INLINE [[gnu::always_inline]] inline
 #define FXJIT_FORCED __attribute__((always_inline))
@@ -44,18 +45,6 @@ namespace sse41 {
 #undef FXJIT_TILE_SUMS
 }  // namespace sse41
 
-int64_t lanes_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return 16;
-    case CpuLevel::avx2:
-      return 8;
-    case CpuLevel::sse41:
-      return 4;
-  }
-  return 4;
-}
-
 bool is_gated(StepWork work) {
   return work == StepWork::lstm || work == StepWork::gru;
 }
@@ -65,7 +54,7 @@ struct Panels {
   int64_t vectors, lanes, count;
 
   Panels(StepWork work, int64_t units, CpuLevel level)
-      : vectors(vectors_of(work)), lanes(lanes_of(level)) {
+      : vectors(vectors_of(work)), lanes(weights::tile_shape(level).lanes) {
     const int64_t width = is_gated(work) ? lanes : lanes * vectors;
     count = (units + width - 1) / width;
   }
@@ -75,7 +64,7 @@ struct Panels {
 }  // namespace
 
 int64_t padded_units(int64_t units, CpuLevel level) {
-  const int64_t lanes = lanes_of(level);
+  const int64_t lanes = weights::tile_shape(level).lanes;
   return (units + lanes - 1) / lanes * lanes;
 }
 
@@ -117,7 +106,7 @@ int64_t packed_input_floats(int64_t columns, int64_t depth, CpuLevel level) {
 
 void pack_input_weights(int64_t columns, int64_t depth, CpuLevel level,
                         const float* weights, float* packed) {
-  const int64_t lanes = lanes_of(level);
+  const int64_t lanes = padded_units(1, level);
   for (int64_t c = 0; c < padded_units(columns, level); ++c) {
     float* to = packed + c / lanes * lanes * depth + c % lanes;
     for (int64_t k = 0; k < depth; ++k)

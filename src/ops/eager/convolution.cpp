@@ -196,6 +196,8 @@ bool is_depthwise(const ConvParams& params, const Tensor& weight) {
 }
 
 bool has_small_groups(const ConvParams& params, const Tensor& weight) {
+  // Places are counted in 32 bits.
+  constexpr int64_t kMostPlaces = int64_t{1} << 29;
   const int last = params.spatial - 1;
   const int64_t channels = weight.size(1);
   // The library does well with other numbers.
@@ -204,7 +206,7 @@ bool has_small_groups(const ConvParams& params, const Tensor& weight) {
          weight.size(0) == params.groups * channels &&
          weight.size(2 + last) == 3 && params.dilation[last] == 1 &&
          params.stride[last] <= 2 && params.pad_before[last] <= 1 &&
-         params.pad_after[last] <= 1;
+         params.pad_after[last] <= 1 && params.output[2 + last] <= kMostPlaces;
 }
 
 void plain_conv(const ConvParams& params, const Tensor& input,
