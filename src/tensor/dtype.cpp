@@ -1,7 +1,5 @@
 #include "fxjit/dtype.h"
 
-#include <array>
-
 #include "fxjit/error.h"
 #include "src/tensor/dtype_words.h"
 #include "src/tensor/visit.h"
@@ -15,18 +13,17 @@ struct NamedDType {
 };
 
 // The first entry per dtype is its name, later ones are torch's aliases.
-constexpr std::array kNames{
-    NamedDType{"float32", DType::f32}, NamedDType{"float64", DType::f64},
-    NamedDType{"float16", DType::f16}, NamedDType{"bfloat16", DType::bf16},
-    NamedDType{"int8", DType::i8},     NamedDType{"uint8", DType::u8},
-    NamedDType{"int16", DType::i16},   NamedDType{"int32", DType::i32},
-    NamedDType{"int64", DType::i64},   NamedDType{"bool", DType::boolean},
-    NamedDType{"complex64", DType::c64},
-    NamedDType{"complex128", DType::c128},
-    NamedDType{"cfloat", DType::c64},  NamedDType{"cdouble", DType::c128},
-    NamedDType{"float", DType::f32},   NamedDType{"double", DType::f64},
-    NamedDType{"half", DType::f16},    NamedDType{"short", DType::i16},
-    NamedDType{"int", DType::i32},     NamedDType{"long", DType::i64},
+constexpr NamedDType kNames[] = {
+    {"float32", DType::f32},   {"float64", DType::f64},
+    {"float16", DType::f16},   {"bfloat16", DType::bf16},
+    {"int8", DType::i8},       {"uint8", DType::u8},
+    {"int16", DType::i16},     {"int32", DType::i32},
+    {"int64", DType::i64},     {"bool", DType::boolean},
+    {"complex64", DType::c64}, {"complex128", DType::c128},
+    {"cfloat", DType::c64},    {"cdouble", DType::c128},
+    {"float", DType::f32},     {"double", DType::f64},
+    {"half", DType::f16},      {"short", DType::i16},
+    {"int", DType::i32},       {"long", DType::i64},
 };
 
 // In the order of DType.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "src/tensor/concat.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit {
@@ -21,10 +22,9 @@ size_t checked_bytes(const Dims& sizes, DType dtype) {
 
 [[noreturn]] void view_outside(const Storage& storage, const Dims& sizes,
                                const Dims& strides, int64_t offset) {
-  throw UserError("view: sizes " + sizes.str() + ", strides " + strides.str() +
-                  ", offset " + std::to_string(offset) +
-                  " reach outside a storage of " +
-                  std::to_string(storage.bytes()) + " bytes");
+  throw UserError(concat("view: sizes ", sizes, ", strides ", strides,
+                         ", offset ", offset, " reach outside a storage of ",
+                         storage.bytes(), " bytes"));
 }
 
 void check_view(const Storage& storage, const Dims& sizes, DType dtype,
@@ -52,9 +52,8 @@ template <typename T>
 Tensor copy_of(std::span<const T> values, const Dims& sizes, DType dtype) {
   Tensor result = Tensor::empty(sizes, dtype);
   if (static_cast<int64_t>(values.size()) != result.numel())
-    throw UserError("Tensor::from: expected " + std::to_string(result.numel()) +
-                    " values for " + sizes.str() + ", got " +
-                    std::to_string(values.size()));
+    throw UserError(concat("Tensor::from: expected ", result.numel(),
+                           " values for ", sizes, ", got ", values.size()));
   if (!values.empty())
     std::memcpy(result.data(), values.data(), values.size_bytes());
   return result;

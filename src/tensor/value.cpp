@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fxjit/proxy_base.h"
+#include "src/tensor/concat.h"
 #include "src/tensor/value_payloads.h"
 
 namespace fxjit {
@@ -11,10 +12,9 @@ namespace {
 using Kind = Value::Kind;
 
 [[noreturn]] void throw_kind(const char* expected, const Value& value) {
-  throw TypeError("value: expected " + std::string(expected) + ", got " +
-                  std::string(value.kind_name()) +
-                  (value.is_proxy() ? ", whose value is not known while tracing"
-                                    : ""));
+  throw TypeError(concat(
+      "value: expected ", expected, ", got ", value.kind_name(),
+      value.is_proxy() ? ", whose value is not known while tracing" : ""));
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ Value Value::tuple(ValueList items) {
 Value Value::dict(ValueDict items) {
   int nesting = 1;
   for (const auto& [key, item] : items)
-    nesting = std::max({nesting, nesting_around({&key, 1}),
-                        nesting_around({&item, 1})});
+    nesting = std::max(
+        {nesting, nesting_around({&key, 1}), nesting_around({&item, 1})});
   return Value(Kind::dict, new DictPayload(std::move(items), nesting));
 }
 
@@ -71,9 +71,8 @@ Value Value::slice(Value start, Value stop, Value step) {
   const int nesting =
       std::max({nesting_around({&start, 1}), nesting_around({&stop, 1}),
                 nesting_around({&step, 1})});
-  return Value(Kind::slice,
-               new SlicePayload(std::move(start), std::move(stop),
-                                std::move(step), nesting));
+  return Value(Kind::slice, new SlicePayload(std::move(start), std::move(stop),
+                                             std::move(step), nesting));
 }
 
 Value Value::range(int64_t start, int64_t stop, int64_t step) {
@@ -183,8 +182,7 @@ size_t Value::size() const {
   if (is_sequence()) return as_sequence().size();
   if (is_dict()) return as_dict().size();
   if (is_string()) return as_string().size();
-  throw TypeError("object of type '" + std::string(kind_name()) +
-                  "' has no len()");
+  throw TypeError(concat("object of type '", kind_name(), "' has no len()"));
 }
 
 Value::operator bool() const {
@@ -226,41 +224,13 @@ Value::operator bool() const {
 }
 
 std::string_view Value::kind_name() const {
-  switch (kind_) {
-    case Kind::none:
-      return "NoneType";
-    case Kind::boolean:
-      return "bool";
-    case Kind::integer:
-      return "int";
-    case Kind::floating:
-      return "float";
-    case Kind::dtype:
-      return "torch.dtype";
-    case Kind::ellipsis:
-      return "ellipsis";
-    case Kind::node:
-      return "Node";
-    case Kind::string:
-      return "str";
-    case Kind::slice:
-      return "slice";
-    case Kind::range:
-      return "range";
-    case Kind::tensor:
-      return "Tensor";
-    case Kind::list:
-      return "list";
-    case Kind::tuple:
-      return "tuple";
-    case Kind::dict:
-      return "dict";
-    case Kind::proxy:
-      return "Proxy";
-    case Kind::opaque:
-      return "object";
-  }
-  return "object";
+  // In the order of Kind.
+  constexpr std::string_view kNames[] = {
+      "NoneType", "bool", "int",   "float", "torch.dtype", "ellipsis",
+      "Node",     "str",  "slice", "range", "Tensor",      "list",
+      "tuple",    "dict", "Proxy", "object"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::opaque) + 1);
+  return kNames[static_cast<size_t>(kind_)];
 }
 
 }  // namespace fxjit

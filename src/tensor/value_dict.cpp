@@ -1,12 +1,22 @@
 #include "src/tensor/value_dict.h"
 
 namespace fxjit {
+namespace {
 
 void check_hashable(const Value& key) {
   if (key.is_list() || key.is_dict() || key.is_slice())
     throw TypeError("unhashable type: '" + std::string(key.kind_name()) + "'");
   if (key.is_tuple())
     for (const Value& item : key.as_sequence()) check_hashable(item);
+}
+
+}  // namespace
+
+const Value* find(const ValueDict& items, const Value& key) {
+  check_hashable(key);
+  for (const auto& [name, value] : items)
+    if (same(name, key)) return &value;
+  return nullptr;
 }
 
 void put(ValueDict& items, const Value& key, const Value& value) {

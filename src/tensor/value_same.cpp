@@ -1,7 +1,8 @@
 // Equality of Values as Python's ==.
+#include <algorithm>
 #include <cmath>
 
-#include "fxjit/value.h"
+#include "src/tensor/value_dict.h"
 
 namespace fxjit {
 namespace {
@@ -16,25 +17,11 @@ bool same_numbers(const Value& a, const Value& b) {
          static_cast<int64_t>(f) == i;
 }
 
-bool same_sequences(const ValueList& a, const ValueList& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!same(a[i], b[i])) return false;
-  return true;
-}
-
 bool same_dicts(const ValueDict& a, const ValueDict& b) {
-  if (a.size() != b.size()) return false;
-  for (const auto& [key, item] : a) {
-    bool found = false;
-    for (const auto& [other_key, other] : b)
-      if (same(key, other_key)) {
-        found = same(item, other);
-        break;
-      }
-    if (!found) return false;
-  }
-  return true;
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const auto& entry) {
+           const Value* const other = find(b, entry.first);
+           return other && same(entry.second, *other);
+         });
 }
 
 int64_t range_length(const Value::RangeView& r) {
@@ -80,7 +67,7 @@ bool same(const Value& a, const Value& b) {
       return a.as_tensor().is(b.as_tensor());
     case Value::Kind::list:
     case Value::Kind::tuple:
-      return same_sequences(a.as_sequence(), b.as_sequence());
+      return std::ranges::equal(a.as_sequence(), b.as_sequence(), same);
     case Value::Kind::dict:
       return same_dicts(a.as_dict(), b.as_dict());
     case Value::Kind::proxy:

@@ -14,16 +14,11 @@ bool has_own_comparison(const Value& value) {
   return value.is_tensor() || value.is_proxy();
 }
 
-bool equal_items(const ValueList& a, const ValueList& b) {
-  return std::ranges::equal(a, b, equal);
-}
-
 bool equal_dicts(const ValueDict& a, const ValueDict& b) {
   if (a.size() != b.size()) return false;
   return std::ranges::all_of(a, [&](const auto& entry) {
-    const auto other = std::ranges::find_if(
-        b, [&](const auto& of_b) { return same(of_b.first, entry.first); });
-    return other != b.end() && equal(entry.second, other->second);
+    const Value* const other = find(b, entry.first);
+    return other && equal(entry.second, *other);
   });
 }
 
@@ -77,33 +72,13 @@ bool ordered_items(Order order, const ValueList& a, const ValueList& b) {
   return ordered(order, a[i], b[i]);
 }
 
-const char* symbol(Order order) {
-  switch (order) {
-    case Order::lt:
-      return "<";
-    case Order::le:
-      return "<=";
-    case Order::gt:
-      return ">";
-    case Order::ge:
-      return ">=";
-  }
-  return "";
-}
-
-const char* method(Order order) {
-  switch (order) {
-    case Order::lt:
-      return "_operator.lt";
-    case Order::le:
-      return "_operator.le";
-    case Order::gt:
-      return "_operator.gt";
-    case Order::ge:
-      return "_operator.ge";
-  }
-  return "";
-}
+// By Order.
+constexpr struct {
+  const char *symbol, *function;
+} kOrders[] = {{"<", "_operator.lt"},
+               {"<=", "_operator.le"},
+               {">", "_operator.gt"},
+               {">=", "_operator.ge"}};
 
 bool range_holds(const Value::RangeView& range, int64_t item) {
   if (range.step > 0 ? item < range.start || item >= range.stop
@@ -119,15 +94,8 @@ bool range_holds(const Value::RangeView& range, int64_t item) {
   return distance % step == 0;
 }
 
-bool has_key(const ValueDict& items, const Value& key) {
-  check_hashable(key);
-  return std::ranges::any_of(
-      items, [&](const auto& entry) { return same(entry.first, key); });
-}
-
 [[noreturn]] void throw_not_iterable(const Value& value) {
-  throw TypeError("argument of type '" + std::string(value.kind_name()) +
-                  "' is not iterable");
+  throw TypeError("argument of type '" + name_of(value) + "' is not iterable");
 }
 
 }  // namespace
@@ -137,15 +105,16 @@ bool equal(const Value& a, const Value& b) {
     return same(a, b) || static_cast<bool>(call_function(
                              get_function("_operator.eq"), {a, b}));
   if (a.kind() != b.kind()) return same(a, b);
-  if (a.is_sequence()) return equal_items(a.as_sequence(), b.as_sequence());
+  if (a.is_sequence())
+    return std::ranges::equal(a.as_sequence(), b.as_sequence(), equal);
   if (a.is_dict()) return equal_dicts(a.as_dict(), b.as_dict());
   return same(a, b);
 }
 
 bool ordered(Order order, const Value& a, const Value& b) {
+  const auto& [symbol, function] = kOrders[static_cast<size_t>(order)];
   if (has_own_comparison(a) || has_own_comparison(b))
-    return static_cast<bool>(
-        call_function(get_function(method(order)), {a, b}));
+    return static_cast<bool>(call_function(get_function(function), {a, b}));
   if (a.is_number() && b.is_number()) return ordered_numbers(order, a, b);
   if (a.kind() == b.kind()) {
     // UTF-8 sorts by characters.
@@ -154,21 +123,20 @@ bool ordered(Order order, const Value& a, const Value& b) {
       return ordered_items(order, a.as_sequence(), b.as_sequence());
     if (a.is_slice()) return ordered_items(order, fields(a), fields(b));
   }
-  throw TypeError("'" + std::string(symbol(order)) +
-                  "' not supported between instances of '" +
-                  std::string(a.kind_name()) + "' and '" +
-                  std::string(b.kind_name()) + "'");
+  throw TypeError("'" + std::string(symbol) +
+                  "' not supported between instances of '" + name_of(a) +
+                  "' and '" + name_of(b) + "'");
 }
 
 bool contains(const Value& container, const Value& item) {
   if (container.is_string()) {
     if (!item.is_string())
       throw TypeError("'in <string>' requires string as left operand, not " +
-                      std::string(item.kind_name()));
+                      name_of(item));
     return container.as_string().find(item.as_string()) !=
            std::string_view::npos;
   }
-  if (container.is_dict()) return has_key(container.as_dict(), item);
+  if (container.is_dict()) return find(container.as_dict(), item) != nullptr;
   if (container.is_range() && (item.is_int() || item.is_bool()))
     return range_holds(container.as_range(), item.as_int());
   if (!is_iterable(container)) throw_not_iterable(container);

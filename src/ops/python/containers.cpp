@@ -12,10 +12,6 @@ namespace {
 // Sequences of more items than this do not fit any memory.
 constexpr uint64_t kMostItems = uint64_t{1} << 40;
 
-std::string name_of(const Value& value) {
-  return std::string(value.kind_name());
-}
-
 Value sequence_like(const Value& model, ValueList items) {
   return model.is_list() ? Value::list(std::move(items))
                          : Value::tuple(std::move(items));

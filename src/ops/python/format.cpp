@@ -24,10 +24,6 @@ struct Spec {
 // Widths that no text of a message has; larger ones are refused.
 constexpr int64_t kMostColumns = 1 << 20;
 
-std::string name_of(const Value& value) {
-  return std::string(value.kind_name());
-}
-
 // As Python's print writes a value.
 std::string str(const Value& value) {
   return value.is_string() ? std::string(value.as_string()) : repr(value);

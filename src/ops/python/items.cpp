@@ -9,10 +9,6 @@
 namespace fxjit::ops::python {
 namespace {
 
-std::string name_of(const Value& value) {
-  return std::string(value.kind_name());
-}
-
 // --- Lengths and positions. ---
 
 bool starts_character(char byte) {
@@ -133,9 +129,7 @@ Value item_at(const Value& self, const Value& index) {
 }
 
 Value value_of_key(const Value& self, const Value& key) {
-  check_hashable(key);
-  for (const auto& [name, value] : self.as_dict())
-    if (same(name, key)) return value;
+  if (const Value* const value = find(self.as_dict(), key)) return *value;
   throw KeyError(repr(key));
 }
 

@@ -1,9 +1,16 @@
 // Python's indexing, slicing and iteration of plain values.
 #pragma once
 
+#include <string>
+
 #include "fxjit/value.h"
 
 namespace fxjit::ops::python {
+
+// The name of a value's type in messages: "list".
+inline std::string name_of(const Value& value) {
+  return std::string(value.kind_name());
+}
 
 // self[index] of a list, tuple, text, dict or range. An integer tensor of one
 // element is an index too. IndexError, KeyError and TypeError with Python's

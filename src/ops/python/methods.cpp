@@ -23,13 +23,11 @@ Value operate(const char* name, const Value& a, const Value& b) {
 
 Tensor assigned(const Value& value, DType to) {
   if (value.is_tensor()) return value.as_tensor();
-  if (value.is_int() || value.is_bool()) {
-    const int64_t number = value.as_int();
-    return Tensor::from(std::span<const int64_t>(&number, 1), {});
-  }
+  if (value.is_int() || value.is_bool())
+    return Tensor::from(std::vector{value.as_int()}, {});
   if (value.is_float()) return Tensor::full({}, value.as_double(), DType::f64);
-  throw TypeError("can't assign a " + std::string(value.kind_name()) +
-                  " to a torch." + dtype_words(to).of_class + "Tensor");
+  throw TypeError("can't assign a " + python::name_of(value) + " to a torch." +
+                  dtype_words(to).of_class + "Tensor");
 }
 
 // Spread over what is written; leading dims of one element go, as in torch.
@@ -128,7 +126,7 @@ Value contains(Arguments args) {
     throw RuntimeError(
         "Tensor.__contains__ only supports Tensor or scalar, but you passed in "
         "a <class '" +
-        std::string(args[1].kind_name()) + "'>.");
+        python::name_of(args[1]) + "'>.");
   const Tensor equal = operate("_operator.eq", args[0], args[1]).as_tensor();
   return std::ranges::any_of(equal.to_ints(), [](int64_t x) { return x != 0; });
 }
@@ -144,11 +142,7 @@ Value reversed(Arguments args) {
   return Value::list(std::move(items));
 }
 
-Value keys(Arguments args) {
-  ValueList items;
-  for (const auto& [key, item] : args[0].as_dict()) items.push_back(key);
-  return Value::list(std::move(items));
-}
+Value keys(Arguments args) { return Value::list(python::iterated(args[0])); }
 
 Value values(Arguments args) {
   ValueList items;
@@ -164,9 +158,7 @@ Value items(Arguments args) {
 }
 
 Value get(Arguments args) {
-  check_hashable(args[1]);
-  for (const auto& [key, item] : args[0].as_dict())
-    if (same(key, args[1])) return item;
+  if (const Value* const item = find(args[0].as_dict(), args[1])) return *item;
   return args.size() > 2 ? args[2] : Value();
 }
 

@@ -45,6 +45,8 @@ double quotient(int64_t a, int64_t b) {
   return (a < 0) != (b < 0) ? -result : result;
 }
 
+double quotient(double a, double b) { return a / b; }
+
 int64_t floor_quotient(int64_t a, int64_t b) {
   if (a == std::numeric_limits<int64_t>::min() && b == -1) throw_too_large();
   const int64_t whole = a / b;
@@ -97,10 +99,14 @@ double float_power(double base, double exponent) {
   return result;
 }
 
-template <typename T>
-T nonzero(T divisor, const char* text) {
-  if (divisor == 0) throw ZeroDivisionError(text);
-  return divisor;
+// divide(a, b) on two ints, or on two floats as soon as one of them is a float;
+// each with its text for a division by zero.
+template <typename Fn>
+Value division(const Value& a, const Value& b, const char* of_ints,
+               const char* of_floats, Fn divide) {
+  const bool floats = a.is_float() || b.is_float();
+  if (b.as_double() == 0) throw ZeroDivisionError(floats ? of_floats : of_ints);
+  return arithmetic(a, b, divide, divide);
 }
 
 int64_t shift_count(const Value& count) {
@@ -141,37 +147,19 @@ Value mul(const Value& a, const Value& b) {
 }
 
 Value truediv(const Value& a, const Value& b) {
-  return arithmetic(
-      a, b,
-      [](int64_t x, int64_t y) {
-        return quotient(x, nonzero(y, "division by zero"));
-      },
-      [](double x, double y) {
-        return x / nonzero(y, "float division by zero");
-      });
+  return division(a, b, "division by zero", "float division by zero",
+                  [](auto x, auto y) { return quotient(x, y); });
 }
 
 Value floordiv(const Value& a, const Value& b) {
-  return arithmetic(
-      a, b,
-      [](int64_t x, int64_t y) {
-        return floor_quotient(x,
-                              nonzero(y, "integer division or modulo by zero"));
-      },
-      [](double x, double y) {
-        return floor_quotient(x, nonzero(y, "float floor division by zero"));
-      });
+  return division(a, b, "integer division or modulo by zero",
+                  "float floor division by zero",
+                  [](auto x, auto y) { return floor_quotient(x, y); });
 }
 
 Value mod(const Value& a, const Value& b) {
-  return arithmetic(
-      a, b,
-      [](int64_t x, int64_t y) {
-        return floor_remainder(x, nonzero(y, "integer modulo by zero"));
-      },
-      [](double x, double y) {
-        return floor_remainder(x, nonzero(y, "float modulo"));
-      });
+  return division(a, b, "integer modulo by zero", "float modulo",
+                  [](auto x, auto y) { return floor_remainder(x, y); });
 }
 
 Value pow(const Value& a, const Value& b) {

@@ -18,9 +18,7 @@ using Arguments = std::span<const Value>;
 
 bool is_whole(const Value& value) { return value.is_int() || value.is_bool(); }
 
-std::string name_of(const Value& value) {
-  return std::string(value.kind_name());
-}
+using python::name_of;
 
 [[noreturn]] void unsupported(const std::string& symbol, const Value& a,
                               const Value& b) {
@@ -37,15 +35,24 @@ std::string name_of(const Value& value) {
 
 bool in_place(const std::string& symbol) { return symbol.ends_with('='); }
 
+using Operation = Value (*)(const Value& a, const Value& b);
+
+template <Operation kOperation>
+Value of_numbers(const std::string& symbol, const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number()) return kOperation(a, b);
+  unsupported(symbol, a, b);
+}
+
+template <Operation kOperation>
+Value of_ints(const std::string& symbol, const Value& a, const Value& b) {
+  if (is_whole(a) && is_whole(b)) return kOperation(a, b);
+  unsupported(symbol, a, b);
+}
+
 Value add(const std::string& symbol, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return python::add(a, b);
   if (a.is_list() && in_place(symbol)) return python::extended(a, b);
   if (python::is_joinable(a)) return python::joined(a, b);
-  unsupported(symbol, a, b);
-}
-
-Value sub(const std::string& symbol, const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) return python::sub(a, b);
   unsupported(symbol, a, b);
 }
 
@@ -55,16 +62,6 @@ Value mul(const std::string& symbol, const Value& a, const Value& b) {
   // In place, Python does not ask the right side of a dict or range.
   if (python::is_joinable(b) && !(in_place(symbol) && python::is_iterable(a)))
     return python::repeated(b, a);
-  unsupported(symbol, a, b);
-}
-
-Value truediv(const std::string& symbol, const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) return python::truediv(a, b);
-  unsupported(symbol, a, b);
-}
-
-Value floordiv(const std::string& symbol, const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) return python::floordiv(a, b);
   unsupported(symbol, a, b);
 }
 
@@ -83,37 +80,18 @@ Value matmul(const std::string& symbol, const Value& a, const Value& b) {
   unsupported(symbol, a, b);
 }
 
-Value lshift(const std::string& symbol, const Value& a, const Value& b) {
-  if (is_whole(a) && is_whole(b)) return python::lshift(a, b);
-  unsupported(symbol, a, b);
-}
-
-Value rshift(const std::string& symbol, const Value& a, const Value& b) {
-  if (is_whole(a) && is_whole(b)) return python::rshift(a, b);
-  unsupported(symbol, a, b);
-}
-
 // The bits of two ints; two bools give a bool.
 template <typename Bits>
-Value bitwise(const std::string& symbol, const Value& a, const Value& b,
-              Bits bits) {
+Value bitwise(const std::string& symbol, const Value& a, const Value& b) {
   if (!is_whole(a) || !is_whole(b)) unsupported(symbol, a, b);
-  const int64_t result = bits(a.as_int(), b.as_int());
+  const int64_t result = Bits()(a.as_int(), b.as_int());
   return a.is_bool() && b.is_bool() ? Value(result != 0) : Value(result);
-}
-
-Value bit_and(const std::string& symbol, const Value& a, const Value& b) {
-  return bitwise(symbol, a, b, std::bit_and<int64_t>());
 }
 
 Value bit_or(const std::string& symbol, const Value& a, const Value& b) {
   if (a.is_dict() && in_place(symbol)) return python::updated(a, b);
   if (a.is_dict() && b.is_dict()) return python::merged(a, b.as_dict());
-  return bitwise(symbol, a, b, std::bit_or<int64_t>());
-}
-
-Value bit_xor(const std::string& symbol, const Value& a, const Value& b) {
-  return bitwise(symbol, a, b, std::bit_xor<int64_t>());
+  return bitwise<std::bit_or<int64_t>>(symbol, a, b);
 }
 
 using Binary = Value (*)(const std::string& symbol, const Value& a,
@@ -143,24 +121,15 @@ Value concat_in_place(Arguments args) {
 
 // --- Unary operators. ---
 
-Value neg(Arguments args) {
-  if (!args[0].is_number()) unsupported("unary -", args[0]);
-  return python::negative(args[0]);
-}
-
-Value pos(Arguments args) {
-  if (!args[0].is_number()) unsupported("unary +", args[0]);
-  return python::positive(args[0]);
+template <Value (*kFunction)(const Value&), Symbol kSymbol>
+Value unary(Arguments args) {
+  if (!args[0].is_number()) unsupported(kSymbol.text, args[0]);
+  return kFunction(args[0]);
 }
 
 Value invert(Arguments args) {
   if (!is_whole(args[0])) unsupported("unary ~", args[0]);
   return ~args[0].as_int();
-}
-
-Value absolute(Arguments args) {
-  if (!args[0].is_number()) unsupported("abs()", args[0]);
-  return python::absolute(args[0]);
 }
 
 Value truth(Arguments args) { return static_cast<bool>(args[0]); }
@@ -169,17 +138,15 @@ Value index(Arguments args) { return python::index(args[0]); }
 
 // --- Comparisons and containers. ---
 
-Value eq(Arguments args) { return python::equal(args[0], args[1]); }
+template <auto kFunction>
+Value of_two(Arguments args) {
+  return kFunction(args[0], args[1]);
+}
 Value ne(Arguments args) { return !python::equal(args[0], args[1]); }
 template <python::Order kOrder>
 Value ordered(Arguments args) {
   return python::ordered(kOrder, args[0], args[1]);
 }
-
-Value getitem(Arguments args) { return python::getitem(args[0], args[1]); }
-Value contains(Arguments args) { return python::contains(args[0], args[1]); }
-Value count_of(Arguments args) { return python::count_of(args[0], args[1]); }
-Value index_of(Arguments args) { return python::index_of(args[0], args[1]); }
 
 // Refuses to change `self`. Python could change lists and dicts; here they are
 // never changed.
@@ -207,51 +174,51 @@ Value delitem(Arguments args) {
 
 constexpr PythonOperator kOperators[] = {
     {"add", 2, 2, binary<add, "+">},
-    {"sub", 2, 2, binary<sub, "-">},
+    {"sub", 2, 2, binary<of_numbers<python::sub>, "-">},
     {"mul", 2, 2, binary<mul, "*">},
-    {"truediv", 2, 2, binary<truediv, "/">},
-    {"floordiv", 2, 2, binary<floordiv, "//">},
+    {"truediv", 2, 2, binary<of_numbers<python::truediv>, "/">},
+    {"floordiv", 2, 2, binary<of_numbers<python::floordiv>, "//">},
     {"mod", 2, 2, binary<mod, "%">},
     {"pow", 2, 2, binary<pow, "**">},
     {"matmul", 2, 2, binary<matmul, "@">},
-    {"lshift", 2, 2, binary<lshift, "<<">},
-    {"rshift", 2, 2, binary<rshift, ">>">},
-    {"and_", 2, 2, binary<bit_and, "&">},
+    {"lshift", 2, 2, binary<of_ints<python::lshift>, "<<">},
+    {"rshift", 2, 2, binary<of_ints<python::rshift>, ">>">},
+    {"and_", 2, 2, binary<bitwise<std::bit_and<int64_t>>, "&">},
     {"or_", 2, 2, binary<bit_or, "|">},
-    {"xor", 2, 2, binary<bit_xor, "^">},
+    {"xor", 2, 2, binary<bitwise<std::bit_xor<int64_t>>, "^">},
     {"iadd", 2, 2, binary<add, "+=">},
-    {"isub", 2, 2, binary<sub, "-=">},
+    {"isub", 2, 2, binary<of_numbers<python::sub>, "-=">},
     {"imul", 2, 2, binary<mul, "*=">},
-    {"itruediv", 2, 2, binary<truediv, "/=">},
-    {"ifloordiv", 2, 2, binary<floordiv, "//=">},
+    {"itruediv", 2, 2, binary<of_numbers<python::truediv>, "/=">},
+    {"ifloordiv", 2, 2, binary<of_numbers<python::floordiv>, "//=">},
     {"imod", 2, 2, binary<mod, "%=">},
     {"ipow", 2, 2, binary<pow, "**=">},
     {"imatmul", 2, 2, binary<matmul, "@=">},
-    {"ilshift", 2, 2, binary<lshift, "<<=">},
-    {"irshift", 2, 2, binary<rshift, ">>=">},
-    {"iand", 2, 2, binary<bit_and, "&=">},
+    {"ilshift", 2, 2, binary<of_ints<python::lshift>, "<<=">},
+    {"irshift", 2, 2, binary<of_ints<python::rshift>, ">>=">},
+    {"iand", 2, 2, binary<bitwise<std::bit_and<int64_t>>, "&=">},
     {"ior", 2, 2, binary<bit_or, "|=">},
-    {"ixor", 2, 2, binary<bit_xor, "^=">},
+    {"ixor", 2, 2, binary<bitwise<std::bit_xor<int64_t>>, "^=">},
     {"concat", 2, 2, concat},
     {"iconcat", 2, 2, concat_in_place},
-    {"neg", 1, 1, neg},
-    {"pos", 1, 1, pos},
+    {"neg", 1, 1, unary<python::negative, "unary -">},
+    {"pos", 1, 1, unary<python::positive, "unary +">},
     {"invert", 1, 1, invert},
     {"inv", 1, 1, invert},
-    {"abs", 1, 1, absolute},
+    {"abs", 1, 1, unary<python::absolute, "abs()">},
     {"truth", 1, 1, truth},
     {"not_", 1, 1, negation},
     {"index", 1, 1, index},
-    {"eq", 2, 2, eq},
+    {"eq", 2, 2, of_two<python::equal>},
     {"ne", 2, 2, ne},
     {"lt", 2, 2, ordered<python::Order::lt>},
     {"le", 2, 2, ordered<python::Order::le>},
     {"gt", 2, 2, ordered<python::Order::gt>},
     {"ge", 2, 2, ordered<python::Order::ge>},
-    {"getitem", 2, 1, getitem},
-    {"contains", 2, 1, contains},
-    {"countOf", 2, 1, count_of},
-    {"indexOf", 2, 1, index_of},
+    {"getitem", 2, 1, of_two<python::getitem>},
+    {"contains", 2, 1, of_two<python::contains>},
+    {"countOf", 2, 1, of_two<python::count_of>},
+    {"indexOf", 2, 1, of_two<python::index_of>},
     {"setitem", 3, 1, setitem},
     {"delitem", 2, 1, delitem},
 };

@@ -28,8 +28,7 @@ Tensor zero_dim(const Value& number, bool as_float) {
     return Tensor::full({}, number.as_double(), DType::f64);
   if (number.is_bool())
     return Tensor::full({}, number.as_bool() ? 1 : 0, DType::boolean);
-  const int64_t value = number.as_int();
-  return Tensor::from(std::span<const int64_t>(&value, 1), {});
+  return Tensor::from(std::vector{number.as_int()}, {});
 }
 
 // The call with its numbers as 0-d tensors: ints exact, floats as doubles.
