@@ -1,14 +1,14 @@
 #include "src/ops/aten/overload.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <memory>
 #include <set>
 
-#include "src/ops/aten/split_text.h"
 #include "src/ops/aten/torch_schema.h"
 #include "src/ops/table/binder.h"
+#include "src/ops/table/op_call.h"
+#include "src/ops/table/schema.h"
 
 namespace fxjit::ops {
 namespace {
@@ -85,8 +85,11 @@ class Reader {
   Overload::Source source(std::string_view text) {
     if (const auto found = index_of(overload_.parameters, text))
       return parameter(*found);
-    if (!text.starts_with('['))
-      return {Overload::Source::Kind::value, 0, {}, literal(text)};
+    if (!text.starts_with('[')) {
+      const std::optional<Value> literal = parse_literal(text);
+      if (!literal) bad(text);
+      return {Overload::Source::Kind::value, 0, {}, *literal};
+    }
     Overload::Source list{Overload::Source::Kind::list, 0, {}, {}};
     for (std::string_view item : split_text(text.substr(1, text.size() - 2)))
       list.items.push_back(source(item));
@@ -96,17 +99,6 @@ class Reader {
   Overload::Source parameter(size_t i) {
     overload_.is_read[i] = true;
     return {Overload::Source::Kind::parameter, i, {}, {}};
-  }
-
-  Value literal(std::string_view text) {
-    if (text == "None") return None;
-    if (text == "True") return true;
-    if (text == "False") return false;
-    if (text.starts_with('\'')) return text.substr(1, text.size() - 2);
-    int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, number).ptr != end) bad(text);
-    return number;
   }
 
   [[noreturn]] void bad(std::string_view part) const {
@@ -165,13 +157,6 @@ Value value_of(const Overload::Source& source, const ValueList& bound) {
   return Value::list(std::move(items));
 }
 
-ErrorContext context_of(const Overload& overload, SourceLocation source) {
-  ErrorContext context;
-  context.op = "aten." + overload.name;
-  context.source = source;
-  return context;
-}
-
 void check_unread(const Overload& overload, const ValueList& bound,
                   SourceLocation source) {
   for (size_t i = 0; i < bound.size(); ++i) {
@@ -181,7 +166,7 @@ void check_unread(const Overload& overload, const ValueList& bound,
       continue;
     throw NotImplementedError("argument `" + parameter.name +
                                   "` = " + repr(bound[i]) + " is not supported",
-                              context_of(overload, source));
+                              context_of("aten." + overload.name, source));
   }
 }
 

@@ -29,13 +29,9 @@ DecomposeFn complex_form(const OpCall& call) {
   if (const DecomposeFn form = form_of_row(name)) return form;
   if (call.op.row.lowering == Lowering::view || takes_complex(name))
     return nullptr;
-  ErrorContext context;
-  context.op = name;
-  context.node = call.node;
-  context.source = call.source;
   throw NotImplementedError(call_prefix(call) + "is not supported for " +
                                 std::string(dtype_name(*dtype)),
-                            std::move(context));
+                            context_of(call));
 }
 
 bool holds_pairs(const Tensor& pairs) {

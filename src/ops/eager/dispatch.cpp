@@ -5,6 +5,7 @@
 #include "fxjit/proxy_base.h"
 #include "src/ops/python/methods.h"
 #include "src/ops/python/operators.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -18,14 +19,11 @@ fx::ProxyBase* find_proxy(const ValueList& args, const Kwargs& kwargs,
     fx::ProxyBase* proxy = leaf.as_proxy();
     if (!found) found = proxy;
     if (found->tracer_id() == proxy->tracer_id()) return;
-    ErrorContext context;
-    context.op = std::string(target);
-    context.source = source;
     throw RuntimeError("Found multiple different tracers [" +
                            found->describe() + ", " + proxy->describe() +
                            "] while trying to trace operations " +
                            std::string(target),
-                       std::move(context));
+                       context_of(target, source));
   };
   for (const Value& arg : args) visit_leaves(arg, look);
   for (const auto& [name, value] : kwargs) visit_leaves(value, look);
@@ -65,10 +63,7 @@ std::optional<Value> run_python(std::string_view function,
   try {
     return call_python_operator(*python, args, kwargs);
   } catch (Error& error) {
-    ErrorContext context;
-    context.op = std::string(function);
-    context.source = source;
-    error.extend("", context);
+    error.extend("", context_of(function, source));
     throw;
   }
 }
@@ -106,15 +101,11 @@ Value call_method(std::string_view method, ValueList args, Kwargs kwargs,
   if (!spelling || !on_tensor)
     if (const auto result = call_python_method(method, args, kwargs))
       return *result;
-  if (!spelling) {
-    ErrorContext context;
-    context.op = std::string(method);
-    context.source = source;
+  if (!spelling)
     throw AttributeError(
         "'" + std::string(args.empty() ? "Tensor" : args[0].kind_name()) +
             "' object has no attribute '" + std::string(method) + "'",
-        std::move(context));
-  }
+        context_of(method, source));
   return run_bound(*spelling, args, kwargs, source);
 }
 

@@ -3,6 +3,7 @@
 #include "src/ops/eager/body_evaluator.h"
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/eager/eager_reduce.h"
+#include "src/ops/families/structured.h"
 #include "src/ops/python/values.h"
 #include "src/ops/table/layouts.h"
 #include "src/ops/table/op_call.h"
@@ -11,12 +12,6 @@
 
 namespace fxjit::ops {
 namespace {
-
-Dims in_order(const Dims& values, const Dims& order) {
-  Dims result;
-  for (int64_t d : order) result.push_back(values[static_cast<int>(d)]);
-  return result;
-}
 
 bool reads_position(const ScalarBody& body) {
   for (const ScalarInstr& instr : body.instrs)
@@ -28,13 +23,14 @@ bool reads_position(const ScalarBody& body) {
 Value run_in_memory_order(const ScalarBody& body, std::vector<Tensor> inputs,
                           const Tensor& shape) {
   const Dims order = memory_order(shape);
-  const Dims sizes = in_order(shape.sizes(), order);
   for (Tensor& input : inputs) {
     const Dims strides =
         broadcast_strides(input.sizes(), input.strides(), shape.sizes());
-    input = input.as_strided(sizes, in_order(strides, order), input.offset());
+    input = permuted(input.as_strided(shape.sizes(), strides, input.offset()),
+                     order);
   }
-  const Tensor result = Tensor::empty(sizes, shape.dtype());
+  const Tensor result =
+      Tensor::empty(permuted(shape, order).sizes(), shape.dtype());
   evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
   return result.as_strided(shape.sizes(), shape.strides(), 0);
 }
@@ -49,7 +45,7 @@ Value run_scalar(const OpCall& call) {
   const bool ordered = !writes_input(call) && !shape.is_contiguous();
   if (ordered && !reads_position(body))
     return run_in_memory_order(body, std::move(inputs), shape);
-  const Tensor result = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor result = empty_like(shape);
   evaluate_body(body, inputs, std::span<const Tensor>(&result, 1));
   return put_in_layout(call, result);
 }
@@ -81,8 +77,7 @@ Value run_direct(const OpCall& call) {
   std::vector<Tensor> results;
   const Value made = map_leaves(infer(call), [&](const Value& leaf) -> Value {
     if (!leaf.is_tensor()) return leaf;
-    const Tensor& shape = leaf.as_tensor();
-    return results.emplace_back(Tensor::empty(shape.sizes(), shape.dtype()));
+    return results.emplace_back(empty_like(leaf));
   });
   call.op.row.direct(call, results);
   return put_in_layout(call, made);

@@ -158,11 +158,6 @@ Scalar threshold(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return b.select(b.apply(Prim::le, in[0], args[1]), args[2], in[0]);
 }
 
-Value infer_like_input(const OpCall& call) {
-  const Tensor& input = call.tensor(0);
-  return Tensor::meta(input.sizes(), input.dtype());
-}
-
 // One weight for all, or one per channel (dimension 1).
 Value prelu(const OpCall& call) {
   const Tensor& input = call.tensor(0);
@@ -199,8 +194,8 @@ Value glu(const OpCall& call) {
   const int axis = dim_arg(call, 1, input.dim());
   const int64_t size = input.sizes()[axis];
   if (size % 2 != 0)
-    runtime_error("Halving dimension must be even, but dimension " +
-                  std::to_string(axis) + " is size " + std::to_string(size));
+    runtime_error("Halving dimension must be even, but dimension ", axis,
+                  " is size ", size);
   const auto half = [&](int64_t start) {
     return widened(fxjit::narrow(call[0], axis, start, size / 2),
                    input.dtype());
@@ -247,19 +242,15 @@ constexpr OpRow kRows[] = {
     scalar_row("softshrink", "input, lambd=0.5",
                "torch._C._nn.softshrink =F.softshrink nn.Softshrink",
                softshrink),
-    {.name = "threshold",
-     .schema = "input, threshold, value, inplace=False",
-     .names = "torch.nn.functional._threshold! =F.threshold torch.threshold "
-              "nn.Threshold",
-     .lowering = Lowering::scalar,
-     .infer = infer_threshold,
-     .scalar = threshold,
-     .scalar_types = ScalarTypes::custom},
+    custom_row("threshold", "input, threshold, value, inplace=False",
+               "torch.nn.functional._threshold! =F.threshold torch.threshold "
+               "nn.Threshold",
+               infer_threshold, threshold),
     {.name = "prelu",
      .schema = "input, weight",
      .names = "torch.prelu =F.prelu .prelu nn.PReLU",
      .lowering = Lowering::decompose,
-     .infer = infer_like_input,
+     .infer = infer_like_first,
      .decompose = prelu},
     composed_row("glu", "input, dim=-1", "F.glu! torch._C._nn.glu nn.GLU", glu),
     in_place(kRelu, "relu_", "torch.relu_ =F.relu_ .relu_"),

@@ -94,19 +94,18 @@ Dims adaptive_sizes(const OpCall& call, const ValueList& items, bool average) {
   const Tensor input = meta_of(call[0]);
   const int spatial = static_cast<int>(items.size());
   if (const int d = empty_dim(input, average ? spatial : spatial + 1); d >= 0)
-    runtime_error(std::string(call.op.name()) +
+    runtime_error(call.op.name(),
                   "(): Expected input to have non-zero size for non-batch "
-                  "dimensions, but input has sizes " +
-                  input.sizes().str() + " with dimension " + std::to_string(d) +
-                  " being empty");
+                  "dimensions, but input has sizes ",
+                  input.sizes(), " with dimension ", d, " being empty");
   Dims sizes = input.sizes();
   for (int i = 0; i < spatial; ++i) {
     const Value& item = items[static_cast<size_t>(i)];
     if (item.is_none()) continue;
     if (item.as_int() < 0)
-      runtime_error(std::string(call.op.name()) +
+      runtime_error(call.op.name(),
                     ": elements of output_size must be greater than or equal "
-                    "to 0 but received " +
+                    "to 0 but received ",
                     braced(items));
     sizes[input.dim() - spatial + i] = item.as_int();
   }
@@ -120,18 +119,15 @@ ValueList adaptive_items(const OpCall& call) {
   const std::string_view name = call.op.name();
   const int spatial = name.ends_with("1d") ? 1 : name.ends_with("3d") ? 3 : 2;
   if (input.dim() != spatial + 1 && input.dim() != spatial + 2)
-    runtime_error(std::string(name) + "(): Expected " +
-                  std::to_string(spatial + 1) + "D or " +
-                  std::to_string(spatial + 2) + "D tensor, but got " +
-                  input.sizes().str());
+    runtime_error(name, "(): Expected ", spatial + 1, "D or ", spatial + 2,
+                  "D tensor, but got ", input.sizes());
   const Value& wanted = call[1];
   ValueList items = wanted.is_sequence()
                         ? wanted.as_sequence()
                         : ValueList(static_cast<size_t>(spatial), wanted);
   if (items.size() == 1) items.resize(static_cast<size_t>(spatial), items[0]);
   if (static_cast<int>(items.size()) != spatial)
-    runtime_error(std::string(name) + "(): output_size must be " +
-                  std::to_string(spatial));
+    runtime_error(name, "(): output_size must be ", spatial);
   return items;
 }
 

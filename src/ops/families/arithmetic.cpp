@@ -2,8 +2,8 @@
 
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/families/view_rules.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 #include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
@@ -79,7 +79,7 @@ Rounding rounding_of(const OpCall& call) {
   if (same(call[2], "floor")) return Rounding::floor;
   runtime_error(
       "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
-      "found " +
+      "found ",
       repr(call[2]));
 }
 
@@ -94,7 +94,7 @@ Value infer_div(const OpCall& call) {
 }
 
 Scalar div(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  const DType type = compute_type(scalar_typing(call, div_types(call)));
+  const DType type = compute_dtype(scalar_typing(call, div_types(call)).inputs);
   const ScalarArgs args(b, call, in);
   const Scalar x = args.get(0, type), y = args.get(1, type);
   switch (rounding_of(call)) {
@@ -214,16 +214,11 @@ constexpr OpRow kMul = binary_row("mul",
                                   "torch.mul torch.multiply _operator.mul .mul "
                                   ".multiply .__mul__ .__rmul__",
                                   binary<Prim::mul>);
-constexpr OpRow kDiv = {
-    .name = "div",
-    .schema = "input, other, *, rounding_mode=None",
-    .names =
-        "torch.div torch.divide torch.true_divide _operator.truediv .div "
-        ".divide .true_divide .__truediv__",
-    .lowering = Lowering::scalar,
-    .infer = infer_div,
-    .scalar = div,
-    .scalar_types = ScalarTypes::custom};
+constexpr OpRow kDiv = custom_row(
+    "div", "input, other, *, rounding_mode=None",
+    "torch.div torch.divide torch.true_divide _operator.truediv .div "
+    ".divide .true_divide .__truediv__",
+    infer_div, div);
 constexpr OpRow kFloorDivide = binary_row(
     "floor_divide",
     "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__",

@@ -40,8 +40,8 @@ Value assert_async(const OpCall& call) {
 
 [[noreturn]] void mismatch(const char* what, const std::string& expected,
                            const std::string& got) {
-  runtime_error("Tensor " + std::string(what) +
-                " mismatch! Expected: " + expected + ", Got: " + got);
+  runtime_error("Tensor ", what, " mismatch! Expected: ", expected,
+                ", Got: ", got);
 }
 
 // _assert_tensor_metadata(a, size, stride, dtype).
@@ -64,9 +64,8 @@ Value check_range(const OpCall& call, int64_t least) {
   const int64_t high =
       call.has(2) ? call.integer(2) : std::numeric_limits<int64_t>::max();
   if (size < low || size > high)
-    runtime_error("Invalid value range for " + std::to_string(size) +
-                  " between [" + std::to_string(low) + ", " +
-                  std::to_string(high) + "].");
+    runtime_error("Invalid value range for ", size, " between [", low, ", ",
+                  high, "].");
   return None;
 }
 
@@ -77,8 +76,8 @@ Value constrain_range(const OpCall& call) {
 Value constrain_range_for_size(const OpCall& call) {
   if (call.has(2) && call.integer(2) <= 2)
     runtime_error(
-        "Max value to constrain_range_for_size must be greater than 2. got: " +
-        std::to_string(call.integer(2)));
+        "Max value to constrain_range_for_size must be greater than 2. got: ",
+        call.integer(2));
   return check_range(call, 0);
 }
 

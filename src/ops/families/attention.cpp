@@ -31,33 +31,31 @@ void check_mask(const Tensor& mask, const Tensor& query) {
     return;
   runtime_error(
       "Expected attn_mask dtype to be bool or float or to match query dtype, "
-      "but got attn_mask.dtype: " +
-      std::string(cpp_type_name(mask.dtype())) +
-      " and  query.dtype: " + cpp_type_name(query.dtype()) + " instead.");
+      "but got attn_mask.dtype: ",
+      cpp_type_name(mask.dtype()),
+      " and  query.dtype: ", cpp_type_name(query.dtype()), " instead.");
 }
 
 void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v) {
   if (q.dim() < 2 || k.dim() < 2 || v.dim() < 2)
     runtime_error(
         "scaled_dot_product_attention: expected query, key and value of at "
-        "least 2 dimensions, got " +
-        q.sizes().str() + ", " + k.sizes().str() + ", " + v.sizes().str());
+        "least 2 dimensions, got ",
+        q.sizes(), ", ", k.sizes(), ", ", v.sizes());
   if (q.dtype() != k.dtype() || q.dtype() != v.dtype())
     runtime_error(
-        std::string("Expected query, key, and value to have the same dtype, "
-                    "but got query.dtype: ") +
-        cpp_type_name(q.dtype()) + " key.dtype: " + cpp_type_name(k.dtype()) +
-        " and value.dtype: " + cpp_type_name(v.dtype()) + " instead.");
+        "Expected query, key, and value to have the same dtype, but got "
+        "query.dtype: ",
+        cpp_type_name(q.dtype()), " key.dtype: ", cpp_type_name(k.dtype()),
+        " and value.dtype: ", cpp_type_name(v.dtype()), " instead.");
   if (!is_floating(q.dtype()))
     throw NotImplementedError(
         "scaled_dot_product_attention: expected a floating point type, got " +
         std::string(dtype_name(q.dtype())));
   if (q.size(-1) != k.size(-1) || k.size(-2) != v.size(-2))
-    runtime_error("scaled_dot_product_attention: expected key of depth " +
-                  std::to_string(q.size(-1)) +
-                  " and value with as many rows as key, got " +
-                  q.sizes().str() + ", " + k.sizes().str() + ", " +
-                  v.sizes().str());
+    runtime_error("scaled_dot_product_attention: expected key of depth ",
+                  q.size(-1), " and value with as many rows as key, got ",
+                  q.sizes(), ", ", k.sizes(), ", ", v.sizes());
 }
 
 // Heads of key and value, each repeated for the queries that share it.
@@ -91,9 +89,8 @@ Value masked(Value scores, const OpCall& call, const Tensor& query) {
   check_mask(mask, query);
   if (!(broadcast_shapes(mask.sizes(), shape.sizes()) == shape.sizes()))
     runtime_error(
-        "scaled_dot_product_attention: expected attn_mask to "
-        "broadcast to " +
-        shape.sizes().str() + ", got " + mask.sizes().str());
+        "scaled_dot_product_attention: expected attn_mask to broadcast to ",
+        shape.sizes(), ", got ", mask.sizes());
   if (mask.dtype() == DType::boolean)
     return fxjit::where(call[kMask], scores, -kInfinity);
   return scores + cast_to(call[kMask], shape.dtype());

@@ -118,9 +118,8 @@ Value embedding_bag(const OpCall& call) {
   }
   if (input.dim() != 1)
     throw ValueError(
-        "input has to be 1D or 2D Tensor, but got Tensor of "
-        "dimension " +
-        std::to_string(input.dim()));
+        concat("input has to be 1D or 2D Tensor, but got Tensor of dimension ",
+               input.dim()));
   if (!call.has(kOffsets))
     throw ValueError("offsets has to be a 1D Tensor but got None");
   if (bags.mode == "max" && !bags.valid.is_none())

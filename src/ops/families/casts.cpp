@@ -5,6 +5,7 @@
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -69,30 +70,18 @@ Value type_as(const OpCall& call) {
   return cast_to(call, call.tensor(1).dtype());
 }
 
-Value infer_clone(const OpCall& call) {
-  const Tensor& self = call.tensor(0);
-  return Tensor::meta(self.sizes(), self.dtype());
-}
-
-Value infer_alias(const OpCall& call) {
-  const Tensor& self = call.tensor(0);
-  return Tensor::meta(self.sizes(), self.dtype(), self.strides(),
-                      self.offset());
-}
+Value infer_alias(const OpCall& call) { return as_meta(call.tensor(0)); }
 
 Value infer_contiguous(const OpCall& call) {
-  return call.tensor(0).is_contiguous() ? infer_alias(call) : infer_clone(call);
+  return call.tensor(0).is_contiguous() ? infer_alias(call)
+                                        : infer_like_first(call);
 }
 
 Value run_contiguous(const OpCall& call) { return call.tensor(0).contiguous(); }
 
 constexpr OpRow cast_row(const char* name, const char* names,
                          DecomposeFn decompose) {
-  return {.name = name,
-          .schema = "input, memory_format=None",
-          .names = names,
-          .lowering = Lowering::decompose,
-          .decompose = decompose};
+  return composed_row(name, "input, memory_format=None", names, decompose);
 }
 
 constexpr OpRow kRows[] = {
@@ -127,19 +116,12 @@ constexpr OpRow kRows[] = {
      .schema = "input, *, memory_format=None",
      .names = "torch.clone .clone",
      .lowering = Lowering::scalar,
-     .infer = infer_clone,
+     .infer = infer_like_first,
      .scalar = identity},
-    {.name = "contiguous",
-     .schema = "input, memory_format=None",
-     .names = ".contiguous",
-     .lowering = Lowering::reshape,
-     .infer = infer_contiguous,
-     .eager = run_contiguous},
-    {.name = "detach",
-     .schema = "input",
-     .names = "torch.detach .detach nn.Identity",
-     .lowering = Lowering::view,
-     .infer = infer_alias},
+    lowered_row("contiguous", "input, memory_format=None", ".contiguous",
+                Lowering::reshape, infer_contiguous, run_contiguous),
+    view_row("detach", "input", "torch.detach .detach nn.Identity",
+             infer_alias),
 };
 
 }  // namespace

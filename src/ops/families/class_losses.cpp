@@ -17,18 +17,6 @@ struct Classes {
   bool single = false;  // The input had no batch dim.
 };
 
-std::string reduction_of(const OpCall& call, size_t average, size_t reduce,
-                         size_t reduction) {
-  if (call.has(average) || call.has(reduce)) {
-    if (call.has(reduce) && !call.flag(reduce)) return "none";
-    return !call.has(average) || call.flag(average) ? "mean" : "sum";
-  }
-  const std::string name(call[reduction].as_string());
-  if (name != "none" && name != "mean" && name != "sum")
-    throw ValueError(name + " is not a valid value for reduction");
-  return name;
-}
-
 // [C] as a shape that broadcasts over [N, C, ...].
 Value along_classes(const Value& weight, int rank) {
   Dims shape(rank, 1);
@@ -38,15 +26,14 @@ Value along_classes(const Value& weight, int rank) {
 
 void check_target(const Tensor& chances, const Tensor& target) {
   if (is_floating(target.dtype()) || target.dtype() == DType::boolean)
-    runtime_error("expected scalar type Long but found " +
-                  std::string(torch_type_name(target.dtype())));
+    runtime_error("expected scalar type Long but found ",
+                  torch_type_name(target.dtype()));
   Dims expected = chances.sizes();
   expected.erase(1);
   if (chances.dim() == 2 && target.dim() == 1 && !(target.sizes() == expected))
-    throw ValueError("Expected input batch_size (" +
-                     std::to_string(expected[0]) +
-                     ") to match target batch_size (" +
-                     std::to_string(target.sizes()[0]) + ").");
+    throw ValueError(concat("Expected input batch_size (", expected[0],
+                            ") to match target batch_size (", target.sizes()[0],
+                            ")."));
   if (!(target.sizes() == expected))
     throw ValueError("Expected target size " + expected.str() + ", got " +
                      target.sizes().str());
@@ -78,13 +65,17 @@ Counted counted(const Classes& c) {
   return result;
 }
 
+Value averaged(const Classes& c, const Counted& at, const Value& loss) {
+  if (c.reduction == "none") return loss;
+  const Value total = fxjit::sum(loss);
+  return c.reduction == "sum" ? total : total / fxjit::sum(at.weights);
+}
+
 Value negative_log_likelihood(const Classes& c, const Counted& at) {
   const Value picked = fxjit::squeeze(
       fxjit::gather(c.log_chances, 1, fxjit::unsqueeze(at.safe, 1)), 1);
   const Value loss = fxjit::where(at.counts, -picked * at.weights, 0.0);
-  if (c.reduction == "none") return loss;
-  const Value total = fxjit::sum(loss);
-  return c.reduction == "sum" ? total : total / fxjit::sum(at.weights);
+  return averaged(c, at, loss);
 }
 
 // What smoothing spreads over all classes.
@@ -93,9 +84,7 @@ Value spread_loss(const Classes& c, const Counted& at) {
   if (!c.weight.is_none())
     all = all * along_classes(c.weight, meta_of(all).dim());
   const Value loss = fxjit::where(at.counts, fxjit::sum(all, 1), 0.0);
-  if (c.reduction == "none") return loss;
-  const Value total = fxjit::sum(loss);
-  return c.reduction == "sum" ? total : total / fxjit::sum(at.weights);
+  return averaged(c, at, loss);
 }
 
 Value class_loss(const Classes& c, double smoothing) {
@@ -135,8 +124,7 @@ void add_batch(Classes& c) {
 }
 
 Value nll_loss(const OpCall& call) {
-  Classes c{call[0], call[1], call[2], call.integer(4),
-            reduction_of(call, 3, 5, 6)};
+  Classes c{call[0], call[1], call[2], call.integer(4), reduction_of(call)};
   add_batch(c);
   return class_loss(c, 0);
 }
@@ -155,12 +143,11 @@ Value nll_loss_forward(const OpCall& call) {
 Value cross_entropy(const OpCall& call) {
   const double smoothing = call.number(7);
   if (smoothing < 0 || smoothing > 1)
-    runtime_error("label_smoothing must be between 0.0 and 1.0. Got: " +
+    runtime_error("label_smoothing must be between 0.0 and 1.0. Got: ",
                   repr(call[7]));
   const Tensor input = meta_of(call[0]), target = meta_of(call[1]);
   const Value chances = fxjit::log_softmax(call[0], input.dim() == 1 ? 0 : 1);
-  Classes c{chances, call[1], call[2], call.integer(4),
-            reduction_of(call, 3, 5, 6)};
+  Classes c{chances, call[1], call[2], call.integer(4), reduction_of(call)};
   add_batch(c);
   return is_floating(target.dtype()) ? chances_loss(c, smoothing)
                                      : class_loss(c, smoothing);

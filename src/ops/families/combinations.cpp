@@ -7,8 +7,8 @@
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/families/view_rules.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -30,8 +30,8 @@ Value addmv(const OpCall& call) {
 Value addr(const OpCall& call) {
   for (const size_t i : {size_t{3}, size_t{4}})
     if (!is_floating(meta_of(call[0]).dtype()) && call[i].is_float())
-      runtime_error(std::string("For integral input tensors, argument ") +
-                    (i == 3 ? "beta" : "alpha") +
+      runtime_error("For integral input tensors, argument ",
+                    i == 3 ? "beta" : "alpha",
                     " must not be a floating point number.");
   return added(call, function("torch.outer", {call[1], call[2]}));
 }
@@ -53,8 +53,7 @@ Value diff(const OpCall& call) {
   if (rank == 0)
     runtime_error("diff expects input to be at least one-dimensional");
   const int64_t n = call.integer(1);
-  if (n < 0)
-    runtime_error("order must be non-negative but got " + std::to_string(n));
+  if (n < 0) runtime_error("order must be non-negative but got ", n);
   const int axis = dim_arg(call, 2, rank);
   Value x = call[0];
   if (n == 0) return fxjit::clone(x);
@@ -105,14 +104,11 @@ Value narrow_copy(const OpCall& call) {
 
 // The length of each slice of `v` along `dim`. (v, g, dim).
 Value slice_lengths(const OpCall& call) {
-  ValueList others;
   const int rank = meta_of(call[0]).dim();
-  const int kept = dim_arg(call, 2, rank);
-  for (int d = 0; d < rank; ++d)
-    if (d != kept) others.push_back(d);
+  const Dims others = dims_between(0, rank, {dim_arg(call, 2, rank)});
   if (others.empty()) return fxjit::abs(call[0]);
   return function("torch.linalg.vector_norm",
-                  {call[0], 2, Value::list(others), true});
+                  {call[0], 2, axes_value(others), true});
 }
 
 // A weight as its direction times its length `g`: each slice of `v` along `dim`
@@ -162,12 +158,9 @@ constexpr OpRow kRows[] = {
                  "torch.diff .diff", diff),
     composed_row("softmin", "input, dim=None, _stacklevel=3, dtype=None",
                  "F.softmin!", softmin),
-    {.name = "gumbel_softmax",
-     .schema = "logits, tau=1, hard=False, eps=1e-10, dim=-1",
-     .names = "F.gumbel_softmax!",
-     .lowering = Lowering::decompose,
-     .decompose = gumbel_softmax,
-     .purity = Purity::random},
+    composed_row("gumbel_softmax",
+                 "logits, tau=1, hard=False, eps=1e-10, dim=-1",
+                 "F.gumbel_softmax!", gumbel_softmax, Purity::random),
     composed_row("msort", "input", "torch.msort .msort", msort),
     composed_row("narrow_copy", "input, dim, start, length",
                  "torch.narrow_copy .narrow_copy", narrow_copy),

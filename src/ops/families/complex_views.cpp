@@ -3,6 +3,7 @@
 #include "src/ops/families/complex_parts.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit::ops {
@@ -16,10 +17,7 @@ Tensor part_of(const Tensor& input, int64_t part) {
 
 Value infer_real(const OpCall& call) {
   const Tensor& input = call.tensor(0);
-  return is_complex(input.dtype())
-             ? part_of(input, 0)
-             : Tensor::meta(input.sizes(), input.dtype(), input.strides(),
-                            input.offset());
+  return is_complex(input.dtype()) ? part_of(input, 0) : as_meta(input);
 }
 
 Value infer_imag(const OpCall& call) {
@@ -45,8 +43,8 @@ void check_pairs(const Tensor& input) {
     throw NotImplementedError("view_as_complex: complex32 is not supported");
   if (input.dtype() != DType::f32 && input.dtype() != DType::f64)
     runtime_error(
-        std::string("view_as_complex is only supported for half, float and "
-                    "double tensors, but got a tensor of scalar type: ") +
+        "view_as_complex is only supported for half, float and double tensors, "
+        "but got a tensor of scalar type: ",
         torch_type_name(input.dtype()));
   if (input.dim() == 0)
     runtime_error("Input tensor must have one or more dimensions");
@@ -79,14 +77,13 @@ void check_parts(const Tensor& a, const Tensor& b) {
     return dtype == DType::f32 || dtype == DType::f64;
   };
   if (!plain(a.dtype()) || !plain(b.dtype()))
-    runtime_error(std::string("Expected both inputs to be Half, Float or "
-                              "Double tensors but got ") +
-                  torch_type_name(a.dtype()) + " and " +
-                  torch_type_name(b.dtype()));
+    runtime_error(
+        "Expected both inputs to be Half, Float or Double tensors but got ",
+        torch_type_name(a.dtype()), " and ", torch_type_name(b.dtype()));
   if (a.dtype() != b.dtype())
-    runtime_error(std::string("Expected object of scalar type ") +
-                  torch_type_name(a.dtype()) + " but got scalar type " +
-                  torch_type_name(b.dtype()) + " for second argument");
+    runtime_error("Expected object of scalar type ", torch_type_name(a.dtype()),
+                  " but got scalar type ", torch_type_name(b.dtype()),
+                  " for second argument");
 }
 
 Value complex(const OpCall& call) {

@@ -33,6 +33,32 @@ Value factor_of(const Value& factor, DType dtype) {
   return static_cast<int64_t>(number);
 }
 
+std::string reduction_of(const OpCall& call, bool batchmean) {
+  const int average = call.op.index_of("size_average");
+  const int reduce = call.op.index_of("reduce");
+  if (average >= 0 && reduce >= 0) {
+    const Value &mean = call[size_t(average)], &any = call[size_t(reduce)];
+    if (!mean.is_none() || !any.is_none()) {
+      if (!any.is_none() && !any.as_bool()) return "none";
+      return mean.is_none() || mean.as_bool() ? "mean" : "sum";
+    }
+  }
+  return checked_reduction(call[index_of(call, "reduction")], batchmean);
+}
+
+std::string checked_reduction(const Value& reduction, bool batchmean) {
+  const std::string name(reduction.as_string());
+  if (name != "none" && name != "mean" && name != "sum" &&
+      !(batchmean && name == "batchmean"))
+    throw ValueError(name + " is not a valid value for reduction");
+  return name;
+}
+
+Value reduced_loss(const Value& loss, std::string_view how) {
+  if (how == "none") return loss;
+  return how == "mean" ? fxjit::mean(loss) : fxjit::sum(loss);
+}
+
 Value reshaped_copy(const Value& value, const Dims& sizes) {
   const Tensor meta = meta_of(value);
   const Value shaped = fxjit::reshape(value, Value(sizes));
@@ -48,6 +74,17 @@ Value safe_softmax(const Value& scores, int64_t dim) {
   const Value e = fxjit::exp(scores - shift);
   const Value total = fxjit::sum(e, dim, true);
   return e / fxjit::where(fxjit::eq(total, 0), 1.0, total);
+}
+
+Value inverse_rms(const Value& wide, const Dims& axes, const Value& eps) {
+  const Tensor meta = meta_of(wide);
+  const double added = !eps.is_none() ? eps.as_double()
+                       : meta.dtype() == DType::f64
+                           ? std::numeric_limits<double>::epsilon()
+                           : double{std::numeric_limits<float>::epsilon()};
+  const double count = static_cast<double>(count_along(meta, axes));
+  const Value square = fxjit::sum(wide * wide, axes_value(axes), true) / count;
+  return fxjit::rsqrt(square + added);
 }
 
 Value axes_value(const Dims& axes) {

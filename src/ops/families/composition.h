@@ -18,11 +18,23 @@ Value cast_to(const Value& value, DType dtype);
 // one of its numbers, cut off towards zero where that is an integer type.
 Value factor_of(const Value& factor, DType dtype);
 
+// "none", "mean" or "sum": the argument `reduction` of a loss, or what torch
+// had before it, size_average and reduce. ValueError for another text, but for
+// "batchmean" where that is allowed.
+std::string reduction_of(const OpCall& call, bool batchmean = false);
+std::string checked_reduction(const Value& reduction, bool batchmean = false);
+// The loss, its mean, or its sum.
+Value reduced_loss(const Value& loss, std::string_view how);
+
 // A reshape in memory of its own, even where strides allow a view.
 Value reshaped_copy(const Value& value, const Dims& sizes);
 
 // Softmax along `dim` in which a row of -inf gives zeros.
 Value safe_softmax(const Value& scores, int64_t dim);
+
+// The inverse of the root of the mean square along `axes`, with that of the
+// type where `eps` is None.
+Value inverse_rms(const Value& wide, const Dims& axes, const Value& eps);
 
 // Axes as an argument that means exactly these (an empty list means all dims).
 Value axes_value(const Dims& axes);

@@ -13,27 +13,23 @@ namespace {
 void check_same_dtype(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) return;
   if (a.dim() == 3 && b.dim() == 3)
-    runtime_error(std::string("expected scalar type ") +
-                  torch_type_name(a.dtype()) + " but found " +
-                  torch_type_name(b.dtype()));
-  runtime_error(
-      std::string("expected m1 and m2 to have the same dtype, but got: ") +
-      cpp_type_name(a.dtype()) + " != " + cpp_type_name(b.dtype()));
+    runtime_error("expected scalar type ", torch_type_name(a.dtype()),
+                  " but found ", torch_type_name(b.dtype()));
+  runtime_error("expected m1 and m2 to have the same dtype, but got: ",
+                cpp_type_name(a.dtype()), " != ", cpp_type_name(b.dtype()));
 }
 
 // Where torch calls addmm.
 void check_addend(const Tensor& input, const Tensor& b) {
   if (input.dtype() == b.dtype()) return;
-  runtime_error(std::string("self and mat2 must have the same dtype, but "
-                            "got ") +
-                torch_type_name(input.dtype()) + " and " +
+  runtime_error("self and mat2 must have the same dtype, but got ",
+                torch_type_name(input.dtype()), " and ",
                 torch_type_name(b.dtype()));
 }
 
 [[noreturn]] void shapes_differ(int64_t rows, int64_t depth, const Dims& b) {
-  runtime_error("mat1 and mat2 shapes cannot be multiplied (" +
-                std::to_string(rows) + "x" + std::to_string(depth) + " and " +
-                x_shape(b) + ")");
+  runtime_error("mat1 and mat2 shapes cannot be multiplied (", rows, "x", depth,
+                " and ", x_shape(b), ")");
 }
 
 // Dims [0, dim - 2).
@@ -93,13 +89,12 @@ Tensor transposed(const Tensor& matrix) { return permuted(matrix, {1, 0}); }
 Value infer_linear(const OpCall& call) {
   const Tensor &input = call.tensor(0), &weight = call.tensor(1);
   if (weight.dim() != 2 && weight.dim() != 1)
-    runtime_error("linear: expected weight to have 1 or 2 dimensions, got " +
-                  weight.sizes().str());
+    runtime_error("linear: expected weight to have 1 or 2 dimensions, got ",
+                  weight.sizes());
   if (input.dim() == 0)
     runtime_error(
-        "both arguments to linear need to be at least 1D, but they "
-        "are 0D and " +
-        std::to_string(weight.dim()) + "D");
+        "both arguments to linear need to be at least 1D, but they are 0D and ",
+        weight.dim(), "D");
   if (call.has(2)) check_addend(call.tensor(2), weight);
   check_same_dtype(input, weight);
   const int64_t depth = input.size(-1);
@@ -117,14 +112,11 @@ Value infer_linear(const OpCall& call) {
         (bias.numel() == 1 ||
          (weight.dim() == 2 && bias.numel() == weight.sizes()[0]));
     if (!fits)
-      runtime_error("The expanded size of the tensor (" +
-                    std::to_string(weight.sizes()[0]) +
-                    ") must match the existing size (" +
-                    std::to_string(bias.numel()) +
-                    ") at non-singleton dimension " +
-                    std::to_string(std::max(sizes.size() - 1, 0)) +
-                    ".  Target sizes: " + sizes.str() +
-                    ".  Tensor sizes: " + bias.sizes().str());
+      runtime_error("The expanded size of the tensor (", weight.sizes()[0],
+                    ") must match the existing size (", bias.numel(),
+                    ") at non-singleton dimension ",
+                    std::max(sizes.size() - 1, 0), ".  Target sizes: ", sizes,
+                    ".  Tensor sizes: ", bias.sizes());
   }
   return Tensor::meta(sizes, input.dtype());
 }
@@ -140,8 +132,7 @@ Tensor as_rows(const Tensor& tensor) {
 }
 
 Value eager_linear(const OpCall& call) {
-  const Tensor shape = infer_linear(call).as_tensor();
-  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor out = empty_like(infer_linear(call));
   if (out.numel() == 0) return out;
   Tensor weight = call.tensor(1);
   if (weight.dim() == 1)
@@ -169,28 +160,24 @@ struct MatmulShape {
 [[noreturn]] void batch_mismatch(const Tensor& a, const Tensor& b) {
   // torch's bmm speaks of the collapsed batch.
   runtime_error(
-      "Expected size for first two dimensions of batch2 tensor to "
-      "be: [" +
-      std::to_string(numel(batch_dims(a))) + ", " + std::to_string(a.size(-1)) +
-      "] but got: [" + std::to_string(numel(batch_dims(a))) + ", " +
-      std::to_string(b.size(-2)) + "].");
+      "Expected size for first two dimensions of batch2 tensor to be: [",
+      numel(batch_dims(a)), ", ", a.size(-1), "] but got: [",
+      numel(batch_dims(a)), ", ", b.size(-2), "].");
 }
 
 void check_depth(const Tensor& a, const Tensor& b) {
   const int64_t depth = a.size(-1);
   if (depth == (b.dim() == 1 ? b.sizes()[0] : b.size(-2))) return;
   if (a.dim() == 1 && b.dim() == 1)
-    runtime_error("inconsistent tensor size, expected tensor " +
-                  a.sizes().str() + " and src " + b.sizes().str() +
-                  " to have the same number of elements, but got " +
-                  std::to_string(a.numel()) + " and " +
-                  std::to_string(b.numel()) + " elements respectively");
+    runtime_error("inconsistent tensor size, expected tensor ", a.sizes(),
+                  " and src ", b.sizes(),
+                  " to have the same number of elements, but got ", a.numel(),
+                  " and ", b.numel(), " elements respectively");
   if (b.dim() == 1)
-    runtime_error(
-        "size mismatch, got input (" +
-        std::to_string(depth == 0 ? 0 : a.numel() / depth) + "), mat (" +
-        std::to_string(depth == 0 ? 0 : a.numel() / depth) + "x" +
-        std::to_string(depth) + "), vec (" + std::to_string(b.numel()) + ")");
+    runtime_error("size mismatch, got input (",
+                  depth == 0 ? 0 : a.numel() / depth, "), mat (",
+                  depth == 0 ? 0 : a.numel() / depth, "x", depth, "), vec (",
+                  b.numel(), ")");
   if (b.dim() == 2)
     shapes_differ(a.dim() == 1 ? 1 : a.numel() / std::max<int64_t>(depth, 1),
                   depth, b.sizes());
@@ -201,9 +188,8 @@ void check_depth(const Tensor& a, const Tensor& b) {
 MatmulShape matmul_shape(const Tensor& a, const Tensor& b) {
   if (a.dim() == 0 || b.dim() == 0)
     runtime_error(
-        "both arguments to matmul need to be at least 1D, but they "
-        "are " +
-        std::to_string(a.dim()) + "D and " + std::to_string(b.dim()) + "D");
+        "both arguments to matmul need to be at least 1D, but they are ",
+        a.dim(), "D and ", b.dim(), "D");
   check_same_dtype(a, b);
   check_depth(a, b);
   MatmulShape shape;
@@ -214,11 +200,10 @@ MatmulShape matmul_shape(const Tensor& a, const Tensor& b) {
     const int64_t x = a_batch[a_batch.size() - i];
     const int64_t y = b_batch[b_batch.size() - i];
     if (x != y && x != 1 && y != 1)
-      runtime_error(
-          "The size of tensor a (" + std::to_string(x) +
-          ") must match the size of tensor b (" + std::to_string(y) +
-          ") at non-singleton dimension " +
-          std::to_string(std::max(a_batch.size(), b_batch.size()) - i));
+      runtime_error("The size of tensor a (", x,
+                    ") must match the size of tensor b (", y,
+                    ") at non-singleton dimension ",
+                    std::max(a_batch.size(), b_batch.size()) - i);
   }
   shape.batch = broadcast_shapes(a_batch, b_batch);
   if (!shape.a_vector) shape.rows = a.size(-2);
@@ -255,11 +240,9 @@ Value eager_matmul(const OpCall& call) {
 
 void check_matrices(const Tensor& a, const Tensor& b) {
   if (a.dim() != 2)
-    runtime_error("mat1 must be a matrix, got " + std::to_string(a.dim()) +
-                  "-D tensor");
+    runtime_error("mat1 must be a matrix, got ", a.dim(), "-D tensor");
   if (b.dim() != 2)
-    runtime_error("mat2 must be a matrix, got " + std::to_string(b.dim()) +
-                  "-D tensor");
+    runtime_error("mat2 must be a matrix, got ", b.dim(), "-D tensor");
 }
 
 Value infer_mm(const OpCall& call) {
@@ -274,11 +257,9 @@ void check_batches(const Tensor& a, const Tensor& b) {
   if (b.dim() != 3) runtime_error("batch2 must be a 3D tensor");
   if (a.sizes()[0] != b.sizes()[0] || a.sizes()[2] != b.sizes()[1])
     runtime_error(
-        "Expected size for first two dimensions of batch2 tensor to "
-        "be: [" +
-        std::to_string(a.sizes()[0]) + ", " + std::to_string(a.sizes()[2]) +
-        "] but got: [" + std::to_string(b.sizes()[0]) + ", " +
-        std::to_string(b.sizes()[1]) + "].");
+        "Expected size for first two dimensions of batch2 tensor to be: [",
+        a.sizes()[0], ", ", a.sizes()[2], "] but got: [", b.sizes()[0], ", ",
+        b.sizes()[1], "].");
 }
 
 Value infer_bmm(const OpCall& call) {
@@ -289,12 +270,11 @@ Value infer_bmm(const OpCall& call) {
 Value infer_dot(const OpCall& call) {
   const Tensor &a = call.tensor(0), &b = call.tensor(1);
   if (a.dim() != 1 || b.dim() != 1)
-    runtime_error("1D tensors expected, but got " + std::to_string(a.dim()) +
-                  "D and " + std::to_string(b.dim()) + "D tensors");
+    runtime_error("1D tensors expected, but got ", a.dim(), "D and ", b.dim(),
+                  "D tensors");
   if (a.dtype() != b.dtype())
-    runtime_error(std::string("dot : expected both vectors to have same "
-                              "dtype, but found ") +
-                  torch_type_name(a.dtype()) + " and " +
+    runtime_error("dot : expected both vectors to have same dtype, but found ",
+                  torch_type_name(a.dtype()), " and ",
                   torch_type_name(b.dtype()));
   return infer_matmul(call);
 }
@@ -302,8 +282,8 @@ Value infer_dot(const OpCall& call) {
 Value infer_mv(const OpCall& call) {
   const Tensor &a = call.tensor(0), &b = call.tensor(1);
   if (a.dim() != 2 || b.dim() != 1)
-    runtime_error("vector + matrix @ vector expected, got 1, " +
-                  std::to_string(a.dim()) + ", " + std::to_string(b.dim()));
+    runtime_error("vector + matrix @ vector expected, got 1, ", a.dim(), ", ",
+                  b.dim());
   return infer_matmul(call);
 }
 
@@ -345,22 +325,15 @@ Value eager_added(const OpCall& call) {
 Value decompose_outer(const OpCall& call) {
   const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
   if (a.dim() != 1)
-    runtime_error("outer: Expected 1-D argument self, but got " +
-                  std::to_string(a.dim()) + "-D");
+    runtime_error("outer: Expected 1-D argument self, but got ", a.dim(), "-D");
   if (b.dim() != 1)
-    runtime_error("outer: Expected 1-D argument vec2, but got " +
-                  std::to_string(b.dim()) + "-D");
+    runtime_error("outer: Expected 1-D argument vec2, but got ", b.dim(), "-D");
   return fxjit::unsqueeze(call[0], 1) * fxjit::unsqueeze(call[1], 0);
 }
 
 constexpr OpRow product(const char* name, const char* schema, const char* names,
                         InferFn infer, EagerFn eager = eager_matmul) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::contraction,
-          .infer = infer,
-          .eager = eager};
+  return lowered_row(name, schema, names, Lowering::contraction, infer, eager);
 }
 
 constexpr OpRow kRows[] = {

@@ -8,12 +8,6 @@
 namespace fxjit::ops {
 namespace {
 
-size_t index_of(const OpCall& call, const char* name) {
-  const int i = call.op.index_of(name);
-  FXJIT_CHECK(i >= 0, std::string(call.op.name()) + " lacks " + name);
-  return static_cast<size_t>(i);
-}
-
 // Rows differ in the order of parameters, and "convolution" serves any rank.
 bool is_transposed(const OpCall& call) {
   if (call.op.index_of("transposed") >= 0)
@@ -33,20 +27,19 @@ void check_ranks(const OpCall& call, int spatial) {
   const std::string name = (is_transposed(call) ? "conv_transpose" : "conv") +
                            std::to_string(spatial) + "d";
   if (spatial < 1 || spatial > 3)
-    runtime_error("convolution: expected weight of 3 to 5 dimensions, got " +
-                  weight.sizes().str());
+    runtime_error("convolution: expected weight of 3 to 5 dimensions, got ",
+                  weight.sizes());
   if (input.dim() != spatial + 1 && input.dim() != spatial + 2)
-    runtime_error("Expected " + std::to_string(spatial + 1) +
-                  "D (unbatched) or " + std::to_string(spatial + 2) +
-                  "D (batched) input to " + name +
-                  ", but got input of size: " + input.sizes().str());
+    runtime_error("Expected ", spatial + 1, "D (unbatched) or ", spatial + 2,
+                  "D (batched) input to ", name,
+                  ", but got input of size: ", input.sizes());
   if (weight.dim() != spatial + 2)
-    runtime_error("Expected " + std::to_string(spatial + 2) +
-                  "-dimensional weight, but got weight of size " +
-                  weight.sizes().str());
+    runtime_error("Expected ", spatial + 2,
+                  "-dimensional weight, but got weight of size ",
+                  weight.sizes());
   if (input.dtype() != weight.dtype())
-    runtime_error(std::string("Input type (") + torch_type_name(input.dtype()) +
-                  ") and weight type (" + torch_type_name(weight.dtype()) +
+    runtime_error("Input type (", torch_type_name(input.dtype()),
+                  ") and weight type (", torch_type_name(weight.dtype()),
                   ") should be the same");
   if (!is_floating(input.dtype()))
     throw NotImplementedError(
@@ -62,37 +55,33 @@ void check_channels(const ConvParams& params, const Dims& input,
   const std::string given = "Given groups=" + std::to_string(params.groups) +
                             ", weight of size " + weight.str();
   if (!params.transposed && weight[0] % params.groups != 0)
-    runtime_error(given + ", expected weight to be divisible by " +
-                  std::to_string(params.groups) +
-                  " at dimension 0, but got weight of size " + weight.str() +
+    runtime_error(given, ", expected weight to be divisible by ", params.groups,
+                  " at dimension 0, but got weight of size ", weight,
                   " instead");
   if (params.transposed && weight[0] % params.groups != 0)
-    runtime_error(given + ", expected weight to be divisible by " +
-                  std::to_string(params.groups) + " at dimension 0");
+    runtime_error(given, ", expected weight to be divisible by ", params.groups,
+                  " at dimension 0");
   if (weight[0] < params.groups)
-    runtime_error(
-        "Given groups=" + std::to_string(params.groups) +
-        ", expected weight to be at least " + std::to_string(params.groups) +
-        " at dimension 0, but got weight of size " + weight.str() + " instead");
+    runtime_error("Given groups=", params.groups,
+                  ", expected weight to be at least ", params.groups,
+                  " at dimension 0, but got weight of size ", weight,
+                  " instead");
   if (input[1] == expected) return;
-  runtime_error((params.transposed
-                     ? "Given transposed=1, weight of size " + weight.str()
-                     : given) +
-                ", expected input" + printed.str() + " to have " +
-                std::to_string(expected) + " channels, but got " +
-                std::to_string(input[1]) + " channels instead");
+  runtime_error(params.transposed
+                    ? "Given transposed=1, weight of size " + weight.str()
+                    : given,
+                ", expected input", printed, " to have ", expected,
+                " channels, but got ", input[1], " channels instead");
 }
 
 void check_bias(const OpCall& call, const ConvParams& params) {
   if (!call.has(2)) return;
   const Tensor& bias = call.tensor(2);
   if (bias.dim() == 1 && bias.numel() == params.output[1]) return;
-  runtime_error(
-      "Given " + std::string(params.transposed ? "transposed=1, " : "") +
-      "weight of size " + call.tensor(1).sizes().str() +
-      ", expected bias to be 1-dimensional with " +
-      std::to_string(params.output[1]) + " elements, but got bias of size " +
-      bias.sizes().str() + " instead");
+  runtime_error("Given ", params.transposed ? "transposed=1, " : "",
+                "weight of size ", call.tensor(1).sizes(),
+                ", expected bias to be 1-dimensional with ", params.output[1],
+                " elements, but got bias of size ", bias.sizes(), " instead");
 }
 
 // 'same' keeps the size; of an odd total the larger half goes after.
@@ -121,8 +110,7 @@ void read_padding(const OpCall& call, ConvParams& params, const Dims& weight) {
     if (padding.as_string() == "same")
       same_padding(params, weight);
     else if (padding.as_string() != "valid")
-      runtime_error("Invalid padding string: '" +
-                    std::string(padding.as_string()) + "'");
+      runtime_error("Invalid padding string: '", padding.as_string(), "'");
     return;
   }
   params.pad_before = params.pad_after =
@@ -152,8 +140,8 @@ void forward_output(ConvParams& params, const Dims& input, const Dims& weight) {
   }
   if (!fits)
     runtime_error(
-        "Calculated padded input size per channel: " + sizes_text(padded, 0) +
-        ". Kernel size: " + sizes_text(weight, 2) +
+        "Calculated padded input size per channel: ", sizes_text(padded, 0),
+        ". Kernel size: ", sizes_text(weight, 2),
         ". Kernel size can't be greater than actual input size");
 }
 
@@ -186,7 +174,7 @@ void transposed_output(ConvParams& params, const Dims& input,
                          params.pad_before[i] - params.pad_after[i] + reach +
                          params.output_padding[i] + 1;
     if (size < 0)
-      runtime_error("Given input size per channel: " + sizes_text(input, 2) +
+      runtime_error("Given input size per channel: ", sizes_text(input, 2),
                     ". Calculated output size per channel is negative");
     params.output.push_back(size);
   }
@@ -199,13 +187,6 @@ Value infer_conv(const OpCall& call) {
   return Tensor::meta(sizes, call.tensor(0).dtype());
 }
 
-Tensor with_batch(const Tensor& tensor) {
-  Dims sizes = tensor.sizes(), strides = tensor.strides();
-  sizes.insert(0, 1);
-  strides.insert(0, 0);
-  return tensor.as_strided(sizes, strides, tensor.offset());
-}
-
 Value eager_conv(const OpCall& call) {
   const ConvParams params = conv_params(call);
   const Tensor& input = call.tensor(0);
@@ -213,19 +194,12 @@ Value eager_conv(const OpCall& call) {
   if (out.numel() > 0)
     run_conv(params, params.batched ? input : with_batch(input), call.tensor(1),
              call.has(2) ? call.tensor(2) : Tensor(), out);
-  if (params.batched) return out;
-  Dims sizes = params.output;
-  sizes.erase(0);
-  return out.as_strided(sizes, contiguous_strides(sizes), 0);
+  return params.batched ? out : without_batch(out);
 }
 
 constexpr OpRow conv(const char* name, const char* schema, const char* names) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::convolution,
-          .infer = infer_conv,
-          .eager = eager_conv};
+  return lowered_row(name, schema, names, Lowering::convolution, infer_conv,
+                     eager_conv);
 }
 
 constexpr const char* kForward =

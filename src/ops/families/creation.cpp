@@ -18,8 +18,8 @@ Dims sizes_arg(const OpCall& call, size_t i) {
   const Dims sizes = call.dims(i);
   for (int64_t size : sizes)
     if (size < 0)
-      runtime_error("Trying to create tensor with negative dimension " +
-                    std::to_string(size) + ": " + sizes.str());
+      runtime_error("Trying to create tensor with negative dimension ", size,
+                    ": ", sizes);
   return sizes;
 }
 
@@ -115,7 +115,7 @@ Range range_of(const OpCall& call) {
   const double step = range.step.as_double();
   if (step == 0) runtime_error("step must be nonzero");
   if (!std::isfinite(start) || !std::isfinite(end))
-    runtime_error("unsupported range: " + repr(range.start) + " -> " +
+    runtime_error("unsupported range: ", repr(range.start), " -> ",
                   repr(range.end));
   if ((step > 0 && end < start) || (step < 0 && end > start))
     runtime_error("upper bound and lower bound inconsistent with step sign");
@@ -155,12 +155,9 @@ Value eager_arange(const OpCall& call) {
 Value infer_eye(const OpCall& call) {
   const int64_t rows = call.integer(0);
   const int64_t columns = call.has(1) ? call.integer(1) : rows;
-  if (rows < 0)
-    runtime_error("n must be greater or equal to 0, got " +
-                  std::to_string(rows));
+  if (rows < 0) runtime_error("n must be greater or equal to 0, got ", rows);
   if (columns < 0)
-    runtime_error("m must be greater or equal to 0, got " +
-                  std::to_string(columns));
+    runtime_error("m must be greater or equal to 0, got ", columns);
   return Tensor::meta({rows, columns}, options_dtype(call, 2, DType::f32));
 }
 

@@ -61,8 +61,8 @@ void check_lengths(const std::vector<int64_t>& lengths, int64_t most,
                    const char* name) {
   for (int64_t length : lengths)
     if (length < 0 || length > most)
-      runtime_error("ctc_loss: expected " + std::string(name) + " from 0 to " +
-                    std::to_string(most) + ", got " + std::to_string(length));
+      runtime_error("ctc_loss: expected ", name, " from 0 to ", most, ", got ",
+                    length);
 }
 
 // Where the labels of each sample begin: rows of a matrix, or one behind the
@@ -77,9 +77,8 @@ std::vector<int64_t> starts_of(const Tensor& targets,
     sum += lengths[n];
   }
   if (targets.dim() == 1 && sum != targets.numel())
-    runtime_error("ctc_loss: expected " + std::to_string(sum) +
-                  " targets, the sum of their lengths, got " +
-                  std::to_string(targets.numel()));
+    runtime_error("ctc_loss: expected ", sum,
+                  " targets, the sum of their lengths, got ", targets.numel());
   return starts;
 }
 
@@ -104,9 +103,8 @@ void direct_ctc(const OpCall& call, std::span<const Tensor> results) {
         static_cast<size_t>(lengths[i]));
     for (int64_t label : labels)
       if (label < 0 || label >= classes)
-        runtime_error("ctc_loss: expected targets from 0 to " +
-                      std::to_string(classes - 1) + ", got " +
-                      std::to_string(label));
+        runtime_error("ctc_loss: expected targets from 0 to ", classes - 1,
+                      ", got ", label);
     const double* sample = chances.data_as<double>() + n * classes;
     found.data_as<double>()[n] = -log_chance(
         [&](int64_t t, int64_t c) { return sample[t * samples * classes + c]; },
@@ -123,16 +121,15 @@ Value infer_ctc(const OpCall& call) {
                               std::string(dtype_name(chances.dtype())));
   if (targets.dim() != 1 &&
       (targets.dim() != 2 || targets.sizes()[0] != chances.sizes()[1]))
-    runtime_error("ctc_loss: expected targets [sum] or [" +
-                  std::to_string(chances.sizes()[1]) + ", S], got " +
-                  targets.sizes().str());
+    runtime_error("ctc_loss: expected targets [sum] or [", chances.sizes()[1],
+                  ", S], got ", targets.sizes());
   for (size_t i : {size_t{2}, size_t{3}}) {
     const int64_t count = call[i].is_tensor()
                               ? call[i].as_tensor().numel()
                               : static_cast<int64_t>(call[i].size());
     if (count != chances.sizes()[1])
-      runtime_error((i == 2 ? "input_lengths" : "target_lengths") +
-                    std::string(" must be of size batch_size"));
+      runtime_error(i == 2 ? "input_lengths" : "target_lengths",
+                    " must be of size batch_size");
   }
   if (call.integer(4) < 0 || call.integer(4) >= chances.sizes()[2])
     runtime_error("blank must be in label range");
@@ -149,19 +146,16 @@ Value as_numbers(const Value& lengths, DType dtype) {
   if (!lengths.is_sequence()) return cast_to(lengths, dtype);
   std::vector<int64_t> numbers;
   for (int64_t each : lengths.as_dims()) numbers.push_back(each);
-  return Tensor::from(numbers, {static_cast<int64_t>(numbers.size())})
-      .to(dtype);
+  return tensor_of(numbers).to(dtype);
 }
 
 Value ctc_loss(const OpCall& call) {
   const Tensor meta = meta_of(call[0]);
   const bool single = meta.dim() == 2;
   if (!single && meta.dim() != 3)
-    runtime_error("ctc_loss: expected log_probs [T, N, C] or [T, C], got " +
-                  meta.sizes().str());
-  const std::string how(call[5].as_string());
-  if (how != "none" && how != "mean" && how != "sum")
-    throw ValueError(how + " is not a valid value for reduction");
+    runtime_error("ctc_loss: expected log_probs [T, N, C] or [T, C], got ",
+                  meta.sizes());
+  const std::string how = checked_reduction(call[5]);
   const Value chances = single ? fxjit::unsqueeze(call[0], 1) : call[0];
   const Value lengths = as_lengths(call[3]);
   Value loss =

@@ -25,7 +25,7 @@ Value infer_unknown(const OpCall& call) {
 Value item(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (input.numel() != 1)
-    runtime_error("a Tensor with " + std::to_string(input.numel()) +
+    runtime_error("a Tensor with ", input.numel(),
                   " elements cannot be converted to Scalar");
   if (is_floating(input.dtype())) return input.item();
   const int64_t number = *input.to(DType::i64).contiguous().data_as<int64_t>();
@@ -174,11 +174,7 @@ Value unique_consecutive(const OpCall& call) {
 
 constexpr OpRow data_row(const char* name, const char* schema,
                          const char* names, EagerFn eager) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer_unknown,
-          .eager = eager};
+  return made_row(name, schema, names, infer_unknown, eager);
 }
 
 constexpr OpRow kRows[] = {

@@ -28,8 +28,7 @@ Value equal(const OpCall& call) {
 Value allclose(const OpCall& call) {
   const DType a = call.tensor(0).dtype(), b = call.tensor(1).dtype();
   if (a != b)
-    runtime_error(std::string(torch_type_name(a)) + " did not match " +
-                  torch_type_name(b));
+    runtime_error(torch_type_name(a), " did not match ", torch_type_name(b));
   return all_true(
       function("torch.isclose", ValueList(call.args.begin(), call.args.end())));
 }
@@ -56,11 +55,7 @@ Value tolist(const OpCall& call) {
 
 constexpr OpRow test_row(const char* name, const char* schema,
                          const char* names, EagerFn eager) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer_unknown,
-          .eager = eager};
+  return made_row(name, schema, names, infer_unknown, eager);
 }
 
 constexpr OpRow kRows[] = {

@@ -25,8 +25,7 @@ Value cosine_similarity(const OpCall& call) {
   const DType type = *promotion.result();
   if (!is_floating(type))
     runtime_error(
-        std::string("expected common dtype to be floating point, yet common "
-                    "dtype is ") +
+        "expected common dtype to be floating point, yet common dtype is ",
         torch_type_name(type));
   const Dims common =
       broadcast_shapes(meta_of(call[0]).sizes(), meta_of(call[1]).sizes());
@@ -46,11 +45,7 @@ Value pairwise_distance(const OpCall& call) {
 }
 
 Value reduced(const OpCall& call, size_t reduction, const Value& loss) {
-  const std::string_view how = call[reduction].as_string();
-  if (how == "none") return loss;
-  if (how != "mean" && how != "sum")
-    throw ValueError(std::string(how) + " is not a valid value for reduction");
-  return how == "mean" ? fxjit::mean(loss) : fxjit::sum(loss);
+  return reduced_loss(loss, checked_reduction(call[reduction]));
 }
 
 Value cosine_embedding_loss(const OpCall& call) {
@@ -80,12 +75,11 @@ Value triplet_margin_loss(const OpCall& call) {
 Value cdist(const OpCall& call) {
   const Tensor a = meta_of(call[0]), b = meta_of(call[1]);
   if (a.dim() < 2 || b.dim() < 2)
-    runtime_error("cdist only supports at least 2D tensors, X1 got: " +
-                  std::to_string(a.dim()) + "D");
+    runtime_error("cdist only supports at least 2D tensors, X1 got: ", a.dim(),
+                  "D");
   if (a.sizes().back() != b.sizes().back())
-    runtime_error("X1 and X2 must have the same number of columns. X1: " +
-                  std::to_string(a.sizes().back()) +
-                  " X2: " + std::to_string(b.sizes().back()));
+    runtime_error("X1 and X2 must have the same number of columns. X1: ",
+                  a.sizes().back(), " X2: ", b.sizes().back());
   return vector_norm(
       fxjit::unsqueeze(call[0], -2) - fxjit::unsqueeze(call[1], -3),
       call.number(2), -1, false);
@@ -95,8 +89,7 @@ Value cdist(const OpCall& call) {
 Value pdist(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   if (input.dim() != 2)
-    runtime_error("pdist only supports 2D tensors, got: " +
-                  std::to_string(input.dim()) + "D");
+    runtime_error("pdist only supports 2D tensors, got: ", input.dim(), "D");
   std::vector<int64_t> firsts, seconds;
   for (int64_t i = 0; i < input.sizes()[0]; ++i)
     for (int64_t j = i + 1; j < input.sizes()[0]; ++j) {
@@ -104,8 +97,7 @@ Value pdist(const OpCall& call) {
       seconds.push_back(j);
     }
   const auto rows = [&](const std::vector<int64_t>& numbers) {
-    const auto count = static_cast<int64_t>(numbers.size());
-    return fxjit::index_select(call[0], 0, Tensor::from(numbers, {count}));
+    return fxjit::index_select(call[0], 0, tensor_of(numbers));
   };
   return vector_norm(rows(firsts) - rows(seconds), call.number(1), 1, false);
 }
@@ -114,12 +106,10 @@ Value pdist(const OpCall& call) {
 Value renorm(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   if (input.dim() < 2)
-    runtime_error("renorm: input needs at least 2 dimensions, got " +
-                  std::to_string(input.dim()) + " dimensions");
+    runtime_error("renorm: input needs at least 2 dimensions, got ",
+                  input.dim(), " dimensions");
   const int axis = dim_arg(call, 2, input.dim());
-  Dims others;
-  for (int d = 0; d < input.dim(); ++d)
-    if (d != axis) others.push_back(d);
+  const Dims others = dims_between(0, input.dim(), {axis});
   constexpr double kEps = 1e-7;  // torch's.
   const double longest = call.number(3);
   const Value wide = widened(call[0], input.dtype());
@@ -138,8 +128,7 @@ Value dist(const OpCall& call) {
 Value bilinear(const OpCall& call) {
   const Tensor a = meta_of(call[0]), w = meta_of(call[2]);
   if (w.dim() != 3)
-    runtime_error("bilinear: expected a weight of 3 dims, got " +
-                  w.sizes().str());
+    runtime_error("bilinear: expected a weight of 3 dims, got ", w.sizes());
   const int64_t outputs = w.sizes()[0], left = w.sizes()[1],
                 right = w.sizes()[2];
   const Value table = fxjit::reshape(fxjit::permute(call[2], {1, 0, 2}),
@@ -164,10 +153,9 @@ Value local_response_norm(const OpCall& call) {
   if (input.numel() == 0) return method(call[0], "clone");
   const int64_t size = call.integer(1), channels = input.sizes()[1];
   if (size <= 0)
-    runtime_error("kernel size should be greater than zero, but got " +
-                  std::string(input.dim() == 3 ? "kH: " : "kT: ") +
-                  std::to_string(size) +
-                  (input.dim() == 3 ? " kW: 1" : " kH: 1 kW: 1"));
+    runtime_error("kernel size should be greater than zero, but got ",
+                  input.dim() == 3 ? "kH: " : "kT: ", size,
+                  input.dim() == 3 ? " kW: 1" : " kH: 1 kW: 1");
   // What lies further away is zero.
   const int64_t before = std::min(size / 2, channels);
   const int64_t after = std::min((size - 1) / 2, channels);

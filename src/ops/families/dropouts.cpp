@@ -5,8 +5,8 @@
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/families/view_rules.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -26,8 +26,7 @@ Value infer_dropout(const OpCall& call) {
   }
   if (!drops(call, input)) return as_meta(input);
   if (!is_floating(input.dtype()))
-    runtime_error(std::string("result type Float can't be cast to the desired "
-                              "output type ") +
+    runtime_error("result type Float can't be cast to the desired output type ",
                   torch_type_name(input.dtype()));
   return Tensor::meta(input.sizes(), input.dtype());
 }
@@ -133,12 +132,8 @@ constexpr OpRow kRows[] = {
         "feature_alpha_dropout",
         "F.feature_alpha_dropout! torch.feature_alpha_dropout "
         "nn.FeatureAlphaDropout"),
-    {.name = "native_dropout",
-     .schema = "input, p, train",
-     .names = "torch.native_dropout",
-     .lowering = Lowering::decompose,
-     .decompose = native_dropout,
-     .purity = Purity::random},
+    composed_row("native_dropout", "input, p, train", "torch.native_dropout",
+                 native_dropout, Purity::random),
 };
 
 }  // namespace

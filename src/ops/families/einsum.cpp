@@ -83,9 +83,9 @@ Equation parse(std::string_view text, const ValueList& operands) {
     start = end + 1;
   }
   if (result.inputs.size() != operands.size())
-    runtime_error(std::string("einsum(): ") +
-                  (result.inputs.size() > operands.size() ? "fewer" : "more") +
-                  " operands were provided than specified in the equation");
+    runtime_error(
+        "einsum(): ", result.inputs.size() > operands.size() ? "fewer" : "more",
+        " operands were provided than specified in the equation");
   for (size_t i = 0; i < operands.size(); ++i) {
     std::string& labels = result.inputs[i];
     check_labels(labels);
@@ -93,12 +93,11 @@ Equation parse(std::string_view text, const ValueList& operands) {
     const int spare = rank - letters_in(labels);
     const bool dots = labels.find("...") != labels.npos;
     if (spare < 0 || (!dots && spare != 0))
-      runtime_error("einsum(): the number of subscripts in the equation (" +
-                    std::to_string(letters_in(labels)) +
-                    (dots ? ") is more than the number of dimensions ("
-                          : ") does not match the number of dimensions (") +
-                    std::to_string(rank) + ") for operand " +
-                    std::to_string(i));
+      runtime_error("einsum(): the number of subscripts in the equation (",
+                    letters_in(labels),
+                    dots ? ") is more than the number of dimensions ("
+                         : ") does not match the number of dimensions (",
+                    rank, ") for operand ", i);
     labels = replaced_ellipsis(labels, spare);
     widest = std::max(widest, dots ? spare : 0);
   }
@@ -156,11 +155,10 @@ int64_t common_size(const Term& a, const Term& b, char label) {
   const int64_t x = a.has(label) ? a.size(label) : 1;
   const int64_t y = b.has(label) ? b.size(label) : 1;
   if (x != y && x != 1 && y != 1)
-    runtime_error("einsum(): subscript " + std::string(1, label) +
-                  " has size " + std::to_string(y) +
-                  " for operand 1 which does not broadcast with previously "
-                  "seen size " +
-                  std::to_string(x));
+    runtime_error(
+        "einsum(): subscript ", std::string(1, label), " has size ", y,
+        " for operand 1 which does not broadcast with previously seen size ",
+        x);
   return x == 1 ? y : x;
 }
 
@@ -192,9 +190,8 @@ Dims sizes_of(const Term& a, const Term& b, const std::string& labels) {
 Value as_batch(const Term& term, const Term& other, const std::string& batch,
                const std::string& x, const std::string& y) {
   const Dims batch_sizes = sizes_of(term, other, batch);
-  Dims whole = batch_sizes;
-  for (int64_t size : sizes_of(term, other, x)) whole.push_back(size);
-  for (int64_t size : sizes_of(term, other, y)) whole.push_back(size);
+  const Dims whole = joined(joined(batch_sizes, sizes_of(term, other, x)),
+                            sizes_of(term, other, y));
   const Value dims = fxjit::expand(arranged(term, batch + x + y), Value(whole));
   return fxjit::reshape(
       dims, Value(Dims{numel(batch_sizes), numel(sizes_of(term, other, x)),
@@ -232,9 +229,7 @@ Term contracted(Term a, Term b, const std::string& kept) {
   Split split = split_labels(a, b, kept);
   if (split.contracted.empty()) return multiplied(a, b, split);
   keep_in_place(a, b, split);
-  Dims sizes = sizes_of(a, b, split.batch);
-  for (int64_t size : sizes_of(a, b, split.left)) sizes.push_back(size);
-  for (int64_t size : sizes_of(a, b, split.right)) sizes.push_back(size);
+  const Dims sizes = sizes_of(a, b, split.batch + split.left + split.right);
   Value left = as_batch(a, b, split.batch, split.left, split.contracted);
   Value right = as_batch(b, a, split.batch, split.contracted, split.right);
   if (split.batch.empty()) {
@@ -263,7 +258,7 @@ Value decompose_einsum(const OpCall& call) {
   result = summed(result, equation.output);
   for (char label : equation.output)
     if (!result.has(label))
-      runtime_error("einsum(): output subscript " + std::string(1, label) +
+      runtime_error("einsum(): output subscript ", std::string(1, label),
                     " does not appear in the equation for any input operand");
   return fxjit::permute(result.value, [&] {
     ValueList order;

@@ -43,6 +43,20 @@ constexpr OpRow scalar_row(const char* name, const char* schema,
           .scalar_types = types};
 }
 
+// Rows whose inputs arrive as they are.
+constexpr OpRow custom_row(const char* name, const char* schema,
+                           const char* names, InferFn infer, ScalarFn scalar,
+                           Purity purity = Purity::pure) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = Lowering::scalar,
+          .infer = infer,
+          .scalar = scalar,
+          .scalar_types = ScalarTypes::custom,
+          .purity = purity};
+}
+
 constexpr OpRow unary_row(const char* name, const char* names, ScalarFn scalar,
                           ScalarTypes types = ScalarTypes::promote) {
   return scalar_row(name, "input", names, scalar, types);

@@ -17,30 +17,20 @@ double scale_of(Scaling scaling, double count) {
 
 double count_of(const Tensor& input, const Dims& dims) {
   double count = 1;
-  for (int64_t d : dims)
-    count *= static_cast<double>(input.sizes()[static_cast<int>(d)]);
+  for (int64_t d : dims) count *= static_cast<double>(input.size(d));
   return count;
-}
-
-bool by_strides(const Tensor& input, int64_t a, int64_t b) {
-  return input.strides()[static_cast<int>(a)] >
-         input.strides()[static_cast<int>(b)];
 }
 
 // The order of dims in which torch's kernel has its result in memory: the other
 // dims as the input has them, then those of the transform.
 Dims memory_order(const Tensor& input, Dims dims, bool last_stays) {
   const auto by_stride = [&](int64_t a, int64_t b) {
-    return by_strides(input, a, b);
+    return input.stride(a) > input.stride(b);
   };
   std::stable_sort(dims.begin(), dims.end() - (last_stays ? 1 : 0), by_stride);
-  Dims order;
-  for (int64_t d = 0; d < input.dim(); ++d)
-    if (std::find(dims.begin(), dims.end(), d) == dims.end())
-      order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), by_stride);
-  for (int64_t d : dims) order.push_back(d);
-  return order;
+  Dims others = dims_between(0, input.dim(), dims);
+  std::stable_sort(others.begin(), others.end(), by_stride);
+  return joined(others, dims);
 }
 
 Dims inverse(const Dims& order) {
@@ -62,8 +52,7 @@ Value in_order(const char* kernel, const Value& input, const Dims& order,
 void check_length(int64_t length) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (length < 1 || length > kMost)
-    runtime_error("Invalid number of data points (" + std::to_string(length) +
-                  ") specified");
+    runtime_error("Invalid number of data points (", length, ") specified");
 }
 
 Value fft_c2c(const Value& input, const Dims& dims, Scaling scaling,
@@ -79,8 +68,7 @@ Value fft_r2c(const Value& input, const Dims& dims, Scaling scaling,
               bool onesided) {
   const Tensor meta = meta_of(input);
   if (meta.dtype() != DType::f32 && meta.dtype() != DType::f64)
-    runtime_error(std::string("Unsupported dtype ") +
-                  torch_type_name(meta.dtype()));
+    runtime_error("Unsupported dtype ", torch_type_name(meta.dtype()));
   return in_order(
       "fxjit.fft_r2c", input, memory_order(meta, dims, true),
       {dims.size(), onesided, scale_of(scaling, count_of(meta, dims))});
@@ -96,10 +84,8 @@ Value fft_c2r(const Value& input, const Dims& dims, Scaling scaling,
   const Tensor meta = meta_of(lines);
   check_length(length);
   if (meta.size(last) < length / 2 + 1)
-    runtime_error("_fft_c2r: expected at least " +
-                  std::to_string(length / 2 + 1) + " numbers along dim " +
-                  std::to_string(last) + ", got " +
-                  std::to_string(meta.size(last)));
+    runtime_error("_fft_c2r: expected at least ", length / 2 + 1,
+                  " numbers along dim ", last, ", got ", meta.size(last));
   return in_order("fxjit.fft_c2r", lines, memory_order(meta, {last}, true),
                   {length, scale_of(scaling, static_cast<double>(length))});
 }
@@ -122,8 +108,7 @@ Dims dims_of(const OpCall& call) {
 
 void require_complex(const OpCall& call) {
   if (!is_complex(meta_of(call[0]).dtype()))
-    runtime_error(std::string(call.op.name()) +
-                  ": expected a complex tensor, got " +
+    runtime_error(call.op.name(), ": expected a complex tensor, got ",
                   meta_of(call[0]).describe());
 }
 

@@ -13,15 +13,14 @@ Scaling scaling_of(const Value& norm, bool forward) {
   if (norm.as_string() == "ortho") return Scaling::root;
   if (norm.as_string() == "forward")
     return forward ? Scaling::count : Scaling::none;
-  runtime_error("Invalid normalization mode: \"" +
-                std::string(norm.as_string()) + "\"");
+  runtime_error("Invalid normalization mode: \"", norm.as_string(), "\"");
 }
 
 // torch has transforms of f32 and f64; integers become f32.
 Value promoted(const Value& input, bool to_complex) {
   const DType dtype = meta_of(input).dtype();
   if (dtype == DType::f16 || dtype == DType::bf16)
-    runtime_error(std::string("Unsupported dtype ") + torch_type_name(dtype));
+    runtime_error("Unsupported dtype ", torch_type_name(dtype));
   const bool plain = is_floating(dtype) || is_complex(dtype);
   const DType real = plain ? dtype : DType::f32;
   return to_complex ? cast_to(input, promote_types(real, DType::c64))
@@ -33,7 +32,7 @@ Value real_input(const OpCall& call) {
   std::string name(call.op.name());
   name.erase(0, std::string("fft_").size());
   if (is_complex(dtype))
-    runtime_error(name + " expects a real input tensor, but got " +
+    runtime_error(name, " expects a real input tensor, but got ",
                   torch_type_name(dtype));
   return promoted(call[0], false);
 }
@@ -100,13 +99,12 @@ Shape shape_of(const OpCall& call) {
     runtime_error(
         "When given, dim and shape arguments must have the same length");
   if (shape.lengths.size() > input.dim())
-    runtime_error("Got shape with " + std::to_string(shape.lengths.size()) +
-                  " values but input tensor only has " +
-                  std::to_string(input.dim()) + " dimensions.");
+    runtime_error("Got shape with ", shape.lengths.size(),
+                  " values but input tensor only has ", input.dim(),
+                  " dimensions.");
   if (!call.has(2)) {
     const int count = call.has(1) ? shape.lengths.size() : input.dim();
-    for (int d = input.dim() - count; d < input.dim(); ++d)
-      shape.dims.push_back(d);
+    shape.dims = dims_between(input.dim() - count, input.dim());
   }
   if (!call.has(1)) shape.lengths = Dims(shape.dims.size(), -1);
   for (int i = 0; i < shape.dims.size(); ++i)
@@ -143,8 +141,7 @@ Value from_real(const OpCall& call) {
 int64_t take_half(const OpCall& call, Shape& shape) {
   const int last = shape.dims.size() - 1;
   if (last < 0)
-    runtime_error(std::string(call.op.name()) +
-                  " must transform at least one axis");
+    runtime_error(call.op.name(), " must transform at least one axis");
   bool given = call.has(1);
   if (given && call[1].is_sequence()) given = call.dims(1).back() != -1;
   const int64_t length =

@@ -70,10 +70,6 @@ Numbers cut(const Numbers& numbers, int64_t length, int64_t kept) {
 }
 
 // fxjit.fft_c2c(input, dims, forward, scale): over the last `dims` dims.
-Value infer_c2c(const OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
-}
-
 void run_c2c(const OpCall& call, std::span<const Tensor> results) {
   Numbers numbers = read(call.tensor(0));
   const Dims& sizes = call.tensor(0).sizes();
@@ -136,7 +132,8 @@ constexpr OpRow kernel(const char* name, const char* schema, InferFn infer,
 }
 
 constexpr OpRow kRows[] = {
-    kernel("fxjit.fft_c2c", "input, dims, forward, scale", infer_c2c, run_c2c),
+    kernel("fxjit.fft_c2c", "input, dims, forward, scale", infer_like_first,
+           run_c2c),
     kernel("fxjit.fft_r2c", "input, dims, onesided, scale", infer_r2c, run_r2c),
     kernel("fxjit.fft_c2r", "input, length, scale", infer_c2r, run_c2r),
 };

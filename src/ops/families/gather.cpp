@@ -20,9 +20,9 @@ Value infer_embedding(const OpCall& call) {
   if (weight.dim() != 2) runtime_error("'weight' must be 2-D");
   if (!is_index_type(indices.dtype()))
     runtime_error(
-        std::string("Expected tensor for argument #1 'indices' to have one of "
-                    "the following scalar types: Long, Int; but got torch.") +
-        torch_type_name(indices.dtype()) +
+        "Expected tensor for argument #1 'indices' to have one of the "
+        "following scalar types: Long, Int; but got torch.",
+        torch_type_name(indices.dtype()),
         "Tensor instead (while checking arguments for embedding)");
   if (call.has(2)) {
     const int64_t padding = call.integer(2), rows = weight.sizes()[0];
@@ -38,8 +38,7 @@ Value infer_embedding(const OpCall& call) {
 }
 
 Value eager_embedding(const OpCall& call) {
-  const Tensor shape = infer_embedding(call).as_tensor();
-  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor out = empty_like(infer_embedding(call));
   const Tensor indices = call.tensor(0).to(DType::i64).contiguous();
   if (!pick_rows(call.tensor(1), 0, indices, false, out))
     throw IndexError("index out of range in self");
@@ -64,8 +63,7 @@ Value infer_index_select(const OpCall& call) {
 }
 
 Value eager_index_select(const OpCall& call) {
-  const Tensor shape = infer_index_select(call).as_tensor();
-  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor out = empty_like(infer_index_select(call));
   const Tensor indices = call.tensor(2).to(DType::i64).contiguous();
   Tensor input = call.tensor(0);
   if (input.dim() == 0) input = input.as_strided({1}, {1}, input.offset());
@@ -82,8 +80,7 @@ Value infer_gather(const OpCall& call) {
 }
 
 Value eager_gather(const OpCall& call) {
-  const Tensor shape = infer_gather(call).as_tensor();
-  const Tensor out = Tensor::empty(shape.sizes(), shape.dtype());
+  const Tensor out = empty_like(infer_gather(call));
   const Tensor& input = call.tensor(0);
   const int axis = dim_arg(call, 1, input.dim());
   pick_along(input, axis, call.tensor(2).to(DType::i64), out);
@@ -93,18 +90,17 @@ Value eager_gather(const OpCall& call) {
 Value decompose_take_along_dim(const OpCall& call) {
   if (const DType type = meta_of(call[1]).dtype(); type != DType::i64)
     runtime_error(
-        std::string("torch.take_along_dim(): dtype of indices should be Long "
-                    "but got ") +
+        "torch.take_along_dim(): dtype of indices should be Long but got ",
         torch_type_name(type));
   if (!call.has(2))
     return fxjit::gather(fxjit::flatten(call[0]), 0, fxjit::flatten(call[1]));
   const Tensor input = meta_of(call[0]), index = meta_of(call[1]);
   if (input.dim() != index.dim())
     runtime_error(
-        "torch.take_along_dim(): input and indices should have the same "
-        "number of dimensions, but got " +
-        std::to_string(input.dim()) + " dimensions for input, and " +
-        std::to_string(index.dim()) + " dimensions for indices");
+        "torch.take_along_dim(): input and indices should have the same number "
+        "of dimensions, but got ",
+        input.dim(), " dimensions for input, and ", index.dim(),
+        " dimensions for indices");
   const int axis = dim_arg(call, 2, input.dim());
   Dims input_sizes = input.sizes(), index_sizes = index.sizes();
   input_sizes[axis] = index_sizes[axis] = 1;
@@ -176,38 +172,28 @@ Value eager_one_hot(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "embedding",
-     .schema = "input, weight, padding_idx=None, max_norm=None, "
-               "norm_type=2.0, scale_grad_by_freq=False, sparse=False",
-     .names = "F.embedding! nn.Embedding",
-     .lowering = Lowering::gather,
-     .infer = infer_embedding,
-     .eager = eager_embedding},
+    lowered_row(
+        "embedding",
+        "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
+        "scale_grad_by_freq=False, sparse=False",
+        "F.embedding! nn.Embedding", Lowering::gather, infer_embedding,
+        eager_embedding),
     composed_row("aten_embedding",
                  "weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
                  "sparse=False",
                  "torch.embedding", decompose_aten_embedding),
-    {.name = "index_select",
-     .schema = "input, dim, index",
-     .names = "torch.index_select .index_select",
-     .lowering = Lowering::gather,
-     .infer = infer_index_select,
-     .eager = eager_index_select},
-    {.name = "gather",
-     .schema = "input, dim, index, *, sparse_grad=False",
-     .names = "torch.gather .gather",
-     .lowering = Lowering::gather,
-     .infer = infer_gather,
-     .eager = eager_gather},
+    lowered_row("index_select", "input, dim, index",
+                "torch.index_select .index_select", Lowering::gather,
+                infer_index_select, eager_index_select),
+    lowered_row("gather", "input, dim, index, *, sparse_grad=False",
+                "torch.gather .gather", Lowering::gather, infer_gather,
+                eager_gather),
     composed_row("take_along_dim", "input, indices, dim=None",
                  "torch.take_along_dim .take_along_dim",
                  decompose_take_along_dim),
-    {.name = "one_hot",
-     .schema = "tensor, num_classes=-1",
-     .names = "torch._C._nn.one_hot =F.one_hot",
-     .infer = infer_one_hot,
-     .eager = eager_one_hot,
-     .decompose = decompose_one_hot},
+    made_row("one_hot", "tensor, num_classes=-1",
+             "torch._C._nn.one_hot =F.one_hot", infer_one_hot, eager_one_hot,
+             decompose_one_hot),
 };
 
 }  // namespace

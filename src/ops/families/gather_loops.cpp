@@ -7,28 +7,6 @@
 namespace fxjit::ops {
 namespace {
 
-[[noreturn]] void out_of_bounds(int64_t index, int axis, int64_t size) {
-  runtime_error("index " + std::to_string(index) +
-                " is out of bounds for dimension " + std::to_string(axis) +
-                " with size " + std::to_string(size));
-}
-
-// Strides along the dims of `shape` without those of `axis`.
-Dims strides_without(const Tensor& tensor, int axis, int rank) {
-  Dims strides = tensor.strides();
-  strides.resize(rank);
-  if (rank > 0 && axis < rank) strides[axis] = 0;
-  return strides;
-}
-
-int64_t axis_stride(const Tensor& tensor, int axis) {
-  return tensor.dim() > 0 ? tensor.strides()[axis] : 1;
-}
-
-int64_t axis_size(const Tensor& tensor, int axis) {
-  return tensor.dim() > 0 ? tensor.sizes()[axis] : 1;
-}
-
 template <typename T>
 void copy_line(const T* from, const Dims& sizes, const Dims& strides, T* to) {
   const LoopNest<1> nest(sizes, {strides});
@@ -45,20 +23,31 @@ void copy_line(const T* from, const Dims& sizes, const Dims& strides, T* to) {
 
 }  // namespace
 
+void out_of_bounds(int64_t index, int axis, int64_t size) {
+  runtime_error("index ", index, " is out of bounds for dimension ", axis,
+                " with size ", size);
+}
+
+Dims strides_without(const Tensor& tensor, int axis, int rank) {
+  Dims strides = tensor.strides();
+  strides.resize(rank);
+  if (rank > 0 && axis < rank) strides[axis] = 0;
+  return strides;
+}
+
 void check_lines(const char* op, const Tensor& input, const Tensor& index,
                  int axis) {
   if (index.dtype() != DType::i64 && index.dtype() != DType::i32)
-    runtime_error(std::string(op) + "(): Expected dtype int32/int64 for index");
+    runtime_error(op, "(): Expected dtype int32/int64 for index");
   if (std::max(index.dim(), 1) != std::max(input.dim(), 1))
     runtime_error(
         "Index tensor must have the same number of dimensions as "
         "input tensor");
   for (int d = 0; d < input.dim(); ++d)
     if (d != axis && index.sizes()[d] > input.sizes()[d])
-      runtime_error("Size does not match at dimension " + std::to_string(d) +
-                    " expected index " + index.sizes().str() +
-                    " to be no larger than self " + input.sizes().str() +
-                    " apart from dimension " + std::to_string(axis));
+      runtime_error("Size does not match at dimension ", d, " expected index ",
+                    index.sizes(), " to be no larger than self ", input.sizes(),
+                    " apart from dimension ", axis);
 }
 
 bool pick_rows(const Tensor& input, int axis, const Tensor& indices, bool wrap,

@@ -6,6 +6,12 @@
 
 namespace fxjit::ops {
 
+// RuntimeError with torch's text.
+[[noreturn]] void out_of_bounds(int64_t index, int axis, int64_t size);
+
+// Strides for `rank` dims, those of the tensor but 0 along `axis`.
+Dims strides_without(const Tensor& tensor, int axis, int rank);
+
 // Throws RuntimeError with torch's text where `index` cannot pick along `axis`
 // of `input`: gather and scatter.
 void check_lines(const char* op, const Tensor& input, const Tensor& index,

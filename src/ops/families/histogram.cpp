@@ -13,8 +13,8 @@ Value infer_histc(const OpCall& call) {
   if (!is_floating(input.dtype())) no_kernel("histogram_cpu", input.dtype());
   const int64_t bins = call.integer(1);
   if (bins <= 0)
-    runtime_error("torch.histogram(): bins must be > 0, but got " +
-                  std::to_string(bins) + " for dimension 0");
+    runtime_error("torch.histogram(): bins must be > 0, but got ", bins,
+                  " for dimension 0");
   return Tensor::meta({bins}, input.dtype());
 }
 
@@ -36,8 +36,8 @@ Range range_of(const OpCall& call, const Tensor& input) {
   }
   if (range.low == range.high) range = {range.low - 1, range.high + 1};
   if (!std::isfinite(range.low) || !std::isfinite(range.high))
-    runtime_error("torch.histc: range of [" + std::to_string(range.low) + ", " +
-                  std::to_string(range.high) + "] is not finite");
+    runtime_error("torch.histc: range of [", std::to_string(range.low), ", ",
+                  std::to_string(range.high), "] is not finite");
   if (range.low >= range.high)
     runtime_error("torch.histc: max must be larger than min");
   return range;

@@ -20,12 +20,10 @@ Value write_result(const OpCall& call, std::string_view name,
   const Tensor result = run_eager(pure).as_tensor();
   const Tensor& self = call.tensor(0);
   if (!(result.sizes() == self.sizes()))
-    runtime_error("output with shape " + self.sizes().str() +
-                  " doesn't match the broadcast shape " + result.sizes().str());
+    output_mismatch(self.sizes(), result.sizes());
   if (is_floating(result.dtype()) && !is_floating(self.dtype()))
-    runtime_error(std::string("result type ") +
-                  torch_type_name(result.dtype()) +
-                  " can't be cast to the desired output type " +
+    runtime_error("result type ", torch_type_name(result.dtype()),
+                  " can't be cast to the desired output type ",
                   torch_type_name(self.dtype()));
   self.copy_from(result);
   return call[0];

@@ -50,9 +50,8 @@ Dims common_shape(const std::vector<Tensor>& indices) {
 Plan plan_of(const Tensor& input, const ValueList& items) {
   Plan plan;
   if (static_cast<int>(items.size()) > input.dim())
-    throw IndexError("too many indices for tensor of dimension " +
-                     std::to_string(input.dim()) + " (got " +
-                     std::to_string(items.size()) + ")");
+    throw IndexError(concat("too many indices for tensor of dimension ",
+                            input.dim(), " (got ", items.size(), ")"));
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].is_none()) continue;
     const Tensor& index = items[i].as_tensor();
@@ -89,11 +88,10 @@ void append_positions(const Tensor& mask, const Tensor& input,
   for (int d = 0; d < mask.dim(); ++d) {
     const int axis = static_cast<int>(items.size()) + d;
     if (axis >= input.dim() || mask.sizes()[d] != input.sizes()[axis])
-      throw IndexError("The shape of the mask " + mask.sizes().str() +
-                       " at index " + std::to_string(d) +
-                       " does not match the shape of the indexed tensor " +
-                       input.sizes().str() + " at index " +
-                       std::to_string(axis));
+      throw IndexError(
+          concat("The shape of the mask ", mask.sizes(), " at index ", d,
+                 " does not match the shape of the indexed tensor ",
+                 input.sizes(), " at index ", axis));
   }
   std::vector<std::vector<int64_t>> positions(static_cast<size_t>(mask.dim()));
   const std::vector<int64_t> flags = mask.to_ints();
@@ -104,8 +102,7 @@ void append_positions(const Tensor& mask, const Tensor& input,
       positions[static_cast<size_t>(d)].push_back(static_cast<int64_t>(i) /
                                                   steps[d] % mask.sizes()[d]);
   }
-  for (const auto& line : positions)
-    items.push_back(Tensor::from(line, {static_cast<int64_t>(line.size())}));
+  for (const auto& line : positions) items.push_back(tensor_of(line));
 }
 
 ValueList without_masks(const ValueList& items, const Tensor& input) {
@@ -140,27 +137,33 @@ std::vector<int64_t> picked_offsets(const Tensor& input, const Plan& plan) {
   return offsets;
 }
 
-Tensor pick(const Tensor& input, const Plan& plan) {
-  const Tensor out = Tensor::empty(plan.sizes, input.dtype());
-  const std::vector<int64_t> offsets = picked_offsets(input, plan);
+// Calls fn(offset) for each picked element of the tensor, in the order of the
+// plan's sizes.
+template <typename Fn>
+void for_each_picked(const Tensor& tensor, const Plan& plan, Fn&& fn) {
+  const std::vector<int64_t> offsets = picked_offsets(tensor, plan);
   Dims outer, outer_strides, inner, inner_strides;
   int kept = 0;
-  for (int d = 0; d < input.dim(); ++d) {
+  for (int d = 0; d < tensor.dim(); ++d) {
     if (contains(plan.axes, d)) continue;
     const bool before = kept++ < plan.at;
-    (before ? outer : inner).push_back(input.sizes()[d]);
-    (before ? outer_strides : inner_strides).push_back(input.strides()[d]);
+    (before ? outer : inner).push_back(tensor.sizes()[d]);
+    (before ? outer_strides : inner_strides).push_back(tensor.strides()[d]);
   }
+  for_each_point<1>(outer, {outer_strides}, [&](const auto& start) {
+    for (int64_t offset : offsets)
+      for_each_point<1>(inner, {inner_strides},
+                        [&](const auto& at) { fn(start[0] + offset + at[0]); });
+  });
+}
+
+Tensor pick(const Tensor& input, const Plan& plan) {
+  const Tensor out = Tensor::empty(plan.sizes, input.dtype());
   visit_element_size(input.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     T* to = out.data_as<T>();
-    for_each_point<1>(outer, {outer_strides}, [&](const auto& start) {
-      for (int64_t offset : offsets) {
-        const T* from = input.data_as<T>() + start[0] + offset;
-        for_each_point<1>(inner, {inner_strides},
-                          [&](const auto& at) { *to++ = from[at[0]]; });
-      }
-    });
+    const T* from = input.data_as<T>();
+    for_each_picked(input, plan, [&](int64_t at) { *to++ = from[at]; });
   });
   return out;
 }
@@ -206,46 +209,30 @@ Value infer_index_put(const OpCall& call) {
   const Tensor &input = call.tensor(0), &values = call.tensor(2);
   if (values.dtype() != input.dtype())
     runtime_error(
-        std::string("Index put requires the source and destination dtypes "
-                    "match, got ") +
-        torch_type_name(input.dtype()) + " for the destination and " +
-        torch_type_name(values.dtype()) + " for the source.");
+        "Index put requires the source and destination dtypes match, got ",
+        torch_type_name(input.dtype()), " for the destination and ",
+        torch_type_name(values.dtype()), " for the source.");
   if (!has_mask(call)) {
     const Dims sizes = plan_of(input, call[1].as_sequence()).sizes;
     if (!(broadcast_shapes(sizes, values.sizes()) == sizes))
-      runtime_error(
-          "shape mismatch: value tensor of shape " + values.sizes().str() +
-          " cannot be broadcast to indexing result of shape " + sizes.str());
+      runtime_error("shape mismatch: value tensor of shape ", values.sizes(),
+                    " cannot be broadcast to indexing result of shape ", sizes);
   }
   return Tensor::meta(input.sizes(), input.dtype());
 }
 
 // Writes or adds `values`, contiguous and of the plan's sizes, to `out`.
 void put(const Tensor& out, const Plan& plan, const Tensor& values, bool add) {
-  const std::vector<int64_t> offsets = picked_offsets(out, plan);
-  Dims outer, outer_strides, inner, inner_strides;
-  int kept = 0;
-  for (int d = 0; d < out.dim(); ++d) {
-    if (contains(plan.axes, d)) continue;
-    const bool before = kept++ < plan.at;
-    (before ? outer : inner).push_back(out.sizes()[d]);
-    (before ? outer_strides : inner_strides).push_back(out.strides()[d]);
-  }
   visit_dtype(out.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     using C = std::conditional_t<std::is_integral_v<T>, uint64_t, ComputeOf<T>>;
     const T* from = values.data_as<T>();
-    for_each_point<1>(outer, {outer_strides}, [&](const auto& start) {
-      for (int64_t offset : offsets) {
-        T* to = out.data_as<T>() + start[0] + offset;
-        for_each_point<1>(inner, {inner_strides}, [&](const auto& at) {
-          T& element = to[at[0]];
-          const T value = *from++;
-          element = add ? static_cast<T>(static_cast<C>(element) +
-                                         static_cast<C>(value))
-                        : value;
-        });
-      }
+    T* to = out.data_as<T>();
+    for_each_picked(out, plan, [&](int64_t at) {
+      const T value = *from++;
+      to[at] =
+          add ? static_cast<T>(static_cast<C>(to[at]) + static_cast<C>(value))
+              : value;
     });
   });
 }
@@ -256,10 +243,9 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
   const Plan plan = plan_of(input, without_masks(call[1].as_sequence(), input));
   const Tensor values = Tensor::empty(plan.sizes, input.dtype());
   if (!(broadcast_shapes(plan.sizes, call.tensor(2).sizes()) == plan.sizes))
-    runtime_error("shape mismatch: value tensor of shape " +
-                  call.tensor(2).sizes().str() +
-                  " cannot be broadcast to indexing result of shape " +
-                  plan.sizes.str());
+    runtime_error(
+        "shape mismatch: value tensor of shape ", call.tensor(2).sizes(),
+        " cannot be broadcast to indexing result of shape ", plan.sizes);
   values.copy_from(call.tensor(2));
   put(out, plan, values, call.flag(3));
 }
@@ -267,11 +253,7 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
 constexpr OpRow kRows[] = {
     direct_row("index_put", "input, indices, values, accumulate=False",
                "torch.index_put .index_put", infer_index_put, direct_index_put),
-    {.name = "index",
-     .schema = "input, indices",
-     .names = "",
-     .infer = infer_index,
-     .eager = eager_index},
+    made_row("index", "input, indices", "", infer_index, eager_index),
 };
 
 }  // namespace

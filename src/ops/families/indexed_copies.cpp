@@ -29,23 +29,17 @@ void diagonal_scatter(const OpCall& call, std::span<const Tensor> results) {
       fxjit::diagonal(results[0], call[2], call[3], call[4]).as_tensor();
   if (call.tensor(1).sizes() != diagonal.sizes())
     runtime_error(
-        "expected src to have a size equal to the slice of self. "
-        "src size = " +
-        call.tensor(1).sizes().str() +
-        ", slice size = " + diagonal.sizes().str());
+        "expected src to have a size equal to the slice of self. src size = ",
+        call.tensor(1).sizes(), ", slice size = ", diagonal.sizes());
   diagonal.copy_from(call.tensor(1));
-}
-
-Value infer_diagonal_scatter(const OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
 }
 
 constexpr OpRow kRows[] = {
     composed_row("_unsafe_masked_index", "input, mask, indices, fill",
                  "torch._unsafe_masked_index", unsafe_masked_index),
     direct_row("diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1",
-               "torch.diagonal_scatter .diagonal_scatter",
-               infer_diagonal_scatter, diagonal_scatter),
+               "torch.diagonal_scatter .diagonal_scatter", infer_like_first,
+               diagonal_scatter),
 };
 
 }  // namespace

@@ -57,10 +57,9 @@ int dims_taken(const Value& item) {
 // The number in a tensor of one element that Python would take as an int.
 int64_t known_number(const Value& value, const char* what) {
   if (!value.is_tensor() || value.as_tensor().is_meta())
-    throw NotImplementedError(std::string("getitem: expected a number as ") +
-                              what +
-                              " for a result of known shape, got a tensor; "
-                              "it runs eagerly only");
+    throw NotImplementedError(concat(
+        "getitem: expected a number as ", what,
+        " for a result of known shape, got a tensor; it runs eagerly only"));
   const Tensor& tensor = value.as_tensor();
   if (tensor.numel() != 1 || is_floating(tensor.dtype()))
     throw TypeError(
@@ -94,8 +93,7 @@ ValueList index_items(const Value& index, int rank) {
   if (ellipses > 1)
     throw IndexError("an index can only have a single ellipsis ('...')");
   if (taken > rank)
-    throw IndexError("too many indices for tensor of dimension " +
-                     std::to_string(rank));
+    throw IndexError(concat("too many indices for tensor of dimension ", rank));
   if (ellipses == 0) items.push_back(Ellipsis);
   return items;
 }
@@ -159,9 +157,8 @@ class Indexer {
   void take_int(int64_t at) {
     const int64_t size = meta_of(value_).sizes()[axis_];
     if (at < -size || at >= size)
-      throw IndexError(
-          "index " + std::to_string(at) + " is out of bounds for dimension " +
-          std::to_string(consumed_) + " with size " + std::to_string(size));
+      throw IndexError(concat("index ", at, " is out of bounds for dimension ",
+                              consumed_, " with size ", size));
     value_ = fxjit::select(value_, axis_, at);
     changed_ = true;
   }

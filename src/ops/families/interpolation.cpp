@@ -44,11 +44,10 @@ void check_sizes(const std::vector<Resize>& resizes) {
           resizes, [](const Resize& r) { return r.from > 0 && r.to > 0; }))
     return;
   runtime_error(
-      "Input and output sizes should be greater than 0, but got "
-      "input (" +
-      named_sizes(resizes, &Resize::from) +
-      (resizes.size() == 1 ? ") and output (" : ") output (") +
-      named_sizes(resizes, &Resize::to) + ")");
+      "Input and output sizes should be greater than 0, but got input (",
+      named_sizes(resizes, &Resize::from),
+      resizes.size() == 1 ? ") and output (" : ") output (",
+      named_sizes(resizes, &Resize::to), ")");
 }
 
 // Result sizes of the spatial dims and how far apart the samples lie.
@@ -74,7 +73,7 @@ std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
     Resize resize{i + 2, input.sizes()[i + 2], 0, {}, align_corners, antialias};
     constexpr double kLimit = 2147483648.0;
     if (!(std::abs(item.as_double()) < kLimit))
-      runtime_error("interpolate: expected sizes and factors below 2^31, got " +
+      runtime_error("interpolate: expected sizes and factors below 2^31, got ",
                     repr(given));
     resize.to = by_size
                     ? item.as_int()
@@ -111,9 +110,9 @@ Value resized(const Value& image, const std::vector<Resize>& sizes,
               std::string_view mode) {
   const Tensor input = meta_of(image);
   if (empty_dim(input, input.dim() - 1) >= 0)
-    runtime_error("Non-empty " + std::to_string(input.dim()) +
-                  "D data tensor expected but got a tensor with sizes " +
-                  input.sizes().str());
+    runtime_error("Non-empty ", input.dim(),
+                  "D data tensor expected but got a tensor with sizes ",
+                  input.sizes());
   const DType dtype = input.dtype();
   check_blended(mode, sizes[0].antialias, dtype);
   Dims result = input.sizes();
@@ -159,13 +158,11 @@ Value decompose_upsample(const OpCall& call) {
   const std::string_view mode = call[3].as_string();
   const size_t spatial = call[2].size();
   if (call[1].size() != spatial)
-    runtime_error("It is expected output_size equals to " +
-                  std::to_string(spatial) + ", but got size " +
-                  std::to_string(call[1].size()));
+    runtime_error("It is expected output_size equals to ", spatial,
+                  ", but got size ", call[1].size());
   if (static_cast<size_t>(input.dim()) != spatial + 2 || !fits(mode, input))
-    runtime_error("It is expected input_size equals to " +
-                  std::to_string(spatial + 2) + ", but got size " +
-                  std::to_string(input.dim()));
+    runtime_error("It is expected input_size equals to ", spatial + 2,
+                  ", but got size ", input.dim());
   std::vector<Resize> sizes;
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i) + 2;

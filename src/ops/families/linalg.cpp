@@ -22,32 +22,27 @@ std::string shown_name(const OpCall& call) {
 
 void check_matrices(const Tensor& a, const std::string& name) {
   if (a.dim() < 2)
-    runtime_error(name +
+    runtime_error(name,
                   ": The input tensor A must have at least 2 dimensions.");
   if (!is_floating(a.dtype()))
-    runtime_error(name +
-                  ": Expected a floating point or complex tensor as input. "
-                  "Got " +
-                  torch_type_name(a.dtype()));
+    runtime_error(
+        name, ": Expected a floating point or complex tensor as input. Got ",
+        torch_type_name(a.dtype()));
   if (a.dtype() == DType::f16 || a.dtype() == DType::bf16)
-    runtime_error(name + ": Low precision dtypes not supported. Got " +
+    runtime_error(name, ": Low precision dtypes not supported. Got ",
                   torch_type_name(a.dtype()));
 }
 
 void check_square(const Tensor& a, const std::string& name) {
   check_matrices(a, name);
   if (a.size(-1) != a.size(-2))
-    runtime_error(name +
-                  ": A must be batches of square matrices, but they "
-                  "are " +
-                  std::to_string(a.size(-2)) + " by " +
-                  std::to_string(a.size(-1)) + " matrices");
+    runtime_error(name, ": A must be batches of square matrices, but they are ",
+                  a.size(-2), " by ", a.size(-1), " matrices");
 }
 
 Dims batch_of(const Tensor& a) {
   Dims sizes = a.sizes();
-  sizes.erase(sizes.size() - 1);
-  sizes.erase(sizes.size() - 1);
+  sizes.resize(a.dim() - 2);
   return sizes;
 }
 
@@ -73,13 +68,13 @@ std::string batch_text(const Tensor& a, int64_t i) {
 
 Value infer_square(const OpCall& call) {
   check_square(call.tensor(0), shown_name(call));
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+  return infer_like_first(call);
 }
 
 // torch.inverse speaks of linalg.inv.
 Value infer_inverse(const OpCall& call) {
   check_square(call.tensor(0), "linalg.inv");
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
+  return infer_like_first(call);
 }
 
 void run_inverse(const OpCall& call, std::span<const Tensor> results) {
@@ -88,8 +83,8 @@ void run_inverse(const OpCall& call, std::span<const Tensor> results) {
   for_each_matrix(a, [&](int64_t i, double* matrix) {
     const LuFactors lu = lu_factors(matrix, n);
     if (lu.zero >= 0)
-      runtime_error("linalg.inv: " + batch_text(a, i) +
-                    "The diagonal element " + std::to_string(lu.zero + 1) +
+      runtime_error("linalg.inv: ", batch_text(a, i), "The diagonal element ",
+                    lu.zero + 1,
                     " is zero, the inversion could not be completed because "
                     "the input matrix is singular.");
     std::fill(matrix, matrix + n * n, 0.0);
@@ -160,24 +155,14 @@ bool solves_vectors(const Tensor& a, const Tensor& b) {
   return b.sizes() == sizes;
 }
 
-Dims with_matrix(Dims batch, int64_t rows, int64_t columns) {
-  batch.push_back(rows);
-  batch.push_back(columns);
-  return batch;
-}
-
 struct System {
   Dims batch;
   int64_t n = 0, others = 0;  // A is [n, n]; B has so many right sides.
   bool vectors = false, left = true;
 
   Dims sizes() const {
-    if (vectors) {
-      Dims result = batch;
-      result.push_back(n);
-      return result;
-    }
-    return left ? with_matrix(batch, n, others) : with_matrix(batch, others, n);
+    if (vectors) return joined(batch, {n});
+    return joined(batch, left ? Dims{n, others} : Dims{others, n});
   }
 };
 
@@ -185,26 +170,23 @@ System system_of(const Tensor& a, const Tensor& b, bool left,
                  bool may_be_vectors, const std::string& name) {
   check_square(a, name);
   if (a.dtype() != b.dtype())
-    runtime_error(name +
-                  ": Expected A and B to have the same dtype, but found "
-                  "A of type " +
-                  torch_type_name(a.dtype()) + " and B of type " +
-                  torch_type_name(b.dtype()) + " instead");
+    runtime_error(
+        name, ": Expected A and B to have the same dtype, but found A of type ",
+        torch_type_name(a.dtype()), " and B of type ",
+        torch_type_name(b.dtype()), " instead");
   System system;
   system.left = left;
   system.vectors = may_be_vectors && solves_vectors(a, b);
   system.n = a.size(-1);
   if (!system.vectors && b.dim() < 2)
-    runtime_error(name +
+    runtime_error(name,
                   ": The input tensor B must have at least 2 dimensions.");
   const int64_t rows = b.size(system.vectors ? -1 : -2);
   const int64_t columns = system.vectors ? 1 : b.size(-1);
   if ((left ? rows : columns) != system.n)
-    runtime_error(name + ": Incompatible shapes of A and B for the equation " +
-                  (left ? "AX = B" : "XA = B") + " (" +
-                  std::to_string(a.size(-2)) + "x" +
-                  std::to_string(a.size(-1)) + " and " + std::to_string(rows) +
-                  "x" + std::to_string(columns) + ")");
+    runtime_error(name, ": Incompatible shapes of A and B for the equation ",
+                  left ? "AX = B" : "XA = B", " (", a.size(-2), "x", a.size(-1),
+                  " and ", rows, "x", columns, ")");
   system.others = left ? columns : rows;
   Dims batch = system.vectors ? b.sizes() : batch_of(b);
   if (system.vectors) batch.erase(batch.size() - 1);
@@ -218,7 +200,7 @@ void solve_system(const System& system, const Tensor& a, const Tensor& b,
                   const Tensor& out,
                   const std::function<void(double*, double*)>& solve) {
   const Tensor matrices =
-      Tensor::empty(with_matrix(system.batch, system.n, system.n), DType::f64);
+      Tensor::empty(joined(system.batch, {system.n, system.n}), DType::f64);
   matrices.copy_from(system.left ? a : fxjit::transpose(a, -1, -2).as_tensor());
   Value sides = b;
   if (system.vectors)
@@ -226,7 +208,7 @@ void solve_system(const System& system, const Tensor& a, const Tensor& b,
   else if (!system.left)
     sides = fxjit::transpose(sides, -1, -2);
   const Tensor columns = Tensor::empty(
-      with_matrix(system.batch, system.n, system.others), DType::f64);
+      joined(system.batch, {system.n, system.others}), DType::f64);
   columns.copy_from(sides.as_tensor());
   const int64_t step = system.n * system.others;
   for_each_matrix(matrices, [&](int64_t i, double* matrix) {
@@ -288,11 +270,11 @@ void run_cholesky(const OpCall& call, std::span<const Tensor> results) {
     const int64_t minor =
         cholesky_factor(matrix, n, out.data_as<double>() + i * n * n);
     if (minor > 0)
-      runtime_error(shown_name(call) + ": " + batch_text(a, i) +
-                    "The factorization could not be completed because the "
-                    "input is not positive-definite (the leading minor of "
-                    "order " +
-                    std::to_string(minor) + " is not positive-definite).");
+      runtime_error(
+          shown_name(call), ": ", batch_text(a, i),
+          "The factorization could not be completed because the input is not "
+          "positive-definite (the leading minor of order ",
+          minor, " is not positive-definite).");
   });
   results[0].copy_from(upper ? fxjit::transpose(out, -1, -2).as_tensor() : out);
 }
@@ -300,9 +282,8 @@ void run_cholesky(const OpCall& call, std::span<const Tensor> results) {
 Value infer_singular(const OpCall& call) {
   const Tensor& a = call.tensor(0);
   check_matrices(a, "linalg.svd");
-  Dims sizes = batch_of(a);
-  sizes.push_back(std::min(a.size(-1), a.size(-2)));
-  return Tensor::meta(sizes, a.dtype());
+  return Tensor::meta(joined(batch_of(a), {std::min(a.size(-1), a.size(-2))}),
+                      a.dtype());
 }
 
 void run_singular(const OpCall& call, std::span<const Tensor> results) {

@@ -10,28 +10,8 @@ namespace {
 
 constexpr double kLn2Pi = 1.8378770664093454836;
 
-// "none", "mean" or "sum" of the argument `reduction`, or of what torch had
-// before it: size_average and reduce.
-std::string reduction_of(const OpCall& call) {
-  const auto at = [&](const char* name) { return call.op.index_of(name); };
-  const int average = at("size_average"), reduce = at("reduce");
-  if (average >= 0 && reduce >= 0) {
-    const Value &mean = call[size_t(average)], &any = call[size_t(reduce)];
-    if (!mean.is_none() || !any.is_none()) {
-      if (!any.is_none() && !any.as_bool()) return "none";
-      return mean.is_none() || mean.as_bool() ? "mean" : "sum";
-    }
-  }
-  const std::string name(call[size_t(at("reduction"))].as_string());
-  if (name != "none" && name != "mean" && name != "sum" && name != "batchmean")
-    throw ValueError(name + " is not a valid value for reduction");
-  return name;
-}
-
 Value reduced(const OpCall& call, const Value& loss) {
-  const std::string how = reduction_of(call);
-  if (how == "none") return loss;
-  return how == "mean" ? fxjit::mean(loss) : fxjit::sum(loss);
+  return reduced_loss(loss, reduction_of(call, true));
 }
 
 Value weighted(const Value& loss, const Value& weight) {
@@ -40,7 +20,7 @@ Value weighted(const Value& loss, const Value& weight) {
 
 Value mse_loss(const OpCall& call) {
   const Value distance = call[0] - call[1];
-  const std::string how = reduction_of(call);
+  const std::string how = reduction_of(call, true);
   const Value loss = weighted(distance * distance, call[5]);
   if (how == "mean" && call.has(5))
     return fxjit::sum(loss) / fxjit::sum(method(call[5], "expand_as", {loss}));
@@ -85,10 +65,9 @@ Value binary_cross_entropy(const OpCall& call) {
 Value binary_cross_entropy_with_logits(const OpCall& call) {
   const Value &x = call[0], &target = call[1];
   if (!(meta_of(x).sizes() == meta_of(target).sizes()))
-    throw ValueError("Target size (torch.Size(" +
-                     meta_of(target).sizes().str() +
-                     ")) must be the same as input size (torch.Size(" +
-                     meta_of(x).sizes().str() + "))");
+    throw ValueError(concat("Target size (torch.Size(", meta_of(target).sizes(),
+                            ")) must be the same as input size (torch.Size(",
+                            meta_of(x).sizes(), "))"));
   Value likely =
       fxjit::log1p(fxjit::exp(-fxjit::abs(x))) + fxjit::clamp_min(-x, 0.0);
   if (call.has(6)) likely = ((call[6] - 1.0) * target + 1.0) * likely;
@@ -103,7 +82,7 @@ Value kl_div(const OpCall& call) {
   const Value &x = call[0], &target = call[1];
   const Value loss = call.flag(5) ? fxjit::exp(target) * (target - x)
                                   : xlogx(target) - target * x;
-  if (reduction_of(call) == "batchmean")
+  if (reduction_of(call, true) == "batchmean")
     return fxjit::sum(loss) / double(meta_of(x).sizes()[0]);
   return reduced(call, loss);
 }

@@ -21,14 +21,13 @@ Value vector_norm(const Value& x, const Value& order, const Value& dim,
 
 void check_order_text(std::string_view order) {
   if (order != "fro" && order != "nuc")
-    runtime_error("linalg.matrix_norm: Order " + std::string(order) +
-                  " not supported.");
+    runtime_error("linalg.matrix_norm: Order ", order, " not supported.");
 }
 
 [[noreturn]] void refuse_order(double order) {
   std::string text = repr(order);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
-  runtime_error("linalg.matrix_norm: Order " + text + " not supported.");
+  runtime_error("linalg.matrix_norm: Order ", text, " not supported.");
 }
 
 // Singular values along the last dim, of the matrices in two dims.
@@ -92,14 +91,12 @@ MatrixDims matrix_dims(const Tensor& x, const Value& dim) {
         "dimensions.");
   const Dims dims = dim.is_none() ? Dims{-2, -1} : dim.as_dims();
   if (dims.size() != 2)
-    runtime_error("linalg.matrix_norm: dim must be a 2-tuple. Got " +
-                  dims.str());
+    runtime_error("linalg.matrix_norm: dim must be a 2-tuple. Got ", dims);
   const MatrixDims result{wrap_dim(dims[0], x.dim()),
                           wrap_dim(dims[1], x.dim())};
   if (result.rows == result.columns)
-    runtime_error("linalg.matrix_norm: dims must be different. Got (" +
-                  std::to_string(dims[0]) + ", " + std::to_string(dims[1]) +
-                  ")");
+    runtime_error("linalg.matrix_norm: dims must be different. Got (", dims[0],
+                  ", ", dims[1], ")");
   return result;
 }
 
@@ -129,9 +126,9 @@ Value linalg_norm(const OpCall& call) {
   if (order.is_none()) return vector_norm(x, 2, dim, call[3], call[4]);
   if (dim.is_none() && rank != 1 && rank != 2 && !order.is_string())
     runtime_error(
-        "linalg.norm: If dim is not specified but ord is, the input must be "
-        "1D or 2D. Got " +
-        std::to_string(rank) + "D.");
+        "linalg.norm: If dim is not specified but ord is, the input must be 1D "
+        "or 2D. Got ",
+        rank, "D.");
   const bool two =
       dim.is_none() ? rank == 2 : dim.is_sequence() && dim.size() == 2;
   if (order.is_string() || two)
@@ -147,9 +144,8 @@ void check_power(const Tensor& a) {
   if (a.size(-1) != a.size(-2))
     runtime_error(
         "linalg.matrix_power: A must be batches of square matrices, but they "
-        "are " +
-        std::to_string(a.size(-2)) + " by " + std::to_string(a.size(-1)) +
-        " matrices");
+        "are ",
+        a.size(-2), " by ", a.size(-1), " matrices");
 }
 
 // By squaring.
@@ -187,8 +183,8 @@ Value product_of_all(const ValueList& matrices) {
 Value multi_dot(const OpCall& call) {
   const ValueList& matrices = call[0].as_sequence();
   if (matrices.size() < 2)
-    runtime_error("multi_dot(): expected at least 2 tensors but got " +
-                  std::to_string(matrices.size()));
+    runtime_error("multi_dot(): expected at least 2 tensors but got ",
+                  matrices.size());
   return product_of_all(matrices);
 }
 

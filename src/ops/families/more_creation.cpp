@@ -55,10 +55,8 @@ class Nested {
     if (got < 0)
       throw TypeError("expected sequence object with len >= 0 or scalar");
     if (got != expected)
-      throw ValueError("expected sequence of length " +
-                       std::to_string(expected) + " at dim " +
-                       std::to_string(depth) + " (got " + std::to_string(got) +
-                       ")");
+      throw ValueError(concat("expected sequence of length ", expected,
+                              " at dim ", depth, " (got ", got, ")"));
     for (const Value& item : value.as_sequence()) check(item, depth + 1);
   }
 
@@ -71,7 +69,7 @@ class Nested {
 
   [[noreturn]] static void refuse(const Value& leaf) {
     if (leaf.is_string()) throw TypeError("new(): invalid data type 'str'");
-    runtime_error("Could not infer dtype of " + std::string(leaf.kind_name()));
+    runtime_error("Could not infer dtype of ", leaf.kind_name());
   }
 
   Dims sizes_;
@@ -183,8 +181,7 @@ struct Triangle {
   static int64_t count_of(const OpCall& call, size_t place, const char* name) {
     const int64_t count = call.integer(place);
     if (count >= 0) return count;
-    runtime_error(std::string(name) + " must be non-negative, got" +
-                  std::to_string(count));
+    runtime_error(name, " must be non-negative, got", count);
   }
 
   int64_t rows, columns, shift, begin, end;
@@ -247,9 +244,9 @@ double hamming(double angle) { return 0.54 - 0.46 * std::cos(angle); }
 Value infer_window(const OpCall& call) {
   const int64_t length = call.integer(0);
   if (length < 0)
-    runtime_error(std::string(call.op.name()) +
-                  " requires non-negative window_length, got window_length=" +
-                  std::to_string(length));
+    runtime_error(
+        call.op.name(),
+        " requires non-negative window_length, got window_length=", length);
   return Tensor::meta({length}, options_dtype(call, 2, DType::f32));
 }
 

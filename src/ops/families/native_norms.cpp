@@ -37,8 +37,8 @@ Value native_group_norm(const OpCall& call) {
   const int64_t images = call.integer(3), groups = call.integer(6);
   if (support::ExactInt(call.integer(4)) * call.integer(5) * images !=
       input.numel())
-    runtime_error("native_group_norm: expected N * C * HxW elements, got " +
-                  input.sizes().str());
+    runtime_error("native_group_norm: expected N * C * HxW elements, got ",
+                  input.sizes());
   const Value result =
       call_row("group_norm", {call[0], groups, call[1], call[2], call[7]});
   const int64_t each =
@@ -62,9 +62,7 @@ Value native_batch_norm(const OpCall& call) {
     throw NotImplementedError(
         "native_batch_norm: expected no running statistics in training, which "
         "the call would write");
-  Dims others;
-  for (int d = 0; d < meta_of(call[0]).dim(); ++d)
-    if (d != 1) others.push_back(d);
+  const Dims others = dims_between(0, meta_of(call[0]).dim(), {1});
   const Value result = call_row(
       "aten_batch_norm",
       {call[0], call[1], call[2], None, None, true, call[6], call[7], false});
@@ -78,18 +76,10 @@ Value fused_rms_norm(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const Value result =
       call_row("rms_norm", {call[0], call[1], call[2], call[3]});
-  Dims axes;
-  for (int d = input.dim() - call.dims(1).size(); d < input.dim(); ++d)
-    axes.push_back(d);
-  const DType dtype = input.dtype();
-  const double eps = call.has(3) ? call.number(3)
-                     : dtype == DType::f64
-                         ? std::numeric_limits<double>::epsilon()
-                         : double{std::numeric_limits<float>::epsilon()};
-  const Value wide = widened(call[0], dtype);
-  const double count = static_cast<double>(count_along(input, axes));
-  const Value square = fxjit::sum(wide * wide, axes_value(axes), true) / count;
-  return Value::tuple({result, fxjit::rsqrt(square + eps)});
+  const Dims axes =
+      dims_between(input.dim() - call.dims(1).size(), input.dim());
+  const Value wide = widened(call[0], input.dtype());
+  return Value::tuple({result, inverse_rms(wide, axes, call[3])});
 }
 
 constexpr OpRow kRows[] = {

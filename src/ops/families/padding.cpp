@@ -19,9 +19,8 @@ Pads pads_of(const OpCall& call) {
     if (!pad.is_int() && !pad.is_bool()) call.dims(1);
     pads.push_back(pad.as_int());
     if (pads.back() >= kLimit || pads.back() <= -kLimit)
-      runtime_error(std::string(call.op.name()) +
-                    ": expected numbers below 2^31, got " +
-                    std::to_string(pads.back()));
+      runtime_error(call.op.name(), ": expected numbers below 2^31, got ",
+                    pads.back());
   }
   return pads;
 }
@@ -30,25 +29,24 @@ int count_of(const Pads& pads) { return static_cast<int>(pads.size()); }
 
 void check_pairs(const Tensor& input, const Pads& pads) {
   if (pads.size() % 2 != 0)
-    runtime_error("Length of pad must be even but instead it equals " +
-                  std::to_string(pads.size()));
+    runtime_error("Length of pad must be even but instead it equals ",
+                  pads.size());
   if (count_of(pads) > 2 * input.dim())
     runtime_error(
-        "Length of pad should be no more than twice the number of "
-        "dimensions of the input. Pad length is " +
-        std::to_string(pads.size()) + " while the input has " +
-        std::to_string(input.dim()) + " dimensions.");
+        "Length of pad should be no more than twice the number of dimensions "
+        "of the input. Pad length is ",
+        pads.size(), " while the input has ", input.dim(), " dimensions.");
   for (int i = 0; i < count_of(pads) / 2; ++i) {
     const int axis = input.dim() - 1 - i;
     const int64_t size =
         ExactInt(input.sizes()[axis]) + pads[2 * i] + pads[2 * i + 1];
     if (size < 0)
-      runtime_error("The input size " + std::to_string(input.sizes()[axis]) +
-                    ", plus negative padding " + std::to_string(pads[2 * i]) +
-                    " and " + std::to_string(pads[2 * i + 1]) +
+      runtime_error("The input size ", input.sizes()[axis],
+                    ", plus negative padding ", pads[2 * i], " and ",
+                    pads[2 * i + 1],
                     " resulted in a negative output size, which is invalid. "
-                    "Check dimension " +
-                    std::to_string(axis) + " of your input.");
+                    "Check dimension ",
+                    axis, " of your input.");
   }
 }
 
@@ -113,16 +111,15 @@ void check_mode(std::string_view mode, int64_t before, int64_t after,
   const int64_t most = std::max(before, after);
   if (mode == "reflect" && most >= size)
     runtime_error(
-        "Padding size should be less than the corresponding input "
-        "dimension, but got: padding (" +
-        std::to_string(before) + ", " + std::to_string(after) +
-        ") at dimension " + std::to_string(axis) + " of input " +
-        input.sizes().str());
+        "Padding size should be less than the corresponding input dimension, "
+        "but got: padding (",
+        before, ", ", after, ") at dimension ", axis, " of input ",
+        input.sizes());
   if (mode == "circular" && most > size)
     runtime_error("Padding value causes wrapping around more than once.");
   if (size == 0)
-    runtime_error("Expected a non-empty dimension " + std::to_string(axis) +
-                  " to pad, got input of size " + input.sizes().str());
+    runtime_error("Expected a non-empty dimension ", axis,
+                  " to pad, got input of size ", input.sizes());
 }
 
 Value padded_by_index(const OpCall& call, std::string_view mode) {
@@ -141,9 +138,7 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
     std::vector<int64_t> positions;
     for (int64_t at = -before; at < size + after; ++at)
       positions.push_back(source_position(mode, at, size));
-    const Tensor index =
-        Tensor::from(positions, {static_cast<int64_t>(positions.size())});
-    value = fxjit::index_select(value, axis, index);
+    value = fxjit::index_select(value, axis, tensor_of(positions));
     copied = true;
   }
   if (numel(result) == 0)
@@ -160,7 +155,7 @@ Value decompose_pad(const OpCall& call) {
                          {call[0], call[1], call.has(3) ? call[3] : Value(0)});
   if (mode == "reflect" || mode == "replicate" || mode == "circular") {
     if (call.has(3) && !same(call[3], 0))
-      runtime_error("Padding mode \"" + std::string(mode) +
+      runtime_error("Padding mode \"", mode,
                     "\" doesn't take in value argument");
     return padded_by_index(call, mode);
   }

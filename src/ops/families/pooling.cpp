@@ -6,20 +6,14 @@
 namespace fxjit::ops {
 namespace {
 
-size_t index_of(const OpCall& call, const char* name) {
-  const int i = call.op.index_of(name);
-  FXJIT_CHECK(i >= 0, std::string(call.op.name()) + " lacks " + name);
-  return static_cast<size_t>(i);
-}
-
 Dims window_arg(const OpCall& call, const char* name, int spatial) {
   const Dims dims = call.dims(index_of(call, name));
   check_moderate(call, dims);
   if (dims.size() == 1) return Dims(spatial, dims[0]);
   if (dims.size() != spatial)
-    runtime_error(std::string(call.op.name()) + ": " + name +
-                  " must either be a single int, or a tuple of " +
-                  std::to_string(spatial) + " ints");
+    runtime_error(call.op.name(), ": ", name,
+                  " must either be a single int, or a tuple of ", spatial,
+                  " ints");
   return dims;
 }
 
@@ -36,23 +30,22 @@ int64_t pooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
 void check_windows(const PoolParams& params) {
   for (int i = 0; i < params.spatial; ++i) {
     if (params.kernel[i] <= 0)
-      runtime_error("kernel size should be greater than zero, but got " +
-                    params.kernel.str());
+      runtime_error("kernel size should be greater than zero, but got ",
+                    params.kernel);
     if (params.stride[i] <= 0) runtime_error("stride should not be zero");
     if (params.dilation[i] <= 0)
-      runtime_error("dilation should be greater than zero, but got " +
-                    params.dilation.str());
+      runtime_error("dilation should be greater than zero, but got ",
+                    params.dilation);
     if (params.padding[i] < 0)
-      runtime_error("pad must be non-negative, but got pad: " +
-                    std::to_string(params.padding[i]));
+      runtime_error("pad must be non-negative, but got pad: ",
+                    params.padding[i]);
     const int64_t reach =
         ExactInt(params.kernel[i] - 1) * params.dilation[i] + 1;
     if (params.padding[i] > reach / 2)
       runtime_error(
-          "pad should be at most half of effective kernel size, but got pad=" +
-          std::to_string(params.padding[i]) +
-          ", kernel_size=" + std::to_string(params.kernel[i]) +
-          " and dilation=" + std::to_string(params.dilation[i]));
+          "pad should be at most half of effective kernel size, but got pad=",
+          params.padding[i], ", kernel_size=", params.kernel[i],
+          " and dilation=", params.dilation[i]);
   }
 }
 
@@ -86,11 +79,10 @@ void read_options(const OpCall& call, PoolParams& params) {
 void set_output(const OpCall& call, PoolParams& params, const Dims& input) {
   const bool ceil_mode = call.flag(index_of(call, "ceil_mode"));
   if (empty_dim(call.tensor(0), params.spatial + 1) >= 0)
-    runtime_error("Expected " + std::to_string(params.spatial + 1) + "D or " +
-                  std::to_string(params.spatial + 2) +
+    runtime_error("Expected ", params.spatial + 1, "D or ", params.spatial + 2,
                   "D (batch mode) tensor with optional 0 dim batch size for "
-                  "input, but got:" +
-                  call.tensor(0).sizes().str());
+                  "input, but got:",
+                  call.tensor(0).sizes());
   params.output = {input[0], input[1]};
   std::string planes = std::to_string(input[1]), result = planes;
   bool fits = true;
@@ -103,9 +95,8 @@ void set_output(const OpCall& call, PoolParams& params, const Dims& input) {
     fits = fits && params.output[2 + i] >= 1;
   }
   if (!fits)
-    runtime_error("Given input size: (" + planes +
-                  "). Calculated output size: (" + result +
-                  "). Output size is too small");
+    runtime_error("Given input size: (", planes, "). Calculated output size: (",
+                  result, "). Output size is too small");
 }
 
 Value infer_pool(const OpCall& call) {
@@ -117,21 +108,10 @@ Value infer_pool(const OpCall& call) {
   return Value::tuple({values, Tensor::meta(sizes, DType::i64)});
 }
 
-Tensor without_batch(const Tensor& tensor) {
-  Dims sizes = tensor.sizes();
-  sizes.erase(0);
-  return tensor.as_strided(sizes, contiguous_strides(sizes), 0);
-}
-
 Value eager_pool(const OpCall& call) {
   const PoolParams params = pool_params(call);
-  Tensor input = call.tensor(0);
-  if (!params.batched) {
-    Dims sizes = input.sizes(), strides = input.strides();
-    sizes.insert(0, 1);
-    strides.insert(0, 0);
-    input = input.as_strided(sizes, strides, input.offset());
-  }
+  const Tensor input =
+      params.batched ? call.tensor(0) : with_batch(call.tensor(0));
   Tensor out = Tensor::empty(params.output, input.dtype());
   Tensor positions;
   if (params.indices) positions = Tensor::empty(params.output, DType::i64);
@@ -145,12 +125,8 @@ Value eager_pool(const OpCall& call) {
 }
 
 constexpr OpRow pool(const char* name, const char* schema, const char* names) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::pool,
-          .infer = infer_pool,
-          .eager = eager_pool};
+  return lowered_row(name, schema, names, Lowering::pool, infer_pool,
+                     eager_pool);
 }
 
 constexpr const char* kMax =
@@ -191,9 +167,8 @@ PoolParams pool_params(const OpCall& call) {
   Dims input = call.tensor(0).sizes();
   params.batched = input.size() == params.spatial + 2;
   if (!params.batched && input.size() != params.spatial + 1)
-    runtime_error(name + "(): Expected " + std::to_string(params.spatial + 1) +
-                  "D or " + std::to_string(params.spatial + 2) +
-                  "D tensor, but got: " + input.str());
+    runtime_error(name, "(): Expected ", params.spatial + 1, "D or ",
+                  params.spatial + 2, "D tensor, but got: ", input);
   if (!params.batched) input.insert(0, 1);
   read_windows(call, params);
   read_options(call, params);

@@ -16,8 +16,7 @@ void check_share(const Value& q, DType dtype) {
   };
   if (q.is_number()) {
     if (is_share(q.as_double())) return;
-    runtime_error("quantile() q must be in the range [0, 1] but got " +
-                  repr(q));
+    runtime_error("quantile() q must be in the range [0, 1] but got ", repr(q));
   }
   const Tensor meta = meta_of(q);
   if (meta.dim() > 1)
@@ -51,8 +50,8 @@ Value between(const Value& sorted, const Value& ranks, std::string_view how) {
   if (how != "linear" && how != "midpoint")
     runtime_error(
         "quantile() interpolation must be one of linear, lower, higher, "
-        "midpoint or nearest, but got " +
-        std::string(how));
+        "midpoint or nearest, but got ",
+        how);
   const Value below = fxjit::floor(ranks);
   const Value weight = how == "linear" ? ranks - below : below * 0.0 + 0.5;
   return fxjit::lerp(taken(sorted, below), taken(sorted, fxjit::ceil(ranks)),

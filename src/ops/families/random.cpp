@@ -71,8 +71,8 @@ void fill_randint_like(const OpCall& call, const Tensor& out, Draw& draw) {
 Value infer_randperm(const OpCall& call) {
   const int64_t n = call.integer(0);
   if (n < 0)
-    runtime_error("Trying to create tensor with negative dimension " +
-                  std::to_string(n) + ": [" + std::to_string(n) + "]");
+    runtime_error("Trying to create tensor with negative dimension ", n, ": [",
+                  n, "]");
   return Tensor::meta({n}, options_dtype(call, 2, DType::i64));
 }
 
@@ -113,8 +113,7 @@ Value infer_multinomial(const OpCall& call) {
     runtime_error("prob_dist must be 1 or 2 dim");
   if (!is_floating(input.dtype()))
     runtime_error(
-        std::string("multinomial only supports floating-point dtypes for "
-                    "input, got: ") +
+        "multinomial only supports floating-point dtypes for input, got: ",
         torch_type_name(input.dtype()));
   if (samples <= 0) runtime_error("cannot sample n_sample <= 0 samples");
   if (!call.flag(2) && samples > input.size(-1))

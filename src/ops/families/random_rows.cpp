@@ -9,10 +9,7 @@
 namespace fxjit::ops {
 
 void require_floating_type(DType dtype, const char* kernel) {
-  if (!is_floating(dtype))
-    throw NotImplementedError("\"" + std::string(kernel) +
-                              "\" not implemented for '" +
-                              torch_type_name(dtype) + "'");
+  if (!is_floating(dtype)) no_kernel(kernel, dtype);
 }
 
 std::string shown(double number) {
@@ -23,14 +20,13 @@ std::string shown(double number) {
 
 void check_deviation(double std) {
   if (!(std >= 0))
-    runtime_error("normal expects std >= 0.0, but found std " + shown(std));
+    runtime_error("normal expects std >= 0.0, but found std ", shown(std));
 }
 
 void check_bounds(const Bounds& bounds, DType dtype) {
   if (bounds.low >= bounds.high)
-    runtime_error("random_ expects 'from' to be less than 'to', but got from=" +
-                  std::to_string(bounds.low) +
-                  " >= to=" + std::to_string(bounds.high));
+    runtime_error("random_ expects 'from' to be less than 'to', but got from=",
+                  bounds.low, " >= to=", bounds.high);
   if (is_floating(dtype)) return;
   visit_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
@@ -39,8 +35,8 @@ void check_bounds(const Bounds& bounds, DType dtype) {
         if (value < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
             value > static_cast<int64_t>(std::numeric_limits<T>::max()))
           runtime_error(
-              std::string(what) + " is out of bounds for " +
-              (dtype == DType::u8 ? "unsigned char" : cpp_type_name(dtype)));
+              what, " is out of bounds for ",
+              dtype == DType::u8 ? "unsigned char" : cpp_type_name(dtype));
       };
       check(bounds.low, "from");
       check(bounds.high - 1, "to - 1");

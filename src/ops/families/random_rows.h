@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/ops/families/draws.h"
+#include "src/ops/families/structured.h"
 
 namespace fxjit::ops {
 
@@ -15,21 +16,15 @@ template <void (*kFill)(const OpCall&, const Tensor&, Draw&)>
 void drawn(const OpCall& call, std::span<const Tensor> results) {
   const Tensor& out = results[0];
   if (out.numel() == 0) return;
-  const Tensor whole =
-      out.is_contiguous() ? out : Tensor::empty(out.sizes(), out.dtype());
-  Draw draw = generator_of(call).draw();
-  kFill(call, whole, draw);
-  if (whole.data() != out.data()) out.copy_from(whole);
+  fill_contiguous(out, [&](const Tensor& whole) {
+    Draw draw = generator_of(call).draw();
+    kFill(call, whole, draw);
+  });
 }
 
 constexpr OpRow random_row(const char* name, const char* schema,
                            const char* names, InferFn infer, DirectFn direct) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = infer,
-          .purity = Purity::random,
-          .direct = direct};
+  return direct_row(name, schema, names, infer, direct, Purity::random);
 }
 
 // NotImplementedError with torch's text, where `kernel` is torch's name.

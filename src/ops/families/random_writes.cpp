@@ -11,19 +11,14 @@
 namespace fxjit::ops {
 namespace {
 
-Value same_shape(const OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
-}
-
 Value infer_uniform(const OpCall& call) {
   require_floating_type(call.tensor(0).dtype(), "check_uniform_bounds");
   const double from = call.number(1), to = call.number(2);
   if (!(from <= to))
     runtime_error(
-        "uniform_ expects to return a [from, to) range, but found "
-        "from=" +
-        shown(from) + " > to=" + shown(to));
-  return same_shape(call);
+        "uniform_ expects to return a [from, to) range, but found from=",
+        shown(from), " > to=", shown(to));
+  return infer_like_first(call);
 }
 
 void fill_uniform_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -33,7 +28,7 @@ void fill_uniform_call(const OpCall& call, const Tensor& out, Draw& draw) {
 Value infer_normal(const OpCall& call) {
   check_deviation(call.number(2));
   require_floating_type(call.tensor(0).dtype(), "normal_kernel_cpu");
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 void fill_normal_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -43,18 +38,18 @@ void fill_normal_call(const OpCall& call, const Tensor& out, Draw& draw) {
 void require_continuous(const OpCall& call, const char* distribution) {
   const DType dtype = call.tensor(0).dtype();
   if (!is_floating(dtype))
-    runtime_error(std::string(distribution) +
+    runtime_error(distribution,
                   " distribution is a continuous probability distribution. "
-                  "dtype must be a floating point but you specified " +
+                  "dtype must be a floating point but you specified ",
                   torch_type_name(dtype));
 }
 
 Value infer_exponential(const OpCall& call) {
   require_continuous(call, "Exponential");
   if (!(call.number(1) > 0))
-    runtime_error("exponential_ expects lambda > 0.0, but found lambda=" +
+    runtime_error("exponential_ expects lambda > 0.0, but found lambda=",
                   shown(call.number(1)));
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 void fill_exponential_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -64,9 +59,9 @@ void fill_exponential_call(const OpCall& call, const Tensor& out, Draw& draw) {
 Value infer_cauchy(const OpCall& call) {
   require_continuous(call, "Cauchy");
   if (!(call.number(2) > 0))
-    runtime_error("cauchy_ expects sigma > 0.0, but found sigma=" +
+    runtime_error("cauchy_ expects sigma > 0.0, but found sigma=",
                   shown(call.number(2)));
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 void fill_cauchy_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -75,10 +70,10 @@ void fill_cauchy_call(const OpCall& call, const Tensor& out, Draw& draw) {
 
 Value infer_log_normal(const OpCall& call) {
   if (!(call.number(2) > 0))
-    runtime_error("log_normal_ expects std > 0.0, but found std=" +
+    runtime_error("log_normal_ expects std > 0.0, but found std=",
                   shown(call.number(2)));
   require_floating_type(call.tensor(0).dtype(), "log_normal_cpu");
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 void fill_log_normal_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -88,11 +83,10 @@ void fill_log_normal_call(const OpCall& call, const Tensor& out, Draw& draw) {
 Value infer_geometric(const OpCall& call) {
   const double p = call.number(1);
   if (!(p > 0 && p < 1))
-    runtime_error("geometric_ expects p to be in (0, 1), but got p=" +
-                  shown(p));
+    runtime_error("geometric_ expects p to be in (0, 1), but got p=", shown(p));
   if (call.tensor(0).dtype() == DType::boolean)
-    throw NotImplementedError("\"geometric_cpu\" not implemented for 'Bool'");
-  return same_shape(call);
+    no_kernel("geometric_cpu", DType::boolean);
+  return infer_like_first(call);
 }
 
 void fill_geometric_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -130,7 +124,7 @@ uint64_t numbers_from(int64_t from, DType dtype) {
 Value infer_random(const OpCall& call) {
   if (!is_whole_range(call) && !has_open_end(call))
     check_bounds(random_bounds(call), call.tensor(0).dtype());
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 void fill_random_call(const OpCall& call, const Tensor& out, Draw& draw) {
@@ -143,8 +137,7 @@ void fill_random_call(const OpCall& call, const Tensor& out, Draw& draw) {
 
 void check_chance(double p) {
   if (!(p >= 0 && p <= 1))
-    runtime_error("bernoulli_ expects p to be in [0, 1], but got p=" +
-                  shown(p));
+    runtime_error("bernoulli_ expects p to be in [0, 1], but got p=", shown(p));
 }
 
 void require_chances(const Tensor& p) {
@@ -156,7 +149,7 @@ Value infer_bernoulli(const OpCall& call) {
     require_chances(call.tensor(1));
   else
     check_chance(call.number(1));
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 // torch.bernoulli: the tensor's own numbers are the probabilities unless `p` is
@@ -164,7 +157,7 @@ Value infer_bernoulli(const OpCall& call) {
 Value infer_bernoulli_values(const OpCall& call) {
   if (call.has(1)) return infer_bernoulli(call);
   require_chances(call.tensor(0));
-  return same_shape(call);
+  return infer_like_first(call);
 }
 
 void check_chances(const Tensor& p) {

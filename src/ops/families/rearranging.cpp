@@ -124,8 +124,7 @@ Value tensor_split_along(const OpCall& call, int axis) {
     const int64_t parts = how.as_int();
     check_pieces(call, parts);
     if (parts <= 0)
-      runtime_error("number of sections must be larger than 0, got " +
-                    std::to_string(parts));
+      runtime_error("number of sections must be larger than 0, got ", parts);
     int64_t at = 0;
     for (int64_t i = 0; i + 1 < parts; ++i)
       bounds.push_back(at += size / parts + (i < size % parts));
@@ -196,8 +195,7 @@ Value diag(const OpCall& call) {
   const int rank = meta_of(call[0]).dim();
   if (rank == 1) return spread_on_diagonal(call[0], call.integer(1), 0, 1);
   if (rank == 2) return method(fxjit::diagonal(call[0], call[1]), "clone");
-  runtime_error("diag(): Supports 1D or 2D tensors. Got " +
-                std::to_string(rank) + "D");
+  runtime_error("diag(): Supports 1D or 2D tensors. Got ", rank, "D");
 }
 
 Value diagflat(const OpCall& call) {
@@ -206,14 +204,9 @@ Value diagflat(const OpCall& call) {
 
 Value trace(const OpCall& call) {
   if (meta_of(call[0]).dim() != 2)
-    runtime_error("trace: expected a matrix, but got tensor with dim " +
-                  std::to_string(meta_of(call[0]).dim()));
+    runtime_error("trace: expected a matrix, but got tensor with dim ",
+                  meta_of(call[0]).dim());
   return fxjit::sum(fxjit::diagonal(call[0]));
-}
-
-Dims joined(Dims first, const Dims& second) {
-  for (int64_t each : second) first.push_back(each);
-  return first;
 }
 
 Value inner(const OpCall& call) {
@@ -223,8 +216,8 @@ Value inner(const OpCall& call) {
   if (meta_of(call[0]).sizes().back() != others.back())
     runtime_error(
         "inner() the last dimension must match on both input tensors but got "
-        "shapes " +
-        meta_of(call[0]).sizes().str() + " and " + others.str());
+        "shapes ",
+        meta_of(call[0]).sizes(), " and ", others);
   if (b == 1) return fxjit::matmul(call[0], call[1]);
   const Dims kept(others.span().first(static_cast<size_t>(b - 1)));
   const Value rows = fxjit::reshape(call[1], {numel(kept), others.back()});
@@ -232,13 +225,6 @@ Value inner(const OpCall& call) {
   Dims sizes = meta_of(call[0]).sizes();
   sizes.resize(sizes.size() - 1);
   return reshaped(product, joined(sizes, kept));
-}
-
-Dims dims_but(const Dims& left_out, int rank) {
-  Dims dims;
-  for (int d = 0; d < rank; ++d)
-    if (!contains(left_out, d)) dims.push_back(d);
-  return dims;
 }
 
 Dims sizes_at(const Tensor& tensor, const Dims& dims) {
@@ -254,9 +240,9 @@ Value tensordot(const OpCall& call) {
   if (call[2].is_int()) {
     const int64_t count = call.integer(2);
     if (count < 0 || count > std::min(a.dim(), b.dim()))
-      runtime_error(std::string("tensordot expects dims ") +
-                    (count < 0 ? ">= 0" : "< ndim_a or ndim_b") +
-                    ", but got dims=" + std::to_string(count));
+      runtime_error("tensordot expects dims ",
+                    count < 0 ? ">= 0" : "< ndim_a or ndim_b",
+                    ", but got dims=", count);
     for (int i = 0; i < count; ++i) {
       left.push_back(a.dim() - count + i);
       right.push_back(i);
@@ -267,7 +253,8 @@ Value tensordot(const OpCall& call) {
     for (const Value& d : call[2].at(1).as_sequence())
       right.push_back(wrap_dim(d.as_int(), b.dim()));
   }
-  const Dims rows = dims_but(left, a.dim()), columns = dims_but(right, b.dim());
+  const Dims rows = dims_between(0, a.dim(), left);
+  const Dims columns = dims_between(0, b.dim(), right);
   const int64_t height = numel(sizes_at(a, rows));
   const int64_t depth = numel(sizes_at(a, left));
   const int64_t width = numel(sizes_at(b, columns));
@@ -287,8 +274,8 @@ Value cross(const OpCall& call) {
   for (int d = 0; d < common.size() && dim < 0; ++d)
     if (common[d] == 3) dim = d;
   if (dim < 0 || common[dim] != 3)
-    runtime_error("linalg.cross: inputs dimension " + std::to_string(dim) +
-                  " must have length 3. Got " + common.str());
+    runtime_error("linalg.cross: inputs dimension ", dim,
+                  " must have length 3. Got ", common);
   const Value a = expanded(call[0], common), b = expanded(call[1], common);
   const auto at = [&](const Value& x, int64_t i) {
     return fxjit::narrow(x, dim, i, 1);

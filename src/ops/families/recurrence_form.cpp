@@ -58,9 +58,8 @@ void set_factors(std::vector<Activation>& activations, const Value& given,
                  double Activation::* factor) {
   const ValueList& factors = given.as_sequence();
   if (factors.size() > activations.size())
-    throw ValueError("recurrence: " + std::to_string(factors.size()) +
-                     " factors for " + std::to_string(activations.size()) +
-                     " activations");
+    throw ValueError(concat("recurrence: ", factors.size(), " factors for ",
+                            activations.size(), " activations"));
   for (size_t i = 0; i < factors.size(); ++i)
     if (!factors[i].is_none())
       activations[i].*factor = factors[i].as_double();
@@ -109,8 +108,7 @@ Cell cell_named(std::string_view name) {
 
 void read_direction(Recurrence& form, std::string_view name) {
   if (name != "forward" && name != "reverse" && name != "bidirectional")
-    throw ValueError("recurrence: unknown direction '" + std::string(name) +
-                     "'");
+    throw ValueError(concat("recurrence: unknown direction '", name, "'"));
   form.directions = name == "bidirectional" ? 2 : 1;
   form.reversed = {name == "reverse", true};
 }
@@ -118,12 +116,11 @@ void read_direction(Recurrence& form, std::string_view name) {
 void check(const Recurrence& form, const Tensor& tensor, const Dims& sizes,
            const char* what) {
   if (tensor.sizes() != sizes)
-    runtime_error("recurrence: expected " + std::string(what) + " of size " +
-                  sizes.str() + ", got " + tensor.sizes().str());
+    runtime_error("recurrence: expected ", what, " of size ", sizes, ", got ",
+                  tensor.sizes());
   if (tensor.dtype() != form.dtype)
-    runtime_error("recurrence: expected " + std::string(what) + " of " +
-                  std::string(dtype_name(form.dtype)) + ", got " +
-                  std::string(dtype_name(tensor.dtype())));
+    runtime_error("recurrence: expected ", what, " of ", dtype_name(form.dtype),
+                  ", got ", dtype_name(tensor.dtype()));
 }
 
 // One tensor of these sizes per direction, or none at all.
@@ -133,8 +130,8 @@ bool check_list(const Recurrence& form, const OpCall& call, size_t argument,
   const auto count = static_cast<int64_t>(tensors.size());
   if (count == 0 && !needed) return false;
   if (count != form.directions)
-    runtime_error("recurrence: expected " + std::to_string(form.directions) +
-                  " " + what + ", got " + std::to_string(count));
+    runtime_error("recurrence: expected ", form.directions, " ", what, ", got ",
+                  count);
   for (const Tensor& tensor : tensors) check(form, tensor, sizes, what);
   return true;
 }
@@ -199,11 +196,11 @@ void check_counts(const Recurrence& form, const OpCall& call, size_t argument,
   if (!call.has(argument)) return;
   const Tensor& counts = call.tensor(argument);
   if (counts.dtype() != DType::i64 && counts.dtype() != DType::i32)
-    runtime_error("expected scalar type Long but found " +
-                  std::string(torch_type_name(counts.dtype())));
+    runtime_error("expected scalar type Long but found ",
+                  torch_type_name(counts.dtype()));
   if (counts.sizes() != Dims{size} || form.packed == form.has_lengths)
-    runtime_error("recurrence: expected lengths of " + std::to_string(size) +
-                  " sequences or batch sizes, got " + counts.sizes().str());
+    runtime_error("recurrence: expected lengths of ", size,
+                  " sequences or batch sizes, got ", counts.sizes());
 }
 
 // Batch sizes fall, as those of packed sequences do.
@@ -213,27 +210,24 @@ void add_starts(SequenceOrder& order, const Recurrence& form,
   for (int64_t t = 0; t < form.length; ++t) {
     const int64_t size = sizes[t], most = t == 0 ? form.batch : sizes[t - 1];
     if (size < 0 || size > most || (t == 0 && size != form.batch))
-      runtime_error("recurrence: expected batch sizes that fall from " +
-                    std::to_string(form.batch) + ", got " +
-                    std::to_string(size) + " at " + std::to_string(t));
+      runtime_error("recurrence: expected batch sizes that fall from ",
+                    form.batch, ", got ", size, " at ", t);
     order.start.push_back(sum);
     sum += size;
     for (int64_t n = 0; n < size; ++n)
       order.length[static_cast<size_t>(n)] = t + 1;
   }
   if (sum != form.rows)
-    runtime_error("recurrence: batch sizes have the sum " +
-                  std::to_string(sum) + ", the data has " +
-                  std::to_string(form.rows) + " rows");
+    runtime_error("recurrence: batch sizes have the sum ", sum,
+                  ", the data has ", form.rows, " rows");
 }
 
 void sort_lengths(SequenceOrder& order, const Recurrence& form,
                   const int64_t* lengths) {
   for (int64_t n = 0; n < form.batch; ++n)
     if (lengths[n] < 0 || lengths[n] > form.length)
-      runtime_error("recurrence: expected lengths from 0 to " +
-                    std::to_string(form.length) + ", got " +
-                    std::to_string(lengths[n]));
+      runtime_error("recurrence: expected lengths from 0 to ", form.length,
+                    ", got ", lengths[n]);
   std::stable_sort(order.sequence.begin(), order.sequence.end(),
                    [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
   for (size_t i = 0; i < order.length.size(); ++i)

@@ -91,18 +91,17 @@ void check(const Layers& layers) {
   const Tensor input = meta_of(layers.input);
   const bool packed = !layers.batch_sizes.is_none();
   if (input.dim() != (packed ? 2 : 3))
-    runtime_error("Expected an input of " + std::to_string(packed ? 2 : 3) +
-                  " dimensions, got " + std::to_string(input.dim()));
+    runtime_error("Expected an input of ", packed ? 2 : 3, " dimensions, got ",
+                  input.dim());
   if (packed ? meta_of(layers.batch_sizes).numel() == 0
              : input.size(layers.batch_first ? 1 : 0) == 0)
     runtime_error("Expected sequence length to be larger than 0 in RNN");
   if (layers.count <= 0)
-    runtime_error("Expected more than 0 layers, got " +
-                  std::to_string(layers.count));
+    runtime_error("Expected more than 0 layers, got ", layers.count);
   for (const Value& state : layers.states)
     if (meta_of(state).dim() != 3)
-      runtime_error("Expected hidden states of 3 dimensions, got " +
-                    std::to_string(meta_of(state).dim()));
+      runtime_error("Expected hidden states of 3 dimensions, got ",
+                    meta_of(state).dim());
   const int64_t sides = ExactInt(layers.count) * layers.directions();
   const size_t each = (layers.biased ? 4 : 2) + has_projections(layers);
   const size_t given = layers.params.as_sequence().size();
@@ -220,9 +219,7 @@ constexpr const char* kPackedSchema =
 
 constexpr OpRow layers_row(const char* name, const char* schema,
                            const char* names, DecomposeFn decompose) {
-  OpRow row = inlined_row(name, schema, names, decompose);
-  row.purity = Purity::random;
-  return row;
+  return inlined_row(name, schema, names, decompose, Purity::random);
 }
 
 constexpr OpRow kRows[] = {

@@ -64,13 +64,11 @@ void check_state(const Tensor& input, const Tensor& state, int64_t width,
     return t.dim() == 2 ? t.size(0) : int64_t{1};
   };
   if (batch(state) != batch(input))
-    runtime_error("Input batch size " + std::to_string(batch(input)) +
-                  " doesn't match " + name + " batch size " +
-                  std::to_string(batch(state)));
+    runtime_error("Input batch size ", batch(input), " doesn't match ", name,
+                  " batch size ", batch(state));
   if (state.size(-1) != width)
-    runtime_error(name + " has inconsistent hidden_size: got " +
-                  std::to_string(state.size(-1)) + ", expected " +
-                  std::to_string(width));
+    runtime_error(name, " has inconsistent hidden_size: got ", state.size(-1),
+                  ", expected ", width);
 }
 
 void check(const OpCall& call, const ValueList& state,
@@ -84,9 +82,8 @@ void check(const OpCall& call, const ValueList& state,
                    (lstm ? "hx[" + std::to_string(i) + "]" : "hidden"));
   const int64_t wanted = meta_of(call[2]).size(-1);
   if (input.size(-1) != wanted)
-    runtime_error("input has inconsistent input_size: got " +
-                  std::to_string(input.size(-1)) + " expected " +
-                  std::to_string(wanted));
+    runtime_error("input has inconsistent input_size: got ", input.size(-1),
+                  " expected ", wanted);
   for (size_t i = 0; i < state.size(); ++i)
     check_state(input, meta_of(state[i]), meta_of(call[3]).size(-1),
                 "hidden" + std::to_string(i));
@@ -122,11 +119,8 @@ Value lstm_cell(const OpCall& call) {
 
 constexpr OpRow cell_row(const char* name, const char* names,
                          DecomposeFn decompose) {
-  return {.name = name,
-          .schema = "input, hx, w_ih, w_hh, b_ih=None, b_hh=None",
-          .names = names,
-          .lowering = Lowering::inlined,
-          .decompose = decompose};
+  return inlined_row(name, "input, hx, w_ih, w_hh, b_ih=None, b_hh=None", names,
+                     decompose);
 }
 
 constexpr Step kTanh = plain_step<fxjit::tanh>;

@@ -33,7 +33,7 @@ void check_not_empty(const char* name, const Tensor& input, const Dims& axes,
   if (input.numel() != 0) return;
   const std::string what = std::string(name) + "(): Expected reduction dim ";
   if (all)
-    runtime_error(what +
+    runtime_error(what,
                   "to be specified for input.numel() == 0. Specify the "
                   "reduction dim with the 'dim' argument.");
   for (int64_t axis : axes)
@@ -72,8 +72,7 @@ Value infer_truth(const OpCall& call) {
 template <bool kMax>
 Value eager_position(const OpCall& call) {
   const Tensor& input = call.tensor(0);
-  const Tensor shape = infer_position(call).as_tensor();
-  Tensor out = Tensor::empty(shape.sizes(), DType::i64);
+  const Tensor out = empty_like(infer_position(call));
   if (call.has(1))
     arg_extremum(input, dim_arg(call, 1, input.dim()), kMax, out);
   else
@@ -142,8 +141,8 @@ Value decompose_mean(const OpCall& call) {
   const DType dtype = dtype_arg(call, 3, input.dtype());
   if (!is_floating(dtype))
     runtime_error(
-        std::string("mean(): could not infer output dtype. Input dtype must be "
-                    "either a floating point or complex dtype. Got: ") +
+        "mean(): could not infer output dtype. Input dtype must be either a "
+        "floating point or complex dtype. Got: ",
         torch_type_name(dtype));
   const Dims axes = axes_arg(call, 1, input.dim());
   const Value wide = widened(call[0], dtype);
@@ -166,11 +165,8 @@ Spread spread(const OpCall& call) {
     runtime_error("std and var only support floating point and complex dtypes");
   // var(x, False) gives `unbiased` in the place of `dim`.
   const bool flag_first = call[1].is_bool();
-  Dims axes;
-  if (flag_first)
-    for (int d = 0; d < input.dim(); ++d) axes.push_back(d);
-  else
-    axes = axes_arg(call, 1, input.dim());
+  const Dims axes = flag_first ? dims_between(0, input.dim())
+                               : axes_arg(call, 1, input.dim());
   const Value& unbiased = flag_first ? call[1] : call[2];
   double correction = 1;
   if (!unbiased.is_none()) correction = unbiased.as_bool() ? 1 : 0;
@@ -221,8 +217,8 @@ Value decompose_vector_norm(const OpCall& call) {
   if (!is_floating(dtype))
     runtime_error(
         "linalg.vector_norm: Expected a floating point or complex tensor as "
-        "input. Got " +
-        std::string(torch_type_name(dtype)));
+        "input. Got ",
+        torch_type_name(dtype));
   const Value dims = axes_value(axes_arg(call, 2, input.dim()));
   const Value wide = widened(call[0], dtype);
   const double order = call.number(1);
@@ -257,16 +253,8 @@ Value decompose_norm(const OpCall& call) {
                        call.source);
 }
 
-Value infer_cumsum(const OpCall& call) {
-  const Tensor& input = call.tensor(0);
-  dim_arg(call, 1, input.dim());
-  const DType dtype = dtype_arg(
-      call, 2, is_floating(input.dtype()) ? input.dtype() : DType::i64);
-  return Tensor::meta(input.sizes(), dtype);
-}
-
 Value eager_cumsum(const OpCall& call) {
-  const Tensor shape = infer_cumsum(call).as_tensor();
+  const Tensor shape = infer_running(call).as_tensor();
   const Tensor& input = call.tensor(0);
   Tensor out = Tensor::empty(shape.sizes(), kernel_dtype(shape.dtype()));
   cumulative_sum(input.to(shape.dtype()).to(out.dtype()),
@@ -303,18 +291,10 @@ constexpr OpRow kRows[] = {
     reduction("all", kAlong, "torch.all .all", infer_truth, Prim::reduce_all),
     composed_row("max", kAlong, "torch.max .max", decompose_extremum<true>),
     composed_row("min", kAlong, "torch.min .min", decompose_extremum<false>),
-    {.name = "argmax",
-     .schema = kAlong,
-     .names = "torch.argmax .argmax",
-     .infer = infer_position,
-     .eager = eager_position<true>,
-     .decompose = decompose_position<true>},
-    {.name = "argmin",
-     .schema = kAlong,
-     .names = "torch.argmin .argmin",
-     .infer = infer_position,
-     .eager = eager_position<false>,
-     .decompose = decompose_position<false>},
+    made_row("argmax", kAlong, "torch.argmax .argmax", infer_position,
+             eager_position<true>, decompose_position<true>),
+    made_row("argmin", kAlong, "torch.argmin .argmin", infer_position,
+             eager_position<false>, decompose_position<false>),
     composed_row("mean", kAlongTyped, "torch.mean .mean", decompose_mean),
     composed_row("var", kSpread, "torch.var .var", decompose_var),
     composed_row("std", kSpread, "torch.std .std", decompose_std),
@@ -328,11 +308,8 @@ constexpr OpRow kRows[] = {
     composed_row(
         "norm", "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
         "torch.functional.norm! .norm", decompose_norm),
-    {.name = "cumsum",
-     .schema = "input, dim, *, dtype=None",
-     .names = "torch.cumsum .cumsum",
-     .infer = infer_cumsum,
-     .eager = eager_cumsum},
+    made_row("cumsum", "input, dim, *, dtype=None", "torch.cumsum .cumsum",
+             infer_running, eager_cumsum),
 };
 
 }  // namespace

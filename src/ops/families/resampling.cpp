@@ -30,10 +30,6 @@ C place_of(int64_t i, C step, const Resize& resize) {
   return resize.align_corners ? at * step : (at + C(0.5)) * step - C(0.5);
 }
 
-Value index_of(const std::vector<int64_t>& positions) {
-  return Tensor::from(positions, {static_cast<int64_t>(positions.size())});
-}
-
 Value nearest(const Value& value, const Resize& resize, bool exact) {
   std::vector<int64_t> positions;
   const float step = step_of<float>(resize);
@@ -42,11 +38,11 @@ Value nearest(const Value& value, const Resize& resize, bool exact) {
     positions.push_back(
         std::min(static_cast<int64_t>(std::floor(at)), resize.from - 1));
   }
-  return fxjit::index_select(value, resize.axis, index_of(positions));
+  return fxjit::index_select(value, resize.axis, tensor_of(positions));
 }
 
 template <typename C>
-Tensor tensor_of(const std::vector<C>& values, const Dims& sizes) {
+Tensor shaped(const std::vector<C>& values, const Dims& sizes) {
   const Tensor tensor =
       Tensor::empty(sizes, std::is_same_v<C, double> ? DType::f64 : DType::f32);
   std::ranges::copy(values, tensor.data_as<C>());
@@ -71,9 +67,9 @@ Value blended(const Value& value, const Resize& resize) {
     upper.push_back(std::min(below + 1, resize.from - 1));
     weights.push_back(std::clamp(at - static_cast<C>(below), C(0), C(1)));
   }
-  const Value weight = tensor_of(weights, along(value, resize));
-  const Value a = fxjit::index_select(value, resize.axis, index_of(lower));
-  const Value b = fxjit::index_select(value, resize.axis, index_of(upper));
+  const Value weight = shaped(weights, along(value, resize));
+  const Value a = fxjit::index_select(value, resize.axis, tensor_of(lower));
+  const Value b = fxjit::index_select(value, resize.axis, tensor_of(upper));
   return a * (1.0 - weight) + b * weight;
 }
 
@@ -103,8 +99,8 @@ Value cubic(const Value& value, const Resize& resize) {
   Value sum;
   for (size_t k = 0; k < 4; ++k) {
     const Value part =
-        fxjit::index_select(value, resize.axis, index_of(places[k])) *
-        tensor_of(weights[k], along(value, resize));
+        fxjit::index_select(value, resize.axis, tensor_of(places[k])) *
+        shaped(weights[k], along(value, resize));
     sum = k == 0 ? part : sum + part;
   }
   return sum;
@@ -115,9 +111,9 @@ template <typename C>
 Value smoothed(const Value& value, const Resize& resize,
                std::string_view mode) {
   const Tensor weights =
-      tensor_of(antialias_weights(resize.from, resize.to, step_of<C>(resize),
-                                  mode == "bicubic"),
-                {resize.to, resize.from});
+      shaped(antialias_weights(resize.from, resize.to, step_of<C>(resize),
+                               mode == "bicubic"),
+             {resize.to, resize.from});
   if (resize.axis == meta_of(value).dim() - 1)
     return fxjit::matmul(value, fxjit::transpose(weights, 0, 1));
   return fxjit::matmul(weights, value);

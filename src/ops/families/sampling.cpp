@@ -58,17 +58,17 @@ Value infer_grid_sample(const OpCall& call) {
   if (spatial < 2 || spatial > 3 || grid.dim() != input.dim() ||
       grid.sizes().back() != spatial || grid.sizes()[0] != input.sizes()[0])
     runtime_error(
-        "grid_sampler(): expected 4D or 5D input and grid with same "
-        "number of dimensions, but got input with sizes " +
-        input.sizes().str() + " and grid with sizes " + grid.sizes().str());
+        "grid_sampler(): expected 4D or 5D input and grid with same number of "
+        "dimensions, but got input with sizes ",
+        input.sizes(), " and grid with sizes ", grid.sizes());
   if (s.mode == Mode::bicubic && spatial == 3)
     runtime_error(
         "grid_sampler(): bicubic interpolation only supports 4D input");
   if (input.dtype() != grid.dtype())
     runtime_error(
-        "grid_sampler(): expected input and grid to have same dtype, "
-        "but input has " +
-        std::string(cpp_type_name(input.dtype())) + " and grid has " +
+        "grid_sampler(): expected input and grid to have same dtype, but input "
+        "has ",
+        cpp_type_name(input.dtype()), " and grid has ",
         cpp_type_name(grid.dtype()));
   Dims sizes{input.sizes()[0], input.sizes()[1]};
   for (int d = 1; d <= spatial; ++d) sizes.push_back(grid.sizes()[d]);

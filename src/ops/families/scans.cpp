@@ -24,23 +24,10 @@ void for_each_line(const std::array<const Tensor*, N>& tensors, int axis,
   std::array<int64_t, N> steps;
   for (size_t k = 0; k < N; ++k) {
     strides[k] = tensors[k]->strides();
-    steps[k] = tensors[k]->dim() > 0 ? tensors[k]->strides()[axis] : 1;
+    steps[k] = axis_stride(*tensors[k], axis);
   }
   if (!lines.empty()) lines[axis] = std::min<int64_t>(lines[axis], 1);
   for_each_point<N>(lines, strides, [&](const auto& at) { fn(at, steps); });
-}
-
-int64_t length_of(const Tensor& t, int axis) {
-  return t.dim() > 0 ? t.sizes()[axis] : 1;
-}
-
-Value infer_cumprod(const OpCall& call) {
-  const Tensor& input = call.tensor(0);
-  dim_arg(call, 1, input.dim());
-  return Tensor::meta(
-      input.sizes(),
-      dtype_arg(call, 2,
-                is_floating(input.dtype()) ? input.dtype() : DType::i64));
 }
 
 void direct_cumprod(const OpCall& call, Results results) {
@@ -54,7 +41,7 @@ void direct_cumprod(const OpCall& call, Results results) {
                                  uint64_t>;
     using Number =
         std::conditional_t<std::is_same_v<C, double>, double, int64_t>;
-    const int64_t length = length_of(out, axis);
+    const int64_t length = axis_size(out, axis);
     for_each_line<2>({&input, &out}, axis, [&](const auto& at, const auto& by) {
       C product = 1;
       const T* from = input.data_as<T>() + at[0];
@@ -92,20 +79,13 @@ void direct_logcumsumexp(const OpCall& call, Results results) {
     using T = typename decltype(type)::type;
     for_each_line<2>({&input, &out}, axis, [&](const auto& at, const auto& by) {
       double total = -std::numeric_limits<double>::infinity();
-      for (int64_t i = 0; i < length_of(out, axis); ++i) {
+      for (int64_t i = 0; i < axis_size(out, axis); ++i) {
         const T x = input.data_as<T>()[at[0] + i * by[0]];
         total = log_of_sum(total, static_cast<double>(convert<double>(x)));
         out.data_as<T>()[at[1] + i * by[1]] = convert<T>(total);
       }
     });
   });
-}
-
-Value infer_extrema(const OpCall& call) {
-  const Tensor& input = call.tensor(0);
-  dim_arg(call, 1, input.dim());
-  return Value::tuple({Tensor::meta(input.sizes(), input.dtype()),
-                       Tensor::meta(input.sizes(), DType::i64)});
 }
 
 template <typename C>
@@ -124,7 +104,7 @@ void direct_extrema(const OpCall& call, Results results) {
   visit_dtype(input.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     using C = ComputeOf<T>;
-    const int64_t length = length_of(input, axis);
+    const int64_t length = axis_size(input, axis);
     for_each_line<3>(
         {&input, &values, &places}, axis, [&](const auto& at, const auto& by) {
           const T* from = input.data_as<T>() + at[0];
@@ -149,12 +129,12 @@ void direct_extrema(const OpCall& call, Results results) {
 
 constexpr OpRow kRows[] = {
     direct_row("cumprod", "input, dim, *, dtype=None", "torch.cumprod .cumprod",
-               infer_cumprod, direct_cumprod),
+               infer_running, direct_cumprod),
     direct_row("logcumsumexp", "input, dim", "torch.logcumsumexp .logcumsumexp",
                infer_logcumsumexp, direct_logcumsumexp),
-    direct_row("cummax", "input, dim", "torch.cummax .cummax", infer_extrema,
+    direct_row("cummax", "input, dim", "torch.cummax .cummax", infer_ordered,
                direct_extrema<true>),
-    direct_row("cummin", "input, dim", "torch.cummin .cummin", infer_extrema,
+    direct_row("cummin", "input, dim", "torch.cummin .cummin", infer_ordered,
                direct_extrema<false>),
 };
 

@@ -27,9 +27,8 @@ How how_of(const OpCall& call, size_t i) {
   if (name == "amax") return How::amax;
   if (name == "amin") return How::amin;
   runtime_error(
-      "reduce argument must be either sum, prod, mean, amax or amin, "
-      "got " +
-      std::string(name));
+      "reduce argument must be either sum, prod, mean, amax or amin, got ",
+      name);
 }
 
 template <typename C>
@@ -85,15 +84,9 @@ Value infer_scatter_reduce(const OpCall& call) {
     runtime_error("scatter(): Expected self.dtype to be equal to src.dtype");
   for (int d = 0; d < index.dim(); ++d)
     if (source.dim() != index.dim() || index.sizes()[d] > source.sizes()[d])
-      runtime_error("Expected index " + index.sizes().str() +
-                    " to be no larger than src " + source.sizes().str());
+      runtime_error("Expected index ", index.sizes(),
+                    " to be no larger than src ", source.sizes());
   return Tensor::meta(input.sizes(), input.dtype());
-}
-
-[[noreturn]] void out_of_bounds(int64_t i, int axis, int64_t size) {
-  runtime_error("index " + std::to_string(i) +
-                " is out of bounds for dimension " + std::to_string(axis) +
-                " with size " + std::to_string(size));
 }
 
 // The offset in `out` of each element of `index`, in its order.
@@ -101,11 +94,8 @@ std::vector<int64_t> targets(const Tensor& out, const Tensor& index, int axis) {
   const Tensor places = index.to(DType::i64).contiguous();
   std::vector<int64_t> offsets;
   offsets.reserve(static_cast<size_t>(places.numel()));
-  Dims strides = out.strides();
-  const int64_t size = out.dim() > 0 ? out.sizes()[axis] : 1;
-  const int64_t step = out.dim() > 0 ? out.strides()[axis] : 1;
-  if (out.dim() > 0) strides[axis] = 0;
-  strides.resize(places.dim());
+  const Dims strides = strides_without(out, axis, places.dim());
+  const int64_t size = axis_size(out, axis), step = axis_stride(out, axis);
   const int64_t* next = places.data_as<int64_t>();
   for_each_point<1>(places.sizes(), {strides}, [&](const auto& at) {
     const int64_t i = *next++;
@@ -147,13 +137,10 @@ void reduce_into(const Tensor& out, const std::vector<int64_t>& offsets,
 template <typename T, How kHow>
 void combine_rows(const Tensor& out, const Tensor& index, const Tensor& source,
                   int axis) {
-  const int64_t size = out.dim() > 0 ? out.sizes()[axis] : 1;
-  const int64_t stride = out.dim() > 0 ? out.strides()[axis] : 1;
-  Dims strides = out.strides();
-  if (out.dim() > 0) strides[axis] = 0;
-  strides.resize(index.dim());
-  const LoopNest<3> nest(index.sizes(),
-                         {strides, index.strides(), source.strides()});
+  const int64_t size = axis_size(out, axis), stride = axis_stride(out, axis);
+  const LoopNest<3> nest(
+      index.sizes(), {strides_without(out, axis, index.dim()), index.strides(),
+                      source.strides()});
   const auto place = [&](int64_t at) {
     const int64_t i = index.data_as<int64_t>()[at];
     if (i < 0 || i >= size) out_of_bounds(i, axis, size);
@@ -211,12 +198,10 @@ bool combined_in_place(const Tensor& out, const Tensor& index,
 
 void direct_scatter_reduce(const OpCall& call, Results results) {
   const Tensor& input = call.tensor(0);
-  const Tensor out = results[0].is_contiguous()
-                         ? results[0]
-                         : Tensor::empty(input.sizes(), input.dtype());
-  if (out.data() != input.data()) out.copy_from(input);
   const Tensor& index = call.tensor(2);
-  if (index.numel() > 0) {
+  fill_contiguous(results[0], [&](const Tensor& out) {
+    if (out.data() != input.data()) out.copy_from(input);
+    if (index.numel() == 0) return;
     const int axis = dim_arg(call, 1, input.dim());
     const Tensor& source = call.tensor(3);
     const Tensor used =
@@ -229,8 +214,7 @@ void direct_scatter_reduce(const OpCall& call, Results results) {
       reduce_into<T>(out, targets(out, index, axis), used.contiguous(),
                      how_of(call, 4), call.flag(5));
     });
-  }
-  if (out.data() != results[0].data()) results[0].copy_from(out);
+  });
 }
 
 // Whole slices: scatter_reduce with the index spread over them.
@@ -265,14 +249,12 @@ Value infer_masked_scatter(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (call.tensor(1).dtype() != DType::boolean)
     runtime_error(
-        "masked_scatter_ only supports boolean masks, but got mask "
-        "with dtype " +
-        std::string(torch_type_name(call.tensor(1).dtype())));
+        "masked_scatter_ only supports boolean masks, but got mask with dtype ",
+        torch_type_name(call.tensor(1).dtype()));
   if (call.tensor(2).dtype() != input.dtype())
     runtime_error(
-        "masked_scatter: expected self and source to have same "
-        "dtypes but got " +
-        std::string(torch_type_name(input.dtype())) + " and " +
+        "masked_scatter: expected self and source to have same dtypes but got ",
+        torch_type_name(input.dtype()), " and ",
         torch_type_name(call.tensor(2).dtype()));
   return Tensor::meta(broadcast_shapes(input.sizes(), call.tensor(1).sizes()),
                       input.dtype());
@@ -292,9 +274,9 @@ void direct_masked_scatter(const OpCall& call, Results results) {
       if (!mask.data_as<bool>()[i]) continue;
       if (used == source.numel())
         runtime_error(
-            "masked_scatter: expected self and source to have enough "
-            "elements: the source has " +
-            std::to_string(used));
+            "masked_scatter: expected self and source to have enough elements: "
+            "the source has ",
+            used);
       out.data_as<T>()[i] = source.data_as<T>()[used++];
     }
   });
@@ -313,7 +295,7 @@ Value decompose_select_scatter(const OpCall& call) {
   if (at < 0) at += size;
   return call_function(
       get_op("index_copy").canonical,
-      {call[0], axis, Tensor::from(std::vector<int64_t>{at}, {1}),
+      {call[0], axis, tensor_of({at}),
        fxjit::unsqueeze(cast_to(call[1], input.dtype()), axis)});
 }
 
@@ -333,10 +315,9 @@ Value decompose_slice_scatter(const OpCall& call) {
   for (int64_t i = start; i < end; i = step < end - i ? i + step : end)
     places.push_back(i);
   if (places.empty()) return method(call[0], "clone");
-  const Value index =
-      Tensor::from(places, {static_cast<int64_t>(places.size())});
-  return call_function(get_op("index_copy").canonical,
-                       {call[0], axis, index, cast_to(call[1], input.dtype())});
+  return call_function(
+      get_op("index_copy").canonical,
+      {call[0], axis, tensor_of(places), cast_to(call[1], input.dtype())});
 }
 
 // A flat index of the flat input; negative ones count from the end.

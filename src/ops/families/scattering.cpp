@@ -41,8 +41,8 @@ Value infer_scatter(const OpCall& call) {
       runtime_error("scatter(): Expected self.dtype to be equal to src.dtype");
     for (int d = 0; d < source.dim(); ++d)
       if (index.sizes()[d] > source.sizes()[d])
-        runtime_error("Expected index " + index.sizes().str() +
-                      " to be no larger than src " + source.sizes().str());
+        runtime_error("Expected index ", index.sizes(),
+                      " to be no larger than src ", source.sizes());
   }
   return Tensor::meta(input.sizes(), input.dtype());
 }
@@ -84,22 +84,21 @@ Value infer_slices(const OpCall& call, const char* name) {
                                "got dim: ") +
                      std::to_string(index.dim()) + (copies ? ")" : ""));
   if (index.dtype() != DType::i64 && (index.dtype() != DType::i32 || copies))
-    runtime_error(op + "(): Expected dtype int32/int64 for index");
+    runtime_error(op, "(): Expected dtype int32/int64 for index");
   if (source.dtype() != input.dtype())
-    runtime_error(op + "(): self (" + torch_type_name(input.dtype()) +
-                  ") and source (" + torch_type_name(source.dtype()) +
+    runtime_error(op, "(): self (", torch_type_name(input.dtype()),
+                  ") and source (", torch_type_name(source.dtype()),
                   ") must have the same scalar type");
   const int64_t given = source.dim() > 0 ? source.size(axis) : 1;
   if (source.dim() == input.dim() && given != index.numel())
-    runtime_error(
-        op + "(): Number of indices (" + std::to_string(index.numel()) +
-        ") should be equal to source.size(dim): (" + std::to_string(given) +
-        "), for dim: " + std::to_string(axis));
+    runtime_error(op, "(): Number of indices (", index.numel(),
+                  ") should be equal to source.size(dim): (", given,
+                  "), for dim: ", axis);
   Dims expected = input.sizes();
   if (input.dim() > 0) expected[axis] = index.numel();
   if (source.dim() != input.dim() || !(source.sizes() == expected))
-    runtime_error(op + "(): expected source of shape " + expected.str() +
-                  ", got " + source.sizes().str());
+    runtime_error(op, "(): expected source of shape ", expected, ", got ",
+                  source.sizes());
   return Tensor::meta(input.sizes(), input.dtype());
 }
 
@@ -138,10 +137,9 @@ Value infer_index_copy(const OpCall& call) {
 void check_places(const Tensor& places, int axis, int64_t size) {
   for (const int64_t i : places.to_ints())
     if (i < 0 || i >= size)
-      throw IndexError("index_copy_(): index " + std::to_string(i) +
-                       " is out of bounds for dimension " +
-                       std::to_string(axis) + " with size " +
-                       std::to_string(size));
+      throw IndexError(concat("index_copy_(): index ", i,
+                              " is out of bounds for dimension ", axis,
+                              " with size ", size));
 }
 
 void direct_index_copy(const OpCall& call, Results results) {

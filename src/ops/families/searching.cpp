@@ -14,12 +14,12 @@ void check_sorter(const Tensor& sorted, const Tensor& sorter) {
   if (sorter.sizes() != sorted.sizes())
     runtime_error(
         "torch.searchsorted(): boundary and sorter must have the same size, "
-        "but got boundary tensor " +
-        sorted.sizes().str() + "and got sorter tensor " + sorter.sizes().str());
+        "but got boundary tensor ",
+        sorted.sizes(), "and got sorter tensor ", sorter.sizes());
   if (sorter.dtype() != DType::i64)
     runtime_error(
-        std::string("torch.searchsorted(): sorter must be a tensor of long "
-                    "dtype but got dtype ") +
+        "torch.searchsorted(): sorter must be a tensor of long dtype but got "
+        "dtype ",
         torch_type_name(sorter.dtype()));
 }
 
@@ -51,9 +51,8 @@ Value infer_searchsorted(const OpCall& call) {
     runtime_error(
         "torch.searchsorted(): boundaries tensor should be 1 dimension or the "
         "first N-1 dimensions of boundaries tensor and input value tensor must "
-        "match, but we got boundaries tensor " +
-        sorted.sizes().str() + " and input value tensor " +
-        values.sizes().str());
+        "match, but we got boundaries tensor ",
+        sorted.sizes(), " and input value tensor ", values.sizes());
   return Tensor::meta(values.sizes(), dtype);
 }
 
@@ -179,11 +178,11 @@ Value at_place(const Value& input, int64_t place, const Value& dim,
 Value kthvalue(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const int axis = dim_arg(call, 2, input.dim());
-  const int64_t size = input.dim() == 0 ? 1 : input.sizes()[axis];
+  const int64_t size = axis_size(input, axis);
   const int64_t k = call.integer(1);
   if (k < 1 || k > size)
-    runtime_error("kthvalue(): selected number k out of range for dimension " +
-                  std::to_string(axis));
+    runtime_error("kthvalue(): selected number k out of range for dimension ",
+                  axis);
   return at_place(call[0], k - 1, axis, call[3]);
 }
 
@@ -204,7 +203,7 @@ Value median(const OpCall& call) {
   const Value input = whole ? fxjit::flatten(call[0]) : call[0];
   const int axis = whole ? 0 : dim_arg(call, 1, meta_of(input).dim());
   const Tensor meta = meta_of(input);
-  const int64_t size = meta.dim() == 0 ? 1 : meta.sizes()[axis];
+  const int64_t size = axis_size(meta, axis);
   if (whole && size == 0) return unknown_median(meta.dtype());
   if (size == 0)
     throw IndexError("median(): Expected reduction dim " +

@@ -15,16 +15,11 @@ bool is_mask(const OpCall& call, size_t i) {
   return type == DType::boolean || type == DType::u8;
 }
 
-[[noreturn]] void no_fit(const Dims& output, const Dims& broadcast) {
-  runtime_error("output with shape " + output.str() +
-                " doesn't match the broadcast shape " + broadcast.str());
-}
-
 Value infer_where(const OpCall& call) {
   if (!is_mask(call, 0))
     runtime_error(
-        std::string("where expected condition to be a boolean tensor, but got "
-                    "a tensor with dtype ") +
+        "where expected condition to be a boolean tensor, but got a tensor "
+        "with dtype ",
         torch_type_name(call.tensor(0).dtype()));
   Promotion promotion;
   Dims sizes = call.tensor(0).sizes();
@@ -52,18 +47,18 @@ Value where_method(const OpCall& call) {
 
 Value infer_masked_fill(const OpCall& call) {
   if (!is_mask(call, 1))
-    runtime_error(std::string("masked_fill_ only supports boolean masks, but "
-                              "got mask with dtype ") +
-                  cpp_type_name(call.tensor(1).dtype()));
+    runtime_error(
+        "masked_fill_ only supports boolean masks, but got mask with dtype ",
+        cpp_type_name(call.tensor(1).dtype()));
   const Tensor& self = call.tensor(0);
   if (call[2].is_tensor() && call[2].as_tensor().dim() != 0)
     runtime_error(
         "masked_fill_ only supports a 0-dimensional value tensor, but got "
-        "tensor with " +
-        std::to_string(call[2].as_tensor().dim()) + " dimension(s).");
+        "tensor with ",
+        call[2].as_tensor().dim(), " dimension(s).");
   const Dims sizes = broadcast_shapes(call.tensor(1).sizes(), self.sizes());
   if (!writes_input(call)) return Tensor::meta(sizes, self.dtype());
-  if (!(sizes == self.sizes())) no_fit(self.sizes(), sizes);
+  if (!(sizes == self.sizes())) output_mismatch(self.sizes(), sizes);
   return self;
 }
 
@@ -100,7 +95,7 @@ Value infer_written(const OpCall& call) {
   if (call.args.size() < 2 || !call[1].is_tensor()) return self;
   const Dims sizes =
       broadcast_shapes(self.sizes(), call[1].as_tensor().sizes());
-  if (!(sizes == self.sizes())) no_fit(self.sizes(), sizes);
+  if (!(sizes == self.sizes())) output_mismatch(self.sizes(), sizes);
   return self;
 }
 
@@ -110,19 +105,6 @@ Scalar written(ScalarBuilder& b, const OpCall& call, Inputs in) {
 
 Scalar zeroed(ScalarBuilder& b, const OpCall&, Inputs in) {
   return b.constant_int(0, in[0].type());
-}
-
-constexpr OpRow custom_row(const char* name, const char* schema,
-                           const char* names, InferFn infer, ScalarFn scalar,
-                           Purity purity = Purity::pure) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::scalar,
-          .infer = infer,
-          .scalar = scalar,
-          .scalar_types = ScalarTypes::custom,
-          .purity = purity};
 }
 
 constexpr OpRow kMaskedFill = custom_row("masked_fill", "input, mask, value",

@@ -4,6 +4,7 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/composition.h"
+#include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/promote.h"
@@ -25,16 +26,14 @@ struct Joined {
 void check_joinable(const Tensor& first, const Tensor& other, int axis,
                     size_t position) {
   if (first.dim() != other.dim())
-    runtime_error("Tensors must have same number of dimensions: got " +
-                  std::to_string(first.dim()) + " and " +
-                  std::to_string(other.dim()));
+    runtime_error("Tensors must have same number of dimensions: got ",
+                  first.dim(), " and ", other.dim());
   for (int d = 0; d < first.dim(); ++d)
     if (d != axis && first.sizes()[d] != other.sizes()[d])
-      runtime_error("Sizes of tensors must match except in dimension " +
-                    std::to_string(axis) + ". Expected size " +
-                    std::to_string(first.sizes()[d]) + " but got size " +
-                    std::to_string(other.sizes()[d]) + " for tensor number " +
-                    std::to_string(position) + " in the list.");
+      runtime_error("Sizes of tensors must match except in dimension ", axis,
+                    ". Expected size ", first.sizes()[d], " but got size ",
+                    other.sizes()[d], " for tensor number ", position,
+                    " in the list.");
 }
 
 Joined joined(const OpCall& call) {
@@ -47,9 +46,8 @@ Joined joined(const OpCall& call) {
   Joined result;
   result.sizes = first->sizes();
   if (first->dim() == 0)
-    runtime_error("zero-dimensional tensor (at position " +
-                  std::to_string(first - tensors.data()) +
-                  ") cannot be concatenated");
+    runtime_error("zero-dimensional tensor (at position ",
+                  first - tensors.data(), ") cannot be concatenated");
   result.axis = dim_arg(call, 1, first->dim());
   result.sizes[result.axis] = 0;
   Promotion promotion;
@@ -91,9 +89,8 @@ Value decompose_stack(const OpCall& call) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Dims sizes = meta_of(tensors[i]).sizes();
     if (!(sizes == first))
-      runtime_error("stack expects each tensor to be equal size, but got " +
-                    first.str() + " at entry 0 and " + sizes.str() +
-                    " at entry " + std::to_string(i));
+      runtime_error("stack expects each tensor to be equal size, but got ",
+                    first, " at entry 0 and ", sizes, " at entry ", i);
     columns.push_back(fxjit::unsqueeze(tensors[i], axis));
   }
   return fxjit::cat(Value::list(std::move(columns)), axis);
@@ -130,8 +127,8 @@ Value decompose_repeat(const OpCall& call) {
         "of dimensions of tensor");
   for (int64_t count : repeats)
     if (count < 0)
-      runtime_error("Trying to create tensor with negative dimension " +
-                    std::to_string(count) + ": " + repeats.str());
+      runtime_error("Trying to create tensor with negative dimension ", count,
+                    ": ", repeats);
   for (int d = input.dim(); d < repeats.size(); ++d)
     value = fxjit::unsqueeze(value, 0);
   for (int d = repeats.size() - 1; d >= 0; --d)
@@ -182,12 +179,11 @@ Value infer_roll(const OpCall& call) {
   const Dims shifts = call.dims(1), dims = call.dims(2);
   if (shifts.empty()) runtime_error("`shifts` required");
   if (dims.empty() && shifts.size() != 1)
-    runtime_error("shifts and dimensions must align. shifts: " +
-                  std::to_string(shifts.size()) + ", dims:0");
+    runtime_error("shifts and dimensions must align. shifts: ", shifts.size(),
+                  ", dims:0");
   if (!dims.empty() && shifts.size() != dims.size())
-    runtime_error("shifts and dimensions must align. shifts: " +
-                  std::to_string(shifts.size()) +
-                  ", dims:" + std::to_string(dims.size()));
+    runtime_error("shifts and dimensions must align. shifts: ", shifts.size(),
+                  ", dims:", dims.size());
   for (int64_t dim : dims) wrap_dim(dim, input.dim());
   return Tensor::meta(input.sizes(), input.dtype());
 }
@@ -254,14 +250,13 @@ Value decompose_roll(const OpCall& call) {
 Value infer_triangle(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (input.dim() < 2)
-    runtime_error(std::string(call.op.row.name) +
+    runtime_error(call.op.row.name,
                   ": input tensor must have at least 2 dimensions");
   return Tensor::meta(input.sizes(), input.dtype());
 }
 
 template <bool kLower>
-Scalar triangle(ScalarBuilder& b, const OpCall& call,
-                std::span<const Scalar> in) {
+Scalar triangle(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const int rank = call.tensor(0).dim();
   const Scalar diagonal = b.constant_int(call.integer(1), DType::i64);
   const Scalar row = b.index(rank - 2), column = b.index(rank - 1);
@@ -274,15 +269,13 @@ Value rot90(const OpCall& call) {
   const int rank = meta_of(call[0]).dim();
   const Dims dims = call.dims(2);
   if (dims.size() != 2)
-    runtime_error("expected total rotation dims == 2, but got dims = " +
-                  std::to_string(dims.size()));
+    runtime_error("expected total rotation dims == 2, but got dims = ",
+                  dims.size());
   if (rank < 2)
-    runtime_error("expected total dims >= 2, but got total dims = " +
-                  std::to_string(rank));
+    runtime_error("expected total dims >= 2, but got total dims = ", rank);
   if (wrap_dim(dims[0], rank) == wrap_dim(dims[1], rank))
-    runtime_error("expected rotation dims to be different, but got dim0 = " +
-                  std::to_string(dims[0]) +
-                  " and dim1 = " + std::to_string(dims[1]));
+    runtime_error("expected rotation dims to be different, but got dim0 = ",
+                  dims[0], " and dim1 = ", dims[1]);
   const int a = wrap_dim(dims[0], rank), b = wrap_dim(dims[1], rank);
   switch (((call.integer(1) % 4) + 4) % 4) {
     case 1:
@@ -332,50 +325,33 @@ Value eager_masked_select(const OpCall& call) {
 
 template <bool kLower>
 constexpr OpRow triangle_row(const char* name, const char* names) {
-  return {.name = name,
-          .schema = "input, diagonal=0",
-          .names = names,
-          .lowering = Lowering::scalar,
-          .infer = infer_triangle,
-          .scalar = triangle<kLower>,
-          .scalar_types = ScalarTypes::custom};
+  return custom_row(name, "input, diagonal=0", names, infer_triangle,
+                    triangle<kLower>);
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "cat",
-     .schema = "tensors, dim=0",
-     .names = "torch.cat torch.concat torch.concatenate",
-     .lowering = Lowering::cat,
-     .infer = infer_cat,
-     .eager = eager_cat},
+    lowered_row("cat", "tensors, dim=0",
+                "torch.cat torch.concat torch.concatenate", Lowering::cat,
+                infer_cat, eager_cat),
     composed_row("stack", "tensors, dim=0", "torch.stack", decompose_stack),
     composed_row("repeat", "input, *repeats", ".repeat", decompose_repeat),
     composed_row("repeat_interleave",
                  "input, repeats, dim=None, *, output_size=None",
                  "torch.repeat_interleave .repeat_interleave",
                  decompose_repeat_interleave),
-    {.name = "flip",
-     .schema = "input, *dims",
-     .names = "torch.flip .flip",
-     .infer = infer_flip,
-     .eager = eager_flip},
-    {.name = "roll",
-     .schema = "input, shifts, dims=()",
-     .names = "torch.roll .roll",
-     .infer = infer_roll,
-     .eager = eager_roll,
-     .decompose = decompose_roll},
+    made_row("flip", "input, *dims", "torch.flip .flip", infer_flip,
+             eager_flip),
+    made_row("roll", "input, shifts, dims=()", "torch.roll .roll", infer_roll,
+             eager_roll, decompose_roll),
     composed_row("rot90", "input, k=1, dims=(0, 1)", "torch.rot90 .rot90",
                  rot90),
     composed_row("fliplr", "input", "torch.fliplr .fliplr", flipped<1>),
     composed_row("flipud", "input", "torch.flipud .flipud", flipped<0>),
     triangle_row<true>("tril", "torch.tril .tril"),
     triangle_row<false>("triu", "torch.triu .triu"),
-    {.name = "masked_select",
-     .schema = "input, mask",
-     .names = "torch.masked_select .masked_select",
-     .infer = infer_masked_select,
-     .eager = eager_masked_select},
+    made_row("masked_select", "input, mask",
+             "torch.masked_select .masked_select", infer_masked_select,
+             eager_masked_select),
 };
 
 }  // namespace

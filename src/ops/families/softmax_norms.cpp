@@ -1,8 +1,6 @@
 // Softmax and the normalisations, composed of reductions and elementwise ops so
 // that each fuses into one pass over rows. The half types compute in float32
 // and are rounded once at the end.
-#include <limits>
-
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
@@ -78,23 +76,20 @@ Dims normalized_axes(const OpCall& call, const Tensor& input) {
   if (!fits) {
     std::string expected = "[*";
     for (int64_t size : shape) expected += ", " + std::to_string(size);
-    runtime_error("Given normalized_shape=" + shape.str() +
-                  ", expected input with shape " + expected +
-                  "], but got input of size" + input.sizes().str());
+    runtime_error("Given normalized_shape=", shape,
+                  ", expected input with shape ", expected,
+                  "], but got input of size", input.sizes());
   }
-  Dims axes;
-  for (int d = first; d < input.dim(); ++d) axes.push_back(d);
-  return axes;
+  return dims_between(first, input.dim());
 }
 
 void check_affine(const OpCall& call, size_t i, const char* name) {
   if (!call.has(i)) return;
   const Dims sizes = meta_of(call[i]).sizes();
   if (sizes == call.dims(1)) return;
-  runtime_error("Expected " + std::string(name) +
-                " to be of same shape as normalized_shape, but got " + name +
-                " of shape " + sizes.str() +
-                " and normalized_shape = " + call.dims(1).str());
+  runtime_error("Expected ", name,
+                " to be of same shape as normalized_shape, but got ", name,
+                " of shape ", sizes, " and normalized_shape = ", call.dims(1));
 }
 
 Value scaled(Value value, const Value& weight, const Value& bias, DType dtype) {
@@ -152,14 +147,8 @@ Value decompose_rms_norm(const OpCall& call) {
   const Dims axes = normalized_axes(call, input);
   check_affine(call, 2, "weight");
   const DType dtype = input.dtype();
-  const double eps = call.has(3) ? call.number(3)
-                     : dtype == DType::f64
-                         ? std::numeric_limits<double>::epsilon()
-                         : double{std::numeric_limits<float>::epsilon()};
   const Value wide = widened(call[0], dtype);
-  const double count = static_cast<double>(count_along(input, axes));
-  const Value square = fxjit::sum(wide * wide, axes_value(axes), true) / count;
-  const Value value = wide * fxjit::rsqrt(square + eps);
+  const Value value = wide * inverse_rms(wide, axes, call[3]);
   return narrowed(scaled(value, call[2], None, dtype), wide, dtype);
 }
 
@@ -168,6 +157,13 @@ Value per_channel(const Value& vector, int rank, DType dtype) {
   ValueList shape(static_cast<size_t>(rank), Value(1));
   shape[1] = -1;
   return fxjit::reshape(widened(vector, dtype), Value::tuple(std::move(shape)));
+}
+
+Value scaled_channels(Value value, const Value& weight, const Value& bias,
+                      int rank, DType dtype) {
+  if (!weight.is_none()) value = value * per_channel(weight, rank, dtype);
+  if (!bias.is_none()) value = value + per_channel(bias, rank, dtype);
+  return value;
 }
 
 struct BatchNorm {
@@ -197,16 +193,15 @@ void update_statistics(const BatchNorm& args, const Standardised& batch,
 
 void check_channels(const char* name, const Value& value, int64_t channels) {
   if (value.is_none() || meta_of(value).numel() == channels) return;
-  runtime_error(std::string(name) + " should contain " +
-                std::to_string(channels) + " elements not " +
-                std::to_string(meta_of(value).numel()));
+  runtime_error(name, " should contain ", channels, " elements not ",
+                meta_of(value).numel());
 }
 
 Value batch_norm(const BatchNorm& args) {
   const Tensor input = meta_of(args.input);
   if (input.dim() < 2)
-    runtime_error("batch_norm: expected at least 2 dimensions, got " +
-                  input.sizes().str());
+    runtime_error("batch_norm: expected at least 2 dimensions, got ",
+                  input.sizes());
   check_channels("running_mean", args.mean, input.sizes()[1]);
   check_channels("running_var", args.variance, input.sizes()[1]);
   check_channels("weight", args.weight, input.sizes()[1]);
@@ -216,9 +211,7 @@ Value batch_norm(const BatchNorm& args) {
   const Value wide = widened(args.input, dtype);
   Value value;
   if (args.training) {
-    Dims others;
-    for (int d = 0; d < rank; ++d)
-      if (d != 1) others.push_back(d);
+    const Dims others = dims_between(0, rank, {1});
     const Standardised batch = standardised(wide, others, args.eps);
     value = batch.value;
     update_statistics(args, batch, count_along(input, others));
@@ -231,10 +224,8 @@ Value batch_norm(const BatchNorm& args) {
         fxjit::rsqrt(per_channel(args.variance, rank, dtype) + args.eps);
     value = (wide - per_channel(args.mean, rank, dtype)) * inverse;
   }
-  if (!args.weight.is_none())
-    value = value * per_channel(args.weight, rank, dtype);
-  if (!args.bias.is_none()) value = value + per_channel(args.bias, rank, dtype);
-  return narrowed(value, wide, dtype);
+  return narrowed(scaled_channels(value, args.weight, args.bias, rank, dtype),
+                  wide, dtype);
 }
 
 Value decompose_batch_norm(const OpCall& call) {
@@ -286,12 +277,10 @@ Value grouped_norm(const Value& value, int64_t groups, const Value& weight,
   const Value rows = fxjit::reshape(
       wide, Value::tuple({input.sizes()[0], groups,
                           input.numel() == 0 ? Value(0) : Value(-1)}));
-  Value result =
+  const Value result =
       fxjit::reshape(standardised(rows, {2}, eps).value, Value(input.sizes()));
-  if (!weight.is_none())
-    result = result * per_channel(weight, input.dim(), dtype);
-  if (!bias.is_none()) result = result + per_channel(bias, input.dim(), dtype);
-  return narrowed(result, wide, dtype);
+  return narrowed(scaled_channels(result, weight, bias, input.dim(), dtype),
+                  wide, dtype);
 }
 
 Value decompose_group_norm(const OpCall& call) {
@@ -299,14 +288,13 @@ Value decompose_group_norm(const OpCall& call) {
   const int64_t groups = call.integer(1);
   if (input.dim() < 2)
     runtime_error(
-        "Expected at least 2 dimensions for input tensor but "
-        "received " +
-        std::to_string(input.dim()));
+        "Expected at least 2 dimensions for input tensor but received ",
+        input.dim());
   if (groups <= 0 || input.sizes()[1] % groups != 0)
     runtime_error(
         "Expected number of channels in input to be divisible by num_groups, "
-        "but got input of shape " +
-        input.sizes().str() + " and num_groups=" + std::to_string(groups));
+        "but got input of shape ",
+        input.sizes(), " and num_groups=", groups);
   check_channels("weight", call[2], input.sizes()[1]);
   check_channels("bias", call[3], input.sizes()[1]);
   return grouped_norm(call[0], groups, call[2], call[3], call.number(4));

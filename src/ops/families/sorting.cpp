@@ -90,13 +90,12 @@ void order_first(const T* line, int64_t size, int64_t k, bool largest,
 void order_lines(const Tensor& input, int axis, int64_t k, bool largest,
                  const Tensor& values, const Tensor& indices) {
   if (values.numel() == 0) return;
-  const int64_t size = input.dim() == 0 ? 1 : input.size(axis);
-  const auto step = [&](const Tensor& t) {
-    return t.dim() == 0 ? int64_t{1} : t.strides()[axis];
-  };
+  const int64_t size = axis_size(input, axis);
   Dims lines = input.sizes();
   if (input.dim() > 0) lines[axis] = 1;
-  const int64_t from = step(input), to = step(values), to_index = step(indices);
+  const int64_t from = axis_stride(input, axis);
+  const int64_t to = axis_stride(values, axis);
+  const int64_t to_index = axis_stride(indices, axis);
   visit_dtype(input.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     using Number = ComputeOf<T>;
@@ -128,7 +127,7 @@ struct TopK {
 TopK top_k_of(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   TopK top{dim_arg(call, 2, input.dim()), call.integer(1), input.sizes()};
-  const int64_t size = input.dim() == 0 ? 1 : input.size(top.axis);
+  const int64_t size = axis_size(input, top.axis);
   if (top.k < 0 || top.k > size) runtime_error("selected index k out of range");
   if (input.dim() > 0) top.sizes[top.axis] = top.k;
   return top;
@@ -146,18 +145,11 @@ void direct_top_k(const OpCall& call, Results results) {
               results[1]);
 }
 
-Value infer_sort(const OpCall& call) {
-  const Tensor& input = call.tensor(0);
-  dim_arg(call, 1, input.dim());
-  return Value::tuple({Tensor::meta(input.sizes(), input.dtype()),
-                       Tensor::meta(input.sizes(), DType::i64)});
-}
-
 void direct_sort(const OpCall& call, Results results) {
   const Tensor& input = call.tensor(0);
   const int axis = dim_arg(call, 1, input.dim());
-  order_lines(input, axis, input.dim() == 0 ? 1 : input.size(axis),
-              call.flag(2), results[0], results[1]);
+  order_lines(input, axis, axis_size(input, axis), call.flag(2), results[0],
+              results[1]);
 }
 
 Value decompose_argsort(const OpCall& call) {
@@ -170,7 +162,7 @@ constexpr OpRow kRows[] = {
     direct_row("topk", "input, k, dim=-1, largest=True, sorted=True",
                "torch.topk .topk", infer_top_k, direct_top_k),
     direct_row("sort", "input, dim=-1, descending=False, stable=False",
-               "torch.sort .sort", infer_sort, direct_sort),
+               "torch.sort .sort", infer_ordered, direct_sort),
     composed_row("argsort", "input, dim=-1, descending=False, stable=False",
                  "torch.argsort .argsort", decompose_argsort),
 };

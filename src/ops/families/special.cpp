@@ -178,10 +178,6 @@ Scalar nan_to_num(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return b.select(b.apply(Prim::ne, x, x), number(b, nan, x), finite);
 }
 
-Value infer_same(const OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
-}
-
 Value infer_bools(const OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), DType::boolean);
 }
@@ -190,7 +186,7 @@ Value infer_bools(const OpCall& call) {
 Value isclose(const OpCall& call) {
   const DType dtype = meta_of(call[0]).dtype();
   if (dtype != meta_of(call[1]).dtype())
-    runtime_error(std::string(cpp_type_name(dtype)) + " did not match " +
+    runtime_error(cpp_type_name(dtype), " did not match ",
                   cpp_type_name(meta_of(call[1]).dtype()));
   const Value &a = call[0], &b = call[1];
   Value close = fxjit::eq(a, b);
@@ -214,17 +210,6 @@ Value float_power(const OpCall& call) {
   return fxjit::pow(wide(call[0]), wide(call[1]));
 }
 
-constexpr OpRow custom(const char* name, const char* schema, const char* names,
-                       InferFn infer, ScalarFn scalar) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .lowering = Lowering::scalar,
-          .infer = infer,
-          .scalar = scalar,
-          .scalar_types = ScalarTypes::custom};
-}
-
 constexpr OpRow kRows[] = {
     scalar_row("atan2", "input, other",
                "torch.atan2 torch.arctan2 .atan2 .arctan2", atan2, kFloat),
@@ -243,17 +228,18 @@ constexpr OpRow kRows[] = {
     binary_row("fmin", "torch.fmin .fmin", number_of_two<Prim::minimum>),
     scalar_row("heaviside", "input, values", "torch.heaviside .heaviside",
                heaviside),
-    custom("signbit", "input", "torch.signbit .signbit", infer_bools, signbit),
-    custom("isposinf", "input", "torch.isposinf .isposinf", infer_bools,
-           is_infinity<1>),
-    custom("isneginf", "input", "torch.isneginf .isneginf", infer_bools,
-           is_infinity<-1>),
+    custom_row("signbit", "input", "torch.signbit .signbit", infer_bools,
+               signbit),
+    custom_row("isposinf", "input", "torch.isposinf .isposinf", infer_bools,
+               is_infinity<1>),
+    custom_row("isneginf", "input", "torch.isneginf .isneginf", infer_bools,
+               is_infinity<-1>),
     unary_row("deg2rad", "torch.deg2rad .deg2rad", deg2rad, kFloat),
     unary_row("rad2deg", "torch.rad2deg .rad2deg", rad2deg, kFloat),
     unary_row("sinc", "torch.sinc .sinc torch._C._special.special_sinc", sinc,
               kFloat),
-    custom("nan_to_num", "input, nan=None, posinf=None, neginf=None",
-           "torch.nan_to_num .nan_to_num", infer_same, nan_to_num),
+    custom_row("nan_to_num", "input, nan=None, posinf=None, neginf=None",
+               "torch.nan_to_num .nan_to_num", infer_like_first, nan_to_num),
     composed_row("isclose",
                  "input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
                  "torch.isclose .isclose", isclose),

@@ -78,9 +78,7 @@ Value mvlgamma(const OpCall& call) {
   if (p < 1) runtime_error("p has to be greater than or equal to 1");
   // A call of lgamma for each: no use is known for more.
   constexpr int64_t kMost = 4096;
-  if (p > kMost)
-    runtime_error("p has to be at most " + std::to_string(kMost) + ", got " +
-                  std::to_string(p));
+  if (p > kMost) runtime_error("p has to be at most ", kMost, ", got ", p);
   const auto count = static_cast<double>(p);
   const Value& x = call[0];
   Value sum = x * 0.0 + count * (count - 1) / 4 * std::log(std::numbers::pi);
@@ -109,8 +107,9 @@ constexpr OpRow kRows[] = {
     function_row<i0e_of>("special_i0e", "torch._C._special.special_i0e"),
     function_row<i1_of>("special_i1", "torch._C._special.special_i1"),
     function_row<i1e_of>("special_i1e", "torch._C._special.special_i1e"),
-    function_of_two_row<zeta_of>("special_zeta", "input, other",
-                                 "torch._C._special.special_zeta"),
+    function_row("special_zeta", "input, other",
+                 "torch._C._special.special_zeta",
+                 direct_function_of_two<zeta_of>),
     unary_row("special_entr", "torch._C._special.special_entr", entr, kFloat),
     binary_row("special_xlog1py", "torch._C._special.special_xlog1py", xlog1py,
                kFloat),

@@ -19,21 +19,20 @@ Windows windows_of(const OpCall& call) {
             call.has(3) ? call.integer(3) : size, call[4]};
   const std::string name(call.op.name());
   if (w.hop <= 0)
-    runtime_error(name + ": expected hop_length > 0, but got hop_length=" +
-                  std::to_string(w.hop));
+    runtime_error(name,
+                  ": expected hop_length > 0, but got hop_length=", w.hop);
   if (w.length <= 0 || w.length > size)
-    runtime_error(name +
-                  ": expected 0 < win_length <= n_fft, but got win_length=" +
-                  std::to_string(w.length));
+    runtime_error(
+        name,
+        ": expected 0 < win_length <= n_fft, but got win_length=", w.length);
   if (w.window.is_none()) return w;
   const Tensor window = meta_of(w.window);
   if (is_complex(window.dtype()))
     throw NotImplementedError(name + ": complex windows are not supported");
   if (window.dim() != 1 || window.size(0) != w.length)
-    runtime_error(name +
-                  ": expected a 1D window tensor of size equal to win_length=" +
-                  std::to_string(w.length) + ", but got window with size " +
-                  window.sizes().str());
+    runtime_error(name,
+                  ": expected a 1D window tensor of size equal to win_length=",
+                  w.length, ", but got window with size ", window.sizes());
   return w;
 }
 
@@ -84,8 +83,8 @@ Value stft(const OpCall& call) {
   if (call.flag(5)) signal = centered(signal, w.size, call[6]);
   const int64_t length = meta_of(signal).size(1);
   if (w.size <= 0 || w.size > length)
-    runtime_error("stft: expected 0 < n_fft < " + std::to_string(length) +
-                  ", but got n_fft=" + std::to_string(w.size));
+    runtime_error("stft: expected 0 < n_fft < ", length,
+                  ", but got n_fft=", w.size);
   Value frames = method(signal, "unfold", {1, w.size, w.hop});
   const Value window = whole_window(w, part_type(input.dtype()));
   if (!window.is_none()) frames = frames * window;
@@ -108,14 +107,14 @@ Value spectra_of(const OpCall& call, int64_t size) {
         "istft requires a complex-valued input tensor matching the output from "
         "stft with return_complex=True.");
   if (input.dim() != 2 && input.dim() != 3)
-    runtime_error("istft: expected a tensor with 2 or 3 dimensions, got " +
-                  std::to_string(input.dim()));
+    runtime_error("istft: expected a tensor with 2 or 3 dimensions, got ",
+                  input.dim());
   if (input.numel() == 0) runtime_error("istft: input tensor cannot be empty.");
   const bool onesided = call.has(7) ? call.flag(7) : input.size(-2) != size;
   const int64_t expected = onesided ? size / 2 + 1 : size;
   if (input.size(-2) != expected)
-    runtime_error("istft: expected " + std::to_string(expected) +
-                  " frequencies, got " + std::to_string(input.size(-2)));
+    runtime_error("istft: expected ", expected, " frequencies, got ",
+                  input.size(-2));
   if (call.flag(9) && onesided)
     runtime_error("Cannot have onesided output if window or input is complex");
   const Value batch = input.dim() == 2 ? fxjit::unsqueeze(call[0], 0) : call[0];

@@ -13,14 +13,14 @@ namespace {
 Tensor strided_meta(const OpCall& call, size_t first, DType fallback) {
   const Dims sizes = sizes_arg(call, first), strides = call.dims(first + 1);
   if (sizes.size() != strides.size())
-    runtime_error("dimensionality of sizes (" + std::to_string(sizes.size()) +
-                  ") must match dimensionality of strides (" +
-                  std::to_string(strides.size()) + ")");
+    runtime_error("dimensionality of sizes (", sizes.size(),
+                  ") must match dimensionality of strides (", strides.size(),
+                  ")");
   ExactInt reach = numel(sizes) == 0 ? 0 : 1;
   for (int d = 0; d < sizes.size(); ++d) {
     if (strides[d] < 0)
-      runtime_error("Storage size calculation overflowed with sizes=" +
-                    sizes.str() + " and strides=" + strides.str());
+      runtime_error("Storage size calculation overflowed with sizes=", sizes,
+                    " and strides=", strides);
     if (reach != 0) reach = reach + ExactInt(sizes[d] - 1) * strides[d];
   }
   if (reach > numel(sizes))
@@ -52,10 +52,8 @@ Value infer_permuted(const OpCall& call) {
   if (order.size() != sizes.size())
     runtime_error(
         "Number of dimensions in size does not match the length of the "
-        "physical_layout; i.e. len(size) = " +
-        std::to_string(sizes.size()) +
-        " is not equal to len(physical_layout) = " +
-        std::to_string(order.size()));
+        "physical_layout; i.e. len(size) = ",
+        sizes.size(), " is not equal to len(physical_layout) = ", order.size());
   for (int d = 0; d < sorted.size(); ++d)
     if (sorted[d] != d) runtime_error("Duplicate dim not allowed");
   Dims strides(sizes.size(), 1);
@@ -83,12 +81,8 @@ Value decompose_new_strided(const OpCall& call) {
 template <InferFn kInfer>
 constexpr OpRow strided(const char* name, const char* schema, const char* names,
                         DecomposeFn decompose = nullptr) {
-  return {.name = name,
-          .schema = schema,
-          .names = names,
-          .infer = kInfer,
-          .eager = eager_strided<kInfer>,
-          .decompose = decompose};
+  return made_row(name, schema, names, kInfer, eager_strided<kInfer>,
+                  decompose);
 }
 
 constexpr OpRow kRows[] = {

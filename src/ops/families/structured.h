@@ -10,6 +10,7 @@
 
 #include "fxjit/op.h"
 #include "src/support/errors/exact_int.h"
+#include "src/tensor/concat.h"
 #include "src/tensor/strided.h"
 #include "src/tensor/visit.h"
 
@@ -17,9 +18,12 @@ namespace fxjit::ops {
 
 using support::ExactInt;
 
-// RuntimeError with torch's text; op, node and source are filled in by the
-// caller of the row's function.
-[[noreturn]] void runtime_error(const std::string& message);
+// RuntimeError with torch's text, in parts; op, node and source are filled in
+// by the caller of the row's function.
+template <typename... Parts>
+[[noreturn]] void runtime_error(const Parts&... parts) {
+  throw RuntimeError(concat(parts...));
+}
 // NotImplementedError: torch has no kernel, under this name of its own, for
 // elements of this type.
 [[noreturn]] void no_kernel(const std::string& kernel, DType dtype);
@@ -36,6 +40,8 @@ const char* cpp_type_name(DType dtype);
 
 // A wrapped dimension argument.
 int dim_arg(const OpCall& call, size_t i, int rank);
+// The place of a parameter that the row has.
+size_t index_of(const OpCall& call, const char* parameter);
 // Wrapped dimensions of an int, a sequence, or None / () for all of them.
 Dims axes_arg(const OpCall& call, size_t i, int rank);
 // A dtype argument or, when it is None, `fallback`.
@@ -60,9 +66,40 @@ Dims flat_dims(const Value& value);
 std::vector<Tensor> tensors_arg(const OpCall& call, size_t i);
 
 bool contains(const Dims& axes, int64_t axis);
+Dims joined(Dims first, const Dims& second);
+// The dims from `begin` up to `end`, but for those in `left_out`.
+Dims dims_between(int begin, int end, const Dims& left_out = {});
 // Shape after reducing `axes`.
 Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim);
 Tensor permuted(const Tensor& tensor, const Dims& order);
+// Size and stride along an axis: 1 for a tensor without dims.
+int64_t axis_size(const Tensor& tensor, int axis);
+int64_t axis_stride(const Tensor& tensor, int axis);
+// A tensor of one dim.
+Tensor tensor_of(const std::vector<int64_t>& numbers);
+// A dim of one element in front, and a contiguous tensor without it.
+Tensor with_batch(const Tensor& tensor);
+Tensor without_batch(const Tensor& tensor);
+
+// Calls fill(whole) with a contiguous tensor for the elements of `out`: itself
+// or one that is copied to it.
+template <typename Fn>
+void fill_contiguous(const Tensor& out, Fn&& fill) {
+  const Tensor whole =
+      out.is_contiguous() ? out : Tensor::empty(out.sizes(), out.dtype());
+  fill(whole);
+  if (whole.data() != out.data()) out.copy_from(whole);
+}
+// Memory for a result that a shape rule inferred.
+Tensor empty_like(const Value& inferred);
+// The shape rule of results with the first argument's shape and type.
+Value infer_like_first(const OpCall& call);
+// That of running results along argument 1, whose dtype is argument 2: sums of
+// integers are int64. That of elements put in order, with their places.
+Value infer_running(const OpCall& call);
+Value infer_ordered(const OpCall& call);
+// RuntimeError: the result of a call that writes a tensor has other sizes.
+[[noreturn]] void output_mismatch(const Dims& output, const Dims& result);
 
 // Type in which eager functions of this folder compute: float for the half
 // types, int64 for integers and bool.
@@ -79,25 +116,41 @@ constexpr OpRow view_row(const char* name, const char* schema,
           .infer = infer};
 }
 constexpr OpRow composed_row(const char* name, const char* schema,
-                             const char* names, DecomposeFn decompose) {
+                             const char* names, DecomposeFn decompose,
+                             Purity purity = Purity::pure) {
   return {.name = name,
           .schema = schema,
           .names = names,
           .lowering = Lowering::decompose,
-          .decompose = decompose};
+          .decompose = decompose,
+          .purity = purity};
+}
+
+// Rows of ops that have code of their own in compiled programs.
+constexpr OpRow lowered_row(const char* name, const char* schema,
+                            const char* names, Lowering lowering, InferFn infer,
+                            EagerFn eager) {
+  return {.name = name,
+          .schema = schema,
+          .names = names,
+          .lowering = lowering,
+          .infer = infer,
+          .eager = eager};
 }
 
 // Rows of ops that loops of the library compute.
 constexpr OpRow direct_row(const char* name, const char* schema,
-                           const char* names, InferFn infer, DirectFn direct) {
+                           const char* names, InferFn infer, DirectFn direct,
+                           Purity purity = Purity::pure) {
   return {.name = name,
           .schema = schema,
           .names = names,
           .infer = infer,
+          .purity = purity,
           .direct = direct};
 }
 
-// Rows of ops that make tensors.
+// Rows of ops that have an eager function, and of those that make tensors.
 constexpr OpRow made_row(const char* name, const char* schema,
                          const char* names, InferFn infer, EagerFn eager,
                          DecomposeFn decompose = nullptr) {
@@ -111,8 +164,9 @@ constexpr OpRow made_row(const char* name, const char* schema,
 
 // Compositions that patterns are to see.
 constexpr OpRow inlined_row(const char* name, const char* schema,
-                            const char* names, DecomposeFn decompose) {
-  OpRow row = composed_row(name, schema, names, decompose);
+                            const char* names, DecomposeFn decompose,
+                            Purity purity = Purity::pure) {
+  OpRow row = composed_row(name, schema, names, decompose, purity);
   row.lowering = Lowering::inlined;
   return row;
 }
@@ -128,8 +182,7 @@ decltype(auto) visit_kernel_dtype(DType dtype, Fn&& fn) {
     case DType::i64:
       return fn(std::type_identity<int64_t>{});
     default:
-      throw InternalError("visit_kernel_dtype: " +
-                          std::string(dtype_name(dtype)));
+      throw InternalError(concat("visit_kernel_dtype: ", dtype_name(dtype)));
   }
 }
 
@@ -147,8 +200,7 @@ decltype(auto) visit_element_size(DType dtype, Fn&& fn) {
     case 8:
       return fn(std::type_identity<uint64_t>{});
     default:
-      throw InternalError("visit_element_size: " +
-                          std::string(dtype_name(dtype)));
+      throw InternalError(concat("visit_element_size: ", dtype_name(dtype)));
   }
 }
 

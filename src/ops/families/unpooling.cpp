@@ -13,8 +13,6 @@ Dims smallest_sizes(const OpCall& call, const Dims& input, int spatial) {
   const Dims kernel = per_axis_arg(call, 2, spatial);
   const Dims stride = call.has(3) ? per_axis_arg(call, 3, spatial) : kernel;
   const Dims padding = per_axis_arg(call, 4, spatial);
-  for (const Dims& given : {kernel, stride, padding})
-    check_moderate(call, given);
   Dims sizes;
   for (int d = 0; d < spatial; ++d)
     sizes.push_back(ExactInt(input[input.size() - spatial + d] - 1) *
@@ -32,19 +30,16 @@ Dims output_sizes(const OpCall& call, const Dims& input, int spatial) {
   if (asked.size() == spatial + 2)
     for (int i = 0; i < 2; ++i) asked.erase(0);
   if (asked.size() != spatial)
-    throw ValueError("output_size should be a sequence containing " +
-                     std::to_string(spatial) + " or " +
-                     std::to_string(spatial + 2) +
-                     " elements, but it has a length of '" +
-                     std::to_string(asked.size()) + "'");
+    throw ValueError(concat(
+        "output_size should be a sequence containing ", spatial, " or ",
+        spatial + 2, " elements, but it has a length of '", asked.size(), "'"));
   for (int d = 0; d < spatial; ++d) {
     const int64_t low = smallest[d] - stride[d], high = smallest[d] + stride[d];
     if (asked[d] <= low || asked[d] >= high)
       throw ValueError(
-          "invalid output_size \"" +
-          repr(Value::tuple(ValueList(asked.begin(), asked.end()))) +
-          "\" (dim " + std::to_string(d) + " must be between " +
-          std::to_string(low) + " and " + std::to_string(high) + ")");
+          concat("invalid output_size \"",
+                 repr(Value::tuple(ValueList(asked.begin(), asked.end()))),
+                 "\" (dim ", d, " must be between ", low, " and ", high, ")"));
   }
   return asked;
 }
@@ -54,16 +49,14 @@ void check_indices(const Tensor& input, const Tensor& indices, int spatial) {
     runtime_error("elements in indices should be type int64");
   if (!(indices.sizes() == input.sizes()))
     runtime_error(
-        "Expected shape of indices to be same as that of the input tensor (" +
-        input.sizes().str() +
-        ") but got indices tensor with shape: " + indices.sizes().str());
+        "Expected shape of indices to be same as that of the input tensor (",
+        input.sizes(),
+        ") but got indices tensor with shape: ", indices.sizes());
   if (input.dim() != spatial + 1 && input.dim() != spatial + 2)
-    runtime_error("Input to max_unpooling" + std::to_string(spatial) +
-                  "d should be a " + std::to_string(spatial + 1) + "d or " +
-                  std::to_string(spatial + 2) +
-                  "d Tensor, but got a tensor "
-                  "with " +
-                  std::to_string(input.dim()) + " dimensions.");
+    runtime_error("Input to max_unpooling", spatial, "d should be a ",
+                  spatial + 1, "d or ", spatial + 2,
+                  "d Tensor, but got a tensor with ", input.dim(),
+                  " dimensions.");
 }
 
 template <int kSpatial>
@@ -74,13 +67,12 @@ Value max_unpool(const OpCall& call) {
   const Dims places = output_sizes(call, sizes, kSpatial);
   sizes.resize(sizes.size() - kSpatial);
   const int64_t lines = numel(sizes);
-  for (int64_t size : places) sizes.push_back(size);
   const int64_t count = lines == 0 ? 0 : input.numel() / lines;
   const Value flat{Dims{lines, count}};
   const Value put = fxjit::scatter(
       fxjit::zeros(Value(Dims{lines, numel(places)}), input.dtype()), 1,
       fxjit::reshape(call[1], flat), fxjit::reshape(call[0], flat));
-  return fxjit::reshape(put, Value(sizes));
+  return fxjit::reshape(put, Value(joined(sizes, places)));
 }
 
 constexpr const char* kSchema =

@@ -11,11 +11,6 @@ int64_t place_of(const Tensor& input, int axis, int64_t index) {
 
 }  // namespace
 
-Tensor as_meta(const Tensor& input) {
-  return Tensor::meta(input.sizes(), input.dtype(), input.strides(),
-                      input.offset());
-}
-
 Tensor view_of(const Tensor& input, const Dims& sizes, const Dims& strides) {
   return Tensor::meta(sizes, input.dtype(), strides, input.offset());
 }
@@ -30,23 +25,21 @@ Dims resolved_shape(const Dims& shape, int64_t elements) {
       continue;
     }
     if (shape[d] != -1)
-      runtime_error("invalid shape dimension " + std::to_string(shape[d]) +
-                    " at index " + std::to_string(d) + " of shape " +
-                    shape.str());
+      runtime_error("invalid shape dimension ", shape[d], " at index ", d,
+                    " of shape ", shape);
     if (inferred >= 0) runtime_error("only one dimension can be inferred");
     inferred = d;
   }
   const int64_t product = numel(known);
   if (inferred >= 0 && product == 0 && elements == 0)
-    runtime_error("cannot reshape tensor of 0 elements into shape " +
-                  shape.str() +
-                  " because the unspecified dimension size -1 can be any "
-                  "value and is ambiguous");
+    runtime_error("cannot reshape tensor of 0 elements into shape ", shape,
+                  " because the unspecified dimension size -1 can be any value "
+                  "and is ambiguous");
   const bool fits = inferred < 0 ? product == elements
                                  : product != 0 && elements % product == 0;
   if (!fits)
-    runtime_error("shape '" + shape.str() + "' is invalid for input of size " +
-                  std::to_string(elements));
+    runtime_error("shape '", shape, "' is invalid for input of size ",
+                  elements);
   if (inferred >= 0) sizes[inferred] = elements / product;
   return sizes;
 }
@@ -60,13 +53,12 @@ Tensor reshaped(const Tensor& input, const Dims& sizes) {
 Tensor expanded(const Tensor& input, const Dims& sizes) {
   const int shift = sizes.size() - input.dim();
   if (shift < 0)
-    runtime_error(
-        std::string("expand(torch.") + torch_type_name(input.dtype()) +
-        "Tensor{" + input.sizes().str() + "}, size=" + sizes.str() +
-        "): the number of sizes provided (" + std::to_string(sizes.size()) +
-        ") must be greater or equal to the number of dimensions in "
-        "the tensor (" +
-        std::to_string(input.dim()) + ")");
+    runtime_error("expand(torch.", torch_type_name(input.dtype()), "Tensor{",
+                  input.sizes(), "}, size=", sizes,
+                  "): the number of sizes provided (", sizes.size(),
+                  ") must be greater or equal to the number of dimensions in "
+                  "the tensor (",
+                  input.dim(), ")");
   Dims out = sizes, strides(sizes.size(), 0);
   for (int d = sizes.size() - 1; d >= 0; --d) {
     const bool fresh = d < shift;
@@ -78,19 +70,18 @@ Tensor expanded(const Tensor& input, const Dims& sizes) {
     if (out[d] == -1) {
       if (fresh)
         runtime_error(
-            "The expanded size of the tensor (-1) isn't allowed in a "
-            "leading, non-existing dimension " +
-            std::to_string(d));
+            "The expanded size of the tensor (-1) isn't allowed in a leading, "
+            "non-existing dimension ",
+            d);
       out[d] = size;
     }
     if (out[d] == size) continue;
     if (size != 1 || out[d] < 0)
-      runtime_error("The expanded size of the tensor (" +
-                    std::to_string(out[d]) +
-                    ") must match the existing size (" + std::to_string(size) +
-                    ") at non-singleton dimension " + std::to_string(d) +
-                    ".  Target sizes: " + sizes.str() +
-                    ".  Tensor sizes: " + input.sizes().str());
+      runtime_error("The expanded size of the tensor (", out[d],
+                    ") must match the existing size (", size,
+                    ") at non-singleton dimension ", d,
+                    ".  Target sizes: ", sizes,
+                    ".  Tensor sizes: ", input.sizes());
     strides[d] = 0;
   }
   return view_of(input, out, strides);

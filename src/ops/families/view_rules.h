@@ -6,8 +6,6 @@
 
 namespace fxjit::ops {
 
-// Sizes, strides, offset and dtype without the data.
-Tensor as_meta(const Tensor& input);
 // Other sizes and strides at the same offset.
 Tensor view_of(const Tensor& input, const Dims& sizes, const Dims& strides);
 

@@ -3,6 +3,7 @@
 #include "src/ops/families/structured.h"
 #include "src/ops/families/view_rules.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -96,9 +97,8 @@ Value infer_unflatten(const OpCall& call) {
   const bool fits = !misfits && (inferred < 0 ? known == size
                                               : known > 0 && size % known == 0);
   if (!fits)
-    runtime_error("unflatten: Provided sizes " + parts.str() +
-                  " don't multiply up to the size of dim " +
-                  std::to_string(axis) + " (" + std::to_string(size) +
+    runtime_error("unflatten: Provided sizes ", parts,
+                  " don't multiply up to the size of dim ", axis, " (", size,
                   ") in the input tensor");
   Dims sizes;
   for (int d = 0; d < input.dim(); ++d) {
@@ -120,9 +120,8 @@ Value infer_permute(const OpCall& call) {
     runtime_error(
         "permute(sparse_coo): number of dimensions in the tensor input does "
         "not match the length of the desired ordering of dimensions i.e. "
-        "input.dim() = " +
-        std::to_string(input.dim()) +
-        " is not equal to len(dims) = " + std::to_string(dims.size()));
+        "input.dim() = ",
+        input.dim(), " is not equal to len(dims) = ", dims.size());
   Dims order;
   for (int64_t dim : dims) {
     const int axis = wrap_dim(dim, input.dim());
@@ -151,8 +150,8 @@ Value infer_transpose(const OpCall& call) {
 Value infer_t(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (input.dim() > 2)
-    runtime_error("t() expects a tensor with <= 2 dimensions, but self is " +
-                  std::to_string(input.dim()) + "D");
+    runtime_error("t() expects a tensor with <= 2 dimensions, but self is ",
+                  input.dim(), "D");
   return input.dim() < 2 ? view_of(input, input.sizes(), input.strides())
                          : swapped(input, 0, 1);
 }
@@ -163,9 +162,9 @@ Value infer_movedim(const OpCall& call) {
   const Dims to = axes_arg(call, 2, input.dim());
   if (from.size() != to.size())
     runtime_error(
-        "movedim: Invalid source or destination dims: source (" + from.str() +
-        " dims) should contain the same number of dims as destination (" +
-        to.str() + " dims)");
+        "movedim: Invalid source or destination dims: source (", from,
+        " dims) should contain the same number of dims as destination (", to,
+        " dims)");
   Dims order(input.dim(), -1);
   for (int i = 0; i < from.size(); ++i) order[to[i]] = from[i];
   int next = 0;
@@ -226,10 +225,9 @@ void check_inside(const Tensor& input, const Dims& sizes, const Dims& strides,
   const Reach known = reach_of(input.sizes(), input.strides(), input.offset());
   if (input.numel() == 0 || wanted.first < known.first ||
       wanted.last > known.last)
-    throw NotImplementedError("as_strided: expected a view inside its input " +
-                              input.describe() + ", got sizes " + sizes.str() +
-                              ", strides " + strides.str() + ", offset " +
-                              std::to_string(offset));
+    throw NotImplementedError(concat(
+        "as_strided: expected a view inside its input ", input.describe(),
+        ", got sizes ", sizes, ", strides ", strides, ", offset ", offset));
 }
 
 Value infer_as_strided(const OpCall& call) {
@@ -239,17 +237,16 @@ Value infer_as_strided(const OpCall& call) {
     runtime_error("mismatch in length of strides and shape");
   for (int64_t size : sizes)
     if (size < 0)
-      runtime_error("as_strided: negative sizes are not supported, got " +
-                    sizes.str());
+      runtime_error("as_strided: negative sizes are not supported, got ",
+                    sizes);
   for (int64_t stride : strides)
     if (stride < 0)
       runtime_error(
           "as_strided: Negative strides are not supported at the moment, got "
-          "strides: " +
-          strides.str());
+          "strides: ",
+          strides);
   const int64_t offset = call.has(3) ? call.integer(3) : input.offset();
-  if (offset < 0)
-    runtime_error("Tensor: invalid storage offset " + std::to_string(offset));
+  if (offset < 0) runtime_error("Tensor: invalid storage offset ", offset);
   if (input.is_meta()) check_inside(input, sizes, strides, offset);
   return Tensor::meta(sizes, input.dtype(), strides, offset);
 }
@@ -259,9 +256,8 @@ Value infer_diagonal(const OpCall& call) {
   const int a = dim_arg(call, 2, input.dim()),
             b = dim_arg(call, 3, input.dim());
   if (a == b)
-    runtime_error("diagonal dimensions cannot be identical " +
-                  std::to_string(call.integer(2)) + ", " +
-                  std::to_string(call.integer(3)));
+    runtime_error("diagonal dimensions cannot be identical ", call.integer(2),
+                  ", ", call.integer(3));
   const int64_t shift = std::max(call.integer(1), -INT64_MAX);
   const int64_t down = std::max<int64_t>(-shift, 0);
   const int64_t right = std::max<int64_t>(shift, 0);
@@ -289,12 +285,8 @@ constexpr OpRow reshape(const char* name, const char* schema, const char* names,
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "view",
-     .schema = "input, *size",
-     .names = ".view",
-     .lowering = Lowering::view,
-     .infer = infer_view,
-     .eager = eager_view},
+    lowered_row("view", "input, *size", ".view", Lowering::view, infer_view,
+                eager_view),
     view_row("view_as", "input, other", ".view_as", infer_view_as),
     reshape("reshape", "input, *shape", "torch.reshape .reshape",
             infer_reshape),

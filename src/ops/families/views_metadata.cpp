@@ -2,8 +2,8 @@
 // Values, or for T and its kin a view.
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
-#include "src/ops/families/view_rules.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -17,9 +17,8 @@ Value infer_size(const OpCall& call) {
   if (!call.has(1)) return shape_value(input.sizes());
   const int axis = dim_arg(call, 1, input.dim());
   if (input.dim() == 0)
-    throw IndexError("Dimension specified as " +
-                     std::to_string(call.integer(1)) +
-                     " but tensor has no dimensions");
+    throw IndexError(concat("Dimension specified as ", call.integer(1),
+                            " but tensor has no dimensions"));
   return input.sizes()[axis];
 }
 
@@ -79,14 +78,11 @@ Value matrix_transposed(const Tensor& input) {
   if (input.dim() == 0) return as_meta(input);
   if (input.dim() < 2)
     runtime_error(
-        "tensor.mT is only supported on matrices or batches of "
-        "matrices. Got " +
-        std::to_string(input.dim()) + "-D tensor.");
-  Dims order;
-  for (int d = 0; d < input.dim() - 2; ++d) order.push_back(d);
-  order.push_back(input.dim() - 1);
-  order.push_back(input.dim() - 2);
-  return permuted(as_meta(input), order);
+        "tensor.mT is only supported on matrices or batches of matrices. Got ",
+        input.dim(), "-D tensor.");
+  const int rank = input.dim();
+  return permuted(as_meta(input),
+                  joined(dims_between(0, rank - 2), {rank - 1, rank - 2}));
 }
 
 // What stands in for an attribute that is not there. None may be given, so that

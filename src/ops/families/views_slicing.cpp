@@ -38,14 +38,12 @@ Value infer_narrow(const OpCall& call) {
   int64_t start = call.integer(2);
   if (length < 0) runtime_error("narrow(): length must be non-negative.");
   if (start < -size || start > size)
-    throw IndexError("start out of range (expected to be in range of [" +
-                     std::to_string(-size) + ", " + std::to_string(size) +
-                     "], but got " + std::to_string(start) + ")");
+    throw IndexError(concat("start out of range (expected to be in range of [",
+                            -size, ", ", size, "], but got ", start, ")"));
   if (start < 0) start += size;
   if (length > size - start)
-    runtime_error("start (" + std::to_string(start) + ") + length (" +
-                  std::to_string(length) + ") exceeds dimension size (" +
-                  std::to_string(size) + ").");
+    runtime_error("start (", start, ") + length (", length,
+                  ") exceeds dimension size (", size, ").");
   return range_of(input, axis, start, length);
 }
 
@@ -73,7 +71,7 @@ Value pieces(const Tensor& input, int axis, const Value& lengths) {
     if (length < 0)
       runtime_error(
           "split_with_sizes expects split_sizes have only non-negative "
-          "entries, but got split_sizes=" +
+          "entries, but got split_sizes=",
           repr(lengths));
     fits = fits && length <= input.sizes()[axis] - start;
     if (fits) {
@@ -82,10 +80,9 @@ Value pieces(const Tensor& input, int axis, const Value& lengths) {
     }
   }
   if (!fits || start != input.sizes()[axis])
-    runtime_error("split_with_sizes expects split_sizes to sum exactly to " +
-                  std::to_string(input.sizes()[axis]) +
-                  " (input tensor's size at dimension " + std::to_string(axis) +
-                  "), but got split_sizes=" + text + "]");
+    runtime_error("split_with_sizes expects split_sizes to sum exactly to ",
+                  input.sizes()[axis], " (input tensor's size at dimension ",
+                  axis, "), but got split_sizes=", text, "]");
   return Value::tuple(std::move(views));
 }
 
@@ -98,14 +95,13 @@ Value infer_split(const OpCall& call) {
   const int64_t length = call.integer(1);
   if (length < 0)
     runtime_error(
-        "split expects split_size be non-negative, but got "
-        "split_size=" +
-        std::to_string(length));
+        "split expects split_size be non-negative, but got split_size=",
+        length);
   if (length == 0 && input.sizes()[axis] != 0)
     runtime_error(
         "split_size can only be 0 if dimension size is 0, but got dimension "
-        "size of " +
-        std::to_string(input.sizes()[axis]));
+        "size of ",
+        input.sizes()[axis]);
   return pieces(call, axis, length);
 }
 
@@ -115,8 +111,7 @@ Value infer_chunk(const OpCall& call) {
     runtime_error("chunk expects at least a 1-dimensional tensor");
   const int64_t chunks = call.integer(1);
   if (chunks <= 0)
-    runtime_error("chunk expects `chunks` to be greater than 0, got: " +
-                  std::to_string(chunks));
+    runtime_error("chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int axis = dim_arg(call, 2, input.dim());
   const int64_t size = input.sizes()[axis];
   if (size > 0) return pieces(call, axis, (size - 1) / chunks + 1);
@@ -128,9 +123,8 @@ Value infer_chunk(const OpCall& call) {
 Value infer_unbind(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (input.dim() == 0)
-    throw IndexError("Dimension specified as " +
-                     std::to_string(call.integer(1)) +
-                     " but tensor has no dimensions");
+    throw IndexError(concat("Dimension specified as ", call.integer(1),
+                            " but tensor has no dimensions"));
   const int axis = dim_arg(call, 1, input.dim());
   check_pieces(call, input.sizes()[axis]);
   ValueList views;

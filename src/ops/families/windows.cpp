@@ -11,20 +11,17 @@ namespace {
 Value infer_windows(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   const int64_t size = call.integer(2), step = call.integer(3);
-  if (step <= 0)
-    runtime_error("step is " + std::to_string(step) + " but must be > 0");
+  if (step <= 0) runtime_error("step is ", step, " but must be > 0");
   if (input.dim() == 0) {
     if (size > 1)
-      runtime_error("maximum size for tensor at dimension 0 is 1 but size is " +
-                    std::to_string(size));
+      runtime_error("maximum size for tensor at dimension 0 is 1 but size is ",
+                    size);
     return Tensor::meta(Dims{size}, input.dtype(), Dims{1}, input.offset());
   }
   const int axis = dim_arg(call, 1, input.dim());
   if (size < 0 || size > input.sizes()[axis])
-    runtime_error("maximum size for tensor at dimension " +
-                  std::to_string(axis) + " is " +
-                  std::to_string(input.sizes()[axis]) + " but size is " +
-                  std::to_string(size));
+    runtime_error("maximum size for tensor at dimension ", axis, " is ",
+                  input.sizes()[axis], " but size is ", size);
   Dims sizes = input.sizes(), strides = input.strides();
   sizes.push_back(size);
   strides.push_back(strides[axis]);
@@ -51,11 +48,9 @@ Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
   for (int d = 0; d < 2; ++d) {
     if (s.kernel[d] <= 0 || s.dilation[d] <= 0 || s.stride[d] <= 0 ||
         s.padding[d] < 0)
-      runtime_error(std::string(call.op.name()) +
-                    ": expected sizes above zero, got kernel " +
-                    s.kernel.str() + ", dilation " + s.dilation.str() +
-                    ", padding " + s.padding.str() + ", stride " +
-                    s.stride.str());
+      runtime_error(call.op.name(), ": expected sizes above zero, got kernel ",
+                    s.kernel, ", dilation ", s.dilation, ", padding ",
+                    s.padding, ", stride ", s.stride);
     s.image.push_back(ExactInt(sizes[d]) + 2 * s.padding[d]);
     const ExactInt reach = ExactInt(s.dilation[d]) * (s.kernel[d] - 1) + 1;
     const int64_t room = s.image[d] - reach;
@@ -63,12 +58,12 @@ Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
         (room < 0 ? room - s.stride[d] + 1 : room) / s.stride[d] + 1);
   }
   if (s.places[0] <= 0 || s.places[1] <= 0)
-    runtime_error("Given input with spatial size " + repr(axes_value(sizes)) +
-                  ", kernel_size=" + repr(axes_value(s.kernel)) +
-                  ", dilation=" + repr(axes_value(s.dilation)) +
-                  ", padding=" + repr(axes_value(s.padding)) +
-                  ", calculated shape of the array of sliding blocks as " +
-                  repr(axes_value(s.places)) +
+    runtime_error("Given input with spatial size ", repr(axes_value(sizes)),
+                  ", kernel_size=", repr(axes_value(s.kernel)),
+                  ", dilation=", repr(axes_value(s.dilation)),
+                  ", padding=", repr(axes_value(s.padding)),
+                  ", calculated shape of the array of sliding blocks as ",
+                  repr(axes_value(s.places)),
                   ", but its components must be at least one.");
   return s;
 }
@@ -79,19 +74,19 @@ Tensor window_places(const Sliding& s, int d) {
   for (int64_t i = 0; i < s.kernel[d]; ++i)
     for (int64_t j = 0; j < s.places[d]; ++j)
       at.push_back(i * s.dilation[d] + j * s.stride[d]);
-  return Tensor::from(at, {static_cast<int64_t>(at.size())});
+  return tensor_of(at);
 }
 
 Value unfold(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   if (input.dim() != 4 && input.dim() != 3)
-    runtime_error("Expected 3D or 4D (batch mode) tensor for input, got " +
-                  input.sizes().str());
+    runtime_error("Expected 3D or 4D (batch mode) tensor for input, got ",
+                  input.sizes());
   if (empty_dim(input, 3) >= 0)
     runtime_error(
         "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
-        "other non-zero dimensions for input, but got: " +
-        input.sizes().str());
+        "other non-zero dimensions for input, but got: ",
+        input.sizes());
   Value x = input.dim() == 3 ? fxjit::unsqueeze(call[0], 0) : call[0];
   const Dims sizes = meta_of(x).sizes();
   const Sliding s = sliding_of(call, 1, Dims{sizes[2], sizes[3]});
@@ -117,8 +112,8 @@ Value fold(const OpCall& call) {
   if (empty_dim(input, 2) >= 0)
     runtime_error(
         "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch "
-        "size and non-zero dimensions for input, but got: " +
-        input.sizes().str());
+        "size and non-zero dimensions for input, but got: ",
+        input.sizes());
   const Dims wanted = per_axis_arg(call, 1, 2);
   const Sliding s = sliding_of(call, 2, wanted);
   const int64_t block = ExactInt(s.kernel[0]) * s.kernel[1];
@@ -126,8 +121,8 @@ Value fold(const OpCall& call) {
   if (input.dim() < 2 || input.dim() > 3 ||
       input.sizes()[input.dim() - 2] % block != 0 ||
       input.sizes().back() != windows)
-    runtime_error("fold: expected [N, C * " + std::to_string(block) + ", " +
-                  std::to_string(windows) + "], got " + input.sizes().str());
+    runtime_error("fold: expected [N, C * ", block, ", ", windows, "], got ",
+                  input.sizes());
   const Value wide = widened(call[0], input.dtype());
   const Value x = input.dim() == 2 ? fxjit::unsqueeze(wide, 0) : wide;
   const int64_t batch = meta_of(x).sizes()[0];
@@ -156,27 +151,22 @@ Value fold(const OpCall& call) {
 Value regrouped(const Value& x, const Dims& inner, const Dims& order,
                 const Dims& result) {
   const Tensor meta = meta_of(x);
-  Dims sizes, permutation, last;
   const int outer = meta.dim() - 3;
-  for (int d = 0; d < outer; ++d) {
-    sizes.push_back(meta.sizes()[d]);
-    permutation.push_back(d);
-  }
-  last = sizes;
-  for (int64_t size : inner) sizes.push_back(size);
+  Dims sizes = meta.sizes(), permutation = dims_between(0, outer);
+  sizes.resize(outer);
   for (int64_t d : order) permutation.push_back(outer + d);
-  for (int64_t size : result) last.push_back(size);
-  const Value parts = fxjit::reshape(x, Value(sizes));
-  return reshaped_copy(fxjit::permute(parts, Value(permutation)), last);
+  const Value parts = fxjit::reshape(x, Value(joined(sizes, inner)));
+  return reshaped_copy(fxjit::permute(parts, Value(permutation)),
+                       joined(sizes, result));
 }
 
 Tensor image_of(const OpCall& call) {
   const Tensor meta = meta_of(call[0]);
   if (meta.dim() < 3)
-    runtime_error(std::string(call.op.name()) +
-                  " expects input to have at least 3 dimensions, but got "
-                  "input with " +
-                  std::to_string(meta.dim()) + " dimension(s)");
+    runtime_error(
+        call.op.name(),
+        " expects input to have at least 3 dimensions, but got input with ",
+        meta.dim(), " dimension(s)");
   return meta;
 }
 
@@ -187,8 +177,8 @@ Value pixel_shuffle(const OpCall& call) {
   const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
                 w = meta.sizes()[rank - 1];
   if (r <= 0)
-    runtime_error("pixel_shuffle expects a positive upscale_factor, but got " +
-                  std::to_string(r));
+    runtime_error("pixel_shuffle expects a positive upscale_factor, but got ",
+                  int64_t{r});
   int64_t square = 0;
   if (__builtin_mul_overflow(int64_t{r}, int64_t{r}, &square))
     throw ValueError(
@@ -197,10 +187,9 @@ Value pixel_shuffle(const OpCall& call) {
         std::to_string(r));
   if (c % square != 0)
     runtime_error(
-        "pixel_shuffle expects its input's 'channel' dimension to be "
-        "divisible by the square of upscale_factor, but "
-        "input.size(-3)=" +
-        std::to_string(c) + " is not divisible by " + std::to_string(square));
+        "pixel_shuffle expects its input's 'channel' dimension to be divisible "
+        "by the square of upscale_factor, but input.size(-3)=",
+        c, " is not divisible by ", square);
   const int64_t channels = c / square;
   return regrouped(call[0], {channels, r, r, h, w}, {0, 3, 1, 4, 2},
                    {channels, h * r, w * r});
@@ -214,14 +203,13 @@ Value pixel_unshuffle(const OpCall& call) {
                 w = meta.sizes()[rank - 1];
   if (r <= 0)
     runtime_error(
-        "pixel_unshuffle expects a positive downscale_factor, but got " +
-        std::to_string(r));
+        "pixel_unshuffle expects a positive downscale_factor, but got ",
+        int64_t{r});
   const auto check = [&](const char* what, int dim, int64_t size) {
     if (size % r != 0)
-      runtime_error("pixel_unshuffle expects " + std::string(what) +
-                    " to be divisible by downscale_factor, but input.size(" +
-                    std::to_string(dim) + ")=" + std::to_string(size) +
-                    " is not divisible by " + std::to_string(r));
+      runtime_error("pixel_unshuffle expects ", what,
+                    " to be divisible by downscale_factor, but input.size(",
+                    dim, ")=", size, " is not divisible by ", int64_t{r});
   };
   check("height", -2, h);
   check("width", -1, w);
@@ -233,9 +221,8 @@ Value channel_shuffle(const OpCall& call) {
   const Tensor meta = meta_of(call[0]);
   const int64_t groups = call.integer(1);
   if (meta.dim() < 3 || groups <= 0 || meta.sizes()[1] % groups != 0)
-    runtime_error("Number of channels must be divisible by groups. Got " +
-                  meta.sizes().str() + " channels and " +
-                  std::to_string(groups) + " groups.");
+    runtime_error("Number of channels must be divisible by groups. Got ",
+                  meta.sizes(), " channels and ", groups, " groups.");
   Dims sizes{meta.sizes()[0], groups, meta.sizes()[1] / groups};
   for (int d = 2; d < meta.dim(); ++d) sizes.push_back(meta.sizes()[d]);
   const Value parts = fxjit::reshape(call[0], Value(sizes));
@@ -243,11 +230,8 @@ Value channel_shuffle(const OpCall& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.name = "unfold_method",
-     .schema = "input, dimension, size, step",
-     .names = ".unfold",
-     .lowering = Lowering::view,
-     .infer = infer_windows},
+    view_row("unfold_method", "input, dimension, size, step", ".unfold",
+             infer_windows),
     composed_row("unfold",
                  "input, kernel_size, dilation=1, padding=0, stride=1",
                  "F.unfold! torch._C._nn.im2col nn.Unfold", unfold),

@@ -25,12 +25,23 @@ Value call(const char* name, std::initializer_list<Arg> args,
 }
 
 Value call_with(const char* name, std::initializer_list<Arg> args,
-                const char* keyword, const Arg& value) {
+                std::initializer_list<Option> options) {
   const ops::Spelling& function = ops::get_function(name);
   Kwargs kwargs;
-  if (!value.value.is_none()) kwargs.emplace_back(keyword, value.value);
+  for (const auto& [keyword, value] : options)
+    if (!value.value.is_none()) kwargs.emplace_back(keyword, value.value);
   return ops::call_function(function, given_values(*function.op, args),
                             std::move(kwargs), args.begin()->source);
+}
+
+Value call_typed(const char* name, std::initializer_list<Arg> args,
+                 const Arg& dtype) {
+  return call_with(name, args, {{"dtype", dtype}});
+}
+
+Value call_exactly(const char* name, ValueList args, SourceLocation source) {
+  return ops::call_function(ops::get_function(name), std::move(args), {},
+                            source);
 }
 
 }  // namespace fxjit::functions

@@ -14,8 +14,17 @@ namespace fxjit::functions {
 Value call(const char* name, std::initializer_list<Arg> args,
            SourceLocation source = {});
 
-// As above with one option that torch takes by keyword only; None omits it.
+// As above with options that torch takes by keyword only; None omits one.
+struct Option {
+  const char* keyword;
+  const Arg& value;
+};
 Value call_with(const char* name, std::initializer_list<Arg> args,
-                const char* keyword, const Arg& value);
+                std::initializer_list<Option> options);
+Value call_typed(const char* name, std::initializer_list<Arg> args,
+                 const Arg& dtype);
+
+// Calls with these arguments as they are.
+Value call_exactly(const char* name, ValueList args, SourceLocation source);
 
 }  // namespace fxjit::functions

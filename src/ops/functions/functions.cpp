@@ -2,28 +2,21 @@
 
 #include "fxjit/op.h"
 #include "src/ops/functions/call.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit {
 namespace {
 
-Value python_operator(const char* name, const Operand& a, const Arg& b) {
-  return ops::call_function(ops::get_function(name), {a.value, b.value}, {},
-                            a.source);
-}
-
-Value reflected(const char* name, const OtherArg& a, const Operand& b) {
-  return ops::call_function(ops::get_function(name), {a.value, b.value}, {},
-                            b.source);
-}
+using functions::call;
+using functions::call_exactly;
 
 // Python asks the left side first; a plain one leaves it to a tensor or proxy
 // on the right, whose comparison is the mirrored one.
 Value compared(const char* name, const char* mirrored, const OtherArg& a,
                const Operand& b) {
   if (b.value.is_tensor() || b.value.is_proxy())
-    return ops::call_function(ops::get_function(mirrored), {b.value, a.value},
-                              {}, b.source);
-  return reflected(name, a, b);
+    return call_exactly(mirrored, {b.value, a.value}, b.source);
+  return call_exactly(name, {a.value, b.value}, b.source);
 }
 
 }  // namespace
@@ -31,15 +24,11 @@ Value compared(const char* name, const char* mirrored, const OtherArg& a,
 Value function(std::string_view name, ValueList args, Kwargs kwargs,
                std::source_location at) {
   const ops::Spelling* spelling = ops::find_function(name);
-  if (!spelling) {
-    ErrorContext context;
-    context.op = std::string(name);
-    context.source = at;
+  if (!spelling)
     throw UserError("[" + std::string(name) +
                         "] function: no op has this name; ops::register_ops "
                         "and fx::wrap add functions",
-                    std::move(context));
-  }
+                    ops::context_of(name, at));
   return ops::call_function(*spelling, std::move(args), std::move(kwargs), at);
 }
 
@@ -51,130 +40,127 @@ Value method(const Arg& self, std::string_view name, ValueList args,
 }
 
 Value getitem(const Arg& self, const Arg& index) {
-  // Not functions::call, which drops an index of None.
-  return ops::call_function(ops::get_function("_operator.getitem"),
-                            {self.value, index.value}, {}, self.source);
+  // Not `call`, which drops an index of None.
+  return call_exactly("_operator.getitem", {self.value, index.value},
+                      self.source);
 }
 
 Value operator+(const Operand& a, const Arg& b) {
-  return python_operator("_operator.add", a, b);
+  return call_exactly("_operator.add", {a.value, b.value}, a.source);
 }
 Value operator+(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.add", a, b);
+  return call_exactly("_operator.add", {a.value, b.value}, b.source);
 }
 Value operator-(const Operand& a, const Arg& b) {
-  return python_operator("_operator.sub", a, b);
+  return call_exactly("_operator.sub", {a.value, b.value}, a.source);
 }
 Value operator-(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.sub", a, b);
+  return call_exactly("_operator.sub", {a.value, b.value}, b.source);
 }
 Value operator*(const Operand& a, const Arg& b) {
-  return python_operator("_operator.mul", a, b);
+  return call_exactly("_operator.mul", {a.value, b.value}, a.source);
 }
 Value operator*(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.mul", a, b);
+  return call_exactly("_operator.mul", {a.value, b.value}, b.source);
 }
 Value operator/(const Operand& a, const Arg& b) {
-  return python_operator("_operator.truediv", a, b);
+  return call_exactly("_operator.truediv", {a.value, b.value}, a.source);
 }
 Value operator/(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.truediv", a, b);
+  return call_exactly("_operator.truediv", {a.value, b.value}, b.source);
 }
 Value operator%(const Operand& a, const Arg& b) {
-  return python_operator("_operator.mod", a, b);
+  return call_exactly("_operator.mod", {a.value, b.value}, a.source);
 }
 Value operator%(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.mod", a, b);
+  return call_exactly("_operator.mod", {a.value, b.value}, b.source);
 }
 Value operator&(const Operand& a, const Arg& b) {
-  return python_operator("_operator.and_", a, b);
+  return call_exactly("_operator.and_", {a.value, b.value}, a.source);
 }
 Value operator&(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.and_", a, b);
+  return call_exactly("_operator.and_", {a.value, b.value}, b.source);
 }
 Value operator|(const Operand& a, const Arg& b) {
-  return python_operator("_operator.or_", a, b);
+  return call_exactly("_operator.or_", {a.value, b.value}, a.source);
 }
 Value operator|(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.or_", a, b);
+  return call_exactly("_operator.or_", {a.value, b.value}, b.source);
 }
 Value operator^(const Operand& a, const Arg& b) {
-  return python_operator("_operator.xor", a, b);
+  return call_exactly("_operator.xor", {a.value, b.value}, a.source);
 }
 Value operator^(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.xor", a, b);
+  return call_exactly("_operator.xor", {a.value, b.value}, b.source);
 }
 Value operator<<(const Operand& a, const Arg& b) {
-  return python_operator("_operator.lshift", a, b);
+  return call_exactly("_operator.lshift", {a.value, b.value}, a.source);
 }
 Value operator<<(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.lshift", a, b);
+  return call_exactly("_operator.lshift", {a.value, b.value}, b.source);
 }
 Value operator>>(const Operand& a, const Arg& b) {
-  return python_operator("_operator.rshift", a, b);
+  return call_exactly("_operator.rshift", {a.value, b.value}, a.source);
 }
 Value operator>>(const OtherArg& a, const Operand& b) {
-  return reflected("_operator.rshift", a, b);
+  return call_exactly("_operator.rshift", {a.value, b.value}, b.source);
 }
 
 Value operator-(const Operand& a) {
-  return ops::call_function(ops::get_function("_operator.neg"), {a.value}, {},
-                            a.source);
+  return call_exactly("_operator.neg", {a.value}, a.source);
 }
 Value operator+(const Operand& a) {
-  return ops::call_function(ops::get_function("_operator.pos"), {a.value}, {},
-                            a.source);
+  return call_exactly("_operator.pos", {a.value}, a.source);
 }
 Value operator~(const Operand& a) {
-  return ops::call_function(ops::get_function("_operator.invert"), {a.value},
-                            {}, a.source);
+  return call_exactly("_operator.invert", {a.value}, a.source);
 }
 
 Value& operator+=(Value& a, const Arg& b) {
-  return a = functions::call("_operator.add", {Arg(a), b}, b.source);
+  return a = call("_operator.add", {Arg(a), b}, b.source);
 }
 Value& operator-=(Value& a, const Arg& b) {
-  return a = functions::call("_operator.sub", {Arg(a), b}, b.source);
+  return a = call("_operator.sub", {Arg(a), b}, b.source);
 }
 Value& operator*=(Value& a, const Arg& b) {
-  return a = functions::call("_operator.mul", {Arg(a), b}, b.source);
+  return a = call("_operator.mul", {Arg(a), b}, b.source);
 }
 Value& operator/=(Value& a, const Arg& b) {
-  return a = functions::call("_operator.truediv", {Arg(a), b}, b.source);
+  return a = call("_operator.truediv", {Arg(a), b}, b.source);
 }
 
 Value operator==(const Operand& a, const Arg& b) {
-  return python_operator("_operator.eq", a, b);
+  return call_exactly("_operator.eq", {a.value, b.value}, a.source);
 }
 Value operator==(const OtherArg& a, const Operand& b) {
   return compared("_operator.eq", "_operator.eq", a, b);
 }
 Value operator!=(const Operand& a, const Arg& b) {
-  return python_operator("_operator.ne", a, b);
+  return call_exactly("_operator.ne", {a.value, b.value}, a.source);
 }
 Value operator!=(const OtherArg& a, const Operand& b) {
   return compared("_operator.ne", "_operator.ne", a, b);
 }
 Value operator<(const Operand& a, const Arg& b) {
-  return python_operator("_operator.lt", a, b);
+  return call_exactly("_operator.lt", {a.value, b.value}, a.source);
 }
 Value operator<(const OtherArg& a, const Operand& b) {
   return compared("_operator.lt", "_operator.gt", a, b);
 }
 Value operator<=(const Operand& a, const Arg& b) {
-  return python_operator("_operator.le", a, b);
+  return call_exactly("_operator.le", {a.value, b.value}, a.source);
 }
 Value operator<=(const OtherArg& a, const Operand& b) {
   return compared("_operator.le", "_operator.ge", a, b);
 }
 Value operator>(const Operand& a, const Arg& b) {
-  return python_operator("_operator.gt", a, b);
+  return call_exactly("_operator.gt", {a.value, b.value}, a.source);
 }
 Value operator>(const OtherArg& a, const Operand& b) {
   return compared("_operator.gt", "_operator.lt", a, b);
 }
 Value operator>=(const Operand& a, const Arg& b) {
-  return python_operator("_operator.ge", a, b);
+  return call_exactly("_operator.ge", {a.value, b.value}, a.source);
 }
 Value operator>=(const OtherArg& a, const Operand& b) {
   return compared("_operator.ge", "_operator.le", a, b);
@@ -183,15 +169,13 @@ Value operator>=(const OtherArg& a, const Operand& b) {
 namespace operators {
 
 Value floordiv(const Arg& a, const Arg& b) {
-  return functions::call("_operator.floordiv", {a, b});
+  return call("_operator.floordiv", {a, b});
 }
-Value pow(const Arg& a, const Arg& b) {
-  return functions::call("_operator.pow", {a, b});
-}
+Value pow(const Arg& a, const Arg& b) { return call("_operator.pow", {a, b}); }
 Value matmul(const Arg& a, const Arg& b) {
-  return functions::call("_operator.matmul", {a, b});
+  return call("_operator.matmul", {a, b});
 }
-Value abs(const Arg& a) { return functions::call("_operator.abs", {a}); }
+Value abs(const Arg& a) { return call("_operator.abs", {a}); }
 
 }  // namespace operators
 

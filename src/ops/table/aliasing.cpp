@@ -6,6 +6,7 @@
 
 #include "fxjit/error.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/op_call.h"
 #include "src/ops/table/row_facts.h"
 #include "src/tensor/strided.h"
 
@@ -52,20 +53,6 @@ bool is_of_library(const Op& op) {
     return made;
   }();
   return names->contains(op.name());
-}
-
-std::vector<Tensor> tensors_in(const Value& value) {
-  std::vector<Tensor> found;
-  visit_leaves(value, [&](const Value& leaf) {
-    if (leaf.is_tensor()) found.push_back(leaf.as_tensor());
-  });
-  return found;
-}
-
-bool has_flag(const OpCall& call, std::string_view name) {
-  const int i = call.op.index_of(name);
-  return i >= 0 && call[static_cast<size_t>(i)].is_bool() &&
-         call[static_cast<size_t>(i)].as_bool();
 }
 
 bool is_type_kept(const OpCall& call, const Tensor& result) {

@@ -1,6 +1,7 @@
 #include "fxjit/op.h"
 #include "src/ops/aten/overload.h"
 #include "src/ops/table/binder.h"
+#include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
 namespace {
@@ -107,10 +108,7 @@ class Binder {
   }
 
   [[noreturn]] void fail(const std::string& message) const {
-    ErrorContext context;
-    context.op = callee_.name;
-    context.source = source_;
-    throw TypeError(callee_.name + message, std::move(context));
+    throw TypeError(callee_.name + message, context_of(callee_.name, source_));
   }
 
   const Callee callee_;

@@ -15,18 +15,10 @@ namespace {
 // A body that reads more inputs than its call has finds handles of none.
 constexpr size_t kMostInputs = 8;
 
-Value as_meta(const Value& value) {
-  return map_leaves(value, [](const Value& leaf) -> Value {
-    if (!leaf.is_tensor() || leaf.as_tensor().is_meta()) return leaf;
-    const Tensor& t = leaf.as_tensor();
-    return Tensor::meta(t.sizes(), t.dtype(), t.strides(), t.offset());
-  });
-}
-
 // Eager dispatch of calls on meta tensors gives meta tensors.
 Value decompose_metas(const OpCall& call, DecomposeFn decompose) {
   std::vector<Value> args;
-  for (const Value& arg : call.args) args.push_back(as_meta(arg));
+  for (const Value& arg : call.args) args.push_back(metas_of(arg));
   return run_decomposition({call.op, args, call.source, call.node}, decompose);
 }
 

@@ -54,15 +54,6 @@ const Layout* fact_of(std::string_view row) {
   return all->find(row);
 }
 
-std::vector<Tensor> tensors_in(std::span<const Value> values) {
-  std::vector<Tensor> found;
-  for (const Value& value : values)
-    visit_leaves(value, [&](const Value& leaf) {
-      if (leaf.is_tensor()) found.push_back(leaf.as_tensor());
-    });
-  return found;
-}
-
 bool all_contiguous(std::span<const Value> values) {
   bool all = true;
   for (const Value& value : values)
@@ -99,14 +90,6 @@ bool is_plain_call(const OpCall& call) {
   if (name == "linalg_solve")
     return !call.flag(static_cast<size_t>(call.op.index_of("left")));
   return name == "pad" && is_mode(call, "circular");
-}
-
-Value shapes_of(const Value& result) {
-  return map_leaves(result, [](const Value& leaf) -> Value {
-    if (!leaf.is_tensor()) return leaf;
-    const Tensor& t = leaf.as_tensor();
-    return Tensor::meta(t.sizes(), t.dtype(), t.strides(), t.offset());
-  });
 }
 
 }  // namespace
@@ -148,10 +131,9 @@ Value put_in_layout(const OpCall& call, const Value& result) {
   if (as_made || writes_input(call) || is_settled(how, call, result))
     return result;
   const Value shapes =
-      how == Layout::stated ? infer_plain(call) : shapes_of(result);
+      how == Layout::stated ? infer_plain(call) : metas_of(result);
   const Value planned = laid_out(call, shapes);
-  const std::vector<Tensor> wanted =
-      tensors_in(std::span<const Value>(&planned, 1));
+  const std::vector<Tensor> wanted = tensors_in(planned);
   const std::vector<ResultMemory> memory = result_memory(call, result);
   size_t next = 0;
   return map_leaves(result, [&](const Value& leaf) -> Value {

@@ -5,14 +5,6 @@
 namespace fxjit::ops {
 namespace {
 
-ErrorContext context_of(const OpCall& call) {
-  ErrorContext context;
-  context.op = call.op.row.name;
-  context.node = std::string(call.node);
-  context.source = call.source;
-  return context;
-}
-
 [[noreturn]] void wrong_kind(const OpCall& call, size_t i,
                              const char* expected) {
   throw TypeError(call_prefix(call) + call.op.parameters[i].name +
@@ -64,10 +56,37 @@ void OpCall::fail(const std::string& message) const {
   throw UserError(call_prefix(*this) + message, context_of(*this));
 }
 
+ErrorContext context_of(const OpCall& call) {
+  return {call.op.row.name, std::string(call.node), {}, call.source};
+}
+
+ErrorContext context_of(std::string_view op, SourceLocation source) {
+  return {std::string(op), {}, {}, source};
+}
+
 std::string call_prefix(const OpCall& call) {
   std::string prefix = "[" + std::string(call.op.row.name);
   if (!call.node.empty()) prefix += " %" + std::string(call.node);
   return prefix + "] ";
+}
+
+std::vector<Tensor> tensors_in(std::span<const Value> values) {
+  std::vector<Tensor> found;
+  for (const Value& value : values)
+    visit_leaves(value, [&](const Value& leaf) {
+      if (leaf.is_tensor()) found.push_back(leaf.as_tensor());
+    });
+  return found;
+}
+
+std::vector<Tensor> tensors_in(const Value& value) {
+  return tensors_in(std::span(&value, 1));
+}
+
+bool has_flag(const OpCall& call, std::string_view parameter) {
+  const int i = call.op.index_of(parameter);
+  return i >= 0 && call[static_cast<size_t>(i)].is_bool() &&
+         call[static_cast<size_t>(i)].as_bool();
 }
 
 bool has_tensor(const OpCall& call) {
@@ -86,11 +105,20 @@ bool has_meta(const OpCall& call) {
   return found;
 }
 
+Tensor as_meta(const Tensor& tensor) {
+  return Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides(),
+                      tensor.offset());
+}
+
+Value metas_of(const Value& value) {
+  return map_leaves(value, [](const Value& leaf) -> Value {
+    const bool real = leaf.is_tensor() && !leaf.as_tensor().is_meta();
+    return real ? as_meta(leaf.as_tensor()) : leaf;
+  });
+}
+
 bool writes_input(const OpCall& call) {
-  if (call.op.row.purity == Purity::mutates) return true;
-  const int i = call.op.index_of("inplace");
-  return i >= 0 && call.args[static_cast<size_t>(i)].is_bool() &&
-         call.args[static_cast<size_t>(i)].as_bool();
+  return call.op.row.purity == Purity::mutates || has_flag(call, "inplace");
 }
 
 bool writes_statistics(const OpCall& call) {

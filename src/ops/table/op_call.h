@@ -10,12 +10,28 @@
 
 namespace fxjit::ops {
 
+// What errors say of a call beside their text.
+ErrorContext context_of(const OpCall& call);
+ErrorContext context_of(std::string_view op, SourceLocation source);
+
 // "[add %add_1] ".
 std::string call_prefix(const OpCall& call);
+
+// The tensors of arguments and results (nested too), in order.
+std::vector<Tensor> tensors_in(std::span<const Value> values);
+std::vector<Tensor> tensors_in(const Value& value);
+
+// Whether the row has such a parameter and the call says True for it.
+bool has_flag(const OpCall& call, std::string_view parameter);
 
 // Whether any argument (nested too) is a tensor; a tensor without data.
 bool has_tensor(const OpCall& call);
 bool has_meta(const OpCall& call);
+
+// Sizes, strides, offset and dtype without the data; of all tensors of a value,
+// of which those without data stay the same.
+Tensor as_meta(const Tensor& tensor);
+Value metas_of(const Value& value);
 
 [[noreturn]] void rethrow_with_call(const UserError& error, const OpCall& call);
 [[noreturn]] void rethrow_with_call(const RuntimeError& error,

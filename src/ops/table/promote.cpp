@@ -57,10 +57,6 @@ ScalarTyping scalar_typing(const OpCall& call) {
   return scalar_typing(call, call.op.row.scalar_types);
 }
 
-DType compute_type(const ScalarTyping& typing) {
-  return compute_dtype(typing.inputs);
-}
-
 ScalarTyping scalar_typing(const OpCall& call, ScalarTypes types) {
   ScalarTyping typing;
   Promotion promotion;
@@ -103,14 +99,13 @@ Value infer_scalar(const OpCall& call, const ScalarTyping& typing) {
   if (!writes_input(call)) return Tensor::meta(typing.sizes, typing.result);
   const Tensor& self = call.tensor(0);
   if (!(self.sizes() == typing.sizes))
-    runtime_error("output with shape " + self.sizes().str() +
-                  " doesn't match the broadcast shape " + typing.sizes.str());
+    output_mismatch(self.sizes(), typing.sizes);
   const auto category = [](DType type) {
     return is_floating(type) ? 2 : is_integral(type) ? 1 : 0;
   };
   if (category(typing.result) > category(self.dtype()))
-    runtime_error(std::string("result type ") + torch_type_name(typing.result) +
-                  " can't be cast to the desired output type " +
+    runtime_error("result type ", torch_type_name(typing.result),
+                  " can't be cast to the desired output type ",
                   torch_type_name(self.dtype()));
   return self;
 }

@@ -34,9 +34,6 @@ ScalarTyping scalar_typing(const OpCall& call);
 // The same under another rule than the row's, for rows with custom types.
 ScalarTyping scalar_typing(const OpCall& call, ScalarTypes types);
 
-// The type in which inputs are computed with: f32 for f16 and bf16.
-DType compute_type(const ScalarTyping& typing);
-
 // Shape rule of rows without one: a contiguous result, or the first argument
 // when the call writes it.
 Value infer_scalar(const OpCall& call);
