@@ -111,10 +111,11 @@ TEST(Overloads, AllHaveACaseOrAReason) {
   for (std::string line; std::getline(file, line);)
     without.insert(line.substr(0, line.find(':')));
   EXPECT_FALSE(without.empty());
-  for (std::string_view name : ops::overload_names())
-    EXPECT_NE(cases().contains(std::string(name)),
-              without.contains(std::string(name)))
-        << name;
+  for (const ops::OverloadRow& row : ops::overload_rows())
+    if (!row.call.empty())
+      EXPECT_NE(cases().contains(std::string(row.name)),
+                without.contains(std::string(row.name)))
+          << row.name;
 }
 
 template <typename Expected>

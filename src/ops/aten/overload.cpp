@@ -17,13 +17,6 @@ constexpr OverloadRow kRows[] = {
 #include "src/ops/aten/overloads.inc"
 };
 
-std::optional<size_t> index_of(const std::vector<Parameter>& parameters,
-                               std::string_view name) {
-  for (size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i].name == name) return i;
-  return std::nullopt;
-}
-
 // The overload's parameter for one of the op's, by name or by the names that
 // both have for the same thing.
 std::optional<size_t> counterpart(const std::vector<Parameter>& torch,
@@ -184,13 +177,6 @@ std::unique_ptr<Overload> make_overload(std::string_view name) {
   overload->parameters = parse_torch_schema(row->schema);
   Reader(*overload, row->call).read();
   return overload;
-}
-
-std::vector<std::string_view> overload_names() {
-  std::vector<std::string_view> names;
-  for (const OverloadRow& row : kRows)
-    if (!row.call.empty()) names.push_back(row.name);
-  return names;
 }
 
 bool asks_for_write(const Overload& overload) {

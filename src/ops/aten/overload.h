@@ -45,9 +45,6 @@ struct Overload {
 // caller keeps what it gets: each call makes one anew.
 std::unique_ptr<Overload> make_overload(std::string_view name);
 
-// Names of all overloads that are served, sorted.
-std::vector<std::string_view> overload_names();
-
 // Whether its calls write their first argument because the table asks the op
 // for it: "silu_" is the op "silu" with `inplace`. Other overloads that write
 // are rows that write.

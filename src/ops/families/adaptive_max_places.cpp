@@ -89,16 +89,13 @@ void run_places(const OpCall& call, std::span<const Tensor> results) {
 template <int kSpatial>
 Value pool_with_indices(const OpCall& call) {
   const std::string end = std::to_string(kSpatial) + "d";
-  const Value values = call_function(
-      get_op("adaptive_max_pool" + end).canonical, {call[0], call[1]});
+  const Value values = call_row("adaptive_max_pool" + end, {call[0], call[1]});
   const Dims all = meta_of(values).sizes();
   Dims cells;
   for (int d = all.size() - kSpatial; d < all.size(); ++d)
     cells.push_back(all[d]);
-  return Value::tuple(
-      {values,
-       call_function(get_op("fxjit.adaptive_max_places" + end).canonical,
-                     {call[0], Value(cells)})});
+  return Value::tuple({values, call_row("fxjit.adaptive_max_places" + end,
+                                        {call[0], Value(cells)})});
 }
 
 constexpr OpRow places_row(const char* name) {

@@ -163,20 +163,15 @@ Value infer_adaptive(const OpCall& call) {
                       call.tensor(0).dtype());
 }
 
-Value decompose_adaptive_average(const OpCall& call) {
-  return adaptive_pool(call, true);
-}
-
-Value decompose_adaptive_max(const OpCall& call) {
-  return adaptive_pool(call, false);
+template <bool kAverage>
+Value decompose_adaptive(const OpCall& call) {
+  return adaptive_pool(call, kAverage);
 }
 
 template <bool kAverage>
 constexpr OpRow adaptive(const char* name, const char* schema,
                          const char* names) {
-  OpRow row = composed_row(
-      name, schema, names,
-      kAverage ? decompose_adaptive_average : decompose_adaptive_max);
+  OpRow row = composed_row(name, schema, names, decompose_adaptive<kAverage>);
   row.infer = infer_adaptive<kAverage>;
   return row;
 }

@@ -15,9 +15,9 @@ struct Attention {
 };
 
 Value attention(const Attention& a) {
-  return call_function(get_op("scaled_dot_product_attention").canonical,
-                       {a.query, a.key, a.value, a.mask, a.dropout, a.causal,
-                        a.scale, a.grouped});
+  return call_row("scaled_dot_product_attention",
+                  {a.query, a.key, a.value, a.mask, a.dropout, a.causal,
+                   a.scale, a.grouped});
 }
 
 // The products that softmax is taken of, in the type of the calculation.

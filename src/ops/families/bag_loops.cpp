@@ -124,15 +124,14 @@ void run_places(const OpCall& call, std::span<const Tensor> results) {
 
 Value embedding_bag(const OpCall& call) {
   const bool padded = call.has(kPadding) && call.integer(kPadding) >= 0;
-  const Value bags =
-      call_function(get_op("embedding_bag").canonical,
-                    {call[kIndices], call[kWeight], call[kOffsets], None, 2,
-                     false, call[kMode], false, call[kSampleWeights],
-                     call[kLastOffset], padded ? call[kPadding] : Value()});
+  const Value bags = call_row(
+      "embedding_bag", {call[kIndices], call[kWeight], call[kOffsets], None, 2,
+                        false, call[kMode], false, call[kSampleWeights],
+                        call[kLastOffset], padded ? call[kPadding] : Value()});
   const Value places =
-      call_function(get_op("fxjit.bag_places").canonical,
-                    {call[kWeight], call[kIndices], call[kOffsets], call[kMode],
-                     call[kLastOffset], padded ? call[kPadding] : Value(-1)});
+      call_row("fxjit.bag_places",
+               {call[kWeight], call[kIndices], call[kOffsets], call[kMode],
+                call[kLastOffset], padded ? call[kPadding] : Value(-1)});
   ValueList results{bags};
   for (int i = 0; i < 3; ++i) results.push_back(fxjit::getitem(places, i));
   return Value::tuple(std::move(results));

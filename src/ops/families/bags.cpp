@@ -89,11 +89,10 @@ Value offset_bags(const OpCall& call, const Bags& bags) {
   const Value bag = fxjit::sum(begun, 1) - 1;
   const Value start = fxjit::zeros(Value(Dims{number, depth}), rows.dtype());
   if (bags.mode == "max")
-    return call_function(get_op("index_reduce").canonical,
-                         {start, 0, bag, bags.rows, "amax"},
-                         {{"include_self", false}});
+    return call_row("index_reduce", {start, 0, bag, bags.rows, "amax"},
+                    {{"include_self", false}});
   const auto added = [&](const Value& to, const Value& what) {
-    return call_function(get_op("index_add").canonical, {to, 0, bag, what});
+    return call_row("index_add", {to, 0, bag, what});
   };
   const Value total = added(start, bags.rows);
   if (bags.mode == "sum") return total;

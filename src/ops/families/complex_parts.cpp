@@ -3,22 +3,14 @@
 #include "src/ops/eager/complex_calls.h"
 
 namespace fxjit::ops {
-namespace {
-
-Value call_row(const char* name, const Value& input) {
-  return call_function(get_op(name).canonical, {input});
-}
-
-}  // namespace
-
-Value pairs_of(const Value& input) { return call_row("view_as_real", input); }
-Value real_of(const Value& input) { return call_row("real", input); }
-Value imag_of(const Value& input) { return call_row("imag", input); }
+Value pairs_of(const Value& input) { return call_row("view_as_real", {input}); }
+Value real_of(const Value& input) { return call_row("real", {input}); }
+Value imag_of(const Value& input) { return call_row("imag", {input}); }
 
 Value complex_of(const Value& pairs) {
   const Tensor meta = meta_of(pairs);
   return call_row("view_as_complex",
-                  holds_pairs(meta) ? pairs : method(pairs, "contiguous"));
+                  {holds_pairs(meta) ? pairs : method(pairs, "contiguous")});
 }
 
 Value complex_of(const Value& real, const Value& imag) {
@@ -33,6 +25,6 @@ Value as_complex(const Value& value, DType dtype) {
   return complex_of(real, fxjit::zeros_like(real));
 }
 
-Value conjugate(const Value& input) { return call_row("conj", input); }
+Value conjugate(const Value& input) { return call_row("conj", {input}); }
 
 }  // namespace fxjit::ops

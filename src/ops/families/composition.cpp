@@ -7,6 +7,11 @@
 
 namespace fxjit::ops {
 
+Value call_row(std::string_view name, ValueList args, Kwargs kwargs) {
+  return call_function(get_op(name).canonical, std::move(args),
+                       std::move(kwargs));
+}
+
 Value cast_to(const Value& value, DType dtype) {
   if (meta_of(value).dtype() == dtype) return value;
   return method(value, "to", {dtype});

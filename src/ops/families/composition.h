@@ -8,6 +8,9 @@
 
 namespace fxjit::ops {
 
+// A call of the op of this canonical name.
+Value call_row(std::string_view name, ValueList args, Kwargs kwargs = {});
+
 // `value` as `dtype`, and float32 where that is a half type.
 Value widened(const Value& value, DType dtype);
 // Back to `dtype` if `wide`, the result of `widened`, is of another type.

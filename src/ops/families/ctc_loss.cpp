@@ -158,9 +158,8 @@ Value ctc_loss(const OpCall& call) {
   const std::string how = checked_reduction(call[5]);
   const Value chances = single ? fxjit::unsqueeze(call[0], 1) : call[0];
   const Value lengths = as_lengths(call[3]);
-  Value loss =
-      call_function(get_op("_ctc_loss").canonical,
-                    {chances, call[1], as_lengths(call[2]), lengths, call[4]});
+  Value loss = call_row(
+      "_ctc_loss", {chances, call[1], as_lengths(call[2]), lengths, call[4]});
   if (call.flag(6)) loss = fxjit::where(fxjit::isinf(loss), 0.0, loss);
   if (how == "sum") return fxjit::sum(loss);
   if (how == "mean")

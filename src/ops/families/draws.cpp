@@ -161,23 +161,27 @@ void fill_integers(const Tensor& out, uint64_t range, int64_t base,
   });
 }
 
-void fill_whole_range(const Tensor& out, Generator::Draw& draw) {
-  visit_dtype(out.dtype(), [&](auto type) {
+uint64_t greatest_integer(DType dtype) {
+  uint64_t most = 1;
+  visit_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    uint64_t range = 2;
     if constexpr (std::is_same_v<T, Half>)
-      range = (uint64_t{1} << 11) + 1;
+      most = uint64_t{1} << 11;
     else if constexpr (std::is_same_v<T, BFloat16>)
-      range = (uint64_t{1} << 8) + 1;
+      most = uint64_t{1} << 8;
     else if constexpr (std::is_floating_point_v<T>)
-      range = (uint64_t{1} << std::numeric_limits<T>::digits) + 1;
+      most = uint64_t{1} << std::numeric_limits<T>::digits;
     else if constexpr (!std::is_same_v<T, bool>)
-      range = static_cast<uint64_t>(std::numeric_limits<T>::max()) + 1;
-    const bool wide = sizeof(T) == sizeof(uint64_t);
-    fill(out, [&] {
-      return static_cast<int64_t>((wide ? draw.bits64() : draw.bits32()) %
-                                  range);
-    });
+      most = static_cast<uint64_t>(std::numeric_limits<T>::max());
+  });
+  return most;
+}
+
+void fill_whole_range(const Tensor& out, Generator::Draw& draw) {
+  const uint64_t range = greatest_integer(out.dtype()) + 1;
+  const bool wide = out.item_size() == sizeof(uint64_t);
+  fill(out, [&] {
+    return static_cast<int64_t>((wide ? draw.bits64() : draw.bits32()) % range);
   });
 }
 

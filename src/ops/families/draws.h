@@ -32,7 +32,8 @@ void fill_bernoulli(const Tensor& out, const Tensor& p, Generator::Draw& draw);
 // `base` plus integers below `range`; 0 stands for 2^64.
 void fill_integers(const Tensor& out, uint64_t range, int64_t base,
                    Generator::Draw& draw);
-// The integers that the type holds exactly, from 0 on.
+// The end of the integers that the type holds exactly, from 0 on; all of them.
+uint64_t greatest_integer(DType dtype);
 void fill_whole_range(const Tensor& out, Generator::Draw& draw);
 
 // Positions drawn from each row of weights, [rows, weights] to [rows, samples].

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fxjit/functions_structured.h"
+#include "src/ops/families/composition.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
@@ -42,9 +43,8 @@ Dims inverse(const Dims& order) {
 Value in_order(const char* kernel, const Value& input, const Dims& order,
                ValueList rest) {
   rest.insert(rest.begin(), fxjit::permute(input, Value(order)));
-  return fxjit::permute(
-      call_function(get_op(kernel).canonical, std::move(rest)),
-      Value(inverse(order)));
+  return fxjit::permute(call_row(kernel, std::move(rest)),
+                        Value(inverse(order)));
 }
 
 }  // namespace

@@ -113,13 +113,16 @@ Value decompose_take_along_dim(const OpCall& call) {
   return fxjit::gather(wide_input, axis, fxjit::expand(places, Value(common)));
 }
 
+void check_classes(const Tensor& input) {
+  if (input.dtype() != DType::i64)
+    runtime_error(
+        "one_hot is only applicable to index tensor of type LongTensor.");
+}
+
 Value infer_one_hot(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   const int64_t classes = call.integer(1);
-  if (input.dtype() != DType::i64)
-    runtime_error(
-        "one_hot is only applicable to index tensor of type "
-        "LongTensor.");
+  check_classes(input);
   if (classes < 0)
     throw NotImplementedError(
         "one_hot: expected num_classes for a result of known shape; without "
@@ -146,10 +149,7 @@ Value decompose_one_hot(const OpCall& call) {
 Value eager_one_hot(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   int64_t classes = call.integer(1);
-  if (input.dtype() != DType::i64)
-    runtime_error(
-        "one_hot is only applicable to index tensor of type "
-        "LongTensor.");
+  check_classes(input);
   const std::vector<int64_t> indices = input.to_ints();
   const bool found = classes < 0;
   if (found && indices.empty())

@@ -205,6 +205,12 @@ namespace {
 
 // index_put: the same plan, written into a copy.
 
+void check_values(const Tensor& values, const Dims& sizes) {
+  if (!(broadcast_shapes(sizes, values.sizes()) == sizes))
+    runtime_error("shape mismatch: value tensor of shape ", values.sizes(),
+                  " cannot be broadcast to indexing result of shape ", sizes);
+}
+
 Value infer_index_put(const OpCall& call) {
   const Tensor &input = call.tensor(0), &values = call.tensor(2);
   if (values.dtype() != input.dtype())
@@ -212,12 +218,8 @@ Value infer_index_put(const OpCall& call) {
         "Index put requires the source and destination dtypes match, got ",
         torch_type_name(input.dtype()), " for the destination and ",
         torch_type_name(values.dtype()), " for the source.");
-  if (!has_mask(call)) {
-    const Dims sizes = plan_of(input, call[1].as_sequence()).sizes;
-    if (!(broadcast_shapes(sizes, values.sizes()) == sizes))
-      runtime_error("shape mismatch: value tensor of shape ", values.sizes(),
-                    " cannot be broadcast to indexing result of shape ", sizes);
-  }
+  if (!has_mask(call))
+    check_values(values, plan_of(input, call[1].as_sequence()).sizes);
   return Tensor::meta(input.sizes(), input.dtype());
 }
 
@@ -242,10 +244,7 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
   if (out.data() != input.data()) out.copy_from(input);
   const Plan plan = plan_of(input, without_masks(call[1].as_sequence(), input));
   const Tensor values = Tensor::empty(plan.sizes, input.dtype());
-  if (!(broadcast_shapes(plan.sizes, call.tensor(2).sizes()) == plan.sizes))
-    runtime_error(
-        "shape mismatch: value tensor of shape ", call.tensor(2).sizes(),
-        " cannot be broadcast to indexing result of shape ", plan.sizes);
+  check_values(call.tensor(2), plan.sizes);
   values.copy_from(call.tensor(2));
   put(out, plan, values, call.flag(3));
 }

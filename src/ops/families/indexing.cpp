@@ -168,9 +168,8 @@ class Indexer {
     const int64_t step = step_value.is_none() ? 1 : step_value.as_int();
     if (step <= 0) throw ValueError("step must be greater than zero");
     if (!range.start.is_none() || !range.stop.is_none() || step != 1) {
-      value_ = call_function(get_op("slice").canonical,
-                             {value_, axis_, slice_bound(range.start),
-                              slice_bound(range.stop), step});
+      value_ = call_row("slice", {value_, axis_, slice_bound(range.start),
+                                  slice_bound(range.stop), step});
       changed_ = true;
     }
     keep(1);

@@ -10,10 +10,6 @@
 namespace fxjit::ops {
 namespace {
 
-Value call_row(const char* name, ValueList args) {
-  return call_function(get_op(name).canonical, std::move(args));
-}
-
 struct Statistics {
   Value mean, inverse_deviation;
 };

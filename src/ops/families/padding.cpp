@@ -151,8 +151,8 @@ Value decompose_pad(const OpCall& call) {
     runtime_error("Padding length must be divisible by 2");
   const std::string_view mode = call[2].as_string();
   if (mode == "constant")
-    return call_function(get_op("constant_pad_nd").canonical,
-                         {call[0], call[1], call.has(3) ? call[3] : Value(0)});
+    return call_row("constant_pad_nd",
+                    {call[0], call[1], call.has(3) ? call[3] : Value(0)});
   if (mode == "reflect" || mode == "replicate" || mode == "circular") {
     if (call.has(3) && !same(call[3], 0))
       runtime_error("Padding mode \"", mode,

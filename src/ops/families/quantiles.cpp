@@ -89,7 +89,7 @@ Value quantile(const OpCall& call) {
   const Value q = call[1].is_number()
                       ? fxjit::full(Value(Dims{1}), call[1], input.dtype())
                       : fxjit::reshape(call[1], {-1});
-  lines = getitem(call_function(get_op("sort").canonical, {lines, -1}), 0);
+  lines = getitem(call_row("sort", {lines, -1}), 0);
   const Value found =
       between(lines, ranks_of(lines, q, kSkip), call[4].as_string());
   Dims sizes = input.sizes();

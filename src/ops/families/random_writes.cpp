@@ -1,7 +1,5 @@
 // Methods that fill a tensor with random numbers, and the same as functions of
 // the tensor, which compiled graphs call in their place.
-#include <limits>
-
 #include "src/ops/families/composition.h"
 #include "src/ops/families/in_place.h"
 #include "src/ops/families/random_rows.h"
@@ -10,6 +8,16 @@
 
 namespace fxjit::ops {
 namespace {
+
+// Kernels whose parameters are the numbers from argument 1 on.
+template <void (*kFill)(const Tensor&, double, Draw&)>
+void fill_by_one(const OpCall& call, const Tensor& out, Draw& draw) {
+  kFill(out, call.number(1), draw);
+}
+template <void (*kFill)(const Tensor&, double, double, Draw&)>
+void fill_by_two(const OpCall& call, const Tensor& out, Draw& draw) {
+  kFill(out, call.number(1), call.number(2), draw);
+}
 
 Value infer_uniform(const OpCall& call) {
   require_floating_type(call.tensor(0).dtype(), "check_uniform_bounds");
@@ -21,18 +29,10 @@ Value infer_uniform(const OpCall& call) {
   return infer_like_first(call);
 }
 
-void fill_uniform_call(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_uniform(out, call.number(1), call.number(2), draw);
-}
-
 Value infer_normal(const OpCall& call) {
   check_deviation(call.number(2));
   require_floating_type(call.tensor(0).dtype(), "normal_kernel_cpu");
   return infer_like_first(call);
-}
-
-void fill_normal_call(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_normal(out, call.number(1), call.number(2), draw);
 }
 
 void require_continuous(const OpCall& call, const char* distribution) {
@@ -52,20 +52,12 @@ Value infer_exponential(const OpCall& call) {
   return infer_like_first(call);
 }
 
-void fill_exponential_call(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_exponential(out, call.number(1), draw);
-}
-
 Value infer_cauchy(const OpCall& call) {
   require_continuous(call, "Cauchy");
   if (!(call.number(2) > 0))
     runtime_error("cauchy_ expects sigma > 0.0, but found sigma=",
                   shown(call.number(2)));
   return infer_like_first(call);
-}
-
-void fill_cauchy_call(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_cauchy(out, call.number(1), call.number(2), draw);
 }
 
 Value infer_log_normal(const OpCall& call) {
@@ -76,10 +68,6 @@ Value infer_log_normal(const OpCall& call) {
   return infer_like_first(call);
 }
 
-void fill_log_normal_call(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_log_normal(out, call.number(1), call.number(2), draw);
-}
-
 Value infer_geometric(const OpCall& call) {
   const double p = call.number(1);
   if (!(p > 0 && p < 1))
@@ -87,10 +75,6 @@ Value infer_geometric(const OpCall& call) {
   if (call.tensor(0).dtype() == DType::boolean)
     no_kernel("geometric_cpu", DType::boolean);
   return infer_like_first(call);
-}
-
-void fill_geometric_call(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_geometric(out, call.number(1), draw);
 }
 
 // random_(): all numbers of the type. random_(to), random_(from, to). With None
@@ -106,19 +90,7 @@ Bounds random_bounds(const OpCall& call) {
 
 // Numbers from `from` to the greatest, of which there may be 2^64: then 0.
 uint64_t numbers_from(int64_t from, DType dtype) {
-  uint64_t most = 1;
-  visit_dtype(dtype, [&](auto type) {
-    using T = typename decltype(type)::type;
-    if constexpr (std::is_same_v<T, Half>)
-      most = uint64_t{1} << 11;
-    else if constexpr (std::is_same_v<T, BFloat16>)
-      most = uint64_t{1} << 8;
-    else if constexpr (std::is_floating_point_v<T>)
-      most = uint64_t{1} << std::numeric_limits<T>::digits;
-    else if constexpr (!std::is_same_v<T, bool>)
-      most = static_cast<uint64_t>(std::numeric_limits<T>::max());
-  });
-  return most - static_cast<uint64_t>(from) + 1;
+  return greatest_integer(dtype) - static_cast<uint64_t>(from) + 1;
 }
 
 Value infer_random(const OpCall& call) {
@@ -187,17 +159,17 @@ void fill_bernoulli_call(const OpCall& call, const Tensor& out, Draw& draw) {
 
 constexpr OpRow kRows[] = {
     random_row("uniform", "input, from=0, to=1" FXJIT_GENERATOR, "",
-               infer_uniform, drawn<fill_uniform_call>),
+               infer_uniform, drawn<fill_by_two<fill_uniform>>),
     random_row("normal", "input, mean=0, std=1" FXJIT_GENERATOR, "",
-               infer_normal, drawn<fill_normal_call>),
+               infer_normal, drawn<fill_by_two<fill_normal>>),
     random_row("exponential", "input, lambd=1" FXJIT_GENERATOR, "",
-               infer_exponential, drawn<fill_exponential_call>),
+               infer_exponential, drawn<fill_by_one<fill_exponential>>),
     random_row("cauchy", "input, median=0, sigma=1" FXJIT_GENERATOR, "",
-               infer_cauchy, drawn<fill_cauchy_call>),
+               infer_cauchy, drawn<fill_by_two<fill_cauchy>>),
     random_row("log_normal", "input, mean=1, std=2" FXJIT_GENERATOR, "",
-               infer_log_normal, drawn<fill_log_normal_call>),
+               infer_log_normal, drawn<fill_by_two<fill_log_normal>>),
     random_row("geometric", "input, p" FXJIT_GENERATOR, "", infer_geometric,
-               drawn<fill_geometric_call>),
+               drawn<fill_by_one<fill_geometric>>),
     random_row("random", "input, from=None, to='no end'" FXJIT_GENERATOR, "",
                infer_random, drawn<fill_random_call>),
     random_row("bernoulli", "input, p=0.5" FXJIT_GENERATOR, "", infer_bernoulli,

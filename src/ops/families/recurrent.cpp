@@ -153,14 +153,13 @@ Value run_layer(const Layers& layers, int64_t layer, const Value& input,
   ValueList activations;
   if (layers.activation)
     activations.assign(static_cast<size_t>(directions), layers.activation);
-  return call_function(
-      get_op("fxjit.recurrence").canonical,
+  return call_row(
+      "fxjit.recurrence",
       {Value::list(std::move(gates)), Value::list(std::move(state_weights)),
        Value::list(std::move(biases)), states[0],
        layers.is_lstm() ? states[1] : Value(),
-       Value::list(std::move(projections)), Value::list({}),
-       layers.batch_sizes, None, layers.cell,
-       layers.both_ways ? "bidirectional" : "forward",
+       Value::list(std::move(projections)), Value::list({}), layers.batch_sizes,
+       None, layers.cell, layers.both_ways ? "bidirectional" : "forward",
        Value::list(std::move(activations))});
 }
 

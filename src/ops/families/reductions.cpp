@@ -150,16 +150,11 @@ Value decompose_mean(const OpCall& call) {
   return narrowed(total / double(count_along(input, axes)), wide, dtype);
 }
 
-struct Spread {
-  Value variance;
-  Value wide;
-  DType dtype;
-};
-
 // Two passes: the mean, then the mean of squared distances. In double
 // precision, as torch sums: squares of floats overflow and cancel in float.
 // Doubles have no wider type, so what the mean was rounded by is taken off.
-Spread spread(const OpCall& call) {
+template <bool kRoot>
+Value spread(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   if (!is_floating(input.dtype()))
     runtime_error("std and var only support floating point and complex dtypes");
@@ -181,17 +176,9 @@ Spread spread(const OpCall& call) {
     const Value rest = fxjit::sum(distance, dims, call[3]);
     total = total - rest * rest / count;
   }
-  return {total / std::max(0.0, count - correction), wide, input.dtype()};
-}
-
-Value decompose_var(const OpCall& call) {
-  const Spread s = spread(call);
-  return narrowed(s.variance, s.wide, s.dtype);
-}
-
-Value decompose_std(const OpCall& call) {
-  const Spread s = spread(call);
-  return narrowed(fxjit::sqrt(s.variance), s.wide, s.dtype);
+  const Value variance = total / std::max(0.0, count - correction);
+  return narrowed(kRoot ? fxjit::sqrt(variance) : variance, wide,
+                  input.dtype());
 }
 
 Value decompose_logsumexp(const OpCall& call) {
@@ -296,8 +283,8 @@ constexpr OpRow kRows[] = {
     made_row("argmin", kAlong, "torch.argmin .argmin", infer_position,
              eager_position<false>, decompose_position<false>),
     composed_row("mean", kAlongTyped, "torch.mean .mean", decompose_mean),
-    composed_row("var", kSpread, "torch.var .var", decompose_var),
-    composed_row("std", kSpread, "torch.std .std", decompose_std),
+    composed_row("var", kSpread, "torch.var .var", spread<false>),
+    composed_row("std", kSpread, "torch.std .std", spread<true>),
     composed_row("logsumexp", "input, dim, keepdim=False",
                  "torch.logsumexp .logsumexp "
                  "torch._C._special.special_logsumexp",

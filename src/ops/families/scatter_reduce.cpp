@@ -225,9 +225,8 @@ Value decompose_index_reduce(const OpCall& call) {
   shape[axis] = meta_of(call[2]).numel();
   const Value index = fxjit::expand(fxjit::reshape(call[2], Value(shape)),
                                     Value(source.sizes()));
-  return call_function(get_op("scatter_reduce").canonical,
-                       {call[0], call[1], index, call[3], call[4]},
-                       {{"include_self", call[5]}});
+  return call_row("scatter_reduce", {call[0], call[1], index, call[3], call[4]},
+                  {{"include_self", call[5]}});
 }
 
 Value decompose_index_fill(const OpCall& call) {
@@ -293,10 +292,9 @@ Value decompose_select_scatter(const OpCall& call) {
                      " out of range for tensor of size " + input.sizes().str() +
                      " at dimension " + std::to_string(axis));
   if (at < 0) at += size;
-  return call_function(
-      get_op("index_copy").canonical,
-      {call[0], axis, tensor_of({at}),
-       fxjit::unsqueeze(cast_to(call[1], input.dtype()), axis)});
+  return call_row("index_copy",
+                  {call[0], axis, tensor_of({at}),
+                   fxjit::unsqueeze(cast_to(call[1], input.dtype()), axis)});
 }
 
 Value decompose_slice_scatter(const OpCall& call) {
@@ -315,9 +313,8 @@ Value decompose_slice_scatter(const OpCall& call) {
   for (int64_t i = start; i < end; i = step < end - i ? i + step : end)
     places.push_back(i);
   if (places.empty()) return method(call[0], "clone");
-  return call_function(
-      get_op("index_copy").canonical,
-      {call[0], axis, tensor_of(places), cast_to(call[1], input.dtype())});
+  return call_row("index_copy", {call[0], axis, tensor_of(places),
+                                 cast_to(call[1], input.dtype())});
 }
 
 // A flat index of the flat input; negative ones count from the end.

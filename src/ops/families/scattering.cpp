@@ -64,18 +64,17 @@ void direct_scatter(const OpCall& call, Results results) {
 }
 
 Value decompose_scatter_add(const OpCall& call) {
-  return call_function(get_op("scatter").canonical,
-                       {call[0], call[1], call[2], call[3]},
-                       {{"reduce", "add"}});
+  return call_row("scatter", {call[0], call[1], call[2], call[3]},
+                  {{"reduce", "add"}});
 }
 
 // index_add, index_copy: whole slices.
 
-Value infer_slices(const OpCall& call, const char* name) {
+Value infer_slices(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   const Tensor &index = call.tensor(2), &source = call.tensor(3);
   const int axis = dim_arg(call, 1, input.dim());
-  const std::string op(name);
+  const std::string op = std::string(call.op.name()) + "_";
   const bool copies = op == "index_copy_";
   if (index.dim() > 1)
     throw IndexError(op +
@@ -118,19 +117,11 @@ void put_slices(const OpCall& call, bool add, const Tensor& source,
             add ? Put::add : Put::copy, out);
 }
 
-Value infer_index_add(const OpCall& call) {
-  return infer_slices(call, "index_add_");
-}
-
 void direct_index_add(const OpCall& call, Results results) {
   Tensor source = call.tensor(3);
   if (call.number(4) != 1)
     source = fxjit::mul(Value(source), call[4]).as_tensor().to(source.dtype());
   put_slices(call, true, source, results);
-}
-
-Value infer_index_copy(const OpCall& call) {
-  return infer_slices(call, "index_copy_");
 }
 
 // An error of its own, as torch has it.
@@ -156,10 +147,9 @@ constexpr OpRow kRows[] = {
     composed_row("scatter_add", "input, dim, index, src",
                  "torch.scatter_add .scatter_add", decompose_scatter_add),
     direct_row("index_add", "input, dim, index, source, *, alpha=1",
-               "torch.index_add .index_add", infer_index_add, direct_index_add),
+               "torch.index_add .index_add", infer_slices, direct_index_add),
     direct_row("index_copy", "input, dim, index, source",
-               "torch.index_copy .index_copy", infer_index_copy,
-               direct_index_copy),
+               "torch.index_copy .index_copy", infer_slices, direct_index_copy),
 };
 
 }  // namespace

@@ -103,8 +103,8 @@ void direct_searchsorted(const OpCall& call, std::span<const Tensor> results) {
 }
 
 Value bucketize(const OpCall& call) {
-  return call_function(get_op("searchsorted").canonical, {call[1], call[0]},
-                       {{"out_int32", call[2]}, {"right", call[3]}});
+  return call_row("searchsorted", {call[1], call[0]},
+                  {{"out_int32", call[2]}, {"right", call[3]}});
 }
 
 // Every element compared with all that are looked for.
@@ -155,9 +155,9 @@ template <bool kRoot>
 Value spread_and_mean(const OpCall& call) {
   const bool flag_first = call[1].is_bool();
   const Value dims = flag_first ? None : call[1];
-  const Value spread = call_function(get_op(kRoot ? "std" : "var").canonical,
-                                     {call[0], call[1], call[2], call[3]},
-                                     {{"correction", call[4]}});
+  const Value spread =
+      call_row(kRoot ? "std" : "var", {call[0], call[1], call[2], call[3]},
+               {{"correction", call[4]}});
   return Value::tuple({spread, fxjit::mean(call[0], dims, call[3])});
 }
 
@@ -167,7 +167,7 @@ Value at_place(const Value& input, int64_t place, const Value& dim,
   if (meta_of(input).dim() == 0)
     return Value::tuple(
         {method(input, "clone"), fxjit::zeros(Value(Dims{}), DType::i64)});
-  const Value sorted = call_function(get_op("sort").canonical, {input, dim});
+  const Value sorted = call_row("sort", {input, dim});
   const auto pick = [&](size_t i) {
     const Value one = fxjit::narrow(getitem(sorted, int64_t(i)), dim, place, 1);
     return keep.as_bool() ? one : fxjit::squeeze(one, dim);

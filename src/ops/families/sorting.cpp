@@ -153,8 +153,7 @@ void direct_sort(const OpCall& call, Results results) {
 }
 
 Value decompose_argsort(const OpCall& call) {
-  const Value sorted =
-      call_function(get_op("sort").canonical, {call[0], call[1], call[2]}, {});
+  const Value sorted = call_row("sort", {call[0], call[1], call[2]});
   return getitem(sorted, 1);
 }
 

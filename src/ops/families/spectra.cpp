@@ -146,8 +146,8 @@ Value istft(const OpCall& call) {
                                         : whole;
   if (length < 0 || start > whole)
     runtime_error("istft: expected a length of 0 or more");
-  const Value signal = call_function(get_op("fxjit.overlap_add").canonical,
-                                     {frames, window, w.hop, start, length});
+  const Value signal =
+      call_row("fxjit.overlap_add", {frames, window, w.hop, start, length});
   return input.dim() == 2 ? fxjit::squeeze(signal, 0) : signal;
 }
 

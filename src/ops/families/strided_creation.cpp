@@ -2,7 +2,7 @@
 // leaves as they come, are zeros.
 #include <algorithm>
 
-#include "fxjit/functions_structured.h"
+#include "src/ops/families/composition.h"
 #include "src/ops/families/creation.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
@@ -74,8 +74,7 @@ Value eager_strided(const OpCall& call) {
 // Only a dtype is taken from the argument: a constant of compiled graphs.
 Value decompose_new_strided(const OpCall& call) {
   const DType dtype = options_dtype(call, 3, meta_of(call[0]).dtype());
-  return call_function(get_op("empty_strided").canonical, {call[1], call[2]},
-                       {{"dtype", dtype}});
+  return call_row("empty_strided", {call[1], call[2]}, {{"dtype", dtype}});
 }
 
 template <InferFn kInfer>

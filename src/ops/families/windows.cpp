@@ -138,8 +138,7 @@ Value fold(const OpCall& call) {
   for (int d = 0; d < 2; ++d) {
     sizes[2 + d] = s.image[d];
     const Value sums = fxjit::zeros(Value(sizes), meta_of(x).dtype());
-    parts = call_function(get_op("index_add").canonical,
-                          {sums, 2 + d, window_places(s, d), parts});
+    parts = call_row("index_add", {sums, 2 + d, window_places(s, d), parts});
   }
   for (int d = 0; d < 2; ++d)
     parts = fxjit::narrow(parts, 2 + d, s.padding[d], wanted[d]);

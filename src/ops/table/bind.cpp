@@ -30,11 +30,10 @@ class Binder {
   }
 
   void keyword(const std::string& name, const Value& value) {
-    const int i = find(name);
-    if (i < 0) fail("() got an unexpected keyword argument '" + name + "'");
-    if (bound_[static_cast<size_t>(i)])
-      fail("() got multiple values for argument '" + name + "'");
-    set(static_cast<size_t>(i), value);
+    const std::optional<size_t> i = find(name);
+    if (!i) fail("() got an unexpected keyword argument '" + name + "'");
+    if (bound_[*i]) fail("() got multiple values for argument '" + name + "'");
+    set(*i, value);
   }
 
   std::vector<Value> finish() {
@@ -63,20 +62,14 @@ class Binder {
     return Value::tuple(ValueList(rest.begin(), rest.end()));
   }
 
-  int find(const std::string& name) const {
-    const int i = index_of(name);
-    if (i >= 0) return i;
+  std::optional<size_t> find(std::string_view name) const {
+    if (const auto i = index_of(callee_.parameters, name)) return i;
     // Names that torch accepts beside its own.
-    if (name == "self" || name == "x") return index_of("input");
-    if (name == "axis") return index_of("dim");
-    if (name == "keepdims") return index_of("keepdim");
-    return -1;
-  }
-
-  int index_of(std::string_view name) const {
-    for (size_t i = 0; i < callee_.parameters.size(); ++i)
-      if (callee_.parameters[i].name == name) return static_cast<int>(i);
-    return -1;
+    const std::string_view own = name == "self" || name == "x" ? "input"
+                                 : name == "axis"              ? "dim"
+                                 : name == "keepdims"          ? "keepdim"
+                                                               : "";
+    return index_of(callee_.parameters, own);
   }
 
   void surplus(size_t given) const {
@@ -141,6 +134,13 @@ std::vector<Value> bind_declared(const Spelling& spelling,
 const std::vector<Parameter>& parameters_of(const Spelling& spelling) {
   return spelling.overload ? spelling.overload->parameters
                            : spelling.op->parameters;
+}
+
+std::optional<size_t> index_of(const std::vector<Parameter>& parameters,
+                               std::string_view name) {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == name) return i;
+  return std::nullopt;
 }
 
 ValueList bind_parameters(const Callee& callee, std::span<const Value> args,

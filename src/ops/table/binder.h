@@ -2,12 +2,17 @@
 // texts.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "fxjit/op.h"
 
 namespace fxjit::ops {
+
+// The place of the parameter of this name.
+std::optional<size_t> index_of(const std::vector<Parameter>& parameters,
+                               std::string_view name);
 
 struct Callee {
   std::string name;  // In errors.

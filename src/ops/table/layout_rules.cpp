@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/families/index.h"
+#include "src/ops/families/view_rules.h"
 #include "src/tensor/memory_order.h"
 #include "src/tensor/strided.h"
 
@@ -46,40 +47,26 @@ Dims with_channels_innermost(const Dims& sizes) {
 }
 
 // A line counts as an image of one row.
-Tensor image_of_line(const Tensor& t) {
-  Dims sizes = t.sizes(), strides = t.strides();
-  sizes.insert(2, 1);
-  strides.insert(2, t.sizes()[2] * t.strides()[2]);
-  return Tensor::meta(sizes, t.dtype(), strides);
-}
-
 bool is_channels_line(const Tensor& t) {
-  return t.dim() == 3 && has_channels_innermost(image_of_line(t));
+  return t.dim() == 3 && has_channels_innermost(unsqueezed(t, 2));
 }
 
 bool is_channels_image(const Tensor& t) {
   return t.dim() == 4 && has_channels_innermost(t);
 }
 
-// One image as a batch of one.
-Tensor batch_of(const Tensor& t) {
-  Dims sizes = t.sizes(), strides = t.strides();
-  sizes.insert(0, 1);
-  strides.insert(0, t.sizes()[0] * t.strides()[0]);
-  return Tensor::meta(sizes, t.dtype(), strides);
-}
-
-// Convolutions over lines look at their filter only.
+// Convolutions over lines look at their filter only. One image is a batch of
+// one.
 Dims strides_of_filtered(const std::vector<Tensor>& tensors,
                          const Tensor& result) {
   const Tensor& weight = tensors[1];
   const bool one = result.dim() < weight.dim();
-  const Tensor image = one ? batch_of(tensors[0]) : tensors[0];
+  const Tensor image = one ? unsqueezed(tensors[0], 0) : tensors[0];
   if (!is_channels_image(image) && !is_channels_image(weight) &&
       !is_channels_line(weight))
     return contiguous_strides(result.sizes());
-  Dims strides =
-      with_channels_innermost(one ? batch_of(result).sizes() : result.sizes());
+  Dims strides = with_channels_innermost(one ? unsqueezed(result, 0).sizes()
+                                             : result.sizes());
   if (one) strides.erase(0);
   return strides;
 }

@@ -133,41 +133,31 @@ bool writes_statistics(const OpCall& call) {
 
 namespace {
 
-template <typename E>
-[[noreturn]] void rethrow_as(const E& error, const OpCall& call,
-                             const std::string& prefix) {
-  ErrorContext context = context_of(call);
-  context.module_path = error.context().module_path;
-  throw E(prefix + error.message(), std::move(context));
-}
-
-template <typename E>
-void rethrow_if(const UserError& error, const OpCall& call) {
-  if (auto* typed = dynamic_cast<const E*>(&error))
-    rethrow_as(*typed, call, "");
-}
-
-// Errors of Python's types keep their wording; the context carries the op.
 template <typename... Es>
-[[noreturn]] void rethrow_python(const UserError& error, const OpCall& call) {
-  (rethrow_if<Es>(error, call), ...);
-  rethrow_as(error, call, call_prefix(call));
+bool is_any(const Error& error) {
+  return (dynamic_cast<const Es*>(&error) || ...);
 }
 
 }  // namespace
 
-void rethrow_with_call(const UserError& error, const OpCall& call) {
-  rethrow_python<IndexError, TypeError, ValueError, KeyError, ZeroDivisionError,
-                 OverflowError, NotImplementedError>(error, call);
+void rethrow_with_call(Error& error, const OpCall& call) {
+  if (!error.context().op.empty() || !is_any<UserError, RuntimeError>(error))
+    throw;
+  // Errors of Python's types keep their wording; the context carries the op.
+  if (is_any<RuntimeError, IndexError, TypeError, ValueError, KeyError,
+             ZeroDivisionError, OverflowError, NotImplementedError>(error)) {
+    error.extend("", context_of(call));
+    error.set_source(call.source);
+    throw;
+  }
+  ErrorContext context = context_of(call);
+  context.module_path = error.context().module_path;
+  throw UserError(call_prefix(call) + error.message(), std::move(context));
 }
 
 void throw_no_memory(const OpCall& call) {
   throw RuntimeError(call_prefix(call) + "no memory for the result",
                      context_of(call));
-}
-
-void rethrow_with_call(const RuntimeError& error, const OpCall& call) {
-  rethrow_as(error, call, "");
 }
 
 }  // namespace fxjit::ops

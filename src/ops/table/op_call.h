@@ -33,9 +33,9 @@ bool has_meta(const OpCall& call);
 Tensor as_meta(const Tensor& tensor);
 Value metas_of(const Value& value);
 
-[[noreturn]] void rethrow_with_call(const UserError& error, const OpCall& call);
-[[noreturn]] void rethrow_with_call(const RuntimeError& error,
-                                    const OpCall& call);
+// For the handler of an error: rethrows it, with the op and source of the call
+// if it is not internal and names no op yet.
+[[noreturn]] void rethrow_with_call(Error& error, const OpCall& call);
 
 // RuntimeError that names the call, for memory that the system did not give.
 [[noreturn]] void throw_no_memory(const OpCall& call);
@@ -45,11 +45,7 @@ template <typename Fn>
 Value with_call_context(const OpCall& call, Fn&& fn) {
   try {
     return fn();
-  } catch (const UserError& error) {
-    if (!error.context().op.empty()) throw;
-    rethrow_with_call(error, call);
-  } catch (const RuntimeError& error) {
-    if (!error.context().op.empty()) throw;
+  } catch (Error& error) {
     rethrow_with_call(error, call);
   } catch (const std::bad_alloc&) {
     throw_no_memory(call);

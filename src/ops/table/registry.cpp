@@ -6,46 +6,40 @@
 
 #include "fxjit/op.h"
 #include "src/ops/aten/overload.h"
+#include "src/ops/table/binder.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/row_check.h"
+#include "src/ops/table/row_facts.h"
 
 namespace fxjit::ops {
 namespace {
 
-// Short forms of rows and of look-ups, and what torch.fx prints for them.
-std::string printed_name(std::string_view name) {
-  struct Prefix {
-    std::string_view from, to;
-  };
-  constexpr Prefix kPrefixes[] = {
-      {"F.", "torch.nn.functional."},
-      {"operator.", "_operator."},
-      {"aten.", "torch.ops.aten."},
-  };
-  for (const Prefix& prefix : kPrefixes)
-    if (name.starts_with(prefix.from))
-      return std::string(prefix.to) +
-             std::string(name.substr(prefix.from.size()));
-  return std::string(name);
-}
+struct Prefix {
+  std::string_view from, to;
+};
 
-// The name of what torch exports under `printed`: torch.split is
-// torch.functional.split. The name itself where no such rule holds.
-std::string defining_name(std::string_view printed) {
-  struct Export {
-    std::string_view from, to;
-  };
-  constexpr Export kExports[] = {
-      {"torch.fft.", "torch._C._fft.fft_"},
-      {"torch.special.", "torch._C._special.special_"},
-      {"torch.linalg.", "torch._C._linalg.linalg_"},
-      {"torch.", "torch.functional."},
-  };
-  for (const Export& rule : kExports)
-    if (printed.starts_with(rule.from))
-      return std::string(rule.to) +
-             std::string(printed.substr(rule.from.size()));
-  return std::string(printed);
+// Short forms of rows and of look-ups, and what torch.fx prints for them.
+constexpr Prefix kShortForms[] = {
+    {"F.", "torch.nn.functional."},
+    {"operator.", "_operator."},
+    {"aten.", "torch.ops.aten."},
+};
+
+// Where what torch exports under a name is defined: torch.split is
+// torch.functional.split.
+constexpr Prefix kExports[] = {
+    {"torch.fft.", "torch._C._fft.fft_"},
+    {"torch.special.", "torch._C._special.special_"},
+    {"torch.linalg.", "torch._C._linalg.linalg_"},
+    {"torch.", "torch.functional."},
+};
+
+// The name with the first prefix that fits replaced; as it is if none does.
+std::string replaced(std::string_view name, std::span<const Prefix> prefixes) {
+  for (const auto& [from, to] : prefixes)
+    if (name.starts_with(from))
+      return std::string(to) + std::string(name.substr(from.size()));
+  return std::string(name);
 }
 
 class Registry {
@@ -73,12 +67,12 @@ class Registry {
   }
 
   const Spelling* function(std::string_view name) {
-    const std::string printed = printed_name(name);
+    const std::string printed = replaced(name, kShortForms);
     if (const Spelling* overload = overload_named(printed)) return overload;
     std::shared_lock lock(mutex_);
     auto found = functions_.find(printed);
     if (found == functions_.end())
-      found = functions_.find(defining_name(printed));
+      found = functions_.find(replaced(printed, kExports));
     return found == functions_.end() ? nullptr : found->second.get();
   }
 
@@ -174,19 +168,14 @@ class Registry {
   static std::vector<std::pair<std::string, SharedSpelling>> parse_names(
       const Op& op) {
     std::vector<std::pair<std::string, SharedSpelling>> result;
-    std::string_view names = op.row.names;
-    while (!names.empty()) {
-      const size_t end = std::min(names.find(' '), names.size());
-      std::string_view name = names.substr(0, end);
-      names.remove_prefix(std::min(end + 1, names.size()));
-      if (name.empty()) continue;
+    for (std::string_view name : words_of(op.row.names)) {
       if (name.front() == '=') {
         if (result.empty())
           throw UserError("[" + std::string(op.row.name) +
                           "] register_ops: names: expected a name before `" +
                           std::string(name) + "`");
         const SharedSpelling recorded = result.back().second;
-        result.emplace_back(printed_name(name.substr(1)), recorded);
+        result.emplace_back(replaced(name.substr(1), kShortForms), recorded);
         continue;
       }
       auto spelling = std::make_shared<Spelling>();
@@ -200,7 +189,7 @@ class Registry {
         name.remove_prefix(1);
         spelling->name = std::string(name);
       } else {
-        spelling->name = printed_name(name);
+        spelling->name = replaced(name, kShortForms);
       }
       result.emplace_back(spelling->name, spelling);
     }
@@ -224,9 +213,8 @@ class Registry {
 }  // namespace
 
 int Op::index_of(std::string_view parameter) const {
-  for (size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i].name == parameter) return static_cast<int>(i);
-  return -1;
+  const auto found = ops::index_of(parameters, parameter);
+  return found ? static_cast<int>(*found) : -1;
 }
 
 const Op* find_op(std::string_view canonical_name) {

@@ -4,8 +4,20 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace fxjit::ops {
+
+// The parts of a text between blanks.
+inline std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
 
 template <typename Fact>
 class RowFacts {
@@ -18,11 +30,8 @@ class RowFacts {
   template <size_t N>
   explicit RowFacts(const Group (&groups)[N]) {
     for (const Group& group : groups)
-      for (std::string_view rest = group.rows; !rest.empty();) {
-        const std::string_view row = rest.substr(0, rest.find(' '));
-        rest.remove_prefix(std::min(row.size() + 1, rest.size()));
+      for (std::string_view row : words_of(group.rows))
         facts_.emplace(row, group.fact);
-      }
   }
 
   // Null where nothing is said of the row.
