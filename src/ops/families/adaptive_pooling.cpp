@@ -137,7 +137,7 @@ Value adaptive_pool(const OpCall& call, bool average) {
   const int spatial = static_cast<int>(items.size());
   const DType dtype = input.dtype();
   const Dims sizes = adaptive_sizes(call, items, average);
-  if (numel(sizes) == 0) return fxjit::zeros(Value(sizes), dtype);
+  if (numel(sizes) == 0) return fxjit::zeros(sizes, dtype);
   const Value wide = widened(call[0], dtype);
   Value value = wide;
   const bool single = std::all_of(items.begin(), items.end(),

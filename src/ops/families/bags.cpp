@@ -87,7 +87,7 @@ Value offset_bags(const OpCall& call, const Bags& bags) {
   const Value begun = fxjit::ge(fxjit::unsqueeze(fxjit::arange(count), 1),
                                 fxjit::unsqueeze(offsets, 0));
   const Value bag = fxjit::sum(begun, 1) - 1;
-  const Value start = fxjit::zeros(Value(Dims{number, depth}), rows.dtype());
+  const Value start = fxjit::zeros(Dims{number, depth}, rows.dtype());
   if (bags.mode == "max")
     return call_row("index_reduce", {start, 0, bag, bags.rows, "amax"},
                     {{"include_self", false}});
@@ -97,10 +97,9 @@ Value offset_bags(const OpCall& call, const Bags& bags) {
   const Value total = added(start, bags.rows);
   if (bags.mode == "sum") return total;
   const Value ones = bags.valid.is_none()
-                         ? fxjit::ones(Value(Dims{count}), rows.dtype())
+                         ? fxjit::ones(Dims{count}, rows.dtype())
                          : cast_to(bags.valid, rows.dtype());
-  const Value counts =
-      added(fxjit::zeros(Value(Dims{number}), rows.dtype()), ones);
+  const Value counts = added(fxjit::zeros(Dims{number}, rows.dtype()), ones);
   return total / fxjit::unsqueeze(fxjit::clamp_min(counts, 1.0), 1);
 }
 

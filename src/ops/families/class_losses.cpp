@@ -21,7 +21,7 @@ struct Classes {
 Value along_classes(const Value& weight, int rank) {
   Dims shape(rank, 1);
   shape[1] = meta_of(weight).sizes()[0];
-  return fxjit::reshape(weight, Value(shape));
+  return fxjit::reshape(weight, shape);
 }
 
 void check_target(const Tensor& chances, const Tensor& target) {

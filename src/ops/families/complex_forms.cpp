@@ -125,7 +125,7 @@ Value reshape(const OpCall& call) {
     if (is_tensor(arg)) arg = meta_of(arg);
   Dims sizes = call.op.row.infer({call.op, metas}).as_tensor().sizes();
   sizes.push_back(2);
-  return complex_of(fxjit::reshape(pairs_of(call[0]), Value(sizes)));
+  return complex_of(fxjit::reshape(pairs_of(call[0]), sizes));
 }
 
 // Rows with one dim or several at parameter `kDim` and nothing that depends on
@@ -144,7 +144,7 @@ Value roll(const OpCall& call) {
   if (call[2].is_sequence() ? call[2].size() > 0 : call.has(2))
     return along_dims<2>(call);
   const Value flat = fxjit::roll(fxjit::flatten(call[0]), call[1], 0);
-  return fxjit::reshape(flat, Value(meta_of(call[0]).sizes()));
+  return fxjit::reshape(flat, meta_of(call[0]).sizes());
 }
 
 Value cat(const OpCall& call) {

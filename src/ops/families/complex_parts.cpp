@@ -3,6 +3,7 @@
 #include "src/ops/eager/complex_calls.h"
 
 namespace fxjit::ops {
+
 Value pairs_of(const Value& input) { return call_row("view_as_real", {input}); }
 Value real_of(const Value& input) { return call_row("real", {input}); }
 Value imag_of(const Value& input) { return call_row("imag", {input}); }

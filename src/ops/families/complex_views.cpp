@@ -90,8 +90,8 @@ Value complex(const OpCall& call) {
   check_parts(meta_of(call[0]), meta_of(call[1]));
   const Dims sizes =
       broadcast_shapes(meta_of(call[0]).sizes(), meta_of(call[1]).sizes());
-  return complex_of(fxjit::expand(call[0], Value(sizes)),
-                    fxjit::expand(call[1], Value(sizes)));
+  return complex_of(fxjit::expand(call[0], sizes),
+                    fxjit::expand(call[1], sizes));
 }
 
 // (abs, angle).

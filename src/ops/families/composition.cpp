@@ -66,7 +66,7 @@ Value reduced_loss(const Value& loss, std::string_view how) {
 
 Value reshaped_copy(const Value& value, const Dims& sizes) {
   const Tensor meta = meta_of(value);
-  const Value shaped = fxjit::reshape(value, Value(sizes));
+  const Value shaped = fxjit::reshape(value, sizes);
   return view_strides(meta.sizes(), meta.strides(), sizes)
              ? method(shaped, "clone")
              : shaped;

@@ -37,7 +37,7 @@ Value view_copy(const OpCall& call) {
 Value copy(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   return fxjit::clone(
-      fxjit::expand(cast_to(call[1], input.dtype()), Value(input.sizes())));
+      fxjit::expand(cast_to(call[1], input.dtype()), input.sizes()));
 }
 
 constexpr OpRow copy_row(const char* name, const char* schema,

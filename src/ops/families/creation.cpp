@@ -43,9 +43,9 @@ Value infer_sized(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, 0), options_dtype(call, 1, DType::f32));
 }
 
-template <int kFill>
-Value eager_sized(const OpCall& call) {
-  return filled(infer_sized(call).as_tensor(), kFill);
+template <InferFn kInfer, int kFill>
+Value eager_filled(const OpCall& call) {
+  return filled(kInfer(call).as_tensor(), kFill);
 }
 
 DType type_of_number(const Value& value) {
@@ -65,11 +65,6 @@ Value eager_full(const OpCall& call) {
 Value infer_new(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, 1),
                       options_dtype(call, 2, call.tensor(0).dtype()));
-}
-
-template <int kFill>
-Value eager_new(const OpCall& call) {
-  return filled(infer_new(call).as_tensor(), kFill);
 }
 
 // Only a dtype is taken from the argument: a constant of compiled graphs.
@@ -195,19 +190,19 @@ Value eager_linspace(const OpCall& call) {
 
 constexpr OpRow kRows[] = {
     made_row("zeros", "*size, " FXJIT_TENSOR_OPTIONS, "torch.zeros",
-             infer_sized, eager_sized<0>),
+             infer_sized, eager_filled<infer_sized, 0>),
     made_row("ones", "*size, " FXJIT_TENSOR_OPTIONS, "torch.ones", infer_sized,
-             eager_sized<1>),
+             eager_filled<infer_sized, 1>),
     made_row("empty", "*size, " FXJIT_TENSOR_OPTIONS, "torch.empty",
-             infer_sized, eager_sized<0>),
+             infer_sized, eager_filled<infer_sized, 0>),
     made_row("full", "size, fill_value, *, " FXJIT_TENSOR_OPTIONS, "torch.full",
              infer_full, eager_full),
     made_row("new_zeros", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_zeros",
-             infer_new, eager_new<0>, decompose_new<0>),
+             infer_new, eager_filled<infer_new, 0>, decompose_new<0>),
     made_row("new_ones", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_ones",
-             infer_new, eager_new<1>, decompose_new<1>),
+             infer_new, eager_filled<infer_new, 1>, decompose_new<1>),
     made_row("new_empty", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_empty",
-             infer_new, eager_new<0>, decompose_new<0>),
+             infer_new, eager_filled<infer_new, 0>, decompose_new<0>),
     made_row("new_full", "input, size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
              ".new_full", infer_new_full, eager_new_full, decompose_new_full),
     made_row("arange", "start, end=None, step=1, *, " FXJIT_TENSOR_OPTIONS,

@@ -29,8 +29,8 @@ Value cosine_similarity(const OpCall& call) {
         torch_type_name(type));
   const Dims common =
       broadcast_shapes(meta_of(call[0]).sizes(), meta_of(call[1]).sizes());
-  const Value a = fxjit::expand(cast_to(call[0], type), Value(common));
-  const Value b = fxjit::expand(cast_to(call[1], type), Value(common));
+  const Value a = fxjit::expand(cast_to(call[0], type), common);
+  const Value b = fxjit::expand(cast_to(call[1], type), common);
   return fxjit::sum(direction(a) * direction(b), dim);
 }
 
@@ -132,13 +132,12 @@ Value bilinear(const OpCall& call) {
   const int64_t outputs = w.sizes()[0], left = w.sizes()[1],
                 right = w.sizes()[2];
   const Value table = fxjit::reshape(fxjit::permute(call[2], {1, 0, 2}),
-                                     Value(Dims{left, outputs * right}));
+                                     Dims{left, outputs * right});
   Dims shape = a.sizes();
   shape.resize(shape.size() - 1);
   shape.push_back(outputs);
   shape.push_back(right);
-  const Value half =
-      fxjit::reshape(fxjit::matmul(call[0], table), Value(shape));
+  const Value half = fxjit::reshape(fxjit::matmul(call[0], table), shape);
   const Value sums = fxjit::sum(half * fxjit::unsqueeze(call[1], -2), -1);
   return call.has(3) ? sums + call[3] : sums;
 }

@@ -192,10 +192,10 @@ Value as_batch(const Term& term, const Term& other, const std::string& batch,
   const Dims batch_sizes = sizes_of(term, other, batch);
   const Dims whole = joined(joined(batch_sizes, sizes_of(term, other, x)),
                             sizes_of(term, other, y));
-  const Value dims = fxjit::expand(arranged(term, batch + x + y), Value(whole));
+  const Value dims = fxjit::expand(arranged(term, batch + x + y), whole);
   return fxjit::reshape(
-      dims, Value(Dims{numel(batch_sizes), numel(sizes_of(term, other, x)),
-                       numel(sizes_of(term, other, y))}));
+      dims, Dims{numel(batch_sizes), numel(sizes_of(term, other, x)),
+                 numel(sizes_of(term, other, y))});
 }
 
 // Labels of b alone that stand before its contracted ones are batches rather
@@ -237,7 +237,7 @@ Term contracted(Term a, Term b, const std::string& kept) {
     right = fxjit::squeeze(right, 0);
   }
   const Value product = fxjit::matmul(left, right);
-  return {fxjit::reshape(product, Value(sizes)),
+  return {fxjit::reshape(product, sizes),
           split.batch + split.left + split.right};
 }
 
@@ -260,12 +260,7 @@ Value decompose_einsum(const OpCall& call) {
     if (!result.has(label))
       runtime_error("einsum(): output subscript ", std::string(1, label),
                     " does not appear in the equation for any input operand");
-  return fxjit::permute(result.value, [&] {
-    ValueList order;
-    for (char label : equation.output)
-      order.push_back(result.labels.find(label));
-    return Value::tuple(std::move(order));
-  }());
+  return arranged(result, equation.output);
 }
 
 constexpr OpRow kRows[] = {

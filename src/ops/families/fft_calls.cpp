@@ -42,9 +42,8 @@ Dims inverse(const Dims& order) {
 
 Value in_order(const char* kernel, const Value& input, const Dims& order,
                ValueList rest) {
-  rest.insert(rest.begin(), fxjit::permute(input, Value(order)));
-  return fxjit::permute(call_row(kernel, std::move(rest)),
-                        Value(inverse(order)));
+  rest.insert(rest.begin(), fxjit::permute(input, order));
+  return fxjit::permute(call_row(kernel, std::move(rest)), inverse(order));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Value filled(const Value& input, int64_t dim, int64_t count) {
   }
   Dims sizes = meta.sizes();
   sizes[static_cast<int>(dim)] = count;
-  const Value zeros = fxjit::zeros(Value(sizes), meta.dtype());
+  const Value zeros = fxjit::zeros(sizes, meta.dtype());
   return fxjit::cat(Value::list({input, zeros}), dim);
 }
 

@@ -106,11 +106,11 @@ Value decompose_take_along_dim(const OpCall& call) {
   input_sizes[axis] = index_sizes[axis] = 1;
   Dims common = broadcast_shapes(input_sizes, index_sizes);
   common[axis] = input.sizes()[axis];
-  const Value wide_input = fxjit::expand(call[0], Value(common));
+  const Value wide_input = fxjit::expand(call[0], common);
   common[axis] = index.sizes()[axis];
   // Indices count around the dim here, unlike gather's.
   const Value places = fxjit::remainder(call[1], input.sizes()[axis]);
-  return fxjit::gather(wide_input, axis, fxjit::expand(places, Value(common)));
+  return fxjit::gather(wide_input, axis, fxjit::expand(places, common));
 }
 
 void check_classes(const Tensor& input) {
@@ -139,7 +139,7 @@ Value decompose_one_hot(const OpCall& call) {
   Dims sizes = meta_of(call[0]).sizes();
   sizes.push_back(count);
   check_memory(sizes, DType::i64);
-  if (numel(sizes) == 0) return fxjit::zeros(Value(sizes), DType::i64);
+  if (numel(sizes) == 0) return fxjit::zeros(sizes, DType::i64);
   const Value classes = fxjit::arange(count);
   const Value known =
       nn::functional::embedding(call[0], fxjit::unsqueeze(classes, 1));

@@ -118,7 +118,7 @@ Value resized(const Value& image, const std::vector<Resize>& sizes,
   Dims result = input.sizes();
   for (const Resize& resize : sizes) result[resize.axis] = resize.to;
   check_memory(result, dtype);
-  if (numel(result) == 0) return fxjit::zeros(Value(result), dtype);
+  if (numel(result) == 0) return fxjit::zeros(result, dtype);
   const Value wide = is_nearest(mode) ? image : widened(image, dtype);
   Value value = wide;
   for (const Resize& resize : sizes)

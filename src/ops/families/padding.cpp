@@ -63,7 +63,7 @@ Dims padded_sizes(const Tensor& input, const Pads& pads) {
 Value block(const Tensor& like, int axis, int64_t length, const Value& fill) {
   Dims sizes = like.sizes();
   sizes[axis] = length;
-  return fxjit::full(Value(sizes), fill, like.dtype());
+  return fxjit::full(sizes, fill, like.dtype());
 }
 
 Value decompose_constant_pad(const OpCall& call) {
@@ -141,8 +141,7 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
     value = fxjit::index_select(value, axis, tensor_of(positions));
     copied = true;
   }
-  if (numel(result) == 0)
-    return fxjit::zeros(Value(result), meta_of(value).dtype());
+  if (numel(result) == 0) return fxjit::zeros(result, meta_of(value).dtype());
   return copied ? value : method(value, "clone");
 }
 

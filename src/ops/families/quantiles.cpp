@@ -69,11 +69,11 @@ Value ranks_of(const Value& sorted, const Value& q, bool skip) {
         fxjit::sum(fxjit::logical_not(fxjit::isnan(sorted)), -1, true);
     const Value places =
         fxjit::clamp_min(cast_to(known, meta_of(q).dtype()) - 1, 0);
-    return fxjit::expand(q * places, Value(sizes));
+    return fxjit::expand(q * places, sizes);
   }
   const Value unknown = fxjit::isnan(fxjit::narrow(sorted, -1, last, 1));
   return fxjit::expand(
-      fxjit::where(unknown, static_cast<double>(last), q * last), Value(sizes));
+      fxjit::where(unknown, static_cast<double>(last), q * last), sizes);
 }
 
 template <bool kSkip>
@@ -87,7 +87,7 @@ Value quantile(const OpCall& call) {
   Value lines = whole || input.dim() == 0 ? fxjit::flatten(call[0])
                                           : fxjit::movedim(call[0], axis, -1);
   const Value q = call[1].is_number()
-                      ? fxjit::full(Value(Dims{1}), call[1], input.dtype())
+                      ? fxjit::full(Dims{1}, call[1], input.dtype())
                       : fxjit::reshape(call[1], {-1});
   lines = getitem(call_row("sort", {lines, -1}), 0);
   const Value found =
@@ -98,7 +98,7 @@ Value quantile(const OpCall& call) {
   if (!keep)
     sizes = whole ? Dims{} : reduced_shape(input.sizes(), Dims{axis}, false);
   if (!scalar) sizes.insert(0, meta_of(q).numel());
-  return fxjit::reshape(fxjit::movedim(found, -1, 0), Value(sizes));
+  return fxjit::reshape(fxjit::movedim(found, -1, 0), sizes);
 }
 
 constexpr const char* kSchema =

@@ -11,11 +11,11 @@ namespace fxjit::ops {
 namespace {
 
 Value expanded(const Value& x, const Dims& sizes) {
-  return fxjit::expand(x, Value(sizes));
+  return fxjit::expand(x, sizes);
 }
 
 Value reshaped(const Value& x, const Dims& sizes) {
-  return fxjit::reshape(x, Value(sizes));
+  return fxjit::reshape(x, sizes);
 }
 
 // Tensors given one by one or as one sequence.
@@ -177,7 +177,7 @@ Value spread_on_diagonal(const Value& x, ExactInt offset, int first,
   const Value on = fxjit::eq(fxjit::unsqueeze(places, 0),
                              fxjit::unsqueeze(places, 1) + int64_t{offset});
   const Value square = fxjit::where(on, fxjit::unsqueeze(wide, -2),
-                                    fxjit::zeros(Value(Dims{}), meta.dtype()));
+                                    fxjit::zeros(Dims{}, meta.dtype()));
   return fxjit::movedim(square, {-2, -1},
                         Value::tuple({Value(first), Value(second)}));
 }
@@ -258,10 +258,10 @@ Value tensordot(const OpCall& call) {
   const int64_t height = numel(sizes_at(a, rows));
   const int64_t depth = numel(sizes_at(a, left));
   const int64_t width = numel(sizes_at(b, columns));
-  const Value x = reshaped(fxjit::permute(call[0], Value(joined(rows, left))),
-                           {height, depth});
-  const Value y = reshaped(
-      fxjit::permute(call[1], Value(joined(right, columns))), {depth, width});
+  const Value x =
+      reshaped(fxjit::permute(call[0], joined(rows, left)), {height, depth});
+  const Value y =
+      reshaped(fxjit::permute(call[1], joined(right, columns)), {depth, width});
   return reshaped(fxjit::matmul(x, y),
                   joined(sizes_at(a, rows), sizes_at(b, columns)));
 }

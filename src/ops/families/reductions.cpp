@@ -95,8 +95,7 @@ Value first_place(const Value& input, int axis, bool greatest) {
   Value found = fxjit::eq(input, best);
   if (is_floating(meta.dtype()))
     found = fxjit::logical_or(found, fxjit::ne(input, input));
-  const Value places =
-      fxjit::reshape(fxjit::arange(0, size, 1, counter), Value(line));
+  const Value places = fxjit::reshape(fxjit::arange(0, size, 1, counter), line);
   return cast_to(fxjit::amin(fxjit::where(found, places, size), axis, true),
                  DType::i64);
 }
@@ -107,14 +106,14 @@ Value decompose_position(const OpCall& call) {
   const Dims sizes = reduced_shape(
       input.sizes(), axes_arg(call, 1, input.dim()), call.flag(2));
   if (input.dim() == 0 || numel(sizes) == 0)
-    return fxjit::zeros(Value(sizes), DType::i64);
+    return fxjit::zeros(sizes, DType::i64);
   // Places among truth values are counted as among numbers.
   const Value numbers =
       input.dtype() == DType::boolean ? cast_to(call[0], DType::u8) : call[0];
   const Value place =
       call.has(1) ? first_place(numbers, dim_arg(call, 1, input.dim()), kMax)
                   : first_place(fxjit::reshape(numbers, {-1}), 0, kMax);
-  return fxjit::reshape(place, Value(sizes));
+  return fxjit::reshape(place, sizes);
 }
 
 // max(x) and max(x, dim) -> (values, indices) and max(x, other).

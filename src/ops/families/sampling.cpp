@@ -248,7 +248,7 @@ Value affine_grid(const OpCall& call) {
   Dims result{size[0]};
   for (int64_t place : places) result.push_back(place);
   result.push_back(spatial);
-  return fxjit::reshape(grid, Value(result));
+  return fxjit::reshape(grid, result);
 }
 
 constexpr OpRow kRows[] = {

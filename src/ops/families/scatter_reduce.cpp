@@ -223,8 +223,8 @@ Value decompose_index_reduce(const OpCall& call) {
   const int axis = dim_arg(call, 1, meta_of(call[0]).dim());
   Dims shape(source.dim(), 1);
   shape[axis] = meta_of(call[2]).numel();
-  const Value index = fxjit::expand(fxjit::reshape(call[2], Value(shape)),
-                                    Value(source.sizes()));
+  const Value index =
+      fxjit::expand(fxjit::reshape(call[2], Value(shape)), source.sizes());
   return call_row("scatter_reduce", {call[0], call[1], index, call[3], call[4]},
                   {{"include_self", call[5]}});
 }
@@ -236,11 +236,9 @@ Value decompose_index_fill(const OpCall& call) {
   shape[axis] = sizes[axis] = meta_of(call[2]).numel();
   const Value at = fxjit::where(fxjit::lt(call[2], 0),
                                 call[2] + input.sizes()[axis], call[2]);
-  const Value index =
-      fxjit::expand(fxjit::reshape(at, Value(shape)), Value(sizes));
+  const Value index = fxjit::expand(fxjit::reshape(at, Value(shape)), sizes);
   if (call[3].is_number()) return fxjit::scatter(call[0], axis, index, call[3]);
-  const Value source =
-      fxjit::expand(cast_to(call[3], input.dtype()), Value(sizes));
+  const Value source = fxjit::expand(cast_to(call[3], input.dtype()), sizes);
   return fxjit::scatter(call[0], axis, index, source);
 }
 
@@ -323,7 +321,7 @@ Value decompose_take(const OpCall& call) {
   const Value flat = fxjit::flatten(call[1]);
   const Value at = fxjit::where(fxjit::lt(flat, 0), flat + input.numel(), flat);
   return fxjit::reshape(fxjit::gather(fxjit::flatten(call[0]), 0, at),
-                        Value(meta_of(call[1]).sizes()));
+                        meta_of(call[1]).sizes());
 }
 
 constexpr OpRow kRows[] = {

@@ -166,7 +166,7 @@ Value at_place(const Value& input, int64_t place, const Value& dim,
                const Value& keep) {
   if (meta_of(input).dim() == 0)
     return Value::tuple(
-        {method(input, "clone"), fxjit::zeros(Value(Dims{}), DType::i64)});
+        {method(input, "clone"), fxjit::zeros(Dims{}, DType::i64)});
   const Value sorted = call_row("sort", {input, dim});
   const auto pick = [&](size_t i) {
     const Value one = fxjit::narrow(getitem(sorted, int64_t(i)), dim, place, 1);
@@ -189,12 +189,11 @@ Value kthvalue(const OpCall& call) {
 // The median of no elements: NaN, converted as C++ does.
 Value unknown_median(DType type) {
   if (is_floating(type))
-    return fxjit::full(Value(Dims{}), std::numeric_limits<double>::quiet_NaN(),
-                       type);
+    return fxjit::full(Dims{}, std::numeric_limits<double>::quiet_NaN(), type);
   const int64_t least = type == DType::i64   ? INT64_MIN
                         : type == DType::i32 ? INT32_MIN
                                              : type == DType::boolean;
-  return fxjit::full(Value(Dims{}), least, type);
+  return fxjit::full(Dims{}, least, type);
 }
 
 // The lower of two in the middle; NaN wherever a line has one.

@@ -104,9 +104,9 @@ Value copies_along(const Value& value, int axis, int64_t count,
   Dims wide = sizes;
   wide.insert(each_element ? axis + 1 : axis, count);
   const Value spread = fxjit::expand(
-      fxjit::unsqueeze(value, each_element ? axis + 1 : axis), Value(wide));
+      fxjit::unsqueeze(value, each_element ? axis + 1 : axis), wide);
   sizes[axis] = numel({sizes[axis], count});
-  return fxjit::reshape(spread, Value(sizes));
+  return fxjit::reshape(spread, sizes);
 }
 
 // Never a view of what is repeated, even where every count is 1 or every size
@@ -243,7 +243,7 @@ Value decompose_roll(const OpCall& call) {
                           fxjit::narrow(value, axis, 0, size - start)},
                          axis);
   }
-  if (dims.empty()) value = fxjit::reshape(value, Value(input.sizes()));
+  if (dims.empty()) value = fxjit::reshape(value, input.sizes());
   return moved ? value : method(value, "clone");
 }
 

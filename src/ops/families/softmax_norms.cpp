@@ -176,7 +176,7 @@ struct BatchNorm {
 // running = (1 - momentum) * running + momentum * batch, in place.
 void update(const Value& running, const Value& batch, double momentum) {
   if (!running.is_tensor() || running.as_tensor().is_meta()) return;
-  const Value flat = fxjit::reshape(batch, Value(running.as_tensor().sizes()));
+  const Value flat = fxjit::reshape(batch, running.as_tensor().sizes());
   const Value next = running * (1 - momentum) + flat * momentum;
   running.as_tensor().copy_from(next.as_tensor());
 }
@@ -278,7 +278,7 @@ Value grouped_norm(const Value& value, int64_t groups, const Value& weight,
       wide, Value::tuple({input.sizes()[0], groups,
                           input.numel() == 0 ? Value(0) : Value(-1)}));
   const Value result =
-      fxjit::reshape(standardised(rows, {2}, eps).value, Value(input.sizes()));
+      fxjit::reshape(standardised(rows, {2}, eps).value, input.sizes());
   return narrowed(scaled_channels(result, weight, bias, input.dim(), dtype),
                   wide, dtype);
 }

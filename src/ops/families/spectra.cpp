@@ -41,7 +41,7 @@ Value whole_window(const Windows& w, DType dtype) {
   if (w.length == w.size) return w.window;
   const int64_t left = (w.size - w.length) / 2;
   const Value window =
-      w.window.is_none() ? fxjit::ones(Value(Dims{w.length}), dtype) : w.window;
+      w.window.is_none() ? fxjit::ones(Dims{w.length}, dtype) : w.window;
   return nn::functional::pad(window,
                              Value::list({left, w.size - w.length - left}));
 }
@@ -137,7 +137,7 @@ Value istft(const OpCall& call) {
     frames = fft_c2r(spectra, {2}, scaling, w.size);
   }
   Value window = whole_window(w, part);
-  if (window.is_none()) window = fxjit::ones(Value(Dims{w.size}), part);
+  if (window.is_none()) window = fxjit::ones(Dims{w.size}, part);
   const int64_t whole =
       support::ExactInt(w.hop) * (input.size(-1) - 1) + w.size;
   const int64_t start = call.flag(5) ? w.size / 2 : 0;

@@ -1,6 +1,6 @@
 // What the structured families (reductions, norms, views, contractions, ...)
 // share: reading canonical arguments, making result metas, and walking strided
-// tensors. Used by the files of this folder only.
+// tensors. Used by this folder, and by the eager functions and the table.
 #pragma once
 
 #include <cstdint>

@@ -70,9 +70,9 @@ Value max_unpool(const OpCall& call) {
   const int64_t count = lines == 0 ? 0 : input.numel() / lines;
   const Value flat{Dims{lines, count}};
   const Value put = fxjit::scatter(
-      fxjit::zeros(Value(Dims{lines, numel(places)}), input.dtype()), 1,
+      fxjit::zeros(Dims{lines, numel(places)}, input.dtype()), 1,
       fxjit::reshape(call[1], flat), fxjit::reshape(call[0], flat));
-  return fxjit::reshape(put, Value(joined(sizes, places)));
+  return fxjit::reshape(put, joined(sizes, places));
 }
 
 constexpr const char* kSchema =

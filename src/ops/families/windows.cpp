@@ -94,16 +94,16 @@ Value unfold(const OpCall& call) {
   const ExactInt places = ExactInt(s.places[0]) * s.places[1];
   const Dims result{sizes[0], columns, places};
   check_memory(result, input.dtype());
-  if (numel(result) == 0) return fxjit::zeros(Value(result), input.dtype());
+  if (numel(result) == 0) return fxjit::zeros(result, input.dtype());
   if (s.padding[0] > 0 || s.padding[1] > 0)
     x = nn::functional::pad(
         x, {s.padding[1], s.padding[1], s.padding[0], s.padding[0]});
   for (int d = 0; d < 2; ++d)
     x = fxjit::index_select(x, 2 + d, window_places(s, d));
-  x = fxjit::reshape(x, Value(Dims{sizes[0], sizes[1], s.kernel[0], s.places[0],
-                                   s.kernel[1], s.places[1]}));
+  x = fxjit::reshape(x, Dims{sizes[0], sizes[1], s.kernel[0], s.places[0],
+                             s.kernel[1], s.places[1]});
   x = fxjit::permute(x, {0, 1, 2, 4, 3, 5});
-  x = fxjit::reshape(x, Value(result));
+  x = fxjit::reshape(x, result);
   return input.dim() == 3 ? fxjit::squeeze(x, 0) : x;
 }
 
@@ -127,17 +127,15 @@ Value fold(const OpCall& call) {
   const Value x = input.dim() == 2 ? fxjit::unsqueeze(wide, 0) : wide;
   const int64_t batch = meta_of(x).sizes()[0];
   const int64_t channels = meta_of(x).sizes()[1] / block;
-  Value parts =
-      fxjit::reshape(x, Value(Dims{batch, channels, s.kernel[0], s.kernel[1],
-                                   s.places[0], s.places[1]}));
+  Value parts = fxjit::reshape(x, Dims{batch, channels, s.kernel[0],
+                                       s.kernel[1], s.places[0], s.places[1]});
   parts = fxjit::permute(parts, {0, 1, 2, 4, 3, 5});
-  parts = fxjit::reshape(parts,
-                         Value(Dims{batch, channels, s.kernel[0] * s.places[0],
-                                    s.kernel[1] * s.places[1]}));
+  parts = fxjit::reshape(parts, Dims{batch, channels, s.kernel[0] * s.places[0],
+                                     s.kernel[1] * s.places[1]});
   Dims sizes{batch, channels, s.image[0], s.kernel[1] * s.places[1]};
   for (int d = 0; d < 2; ++d) {
     sizes[2 + d] = s.image[d];
-    const Value sums = fxjit::zeros(Value(sizes), meta_of(x).dtype());
+    const Value sums = fxjit::zeros(sizes, meta_of(x).dtype());
     parts = call_row("index_add", {sums, 2 + d, window_places(s, d), parts});
   }
   for (int d = 0; d < 2; ++d)
@@ -154,8 +152,8 @@ Value regrouped(const Value& x, const Dims& inner, const Dims& order,
   Dims sizes = meta.sizes(), permutation = dims_between(0, outer);
   sizes.resize(outer);
   for (int64_t d : order) permutation.push_back(outer + d);
-  const Value parts = fxjit::reshape(x, Value(joined(sizes, inner)));
-  return reshaped_copy(fxjit::permute(parts, Value(permutation)),
+  const Value parts = fxjit::reshape(x, joined(sizes, inner));
+  return reshaped_copy(fxjit::permute(parts, permutation),
                        joined(sizes, result));
 }
 
@@ -224,7 +222,7 @@ Value channel_shuffle(const OpCall& call) {
                   meta.sizes(), " channels and ", groups, " groups.");
   Dims sizes{meta.sizes()[0], groups, meta.sizes()[1] / groups};
   for (int d = 2; d < meta.dim(); ++d) sizes.push_back(meta.sizes()[d]);
-  const Value parts = fxjit::reshape(call[0], Value(sizes));
+  const Value parts = fxjit::reshape(call[0], sizes);
   return reshaped_copy(fxjit::transpose(parts, 1, 2), meta.sizes());
 }
 
