@@ -1,12 +1,13 @@
-// Cuts the channels of a row into vectors: the part of depthwise_row.cpp above
-// its loops, included once per CPU level after the loops of each vector width.
+// Cuts the channels of a row into vectors: what depthwise_row.cpp has per CPU level.
+
+#include "kernels/vector_widths.h"
 
 // Places side by side whose sums and factors fit the level's registers.
-constexpr int kPlaces = sizeof(wide::Vector) == 64 ? 6 : 4;
+constexpr int kPlaces = FXJIT_REGISTER == 16 ? 6 : 4;
 
 // The last vectors may take channels of the ones before them again.
-inline void row_channels(const DepthwiseRow& row, int64_t first, int64_t last) {
-  constexpr int64_t kWide = sizeof(wide::Vector) / sizeof(float);
+inline void run(const DepthwiseRow& row, int64_t first, int64_t last) {
+  constexpr int64_t kWide = FXJIT_REGISTER;
   constexpr int64_t kNarrow = sizeof(narrow::Vector) / sizeof(float);
   int64_t c = first;
   for (; c + 2 * kWide <= last; c += 2 * kWide)

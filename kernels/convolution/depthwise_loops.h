@@ -1,6 +1,4 @@
-// The loops of depthwise_row.cpp, which includes this once per CPU level and
-// vector width, each time in a namespace of its own, under that level's target
-// options and with FXJIT_LANES floats to a vector. Never included elsewhere.
+// The loops of depthwise_row.cpp, once per CPU level and vector width (vector_widths.h).
 
 #include "kernels/convolution/post_work_loops.h"
 

@@ -1,7 +1,10 @@
-// The loops of grouped_row.cpp, which includes this once per CPU level and
-// vector width, each time in a namespace of its own, under that level's target
-// options and with FXJIT_LANES floats to a vector. Never included elsewhere.
+// The loops of grouped_row.cpp, once per CPU level (each_level.h).
 
+#if FXJIT_LANES < 8
+inline void run(const GroupedRow&) {
+  throw InternalError("loops over groups need vectors of eight floats");
+}
+#else
 #include "kernels/convolution/post_work_loops.h"
 
 FXJIT_INLINE Integers load_lanes(const int32_t* from) {
@@ -16,14 +19,9 @@ FXJIT_INLINE Vector load_some(const float* from, Integers mask) {
 #if FXJIT_LANES == 16
   return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(
       _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)), from));
-#elif FXJIT_LANES == 8
+#else
   return reinterpret_cast<Vector>(
       _mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
-#else
-  Vector v{};
-  for (int i = 0; i < FXJIT_LANES; ++i)
-    if (mask[i]) v[i] = from[i];
-  return v;
 #endif
 }
 
@@ -32,12 +30,9 @@ FXJIT_INLINE void store_some(Vector v, float* to, Integers mask) {
   _mm512_mask_storeu_ps(to,
                         _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)),
                         reinterpret_cast<__m512>(v));
-#elif FXJIT_LANES == 8
+#else
   _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask),
                       reinterpret_cast<__m256>(v));
-#else
-  for (int i = 0; i < FXJIT_LANES; ++i)
-    if (mask[i]) to[i] = v[i];
 #endif
 }
 
@@ -185,3 +180,30 @@ inline void some_places(const GroupedRow& row) {
   for (; place < last; place += row.span)
     block<kInputs, 1, kStep>(row, lanes, std::min(place, last - row.span));
 }
+
+inline void run(const GroupedRow& row) {
+  constexpr int kRegisters = FXJIT_LANES == 16 ? 32 : 16;
+  const auto with = [&]<int kInputs>() {
+    if constexpr (kInputs <= FXJIT_LANES)
+      return row.stride * row.span == 1
+                 ? some_places<kInputs, 1, kRegisters>(row)
+                 : some_places<kInputs, 2, kRegisters>(row);
+  };
+  switch (row.inputs) {
+#define FXJIT_CASE(inputs) \
+  case inputs:             \
+    return with.template operator()<inputs>();
+    FXJIT_CASE(2)
+    FXJIT_CASE(3)
+    FXJIT_CASE(4)
+    FXJIT_CASE(5)
+    FXJIT_CASE(6)
+    FXJIT_CASE(7)
+    FXJIT_CASE(8)
+    FXJIT_CASE(12)
+#undef FXJIT_CASE
+    default:
+      throw InternalError("no loops for groups of this size");
+  }
+}
+#endif

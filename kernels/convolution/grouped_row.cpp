@@ -8,13 +8,12 @@
 
 #include "fxjit/error.h"
 
-#define FXJIT_LOOPS "kernels/convolution/grouped_loops.h"
-#define FXJIT_LEVEL_CODE "kernels/convolution/grouped_level.h"
+#define FXJIT_LEVEL_CODE "kernels/convolution/grouped_loops.h"
 
 namespace fxjit::kernels {
 namespace {
 
-#include "kernels/level_loops.h"
+#include "kernels/each_level.h"
 
 }  // namespace
 
@@ -35,15 +34,7 @@ GroupedLanes::GroupedLanes(int64_t lanes, int64_t channels, int64_t inputs)
 }
 
 void grouped_row(const GroupedRow& row, CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return avx512::grouped_places(row);
-    case CpuLevel::avx2:
-      return avx2::grouped_places(row);
-    case CpuLevel::sse41:
-      break;
-  }
-  throw InternalError("loops over groups need vectors of eight floats");
+  at_level(level, row);
 }
 
 }  // namespace fxjit::kernels

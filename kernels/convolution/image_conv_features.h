@@ -1,10 +1,11 @@
-// Cuts the features of a row into vectors: the part of image_conv_row.cpp above
-// its loops, included once per CPU level after the loops of each vector width.
+// Cuts the features of a row into vectors: what image_conv_row.cpp has per CPU level.
+
+#include "kernels/vector_widths.h"
 
 // The last vectors may take features of the ones before them again. As many
 // sums as fit the level's registers.
-inline void row_features(const ImageRow& row) {
-  constexpr int64_t kWide = sizeof(wide::Vector) / sizeof(float);
+inline void run(const ImageRow& row) {
+  constexpr int64_t kWide = FXJIT_REGISTER;
   constexpr int64_t kNarrow = sizeof(narrow::Vector) / sizeof(float);
   constexpr bool kManyRegisters = kWide == 16;
   constexpr int kPlaces = kManyRegisters ? 8 : 5;

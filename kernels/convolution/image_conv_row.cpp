@@ -11,19 +11,12 @@
 namespace fxjit::kernels {
 namespace {
 
-#include "kernels/level_loops.h"
+#include "kernels/each_level.h"
 
 }  // namespace
 
 void image_row(const ImageRow& row, CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return avx512::row_features(row);
-    case CpuLevel::avx2:
-      return avx2::row_features(row);
-    case CpuLevel::sse41:
-      return sse41::row_features(row);
-  }
+  at_level(level, row);
 }
 
 }  // namespace fxjit::kernels

@@ -12,19 +12,12 @@
 namespace fxjit::kernels {
 namespace {
 
-#include "kernels/level_loops.h"
+#include "kernels/each_level.h"
 
 }  // namespace
 
 void narrow_block(const NarrowBlock& block, CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return avx512::narrow_rows(block);
-    case CpuLevel::avx2:
-      return avx2::narrow_rows(block);
-    case CpuLevel::sse41:
-      return sse41::narrow_rows(block);
-  }
+  at_level(level, block);
 }
 
 }  // namespace fxjit::kernels

@@ -1,5 +1,6 @@
-// Chooses the loops for a block: the part of narrow_block.cpp above its loops,
-// included once per CPU level after the loops of each vector width.
+// Chooses the loops for a block: what narrow_block.cpp has per CPU level.
+
+#include "kernels/vector_widths.h"
 
 inline bool has_windows(const NarrowBlock& block, int64_t size,
                         int64_t stride) {
@@ -36,8 +37,8 @@ inline void short_rows(const NarrowBlock& block) {
       single::some_rows<kAcross, 1, 0, 0>(block, row);
 }
 
-inline void narrow_rows(const NarrowBlock& block) {
-  constexpr int64_t kWide = sizeof(wide::Vector) / sizeof(float);
+inline void run(const NarrowBlock& block) {
+  constexpr int64_t kWide = FXJIT_REGISTER;
   if (block.count < kWide)
     return block.across == 1 ? short_rows<1>(block) : short_rows<2>(block);
   int64_t row = 0;

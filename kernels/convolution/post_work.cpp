@@ -10,21 +10,14 @@
 namespace fxjit::kernels {
 namespace {
 
-#include "kernels/level_loops.h"
+#include "kernels/each_level.h"
 
 }  // namespace
 
 void run_post_work(const PostWork& work, float* data, int64_t places,
                    int64_t channels, CpuLevel level) {
   if (work.count == 0) return;
-  switch (level) {
-    case CpuLevel::avx512:
-      return avx512::run_places(work, data, places, channels);
-    case CpuLevel::avx2:
-      return avx2::run_places(work, data, places, channels);
-    case CpuLevel::sse41:
-      return sse41::run_places(work, data, places, channels);
-  }
+  at_level(level, work, data, places, channels);
 }
 
 }  // namespace fxjit::kernels

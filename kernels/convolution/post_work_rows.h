@@ -1,5 +1,5 @@
-// The loops of post_work.cpp, which includes this once per CPU level and vector
-// width, each time in a namespace of its own. Never included elsewhere.
+// The loops of post_work.cpp, once per CPU level and vector width
+// (vector_widths.h).
 
 #include "kernels/convolution/post_work_loops.h"
 

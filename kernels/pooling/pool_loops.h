@@ -1,6 +1,4 @@
-// The loops of pool_block.cpp, which includes this once per CPU level, each
-// time in a namespace of its own, under that level's target options and with
-// FXJIT_LANES floats to a vector. Never included elsewhere.
+// The loops of pool_block.cpp, once per CPU level (each_level.h).
 
 // One place of some channels, in registers of at most FXJIT_LANES floats.
 template <int kChannels>
@@ -90,7 +88,7 @@ inline void pool_channels(const PoolBlock& block) {
     pool_windows<false, R>(block);
 }
 
-inline void pool(const PoolBlock& block) {
+inline void run(const PoolBlock& block) {
   switch (block.channels) {
     case 16:
       return pool_channels<Row<16>>(block);

@@ -1,10 +1,9 @@
-// The loops of double_panel.cpp, which includes this once per CPU level, each
-// time in a namespace of its own, under that level's target options and with
-// FXJIT_LANES doubles to a vector and tiles of FXJIT_ROWS rows. Never included
-// elsewhere.
+// The loops of double_panel.cpp, once per CPU level (each_level.h).
 
-constexpr int kVectors = DoublePanel::kColumns / FXJIT_LANES;
-using Vector [[gnu::vector_size(FXJIT_LANES * sizeof(double))]] = double;
+constexpr int kLanes = FXJIT_REGISTER / 2;
+constexpr int kVectors = DoublePanel::kColumns / kLanes;
+constexpr int kTileRows = kLanes == 8 ? 8 : kLanes == 4 ? 3 : 1;
+using Vector [[gnu::vector_size(kLanes * sizeof(double))]] = double;
 
 inline Vector load(const double* from) {
   Vector v;
@@ -18,14 +17,14 @@ inline void tile(const DoublePanel& p, int64_t row) {
   Vector sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r)
     for (int v = 0; v < kVectors; ++v)
-      sums[r][v] = load(p.start + v * FXJIT_LANES);
+      sums[r][v] = load(p.start + v * kLanes);
   const double* a = p.a + row * p.a_row;
   const double* b = p.panel;
   for (int64_t k = 0; k < p.depth; ++k) {
     for (int r = 0; r < kRows; ++r) {
       const Vector factor = Vector{} + a[r * p.a_row];
       for (int v = 0; v < kVectors; ++v)
-        sums[r][v] += factor * load(b + v * FXJIT_LANES);
+        sums[r][v] += factor * load(b + v * kLanes);
     }
     a += p.a_depth;
     b += DoublePanel::kColumns;
@@ -35,10 +34,9 @@ inline void tile(const DoublePanel& p, int64_t row) {
                 static_cast<size_t>(p.columns) * sizeof(double));
 }
 
-inline void multiply(const DoublePanel& p) {
+inline void run(const DoublePanel& p) {
   int64_t row = 0;
-  for (; row + FXJIT_ROWS <= p.rows; row += FXJIT_ROWS)
-    tile<FXJIT_ROWS>(p, row);
+  for (; row + kTileRows <= p.rows; row += kTileRows) tile<kTileRows>(p, row);
   for (; row + 2 <= p.rows; row += 2) tile<2>(p, row);
   if (row < p.rows) tile<1>(p, row);
 }

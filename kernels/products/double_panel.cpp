@@ -5,38 +5,12 @@
 
 #include "fxjit/cpu_level.h"
 
+#define FXJIT_LEVEL_CODE "kernels/products/double_loops.h"
+
 namespace fxjit::kernels {
 namespace {
 
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,fma")
-namespace avx512 {
-#define FXJIT_LANES 8
-#define FXJIT_ROWS 8
-#include "kernels/products/double_loops.h"
-#undef FXJIT_LANES
-#undef FXJIT_ROWS
-}  // namespace avx512
-#pragma GCC pop_options
-
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-namespace avx2 {
-#define FXJIT_LANES 4
-#define FXJIT_ROWS 3
-#include "kernels/products/double_loops.h"
-#undef FXJIT_LANES
-#undef FXJIT_ROWS
-}  // namespace avx2
-#pragma GCC pop_options
-
-namespace sse41 {
-#define FXJIT_LANES 2
-#define FXJIT_ROWS 1
-#include "kernels/products/double_loops.h"
-#undef FXJIT_LANES
-#undef FXJIT_ROWS
-}  // namespace sse41
+#include "kernels/each_level.h"
 
 }  // namespace
 

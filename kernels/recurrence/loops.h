@@ -1,11 +1,10 @@
-// The loops of step.cpp, which includes this once per CPU level, each
-// time in a namespace of its own, under that level's target options, with
-// FXJIT_LANES floats to a vector and tiles of at most FXJIT_TILE_SUMS vectors
-// of sums. Never included elsewhere.
+// The loops of step.cpp, once per CPU level (each_level.h).
 
 #include "kernels/convolution/post_work_loops.h"
 #include "kernels/recurrence/cell_loops.h"
 
+// Vectors of sums in a tile.
+constexpr int kTileSums = FXJIT_LANES == 16 ? 24 : FXJIT_LANES == 8 ? 12 : 8;
 
 // The sums of one panel for kRows rows, kChains of each side by side, which
 // hides how long an addition takes where there is one row.
@@ -130,7 +129,7 @@ inline bool panel_ahead(const RecurrentStep&, int64_t) {
 template <StepWork kWork>
 inline void panel_rows(const RecurrentStep& s, int64_t panel) {
   if (panel_ahead<kWork>(s, panel)) return;
-  constexpr int kMost = FXJIT_TILE_SUMS / vectors_of(kWork);
+  constexpr int kMost = kTileSums / vectors_of(kWork);
   const int64_t tiles = (s.rows + kMost - 1) / kMost;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = s.rows * i / tiles;

@@ -9,41 +9,12 @@
 #include "src/ops/eager/post_ops.h"
 #include "src/weights/panels.h"
 
-#define FXJIT_INLINE [[gnu::always_inline]] inline
-#define FXJIT_FORCED __attribute__((always_inline))
+#define FXJIT_LEVEL_CODE "kernels/recurrence/loops.h"
 
 namespace fxjit::kernels {
 namespace {
 
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
-namespace avx512 {
-#define FXJIT_LANES 16
-#define FXJIT_TILE_SUMS 24
-#include "kernels/recurrence/loops.h"
-#undef FXJIT_LANES
-#undef FXJIT_TILE_SUMS
-}  // namespace avx512
-#pragma GCC pop_options
-
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-namespace avx2 {
-#define FXJIT_LANES 8
-#define FXJIT_TILE_SUMS 12
-#include "kernels/recurrence/loops.h"
-#undef FXJIT_LANES
-#undef FXJIT_TILE_SUMS
-}  // namespace avx2
-#pragma GCC pop_options
-
-namespace sse41 {
-#define FXJIT_LANES 4
-#define FXJIT_TILE_SUMS 8
-#include "kernels/recurrence/loops.h"
-#undef FXJIT_LANES
-#undef FXJIT_TILE_SUMS
-}  // namespace sse41
+#include "kernels/each_level.h"
 
 bool is_gated(StepWork work) {
   return work == StepWork::lstm || work == StepWork::gru;
@@ -117,14 +88,7 @@ void pack_input_weights(int64_t columns, int64_t depth, CpuLevel level,
 void finish_ahead(InputsAhead& ahead) { avx512::make_rest(ahead); }
 
 void recurrent_step(const RecurrentStep& step, CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return avx512::run(step);
-    case CpuLevel::avx2:
-      return avx2::run(step);
-    case CpuLevel::sse41:
-      return sse41::run(step);
-  }
+  at_level(level, step);
 }
 
 }  // namespace fxjit::kernels
