@@ -132,8 +132,7 @@ ProgramCode compile_program(const Program& program, const Compiler& compiler,
     const WantedKernel& wanted = requests.list()[i];
     bool fresh = false;
     result.code[i] = cache.get(
-        wanted.key, [&] { return emit_kernel(wanted, level); }, SymbolTable(),
-        &fresh);
+        wanted.key, [&] { return emit_kernel(wanted, level); }, &fresh);
     is_fresh[i] = fresh;
   });
   result.kernels = requests.resolve(result.code);

@@ -15,7 +15,6 @@ CodeCache::CodeCache(const Compiler& compiler, support::ObjectCache* disk,
 
 std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
                                                    const Builder& build,
-                                                   const SymbolTable& symbols,
                                                    bool* fresh) {
   const auto key_with = [&](const std::string& compiler) {
     return support::make_cache_key(compiler + "\n" + std::string(key_text));
@@ -26,8 +25,7 @@ std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
   if (Code code = find(key, promise, pending)) return code;
   if (pending.valid()) return pending.get();
   try {
-    Code code =
-        make(key, key_with(compiler_.portable_code_key()), build, symbols);
+    Code code = make(key, key_with(compiler_.portable_code_key()), build);
     publish(key, code);
     promise.set_value(code);
     if (fresh) *fresh = true;
@@ -61,13 +59,12 @@ CodeCache::Code CodeCache::find(const Key& key, std::promise<Code>& promise,
 }
 
 CodeCache::Code CodeCache::make(const Key& key, const Key& portable,
-                                const Builder& build,
-                                const SymbolTable& symbols) {
+                                const Builder& build) {
   // A dump is wanted for what is read from disk, too: compile it then.
   const bool use_disk =
       disk_ != nullptr && compiler_.options().dump_folder.empty();
   if (use_disk) {
-    if (Code code = from_disk(key, portable, symbols)) return code;
+    if (Code code = from_disk(key, portable)) return code;
   }
   const auto start = std::chrono::steady_clock::now();
   IrModule module = build();
@@ -75,22 +72,20 @@ CodeCache::Code CodeCache::make(const Key& key, const Key& portable,
       std::chrono::steady_clock::now() - start;
   CompiledObject object = compiler_.compile(std::move(module));
   object.timings.emit_us = emitting.count();
-  Code code = compiler_.link(object, symbols);
+  Code code = compiler_.link(object);
   if (use_disk) disk_->store(key, std::as_bytes(std::span(object.bytes)));
   const std::lock_guard<std::mutex> lock(mutex_);
   ++stats_.compiles;
   return code;
 }
 
-CodeCache::Code CodeCache::from_disk(const Key& key, const Key& portable,
-                                     const SymbolTable& symbols) {
+CodeCache::Code CodeCache::from_disk(const Key& key, const Key& portable) {
   auto bytes = disk_->load_packed(portable);
   if (!bytes) bytes = disk_->load(key);
   if (!bytes) return nullptr;
   try {
     auto code = compiler_.link(
-        {{reinterpret_cast<const char*>(bytes->data()), bytes->size()}},
-        symbols);
+        {{reinterpret_cast<const char*>(bytes->data()), bytes->size()}});
     code->origin_ = CodeOrigin::disk;
     const std::lock_guard<std::mutex> lock(mutex_);
     ++stats_.disk_hits;

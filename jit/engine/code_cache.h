@@ -36,14 +36,13 @@ class CodeCache {
   CodeCache(const Compiler& compiler, support::ObjectCache* disk,
             uint64_t max_bytes);
 
-  // The code of `key_text`, which must tell apart all kernels and symbols;
+  // The code of `key_text`, which must tell apart all kernels;
   // the compiler's code_key is added. `build` is called on a miss, from this
   // thread. Sets `fresh` when the code was not in memory and this call brought
   // it there. Throws what `build` and the compiler throw, to every thread that
   // waits.
   std::shared_ptr<const CompiledCode> get(std::string_view key_text,
                                           const Builder& build,
-                                          const SymbolTable& symbols,
                                           bool* fresh = nullptr);
 
   CodeCacheStats stats() const;
@@ -61,10 +60,8 @@ class CodeCache {
 
   Code find(const Key& key, std::promise<Code>& promise,
             std::shared_future<Code>& pending);
-  Code make(const Key& key, const Key& portable, const Builder& build,
-            const SymbolTable& symbols);
-  Code from_disk(const Key& key, const Key& portable,
-                 const SymbolTable& symbols);
+  Code make(const Key& key, const Key& portable, const Builder& build);
+  Code from_disk(const Key& key, const Key& portable);
   void publish(const Key& key, const Code& code);
   void keep(Entry& entry, const Key& key, const Code& code);
   void drop_over_bound(std::vector<Code>& dropped);

@@ -98,17 +98,7 @@ auto guarded(IrModule ir, const Work& work) {
                       " does not compile: " + errors);
 }
 
-std::string name_of(Sanitizer sanitizer) {
-  switch (sanitizer) {
-    case Sanitizer::none:
-      return "none";
-    case Sanitizer::address:
-      return "address";
-    case Sanitizer::thread:
-      return "thread";
-  }
-  throw InternalError("[jit] unknown sanitizer");
-}
+constexpr const char* kSanitizerNames[] = {"none", "address", "thread"};
 
 }  // namespace
 
@@ -176,14 +166,13 @@ CodeText Compiler::text(IrModule module) const {
       });
 }
 
-std::shared_ptr<CompiledCode> Compiler::link(const CompiledObject& object,
-                                             const SymbolTable& symbols) const {
-  return linker_->link(object, symbols);
+std::shared_ptr<CompiledCode> Compiler::link(
+    const CompiledObject& object) const {
+  return linker_->link(object);
 }
 
-std::shared_ptr<CompiledCode> Compiler::build(
-    IrModule module, const SymbolTable& symbols) const {
-  return link(compile(std::move(module)), symbols);
+std::shared_ptr<CompiledCode> Compiler::build(IrModule module) const {
+  return link(compile(std::move(module)));
 }
 
 std::string Compiler::code_key() const {
@@ -201,8 +190,8 @@ std::string Compiler::code_key(const std::string& tuning) const {
   key += " cpu=" + (std::string(processor.name) + processor.features);
   key += " tune=" + tuning;
   key += traced ? " frames=1" : " frames=0";
-  key += " sanitizer=" + name_of(options_.sanitizer);
-  return key;
+  key += " sanitizer=";
+  return key + kSanitizerNames[static_cast<size_t>(options_.sanitizer)];
 }
 
 }  // namespace fxjit::jit

@@ -13,7 +13,6 @@
 
 #include "jit/engine/compiled_code.h"
 #include "jit/engine/engine_options.h"
-#include "jit/engine/symbol_table.h"
 
 namespace fxjit::jit {
 
@@ -40,16 +39,13 @@ class Compiler {
   // What compile() would make of the module, as text, with its errors.
   CodeText text(IrModule module) const;
 
-  // Links an object into this process. Symbols come from the object, from
-  // `symbols` and from runtime_symbols(), in this order; an unknown one is an
-  // InternalError naming it. Throws RuntimeError when executable memory is
-  // denied.
-  std::shared_ptr<CompiledCode> link(const CompiledObject& object,
-                                     const SymbolTable& symbols) const;
+  // Links an object into this process. Symbols come from the object and from
+  // runtime_symbol(), in this order; an unknown one is an InternalError naming
+  // it. Throws RuntimeError when executable memory is denied.
+  std::shared_ptr<CompiledCode> link(const CompiledObject& object) const;
 
   // compile, then link.
-  std::shared_ptr<CompiledCode> build(IrModule module,
-                                      const SymbolTable& symbols) const;
+  std::shared_ptr<CompiledCode> build(IrModule module) const;
 
   // Everything beside the module that determines the object's bytes: LLVM's
   // version, CPU, features, tuning, sanitizer. Part of every cache key.

@@ -4,7 +4,6 @@
 #include <llvm/Object/ELFObjectFile.h>
 
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "jit/engine/debug_plugins.h"
@@ -66,63 +65,44 @@ void SymbolFile::announce() {
   announced_ = true;
 }
 
+// Called by one link at a time, as the linker makes them.
 class GdbPlugin : public llvm::orc::ObjectLinkingLayer::Plugin {
  public:
-  void notifyMaterializing(MaterializationResponsibility& link, LinkGraph&,
+  void notifyMaterializing(MaterializationResponsibility&, LinkGraph&,
                            llvm::jitlink::JITLinkContext&,
                            llvm::MemoryBufferRef object) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    linking_[&link] = std::make_unique<SymbolFile>(object.getBuffer());
+    linking_ = std::make_unique<SymbolFile>(object.getBuffer());
   }
 
-  void modifyPassConfig(MaterializationResponsibility& link, LinkGraph&,
+  void modifyPassConfig(MaterializationResponsibility&, LinkGraph&,
                         llvm::jitlink::PassConfiguration& passes) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = linking_.find(&link);
-    if (it == linking_.end()) return;
     passes.PostAllocationPasses.push_back(
-        [file = it->second.get()](LinkGraph& graph) {
-          return file->place(graph);
-        });
+        [this](LinkGraph& graph) { return linking_->place(graph); });
   }
 
   Error notifyEmitted(MaterializationResponsibility& link) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    auto node = linking_.extract(&link);
-    if (node.empty()) return Error::success();
-    node.mapped()->announce();
-    return link.withResourceKeyDo([&](ResourceKey key) {
-      linked_[key].push_back(std::move(node.mapped()));
-    });
+    linking_->announce();
+    return link.withResourceKeyDo(
+        [&](ResourceKey key) { linked_.emplace(key, std::move(linking_)); });
   }
 
-  Error notifyFailed(MaterializationResponsibility& link) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    linking_.erase(&link);
+  Error notifyFailed(MaterializationResponsibility&) override {
+    linking_.reset();
     return Error::success();
   }
 
   Error notifyRemovingResources(JITDylib&, ResourceKey key) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
     linked_.erase(key);
     return Error::success();
   }
 
-  void notifyTransferringResources(JITDylib&, ResourceKey to,
-                                   ResourceKey from) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    auto node = linked_.extract(from);
-    if (node.empty()) return;
-    for (auto& file : node.mapped()) linked_[to].push_back(std::move(file));
-  }
+  // Libraries hold one object each, whose key stays.
+  void notifyTransferringResources(JITDylib&, ResourceKey,
+                                   ResourceKey) override {}
 
  private:
-  using Files = std::vector<std::unique_ptr<SymbolFile>>;
-
-  std::mutex mutex_;
-  std::map<MaterializationResponsibility*, std::unique_ptr<SymbolFile>>
-      linking_;
-  std::map<ResourceKey, Files> linked_;
+  std::unique_ptr<SymbolFile> linking_;
+  std::map<ResourceKey, std::unique_ptr<SymbolFile>> linked_;
 };
 
 }  // namespace

@@ -5,18 +5,17 @@
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
-#include <llvm/Object/ObjectFile.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "fxjit/error.h"
 #include "fxjit/log.h"
 #include "jit/engine/debug_plugins.h"
 #include "jit/engine/llvm_error.h"
+#include "jit/engine/runtime_symbols.h"
 #include "src/support/memory/executable_memory.h"
 
 namespace fxjit::jit {
@@ -53,31 +52,31 @@ llvm::MemoryBufferRef buffer_of(const std::string& object) {
   return llvm::MemoryBufferRef(object, "fxjit object");
 }
 
-// Names that the object uses and does not define.
-std::set<std::string> undefined_names(const std::string& bytes) {
-  const auto object =
-      take(llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes)),
-           "reading an object");
-  std::set<std::string> names;
-  for (const auto& symbol : object->symbols()) {
-    const auto flags = take(symbol.getFlags(), "reading an object");
-    const std::string name = take(symbol.getName(), "reading an object").str();
-    const bool outside = flags & llvm::object::SymbolRef::SF_Undefined;
-    if (outside && !name.empty() && name != "_GLOBAL_OFFSET_TABLE_")
-      names.insert(name);
+// Defines what an object calls outside of itself.
+class RuntimeSymbols : public llvm::orc::DefinitionGenerator {
+ public:
+  // Names that there are none of are added to `missing`.
+  explicit RuntimeSymbols(std::string& missing) : missing_(missing) {}
+
+  llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind,
+                            llvm::orc::JITDylib& library,
+                            llvm::orc::JITDylibLookupFlags,
+                            const llvm::orc::SymbolLookupSet& names) override {
+    llvm::orc::SymbolMap found;
+    for (const auto& [name, flags] : names) {
+      if (void* address = runtime_symbol((*name).str()))
+        found[name] = {
+            llvm::orc::ExecutorAddr::fromPtr(address),
+            llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+      else
+        missing_ += " " + (*name).str();
+    }
+    return library.define(llvm::orc::absoluteSymbols(std::move(found)));
   }
-  return names;
-}
 
-void* address_of(const std::string& name, const SymbolTable& symbols) {
-  void* address = symbols.find(name);
-  return address != nullptr ? address : runtime_symbols().find(name);
-}
-
-llvm::orc::ExecutorSymbolDef definition_of(void* address) {
-  return {llvm::orc::ExecutorAddr::fromPtr(address),
-          llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-}
+ private:
+  std::string& missing_;
+};
 
 }  // namespace
 
@@ -88,16 +87,13 @@ struct Linker::Session {
         memory(page_bytes),
         layer(execution, memory) {}
 
-  llvm::orc::SymbolMap outside_symbols(const std::string& object,
-                                       const SymbolTable& symbols);
   // Adds the object and returns the names it exports.
   llvm::orc::SymbolLookupSet add_object(llvm::orc::JITDylib& library,
                                         const std::string& object);
   CompiledCode::Symbols resolve(llvm::orc::JITDylib& library,
                                 llvm::orc::SymbolLookupSet names);
   CompiledCode::Symbols link(llvm::orc::JITDylib& library,
-                             const std::string& object,
-                             const SymbolTable& symbols);
+                             const std::string& object);
   void report(llvm::Error error);
   void remove(llvm::orc::JITDylib& library);
 
@@ -108,28 +104,9 @@ struct Linker::Session {
   // and a link is short. Guards the session as a whole.
   std::mutex mutex;
   uint64_t links = 0;
-  std::string errors;  // What ORC reported during the current link.
+  // What ORC reported during the current link, and names that it did not find.
+  std::string errors, missing;
 };
-
-llvm::orc::SymbolMap Linker::Session::outside_symbols(
-    const std::string& object, const SymbolTable& symbols) {
-  llvm::orc::SymbolMap found;
-  std::string missing;
-  for (const std::string& name : undefined_names(object)) {
-    if (void* address = address_of(name, symbols)) {
-      found[execution.intern(name)] = definition_of(address);
-    } else {
-      missing += " " + name;
-    }
-  }
-  if (!missing.empty()) {
-    throw InternalError(
-        "[jit] unknown symbols in generated code: expected names of the "
-        "symbol table, got" +
-        missing);
-  }
-  return found;
-}
 
 llvm::orc::SymbolLookupSet Linker::Session::add_object(
     llvm::orc::JITDylib& library, const std::string& object) {
@@ -162,18 +139,21 @@ CompiledCode::Symbols Linker::Session::resolve(
 }
 
 CompiledCode::Symbols Linker::Session::link(llvm::orc::JITDylib& library,
-                                            const std::string& object,
-                                            const SymbolTable& symbols) {
+                                            const std::string& object) {
   errors.clear();
+  missing.clear();
+  library.addGenerator(std::make_unique<RuntimeSymbols>(missing));
   try {
-    throw_if(library.define(
-                 llvm::orc::absoluteSymbols(outside_symbols(object, symbols))),
-             "defining symbols");
     return resolve(library, add_object(library, object));
   } catch (const InternalError& error) {
     if (!support::executable_memory_allowed()) {
       throw RuntimeError("[jit] executable memory is denied on this host");
     }
+    if (!missing.empty())
+      throw InternalError(
+          "[jit] unknown symbols in generated code: expected names of the "
+          "symbol table, got" +
+          missing);
     if (errors.empty()) throw;
     throw InternalError(error.message() + ": " + errors);
   }
@@ -214,8 +194,7 @@ Linker::~Linker() {
   }
 }
 
-std::shared_ptr<CompiledCode> Linker::link(const CompiledObject& object,
-                                           const SymbolTable& symbols) {
+std::shared_ptr<CompiledCode> Linker::link(const CompiledObject& object) {
   const std::lock_guard<std::mutex> lock(session_->mutex);
   const auto start = std::chrono::steady_clock::now();
   session_->memory.take_bytes();
@@ -223,7 +202,7 @@ std::shared_ptr<CompiledCode> Linker::link(const CompiledObject& object,
       "fxjit." + std::to_string(session_->links++));
   CompiledCode::Symbols found;
   try {
-    found = session_->link(library, object.bytes, symbols);
+    found = session_->link(library, object.bytes);
   } catch (...) {
     session_->remove(library);
     throw;

@@ -8,19 +8,17 @@
 
 #include "jit/engine/compiled_code.h"
 #include "jit/engine/engine_options.h"
-#include "jit/engine/symbol_table.h"
 
 namespace fxjit::jit {
 
 // Thread-safe. Every link makes one library of its own, which sees the
-// symbols of its object and those handed in, nothing else.
+// symbols of its object and runtime_symbol()s, nothing else.
 class Linker : public std::enable_shared_from_this<Linker> {
  public:
   static std::shared_ptr<Linker> create(const EngineOptions& options);
   ~Linker();
 
-  std::shared_ptr<CompiledCode> link(const CompiledObject& object,
-                                     const SymbolTable& symbols);
+  std::shared_ptr<CompiledCode> link(const CompiledObject& object);
   // Unmaps what `library` holds; called by CompiledCode only.
   void remove(void* library);
 

@@ -1,8 +1,10 @@
+#include "jit/engine/runtime_symbols.h"
+
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "jit/engine/sanitize.h"
-#include "jit/engine/symbol_table.h"
 
 // libgcc's half-precision conversions, which LLVM calls below AVX2. Only
 // their addresses are taken.
@@ -15,20 +17,15 @@ void __truncdfhf2();
 namespace fxjit::jit {
 namespace {
 
-using FloatUnary = float (*)(float);
-using FloatBinary = float (*)(float, float);
-using DoubleUnary = double (*)(double);
-using DoubleBinary = double (*)(double, double);
-
 struct UnaryRow {
   const char* name;
-  FloatUnary single;
-  DoubleUnary twice;
+  float (*single)(float);
+  double (*twice)(double);
 };
 struct BinaryRow {
   const char* name;
-  FloatBinary single;
-  DoubleBinary twice;
+  float (*single)(float, float);
+  double (*twice)(double, double);
 };
 
 // The double-precision name; the single-precision one has an f after it.
@@ -36,69 +33,47 @@ constexpr UnaryRow kUnary[] = {
 #define FXJIT_PRIM(name, arity, cost)
 #define FXJIT_CALL(name, cost) {#name, ::name##f, ::name},
 #include "src/ops/table/prims.inc"
-    {"exp", ::expf, ::exp},
-    {"expm1", ::expm1f, ::expm1},
-    {"log", ::logf, ::log},
-    {"log1p", ::log1pf, ::log1p},
-    {"tanh", ::tanhf, ::tanh},
-    {"asinh", ::asinhf, ::asinh},
-    {"acosh", ::acoshf, ::acosh},
-    {"atanh", ::atanhf, ::atanh},
-    {"erf", ::erff, ::erf},
+    {"exp", ::expf, ::exp},       {"expm1", ::expm1f, ::expm1},
+    {"log", ::logf, ::log},       {"log1p", ::log1pf, ::log1p},
+    {"tanh", ::tanhf, ::tanh},    {"erf", ::erff, ::erf},
     {"erfc", ::erfcf, ::erfc},
-    {"lgamma", ::lgammaf, ::lgamma},
-    {"tgamma", ::tgammaf, ::tgamma},
-    {"cbrt", ::cbrtf, ::cbrt},
-    {"sqrt", ::sqrtf, ::sqrt},
-    {"floor", ::floorf, ::floor},
-    {"ceil", ::ceilf, ::ceil},
-    {"trunc", ::truncf, ::trunc},
-    {"round", ::roundf, ::round},
-    {"rint", ::rintf, ::rint},
-    {"nearbyint", ::nearbyintf, ::nearbyint},
-    {"roundeven", ::roundevenf, ::roundeven},
 };
 
 constexpr BinaryRow kBinary[] = {
     {"pow", ::powf, ::pow},
-    {"atan2", ::atan2f, ::atan2},
     {"fmod", ::fmodf, ::fmod},
-    {"remainder", ::remainderf, ::remainder},
-    {"hypot", ::hypotf, ::hypot},
-    {"fmin", ::fminf, ::fmin},
-    {"fmax", ::fmaxf, ::fmax},
-    {"copysign", ::copysignf, ::copysign},
-    {"nextafter", ::nextafterf, ::nextafter},
 };
 
-template <typename Row>
-void add_row(SymbolTable& symbols, const Row& row) {
-  symbols.add(row.name, row.twice);
-  symbols.add(std::string(row.name) + "f", row.single);
+template <typename Function>
+void* address_of(Function* function) {
+  return reinterpret_cast<void*>(function);
 }
 
-SymbolTable make_runtime_symbols() {
-  SymbolTable symbols;
-  for (const UnaryRow& row : kUnary) add_row(symbols, row);
-  for (const BinaryRow& row : kBinary) add_row(symbols, row);
-  symbols.add("fma", static_cast<double (*)(double, double, double)>(::fma));
-  symbols.add("fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
-  symbols.add("memcpy", &std::memcpy);
-  symbols.add("memmove", &std::memmove);
-  symbols.add("memset", &std::memset);
-  symbols.add("memcmp", &std::memcmp);
-  symbols.add("__extendhfsf2", &__extendhfsf2);
-  symbols.add("__truncsfhf2", &__truncsfhf2);
-  symbols.add("__truncdfhf2", &__truncdfhf2);
-  add_sanitizer_symbols(symbols);
+std::map<std::string, void*> make_symbols() {
+  std::map<std::string, void*> symbols = {
+      {"memcpy", address_of(&std::memcpy)},
+      {"memmove", address_of(&std::memmove)},
+      {"memset", address_of(&std::memset)},
+      {"memcmp", address_of(&std::memcmp)},
+      {"__extendhfsf2", address_of(&__extendhfsf2)},
+      {"__truncsfhf2", address_of(&__truncsfhf2)},
+      {"__truncdfhf2", address_of(&__truncdfhf2)},
+  };
+  const auto add = [&](const auto& row) {
+    symbols[row.name] = address_of(row.twice);
+    symbols[std::string(row.name) + "f"] = address_of(row.single);
+  };
+  for (const UnaryRow& row : kUnary) add(row);
+  for (const BinaryRow& row : kBinary) add(row);
   return symbols;
 }
 
 }  // namespace
 
-const SymbolTable& runtime_symbols() {
-  static const SymbolTable symbols = make_runtime_symbols();
-  return symbols;
+void* runtime_symbol(const std::string& name) {
+  static const std::map<std::string, void*> symbols = make_symbols();
+  const auto found = symbols.find(name);
+  return found == symbols.end() ? sanitizer_symbol(name) : found->second;
 }
 
 }  // namespace fxjit::jit

@@ -31,57 +31,15 @@ llvm::AddressSanitizerPass address_pass() {
       llvm::AsanDtorKind::None, llvm::AsanCtorKind::None);
 }
 
-void add_if_present(SymbolTable& symbols, const std::string& name) {
-  if (void* address = dlsym(RTLD_DEFAULT, name.c_str())) {
-    symbols.add_address(name, address);
-  }
-}
-
-void add_address_symbols(SymbolTable& symbols) {
-  for (const char* access : {"load", "store"}) {
-    for (const char* size : {"1", "2", "4", "8", "16", "_n"}) {
-      add_if_present(symbols, std::string("__asan_report_") + access + size);
-    }
-    for (const char* size : {"1", "2", "4", "8", "16", "N"}) {
-      add_if_present(symbols, std::string("__asan_") + access + size);
-    }
-  }
-  for (const char* name :
-       {"__asan_memcpy", "__asan_memmove", "__asan_memset",
-        "__asan_handle_no_return", "__asan_alloca_poison",
-        "__asan_allocas_unpoison", "__asan_poison_stack_memory",
-        "__asan_unpoison_stack_memory", "__asan_set_shadow_00",
-        "__asan_set_shadow_f1", "__asan_set_shadow_f2", "__asan_set_shadow_f3",
-        "__asan_set_shadow_f5", "__asan_set_shadow_f8"}) {
-    add_if_present(symbols, name);
-  }
-}
-
-void add_thread_symbols(SymbolTable& symbols) {
-  for (const char* access : {"read", "write"}) {
-    for (const char* size : {"1", "2", "4", "8", "16", "_range"}) {
-      add_if_present(symbols, std::string("__tsan_") + access + size);
-      add_if_present(symbols, std::string("__tsan_unaligned_") + access + size);
-    }
-  }
-  for (const char* bits : {"8", "16", "32", "64"}) {
-    for (const char* operation : {"load", "store", "exchange", "fetch_add",
-                                  "fetch_sub", "compare_exchange_val"}) {
-      add_if_present(symbols,
-                     std::string("__tsan_atomic") + bits + "_" + operation);
-    }
-  }
-  for (const char* name :
-       {"__tsan_func_entry", "__tsan_func_exit", "__tsan_atomic_thread_fence",
-        "__tsan_vptr_update", "__tsan_vptr_read"}) {
-    add_if_present(symbols, name);
-  }
+void* thread_symbol(const std::string& name) {
   // The runtime of g++ 12 knows these under their usual names only, and
   // intercepts those.
-  symbols.add("__tsan_memcpy", &std::memcpy);
-  symbols.add("__tsan_memmove", &std::memmove);
-  symbols.add("__tsan_memset", &std::memset);
-  add_wide_access_symbols(symbols);
+  if (name == "__tsan_memcpy") return reinterpret_cast<void*>(&std::memcpy);
+  if (name == "__tsan_memmove") return reinterpret_cast<void*>(&std::memmove);
+  if (name == "__tsan_memset") return reinterpret_cast<void*>(&std::memset);
+  if (void* wide = wide_access_symbol(name)) return wide;
+  return name.starts_with("__tsan_") ? dlsym(RTLD_DEFAULT, name.c_str())
+                                     : nullptr;
 }
 
 }  // namespace
@@ -104,15 +62,17 @@ void add_sanitizer_passes(llvm::ModulePassManager& passes, llvm::Module& module,
   }
 }
 
-void add_sanitizer_symbols(SymbolTable& symbols) {
+void* sanitizer_symbol(const std::string& name) {
   switch (build_sanitizer()) {
     case Sanitizer::none:
-      return;
+      break;
     case Sanitizer::address:
-      return add_address_symbols(symbols);
+      return name.starts_with("__asan_") ? dlsym(RTLD_DEFAULT, name.c_str())
+                                         : nullptr;
     case Sanitizer::thread:
-      return add_thread_symbols(symbols);
+      return thread_symbol(name);
   }
+  return nullptr;
 }
 
 }  // namespace fxjit::jit

@@ -5,8 +5,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 
+#include <string>
+
 #include "jit/engine/engine_options.h"
-#include "jit/engine/symbol_table.h"
 
 namespace fxjit::jit {
 
@@ -15,7 +16,8 @@ namespace fxjit::jit {
 void add_sanitizer_passes(llvm::ModulePassManager& passes, llvm::Module& module,
                           Sanitizer sanitizer);
 
-// Adds those entry points of the running sanitizer that exist in this process.
-void add_sanitizer_symbols(SymbolTable& symbols);
+// The entry point of the running sanitizer that instrumented code calls by this
+// name; null where there is none.
+void* sanitizer_symbol(const std::string& name);
 
 }  // namespace fxjit::jit

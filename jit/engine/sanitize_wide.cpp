@@ -162,11 +162,12 @@ llvm::PreservedAnalyses WideAccessPass::run(llvm::Function& function,
                         : llvm::PreservedAnalyses::none();
 }
 
-void add_wide_access_symbols(SymbolTable& symbols) {
-  symbols.add(kReadLanes, &read_lanes);
-  symbols.add(kWriteLanes, &write_lanes);
-  symbols.add(kReadEach, &read_each);
-  symbols.add(kWriteEach, &write_each);
+void* wide_access_symbol(std::string_view name) {
+  if (name == kReadLanes) return reinterpret_cast<void*>(&read_lanes);
+  if (name == kWriteLanes) return reinterpret_cast<void*>(&write_lanes);
+  if (name == kReadEach) return reinterpret_cast<void*>(&read_each);
+  if (name == kWriteEach) return reinterpret_cast<void*>(&write_each);
+  return nullptr;
 }
 
 }  // namespace fxjit::jit

@@ -5,7 +5,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-#include "jit/engine/symbol_table.h"
+#include <string_view>
 
 namespace fxjit::jit {
 
@@ -15,7 +15,7 @@ class WideAccessPass : public llvm::PassInfoMixin<WideAccessPass> {
                               llvm::FunctionAnalysisManager& analyses);
 };
 
-// The functions that the inserted calls name.
-void add_wide_access_symbols(SymbolTable& symbols);
+// The function that an inserted call names so; null for other names.
+void* wide_access_symbol(std::string_view name);
 
 }  // namespace fxjit::jit

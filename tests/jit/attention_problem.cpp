@@ -35,7 +35,7 @@ std::shared_ptr<CompiledCode> compile_attention(
   VectorBuilder b(
       *make_function<program::AttentionFn>(*module.module, "kernel"), level);
   emit(b, form);
-  return Compiler(options).build(std::move(module), SymbolTable());
+  return Compiler(options).build(std::move(module));
 }
 
 HeadAccess contiguous(int64_t heads, int64_t rows, int64_t depth) {

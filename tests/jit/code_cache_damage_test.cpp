@@ -43,7 +43,7 @@ class DamagedCode : public ::testing::Test {
   CodeOrigin origin() {
     CodeCache cache(compiler_, disk_.get(), kPlenty);
     const auto code = cache.get(
-        "adder", [] { return parse_ir(kAdder, "adder"); }, SymbolTable());
+        "adder", [] { return parse_ir(kAdder, "adder"); });
     EXPECT_EQ(code->function<int(int)>("add")(1), 42);
     return code->origin();
   }

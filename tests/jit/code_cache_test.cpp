@@ -46,8 +46,7 @@ class CodeCacheTest : public ::testing::Test {
         [&] {
           ++builds_;
           return adder(addend);
-        },
-        SymbolTable());
+        });
   }
 
   static int call(const CompiledCode& code, int x) {
@@ -182,7 +181,7 @@ TEST_F(CodeCacheTest, ThreadsWithDifferentKeysAndASmallBound) {
 TEST_F(CodeCacheTest, FailureReachesTheCallerAndIsNotKept) {
   CodeCache cache(compiler_, disk_.get(), kPlenty);
   const auto failing = []() -> IrModule { throw UserError("cannot emit"); };
-  EXPECT_THROW(cache.get("adder 1", failing, SymbolTable()), UserError);
+  EXPECT_THROW(cache.get("adder 1", failing), UserError);
   EXPECT_EQ(call(*get(cache, 1), 1), 2);
 }
 

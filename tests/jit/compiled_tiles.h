@@ -27,7 +27,7 @@ class CompiledTiles {
       VectorBuilder b(*make_function<program::TileFn>(*ir.module, "kernel"),
                       level);
       emit(b, form);
-      codes_.push_back(compiler.build(std::move(ir), SymbolTable()));
+      codes_.push_back(compiler.build(std::move(ir)));
       kernels.push_back(
           codes_.back()->function<void(const program::TileCall*)>("kernel"));
     }

@@ -66,7 +66,7 @@ define void @gather(ptr %x, i16 %bits, ptr %out) {
 )";
 
 std::shared_ptr<CompiledCode> stores(const Compiler& compiler) {
-  return compiler.build(parse_ir(kStores, "stores"), SymbolTable());
+  return compiler.build(parse_ir(kStores, "stores"));
 }
 
 class PlantedFaultDeathTest : public ::testing::Test {

@@ -71,7 +71,7 @@ long resident_bytes() {
 
 TEST(Engine, CompilesAndCalls) {
   const Compiler compiler{EngineOptions{}};
-  const auto code = compiler.build(one_module(kAddOne), SymbolTable());
+  const auto code = compiler.build(one_module(kAddOne));
   EXPECT_EQ(code->function<int(int)>("add_one")(41), 42);
   EXPECT_GT(code->code_bytes(), 0u);
 }
@@ -80,19 +80,17 @@ TEST(Engine, CodeOutlivesItsCompiler) {
   std::shared_ptr<CompiledCode> code;
   {
     const Compiler compiler{EngineOptions{}};
-    code = compiler.build(one_module(kAddOne), SymbolTable());
+    code = compiler.build(one_module(kAddOne));
   }
   EXPECT_EQ(code->function<int(int)>("add_one")(1), 2);
 }
 
 TEST(Engine, UnknownLookupNamesTheSymbol) {
   const Compiler compiler{EngineOptions{}};
-  const auto code = compiler.build(one_module(kAddOne), SymbolTable());
+  const auto code = compiler.build(one_module(kAddOne));
   EXPECT_THAT(message_of<InternalError>([&] { code->lookup("nothing"); }),
               HasSubstr("nothing"));
 }
-
-int twice(int x) { return 2 * x; }
 
 constexpr const char* kCallsOutside = R"(
 declare i32 @outside(i32)
@@ -102,18 +100,10 @@ define i32 @call_outside(i32 %x) {
 }
 )";
 
-TEST(Engine, CallsTheSymbolsHandedIn) {
-  const Compiler compiler{EngineOptions{}};
-  SymbolTable symbols;
-  symbols.add("outside", &twice);
-  const auto code = compiler.build(one_module(kCallsOutside), symbols);
-  EXPECT_EQ(code->function<int(int)>("call_outside")(21), 42);
-}
-
 TEST(Engine, UnknownSymbolIsNamed) {
   const Compiler compiler{EngineOptions{}};
   const std::string message = message_of<InternalError>(
-      [&] { compiler.build(one_module(kCallsOutside), SymbolTable()); });
+      [&] { compiler.build(one_module(kCallsOutside)); });
   EXPECT_THAT(message, HasSubstr("outside"));
   EXPECT_THAT(message, HasSubstr("unknown symbol"));
 }
@@ -129,7 +119,7 @@ define i32 @pid() {
 }
 )");
   };
-  EXPECT_THROW(compiler.build(modules(), SymbolTable()), InternalError);
+  EXPECT_THROW(compiler.build(modules()), InternalError);
 }
 
 TEST(Engine, RuntimeFunctionsOfLibmAreKnown) {
@@ -140,8 +130,7 @@ define float @exponential(float %x) {
   %y = call float @llvm.exp.f32(float %x)
   ret float %y
 }
-)"),
-                                   SymbolTable());
+)"));
   EXPECT_EQ(code->function<float(float)>("exponential")(1.5f), std::exp(1.5f));
 }
 
@@ -193,7 +182,7 @@ define <16 x float> @f(<16 x float> %x) {
   });
   EXPECT_THAT(message, HasSubstr("[jit] LLVM: "));
   // The engine still works.
-  const auto code = compiler.build(one_module(kAddOne), SymbolTable());
+  const auto code = compiler.build(one_module(kAddOne));
   EXPECT_EQ(code->function<int(int)>("add_one")(1), 2);
 }
 
@@ -220,8 +209,7 @@ TEST(Engine, PagesAreNeverWritableAndExecutable) {
 define ptr @get() {
   ret ptr @table
 }
-)"),
-                                   SymbolTable());
+)"));
   EXPECT_EQ(permissions_of(code->lookup("get")), "r-xp");
   EXPECT_EQ(permissions_of(code->lookup("table")), "r--p");
   EXPECT_EQ(permissions_of(code->lookup("counter")), "rw-p");
@@ -231,7 +219,7 @@ define ptr @get() {
 TEST(Engine, DestroyingCodeUnmapsIt) {
   const Compiler compiler{EngineOptions{}};
   const CompiledObject object = compiler.compile(one_module(kAddOne));
-  auto code = compiler.link(object, SymbolTable());
+  auto code = compiler.link(object);
   const void* const function = code->lookup("add_one");
   code.reset();
   EXPECT_THAT(permissions_of(function), ::testing::Not(HasSubstr("x")));
@@ -244,7 +232,7 @@ TEST(Engine, RepeatedLinkingDoesNotGrow) {
   const Compiler compiler{EngineOptions{}};
   const CompiledObject object = compiler.compile(one_module(kAddOne));
   const auto link_many = [&](int count) {
-    for (int i = 0; i < count; ++i) compiler.link(object, SymbolTable());
+    for (int i = 0; i < count; ++i) compiler.link(object);
   };
   link_many(100);
   const long before = resident_bytes();
@@ -259,7 +247,7 @@ TEST(Engine, RepeatedCompilationDoesNotGrow) {
   const Compiler compiler{EngineOptions{}};
   const auto compile_many = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      compiler.build(one_module(kAddOne), SymbolTable());
+      compiler.build(one_module(kAddOne));
     }
   };
   compile_many(50);
@@ -307,7 +295,7 @@ TEST(Engine, DamagedObjectIsAnErrorNotACrash) {
   const CompiledObject object{
       "\x7f"
       "ELF, or so it says"};
-  EXPECT_THROW(compiler.link(object, SymbolTable()), InternalError);
+  EXPECT_THROW(compiler.link(object), InternalError);
 }
 
 TEST(Engine, ServesManyThreadsAtOnce) {
@@ -318,7 +306,7 @@ TEST(Engine, ServesManyThreadsAtOnce) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 3; ++round) {
-        const auto code = compiler.build(one_module(kAddOne), SymbolTable());
+        const auto code = compiler.build(one_module(kAddOne));
         results[i] = code->function<int(int)>("add_one")(i);
       }
     });
@@ -337,7 +325,7 @@ TEST(Engine, ServesManyThreadsAtOnce) {
   if (prctl(PR_SET_MDWE, kRefuseExecGain, 0, 0, 0) != 0) _exit(2);
   const Compiler compiler{EngineOptions{}};
   try {
-    compiler.build(one_module(kAddOne), SymbolTable());
+    compiler.build(one_module(kAddOne));
   } catch (const RuntimeError&) {
     _exit(0);
   }

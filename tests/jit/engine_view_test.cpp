@@ -88,7 +88,7 @@ TEST(PerfMapTest, NamesTheFunction) {
   EngineOptions options;
   options.perf_support = true;
   const Compiler compiler(options);
-  const auto code = compiler.build(double_module(), SymbolTable());
+  const auto code = compiler.build(double_module());
   std::ostringstream start;
   start << std::hex << reinterpret_cast<uintptr_t>(code->lookup("double_all"))
         << " ";
@@ -104,7 +104,7 @@ TEST(JitDumpTest, HoldsTheCodeOfTheFunction) {
   EngineOptions options;
   options.perf_support = true;
   const Compiler compiler(options);
-  const auto code = compiler.build(double_module(), SymbolTable());
+  const auto code = compiler.build(double_module());
   const fs::path path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
   EXPECT_THAT(read_file("/proc/self/maps"), HasSubstr(path.string()));
   const std::string text = read_file(path);
@@ -130,8 +130,8 @@ TEST(GdbTest, ListsCodeWhileItLives) {
   options.gdb_support = true;
   const Compiler compiler(options);
   const size_t before = announced_symbol_files();
-  auto one = compiler.build(double_module(), SymbolTable());
-  auto other = compiler.build(double_module(), SymbolTable());
+  auto one = compiler.build(double_module());
+  auto other = compiler.build(double_module());
   EXPECT_EQ(announced_symbol_files(), before + 2);
   one.reset();
   EXPECT_EQ(announced_symbol_files(), before + 1);
@@ -142,7 +142,7 @@ TEST(GdbTest, ListsCodeWhileItLives) {
 TEST(GdbTest, IsOffByDefault) {
   const Compiler compiler{EngineOptions{}};
   const size_t before = announced_symbol_files();
-  const auto code = compiler.build(double_module(), SymbolTable());
+  const auto code = compiler.build(double_module());
   EXPECT_EQ(announced_symbol_files(), before);
 }
 

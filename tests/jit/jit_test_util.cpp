@@ -64,7 +64,7 @@ std::shared_ptr<CompiledCode> compile_kernel(CpuLevel level,
 
   EngineOptions options;
   options.cpu_level = level;
-  return Compiler(options).build(std::move(ir), SymbolTable());
+  return Compiler(options).build(std::move(ir));
 }
 
 std::string level_name(const ::testing::TestParamInfo<CpuLevel>& info) {

@@ -256,7 +256,7 @@ StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
   }
   EngineOptions options;
   options.cpu_level = level;
-  code_ = Compiler(options).build(std::move(ir), SymbolTable());
+  code_ = Compiler(options).build(std::move(ir));
   function_ = code_->function<void(const program::StepCall*, int64_t, int64_t)>(
       "kernel");
 }

@@ -53,7 +53,7 @@ std::shared_ptr<CompiledCode> compile(const WinogradForm& form,
   VectorBuilder b(*make_function<program::KernelFn>(*module.module, "kernel"),
                   level);
   emit(b, form);
-  return Compiler(options).build(std::move(module), SymbolTable());
+  return Compiler(options).build(std::move(module));
 }
 
 int64_t results_of(const WinogradStep& step) {
