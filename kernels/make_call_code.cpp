@@ -2,33 +2,16 @@
 // fails.
 #include "kernels/kernels.h"
 
-#include "kernels/convolution/row_conv_routine.h"
-#include "kernels/copies/run_copy.h"
-#include "kernels/copies/scan_routine.h"
 #include "kernels/onednn/call_codes.h"
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
-#include "kernels/pooling/pool_routine.h"
-#include "kernels/products/double_product.h"
-#include "kernels/recurrence/recurrent_routine.h"
+#include "kernels/routines.h"
 #include "src/support/memory/executable_memory.h"
 
 namespace fxjit::kernels {
 namespace {
 
 using Code = std::shared_ptr<const program::ExternCode>;
-
-// Null where oneDNN may not be called or fails.
-template <typename Make>
-Code by_onednn(Make&& make) {
-  if (!onednn::may_generate_code()) return nullptr;
-  try {
-    return make();
-  } catch (const onednn::Failure& failure) {
-    onednn::warn_once(failure.what());
-    return nullptr;
-  }
-}
 
 void warn_of_slow(const CallRequest& request) {
   const DType dtype = request.results[0].as_tensor().dtype();
@@ -43,7 +26,7 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
                     int threads) {
   using program::CallCode;
   const auto fast = [&](auto make) {
-    Code made = by_onednn([&] { return make(request, threads); });
+    Code made = onednn::by_onednn([&] { return make(request, threads); });
     if (!made) warn_of_slow(request);
     return made;
   };
@@ -85,7 +68,7 @@ Code make_library_product(const program::TileStep& step, CpuLevel level,
                           int threads) {
   if (level != CpuLevel::avx512 || host_cpu_level() != CpuLevel::avx512)
     return nullptr;
-  return by_onednn(
+  return onednn::by_onednn(
       [&] { return onednn::make_product_of_panels(step, threads); });
 }
 

@@ -1,6 +1,7 @@
-// Included by code for a CPU level (each_level.h): compiles FXJIT_LOOPS, a header
-// of loops, once per vector width, with FXJIT_LANES floats to a vector: wide, as
-// many as a register holds; narrow, half of it but four at least; single, one.
+// Included by code for a CPU level (each_level.h): compiles FXJIT_LOOPS, a
+// header of loops, once per vector width, with FXJIT_LANES floats to a vector:
+// wide, as many as a register holds; narrow, half of it but four at least;
+// single, one.
 
 namespace wide {
 #include FXJIT_LOOPS

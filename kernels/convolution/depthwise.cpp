@@ -1,9 +1,22 @@
 #include "kernels/convolution/depthwise.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
+#include <cstring>
+
+#define FXJIT_LOOPS "kernels/convolution/depthwise_loops.h"
+#define FXJIT_LEVEL_CODE "kernels/convolution/depthwise_channels.h"
 
 namespace fxjit::kernels {
 namespace {
+
+// Weights are [taps, channels].
+struct DepthwiseRow : ConvRow {
+  int64_t channels = 0;
+};
+
+#include "kernels/each_level.h"
 
 // Rows and channels whose input stays in the caches while windows move over it.
 constexpr int64_t kBandRows = 16;
@@ -11,41 +24,14 @@ constexpr int64_t kBandChannels = 128;
 
 }  // namespace
 
-Depthwise::Depthwise(const ops::ConvParams& params, const Tensor& input,
-                     const Tensor& weight)
-    : RowConv(params, input, weight), weight_step_(weight.strides()[0]) {}
-
-size_t Depthwise::packed_bytes() const {
-  return static_cast<size_t>(taps() * channels_) * sizeof(float);
-}
-
-ShapeKey Depthwise::packed_key() const {
-  ShapeKey key = {channels_, weight_step_};
-  add_windows(key);
-  return key;
-}
-
-void Depthwise::pack(const float* weight, float* packed) const {
-  for (int64_t d = 0; d < axes_[0].taps; ++d)
-    for (int64_t h = 0; h < axes_[1].taps; ++h)
-      for (int64_t w = 0; w < axes_[2].taps; ++w) {
-        const float* from = weight + d * axes_[0].weight_step +
-                            h * axes_[1].weight_step + w * axes_[2].weight_step;
-        for (int64_t c = 0; c < channels_; ++c)
-          *packed++ = from[c * weight_step_];
-      }
-}
-
-void Depthwise::run_band(const Data& data, int64_t begin, int64_t end) const {
-  for (int64_t c = 0; c < channels_; c += kBandChannels)
-    for (int64_t i = begin; i < end; ++i)
-      depthwise_row({row_at(data, i), channels_}, c,
-                    std::min(c + kBandChannels, channels_), data.level);
-}
-
+// Few channels at a time keep the input of following rows in the first-level
+// cache. Some before the first of them may be computed again.
 void Depthwise::run(const Data& data, int64_t begin, int64_t end) const {
-  for (int64_t i = begin; i < end; i += kBandRows)
-    run_band(data, i, std::min(i + kBandRows, end));
+  for (int64_t band = begin; band < end; band += kBandRows)
+    for (int64_t c = 0; c < channels_; c += kBandChannels)
+      for (int64_t i = band; i < std::min(band + kBandRows, end); ++i)
+        at_level(data.level, DepthwiseRow{row_at(data, i), channels_}, c,
+                 std::min(c + kBandChannels, channels_));
 }
 
 }  // namespace fxjit::kernels

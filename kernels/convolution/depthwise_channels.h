@@ -1,4 +1,5 @@
-// Cuts the channels of a row into vectors: what depthwise_row.cpp has per CPU level.
+// Cuts the channels of a row into vectors: what depthwise.cpp has per CPU
+// level.
 
 #include "kernels/vector_widths.h"
 

@@ -1,4 +1,5 @@
-// The loops of depthwise_row.cpp, once per CPU level and vector width (vector_widths.h).
+// The loops of depthwise.cpp, once per CPU level and vector width
+// (vector_widths.h).
 
 #include "kernels/convolution/post_work_loops.h"
 

@@ -1,12 +1,21 @@
 #include "kernels/convolution/grouped_conv.h"
 
-#include <algorithm>
+#include <immintrin.h>
 
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "fxjit/error.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
+#define FXJIT_LEVEL_CODE "kernels/convolution/grouped_loops.h"
+
 namespace fxjit::kernels {
 namespace {
+
+#include "kernels/each_level.h"
 
 // Rows whose input stays in the second-level cache while the vectors of a place
 // follow each other.
@@ -24,11 +33,25 @@ int64_t span_of(const std::array<ConvAxis, 3>& axes, int64_t channels,
 
 }  // namespace
 
+GroupedLanes::GroupedLanes(int64_t lanes, int64_t channels, int64_t inputs)
+    : count(static_cast<int32_t>(lanes)) {
+  const auto of = static_cast<int32_t>(channels);
+  const auto in_group = static_cast<int32_t>(inputs);
+  for (int32_t i = 0; i < kMost; ++i) {
+    const bool used = i < count;
+    place[i] = used ? i / of : std::numeric_limits<int32_t>::min() / 2;
+    channel[i] = used ? i % of : 0;
+    for (int32_t t = 0; t < kMost; ++t)
+      turned[t][i] = used && t < in_group
+                         ? i / in_group * in_group +
+                               (i % in_group - t + in_group) % in_group
+                         : 0;
+  }
+}
+
 GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
                          const Tensor& weight, CpuLevel level)
     : RowConv(params, input, weight),
-      output_weight_(weight.strides()[0]),
-      input_weight_(weight.strides()[1]),
       lanes_(weights::tile_shape(level).lanes),
       vector_channels_(std::min(lanes_ / inputs_ * inputs_, channels_)),
       vectors_(support::ceil_div(channels_, vector_channels_)),
@@ -53,9 +76,8 @@ size_t GroupedConv::packed_bytes() const {
 }
 
 ShapeKey GroupedConv::packed_key() const {
-  ShapeKey key = {channels_,     inputs_, output_weight_,
-                  input_weight_, lanes_,  span_};
-  add_windows(key);
+  ShapeKey key = RowConv::packed_key();
+  key.insert(key.end(), {lanes_, span_});
   return key;
 }
 
@@ -103,15 +125,11 @@ GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
   return row;
 }
 
-void GroupedConv::run_band(const Data& data, int64_t begin, int64_t end) const {
-  for (int64_t v = 0; v < vectors_; ++v)
-    for (int64_t i = begin; i < end; ++i)
-      grouped_row(vector_at(data, i, v), data.level);
-}
-
 void GroupedConv::run(const Data& data, int64_t begin, int64_t end) const {
-  for (int64_t i = begin; i < end; i += kBandRows)
-    run_band(data, i, std::min(i + kBandRows, end));
+  for (int64_t band = begin; band < end; band += kBandRows)
+    for (int64_t v = 0; v < vectors_; ++v)
+      for (int64_t i = band; i < std::min(band + kBandRows, end); ++i)
+        at_level(data.level, vector_at(data, i, v));
 }
 
 }  // namespace fxjit::kernels

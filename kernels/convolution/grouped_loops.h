@@ -1,4 +1,4 @@
-// The loops of grouped_row.cpp, once per CPU level (each_level.h).
+// The loops of grouped_conv.cpp, once per CPU level (each_level.h).
 
 #if FXJIT_LANES < 8
 inline void run(const GroupedRow&) {

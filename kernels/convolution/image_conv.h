@@ -1,9 +1,10 @@
-// Convolutions of f32 images of few channels in any memory order, results with
-// features innermost, in plain C++ vectors: no copy into another layout, the
-// elementwise work behind done while sums are in registers.
+// Convolutions of f32 images of few channels in any memory order, as the first
+// of a net, results with features innermost, in plain C++ vectors: no copy into
+// another layout. Vectors hold features, each element of the image is
+// multiplied with all of them, and the sums of several places stay in registers
+// until the work behind is done.
 #pragma once
 
-#include "kernels/convolution/image_conv_row.h"
 #include "kernels/convolution/row_conv.h"
 
 namespace fxjit::kernels {
@@ -11,23 +12,16 @@ namespace fxjit::kernels {
 class ImageConv : public RowConv {
  public:
   static constexpr weights::Reader kReader = weights::Reader::image_convolution;
-  // For convolutions that program::is_image_convolution() tells; tensors may be
-  // meta.
+  // For convolutions that program::is_image_convolution() tells.
   ImageConv(const ops::ConvParams& params, const Tensor& input,
-            const Tensor& weight);
+            const Tensor& weight)
+      : RowConv(params, input, weight), channel_step_(input.strides()[1]) {}
 
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
 
-  // Weights as [depth, height, channels, width, features].
-  size_t packed_bytes() const;
-  ShapeKey packed_key() const;
-  void pack(const float* weight, float* packed) const;
-
  private:
-  // From channel to channel, of the image and of the weights, and from feature
-  // to feature.
-  int64_t channel_step_, channel_weight_step_, feature_step_;
+  int64_t channel_step_;  // From channel to channel of the image.
 };
 
 }  // namespace fxjit::kernels

@@ -1,4 +1,5 @@
-// Cuts the features of a row into vectors: what image_conv_row.cpp has per CPU level.
+// Cuts the features of a row into vectors: what image_conv.cpp has per CPU
+// level.
 
 #include "kernels/vector_widths.h"
 

@@ -18,8 +18,12 @@ FXJIT_INLINE Vector clip(Vector x, float low, float high) {
   return x > high ? Vector{} + high : x;
 }
 
-// 2^n e^r with |r| at most ln(2) / 2, e^r by its series; |x| at most 88.
-FXJIT_INLINE Vector exponential(Vector x) {
+// e^x = scale * (1 + rest) with scale = 2^n and 1 + rest = e^r, |r| at most
+// ln(2) / 2, by its series; |x| at most 88.
+struct Exponential {
+  Vector rest, scale;
+};
+FXJIT_INLINE Exponential exponential(Vector x) {
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: rounds to integers.
   constexpr int32_t kRoundBits = 0x4b400000, kBias = 127, kFractionBits = 23;
   constexpr float kLog2 = 1.44269504088896341f;
@@ -32,13 +36,12 @@ FXJIT_INLINE Vector exponential(Vector x) {
   p = p * r + 1.0f / 24;
   p = p * r + 1.0f / 6;
   p = p * r + 0.5f;
-  p = p * (r * r) + r + 1.0f;
   Integers bits;
   std::memcpy(&bits, &shifted, sizeof(bits));
   bits = (bits - kRoundBits + kBias) << kFractionBits;
   Vector scale;
   std::memcpy(&scale, &bits, sizeof(scale));
-  return p * scale;
+  return {p * (r * r) + r, scale};
 }
 
 // 1 / x for numbers that are not near the ends of what floats hold.
@@ -56,7 +59,8 @@ FXJIT_INLINE Vector reciprocal(Vector x) {
 // 1 / (1 + e^-x), zero where e^-x is near the end of what floats hold.
 FXJIT_INLINE Vector sigmoid(Vector x) {
   constexpr float kEnd = 88;
-  const Vector y = reciprocal(1.0f + exponential(clip(-x, -kEnd, kEnd)));
+  const Exponential e = exponential(clip(-x, -kEnd, kEnd));
+  const Vector y = reciprocal(1.0f + (e.rest + 1.0f) * e.scale);
   return x < -kEnd ? Vector{} : y;
 }
 

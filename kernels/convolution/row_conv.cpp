@@ -1,6 +1,59 @@
 #include "kernels/convolution/row_conv.h"
 
+#include <algorithm>
+
+#include "src/support/rounding.h"
+
 namespace fxjit::kernels {
+namespace {
+
+using support::ceil_div;
+
+void find_taps(ConvAxis& axis) {
+  axis.inside.clear();
+  for (int64_t i = 0; i < axis.places; ++i) {
+    const int64_t begin = i * axis.stride - axis.pad;
+    TapRange taps;
+    taps.first = begin < 0 ? ceil_div(-begin, axis.dilation) : 0;
+    taps.first = std::min(taps.first, axis.taps);
+    taps.last =
+        axis.size > begin ? ceil_div(axis.size - begin, axis.dilation) : 0;
+    taps.last = std::clamp(taps.last, taps.first, axis.taps);
+    axis.inside.push_back(taps);
+  }
+}
+
+std::array<ConvAxis, 3> conv_axes(const ops::ConvParams& params,
+                                  const Tensor& input, const Tensor& weight) {
+  std::array<ConvAxis, 3> axes;
+  const int first = params.batched ? 2 : 1;
+  for (int i = 0; i < params.spatial; ++i) {
+    ConvAxis& axis = axes[static_cast<size_t>(3 - params.spatial + i)];
+    axis.size = input.sizes()[first + i];
+    axis.step = input.strides()[first + i];
+    axis.places = params.output[2 + i];
+    axis.taps = weight.sizes()[2 + i];
+    axis.weight_step = weight.strides()[2 + i];
+    axis.stride = params.stride[i];
+    axis.dilation = params.dilation[i];
+    axis.pad = params.pad_before[i];
+    find_taps(axis);
+  }
+  return axes;
+}
+
+}  // namespace
+
+TapRange ConvAxis::whole_places() const {
+  TapRange whole{places, places};
+  for (int64_t i = places - 1; i >= 0; --i) {
+    const TapRange& range = inside[static_cast<size_t>(i)];
+    if (range.last - range.first < taps) continue;
+    if (whole.first == places) whole.last = i + 1;
+    whole.first = i;
+  }
+  return whole;
+}
 
 RowConv::RowConv(const ops::ConvParams& params, const Tensor& input,
                  const Tensor& weight)
@@ -8,6 +61,8 @@ RowConv::RowConv(const ops::ConvParams& params, const Tensor& input,
       image_step_(params.batched ? input.strides()[0] : 0),
       channels_(params.output[1]),
       inputs_(weight.sizes()[1]),
+      output_weight_(weight.strides()[0]),
+      input_weight_(weight.strides()[1]),
       axes_(conv_axes(params, input, weight)),
       whole_(axes_[2].whole_places()) {}
 
@@ -20,21 +75,58 @@ double RowConv::flops() const {
          static_cast<double>(taps() * inputs_);
 }
 
+size_t RowConv::packed_bytes() const {
+  return static_cast<size_t>(taps() * inputs_ * channels_) * sizeof(float);
+}
+
+ShapeKey RowConv::packed_key() const {
+  ShapeKey key = {channels_, inputs_, output_weight_, input_weight_};
+  for (const ConvAxis& axis : axes_) {
+    key.push_back(axis.taps);
+    key.push_back(axis.weight_step);
+  }
+  return key;
+}
+
+void RowConv::pack(const float* weight, float* packed) const {
+  const auto& [depth, height, width] = axes_;
+  for (int64_t d = 0; d < depth.taps; ++d)
+    for (int64_t h = 0; h < height.taps; ++h)
+      for (int64_t t = 0; t < inputs_; ++t)
+        for (int64_t w = 0; w < width.taps; ++w) {
+          const float* from = weight + d * depth.weight_step +
+                              h * height.weight_step + w * width.weight_step +
+                              t * input_weight_;
+          for (int64_t c = 0; c < channels_; ++c)
+            *packed++ = from[c * output_weight_];
+        }
+}
+
 ConvRow RowConv::row_at(const Data& data, int64_t index) const {
-  ConvRow row = conv_row(axes_, data.input, image_step_, index);
+  const auto& [depth, height, width] = axes_;
+  const int64_t image = index / (depth.places * height.places);
+  const int64_t place[2] = {index / height.places % depth.places,
+                            index % height.places};
+  ConvRow row{};
+  row.input = data.input + image * image_step_ - width.pad * width.step;
+  for (size_t i = 0; i < 2; ++i) {
+    const ConvAxis& axis = axes_[i];
+    row.input += (place[i] * axis.stride - axis.pad) * axis.step;
+    row.taps[i] = axis.inside[static_cast<size_t>(place[i])];
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    row.kernel[i] = axes_[i].taps;
+    row.tap_step[i] = axes_[i].dilation * axes_[i].step;
+  }
+  row.columns = width.inside.data();
+  row.places = width.places;
+  row.place_step = width.stride * width.step;
   row.weight = data.packed;
   row.bias = data.bias;
   row.output = data.output + index * row.places * channels_;
   row.whole = whole_;
   row.work = data.work.at(index * row.places);
   return row;
-}
-
-void RowConv::add_windows(ShapeKey& key) const {
-  for (const ConvAxis& axis : axes_) {
-    key.push_back(axis.taps);
-    key.push_back(axis.weight_step);
-  }
 }
 
 }  // namespace fxjit::kernels

@@ -4,17 +4,57 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "fxjit/tensor.h"
-#include "kernels/convolution/conv_row.h"
+#include "kernels/convolution/post_work.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/convolution.h"
 #include "src/weights/store.h"
 
 namespace fxjit::kernels {
 
+// Taps [first, last) of a window lie inside the image, the rest is padding.
+struct TapRange {
+  int64_t first = 0, last = 0;
+};
+
+// One spatial dim.
+struct ConvAxis {
+  int64_t size = 1, places = 1, taps = 1;
+  int64_t step = 0;         // To the next input, in floats.
+  int64_t weight_step = 0;  // In floats.
+  int64_t stride = 1, dilation = 1, pad = 0;
+  std::vector<TapRange> inside{{0, 1}};  // For each place.
+
+  // Places that see all taps: [first, last).
+  TapRange whole_places() const;
+};
+
+// A row of places whose sums stay in registers. Steps are in floats; dims are
+// depth, height, width.
+struct ConvRow {
+  const float* input;   // Where tap 0 of the first place lies or would lie.
+  const float* weight;  // As packed.
+  const float* bias;    // One for each channel of the output, or null.
+  float* output;        // [places, channels of the output]
+  int64_t kernel[3];
+  int64_t tap_step[3];
+  TapRange taps[2];         // Along depth and height, for the whole row.
+  const TapRange* columns;  // Along the width, for each place.
+  int64_t places;
+  int64_t place_step;  // In the input, from one place to the next.
+  TapRange whole;      // Places that see all taps of the width.
+  PostWork work;       // At the first place's first channel.
+};
+
 class RowConv {
  public:
+  // Tensors may be meta.
+  RowConv(const ops::ConvParams& params, const Tensor& input,
+          const Tensor& weight);
+
   struct Data {
     const float* input;
     const float* packed;  // By pack().
@@ -30,17 +70,19 @@ class RowConv {
   // Each channel of the output is a sum over all taps of `inputs` channels.
   double flops() const;
 
- protected:
-  // Tensors may be meta.
-  RowConv(const ops::ConvParams& params, const Tensor& input,
-          const Tensor& weight);
+  // Weights as [depth, height, inputs, width, channels].
+  size_t packed_bytes() const;
+  ShapeKey packed_key() const;
+  void pack(const float* weight, float* packed) const;
 
+ protected:
+  // Row number `index` of all images; refers to the axes.
   ConvRow row_at(const Data& data, int64_t index) const;
-  // Sizes and steps of the weights' windows, as a part of packed_key().
-  void add_windows(ShapeKey& key) const;
 
   int64_t images_, image_step_;
   int64_t channels_, inputs_;  // Of the output; of those that each one sums.
+  int64_t output_weight_, input_weight_;  // Steps from channel to channel.
+  // Depth, height and width; what a convolution lacks has one tap.
   std::array<ConvAxis, 3> axes_;
   TapRange whole_;  // Places of the width that see all taps.
 };

@@ -1,5 +1,3 @@
-#include "kernels/convolution/row_conv_routine.h"
-
 #include <algorithm>
 #include <type_traits>
 
@@ -8,6 +6,7 @@
 #include "kernels/convolution/grouped_conv.h"
 #include "kernels/convolution/image_conv.h"
 #include "kernels/convolution/narrow_depthwise.h"
+#include "kernels/routines.h"
 
 namespace fxjit::kernels {
 namespace {
@@ -40,7 +39,7 @@ class RowConvRoutine : public program::ExternCode {
     return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
   }
   size_t scratch_bytes() const override {
-    return own_bytes() + working_bytes();
+    return working_bytes() + (packed_ ? 0 : conv_.packed_bytes());
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
@@ -79,7 +78,6 @@ class RowConvRoutine : public program::ExternCode {
     if constexpr (kWorks) return Conv::scratch_bytes();
     return 0;
   }
-  size_t own_bytes() const { return packed_ ? 0 : conv_.packed_bytes(); }
 
   ConvRequest request_;
   Conv conv_;

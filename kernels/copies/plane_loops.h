@@ -16,7 +16,7 @@ FXJIT_INLINE void transpose(const float* from, int64_t from_step, float* to,
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i)
     std::memcpy(&a[i], from + i * from_step, sizeof(Row));
-    // Within quarters: pairs of rows, then pairs of pairs.
+  // Within quarters: pairs of rows, then pairs of pairs.
 #pragma GCC unroll 8
   for (int i = 0; i < kLanes; i += 2) {
     b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 16, 1, 17, 4, 20, 5, 21,

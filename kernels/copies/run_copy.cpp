@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/routines.h"
+
 namespace fxjit::kernels {
 namespace {
 

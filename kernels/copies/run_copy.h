@@ -1,10 +1,8 @@
 // Copies of short runs of memory: see src/program/rows/short_runs.h.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "kernels/call_request.h"
 #include "src/program/rows/short_runs.h"
 
 namespace fxjit::kernels {
@@ -28,8 +26,5 @@ class RunCopy {
   int64_t entry_;
   std::vector<int32_t> places_;  // Where the runs of a chunk begin.
 };
-
-std::shared_ptr<const program::ExternCode> make_copy_routine(
-    const CallRequest& request);
 
 }  // namespace fxjit::kernels

@@ -1,9 +1,8 @@
-#include "kernels/copies/scan_routine.h"
-
 #include <algorithm>
 #include <array>
 #include <type_traits>
 
+#include "kernels/routines.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::kernels {

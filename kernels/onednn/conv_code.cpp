@@ -47,7 +47,7 @@ class ConvCode : public program::ExternCode {
     std::byte* scratch = call.scratch;
     bool good = true;
     if (packs_each_call_) {
-      good = pack(data.weight, scratch);
+      good = conv_->try_pack(data.weight, scratch);
       data.packed = scratch;
       scratch += conv_->packed_bytes();
       end = conv_->tasks();
@@ -59,15 +59,6 @@ class ConvCode : public program::ExternCode {
   }
 
  private:
-  bool pack(const void* weight, std::byte* packed) const {
-    try {
-      conv_->pack(weight, packed);
-      return true;
-    } catch (const Failure&) {
-      return false;
-    }
-  }
-
   ConvRequest request_;
   std::shared_ptr<const Convolution> conv_;
   weights::Block packed_;

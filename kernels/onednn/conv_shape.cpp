@@ -112,12 +112,12 @@ bool prefers_channels(const ConvShape& shape) {
 
 using Slices = std::vector<ConvSlice>;
 
-template <typename Cut>
-Slices cut_range(int64_t total, int64_t pieces, int64_t step, Cut&& cut) {
+Slices cut_range(const ConvSlice& from, decltype(images)& cut, int64_t total,
+                 int64_t pieces, int64_t step) {
   const int64_t each = round_up(ceil_div(total, pieces), step);
   Slices slices;
   for (int64_t at = 0; at < total; at += each)
-    slices.push_back(cut(at, std::min(each, total - at)));
+    slices.push_back(cut(from, at, std::min(each, total - at)));
   return slices;
 }
 
@@ -141,24 +141,16 @@ Slices cut_image(const ConvSlice& image, int64_t pieces) {
   if (shape.gives_channels_last())
     return cut_rows(image, std::min(pieces, shape.output[2]));
   if (shape.depthwise() && shape.groups >= kChannelStep * pieces)
-    return cut_range(shape.groups, pieces, kChannelStep,
-                     [&](int64_t first, int64_t count) {
-                       return group_range(image, first, count);
-                     });
+    return cut_range(image, group_range, shape.groups, pieces, kChannelStep);
   if (shape.groups > 1 && shape.groups % pieces == 0)
-    return cut_range(shape.groups, pieces, 1,
-                     [&](int64_t first, int64_t count) {
-                       return group_range(image, first, count);
-                     });
+    return cut_range(image, group_range, shape.groups, pieces, 1);
   const bool by_rows =
       !shape.transposed && shape.output[2] >= kLeastRows * pieces;
   const bool by_channels =
       shape.groups == 1 && shape.output[1] >= kChannelStep * pieces;
   if (by_channels && (!by_rows || prefers_channels(shape)))
-    return cut_range(shape.output[1], pieces, kChannelStep,
-                     [&](int64_t first, int64_t count) {
-                       return output_channels(image, first, count);
-                     });
+    return cut_range(image, output_channels, shape.output[1], pieces,
+                     kChannelStep);
   return by_rows ? cut_rows(image, pieces) : Slices{image};
 }
 
@@ -262,10 +254,8 @@ std::vector<ConvSlice> cut_conv(const ConvShape& shape, int threads,
       std::max(least, std::clamp<int64_t>(worth, 1, threads));
   // One image after the other stays in cache, where images are large at all.
   if (batch > 1 && batch >= pieces)
-    return cut_range(batch, std::clamp(worth, std::min(pieces, batch), batch),
-                     1, [&](int64_t first, int64_t count) {
-                       return images(whole, first, count);
-                     });
+    return cut_range(whole, images, batch,
+                     std::clamp(worth, std::min(pieces, batch), batch), 1);
   if (pieces == 1) return {whole};
   Slices slices;
   for (int64_t n = 0; n < batch; ++n) {

@@ -98,6 +98,16 @@ void Convolution::pack(const void* weight, std::byte* packed) const {
             packing.packed, packed + packing.target);
 }
 
+bool Convolution::try_pack(const void* weight, std::byte* packed) const {
+  try {
+    pack(weight, packed);
+    return true;
+  } catch (const Failure& failure) {
+    warn_once(failure.what());
+    return false;
+  }
+}
+
 bool Convolution::run(const ConvData& data, std::byte* scratch, int64_t begin,
                       int64_t end) const {
   bool good = true;

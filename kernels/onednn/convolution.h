@@ -58,6 +58,8 @@ class Convolution {
 
   // Throws Failure.
   void pack(const void* weight, std::byte* packed) const;
+  // The same in a call: false when oneDNN fails, reported once.
+  bool try_pack(const void* weight, std::byte* packed) const;
   // Runs tasks [begin, end); false when oneDNN fails.
   bool run(const ConvData& data, std::byte* scratch, int64_t begin,
            int64_t end) const;

@@ -6,29 +6,14 @@
 namespace fxjit::kernels::onednn {
 namespace {
 
-dnnl_format_tag_t blocked_tag(int rank) {
-  const bool wide = channel_block() == 16;
-  switch (rank) {
-    case 3:
-      return wide ? dnnl_nCw16c : dnnl_nCw8c;
-    case 4:
-      return wide ? dnnl_nChw16c : dnnl_nChw8c;
-    case 5:
-      return wide ? dnnl_nCdhw16c : dnnl_nCdhw8c;
-  }
-  throw InternalError("blocked_tag: rank " + std::to_string(rank));
-}
-
-dnnl_format_tag_t channels_last_tag(int rank) {
-  switch (rank) {
-    case 3:
-      return dnnl_nwc;
-    case 4:
-      return dnnl_nhwc;
-    case 5:
-      return dnnl_ndhwc;
-  }
-  throw InternalError("channels_last_tag: rank " + std::to_string(rank));
+// Channels innermost, or in blocks of 8 or 16.
+dnnl_format_tag_t tag_of(Form form, int rank) {
+  constexpr dnnl_format_tag_t kTags[][3] = {
+      {dnnl_nwc, dnnl_nCw8c, dnnl_nCw16c},
+      {dnnl_nhwc, dnnl_nChw8c, dnnl_nChw16c},
+      {dnnl_ndhwc, dnnl_nCdhw8c, dnnl_nCdhw16c}};
+  FXJIT_CHECK(rank >= 3 && rank <= 5, "rank " + std::to_string(rank));
+  return kTags[rank - 3][form == Form::blocked ? channel_block() / 8 : 0];
 }
 
 MemoryDesc tagged(DType dtype, const Dims& sizes, dnnl_format_tag_t tag) {
@@ -69,9 +54,8 @@ MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
     case Form::any:
       return tagged(dtype, sizes, dnnl_format_tag_any);
     case Form::channels_last:
-      return tagged(dtype, sizes, channels_last_tag(sizes.size()));
     case Form::blocked:
-      return tagged(dtype, sizes, blocked_tag(sizes.size()));
+      return tagged(dtype, sizes, tag_of(form, sizes.size()));
     case Form::plain:
     case Form::strided:
       break;

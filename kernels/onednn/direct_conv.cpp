@@ -14,6 +14,7 @@ using support::round_up;
 
 struct Layout {
   Form input, output;
+  const char* name;
 };
 
 constexpr size_t kAlignment = 64;
@@ -44,13 +45,14 @@ bool is_small_map(const ConvShape& shape) {
 
 std::vector<Layout> candidates(const ConvShape& shape) {
   constexpr int64_t kFewChannels = 4;
-  constexpr Layout kBlocked{Form::blocked, Form::blocked};
-  constexpr Layout kChannelsLast{Form::channels_last, Form::channels_last};
+  constexpr Layout kBlocked{Form::blocked, Form::blocked, "blocked"};
+  constexpr Layout kChannelsLast{Form::channels_last, Form::channels_last,
+                                 "channels last"};
   std::vector<Layout> layouts;
   const bool few = shape.groups == 1 && !shape.transposed &&
                    shape.input_channels() <= kFewChannels &&
                    !is_channels_last(shape) && !shape.gives_channels_last();
-  if (few) layouts.push_back({Form::plain, Form::blocked});
+  if (few) layouts.push_back({Form::plain, Form::blocked, "blocked"});
   const bool prefer_last = is_channels_last(shape) ||
                            shape.gives_channels_last() || is_small_map(shape) ||
                            !fills_blocks(shape) ||
@@ -58,7 +60,7 @@ std::vector<Layout> candidates(const ConvShape& shape) {
   if (!prefer_last) layouts.push_back(kBlocked);
   layouts.push_back(kChannelsLast);
   if (prefer_last) layouts.push_back(kBlocked);
-  layouts.push_back({Form::plain, Form::plain});
+  layouts.push_back({Form::plain, Form::plain, "plain"});
   return layouts;
 }
 
@@ -106,22 +108,6 @@ PrimitiveDesc describe_conv(const ConvShape& shape, const_dnnl_memory_desc_t in,
     return nullptr;
   check(status, "describing a convolution");
   return PrimitiveDesc(made);
-}
-
-const char* form_name(Form form) {
-  switch (form) {
-    case Form::strided:
-      return "strided";
-    case Form::plain:
-      return "plain";
-    case Form::channels_last:
-      return "channels last";
-    case Form::blocked:
-      return "blocked";
-    case Form::any:
-      return "any";
-  }
-  return "";
 }
 
 // Whether [N, C, ...] with these strides is dense with channels last, whatever
@@ -201,7 +187,7 @@ class DirectConv : public ConvPrimitive {
                   LayoutCopy::Direction::out) {}
 
   std::string describe() const override {
-    return conv_.implementation() + ", " + form_name(layout_.output);
+    return conv_.implementation() + ", " + layout_.name;
   }
   size_t scratch_bytes() const override {
     return copy_in_.bytes() + copy_out_.bytes() +

@@ -26,30 +26,17 @@ std::shared_ptr<const Convolution> find_or_make(const ConvShape& shape) {
   std::shared_ptr<const Convolution> found;
   if (cache().find(key, &found)) return found;
   if (!may_generate_code()) return nullptr;
-  try {
-    found = Convolution::make(shape, support::ThreadPool::shared().size());
-  } catch (const Failure& failure) {
-    warn_once(failure.what());
-  }
+  found = by_onednn([&] {
+    return Convolution::make(shape, support::ThreadPool::shared().size());
+  });
   cache().add(key, found);
   return found;
-}
-
-bool pack(const Convolution& conv, const void* weight, std::byte* packed) {
-  if (conv.packed_bytes() == 0) return true;
-  try {
-    conv.pack(weight, packed);
-    return true;
-  } catch (const Failure& failure) {
-    warn_once(failure.what());
-    return false;
-  }
 }
 
 bool run(const Convolution& conv, const Tensor& input, const Tensor& weight,
          const Tensor& bias, const Tensor& out) {
   const support::AlignedBlock packed(conv.packed_bytes());
-  if (!pack(conv, weight.data(), packed.data())) return false;
+  if (!conv.try_pack(weight.data(), packed.data())) return false;
   const ConvData data{input.data(), weight.data(), packed.data(),
                       bias.defined() ? bias.data() : nullptr, out.data(), {}};
   std::atomic<bool> good = true;

@@ -29,32 +29,13 @@ std::shared_ptr<const Matmul> find_or_make(const MatmulShape& shape) {
   std::shared_ptr<const Matmul> found;
   if (cache().find(key, &found)) return found;
   if (!may_generate_code()) return nullptr;
-  try {
-    found = Matmul::make(shape);
-  } catch (const Failure& failure) {
-    warn_once(failure.what());
-  }
+  found = by_onednn([&] { return Matmul::make(shape); });
   cache().add(key, found);
   return found;
 }
 
 MatmulShape shape_of(const MatmulArgs& args) {
-  MatmulShape shape;
-  shape.dtype = args.dtype;
-  shape.bias = args.bias != nullptr;
-  shape.batch = args.batch;
-  shape.rows = args.rows;
-  shape.columns = args.columns;
-  shape.depth = args.depth;
-  shape.a_batch = args.a_batch;
-  shape.a_row = args.a_row;
-  shape.a_depth = args.a_depth;
-  shape.w_batch = args.b_batch;
-  shape.w_depth = args.b_depth;
-  shape.w_column = args.b_column;
-  shape.c_batch = args.c_batch;
-  shape.c_row = args.c_row;
-  return shape;
+  return {args, args.bias != nullptr};
 }
 
 // --- Operands in forms that oneDNN reads. ---
@@ -64,14 +45,6 @@ struct Matrices {
   int64_t batch, rows, columns;
   int64_t batch_stride, row_stride, column_stride;
 };
-
-bool is_readable(const Matrices& m) {
-  if (!is_plain_matrix(m.rows, m.columns, m.row_stride, m.column_stride))
-    return false;
-  const int64_t extent =
-      (m.rows - 1) * m.row_stride + (m.columns - 1) * m.column_stride + 1;
-  return m.batch == 1 || m.batch_stride == 0 || m.batch_stride >= extent;
-}
 
 // The elements in row-major order, converted; a batch stride of 0 stays.
 Tensor gathered(const Matrices& m, DType from, DType to) {
@@ -130,7 +103,7 @@ bool run_slice(const MatmulArgs& args, const MatmulSlice& slice,
   const auto at = [&](const void* base, int64_t elements) {
     return static_cast<const std::byte*>(base) + elements * item;
   };
-  return product.run(at(args.a, slice.a_offset()), at(args.b, slice.w_offset()),
+  return product.run(at(args.a, slice.a_offset()), at(args.b, slice.b_offset()),
                      args.bias ? at(args.bias, slice.column) : nullptr,
                      static_cast<std::byte*>(args.c) + slice.c_offset() * item,
                      thread_scratch(product.scratch_bytes()));
@@ -201,8 +174,8 @@ bool eager_matmul(const MatmulArgs& given) {
   if (has_negative_stride(given)) return false;
   MatmulArgs args = given;
   std::array<Tensor, 3> kept;  // Copies live as long as the product.
-  if (!is_readable(a_of(args))) kept[0] = replace_a(args, args.dtype);
-  if (!is_readable(b_of(args))) kept[1] = replace_b(args, args.dtype);
+  if (!shape_of(args).a_is_readable()) kept[0] = replace_a(args, args.dtype);
+  if (!shape_of(args).b_is_readable()) kept[1] = replace_b(args, args.dtype);
   if (args.bias && args.bias_stride != 1 && args.columns > 1)
     kept[2] = replace_bias(args, args.dtype);
   return run_as_is(args) || (half && run_widened(given));

@@ -25,6 +25,19 @@ inline void check(dnnl_status_t status, const char* what) {
                   std::to_string(static_cast<int>(status)));
 }
 
+// What `make` gives, a pointer; null where oneDNN may not write code or fails,
+// which is reported once.
+template <typename Make>
+auto by_onednn(Make&& make) -> decltype(make()) {
+  if (!may_generate_code()) return nullptr;
+  try {
+    return make();
+  } catch (const Failure& failure) {
+    warn_once(failure.what());
+    return nullptr;
+  }
+}
+
 // Primitives share what oneDNN destroys when the process ends: from then on they
 // are leaked.
 struct Destroy {

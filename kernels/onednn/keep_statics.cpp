@@ -1,5 +1,3 @@
-#include "kernels/onednn/keep_statics.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -10,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/onednn/runtime.h"
 #include "src/support/threads/exit_order.h"
 
 // Static objects register their destructors by calls of __cxa_atexit. Those of a

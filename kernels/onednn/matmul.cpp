@@ -28,8 +28,8 @@ MemoryDesc operand_desc(const MatmulShape& shape, const Operand& operand) {
 }
 
 Operand weights_operand(const MatmulShape& shape) {
-  return operand(shape, shape.depth, shape.columns, shape.w_batch,
-                 shape.w_depth, shape.w_column);
+  return operand(shape, shape.depth, shape.columns, shape.b_batch,
+                 shape.b_depth, shape.b_column);
 }
 
 MemoryDesc weights_desc(const MatmulShape& shape, Matmul::Weights weights) {
@@ -106,7 +106,25 @@ size_t dense_result_bytes(const MatmulShape& shape) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+bool is_readable(int64_t batch, int64_t rows, int64_t columns,
+                 int64_t batch_stride, int64_t row, int64_t column) {
+  const Dims sizes{rows, columns};
+  const Dims strides = tidy_strides(sizes, {row, column});
+  const int64_t extent = (rows - 1) * row + (columns - 1) * column + 1;
+  return is_dense_view(sizes, strides) &&
+         (strides[0] == 1 || strides[1] == 1) &&
+         (batch == 1 || batch_stride == 0 || batch_stride >= extent);
+}
+
 }  // namespace
+
+bool MatmulShape::a_is_readable() const {
+  return is_readable(batch, rows, depth, a_batch, a_row, a_depth);
+}
+
+bool MatmulShape::b_is_readable() const {
+  return is_readable(batch, depth, columns, b_batch, b_depth, b_column);
+}
 
 ShapeKey MatmulShape::key() const {
   return {static_cast<int64_t>(dtype),
@@ -118,9 +136,9 @@ ShapeKey MatmulShape::key() const {
           a_batch,
           a_row,
           a_depth,
-          w_batch,
-          w_depth,
-          w_column,
+          b_batch,
+          b_depth,
+          b_column,
           c_batch,
           c_row};
 }
@@ -207,13 +225,6 @@ void Matmul::spread_rows(const std::byte* dense, std::byte* c) const {
   const size_t step = static_cast<size_t>(shape_.c_row) * item;
   for (int64_t m = 0; m < shape_.rows; ++m, dense += row, c += step)
     std::memcpy(c, dense, row);
-}
-
-bool is_plain_matrix(int64_t rows, int64_t columns, int64_t row_stride,
-                     int64_t column_stride) {
-  const Dims sizes{rows, columns};
-  const Dims strides = tidy_strides(sizes, {row_stride, column_stride});
-  return is_dense_view(sizes, strides) && (strides[0] == 1 || strides[1] == 1);
 }
 
 }  // namespace fxjit::kernels::onednn

@@ -5,23 +5,21 @@
 #include <memory>
 #include <optional>
 
-#include "fxjit/dtype.h"
 #include "kernels/onednn/primitive.h"
 #include "kernels/shape_cache.h"
+#include "src/ops/eager/matmul.h"
 #include "src/ops/eager/post_ops.h"
 
 namespace fxjit::kernels::onednn {
 
-// c[b, m, n] = sum_k a[b, m, k] * w[b, k, n] (+ bias[n]); strides in elements.
-// A batch stride of 0 shares the matrix.
-struct MatmulShape {
-  DType dtype = DType::f32;  // Of everything.
+struct MatmulShape : ops::MatmulSizes {
   bool bias = false;
-  int64_t batch = 1, rows = 0, columns = 0, depth = 0;
-  int64_t a_batch = 0, a_row = 0, a_depth = 1;
-  int64_t w_batch = 0, w_depth = 0, w_column = 1;
-  int64_t c_batch = 0, c_row = 0;  // Columns are contiguous.
 
+  // Whether oneDNN reads a, and b, of these strides: one of them 1, the other
+  // at least a line apart, and a batch stride that shares the matrix or is as
+  // large.
+  bool a_is_readable() const;
+  bool b_is_readable() const;
   ShapeKey key() const;
   double flops() const;
 };
@@ -31,6 +29,7 @@ struct MatmulPostOp {
   ops::PostKind kind = ops::PostKind::add;  // Or gelu.
   // Of the added f32 matrix [rows, columns]; 0 or more.
   int64_t row_stride = 0;
+  int operand = -1;  // Where the caller has that matrix.
 };
 
 class Matmul {
@@ -72,10 +71,5 @@ class Matmul {
   // the result goes through this much scratch memory first.
   size_t dense_bytes_;
 };
-
-// Whether oneDNN reads a matrix of these strides: one of them 1, the other at
-// least a line apart.
-bool is_plain_matrix(int64_t rows, int64_t columns, int64_t row_stride,
-                     int64_t column_stride);
 
 }  // namespace fxjit::kernels::onednn

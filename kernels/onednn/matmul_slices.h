@@ -14,8 +14,8 @@ struct MatmulSlice {
 
   // Where the part begins in each operand, in elements.
   int64_t a_offset() const { return batch * shape.a_batch + row * shape.a_row; }
-  int64_t w_offset() const {
-    return batch * shape.w_batch + column * shape.w_column;
+  int64_t b_offset() const {
+    return batch * shape.b_batch + column * shape.b_column;
   }
   int64_t c_offset() const {
     return batch * shape.c_batch + row * shape.c_row + column;

@@ -59,12 +59,9 @@ std::unique_ptr<ConvPrimitive> make_pointwise_conv(const ConvShape& shape) {
   product.depth = shape.input_channels();
   product.a_row = shape.weight_strides[0];
   product.a_depth = shape.weight_strides[1];
-  product.w_depth = shape.input_strides[1];
+  product.b_depth = shape.input_strides[1];
   product.c_row = shape.output_strides[1];
-  if (!is_plain_matrix(product.rows, product.depth, product.a_row,
-                       product.a_depth) ||
-      !is_plain_matrix(product.depth, places, product.w_depth, 1))
-    return nullptr;
+  if (!product.a_is_readable() || !product.b_is_readable()) return nullptr;
   auto made = Matmul::make(product);
   if (!made) return nullptr;
   return std::make_unique<PointwiseConv>(shape, places, std::move(made));

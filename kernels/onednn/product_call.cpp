@@ -24,8 +24,8 @@ std::optional<MatmulShape> rows_times_matrix(const Tensor& a, int64_t columns,
   shape.a_row = (*strides)[0];
   shape.a_depth = (*strides)[1];
   shape.columns = columns;
-  shape.w_depth = b_depth;
-  shape.w_column = b_column;
+  shape.b_depth = b_depth;
+  shape.b_column = b_column;
   shape.c_row = columns;
   return shape;
 }
@@ -45,8 +45,8 @@ std::optional<MatmulShape> batch_product(const Tensor& a, const Tensor& b) {
   const auto bs = merged_strides(b, {shape.batch, shape.depth, shape.columns});
   if (!as || !bs) return std::nullopt;
   shape.a_batch = (*as)[0], shape.a_row = (*as)[1], shape.a_depth = (*as)[2];
-  shape.w_batch = (*bs)[0], shape.w_depth = (*bs)[1];
-  shape.w_column = (*bs)[2];
+  shape.b_batch = (*bs)[0], shape.b_depth = (*bs)[1];
+  shape.b_column = (*bs)[2];
   shape.c_row = shape.columns;
   shape.c_batch = shape.rows * shape.columns;
   return shape;
@@ -94,6 +94,26 @@ std::optional<Product> addmm_product(const ops::OpCall& call) {
   return product;
 }
 
+// Whether oneDNN can do `op` of the step's epilogue, which is then added to
+// `to`. The first addition is the bias where it is a row.
+bool append(const ops::PostOp& op, const program::TileStep& step, Product& to) {
+  if (op.kind == ops::PostKind::gelu) {
+    to.post_ops.push_back({op.kind});
+    return true;
+  }
+  if (op.kind != ops::PostKind::add) return false;
+  const program::TileAccess& extra =
+      step.extras[static_cast<size_t>(op.tensor)];
+  if (extra.dtype != DType::f32 || extra.column != 1 || extra.row < 0)
+    return false;
+  const int operand = op.tensor + 2;
+  if (extra.row == 0 && to.post_ops.empty() && to.bias < 0)
+    to.bias = operand;
+  else
+    to.post_ops.push_back({op.kind, extra.row, operand});
+  return true;
+}
+
 }  // namespace
 
 std::optional<Product> read_product(const ops::OpCall& call) {
@@ -102,6 +122,26 @@ std::optional<Product> read_product(const ops::OpCall& call) {
   if (roles.added >= 0) return addmm_product(call);
   const auto shape = product_of(call.tensor(0), call.tensor(1));
   return shape ? std::optional(Product{*shape}) : std::nullopt;
+}
+
+std::optional<Product> read_product(const program::TileStep& step) {
+  if (step.strict || step.batch != 1 || step.outputs.size() != 1 ||
+      step.rows == 0 || step.columns == 0 || step.depth == 0)
+    return std::nullopt;
+  const program::TileAccess& out = step.outputs[0];
+  const auto work = ops::post_ops_of(step.epilogue);
+  if (out.dtype != DType::f32 || out.column != 1 || !work) return std::nullopt;
+  Product product;
+  product.output = static_cast<int>(2 + step.extras.size());
+  for (const ops::PostOp& op : *work)
+    if (!append(op, step, product)) return std::nullopt;
+  MatmulShape& shape = product.shape;
+  shape.bias = product.bias >= 0;
+  shape.rows = step.rows, shape.columns = step.columns;
+  shape.depth = step.depth;
+  shape.a_row = step.lhs_row, shape.b_depth = step.columns;
+  shape.c_row = out.row;
+  return product;
 }
 
 }  // namespace fxjit::kernels::onednn

@@ -1,62 +1,85 @@
-// Product steps of half types. Operands: the call's tensors in order, output.
+// Product steps: of half types, and of generated tile loops, in whose place
+// oneDNN computes on the same operands.
 #include <algorithm>
+#include <array>
 
 #include "kernels/onednn/call_codes.h"
-#include "kernels/onednn/descriptor.h"
 #include "kernels/onednn/matmul_slices.h"
 #include "kernels/onednn/product_call.h"
+#include "src/weights/panels.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
 
+constexpr int64_t kPanel = 64;  // Columns of a panel at the avx512 level.
+
+size_t panel_bytes(const MatmulShape& shape) {
+  return sizeof(float) * static_cast<size_t>(weights::packed_elements(
+                             shape.depth, shape.columns, kPanel));
+}
+
 class ProductCode : public program::ExternCode {
  public:
-  // See make_product_code.
+  static constexpr int64_t kMostAdditions = 8;
+
+  // Null where oneDNN has nothing fast for some slice, or other panels.
   static std::shared_ptr<ProductCode> make(const Product& product,
-                                           const CallRequest& call,
+                                           Matmul::Weights weights,
                                            int threads) {
     std::shared_ptr<ProductCode> made(new ProductCode(product));
+    const bool panels = weights == Matmul::Weights::panels;
     for (const MatmulSlice& slice :
-         cut_matmul(product.shape, threads, CutFirst::rows))
-      if (!made->add(slice, call)) return nullptr;
+         cut_matmul(product.shape, threads, CutFirst::rows)) {
+      auto matmul = Matmul::make(slice.shape, weights, product.post_ops);
+      if (!matmul ||
+          (panels && matmul->packed_bytes() != panel_bytes(slice.shape)))
+        return nullptr;
+      made->scratch_bytes_ =
+          std::max(made->scratch_bytes_, matmul->scratch_bytes());
+      const int64_t first =
+          panels ? slice.column * weights::packed_depth(slice.shape.depth)
+                 : slice.b_offset();
+      made->parts_.push_back({slice, std::move(matmul), first, nullptr});
+    }
     return made;
   }
 
-  int64_t tasks() const override {
-    return static_cast<int64_t>(slices_.size());
+  // Packs the call's constant weights for the parts.
+  void pack(const CallRequest& call) {
+    for (Part& part : parts_) {
+      ShapeKey form = part.slice.shape.key();
+      form.push_back(part.weights);
+      part.packed = call.packed(
+          static_cast<size_t>(product_.weights),
+          {weights::Reader::product, std::move(form),
+           part.matmul->packed_bytes(), [&](const void* from, std::byte* to) {
+             part.matmul->pack(
+                 static_cast<const std::byte*>(from) + part.weights * item_,
+                 to);
+           },
+           product_.shape.dtype == DType::f32});
+    }
   }
+
+  int64_t tasks() const override { return static_cast<int64_t>(parts_.size()); }
   size_t scratch_bytes() const override { return scratch_bytes_; }
   std::string describe() const override {
-    return "oneDNN product " + slices_.front().matmul->implementation();
+    return "oneDNN product " + parts_.front().matmul->implementation();
   }
   ComputedBy computed_by() const override { return ComputedBy::library; }
 
   void run(const program::StepCall& call, int64_t begin,
            int64_t end) const override {
-    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end);
-         ++i) {
-      const Part& part = slices_[i];
-      const auto at = [&](int operand, int64_t elements) {
-        return static_cast<std::byte*>(call.operands[operand]) +
-               elements * item_;
-      };
-      const MatmulSlice& slice = part.slice;
-      const void* weights = part.packed
-                                ? part.packed->data()
-                                : at(product_.weights, slice.w_offset());
-      const void* bias =
-          product_.bias >= 0 ? at(product_.bias, slice.column) : nullptr;
-      if (!part.matmul->run(at(product_.a, slice.a_offset()), weights, bias,
-                            at(product_.output, slice.c_offset()),
-                            call.scratch))
+    for (int64_t i = begin; i < end; ++i)
+      if (!run_part(call, parts_[static_cast<size_t>(i)]))
         *call.status = program::kFailed;
-    }
   }
 
  private:
   struct Part {
     MatmulSlice slice;
     std::shared_ptr<const Matmul> matmul;
+    int64_t weights;  // Where those of the slice begin, in elements.
     weights::Block packed;
   };
 
@@ -64,49 +87,30 @@ class ProductCode : public program::ExternCode {
       : product_(product),
         item_(static_cast<int64_t>(dtype_size(product.shape.dtype))) {}
 
-  bool add(const MatmulSlice& slice, const CallRequest& call) {
-    Part part{slice, nullptr, nullptr};
-    const auto weight = static_cast<size_t>(product_.weights);
-    const bool packs =
-        product_.shape.batch == 1 && call.constants[weight].defined();
-    part.matmul =
-        Matmul::make(slice.shape, packs ? Matmul::Weights::packed
-                                        : Matmul::Weights::as_they_lie);
-    if (!part.matmul) return false;
-    if (packs) {
-      ShapeKey form = slice.shape.key();
-      form.push_back(slice.w_offset());
-      part.packed = call.packed(
-          weight,
-          {weights::Reader::product, std::move(form),
-           part.matmul->packed_bytes(), [&](const void* from, std::byte* to) {
-             part.matmul->pack(
-                 static_cast<const std::byte*>(from) + slice.w_offset() * item_,
-                 to);
-           },
-           product_.shape.dtype == DType::f32});
-    }
-    scratch_bytes_ = std::max(scratch_bytes_, part.matmul->scratch_bytes());
-    slices_.push_back(std::move(part));
-    return true;
+  bool run_part(const program::StepCall& call, const Part& part) const {
+    const MatmulSlice& slice = part.slice;
+    const auto at = [&](int operand, int64_t elements) {
+      return static_cast<std::byte*>(call.operands[operand]) + elements * item_;
+    };
+    std::array<const void*, kMostAdditions> added;
+    size_t count = 0;
+    for (const MatmulPostOp& op : product_.post_ops)
+      if (op.kind == ops::PostKind::add)
+        added[count++] =
+            at(op.operand, slice.row * op.row_stride + slice.column);
+    return part.matmul->run(
+        at(product_.a, slice.a_offset()),
+        part.packed ? part.packed->data() : at(product_.weights, part.weights),
+        product_.bias >= 0 ? at(product_.bias, slice.column) : nullptr,
+        at(product_.output, slice.c_offset()), call.scratch,
+        {added.data(), count});
   }
 
   Product product_;
   int64_t item_;
-  std::vector<Part> slices_;
+  std::vector<Part> parts_;
   size_t scratch_bytes_ = 0;
 };
-
-bool is_readable(const MatmulShape& s) {
-  const auto plain = [&](int64_t rows, int64_t columns, int64_t row,
-                         int64_t column, int64_t batch) {
-    const int64_t extent = (rows - 1) * row + (columns - 1) * column + 1;
-    return is_plain_matrix(rows, columns, row, column) &&
-           (s.batch == 1 || batch == 0 || batch >= extent);
-  };
-  return plain(s.rows, s.depth, s.a_row, s.a_depth, s.a_batch) &&
-         plain(s.depth, s.columns, s.w_depth, s.w_column, s.w_batch);
-}
 
 }  // namespace
 
@@ -120,9 +124,29 @@ std::shared_ptr<const program::ExternCode> make_product_code(
     const CallRequest& request, int threads) {
   const auto product = read_product({request.op, request.args});
   if (!product || !request.results[0].as_tensor().is_contiguous() ||
-      !is_readable(product->shape))
+      !product->shape.a_is_readable() || !product->shape.b_is_readable())
     return nullptr;
-  return ProductCode::make(*product, request, threads);
+  const bool packs =
+      product->shape.batch == 1 &&
+      request.constants[static_cast<size_t>(product->weights)].defined();
+  const auto made = ProductCode::make(
+      *product, packs ? Matmul::Weights::packed : Matmul::Weights::as_they_lie,
+      threads);
+  if (made && packs) made->pack(request);
+  return made;
+}
+
+std::shared_ptr<const program::ExternCode> make_product_of_panels(
+    const program::TileStep& step, int threads) {
+  const auto product = read_product(step);
+  if (!product || std::ranges::count(product->post_ops, ops::PostKind::add,
+                                     &MatmulPostOp::kind) >
+                      ProductCode::kMostAdditions)
+    return nullptr;
+  // A residual is read in whole rows only, so columns cannot always be cut.
+  if (auto code = ProductCode::make(*product, Matmul::Weights::panels, threads))
+    return code;
+  return ProductCode::make(*product, Matmul::Weights::panels, 1);
 }
 
 }  // namespace fxjit::kernels::onednn

@@ -11,7 +11,6 @@
 #include "fxjit/log.h"
 #include "kernels/kernels.h"
 #include "kernels/onednn/handles.h"
-#include "kernels/onednn/keep_statics.h"
 #include "src/support/memory/executable_memory.h"
 
 namespace fxjit::kernels {

@@ -49,6 +49,13 @@ class SingleThread {
   int before_;
 };
 
+// oneDNN is a shared library, whose static objects (its cache of primitives,
+// tables of kernels that calls fill) would be destroyed as soon as exit()
+// begins, while other threads use them. Those that it makes from now on never
+// are, nor are our own (exit_order.h); what it made when it was loaded goes
+// when it is unloaded (see Use). Called before oneDNN is used.
+void keep_statics();
+
 // Logs a warning the first time that `text` is given. Thread-safe.
 void warn_once(const std::string& text);
 

@@ -1,9 +1,8 @@
-#include "kernels/pooling/pool_routine.h"
-
 #include <algorithm>
 
 #include "kernels/pooling/pooling.h"
 #include "kernels/pooling/pooling_last.h"
+#include "kernels/routines.h"
 #include "src/passes/lowering/internal_ops.h"
 
 namespace fxjit::kernels {

@@ -1,4 +1,4 @@
-// The loops of double_panel.cpp, once per CPU level (each_level.h).
+// The loops of double_product.cpp, once per CPU level (each_level.h).
 
 constexpr int kLanes = FXJIT_REGISTER / 2;
 constexpr int kVectors = DoublePanel::kColumns / kLanes;
@@ -16,8 +16,7 @@ template <int kRows>
 inline void tile(const DoublePanel& p, int64_t row) {
   Vector sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v)
-      sums[r][v] = load(p.start + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = load(p.start + v * kLanes);
   const double* a = p.a + row * p.a_row;
   const double* b = p.panel;
   for (int64_t k = 0; k < p.depth; ++k) {

@@ -2,14 +2,33 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "fxjit/thread_pool.h"
 #include "kernels/onednn/product_call.h"
-#include "kernels/products/double_panel.h"
+#include "kernels/routines.h"
 #include "kernels/thread_scratch.h"
+
+#define FXJIT_LEVEL_CODE "kernels/products/double_loops.h"
 
 namespace fxjit::kernels {
 namespace {
+
+// Rows of a matrix times a packed panel of 16 columns.
+struct DoublePanel {
+  static constexpr int64_t kColumns = 16;
+
+  const double* a;  // [rows, depth], any strides.
+  int64_t a_row, a_depth;
+  int64_t rows, depth;
+  const double* panel;  // [depth, 16].
+  const double* start;  // What the sums start with: 16 numbers.
+  double* c;            // [rows, columns], columns contiguous.
+  int64_t c_row;
+  int64_t columns;  // How many of the panel's are stored.
+};
+
+#include "kernels/each_level.h"
 
 constexpr int64_t kColumns = DoublePanel::kColumns;
 // Rows of one task: enough to pay for reading the panel.
@@ -32,13 +51,23 @@ std::array<double, kColumns> start_of(const ops::MatmulArgs& args,
   return start;
 }
 
+// The columns of a panel, zeros behind the last one.
 void pack(const ops::MatmulArgs& args, int64_t batch, int64_t panel,
           double* to) {
   const int64_t column = panel * kColumns;
-  pack_double_panel(static_cast<const double*>(args.b) + batch * args.b_batch +
-                        column * args.b_column,
-                    args.b_depth, args.b_column, args.depth,
-                    std::min(kColumns, args.columns - column), to);
+  const int64_t columns = std::min(kColumns, args.columns - column);
+  const double* b = static_cast<const double*>(args.b) + batch * args.b_batch +
+                    column * args.b_column;
+  if (columns < kColumns)
+    std::memset(to, 0, static_cast<size_t>(panel_bytes(args.depth)));
+  // A few lines at a time, so that both sides stay in the first cache.
+  constexpr int64_t kBlock = 64;
+  for (int64_t first = 0; first < args.depth; first += kBlock) {
+    const int64_t last = std::min(first + kBlock, args.depth);
+    for (int64_t n = 0; n < columns; ++n)
+      for (int64_t k = first; k < last; ++k)
+        to[k * kColumns + n] = b[k * args.b_depth + n * args.b_column];
+  }
 }
 
 void multiply(const ops::MatmulArgs& args, int64_t batch, int64_t panel,
@@ -48,15 +77,18 @@ void multiply(const ops::MatmulArgs& args, int64_t batch, int64_t panel,
   const std::array<double, kColumns> start = start_of(args, column, count);
   const auto* a = static_cast<const double*>(args.a) + batch * args.a_batch;
   auto* c = static_cast<double*>(args.c) + batch * args.c_batch;
-  multiply_panel({a + row * args.a_row, args.a_row, args.a_depth, rows,
-                  args.depth, packed, start.data(),
-                  c + row * args.c_row + column, args.c_row, count});
+  const DoublePanel work{a + row * args.a_row, args.a_row,
+                         args.a_depth,         rows,
+                         args.depth,           packed,
+                         start.data(),         c + row * args.c_row + column,
+                         args.c_row,           count};
+  at_level(host_cpu_level(), work);
 }
 
 class DoubleProductRoutine : public program::ExternCode {
  public:
   DoubleProductRoutine(const onednn::Product& product, const CallRequest& call)
-      : product_(product), args_(args_of(product.shape)) {
+      : product_(product), args_{product.shape} {
     if (args_.batch != 1) return;
     const int64_t panels = panels_of(args_.columns);
     const int64_t each = panel_bytes(args_.depth);
@@ -109,18 +141,6 @@ class DoubleProductRoutine : public program::ExternCode {
   }
 
  private:
-  static ops::MatmulArgs args_of(const onednn::MatmulShape& shape) {
-    ops::MatmulArgs args;
-    args.dtype = DType::f64;
-    args.batch = shape.batch, args.rows = shape.rows;
-    args.columns = shape.columns, args.depth = shape.depth;
-    args.a_batch = shape.a_batch, args.a_row = shape.a_row;
-    args.a_depth = shape.a_depth;
-    args.b_batch = shape.w_batch, args.b_depth = shape.w_depth;
-    args.b_column = shape.w_column;
-    args.c_batch = shape.c_batch, args.c_row = shape.c_row;
-    return args;
-  }
   int64_t row_blocks() const {
     return packed_ ? (args_.rows + kRowsPerTask - 1) / kRowsPerTask : 1;
   }

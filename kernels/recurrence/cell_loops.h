@@ -1,13 +1,10 @@
 // What the cells of recurrent layers do to their sums. Included by loops.h,
 // once per CPU level.
 
-// (e^2x - 1) / (e^2x + 1) for |x|, with the sign of x; e^2x - 1 by its series,
-// so that small numbers stay exact.
+// (e^2x - 1) / (e^2x + 1) for |x|, with the sign of x; e^2x - 1 by the series
+// less its one, so that small numbers stay exact.
 FXJIT_INLINE Vector hyperbolic_tangent(Vector x) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: rounds to integers.
-  constexpr int32_t kRoundBits = 0x4b400000, kBias = 127, kFractionBits = 23;
-  constexpr float kLog2 = 1.44269504088896341f, kEnd = 18;
-  constexpr float kLn2High = 0.693145751953125f, kLn2Low = 1.42860682e-6f;
+  constexpr float kEnd = 18;
   Integers bits;
   std::memcpy(&bits, &x, sizeof(bits));
   const Integers sign = bits & INT32_MIN;
@@ -15,21 +12,8 @@ FXJIT_INLINE Vector hyperbolic_tangent(Vector x) {
   bits &= INT32_MAX;
   std::memcpy(&y, &bits, sizeof(y));
   y = y + y;
-  y = y > kEnd ? Vector{} + kEnd : y;
-  const Vector shifted = y * kLog2 + kRound;
-  const Vector n = shifted - kRound;
-  const Vector r = (y - n * kLn2High) - n * kLn2Low;
-  Vector p = r * (1.0f / 5040) + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * (r * r) + r;
-  std::memcpy(&bits, &shifted, sizeof(bits));
-  bits = (bits - kRoundBits + kBias) << kFractionBits;
-  Vector scale;
-  std::memcpy(&scale, &bits, sizeof(scale));
-  const Vector less = p * scale + (scale - 1.0f);
+  const Exponential e = exponential(y > kEnd ? Vector{} + kEnd : y);
+  const Vector less = e.rest * e.scale + (e.scale - 1.0f);
   Vector result = less * reciprocal(less + 2.0f);
   std::memcpy(&bits, &result, sizeof(bits));
   bits |= sign;

@@ -26,34 +26,26 @@ LayerInputs::LayerInputs(const Recurrence& form, StepWork work,
                          const Places& places, const CallRequest& request,
                          int threads)
     : way_(way_of(form, request.level, threads)),
-      work_(work),
-      order_{form.place},
-      features_(form.features),
-      units_(form.hidden),
-      columns_(form.gates() * form.hidden),
-      width_(form.width),
-      biased_(form.input_biased),
-      first_bias_(places.input_biases),
-      level_(request.level) {
+      form_(form),
+      packing_{work,          {form.place},  form.hidden,
+               form.features, request.level, way_ == InputProduct::ahead},
+      first_bias_(places.input_biases) {
   if (way_ == InputProduct::given) return;
-  const StepPacking packing{work_,  order_, units_, features_, level_,
-                            way_ == InputProduct::ahead};
   weights_ = LayerWeights(
       request, places.input_weights,
-      std::vector<StepPacking>(static_cast<size_t>(form.directions), packing));
+      std::vector<StepPacking>(static_cast<size_t>(form.directions), packing_));
 }
 
 void LayerInputs::lay_out(Room& room, int64_t rows) {
   if (way_ == InputProduct::given) return;
   weights_.lay_out(room);
   constexpr int64_t kApart = 16;  // From a power of two.
-  row_ = padded_units(features_, level_) + kApart;
-  gates_row_ = padded_units(columns_, level_) + kApart;
+  row_ = padded_units(form_.features, packing_.level) + kApart;
+  gates_row_ = padded_units(columns(), packing_.level) + kApart;
   const bool ahead = way_ == InputProduct::ahead;
-  inputs_ = room.add(ahead ? features_ * kAheadTimes : rows * row_);
+  inputs_ = room.add(ahead ? form_.features * kAheadTimes : rows * row_);
   gates_ = room.add(ahead ? 2 * kAheadTimes * gates_row_ : 0);
-  bias_ = room.add(ahead ? gates_row_
-                         : packed_step_floats(work_, units_, 1, level_));
+  bias_ = room.add(ahead ? gates_row_ : packing_.of_bias().floats());
 }
 
 void LayerInputs::set(const program::StepCall& call,
@@ -63,7 +55,7 @@ void LayerInputs::set(const program::StepCall& call,
     task.step.gates = task.gate_rows;
     return;
   }
-  task.inputs.features = features_;
+  task.inputs.features = form_.features;
   task.inputs.element = task.gates_strides.element;
   task.inputs.inputs = reinterpret_cast<float*>(call.scratch) + inputs_;
   if (way_ == InputProduct::within) return set_within(call, task);
@@ -75,12 +67,11 @@ void LayerInputs::set_within(const program::StepCall& call,
   task.inputs.row = row_;
   RecurrentStep& step = task.step;
   step.inputs = task.inputs.inputs;
-  step.input_depth = features_, step.input_row = row_;
+  step.input_depth = form_.features, step.input_row = row_;
   step.input_packed = weights_.of(call, task.direction);
-  if (!biased_) return;
+  if (!form_.input_biased) return;
   float* bias = reinterpret_cast<float*>(call.scratch) + bias_;
-  pack_step_bias(work_, order_, units_, level_,
-                 bias_of(call, first_bias_ + task.direction), bias);
+  packing_.of_bias().pack(bias_of(call, first_bias_ + task.direction), bias);
   step.input_bias = bias;
 }
 
@@ -91,15 +82,16 @@ void LayerInputs::set_ahead(const program::StepCall& call,
   InputsAhead& ahead = task.inputs.ahead;
   ahead.packed = weights_.of(call, task.direction);
   ahead.inputs = task.inputs.inputs;
-  ahead.gates_row = gates_row_, ahead.depth = features_;
-  ahead.vectors = padded_units(columns_, level_) / padded_units(1, level_);
+  ahead.gates_row = gates_row_, ahead.depth = form_.features;
+  ahead.vectors = padded_units(columns(), packing_.level) /
+                  padded_units(1, packing_.level);
   ahead.vector = ahead.vectors;  // Nothing is begun.
-  ahead.each = features_ > width_ ? 2 : 1;
+  ahead.each = form_.features > form_.width ? 2 : 1;
   task.step.ahead = &task.inputs.ahead;
   task.step.gates = task.gate_rows;
-  if (!biased_) return;
+  if (!form_.input_biased) return;
   std::fill_n(scratch + bias_, gates_row_, 0.0f);
-  std::copy_n(bias_of(call, first_bias_ + task.direction), columns_,
+  std::copy_n(bias_of(call, first_bias_ + task.direction), columns(),
               scratch + bias_);
   ahead.bias = scratch + bias_;
 }

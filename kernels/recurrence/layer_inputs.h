@@ -13,6 +13,7 @@ namespace fxjit::kernels {
 
 class LayerInputs {
  public:
+  // `form` must outlive the object.
   LayerInputs(const ops::Recurrence& form, StepWork work, const Places& places,
               const CallRequest& request, int threads);
 
@@ -26,13 +27,12 @@ class LayerInputs {
   void set_within(const program::StepCall& call, RecurrentTask& task) const;
   void set_ahead(const program::StepCall& call, RecurrentTask& task) const;
 
+  int64_t columns() const { return form_.gates() * form_.hidden; }
+
   ops::InputProduct way_;
-  StepWork work_;
-  GateOrder order_;
-  int64_t features_, units_, columns_, width_;
-  bool biased_;
+  const ops::Recurrence& form_;
+  StepPacking packing_;
   int64_t first_bias_;
-  CpuLevel level_;
   LayerWeights weights_;
   // In working memory.
   int64_t row_ = 0, gates_row_ = 0, inputs_ = 0, gates_ = 0, bias_ = 0;

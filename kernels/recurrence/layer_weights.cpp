@@ -24,32 +24,6 @@ weights::Block packed(const CallRequest& request, int64_t place,
 
 }  // namespace
 
-int64_t StepPacking::columns() const {
-  return units * (work == StepWork::lstm ? 4 : work == StepWork::gru ? 3 : 1);
-}
-
-int64_t StepPacking::floats() const {
-  return ahead ? packed_input_floats(columns(), depth, level)
-               : packed_step_floats(work, units, depth, level);
-}
-
-void StepPacking::pack(const float* from, float* to) const {
-  if (ahead) return pack_input_weights(columns(), depth, level, from, to);
-  pack_step_weights(work, order, units, depth, level, from, to);
-}
-
-std::vector<int64_t> StepPacking::key() const {
-  if (ahead) return {columns(), depth, static_cast<int64_t>(level)};
-  return {static_cast<int64_t>(work),
-          units,
-          depth,
-          static_cast<int64_t>(level),
-          order.place[0],
-          order.place[1],
-          order.place[2],
-          order.place[3]};
-}
-
 LayerWeights::LayerWeights(const CallRequest& request, int64_t place,
                            std::vector<StepPacking> packings)
     : place_(place), packings_(std::move(packings)) {

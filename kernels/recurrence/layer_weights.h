@@ -21,23 +21,6 @@ struct Room {
   }
 };
 
-// How the weights of one direction are packed: for the panels of a step, or for
-// what steps make ahead.
-struct StepPacking {
-  StepWork work;
-  GateOrder order;
-  int64_t units, depth;
-  CpuLevel level;
-  bool ahead = false;
-
-  int64_t floats() const;
-  void pack(const float* from, float* to) const;
-  std::vector<int64_t> key() const;
-
- private:
-  int64_t columns() const;
-};
-
 class LayerWeights {
  public:
   LayerWeights() = default;  // Those that a layer does not have.

@@ -1,5 +1,3 @@
-#include "kernels/recurrence/recurrent_routine.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "kernels/recurrence/layer_weights.h"
 #include "kernels/recurrence/places.h"
 #include "kernels/recurrence/task.h"
+#include "kernels/routines.h"
 #include "src/ops/table/recurrence.h"
 #include "src/program/running/eager_code.h"
 
@@ -84,6 +83,10 @@ class RecurrentRoutine : public program::ExternCode {
   GateOrder gate_order() const { return {form_.place}; }
   StepWork work(int64_t direction) const { return work_of(form_, direction); }
 
+  StepPacking packing(int64_t direction) const {
+    return {work(direction), gate_order(), form_.hidden, form_.width, level_};
+  }
+
   LayerWeights packed(const CallRequest& request, int64_t place,
                       bool projection) const {
     std::vector<StepPacking> packings;
@@ -91,8 +94,7 @@ class RecurrentRoutine : public program::ExternCode {
       packings.push_back(projection
                              ? StepPacking{StepWork::project, gate_order(),
                                            form_.width, form_.hidden, level_}
-                             : StepPacking{work(d), gate_order(), form_.hidden,
-                                           form_.width, level_});
+                             : packing(d));
     return LayerWeights(request, place, std::move(packings));
   }
 
@@ -118,7 +120,7 @@ class RecurrentRoutine : public program::ExternCode {
     state_ = room_.add(2 * rows_ * row_);
     cell_ = room_.add(form_.cell == Cell::lstm ? rows_ * row_ : 0);
     made_ = room_.add(form_.projected ? rows_ * row_ : 0);
-    bias_ = room_.add(packed_step_floats(work(0), form_.hidden, 1, level_));
+    bias_ = room_.add(packing(0).of_bias().floats());
     pointers_ = room_.add(2 * rows_ * 2);  // Each as long as two floats.
     weights_.lay_out(room_);
     projections_.lay_out(room_);
@@ -157,8 +159,7 @@ RecurrentStep RecurrentRoutine::step_of(const program::StepCall& call,
   step.order = gate_order();
   step.packed = weights_.of(call, direction);
   if (!form_.biased) return step;
-  pack_step_bias(
-      step.work, gate_order(), form_.hidden, level_,
+  packing(direction).of_bias().pack(
       static_cast<const float*>(call.operands[places_.biases + direction]),
       scratch + bias_);
   step.bias = scratch + bias_;

@@ -24,10 +24,11 @@ bool is_gated(StepWork work) {
 struct Panels {
   int64_t vectors, lanes, count;
 
-  Panels(StepWork work, int64_t units, CpuLevel level)
-      : vectors(vectors_of(work)), lanes(weights::tile_shape(level).lanes) {
-    const int64_t width = is_gated(work) ? lanes : lanes * vectors;
-    count = (units + width - 1) / width;
+  explicit Panels(const StepPacking& packing)
+      : vectors(vectors_of(packing.work)),
+        lanes(weights::tile_shape(packing.level).lanes) {
+    const int64_t width = is_gated(packing.work) ? lanes : lanes * vectors;
+    count = (packing.units + width - 1) / width;
   }
   int64_t line() const { return vectors * lanes; }
 };
@@ -39,16 +40,22 @@ int64_t padded_units(int64_t units, CpuLevel level) {
   return (units + lanes - 1) / lanes * lanes;
 }
 
-int64_t packed_step_floats(StepWork work, int64_t units, int64_t depth,
-                           CpuLevel level) {
-  const Panels panels(work, units, level);
+int64_t StepPacking::columns() const {
+  return units * (is_gated(work) ? vectors_of(work) : 1);
+}
+
+int64_t StepPacking::floats() const {
+  if (ahead) return padded_units(columns(), level) * depth;
+  const Panels panels(*this);
   return panels.count * panels.line() * depth;
 }
 
-void pack_step_weights(StepWork work, GateOrder order, int64_t units,
-                       int64_t depth, CpuLevel level, const float* weights,
-                       float* packed) {
-  const Panels panels(work, units, level);
+void StepPacking::pack(const float* from, float* to) const {
+  ahead ? pack_columns(from, to) : pack_panels(from, to);
+}
+
+void StepPacking::pack_panels(const float* weights, float* packed) const {
+  const Panels panels(*this);
   for (int64_t p = 0; p < panels.count; ++p)
     for (int64_t v = 0; v < panels.vectors; ++v)
       for (int64_t lane = 0; lane < panels.lanes; ++lane) {
@@ -64,25 +71,26 @@ void pack_step_weights(StepWork work, GateOrder order, int64_t units,
       }
 }
 
-void pack_step_bias(StepWork work, GateOrder order, int64_t units,
-                    CpuLevel level, const float* bias, float* packed) {
-  if (bias)
-    return pack_step_weights(work, order, units, 1, level, bias, packed);
-  std::fill_n(packed, packed_step_floats(work, units, 1, level), 0.0f);
-}
-
-int64_t packed_input_floats(int64_t columns, int64_t depth, CpuLevel level) {
-  return padded_units(columns, level) * depth;
-}
-
-void pack_input_weights(int64_t columns, int64_t depth, CpuLevel level,
-                        const float* weights, float* packed) {
+// Vectors of columns.
+void StepPacking::pack_columns(const float* weights, float* packed) const {
   const int64_t lanes = padded_units(1, level);
-  for (int64_t c = 0; c < padded_units(columns, level); ++c) {
+  for (int64_t c = 0; c < padded_units(columns(), level); ++c) {
     float* to = packed + c / lanes * lanes * depth + c % lanes;
     for (int64_t k = 0; k < depth; ++k)
-      to[k * lanes] = c < columns ? weights[c * depth + k] : 0.0f;
+      to[k * lanes] = c < columns() ? weights[c * depth + k] : 0.0f;
   }
+}
+
+std::vector<int64_t> StepPacking::key() const {
+  if (ahead) return {columns(), depth, static_cast<int64_t>(level)};
+  return {static_cast<int64_t>(work),
+          units,
+          depth,
+          static_cast<int64_t>(level),
+          order.place[0],
+          order.place[1],
+          order.place[2],
+          order.place[3]};
 }
 
 void finish_ahead(InputsAhead& ahead) { avx512::make_rest(ahead); }

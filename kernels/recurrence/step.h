@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "fxjit/cpu_level.h"
 
@@ -31,7 +32,7 @@ constexpr int kAheadTimes = 16, kAheadStates = 4;
 // The product of the inputs of one block with their weights, as far as it is
 // made: steps of one sequence make a part of it for each of their panels.
 struct InputsAhead {
-  const float* packed = nullptr;  // By pack_input_weights.
+  const float* packed = nullptr;  // By StepPacking, ahead.
   const float* inputs = nullptr;  // [depth][kAheadTimes]
   const float* bias = nullptr;    // [vectors * lanes], or null.
   float* gates = nullptr;         // The result: [kAheadTimes][gates_row]
@@ -48,16 +49,16 @@ struct RecurrentStep {
   int64_t units = 0;             // Hidden units, or columns of a projection.
   const float* state = nullptr;  // [rows, depth]
   int64_t state_row = 0;
-  const float* packed = nullptr;  // By pack_step_weights.
-  const float* bias = nullptr;    // By pack_step_bias, or null.
+  const float* packed = nullptr;  // By StepPacking.
+  const float* bias = nullptr;    // Likewise, or null.
   // The product with the inputs: either given, of each row gate by gate ...
   const float* const* gates = nullptr;
   GateOrder order;  // How these gates lie.
   // ... or made before that with the states, of inputs [rows, input_depth].
   const float* inputs = nullptr;
   int64_t input_depth = 0, input_row = 0;
-  const float* input_packed = nullptr;  // By pack_step_weights.
-  const float* input_bias = nullptr;    // By pack_step_bias, or null.
+  const float* input_packed = nullptr;  // By StepPacking.
+  const float* input_bias = nullptr;    // Likewise, or null.
   InputsAhead* ahead = nullptr;  // Or null. One row, AVX-512.
   float* cell = nullptr;         // LSTM: [rows, units], updated.
   int64_t cell_row = 0;
@@ -75,22 +76,26 @@ struct RecurrentStep {
 // vectors: behind the units, numbers without meaning are written.
 int64_t padded_units(int64_t units, CpuLevel level);
 
-int64_t packed_step_floats(StepWork work, int64_t units, int64_t depth,
-                           CpuLevel level);
-// weights [gates * units, depth], contiguous.
-void pack_step_weights(StepWork work, GateOrder order, int64_t units,
-                       int64_t depth, CpuLevel level, const float* weights,
-                       float* packed);
-// bias [gates * units] or null, which counts as zeros, to as many floats as the
-// weights of one element of the state take.
-void pack_step_bias(StepWork work, GateOrder order, int64_t units,
-                    CpuLevel level, const float* bias, float* packed);
+// How weights [gates * units, depth], contiguous, lie for the panels of a step, or
+// for what steps make ahead. Biases are weights of one element of the state.
+struct StepPacking {
+  StepWork work;
+  GateOrder order;
+  int64_t units, depth;
+  CpuLevel level;
+  bool ahead = false;
 
-// weights [columns, depth], contiguous, to vectors of columns: what
-// InputsAhead::packed holds. There are packed_input_floats of them.
-int64_t packed_input_floats(int64_t columns, int64_t depth, CpuLevel level);
-void pack_input_weights(int64_t columns, int64_t depth, CpuLevel level,
-                        const float* weights, float* packed);
+  int64_t floats() const;
+  void pack(const float* from, float* to) const;
+  StepPacking of_bias() const { return {work, order, units, 1, level}; }
+  // Equal for equal bytes of equal weights.
+  std::vector<int64_t> key() const;
+
+ private:
+  int64_t columns() const;
+  void pack_panels(const float* from, float* to) const;
+  void pack_columns(const float* from, float* to) const;
+};
 
 // What steps have left.
 void finish_ahead(InputsAhead& ahead);

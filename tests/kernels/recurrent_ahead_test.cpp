@@ -38,10 +38,10 @@ class Block {
         weights_(drawn(columns * features_, 2, 0.3f)),
         bias_(drawn(columns, 3)) {
     const int64_t wide = padded_units(columns, kLevel);
-    packed_.resize(static_cast<size_t>(
-        packed_input_floats(columns, features_, kLevel)));
-    pack_input_weights(columns, features_, kLevel, weights_.data(),
-                       packed_.data());
+    const StepPacking packing{StepWork::relu, {},     columns,
+                              features_,      kLevel, /*ahead=*/true};
+    packed_.resize(static_cast<size_t>(packing.floats()));
+    packing.pack(weights_.data(), packed_.data());
     padded_bias_ = bias_;
     padded_bias_.resize(static_cast<size_t>(wide));
     gates_.assign(static_cast<size_t>(kAheadTimes * wide),
@@ -79,12 +79,12 @@ class Sequence {
       : row_(padded_units(units, kLevel)),
         gates_(drawn(columns, 4)),
         weights_(static_cast<size_t>(
-            packed_step_floats(work, units, units, kLevel))),
+            StepPacking{work, {}, units, units, kLevel}.floats())),
         state_(drawn(2 * row_, 5)),
         cell_(drawn(row_, 6)),
         from_(gates_.data()) {
-    pack_step_weights(work, {}, units, units, kLevel,
-                      drawn(columns * units, 7, 0.05f).data(), weights_.data());
+    StepPacking{work, {}, units, units, kLevel}.pack(
+        drawn(columns * units, 7, 0.05f).data(), weights_.data());
     step_.work = work, step_.rows = 1;
     step_.depth = step_.units = units;
     step_.packed = weights_.data(), step_.gates = &from_;

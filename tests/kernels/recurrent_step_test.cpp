@@ -58,7 +58,7 @@ std::vector<float> of_gates(StepWork work, const std::vector<float>& gates,
   Floats from(gates), out(std::vector<float>(static_cast<size_t>(units)));
   std::vector<float> next(static_cast<size_t>(row));
   std::vector<float> zeros(static_cast<size_t>(
-      std::max<int64_t>(1, packed_step_floats(work, units, 1, level))));
+      std::max<int64_t>(1, StepPacking{work, {}, units, 1, level}.floats())));
   cell.resize(static_cast<size_t>(row));
   const float* gates_row = from.data();
   float* out_row = out.data();
@@ -181,16 +181,11 @@ class Inputs {
     for (int64_t r = 0; r < sizes.rows; ++r)
       std::copy_n(some.data() + r * features_, features_,
                   values_.data() + r * row_);
-    const auto floats = [&](int64_t depth) {
-      return static_cast<size_t>(
-          packed_step_floats(work, sizes.units, depth, level));
-    };
-    packed_.resize(floats(features_));
-    packed_bias_.resize(floats(1));
-    pack_step_weights(work, order, sizes.units, features_, level,
-                      weights_.data(), packed_.data());
-    pack_step_bias(work, order, sizes.units, level, bias_.data(),
-                   packed_bias_.data());
+    const StepPacking packing{work, order, sizes.units, features_, level};
+    packed_.resize(static_cast<size_t>(packing.floats()));
+    packed_bias_.resize(static_cast<size_t>(packing.of_bias().floats()));
+    packing.pack(weights_.data(), packed_.data());
+    packing.of_bias().pack(bias_.data(), packed_bias_.data());
   }
 
   void set(RecurrentStep& step) const {
@@ -233,13 +228,12 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
   std::vector<float*> output_rows;
   for (Floats& each : inputs) gate_rows.push_back(each.data());
   for (Floats& each : outputs) output_rows.push_back(each.data());
-  std::vector<float> packed(
-      static_cast<size_t>(packed_step_floats(work, units, depth, level)));
-  pack_step_weights(work, order, units, depth, level, weights.data(),
-                    packed.data());
+  const StepPacking packing{work, order, units, depth, level};
+  std::vector<float> packed(static_cast<size_t>(packing.floats()));
+  packing.pack(weights.data(), packed.data());
   std::vector<float> packed_bias(
-      static_cast<size_t>(packed_step_floats(work, units, 1, level)));
-  pack_step_bias(work, order, units, level, bias.data(), packed_bias.data());
+      static_cast<size_t>(packing.of_bias().floats()));
+  packing.of_bias().pack(bias.data(), packed_bias.data());
   Floats weights_room(packed), cell(cells), state(states),
       next(std::vector<float>(static_cast<size_t>(rows * row)));
   RecurrentStep step;

@@ -9,17 +9,19 @@
 namespace fxjit::ops {
 
 // c[b, m, n] = sum_k a[b, m, k] * b[b, k, n] (+ bias[n]). Strides are in
-// elements and may be zero or negative; c is written, never read.
-struct MatmulArgs {
+// elements and may be zero or negative.
+struct MatmulSizes {
   DType dtype = DType::f32;  // Of all operands.
   int64_t batch = 1, rows = 0, columns = 0, depth = 0;
-  const void* a = nullptr;
   int64_t a_batch = 0, a_row = 0, a_depth = 1;
-  const void* b = nullptr;
   int64_t b_batch = 0, b_depth = 0, b_column = 1;
-  void* c = nullptr;
   int64_t c_batch = 0, c_row = 0;  // Columns are contiguous.
-  const void* bias = nullptr;      // Null, or one element per column.
+};
+
+struct MatmulArgs : MatmulSizes {
+  const void *a = nullptr, *b = nullptr;
+  void* c = nullptr;           // Written, never read.
+  const void* bias = nullptr;  // Null, or one element per column.
   int64_t bias_stride = 1;
 };
 

@@ -1,0 +1,39 @@
+// Steps of compiled programs by plain C++: see kernels.h, whose make_call_code
+// chooses among these and onednn/call_codes.h.
+#pragma once
+
+#include <memory>
+
+#include "kernels/call_request.h"
+
+namespace fxjit::kernels {
+
+// For CallCode::depthwise, grouped_convolution and image_convolution; null for
+// groups where the level has no loops for them.
+std::shared_ptr<const program::ExternCode> make_row_conv_routine(
+    program::CallCode code, const CallRequest& request, int threads);
+
+// For CallCode::pool and CallCode::pool_last.
+std::shared_ptr<const program::ExternCode> make_pool_routine(
+    const CallRequest& request);
+
+// For CallCode::recurrence: all steps of time of one or two directions in one
+// call.
+std::shared_ptr<const program::ExternCode> make_recurrent_routine(
+    const CallRequest& request, int threads);
+
+// For CallCode::cumulative_sum: floats in their own type, integers and bools in
+// int64, summed as the eager function does (floats in double).
+std::shared_ptr<const program::ExternCode> make_scan_routine(
+    const CallRequest& request);
+
+// For CallCode::copy.
+std::shared_ptr<const program::ExternCode> make_copy_routine(
+    const CallRequest& request);
+
+// linear, matmul, mm, bmm and addmm of f64 whose batch dims are one; constant
+// factors are packed once. Null for other calls.
+std::shared_ptr<const program::ExternCode> make_double_product_routine(
+    const CallRequest& request);
+
+}  // namespace fxjit::kernels
