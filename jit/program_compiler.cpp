@@ -5,12 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "jit/emit/attention/attention.h"
-#include "jit/emit/columns/columns.h"
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/rows/rows.h"
-#include "jit/emit/tiles/tile.h"
-#include "jit/emit/winograd/winograd.h"
+#include "jit/emit/skeletons.h"
 #include "jit/engine/ir_module.h"
 #include "src/support/disk/object_cache.h"
 #include "src/support/threads/run_tasks.h"

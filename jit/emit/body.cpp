@@ -58,7 +58,7 @@ Value* opposite_signs(VectorBuilder& b, Value* x, Value* y) {
 
 // Python's %: the remainder takes the divisor's sign.
 Value* emit_remainder(VectorBuilder& b, Value* x, Value* y) {
-  Value* rest = emit_libm(b, "fmod", x, y);
+  Value* rest = emit_libm(b, "fmod", {x, y});
   Value* adjust =
       b.bit_and(b.ne(rest, b.like(rest, 0)), opposite_signs(b, rest, y));
   return b.select(adjust, b.add(rest, y), rest);
@@ -69,7 +69,7 @@ Value* emit_floor_div(VectorBuilder& b, Value* x, Value* y) {
   Value* zero = b.like(x, 0);
   Value* one = b.like(x, 1);
   Value* plain = b.div(x, y);
-  Value* rest = emit_libm(b, "fmod", x, y);
+  Value* rest = emit_libm(b, "fmod", {x, y});
   Value* quotient = b.div(b.sub(x, rest), y);
   Value* adjust = b.bit_and(b.ne(rest, zero), opposite_signs(b, rest, y));
   quotient = b.select(adjust, b.sub(quotient, one), quotient);
@@ -90,7 +90,7 @@ Value* emit_pow(VectorBuilder& b, Value* x, Value* y) {
   if (is_number(y, -0.5)) return emit_rsqrt(b, x);
   if (is_number(y, -1)) return b.div(one, x);
   if (is_number(y, -2)) return b.div(one, b.mul(x, x));
-  return emit_libm(b, "pow", x, y);
+  return emit_libm(b, "pow", {x, y});
 }
 
 bool is_call(Prim prim) {
@@ -108,7 +108,7 @@ Value* emit_smooth(VectorBuilder& b, Prim prim, Value* x) {
   for (const MathBound& function : kMathBounds)
     if (function.emit && prim_name(prim) == std::string_view(function.name))
       return function.emit(b, x);
-  return is_call(prim) ? emit_libm(b, prim_name(prim), x) : nullptr;
+  return is_call(prim) ? emit_libm(b, prim_name(prim), {x}) : nullptr;
 }
 
 Value* emit_rounding(VectorBuilder& b, Prim prim, Value* x) {
@@ -145,7 +145,7 @@ Value* emit_float(VectorBuilder& b, Prim prim, llvm::ArrayRef<Value*> args) {
     case Prim::remainder:
       return emit_remainder(b, args[0], args[1]);
     case Prim::fmod:
-      return emit_libm(b, "fmod", args[0], args[1]);
+      return emit_libm(b, "fmod", {args[0], args[1]});
     case Prim::pow:
       return emit_pow(b, args[0], args[1]);
     case Prim::neg:
@@ -285,6 +285,12 @@ Value* BodyValues::emit(int32_t id) {
     types.push_back(body_.instrs[size_t(instr.args[size_t(a)])].type);
   }
   return emit_prim(b_, instr, args, types);
+}
+
+Value* BodyValues::reduced(const ScalarInstr& reduction) {
+  const int32_t id = reduction.args[0];
+  return convert_computed(b_, get(id), body_.instrs[size_t(id)].type,
+                          reduction.type);
 }
 
 Value* BodyValues::result(size_t r, DType dtype) {

@@ -35,6 +35,8 @@ class BodyValues {
   // Whether the value is needed for another's sake alone, which is computed
   // without it: it need not be asked for.
   bool is_part(int32_t id) const { return quotients_.is_part(id); }
+  // The operand of a reduction, in the reduction's type.
+  Value* reduced(const ScalarInstr& reduction);
   // body.results[r] converted for a store of `dtype`.
   Value* result(size_t r, DType dtype);
 

@@ -21,18 +21,6 @@ llvm::BasicBlock* block_to_append(llvm::Function& function) {
 
 }  // namespace
 
-int f32_lanes(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::sse41:
-      return 4;
-    case CpuLevel::avx2:
-      return 8;
-    case CpuLevel::avx512:
-      return 16;
-  }
-  return 0;
-}
-
 VectorBuilder::VectorBuilder(llvm::Function& function, CpuLevel level)
     : function_(function),
       level_(level),

@@ -18,6 +18,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/dtype.h"
+#include "src/weights/panels.h"
 
 namespace fxjit::jit {
 
@@ -25,9 +26,6 @@ using llvm::Value;
 using Values = std::vector<llvm::Value*>;
 
 inline constexpr int kCacheLine = 64;  // Bytes.
-
-// Floats in one vector register of a level: 4, 8 or 16.
-int f32_lanes(CpuLevel level);
 
 class VectorBuilder {
  public:
@@ -42,7 +40,8 @@ class VectorBuilder {
   llvm::Module& module() { return *function_.getParent(); }
   llvm::LLVMContext& context() { return function_.getContext(); }
   CpuLevel level() const { return level_; }
-  int lanes() const { return f32_lanes(level_); }
+  // Floats in one vector register: 4, 8 or 16.
+  int lanes() const { return weights::tile_shape(level_).lanes; }
   bool has_fma() const { return level_ != CpuLevel::sse41; }
   // Whether tables of 32 floats pay: a permutation of two registers is as quick
   // as one of one on Intel's AVX-512, half as slow again on Zen 4. As the host
@@ -140,11 +139,12 @@ class VectorBuilder {
   Value* neg(Value* a);
   Value* abs(Value* a);  // Signed integers wrap at their minimum.
   Value* copysign(Value* magnitude, Value* sign);
-  Value* sqrt(Value* a);  // Correctly rounded.
-  Value* floor(Value* a);
-  Value* ceil(Value* a);
-  Value* trunc(Value* a);
-  Value* round_even(Value* a);
+  // Correctly rounded.
+  Value* sqrt(Value* a) { return unary(llvm::Intrinsic::sqrt, a); }
+  Value* floor(Value* a) { return unary(llvm::Intrinsic::floor, a); }
+  Value* ceil(Value* a) { return unary(llvm::Intrinsic::ceil, a); }
+  Value* trunc(Value* a) { return unary(llvm::Intrinsic::trunc, a); }
+  Value* round_even(Value* a) { return unary(llvm::Intrinsic::roundeven, a); }
   // NaN if either is NaN, as torch.maximum.
   Value* max(Value* a, Value* b, bool is_unsigned = false);
   Value* min(Value* a, Value* b, bool is_unsigned = false);
@@ -221,6 +221,9 @@ class VectorBuilder {
   void ret() { ir_.CreateRetVoid(); }
 
  private:
+  Value* unary(llvm::Intrinsic::ID function, Value* a) {
+    return ir_.CreateUnaryIntrinsic(function, a);
+  }
   Value* float_to_int(Value* value, llvm::Type* to);
   Value* guarded_divisor(Value* a, Value* b, bool is_unsigned);
 

@@ -93,26 +93,6 @@ Value* VectorBuilder::copysign(Value* magnitude, Value* sign) {
   return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
 }
 
-Value* VectorBuilder::sqrt(Value* a) {
-  return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
-}
-
-Value* VectorBuilder::floor(Value* a) {
-  return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
-}
-
-Value* VectorBuilder::ceil(Value* a) {
-  return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, a);
-}
-
-Value* VectorBuilder::trunc(Value* a) {
-  return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, a);
-}
-
-Value* VectorBuilder::round_even(Value* a) {
-  return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, a);
-}
-
 // The select is exactly maxps: its second operand wins where one is NaN.
 Value* VectorBuilder::max_fast(Value* a, Value* b) {
   return ir_.CreateSelect(ir_.CreateFCmpOGT(a, b), a, b);

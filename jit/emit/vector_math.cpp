@@ -67,32 +67,6 @@ llvm::FunctionCallee declare_libm(VectorBuilder& b, std::string name,
   return callee;
 }
 
-// A loop over the lanes through the stack: a call per lane in line would be
-// long, and the calls are what takes the time.
-Value* call_per_lane(VectorBuilder& b, std::string_view name,
-                     const Values& args) {
-  llvm::Type* type = args[0]->getType();
-  llvm::Type* element = type->getScalarType();
-  const auto callee =
-      declare_libm(b, std::string(name), element, int(args.size()));
-  if (!type->isVectorTy()) return b.ir().CreateCall(callee, args);
-  Values slots;
-  for (Value* arg : args) {
-    slots.push_back(b.stack_slot(type));
-    b.store_raw(arg, slots.back(), 16);
-  }
-  const int lanes = VectorBuilder::lane_count(args[0]);
-  b.loop(b.i64(0), b.i64(lanes), b.i64(1), [&](Value* i) {
-    Values scalars;
-    for (Value* slot : slots) {
-      scalars.push_back(b.load_raw(element, b.offset(slot, element, i)));
-    }
-    b.store_raw(b.ir().CreateCall(callee, scalars),
-                b.offset(slots[0], element, i));
-  });
-  return b.load_raw(type, slots[0], 16);
-}
-
 Value* one_plus(VectorBuilder& b, Value* x) { return b.add(b.like(x, 1), x); }
 
 // One function's tables of two lengths.
@@ -131,12 +105,12 @@ Value* odd_smooth(VectorBuilder& b, Value* x,
 }  // namespace
 
 Value* emit_exp(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "exp", x);
+  if (!is_f32(x)) return emit_libm(b, "exp", {x});
   return map_native(b, x, [&](Value* part) { return native::exp(b, part); });
 }
 
 Value* emit_exp_softmax(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "exp", x);
+  if (!is_f32(x)) return emit_libm(b, "exp", {x});
   return map_native(b, x, [&](Value* part) {
     return native::exp(b, part, native::ExpRange::not_positive,
                        native::ExpAccuracy::softmax);
@@ -144,18 +118,18 @@ Value* emit_exp_softmax(VectorBuilder& b, Value* x) {
 }
 
 Value* emit_log(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "log", x);
+  if (!is_f32(x)) return emit_libm(b, "log", {x});
   return map_native(b, x, [&](Value* part) { return native::log(b, part); });
 }
 
 Value* emit_expm1(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "expm1", x);
+  if (!is_f32(x)) return emit_libm(b, "expm1", {x});
   return map_native(b, x, [&](Value* part) { return native::expm1(b, part); });
 }
 
 // The logarithm of 1 + x as rounded, and what rounding took from it.
 Value* emit_log1p(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "log1p", x);
+  if (!is_f32(x)) return emit_libm(b, "log1p", {x});
   llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
   b.ir().clearFastMathFlags();
   Value* sum = one_plus(b, x);
@@ -192,12 +166,12 @@ Value* emit_gate(VectorBuilder& b, Value* x, Value* y) {
 }
 
 Value* emit_tanh(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "tanh", x);
+  if (!is_f32(x)) return emit_libm(b, "tanh", {x});
   return odd_smooth(b, x, Tables<6, 5>{kTanh16, kTanh32});
 }
 
 Value* emit_erf(VectorBuilder& b, Value* x) {
-  if (!is_f32(x)) return emit_libm(b, "erf", x);
+  if (!is_f32(x)) return emit_libm(b, "erf", {x});
   return odd_smooth(b, x, Tables<6, 4>{kErf16, kErf32});
 }
 
@@ -205,7 +179,7 @@ Value* emit_gelu(VectorBuilder& b, Value* x) {
   if (is_f32(x)) return relu_less_bump(b, x, {kGelu16, kGelu32});
   // By the complement, which keeps the tail of negative arguments.
   Value* scaled = b.mul(x, b.like(x, -1 / std::numbers::sqrt2));
-  Value* twice_phi = emit_libm(b, "erfc", scaled);
+  Value* twice_phi = emit_libm(b, "erfc", {scaled});
   return b.mul(b.mul(x, b.like(x, 0.5)), twice_phi);
 }
 
@@ -220,12 +194,29 @@ Value* emit_rsqrt(VectorBuilder& b, Value* x) {
   return b.div(b.like(x, 1), b.sqrt(x));
 }
 
-Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x) {
-  return call_per_lane(b, name, {x});
-}
-
-Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x, Value* y) {
-  return call_per_lane(b, name, {x, y});
+// A loop over the lanes through the stack: a call per lane in line would be
+// long, and the calls are what takes the time.
+Value* emit_libm(VectorBuilder& b, std::string_view name, const Values& args) {
+  llvm::Type* type = args[0]->getType();
+  llvm::Type* element = type->getScalarType();
+  const auto callee =
+      declare_libm(b, std::string(name), element, int(args.size()));
+  if (!type->isVectorTy()) return b.ir().CreateCall(callee, args);
+  Values slots;
+  for (Value* arg : args) {
+    slots.push_back(b.stack_slot(type));
+    b.store_raw(arg, slots.back(), 16);
+  }
+  const int lanes = VectorBuilder::lane_count(args[0]);
+  b.loop(b.i64(0), b.i64(lanes), b.i64(1), [&](Value* i) {
+    Values scalars;
+    for (Value* slot : slots) {
+      scalars.push_back(b.load_raw(element, b.offset(slot, element, i)));
+    }
+    b.store_raw(b.ir().CreateCall(callee, scalars),
+                b.offset(slots[0], element, i));
+  });
+  return b.load_raw(type, slots[0], 16);
 }
 
 }  // namespace fxjit::jit

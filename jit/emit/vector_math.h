@@ -34,9 +34,8 @@ Value* emit_gelu_tanh(VectorBuilder& b, Value* x);  // The tanh approximation.
 Value* emit_rsqrt(VectorBuilder& b, Value* x);  // 1 / sqrt(x), two roundings.
 
 // Functions of libm, called per lane (by its double-precision name: "sin",
-// "sinh", "pow"; see runtime_symbols() for those that link).
-Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x);
-Value* emit_libm(VectorBuilder& b, std::string_view name, Value* x, Value* y);
+// "sinh", "pow"; see runtime_symbol() for those that link).
+Value* emit_libm(VectorBuilder& b, std::string_view name, const Values& args);
 
 // The accuracy of an inlined f32 function, the same at every CPU level: within
 // `ulp` units in the last place of the true value where its magnitude is at

@@ -1,20 +1,15 @@
 #include "jit/engine/compiled_code.h"
 
 #include "fxjit/error.h"
-#include "jit/engine/linker.h"
 
 namespace fxjit::jit {
 
-CompiledCode::CompiledCode(std::shared_ptr<Linker> linker, void* library,
-                           Symbols symbols, size_t code_bytes,
-                           CompileTimings timings)
-    : linker_(std::move(linker)),
-      library_(library),
+CompiledCode::CompiledCode(std::shared_ptr<void> pages, Symbols symbols,
+                           size_t code_bytes, CompileTimings timings)
+    : pages_(std::move(pages)),
       symbols_(std::move(symbols)),
       code_bytes_(code_bytes),
       timings_(timings) {}
-
-CompiledCode::~CompiledCode() { linker_->remove(library_); }
 
 void* CompiledCode::lookup(std::string_view symbol) const {
   const auto it = symbols_.find(symbol);

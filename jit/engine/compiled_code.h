@@ -11,8 +11,6 @@
 
 namespace fxjit::jit {
 
-class Linker;
-
 // Where the time of one compilation went, in microseconds of wall time.
 struct CompileTimings {
   double emit_us = 0;      // The caller's builder, LLVM IR construction.
@@ -37,12 +35,11 @@ class CompiledCode {
  public:
   using Symbols = std::map<std::string, void*, std::less<>>;
 
-  // Only the linker makes one: `library` is its handle of the mapped pages.
-  CompiledCode(std::shared_ptr<Linker> linker, void* library, Symbols symbols,
-               size_t code_bytes, CompileTimings timings);
+  // Only the linker makes one; `pages` stay mapped while they are held.
+  CompiledCode(std::shared_ptr<void> pages, Symbols symbols, size_t code_bytes,
+               CompileTimings timings);
   CompiledCode(const CompiledCode&) = delete;
   CompiledCode& operator=(const CompiledCode&) = delete;
-  ~CompiledCode();
 
   // Address of an exported function or constant. Throws InternalError naming
   // the symbol when there is none.
@@ -62,8 +59,7 @@ class CompiledCode {
  private:
   friend class CodeCache;  // Completes timings and origin before publishing.
 
-  std::shared_ptr<Linker> linker_;
-  void* library_;
+  std::shared_ptr<void> pages_;
   Symbols symbols_;
   size_t code_bytes_;
   CompileTimings timings_;

@@ -6,19 +6,17 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "fxjit/error.h"
 #include "fxjit/log.h"
 #include "jit/engine/codegen.h"
-#include "jit/engine/dump.h"
 #include "jit/engine/ir_module.h"
 #include "jit/engine/linker.h"
 #include "jit/engine/llvm_error.h"
 #include "jit/engine/optimise.h"
 #include "jit/engine/target.h"
+#include "src/support/memory/spare_slots.h"
 
 namespace fxjit::jit {
 namespace {
@@ -45,23 +43,11 @@ void collect_diagnostic(const llvm::DiagnosticInfo* info, void* errors) {
   }
 }
 
-void optimise_module(llvm::Module& module, CodeGenerator& generator,
-                     const EngineOptions& options) {
-  const bool dump = !options.dump_folder.empty();
-  llvm::TargetMachine& machine = generator.machine();
-  prepare_module(module, machine, options);
-  if (dump) dump_ir(module, options.dump_folder, ".before.ll");
-  verify(module);
-  optimise(module, machine, options);
-  if (dump) dump_ir(module, options.dump_folder, ".after.ll");
-  if (dump) dump_assembly(module, generator, options.dump_folder);
-}
-
 CompiledObject object_of(llvm::Module& module, CodeGenerator& generator,
                          const EngineOptions& options) {
   CompiledObject object;
   auto start = Clock::now();
-  optimise_module(module, generator, options);
+  optimise(module, generator, options);
   object.timings.optimise_us = microseconds_since(start);
   start = Clock::now();
   object.bytes = generator.object(module);
@@ -71,7 +57,7 @@ CompiledObject object_of(llvm::Module& module, CodeGenerator& generator,
 
 CodeText text_of(llvm::Module& module, CodeGenerator& generator,
                  const EngineOptions& options) {
-  optimise_module(module, generator, options);
+  optimise(module, generator, options);
   CodeText text;
   llvm::raw_string_ostream stream(text.ir);
   module.print(stream, nullptr);
@@ -102,35 +88,18 @@ constexpr const char* kSanitizerNames[] = {"none", "address", "thread"};
 
 }  // namespace
 
-// The code generators that no thread uses now.
 class Compiler::Generators {
  public:
-  std::unique_ptr<CodeGenerator> take(const EngineOptions& options) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!idle_.empty()) {
-        auto generator = std::move(idle_.back());
-        idle_.pop_back();
-        return generator;
-      }
-    }
-    return std::make_unique<CodeGenerator>(options);
-  }
-
-  void give_back(std::unique_ptr<CodeGenerator> generator) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    idle_.push_back(std::move(generator));
-  }
-
   // What `work` makes of the module with a generator of its own.
   template <typename Work>
   auto apply(const EngineOptions& options, IrModule ir, const Work& work) {
-    auto generator = take(options);
+    auto generator = idle_.take();
+    if (!generator) generator = std::make_unique<CodeGenerator>(options);
     try {
       auto result = guarded(std::move(ir), [&](llvm::Module& module) {
         return work(module, *generator);
       });
-      give_back(std::move(generator));
+      idle_.give(std::move(generator));
       return result;
     } catch (const LlvmFatalError&) {
       (void)generator.release();
@@ -139,13 +108,12 @@ class Compiler::Generators {
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<CodeGenerator>> idle_;
+  support::SpareSlots<CodeGenerator, 64> idle_;
 };
 
 Compiler::Compiler(EngineOptions options)
     : options_(std::move(options)),
-      linker_(Linker::create(options_)),
+      linker_(std::make_shared<Linker>(options_)),
       generators_(std::make_unique<Generators>()) {}
 
 Compiler::~Compiler() = default;
@@ -169,10 +137,6 @@ CodeText Compiler::text(IrModule module) const {
 std::shared_ptr<CompiledCode> Compiler::link(
     const CompiledObject& object) const {
   return linker_->link(object);
-}
-
-std::shared_ptr<CompiledCode> Compiler::build(IrModule module) const {
-  return link(compile(std::move(module)));
 }
 
 std::string Compiler::code_key() const {

@@ -16,6 +16,7 @@
 
 namespace fxjit::jit {
 
+class Linker;
 struct IrModule;
 
 // A compiled module as people read it.
@@ -43,9 +44,6 @@ class Compiler {
   // runtime_symbol(), in this order; an unknown one is an InternalError naming
   // it. Throws RuntimeError when executable memory is denied.
   std::shared_ptr<CompiledCode> link(const CompiledObject& object) const;
-
-  // compile, then link.
-  std::shared_ptr<CompiledCode> build(IrModule module) const;
 
   // Everything beside the module that determines the object's bytes: LLVM's
   // version, CPU, features, tuning, sanitizer. Part of every cache key.

@@ -1,5 +1,5 @@
 // A finished LLVM module together with its context. Emitters make one by
-// make_ir_module, tests by parse_ir; jit::Compiler consumes it. Included only
+// make_ir_module, tests from text; jit::Compiler consumes it. Included only
 // by sources below jit/ and their tests. Used by one thread at a time.
 #pragma once
 
@@ -20,8 +20,5 @@ struct IrModule {
 
 // An empty module with the host's triple and data layout.
 IrModule make_ir_module(std::string_view name);
-
-// Reads textual LLVM IR. Throws UserError with line and reason.
-IrModule parse_ir(std::string_view text, std::string_view name);
 
 }  // namespace fxjit::jit

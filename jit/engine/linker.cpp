@@ -1,14 +1,11 @@
 #include "jit/engine/linker.h"
 
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
-#include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/ObjectFileInterface.h>
-#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <mutex>
 #include <utility>
 
 #include "fxjit/error.h"
@@ -19,7 +16,6 @@
 #include "src/support/memory/executable_memory.h"
 
 namespace fxjit::jit {
-namespace {
 
 using llvm::jitlink::JITLinkDylib;
 using llvm::jitlink::LinkGraph;
@@ -47,6 +43,8 @@ class CountingMemoryManager : public llvm::jitlink::InProcessMemoryManager {
   uint64_t page_bytes_;
   size_t bytes_ = 0;
 };
+
+namespace {
 
 llvm::MemoryBufferRef buffer_of(const std::string& object) {
   return llvm::MemoryBufferRef(object, "fxjit object");
@@ -80,54 +78,46 @@ class RuntimeSymbols : public llvm::orc::DefinitionGenerator {
 
 }  // namespace
 
-struct Linker::Session {
-  Session(std::unique_ptr<llvm::orc::ExecutorProcessControl> control,
-          uint64_t page_bytes)
-      : execution(std::move(control)),
-        memory(page_bytes),
-        layer(execution, memory) {}
+Linker::Linker(const EngineOptions& options)
+    : execution_(take(llvm::orc::SelfExecutorProcessControl::Create(
+                          nullptr, nullptr, nullptr),
+                      "starting ORC")),
+      memory_(std::make_unique<CountingMemoryManager>(
+          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)))),
+      layer_(execution_, *memory_) {
+  execution_.setErrorReporter([this](llvm::Error error) {
+    errors_ += (errors_.empty() ? "" : "; ") + llvm::toString(std::move(error));
+  });
+  if (options.perf_support) layer_.addPlugin(make_perf_plugin());
+  if (options.gdb_support) layer_.addPlugin(make_gdb_plugin());
+}
 
-  // Adds the object and returns the names it exports.
-  llvm::orc::SymbolLookupSet add_object(llvm::orc::JITDylib& library,
-                                        const std::string& object);
-  CompiledCode::Symbols resolve(llvm::orc::JITDylib& library,
-                                llvm::orc::SymbolLookupSet names);
-  CompiledCode::Symbols link(llvm::orc::JITDylib& library,
-                             const std::string& object);
-  void report(llvm::Error error);
-  void remove(llvm::orc::JITDylib& library);
+Linker::~Linker() {
+  if (llvm::Error error = execution_.endSession()) {
+    log(LogLevel::warning, "[jit] " + llvm::toString(std::move(error)));
+  }
+}
 
-  llvm::orc::ExecutionSession execution;
-  CountingMemoryManager memory;
-  llvm::orc::ObjectLinkingLayer layer;
-  // One link at a time: ORC may let any linking thread do any other's work,
-  // and a link is short. Guards the session as a whole.
-  std::mutex mutex;
-  uint64_t links = 0;
-  // What ORC reported during the current link, and names that it did not find.
-  std::string errors, missing;
-};
-
-llvm::orc::SymbolLookupSet Linker::Session::add_object(
-    llvm::orc::JITDylib& library, const std::string& object) {
+llvm::orc::SymbolLookupSet Linker::add_object(llvm::orc::JITDylib& library,
+                                              const std::string& object) {
   auto interface =
-      take(llvm::orc::getObjectFileInterface(execution, buffer_of(object)),
+      take(llvm::orc::getObjectFileInterface(execution_, buffer_of(object)),
            "reading an object");
   llvm::orc::SymbolLookupSet names;
   for (const auto& [name, flags] : interface.SymbolFlags) names.add(name);
   // The bytes outlive the link, which is complete when `link` returns.
-  throw_if(layer.add(library.getDefaultResourceTracker(),
-                     llvm::MemoryBuffer::getMemBuffer(
-                         buffer_of(object), /*RequiresNullTerminator=*/false),
-                     std::move(interface)),
+  throw_if(layer_.add(library.getDefaultResourceTracker(),
+                      llvm::MemoryBuffer::getMemBuffer(
+                          buffer_of(object), /*RequiresNullTerminator=*/false),
+                      std::move(interface)),
            "adding an object");
   return names;
 }
 
-CompiledCode::Symbols Linker::Session::resolve(
-    llvm::orc::JITDylib& library, llvm::orc::SymbolLookupSet names) {
+CompiledCode::Symbols Linker::resolve(llvm::orc::JITDylib& library,
+                                      llvm::orc::SymbolLookupSet names) {
   auto found =
-      take(execution.lookup(
+      take(execution_.lookup(
                {{&library, llvm::orc::JITDylibLookupFlags::MatchAllSymbols}},
                std::move(names)),
            "linking");
@@ -138,87 +128,54 @@ CompiledCode::Symbols Linker::Session::resolve(
   return symbols;
 }
 
-CompiledCode::Symbols Linker::Session::link(llvm::orc::JITDylib& library,
-                                            const std::string& object) {
-  errors.clear();
-  missing.clear();
-  library.addGenerator(std::make_unique<RuntimeSymbols>(missing));
+CompiledCode::Symbols Linker::link(llvm::orc::JITDylib& library,
+                                   const std::string& object) {
+  errors_.clear();
+  missing_.clear();
+  library.addGenerator(std::make_unique<RuntimeSymbols>(missing_));
   try {
     return resolve(library, add_object(library, object));
   } catch (const InternalError& error) {
     if (!support::executable_memory_allowed()) {
       throw RuntimeError("[jit] executable memory is denied on this host");
     }
-    if (!missing.empty())
+    if (!missing_.empty())
       throw InternalError(
           "[jit] unknown symbols in generated code: expected names of the "
           "symbol table, got" +
-          missing);
-    if (errors.empty()) throw;
-    throw InternalError(error.message() + ": " + errors);
-  }
-}
-
-void Linker::Session::report(llvm::Error error) {
-  errors += (errors.empty() ? "" : "; ") + llvm::toString(std::move(error));
-}
-
-void Linker::Session::remove(llvm::orc::JITDylib& library) {
-  if (llvm::Error error = execution.removeJITDylib(library)) {
-    log(LogLevel::warning, "[jit] " + llvm::toString(std::move(error)));
-  }
-  // Names stay interned otherwise, for the life of the process.
-  execution.getSymbolStringPool()->clearDeadEntries();
-}
-
-std::shared_ptr<Linker> Linker::create(const EngineOptions& options) {
-  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  auto control = take(
-      llvm::orc::SelfExecutorProcessControl::Create(nullptr, nullptr, nullptr),
-      "starting ORC");
-  auto session = std::make_unique<Session>(std::move(control), page_bytes);
-  session->execution.setErrorReporter([raw = session.get()](llvm::Error error) {
-    raw->report(std::move(error));
-  });
-  if (options.perf_support) session->layer.addPlugin(make_perf_plugin());
-  if (options.gdb_support) session->layer.addPlugin(make_gdb_plugin());
-  return std::shared_ptr<Linker>(new Linker(std::move(session)));
-}
-
-Linker::Linker(std::unique_ptr<Session> session)
-    : session_(std::move(session)) {}
-
-Linker::~Linker() {
-  if (llvm::Error error = session_->execution.endSession()) {
-    log(LogLevel::warning, "[jit] " + llvm::toString(std::move(error)));
+          missing_);
+    if (errors_.empty()) throw;
+    throw InternalError(error.message() + ": " + errors_);
   }
 }
 
 std::shared_ptr<CompiledCode> Linker::link(const CompiledObject& object) {
-  const std::lock_guard<std::mutex> lock(session_->mutex);
+  // Removes the library of a link that fails, once it may lock again.
+  std::shared_ptr<llvm::orc::JITDylib> held;
+  const std::lock_guard<std::mutex> lock(mutex_);
   const auto start = std::chrono::steady_clock::now();
-  session_->memory.take_bytes();
-  auto& library = session_->execution.createBareJITDylib(
-      "fxjit." + std::to_string(session_->links++));
-  CompiledCode::Symbols found;
-  try {
-    found = session_->link(library, object.bytes);
-  } catch (...) {
-    session_->remove(library);
-    throw;
-  }
+  memory_->take_bytes();
+  auto& library =
+      execution_.createBareJITDylib("fxjit." + std::to_string(links_++));
+  held.reset(&library, [self = shared_from_this()](auto* unused) {
+    self->remove(*unused);
+  });
+  CompiledCode::Symbols found = link(library, object.bytes);
   CompileTimings timings = object.timings;
   timings.link_us = std::chrono::duration<double, std::micro>(
                         std::chrono::steady_clock::now() - start)
                         .count();
-  return std::make_shared<CompiledCode>(shared_from_this(), &library,
-                                        std::move(found),
-                                        session_->memory.take_bytes(), timings);
+  return std::make_shared<CompiledCode>(held, std::move(found),
+                                        memory_->take_bytes(), timings);
 }
 
-void Linker::remove(void* library) {
-  const std::lock_guard<std::mutex> lock(session_->mutex);
-  session_->remove(*static_cast<llvm::orc::JITDylib*>(library));
+void Linker::remove(llvm::orc::JITDylib& library) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (llvm::Error error = execution_.removeJITDylib(library)) {
+    log(LogLevel::warning, "[jit] " + llvm::toString(std::move(error)));
+  }
+  // Names stay interned otherwise, for the life of the process.
+  execution_.getSymbolStringPool()->clearDeadEntries();
 }
 
 }  // namespace fxjit::jit

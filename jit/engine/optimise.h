@@ -1,20 +1,22 @@
-// IR passes for modules whose emitters already vectorised them: cleans up
-// and hoists, but leaves calls and loops as they were written. Used by the
-// compiler only.
+// Makes modules ready for the code generator: IR passes for code that emitters
+// already vectorised, which clean up and hoist but leave calls and loops as
+// they were written. Used by the compiler only.
 #pragma once
 
 #include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include "jit/engine/engine_options.h"
 
 namespace fxjit::jit {
 
-// Throws InternalError with the verifier's text when `module` is malformed.
-void verify(const llvm::Module& module);
+class CodeGenerator;
 
-// Optimises in place and instruments for the options' sanitizer.
-void optimise(llvm::Module& module, llvm::TargetMachine& machine,
+// Prepares the module for the generator's target, optimises it in place and
+// instruments it for the options' sanitizer. Writes what it was and became, and
+// the assembly of a copy, to options.dump_folder, for people: files are named
+// after the module. Throws InternalError with the verifier's text when `module`
+// is malformed.
+void optimise(llvm::Module& module, CodeGenerator& generator,
               const EngineOptions& options);
 
 }  // namespace fxjit::jit

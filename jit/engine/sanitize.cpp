@@ -31,15 +31,15 @@ llvm::AddressSanitizerPass address_pass() {
       llvm::AsanDtorKind::None, llvm::AsanCtorKind::None);
 }
 
-void* thread_symbol(const std::string& name) {
+void* thread_symbol(const std::string& symbol) {
   // The runtime of g++ 12 knows these under their usual names only, and
   // intercepts those.
-  if (name == "__tsan_memcpy") return reinterpret_cast<void*>(&std::memcpy);
-  if (name == "__tsan_memmove") return reinterpret_cast<void*>(&std::memmove);
-  if (name == "__tsan_memset") return reinterpret_cast<void*>(&std::memset);
-  if (void* wide = wide_access_symbol(name)) return wide;
-  return name.starts_with("__tsan_") ? dlsym(RTLD_DEFAULT, name.c_str())
-                                     : nullptr;
+  if (symbol == "__tsan_memcpy") return reinterpret_cast<void*>(&std::memcpy);
+  if (symbol == "__tsan_memmove") return reinterpret_cast<void*>(&std::memmove);
+  if (symbol == "__tsan_memset") return reinterpret_cast<void*>(&std::memset);
+  if (void* wide = wide_access_symbol(symbol)) return wide;
+  return symbol.starts_with("__tsan_") ? dlsym(RTLD_DEFAULT, symbol.c_str())
+                                       : nullptr;
 }
 
 }  // namespace
@@ -62,15 +62,15 @@ void add_sanitizer_passes(llvm::ModulePassManager& passes, llvm::Module& module,
   }
 }
 
-void* sanitizer_symbol(const std::string& name) {
+void* sanitizer_symbol(const std::string& symbol) {
   switch (build_sanitizer()) {
     case Sanitizer::none:
       break;
     case Sanitizer::address:
-      return name.starts_with("__asan_") ? dlsym(RTLD_DEFAULT, name.c_str())
-                                         : nullptr;
+      return symbol.starts_with("__asan_") ? dlsym(RTLD_DEFAULT, symbol.c_str())
+                                           : nullptr;
     case Sanitizer::thread:
-      return thread_symbol(name);
+      return thread_symbol(symbol);
   }
   return nullptr;
 }

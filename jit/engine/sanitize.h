@@ -18,6 +18,6 @@ void add_sanitizer_passes(llvm::ModulePassManager& passes, llvm::Module& module,
 
 // The entry point of the running sanitizer that instrumented code calls by this
 // name; null where there is none.
-void* sanitizer_symbol(const std::string& name);
+void* sanitizer_symbol(const std::string& symbol);
 
 }  // namespace fxjit::jit

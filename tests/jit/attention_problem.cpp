@@ -1,4 +1,5 @@
 #include "tests/jit/attention_problem.h"
+#include "tests/jit/build_ir.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,8 +10,8 @@
 #include <span>
 #include <utility>
 
-#include "jit/emit/attention/attention.h"
 #include "jit/emit/kernel_function.h"
+#include "jit/emit/skeletons.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/attention/run.h"
@@ -35,7 +36,7 @@ std::shared_ptr<CompiledCode> compile_attention(
   VectorBuilder b(
       *make_function<program::AttentionFn>(*module.module, "kernel"), level);
   emit(b, form);
-  return Compiler(options).build(std::move(module));
+  return build(Compiler(options), std::move(module));
 }
 
 HeadAccess contiguous(int64_t heads, int64_t rows, int64_t depth) {

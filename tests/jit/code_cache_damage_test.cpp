@@ -10,6 +10,7 @@
 
 #include "jit/engine/code_cache.h"
 #include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
 namespace {
@@ -42,8 +43,8 @@ class DamagedCode : public ::testing::Test {
   // Where a cache without memory of its own has the code from.
   CodeOrigin origin() {
     CodeCache cache(compiler_, disk_.get(), kPlenty);
-    const auto code = cache.get(
-        "adder", [] { return parse_ir(kAdder, "adder"); });
+    const auto code =
+        cache.get("adder", [] { return parse_ir(kAdder, "adder"); });
     EXPECT_EQ(code->function<int(int)>("add")(1), 42);
     return code->origin();
   }

@@ -13,6 +13,7 @@
 
 #include "fxjit/error.h"
 #include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
 namespace {
@@ -41,12 +42,10 @@ class CodeCacheTest : public ::testing::Test {
   }
 
   std::shared_ptr<const CompiledCode> get(CodeCache& cache, int addend) {
-    return cache.get(
-        "adder " + std::to_string(addend),
-        [&] {
-          ++builds_;
-          return adder(addend);
-        });
+    return cache.get("adder " + std::to_string(addend), [&] {
+      ++builds_;
+      return adder(addend);
+    });
   }
 
   static int call(const CompiledCode& code, int x) {

@@ -1,5 +1,5 @@
 // Column steps at every CPU level against the oracle of step_oracle.h.
-#include "jit/emit/columns/columns.h"
+#include "jit/emit/skeletons.h"
 
 #include <gtest/gtest.h>
 

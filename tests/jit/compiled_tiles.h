@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/tiles/tile.h"
+#include "jit/emit/skeletons.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/steps/step_plan.h"
 #include "src/program/tiles/run.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit::testing {
 
@@ -27,7 +28,7 @@ class CompiledTiles {
       VectorBuilder b(*make_function<program::TileFn>(*ir.module, "kernel"),
                       level);
       emit(b, form);
-      codes_.push_back(compiler.build(std::move(ir)));
+      codes_.push_back(build(compiler, std::move(ir)));
       kernels.push_back(
           codes_.back()->function<void(const program::TileCall*)>("kernel"));
     }

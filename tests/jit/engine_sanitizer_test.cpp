@@ -11,6 +11,7 @@
 #include "jit/engine/compiler.h"
 
 #include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
 namespace {
@@ -66,7 +67,7 @@ define void @gather(ptr %x, i16 %bits, ptr %out) {
 )";
 
 std::shared_ptr<CompiledCode> stores(const Compiler& compiler) {
-  return compiler.build(parse_ir(kStores, "stores"));
+  return build(compiler, parse_ir(kStores, "stores"));
 }
 
 class PlantedFaultDeathTest : public ::testing::Test {

@@ -19,6 +19,7 @@
 
 #include "fxjit/error.h"
 #include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
 namespace {
@@ -71,7 +72,7 @@ long resident_bytes() {
 
 TEST(Engine, CompilesAndCalls) {
   const Compiler compiler{EngineOptions{}};
-  const auto code = compiler.build(one_module(kAddOne));
+  const auto code = build(compiler, one_module(kAddOne));
   EXPECT_EQ(code->function<int(int)>("add_one")(41), 42);
   EXPECT_GT(code->code_bytes(), 0u);
 }
@@ -80,14 +81,14 @@ TEST(Engine, CodeOutlivesItsCompiler) {
   std::shared_ptr<CompiledCode> code;
   {
     const Compiler compiler{EngineOptions{}};
-    code = compiler.build(one_module(kAddOne));
+    code = build(compiler, one_module(kAddOne));
   }
   EXPECT_EQ(code->function<int(int)>("add_one")(1), 2);
 }
 
 TEST(Engine, UnknownLookupNamesTheSymbol) {
   const Compiler compiler{EngineOptions{}};
-  const auto code = compiler.build(one_module(kAddOne));
+  const auto code = build(compiler, one_module(kAddOne));
   EXPECT_THAT(message_of<InternalError>([&] { code->lookup("nothing"); }),
               HasSubstr("nothing"));
 }
@@ -103,7 +104,7 @@ define i32 @call_outside(i32 %x) {
 TEST(Engine, UnknownSymbolIsNamed) {
   const Compiler compiler{EngineOptions{}};
   const std::string message = message_of<InternalError>(
-      [&] { compiler.build(one_module(kCallsOutside)); });
+      [&] { build(compiler, one_module(kCallsOutside)); });
   EXPECT_THAT(message, HasSubstr("outside"));
   EXPECT_THAT(message, HasSubstr("unknown symbol"));
 }
@@ -119,12 +120,12 @@ define i32 @pid() {
 }
 )");
   };
-  EXPECT_THROW(compiler.build(modules()), InternalError);
+  EXPECT_THROW(build(compiler, modules()), InternalError);
 }
 
 TEST(Engine, RuntimeFunctionsOfLibmAreKnown) {
   const Compiler compiler{EngineOptions{}};
-  const auto code = compiler.build(one_module(R"(
+  const auto code = build(compiler, one_module(R"(
 declare float @llvm.exp.f32(float)
 define float @exponential(float %x) {
   %y = call float @llvm.exp.f32(float %x)
@@ -182,7 +183,7 @@ define <16 x float> @f(<16 x float> %x) {
   });
   EXPECT_THAT(message, HasSubstr("[jit] LLVM: "));
   // The engine still works.
-  const auto code = compiler.build(one_module(kAddOne));
+  const auto code = build(compiler, one_module(kAddOne));
   EXPECT_EQ(code->function<int(int)>("add_one")(1), 2);
 }
 
@@ -203,7 +204,7 @@ define void @f() {
 
 TEST(Engine, PagesAreNeverWritableAndExecutable) {
   const Compiler compiler{EngineOptions{}};
-  const auto code = compiler.build(one_module(R"(
+  const auto code = build(compiler, one_module(R"(
 @table = constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0]
 @counter = global i32 0
 define ptr @get() {
@@ -247,7 +248,7 @@ TEST(Engine, RepeatedCompilationDoesNotGrow) {
   const Compiler compiler{EngineOptions{}};
   const auto compile_many = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      compiler.build(one_module(kAddOne));
+      build(compiler, one_module(kAddOne));
     }
   };
   compile_many(50);
@@ -306,7 +307,7 @@ TEST(Engine, ServesManyThreadsAtOnce) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 3; ++round) {
-        const auto code = compiler.build(one_module(kAddOne));
+        const auto code = build(compiler, one_module(kAddOne));
         results[i] = code->function<int(int)>("add_one")(i);
       }
     });
@@ -325,7 +326,7 @@ TEST(Engine, ServesManyThreadsAtOnce) {
   if (prctl(PR_SET_MDWE, kRefuseExecGain, 0, 0, 0) != 0) _exit(2);
   const Compiler compiler{EngineOptions{}};
   try {
-    compiler.build(one_module(kAddOne));
+    build(compiler, one_module(kAddOne));
   } catch (const RuntimeError&) {
     _exit(0);
   }

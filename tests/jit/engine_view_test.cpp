@@ -14,6 +14,7 @@
 #include "jit/engine/compiler.h"
 #include "jit/engine/gdb_interface.h"
 #include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
 namespace {
@@ -88,7 +89,7 @@ TEST(PerfMapTest, NamesTheFunction) {
   EngineOptions options;
   options.perf_support = true;
   const Compiler compiler(options);
-  const auto code = compiler.build(double_module());
+  const auto code = build(compiler, double_module());
   std::ostringstream start;
   start << std::hex << reinterpret_cast<uintptr_t>(code->lookup("double_all"))
         << " ";
@@ -104,7 +105,7 @@ TEST(JitDumpTest, HoldsTheCodeOfTheFunction) {
   EngineOptions options;
   options.perf_support = true;
   const Compiler compiler(options);
-  const auto code = compiler.build(double_module());
+  const auto code = build(compiler, double_module());
   const fs::path path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
   EXPECT_THAT(read_file("/proc/self/maps"), HasSubstr(path.string()));
   const std::string text = read_file(path);
@@ -130,8 +131,8 @@ TEST(GdbTest, ListsCodeWhileItLives) {
   options.gdb_support = true;
   const Compiler compiler(options);
   const size_t before = announced_symbol_files();
-  auto one = compiler.build(double_module());
-  auto other = compiler.build(double_module());
+  auto one = build(compiler, double_module());
+  auto other = build(compiler, double_module());
   EXPECT_EQ(announced_symbol_files(), before + 2);
   one.reset();
   EXPECT_EQ(announced_symbol_files(), before + 1);
@@ -142,7 +143,7 @@ TEST(GdbTest, ListsCodeWhileItLives) {
 TEST(GdbTest, IsOffByDefault) {
   const Compiler compiler{EngineOptions{}};
   const size_t before = announced_symbol_files();
-  const auto code = compiler.build(double_module());
+  const auto code = build(compiler, double_module());
   EXPECT_EQ(announced_symbol_files(), before);
 }
 

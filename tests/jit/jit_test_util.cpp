@@ -3,6 +3,7 @@
 #include <string>
 
 #include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -64,7 +65,7 @@ std::shared_ptr<CompiledCode> compile_kernel(CpuLevel level,
 
   EngineOptions options;
   options.cpu_level = level;
-  return Compiler(options).build(std::move(ir));
+  return build(Compiler(options), std::move(ir));
 }
 
 std::string level_name(const ::testing::TestParamInfo<CpuLevel>& info) {

@@ -1,6 +1,6 @@
 // Row steps with reductions at every CPU level against the oracle of
 // step_oracle.h.
-#include "jit/emit/rows/rows.h"
+#include "jit/emit/skeletons.h"
 
 #include <gtest/gtest.h>
 

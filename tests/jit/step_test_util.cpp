@@ -1,4 +1,5 @@
 #include "tests/jit/step_test_util.h"
+#include "tests/jit/build_ir.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "jit/emit/columns/columns.h"
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/rows/rows.h"
+#include "jit/emit/skeletons.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/steps/step_plan.h"
 #include "tests/jit/jit_test_util.h"
@@ -256,7 +256,7 @@ StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
   }
   EngineOptions options;
   options.cpu_level = level;
-  code_ = Compiler(options).build(std::move(ir));
+  code_ = build(Compiler(options), std::move(ir));
   function_ = code_->function<void(const program::StepCall*, int64_t, int64_t)>(
       "kernel");
 }

@@ -23,7 +23,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 class VectorBuilderTest : public ::testing::TestWithParam<CpuLevel> {
  protected:
-  int lanes() const { return f32_lanes(GetParam()); }
+  int lanes() const { return weights::tile_shape(GetParam()).lanes; }
 
   // out[k] = op(a[k], b[k]) for one vector of T.
   template <typename T, typename Op>

@@ -84,7 +84,7 @@ std::vector<T> arguments(const Function& function) {
 class VectorMathForm : public ::testing::TestWithParam<CpuLevel> {};
 
 TEST_P(VectorMathForm, EveryLaneCountGivesTheSame) {
-  const int native = f32_lanes(GetParam());
+  const int native = weights::tile_shape(GetParam()).lanes;
   for (const Function& function : kFunctions) {
     const auto in = arguments<float>(function);
     const auto want = apply(GetParam(), DType::f32, native, function.emit, in);
@@ -114,11 +114,11 @@ TEST_P(VectorMathForm, LibmIsCalledPerLane) {
   const auto in = arguments<float>(sine);
   const auto sines = apply<float>(
       GetParam(), DType::f32, 8,
-      [](VectorBuilder& b, Value* x) { return emit_libm(b, "sin", x); }, in);
+      [](VectorBuilder& b, Value* x) { return emit_libm(b, "sin", {x}); }, in);
   const auto powers = apply<float>(
       GetParam(), DType::f32, 8,
       [](VectorBuilder& b, Value* x) {
-        return emit_libm(b, "pow", x, b.like(x, 1.5));
+        return emit_libm(b, "pow", {x, b.like(x, 1.5)});
       },
       in);
   for (int i = 0; i < kCount; ++i) {

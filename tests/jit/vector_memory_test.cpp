@@ -49,7 +49,7 @@ class GuardedPage {
 
 class VectorMemoryTest : public ::testing::TestWithParam<CpuLevel> {
  protected:
-  int lanes() const { return f32_lanes(GetParam()); }
+  int lanes() const { return weights::tile_shape(GetParam()).lanes; }
 };
 
 TEST_P(VectorMemoryTest, MaskedTailsTouchNothingBeyond) {
@@ -127,7 +127,7 @@ void check_half(CpuLevel level, DType dtype) {
         b.store(dtype, b.load(DType::f32, args[0]), args[1]);
         b.store(DType::f32, b.load(dtype, args[1]), args[2]);
       });
-  const int n = f32_lanes(level);
+  const int n = weights::tile_shape(level).lanes;
   std::vector<float> in(n), out(n);
   std::vector<uint16_t> bits(n);
   for (uint64_t first = 0; first >> 32 == 0; first += 9973u * n) {

@@ -1,4 +1,5 @@
 #include "tests/jit/winograd_problem.h"
+#include "tests/jit/build_ir.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +8,7 @@
 #include <span>
 
 #include "jit/emit/kernel_function.h"
-#include "jit/emit/winograd/winograd.h"
+#include "jit/emit/skeletons.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/steps/step_plan.h"
@@ -53,7 +54,7 @@ std::shared_ptr<CompiledCode> compile(const WinogradForm& form,
   VectorBuilder b(*make_function<program::KernelFn>(*module.module, "kernel"),
                   level);
   emit(b, form);
-  return Compiler(options).build(std::move(module));
+  return build(Compiler(options), std::move(module));
 }
 
 int64_t results_of(const WinogradStep& step) {

@@ -1,8 +1,7 @@
-#include "jit/emit/attention/attention.h"
-
 #include <cstddef>
 
 #include "jit/emit/attention/parts.h"
+#include "jit/emit/skeletons.h"
 
 namespace fxjit::jit {
 namespace {

@@ -47,23 +47,15 @@ struct MaskPlace {
   MaskPlace(const AttentionContext& context, size_t number) {
     VectorBuilder& b = context.b;
     Value* masks = context.pointer(offsetof(AttentionCall, masks));
-    const size_t at = number * sizeof(AttentionMaskCall);
-    first = load_constant(b, b.ptr(), masks,
-                          at + offsetof(AttentionMaskCall, first));
-    row =
-        load_constant(b, b.i64(), masks, at + offsetof(AttentionMaskCall, row));
-    key =
-        load_constant(b, b.i64(), masks, at + offsetof(AttentionMaskCall, key));
-    switch (context.form.masks[number].keys) {
-      case Keys::one:
-        key = b.i64(0);
-        break;
-      case Keys::together:
-        key = b.i64(1);
-        break;
-      case Keys::apart:
-        break;
-    }
+    const auto field = [&](llvm::Type* type, size_t offset) {
+      return load_constant(b, type, masks,
+                           number * sizeof(AttentionMaskCall) + offset);
+    };
+    first = field(b.ptr(), offsetof(AttentionMaskCall, first));
+    row = field(b.i64(), offsetof(AttentionMaskCall, row));
+    key = field(b.i64(), offsetof(AttentionMaskCall, key));
+    const Keys keys = context.form.masks[number].keys;
+    if (keys != Keys::apart) key = b.i64(keys == Keys::together ? 1 : 0);
   }
   Value *first, *row, *key;
 };

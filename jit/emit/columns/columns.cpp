@@ -1,10 +1,9 @@
-#include "jit/emit/columns/columns.h"
-
 #include <algorithm>
 
 #include "jit/emit/access.h"
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
+#include "jit/emit/skeletons.h"
 #include "src/program/cost/body_work.h"
 
 namespace fxjit::jit {
@@ -141,9 +140,7 @@ class ColumnBlock {
       BodyValues values = values_at(places_[p], inputs, point, {});
       for (size_t r = 0; r < reductions_.size(); ++r) {
         const ScalarInstr& instr = body_.instrs[size_t(reductions_[r])];
-        const DType type = body_.instrs[size_t(instr.args[0])].type;
-        Value* value =
-            convert_computed(b_, values.get(instr.args[0]), type, instr.type);
+        Value* value = values.reduced(instr);
         Value*& sum = next[size_t(copy) * group() + p * reductions_.size() + r];
         sum = reduction_step(b_, instr, sum, value, /*mask=*/nullptr);
       }

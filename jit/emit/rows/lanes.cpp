@@ -95,9 +95,7 @@ Values LaneRows::position(Group& group, size_t number, Value* at,
         rows.emplace_back(values_at(group, number, {at, int(v)}));
     for (size_t r = 0; r < pass.reductions.size(); ++r) {
       const ScalarInstr& instr = body_.instrs[size_t(pass.reductions[r])];
-      const DType type = body_.instrs[size_t(instr.args[0])].type;
-      Value* value =
-          convert_computed(b_, values.get(instr.args[0]), type, instr.type);
+      Value* value = values.reduced(instr);
       Value*& accumulator = next[r * vectors + v];
       accumulator =
           reduction_step(b_, instr, accumulator, value, /*mask=*/nullptr,

@@ -203,9 +203,7 @@ void RowPass::accumulate(BodyValues& values, const Place& place, int copy,
   Value* mask = active_mask(b_, place);
   for (size_t r = 0; r < pass_.reductions.size(); ++r) {
     const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
-    const DType type = body_.instrs[size_t(instr.args[0])].type;
-    Value* value =
-        convert_computed(b_, values.get(instr.args[0]), type, instr.type);
+    Value* value = values.reduced(instr);
     Value*& accumulator = accumulators[r * size_t(copies_) + size_t(copy)];
     accumulator = reduction_step(b_, instr, accumulator, value, mask,
                                  nan_rule(row_.facts, pass_.reductions[r]));

@@ -1,11 +1,10 @@
-#include "jit/emit/rows/rows.h"
-
 #include <algorithm>
 
 #include "jit/emit/rows/crosswise.h"
 #include "jit/emit/rows/lanes.h"
 #include "jit/emit/rows/pass.h"
 #include "jit/emit/rows/shape.h"
+#include "jit/emit/skeletons.h"
 #include "src/program/rows/step.h"
 
 namespace fxjit::jit {

@@ -1,10 +1,9 @@
-#include "jit/emit/tiles/tile.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "jit/emit/epilogue.h"
 #include "jit/emit/kernel_function.h"
+#include "jit/emit/skeletons.h"
 #include "jit/emit/tiles/weights.h"
 #include "src/program/cost/body_work.h"
 

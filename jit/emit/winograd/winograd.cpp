@@ -1,6 +1,5 @@
-#include "jit/emit/winograd/winograd.h"
-
 #include "jit/emit/kernel_function.h"
+#include "jit/emit/skeletons.h"
 #include "jit/emit/winograd/parts.h"
 
 namespace fxjit::jit {
@@ -38,7 +37,7 @@ class Winograd {
     return b_.offset(base, b_.f32(), count);
   }
   Value* times(Value* index, int64_t factor) {
-    return b_.mul(index, b_.i64(factor));
+    return part_.times(index, factor);
   }
   Value* over(Value* index, Value* divisor) {
     return b_.ir().CreateUDiv(index, divisor);

@@ -2,7 +2,7 @@
 // inputs. A loop of C++ over time with a product for all gates of all sequences
 // in each step. Layers and cells of recurrent.cpp call it; compiled programs
 // have faster loops for the usual cells
-// (kernels/recurrence/recurrent_routine.h).
+// (kernels/recurrence/recurrent_routine.cpp).
 #include "src/ops/table/recurrence.h"
 
 #include <algorithm>

@@ -1,8 +1,10 @@
-#include "jit/engine/ir_module.h"
+#include "tests/jit/build_ir.h"
 
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
+
+#include <string>
 
 #include "fxjit/error.h"
 
@@ -22,6 +24,10 @@ IrModule parse_ir(std::string_view text, std::string_view name) {
   }
   ir.module->setModuleIdentifier(llvm::StringRef(name.data(), name.size()));
   return ir;
+}
+
+std::shared_ptr<CompiledCode> build(const Compiler& compiler, IrModule module) {
+  return compiler.link(compiler.compile(std::move(module)));
 }
 
 }  // namespace fxjit::jit
