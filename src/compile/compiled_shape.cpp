@@ -31,13 +31,6 @@ void collect(std::span<const Value> inputs, InputTensors& tensors,
     });
 }
 
-std::shared_ptr<Storage> storage_of(support::Block* block, size_t bytes) {
-  std::shared_ptr<void> owner(block, [](void* p) {
-    static_cast<support::Block*>(p)->release();
-  });
-  return Storage::borrow(block->data(), bytes, std::move(owner));
-}
-
 // In the memory of `bound`, if any is given and can be written straight to.
 void bind_outputs(const Program& program, std::span<const Value> inputs,
                   std::span<const Tensor> bound, OutputStorages& made) {
@@ -62,8 +55,11 @@ void make_outputs(const Program& program, support::BlockPool& blocks,
         program.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.home != Home::output) continue;
     auto& storage = made[static_cast<size_t>(buffer.index)];
+    if (storage) continue;
     const auto bytes = static_cast<size_t>(buffer.bytes);
-    if (!storage) storage = storage_of(blocks.acquire(bytes), bytes);
+    std::shared_ptr<std::byte> block = blocks.acquire(bytes);
+    std::byte* const data = block.get();
+    storage = Storage::borrow(data, bytes, std::move(block));
   }
 }
 

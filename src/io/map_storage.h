@@ -11,7 +11,7 @@ namespace fxjit::io {
 // The bytes of `path`, mapped and read-only; `release_pages` gives pages back.
 // As long as somebody holds the storage of a file, further calls for the same
 // unchanged file return it, under whatever path. Thread-safe. Throws
-// support::FileError.
+// UserError.
 std::shared_ptr<Storage> map_storage(const std::string& path);
 
 }  // namespace fxjit::io

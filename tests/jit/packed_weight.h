@@ -7,11 +7,12 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
 
-#include "src/support/memory/aligned_block.h"
+#include "src/support/rounding.h"
 #include "src/weights/format.h"
 #include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
@@ -51,8 +52,8 @@ class PackedWeight {
     const int64_t width = weights::tile_shape(level).width();
     const int64_t bytes =
         weights::packed_bytes(coding_.format, depth, columns_, width);
-    packed_ = support::AlignedBlock::guarded(static_cast<size_t>(bytes));
-    weights::pack_matrix({&source_, 1}, depth, width, coding_, packed_.data());
+    packed_.emplace(static_cast<size_t>(support::round_up(bytes, int64_t{64})));
+    weights::pack_matrix({&source_, 1}, depth, width, coding_, packed_->data());
   }
   PackedWeight(const PackedWeight&) = delete;
   PackedWeight& operator=(const PackedWeight&) = delete;
@@ -72,7 +73,7 @@ class PackedWeight {
     const support::GuardedBytes left(std::as_bytes(std::span(lhs)));
     const support::GuardedBytes out(static_cast<size_t>(rows * columns_) *
                                     sizeof(float));
-    void* operands[] = {left.data(), packed_.data(), out.data()};
+    void* operands[] = {left.data(), packed_->data(), out.data()};
     (*code)(operands);
     const auto* first = reinterpret_cast<const float*>(out.data());
     return {first, first + rows * columns_};
@@ -133,7 +134,7 @@ class PackedWeight {
   CpuLevel level_;
   weights::PackSource source_{values_.data(), columns_, 1, columns_};
   weights::Coding coding_;
-  support::AlignedBlock packed_;
+  std::optional<support::GuardedBytes> packed_;
   mutable std::map<int64_t, std::unique_ptr<CompiledTiles>> code_;  // By rows.
 };
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "fxjit/half.h"
-#include "src/support/memory/aligned_block.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/jit/packed_weight.h"
+#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
 namespace {
@@ -134,7 +134,7 @@ TEST_P(WeightFormats, PiecesStandSideBySide) {
   ASSERT_EQ(coding.format, weights::Format::bf16);
   const auto bytes = static_cast<size_t>(
       weights::packed_bytes(coding.format, kDepth, 110, width));
-  const auto packed = support::AlignedBlock::guarded(bytes);
+  const support::GuardedBytes packed(bytes);
   weights::pack_matrix(sources, kDepth, width, coding, packed.data());
   std::vector<float> floats(
       static_cast<size_t>(weights::packed_elements(kDepth, 110, width)));

@@ -12,7 +12,7 @@
 
 #include "kernels/kernels.h"
 #include "src/program/planning/call_code_rules.h"
-#include "src/support/memory/aligned_block.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::kernels::testing {
 namespace {
@@ -255,7 +255,8 @@ std::vector<Value> bound_args(const char* op, const ValueList& args) {
 
 int32_t run_kernel(const program::ExternCode& kernel,
                    const std::vector<Tensor>& operands) {
-  const auto scratch = support::AlignedBlock::guarded(kernel.scratch_bytes());
+  const support::GuardedBytes scratch(
+      support::round_up(kernel.scratch_bytes(), size_t{64}));
   const std::span<std::byte> result = bytes_of(operands.back());
   const std::vector<std::byte> before(result.begin(), result.end());
   std::vector<std::byte> results[2];

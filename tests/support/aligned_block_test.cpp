@@ -84,65 +84,14 @@ TEST(AlignedBlock, MovesItsBytes) {
   }
   AlignedBlock empty;
   EXPECT_EQ(empty.data(), nullptr);
-  EXPECT_EQ(empty.huge_pages_granted(), 0u);
 }
 
 TEST(AlignedBlock, AbsurdSizesAreTypedErrors) {
   for (size_t bytes :
        {std::numeric_limits<size_t>::max(),
         std::numeric_limits<size_t>::max() - 63,
-        std::numeric_limits<size_t>::max() / 2, size_t{1} << 60}) {
+        std::numeric_limits<size_t>::max() / 2, size_t{1} << 60})
     EXPECT_THROW(AlignedBlock block(bytes), RuntimeError) << bytes;
-    EXPECT_THROW(AlignedBlock::guarded(bytes), RuntimeError) << bytes;
-  }
-}
-
-TEST(AlignedBlock, GuardedBlocksEndBeforeTheGuard) {
-  for (size_t bytes :
-       {size_t{0}, size_t{4}, size_t{64}, size_t{4096}, size_t{5000}}) {
-    AlignedBlock block = AlignedBlock::guarded(bytes);
-    EXPECT_EQ(block.size(), bytes);
-    EXPECT_TRUE(aligned_to(block.data(), AlignedBlock::kAlignment));
-    std::memset(block.data(), 1, bytes);
-  }
-}
-
-TEST(AlignedBlockDeathTest, OverrunsOfGuardedBlocksFault) {
-  AlignedBlock block = AlignedBlock::guarded(256);
-  volatile std::byte* data = block.data();
-  data[255] = std::byte{1};
-  EXPECT_DEATH(data[256] = std::byte{1}, "");
-}
-
-TEST(AlignedBlock, ReportsHugePagesOfTouchedBlocks) {
-  AlignedBlock block(16 * kMib);
-  std::memset(block.data(), 1, block.size());
-  size_t pages = block.huge_pages_granted();
-  EXPECT_LE(pages, 8u);
-  if (transparent_huge_page_state() == "never") {
-    EXPECT_EQ(pages, 0u);
-  }
-  EXPECT_EQ(AlignedBlock(100).huge_pages_granted(), 0u);
-}
-
-constexpr char kSmaps[] =
-    "00400000-00800000 rw-p 00000000 00:00 0 \n"
-    "Size:               4096 kB\n"
-    "AnonHugePages:      4096 kB\n"
-    "VmFlags: rd wr mr mw me ac hg \n"
-    "00800000-00a00000 rw-p 00000000 00:1f 77   /tmp/a-b: c\n"
-    "AnonHugePages:         0 kB\n"
-    "00a00000-01000000 rw-p 00000000 00:00 0 \n"
-    "AnonHugePages:      2048 kB\n";
-
-TEST(AlignedBlock, CountsHugePagesOfOverlappingMappingsOnly) {
-  EXPECT_EQ(count_huge_pages(kSmaps, 0x400000, 0x800000), 2u);
-  EXPECT_EQ(count_huge_pages(kSmaps, 0x800000, 0xa00000), 0u);
-  EXPECT_EQ(count_huge_pages(kSmaps, 0xa00000, 0x1000000), 1u);
-  EXPECT_EQ(count_huge_pages(kSmaps, 0x400000, 0x1000000), 3u);
-  EXPECT_EQ(count_huge_pages(kSmaps, 0x400000, 0x600000), 1u);  // Fits one.
-  EXPECT_EQ(count_huge_pages(kSmaps, 0x2000000, 0x4000000), 0u);
-  EXPECT_EQ(count_huge_pages("", 0, 1 << 30), 0u);
 }
 
 TEST(AlignedBlock, NamesTheHugePageState) {

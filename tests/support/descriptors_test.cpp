@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "src/support/disk/atomic_file.h"
@@ -15,17 +16,16 @@ namespace {
 TEST(Descriptors, StandardOnesAreLeftFree) {
   const int input = dup(STDIN_FILENO);
   close(STDIN_FILENO);
-  const int moved = above_standard(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  EXPECT_GT(moved, STDERR_FILENO);
-  EXPECT_NE(fcntl(moved, F_GETFD) & FD_CLOEXEC, 0);
-  EXPECT_EQ(above_standard(moved), moved);
-  EXPECT_EQ(above_standard(-1), -1);
+  Descriptor moved("/dev/null", O_RDONLY);
+  EXPECT_GT(moved.number(), STDERR_FILENO);
+  EXPECT_NE(fcntl(moved.number(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_FALSE(Descriptor("/dev/null/none", O_RDONLY).open());
+  EXPECT_EQ(errno, ENOTDIR);
   const std::string path = ::testing::TempDir() + "/fxjit_descriptors";
   AtomicFile written(path);
   EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
   const TrustedFile read("/proc/self/exe");
   EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
-  close(moved);
   if (input >= 0) dup2(input, STDIN_FILENO);
   close(input);
 }

@@ -6,11 +6,13 @@
 #include <span>
 #include <string>
 
+#include "src/support/disk/descriptors.h"
+
 namespace fxjit::support {
 
 class AtomicFile {
  public:
-  // Creates the file beside `path`. All functions throw FileError naming
+  // Creates the file beside `path`. All functions throw UserError naming
   // `path`, and then leave what was there before.
   explicit AtomicFile(const std::string& path);
   ~AtomicFile();  // Without `commit`, nothing has happened.
@@ -26,7 +28,7 @@ class AtomicFile {
 
   std::string path_;
   std::string temporary_;
-  int descriptor_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace fxjit::support

@@ -35,38 +35,6 @@ struct Header {
 };
 static_assert(sizeof(Header) == 56);
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-  bool open() const { return descriptor_ >= 0; }
-  bool close() {
-    const bool closed = ::close(descriptor_) == 0;
-    descriptor_ = -1;
-    return closed;
-  }
-
- private:
-  int descriptor_;
-};
-
-bool write_all(int file, const void* from, size_t bytes) {
-  const auto* at = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const ssize_t put = ::write(file, at, bytes);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    at += put;
-    bytes -= static_cast<size_t>(put);
-  }
-  return true;
-}
-
 XXH128_hash_t checksum_of(const Header& header,
                           std::span<const std::byte> payload) {
   const XXH64_hash_t seed =
@@ -137,14 +105,11 @@ std::string write_cache_file(const std::filesystem::path& path,
   if (!within_size_limit(cache_file_bytes(payload.size())))
     return "cannot write " + path.string() + ": larger than files may be";
   const std::filesystem::path temporary = temporary_beside(path);
-  File file(above_standard(
-      ::open(temporary.c_str(),
-             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644)));
+  Descriptor file(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!file.open()) return failure("cannot create", temporary);
   const Header header = header_of(key, payload);
-  const bool written = write_all(file.get(), &header, sizeof(header)) &&
-                       write_all(file.get(), payload.data(), payload.size()) &&
-                       file.close() &&
+  const bool written = file.write(std::as_bytes(std::span(&header, 1))) &&
+                       file.write(payload) && file.close() &&
                        ::rename(temporary.c_str(), path.c_str()) == 0;
   if (written) return "";
   std::string reason = failure("cannot write", path);

@@ -4,7 +4,7 @@
 #define XXH_NO_INLINE_HINTS 1  // -Og cannot inline all that they insist on.
 #include <xxhash.h>
 
-#include <cstdint>
+#include "src/support/disk/object_cache.h"
 
 namespace fxjit::support {
 
@@ -24,12 +24,7 @@ void Checksum::add(std::span<const std::byte> bytes) {
 
 std::string Checksum::hex() const {
   const XXH128_hash_t hash = XXH3_128bits_digest(&state_->hash);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (uint64_t word : {hash.high64, hash.low64})
-    for (int shift = 60; shift >= 0; shift -= 4)
-      text += kDigits[(word >> shift) & 15];
-  return text;
+  return CacheKey{hash.high64, hash.low64}.hex();
 }
 
 }  // namespace fxjit::support

@@ -4,16 +4,34 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace fxjit::support {
 
-int above_standard(int descriptor) {
-  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
-  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+Descriptor::Descriptor(const char* path, int flags)
+    : number_(::open(path, flags | O_CLOEXEC, 0644)) {
+  if (!open() || number_ > STDERR_FILENO) return;
+  const int low = number_;
+  number_ = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int error = errno;
-  close(descriptor);
+  ::close(low);
   errno = error;
-  return moved;
 }
+
+Descriptor::~Descriptor() {
+  if (open()) close();
+}
+
+bool Descriptor::write(std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(number_, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return true;
+}
+
+bool Descriptor::close() { return ::close(std::exchange(number_, -1)) == 0; }
 
 }  // namespace fxjit::support

@@ -3,11 +3,29 @@
 // input or written over by messages.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 namespace fxjit::support {
 
-// `descriptor`, just opened with O_CLOEXEC, or the same file under a number
-// above
-// 2. Negative as given, and with errno set where there is no other number.
-int above_standard(int descriptor);
+// An open file under a number above 2.
+class Descriptor {
+ public:
+  // As open(), with O_CLOEXEC; where it fails, there is no file and errno says
+  // why. Files that are made may be read by all.
+  Descriptor(const char* path, int flags);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool open() const { return number_ >= 0; }
+  int number() const { return number_; }
+  // These return false where the system refuses, with errno set.
+  bool write(std::span<const std::byte> bytes) const;
+  bool close();
+
+ private:
+  int number_;
+};
 
 }  // namespace fxjit::support

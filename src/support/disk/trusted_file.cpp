@@ -6,39 +6,30 @@
 
 #include <cerrno>
 
-#include "src/support/disk/descriptors.h"
-
 namespace fxjit::support {
 
 TrustedFile::TrustedFile(const std::filesystem::path& path)
     // A pipe must not block us, a link must not lead us elsewhere.
-    : descriptor_(above_standard(::open(
-          path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))) {
-  if (descriptor_ < 0) {
+    : file_(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) {
+  if (!open()) {
     absent_ = errno != ELOOP;
     return;
   }
   struct stat status;
-  const bool trusted = fstat(descriptor_, &status) == 0 &&
+  const bool trusted = fstat(descriptor(), &status) == 0 &&
                        (status.st_uid == geteuid() || status.st_uid == 0) &&
                        S_ISREG(status.st_mode);
-  if (trusted) {
+  if (trusted)
     size_ = static_cast<uint64_t>(status.st_size);
-    return;
-  }
-  ::close(descriptor_);
-  descriptor_ = -1;
-}
-
-TrustedFile::~TrustedFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  else
+    file_.close();
 }
 
 bool TrustedFile::read(uint64_t offset, void* into, size_t bytes) const {
   auto* at = static_cast<char*>(into);
   while (bytes > 0) {
     const ssize_t got =
-        ::pread(descriptor_, at, bytes, static_cast<off_t>(offset));
+        ::pread(descriptor(), at, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += got;

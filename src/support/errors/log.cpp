@@ -24,24 +24,13 @@ LogState& state() {
   return *instance;
 }
 
-const char* name_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug:
-      return "debug";
-    case LogLevel::info:
-      return "info";
-    case LogLevel::warning:
-      return "warning";
-    case LogLevel::error:
-      return "error";
-  }
-  return "";
-}
+constexpr const char* kLevelNames[] = {"debug", "info", "warning", "error"};
 
 void default_callback(LogLevel level, std::string_view message) {
   if (level < state().printed) return;
   std::ostringstream line;  // One write, so that threads do not interleave.
-  line << "fxjit " << name_of(level) << ": " << message << '\n';
+  line << "fxjit " << kLevelNames[static_cast<size_t>(level)] << ": " << message
+       << '\n';
   std::cerr << line.str();
 }
 

@@ -3,6 +3,9 @@
 
 namespace fxjit::support {
 
-bool host_is_intel();
+inline bool host_is_intel() {
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+}
 
 }  // namespace fxjit::support

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace fxjit::support {
@@ -27,37 +28,21 @@ class AlignedBlock {
   // one, which spares address translations.
   static AlignedBlock in_huge_pages(size_t bytes);
 
-  // The same aligned to 64 bytes, its end within 63 bytes of a page that
-  // faults on any access: overruns by code that no sanitizer instruments are
-  // caught. Costs a system call and two pages; for tests and checked builds.
-  static AlignedBlock guarded(size_t bytes);
-
-  ~AlignedBlock();
-  AlignedBlock(AlignedBlock&& other) noexcept;
-  AlignedBlock& operator=(AlignedBlock&& other) noexcept;
-
-  std::byte* data() const { return data_; }
+  std::byte* data() const { return data_.get(); }
   // Usable bytes: what was asked for.
-  size_t size() const { return size_; }
-  bool is_large() const { return mapped_bytes_ != 0; }
-
-  // How many huge pages the kernel backs the block with at this moment; 0 for
-  // heap blocks and pages not touched yet. Reads /proc: for reports only. An
-  // upper bound where the kernel has joined neighbouring mappings.
-  size_t huge_pages_granted() const;
+  size_t size() const { return data_ ? size_ : 0; }
+  bool is_large() const { return data_.get_deleter().mapped_bytes > 0; }
 
  private:
+  struct Free {
+    size_t mapped_bytes;  // 0 for heap blocks.
+    void operator()(std::byte* data) const;
+  };
   void map(size_t bytes);
 
-  std::byte* data_ = nullptr;
+  std::unique_ptr<std::byte, Free> data_;
   size_t size_ = 0;
-  std::byte* mapping_ = nullptr;  // Null for heap blocks.
-  size_t mapped_bytes_ = 0;
 };
-
-// Huge pages among the mappings of `smaps` (text of /proc/self/smaps) that
-// overlap [begin, end), at most as many as fit in.
-size_t count_huge_pages(const std::string& smaps, size_t begin, size_t end);
 
 // The kernel's mode for transparent huge pages, "always", "madvise" or "never";
 // "unavailable" when it has none. For --version and reports.

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "fxjit/error.h"
+#include "src/support/memory/aligned_block.h"
 #include "src/support/threads/section.h"
 #include "src/support/threads/spin_timer.h"
 
@@ -38,6 +42,15 @@ constexpr size_t class_bytes(int size_class) {
 
 static_assert(size_class_of(kMaxBytes) < kClasses);
 static_assert(class_bytes(size_class_of(kMaxBytes)) >= kMaxBytes);
+
+struct Block {
+  BlockPoolState& pool;
+  const int size_class;
+  AlignedBlock storage;
+  Block* next = nullptr;  // In the free list.
+
+  size_t capacity() const { return storage.size(); }
+};
 
 // A free list under a lock held for a few instructions, no section: a list that
 // a fork finds half changed is whole but for a block.
@@ -76,7 +89,6 @@ class BlockPoolState {
   void give_back(Block* block);
   void stop_caching();
   void close();
-  void trim(size_t target_bytes);
   size_t cached_bytes() const {
     return cached_.load(std::memory_order_relaxed);
   }
@@ -86,6 +98,7 @@ class BlockPoolState {
 
   Block* pop(int size_class);
   bool push(Block* block);
+  void trim(size_t target_bytes);
   void destroy(Block* block);
   void drop_reference();
   void unlock_in_child() {
@@ -103,25 +116,15 @@ class BlockPoolState {
       this};
 };
 
-Block::Block(BlockPoolState& pool, int size_class, size_t bytes)
-    : size_class_(size_class), pool_(pool), storage_(bytes) {}
-
-void Block::release() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    pool_.give_back(this);
-}
-
 Block* BlockPoolState::acquire(size_t bytes) {
   if (bytes > kMaxBytes)
     throw RuntimeError("[memory] output block: expected at most " +
                        std::to_string(kMaxBytes) + " bytes, got " +
                        std::to_string(bytes));
   int size_class = size_class_of(bytes);
-  if (Block* block = pop(size_class)) {
-    block->references_.store(1, std::memory_order_relaxed);
-    return block;
-  }
-  Block* block = new Block(*this, size_class, class_bytes(size_class));
+  if (Block* block = pop(size_class)) return block;
+  Block* block =
+      new Block{*this, size_class, AlignedBlock(class_bytes(size_class))};
   references_.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
@@ -140,7 +143,7 @@ Block* BlockPoolState::pop(int size_class) {
   ListLock lock(list);
   Block* block = list.head;
   if (block == nullptr) return nullptr;
-  list.head = std::exchange(block->next_, nullptr);
+  list.head = std::exchange(block->next, nullptr);
   cached_.fetch_sub(block->capacity(), std::memory_order_relaxed);
   return block;
 }
@@ -149,11 +152,11 @@ Block* BlockPoolState::pop(int size_class) {
 bool BlockPoolState::push(Block* block) {
   size_t bytes = block->capacity();
   if (cached_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= max_) {
-    FreeList& list = lists_[block->size_class_];
+    FreeList& list = lists_[block->size_class];
     ListLock lock(list);
     // stop_caching() sets the flag before it empties this list under the lock.
     if (!closed_.load(std::memory_order_relaxed)) {
-      block->next_ = std::exchange(list.head, block);
+      block->next = std::exchange(list.head, block);
       return true;
     }
   }
@@ -198,16 +201,16 @@ BlockPool::BlockPool(size_t max_cached_bytes)
 
 BlockPool::~BlockPool() { state_->close(); }
 
-Block* BlockPool::acquire(size_t bytes) { return state_->acquire(bytes); }
+std::shared_ptr<std::byte> BlockPool::acquire(size_t bytes) {
+  Block* const block = state_->acquire(bytes);
+  return {block->storage.data(),
+          [block](std::byte*) { block->pool.give_back(block); }};
+}
 
 size_t BlockPool::cached_bytes() const { return state_->cached_bytes(); }
 
-void BlockPool::trim() { state_->trim(0); }
-
 void BlockPool::stop_caching() { state_->stop_caching(); }
 
-int block_size_class(size_t bytes) { return size_class_of(bytes); }
-
-size_t block_class_bytes(int size_class) { return class_bytes(size_class); }
+size_t block_bytes(size_t bytes) { return class_bytes(size_class_of(bytes)); }
 
 }  // namespace fxjit::support

@@ -11,36 +11,6 @@ using fxjit::support::begin_section;
 using fxjit::support::end_section;
 using fxjit::support::Section;
 
-extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier): the names that --wrap prescribes.
-int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
-int __real_pthread_mutex_trylock(pthread_mutex_t* mutex);
-int __real_pthread_mutex_unlock(pthread_mutex_t* mutex);
-int __real_pthread_rwlock_rdlock(pthread_rwlock_t* lock);
-int __real_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock);
-int __real_pthread_rwlock_wrlock(pthread_rwlock_t* lock);
-int __real_pthread_rwlock_trywrlock(pthread_rwlock_t* lock);
-int __real_pthread_rwlock_unlock(pthread_rwlock_t* lock);
-int __real_pthread_once(pthread_once_t* once, void (*routine)());
-int __real___cxa_guard_acquire(void* guard);
-void __real___cxa_guard_release(void* guard);
-void __real___cxa_guard_abort(void* guard);
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex);
-int __wrap_pthread_mutex_trylock(pthread_mutex_t* mutex);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t* mutex);
-int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t* lock);
-int __wrap_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock);
-int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t* lock);
-int __wrap_pthread_rwlock_trywrlock(pthread_rwlock_t* lock);
-int __wrap_pthread_rwlock_unlock(pthread_rwlock_t* lock);
-int __wrap_pthread_once(pthread_once_t* once, void (*routine)());
-int __wrap___cxa_guard_acquire(void* guard);
-void __wrap___cxa_guard_release(void* guard);
-void __wrap___cxa_guard_abort(void* guard);
-// NOLINTEND(bugprone-reserved-identifier)
-}
-
 namespace {
 
 // The section begins before the lock is taken: no fork comes between.
@@ -60,6 +30,21 @@ int give_back(int (*real)(Lock*), Lock* lock) {
 }
 
 }  // namespace
+
+extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the names that --wrap prescribes.
+int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t* mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t* mutex);
+int __real_pthread_rwlock_rdlock(pthread_rwlock_t* lock);
+int __real_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock);
+int __real_pthread_rwlock_wrlock(pthread_rwlock_t* lock);
+int __real_pthread_rwlock_trywrlock(pthread_rwlock_t* lock);
+int __real_pthread_rwlock_unlock(pthread_rwlock_t* lock);
+int __real_pthread_once(pthread_once_t* once, void (*routine)());
+int __real___cxa_guard_acquire(void* guard);
+void __real___cxa_guard_release(void* guard);
+void __real___cxa_guard_abort(void* guard);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
   return take(__real_pthread_mutex_lock, mutex);
@@ -107,4 +92,6 @@ void __wrap___cxa_guard_release(void* guard) {
 void __wrap___cxa_guard_abort(void* guard) {
   __real___cxa_guard_abort(guard);
   end_section();
+}
+// NOLINTEND(bugprone-reserved-identifier)
 }
