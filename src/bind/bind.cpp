@@ -2,8 +2,13 @@
 
 #include <utility>
 
-#include "src/bind/externals.h"
-#include "src/program/steps/step_plan.h"
+#include "kernels/kernels.h"
+#include "src/program/running/control_code.h"
+#include "src/program/running/eager_code.h"
+#include "src/program/running/pack_code.h"
+#include "src/program/running/update_code.h"
+#include "src/program/steps/steps.h"
+#include "src/weights/packer.h"
 
 namespace fxjit::bind {
 namespace {
@@ -14,6 +19,7 @@ using program::Program;
 using program::Step;
 using program::StepPlan;
 using program::TileStep;
+using Code = std::shared_ptr<const program::ExternCode>;
 
 // Steps that are not worth a second thread each.
 bool is_short(const Executable::Parts& parts) {
@@ -46,7 +52,7 @@ class Binder {
       parts.kernels[i].external = std::move(externals_[i]);
     parts.packed = std::move(packed.addresses);
     parts.flushes_to_zero = packed.decayed;
-    parts.max_threads = program_.machine.threads;
+    parts.max_threads = threads();
     parts.pool = &tools_.pool;
     parts.keep_alive = std::make_shared<
         std::pair<decltype(code.code), decltype(packed.blocks)>>(
@@ -57,6 +63,9 @@ class Binder {
   }
 
  private:
+  CpuLevel level() const { return program_.machine.level; }
+  int threads() const { return program_.machine.threads; }
+
   void bind_bodies() {
     for (size_t i = 0; i < program_.bodies.size(); ++i) {
       Executable::Parts made = bind(
@@ -86,25 +95,72 @@ class Binder {
   }
 
   void make_externals() {
-    Surroundings around{program_, constants_.tensors, bodies_, tools_.limits,
-                        packer_};
     for (Step& step : program_.steps) {
-      auto& external = externals_.emplace_back();
-      if (!std::holds_alternative<ExternStep>(step.body)) continue;
-      external = make_external(step, around);
-      if (!external) step.body = tile_of(step);
+      Code& external = externals_.emplace_back();
+      const auto* const body = std::get_if<ExternStep>(&step.body);
+      if (!body) continue;
+      external = std::visit(
+          [&](const auto& what) { return make_code(what, step); }, body->what);
+      if (!external)
+        step.body = TileStep(std::get<program::LibraryProduct>(body->what).tile);
     }
   }
 
-  static TileStep tile_of(const Step& step) {
-    return std::get<program::LibraryProduct>(
-               std::get<ExternStep>(step.body).what)
-        .tile;
+  // The code of a step that no skeleton computes.
+  Code make_code(const program::CallSpec& call, const Step& step) {
+    const kernels::CallRequest request{
+        ops::get_op(call.op), call.args, constants_of(call, step),
+        call.results,         level(),   &packer_};
+    if (Code made = kernels::make_call_code(call.code, request, threads()))
+      return made;
+    return std::make_shared<program::EagerCode>(call);
+  }
+  // Null where the library has no fast code.
+  Code make_code(const program::LibraryProduct& product, const Step&) const {
+    return kernels::make_library_product(product.tile, level(), threads());
+  }
+  Code make_code(const program::RunTimePack& pack, const Step&) const {
+    return std::make_shared<program::PackCode>(pack, level());
+  }
+  Code make_code(const program::UpdateSpec& update, const Step&) const {
+    return std::make_shared<program::UpdateCode>(update);
+  }
+  Code make_code(const program::WriteBack& copy, const Step&) const {
+    return std::make_shared<program::WriteBackCode>(copy);
+  }
+  Code make_code(const program::ControlCall& call, const Step&) const {
+    std::vector<std::shared_ptr<const Executable>> programs;
+    for (const program::ControlCall::Body& body : call.bodies)
+      programs.push_back(bodies_[static_cast<size_t>(body.program)]);
+    return program::make_control_code(call, std::move(programs), tools_.limits);
+  }
+
+  // The tensors of the call that are constants as they are, not views of some.
+  std::vector<Tensor> constants_of(const program::CallSpec& call,
+                                   const Step& step) const {
+    std::vector<Tensor> constants;
+    for (const Value& arg : call.args)
+      visit_leaves(arg, [&](const Value& leaf) {
+        if (!leaf.is_tensor()) return;
+        const program::OperandRef& ref = step.operands[constants.size()];
+        constants.push_back(constant_at(ref, leaf.as_tensor()));
+      });
+    return constants;
+  }
+
+  Tensor constant_at(const program::OperandRef& ref, const Tensor& meta) const {
+    const program::Buffer& buffer =
+        program_.buffers[static_cast<size_t>(ref.buffer)];
+    if (buffer.home != program::Home::constant || ref.byte_offset != 0)
+      return {};
+    const Tensor& constant =
+        constants_.tensors[static_cast<size_t>(buffer.index)];
+    return spec_of(constant) == spec_of(meta) ? constant : Tensor();
   }
 
   jit::ProgramCode compile() {
     jit::ProgramCode code = jit::compile_program(
-        program_, tools_.compiler, tools_.code, program_.machine.threads);
+        program_, tools_.compiler, tools_.code, threads());
     cost_.code.emit_us += code.timings.emit_us;
     cost_.code.optimise_us += code.timings.optimise_us;
     cost_.code.codegen_us += code.timings.codegen_us;
@@ -118,7 +174,7 @@ class Binder {
     std::vector<StepPlan> plans;
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       StepPlan& plan = plans.emplace_back(
-          program::step_plan(program_.steps[i].body, program_.machine.level));
+          program::step_plan(program_.steps[i].body, level()));
       if (!externals_[i]) continue;
       plan.tasks = externals_[i]->tasks();
       plan.scratch_bytes = externals_[i]->scratch_bytes();
@@ -133,7 +189,7 @@ class Binder {
   weights::Packer packer_;
   std::vector<std::shared_ptr<const Executable>> bodies_;
   std::vector<weights::Weight> weights_;
-  std::vector<std::shared_ptr<const program::ExternCode>> externals_;
+  std::vector<Code> externals_;
 };
 
 }  // namespace

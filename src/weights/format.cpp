@@ -1,16 +1,42 @@
 #include "src/weights/format.h"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <optional>
 
 #include "fxjit/error.h"
 #include "fxjit/half.h"
+#include "src/support/rounding.h"
 #include "src/weights/f28.h"
 #include "src/weights/fixed.h"
 #include "src/weights/narrow_panels.h"
 
 namespace fxjit::weights {
 namespace {
+
+using support::round_up;
+
+// As many as a tile has.
+constexpr int64_t kAllRows = 64;
+
+struct Facts {
+  const char* name;
+  int64_t bits;
+  int64_t rows[3];  // See most_rows(); by level.
+};
+// By format.
+constexpr Facts kFacts[] = {{"f32", 32, {kAllRows, kAllRows, kAllRows}},
+                            {"f16", 16, {0, kAllRows, kAllRows}},
+                            {"bf16", 16, {kAllRows, kAllRows, kAllRows}},
+                            {"f28", 28, {0, 0, 3}},
+                            {"fixed24", 24, {0, 2, 4}}};
+
+const Facts& facts_of(Format format) {
+  const auto at = static_cast<size_t>(format);
+  FXJIT_CHECK(at < std::size(kFacts), "weight format out of range");
+  return kFacts[at];
+}
 
 // Bit by bit, so that NaN counts as exact where its bits are kept.
 bool is_half(float value) {
@@ -74,37 +100,11 @@ void pack_halves(const float* from, int64_t count, Format format,
 
 }  // namespace
 
-const char* format_name(Format format) {
-  switch (format) {
-    case Format::f32:
-      return "f32";
-    case Format::f16:
-      return "f16";
-    case Format::bf16:
-      return "bf16";
-    case Format::f28:
-      return "f28";
-    case Format::fixed24:
-      return "fixed24";
-  }
-  throw InternalError("weight format out of range");
-}
+const char* format_name(Format format) { return facts_of(format).name; }
 
 int64_t most_rows(Format format, CpuLevel level) {
-  const bool avx512 = level == CpuLevel::avx512;
-  const bool sse41 = level == CpuLevel::sse41;
-  switch (format) {
-    case Format::f32:
-    case Format::bf16:
-      return tile_shape(level).max_rows;
-    case Format::f16:
-      return sse41 ? 0 : tile_shape(level).max_rows;
-    case Format::fixed24:
-      return avx512 ? 4 : sse41 ? 0 : 2;
-    case Format::f28:
-      return avx512 ? 3 : 0;
-  }
-  throw InternalError("weight format out of range");
+  return std::min(facts_of(format).rows[static_cast<size_t>(level)],
+                  int64_t{tile_shape(level).max_rows});
 }
 
 Coding find_coding(std::span<const PackSource> sources, int64_t depth,
@@ -115,34 +115,20 @@ Coding find_coding(std::span<const PackSource> sources, int64_t depth,
 }
 
 int64_t panel_row_bytes(Format format, int64_t width) {
-  switch (format) {
-    case Format::f32:
-      return width * 4;
-    case Format::f16:
-    case Format::bf16:
-      return width * 2;
-    case Format::f28:
-      return width * 7 / 2;
-    case Format::fixed24:
-      return width * 3;
-  }
-  throw InternalError("weight format out of range");
+  return width * facts_of(format).bits / 8;
 }
 
 int64_t header_bytes(Format format, int64_t columns, int64_t width) {
   if (format == Format::f28) return kF28HeaderBytes;
-  if (format == Format::fixed24)
-    return (columns + width - 1) / width * width * 4;
+  if (format == Format::fixed24) return round_up(columns, width) * 4;
   return 0;
 }
 
 int64_t packed_bytes(Format format, int64_t depth, int64_t columns,
                      int64_t width) {
-  const int64_t panels = (columns + width - 1) / width;
-  int64_t bytes = header_bytes(format, columns, width) +
-                  panels * packed_depth(depth) * panel_row_bytes(format, width);
-  if (is_paired(format)) bytes += outlier_bytes(depth, columns, width);
-  return bytes;
+  const int64_t bytes = outliers_at(format, depth, columns, width);
+  return is_paired(format) ? bytes + outlier_bytes(depth, columns, width)
+                           : bytes;
 }
 
 bool pack_matrix(std::span<const PackSource> sources, int64_t depth,

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fxjit/error.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::weights {
 namespace {
@@ -10,24 +11,23 @@ namespace {
 constexpr int64_t kWeightsPerOutlier = 512;
 constexpr int64_t kReadBeyond = 64;
 
-int64_t panels_of(int64_t columns, int64_t width) {
-  return (columns + width - 1) / width;
-}
+using support::ceil_div;
 
 }  // namespace
-
-int64_t columns_of(std::span<const PackSource> sources) {
-  int64_t columns = 0;
-  for (const PackSource& source : sources) columns += source.columns;
-  return columns;
-}
 
 int64_t most_outliers(int64_t depth, int64_t columns) {
   return depth * columns / kWeightsPerOutlier;
 }
 
+int64_t outliers_at(Format format, int64_t depth, int64_t columns,
+                    int64_t width) {
+  return header_bytes(format, columns, width) +
+         ceil_div(columns, width) * packed_depth(depth) *
+             panel_row_bytes(format, width);
+}
+
 int64_t outlier_bytes(int64_t depth, int64_t columns, int64_t width) {
-  return panels_of(columns, width) * 4 +
+  return ceil_div(columns, width) * 4 +
          most_outliers(depth, columns) * static_cast<int64_t>(sizeof(Outlier)) +
          kReadBeyond;
 }
@@ -45,12 +45,10 @@ void OutlierWriter::write(int64_t depth, int64_t columns,
 
 Outliers::Outliers(const std::byte* packed, Format format, int64_t depth,
                    int64_t columns, int64_t width) {
-  const int64_t panels = panels_of(columns, width);
   const std::byte* behind =
-      packed + header_bytes(format, columns, width) +
-      panels * packed_depth(depth) * panel_row_bytes(format, width);
+      packed + outliers_at(format, depth, columns, width);
   ends_ = reinterpret_cast<const uint32_t*>(behind);
-  first_ = reinterpret_cast<const Outlier*>(behind + panels * 4);
+  first_ = reinterpret_cast<const Outlier*>(behind + ceil_div(columns, width) * 4);
 }
 
 std::span<const Outlier> Outliers::of_panel(int64_t panel) const {

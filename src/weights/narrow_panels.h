@@ -39,10 +39,12 @@ void for_panels(std::span<const PackSource> sources, int64_t depth,
   if (have > 0) flush();
 }
 
-int64_t columns_of(std::span<const PackSource> sources);
-
 // So many outliers a matrix may have: they then cost little time.
 int64_t most_outliers(int64_t depth, int64_t columns);
+
+// Where the panels of a matrix end, in bytes from its beginning.
+int64_t outliers_at(Format format, int64_t depth, int64_t columns,
+                    int64_t width);
 
 // Bytes of the outliers behind the panels of a matrix, and of what vectors that
 // reach over the last one's end may read.

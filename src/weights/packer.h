@@ -2,7 +2,9 @@
 // reports state it as packing.
 #pragma once
 
+#include <chrono>
 #include <span>
+#include <type_traits>
 
 #include "src/weights/store.h"
 
@@ -16,13 +18,29 @@ class Packer {
       : store_(store), pool_(pool), threads_(threads) {}
 
   // As the functions of Store.
-  Coding coding(const Weight& weight);
-  Store::Packed get(std::span<const Weight> weights);
-  Block get(const Tensor& weight, const Form& form);
+  Coding coding(const Weight& weight) {
+    return timed([&] { return store_.coding(weight); });
+  }
+  Store::Packed get(std::span<const Weight> weights) {
+    return timed([&] { return store_.get(weights, pool_, threads_); });
+  }
+  Block get(const Tensor& weight, const Form& form) {
+    return timed([&] { return store_.get(weight, form); });
+  }
 
   double milliseconds() const { return milliseconds_; }
 
  private:
+  template <typename Work>
+  std::invoke_result_t<Work> timed(Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    auto result = work();
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - start;
+    milliseconds_ += took.count();
+    return result;
+  }
+
   Store& store_;
   support::ThreadPool& pool_;
   int threads_;

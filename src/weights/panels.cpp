@@ -25,6 +25,12 @@ int64_t packed_elements(int64_t depth, int64_t columns, int64_t width) {
   return (columns + width - 1) / width * width * packed_depth(depth);
 }
 
+int64_t columns_of(std::span<const PackSource> sources) {
+  int64_t columns = 0;
+  for (const PackSource& source : sources) columns += source.columns;
+  return columns;
+}
+
 namespace {
 
 using Four [[gnu::vector_size(16)]] = float;
@@ -116,8 +122,7 @@ bool pack_columns(const PackSource& source, int64_t at, int64_t count,
 
 bool pack_panels(std::span<const PackSource> sources, int64_t depth,
                  int64_t width, float* out) {
-  int64_t columns = 0;
-  for (const PackSource& source : sources) columns += source.columns;
+  const int64_t columns = columns_of(sources);
   const int64_t panel = packed_depth(depth) * width;
   const int64_t total = packed_elements(depth, columns, width);
   if (columns % width != 0 || packed_depth(depth) != depth)

@@ -39,6 +39,8 @@ struct PackSource {
   int64_t columns;
 };
 
+int64_t columns_of(std::span<const PackSource> sources);
+
 // Zero for numbers below the smallest normal one. Weights that training has let
 // decay are full of them; processors take some 150 cycles for a product with
 // one, and no sum of other numbers changes by it.
