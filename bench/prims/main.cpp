@@ -17,7 +17,7 @@
 
 #include "src/compile/engine.h"
 #include "src/compile/machine_limits.h"
-#include "src/program/steps/step_plan.h"
+#include "src/program/steps/steps.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::bench {
@@ -71,7 +71,8 @@ std::vector<float> inputs() {
 void run(benchmark::State& state, Prim prim, CpuLevel level) {
   Engine& engine = engine_of(level);
   const program::Program program = program_of(prim);
-  const jit::ProgramCode code = engine.compile(program, 1);
+  const jit::ProgramCode code =
+      jit::compile_program(program, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan =
       program::step_plan(program.steps[0].body, level);
   std::vector<float> x = inputs(), y(x.size());

@@ -1,13 +1,15 @@
 // CompiledModule::build: from a part of the graph to a program that runs.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "kernels/kernels.h"
 #include "src/bind/bind.h"
 #include "src/compile/compiled_module.h"
-#include "src/compile/dump.h"
 #include "src/compile/environment.h"
+#include "src/support/disk/dump_file.h"
 #include "src/support/machine/cache_sizes.h"
 #include "src/support/machine/processor.h"
 
@@ -35,6 +37,17 @@ std::map<const fx::Node*, const Value*> by_node(const fx::Graph& graph,
   for (size_t i = 0; i < inputs.size(); ++i)
     found[placeholders[i]] = &inputs[i];
   return found;
+}
+
+// Writes <folder>/<number>_<pass>.txt. Numbers are per process, so that dumps of
+// several compilations sort by time.
+void dump_graph(const std::string& folder, std::string_view pass,
+                const passes::ModelGraph& model) {
+  static std::atomic<int> next_number{0};
+  char number[8];
+  std::snprintf(number, sizeof number, "%03d", next_number++ % 1000);
+  support::write_dump(folder, number + ("_" + std::string(pass)) + ".txt",
+                      model.str() + "\n");
 }
 
 }  // namespace
@@ -133,8 +146,13 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   const Environment& env = environment();
   options.disabled.insert(options.disabled.end(), env.disabled.begin(),
                           env.disabled.end());
-  options.observer = graph_dumper(
-      options_.dump_folder.empty() ? env.dump_folder : options_.dump_folder);
+  const std::string& folder =
+      options_.dump_folder.empty() ? env.dump_folder : options_.dump_folder;
+  if (!folder.empty())
+    options.observer = [folder](std::string_view pass,
+                                const passes::ModelGraph& model) {
+      dump_graph(folder, pass, model);
+    };
   return options;
 }
 

@@ -17,12 +17,6 @@ class Engine {
   CpuLevel level() const { return compiler_.options().cpu_level; }
   const jit::Compiler& compiler() const { return compiler_; }
   jit::CodeCache& code() { return cache_; }
-  jit::ProgramCode compile(const program::Program& program, int max_threads) {
-    return jit::compile_program(program, compiler_, cache_, max_threads);
-  }
-  jit::ProgramText text(const program::Program& program, int max_threads) {
-    return jit::program_text(program, compiler_, max_threads);
-  }
 
  private:
   support::ObjectCache disk_;

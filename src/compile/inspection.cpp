@@ -58,7 +58,8 @@ class Collector {
   void add_code(const CompiledShape& shape, ProgramInspection& program) {
     jit::ProgramText text;
     support::run_with_compile_stack([&] {
-      text = engine_.text(shape.executable().program(), threads_);
+      text = jit::program_text(shape.executable().program(),
+                               engine_.compiler(), threads_);
     });
     std::vector<int32_t> numbers;
     for (jit::ProgramText::Kernel& kernel : text.kernels) {

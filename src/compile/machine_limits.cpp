@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "src/program/steps/step_plan.h"
+#include "src/program/steps/steps.h"
 #include "src/support/machine/cache_sizes.h"
 #include "src/support/memory/aligned_block.h"
 #include "src/support/threads/own_stack.h"
@@ -27,7 +27,8 @@ double best_run(Engine& engine, const program::StepBody& body,
                 std::vector<void*> operands) {
   Program program;
   program.steps.push_back({body, {}, "limit", {}});
-  const jit::ProgramCode code = engine.compile(program, 1);
+  const jit::ProgramCode code =
+      jit::compile_program(program, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan = program::step_plan(body, engine.level());
   support::AlignedBlock scratch(plan.scratch_bytes + 64);
   int32_t status = 0;

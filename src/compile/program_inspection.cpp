@@ -1,18 +1,19 @@
 #include "src/compile/program_inspection.h"
 
 #include <algorithm>
-#include <map>
 
 #include "src/compile/graph_parts.h"
-#include "src/compile/step_facts.h"
 
 namespace fxjit {
 namespace {
 
 using program::Buffer;
+using program::ExternStep;
 using program::Home;
 using program::Program;
+using program::Skeleton;
 using program::Step;
+
 std::string name_of(const weights::PackSpec& weight, const Program& program) {
   std::string text;
   for (const weights::PackPiece& piece : weight.pieces) {
@@ -79,7 +80,7 @@ BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
 
 // Updates of an input write their first operand, beside a place for old values.
 bool updates_first(const Step& step) {
-  const auto* external = std::get_if<program::ExternStep>(&step.body);
+  const auto* external = std::get_if<ExternStep>(&step.body);
   return external &&
          std::holds_alternative<program::UpdateSpec>(external->what);
 }
@@ -87,7 +88,9 @@ bool updates_first(const Step& step) {
 std::vector<OperandInspection> inspect_operands(const Step& step) {
   std::vector<OperandInspection> seen;
   const size_t count = step.operands.size();
-  const size_t written = std::min(written_operands(step.body), count);
+  const size_t written = std::min(
+      std::visit([](const auto& body) { return body.written(); }, step.body),
+      count);
   for (size_t i = 0; i < count; ++i) {
     OperandInspection& operand = seen.emplace_back();
     operand.buffer = step.operands[i].buffer;
@@ -128,9 +131,17 @@ ProgramInspection inspect_program(const CompiledShape& shape) {
   for (size_t s = 0; s < program.steps.size(); ++s) {
     StepInspection& step = seen.steps.emplace_back();
     step.report = report.steps[s];
-    step.skeleton = skeleton_name(program.steps[s].body);
-    step.sizes =
-        step_sizes(program.steps[s].body, shape.executable().plans()[s]);
+    const int64_t tasks = shape.executable().plans()[s].tasks;
+    std::visit(program::Overloaded{
+                   [&]<Skeleton S>(const S& body) {
+                     step.skeleton = S::kName;
+                     step.sizes = body.facts();
+                   },
+                   [&](const ExternStep&) {
+                     step.skeleton = "routine";
+                     step.sizes = {{"tasks", std::to_string(tasks)}};
+                   }},
+               program.steps[s].body);
     step.operands = inspect_operands(program.steps[s]);
   }
   note_uses(seen);

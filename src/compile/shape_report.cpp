@@ -17,6 +17,11 @@ std::string inputs_text(const ValueList& signature) {
   return text;
 }
 
+NodeReport node_report(const fx::Node& node) {
+  return {std::string(node.name()), std::string(node.target_name()),
+          std::string(node.source().file), node.source().line};
+}
+
 StepReport native_step(const program::Executable& executable, size_t index,
                        const fx::Graph* graph) {
   const program::Step& step = executable.program().steps[index];
@@ -53,11 +58,6 @@ void add_steps(const program::Executable& executable, const std::string& body,
 }
 
 }  // namespace
-
-NodeReport node_report(const fx::Node& node) {
-  return {std::string(node.name()), std::string(node.target_name()),
-          std::string(node.source().file), node.source().line};
-}
 
 StepReport interpreted_step(const fx::Node& node, std::string reason) {
   StepReport report;

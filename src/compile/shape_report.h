@@ -8,8 +8,6 @@
 
 namespace fxjit {
 
-NodeReport node_report(const fx::Node& node);
-
 // A node that the interpreter runs, and why.
 StepReport interpreted_step(const fx::Node& node, std::string reason);
 

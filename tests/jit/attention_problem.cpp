@@ -15,7 +15,7 @@
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/attention/run.h"
-#include "src/program/steps/step_plan.h"
+#include "src/program/steps/steps.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {

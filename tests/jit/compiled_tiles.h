@@ -9,7 +9,7 @@
 #include "jit/emit/skeletons.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
-#include "src/program/steps/step_plan.h"
+#include "src/program/steps/steps.h"
 #include "src/program/tiles/run.h"
 #include "tests/jit/build_ir.h"
 

@@ -11,7 +11,7 @@
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/skeletons.h"
 #include "jit/engine/ir_module.h"
-#include "src/program/steps/step_plan.h"
+#include "src/program/steps/steps.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
 

@@ -11,7 +11,7 @@
 #include "jit/emit/skeletons.h"
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
-#include "src/program/steps/step_plan.h"
+#include "src/program/steps/steps.h"
 #include "src/program/winograd/form.h"
 #include "src/program/winograd/shape.h"
 

@@ -1,5 +1,5 @@
 // Rows that are cut copy the same elements to the same places.
-#include "src/program/planning/long_rows.h"
+#include "src/program/planning/builder.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "src/program/steps/step_plan.h"
 #include "src/program/steps/steps.h"
 
 namespace fxjit::program {

@@ -4,7 +4,6 @@
 
 #include "src/program/attention/run.h"
 #include "src/program/cost/body_work.h"
-#include "src/program/cost/limit_cost.h"
 
 namespace fxjit::program {
 namespace {

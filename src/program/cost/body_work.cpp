@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "src/ops/table/prims.h"
-#include "src/program/cost/limit_cost.h"
 
 namespace fxjit::program {
 namespace {

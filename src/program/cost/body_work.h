@@ -10,6 +10,11 @@
 
 namespace fxjit::program {
 
+// Vector multiply-adds of f32 that take the time of `prim` on as many elements
+// at the least: half of one for what may be part of a multiply-add. Decisions
+// about code go by prim_cost, which is rougher.
+double limit_cost(Prim prim, CpuLevel level);
+
 // In units of prim_cost().
 double body_cost(const ScalarBody& body);
 

@@ -1,6 +1,5 @@
-#include "src/program/cost/limit_cost.h"
-
 #include "src/ops/table/prims.h"
+#include "src/program/cost/body_work.h"
 
 namespace fxjit::program {
 namespace {

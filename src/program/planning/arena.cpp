@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/program/planning/builder.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
@@ -22,8 +23,7 @@ std::vector<Life> lifetimes(const Program& program) {
   std::vector<Life> lives(program.buffers.size());
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     lives[i].buffer = static_cast<int32_t>(i);
-    lives[i].bytes =
-        (program.buffers[i].bytes + kAlignment - 1) / kAlignment * kAlignment;
+    lives[i].bytes = support::round_up(program.buffers[i].bytes, kAlignment);
   }
   for (size_t s = 0; s < program.steps.size(); ++s)
     for (const OperandRef& ref : program.steps[s].operands) {

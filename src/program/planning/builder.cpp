@@ -29,31 +29,25 @@ int64_t extent_bytes(const Tensor& val) {
   return (last + 1) * static_cast<int64_t>(val.item_size());
 }
 
-Placed PlanBuilder::allocate(const Tensor& val) {
-  Buffer buffer;
-  buffer.home = Home::arena;
-  buffer.bytes = extent_bytes(val);
-  program().buffers.push_back(buffer);
-  return {static_cast<int32_t>(program().buffers.size() - 1), 0, val, {}};
+int32_t PlanBuilder::add_buffer(Home home, int64_t bytes, size_t index) {
+  program().buffers.push_back({home, bytes, 0, static_cast<int32_t>(index)});
+  return static_cast<int32_t>(program().buffers.size() - 1);
 }
 
-Constant PlanBuilder::describe(const Tensor& tensor) const {
-  const auto named = options_.names.find(tensor.storage().get());
-  return {named == options_.names.end() ? "" : named->second, spec_of(tensor),
-          tensor.offset()};
+Placed PlanBuilder::allocate(const Tensor& val) {
+  return {add_buffer(Home::arena, extent_bytes(val)), 0, val, {}};
 }
 
 Placed PlanBuilder::place_constant(const Tensor& tensor) {
   auto [entry, fresh] = constants_.try_emplace(tensor.id(), -1);
   if (fresh) {
-    Buffer buffer;
-    buffer.home = Home::constant;
-    buffer.bytes = extent_bytes(tensor);
-    buffer.index = static_cast<int32_t>(program().constants.size());
-    program().constants.push_back(describe(tensor));
+    entry->second = add_buffer(Home::constant, extent_bytes(tensor),
+                               program().constants.size());
+    const auto named = options_.names.find(tensor.storage().get());
+    program().constants.push_back(
+        {named == options_.names.end() ? "" : named->second, spec_of(tensor),
+         tensor.offset()});
     plan_.constants.tensors.push_back(tensor);
-    program().buffers.push_back(buffer);
-    entry->second = static_cast<int32_t>(program().buffers.size() - 1);
   }
   const Tensor& kept =
       constant(program().buffers[static_cast<size_t>(entry->second)]);
@@ -107,24 +101,18 @@ bool PlanBuilder::is_narrowed(int64_t bytes) const {
           weight_bytes_ > options_.machine.cache_bytes);
 }
 
-std::vector<weights::Format> PlanBuilder::formats_for(int64_t rows) const {
-  using Narrow = PlanOptions::Narrow;
-  std::vector<weights::Format> formats;
-  for (const weights::Format format : weights::kNarrowFormats)
-    if (rows <= weights::most_rows(format, level()) &&
-        (!weights::rounds(format) || options_.narrow == Narrow::rounded))
-      formats.push_back(format);
-  return formats;
-}
-
 OperandRef PlanBuilder::pack_for_few(const std::vector<Piece>& pieces,
                                      int64_t rows) {
   weights::PackSpec weight = weight_of(pieces, false);
   const int64_t bytes =
       weights::packed_bytes(weights::Format::f32, weight.depth, weight.columns,
                             weights::tile_shape(level()).width());
-  if (options_.narrow != PlanOptions::Narrow::never && is_narrowed(bytes))
-    weight.formats = formats_for(rows);
+  using Narrow = PlanOptions::Narrow;
+  if (options_.narrow != Narrow::never && is_narrowed(bytes))
+    for (const weights::Format format : weights::kNarrowFormats)
+      if (rows <= weights::most_rows(format, level()) &&
+          (!weights::rounds(format) || options_.narrow == Narrow::rounded))
+        weight.formats.push_back(format);
   return place_packed(std::move(weight));
 }
 
@@ -140,12 +128,8 @@ OperandRef PlanBuilder::place_packed(weights::PackSpec weight) {
   auto [entry, fresh] =
       packed_.try_emplace(key_of(weight, plan_.constants.tensors), -1);
   if (fresh) {
-    Buffer buffer;
-    buffer.home = Home::packed;
-    buffer.index = static_cast<int32_t>(program().packed.size());
+    entry->second = add_buffer(Home::packed, 0, program().packed.size());
     program().packed.push_back(std::move(weight));
-    program().buffers.push_back(buffer);
-    entry->second = static_cast<int32_t>(program().buffers.size() - 1);
   }
   return {entry->second, 0};
 }

@@ -54,6 +54,8 @@ class PlanBuilder {
   int32_t add_body(Plan body);
   Plan finish() { return std::move(plan_); }
 
+  // A new buffer, and which constant, packed weight or input it is.
+  int32_t add_buffer(Home home, int64_t bytes, size_t index = 0);
   // A new arena buffer for a value with the shape and strides of `val`.
   Placed allocate(const Tensor& val);
   Placed place_constant(const Tensor& tensor);
@@ -76,10 +78,7 @@ class PlanBuilder {
   weights::PackSpec weight_of(const std::vector<Piece>& pieces,
                               bool batched) const;
   OperandRef place_packed(weights::PackSpec weight);
-  Constant describe(const Tensor& tensor) const;
-
   bool is_narrowed(int64_t bytes) const;
-  std::vector<weights::Format> formats_for(int64_t rows) const;
 
   const PlanOptions& options_;
   int64_t weight_bytes_;
@@ -118,10 +117,22 @@ void plan_write_backs(PlanBuilder& builder, std::vector<Placed> values,
 // A copy of an input as it is before all steps.
 Placed plan_old_value(PlanBuilder& builder, const Placed& input);
 
+// Bytes, as f32, of the constant matrices that products of at most `rows` rows
+// read, each counted once.
+int64_t few_row_weight_bytes(const passes::ModelGraph& model, int64_t rows);
+// Where an operand's neighbouring rows lie together, not its neighbouring
+// elements, a group of rows is turned in scratch (see rows/code.h), which long
+// rows outgrow. Cuts them into equal pieces where nothing depends on a row as a
+// whole.
+void cut_long_rows(RowStep& step);
+
 // Lets results take the place of operands in the arena that end with them.
 void work_in_place(Program& program, CpuLevel level);
 // Gives every arena buffer its offset.
 void assign_arena(Program& program);
+
+// The call of a region that has one and no other, else null.
+const fx::Node* only_call(const passes::Region& region);
 
 // The tensors that a call reads, as operands and, where they are constants of
 // the model, as tensors.

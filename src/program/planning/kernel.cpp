@@ -59,6 +59,16 @@ CallCode code_for(const CallSpec& spec) {
 
 }  // namespace
 
+const fx::Node* only_call(const passes::Region& region) {
+  const fx::Node* call = nullptr;
+  for (const fx::Node* node : region.graph->nodes()) {
+    if (!node->called_op()) continue;
+    if (call) return nullptr;
+    call = node;
+  }
+  return call;
+}
+
 CallOperands operands_of(const fx::Node& node, const RegionCall& call) {
   return tensor_operands(node,
                          [&](const fx::Node* n) { return call.inputs.at(n); });
@@ -89,13 +99,8 @@ void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
 }
 
 bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
-  const fx::Node* copy = nullptr;
-  for (const fx::Node* node : call.region.graph->nodes()) {
-    if (!node->called_op()) continue;
-    if (copy || node->called_op() != &passes::materialize_op()) return false;
-    copy = node;
-  }
-  if (!copy) return false;
+  const fx::Node* copy = only_call(call.region);
+  if (!copy || copy->called_op() != &passes::materialize_op()) return false;
   CallSpec spec = spec_of_call(*copy);
   spec.code = code_for(spec);
   if (spec.code == CallCode::eager) return false;

@@ -1,6 +1,5 @@
-#include "src/program/planning/long_rows.h"
-
-#include <algorithm>
+#include "src/program/planning/builder.h"
+#include "src/program/rows/code.h"
 
 namespace fxjit::program {
 namespace {
@@ -8,14 +7,6 @@ namespace {
 // A group of 16 such rows is 32 KiB of f32.
 constexpr int64_t kLongRow = 512;
 constexpr int64_t kShortestPiece = 64;
-
-bool depends_on_row(const RowStep& step) {
-  return std::any_of(step.body.instrs.begin(), step.body.instrs.end(),
-                     [](const ScalarInstr& instr) {
-                       return is_reduction(instr.prim) ||
-                              instr.prim == Prim::index;
-                     });
-}
 
 bool lies_crosswise(const Access& access) {
   return access.outer.back() == 1 && access.inner != 0 && access.inner != 1;
@@ -39,7 +30,8 @@ int64_t piece_of(int64_t row) {
 }  // namespace
 
 void cut_long_rows(RowStep& step) {
-  if (step.inner <= kLongRow || step.outer.empty() || depends_on_row(step))
+  if (step.inner <= kLongRow || step.outer.empty() ||
+      has_reduction(step.body) || has_index(step.body))
     return;
   if (any_access(step, [](Access& a) { return a.gather_slot >= 0; }) ||
       !any_access(step, lies_crosswise))

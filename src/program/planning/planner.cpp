@@ -5,7 +5,6 @@
 
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/planning/builder.h"
-#include "src/program/planning/weight_traffic.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -53,16 +52,12 @@ class Planner {
   }
 
   void add_input(const fx::Node& node) {
-    Program& program = builder_.program();
-    Buffer buffer;
-    buffer.home = Home::input;
-    buffer.index = static_cast<int32_t>(program.inputs.size());
-    buffer.bytes = extent_bytes(node.val_tensor());
-    program.buffers.push_back(buffer);
+    std::vector<TensorSpec>& inputs = builder_.program().inputs;
     const Tensor& val = node.val_tensor();
-    program.inputs.push_back({val.dtype(), val.sizes(), val.strides()});
     place(node) = {
-        static_cast<int32_t>(program.buffers.size() - 1), 0, val, {}};
+        builder_.add_buffer(Home::input, extent_bytes(val), inputs.size()), 0,
+        val, {}};
+    inputs.push_back(spec_of(val));
   }
 
   // Results of a region lie one after the other, those of a call with several
@@ -112,8 +107,8 @@ class Planner {
     }
     std::vector<Placed>& parts = results_[&node];
     if (updates_.contains(&node)) {
-      // The region is one call; the argument that it changes comes first.
-      parts.push_back(call.inputs.at(updated_argument(region)));
+      // The argument that the call changes comes first.
+      parts.push_back(call.inputs.at(only_call(region)->arg_node(0)));
       return plan_update(builder_, call);
     }
     for (const fx::Node* result : call.result_nodes)
@@ -122,12 +117,6 @@ class Planner {
       });
     call.results = parts;
     lower(call);
-  }
-
-  static const fx::Node* updated_argument(const Region& region) {
-    for (const fx::Node* node : region.graph->nodes())
-      if (node->called_op()) return node->arg_node(0);
-    throw InternalError("plan: an update calls an op");
   }
 
   // Results without elements need no code.
@@ -221,33 +210,18 @@ class Planner {
     plan_write_backs(builder_, std::move(given), written_);
   }
 
-  bool is_written(int32_t buffer) const {
-    return std::any_of(
-        written_.begin(), written_.end(),
-        [&](const Placed& input) { return input.buffer == buffer; });
-  }
-
-  // Where a result is when all steps are done.
+  // Where a result is when all steps are done: an old value that a new one takes
+  // the place of is saved before.
   Placed place_after(const fx::Node& node, const ModelGraph::Result& known) {
     if (known.written >= 0) return written_[static_cast<size_t>(known.written)];
     Placed placed = place(node);
-    return is_written(placed.buffer) && !is_new_value(placed.buffer)
-               ? plan_old_output(placed)
-               : placed;
-  }
-
-  // Was the new value made in place?
-  bool is_new_value(int32_t buffer) const {
-    for (size_t k = 0; k < written_.size(); ++k)
-      if (written_[k].buffer == buffer) return new_values_[k].buffer == buffer;
-    return false;
-  }
-
-  Placed plan_old_output(Placed placed) {
-    const auto input = std::find_if(
-        written_.begin(), written_.end(),
-        [&](const Placed& p) { return p.buffer == placed.buffer; });
-    auto& saved = old_values_[placed.buffer];
+    const auto input =
+        std::ranges::find(written_, placed.buffer, &Placed::buffer);
+    if (input == written_.end()) return placed;
+    const Placed& fresh =
+        new_values_[static_cast<size_t>(input - written_.begin())];
+    if (fresh.buffer == placed.buffer) return placed;  // Made in place.
+    Placed& saved = old_values_[placed.buffer];
     if (saved.buffer < 0) saved = plan_old_value(builder_, *input);
     placed.buffer = saved.buffer;
     return placed;
@@ -271,7 +245,7 @@ class Planner {
       buffer.index = fresh_outputs_++;
     }
     program.outputs.push_back(
-        {{val.dtype(), val.sizes(), val.strides()},
+        {spec_of(val),
          placed.buffer,
          placed.byte_offset + skipped,
          copy_of(buffer, known.owner, is_computed(node))});

@@ -89,7 +89,8 @@ void RegionBody::build(
     if (!op || values_.contains(node)) continue;
     switch (op->row.lowering) {
       case ops::Lowering::scalar:
-        values_[node] = scalar_call(*node, after_reduction(*node));
+        values_[node] = scalar_call(
+            *node, after_reduction && after_reduction(*node));
         break;
       case ops::Lowering::reduce:
         values_[node] = reduction(*node);

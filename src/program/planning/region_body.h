@@ -28,8 +28,9 @@ class RegionBody {
   // Slot 0 is taken by the value of `node` (a contraction's sum).
   void bind_sum(const fx::Node& node);
   // Adds every node of the region in order. `after_reduction` tells whether a
-  // node's other inputs are read after the reduction.
-  void build(const std::function<bool(const fx::Node&)>& after_reduction);
+  // node's other inputs are read after the reduction; null: none are.
+  void build(
+      const std::function<bool(const fx::Node&)>& after_reduction = nullptr);
 
   const std::vector<Slot>& slots() const { return slots_; }
   // The body with one result per region result, in the results' own dtypes.

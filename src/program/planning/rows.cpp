@@ -3,7 +3,6 @@
 
 #include "src/passes/fusing/grouping.h"
 #include "src/program/planning/builder.h"
-#include "src/program/planning/long_rows.h"
 #include "src/program/planning/region_body.h"
 #include "src/program/rows/code.h"
 #include "src/program/steps/loop_dims.h"
@@ -26,6 +25,12 @@ Dims result_strides(const Tensor& val, const Dims& domain, int first,
   return strides;
 }
 
+Access access_of(DType dtype) {
+  Access access;
+  access.dtype = dtype;
+  return access;
+}
+
 struct Operands {
   std::vector<OperandRef> refs;
   std::vector<Access> accesses;
@@ -36,24 +41,21 @@ void add_input(Operands& operands, const RegionCall& call,
                const RegionBody::Slot& slot, const Dims& domain,
                int inner_dims) {
   const Placed& placed = call.inputs.at(slot.source);
-  Access access;
-  access.dtype = placed.val.dtype();
+  Access access = access_of(placed.val.dtype());
   Dims strides(domain.size(), 0);
   const int outer = domain.size() - inner_dims;
-  if (slot.axis >= 0 && slot.index_slot >= 0) {
+  if (slot.index_slot >= 0) {
+    const int picked = std::max(0, slot.axis);
     access.gather_slot = slot.index_slot;
-    access.gather_stride = placed.val.strides()[slot.axis];
-    access.gather_limit = placed.val.sizes()[slot.axis];
+    access.gather_stride = placed.val.strides()[picked];
+    access.gather_limit = placed.val.sizes()[picked];
+  }
+  if (slot.axis >= 0) {
     strides = placed.val.strides();
-    strides[slot.axis] = 0;
-  } else if (slot.axis >= 0) {
-    strides = placed.val.strides();
+    if (slot.index_slot >= 0) strides[slot.axis] = 0;
   } else if (slot.is_index) {
     for (int d = 0; d < outer; ++d) strides[d] = placed.val.strides()[d];
   } else if (slot.index_slot >= 0) {
-    access.gather_slot = slot.index_slot;
-    access.gather_stride = placed.val.strides()[0];
-    access.gather_limit = placed.val.sizes()[0];
     for (int d = outer; d < domain.size(); ++d)
       strides[d] = placed.val.strides()[d - outer + 1];
   } else {
@@ -87,10 +89,8 @@ Operands gather_operands(const RegionCall& call, const RegionBody& body,
   for (const RegionBody::Slot& slot : body.slots())
     add_input(operands, call, slot, domain, inner_dims);
   for (const Placed& result : call.results) {
-    Access access;
-    access.dtype = result.val.dtype();
     operands.refs.push_back(result.ref());
-    operands.accesses.push_back(access);
+    operands.accesses.push_back(access_of(result.val.dtype()));
     operands.dims.strides.push_back(
         result_strides(result.val, domain, first, first + inner_dims));
   }
@@ -101,36 +101,37 @@ Operands gather_operands(const RegionCall& call, const RegionBody& body,
   return operands;
 }
 
-void split_accesses(Operands& operands, size_t inputs, std::vector<Access>& in,
-                    std::vector<Access>& out) {
-  in.assign(operands.accesses.begin(),
-            operands.accesses.begin() + static_cast<int64_t>(inputs));
-  out.assign(operands.accesses.begin() + static_cast<int64_t>(inputs),
-             operands.accesses.end());
+// Gives a step its loops: the dims of `outer` and the only dim of `inner`, or
+// one element where it has none. The first `inputs` accesses are those of inputs.
+template <typename S>
+void set_loops(S& step, std::vector<Access> accesses, size_t inputs,
+               const LoopDims& outer, const LoopDims& inner) {
+  const bool single = inner.sizes.empty();
+  step.outer = outer.sizes;
+  step.inner = single ? 1 : inner.sizes[0];
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    accesses[i].outer = outer.strides[i];
+    accesses[i].inner = single ? 0 : inner.strides[i][0];
+    (i < inputs ? step.inputs : step.outputs).push_back(accesses[i]);
+  }
+}
+
+// The dims before the last one, and the last one if there is any.
+std::pair<LoopDims, LoopDims> split_last(const LoopDims& dims) {
+  const int split = std::max(0, dims.sizes.size() - 1);
+  return {sub_dims(dims, 0, split), sub_dims(dims, split, dims.sizes.size())};
 }
 
 // A step that copies, strides of `dims` being those of source and target.
-void add_copy(PlanBuilder& builder, const RegionCall& call, LoopDims dims,
-              DType from_type, DType to_type, OperandRef source,
+void add_copy(PlanBuilder& builder, const RegionCall& call,
+              const LoopDims& dims, DType from, DType to, OperandRef source,
               OperandRef target) {
-  dims = join_dims(dims);
-  const int last = dims.sizes.size() - 1;
-  const LoopDims outer = sub_dims(dims, 0, std::max(0, last));
+  const auto [outer, inner] = split_last(join_dims(dims));
   RowStep step;
-  step.inner = last < 0 ? 1 : dims.sizes[last];
-  step.outer = outer.sizes;
-  Access from, to;
-  from.dtype = from_type;
-  to.dtype = to_type;
-  from.inner = last < 0 ? 0 : dims.strides[0][last];
-  to.inner = last < 0 ? 0 : dims.strides[1][last];
-  from.outer = outer.strides[0];
-  to.outer = outer.strides[1];
-  step.inputs = {from};
-  step.outputs = {to};
+  set_loops(step, {access_of(from), access_of(to)}, 1, outer, inner);
   ScalarBuilder body;
-  Scalar value = body.input(0, compute_dtype(from.dtype));
-  step.body = body.finish({body.cast(value, compute_dtype(to.dtype))});
+  Scalar value = body.input(0, compute_dtype(from));
+  step.body = body.finish({body.cast(value, compute_dtype(to))});
   cut_long_rows(step);
   builder.add_step(std::move(step), {source, target}, call);
 }
@@ -169,32 +170,13 @@ void copy_evenly(PlanBuilder& builder, const RegionCall& call,
                            operands.dims.sizes);
 }
 
-// A step's inner dim from a joined nest: its only dim, or a dim of size 1.
-bool single_inner(const LoopDims& inner, std::vector<Access>& accesses,
-                  int64_t* size) {
-  if (inner.sizes.size() > 1) return false;
-  *size = inner.sizes.empty() ? 1 : inner.sizes[0];
-  for (size_t i = 0; i < accesses.size(); ++i)
-    accesses[i].inner = inner.sizes.empty() ? 0 : inner.strides[i][0];
-  return true;
-}
-
-// With one element a row, stride 0 would read as "constant along the row".
-// The value is stored by the same code either way.
-void set_outer(const LoopDims& outer, std::vector<Access>& accesses) {
-  for (size_t i = 0; i < accesses.size(); ++i)
-    accesses[i].outer = outer.strides[i];
-}
-
-bool never(const fx::Node&) { return false; }
-
 }  // namespace
 
 bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   const Dims& domain = call.region.domain;
   const int inner_dims = call.region.inner_dims;
   RegionBody body(call);
-  body.build(never);
+  body.build();
   RowStep step;
   step.body = body.finish();
   Operands operands = gather_operands(call, body, domain, inner_dims);
@@ -203,28 +185,22 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
     if (steps_evenly(operands.dims, i, split)) continue;
     copy_evenly(builder, call, operands, i, split);
   }
-  LoopDims outer, inner;
-  if (has_index(step.body)) {
-    // Positions are counted along the domain's own dims.
-    if (inner_dims > 1) return false;
-    const int split = domain.size() - 1;
-    outer = sub_dims(operands.dims, 0, split);
-    inner = sub_dims(operands.dims, split, domain.size());
-  } else if (inner_dims > 0) {
-    const int split = domain.size() - inner_dims;
-    outer = join_dims(sub_dims(operands.dims, 0, split));
-    inner = join_dims(sub_dims(operands.dims, split, domain.size()));
-  } else {
-    const LoopDims joined = join_dims(operands.dims);
-    const int split = std::max(0, joined.sizes.size() - 1);
-    outer = sub_dims(joined, 0, split);
-    inner = sub_dims(joined, split, joined.sizes.size());
+  // Positions are counted along the domain's own dims.
+  const bool counts = has_index(step.body);
+  if (counts && inner_dims > 1) return false;
+  const LoopDims dims =
+      counts || inner_dims > 0 ? operands.dims : join_dims(operands.dims);
+  const int split = std::max(0, dims.sizes.size() - std::max(1, inner_dims));
+  LoopDims outer = sub_dims(dims, 0, split);
+  LoopDims inner = sub_dims(dims, split, dims.sizes.size());
+  if (!counts) {
+    outer = join_dims(outer);
+    inner = join_dims(inner);
   }
-  if (!single_inner(inner, operands.accesses, &step.inner)) return false;
-  step.outer = outer.sizes;
+  if (inner.sizes.size() > 1) return false;
   step.strict = builder.options().strict_sums && has_reduction(step.body);
-  set_outer(outer, operands.accesses);
-  split_accesses(operands, body.slots().size(), step.inputs, step.outputs);
+  set_loops(step, std::move(operands.accesses), body.slots().size(), outer,
+            inner);
   cut_long_rows(step);
   builder.add_step(std::move(step), std::move(operands.refs), call);
   return true;
@@ -280,25 +256,6 @@ bool after_reduction(const fx::Node& node) {
   return false;
 }
 
-// Splits the kept dims of every access into outer dims and the inner one.
-void place_kept(const std::vector<Dims>& kept, const Dims& sizes,
-                ColumnStep& step, std::vector<Access>& accesses) {
-  const int last = sizes.size() - 1;
-  LoopDims outer;
-  outer.sizes =
-      Dims(sizes.span().subspan(0, static_cast<size_t>(std::max(0, last))));
-  for (const Dims& strides : kept)
-    outer.strides.emplace_back(
-        strides.span().subspan(0, static_cast<size_t>(std::max(0, last))));
-  outer = join_dims(outer);
-  step.outer = outer.sizes;
-  step.inner = last < 0 ? 1 : sizes[last];
-  for (size_t i = 0; i < accesses.size(); ++i) {
-    accesses[i].outer = outer.strides[i];
-    accesses[i].inner = last < 0 ? 0 : kept[i][last];
-  }
-}
-
 }  // namespace
 
 bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
@@ -311,31 +268,28 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
   step.body = body.finish();
   std::vector<OperandRef> refs;
   std::vector<Access> accesses;
-  std::vector<Dims> kept;
-  LoopDims reduced;
-  reduced.sizes = pick(domain, dims.reduced);
+  LoopDims kept{pick(domain, dims.kept), {}};
+  LoopDims reduced{pick(domain, dims.reduced), {}};
   const auto add = [&](const Placed& placed, bool post) {
-    Access access;
-    access.dtype = placed.val.dtype();
     const Dims strides = post ? Dims() : broadcast_strides(placed.val, domain);
-    kept.push_back(post ? post_strides(placed.val, reduction.val_tensor(), dims)
-                        : pick(strides, dims.kept));
+    kept.strides.push_back(
+        post ? post_strides(placed.val, reduction.val_tensor(), dims)
+             : pick(strides, dims.kept));
     reduced.strides.push_back(post ? Dims(reduced.sizes.size(), 0)
                                    : pick(strides, dims.reduced));
     refs.push_back(placed.ref());
-    accesses.push_back(access);
+    accesses.push_back(access_of(placed.val.dtype()));
   };
   for (const RegionBody::Slot& slot : body.slots())
     add(call.inputs.at(slot.source), slot.after_reduction);
   for (const Placed& result : call.results) add(result, true);
-  place_kept(kept, pick(domain, dims.kept), step, accesses);
   reduced = join_dims(reduced);
   step.reduce = reduced.sizes;
   for (size_t i = 0; i < accesses.size(); ++i)
     accesses[i].reduce = reduced.strides[i];
-  const auto inputs = static_cast<int64_t>(body.slots().size());
-  step.inputs.assign(accesses.begin(), accesses.begin() + inputs);
-  step.outputs.assign(accesses.begin() + inputs, accesses.end());
+  const auto [outer, inner] = split_last(kept);
+  set_loops(step, std::move(accesses), body.slots().size(), join_dims(outer),
+            inner);
   builder.add_step(std::move(step), std::move(refs), call);
   return true;
 }

@@ -1,8 +1,7 @@
-#include "src/program/planning/weight_traffic.h"
-
-#include <unordered_set>
-
+// What a program reads of weights in each call, to know which cache they come
+// from.
 #include "src/passes/lowering/internal_ops.h"
+#include "src/program/planning/builder.h"
 
 namespace fxjit::program {
 namespace {

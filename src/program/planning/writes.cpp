@@ -17,12 +17,7 @@ using passes::Region;
 
 // The call of a region of one update, else null.
 const fx::Node* update_in(const Region& region) {
-  const fx::Node* update = nullptr;
-  for (const fx::Node* node : region.graph->nodes()) {
-    if (!node->called_op()) continue;
-    if (update) return nullptr;
-    update = node;
-  }
+  const fx::Node* update = only_call(region);
   const bool alone = region.kind == Region::Kind::kernel && update &&
                      update->called_op()->row.direct && !update->args().empty();
   return alone && update_spec(*update->called_op(), meta_args(update->args()))
@@ -129,18 +124,12 @@ std::unordered_set<const fx::Node*> find_updates(const ModelGraph& model) {
 
 void plan_update(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node& update = *update_in(call.region);
-  std::vector<OperandRef> operands;
-  std::vector<int32_t>& kept = builder.program().kept;
-  for (const Value& arg : update.args())
-    visit_leaves(arg, [&](const Value& leaf) {
-      if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
-      operands.push_back(call.inputs.at(leaf.as_node()).ref());
-      kept.push_back(operands.back().buffer);
-    });
+  std::vector<OperandRef> operands = operands_of(update, call).refs;
   auto spec = update_spec(*update.called_op(), meta_args(update.args()));
   const Tensor overwritten = meta_of(spec->overwritten);
   operands.push_back(builder.allocate(overwritten).ref());
-  kept.push_back(operands.back().buffer);
+  for (const OperandRef& ref : operands)
+    builder.program().kept.push_back(ref.buffer);
   // The old elements are read and kept, the new ones written.
   const double bytes = 3 * tensor_bytes(overwritten);
   builder.add_step(ExternStep{std::move(*spec), 0, bytes}, std::move(operands),

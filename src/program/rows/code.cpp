@@ -73,8 +73,7 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
     found.operands.push_back({operand, found.bytes});
     const auto elements = static_cast<size_t>(found.rows * found.pitch);
     found.bytes += elements * dtype_size(access.dtype);
-    found.bytes =
-        (found.bytes + kScratchAlign - 1) / kScratchAlign * kScratchAlign;
+    found.bytes = round_up(found.bytes, kScratchAlign);
   });
   if (found.bytes > kMostCrosswiseBytes) return {};
   return found;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/table/prims.h"
-#include "src/program/rows/step.h"
+#include "src/program/rows/rewrite.h"
 
 namespace fxjit::program {
 namespace {
@@ -34,36 +34,18 @@ class Scheduler {
  private:
   void classify() {
     const size_t n = instrs_.size();
-    out_.varies.resize(n);
+    out_.varies = varies_along_row(step_);
     out_.level.resize(n);
     out_.buffered.assign(n, false);
     visited_.assign(n, -1);
-    for (size_t i = 0; i < n; ++i) classify(static_cast<int32_t>(i));
+    for (size_t i = 0; i < n; ++i) out_.level[i] = level_of(instrs_[i]);
   }
 
-  void classify(int32_t id) {
-    const ScalarInstr& instr = instrs_[id];
-    bool varies = leaf_varies(instr);
+  int32_t level_of(const ScalarInstr& instr) const {
     int32_t level = 0;
-    for (int a = 0; a < prim_arity(instr.prim); ++a) {
-      const int32_t arg = instr.args[a];
-      varies = varies || out_.varies[arg];
-      level = std::max(level, out_.level[arg]);
-    }
-    if (is_reduction(instr.prim)) {
-      varies = false;
-      ++level;
-    }
-    out_.varies[id] = varies;
-    out_.level[id] = level;
-  }
-
-  bool leaf_varies(const ScalarInstr& instr) const {
-    if (instr.prim == Prim::input) {
-      const Access& access = step_.inputs[instr.slot];
-      return access.inner != 0 || gathers_elements(step_.inputs, access);
-    }
-    return instr.prim == Prim::index && instr.slot == step_.outer.size();
+    for (int a = 0; a < prim_arity(instr.prim); ++a)
+      level = std::max(level, out_.level[instr.args[a]]);
+    return is_reduction(instr.prim) ? level + 1 : level;
   }
 
   int leaf_cost(const ScalarInstr& instr) const {

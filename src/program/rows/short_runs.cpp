@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "src/program/steps/loop_dims.h"
+
 namespace fxjit::program {
 namespace {
 
@@ -11,24 +13,6 @@ namespace {
 constexpr int64_t kLongRow = 16;
 // Elements of a block: their places stay in the first-level cache.
 constexpr int64_t kBlock = 4096;
-
-// Dims of one element dropped, those that step evenly joined.
-void join(Dims& sizes, Dims& strides) {
-  Dims joined_sizes, joined_strides;
-  for (int d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 1) continue;
-    const int last = joined_sizes.size() - 1;
-    if (last >= 0 && joined_strides[last] == strides[d] * sizes[d]) {
-      joined_sizes[last] *= sizes[d];
-      joined_strides[last] = strides[d];
-      continue;
-    }
-    joined_sizes.push_back(sizes[d]);
-    joined_strides.push_back(strides[d]);
-  }
-  sizes = joined_sizes;
-  strides = joined_strides;
-}
 
 int run_of(int64_t size) {
   return size == 2 || size == 4 || size == 8 ? static_cast<int>(size) : 1;
@@ -47,9 +31,9 @@ int64_t last_place(const ShortRuns& runs) {
 
 std::optional<ShortRuns> short_runs(const Dims& all_sizes,
                                     const Dims& all_strides) {
-  Dims sizes = all_sizes, strides = all_strides;
-  if (numel(sizes) == 0) return std::nullopt;
-  join(sizes, strides);
+  if (numel(all_sizes) == 0) return std::nullopt;
+  const LoopDims joined = join_dims({all_sizes, {all_strides}});
+  const Dims &sizes = joined.sizes, &strides = joined.strides[0];
   if (sizes.size() < 2 || sizes.back() >= kLongRow || strides.back() != 1)
     return std::nullopt;
   ShortRuns runs;

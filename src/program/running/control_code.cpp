@@ -154,9 +154,7 @@ class ControlCode final : public ExternCode {
     if (step_.bodies[which].fails)
       throw ValueFailure("the branch fails for these sizes");
     BodyCall body(plans_[which], call.scratch + scratch_[which]);
-    for (size_t i = 0; i < sources_[which].size(); ++i)
-      body.inputs()[i] =
-          call.operands[static_cast<size_t>(sources_[which][i].index)];
+    set_operands(call, which, body);
     for (size_t i = 0; i < step_.results.size(); ++i)
       body.results()[i] = result(call, i);
     body.run(times(call, which));
@@ -211,19 +209,24 @@ class ControlCode final : public ExternCode {
     std::vector<void*> now_, next_;
   };
 
+  // The inputs of one kind; `place` says where the one of a number is.
+  template <typename Place>
+  void set_inputs(Source::Kind kind, size_t which, BodyCall& body,
+                  const Place& place) const {
+    for (size_t i = 0; i < sources_[which].size(); ++i)
+      if (sources_[which][i].kind == kind)
+        body.inputs()[i] = place(static_cast<size_t>(sources_[which][i].index));
+  }
+
   // The inputs that stay the same.
   void set_operands(const StepCall& call, size_t which, BodyCall& body) const {
-    for (size_t i = 0; i < sources_[which].size(); ++i)
-      if (sources_[which][i].kind == Source::Kind::operand)
-        body.inputs()[i] =
-            call.operands[static_cast<size_t>(sources_[which][i].index)];
+    set_inputs(Source::Kind::operand, which, body,
+               [&](size_t i) { return call.operands[i]; });
   }
 
   void set_states(const States& states, size_t which, BodyCall& body) const {
-    for (size_t i = 0; i < sources_[which].size(); ++i)
-      if (sources_[which][i].kind == Source::Kind::state)
-        body.inputs()[i] =
-            states.now(static_cast<size_t>(sources_[which][i].index));
+    set_inputs(Source::Kind::state, which, body,
+               [&](size_t i) { return states.now(i); });
   }
 
   // Where the body puts what is carried; what it gives as it came stays.
@@ -285,13 +288,10 @@ class ControlCode final : public ExternCode {
   }
 
   void set_slices(const StepCall& call, int64_t i, BodyCall& body) const {
-    for (size_t k = 0; k < sources_[0].size(); ++k) {
-      const auto index = static_cast<size_t>(sources_[0][k].index);
-      if (sources_[0][k].kind == Source::Kind::slice)
-        body.inputs()[k] = slice(call, index, i);
-      if (sources_[0][k].kind == Source::Kind::before)
-        body.inputs()[k] = stacked(call, index, i - 1);
-    }
+    set_inputs(Source::Kind::slice, 0, body,
+               [&](size_t k) { return slice(call, k, i); });
+    set_inputs(Source::Kind::before, 0, body,
+               [&](size_t k) { return stacked(call, k, i - 1); });
     for (size_t k = step_.carried.size(); k < step_.results.size(); ++k)
       body.results()[k] = stacked(call, k, i);
   }

@@ -25,17 +25,24 @@ Tensor borrow(void* first, const Tensor& val) {
                       val.dtype(), val.strides(), 0);
 }
 
+ValueList borrow_args(const StepCall& call, const ValueList& args,
+                      size_t& used) {
+  used = 0;
+  ValueList borrowed;
+  for (const Value& arg : args)
+    borrowed.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
+      if (!leaf.is_tensor()) return leaf;
+      return borrow(call.operands[used++], leaf.as_tensor());
+    }));
+  return borrowed;
+}
+
 EagerCode::EagerCode(const CallSpec& call)
     : op_(ops::get_op(call.op)), args_(call.args), results_(call.results) {}
 
 void EagerCode::run(const StepCall& call, int64_t, int64_t) const {
   size_t operand = 0;
-  ValueList args;
-  for (const Value& arg : args_)
-    args.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
-      if (!leaf.is_tensor()) return leaf;
-      return borrow(call.operands[operand++], leaf.as_tensor());
-    }));
+  const ValueList args = borrow_args(call, args_, operand);
   if (op_.row.direct) return run_direct(call, operand, args);
   const Value result = compute(args);
   for (size_t i = 0; i < results_.size(); ++i) {

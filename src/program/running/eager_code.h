@@ -15,6 +15,10 @@ namespace fxjit::program {
 // A tensor over memory of the call; it must not outlive it.
 Tensor borrow(void* first, const Tensor& val);
 
+// The arguments of a call over its operands, of which `used` were tensors.
+ValueList borrow_args(const StepCall& call, const ValueList& args,
+                      size_t& used);
+
 // Runs what may refuse values. The shapes were right when this was planned:
 // what is wrong are the values.
 template <typename Fn>

@@ -117,40 +117,26 @@ UpdateCode::UpdateCode(const UpdateSpec& spec)
       args_(spec.call.args),
       overwritten_(meta_of(spec.overwritten)) {}
 
-ValueList UpdateCode::arguments(const StepCall& call) const {
-  size_t operand = 0;
-  ValueList args;
-  for (const Value& arg : args_)
-    args.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
-      if (!leaf.is_tensor()) return leaf;
-      return borrow(call.operands[operand++], leaf.as_tensor());
-    }));
-  return args;
-}
-
-Tensor UpdateCode::memory_for_old(const StepCall& call) const {
-  size_t operands = 0;
-  for (const Value& arg : args_)
-    visit_leaves(arg, [&](const Value& leaf) { operands += leaf.is_tensor(); });
-  return borrow(call.operands[operands], overwritten_);
-}
-
 void UpdateCode::run(const StepCall& call, int64_t, int64_t) const {
-  const ValueList args = arguments(call);
+  size_t operands = 0;
+  const ValueList args = borrow_args(call, args_, operands);
+  const Tensor old = borrow(call.operands[operands], overwritten_);
   const Update& update = *update_of(op_);
   refusing_values([&] {
     // Bad indices fail here, before anything is written.
     const ValueList picked = update.picked_by(args);
-    memory_for_old(call).copy_from(
+    old.copy_from(
         ops::run_eager({ops::get_op(update.pick), picked}).as_tensor());
     put(op_, args);
   });
 }
 
 void UpdateCode::undo(const StepCall& call) const {
+  size_t operands = 0;
+  const ValueList args = borrow_args(call, args_, operands);
+  const Tensor old = borrow(call.operands[operands], overwritten_);
   const Update& update = *update_of(op_);
-  put(ops::get_op(update.restore),
-      update.restored_by(arguments(call), memory_for_old(call)));
+  put(ops::get_op(update.restore), update.restored_by(args, old));
 }
 
 std::string UpdateCode::describe() const {

@@ -22,9 +22,6 @@ class UpdateCode : public ExternCode {
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
  private:
-  ValueList arguments(const StepCall& call) const;
-  Tensor memory_for_old(const StepCall& call) const;
-
   const ops::Op& op_;
   const ValueList args_;  // Tensors are meta.
   const Tensor overwritten_;

@@ -28,4 +28,10 @@ constexpr bool are_skeletons(const std::variant<S...>*) {
 }
 static_assert(are_skeletons(static_cast<const StepBody*>(nullptr)));
 
+// How a step is cut into tasks, and its work. Of an extern step the work alone:
+// its routine says the tasks and the scratch.
+inline StepPlan step_plan(const StepBody& body, CpuLevel level) {
+  return std::visit([&](const auto& step) { return step.plan(level); }, body);
+}
+
 }  // namespace fxjit::program

@@ -39,7 +39,7 @@ TileOperands bind_epilogue(const RegionCall& call, const fx::Node& node,
   const Dims& domain = node.val_tensor().sizes();
   RegionBody body(call);
   body.bind_sum(node);
-  body.build([](const fx::Node&) { return false; });
+  body.build();
   TileOperands operands;
   for (size_t i = 1; i < body.slots().size(); ++i) {
     const Placed& extra = call.inputs.at(body.slots()[i].source);

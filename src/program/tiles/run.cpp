@@ -109,8 +109,6 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   wanted.weights = step_.weights;
   wanted.lhs = step_.lhs;
   wanted.sums = step_.sums;
-  wanted.lhs = step_.lhs;
-  wanted.sums = step_.sums;
   wanted.extras = without_sizes(step_.extras);
   wanted.outputs = without_sizes(step_.outputs);
   wanted.epilogue = step_.epilogue;

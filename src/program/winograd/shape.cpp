@@ -48,10 +48,8 @@ WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
   shape.weights_exceed_cache =
       weights::winograd_elements(shape.panels, step.channels) * 4 >
       kCachedWeights;
-  shape.points = step.tile + 2;
-  shape.tiles_down = ceil_div(step.out_height, step.tile);
-  shape.tiles_across = ceil_div(step.out_width, step.tile);
-  shape.tiles = step.batch * shape.tiles_down * shape.tiles_across;
+  shape.tiles = step.batch * ceil_div(step.out_height, step.tile) *
+                ceil_div(step.out_width, step.tile);
   shape.slots = shape.panels.frequencies | 1;
   shape.group = group_of(shape.tiles, max_group(shape.panels, level));
   shape.groups = ceil_div(shape.tiles, shape.group);
@@ -59,14 +57,14 @@ WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
       1, ceil_div(shape.groups, groups_of_block(step, shape)));
   shape.block = ceil_div(shape.groups, shape.tile_blocks) * shape.group;
   shape.channel_blocks = ceil_div(step.channels, shape.panels.lanes);
-  shape.places_row = step.tile == 4 ? 8 : 4;
   constexpr int64_t kLine = 16;  // Floats; regions begin with a cache line.
   shape.sums_at = shape.channel_blocks * shape.channel_block_floats();
   shape.sums_at = ceil_div(shape.sums_at, kLine) * kLine;
   shape.zeros_at = shape.sums_at + shape.block * shape.sums_floats();
   shape.zeros_at = ceil_div(shape.zeros_at, kLine) * kLine;
   shape.places_at = shape.zeros_at + ceil_div(step.channels, kLine) * kLine;
-  shape.total = shape.places_at + 2 * shape.points * shape.places_row;
+  const int64_t places_row = step.tile == 4 ? 8 : 4;
+  shape.total = shape.places_at + 2 * (step.tile + 2) * places_row;
   return shape;
 }
 

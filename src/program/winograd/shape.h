@@ -25,9 +25,6 @@ inline constexpr int64_t kWinogradChannels = 16;
 struct WinogradShape {
   weights::WinogradPanels panels;
   bool weights_exceed_cache = false;  // The second-level one.
-  int64_t points = 0;                 // m + 2
-  int64_t tiles_down = 0;             // Of one image.
-  int64_t tiles_across = 0;
   int64_t tiles = 0;        // Of all images.
   int64_t group = 0;        // Tiles whose sums are in registers at once.
   int64_t groups = 0;       // The last one may reach behind the last tile.
@@ -39,11 +36,10 @@ struct WinogradShape {
   int64_t channel_blocks = 0;  // Vectors of channels; the last one ends with
                                // the last channel and may overlap.
   // Scratch regions, in floats from its start.
-  int64_t inputs_at = 0;   // [channel_blocks][block][slots][lanes]
+  // Inputs come first: [channel_blocks][block][slots][lanes].
   int64_t sums_at = 0;     // [block][slots][panel width]
   int64_t zeros_at = 0;    // [channels], read in place of padding.
-  int64_t places_at = 0;   // Addresses of a tile's pixels, [points][row].
-  int64_t places_row = 0;  // Addresses in a row of them.
+  int64_t places_at = 0;   // Addresses of a tile's pixels, [m + 2][4 or 8].
   int64_t total = 0;
 
   int64_t tile_floats() const { return slots * panels.lanes; }
