@@ -10,6 +10,8 @@
 
 #include <cstdio>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -68,7 +70,7 @@ class JitDump {
 
   void add(std::string_view name, uint64_t address, std::string_view code) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (failed_ || (file_ < 0 && !start())) return;
+    if (failed_ || (!file_ && !start())) return;
     CodeLoad load;
     load.total_size =
         static_cast<uint32_t>(sizeof(load) + name.size() + 1 + code.size());
@@ -85,23 +87,20 @@ class JitDump {
   // perf finds the file by an executable mapping of it.
   bool start() {
     const auto path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
-    file_ = support::above_standard(
-        open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-             0600));
-    if (file_ < 0) return fail();
+    file_.emplace(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    if (!file_->open()) return fail();
     Header header;
     header.pid = static_cast<uint32_t>(getpid());
     header.timestamp = timestamp();
     write_all(bytes_of(header));
     const void* const marker =
         mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)),
-             PROT_READ | PROT_EXEC, MAP_PRIVATE, file_, 0);
+             PROT_READ | PROT_EXEC, MAP_PRIVATE, file_->number(), 0);
     return marker != MAP_FAILED && !failed_ ? true : fail();
   }
 
   void write_all(const std::string& bytes) {
-    const auto size = static_cast<ssize_t>(bytes.size());
-    if (write(file_, bytes.data(), bytes.size()) != size) fail();
+    if (!file_->write(std::as_bytes(std::span(bytes)))) fail();
   }
 
   bool fail() {
@@ -111,7 +110,7 @@ class JitDump {
   }
 
   std::mutex mutex_;
-  int file_ = -1;
+  std::optional<support::Descriptor> file_;
   uint64_t count_ = 0;
   bool failed_ = false;
 };
@@ -120,10 +119,6 @@ class JitDump {
 // it was told.
 class PerfPlugin : public llvm::orc::ObjectLinkingLayer::Plugin {
  public:
-  ~PerfPlugin() override {
-    if (file_ >= 0) close(file_);
-  }
-
   void modifyPassConfig(llvm::orc::MaterializationResponsibility&,
                         llvm::jitlink::LinkGraph&,
                         llvm::jitlink::PassConfiguration& passes) override {
@@ -160,21 +155,18 @@ class PerfPlugin : public llvm::orc::ObjectLinkingLayer::Plugin {
 
   void append(const std::string& line) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (file_ < 0 && !failed_) {
-      const auto path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-      file_ = support::above_standard(
-          open(path.c_str(),
-               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    }
-    const auto size = static_cast<ssize_t>(line.size());
-    if (file_ >= 0 && write(file_, line.data(), line.size()) == size) return;
+    const auto path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+    if (!file_)
+      file_.emplace(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+                    0600);
+    if (file_->open() && file_->write(std::as_bytes(std::span(line)))) return;
     if (!failed_) log(LogLevel::warning, "[jit] cannot write the perf map");
     failed_ = true;
   }
 
   JitDump& dump_ = JitDump::instance();
   std::mutex mutex_;
-  int file_ = -1;  // The map.
+  std::optional<support::Descriptor> file_;  // The map.
   bool failed_ = false;
 };
 

@@ -80,7 +80,7 @@ CompiledModule::Shape CompiledModule::for_call(std::span<const Value> inputs) {
   if (!have_data(inputs)) return nullptr;  // The interpreter infers shapes.
   Shape shape = shapes_.find(inputs);
   if (!shape) {
-    const Request request = from_start(inputs);
+    const Request request{source(), nullptr, inputs, nullptr};
     if (!request.source) return nullptr;
     if (options_.new_shape == CompileOptions::NewShape::behind) {
       compile_behind(request);
@@ -150,11 +150,6 @@ CompiledModule::Shape CompiledModule::next_part(
   return nullptr;
 }
 
-CompiledModule::Request CompiledModule::from_start(
-    std::span<const Value> inputs) const {
-  return {source(), nullptr, inputs, nullptr};
-}
-
 std::optional<ValueList> CompiledModule::key_of(const Request& request) const {
   if (!request.begin)
     return ValueList(request.inputs.begin(), request.inputs.end());
@@ -173,7 +168,7 @@ CompiledModule::Shape CompiledModule::find(const Request& request) const {
 }
 
 CompiledModule::Shape CompiledModule::get(std::span<const Value> inputs) {
-  const Request request = from_start(inputs);
+  const Request request{source(), nullptr, inputs, nullptr};
   return request.source ? get(request) : nullptr;
 }
 

@@ -67,7 +67,6 @@ class CompiledModule : public fx::NativeForward,
 
   // The entry to serve a call by; null: the interpreter does.
   Shape for_call(std::span<const Value> inputs);
-  Request from_start(std::span<const Value> inputs) const;
   // Nothing when no part was taken there before.
   std::optional<ValueList> key_of(const Request& request) const;
   Shape find(const Request& request) const;

@@ -20,6 +20,10 @@
 namespace fxjit {
 
 struct GraphSource;
+struct ProgramInspection;
+
+// The row of a node that the interpreter runs, and why.
+StepReport interpreted_step(const fx::Node& node, std::string reason);
 
 class CompiledShape {
  public:
@@ -70,6 +74,9 @@ class CompiledShape {
 
   // Without times.
   ProgramReport report() const;
+  // Steps have neither `profile` nor `kernels`; the step of a node that stays
+  // with the interpreter is left out.
+  ProgramInspection inspection() const;
 
  private:
   // `bound` may be empty.

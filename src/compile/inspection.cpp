@@ -5,8 +5,6 @@
 
 #include "src/compile/compiled_module.h"
 #include "src/compile/machine_limits.h"
-#include "src/compile/program_inspection.h"
-#include "src/compile/shape_report.h"
 #include "src/support/threads/own_stack.h"
 
 namespace fxjit {
@@ -29,7 +27,7 @@ class Collector {
     if (!stage.shape) return add_interpreted(*stage.node);
     before_ = stage.shape.get();
     if (!stage.shape->native()) return;
-    ProgramInspection program = inspect_program(*stage.shape);
+    ProgramInspection program = stage.shape->inspection();
     if (code_) add_code(*stage.shape, program);
     for (StepInspection& step : program.steps) add_profile(step);
     inspection_.programs.push_back(std::move(program));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <mutex>
 
 #include "src/program/steps/steps.h"
@@ -121,16 +122,13 @@ double MachineLimits::nanoseconds(const program::StepPlan& plan,
 
 const MachineLimits& machine_limits(Engine& engine) {
   static std::mutex mutex;
-  static std::array<MachineLimits, 3> limits;
-  static std::array<bool, 3> known{};
-  const auto level = static_cast<size_t>(engine.level());
+  static std::map<CpuLevel, MachineLimits> known;
   std::lock_guard lock(mutex);
-  if (!known[level]) {
-    support::run_with_compile_stack(
-        [&] { limits[level] = measure(engine); });
-    known[level] = true;
-  }
-  return limits[level];
+  const auto found = known.find(engine.level());
+  if (found != known.end()) return found->second;
+  MachineLimits limits;
+  support::run_with_compile_stack([&] { limits = measure(engine); });
+  return known.emplace(engine.level(), limits).first->second;
 }
 
 }  // namespace fxjit

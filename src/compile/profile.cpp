@@ -4,7 +4,6 @@
 
 #include "src/compile/compiled_module.h"
 #include "src/compile/machine_limits.h"
-#include "src/compile/shape_report.h"
 
 namespace fxjit {
 namespace {

@@ -1,7 +1,8 @@
-#include "src/compile/program_inspection.h"
-
+// What inspect() says of one compiled program, times aside.
 #include <algorithm>
 
+#include "fxjit/inspection.h"
+#include "src/compile/compiled_shape.h"
 #include "src/compile/graph_parts.h"
 
 namespace fxjit {
@@ -11,7 +12,6 @@ using program::Buffer;
 using program::ExternStep;
 using program::Home;
 using program::Program;
-using program::Skeleton;
 using program::Step;
 
 std::string name_of(const weights::PackSpec& weight, const Program& program) {
@@ -114,10 +114,9 @@ void note_uses(ProgramInspection& seen) {
 
 }  // namespace
 
-ProgramInspection inspect_program(const CompiledShape& shape) {
-  const CompiledShape::Parts& parts = shape.part();
-  const Program& program = shape.executable().program();
-  ProgramReport report = shape.report();
+ProgramInspection CompiledShape::inspection() const {
+  const Program& program = executable().program();
+  ProgramReport report = this->report();
   // Steps of branches and bodies are parts of those that call them.
   std::erase_if(report.steps,
                 [](const StepReport& step) { return !step.body.empty(); });
@@ -125,31 +124,30 @@ ProgramInspection inspect_program(const CompiledShape& shape) {
   seen.inputs = report.inputs;
   seen.begin = report.begin;
   seen.arena_bytes = program.arena_bytes;
-  const std::vector<std::string> inputs = input_names(parts);
+  const std::vector<std::string> inputs = input_names(parts_);
   for (const Buffer& buffer : program.buffers)
     seen.buffers.push_back(inspect_buffer(program, buffer, inputs));
   for (size_t s = 0; s < program.steps.size(); ++s) {
     StepInspection& step = seen.steps.emplace_back();
     step.report = report.steps[s];
-    const int64_t tasks = shape.executable().plans()[s].tasks;
-    std::visit(program::Overloaded{
-                   [&]<Skeleton S>(const S& body) {
-                     step.skeleton = S::kName;
-                     step.sizes = body.facts();
-                   },
-                   [&](const ExternStep&) {
-                     step.skeleton = "routine";
-                     step.sizes = {{"tasks", std::to_string(tasks)}};
-                   }},
-               program.steps[s].body);
+    const int64_t tasks = executable().plans()[s].tasks;
+    std::visit(
+        [&]<typename S>(const S& body) {
+          step.skeleton = S::kName;
+          if constexpr (program::Skeleton<S>)
+            step.sizes = body.facts();
+          else
+            step.sizes = {{"tasks", std::to_string(tasks)}};
+        },
+        program.steps[s].body);
     step.operands = inspect_operands(program.steps[s]);
   }
   note_uses(seen);
   for (const Program::Output& output : program.outputs)
     seen.outputs.push_back({output.buffer, meta_of(output.spec), ""});
-  if (parts.outputs.size() == seen.outputs.size())
+  if (parts_.outputs.size() == seen.outputs.size())
     for (size_t i = 0; i < seen.outputs.size(); ++i)
-      seen.outputs[i].name = std::string(parts.outputs[i]->name());
+      seen.outputs[i].name = std::string(parts_.outputs[i]->name());
   return seen;
 }
 

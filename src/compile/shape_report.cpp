@@ -1,5 +1,4 @@
 // What reports say of one compiled program.
-#include "src/compile/shape_report.h"
 #include "fxjit/fx/graph.h"
 #include "src/compile/compiled_shape.h"
 #include "src/compile/graph_parts.h"
@@ -22,39 +21,26 @@ NodeReport node_report(const fx::Node& node) {
           std::string(node.source().file), node.source().line};
 }
 
-StepReport native_step(const program::Executable& executable, size_t index,
+StepReport native_step(const program::StepTimes::Row& row,
                        const fx::Graph* graph) {
-  const program::Step& step = executable.program().steps[index];
   StepReport report;
-  report.label = step.label;
+  report.label = row.step->label;
+  report.body = row.body;
   report.kernel = "generated";
-  if (const program::ExternCode* external = executable.external(index)) {
-    report.by = external->computed_by();
-    report.kernel = external->describe();
+  if (row.external) {
+    report.by = row.external->computed_by();
+    report.kernel = row.external->describe();
   }
   if (report.by == ComputedBy::eager)
     report.reason = "the op has no generated code for these arguments";
-  for (const std::string& name : step.nodes) {
-    const fx::Node* node = graph ? graph->find_node(name) : nullptr;
+  // Bodies have graphs of their own.
+  const bool known = graph && row.body.empty();
+  for (const std::string& name : row.step->nodes) {
+    const fx::Node* node = known ? graph->find_node(name) : nullptr;
     report.nodes.push_back(node ? node_report(*node)
                                 : NodeReport{name, "", "", 0});
   }
   return report;
-}
-
-// All steps of a program, those of the programs that a step calls behind it.
-void add_steps(const program::Executable& executable, const std::string& body,
-               const fx::Graph* graph, std::vector<StepReport>& steps) {
-  for (size_t i = 0; i < executable.program().steps.size(); ++i) {
-    steps.push_back(native_step(executable, i, graph));
-    steps.back().body = body;
-    const program::ExternCode* const external = executable.external(i);
-    if (!external) continue;
-    for (const program::ExternCode::Body& inner : external->bodies())
-      add_steps(*inner.program,
-                body.empty() ? inner.name : body + "." + inner.name, nullptr,
-                steps);
-  }
 }
 
 }  // namespace
@@ -77,7 +63,9 @@ ProgramReport CompiledShape::report() const {
   if (!report.why_not.empty()) return report;
   const fx::Graph* graph =
       parts_.source ? &parts_.source->module->graph() : nullptr;
-  if (native()) add_steps(*parts_.executable, "", graph, report.steps);
+  if (native())
+    for (const auto& row : program::StepTimes().rows(*parts_.executable))
+      report.steps.push_back(native_step(row, graph));
   if (parts_.stop)
     report.steps.push_back(interpreted_step(*parts_.stop, parts_.why_stop));
   return report;

@@ -56,7 +56,7 @@ class Reader {
   }
 
   void read_header(FileMetadata* metadata) {
-    const auto bytes = content();
+    const std::span<const std::byte> bytes(file_->data(), file_->bytes());
     if (bytes.size() < kLengthBytes)
       fail("expected at least 8 bytes, got " + std::to_string(bytes.size()));
     uint64_t length = 0;
@@ -158,10 +158,6 @@ class Reader {
     if (at != data)
       fail("expected " + std::to_string(at) + " bytes of data, got " +
            std::to_string(data));
-  }
-
-  std::span<const std::byte> content() const {
-    return {file_->data(), file_->bytes()};
   }
 
   Tensor make_tensor(const Entry& entry) const {

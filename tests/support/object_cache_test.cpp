@@ -86,8 +86,6 @@ TEST(ObjectCacheTest, ReturnsWhatWasStored) {
   EXPECT_TRUE(cache.store(key, bytes_of("payload")));
   EXPECT_EQ(cache.load(key), bytes_of("payload"));
   EXPECT_FALSE(cache.load(make_cache_key("other")));
-  EXPECT_EQ(cache.stats().hits, 1u);
-  EXPECT_EQ(cache.stats().misses, 2u);
   ObjectCache second({folder.path() / "deep" / "er"});
   EXPECT_EQ(second.load(key), bytes_of("payload"));
 }
@@ -117,7 +115,6 @@ TEST(ObjectCacheTest, AnyFlippedBitIsAMissAndRemoved) {
     ASSERT_FALSE(cache.load(key)) << "bit " << bit;
     ASSERT_FALSE(fs::exists(path)) << "bit " << bit;
   }
-  EXPECT_EQ(cache.stats().damaged, 8 * whole.size());
   write_file(path, whole);
   EXPECT_TRUE(cache.load(key));
 }
@@ -183,7 +180,6 @@ TEST(ObjectCacheTest, FolderThatCannotBeMadeWarnsOnce) {
   EXPECT_FALSE(cache.store(make_cache_key("other"), bytes_of("payload")));
   EXPECT_FALSE(cache.load(make_cache_key("k")));
   set_log_callback(nullptr);
-  EXPECT_EQ(cache.stats().failed_stores, 2u);
   EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("/proc/nowhere/fxjit"),
                                           HasSubstr("FXJIT_CACHE="))));
 }
@@ -227,7 +223,7 @@ TEST(ObjectCacheTest, EntriesOfAnotherUserAreNotTrusted) {
   ASSERT_TRUE(cache.store(key, bytes_of("payload")));
   ASSERT_EQ(chown(entry_of(folder.path(), key).c_str(), 65534, 65534), 0);
   EXPECT_FALSE(cache.load(key));
-  EXPECT_EQ(cache.stats().damaged, 1u);
+  EXPECT_FALSE(fs::exists(entry_of(folder.path(), key)));
 }
 
 CacheKey numbered_key(int i) { return make_cache_key(std::to_string(i)); }
@@ -252,7 +248,6 @@ TEST(ObjectCacheTest, EvictsTheLeastRecentlyUsedBeyondTheCap) {
   EXPECT_TRUE(cache.load(numbered_key(0)));
   EXPECT_FALSE(cache.load(numbered_key(1)));
   EXPECT_TRUE(cache.load(numbered_key(kFit)));
-  EXPECT_GE(cache.stats().evictions, 1u);
 }
 
 TEST(ObjectCacheTest, StaysWithinTheCapWhateverIsStored) {
@@ -286,6 +281,10 @@ TEST(ObjectCacheTest, RemovesWhatDeadProcessesLeft) {
 
 // Many writers of few keys: each load is a miss or a whole entry.
 int hammer(const fs::path& folder, int seed) {
+  int damaged = 0;
+  set_log_callback([&](LogLevel, std::string_view message) {
+    damaged += message.find("damaged") != message.npos;
+  });
   ObjectCache cache({folder, 200'000});
   for (int i = 0; i < 300; ++i) {
     const int which = (i * 7 + seed) % 5;
@@ -299,7 +298,7 @@ int hammer(const fs::path& folder, int seed) {
                                           std::byte(other));
     if (*loaded != expected) return 1;
   }
-  return cache.stats().damaged == 0 ? 0 : 2;
+  return damaged == 0 ? 0 : 2;
 }
 
 TEST(ObjectCacheTest, ThreadsShareAFolder) {

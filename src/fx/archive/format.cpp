@@ -1,6 +1,7 @@
 #include "src/fx/archive/format.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "fxjit/error.h"
@@ -24,14 +25,17 @@ std::string checksum(const NamedTensors& tensors) {
   for (const auto& entry : tensors) sorted.push_back(&entry);
   std::sort(sorted.begin(), sorted.end(),
             [](const auto* a, const auto* b) { return a->first < b->first; });
-  support::Checksum sum;
+  std::deque<std::string> heads;  // Which stay where they are.
+  std::vector<std::span<const std::byte>> pieces;
   for (const auto* entry : sorted) {
     const Tensor& tensor = entry->second;
-    sum.add(entry->first + " " + tensor.describe() + "\n");
-    sum.add({static_cast<const std::byte*>(tensor.data()),
-             static_cast<size_t>(tensor.numel()) * tensor.item_size()});
+    heads.push_back(entry->first + " " + tensor.describe() + "\n");
+    pieces.push_back(std::as_bytes(std::span(heads.back())));
+    pieces.push_back(
+        {static_cast<const std::byte*>(tensor.data()),
+         static_cast<size_t>(tensor.numel()) * tensor.item_size()});
   }
-  return sum.hex();
+  return support::checksum(pieces);
 }
 
 int check_metadata(const FileMetadata& metadata, const NamedTensors& tensors,

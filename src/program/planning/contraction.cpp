@@ -105,10 +105,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(
         pack_at_run_time(builder, call, call.inputs.at(weights[0].as_node())));
   }
-  TileOperands operands = bind_epilogue(call, node, batch, refs);
-  step.extras = std::move(operands.extras);
-  step.outputs = std::move(operands.outputs);
-  step.epilogue = std::move(operands.epilogue);
+  bind_epilogue(call, node, batch, refs, step);
   if (builder.options().library_products &&
       builder.level() == CpuLevel::avx512) {
     const StepPlan plan = step.plan(builder.level());

@@ -8,14 +8,6 @@
 namespace fxjit::program {
 namespace {
 
-std::vector<InPlacePair> pairs_of(const StepBody& body, CpuLevel level) {
-  return std::visit(
-      Overloaded{
-          [&](const Skeleton auto& step) { return step.in_place(level); },
-          [](const ExternStep&) { return std::vector<InPlacePair>(); }},
-      body);
-}
-
 class InPlace {
  public:
   InPlace(Program& program, CpuLevel level)
@@ -50,7 +42,9 @@ class InPlace {
   // A step is asked only where there is something to gain.
   void merge(int32_t s, const Step& step) {
     if (!may_share_any(s, step)) return;
-    for (const auto& [read, written] : pairs_of(step.body, level_))
+    const std::vector<InPlacePair> pairs = std::visit(
+        [&](const auto& body) { return body.in_place(level_); }, step.body);
+    for (const auto& [read, written] : pairs)
       if (may_share(s, read, written)) share(s, read, written);
   }
 

@@ -23,14 +23,14 @@ Called called_by(const fx::Node& node) {
   return {ops::get_op(node.arg(1).as_string()), node.arg(2).as_sequence()};
 }
 
-using PlaceOf = std::function<Placed(const fx::Node*)>;
+using Places = std::unordered_map<const fx::Node*, Placed>;
 
-CallOperands tensor_operands(const fx::Node& node, const PlaceOf& at) {
+CallOperands tensor_operands(const fx::Node& node, const Places& places) {
   CallOperands operands;
   for (const Value& arg : called_by(node).args)
     visit_leaves(arg, [&](const Value& leaf) {
       if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
-      const Placed placed = at(leaf.as_node());
+      const Placed& placed = places.at(leaf.as_node());
       operands.refs.push_back(placed.ref());
       operands.constants.push_back(placed.constant);
     });
@@ -70,8 +70,7 @@ const fx::Node* only_call(const passes::Region& region) {
 }
 
 CallOperands operands_of(const fx::Node& node, const RegionCall& call) {
-  return tensor_operands(node,
-                         [&](const fx::Node* n) { return call.inputs.at(n); });
+  return tensor_operands(node, call.inputs);
 }
 
 ValueList result_metas(const fx::Node& node) {
@@ -110,16 +109,13 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
 }
 
 void plan_eager(PlanBuilder& builder, const RegionCall& call) {
-  std::unordered_map<const fx::Node*, Placed> places(call.inputs.begin(),
-                                                     call.inputs.end());
+  Places places = call.inputs;
   for (const fx::Node* node : call.region.graph->nodes()) {
     if (!node->called_op()) continue;
     const int result = call.result_index(*node);
     places[node] = result >= 0 ? call.results[static_cast<size_t>(result)]
                                : builder.allocate(node->val_tensor());
-    auto operands =
-        tensor_operands(*node, [&](const fx::Node* n) { return places.at(n); });
-    add_call(builder, call, spec_of_call(*node), std::move(operands),
+    add_call(builder, call, spec_of_call(*node), tensor_operands(*node, places),
              {places[node]});
   }
 }

@@ -1,5 +1,7 @@
 #include "src/program/planning/region_body.h"
 
+#include <algorithm>
+
 #include "src/ops/table/op_facts.h"
 #include "src/passes/fusing/loop_facts.h"
 #include "src/tensor/visit.h"
@@ -21,14 +23,10 @@ void RegionBody::bind_sum(const fx::Node& node) {
 }
 
 Scalar RegionBody::input(const fx::Node& placeholder, bool after_reduction) {
-  for (size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].source == &placeholder && !slots_[i].is_index &&
-        slots_[i].index_slot < 0 &&
-        slots_[i].after_reduction == after_reduction)
-      return builder_.input(static_cast<int>(i),
-                            compute_dtype(placeholder.val_tensor().dtype()));
-  slots_.push_back({&placeholder, after_reduction, -1, false});
-  return builder_.input(static_cast<int>(slots_.size() - 1),
+  const Slot wanted{&placeholder, after_reduction};
+  const auto at = std::ranges::find(slots_, wanted) - slots_.begin();
+  if (at == std::ssize(slots_)) slots_.push_back(wanted);
+  return builder_.input(static_cast<int>(at),
                         compute_dtype(placeholder.val_tensor().dtype()));
 }
 
@@ -64,16 +62,14 @@ Scalar RegionBody::reduction(const fx::Node& node) {
 
 Scalar RegionBody::gather(const fx::Node& node) {
   const ops::GatherRoles& roles = ops::facts_of(*node.called_op()).gather;
-  const auto at = [](int place) { return static_cast<size_t>(place); };
+  const auto input = [&](int place) -> const fx::Node& {
+    return *node.arg_node(static_cast<size_t>(place));
+  };
+  const fx::Node &table = input(roles.table), &index = input(roles.index);
   int axis = -1;
   if (roles.kind == ops::GatherKind::elements)
-    axis = wrap_dim(node.arg(at(roles.dim)).as_int(), node.val_tensor().dim());
-  return gathered(*node.arg_node(at(roles.table)),
-                  *node.arg_node(at(roles.index)), axis);
-}
-
-Scalar RegionBody::gathered(const fx::Node& table, const fx::Node& index,
-                            int axis) {
+    axis = wrap_dim(node.arg(static_cast<size_t>(roles.dim)).as_int(),
+                    node.val_tensor().dim());
   slots_.push_back({&index, false, -1, true, axis});
   const auto index_slot = static_cast<int32_t>(slots_.size() - 1);
   builder_.input(index_slot, index.val_tensor().dtype());

@@ -21,6 +21,8 @@ class RegionBody {
     int32_t index_slot = -1;
     bool is_index = false;
     int axis = -1;  // The dim, where a gather has an index for each element.
+
+    friend bool operator==(const Slot&, const Slot&) = default;
   };
 
   explicit RegionBody(const RegionCall& call) : call_(call) {}
@@ -42,7 +44,6 @@ class RegionBody {
   Scalar scalar_call(const fx::Node& node, bool after_reduction);
   Scalar reduction(const fx::Node& node);
   Scalar gather(const fx::Node& node);
-  Scalar gathered(const fx::Node& table, const fx::Node& index, int axis);
 
   const RegionCall& call_;
   ScalarBuilder builder_;

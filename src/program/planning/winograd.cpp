@@ -40,11 +40,7 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   step.tile = tile_of(*node, step.channels, builder.level());
   std::vector<OperandRef> refs{input.ref(),
                                builder.pack_winograd(weight, step.tile)};
-  TileOperands operands =
-      bind_epilogue(call, *node, passes::contraction_batch_dims(*node), refs);
-  step.extras = std::move(operands.extras);
-  step.outputs = std::move(operands.outputs);
-  step.epilogue = std::move(operands.epilogue);
+  bind_epilogue(call, *node, passes::contraction_batch_dims(*node), refs, step);
   builder.add_step(std::move(step), std::move(refs), call);
   return true;
 }

@@ -18,9 +18,7 @@ constexpr size_t kAlignment = 64;
 bool writes_anywhere(const Program& program, int32_t buffer) {
   for (const Step& step : program.steps) {
     const bool anywhere = std::visit(
-        Overloaded{[]<Skeleton S>(const S&) { return S::kWritesAnywhere; },
-                   [](const ExternStep&) { return false; }},
-        step.body);
+        []<typename S>(const S&) { return S::kWritesAnywhere; }, step.body);
     for (const OperandRef& ref : step.operands)
       if (ref.buffer == buffer && !anywhere) return false;
   }

@@ -131,11 +131,6 @@ std::unique_ptr<Executable::Context> Executable::make_context() const {
   return context;
 }
 
-std::unique_ptr<Executable::Context> Executable::acquire() const {
-  std::unique_ptr<Context> kept = kept_.take();
-  return kept ? std::move(kept) : make_context();
-}
-
 void Executable::launch(const Launch& launch, Context& context,
                         std::vector<StepTimes>* bodies) const {
   // Extern kernels may throw; they then have a single task and run here.
@@ -169,39 +164,41 @@ void Executable::run(std::span<void* const> inputs,
 }
 
 Executable::Session::Session(const Executable& executable)
-    : executable_(executable), context_(executable.acquire()) {}
+    : executable_(executable), context_(executable.kept_.take()) {
+  if (!context_) context_ = executable.make_context();
+}
 
 Executable::Session::~Session() { executable_.kept_.give(std::move(context_)); }
 
 void Executable::Session::run(std::span<void* const> inputs,
                               std::span<void* const> outputs,
                               StepTimes* times) {
-  executable_.run_in(*context_, inputs, outputs, times);
-}
-
-void Executable::run_in(Context& context, std::span<void* const> inputs,
-                        std::span<void* const> outputs,
-                        StepTimes* times) const {
-  for (const Patch& patch : patches_)
-    context.operands[patch.operand] =
+  const std::vector<Launch>& launches = executable_.launches_;
+  for (const Patch& patch : executable_.patches_)
+    context_->operands[patch.operand] =
         static_cast<std::byte*>(patch.output ? outputs[patch.index]
                                              : inputs[patch.index]) +
         patch.byte_offset;
-  std::fill(context.status.begin(), context.status.end(), kOk);
+  std::fill(context_->status.begin(), context_->status.end(), kOk);
   size_t done = 0;
   try {
-    for (; done < launches_.size() && may_run(launches_[done], context); ++done)
-      launch_timed(launches_[done], context, times);
+    for (; done < launches.size() &&
+           executable_.may_run(launches[done], *context_);
+         ++done)
+      executable_.launch_timed(launches[done], *context_, times);
   } catch (...) {
-    undo_writes(done, context);
+    executable_.undo_writes(done, *context_);
     throw;
   }
   if (times) ++times->calls;
-  const int32_t status = status_of(context);
-  if (status != kOk) {
-    undo_writes(done, context);
-    fail(status);
-  }
+  const int32_t status = status_of(*context_);
+  if (status == kOk) return;
+  executable_.undo_writes(done, *context_);
+  // Either way the interpreter computes the call: oneDNN fails, for one, while
+  // the process ends.
+  throw ValueFailure(status == kIndexOutOfRange
+                         ? "index out of range in self"
+                         : "a step of the compiled program failed");
 }
 
 void Executable::launch_timed(const Launch& next, Context& context,
@@ -233,14 +230,6 @@ void Executable::undo_writes(size_t done, Context& context) const {
     call.operands = context.operands.data() + step.first_operand;
     step.external->undo(call);
   }
-}
-
-// Either way the interpreter computes the call: oneDNN fails, for one, while
-// the process ends.
-void Executable::fail(int32_t status) const {
-  throw ValueFailure(status == kIndexOutOfRange
-                         ? "index out of range in self"
-                         : "a step of the compiled program failed");
 }
 
 }  // namespace fxjit::program

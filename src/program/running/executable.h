@@ -113,9 +113,6 @@ class Executable {
   void add_operands(const Step& step, const ExternCode* external);
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
-  std::unique_ptr<Context> acquire() const;
-  void run_in(Context& context, std::span<void* const> inputs,
-              std::span<void* const> outputs, StepTimes* times) const;
   void launch(const Launch& launch, Context& context,
               std::vector<StepTimes>* bodies) const;
   void launch_timed(const Launch& next, Context& context,
@@ -123,7 +120,6 @@ class Executable {
   static int32_t status_of(const Context& context);
   bool may_run(const Launch& next, const Context& context) const;
   void undo_writes(size_t done, Context& context) const;
-  [[noreturn]] void fail(int32_t status) const;
 
   // Calls beyond this many at once allocate their working memory afresh.
   static constexpr int kKeptContexts = 16;

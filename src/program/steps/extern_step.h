@@ -95,6 +95,9 @@ struct ExternStep {
   int32_t results = 1;
 
   size_t written() const { return static_cast<size_t>(results); }
+  static constexpr const char* kName = "routine";
+  static constexpr bool kWritesAnywhere = false;
+  std::vector<InPlacePair> in_place(CpuLevel) const { return {}; }
   // Its code says the tasks and the scratch.
   StepPlan plan(CpuLevel) const { return {.flops = flops, .bytes = bytes}; }
 

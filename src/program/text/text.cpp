@@ -10,18 +10,21 @@ namespace fxjit::program {
 namespace text {
 namespace {
 
+// What the library of JSON writes and reads by itself, enums as numbers.
+template <typename T>
+constexpr bool kIsPlain =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+    std::is_same_v<T, std::string> || std::is_same_v<T, std::array<int32_t, 3>>;
+
 class Writer {
  public:
   template <typename T>
   static Json json(const T& part) {
     if constexpr (std::is_same_v<T, Value>) {
       return value_json(part);
-    } else if constexpr (std::is_enum_v<T>) {
-      return static_cast<int64_t>(part);
     } else if constexpr (std::is_floating_point_v<T>) {
       return number_json(part);
-    } else if constexpr (std::is_arithmetic_v<T> ||
-                         std::is_same_v<T, std::string>) {
+    } else if constexpr (kIsPlain<T>) {
       return part;
     } else {
       Writer writer;
@@ -29,14 +32,13 @@ class Writer {
       return std::move(writer.object_);
     }
   }
-  static Json json(const Dims& dims) {
-    return std::vector<int64_t>(dims.begin(), dims.end());
-  }
+  static Json json(const Dims& dims) { return dims_json(dims); }
   template <typename T>
   static Json json(const std::vector<T>& parts) {
-    return list(parts);
+    Json made = Json::array();
+    for (const T& part : parts) made.push_back(json(part));
+    return made;
   }
-  static Json json(const std::array<int32_t, 3>& parts) { return list(parts); }
   // The number of the alternative, then what it holds.
   template <typename... T>
   static Json json(const std::variant<T...>& parts) {
@@ -53,13 +55,6 @@ class Writer {
   }
 
  private:
-  template <typename List>
-  static Json list(const List& parts) {
-    Json made = Json::array();
-    for (const auto& part : parts) made.push_back(json(part));
-    return made;
-  }
-
   Json object_ = Json::object();
 };
 
@@ -71,27 +66,19 @@ class Reader {
   static void read(const Json& json, T& part) {
     if constexpr (std::is_same_v<T, Value>) {
       part = value_of(json);
-    } else if constexpr (std::is_enum_v<T>) {
-      part = static_cast<T>(json.get<std::underlying_type_t<T>>());
     } else if constexpr (std::is_floating_point_v<T>) {
       part = static_cast<T>(number_of(json));
-    } else if constexpr (std::is_arithmetic_v<T> ||
-                         std::is_same_v<T, std::string>) {
+    } else if constexpr (kIsPlain<T>) {
       part = json.get<T>();
     } else {
       Reader reader(json);
       fields(part, reader);
     }
   }
-  static void read(const Json& json, Dims& dims) {
-    dims = Dims(std::span<const int64_t>(json.get<std::vector<int64_t>>()));
-  }
+  static void read(const Json& json, Dims& dims) { dims = dims_of(json); }
   template <typename T>
   static void read(const Json& json, std::vector<T>& parts) {
     for (const Json& item : json) read(item, parts.emplace_back());
-  }
-  static void read(const Json& json, std::array<int32_t, 3>& parts) {
-    for (size_t i = 0; i < parts.size(); ++i) read(json.at(i), parts[i]);
   }
   template <typename... T>
   static void read(const Json& json, std::variant<T...>& parts) {

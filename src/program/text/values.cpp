@@ -22,14 +22,6 @@ ValueList list_of(const Json& json) {
   return values;
 }
 
-Json dims_json(const Dims& dims) {
-  return std::vector<int64_t>(dims.begin(), dims.end());
-}
-
-Dims dims_of(const Json& json) {
-  return Dims(std::span<const int64_t>(json.get<std::vector<int64_t>>()));
-}
-
 Json tensor_json(const Tensor& tensor) {
   if (!tensor.is_meta())
     throw NotImplementedError("a program's text has no numbers of tensors");
@@ -94,6 +86,14 @@ Value named_of(const std::string& name, const Json& json) {
 }
 
 }  // namespace
+
+Json dims_json(const Dims& dims) {
+  return std::vector<int64_t>(dims.begin(), dims.end());
+}
+
+Dims dims_of(const Json& json) {
+  return Dims(std::span<const int64_t>(json.get<std::vector<int64_t>>()));
+}
 
 Json number_json(double number) {
   if (std::isfinite(number)) return number;

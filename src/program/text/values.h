@@ -13,6 +13,9 @@ using Json = nlohmann::ordered_json;
 Json number_json(double number);
 double number_of(const Json& json);
 
+Json dims_json(const Dims& dims);
+Dims dims_of(const Json& json);
+
 Json value_json(const Value& value);
 Value value_of(const Json& json);
 

@@ -2,35 +2,39 @@
 
 namespace fxjit::program {
 
-std::vector<TileAccess> without_sizes(std::vector<TileAccess> accesses) {
-  for (TileAccess& access : accesses) {
-    access.batch = 0;
-    access.row = access.row != 0;
-  }
-  return accesses;
+Epilogue Epilogue::without_sizes() const {
+  Epilogue made = *this;
+  for (auto* accesses : {&made.extras, &made.outputs})
+    for (TileAccess& access : *accesses) {
+      access.batch = 0;
+      access.row = access.row != 0;
+    }
+  return made;
 }
 
-std::string access_key(const std::vector<TileAccess>& accesses) {
+std::string Epilogue::epilogue_key() const {
   std::string text;
-  for (const TileAccess& access : accesses)
-    text += " " + std::string(dtype_name(access.dtype)) + "," +
-            std::to_string(access.row) + "," + std::to_string(access.column);
-  return text + ";";
+  for (const auto* accesses : {&extras, &outputs}) {
+    for (const TileAccess& access : *accesses)
+      text += " " + std::string(dtype_name(access.dtype)) + "," +
+              std::to_string(access.row) + "," + std::to_string(access.column);
+    text += ";";
+  }
+  return text + "\n" + epilogue.str();
 }
 
-double epilogue_bytes(const std::vector<TileAccess>& accesses, double batch,
-                      double rows, double columns) {
+double Epilogue::epilogue_bytes(double batch, double rows,
+                                double columns) const {
   double bytes = 0;
-  for (const TileAccess& access : accesses)
-    bytes += (access.batch != 0 ? batch : 1) * (access.row != 0 ? rows : 1) *
-             (access.column != 0 ? columns : 1) *
-             static_cast<double>(dtype_size(access.dtype));
+  for (const auto* accesses : {&extras, &outputs})
+    for (const TileAccess& access : *accesses)
+      bytes += (access.batch != 0 ? batch : 1) * (access.row != 0 ? rows : 1) *
+               (access.column != 0 ? columns : 1) *
+               static_cast<double>(dtype_size(access.dtype));
   return bytes;
 }
 
-std::vector<InPlacePair> epilogue_pairs(
-    const std::vector<TileAccess>& extras,
-    const std::vector<TileAccess>& outputs) {
+std::vector<InPlacePair> Epilogue::epilogue_pairs() const {
   constexpr size_t kFirstExtra = 2;
   std::vector<InPlacePair> pairs;
   for (size_t out = 0; out < outputs.size(); ++out)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fxjit/dtype.h"
+#include "fxjit/scalar_body.h"
 #include "src/program/steps/fields.h"
 #include "src/program/steps/skeleton.h"
 
@@ -27,18 +28,23 @@ void fields(Is<TileAccess> auto& s, V& v) {
   v("column", s.column);
 }
 
-// Accesses as kernels know them, the strides being arguments: `row` 0 or 1,
-// `batch` 0.
-std::vector<TileAccess> without_sizes(std::vector<TileAccess> accesses);
-std::string access_key(const std::vector<TileAccess>& accesses);
+// What is done to the sums of a step, which is one that has it.
+struct Epilogue {
+  std::vector<TileAccess> extras;
+  std::vector<TileAccess> outputs;
+  ScalarBody epilogue;  // Input slot 0 is the sum.
 
-// What an epilogue reads beside the sums, or what it writes.
-double epilogue_bytes(const std::vector<TileAccess>& accesses, double batch,
-                      double rows, double columns);
+  // As kernels know it, the strides being arguments: `row` is 0 or 1, which
+  // stands for any stride, and `batch` is 0.
+  Epilogue without_sizes() const;
+  std::string epilogue_key() const;
+  // What it reads beside the sums, and what it writes.
+  double epilogue_bytes(double batch, double rows, double columns) const;
+  // Results that may lie where an extra does, which is read just before. The
+  // first two operands of a step are those of its sums.
+  std::vector<InPlacePair> epilogue_pairs() const;
 
-// Results that may lie where an extra does, which is read just before. The
-// first two operands of a step are those of its sums.
-std::vector<InPlacePair> epilogue_pairs(const std::vector<TileAccess>& extras,
-                                        const std::vector<TileAccess>& outputs);
+  friend bool operator==(const Epilogue&, const Epilogue&) = default;
+};
 
 }  // namespace fxjit::program

@@ -10,8 +10,7 @@ std::string form_key(const TileForm& form) {
   text += std::string(" ") + weights::format_name(form.weights);
   for (DType dtype : {form.lhs, form.sums})
     text += " " + std::string(dtype_name(dtype));
-  return text + access_key(form.extras) + access_key(form.outputs) + "\n" +
-         form.epilogue.str();
+  return text + form.epilogue_key();
 }
 
 }  // namespace fxjit::program

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "fxjit/scalar_body.h"
 #include "src/program/tiles/access.h"
 #include "src/weights/format.h"
 
@@ -42,7 +41,7 @@ using TileFn = void (*)(const TileCall* call);
 
 // The code of one tile: sums of `rows` rows by `vectors` vectors of each of
 // `panels` panels over any depth, then the epilogue.
-struct TileForm {
+struct TileForm : Epilogue {  // Without sizes.
   using Fn = TileFn;
 
   int rows = 1;
@@ -59,11 +58,6 @@ struct TileForm {
   weights::Format weights = weights::Format::f32;
   DType lhs = DType::f32;
   DType sums = DType::f32;
-  // The step's operands. `row` is 0 or 1 here, 1 standing for any stride, and
-  // `batch` is 0.
-  std::vector<TileAccess> extras;
-  std::vector<TileAccess> outputs;
-  ScalarBody epilogue;
 
   friend bool operator==(const TileForm&, const TileForm&) = default;
 };

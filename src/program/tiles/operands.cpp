@@ -34,24 +34,22 @@ const fx::Node& find_call(const RegionCall& call, const ops::Op& op) {
   throw InternalError("a region lacks its " + std::string(op.name()));
 }
 
-TileOperands bind_epilogue(const RegionCall& call, const fx::Node& node,
-                           int batch_dims, std::vector<OperandRef>& refs) {
+void bind_epilogue(const RegionCall& call, const fx::Node& node, int batch_dims,
+                   std::vector<OperandRef>& refs, Epilogue& made) {
   const Dims& domain = node.val_tensor().sizes();
   RegionBody body(call);
   body.bind_sum(node);
   body.build();
-  TileOperands operands;
   for (size_t i = 1; i < body.slots().size(); ++i) {
     const Placed& extra = call.inputs.at(body.slots()[i].source);
-    operands.extras.push_back(tile_access(extra.val, domain, batch_dims));
+    made.extras.push_back(tile_access(extra.val, domain, batch_dims));
     refs.push_back(extra.ref());
   }
   for (const Placed& result : call.results) {
-    operands.outputs.push_back(tile_access(result.val, domain, batch_dims));
+    made.outputs.push_back(tile_access(result.val, domain, batch_dims));
     refs.push_back(result.ref());
   }
-  operands.epilogue = body.finish();
-  return operands;
+  made.epilogue = body.finish();
 }
 
 }  // namespace fxjit::program

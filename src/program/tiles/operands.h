@@ -12,15 +12,10 @@ namespace fxjit::program {
 const fx::Node& find_call(const RegionCall& call, const ops::Op& op);
 const fx::Node* find_call_or_null(const RegionCall& call, const ops::Op& op);
 
-struct TileOperands {
-  std::vector<TileAccess> extras;
-  std::vector<TileAccess> outputs;
-  ScalarBody epilogue;
-};
-
 // What a region does to the sums of `node`, whose shape is batch dims, dims of
-// rows and columns. Appends the operands of extras and outputs to `refs`.
-TileOperands bind_epilogue(const RegionCall& call, const fx::Node& node,
-                           int batch_dims, std::vector<OperandRef>& refs);
+// rows and columns, becomes `made`. Appends the operands of extras and outputs
+// to `refs`.
+void bind_epilogue(const RegionCall& call, const fx::Node& node, int batch_dims,
+                   std::vector<OperandRef>& refs, Epilogue& made);
 
 }  // namespace fxjit::program

@@ -97,7 +97,7 @@ int64_t TileRun::fetch_shift(int64_t tiles) const {
 
 // The number of the kernel, which is entered where it is new.
 size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
-  TileForm wanted;
+  TileForm wanted{step_.without_sizes()};
   wanted.rows = static_cast<int>(rows);
   wanted.vectors = static_cast<int>((columns + tile_.lanes - 1) / tile_.lanes);
   wanted.masked = columns != tile_.width();
@@ -109,9 +109,6 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   wanted.weights = step_.weights;
   wanted.lhs = step_.lhs;
   wanted.sums = step_.sums;
-  wanted.extras = without_sizes(step_.extras);
-  wanted.outputs = without_sizes(step_.outputs);
-  wanted.epilogue = step_.epilogue;
   const auto known = std::find(forms_.begin(), forms_.end(), wanted);
   if (known != forms_.end()) return static_cast<size_t>(known - forms_.begin());
   forms_.push_back(std::move(wanted));

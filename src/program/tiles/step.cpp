@@ -39,8 +39,7 @@ StepPlan TileStep::plan(CpuLevel level) const {
       4.0 * (lhs_batch != 0 ? real(batch) : 1) * real(rows) * real(depth) +
       (rhs_batched ? real(batch) : 1) * real(depth) * real(columns) *
           row_bytes / real(shape.width()) +
-      epilogue_bytes(extras, real(batch), real(rows), real(columns)) +
-      epilogue_bytes(outputs, real(batch), real(rows), real(columns));
+      epilogue_bytes(real(batch), real(rows), real(columns));
   return plan;
 }
 
@@ -54,7 +53,7 @@ StepFacts TileStep::facts() const {
 }
 
 std::vector<InPlacePair> TileStep::in_place(CpuLevel) const {
-  return epilogue_pairs(extras, outputs);
+  return epilogue_pairs();
 }
 
 StepKernels<TileForm> TileStep::kernels(CpuLevel level) const {

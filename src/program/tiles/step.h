@@ -17,7 +17,7 @@ namespace fxjit::program {
 // Formats other than f32: at most one tile of rows, one batch. The bind stage
 // chooses the format, which depends on the numbers; a plan says f32.
 // Operands: lhs, packed rhs, extras by slot from 1, outputs.
-struct TileStep {
+struct TileStep : Epilogue {
   int64_t batch = 1;
   int64_t rows = 0;
   int64_t columns = 0;
@@ -32,9 +32,6 @@ struct TileStep {
   // The types of lhs and of the sums; f32 is the only one that is made.
   DType lhs = DType::f32;
   DType sums = DType::f32;
-  std::vector<TileAccess> extras;
-  std::vector<TileAccess> outputs;
-  ScalarBody epilogue;  // Input slot 0 is the sum.
 
   using Form = TileForm;
   static constexpr const char* kName = "tile";

@@ -24,7 +24,7 @@ int64_t last_features(const WinogradStep& step, const WinogradShape& shape) {
 
 WinogradForm winograd_form(const WinogradStep& step, CpuLevel level) {
   const WinogradShape shape = winograd_shape(step, level);
-  WinogradForm form;
+  WinogradForm form{step.without_sizes()};
   form.tile = step.tile;
   form.lanes = shape.panels.lanes;
   form.vectors = shape.panels.vectors;
@@ -37,9 +37,6 @@ WinogradForm winograd_form(const WinogradStep& step, CpuLevel level) {
   form.whole_panels = shape.panels.panels > 1 || !form.last_panel;
   form.feature_rest = last % form.lanes != 0;
   form.fetches_ahead = shape.weights_exceed_cache;
-  form.extras = without_sizes(step.extras);
-  form.outputs = without_sizes(step.outputs);
-  form.epilogue = step.epilogue;
   return form;
 }
 
@@ -51,8 +48,7 @@ std::string form_key(const WinogradForm& form) {
         int64_t{form.last_panel}, int64_t{form.feature_rest},
         int64_t{form.fetches_ahead}})
     text += " " + std::to_string(number);
-  return text + access_key(form.extras) + access_key(form.outputs) + "\n" +
-         form.epilogue.str();
+  return text + form.epilogue_key();
 }
 
 // In the order of WinogradNumber.

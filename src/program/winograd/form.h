@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
-#include "fxjit/scalar_body.h"
 #include "src/program/tiles/access.h"
 
 namespace fxjit::program {
@@ -17,7 +16,7 @@ struct WinogradStep;
 
 // Sizes and strides are arguments, so that the layers of a net share their
 // code.
-struct WinogradForm {
+struct WinogradForm : Epilogue {  // Without sizes.
   using Fn = KernelFn;
 
   int64_t tile = 0;
@@ -33,11 +32,6 @@ struct WinogradForm {
   bool feature_rest = false;  // ... and features in a vector of padding.
   // Weights come from memory: the next ones are fetched during the sums.
   bool fetches_ahead = false;
-  // The accesses of the step, but `batch` is 0, and `row` is 0 or 1, which
-  // stands for any stride.
-  std::vector<TileAccess> extras;
-  std::vector<TileAccess> outputs;
-  ScalarBody epilogue;
 
   int64_t points() const { return tile + 2; }
   int64_t frequencies() const { return points() * points(); }

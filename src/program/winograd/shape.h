@@ -16,9 +16,6 @@ namespace fxjit::program {
 
 struct WinogradStep;
 
-// Fewest input channels: a full vector of every CPU level.
-inline constexpr int64_t kWinogradChannels = 16;
-
 // How a step is cut and what lies in a thread's scratch. A task is one block of
 // tiles by one panel; tasks of one block stand side by side and share its
 // transformed input.

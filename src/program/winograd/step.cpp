@@ -28,8 +28,7 @@ StepPlan WinogradStep::plan(CpuLevel level) const {
                           static_cast<double>(channels) +
                       static_cast<double>(
                           weights::winograd_elements(shape.panels, channels))) +
-               epilogue_bytes(extras, images, places, results) +
-               epilogue_bytes(outputs, images, places, results);
+               epilogue_bytes(images, places, results);
   return plan;
 }
 
@@ -43,7 +42,7 @@ StepFacts WinogradStep::facts() const {
 }
 
 std::vector<InPlacePair> WinogradStep::in_place(CpuLevel) const {
-  return epilogue_pairs(extras, outputs);
+  return epilogue_pairs();
 }
 
 StepKernels<WinogradForm> WinogradStep::kernels(CpuLevel level) const {

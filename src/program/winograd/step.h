@@ -17,11 +17,11 @@ namespace fxjit::program {
 // counts as zeros. The batch of an access is the image, its row the pixel, its
 // column the channel. Operands: input, packed weights, extras by slot from 1,
 // outputs.
-struct WinogradStep {
+struct WinogradStep : Epilogue {
   int64_t batch = 1;
   int64_t height = 0;  // Of the input.
   int64_t width = 0;
-  int64_t channels = 0;  // At least kWinogradChannels.
+  int64_t channels = 0;  // A full vector of every CPU level at the least.
   int64_t out_height = 0;
   int64_t out_width = 0;
   int64_t features = 0;  // Channels of the result.
@@ -31,9 +31,6 @@ struct WinogradStep {
   int64_t input_row = 0;
   int64_t input_column = 0;
   int64_t tile = 4;  // m: 2 or 4.
-  std::vector<TileAccess> extras;
-  std::vector<TileAccess> outputs;
-  ScalarBody epilogue;  // Input slot 0 is the sum.
 
   using Form = WinogradForm;
   static constexpr const char* kName = "winograd";

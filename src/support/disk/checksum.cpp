@@ -8,22 +8,12 @@
 
 namespace fxjit::support {
 
-struct Checksum::State {
-  XXH3_state_t hash;
-};
-
-Checksum::Checksum() : state_(std::make_unique<State>()) {
-  XXH3_128bits_reset(&state_->hash);
-}
-
-Checksum::~Checksum() = default;
-
-void Checksum::add(std::span<const std::byte> bytes) {
-  XXH3_128bits_update(&state_->hash, bytes.data(), bytes.size());
-}
-
-std::string Checksum::hex() const {
-  const XXH128_hash_t hash = XXH3_128bits_digest(&state_->hash);
+std::string checksum(std::span<const std::span<const std::byte>> pieces) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (const auto& piece : pieces)
+    XXH3_128bits_update(&state, piece.data(), piece.size());
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
   return CacheKey{hash.high64, hash.low64}.hex();
 }
 

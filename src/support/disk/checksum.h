@@ -3,24 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace fxjit::support {
 
-class Checksum {
- public:
-  Checksum();
-  ~Checksum();
-  void add(std::span<const std::byte> bytes);
-  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
-  std::string hex() const;  // 32 digits.
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+// Of the pieces one after the other, 32 hexadecimal digits.
+std::string checksum(std::span<const std::span<const std::byte>> pieces);
 
 }  // namespace fxjit::support

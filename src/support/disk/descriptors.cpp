@@ -8,8 +8,8 @@
 
 namespace fxjit::support {
 
-Descriptor::Descriptor(const char* path, int flags)
-    : number_(::open(path, flags | O_CLOEXEC, 0644)) {
+Descriptor::Descriptor(const char* path, int flags, unsigned mode)
+    : number_(::open(path, flags | O_CLOEXEC, mode)) {
   if (!open() || number_ > STDERR_FILENO) return;
   const int low = number_;
   number_ = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

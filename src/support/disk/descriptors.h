@@ -12,8 +12,8 @@ namespace fxjit::support {
 class Descriptor {
  public:
   // As open(), with O_CLOEXEC; where it fails, there is no file and errno says
-  // why. Files that are made may be read by all.
-  Descriptor(const char* path, int flags);
+  // why. `mode` is that of a file that is made.
+  Descriptor(const char* path, int flags, unsigned mode = 0644);
   ~Descriptor();
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;

@@ -86,12 +86,8 @@ ObjectCache::~ObjectCache() = default;
 
 std::optional<std::vector<std::byte>> ObjectCache::load_packed(
     const CacheKey& key) {
-  for (const auto& pack : packs_) {
-    auto payload = pack->load(key);
-    if (!payload) continue;
-    ++counters_.hits;
-    return payload;
-  }
+  for (const auto& pack : packs_)
+    if (auto payload = pack->load(key)) return payload;
   return std::nullopt;
 }
 
@@ -106,13 +102,8 @@ std::optional<std::vector<std::byte>> ObjectCache::load(const CacheKey& key) {
   if (enabled()) {
     state = read_cache_file(path_of(key), key, options_.max_bytes, payload);
   }
-  if (state == CacheFileState::whole) {
-    ++counters_.hits;
-    return payload;
-  }
-  ++counters_.misses;
+  if (state == CacheFileState::whole) return payload;
   if (state == CacheFileState::damaged) {
-    ++counters_.damaged;
     log(LogLevel::info,
         "[cache] damaged entry " + path_of(key).string() + " is ignored");
     std::error_code ignored;
@@ -124,11 +115,7 @@ std::optional<std::vector<std::byte>> ObjectCache::load(const CacheKey& key) {
 bool ObjectCache::store(const CacheKey& key, std::span<const std::byte> bytes) {
   const uint64_t on_disk = cache_file_bytes(bytes.size());
   if (!enabled() || on_disk > options_.max_bytes) return false;
-  if (!write_entry(key, bytes)) {
-    ++counters_.failed_stores;
-    return false;
-  }
-  ++counters_.stores;
+  if (!write_entry(key, bytes)) return false;
   keep_within_cap(on_disk);
   return true;
 }
@@ -182,14 +169,8 @@ uint64_t ObjectCache::evict() {
     std::error_code error;
     if (!fs::remove(entries[i].path, error) || error) continue;
     total -= entries[i].bytes;
-    ++counters_.evictions;
   }
   return total;
-}
-
-ObjectCacheStats ObjectCache::stats() const {
-  return {counters_.hits,   counters_.misses,        counters_.damaged,
-          counters_.stores, counters_.failed_stores, counters_.evictions};
 }
 
 }  // namespace fxjit::support

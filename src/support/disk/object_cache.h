@@ -44,15 +44,6 @@ struct ObjectCacheOptions {
   std::vector<std::filesystem::path> packs = {};
 };
 
-struct ObjectCacheStats {
-  uint64_t hits = 0;
-  uint64_t misses = 0;   // Damaged entries included.
-  uint64_t damaged = 0;  // Wrong length, magic, key or checksum; foreign owner.
-  uint64_t stores = 0;
-  uint64_t failed_stores = 0;
-  uint64_t evictions = 0;
-};
-
 class ObjectPack;
 
 // Thread-safe.
@@ -64,7 +55,8 @@ class ObjectCache {
   ObjectCache& operator=(const ObjectCache&) = delete;
 
   // The bytes stored under `key`, verified; nothing on a miss. A hit makes the
-  // entry the most recently used; a damaged entry is removed.
+  // entry the most recently used; a damaged entry (of wrong length, magic, key,
+  // checksum or owner) is removed.
   std::optional<std::vector<std::byte>> load(const CacheKey& key);
   // As above, from the packs alone.
   std::optional<std::vector<std::byte>> load_packed(const CacheKey& key);
@@ -75,14 +67,8 @@ class ObjectCache {
 
   bool enabled() const { return options_.folder.has_value(); }
   const ObjectCacheOptions& options() const { return options_; }
-  ObjectCacheStats stats() const;
 
  private:
-  struct Counters {
-    std::atomic<uint64_t> hits = 0, misses = 0, damaged = 0, stores = 0,
-                          failed_stores = 0, evictions = 0;
-  };
-
   std::filesystem::path path_of(const CacheKey& key) const;
   bool write_entry(const CacheKey& key, std::span<const std::byte> bytes);
   void keep_within_cap(uint64_t added_bytes);
@@ -91,7 +77,6 @@ class ObjectCache {
 
   ObjectCacheOptions options_;
   std::vector<std::unique_ptr<const ObjectPack>> packs_;
-  Counters counters_;
   std::atomic<bool> reported_ = false;
   std::mutex cap_mutex_;  // Guards what follows.
   uint64_t estimated_bytes_ = 0;

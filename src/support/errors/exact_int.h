@@ -6,6 +6,9 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string>
+
+#include "fxjit/error.h"
 
 namespace fxjit::support {
 
@@ -25,7 +28,12 @@ template <typename A, typename B>
 concept ExactOperands = ExactOperand<A> && ExactOperand<B> &&
     (std::same_as<A, ExactInt> || std::same_as<B, ExactInt>);
 
-[[noreturn]] void throw_inexact(int64_t a, const char* operation, int64_t b);
+[[noreturn]] inline void throw_inexact(int64_t a, const char* operation,
+                                       int64_t b) {
+  throw RuntimeError("integer overflow: " + std::to_string(a) + " " +
+                     operation + " " + std::to_string(b) +
+                     " does not fit 64 bits");
+}
 
 template <typename A, typename B>
 requires ExactOperands<A, B> ExactInt operator+(A a, B b) {
