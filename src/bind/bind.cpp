@@ -102,7 +102,8 @@ class Binder {
       external = std::visit(
           [&](const auto& what) { return make_code(what, step); }, body->what);
       if (!external)
-        step.body = TileStep(std::get<program::LibraryProduct>(body->what).tile);
+        step.body =
+            TileStep(std::get<program::LibraryProduct>(body->what).tile);
     }
   }
 

@@ -39,8 +39,8 @@ std::map<const fx::Node*, const Value*> by_node(const fx::Graph& graph,
   return found;
 }
 
-// Writes <folder>/<number>_<pass>.txt. Numbers are per process, so that dumps of
-// several compilations sort by time.
+// Writes <folder>/<number>_<pass>.txt. Numbers are per process, so that dumps
+// of several compilations sort by time.
 void dump_graph(const std::string& folder, std::string_view pass,
                 const passes::ModelGraph& model) {
   static std::atomic<int> next_number{0};

@@ -48,7 +48,8 @@ Outliers::Outliers(const std::byte* packed, Format format, int64_t depth,
   const std::byte* behind =
       packed + outliers_at(format, depth, columns, width);
   ends_ = reinterpret_cast<const uint32_t*>(behind);
-  first_ = reinterpret_cast<const Outlier*>(behind + ceil_div(columns, width) * 4);
+  first_ = reinterpret_cast<const Outlier*>(behind +
+                                            ceil_div(columns, width) * 4);
 }
 
 std::span<const Outlier> Outliers::of_panel(int64_t panel) const {

@@ -53,9 +53,7 @@ struct Opened {
 };
 
 Opened opened(const ColumnStep& step) {
-  Opened made{{step.outer, step.reduce, step.inner, step.inputs, step.outputs},
-              step.body,
-              {}};
+  Opened made{step, step.body, {}};
   Loops& loops = made.loops;
   if (!has_index(step.body)) loops.pad_outer(1);
   for (size_t i = 0; i < made.body.instrs.size(); ++i) {

@@ -58,7 +58,7 @@ StepPlan ColumnStep::plan(CpuLevel level) const {
   plan.grain = grain_of_elements(block * reduced, body_cost(body));
   plan.flops = static_cast<double>(numel(outer) * inner) *
                column_operations(body, reduced, level);
-  plan.bytes = touched_bytes({outer, reduce, inner, inputs, outputs});
+  plan.bytes = touched_bytes(*this);
   return plan;
 }
 

@@ -7,7 +7,6 @@
 #include "fxjit/cpu_level.h"
 #include "fxjit/scalar_body.h"
 #include "src/program/columns/form.h"
-#include "src/program/steps/access.h"
 #include "src/program/steps/skeleton.h"
 
 namespace fxjit::program {
@@ -16,12 +15,7 @@ namespace fxjit::program {
 // pays), reductions of the body run over the points of `reduce`; instructions
 // that depend on a reduction run once per element afterwards. All reductions
 // are of the first level: none depends on another.
-struct ColumnStep {
-  Dims outer;
-  Dims reduce;
-  int64_t inner = 1;
-  std::vector<Access> inputs;
-  std::vector<Access> outputs;
+struct ColumnStep : Loops {
   ScalarBody body;
 
   using Form = ColumnForm;

@@ -210,8 +210,8 @@ class Planner {
     plan_write_backs(builder_, std::move(given), written_);
   }
 
-  // Where a result is when all steps are done: an old value that a new one takes
-  // the place of is saved before.
+  // Where a result is when all steps are done: an old value that a new one
+  // takes the place of is saved before.
   Placed place_after(const fx::Node& node, const ModelGraph::Result& known) {
     if (known.written >= 0) return written_[static_cast<size_t>(known.written)];
     Placed placed = place(node);

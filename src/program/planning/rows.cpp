@@ -102,7 +102,7 @@ Operands gather_operands(const RegionCall& call, const RegionBody& body,
 }
 
 // Gives a step its loops: the dims of `outer` and the only dim of `inner`, or
-// one element where it has none. The first `inputs` accesses are those of inputs.
+// one element where it has none. The first `inputs` accesses are inputs.
 template <typename S>
 void set_loops(S& step, std::vector<Access> accesses, size_t inputs,
                const LoopDims& outer, const LoopDims& inner) {

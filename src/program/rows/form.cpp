@@ -17,7 +17,7 @@ constexpr int kHeavyBody = 16;
 constexpr int64_t kShortRow = 4;
 
 Loops loops_of(const RowStep& step) {
-  Loops loops{step.outer, {}, step.inner, step.inputs, step.outputs};
+  Loops loops = step;
   if (!is_flat(step) && !has_index(step.body)) loops.pad_outer(2);
   return loops;
 }

@@ -63,7 +63,7 @@ StepPlan RowStep::plan(CpuLevel level) const {
     plan.scratch_bytes = code.scratch_bytes();
     plan.flops = static_cast<double>(rows) * row_operations(code, inner, level);
   }
-  plan.bytes = touched_bytes({outer, {}, inner, inputs, outputs});
+  plan.bytes = touched_bytes(*this);
   return plan;
 }
 

@@ -7,7 +7,6 @@
 #include "fxjit/cpu_level.h"
 #include "fxjit/scalar_body.h"
 #include "src/program/rows/form.h"
-#include "src/program/steps/access.h"
 #include "src/program/steps/skeleton.h"
 
 namespace fxjit::program {
@@ -17,11 +16,7 @@ namespace fxjit::program {
 // access with inner stride 0 and is written once. Operands: inputs by slot,
 // then outputs. With no outer dims and no reductions the row itself is split
 // among tasks.
-struct RowStep {
-  Dims outer;
-  int64_t inner = 1;
-  std::vector<Access> inputs;
-  std::vector<Access> outputs;
+struct RowStep : Loops {  // Nothing is reduced but rows.
   ScalarBody body;
   // The order of a row's sums does not depend on how many rows there are.
   bool strict = false;

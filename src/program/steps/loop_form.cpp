@@ -40,16 +40,6 @@ std::string text_of(const std::vector<AccessForm>& accesses) {
   return text + ")";
 }
 
-void append(std::vector<int64_t>& numbers, const Dims& dims) {
-  numbers.insert(numbers.end(), dims.begin(), dims.end());
-}
-
-// An access may lack strides of dims that its code does not ask for.
-void append(std::vector<int64_t>& numbers, const Dims& strides, int dims) {
-  append(numbers, strides);
-  numbers.insert(numbers.end(), static_cast<size_t>(dims - strides.size()), 0);
-}
-
 }  // namespace
 
 std::string Extent::str() const {
@@ -83,12 +73,17 @@ std::string loops_key(const LoopForm& form) {
 
 std::vector<int64_t> loop_arguments(const Loops& loops) {
   std::vector<int64_t> numbers{loops.inner};
-  append(numbers, loops.outer);
-  append(numbers, loops.reduce);
+  // An access may lack strides of dims that its code does not ask for.
+  const auto append = [&](const Dims& dims, int count) {
+    for (int d = 0; d < count; ++d)
+      numbers.push_back(d < dims.size() ? dims[d] : 0);
+  };
+  append(loops.outer, loops.outer.size());
+  append(loops.reduce, loops.reduce.size());
   for (const auto* accesses : {&loops.inputs, &loops.outputs})
     for (const Access& access : *accesses) {
-      append(numbers, access.outer, loops.outer.size());
-      append(numbers, access.reduce, loops.reduce.size());
+      append(access.outer, loops.outer.size());
+      append(access.reduce, loops.reduce.size());
       numbers.push_back(access.inner);
       numbers.push_back(access.gather_stride);
       numbers.push_back(access.gather_limit);

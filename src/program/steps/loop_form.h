@@ -71,17 +71,19 @@ struct LoopForm {
   }
 };
 
-// The sizes and accesses of a step itself.
+// The sizes and accesses of a step itself, which is one that has them.
 struct Loops {
   Dims outer;
   Dims reduce;
   int64_t inner = 1;
-  std::vector<Access> inputs;
+  std::vector<Access> inputs;  // By slot.
   std::vector<Access> outputs;
 
   // A batch of one has dropped a dim that others have: adds outer dims of one
   // point until there are `dims` of them.
   void pad_outer(int dims);
+
+  friend bool operator==(const Loops&, const Loops&) = default;
 };
 
 // A form without arguments, gathers aside.

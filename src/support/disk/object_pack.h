@@ -45,8 +45,8 @@ class ObjectPack {
 };
 
 // Writes the whole entries of a cache folder to `path`, whole or not at all,
-// and returns their count. Throws UserError when there are none, or when it cannot
-// write.
+// and returns their count. Throws UserError when there are none, or when it
+// cannot write.
 size_t write_object_pack(const std::filesystem::path& folder,
                          const std::string& path);
 
