@@ -8,16 +8,12 @@ namespace {
 
 using Run = Value (*)(const ValueList& args, const Kwargs& kwargs);
 
-Value tuple_of(const Dims& dims) {
-  return Value::tuple(ValueList(dims.begin(), dims.end()));
-}
-
 Value run_getattr(const ValueList& args, const Kwargs&) {
   const Value& value = args.at(0);
   const std::string name(args.at(1).as_string());
   if (value.is_tensor()) {
     const Tensor& tensor = value.as_tensor();
-    if (name == "shape") return tuple_of(tensor.sizes());
+    if (name == "shape") return ops::python::size_tuple(tensor.sizes());
     if (name == "dtype") return tensor.dtype();
     if (name == "ndim") return tensor.dim();
     if (name == "T" || name == "mT")

@@ -3,6 +3,8 @@
 #include <memory>
 #include <variant>
 
+#include "src/nn/member_value.h"
+
 namespace fxjit::fx {
 namespace {
 
@@ -33,16 +35,7 @@ void put_member(nn::Module& root, std::string_view path,
   }
   if (owner->find_member(name).index() != member.index())
     owner->remove_member(name);
-  const std::string key(name);
-  if (const auto* module = std::get_if<nn::ModuleRef>(&member)) {
-    owner->register_module(key, *module);
-  } else if (const auto* parameter = std::get_if<nn::Parameter>(&member)) {
-    owner->register_parameter(key, *parameter);
-  } else if (const auto* buffer = std::get_if<nn::Buffer>(&member)) {
-    owner->register_buffer(key, *buffer);
-  } else if (const auto* value = std::get_if<Value>(&member)) {
-    owner->set_attr(key, *value);
-  }
+  nn::register_member(*owner, std::string(name), member);
 }
 
 nn::Member copy_member(const nn::Member& member) {

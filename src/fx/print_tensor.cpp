@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fxjit/value.h"
+#include "src/ops/python/items.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::fx {
@@ -147,17 +148,14 @@ class TensorPrinter {
   const bool summarise_;
 };
 
-std::string tuple_text(const Dims& sizes) {
-  return repr(Value::tuple(ValueList(sizes.begin(), sizes.end())));
-}
-
 // What follows the numbers: what they do not tell by themselves.
 std::vector<std::string> suffixes_of(const Tensor& tensor) {
   std::vector<std::string> suffixes;
   const bool empty = tensor.numel() == 0;
   if (tensor.is_meta()) suffixes.push_back("device='meta'");
   if (tensor.is_meta() || (empty && tensor.dim() != 1))
-    suffixes.push_back("size=" + tuple_text(tensor.sizes()));
+    suffixes.push_back("size=" +
+                       repr(ops::python::size_tuple(tensor.sizes())));
   const DType dtype = tensor.dtype();
   const bool evident =
       dtype == DType::f32 || (!empty && !tensor.is_meta() &&

@@ -3,6 +3,7 @@
 #include "fxjit/fx/tracer.h"
 #include "src/fx/builtins.h"
 #include "src/fx/control_flow/body_frame.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::fx {
 namespace {
@@ -123,8 +124,7 @@ Value ParameterProxy::shape_fact(std::string_view name,
   if (name == "numel" || name == "nelement") return tensor.numel();
   if (name != "size" && name != "shape") return {};
   if (args.size() > 1 && args[1].is_int()) return tensor.size(args[1].as_int());
-  const Dims& sizes = tensor.sizes();
-  return Value::tuple(ValueList(sizes.begin(), sizes.end()));
+  return ops::python::size_tuple(tensor.sizes());
 }
 
 Value ParameterProxy::record_function(const ops::Spelling& function,

@@ -18,15 +18,6 @@ std::string GELU::extra_repr() const {
   return "approximate=" + py(approximate);
 }
 
-LeakyReLU::LeakyReLU(double negative_slope)
-    : Custom("LeakyReLU", {"input"}), negative_slope(negative_slope) {}
-Value LeakyReLU::forward(Value input) {
-  return functional::leaky_relu(input, negative_slope);
-}
-std::string LeakyReLU::extra_repr() const {
-  return "negative_slope=" + py(negative_slope);
-}
-
 PReLU::PReLU(int64_t num_parameters, double init)
     : Custom("PReLU", {"input"}), num_parameters(num_parameters), init(init) {
   weight = register_parameter("weight", Tensor::full({num_parameters}, init));
@@ -39,43 +30,6 @@ Value PReLU::forward(Value input) {
 std::string PReLU::extra_repr() const {
   return "num_parameters=" + std::to_string(num_parameters);
 }
-
-ELU::ELU(double alpha) : Custom("ELU", {"input"}), alpha(alpha) {}
-Value ELU::forward(Value input) { return functional::elu(input, alpha); }
-std::string ELU::extra_repr() const { return "alpha=" + py(alpha); }
-
-GLU::GLU(int64_t dim) : Custom("GLU", {"input"}), dim(dim) {}
-Value GLU::forward(Value input) { return functional::glu(input, dim); }
-std::string GLU::extra_repr() const { return "dim=" + py(dim); }
-
-Softplus::Softplus(double beta, double threshold)
-    : Custom("Softplus", {"input"}), beta(beta), threshold(threshold) {}
-Value Softplus::forward(Value input) {
-  return functional::softplus(input, beta, threshold);
-}
-std::string Softplus::extra_repr() const {
-  return "beta=" + py(beta) + ", threshold=" + py(threshold);
-}
-
-Hardtanh::Hardtanh(double min_val, double max_val)
-    : Custom("Hardtanh", {"input"}), min_val(min_val), max_val(max_val) {}
-Value Hardtanh::forward(Value input) {
-  return functional::hardtanh(input, min_val, max_val);
-}
-std::string Hardtanh::extra_repr() const {
-  return "min_val=" + py(min_val) + ", max_val=" + py(max_val);
-}
-
-Softmax::Softmax(int64_t dim) : Custom("Softmax", {"input"}), dim(dim) {}
-Value Softmax::forward(Value input) { return functional::softmax(input, dim); }
-std::string Softmax::extra_repr() const { return "dim=" + py(dim); }
-
-LogSoftmax::LogSoftmax(int64_t dim)
-    : Custom("LogSoftmax", {"input"}), dim(dim) {}
-Value LogSoftmax::forward(Value input) {
-  return functional::log_softmax(input, dim);
-}
-std::string LogSoftmax::extra_repr() const { return "dim=" + py(dim); }
 
 Dropout::Dropout(double p) : Custom("Dropout", {"input"}), p(p) {
   if (p < 0 || p > 1)

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "fxjit/functions_structured.h"
+#include "fxjit/functions.h"
 #include "fxjit/nn/init.h"
 #include "src/nn/repr_parts.h"
 
@@ -37,10 +37,12 @@ void check_groups(int64_t in_channels, int64_t out_channels, int64_t groups) {
 
 }  // namespace
 
-ConvBase::ConvBase(std::string type_name, Signature signature, int spatial_dims,
-                   bool transposed, int64_t in_channels, int64_t out_channels,
-                   const Value& kernel, const ConvOptions& options)
-    : LeafModule(std::move(type_name), std::move(signature)),
+ConvBase::ConvBase(int spatial_dims, bool transposed, int64_t in_channels,
+                   int64_t out_channels, const Value& kernel,
+                   const ConvOptions& options)
+    : LeafModule((transposed ? "ConvTranspose" : "Conv") +
+                     std::to_string(spatial_dims) + "d",
+                 {"input"}),
       in_channels(in_channels),
       out_channels(out_channels),
       groups(options.groups),
@@ -50,7 +52,9 @@ ConvBase::ConvBase(std::string type_name, Signature signature, int spatial_dims,
       dilation(per_dim(options.dilation, spatial_dims, "dilation")),
       output_padding(
           per_dim(options.output_padding, spatial_dims, "output_padding")),
-      spatial_dims_(spatial_dims) {
+      transposed_(transposed),
+      function_((transposed ? "torch.conv_transpose" : "torch.conv") +
+                std::to_string(spatial_dims) + "d") {
   check_groups(in_channels, out_channels, groups);
   Dims sizes = transposed ? Dims{in_channels, out_channels / groups}
                           : Dims{out_channels, in_channels / groups};
@@ -90,64 +94,12 @@ std::string ConvBase::extra_repr() const {
   return text;
 }
 
-Conv1d::Conv1d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-               const ConvOptions& options)
-    : Custom("Conv1d", Signature{"input"}, 1, false, in_channels, out_channels,
-             kernel_size, options) {}
-
-Value Conv1d::forward(Value input) {
-  return functional::conv1d(input, weight, bias, stride, padding, dilation,
-                            groups);
-}
-
-Conv2d::Conv2d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-               const ConvOptions& options)
-    : Custom("Conv2d", Signature{"input"}, 2, false, in_channels, out_channels,
-             kernel_size, options) {}
-
-Value Conv2d::forward(Value input) {
-  return functional::conv2d(input, weight, bias, stride, padding, dilation,
-                            groups);
-}
-
-ConvTranspose1d::ConvTranspose1d(int64_t in_channels, int64_t out_channels,
-                                 Value kernel_size, const ConvOptions& options)
-    : Custom("ConvTranspose1d", Signature{"input"}, 1, true, in_channels,
-             out_channels, kernel_size, options) {}
-
-Value ConvTranspose1d::forward(Value input) {
-  return functional::conv_transpose1d(input, weight, bias, stride, padding,
-                                      output_padding, groups, dilation);
-}
-
-ConvTranspose2d::ConvTranspose2d(int64_t in_channels, int64_t out_channels,
-                                 Value kernel_size, const ConvOptions& options)
-    : Custom("ConvTranspose2d", Signature{"input"}, 2, true, in_channels,
-             out_channels, kernel_size, options) {}
-
-Value ConvTranspose2d::forward(Value input) {
-  return functional::conv_transpose2d(input, weight, bias, stride, padding,
-                                      output_padding, groups, dilation);
-}
-
-Conv3d::Conv3d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-               const ConvOptions& options)
-    : Custom("Conv3d", Signature{"input"}, 3, false, in_channels, out_channels,
-             kernel_size, options) {}
-
-Value Conv3d::forward(Value input) {
-  return functional::conv3d(input, weight, bias, stride, padding, dilation,
-                            groups);
-}
-
-ConvTranspose3d::ConvTranspose3d(int64_t in_channels, int64_t out_channels,
-                                 Value kernel_size, const ConvOptions& options)
-    : Custom("ConvTranspose3d", Signature{"input"}, 3, true, in_channels,
-             out_channels, kernel_size, options) {}
-
-Value ConvTranspose3d::forward(Value input) {
-  return function("F.conv_transpose3d", {input, weight, bias, stride, padding,
-                                         output_padding, groups, dilation});
+Value ConvBase::forward(Value input) {
+  if (transposed_)
+    return function(function_, {input, weight, bias, stride, padding,
+                                output_padding, groups, dilation});
+  return function(function_,
+                  {input, weight, bias, stride, padding, dilation, groups});
 }
 
 }  // namespace fxjit::nn

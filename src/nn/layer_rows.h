@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "fxjit/nn.h"
+#include "src/nn/repr_parts.h"
 
 namespace fxjit::nn {
 
 using Args = ArgumentReader;
 using Handles = std::vector<std::pair<std::string, Parameter*>>;
-
-inline Value tuple_of(const Dims& dims) {
-  return Value::tuple(ValueList(dims.begin(), dims.end()));
-}
 
 inline std::optional<int64_t> integer_or_none(Args& args, const char* name) {
   if (args.none(name)) return std::nullopt;
@@ -34,7 +31,7 @@ struct Field {
   Value of(const T& layer) const {
     const auto& member = layer.*at;
     if constexpr (std::is_same_v<decltype(member), const Dims&>)
-      return tuple_of(member);
+      return size_tuple(member);
     else
       return Value(member);
   }
@@ -87,10 +84,29 @@ Presence<Member> has(const char* name, Member at) {
   return {name, at};
 }
 
+// The members through which forward reads tensors, by registered name.
+template <typename T, typename... Members>
+Handles handles_of(Module& module, std::pair<const char*, Members>... members) {
+  T& layer = static_cast<T&>(module);
+  Handles handles = {{members.first, &(layer.*members.second)}...};
+  if constexpr (requires { layer.weight; })
+    handles.emplace_back("weight", &layer.weight);
+  if constexpr (requires { layer.bias; })
+    handles.emplace_back("bias", &layer.bias);
+  return handles;
+}
+
+template <typename T, typename Arguments, typename Make>
+ModuleType row(const char* name, Arguments arguments, Make make) {
+  ModuleType type = module_type<T>(name, arguments, make);
+  type.handles = [](Module& module) { return handles_of<T>(module); };
+  return type;
+}
+
 // A layer whose constructor takes these arguments in this order.
 template <typename T, typename... Fields>
 ModuleType layer(const char* name, Fields... fields) {
-  return module_type<T>(
+  return row<T>(
       name,
       [fields...](const T& m) -> Kwargs {
         return {{fields.name, fields.of(m)}...};
@@ -110,7 +126,7 @@ ModuleType layer(const char* name, Fields... fields) {
 template <typename T, typename First, typename Second, typename... Fields>
 ModuleType layer_with_options(const char* name, First first, Second second,
                               Fields... fields) {
-  return module_type<T>(
+  return row<T>(
       name,
       [=](const T& m) -> Kwargs {
         return {{first.name, first.of(m)},
@@ -129,33 +145,22 @@ ModuleType layer_with_options(const char* name, First first, Second second,
       });
 }
 
-// With the members through which forward reads tensors, registered so.
+// With members beside weight and bias.
 template <typename T, typename... Members>
 ModuleType with_state(ModuleType type,
                       std::pair<const char*, Members>... members) {
   type.handles = [members...](Module& module) {
-    T& layer = static_cast<T&>(module);
-    return Handles{{members.first, &(layer.*members.second)}...};
+    return handles_of<T>(module, members...);
   };
   return type;
-}
-
-template <typename T>
-auto weight_of() {
-  return std::pair("weight", &T::weight);
-}
-template <typename T>
-auto bias_of() {
-  return std::pair("bias", &T::bias);
 }
 
 // Linear and what is like it.
 template <typename T>
 ModuleType linear_layer(const char* name) {
-  return with_state<T>(
-      layer<T>(name, field("in_features", &T::in_features),
-               field("out_features", &T::out_features), has("bias", &T::bias)),
-      weight_of<T>(), bias_of<T>());
+  return layer<T>(name, field("in_features", &T::in_features),
+                  field("out_features", &T::out_features),
+                  has("bias", &T::bias));
 }
 
 // The row of a batch or instance norm, which may keep running statistics.
@@ -166,14 +171,14 @@ ModuleType running_norm(const char* name) {
                field("eps", &T::eps), field("momentum", &T::momentum),
                has("affine", &T::weight),
                has("track_running_stats", &T::running_mean)),
-      weight_of<T>(), bias_of<T>(), std::pair("running_mean", &T::running_mean),
+      std::pair("running_mean", &T::running_mean),
       std::pair("running_var", &T::running_var),
       std::pair("num_batches_tracked", &T::num_batches_tracked));
 }
 
 template <typename T>
 ModuleType convolution(const char* name) {
-  ModuleType type = module_type<T>(
+  return row<T>(
       name,
       [](const T& m) -> Kwargs {
         return {{"in_channels", m.in_channels},
@@ -189,7 +194,7 @@ ModuleType convolution(const char* name) {
       [](Args& a) {
         const int64_t in = a.integer("in_channels");
         const int64_t out = a.integer("out_channels");
-        const Value kernel_size = tuple_of(a.dims("kernel_size"));
+        const Value kernel_size = size_tuple(a.dims("kernel_size"));
         return T::create(
             in, out, kernel_size,
             ConvOptions{.stride = a.value("stride"),
@@ -199,7 +204,6 @@ ModuleType convolution(const char* name) {
                         .bias = a.boolean("bias"),
                         .output_padding = a.value("output_padding")});
       });
-  return with_state<T>(std::move(type), weight_of<T>(), bias_of<T>());
 }
 
 template <typename T>

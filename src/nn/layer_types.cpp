@@ -35,12 +35,10 @@ void add_activations(std::vector<ModuleType>& types) {
 
 void add_weights(std::vector<ModuleType>& types) {
   types.push_back(linear_layer<Linear>("Linear"));
-  types.push_back(with_state<Embedding>(
-      layer<Embedding>("Embedding",
-                       field("num_embeddings", &Embedding::num_embeddings),
-                       field("embedding_dim", &Embedding::embedding_dim),
-                       field("padding_idx", &Embedding::padding_idx)),
-      weight_of<Embedding>()));
+  types.push_back(layer<Embedding>(
+      "Embedding", field("num_embeddings", &Embedding::num_embeddings),
+      field("embedding_dim", &Embedding::embedding_dim),
+      field("padding_idx", &Embedding::padding_idx)));
   types.push_back(convolution<Conv1d>("Conv1d"));
   types.push_back(convolution<Conv2d>("Conv2d"));
   types.push_back(convolution<Conv3d>("Conv3d"));
@@ -50,25 +48,19 @@ void add_weights(std::vector<ModuleType>& types) {
 }
 
 void add_norms(std::vector<ModuleType>& types) {
-  types.push_back(with_state<LayerNorm>(
-      layer<LayerNorm>("LayerNorm",
-                       field("normalized_shape", &LayerNorm::normalized_shape),
-                       field("eps", &LayerNorm::eps),
-                       has("elementwise_affine", &LayerNorm::weight),
-                       has("bias", &LayerNorm::bias)),
-      weight_of<LayerNorm>(), bias_of<LayerNorm>()));
-  types.push_back(with_state<RMSNorm>(
-      layer<RMSNorm>("RMSNorm",
-                     field("normalized_shape", &RMSNorm::normalized_shape),
-                     field("eps", &RMSNorm::eps),
-                     has("elementwise_affine", &RMSNorm::weight)),
-      weight_of<RMSNorm>()));
-  types.push_back(with_state<GroupNorm>(
-      layer<GroupNorm>("GroupNorm", field("num_groups", &GroupNorm::num_groups),
-                       field("num_channels", &GroupNorm::num_channels),
-                       field("eps", &GroupNorm::eps),
-                       has("affine", &GroupNorm::weight)),
-      weight_of<GroupNorm>(), bias_of<GroupNorm>()));
+  types.push_back(layer<LayerNorm>(
+      "LayerNorm", field("normalized_shape", &LayerNorm::normalized_shape),
+      field("eps", &LayerNorm::eps),
+      has("elementwise_affine", &LayerNorm::weight),
+      has("bias", &LayerNorm::bias)));
+  types.push_back(layer<RMSNorm>(
+      "RMSNorm", field("normalized_shape", &RMSNorm::normalized_shape),
+      field("eps", &RMSNorm::eps),
+      has("elementwise_affine", &RMSNorm::weight)));
+  types.push_back(layer<GroupNorm>(
+      "GroupNorm", field("num_groups", &GroupNorm::num_groups),
+      field("num_channels", &GroupNorm::num_channels),
+      field("eps", &GroupNorm::eps), has("affine", &GroupNorm::weight)));
   types.push_back(running_norm<BatchNorm1d>("BatchNorm1d"));
   types.push_back(running_norm<BatchNorm2d>("BatchNorm2d"));
   types.push_back(running_norm<BatchNorm3d>("BatchNorm3d"));

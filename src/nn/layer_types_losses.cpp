@@ -14,7 +14,7 @@ struct Weight {
 
   Value of(const T& layer) const {
     const Buffer& buffer = layer.*at;
-    return buffer.defined() ? tuple_of(buffer.sizes()) : Value();
+    return buffer.defined() ? size_tuple(buffer.sizes()) : Value();
   }
   Tensor read(Args& args, std::type_identity<T>) const {
     return args.none(name) ? Tensor() : Tensor::zeros(args.dims(name));
@@ -32,29 +32,24 @@ ModuleType reducing(const char* name, Fields... more) {
 }
 
 void add_class_losses(std::vector<ModuleType>& types) {
-  types.push_back(with_state<CrossEntropyLoss>(
-      layer<CrossEntropyLoss>(
-          "CrossEntropyLoss", weight_field("weight", &CrossEntropyLoss::weight),
-          field("ignore_index", &CrossEntropyLoss::ignore_index),
-          field("reduction", &CrossEntropyLoss::reduction),
-          field("label_smoothing", &CrossEntropyLoss::label_smoothing)),
-      weight_of<CrossEntropyLoss>()));
-  types.push_back(with_state<NLLLoss>(
-      layer<NLLLoss>("NLLLoss", weight_field("weight", &NLLLoss::weight),
-                     field("ignore_index", &NLLLoss::ignore_index),
-                     field("reduction", &NLLLoss::reduction)),
-      weight_of<NLLLoss>()));
-  types.push_back(with_state<BCELoss>(
+  types.push_back(layer<CrossEntropyLoss>(
+      "CrossEntropyLoss", weight_field("weight", &CrossEntropyLoss::weight),
+      field("ignore_index", &CrossEntropyLoss::ignore_index),
+      field("reduction", &CrossEntropyLoss::reduction),
+      field("label_smoothing", &CrossEntropyLoss::label_smoothing)));
+  types.push_back(layer<NLLLoss>(
+      "NLLLoss", weight_field("weight", &NLLLoss::weight),
+      field("ignore_index", &NLLLoss::ignore_index),
+      field("reduction", &NLLLoss::reduction)));
+  types.push_back(
       layer<BCELoss>("BCELoss", weight_field("weight", &BCELoss::weight),
-                     field("reduction", &BCELoss::reduction)),
-      weight_of<BCELoss>()));
+                     field("reduction", &BCELoss::reduction)));
   types.push_back(with_state<BCEWithLogitsLoss>(
       layer<BCEWithLogitsLoss>(
           "BCEWithLogitsLoss",
           weight_field("weight", &BCEWithLogitsLoss::weight),
           field("reduction", &BCEWithLogitsLoss::reduction),
           weight_field("pos_weight", &BCEWithLogitsLoss::pos_weight)),
-      weight_of<BCEWithLogitsLoss>(),
       std::pair("pos_weight", &BCEWithLogitsLoss::pos_weight)));
 }
 

@@ -88,22 +88,17 @@ void add_more_types(std::vector<ModuleType>& types) {
   types.push_back(layer<TransformerDecoder>("TransformerDecoder"));
   types.push_back(running_norm<InstanceNorm1d>("InstanceNorm1d"));
   types.push_back(running_norm<InstanceNorm2d>("InstanceNorm2d"));
-  types.push_back(with_state<EmbeddingBag>(
-      layer<EmbeddingBag>(
-          "EmbeddingBag",
-          field("num_embeddings", &EmbeddingBag::num_embeddings),
-          field("embedding_dim", &EmbeddingBag::embedding_dim),
-          field("mode", &EmbeddingBag::mode),
-          field("include_last_offset", &EmbeddingBag::include_last_offset),
-          field("padding_idx", &EmbeddingBag::padding_idx)),
-      weight_of<EmbeddingBag>()));
-  types.push_back(with_state<Bilinear>(
-      layer<Bilinear>("Bilinear",
-                      field("in1_features", &Bilinear::in1_features),
-                      field("in2_features", &Bilinear::in2_features),
-                      field("out_features", &Bilinear::out_features),
-                      has("bias", &Bilinear::bias)),
-      weight_of<Bilinear>(), bias_of<Bilinear>()));
+  types.push_back(layer<EmbeddingBag>(
+      "EmbeddingBag", field("num_embeddings", &EmbeddingBag::num_embeddings),
+      field("embedding_dim", &EmbeddingBag::embedding_dim),
+      field("mode", &EmbeddingBag::mode),
+      field("include_last_offset", &EmbeddingBag::include_last_offset),
+      field("padding_idx", &EmbeddingBag::padding_idx)));
+  types.push_back(layer<Bilinear>(
+      "Bilinear", field("in1_features", &Bilinear::in1_features),
+      field("in2_features", &Bilinear::in2_features),
+      field("out_features", &Bilinear::out_features),
+      has("bias", &Bilinear::bias)));
   add_functions(types);
   add_windows(types);
 }

@@ -71,10 +71,9 @@ void add_sequence_types(std::vector<ModuleType>& types) {
   types.push_back(layer<PixelUnshuffle>(
       "PixelUnshuffle",
       field("downscale_factor", &PixelUnshuffle::downscale_factor)));
-  types.push_back(with_state<PReLU>(
+  types.push_back(
       layer<PReLU>("PReLU", field("num_parameters", &PReLU::num_parameters),
-                   field("init", &PReLU::init)),
-      weight_of<PReLU>()));
+                   field("init", &PReLU::init)));
 }
 
 }  // namespace fxjit::nn

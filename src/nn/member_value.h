@@ -1,5 +1,4 @@
-// What a name of a module stands for, without recording anything. For the
-// compiler.
+// What a name of a module stands for, without recording anything.
 #pragma once
 
 #include <optional>
@@ -17,6 +16,19 @@ inline std::optional<Value> member_value(const Member& member) {
     return buffer->tensor();
   if (const auto* other = std::get_if<Value>(&member)) return *other;
   return std::nullopt;
+}
+
+// Makes it a member of that name, unless it is nothing.
+inline void register_member(Module& module, const std::string& name,
+                            const Member& member) {
+  if (const auto* child = std::get_if<ModuleRef>(&member))
+    module.register_module(name, *child);
+  else if (const auto* parameter = std::get_if<Parameter>(&member))
+    module.register_parameter(name, *parameter);
+  else if (const auto* buffer = std::get_if<Buffer>(&member))
+    module.register_buffer(name, *buffer);
+  else if (const auto* value = std::get_if<Value>(&member))
+    module.set_attr(name, *value);
 }
 
 }  // namespace fxjit::nn

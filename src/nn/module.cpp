@@ -20,6 +20,21 @@ std::string joined(const std::string& prefix, const std::string& name) {
                        "' object has no attribute '" + std::string(name) + "'");
 }
 
+// A member of that path, which is `kind`, among those that its owner has of it.
+template <typename T>
+T get_member(const Module& root, std::string_view path,
+             const OrderedDict<T>& (Module::*own)() const, const char* kind) {
+  const size_t dot = path.rfind('.');
+  const bool nested = dot != path.npos;
+  const Module& owner = root.get_submodule(nested ? path.substr(0, dot) : "");
+  const std::string name(nested ? path.substr(dot + 1) : path);
+  if (const T* member = (owner.*own)().find(name)) return *member;
+  if (std::holds_alternative<std::monostate>(owner.find_member(name)))
+    throw AttributeError(owner.type_name() + " has no attribute `" + name +
+                         "`");
+  throw AttributeError("`" + name + "` is not " + kind);
+}
+
 // Walks the tree in registration order, each module once.
 template <typename Fn>
 void walk(const Module& module, const std::string& prefix,
@@ -179,21 +194,21 @@ void Module::train(bool on) {
   });
 }
 
-void Module::check_name(std::string_view name, const char* kind) const {
+void Module::check_name(std::string_view name, const char* kind,
+                        bool replaces) const {
   const std::string text(name);
   if (name.find('.') != name.npos)
     throw KeyError(std::string(kind) +
                    " name can't contain \".\", got: " + text);
   if (name.empty())
     throw KeyError(std::string(kind) + " name can't be empty string \"\"");
+  if (!replaces && !std::holds_alternative<std::monostate>(find_member(name)))
+    throw KeyError("attribute '" + text + "' already exists");
 }
 
 void Module::add_module(std::string name, ModuleRef module) {
-  check_name(name, "module");
-  if (parameters_.contains(name) || buffers_.contains(name) ||
-      attrs_.contains(name))
-    throw KeyError("attribute '" + name + "' already exists");
   const ModuleRef* const there = modules_.find(name);
+  check_name(name, "module", there);
   if (there && *there == module) return;
   if (module && module->holds(*this))
     throw ValueError("[module] " + name +
@@ -203,26 +218,17 @@ void Module::add_module(std::string name, ModuleRef module) {
 }
 
 Parameter Module::register_parameter(std::string name, Parameter parameter) {
-  check_name(name, "parameter");
-  if (modules_.contains(name) || buffers_.contains(name) ||
-      attrs_.contains(name))
-    throw KeyError("attribute '" + name + "' already exists");
+  check_name(name, "parameter", parameters_.contains(name));
   return parameters_.set(name, std::move(parameter));
 }
 
 Buffer Module::register_buffer(std::string name, Buffer buffer) {
-  check_name(name, "buffer");
-  if (modules_.contains(name) || parameters_.contains(name) ||
-      attrs_.contains(name))
-    throw KeyError("attribute '" + name + "' already exists");
+  check_name(name, "buffer", buffers_.contains(name));
   return buffers_.set(name, std::move(buffer));
 }
 
 void Module::set_attr(std::string_view name, Value value) {
-  check_name(name, "attribute");
-  if (modules_.contains(name) || parameters_.contains(name) ||
-      buffers_.contains(name))
-    throw KeyError("attribute '" + std::string(name) + "' already exists");
+  check_name(name, "attribute", attrs_.contains(name));
   attrs_.set(name, std::move(value));
 }
 
@@ -333,26 +339,11 @@ Module& Module::get_submodule(std::string_view path) const {
 }
 
 Parameter Module::get_parameter(std::string_view path) const {
-  const size_t dot = path.rfind('.');
-  const bool nested = dot != path.npos;
-  const Module& owner = get_submodule(nested ? path.substr(0, dot) : "");
-  const std::string name(nested ? path.substr(dot + 1) : path);
-  if (const Parameter* parameter = owner.parameters_.find(name))
-    return *parameter;
-  if (std::holds_alternative<std::monostate>(owner.find_member(name)))
-    throw AttributeError(owner.type_name_ + " has no attribute `" + name + "`");
-  throw AttributeError("`" + name + "` is not an nn.Parameter");
+  return get_member(*this, path, &Module::own_parameters, "an nn.Parameter");
 }
 
 Buffer Module::get_buffer(std::string_view path) const {
-  const size_t dot = path.rfind('.');
-  const bool nested = dot != path.npos;
-  const Module& owner = get_submodule(nested ? path.substr(0, dot) : "");
-  const std::string name(nested ? path.substr(dot + 1) : path);
-  if (const Buffer* buffer = owner.buffers_.find(name)) return *buffer;
-  if (std::holds_alternative<std::monostate>(owner.find_member(name)))
-    throw AttributeError(owner.type_name_ + " has no attribute `" + name + "`");
-  throw AttributeError("`" + name + "` is not a buffer");
+  return get_member(*this, path, &Module::own_buffers, "a buffer");
 }
 
 }  // namespace fxjit::nn

@@ -11,10 +11,6 @@ Parameter filled(const Dims& sizes, double value, bool present) {
   return present ? Parameter(init::constant(sizes, value)) : Parameter();
 }
 
-Value shape_tuple(const Dims& dims) {
-  return Value::tuple(ValueList(dims.begin(), dims.end()));
-}
-
 }  // namespace
 
 LayerNorm::LayerNorm(const Dims& normalized_shape, double eps,
@@ -29,7 +25,7 @@ LayerNorm::LayerNorm(const Dims& normalized_shape, double eps,
 }
 
 Value LayerNorm::forward(Value input) {
-  return functional::layer_norm(input, shape_tuple(normalized_shape), weight,
+  return functional::layer_norm(input, size_tuple(normalized_shape), weight,
                                 bias, eps);
 }
 
@@ -47,7 +43,7 @@ RMSNorm::RMSNorm(const Dims& normalized_shape, std::optional<double> eps,
 }
 
 Value RMSNorm::forward(Value x) {
-  return functional::rms_norm(x, shape_tuple(normalized_shape), weight,
+  return functional::rms_norm(x, size_tuple(normalized_shape), weight,
                               Value(eps));
 }
 
@@ -80,15 +76,14 @@ std::string GroupNorm::extra_repr() const {
          ", bias=" + py(bias.defined());
 }
 
-BatchNormBase::BatchNormBase(std::string type_name, int rank_min, int rank_max,
+BatchNormBase::BatchNormBase(const std::string& type_name, int dims,
                              int64_t num_features, double eps, double momentum,
                              bool affine, bool track_running_stats)
-    : LeafModule(std::move(type_name), {"input"}),
+    : LeafModule(type_name + std::to_string(dims) + "d", {"input"}),
       num_features(num_features),
       eps(eps),
       momentum(momentum),
-      rank_min_(rank_min),
-      rank_max_(rank_max) {
+      rank_(dims + 2) {
   const Dims channels = {num_features};
   weight = register_parameter("weight", filled(channels, 1, affine));
   bias = register_parameter("bias", filled(channels, 0, affine));
@@ -99,15 +94,14 @@ BatchNormBase::BatchNormBase(std::string type_name, int rank_min, int rank_max,
       register_buffer("num_batches_tracked", Tensor::zeros({}, DType::i64));
 }
 
-Value BatchNormBase::normalize(const Value& input) {
+Value BatchNormBase::forward(Value input) {
   if (input.is_tensor()) {
     const int rank = input.as_tensor().dim();
-    if (rank < rank_min_ || rank > rank_max_)
-      throw ValueError((rank_min_ == rank_max_
-                            ? "expected " + std::to_string(rank_min_) + "D"
-                            : "expected " + std::to_string(rank_min_) +
-                                  "D or " + std::to_string(rank_max_) + "D") +
-                       " input (got " + std::to_string(rank) + "D input)");
+    const bool flat = rank_ == 3 && rank == 2;
+    if (rank != rank_ && !flat)
+      throw ValueError("expected " + std::string(rank_ == 3 ? "2D or " : "") +
+                       std::to_string(rank_) + "D input (got " +
+                       std::to_string(rank) + "D input)");
   }
   const bool use_batch = training() || !running_mean.defined();
   if (training() && running_mean.defined() && input.is_tensor() &&
@@ -123,26 +117,5 @@ std::string BatchNormBase::extra_repr() const {
          ", bias=" + py(bias.defined()) +
          ", track_running_stats=" + py(running_mean.defined());
 }
-
-BatchNorm1d::BatchNorm1d(int64_t num_features, double eps, double momentum,
-                         bool affine, bool track_running_stats)
-    : Custom("BatchNorm1d", 2, 3, num_features, eps, momentum, affine,
-             track_running_stats) {}
-
-Value BatchNorm1d::forward(Value input) { return normalize(input); }
-
-BatchNorm2d::BatchNorm2d(int64_t num_features, double eps, double momentum,
-                         bool affine, bool track_running_stats)
-    : Custom("BatchNorm2d", 4, 4, num_features, eps, momentum, affine,
-             track_running_stats) {}
-
-Value BatchNorm2d::forward(Value input) { return normalize(input); }
-
-BatchNorm3d::BatchNorm3d(int64_t num_features, double eps, double momentum,
-                         bool affine, bool track_running_stats)
-    : Custom("BatchNorm3d", 5, 5, num_features, eps, momentum, affine,
-             track_running_stats) {}
-
-Value BatchNorm3d::forward(Value input) { return normalize(input); }
 
 }  // namespace fxjit::nn

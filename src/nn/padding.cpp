@@ -6,61 +6,28 @@
 namespace fxjit::nn {
 namespace {
 
-Value sides(const Value& padding, int64_t dims) {
+Value sides(const Value& padding, int dims) {
   const auto count = static_cast<size_t>(2 * dims);
   if (padding.is_int()) return Value::tuple(ValueList(count, padding));
-  if (!padding.is_sequence() || padding.as_sequence().size() != count)
+  if (!padding.is_sequence() || padding.size() != count)
     throw ValueError("expected padding of one or " + std::to_string(count) +
                      " numbers, got " + py(padding));
-  const ValueList& numbers = padding.as_sequence();
-  return Value::tuple(ValueList(numbers.begin(), numbers.end()));
+  return Value::tuple(padding.as_sequence());
 }
 
 }  // namespace
 
-PaddingBase::PaddingBase(std::string type_name, Signature signature,
-                         std::string mode, int64_t dims, Value padding)
-    : LeafModule(std::move(type_name), std::move(signature)),
+PaddingBase::PaddingBase(const std::string& type_name, std::string mode,
+                         int dims, const Value& padding)
+    : LeafModule(type_name + std::to_string(dims) + "d", {"input"}),
       padding(sides(padding, dims)),
       mode_(std::move(mode)) {}
 
 std::string PaddingBase::extra_repr() const { return py(padding); }
 
-Value PaddingBase::padded(const Value& input) const {
+Value PaddingBase::forward(Value input) {
   return functional::pad(input, padding, mode_);
 }
-
-ZeroPad1d::ZeroPad1d(Value padding)
-    : Custom("ZeroPad1d", {"input"}, "constant", 1, std::move(padding)) {}
-
-Value ZeroPad1d::forward(Value input) { return padded(input); }
-
-ZeroPad2d::ZeroPad2d(Value padding)
-    : Custom("ZeroPad2d", {"input"}, "constant", 2, std::move(padding)) {}
-
-Value ZeroPad2d::forward(Value input) { return padded(input); }
-
-ReflectionPad1d::ReflectionPad1d(Value padding)
-    : Custom("ReflectionPad1d", {"input"}, "reflect", 1, std::move(padding)) {}
-
-Value ReflectionPad1d::forward(Value input) { return padded(input); }
-
-ReflectionPad2d::ReflectionPad2d(Value padding)
-    : Custom("ReflectionPad2d", {"input"}, "reflect", 2, std::move(padding)) {}
-
-Value ReflectionPad2d::forward(Value input) { return padded(input); }
-
-ReplicationPad1d::ReplicationPad1d(Value padding)
-    : Custom("ReplicationPad1d", {"input"}, "replicate", 1,
-             std::move(padding)) {}
-
-Value ReplicationPad1d::forward(Value input) { return padded(input); }
-
-ReplicationPad2d::ReplicationPad2d(Value padding)
-    : Custom("ReplicationPad2d", {"input"}, "replicate", 2,
-             std::move(padding)) {}
-
-Value ReplicationPad2d::forward(Value input) { return padded(input); }
 
 PixelShuffle::PixelShuffle(int64_t upscale_factor)
     : Custom("PixelShuffle", {"input"}), upscale_factor(upscale_factor) {

@@ -4,12 +4,15 @@
 #include <string>
 
 #include "fxjit/value.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::nn {
 
+using ops::python::size_tuple;
+
 inline std::string py(const Value& value) { return repr(value); }
 inline std::string py(const Dims& dims) {
-  return repr(Value::tuple(ValueList(dims.begin(), dims.end())));
+  return repr(size_tuple(dims));
 }
 
 }  // namespace fxjit::nn

@@ -44,9 +44,7 @@ Unflatten::Unflatten(int64_t dim, const Dims& unflattened_size)
       unflattened_size(unflattened_size) {}
 
 Value Unflatten::forward(Value input) {
-  return method(input, "unflatten",
-                {dim, Value::tuple(ValueList(unflattened_size.begin(),
-                                             unflattened_size.end()))});
+  return method(input, "unflatten", {dim, size_tuple(unflattened_size)});
 }
 
 std::string Unflatten::extra_repr() const {

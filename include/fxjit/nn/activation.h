@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "fxjit/nn/layer.h"
 
@@ -55,11 +56,11 @@ class GELU : public Layer<GELU> {
   const std::string approximate;
 };
 
-class LeakyReLU : public Layer<LeakyReLU> {
- public:
-  explicit LeakyReLU(double negative_slope = 0.01);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct LeakyReLU : Custom<LeakyReLU, FunctionLayer> {
+  explicit LeakyReLU(double negative_slope = 0.01)
+      : Custom("LeakyReLU", "F.leaky_relu",
+               {{"negative_slope", negative_slope}}),
+        negative_slope(negative_slope) {}
   const double negative_slope;
 };
 
@@ -75,52 +76,46 @@ class PReLU : public Layer<PReLU> {
   Parameter weight;
 };
 
-class ELU : public Layer<ELU> {
- public:
-  explicit ELU(double alpha = 1.0);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct ELU : Custom<ELU, FunctionLayer> {
+  explicit ELU(double alpha = 1.0)
+      : Custom("ELU", "F.elu", {{"alpha", alpha}}), alpha(alpha) {}
   const double alpha;
 };
 
 // The first half along `dim` times the sigmoid of the second.
-class GLU : public Layer<GLU> {
- public:
-  explicit GLU(int64_t dim = -1);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct GLU : Custom<GLU, FunctionLayer> {
+  explicit GLU(int64_t dim = -1)
+      : Custom("GLU", "F.glu", {{"dim", dim}}), dim(dim) {}
   const int64_t dim;
 };
 
-class Softplus : public Layer<Softplus> {
- public:
-  explicit Softplus(double beta = 1.0, double threshold = 20.0);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct Softplus : Custom<Softplus, FunctionLayer> {
+  explicit Softplus(double beta = 1.0, double threshold = 20.0)
+      : Custom("Softplus", "torch._C._nn.softplus",
+               {{"beta", beta}, {"threshold", threshold}}),
+        beta(beta),
+        threshold(threshold) {}
   const double beta, threshold;
 };
 
-class Hardtanh : public Layer<Hardtanh> {
- public:
-  explicit Hardtanh(double min_val = -1.0, double max_val = 1.0);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct Hardtanh : Custom<Hardtanh, FunctionLayer> {
+  explicit Hardtanh(double min_val = -1.0, double max_val = 1.0)
+      : Custom("Hardtanh", "F.hardtanh",
+               {{"min_val", min_val}, {"max_val", max_val}}),
+        min_val(min_val),
+        max_val(max_val) {}
   const double min_val, max_val;
 };
 
-class Softmax : public Layer<Softmax> {
- public:
-  explicit Softmax(int64_t dim);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct Softmax : Custom<Softmax, FunctionLayer> {
+  explicit Softmax(int64_t dim)
+      : Custom("Softmax", "F.softmax", {{"dim", dim}}), dim(dim) {}
   const int64_t dim;
 };
 
-class LogSoftmax : public Layer<LogSoftmax> {
- public:
-  explicit LogSoftmax(int64_t dim);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct LogSoftmax : Custom<LogSoftmax, FunctionLayer> {
+  explicit LogSoftmax(int64_t dim)
+      : Custom("LogSoftmax", "F.log_softmax", {{"dim", dim}}), dim(dim) {}
   const int64_t dim;
 };
 

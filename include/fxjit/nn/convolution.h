@@ -21,9 +21,10 @@ struct ConvOptions {
 // State of all convolutions. `kernel_size`, `stride`, ... are tuples here.
 class ConvBase : public LeafModule {
  public:
-  ConvBase(std::string type_name, Signature signature, int spatial_dims,
-           bool transposed, int64_t in_channels, int64_t out_channels,
-           const Value& kernel_size, const ConvOptions& options);
+  ConvBase(int spatial_dims, bool transposed, int64_t in_channels,
+           int64_t out_channels, const Value& kernel_size,
+           const ConvOptions& options);
+  Value forward(Value input);
   std::string extra_repr() const override;
   // torch prints padding='same' without quotes.
   std::string constructor_text() const override;
@@ -33,49 +34,56 @@ class ConvBase : public LeafModule {
   Parameter weight, bias;
 
  private:
-  const int spatial_dims_;
+  const bool transposed_;
+  const std::string function_;
 };
 
 class Conv1d : public Custom<Conv1d, ConvBase> {
  public:
-  Conv1d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-         const ConvOptions& options = {});
-  Value forward(Value input);
+  Conv1d(int64_t in_channels, int64_t out_channels, const Value& kernel_size,
+         const ConvOptions& options = {})
+      : Custom(1, false, in_channels, out_channels, kernel_size,
+               options) {}
 };
 
 class Conv2d : public Custom<Conv2d, ConvBase> {
  public:
-  Conv2d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-         const ConvOptions& options = {});
-  Value forward(Value input);
+  Conv2d(int64_t in_channels, int64_t out_channels, const Value& kernel_size,
+         const ConvOptions& options = {})
+      : Custom(2, false, in_channels, out_channels, kernel_size,
+               options) {}
 };
 
 class Conv3d : public Custom<Conv3d, ConvBase> {
  public:
-  Conv3d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-         const ConvOptions& options = {});
-  Value forward(Value input);
+  Conv3d(int64_t in_channels, int64_t out_channels, const Value& kernel_size,
+         const ConvOptions& options = {})
+      : Custom(3, false, in_channels, out_channels, kernel_size,
+               options) {}
 };
 
 class ConvTranspose1d : public Custom<ConvTranspose1d, ConvBase> {
  public:
-  ConvTranspose1d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-                  const ConvOptions& options = {});
-  Value forward(Value input);
+  ConvTranspose1d(int64_t in_channels, int64_t out_channels,
+                  const Value& kernel_size, const ConvOptions& options = {})
+      : Custom(1, true, in_channels, out_channels,
+               kernel_size, options) {}
 };
 
 class ConvTranspose2d : public Custom<ConvTranspose2d, ConvBase> {
  public:
-  ConvTranspose2d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-                  const ConvOptions& options = {});
-  Value forward(Value input);
+  ConvTranspose2d(int64_t in_channels, int64_t out_channels,
+                  const Value& kernel_size, const ConvOptions& options = {})
+      : Custom(2, true, in_channels, out_channels,
+               kernel_size, options) {}
 };
 
 class ConvTranspose3d : public Custom<ConvTranspose3d, ConvBase> {
  public:
-  ConvTranspose3d(int64_t in_channels, int64_t out_channels, Value kernel_size,
-                  const ConvOptions& options = {});
-  Value forward(Value input);
+  ConvTranspose3d(int64_t in_channels, int64_t out_channels,
+                  const Value& kernel_size, const ConvOptions& options = {})
+      : Custom(3, true, in_channels, out_channels,
+               kernel_size, options) {}
 };
 
 }  // namespace fxjit::nn

@@ -18,15 +18,19 @@ class LeafModule : public DeclaredModule {
 template <typename T>
 using Layer = Custom<T, LeafModule>;
 
-// Base of layers that hold nothing: the function of that name, a literal, of
-// one tensor.
+// Base of layers that call one function: by that name, with a tensor and behind
+// it the settings. The printed form has these as "name=value", or "value" where
+// the name is empty.
 class FunctionLayer : public LeafModule {
  public:
-  FunctionLayer(std::string type_name, const char* function);
+  FunctionLayer(std::string type_name, std::string function,
+                Kwargs settings = {});
   Value forward(Value input);
+  std::string extra_repr() const override;
 
  private:
-  const char* function_;
+  std::string function_;
+  Kwargs settings_;
 };
 
 }  // namespace fxjit::nn

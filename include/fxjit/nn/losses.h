@@ -6,42 +6,69 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fxjit/nn/layer.h"
 
 namespace fxjit::nn {
 
-// Losses of (input, target) with a reduction and nothing else.
-class MSELoss : public Layer<MSELoss> {
+// A loss of (input, target) by the function of that name, which gets settings
+// and weights by their names.
+class LossBase : public LeafModule {
  public:
-  explicit MSELoss(std::string reduction = "mean");
+  LossBase(std::string type_name, std::string function, Kwargs settings);
   Value forward(Value input, Value target);
+
+ protected:
+  // Registered, and undefined if the tensor is.
+  Buffer add_weight(const char* name, const Tensor& tensor);
+
+ private:
+  std::string function_;
+  Kwargs settings_;
+  std::vector<std::string> weights_;
+};
+
+// Losses of (input, target) with a reduction and nothing else.
+class MSELoss : public Custom<MSELoss, LossBase> {
+ public:
+  explicit MSELoss(std::string reduction = "mean")
+      : Custom("MSELoss", "mse_loss", {{"reduction", reduction}}),
+        reduction(std::move(reduction)) {}
 
   const std::string reduction;
 };
 
-class L1Loss : public Layer<L1Loss> {
+class L1Loss : public Custom<L1Loss, LossBase> {
  public:
-  explicit L1Loss(std::string reduction = "mean");
-  Value forward(Value input, Value target);
+  explicit L1Loss(std::string reduction = "mean")
+      : Custom("L1Loss", "l1_loss", {{"reduction", reduction}}),
+        reduction(std::move(reduction)) {}
 
   const std::string reduction;
 };
 
 // Squares below `beta`, distances above.
-class SmoothL1Loss : public Layer<SmoothL1Loss> {
+class SmoothL1Loss : public Custom<SmoothL1Loss, LossBase> {
  public:
-  explicit SmoothL1Loss(std::string reduction = "mean", double beta = 1);
-  Value forward(Value input, Value target);
+  explicit SmoothL1Loss(std::string reduction = "mean", double beta = 1)
+      : Custom("SmoothL1Loss", "smooth_l1_loss",
+               {{"reduction", reduction}, {"beta", beta}}),
+        reduction(std::move(reduction)),
+        beta(beta) {}
 
   const std::string reduction;
   const double beta;
 };
 
-class HuberLoss : public Layer<HuberLoss> {
+class HuberLoss : public Custom<HuberLoss, LossBase> {
  public:
-  explicit HuberLoss(std::string reduction = "mean", double delta = 1);
-  Value forward(Value input, Value target);
+  explicit HuberLoss(std::string reduction = "mean", double delta = 1)
+      : Custom("HuberLoss", "huber_loss",
+               {{"reduction", reduction}, {"delta", delta}}),
+        reduction(std::move(reduction)),
+        delta(delta) {}
 
   const std::string reduction;
   const double delta;
@@ -49,13 +76,20 @@ class HuberLoss : public Layer<HuberLoss> {
 
 // Takes scores [C], [N, C] or [N, C, ...]. Targets are class numbers, or
 // probabilities of the shape of the scores. `weight` is [C] or undefined.
-class CrossEntropyLoss : public Layer<CrossEntropyLoss> {
+class CrossEntropyLoss : public Custom<CrossEntropyLoss, LossBase> {
  public:
   explicit CrossEntropyLoss(const Tensor& weight = {},
                             int64_t ignore_index = -100,
                             std::string reduction = "mean",
-                            double label_smoothing = 0);
-  Value forward(Value input, Value target);
+                            double label_smoothing = 0)
+      : Custom("CrossEntropyLoss", "cross_entropy",
+               {{"ignore_index", ignore_index},
+                {"reduction", reduction},
+                {"label_smoothing", label_smoothing}}),
+        ignore_index(ignore_index),
+        reduction(std::move(reduction)),
+        label_smoothing(label_smoothing),
+        weight(add_weight("weight", weight)) {}
 
   const int64_t ignore_index;
   const std::string reduction;
@@ -64,11 +98,15 @@ class CrossEntropyLoss : public Layer<CrossEntropyLoss> {
 };
 
 // Takes logarithms of probabilities, shaped as for CrossEntropyLoss.
-class NLLLoss : public Layer<NLLLoss> {
+class NLLLoss : public Custom<NLLLoss, LossBase> {
  public:
   explicit NLLLoss(const Tensor& weight = {}, int64_t ignore_index = -100,
-                   std::string reduction = "mean");
-  Value forward(Value input, Value target);
+                   std::string reduction = "mean")
+      : Custom("NLLLoss", "nll_loss",
+               {{"ignore_index", ignore_index}, {"reduction", reduction}}),
+        ignore_index(ignore_index),
+        reduction(std::move(reduction)),
+        weight(add_weight("weight", weight)) {}
 
   const int64_t ignore_index;
   const std::string reduction;
@@ -76,22 +114,28 @@ class NLLLoss : public Layer<NLLLoss> {
 };
 
 // Takes probabilities; `weight` broadcasts over them.
-class BCELoss : public Layer<BCELoss> {
+class BCELoss : public Custom<BCELoss, LossBase> {
  public:
-  explicit BCELoss(const Tensor& weight = {}, std::string reduction = "mean");
-  Value forward(Value input, Value target);
+  explicit BCELoss(const Tensor& weight = {}, std::string reduction = "mean")
+      : Custom("BCELoss", "binary_cross_entropy", {{"reduction", reduction}}),
+        reduction(std::move(reduction)),
+        weight(add_weight("weight", weight)) {}
 
   const std::string reduction;
   Buffer weight;
 };
 
 // Takes scores; `pos_weight` weighs the targets of 1.
-class BCEWithLogitsLoss : public Layer<BCEWithLogitsLoss> {
+class BCEWithLogitsLoss : public Custom<BCEWithLogitsLoss, LossBase> {
  public:
   explicit BCEWithLogitsLoss(const Tensor& weight = {},
                              std::string reduction = "mean",
-                             const Tensor& pos_weight = {});
-  Value forward(Value input, Value target);
+                             const Tensor& pos_weight = {})
+      : Custom("BCEWithLogitsLoss", "binary_cross_entropy_with_logits",
+               {{"reduction", reduction}}),
+        reduction(std::move(reduction)),
+        weight(add_weight("weight", weight)),
+        pos_weight(add_weight("pos_weight", pos_weight)) {}
 
   const std::string reduction;
   Buffer weight, pos_weight;
@@ -100,10 +144,13 @@ class BCEWithLogitsLoss : public Layer<BCEWithLogitsLoss> {
 // Takes logarithms of probabilities. Targets are probabilities, or their
 // logarithms if `log_target`.
 // `reduction` may be "batchmean" too: the sum by the first size.
-class KLDivLoss : public Layer<KLDivLoss> {
+class KLDivLoss : public Custom<KLDivLoss, LossBase> {
  public:
-  explicit KLDivLoss(std::string reduction = "mean", bool log_target = false);
-  Value forward(Value input, Value target);
+  explicit KLDivLoss(std::string reduction = "mean", bool log_target = false)
+      : Custom("KLDivLoss", "kl_div",
+               {{"reduction", reduction}, {"log_target", log_target}}),
+        reduction(std::move(reduction)),
+        log_target(log_target) {}
 
   const std::string reduction;
   const bool log_target;

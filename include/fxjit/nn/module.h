@@ -184,7 +184,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
  private:
   void add_module(std::string name, ModuleRef module);
-  void check_name(std::string_view name, const char* kind) const;
+  void check_name(std::string_view name, const char* kind, bool replaces) const;
 
   std::string type_name_;
   bool training_ = true;

@@ -58,9 +58,12 @@ class GroupNorm : public Layer<GroupNorm> {
 // State and forward of the batch norms: running statistics per channel.
 class BatchNormBase : public LeafModule {
  public:
-  BatchNormBase(std::string type_name, int rank_min, int rank_max,
-                int64_t num_features, double eps, double momentum, bool affine,
+  // `type_name` gets "1d", "2d" or "3d" for inputs of that many dims beside
+  // those of the batch and of channels.
+  BatchNormBase(const std::string& type_name, int dims, int64_t num_features,
+                double eps, double momentum, bool affine,
                 bool track_running_stats);
+  Value forward(Value input);
   std::string extra_repr() const override;
   // In training calls update the running statistics.
   bool is_impure() const override {
@@ -73,38 +76,36 @@ class BatchNormBase : public LeafModule {
   Buffer running_mean, running_var, num_batches_tracked;
 
  protected:
-  Value normalize(const Value& input);
-
- private:
-  // Ranks that the input may have; checked where they are known.
-  const int rank_min_, rank_max_;
+  const int rank_;  // Of the input, batched.
 };
 
-// Takes [N, C] or [N, C, L].
+// BatchNorm1d takes [N, C] or [N, C, L], BatchNorm2d [N, C, H, W], BatchNorm3d
+// [N, C, D, H, W].
 class BatchNorm1d : public Custom<BatchNorm1d, BatchNormBase> {
  public:
   explicit BatchNorm1d(int64_t num_features, double eps = 1e-5,
                        double momentum = 0.1, bool affine = true,
-                       bool track_running_stats = true);
-  Value forward(Value input);
+                       bool track_running_stats = true)
+      : Custom("BatchNorm", 1, num_features, eps, momentum,
+               affine, track_running_stats) {}
 };
 
-// Takes [N, C, H, W].
 class BatchNorm2d : public Custom<BatchNorm2d, BatchNormBase> {
  public:
   explicit BatchNorm2d(int64_t num_features, double eps = 1e-5,
                        double momentum = 0.1, bool affine = true,
-                       bool track_running_stats = true);
-  Value forward(Value input);
+                       bool track_running_stats = true)
+      : Custom("BatchNorm", 2, num_features, eps, momentum,
+               affine, track_running_stats) {}
 };
 
-// Takes [N, C, D, H, W].
 class BatchNorm3d : public Custom<BatchNorm3d, BatchNormBase> {
  public:
   explicit BatchNorm3d(int64_t num_features, double eps = 1e-5,
                        double momentum = 0.1, bool affine = true,
-                       bool track_running_stats = true);
-  Value forward(Value input);
+                       bool track_running_stats = true)
+      : Custom("BatchNorm", 3, num_features, eps, momentum,
+               affine, track_running_stats) {}
 };
 
 }  // namespace fxjit::nn

@@ -12,53 +12,46 @@ namespace fxjit::nn {
 // (left, right) or (left, right, top, bottom), negative ones cut off.
 class PaddingBase : public LeafModule {
  public:
-  PaddingBase(std::string type_name, Signature signature, std::string mode,
-              int64_t dims, Value padding);
+  // `dims` is put behind `type_name`: "ZeroPad" and 2 are ZeroPad2d.
+  PaddingBase(const std::string& type_name, std::string mode, int dims,
+              const Value& padding);
+  Value forward(Value input);
   std::string extra_repr() const override;
 
   const Value padding;  // A tuple of two numbers per dim.
-
- protected:
-  Value padded(const Value& input) const;
 
  private:
   std::string mode_;
 };
 
-class ZeroPad1d : public Custom<ZeroPad1d, PaddingBase> {
- public:
-  explicit ZeroPad1d(Value padding);
-  Value forward(Value input);
+struct ZeroPad1d : Custom<ZeroPad1d, PaddingBase> {
+  explicit ZeroPad1d(const Value& padding)
+      : Custom("ZeroPad", "constant", 1, padding) {}
 };
 
-class ZeroPad2d : public Custom<ZeroPad2d, PaddingBase> {
- public:
-  explicit ZeroPad2d(Value padding);
-  Value forward(Value input);
+struct ZeroPad2d : Custom<ZeroPad2d, PaddingBase> {
+  explicit ZeroPad2d(const Value& padding)
+      : Custom("ZeroPad", "constant", 2, padding) {}
 };
 
-class ReflectionPad1d : public Custom<ReflectionPad1d, PaddingBase> {
- public:
-  explicit ReflectionPad1d(Value padding);
-  Value forward(Value input);
+struct ReflectionPad1d : Custom<ReflectionPad1d, PaddingBase> {
+  explicit ReflectionPad1d(const Value& padding)
+      : Custom("ReflectionPad", "reflect", 1, padding) {}
 };
 
-class ReflectionPad2d : public Custom<ReflectionPad2d, PaddingBase> {
- public:
-  explicit ReflectionPad2d(Value padding);
-  Value forward(Value input);
+struct ReflectionPad2d : Custom<ReflectionPad2d, PaddingBase> {
+  explicit ReflectionPad2d(const Value& padding)
+      : Custom("ReflectionPad", "reflect", 2, padding) {}
 };
 
-class ReplicationPad1d : public Custom<ReplicationPad1d, PaddingBase> {
- public:
-  explicit ReplicationPad1d(Value padding);
-  Value forward(Value input);
+struct ReplicationPad1d : Custom<ReplicationPad1d, PaddingBase> {
+  explicit ReplicationPad1d(const Value& padding)
+      : Custom("ReplicationPad", "replicate", 1, padding) {}
 };
 
-class ReplicationPad2d : public Custom<ReplicationPad2d, PaddingBase> {
- public:
-  explicit ReplicationPad2d(Value padding);
-  Value forward(Value input);
+struct ReplicationPad2d : Custom<ReplicationPad2d, PaddingBase> {
+  explicit ReplicationPad2d(const Value& padding)
+      : Custom("ReplicationPad", "replicate", 2, padding) {}
 };
 
 // [.., C * r * r, H, W] to [.., C, H * r, W * r].

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "fxjit/nn/layer.h"
 
@@ -25,38 +26,35 @@ struct SELU : Custom<SELU, FunctionLayer> {
   SELU() : Custom("SELU", "F.selu") {}
 };
 
-class CELU : public Layer<CELU> {
- public:
-  explicit CELU(double alpha = 1.0);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct CELU : Custom<CELU, FunctionLayer> {
+  explicit CELU(double alpha = 1.0)
+      : Custom("CELU", "F.celu", {{"alpha", alpha}}), alpha(alpha) {}
   const double alpha;
 };
 
 // Zero between -lambd and lambd, the input elsewhere.
-class Hardshrink : public Layer<Hardshrink> {
- public:
-  explicit Hardshrink(double lambd = 0.5);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct Hardshrink : Custom<Hardshrink, FunctionLayer> {
+  explicit Hardshrink(double lambd = 0.5)
+      : Custom("Hardshrink", "torch.nn.functional.hardshrink", {{"", lambd}}),
+        lambd(lambd) {}
   const double lambd;
 };
 
 // The input moved towards zero by lambd.
-class Softshrink : public Layer<Softshrink> {
- public:
-  explicit Softshrink(double lambd = 0.5);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct Softshrink : Custom<Softshrink, FunctionLayer> {
+  explicit Softshrink(double lambd = 0.5)
+      : Custom("Softshrink", "torch.nn.functional.softshrink", {{"", lambd}}),
+        lambd(lambd) {}
   const double lambd;
 };
 
 // `value` where the input is not above `threshold`.
-class Threshold : public Layer<Threshold> {
- public:
-  Threshold(double threshold, double value);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct Threshold : Custom<Threshold, FunctionLayer> {
+  Threshold(double threshold, double value)
+      : Custom("Threshold", "torch.nn.functional._threshold",
+               {{"threshold", threshold}, {"value", value}}),
+        threshold(threshold),
+        value(value) {}
   const double threshold, value;
 };
 
@@ -71,40 +69,56 @@ class Softmin : public Layer<Softmin> {
 
 // Turns the windows of [N, C, H, W] or [C, H, W] into columns
 // [N, C * window, count].
-class Unfold : public Layer<Unfold> {
- public:
+struct Unfold : Custom<Unfold, FunctionLayer> {
   explicit Unfold(Value kernel_size, Value dilation = 1, Value padding = 0,
-                  Value stride = 1);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+                  Value stride = 1)
+      : Custom("Unfold", "torch.nn.functional.unfold",
+               {{"kernel_size", kernel_size},
+                {"dilation", dilation},
+                {"padding", padding},
+                {"stride", stride}}),
+        kernel_size(std::move(kernel_size)),
+        dilation(std::move(dilation)),
+        padding(std::move(padding)),
+        stride(std::move(stride)) {}
   const Value kernel_size, dilation, padding, stride;
 };
 
 // Sums columns back into an image of `output_size`.
-class Fold : public Layer<Fold> {
- public:
+struct Fold : Custom<Fold, FunctionLayer> {
   Fold(Value output_size, Value kernel_size, Value dilation = 1,
-       Value padding = 0, Value stride = 1);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+       Value padding = 0, Value stride = 1)
+      : Custom("Fold", "torch.nn.functional.fold",
+               {{"output_size", output_size},
+                {"kernel_size", kernel_size},
+                {"dilation", dilation},
+                {"padding", padding},
+                {"stride", stride}}),
+        output_size(std::move(output_size)),
+        kernel_size(std::move(kernel_size)),
+        dilation(std::move(dilation)),
+        padding(std::move(padding)),
+        stride(std::move(stride)) {}
   const Value output_size, kernel_size, dilation, padding, stride;
 };
 
-class ChannelShuffle : public Layer<ChannelShuffle> {
- public:
-  explicit ChannelShuffle(int64_t groups);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+struct ChannelShuffle : Custom<ChannelShuffle, FunctionLayer> {
+  explicit ChannelShuffle(int64_t groups)
+      : Custom("ChannelShuffle", "torch.channel_shuffle", {{"groups", groups}}),
+        groups(groups) {}
   const int64_t groups;
 };
 
 // Each channel over a power of the mean square of its `size` neighbours.
-class LocalResponseNorm : public Layer<LocalResponseNorm> {
- public:
+struct LocalResponseNorm : Custom<LocalResponseNorm, FunctionLayer> {
   explicit LocalResponseNorm(int64_t size, double alpha = 1e-4,
-                             double beta = 0.75, double k = 1.0);
-  Value forward(Value input);
-  std::string extra_repr() const override;
+                             double beta = 0.75, double k = 1.0)
+      : Custom("LocalResponseNorm", "torch.nn.functional.local_response_norm",
+               {{"", size}, {"alpha", alpha}, {"beta", beta}, {"k", k}}),
+        size(size),
+        alpha(alpha),
+        beta(beta),
+        k(k) {}
   const int64_t size;
   const double alpha, beta, k;
 };

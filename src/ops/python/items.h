@@ -23,6 +23,11 @@ int64_t length(const Value& self);
 // The int that Python's operator.index gives. TypeError for what is none.
 int64_t index(const Value& value);
 
+// As torch.Size: a tuple of ints.
+inline Value size_tuple(const Dims& sizes) {
+  return Value::tuple(ValueList(sizes.begin(), sizes.end()));
+}
+
 bool is_iterable(const Value& value);
 // What a loop over `value` gives: characters, items, keys, numbers. TypeError
 // for what is not iterable.
