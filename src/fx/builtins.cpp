@@ -85,39 +85,20 @@ void visit_python_functions(const DefineFunction& define) {
   visit_control_functions(define);
 }
 
-const Target& getattr_target() {
-  static const Target target = find("builtins.getattr");
-  return target;
-}
-
-const Target& len_target() {
-  static const Target target = find("builtins.len");
-  return target;
-}
-
-const Target& assert_target() {
-  static const Target target = find("torch._assert");
-  return target;
-}
-
-const Target& assert_fn_target() {
-  static const Target target = find("torch.fx.proxy.assert_fn");
-  return target;
-}
-
-const Target& assert_is_none_target() {
-  static const Target target = find("torch.fx._symbolic_trace._assert_is_none");
-  return target;
+const PythonTargets& targets() {
+  static const PythonTargets targets{
+      .getattr = find("builtins.getattr"),
+      .torch_assert = find("torch._assert"),
+      .assert_fn = find("torch.fx.proxy.assert_fn"),
+      .assert_is_none = find("torch.fx._symbolic_trace._assert_is_none"),
+      .len = find("builtins.len")};
+  return targets;
 }
 
 std::optional<Target> find_callable(std::string_view name) {
   if (const ops::Spelling* spelling = ops::find_function(name))
     return *spelling;
   if (const ops::Op* op = ops::find_op(name)) return op->canonical;
-  // Traces define these when they first need them.
-  for (const Target* known : {&getattr_target(), &assert_target(),
-                              &assert_fn_target(), &assert_is_none_target()})
-    if (known->text() == name) return *known;
   if (const Function* function = find_defined_function(name)) return *function;
   return std::nullopt;
 }

@@ -20,17 +20,19 @@ void visit_operator_functions(const DefineFunction& define);
 // torch.ops.higher_order.cond and its like.
 void visit_control_functions(const DefineFunction& define);
 
-// builtins.getattr(value, name): of a tensor shape, dtype, ndim, T, ...
-const Target& getattr_target();
-// torch._assert(condition, message): AssertionError unless true.
-const Target& assert_target();
-// AssertionError("Assertion failed") unless its argument is true.
-const Target& assert_fn_target();
-// Throws AssertionError unless the first argument is None.
-const Target& assert_is_none_target();
-
-// builtins.len(value): elements of a container, rows of a tensor.
-const Target& len_target();
+struct PythonTargets {
+  // builtins.getattr(value, name): of a tensor shape, dtype, ndim, T, ...
+  Target getattr;
+  // torch._assert(condition, message): AssertionError unless true.
+  Target torch_assert;
+  // AssertionError("Assertion failed") unless its argument is true.
+  Target assert_fn;
+  // Throws AssertionError unless the first argument is None.
+  Target assert_is_none;
+  // builtins.len(value): elements of a container, rows of a tensor.
+  Target len;
+};
+const PythonTargets& targets();
 
 // Calls the function behind `target` on values without proxies.
 Value run_target(const Target& target, const ValueList& args,

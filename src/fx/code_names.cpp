@@ -20,16 +20,9 @@ std::unique_ptr<Graph> copy_of(const Graph& graph,
         copy->create_node(node->op(), node->target(), {}, {}, node->name());
   for (const Node* node : graph.nodes()) {
     const NodePtr made = copies[node->id()];
-    auto mapped = [&](const Value& value) {
-      return map_arg(value, [&](NodePtr input) -> Value {
-        return &input->graph() == &graph ? copies[input->id()] : input;
-      });
-    };
-    ValueList args;
-    for (const Value& arg : node->args()) args.push_back(mapped(arg));
-    Kwargs kwargs;
-    for (const auto& [key, arg] : node->kwargs())
-      kwargs.emplace_back(key, mapped(arg));
+    auto [args, kwargs] = map_arguments(*node, [&](NodePtr input) -> Value {
+      return &input->graph() == &graph ? copies[input->id()] : input;
+    });
     made->set_args_kwargs(std::move(args), std::move(kwargs));
     made->copy_meta_from(*node);
   }

@@ -9,20 +9,17 @@
 #include "src/fx/cpp_body.h"
 #include "src/fx/cpp_values.h"
 #include "src/fx/print_value.h"
+#include "src/nn/member_value.h"
 
 namespace fxjit::fx {
 namespace {
 
+using nn::joined;
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  ErrorContext context;
-  context.module_path = path;
   throw UserError("[cpp_code] module " + (path.empty() ? "''" : path) + ": " +
                       what,
-                  std::move(context));
-}
-
-std::string joined(const std::string& path, const std::string& name) {
-  return path.empty() ? name : path + "." + name;
+                  {"", "", path, {}});
 }
 
 std::string header_text(const std::string& name_space,

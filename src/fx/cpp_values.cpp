@@ -215,12 +215,9 @@ bool append_cpp(std::string& out, const Value& value, CppNames& names) {
       return true;
     case Value::Kind::dict:
       return append_dict(out, value.as_dict(), names);
-    case Value::Kind::tensor:
-    case Value::Kind::proxy:
-    case Value::Kind::opaque:
+    default:
       return false;
   }
-  return false;
 }
 
 bool append_cpp_typed(std::string& out, const Value& value, CppNames& names) {

@@ -30,44 +30,28 @@ void append_head(std::string& out, const Node& node) {
   out += ']';
 }
 
-void append_arguments(std::string& out, const ValueList& args) {
+// As Python's repr of the tuple and the dict, or as torch.fx prints arguments.
+void append_arguments(std::string& out, const ValueList& args, bool as_repr) {
   out += '(';
   for (size_t i = 0; i < args.size(); ++i) {
     if (i) out += ", ";
-    append_argument(out, args[i]);
+    (as_repr ? append_repr : append_argument)(out, args[i]);
   }
   out += args.size() == 1 ? ",)" : ")";
 }
 
-void append_arguments(std::string& out, const Kwargs& kwargs) {
+void append_arguments(std::string& out, const Kwargs& kwargs, bool as_repr) {
   out += '{';
   for (size_t i = 0; i < kwargs.size(); ++i) {
     if (i) out += ", ";
-    out += kwargs[i].first;
+    if (as_repr)
+      append_repr(out, Value(kwargs[i].first));
+    else
+      out += kwargs[i].first;
     out += ": ";
-    append_argument(out, kwargs[i].second);
+    (as_repr ? append_repr : append_argument)(out, kwargs[i].second);
   }
   out += '}';
-}
-
-std::string repr_of(const ValueList& args) {
-  std::string out = "(";
-  for (const Value& arg : args) {
-    if (out.size() > 1) out += ", ";
-    append_repr(out, arg);
-  }
-  return out + (args.size() == 1 ? ",)" : ")");
-}
-
-std::string repr_of(const Kwargs& kwargs) {
-  std::string out = "{";
-  for (const auto& [key, value] : kwargs) {
-    if (out.size() > 1) out += ", ";
-    append_repr(out, Value(key));
-    out += ": ";
-    append_repr(out, value);
-  }
-  return out + "}";
 }
 
 // str() of a target. Other functions print an address in Python.
@@ -112,9 +96,9 @@ void Node::format_to(std::string& out) const {
     case Opcode::root:
       append_head(out, *this);
       out += "(args = ";
-      append_arguments(out, args_);
+      append_arguments(out, args_, /*as_repr=*/false);
       out += ", kwargs = ";
-      append_arguments(out, kwargs_);
+      append_arguments(out, kwargs_, /*as_repr=*/false);
       out += ')';
       return;
   }
@@ -149,8 +133,8 @@ std::string Graph::tabular() const {
     row[0] = opcode_name(node->op_);
     row[1] = node->name_;
     row[2] = target_text(*node);
-    row[3] = repr_of(node->args_);
-    row[4] = repr_of(node->kwargs_);
+    append_arguments(row[3], node->args_, /*as_repr=*/true);
+    append_arguments(row[4], node->kwargs_, /*as_repr=*/true);
     rows.push_back(std::move(row));
   }
   std::array<size_t, kColumns> widths{};

@@ -10,6 +10,7 @@
 #include "src/fx/control_flow/functions.h"
 #include "src/fx/running_graph.h"
 #include "src/fx/submodules.h"
+#include "src/nn/member_value.h"
 
 namespace fxjit::fx {
 namespace {
@@ -17,31 +18,14 @@ namespace {
 // Sets `name` of `module`, whatever it was before.
 void set_member(nn::Module& module, const std::string& name,
                 const nn::Member& member) {
-  struct Setter {
-    nn::Module& module;
-    const std::string& name;
-    void operator()(std::monostate) const {}
-    void operator()(const nn::ModuleRef& child) const {
-      module.register_module(name, child);
-    }
-    void operator()(const nn::Parameter& parameter) const {
-      module.register_parameter(name, parameter);
-    }
-    void operator()(const nn::Buffer& buffer) const {
-      module.register_buffer(name, buffer);
-    }
-    // As torch: a tensor that is no parameter becomes a buffer.
-    void operator()(const Value& value) const {
-      if (value.is_tensor()) {
-        module.register_buffer(name, value.as_tensor());
-      } else {
-        module.set_attr(name, value);
-      }
-    }
-  };
   if (!std::holds_alternative<nn::ModuleRef>(member))
     module.remove_member(name);
-  std::visit(Setter{module, name}, member);
+  const auto* const value = std::get_if<Value>(&member);
+  // As torch: a tensor that is no parameter becomes a buffer.
+  if (value && value->is_tensor())
+    module.register_buffer(name, value->as_tensor());
+  else
+    nn::register_member(module, name, member);
 }
 
 [[noreturn]] void throw_no_attribute(const nn::Module& module,
@@ -157,15 +141,10 @@ void GraphModule::copy_attribute(const nn::Module& root, const Node& node) {
 
 void GraphModule::assign_attribute(std::string_view target,
                                    const nn::Member& member) {
-  nn::Module* to = this;
-  for (size_t dot = target.find('.'); dot != target.npos;
-       dot = target.find('.')) {
-    to = child_or_new(*to, std::string(target.substr(0, dot)));
-    if (!to)
-      throw UserError("[graph module] attribute " + std::string(target) +
-                      ": expected a module on its path, got another member");
-    target.remove_prefix(dot + 1);
-  }
+  nn::Module* const to = owner_or_new(*this, target);
+  if (!to)
+    throw UserError("[graph module] attribute " + std::string(target) +
+                    ": expected a module on its path, got another member");
   set_member(*to, std::string(target), member);
 }
 

@@ -8,19 +8,6 @@
 namespace fxjit::fx {
 namespace {
 
-// Missing, or a value of another member kind.
-struct MemberValue {
-  Value operator()(std::monostate) const { return {}; }
-  Value operator()(const nn::ModuleRef& module) const {
-    return module_value(module);
-  }
-  Value operator()(const nn::Parameter& parameter) const {
-    return parameter.value();
-  }
-  Value operator()(const nn::Buffer& buffer) const { return buffer.value(); }
-  Value operator()(const Value& value) const { return value; }
-};
-
 // AttributeError for the first part of `target` that is missing.
 [[noreturn]] void throw_no_attribute(const nn::Module& root,
                                      std::string_view target) {
@@ -201,7 +188,14 @@ Value Interpreter::placeholder(const Target& target, const ValueList& args,
 
 Value Interpreter::get_attr(const Target& target, const ValueList&,
                             const Kwargs&) {
-  return std::visit(MemberValue(), fetch_attr(target.text()));
+  const nn::Member member = fetch_attr(target.text());
+  if (const auto* module = std::get_if<nn::ModuleRef>(&member))
+    return module_value(*module);
+  if (const auto* parameter = std::get_if<nn::Parameter>(&member))
+    return parameter->value();
+  if (const auto* buffer = std::get_if<nn::Buffer>(&member))
+    return buffer->value();
+  return std::get<Value>(member);
 }
 
 Value Interpreter::call_function(const Target& target, const ValueList& args,

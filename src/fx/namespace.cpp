@@ -76,14 +76,18 @@ std::string snake_case(std::string_view text) {
   return out;
 }
 
-bool is_illegal_name(std::string_view name) {
-  static const std::unordered_set<std::string_view> kIllegal = {
-      // Python 3.11's keywords.
+bool is_keyword(std::string_view name) {
+  static const std::unordered_set<std::string_view> kKeywords = {
       "False", "None", "True", "and", "as", "assert", "async", "await", "break",
       "class", "continue", "def", "del", "elif", "else", "except", "finally",
       "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-      "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-      // Its builtins.
+      "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"};
+  return kKeywords.contains(name);
+}
+
+bool is_illegal_name(std::string_view name) {
+  static const std::unordered_set<std::string_view> kIllegal = {
+      // Python 3.11's builtins.
       "ArithmeticError", "AssertionError", "AttributeError", "BaseException",
       "BaseExceptionGroup", "BlockingIOError", "BrokenPipeError", "BufferError",
       "BytesWarning", "ChildProcessError", "ConnectionAbortedError",
@@ -117,7 +121,7 @@ bool is_illegal_name(std::string_view name) {
       "str", "sum", "super", "tuple", "type", "vars", "zip",
       // What generated code defines.
       "NoneType", "device", "fx_pytree", "inf", "nan", "pytree", "torch"};
-  return kIllegal.contains(name);
+  return is_keyword(name) || kIllegal.contains(name);
 }
 
 Namespace::Base& Namespace::base_of(std::string_view text) {

@@ -46,6 +46,8 @@ class Namespace {
 
 // "PascalCase" to "pascal_case", "ALL_CAPS" to "all_caps".
 std::string snake_case(std::string_view text);
+// Of Python 3.11.
+bool is_keyword(std::string_view name);
 // True for Python keywords, builtins and the globals of generated code.
 bool is_illegal_name(std::string_view name);
 // Python's str.isidentifier; beyond ASCII every character counts as a letter.

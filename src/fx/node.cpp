@@ -121,8 +121,7 @@ void Node::set_arg(size_t i, Value value) {
 void Node::set_kwarg(std::string_view name, Value value) {
   refuse_erased({&value, 1}, {});
   detach_inputs();
-  auto found = std::find_if(kwargs_.begin(), kwargs_.end(),
-                            [&](const auto& kw) { return kw.first == name; });
+  auto found = std::ranges::find(kwargs_, name, &Kwargs::value_type::first);
   if (found == kwargs_.end()) {
     kwargs_.emplace_back(std::string(name), std::move(value));
   } else {
@@ -273,6 +272,15 @@ Value map_arg(const Value& value, const std::function<Value(NodePtr)>& fn) {
   return map_leaves(value, [&](const Value& leaf) {
     return leaf.is_node() ? fn(leaf.as_node()) : leaf;
   });
+}
+
+ArgsKwargs map_arguments(const Node& node,
+                         const std::function<Value(NodePtr)>& fn) {
+  ArgsKwargs mapped;
+  for (const Value& arg : node.args()) mapped.args.push_back(map_arg(arg, fn));
+  for (const auto& [key, arg] : node.kwargs())
+    mapped.kwargs.emplace_back(key, map_arg(arg, fn));
+  return mapped;
 }
 
 Value map_aggregate(const Value& value,

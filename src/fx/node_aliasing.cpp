@@ -3,15 +3,12 @@
 #include "src/ops/table/aliasing.h"
 
 namespace fxjit::fx {
-namespace {
 
 const ops::Op* op_of(const Node& node) {
   if (!node.is(Opcode::call_method)) return node.called_op();
   const ops::Spelling* const method = ops::find_method(node.target_name());
   return method ? method->op : nullptr;
 }
-
-}  // namespace
 
 bool may_alias(const Node& node) {
   if (node.is(Opcode::placeholder) || node.is(Opcode::get_attr)) return false;

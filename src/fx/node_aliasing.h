@@ -6,6 +6,8 @@
 
 namespace fxjit::fx {
 
+// The op that a call of a function or method is of; null for others.
+const ops::Op* op_of(const Node& node);
 // Whether the node's result may be memory of one of its arguments.
 bool may_alias(const Node& node);
 

@@ -62,38 +62,20 @@ void append_sequence(std::string& out, const Value& value, Append append) {
 
 // `append` writes what containers hold.
 void append_value(std::string& out, const Value& value, Append append) {
-  switch (value.kind()) {
-    case Value::Kind::node:
-      out += value.as_node()->name();
-      return;
-    case Value::Kind::integer:
-      append_int(out, value.as_int());
-      return;
-    case Value::Kind::slice:
-      append_slice(out, value.as_slice(), append);
-      return;
-    case Value::Kind::list:
-    case Value::Kind::tuple:
-      append_sequence(out, value, append);
-      return;
-    case Value::Kind::dict:
-      append_dict(out, value.as_dict(), append, append);
-      return;
-    case Value::Kind::tensor:
-      out += tensor_text(value.as_tensor());
-      return;
-    case Value::Kind::none:
-    case Value::Kind::boolean:
-    case Value::Kind::floating:
-    case Value::Kind::dtype:
-    case Value::Kind::ellipsis:
-    case Value::Kind::string:
-    case Value::Kind::range:
-    case Value::Kind::proxy:
-    case Value::Kind::opaque:
-      out += repr(value);
-      return;
-  }
+  if (value.is_node())
+    out += value.as_node()->name();
+  else if (value.is_int())
+    append_int(out, value.as_int());
+  else if (value.is_slice())
+    append_slice(out, value.as_slice(), append);
+  else if (value.is_sequence())
+    append_sequence(out, value, append);
+  else if (value.is_dict())
+    append_dict(out, value.as_dict(), append, append);
+  else if (value.is_tensor())
+    out += tensor_text(value.as_tensor());
+  else
+    out += repr(value);
 }
 
 }  // namespace

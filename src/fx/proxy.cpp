@@ -18,6 +18,15 @@ TracerBase& tracer_of(const Value& root) {
                   std::string(root.kind_name()));
 }
 
+std::vector<Value> items_of(const Value& value, size_t count,
+                            SourceLocation source) {
+  static const ops::Spelling& getitem = ops::get_function("_operator.getitem");
+  std::vector<Value> items;
+  for (size_t i = 0; i < count; ++i)
+    items.push_back(ops::call_function(getitem, {value, Value(i)}, {}, source));
+  return items;
+}
+
 }  // namespace
 
 Proxy::Proxy(NodePtr node, TracerBase* tracer)
@@ -80,7 +89,7 @@ NodePtr Attribute::node() {
   if (node_) return Proxy::node();
   const SourceScope scope(tracer(), source_);
   const NodePtr made = node_of(tracer().create_proxy(
-      Opcode::call_function, getattr_target(), {root_, Value(name_)}, {}));
+      Opcode::call_function, targets().getattr, {root_, Value(name_)}, {}));
   // What a body of control flow reads is its own.
   if (tracer().bodies().empty()) node_ = made;
   return made;
@@ -130,7 +139,7 @@ Value ParameterProxy::shape_fact(std::string_view name,
 Value ParameterProxy::record_function(const ops::Spelling& function,
                                       ValueList args, Kwargs kwargs,
                                       SourceLocation source) {
-  if (&function == getattr_target().spelling() && args.size() == 2 &&
+  if (&function == targets().getattr.spelling() && args.size() == 2 &&
       args[1].is_string()) {
     Value fact = shape_fact(args[1].as_string(), {});
     if (!fact.is_none()) return fact;
@@ -171,7 +180,7 @@ Value getattr(const Value& value, std::string_view name,
               SourceLocation source) {
   Proxy* const found = as_fx_proxy(value);
   if (!found)
-    return run_target(getattr_target(), {value, Value(name)}, {}, source);
+    return run_target(targets().getattr, {value, Value(name)}, {}, source);
   if (auto* parameter = dynamic_cast<ParameterProxy*>(found)) {
     Value fact = parameter->shape_fact(name, {});
     if (!fact.is_none()) return fact;
@@ -191,11 +200,7 @@ std::vector<Value> unpack(const Value& value, size_t count,
         std::to_string(count) +
         (many ? ")" : ", got " + std::to_string(items.size()) + ")"));
   }
-  static const ops::Spelling& getitem = ops::get_function("_operator.getitem");
-  std::vector<Value> items;
-  for (size_t i = 0; i < count; ++i)
-    items.push_back(ops::call_function(getitem, {value, Value(i)}, {}, source));
-  return items;
+  return items_of(value, count, source);
 }
 
 std::vector<Value> iterate(const Value& value, SourceLocation source) {
@@ -209,15 +214,9 @@ std::vector<Value> iterate(const Value& value, SourceLocation source) {
     for (const auto& [key, item] : value.as_dict()) keys.push_back(key);
     return keys;
   }
-  if (value.is_tensor() && value.as_tensor().dim() > 0) {
-    std::vector<Value> rows;
-    static const ops::Spelling& getitem =
-        ops::get_function("_operator.getitem");
-    for (int64_t i = 0; i < value.as_tensor().size(0); ++i)
-      rows.push_back(
-          ops::call_function(getitem, {value, Value(i)}, {}, source));
-    return rows;
-  }
+  if (value.is_tensor() && value.as_tensor().dim() > 0)
+    return items_of(value, static_cast<size_t>(value.as_tensor().size(0)),
+                    source);
   throw TypeError("'" + std::string(value.kind_name()) +
                   "' object is not iterable");
 }
@@ -236,9 +235,11 @@ Value torch_assert(const Value& condition, std::string_view message,
                    SourceLocation source) {
   Proxy* const found = as_fx_proxy(condition);
   if (!found)
-    return run_target(assert_target(), {condition, Value(message)}, {}, source);
+    return run_target(targets().torch_assert, {condition, Value(message)}, {},
+                      source);
   const SourceScope scope(found->tracer(), source);
-  return found->tracer().create_proxy(Opcode::call_function, assert_target(),
+  return found->tracer().create_proxy(Opcode::call_function,
+                                      targets().torch_assert,
                                       {condition, Value(message)}, {});
 }
 
@@ -246,29 +247,25 @@ void check(const Value& condition, SourceLocation source) {
   Proxy* const found = as_fx_proxy(condition);
   if (found && found->tracer().trace_asserts) {
     const SourceScope scope(found->tracer(), source);
-    found->tracer().create_proxy(Opcode::call_function, assert_fn_target(),
+    found->tracer().create_proxy(Opcode::call_function, targets().assert_fn,
                                  {condition}, {});
     return;
   }
   if (found ? found->to_bool(source) : static_cast<bool>(condition)) return;
-  ErrorContext context;
-  context.source = source;
-  throw AssertionError("Assertion failed", std::move(context));
+  throw AssertionError("Assertion failed", {"", "", "", source});
 }
 
 Value len(const Value& value, SourceLocation source) {
-  const Function& function = *len_target().function();
+  const Function& function = *targets().len.function();
   if (value.is_proxy()) {
     const Tracer* const tracer = active_tracer();
     if (function.is_wrapped() || (tracer && tracer->autowraps(function)))
       return record_or_run(function, {value}, {}, source);
-    ErrorContext context;
-    context.source = source;
     throw RuntimeError(
         "'len' is not supported in symbolic tracing by default. If you want "
         "this call to be recorded, please call torch.fx.wrap('len') at module "
         "scope",
-        std::move(context));
+        {"", "", "", source});
   }
   return function.run({value}, {});
 }

@@ -45,16 +45,8 @@ const void* identity_of(const Target& function) {
 }
 
 bool impure(ops::Purity purity, bool impure_random) {
-  switch (purity) {
-    case ops::Purity::pure:
-      return false;
-    case ops::Purity::random:
-      return impure_random;
-    case ops::Purity::mutates:
-    case ops::Purity::effect:
-      return true;
-  }
-  return true;
+  if (purity == ops::Purity::random) return impure_random;
+  return purity != ops::Purity::pure;
 }
 
 // Python's methods behind `x[i] = v`, `x.a = v`, `x += v` and the like.

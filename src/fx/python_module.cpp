@@ -4,9 +4,12 @@
 
 #include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/symbolic_trace.h"
+#include "src/nn/member_value.h"
 
 namespace fxjit::fx {
 namespace {
+
+using nn::joined;
 
 constexpr std::string_view kContainers[] = {"Module", "Sequential",
                                             "ModuleList", "ModuleDict"};
@@ -17,10 +20,6 @@ bool is_container(const nn::Module& module) {
 }
 
 std::string py_text(std::string_view text) { return repr(Value(text)); }
-
-std::string joined(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
-}
 
 std::string in_file(const std::string& folder, const char* name) {
   return "torch.load(os.path.join(" + folder + ", " + py_text(name) + "))";

@@ -50,6 +50,16 @@ nn::Module* child_or_new(nn::Module& module, const std::string& name) {
       .get();
 }
 
+nn::Module* owner_or_new(nn::Module& root, std::string_view& path) {
+  nn::Module* owner = &root;
+  for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+    owner = child_or_new(*owner, std::string(path.substr(0, dot)));
+    if (!owner) return nullptr;
+    path.remove_prefix(dot + 1);
+  }
+  return owner;
+}
+
 bool GraphModule::add_submodule(std::string_view target, nn::ModuleRef module) {
   // Before the first parent is made: a refused call changes nothing.
   const bool has_empty_part = target.empty() || target.front() == '.' ||
@@ -58,13 +68,8 @@ bool GraphModule::add_submodule(std::string_view target, nn::ModuleRef module) {
   if (has_empty_part)
     throw KeyError("module name can't be empty string \"\"");
   check_tree(*this, target, module);
-  nn::Module* parent = this;
-  for (size_t dot = target.find('.'); dot != target.npos;
-       dot = target.find('.')) {
-    parent = child_or_new(*parent, std::string(target.substr(0, dot)));
-    if (!parent) return false;
-    target.remove_prefix(dot + 1);
-  }
+  nn::Module* const parent = owner_or_new(*this, target);
+  if (!parent) return false;
   parent->register_module(std::string(target), std::move(module));
   return true;
 }

@@ -15,5 +15,9 @@ inline bool refers_to_module(const Node& node) {
 
 // The child `name`, made if it is not there; null when it is no module.
 nn::Module* child_or_new(nn::Module& module, const std::string& name);
+// The module that owns the last part of `path`, which alone is left of it.
+// Modules on the way are made as above; null when one is no module, and the
+// path then begins with its name.
+nn::Module* owner_or_new(nn::Module& root, std::string_view& path);
 
 }  // namespace fxjit::fx

@@ -145,30 +145,13 @@ uint32_t TextScanner::hex(int digits) {
 }
 
 void TextScanner::append_escape(std::string& out, char kind) {
-  switch (kind) {
-    case 'n':
-      out += '\n';
-      return;
-    case 'r':
-      out += '\r';
-      return;
-    case 't':
-      out += '\t';
-      return;
-    case '\\':
-    case '\'':
-    case '"':
-      out += kind;
-      return;
-    case 'x':
-      return append_utf8(out, hex(2));
-    case 'u':
-      return append_utf8(out, hex(4));
-    case 'U':
-      return append_utf8(out, hex(8));
-    default:
-      fail("an escape of Python's repr");
-  }
+  constexpr std::string_view kKinds = "nrt\\'\"", kMeant = "\n\r\t\\'\"";
+  if (const size_t at = kKinds.find(kind); at != kKinds.npos)
+    out += kMeant[at];
+  else if (kind == 'x' || kind == 'u' || kind == 'U')
+    append_utf8(out, hex(kind == 'x' ? 2 : kind == 'u' ? 4 : 8));
+  else
+    fail("an escape of Python's repr");
 }
 
 std::string TextScanner::string() {

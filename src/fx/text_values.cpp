@@ -62,38 +62,22 @@ void append_tensor(std::string& out, const Tensor& tensor) {
 }  // namespace
 
 bool append_value_text(std::string& out, const Value& value) {
-  switch (value.kind()) {
-    case Value::Kind::node:
-      out += '%';
-      append_name_text(out, value.as_node()->name());
-      return true;
-    case Value::Kind::list:
-    case Value::Kind::tuple:
-      return append_items(out, value, append_value_text);
-    case Value::Kind::dict:
-      return append_dict(out, value, append_value_text);
-    case Value::Kind::slice: {
-      const auto s = value.as_slice();
-      out += "slice";
-      return append_items(out, Value::tuple({s.start, s.stop, s.step}),
-                          append_value_text);
-    }
-    case Value::Kind::tensor:
-    case Value::Kind::proxy:
-    case Value::Kind::opaque:
-      return false;
-    case Value::Kind::none:
-    case Value::Kind::boolean:
-    case Value::Kind::integer:
-    case Value::Kind::floating:
-    case Value::Kind::dtype:
-    case Value::Kind::ellipsis:
-    case Value::Kind::string:
-    case Value::Kind::range:
-      append_repr(out, value);
-      return true;
+  if (value.is_sequence()) return append_items(out, value, append_value_text);
+  if (value.is_dict()) return append_dict(out, value, append_value_text);
+  if (value.is_tensor() || value.is_proxy() || value.is_opaque()) return false;
+  if (value.is_slice()) {
+    const auto s = value.as_slice();
+    out += "slice";
+    return append_items(out, Value::tuple({s.start, s.stop, s.step}),
+                        append_value_text);
   }
-  return false;
+  if (value.is_node()) {
+    out += '%';
+    append_name_text(out, value.as_node()->name());
+  } else {
+    append_repr(out, value);
+  }
+  return true;
 }
 
 bool append_result_text(std::string& out, const Value& value) {

@@ -125,9 +125,8 @@ void Tracer::mark_placeholder(const Value& proxy, const Value& concrete) {
 
 Value Tracer::placeholder(const nn::ArgSpec& spec,
                           const ConcreteArgs& concrete) {
-  const auto found =
-      std::find_if(concrete.begin(), concrete.end(),
-                   [&](const auto& entry) { return entry.first == spec.name; });
+  const auto found = std::ranges::find(concrete, spec.name,
+                                       &ConcreteArgs::value_type::first);
   if (found != concrete.end()) {
     int count = 0;
     return specialise(spec, found->second, &count);
@@ -153,12 +152,13 @@ Value Tracer::specialise(const nn::ArgSpec& spec, const Value& value,
   }
   const Value text = specialised_text(spec.name, value);
   if (value.is_none()) {
-    create_proxy(Opcode::call_function, assert_is_none_target(), {out, text},
+    create_proxy(Opcode::call_function, targets().assert_is_none, {out, text},
                  {});
   } else if (can_be_asserted(value)) {
     const Value equal = ops::call_function(ops::get_function("_operator.eq"),
                                            {out, value}, {}, source());
-    create_proxy(Opcode::call_function, assert_target(), {equal, text}, {});
+    create_proxy(Opcode::call_function, targets().torch_assert, {equal, text},
+                 {});
   } else {
     warn_not_asserted(spec.name);
   }

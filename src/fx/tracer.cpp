@@ -3,15 +3,13 @@
 #include "fxjit/fx/pytree_codegen.h"
 #include "fxjit/fx/symbolic_trace.h"
 #include "src/fx/control_flow/body_frame.h"
+#include "src/fx/module_members.h"
+#include "src/nn/member_value.h"
 
 namespace fxjit::fx {
 namespace {
 
 thread_local Tracer* current_tracer = nullptr;
-
-std::string joined(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
-}
 
 // A handle that owns nothing unless the module is held by one already.
 std::shared_ptr<nn::Module> handle_of(nn::Module& module) {
@@ -37,7 +35,7 @@ void Tracer::index_root() {
     for (const auto& [name, value] : module->own_attrs())
       if (value.is_tensor())
         tensor_attrs_[value.as_tensor().id()] = {value.as_tensor(),
-                                                 joined(path, name)};
+                                                 nn::joined(path, name)};
   }
   auto add = [this](const std::string& name, const nn::Parameter& handle) {
     slot_names_.emplace(handle.slot(), name);
@@ -151,15 +149,12 @@ Value Tracer::constant_arg(const Tensor& tensor) {
 
 std::string Tracer::get_fresh_qualname(std::string_view prefix) {
   const std::string text(prefix);
-  auto taken = [&](const std::string& name) {
-    return !std::holds_alternative<std::monostate>(root->find_member(name));
-  };
-  if (!taken(text + "0")) {
+  if (!has_member(*root, text + "0")) {
     qualname_counter_[text] = 0;
     return text + "0";
   }
   int& next = qualname_counter_[text];
-  while (taken(text + std::to_string(next))) ++next;
+  while (has_member(*root, text + std::to_string(next))) ++next;
   return text + std::to_string(next++);
 }
 

@@ -29,10 +29,7 @@ std::string mutable_operation(const Target& target, const ValueList& args,
 }  // namespace
 
 ErrorContext TracerBase::error_context() const {
-  ErrorContext context;
-  context.module_path = scope.module_path;
-  context.source = source_;
-  return context;
+  return {"", "", scope.module_path, source_};
 }
 
 NodePtr TracerBase::create_node(Opcode kind, const Target& target,
@@ -133,19 +130,9 @@ Value TracerBase::create_arg(const Value& value) {
       throw NotImplementedError(
           "argument of type: <class '" + std::string(value.kind_name()) + "'>",
           error_context());
-    case Value::Kind::none:
-    case Value::Kind::boolean:
-    case Value::Kind::integer:
-    case Value::Kind::floating:
-    case Value::Kind::dtype:
-    case Value::Kind::ellipsis:
-    case Value::Kind::node:
-    case Value::Kind::string:
-    case Value::Kind::range:
-    case Value::Kind::tensor:
+    default:
       return value;
   }
-  return value;
 }
 
 bool TracerBase::to_bool(Proxy&) {

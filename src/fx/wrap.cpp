@@ -21,19 +21,17 @@ Proxy* find_proxy(const Function& function, const ValueList& args,
     if (!found) found = proxy;
     if (proxy && found->tracer_id() == proxy->tracer_id()) return;
     if (!proxy && is_python_function(function.name)) return;
-    ErrorContext context;
-    context.op = function.name;
-    context.source = source;
+    const ErrorContext context{function.name, "", "", source};
     if (!proxy)
       throw NotImplementedError("[" + function.name +
                                     "] cannot be compiled: the target is not "
                                     "in the op table",
-                                std::move(context));
+                                context);
     throw RuntimeError("Found multiple different tracers [" +
                            found->describe() + ", " + proxy->describe() +
                            "] while trying to trace operations " +
                            function.name,
-                       std::move(context));
+                       context);
   };
   for (const Value& arg : args) visit_leaves(arg, visit);
   for (const auto& [key, arg] : kwargs) visit_leaves(arg, visit);
@@ -113,10 +111,9 @@ Value call_by_name(std::string_view name, ValueList args, Kwargs kwargs,
   const Value result = record_or_run(*target->function(), std::move(args),
                                      std::move(kwargs), at);
   // What traces record by themselves is not wrapped.
-  const bool traced = *target == getattr_target() ||
-                      *target == assert_target() ||
-                      *target == assert_fn_target() ||
-                      *target == assert_is_none_target();
+  const PythonTargets& own = targets();
+  const bool traced = *target == own.getattr || *target == own.torch_assert ||
+                      *target == own.assert_fn || *target == own.assert_is_none;
   if (traced && result.is_proxy()) node_of(result)->meta().erase("is_wrapped");
   return result;
 }
@@ -129,16 +126,7 @@ Value Wrapped::call(ValueList args, Kwargs kwargs,
 
 Value Wrapped::operator()(nn::CallArg a, nn::CallArg b, nn::CallArg c,
                           nn::CallArg d, nn::CallArg e, nn::CallArg f) const {
-  ValueList args;
-  Kwargs kwargs;
-  for (nn::CallArg* arg : {&a, &b, &c, &d, &e, &f}) {
-    if (!arg->present) continue;
-    if (arg->name.empty()) {
-      args.push_back(std::move(arg->value));
-    } else {
-      kwargs.emplace_back(std::move(arg->name), std::move(arg->value));
-    }
-  }
+  auto [args, kwargs] = nn::present_values({&a, &b, &c, &d, &e, &f});
   return call(std::move(args), std::move(kwargs), a.source);
 }
 

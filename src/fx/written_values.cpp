@@ -8,22 +8,12 @@ namespace fxjit::fx {
 namespace {
 
 bool may_write(const Node& node, const GraphModule& module) {
-  switch (node.op()) {
-    case Opcode::placeholder:
-    case Opcode::get_attr:
-    case Opcode::output:
-    case Opcode::root:
-      return false;
-    case Opcode::call_module: {
-      const nn::Module* called = module.find_submodule(node.target_name());
-      return !called || !called->is_leaf() || node.is_impure(false) ||
-             called->extra_repr().find("inplace=True") != std::string::npos;
-    }
-    case Opcode::call_function:
-    case Opcode::call_method:
-      return node.is_impure(false);
-  }
-  return false;
+  if (node.is(Opcode::call_function) || node.is(Opcode::call_method))
+    return node.is_impure(false);
+  if (!node.is(Opcode::call_module)) return false;
+  const nn::Module* called = module.find_submodule(node.target_name());
+  return !called || !called->is_leaf() || node.is_impure(false) ||
+         called->extra_repr().find("inplace=True") != std::string::npos;
 }
 
 const void* memory_of(const GraphModule& module, const Node& attribute) {

@@ -99,7 +99,8 @@ Handles handles_of(Module& module, std::pair<const char*, Members>... members) {
 template <typename T, typename Arguments, typename Make>
 ModuleType row(const char* name, Arguments arguments, Make make) {
   ModuleType type = module_type<T>(name, arguments, make);
-  type.handles = [](Module& module) { return handles_of<T>(module); };
+  if constexpr (requires(T& layer) { layer.weight; })
+    type.handles = [](Module& module) { return handles_of<T>(module); };
   return type;
 }
 

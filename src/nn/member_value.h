@@ -18,6 +18,11 @@ inline std::optional<Value> member_value(const Member& member) {
   return std::nullopt;
 }
 
+// "prefix.name", or the name alone of what stands at the top.
+inline std::string joined(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
 // Makes it a member of that name, unless it is nothing.
 inline void register_member(Module& module, const std::string& name,
                             const Member& member) {

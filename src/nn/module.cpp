@@ -6,13 +6,10 @@
 #include "fxjit/fx/proxy.h"
 #include "fxjit/fx/tracer.h"
 #include "fxjit/nn/layer.h"
+#include "src/nn/member_value.h"
 
 namespace fxjit::nn {
 namespace {
-
-std::string joined(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
-}
 
 // torch's text for a name that a module does not have.
 [[noreturn]] void fail_absent(const Module& module, std::string_view name) {
@@ -70,9 +67,21 @@ std::vector<std::pair<std::string, T>> collect(const Module& root,
 void detail::throw_null_module() { throw_null_call({}); }
 
 void detail::throw_null_call(SourceLocation source) {
-  ErrorContext context;
-  context.source = source;
-  throw TypeError("[module] handle: expected a module, got null", context);
+  throw TypeError("[module] handle: expected a module, got null",
+                  {"", "", "", source});
+}
+
+std::pair<ValueList, Kwargs> present_values(
+    std::initializer_list<CallArg*> args) {
+  std::pair<ValueList, Kwargs> values;
+  for (CallArg* arg : args) {
+    if (!arg->present) continue;
+    if (arg->name.empty())
+      values.first.push_back(std::move(arg->value));
+    else
+      values.second.emplace_back(std::move(arg->name), std::move(arg->value));
+  }
+  return values;
 }
 
 Module::Module(std::string type_name) : type_name_(std::move(type_name)) {}
@@ -125,9 +134,7 @@ Value Module::call(const ValueList& args, const Kwargs& kwargs,
     // The code of the library's layers is nothing that the user has written:
     // where they stand, the line of the call does.
     if (dynamic_cast<const LeafModule*>(this)) error.set_source(source);
-    ErrorContext place;
-    place.source = source;
-    error.extend("", place);
+    error.extend("", {"", "", "", source});
     throw;
   }
 }
@@ -136,16 +143,8 @@ Value Module::operator()(SourceLocation source) { return call({}, {}, source); }
 
 Value Module::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
                          CallArg f, CallArg g, CallArg h) {
-  ValueList args;
-  Kwargs kwargs;
-  for (CallArg* arg : {&a, &b, &c, &d, &e, &f, &g, &h}) {
-    if (!arg->present) continue;
-    if (arg->name.empty()) {
-      args.push_back(std::move(arg->value));
-    } else {
-      kwargs.emplace_back(std::move(arg->name), std::move(arg->value));
-    }
-  }
+  const auto [args, kwargs] =
+      present_values({&a, &b, &c, &d, &e, &f, &g, &h});
   return call(args, kwargs, a.source);
 }
 

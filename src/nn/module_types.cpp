@@ -64,8 +64,7 @@ void ArgumentReader::fail(std::string_view name,
 
 Kwargs::iterator ArgumentReader::find(std::string_view name) {
   const auto found =
-      std::find_if(left_.begin(), left_.end(),
-                   [&](const auto& entry) { return entry.first == name; });
+      std::ranges::find(left_, name, &Kwargs::value_type::first);
   if (found == left_.end()) fail(name, "missing");
   return found;
 }

@@ -1,22 +1,11 @@
 #include "fxjit/nn/signature.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "src/fx/namespace.h"
 
 namespace fxjit::nn {
 namespace {
-
-bool is_keyword(std::string_view text) {
-  static constexpr std::string_view kKeywords[] = {
-      "False",  "None",   "True",    "and",      "as",       "assert", "async",
-      "await",  "break",  "class",   "continue", "def",      "del",    "elif",
-      "else",   "except", "finally", "for",      "from",     "global", "if",
-      "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
-      "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
-  return std::ranges::find(kKeywords, text) != std::end(kKeywords);
-}
 
 bool is_star(const ArgSpec& spec) { return spec.name == "*"; }
 
@@ -45,7 +34,7 @@ class SyntaxCheck {
       fail(spec, "non-default argument follows default argument");
     }
     star_ = nullptr;
-    if (!fx::is_identifier(name) || is_keyword(name))
+    if (!fx::is_identifier(name) || fx::is_keyword(name))
       fail(spec,
            "invalid syntax ('" + spec.name + "' is no name of an argument)");
     if (!names_.insert(name).second)
@@ -65,10 +54,7 @@ class SyntaxCheck {
   }
 
   [[noreturn]] void fail(const ArgSpec& spec, const std::string& text) const {
-    ErrorContext context;
-    context.node = spec.name;
-    context.source = source_;
-    throw SyntaxError(text, std::move(context));
+    throw SyntaxError(text, {"", spec.name, "", source_});
   }
 
   SourceLocation source_;

@@ -229,6 +229,9 @@ class Node {
 // Applies `fn` to every node inside `value`, at any depth, rebuilding
 // containers; other leaves are kept.
 Value map_arg(const Value& value, const std::function<Value(NodePtr)>& fn);
+// All arguments of `node`, so mapped.
+ArgsKwargs map_arguments(const Node& node,
+                         const std::function<Value(NodePtr)>& fn);
 // Applies `fn` to every leaf.
 Value map_aggregate(const Value& value,
                     const std::function<Value(const Value&)>& fn);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -45,5 +46,9 @@ struct CallArg {
         present(true),
         source(at) {}
 };
+
+// The values that are present, by position and by name. Moves them.
+std::pair<ValueList, Kwargs> present_values(
+    std::initializer_list<CallArg*> args);
 
 }  // namespace fxjit::nn

@@ -90,7 +90,7 @@ class Loader {
     const std::string name = fields.string("name");
     const auto dtype = dtype_from_name(fields.string("dtype"));
     if (!dtype) fields.fail("dtype: unknown");
-    const Dims sizes = shape(fields);
+    const Dims sizes = numbers(fields, "shape");
     const bool memory = fields.boolean("memory");
     if (memory && fields.has("view")) {
       tensors_.push_back(view(fields.any("view"), *dtype, sizes));
@@ -128,7 +128,6 @@ class Loader {
     return Tensor::view(base.storage(), sizes, dtype, strides, first / item);
   }
 
-  static Dims shape(Fields& fields) { return numbers(fields, "shape"); }
 
   static Dims numbers(Fields& fields, const char* name) {
     Dims sizes;

@@ -25,10 +25,8 @@ using nlohmann::json;
 using Handles = std::vector<std::pair<std::string, nn::Parameter*>>;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  ErrorContext context;
-  context.module_path = path;
   throw UserError("[save] module " + (path.empty() ? "''" : path) + ": " + what,
-                  std::move(context));
+                  {"", "", path, {}});
 }
 
 // Whether the class of a graph module has nothing that a file would lose. What is
@@ -39,12 +37,6 @@ bool is_graph_module(const nn::Module& module) {
     return true;
   }
   return typeid(module) == typeid(GraphModule);
-}
-
-// Before the tensors are looked at.
-void fold_all(const nn::Module& root) {
-  for (const auto& [path, module] : root.named_modules())
-    is_graph_module(*module);
 }
 
 class Saver {
@@ -283,7 +275,9 @@ class Saver {
 void save(const GraphModule& module, const std::string& path) {
   if (!is_graph_module(module))
     fail("", "expected a GraphModule itself, got a class derived from it");
-  fold_all(module);
+  // All is folded before the tensors are looked at.
+  for (const auto& [name, inner] : module.named_modules())
+    is_graph_module(*inner);
   NamedTensors tensors = Saver(module).run(module);
   for (auto& [name, tensor] : tensors) tensor = tensor.contiguous();
   const std::string sum = archive::checksum(tensors);

@@ -47,10 +47,9 @@ void SharedMemory::add(const Tensor& tensor) {
 
 // Runs of overlapping extents, found in the order of their beginnings.
 void SharedMemory::group(std::vector<Tensor>& tensors) {
-  std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const Tensor& a, const Tensor& b) {
-                     return extent_of(a).begin < extent_of(b).begin;
-                   });
+  std::ranges::stable_sort(tensors, {}, [](const Tensor& tensor) {
+    return extent_of(tensor).begin;
+  });
   for (size_t first = 0, next = 0; first < tensors.size(); first = next) {
     Extent all = extent_of(tensors[first]);
     bool several = false;

@@ -6,10 +6,7 @@ namespace fxjit::fx {
 namespace {
 
 std::string size_text(const Dims& sizes) {
-  std::string text = "torch.Size([";
-  for (int d = 0; d < sizes.size(); ++d)
-    text += (d > 0 ? ", " : "") + std::to_string(sizes[d]);
-  return text + "])";
+  return "torch.Size(" + repr(Value(sizes)) + ")";
 }
 
 std::string dtype_text(const Value& value) {
@@ -88,6 +85,14 @@ void check_carried(const Value& carried) {
           "dict/list/tuple that onlyconsists of tensor or int leaves, but "
           "got " +
           repr(carried) + ".");
+}
+
+void check_carried_count(size_t given, size_t carried) {
+  if (given != carried)
+    throw AssertionError(
+        "body_fn should return the same number of elements as carried_inputs, "
+        "got " +
+        std::to_string(given) + " vs " + std::to_string(carried));
 }
 
 void check_same_metadata(const ValueList& lhs, const ValueList& rhs,

@@ -17,22 +17,15 @@ using fx::Body;
 using fx::ControlCall;
 using fx::ControlFlow;
 using fx::is_data;
+using fx::joined;
 using fx::TracedBody;
 using fx::TracerBase;
 using fx::TreeSpec;
-
-ValueList joined(ValueList first, const ValueList& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
 
 ValueList nodes_of(TracerBase& tracer, ValueList values) {
   for (Value& value : values) value = tracer.create_arg(value);
   return values;
 }
-
-// Placeholders that stand for another value in each call of a body.
-ValueList fresh(size_t count) { return ValueList(count); }
 
 Value tuple_of(ValueList leaves) { return Value::tuple(std::move(leaves)); }
 Value list_of(ValueList leaves) { return Value::list(std::move(leaves)); }
@@ -98,22 +91,16 @@ Value record_while(TracerBase& tracer, const Body& cond_fn, const Body& body_fn,
                    const ValueList& carried) {
   auto [leaves, spec] = fx::tree_flatten(tuple_of(carried));
   const ValueList nodes = nodes_of(tracer, leaves);
-  const ValueList inputs = fresh(nodes.size());
+  // Placeholders stand for other values in each call of a body.
+  const ValueList inputs(nodes.size());
   TracedBody condition =
       trace_body(tracer, inputs, on_leaves(cond_fn, spec), [](ValueList made) {
-        if (made.size() == 1) return made[0];
-        throw RuntimeError(
-            "cond_fn must return a boolean scalar tensor or a boolean but got " +
-            repr(tuple_of(std::move(made))));
+        if (made.size() != 1) fx::check_loop_condition(tuple_of(made));
+        return made[0];
       });
   TracedBody body =
       trace_body(tracer, inputs, on_leaves(body_fn, spec), tuple_of);
-  if (body.result.num_leaves() != nodes.size())
-    throw AssertionError(
-        "body_fn should return the same number of elements as carried_inputs, "
-        "got " +
-        std::to_string(body.result.num_leaves()) + " vs " +
-        std::to_string(nodes.size()));
+  fx::check_carried_count(body.result.num_leaves(), nodes.size());
   const std::vector<TracedBody*> bodies{&condition, &body};
   const std::vector<fx::NodePtr> lifted = merge_lifted(bodies);
   const ValueList graphs =
@@ -212,26 +199,22 @@ ValueList run_slices(Slices& loop) {
 }
 
 Value record_slices(TracerBase& tracer, Slices& loop) {
-  struct Form {
-    const char* prefix;
-    Value (*output)(ValueList);
-  };
   const bool maps = loop.kind == ControlFlow::map;
-  const Form form = loop.kind == ControlFlow::scan
-                        ? Form{"scan_combine_graph", list_of}
-                    : maps ? Form{"body_graph", tuple_of}
-                           : Form{"associative_scan_combine_graph", list_of};
+  const bool pairs = loop.kind == ControlFlow::associative_scan;
+  const char* const prefix = maps    ? "body_graph"
+                             : pairs ? "associative_scan_combine_graph"
+                                     : "scan_combine_graph";
   const ValueList carried = nodes_of(tracer, loop.carried);
   const ValueList xs = nodes_of(tracer, loop.xs);
   const ValueList args = nodes_of(tracer, loop.args);
-  const bool pairs = loop.kind == ControlFlow::associative_scan;
   const ValueList inputs =
-      joined(fresh(carried.size() + xs.size() * (pairs ? 2 : 1)), args);
-  TracedBody body = trace_body(tracer, inputs, loop.body, form.output);
+      joined(ValueList(carried.size() + xs.size() * (pairs ? 2 : 1)), args);
+  TracedBody body =
+      trace_body(tracer, inputs, loop.body, maps ? tuple_of : list_of);
   loop.result = body.result;
   const std::vector<TracedBody*> bodies{&body};
   const std::vector<fx::NodePtr> lifted = merge_lifted(bodies);
-  ValueList call = add_bodies(tracer, bodies, lifted, {form.prefix});
+  ValueList call = add_bodies(tracer, bodies, lifted, {prefix});
   if (loop.kind == ControlFlow::scan) call.push_back(list_of(carried));
   call.push_back(list_of(xs));
   const ValueList more = joined(args, values_of(lifted));

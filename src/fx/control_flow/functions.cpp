@@ -11,27 +11,24 @@ namespace fxjit::fx {
 namespace {
 
 struct Row {
+  ControlFlow kind;
   const char* name;
   size_t bodies;       // Behind what comes first.
   const char* form;    // Of the arguments, for errors.
 };
 // In the order of ControlFlow.
 constexpr Row kRows[] = {
-    {"torch.ops.higher_order.cond", 2,
+    {ControlFlow::cond, "torch.ops.higher_order.cond", 2,
      "(pred, true_graph, false_graph, operands)"},
-    {"torch.ops.higher_order.while_loop", 2,
+    {ControlFlow::while_loop, "torch.ops.higher_order.while_loop", 2,
      "(cond_graph, body_graph, carried_inputs, additional_inputs)"},
-    {"torch.ops.higher_order.scan", 1,
+    {ControlFlow::scan, "torch.ops.higher_order.scan", 1,
      "(combine_graph, init, xs, additional_inputs)"},
-    {"torch.ops.higher_order.associative_scan", 1,
-     "(combine_graph, xs, additional_inputs)"},
-    {"torch.ops.higher_order.map_impl", 1, "(body_graph, xs, args)"},
+    {ControlFlow::associative_scan, "torch.ops.higher_order.associative_scan",
+     1, "(combine_graph, xs, additional_inputs)"},
+    {ControlFlow::map, "torch.ops.higher_order.map_impl", 1,
+     "(body_graph, xs, args)"},
 };
-constexpr ControlFlow kKinds[] = {
-    ControlFlow::cond, ControlFlow::while_loop, ControlFlow::scan,
-    ControlFlow::associative_scan, ControlFlow::map};
-static_assert(std::size(kRows) == std::size(kKinds));
-
 const Row& row_of(ControlFlow kind) { return kRows[static_cast<size_t>(kind)]; }
 
 // The arguments of a call one after the other.
@@ -78,8 +75,8 @@ const Function& control_function(ControlFlow kind) {
 
 const ControlFlow* find_control_flow(const Function* function) {
   if (!function) return nullptr;
-  for (const ControlFlow& kind : kKinds)
-    if (function->name == row_of(kind).name) return &kind;
+  for (const Row& row : kRows)
+    if (function->name == row.name) return &row.kind;
   return nullptr;
 }
 
@@ -101,10 +98,10 @@ ControlCall control_call(ControlFlow kind, const ValueList& args,
 }
 
 void visit_control_functions(const DefineFunction& define) {
-  for (const ControlFlow& kind : kKinds)
+  for (const Row& row : kRows)
     define(
-        row_of(kind).name,
-        [kind](const ValueList& args, const Kwargs& kwargs) {
+        row.name,
+        [kind = row.kind](const ValueList& args, const Kwargs& kwargs) {
           return run_control(control_call(kind, args, kwargs));
         },
         ops::Purity::pure);

@@ -10,6 +10,7 @@
 #include "fxjit/nn/module_types.h"
 #include "src/fx/control_flow/run.h"
 #include "src/fx/running_graph.h"
+#include "src/fx/submodules.h"
 
 namespace fxjit::fx {
 namespace {
@@ -18,8 +19,7 @@ bool runs_without_effects(const nn::Module& module);
 
 // A layer of the library, with all below it, or a graph module of such calls.
 bool is_known(const nn::Module& called) {
-  const auto modules = called.named_modules();
-  return std::all_of(modules.begin(), modules.end(), [](const auto& entry) {
+  return std::ranges::all_of(called.named_modules(), [](const auto& entry) {
     const nn::Module& module = *entry.second;
     if (dynamic_cast<const GraphModule*>(&module))
       return runs_without_effects(module);
@@ -29,28 +29,16 @@ bool is_known(const nn::Module& called) {
 }
 
 bool runs_without_effects(const GraphModule& module, const Node& node) {
-  switch (node.op()) {
-    case Opcode::placeholder:
-    case Opcode::output:
-    case Opcode::root:
-      return true;
-    case Opcode::get_attr: {
-      const nn::Module* const body = module.find_submodule(node.target_name());
-      return !body || runs_without_effects(*body);
-    }
-    case Opcode::call_module: {
-      const nn::Module* const called =
-          module.find_submodule(node.target_name());
-      return called && !node.is_impure() && is_known(*called);
-    }
-    case Opcode::call_method:
-      return ops::find_method(node.target_name()) && !node.is_impure();
-    case Opcode::call_function:
-      return (node.target().op() ||
-              find_control_flow(node.target().function())) &&
-             !node.is_impure();
-  }
-  return false;
+  if (node.is(Opcode::call_method))
+    return ops::find_method(node.target_name()) && !node.is_impure();
+  if (node.is(Opcode::call_function))
+    return (node.target().op() ||
+            find_control_flow(node.target().function())) &&
+           !node.is_impure();
+  if (!refers_to_module(node)) return true;
+  const nn::Module* const named = module.find_submodule(node.target_name());
+  if (node.is(Opcode::get_attr)) return !named || runs_without_effects(*named);
+  return named && !node.is_impure() && is_known(*named);
 }
 
 bool runs_without_effects(const nn::Module& module) {

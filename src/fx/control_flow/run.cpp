@@ -23,11 +23,6 @@ bool any_meta(const ControlCall& call) {
          any(call.operands);
 }
 
-ValueList joined(ValueList first, const ValueList& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
-
 // Results do not share memory with what a call is given.
 class Owned {
  public:
@@ -111,12 +106,7 @@ class Run {
     if (!result.is_tuple())
       throw AssertionError("body_fn should return a tuple but got <class '" +
                            std::string(result.kind_name()) + "'>");
-    if (result.size() != carried.size())
-      throw AssertionError(
-          "body_fn should return the same number of elements as "
-          "carried_inputs, got " +
-          std::to_string(result.size()) + " vs " +
-          std::to_string(carried.size()));
+    check_carried_count(result.size(), carried.size());
     check_same_metadata(result.as_sequence(), carried, "body_fn_output",
                         "carried_inputs");
     return result;
@@ -143,10 +133,16 @@ class Run {
     return results;
   }
 
-  static Value stacked(const std::vector<ValueList>& results, size_t leaf) {
-    ValueList parts;
-    for (const ValueList& result : results) parts.push_back(result.at(leaf));
-    return stack(Value::list(std::move(parts)), 0);
+  // The results of all iterations, each in one tensor.
+  static ValueList stacked(const std::vector<ValueList>& results,
+                           size_t leaves) {
+    ValueList all;
+    for (size_t leaf = 0; leaf < leaves; ++leaf) {
+      ValueList parts;
+      for (const ValueList& result : results) parts.push_back(result.at(leaf));
+      all.push_back(stack(Value::list(std::move(parts)), 0));
+    }
+    return all;
   }
 
   Value scan() const {
@@ -163,10 +159,8 @@ class Run {
       carry = next;
       return ValueList(split, made.end());
     });
-    ValueList all = own_(Value::list(carry)).as_sequence();
-    for (size_t leaf = 0; leaf < results[0].size(); ++leaf)
-      all.push_back(stacked(results, leaf));
-    return Value::tuple(std::move(all));
+    return Value::tuple(joined(own_(Value::list(carry)).as_sequence(),
+                               stacked(results, results[0].size())));
   }
 
   Value associative_scan() const {
@@ -176,10 +170,7 @@ class Run {
                       : tree_leaves(body(0, joined(before, slice(i))));
       return before;
     });
-    ValueList all;
-    for (size_t leaf = 0; leaf < call_.xs.size(); ++leaf)
-      all.push_back(stacked(results, leaf));
-    return Value::list(std::move(all));
+    return Value::list(stacked(results, call_.xs.size()));
   }
 
   Value map() const {
@@ -189,10 +180,7 @@ class Run {
       spec = std::move(shape);
       return leaves;
     });
-    ValueList all;
-    for (size_t leaf = 0; leaf < spec.num_leaves(); ++leaf)
-      all.push_back(stacked(results, leaf));
-    return tree_unflatten(all, spec);
+    return tree_unflatten(stacked(results, spec.num_leaves()), spec);
   }
 
   const ControlCall& call_;
@@ -200,6 +188,11 @@ class Run {
 };
 
 }  // namespace
+
+ValueList joined(ValueList first, const ValueList& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
 
 Value run_control(const ControlCall& call) {
   // Bodies run: no tracer of this thread records them.

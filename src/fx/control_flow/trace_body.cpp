@@ -4,6 +4,7 @@
 
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/tracer.h"
+#include "src/fx/module_members.h"
 
 namespace fxjit::fx {
 namespace {
@@ -15,9 +16,7 @@ bool uses(const TracedBody& body, NodePtr outside) {
 }
 
 bool is_taken(const TracerBase& tracer, const std::string& name) {
-  if (tracer.bodies().empty())
-    return !std::holds_alternative<std::monostate>(
-        tracer.owner()->find_member(name));
+  if (tracer.bodies().empty()) return has_member(*tracer.owner(), name);
   const auto& members = tracer.bodies().back()->members;
   return std::any_of(members.begin(), members.end(),
                      [&](const auto& member) { return member.first == name; });
@@ -160,12 +159,8 @@ Value record_call(TracerBase& tracer, ControlFlow kind, ValueList args,
                   const TreeSpec& result) {
   const Value made = tracer.create_proxy(
       Opcode::call_function, control_function(kind), std::move(args), {});
-  static const ops::Spelling& getitem = ops::get_function("_operator.getitem");
-  ValueList leaves;
-  for (size_t i = 0; i < result.num_leaves(); ++i)
-    leaves.push_back(
-        ops::call_function(getitem, {made, Value(i)}, {}, tracer.source()));
-  return tree_unflatten(leaves, result);
+  return tree_unflatten(unpack(made, result.num_leaves(), tracer.source()),
+                        result);
 }
 
 }  // namespace fxjit::fx

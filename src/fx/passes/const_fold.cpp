@@ -39,9 +39,8 @@ ConstNodes find_const_nodes(const GraphModule& module,
   const std::vector<bool> written = written_values(module);
   for (const Node* node : module.graph().nodes()) {
     if (node->is(Opcode::placeholder) || node->is(Opcode::output)) continue;
-    const auto inputs = node->all_input_nodes();
-    const bool known = std::all_of(
-        inputs.begin(), inputs.end(),
+    const bool known = std::ranges::all_of(
+        node->all_input_nodes(),
         [&](const Node* input) { return result.is_const[input->id()]; });
     if (!node->is(Opcode::get_attr) && !known) continue;
     if ((skip && skip(*node)) || written[node->id()] || node->is_impure())

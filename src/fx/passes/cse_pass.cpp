@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <variant>
 
+#include "fxjit/fx/passes/tools_common.h"
+#include "src/fx/node_aliasing.h"
 #include "src/fx/written_values.h"
 
 namespace fxjit::fx::passes {
@@ -15,59 +17,34 @@ size_t mix(size_t seed, size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
 }
 
+// What differs here is not equal; the other kinds are left to `identical`.
 size_t hash_of(const Value& value) {
-  const size_t kind = static_cast<size_t>(value.kind());
-  switch (value.kind()) {
-    case Value::Kind::node:
-      return mix(kind, value.as_node()->id());
-    case Value::Kind::boolean:
-      return mix(kind, value.as_bool());
-    case Value::Kind::integer:
-      return mix(kind, static_cast<size_t>(value.as_int()));
-    case Value::Kind::floating:
-      return mix(kind, std::hash<double>()(value.as_double()));
-    case Value::Kind::string:
-      return mix(kind, std::hash<std::string_view>()(value.as_string()));
-    case Value::Kind::list:
-    case Value::Kind::tuple: {
-      size_t seed = kind;
-      for (const Value& item : value.as_sequence())
-        seed = mix(seed, hash_of(item));
-      return seed;
-    }
-    case Value::Kind::none:
-    case Value::Kind::dtype:
-    case Value::Kind::ellipsis:
-    case Value::Kind::slice:
-    case Value::Kind::range:
-    case Value::Kind::tensor:
-    case Value::Kind::dict:
-    case Value::Kind::proxy:
-    case Value::Kind::opaque:
-      return kind;
-  }
-  return kind;
+  size_t seed = static_cast<size_t>(value.kind());
+  if (value.is_node()) return mix(seed, value.as_node()->id());
+  if (value.is_number())
+    return mix(seed, std::hash<double>()(value.as_double()));
+  if (value.is_string())
+    return mix(seed, std::hash<std::string_view>()(value.as_string()));
+  if (value.is_sequence())
+    for (const Value& item : value.as_sequence())
+      seed = mix(seed, hash_of(item));
+  return seed;
 }
 
 // As `same`, but 1, 1.0 and True differ, at any depth.
 bool identical(const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return false;
-  if (a.is_sequence()) {
-    const ValueList &x = a.as_sequence(), &y = b.as_sequence();
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), identical);
-  }
+  if (a.is_sequence())
+    return std::ranges::equal(a.as_sequence(), b.as_sequence(), identical);
   if (a.is_slice())
     return identical(a.as_slice().start, b.as_slice().start) &&
            identical(a.as_slice().stop, b.as_slice().stop) &&
            identical(a.as_slice().step, b.as_slice().step);
-  if (a.is_dict()) {
-    const ValueDict &x = a.as_dict(), &y = b.as_dict();
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                      [](const auto& p, const auto& q) {
-                        return identical(p.first, q.first) &&
-                               identical(p.second, q.second);
-                      });
-  }
+  if (a.is_dict())
+    return std::ranges::equal(
+        a.as_dict(), b.as_dict(), [](const auto& p, const auto& q) {
+          return identical(p.first, q.first) && identical(p.second, q.second);
+        });
   if (a.is_float())  // 0.0 and -0.0 differ, NaN is NaN.
     return std::bit_cast<uint64_t>(a.as_double()) ==
            std::bit_cast<uint64_t>(b.as_double());
@@ -84,18 +61,11 @@ size_t hash_of_call(const Node& node) {
 
 bool equal_calls(const Node& a, const Node& b) {
   return a.op() == b.op() && a.target() == b.target() &&
-         std::equal(a.args().begin(), a.args().end(), b.args().begin(),
-                    b.args().end(), identical) &&
-         std::equal(a.kwargs().begin(), a.kwargs().end(), b.kwargs().begin(),
-                    b.kwargs().end(), [](const auto& x, const auto& y) {
-                      return x.first == y.first && identical(x.second, y.second);
-                    });
-}
-
-const ops::Op* op_of(const Node& node) {
-  if (!node.is(Opcode::call_method)) return node.called_op();
-  const ops::Spelling* const method = ops::find_method(node.target_name());
-  return method ? method->op : nullptr;
+         std::ranges::equal(a.args(), b.args(), identical) &&
+         std::ranges::equal(
+             a.kwargs(), b.kwargs(), [](const auto& x, const auto& y) {
+               return x.first == y.first && identical(x.second, y.second);
+             });
 }
 
 enum class Kind {
@@ -105,20 +75,11 @@ enum class Kind {
 };
 
 Kind kind_of(const Node& node, const GraphModule& module, const OpSet& banned) {
-  switch (node.op()) {
-    case Opcode::placeholder:
-    case Opcode::get_attr:
-    case Opcode::output:
-    case Opcode::root:
-      return Kind::alone;
-    case Opcode::call_module: {
-      const nn::Module& called = module.get_submodule(node.target_name());
-      if (called.is_impure() || !called.is_leaf()) return Kind::writes;
-      return called.training() ? Kind::alone : Kind::mergeable;
-    }
-    case Opcode::call_function:
-    case Opcode::call_method:
-      break;
+  if (!is_callable_node(node)) return Kind::alone;
+  if (node.is(Opcode::call_module)) {
+    const nn::Module& called = module.get_submodule(node.target_name());
+    if (called.is_impure() || !called.is_leaf()) return Kind::writes;
+    return called.training() ? Kind::alone : Kind::mergeable;
   }
   const ops::Op* const op = op_of(node);
   const bool random =

@@ -30,21 +30,16 @@ class Fake : public ProxyBase {
     if (const ops::Spelling* spelling = ops::find_method(method))
       return record_function(*spelling, std::move(args), std::move(kwargs),
                              source);
-    ErrorContext context;
-    context.op = std::string(method);
-    context.source = source;
     throw AttributeError(
         "'Tensor' object has no attribute '" + std::string(method) + "'",
-        std::move(context));
+        {std::string(method), "", "", source});
   }
 
   bool to_bool(SourceLocation source) override {
-    ErrorContext context;
-    context.source = source;
     throw RuntimeError(
         "[fake tensor] value: expected one that is known without running, got "
         "the truth of a tensor",
-        std::move(context));
+        {"", "", "", source});
   }
 
   Value val() const override { return meta_; }

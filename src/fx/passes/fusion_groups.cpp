@@ -28,8 +28,8 @@ class GroupFinder {
     for (size_t grown = 0; grown < group_.size(); add_what_lies_between())
       for (; grown < group_.size(); ++grown) add_neighbours(*group_[grown]);
     for (const Node* node : group_) member_[node->id()] = false;
-    std::sort(group_.begin(), group_.end(), [&](const Node* a, const Node* b) {
-      return position_[a->id()] < position_[b->id()];
+    std::ranges::sort(group_, {}, [&](const Node* node) {
+      return position_[node->id()];
     });
     return group_;
   }
@@ -57,9 +57,8 @@ class GroupFinder {
     std::vector<NodePtr> below;
     for (size_t i = first_; i <= last_; ++i) {
       const NodePtr node = nodes_[i];
-      const auto inputs = node->all_input_nodes();
       reached_[node->id()] =
-          std::any_of(inputs.begin(), inputs.end(), [&](const Node* input) {
+          std::ranges::any_of(node->all_input_nodes(), [&](const Node* input) {
             return position_[input->id()] >= first_ &&
                    (member_[input->id()] || reached_[input->id()]);
           });
@@ -67,8 +66,7 @@ class GroupFinder {
     }
     // Keeps the nodes that a member needs; users come first.
     for (size_t i = below.size(); i-- > 0;) {
-      const auto users = below[i]->users();
-      if (std::any_of(users.begin(), users.end(), [&](const Node* user) {
+      if (std::ranges::any_of(below[i]->users(), [&](const Node* user) {
             return member_[user->id()];
           }))
         add(below[i]);

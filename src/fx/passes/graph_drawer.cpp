@@ -6,6 +6,7 @@
 #include "fxjit/fx/passes/shape_prop.h"
 #include "src/fx/passes/md5.h"
 #include "src/fx/print_value.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::fx::passes {
 namespace {
@@ -87,8 +88,7 @@ std::string argument_label(const std::vector<std::string>& arguments,
 }
 
 std::string tuple_text(const Dims& dims) {
-  ValueList items(dims.begin(), dims.end());
-  return repr(Value::tuple(std::move(items)));
+  return repr(ops::python::size_tuple(dims));
 }
 
 void append_tensor_meta(std::string& label, const Value& value) {
@@ -167,20 +167,10 @@ class Writer {
     if (options_.fill_color)
       if (const std::string color = options_.fill_color(node); !color.empty())
         return color;
-    switch (node.op()) {
-      case Opcode::placeholder:
-        return "\"AliceBlue\"";
-      case Opcode::call_module:
-        return "LemonChiffon1";
-      case Opcode::get_attr:
-        return "LightGrey";
-      case Opcode::output:
-        return "PowderBlue";
-      case Opcode::call_function:
-      case Opcode::call_method:
-      case Opcode::root:
-        break;
-    }
+    if (node.is(Opcode::placeholder)) return "\"AliceBlue\"";
+    if (node.is(Opcode::call_module)) return "LemonChiffon1";
+    if (node.is(Opcode::get_attr)) return "LightGrey";
+    if (node.is(Opcode::output)) return "PowderBlue";
     return std::string(
         kColors[md5_prefix(node.target().pretty()) % std::size(kColors)]);
   }

@@ -6,12 +6,6 @@
 namespace fxjit::fx::passes {
 namespace {
 
-int64_t count_of(const Dims& shape) {
-  int64_t count = 1;
-  for (int64_t size : shape) count *= size;
-  return count;
-}
-
 // The parts of "int, Tuple[int, str]", which commas outside of brackets part.
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts;
@@ -76,17 +70,12 @@ void replace_target_nodes_with(GraphModule& module, Opcode old_op,
   auto changed = std::make_unique<Graph>();
   std::vector<NodePtr> copies(graph.id_bound());
   auto mapped = [&](NodePtr input) { return copies[input->id()]; };
-  auto value = [&](NodePtr input) { return Value(mapped(input)); };
   for (const Node* node : graph.nodes()) {
     if (!node->is(old_op) || !(node->target() == old_target)) {
       copies[node->id()] = changed->node_copy(*node, mapped);
       continue;
     }
-    ValueList args;
-    for (const Value& arg : node->args()) args.push_back(map_arg(arg, value));
-    Kwargs kwargs;
-    for (const auto& [key, arg] : node->kwargs())
-      kwargs.emplace_back(key, map_arg(arg, value));
+    auto [args, kwargs] = map_arguments(*node, mapped);
     copies[node->id()] = changed->create_node(
         new_op, new_target, std::move(args), std::move(kwargs), node->name());
   }
@@ -109,7 +98,7 @@ SizeBytes get_size_of_node(const GraphModule& module, const Node& node) {
          module.get_submodule(node.target_name()).named_parameters())
       if (parameter.defined()) parameters += parameter.tensor().numel();
   const TensorMetadata& facts = get_tensor_meta(node);
-  const int64_t count = count_of(facts.shape);
+  const int64_t count = numel(facts.shape);
   const auto item = static_cast<int64_t>(dtype_size(facts.dtype));
   return {item * count, item * (count + parameters)};
 }

@@ -47,9 +47,8 @@ bool attributes_match(const Node& pattern_node, const Node& node) {
 }
 
 bool same_keys(const Kwargs& a, const Kwargs& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const auto& x, const auto& y) { return x.first == y.first; });
+  constexpr auto key = &Kwargs::value_type::first;
+  return std::ranges::equal(a, b, {}, key, key);
 }
 
 // torch.ops functions declare their arguments, so that calls which spell them
@@ -69,19 +68,11 @@ bool MatchSearch::nodes_are_equal(const Node& pattern_node, const Node& node,
       node.name().find(node_name_match_) != std::string_view::npos)
     return true;
   if (pattern_node.op() != node.op()) return false;
-  switch (pattern_node.op()) {
-    case Opcode::placeholder:
-    case Opcode::output:
-      return true;
-    case Opcode::get_attr:
-      return attributes_match(pattern_node, node);
-    case Opcode::call_function:
-    case Opcode::call_method:
-    case Opcode::call_module:
-    case Opcode::root:
-      break;
-  }
-  return pattern_node.target() == node.target();
+  if (pattern_node.is(Opcode::get_attr))
+    return attributes_match(pattern_node, node);
+  return pattern_node.is(Opcode::placeholder) ||
+         pattern_node.is(Opcode::output) ||
+         pattern_node.target() == node.target();
 }
 
 bool MatchSearch::match_anchor(const Node* pattern_node, NodePtr node) {

@@ -113,9 +113,8 @@ std::vector<NodePtr> MatchSearch::descend(const Descent& descent,
           below.push_back(user);
     found = std::move(below);
   }
-  std::sort(found.begin(), found.end(), [&](const Node* a, const Node* b) {
-    return order_.before(a, b);
-  });
+  std::ranges::sort(found, {},
+                    [&](const Node* node) { return order_.of(node); });
   return found;
 }
 

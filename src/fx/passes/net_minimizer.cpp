@@ -21,23 +21,9 @@ std::string key_text(const std::vector<std::string>& names) {
   return "(" + text + ",)";
 }
 
-std::string_view method_name(TraverseMethod method) {
-  switch (method) {
-    case TraverseMethod::sequential:
-      return "sequential";
-    case TraverseMethod::binary:
-      return "binary";
-    case TraverseMethod::accumulate:
-      return "accumulate";
-    case TraverseMethod::block:
-      return "block";
-    case TraverseMethod::skip:
-      return "skip";
-    case TraverseMethod::defined:
-      return "defined";
-  }
-  return "";
-}
+// In the order of TraverseMethod.
+constexpr std::string_view kMethodNames[] = {
+    "sequential", "binary", "accumulate", "block", "skip", "defined"};
 
 }  // namespace
 
@@ -48,7 +34,7 @@ std::string MinimizerOptions::str() const {
   };
   auto flag = [](bool value) { return value ? "True" : "False"; };
   add("accumulate_error", flag(accumulate_error));
-  add("traverse_method", method_name(traverse_method));
+  add("traverse_method", kMethodNames[static_cast<size_t>(traverse_method)]);
   add("find_all", flag(find_all));
   add("return_intermediate", flag(return_intermediate));
   add("all_outputs", flag(all_outputs));
@@ -140,9 +126,7 @@ NetMinimizer::Nodes NetMinimizer::used_outside(const Nodes& nodes) const {
     }
     if (first.first < order_.size()) uses.emplace_back(first, node);
   }
-  std::sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
+  std::ranges::sort(uses, {}, [](const auto& use) { return use.first; });
   Nodes outputs;
   for (const auto& [place, node] : uses) outputs.push_back(node);
   return outputs;

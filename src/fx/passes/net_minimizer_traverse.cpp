@@ -28,6 +28,12 @@ std::string indexed(size_t index, const Node* node) {
   return std::to_string(index) + ":" + name_of(node);
 }
 
+std::vector<NodePtr> part_of(const std::vector<NodePtr>& nodes, size_t begin,
+                             size_t end) {
+  return {nodes.begin() + static_cast<std::ptrdiff_t>(begin),
+          nodes.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
 constexpr const char* kProceed =
     "Proceed to split and lower the halves of the current sub-module "
     "individually.";
@@ -59,9 +65,8 @@ NetMinimizer::Nodes NetMinimizer::with_fusions(const Nodes& nodes) const {
   for (const Node* node : nodes)
     if (const auto group = fusions_.find(node); group != fusions_.end())
       all.insert(all.end(), group->second->begin(), group->second->end());
-  std::sort(all.begin(), all.end(), [&](const Node* a, const Node* b) {
-    return position_[a->id()] < position_[b->id()];
-  });
+  std::ranges::sort(all, {},
+                    [&](const Node* node) { return position_[node->id()]; });
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
@@ -123,8 +128,7 @@ NetMinimizer::Nodes NetMinimizer::sequential(const Nodes& nodes) {
 // Depth is the logarithm of the size.
 NetMinimizer::Nodes NetMinimizer::binary(const Nodes& nodes, size_t begin,
                                          size_t end) {
-  Nodes part(nodes.begin() + static_cast<std::ptrdiff_t>(begin),
-             nodes.begin() + static_cast<std::ptrdiff_t>(end));
+  Nodes part = part_of(nodes, begin, end);
   if (!exclude(part, static_cast<int64_t>(begin), static_cast<int64_t>(end))) {
     new_report({"All nodes are excluded by user"});
     return {};
@@ -179,11 +183,8 @@ std::optional<size_t> NetMinimizer::block_end(const Nodes& nodes, size_t start,
                                               size_t end, bool find_last_node) {
   for (;;) {
     const size_t middle = (start + end) / 2;
-    const auto split =
-        nodes.begin() +
-        static_cast<std::ptrdiff_t>(find_last_node ? middle + 1 : middle);
-    Nodes part = find_last_node ? Nodes(nodes.begin(), split)
-                                : Nodes(split, nodes.end());
+    Nodes part = find_last_node ? part_of(nodes, 0, middle + 1)
+                                : part_of(nodes, middle, nodes.size());
     if (!exclude(part, -1, -1)) return std::nullopt;
     const std::string first = name_of(part.front());
     const std::string last = name_of(part.back());
@@ -262,8 +263,7 @@ NetMinimizer::Nodes NetMinimizer::block(const Nodes& nodes,
   }
   new_report({"Finish searching, found minimum block (" +
               name_of(nodes[first]) + "," + name_of(nodes[last]) + ")"});
-  return Nodes(nodes.begin() + static_cast<std::ptrdiff_t>(first),
-               nodes.begin() + static_cast<std::ptrdiff_t>(last + 1));
+  return part_of(nodes, first, last + 1);
 }
 
 NetMinimizer::Nodes NetMinimizer::skip_part(Nodes part, size_t begin,
@@ -296,10 +296,7 @@ NetMinimizer::Nodes NetMinimizer::skip(
   Nodes culprits;
   auto run_part = [&](size_t begin, size_t end) {
     if (begin == end) return;
-    const Nodes found =
-        skip_part(Nodes(nodes.begin() + static_cast<std::ptrdiff_t>(begin),
-                        nodes.begin() + static_cast<std::ptrdiff_t>(end)),
-                  begin, end);
+    const Nodes found = skip_part(part_of(nodes, begin, end), begin, end);
     culprits.insert(culprits.end(), found.begin(), found.end());
   };
   size_t begin = 0;

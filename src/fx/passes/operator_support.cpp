@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "fxjit/fx/passes/shape_prop.h"
+#include "fxjit/fx/passes/tools_common.h"
 
 namespace fxjit::fx::passes {
 namespace {
-
-bool is_call(const Node& node) {
-  return node.is(Opcode::call_function) || node.is(Opcode::call_method) ||
-         node.is(Opcode::call_module);
-}
 
 // None for results that are no tensors.
 std::optional<DType> dtype_of(const Node& node) {
@@ -58,7 +54,7 @@ OperatorSupport::OperatorSupport(SupportDict support)
 
 bool OperatorSupport::is_node_supported(const nn::Module& module,
                                         const Node& node) const {
-  if (!is_call(node)) return true;
+  if (!is_callable_node(node)) return true;
   const auto found = support_.find(get_node_target(module, node));
   if (found == support_.end()) return false;
   if (!found->second) return true;

@@ -111,8 +111,7 @@ std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
   }
   std::vector<Assignment::Level*> order;
   for (auto& level : assigned.levels) order.push_back(&level);
-  std::sort(order.begin(), order.end(),
-            [](const auto* a, const auto* b) { return a->listed < b->listed; });
+  std::ranges::sort(order, {}, &Assignment::Level::listed);
   std::vector<Partition> partitions;
   for (const Assignment::Level* level : order) {
     const auto index = static_cast<int64_t>(level - assigned.levels.data());

@@ -32,11 +32,7 @@ void replace_uses(const std::vector<std::pair<NodePtr, NodePtr>>& replaced,
     return Value(found == to.end() ? node : found->second);
   };
   for (NodePtr user : wide) {
-    ValueList args;
-    for (const Value& arg : user->args()) args.push_back(map_arg(arg, mapped));
-    Kwargs kwargs;
-    for (const auto& [key, arg] : user->kwargs())
-      kwargs.emplace_back(key, map_arg(arg, mapped));
+    auto [args, kwargs] = map_arguments(*user, mapped);
     user->set_args_kwargs(std::move(args), std::move(kwargs));
   }
 }

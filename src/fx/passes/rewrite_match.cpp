@@ -175,11 +175,8 @@ void Rewrite::erase(const InternalMatch& match) {
 void Rewrite::finish_postponed() {
   for (NodePtr user : postponed_users_) {
     if (user->erased()) continue;  // Part of a later match.
-    ValueList args;
-    for (const Value& arg : user->args()) args.push_back(resolve(arg));
-    Kwargs kwargs;
-    for (const auto& [key, arg] : user->kwargs())
-      kwargs.emplace_back(key, resolve(arg));
+    auto [args, kwargs] = map_arguments(
+        *user, [&](NodePtr node) { return Value(resolve(node)); });
     user->set_args_kwargs(std::move(args), std::move(kwargs));
   }
   for (NodePtr node : postponed_erasures_) graph_.erase_node(node);

@@ -4,6 +4,7 @@
 
 #include "src/fx/passes/fake_value.h"
 #include "src/fx/print_value.h"
+#include "src/ops/python/items.h"
 #include "src/support/errors/exception_text.h"
 
 namespace fxjit::fx::passes {
@@ -31,16 +32,11 @@ std::optional<MemoryFormat> format_of(const Tensor& tensor) {
 }
 
 std::string_view format_name(std::optional<MemoryFormat> format) {
-  if (!format) return "None";
-  switch (*format) {
-    case MemoryFormat::contiguous:
-      return "torch.contiguous_format";
-    case MemoryFormat::channels_last:
-      return "torch.channels_last";
-    case MemoryFormat::channels_last_3d:
-      return "torch.channels_last_3d";
-  }
-  return "";
+  // In the order of MemoryFormat.
+  constexpr std::string_view kNames[] = {"torch.contiguous_format",
+                                         "torch.channels_last",
+                                         "torch.channels_last_3d"};
+  return format ? kNames[static_cast<size_t>(*format)] : "None";
 }
 
 std::string fact_text(const Value& value, const void*) {
@@ -91,15 +87,11 @@ TensorMetadata::TensorMetadata(const Tensor& tensor, bool requires_grad)
       memory_format(format_of(tensor)) {}
 
 std::string TensorMetadata::str() const {
-  std::string strides;
-  for (int64_t s : stride)
-    strides += (strides.empty() ? "" : ", ") + std::to_string(s);
-  if (stride.size() == 1) strides += ",";
   return "TensorMetadata(shape=torch.Size(" + repr(Value(shape)) +
          "), dtype=" + repr(Value(dtype)) +
          ", requires_grad=" + (requires_grad ? "True" : "False") +
-         ", stride=(" + strides +
-         "), memory_format=" + std::string(format_name(memory_format)) +
+         ", stride=" + repr(ops::python::size_tuple(stride)) +
+         ", memory_format=" + std::string(format_name(memory_format)) +
          ", is_quantized=False, qparams={})";
 }
 
@@ -158,27 +150,12 @@ Value ShapeProp::call_function(const Target& target, const ValueList& args,
   return call_on_fakes(target, args, kwargs, current_node()->source());
 }
 
-FakeTensorProp::FakeTensorProp(GraphModule& module) : Interpreter(module) {}
-
-Value FakeTensorProp::propagate(ValueList args) {
-  for (Value& arg : args) arg = fake_of(arg);
-  return without_fakes(run(std::move(args)));
-}
+FakeTensorProp::FakeTensorProp(GraphModule& module)
+    : ShapeProp(module, /*fake=*/true) {}
 
 Value FakeTensorProp::run_node(const Node& node) {
   Value result = Interpreter::run_node(node);
   writable(node).set_val(without_fakes(result));
   return result;
 }
-
-Value FakeTensorProp::get_attr(const Target& target, const ValueList& args,
-                               const Kwargs& kwargs) {
-  return fake_of(Interpreter::get_attr(target, args, kwargs));
-}
-
-Value FakeTensorProp::call_function(const Target& target, const ValueList& args,
-                                    const Kwargs& kwargs) {
-  return call_on_fakes(target, args, kwargs, current_node()->source());
-}
-
 }  // namespace fxjit::fx::passes

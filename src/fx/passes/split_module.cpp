@@ -186,11 +186,7 @@ void Split::copy_call(NodePtr node) {
     flat = flat_target(partition, std::string(node->target_name()));
     target = flat;
   }
-  ValueList args;
-  for (const Value& arg : node->args()) args.push_back(map_arg(arg, inside));
-  Kwargs kwargs;
-  for (const auto& [key, arg] : node->kwargs())
-    kwargs.emplace_back(key, map_arg(arg, inside));
+  auto [args, kwargs] = map_arguments(*node, inside);
   const NodePtr copy = partition.graph->create_node(
       node->op(), target, std::move(args), std::move(kwargs),
       options_.keep_original_node_name ? node->name() : std::string_view());

@@ -123,8 +123,7 @@ bool FxNetAccNodesFinder::drop_producers_for_others() {
   std::vector<NodePtr> dropped;
   for (NodePtr node : module_.graph().nodes().reversed()) {
     if (!is_acc_[node->id()] || is_node_output_tensor(*node)) continue;
-    const auto users = node->users();
-    if (std::all_of(users.begin(), users.end(), [&](const Node* user) {
+    if (std::ranges::all_of(node->users(), [&](const Node* user) {
           return is_acc_[user->id()];
         }))
       continue;

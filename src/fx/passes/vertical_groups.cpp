@@ -45,10 +45,9 @@ class Groups {
     std::vector<VerticalGroup> taken;
     for (size_t i = 0; i < groups_.size(); ++i) {
       if (find(i) != i) continue;
-      std::sort(groups_[i].nodes.begin(), groups_[i].nodes.end(),
-                [&](const Node* a, const Node* b) {
-                  return visited_[a->id()] > visited_[b->id()];
-                });
+      std::ranges::sort(
+          groups_[i].nodes, std::greater(),
+          [&](const Node* node) { return visited_[node->id()]; });
       taken.push_back({groups_[i].id, std::move(groups_[i].nodes)});
     }
     return taken;

@@ -68,19 +68,15 @@ class ShapeProp : public Interpreter {
 // Computes every node's `val` from the shapes and types of the inputs: tensors
 // without data. Takes real or meta tensors; other arguments as they are. One
 // thread at a time.
-class FakeTensorProp : public Interpreter {
+//
+// `propagate` gives the result of the module, in meta tensors. Shape errors of
+// ops are thrown on with the node; a program that depends on data is a
+// RuntimeError.
+class FakeTensorProp : public ShapeProp {
  public:
   explicit FakeTensorProp(GraphModule& module);
 
-  // The result of the module, in meta tensors. Shape errors of ops are thrown on
-  // with the node; a program that depends on data is a RuntimeError.
-  Value propagate(ValueList args);
-
   Value run_node(const Node& node) override;
-  Value get_attr(const Target& target, const ValueList& args,
-                 const Kwargs& kwargs) override;
-  Value call_function(const Target& target, const ValueList& args,
-                      const Kwargs& kwargs) override;
 };
 
 }  // namespace fxjit::fx::passes
