@@ -5,6 +5,54 @@
 namespace fxjit::onnx {
 namespace {
 
+OpsetInfo read_opset(Bytes bytes);
+TextEntry read_entry(Bytes bytes);
+AttributeInfo read_attribute(Bytes bytes);
+
+// What a field of a message says, as the type of the member that holds it.
+// Fields that are repeated are lists.
+void take(const WireField& field, int64_t& member) { member = field.integer(); }
+void take(const WireField& field, float& member) { member = field.real(); }
+void take(const WireField& field, std::string_view& member) {
+  member = field.text();
+}
+void take(const WireField& field, std::optional<Bytes>& member) {
+  member = field.message();
+}
+void take(const WireField& field, std::vector<int64_t>& member) {
+  field.append_integers(member);
+}
+void take(const WireField& field, std::vector<float>& member) {
+  field.append_reals(member);
+}
+void take(const WireField& field, std::vector<std::string_view>& member) {
+  member.push_back(field.text());
+}
+void take(const WireField& field, std::vector<Bytes>& member) {
+  member.push_back(field.message());
+}
+void take(const WireField& field, std::vector<WireField>& member) {
+  member.push_back(field);
+}
+void take(const WireField& field, std::vector<OpsetInfo>& member) {
+  member.push_back(read_opset(field.message()));
+}
+void take(const WireField& field, std::vector<TextEntry>& member) {
+  member.push_back(read_entry(field.message()));
+}
+void take(const WireField& field, std::vector<AttributeInfo>& member) {
+  member.push_back(read_attribute(field.message()));
+}
+
+// The member for the field of this number.
+template <typename T>
+struct Member {
+  uint32_t number;
+  T& place;
+};
+template <typename T>
+Member(uint32_t, T&) -> Member<T>;
+
 // Calls `take` with each field of a message.
 template <typename Fn>
 void read(Bytes bytes, Fn&& take) {
@@ -13,22 +61,24 @@ void read(Bytes bytes, Fn&& take) {
   while (reader.next(field)) take(field);
 }
 
-Dimension read_dimension(Bytes bytes) {
-  Dimension dimension;
+// Fields without a member are left out.
+template <typename... T>
+void read_members(Bytes bytes, Member<T>... members) {
   read(bytes, [&](const WireField& field) {
-    if (field.number == 1) {
-      dimension = {field.integer(), {}};
-    } else if (field.number == 2) {
-      dimension = {std::nullopt, field.text()};
-    }
+    ((members.number == field.number ? take(field, members.place) : void()),
+     ...);
   });
-  return dimension;
 }
 
 std::vector<Dimension> read_shape(Bytes bytes) {
   std::vector<Dimension> shape;
   read(bytes, [&](const WireField& field) {
-    if (field.number == 1) shape.push_back(read_dimension(field.message()));
+    if (field.number != 1) return;
+    Dimension& dimension = shape.emplace_back();
+    read(field.message(), [&](const WireField& part) {
+      if (part.number == 1) dimension = {part.integer(), {}};
+      if (part.number == 2) dimension = {std::nullopt, part.text()};
+    });
   });
   return shape;
 }
@@ -40,42 +90,35 @@ void read_tensor_type(Bytes bytes, TypeInfo& type) {
   });
 }
 
-TypeInfo read_type(Bytes bytes, int depth = 0);
-
-void read_container_type(Bytes bytes, TypeInfo& type, int depth) {
-  read(bytes, [&](const WireField& field) {
-    if (field.number == 1)
-      type.element.assign(1, read_type(field.message(), depth + 1));
-  });
-}
-
-TypeInfo read_type(Bytes bytes, int depth) {
+TypeInfo read_type(Bytes bytes, int depth = 0) {
   if (depth > kMaxDepth)
     throw UserError("[onnx] types of more than " + std::to_string(kMaxDepth) +
                     " levels");
   TypeInfo type;
+  const auto read_container = [&](TypeInfo::Kind kind, Bytes container) {
+    type.kind = kind;
+    read(container, [&](const WireField& field) {
+      if (field.number == 1)
+        type.element.assign(1, read_type(field.message(), depth + 1));
+    });
+  };
   read(bytes, [&](const WireField& field) {
     switch (field.number) {
       case 1:
         type.kind = TypeInfo::Kind::tensor;
-        read_tensor_type(field.message(), type);
-        break;
+        return read_tensor_type(field.message(), type);
       case 4:
-        type.kind = TypeInfo::Kind::sequence;
-        read_container_type(field.message(), type, depth);
-        break;
+        return read_container(TypeInfo::Kind::sequence, field.message());
       case 5:
         type.kind = TypeInfo::Kind::map;
-        break;
+        return;
       case 8:
         type.kind = TypeInfo::Kind::sparse;
-        break;
+        return;
       case 9:
-        type.kind = TypeInfo::Kind::optional;
-        read_container_type(field.message(), type, depth);
-        break;
+        return read_container(TypeInfo::Kind::optional, field.message());
       default:
-        break;
+        return;
     }
   });
   return type;
@@ -83,64 +126,24 @@ TypeInfo read_type(Bytes bytes, int depth) {
 
 TextEntry read_entry(Bytes bytes) {
   TextEntry entry;
-  read(bytes, [&](const WireField& field) {
-    if (field.number == 1) entry.key = field.text();
-    if (field.number == 2) entry.value = field.text();
-  });
+  read_members(bytes, Member{1, entry.key}, Member{2, entry.value});
   return entry;
 }
 
 OpsetInfo read_opset(Bytes bytes) {
   OpsetInfo opset;
-  read(bytes, [&](const WireField& field) {
-    if (field.number == 1) opset.domain = field.text();
-    if (field.number == 2) opset.version = field.integer();
-  });
+  read_members(bytes, Member{1, opset.domain}, Member{2, opset.version});
   return opset;
 }
 
 AttributeInfo read_attribute(Bytes bytes) {
-  AttributeInfo attribute;
-  read(bytes, [&](const WireField& field) {
-    switch (field.number) {
-      case 1:
-        attribute.name = field.text();
-        break;
-      case 2:
-        attribute.real = field.real();
-        break;
-      case 3:
-        attribute.integer = field.integer();
-        break;
-      case 4:
-        attribute.text = field.text();
-        break;
-      case 5:
-        attribute.tensor = field.message();
-        break;
-      case 6:
-        attribute.graph = field.message();
-        break;
-      case 7:
-        field.append_reals(attribute.reals);
-        break;
-      case 8:
-        field.append_integers(attribute.integers);
-        break;
-      case 9:
-        attribute.texts.push_back(field.text());
-        break;
-      case 20:
-        attribute.type = field.integer();
-        break;
-      case 21:
-        attribute.reference = field.text();
-        break;
-      default:
-        break;
-    }
-  });
-  return attribute;
+  AttributeInfo made;
+  read_members(
+      bytes, Member{1, made.name}, Member{2, made.real},
+      Member{3, made.integer}, Member{4, made.text}, Member{5, made.tensor},
+      Member{6, made.graph}, Member{7, made.reals}, Member{8, made.integers},
+      Member{9, made.texts}, Member{20, made.type}, Member{21, made.reference});
+  return made;
 }
 
 }  // namespace
@@ -162,186 +165,51 @@ ValueInfo read_value_info(Bytes bytes) {
 
 TensorInfo read_tensor_info(Bytes bytes) {
   TensorInfo tensor;
-  read(bytes, [&](const WireField& field) {
-    switch (field.number) {
-      case 1:
-        field.append_integers(tensor.dims);
-        break;
-      case 2:
-        tensor.data_type = field.integer();
-        break;
-      case 4:
-      case 5:
-      case 7:
-      case 10:
-      case 11: {
-        const bool packed = field.type == WireField::Type::bytes;
-        tensor.data.push_back(
-            {field.number, field.bytes, field.word, !packed});
-        break;
-      }
-      case 6:
-        tensor.strings.push_back(field.text());
-        break;
-      case 8:
-        tensor.name = field.text();
-        break;
-      case 9:
-        tensor.raw = field.message();
-        break;
-      case 13:
-        tensor.location.push_back(read_entry(field.message()));
-        break;
-      case 14:
-        tensor.external = field.integer() == 1;
-        break;
-      default:
-        break;
-    }
-  });
+  read_members(bytes, Member{1, tensor.dims}, Member{2, tensor.data_type},
+               Member{4, tensor.data}, Member{5, tensor.data},
+               Member{6, tensor.strings}, Member{7, tensor.data},
+               Member{8, tensor.name}, Member{9, tensor.raw},
+               Member{10, tensor.data}, Member{11, tensor.data},
+               Member{13, tensor.location}, Member{14, tensor.data_location});
   return tensor;
 }
 
 NodeInfo read_node_info(Bytes bytes) {
   NodeInfo node;
-  read(bytes, [&](const WireField& field) {
-    switch (field.number) {
-      case 1:
-        node.inputs.push_back(field.text());
-        break;
-      case 2:
-        node.outputs.push_back(field.text());
-        break;
-      case 3:
-        node.name = field.text();
-        break;
-      case 4:
-        node.op = field.text();
-        break;
-      case 5:
-        node.attributes.push_back(read_attribute(field.message()));
-        break;
-      case 7:
-        node.domain = field.text();
-        break;
-      case 8:
-        node.overload = field.text();
-        break;
-      default:
-        break;
-    }
-  });
+  read_members(bytes, Member{1, node.inputs}, Member{2, node.outputs},
+               Member{3, node.name}, Member{4, node.op},
+               Member{5, node.attributes}, Member{7, node.domain},
+               Member{8, node.overload});
   return node;
 }
 
 GraphInfo read_graph(Bytes bytes) {
   GraphInfo graph;
-  read(bytes, [&](const WireField& field) {
-    switch (field.number) {
-      case 1:
-        graph.nodes.push_back(field.message());
-        break;
-      case 2:
-        graph.name = field.text();
-        break;
-      case 5:
-        graph.initializers.push_back(field.message());
-        break;
-      case 11:
-        graph.inputs.push_back(field.message());
-        break;
-      case 12:
-        graph.outputs.push_back(field.message());
-        break;
-      case 13:
-        graph.values.push_back(field.message());
-        break;
-      case 15:
-        graph.sparse_initializers.push_back(field.message());
-        break;
-      default:
-        break;
-    }
-  });
+  read_members(bytes, Member{1, graph.nodes}, Member{2, graph.name},
+               Member{5, graph.initializers}, Member{11, graph.inputs},
+               Member{12, graph.outputs}, Member{13, graph.values},
+               Member{15, graph.sparse_initializers});
   return graph;
 }
 
 FunctionInfo read_function(Bytes bytes) {
   FunctionInfo function;
-  read(bytes, [&](const WireField& field) {
-    switch (field.number) {
-      case 1:
-        function.name = field.text();
-        break;
-      case 4:
-        function.inputs.push_back(field.text());
-        break;
-      case 5:
-        function.outputs.push_back(field.text());
-        break;
-      case 6:
-        function.attributes.push_back(field.text());
-        break;
-      case 7:
-        function.nodes.push_back(field.message());
-        break;
-      case 9:
-        function.opsets.push_back(read_opset(field.message()));
-        break;
-      case 10:
-        function.domain = field.text();
-        break;
-      case 11:
-        function.defaults.push_back(read_attribute(field.message()));
-        break;
-      case 13:
-        function.overload = field.text();
-        break;
-      default:
-        break;
-    }
-  });
+  read_members(bytes, Member{1, function.name}, Member{4, function.inputs},
+               Member{5, function.outputs}, Member{6, function.attributes},
+               Member{7, function.nodes}, Member{9, function.opsets},
+               Member{10, function.domain}, Member{11, function.defaults},
+               Member{13, function.overload});
   return function;
 }
 
 ModelInfo read_model(Bytes bytes) {
   ModelInfo model;
-  read(bytes, [&](const WireField& field) {
-    switch (field.number) {
-      case 1:
-        model.ir_version = field.integer();
-        break;
-      case 2:
-        model.producer_name = field.text();
-        break;
-      case 3:
-        model.producer_version = field.text();
-        break;
-      case 4:
-        model.domain = field.text();
-        break;
-      case 5:
-        model.model_version = field.integer();
-        break;
-      case 6:
-        model.doc = field.text();
-        break;
-      case 7:
-        model.graph = field.message();
-        break;
-      case 8:
-        model.opsets.push_back(read_opset(field.message()));
-        break;
-      case 14:
-        model.metadata.push_back(read_entry(field.message()));
-        break;
-      case 25:
-        model.functions.push_back(field.message());
-        break;
-      default:
-        break;
-    }
-  });
+  read_members(bytes, Member{1, model.ir_version},
+               Member{2, model.producer_name},
+               Member{3, model.producer_version}, Member{4, model.domain},
+               Member{5, model.model_version}, Member{6, model.doc},
+               Member{7, model.graph}, Member{8, model.opsets},
+               Member{14, model.metadata}, Member{25, model.functions});
   return model;
 }
 

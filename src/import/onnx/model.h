@@ -43,17 +43,12 @@ struct TensorInfo {
   std::vector<int64_t> dims;
   int64_t data_type = 0;
   std::optional<Bytes> raw;
-  bool external = false;
+  int64_t data_location = 0;
   std::vector<TextEntry> location;  // Where external data lies.
-  // Undecoded elements: by field of TensorProto, in order.
-  struct Chunk {
-    uint32_t number;
-    Bytes packed;   // Where packed;
-    uint64_t word;  // else one element,
-    bool alone;     // as this says.
-  };
-  std::vector<Chunk> data;
+  std::vector<WireField> data;      // Undecoded elements, packed or one alone.
   std::vector<std::string_view> strings;
+
+  bool external() const { return data_location == 1; }
 };
 
 struct AttributeInfo {

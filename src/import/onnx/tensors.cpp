@@ -50,14 +50,10 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"INT2", {}},
 }};
 
-[[noreturn]] void fail(const TensorInfo& info, const std::string& what) {
-  throw UserError("[onnx] tensor \"" + std::string(info.name) + "\": " + what);
-}
-
 Dims dims_of(const TensorInfo& info) {
   if (info.dims.size() > static_cast<size_t>(kMaxRank))
-    fail(info, "dims: expected at most " + std::to_string(kMaxRank) +
-                   ", got " + std::to_string(info.dims.size()));
+    fail(info, "dims: expected at most " + std::to_string(kMaxRank) + ", got " +
+                   std::to_string(info.dims.size()));
   for (const int64_t dim : info.dims)
     if (dim < 0)
       fail(info, "dims: expected 0 or more, got " + std::to_string(dim));
@@ -125,6 +121,10 @@ std::shared_ptr<Storage> memory_at(const std::shared_ptr<Storage>& file,
 
 }  // namespace
 
+void fail(const TensorInfo& info, const std::string& what) {
+  throw UserError("[onnx] tensor \"" + std::string(info.name) + "\": " + what);
+}
+
 std::optional<DType> find_dtype(int64_t element_type) {
   if (element_type < 0 || element_type >= static_cast<int64_t>(kTypes.size()))
     return std::nullopt;
@@ -165,10 +165,11 @@ Tensor TensorFile::read(const TensorInfo& info) {
                                         : dtype_size(*dtype);
   const size_t bytes = bytes_of(info, dims, item);
   Extent extent;
-  if (info.external) {
+  if (info.external()) {
     extent = external(info);
   } else if (info.raw) {
-    if (!info.data.empty()) fail(info, "raw_data: there are other data as well");
+    if (!info.data.empty())
+      fail(info, "raw_data: there are other data as well");
     extent.storage = storage_;
     extent.offset = static_cast<size_t>(info.raw->data() - storage_->data());
     extent.bytes = info.raw->size();
@@ -176,7 +177,7 @@ Tensor TensorFile::read(const TensorInfo& info) {
     return read_typed_data(info, dims, *dtype);
   }
   if (extent.bytes != bytes)
-    fail(info, (info.external ? "external_data: " : "raw_data: ") +
+    fail(info, (info.external() ? "external_data: " : "raw_data: ") +
                    std::string("expected ") + std::to_string(bytes) +
                    " bytes for " + std::string(dtype_name(*dtype)) +
                    dims.str() + ", got " + std::to_string(extent.bytes));
@@ -184,8 +185,8 @@ Tensor TensorFile::read(const TensorInfo& info) {
   if (item != dtype_size(*dtype))
     return widened(extent.storage->data() + extent.offset, dims, *dtype, item);
   return Tensor::view(
-      memory_at(extent.storage, extent.offset, bytes, dtype_size(*dtype)),
-      dims, *dtype, contiguous_strides(dims), 0);
+      memory_at(extent.storage, extent.offset, bytes, dtype_size(*dtype)), dims,
+      *dtype, contiguous_strides(dims), 0);
 }
 
 TensorFile::Extent TensorFile::external(const TensorInfo& info) {
@@ -203,9 +204,9 @@ TensorFile::Extent TensorFile::external(const TensorInfo& info) {
   try {
     extent.storage = open_beside(inside.string());
   } catch (Error& error) {
-    error.extend("\n  external_data of the tensor \"" +
-                     std::string(info.name) + "\"",
-                 {});
+    error.extend(
+        "\n  external_data of the tensor \"" + std::string(info.name) + "\"",
+        {});
     throw;
   }
   const size_t size = extent.storage->bytes();
@@ -230,7 +231,8 @@ std::shared_ptr<Storage> TensorFile::open_beside(const std::string& location) {
   const fs::path folder = fs::path(path_).parent_path();
   const fs::path file = folder / location;
   std::error_code error;
-  const fs::path root = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+  const fs::path root =
+      fs::weakly_canonical(folder.empty() ? "." : folder, error);
   const fs::path real = fs::weakly_canonical(file, error);
   const fs::path within = real.lexically_relative(root);
   if (error || within.empty() || *within.begin() == "..")

@@ -22,6 +22,9 @@ std::optional<int64_t> element_type_of(std::string_view name);
 // "FLOAT8E4M3FN"; the number where there is no such type.
 std::string element_type_name(int64_t element_type);
 
+// UserError that names the tensor.
+[[noreturn]] void fail(const TensorInfo& info, const std::string& what);
+
 // A mapped ONNX file, and those beside it that hold its external data.
 class TensorFile {
  public:

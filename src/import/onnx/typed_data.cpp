@@ -13,10 +13,6 @@ namespace {
 constexpr uint32_t kFloatData = 4, kInt32Data = 5, kInt64Data = 7,
                    kDoubleData = 10, kUint64Data = 11;
 
-[[noreturn]] void fail(const TensorInfo& info, const std::string& what) {
-  throw UserError("[onnx] tensor \"" + std::string(info.name) + "\": " + what);
-}
-
 uint32_t field_of(DType dtype) {
   switch (dtype) {
     case DType::f32:
@@ -51,29 +47,29 @@ int64_t count_varints(Bytes bytes) {
   });
 }
 
+// One element, not packed with others.
+bool is_alone(const WireField& chunk) {
+  return chunk.type != WireField::Type::bytes;
+}
+
 int64_t count_elements(const TensorInfo& info, uint32_t field) {
   const size_t width = width_of(field);
   int64_t count = 0;
-  for (const TensorInfo::Chunk& chunk : info.data) {
+  for (const WireField& chunk : info.data) {
     if (chunk.number != field)
-      fail(info, "the elements stand in field " +
-                     std::to_string(chunk.number) + " of TensorProto, " +
-                     "expected field " + std::to_string(field) +
-                     " for its data_type");
-    if (chunk.alone)
+      fail(info, "the elements stand in field " + std::to_string(chunk.number) +
+                     " of TensorProto, " + "expected field " +
+                     std::to_string(field) + " for its data_type");
+    if (is_alone(chunk))
       ++count;
     else if (width == 0)
-      count += count_varints(chunk.packed);
-    else if (chunk.packed.size() % width == 0)
-      count += static_cast<int64_t>(chunk.packed.size() / width);
+      count += count_varints(chunk.bytes);
+    else if (chunk.bytes.size() % width == 0)
+      count += static_cast<int64_t>(chunk.bytes.size() / width);
     else
       fail(info, "the elements are cut off");
   }
   return count;
-}
-
-void write_integer(std::byte* out, int64_t value, size_t size) {
-  std::memcpy(out, &value, size);  // The low bytes.
 }
 
 }  // namespace
@@ -90,26 +86,18 @@ Tensor read_typed_data(const TensorInfo& info, const Dims& dims, DType dtype) {
   const Tensor tensor = Tensor::empty(dims, dtype);
   auto* out = static_cast<std::byte*>(tensor.data());
   const size_t width = width_of(field), item = dtype_size(dtype);
-  for (const TensorInfo::Chunk& chunk : info.data) {
-    if (width > 0) {
-      const size_t bytes = chunk.alone ? width : chunk.packed.size();
-      if (bytes > 0)
-        std::memcpy(out,
-                    chunk.alone ? static_cast<const void*>(&chunk.word)
-                                : chunk.packed.data(),
-                    bytes);
-      out += bytes;
-      continue;
-    }
-    if (chunk.alone) {
-      write_integer(out, static_cast<int64_t>(chunk.word), item);
-      out += item;
-      continue;
-    }
-    for (const int64_t value : unpack_varints(chunk.packed)) {
-      write_integer(out, value, item);
-      out += item;
-    }
+  const auto write = [&](const void* from, size_t bytes) {
+    if (bytes > 0) std::memcpy(out, from, bytes);
+    out += bytes;
+  };
+  for (const WireField& chunk : info.data) {
+    if (is_alone(chunk))
+      write(&chunk.word, width > 0 ? width : item);  // The low bytes.
+    else if (width > 0)
+      write(chunk.bytes.data(), chunk.bytes.size());
+    else
+      for (const int64_t value : unpack_varints(chunk.bytes))
+        write(&value, item);
   }
   return tensor;
 }

@@ -108,8 +108,8 @@ void WireField::append_integers(std::vector<int64_t>& values) const {
     values.push_back(integer());
     return;
   }
-  for (Bytes left = bytes; !left.empty();)
-    values.push_back(static_cast<int64_t>(read_varint(left)));
+  const std::vector<int64_t> packed = unpack_varints(bytes);
+  values.insert(values.end(), packed.begin(), packed.end());
 }
 
 void WireField::append_reals(std::vector<float>& values) const {
