@@ -15,9 +15,14 @@
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/value.h"
 
+namespace fxjit::imported {
+struct Program;
+}
+
 namespace fxjit::import {
 class InputChecks;
-struct ProgramAccess;
+void set_checks(imported::Program& program,
+                std::shared_ptr<const InputChecks> checks);
 }
 
 namespace fxjit::imported {
@@ -91,7 +96,8 @@ struct Program {
   std::pair<ValueList, Kwargs> arguments_of(const ValueList& leaves) const;
 
  private:
-  friend struct import::ProgramAccess;
+  friend void import::set_checks(Program& program,
+                                 std::shared_ptr<const import::InputChecks>);
   std::shared_ptr<const import::InputChecks> checks_;
 };
 

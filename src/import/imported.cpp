@@ -4,17 +4,6 @@
 #include "fxjit/fx/pytree.h"
 #include "src/import/input_checks.h"
 
-namespace fxjit::import {
-
-struct ProgramAccess {
-  static void set(imported::Program& program,
-                  std::shared_ptr<const InputChecks> checks) {
-    program.checks_ = std::move(checks);
-  }
-};
-
-}  // namespace fxjit::import
-
 namespace fxjit::imported {
 namespace {
 
@@ -55,7 +44,8 @@ Value Program::run(const ValueList& args, const Kwargs& kwargs) const {
 std::pair<ValueList, Kwargs> Program::arguments_of(
     const ValueList& leaves) const {
   if (leaves.size() != inputs.size())
-    throw TypeError("[" + checks_->format() + "] expected " + std::to_string(inputs.size()) +
+    throw TypeError("[" + checks_->format() + "] expected " +
+                    std::to_string(inputs.size()) +
                     " values, one for each input, got " +
                     std::to_string(leaves.size()));
   std::pair<ValueList, Kwargs> made;
@@ -79,7 +69,7 @@ namespace fxjit::import {
 
 void set_checks(imported::Program& program,
                 std::shared_ptr<const InputChecks> checks) {
-  ProgramAccess::set(program, std::move(checks));
+  program.checks_ = std::move(checks);
 }
 
 }  // namespace fxjit::import

@@ -39,4 +39,10 @@ std::string path_of_identifiers(std::string_view name) {
   return path.empty() ? "_" : path;
 }
 
+std::string identifier_of(std::string_view name) {
+  std::string identifier = path_of_identifiers(name);
+  std::replace(identifier.begin(), identifier.end(), '.', '_');
+  return identifier;
+}
+
 }  // namespace fxjit::import

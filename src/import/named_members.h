@@ -21,5 +21,7 @@ std::optional<std::pair<nn::Module*, std::string>> parent_of(
 // `name` where it is a path of identifiers and numbers; otherwise one near to
 // it: characters that may not stand in one become '_'.
 std::string path_of_identifiers(std::string_view name);
+// The same as one identifier, which may begin with a digit.
+std::string identifier_of(std::string_view name);
 
 }  // namespace fxjit::import

@@ -6,9 +6,7 @@ namespace fxjit::pt2 {
 
 Program load(const std::string& path, const LoadOptions& options) {
   try {
-    import::ReadProgram read = import::ProgramReader(path, options).run();
-    import::set_checks(read.program, std::move(read.checks));
-    return std::move(read.program);
+    return import::ProgramReader(path, options).run();
   } catch (Error& error) {
     // Errors of the graph and of the modules know no file.
     if (error.message().find(path) == std::string::npos)

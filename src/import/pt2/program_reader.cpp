@@ -39,7 +39,7 @@ ProgramReader::ProgramReader(const std::string& path,
       signature_(archive_.model().at("graph_module").at("signature")),
       graph_(std::make_unique<fx::Graph>()) {}
 
-ReadProgram ProgramReader::run() {
+pt2::Program ProgramReader::run() {
   check_version();
   input_specs_ = read_input_specs(signature_);
   const Field call = signature_of_call();
@@ -48,12 +48,12 @@ ReadProgram ProgramReader::run() {
   name_inputs();
   read_graph();
   read_outputs(call);
-  ReadProgram read;
-  read.checks = make_checks();
-  read.program.module = make_module();
-  read.program.inputs = std::move(inputs_);
-  read.program.outputs = std::move(outputs_);
-  return read;
+  pt2::Program program;
+  set_checks(program, make_checks());
+  program.module = make_module();
+  program.inputs = std::move(inputs_);
+  program.outputs = std::move(outputs_);
+  return program;
 }
 
 void ProgramReader::check_version() const {

@@ -16,15 +16,10 @@
 
 namespace fxjit::import {
 
-struct ReadProgram {
-  pt2::Program program;
-  std::shared_ptr<const InputChecks> checks;
-};
-
 class ProgramReader {
  public:
   ProgramReader(const std::string& path, const pt2::LoadOptions& options);
-  ReadProgram run();
+  pt2::Program run();
 
  private:
   void check_version() const;

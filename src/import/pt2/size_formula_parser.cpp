@@ -1,6 +1,7 @@
 // SizeFormula::parse: a recursive descent over the grammar of the header.
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "src/import/pt2/size_formula.h"
 
@@ -49,6 +50,10 @@ constexpr Function kComparisons[] = {{"==", Kind::eq}, {"!=", Kind::ne},
                                      {"<=", Kind::le}, {">=", Kind::ge},
                                      {"<", Kind::lt},  {">", Kind::gt}};
 
+constexpr Function kSums[] = {{"+", Kind::add}, {"-", Kind::sub}};
+constexpr Function kProducts[] = {
+    {"//", Kind::div}, {"*", Kind::mul}, {"%", Kind::mod}};
+
 bool joins_many(Kind kind) {
   return kind == Kind::add || kind == Kind::mul || kind == Kind::max ||
          kind == Kind::min || kind == Kind::both || kind == Kind::either;
@@ -86,6 +91,12 @@ class FormulaParser {
     if (!text_.substr(at_).starts_with(token)) return false;
     at_ += token.size();
     return true;
+  }
+  // The first of these that comes next; null for none.
+  const Function* take_one(std::span<const Function> signs) {
+    for (const Function& sign : signs)
+      if (take(sign.name)) return &sign;
+    return nullptr;
   }
   // A name; not a part of a longer one.
   bool take_word(std::string_view word) {
@@ -146,9 +157,7 @@ class FormulaParser {
   int comparison() {
     int left = sum(), result = -1;
     while (left >= 0) {
-      const Function* found = nullptr;
-      for (const Function& one : kComparisons)
-        if (!found && take(one.name)) found = &one;
+      const Function* const found = take_one(kComparisons);
       if (!found) return result < 0 ? left : result;
       const int right = sum();
       const int compared = join(found->kind, left, right);
@@ -158,29 +167,14 @@ class FormulaParser {
     return -1;
   }
 
-  int sum() {
-    int left = product();
+  int sum() { return chain(kSums, &FormulaParser::product); }
+  int product() { return chain(kProducts, &FormulaParser::factor); }
+  int chain(std::span<const Function> signs, Rule operand) {
+    int left = (this->*operand)();
     while (left >= 0) {
-      if (take("+"))
-        left = join(Kind::add, left, product());
-      else if (take("-"))
-        left = join(Kind::sub, left, product());
-      else
-        break;
-    }
-    return left;
-  }
-  int product() {
-    int left = factor();
-    while (left >= 0) {
-      if (take("//"))
-        left = join(Kind::div, left, factor());
-      else if (take("*"))
-        left = join(Kind::mul, left, factor());
-      else if (take("%"))
-        left = join(Kind::mod, left, factor());
-      else
-        break;
+      const Function* const sign = take_one(signs);
+      if (!sign) break;
+      left = join(sign->kind, left, (this->*operand)());
     }
     return left;
   }
