@@ -13,14 +13,6 @@ constexpr int64_t kMostNumbers = 1024;
 
 }  // namespace
 
-Value list_of(const std::vector<Value>& items) {
-  return Value::list(ValueList(items.begin(), items.end()));
-}
-
-Value list_of(const std::vector<int64_t>& items) {
-  return Value::list(ValueList(items.begin(), items.end()));
-}
-
 Call::Call(GraphReader& reader, const NodeInfo& node, std::string place,
            int64_t opset, std::vector<Operand> inputs)
     : reader_(reader),
@@ -74,9 +66,7 @@ Value Call::tensor_of(const Operand& operand) const {
 
 Value Call::operator[](size_t i) const { return tensor_of(operand(i)); }
 
-Value Call::optional(size_t i) const {
-  return has(i) ? (*this)[i] : Value();
-}
+Value Call::optional(size_t i) const { return has(i) ? (*this)[i] : Value(); }
 
 ValueList Call::all() const {
   ValueList values;
@@ -142,15 +132,15 @@ int64_t Call::length(size_t i) const {
     fail("input " + std::to_string(i) + ": expected one dim, got " +
          std::to_string(all.size()));
   if (!all[0].is_int())
-    fail("input " + std::to_string(i) + ": its length varies from call to call");
+    fail("input " + std::to_string(i) +
+         ": its length varies from call to call");
   return all[0].as_int();
 }
 
 std::vector<Value> Call::ints(size_t i) const {
   const Operand& one = operand(i);
   if (one.numbers) return one.numbers->items;
-  if (const auto known = known_ints(i))
-    return {known->begin(), known->end()};
+  if (const auto known = known_ints(i)) return {known->begin(), known->end()};
   const int64_t count = length(i);
   if (count > kMostNumbers)
     fail("input " + std::to_string(i) + ": expected at most " +
@@ -164,14 +154,6 @@ std::vector<Value> Call::ints(size_t i) const {
     items.push_back(item_of(element));
   }
   return items;
-}
-
-Value Call::scalar_int(size_t i) const {
-  const std::vector<Value> items = ints(i);
-  if (items.size() != 1)
-    fail("input " + std::to_string(i) + ": expected one element, got " +
-         std::to_string(items.size()));
-  return items[0];
 }
 
 std::optional<std::vector<int64_t>> Call::known_ints(size_t i) const {
@@ -216,6 +198,10 @@ std::optional<T> only_one(const Call& call, size_t i,
 }
 
 }  // namespace
+
+Value Call::scalar_int(size_t i) const {
+  return *only_one<Value>(*this, i, ints(i));
+}
 
 std::optional<int64_t> Call::known_int(size_t i) const {
   return only_one(*this, i, known_ints(i));

@@ -24,8 +24,8 @@ class UnknownShape : public UserError {
   using UserError::UserError;
 };
 
-// The sizes of a tensor; to ask for that of a dim which it has not is an error of
-// the file.
+// The sizes of a tensor; to ask for that of a dim which it has not is an error
+// of the file.
 class SizeList : public std::vector<Value> {
  public:
   using std::vector<Value>::vector;
@@ -126,7 +126,9 @@ class Call {
 };
 
 // torch's argument for a list of numbers or proxies: a list.
-Value list_of(const std::vector<Value>& items);
-Value list_of(const std::vector<int64_t>& items);
+template <typename T>
+Value list_of(const std::vector<T>& items) {
+  return Value::list(ValueList(items.begin(), items.end()));
+}
 
 }  // namespace fxjit::onnx

@@ -30,7 +30,8 @@ void resolve(NodeInfo& node, const NodeInfo& call,
   node.attributes = std::move(resolved);
 }
 
-// A member with another value while a part of the model is read, which may fail.
+// A member with another value while a part of the model is read, which may
+// fail.
 template <typename T>
 class Replaced {
  public:
@@ -143,8 +144,7 @@ void GraphReader::read(const GraphInfo& graph, const Opsets& opsets,
 void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
                                     const std::string& place) {
   for (size_t i = 0; i < graph.initializers.size(); ++i) {
-    const std::string here =
-        place + ".initializer[" + std::to_string(i) + "]";
+    const std::string here = place + ".initializer[" + std::to_string(i) + "]";
     try {
       const TensorInfo info = read_tensor_info(graph.initializers[i]);
       if (info.name.empty()) throw UserError("[onnx] it has no name");
@@ -227,7 +227,7 @@ void GraphReader::mark_unsigned(const Call& call, Results& results) const {
     const bool wraps = result.unsigned_bits == 16 || result.unsigned_bits == 32;
     if (!wraps || !computes_numbers(call.node().op) || result.numbers) continue;
     const int64_t mask = (int64_t{1} << result.unsigned_bits) - 1;
-    result.value = function("torch.bitwise_and", {result.value, mask});
+    result.value = bitwise_and(result.value, mask);
   }
 }
 
@@ -247,8 +247,7 @@ void GraphReader::define(const NodeInfo& node, const Results& results,
 
 // What is not known of a result may be stated by the model.
 Operand GraphReader::declared(std::string_view name, Operand operand) const {
-  if (!operand.value.is_proxy() ||
-      !Recorder::example(operand.value).is_none())
+  if (!operand.value.is_proxy() || !Recorder::example(operand.value).is_none())
     return operand;
   const auto found = values_.find(name);
   if (found == values_.end()) return operand;
@@ -271,8 +270,7 @@ Results GraphReader::call_function(const FunctionInfo& function,
                     std::to_string(inputs.size()));
   Scope scope;
   for (size_t i = 0; i < function.inputs.size(); ++i)
-    scope.define(function.inputs[i],
-                 i < inputs.size() ? inputs[i] : Operand());
+    scope.define(function.inputs[i], i < inputs.size() ? inputs[i] : Operand());
   const FunctionCall own{&function, &node};
   const Replaced<const FunctionCall*> called(function_call_, &own);
   read_nodes(function.nodes, opsets_of(function.opsets), scope,

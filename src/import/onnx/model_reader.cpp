@@ -31,16 +31,13 @@ bool names_nothing(std::string_view symbol) {
 std::optional<SizeFormula> formula_of(std::string_view symbol) {
   if (names_nothing(symbol)) return std::nullopt;
   if (auto formula = SizeFormula::parse(symbol)) return formula;
-  std::string name = import::path_of_identifiers(symbol);
-  for (char& c : name)
-    if (c == '.') c = '_';
-  return SizeFormula::parse("dim_" + name);
+  return SizeFormula::parse("dim_" + import::identifier_of(symbol));
 }
 
 Size size_of(const Dimension& dim) {
   Size size;
   if (dim.value && *dim.value >= 0) size.fixed = *dim.value;
-  size.text = size.fixed ? std::to_string(*size.fixed)
+  size.text = size.fixed                  ? std::to_string(*size.fixed)
               : names_nothing(dim.symbol) ? "?"
                                           : std::string(dim.symbol);
   return size;
@@ -95,8 +92,7 @@ void ModelReader::read_functions() {
     const FunctionKey key{plain_domain(function.domain), function.name,
                           function.overload};
     if (!functions_.emplace(key, std::move(function)).second)
-      fail("function \"" + std::string(std::get<1>(key)) +
-           "\" is there twice");
+      fail("function \"" + std::string(std::get<1>(key)) + "\" is there twice");
   }
 }
 
@@ -160,8 +156,8 @@ void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
   input.any_rank = !type.shape;
   if (!type.shape) return;
   if (type.shape->size() > static_cast<size_t>(kMaxRank))
-    fail("shape: expected at most " + std::to_string(kMaxRank) +
-         " dims, got " + std::to_string(type.shape->size()));
+    fail("shape: expected at most " + std::to_string(kMaxRank) + " dims, got " +
+         std::to_string(type.shape->size()));
   for (const Dimension& dim : *type.shape) {
     input.sizes.push_back(size_of(dim));
     auto& formula = formulas_.back().emplace_back();
@@ -189,11 +185,10 @@ Value ModelReader::read_outputs(const Scope& scope) {
     results.push_back(call.has(0) && call.operand(0).grown
                           ? listed(recorder_, *call.operand(0).grown)
                           : call.optional(0));
-    std::string file_name = import::path_of_identifiers(name);
-    for (char& c : file_name)
-      if (c == '.') c = '_';
-    outputs_.push_back(
-        {unique(file_name, taken), std::string(name), {}, {}});
+    outputs_.push_back({unique(import::identifier_of(name), taken),
+                        std::string(name),
+                        {},
+                        {}});
     describe_output(info.type, outputs_.back());
   }
   if (results.empty()) fail("the graph has no outputs");

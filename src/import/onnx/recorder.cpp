@@ -74,30 +74,29 @@ namespace {
 // Inputs are arguments of the graph's function: "0" and "gpu_0/data_0" need
 // other names there.
 std::string argument_name(std::string_view name) {
-  std::string argument = import::path_of_identifiers(name);
-  for (char& c : argument)
-    if (c == '.') c = '_';
+  std::string argument = import::identifier_of(name);
   const bool digit = argument[0] >= '0' && argument[0] <= '9';
   return digit ? "input_" + argument : argument;
 }
 
 }  // namespace
 
+fx::NodePtr Recorder::add_input(std::string_view name) {
+  const auto point = last_input_ ? graph_->inserting_after(last_input_)
+                                 : graph_->inserting_before();
+  return last_input_ = graph_->placeholder(argument_name(name));
+}
+
 Value Recorder::input(std::string_view name, const Tensor& example,
                       uint32_t fixed_dims) {
   // All dims fixed is a bit for each of them and more.
   const uint32_t own = (1u << example.dim()) - 1;
   if ((fixed_dims & own) == own) fixed_dims = kAllDims;
-  const auto point = last_input_ ? graph_->inserting_after(last_input_)
-                                 : graph_->inserting_before();
-  last_input_ = graph_->placeholder(argument_name(name));
-  return proxy(last_input_, example, fixed_dims);
+  return proxy(add_input(name), example, fixed_dims);
 }
 
 Value Recorder::other_input(std::string_view name, bool sequence) {
-  const auto point = last_input_ ? graph_->inserting_after(last_input_)
-                                 : graph_->inserting_before();
-  last_input_ = graph_->placeholder(argument_name(name));
+  add_input(name);
   if (sequence) lists_.insert(last_input_);
   return proxy(last_input_, {}, 0);
 }
@@ -278,8 +277,8 @@ Value Recorder::append(const fx::Target& function, const ValueList& args,
   for (const Value& arg : args) nodes.push_back(as_argument(arg));
   for (const auto& [name, arg] : kwargs)
     named.emplace_back(name, as_argument(arg));
-  const fx::NodePtr node = graph().call_function(
-      function, std::move(nodes), std::move(named), origin_);
+  const fx::NodePtr node = graph().call_function(function, std::move(nodes),
+                                                 std::move(named), origin_);
   pt2::set_stack_trace(node, trace_);
   return in_parts(node, example, fixed, guessed);
 }

@@ -45,8 +45,8 @@ class Recorder {
   // where these are known. None where nothing is known.
   static Value example(const Value& value);
   // Whether the example of a number, or of a tensor with numbers, follows from
-  // the examples of the inputs' sizes. Others are known as no more than a shape,
-  // or are guesses.
+  // the examples of the inputs' sizes. Others are known as no more than a
+  // shape, or are guesses.
   static bool follows_from_sizes(const Value& value);
   // The tensor behind a value that no input changes; null for others and for
   // those that were too large to compute.
@@ -99,8 +99,8 @@ class Recorder {
   // Records the call; its results, of which this is known.
   ValueList record_control(ControlCall call, const std::vector<Known>& results);
 
-  // Whether a choice was made that holds for the examples' sizes and need not for
-  // others.
+  // Whether a choice was made that holds for the examples' sizes and need not
+  // for others.
   bool has_guessed() const { return has_guessed_; }
   void set_guessed() { has_guessed_ = true; }
 
@@ -110,6 +110,7 @@ class Recorder {
  private:
   class Proxy;
 
+  fx::NodePtr add_input(std::string_view name);
   Value record(const ops::Spelling& function, ValueList args, Kwargs kwargs);
   Value append(const fx::Target& function, const ValueList& args,
                const Kwargs& kwargs, const Value& example, bool fixed,

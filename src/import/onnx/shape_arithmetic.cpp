@@ -1,6 +1,7 @@
 #include "src/import/onnx/shape_arithmetic.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "fxjit/functions.h"
 #include "src/import/onnx/op_rows.h"
@@ -23,7 +24,8 @@ Result numbers_of(const Call& call, size_t i) {
       !(is_integral(tensor->dtype()) || tensor->dtype() == DType::boolean))
     return std::nullopt;
   Numbers numbers;
-  for (const int64_t value : tensor->to_ints()) numbers.items.emplace_back(value);
+  for (const int64_t value : tensor->to_ints())
+    numbers.items.emplace_back(value);
   numbers.scalar = tensor->dim() == 0;
   numbers.dtype = tensor->dtype();
   return numbers;
@@ -57,52 +59,41 @@ std::optional<Value> divide(const Value& a, const Value& b) {
   return operators::floordiv(a + (a < 0) * (divisor - 1), divisor);
 }
 
-using Binary = std::optional<Value> (*)(const Value& a, const Value& b);
-
 std::optional<Value> modulo(const Value& a, const Value& b) {
   if (!is_known(b) || b.as_int() == 0) return std::nullopt;
   return a % b;
 }
 
+template <typename Operator>
+std::optional<Value> plain(const Value& a, const Value& b) {
+  return Operator()(a, b);
+}
+
+std::optional<Value> larger(const Value& a, const Value& b) {
+  return choose(a > b, a, b);
+}
+
+std::optional<Value> smaller(const Value& a, const Value& b) {
+  return choose(a < b, a, b);
+}
+
 struct BinaryRow {
   std::string_view op;
-  Binary run;
+  std::optional<Value> (*run)(const Value& a, const Value& b);
   bool truth = false;
 };
 
 constexpr BinaryRow kBinaries[] = {
-    {"Add", [](const Value& a, const Value& b) -> std::optional<Value> {
-       return a + b;
-     }},
-    {"Sub", [](const Value& a, const Value& b) -> std::optional<Value> {
-       return a - b;
-     }},
-    {"Mul", [](const Value& a, const Value& b) -> std::optional<Value> {
-       return a * b;
-     }},
+    {"Add", plain<std::plus<>>},
+    {"Sub", plain<std::minus<>>},
+    {"Mul", plain<std::multiplies<>>},
     {"Div", divide},
     {"Mod", modulo},
-    {"Max", [](const Value& a, const Value& b) -> std::optional<Value> {
-       return choose(a > b, a, b);
-     }},
-    {"Min", [](const Value& a, const Value& b) -> std::optional<Value> {
-       return choose(a < b, a, b);
-     }},
-    {"Equal",
-     [](const Value& a, const Value& b) -> std::optional<Value> {
-       return a == b;
-     },
-     true},
-    {"Less",
-     [](const Value& a, const Value& b) -> std::optional<Value> {
-       return a < b;
-     },
-     true},
-    {"Greater",
-     [](const Value& a, const Value& b) -> std::optional<Value> {
-       return a > b;
-     },
-     true},
+    {"Max", larger},
+    {"Min", smaller},
+    {"Equal", plain<std::equal_to<>>, true},
+    {"Less", plain<std::less<>>, true},
+    {"Greater", plain<std::greater<>>, true},
 };
 
 // The i-th element of what broadcasts.

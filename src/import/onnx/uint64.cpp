@@ -42,8 +42,7 @@ Value quotient(const Call& call) {
 // of places as negative ones.
 Value shifted_right(const Value& a, const Value& places) {
   const Value less_one = where(lt(places, 0), 63, places - 1);
-  const Value shifted = bitwise_right_shift(
-      half_of(a), function("torch.clamp", {less_one, 0, 63}));
+  const Value shifted = bitwise_right_shift(half_of(a), clamp(less_one, 0, 63));
   return where(eq(places, 0), a, shifted);
 }
 
@@ -80,16 +79,16 @@ Results by_reals(const Call& call, const OpRow& row) {
 
 Results by_op(Call& call, std::string_view op) {
   const OpRow* const row = find_row({}, op, call.opset());
-  if (!row) call.fail("opset " + std::to_string(call.opset()) + " has no " +
-                      std::string(op));
+  if (!row)
+    call.fail("opset " + std::to_string(call.opset()) + " has no " +
+              std::string(op));
   return run_row(*row, call);
 }
 
 // The root of the sum of squares, which wraps around.
 Value length(Call& call) {
   const Value squares = by_op(call, "ReduceSumSquare").items[0].value;
-  return from_real(
-      call, function("torch.sqrt", {as_real(call, squares, DType::f64)}));
+  return from_real(call, sqrt(as_real(call, squares, DType::f64)));
 }
 
 // Casts between uint64 and real numbers, for which int64 would be another

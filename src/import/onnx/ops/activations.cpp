@@ -33,7 +33,7 @@ Results hard_sigmoid(Call& call) {
   // torch's own, which the compiler knows.
   if (std::abs(alpha - 1.0 / 6) < 1e-6 && beta == 0.5)
     return F::hardsigmoid(call[0]);
-  return function("torch.clamp", {alpha * call[0] + beta, 0.0, 1.0});
+  return clamp(alpha * call[0] + beta, 0.0, 1.0);
 }
 
 Results hard_swish(Call& call) { return F::hardswish(call[0]); }
@@ -50,15 +50,11 @@ Results gelu(Call& call) {
   return F::gelu(call[0], call.text("approximate", "none"));
 }
 
-Results softplus(Call& call) { return F::softplus(call[0]); }
-
-Results softsign(Call& call) { return F::softsign(call[0]); }
-
 Results shrink(Call& call) {
   const double lambd = call.real("lambd", 0.5), bias = call.real("bias", 0);
   const Value x = call[0];
-  const Value low = where(x < -lambd, cast(call, x + bias, call.dtype(0)),
-                          zeros_like(x));
+  const Value low =
+      where(x < -lambd, cast(call, x + bias, call.dtype(0)), zeros_like(x));
   return where(x > lambd, cast(call, x - bias, call.dtype(0)), low);
 }
 
@@ -99,8 +95,8 @@ constexpr OpRow kRows[] = {
     {.op = "Selu", .run = selu_of},
     {.op = "Shrink", .since = 9, .run = shrink},
     {.op = "Sigmoid", .function = "torch.sigmoid"},
-    {.op = "Softplus", .run = softplus},
-    {.op = "Softsign", .run = softsign},
+    {.op = "Softplus", .function = "torch._C._nn.softplus"},
+    {.op = "Softsign", .function = "F.softsign"},
     {.op = "Swish", .since = 24, .run = swish},
     {.op = "ThresholdedRelu", .since = 10, .run = thresholded_relu},
 };

@@ -5,13 +5,6 @@
 namespace fxjit::onnx {
 namespace {
 
-std::string with_dims(const Call& call, const char* name, size_t dims) {
-  if (dims < 1 || dims > 3)
-    call.fail("expected one to three dims behind the channels, got " +
-              std::to_string(dims));
-  return name + std::to_string(dims) + "d";
-}
-
 std::vector<int64_t> kernel_of(const Call& call, size_t weight) {
   std::vector<int64_t> kernel;
   const SizeList sizes = call.sizes(weight);
@@ -53,8 +46,7 @@ void crop_to(const Call& call, Windows& windows,
     // These may be any numbers of the file; Values refuse to overflow.
     const Value reach = Value(windows.kernel[d] - 1) * windows.dilations[d] + 1;
     const Value whole = (size - 1) * windows.strides[d] + (reach + more[d]);
-    const Value wanted =
-        asked ? Value((*asked)[d]) : size * windows.strides[d];
+    const Value wanted = asked ? Value((*asked)[d]) : size * windows.strides[d];
     const Value all = whole - wanted;
     const Value half = operators::floordiv(all, 2);
     const bool more_behind = mode == "SAME_UPPER";
@@ -69,12 +61,11 @@ Results conv_transpose(Call& call) {
       per_dim(call, "output_padding", windows.dims, 0);
   crop_to(call, windows, more);
   const bool direct = windows.symmetric();
-  const Value none = list_of(std::vector<int64_t>(windows.dims, 0));
-  const Value y = function(
-      with_dims(call, "torch.conv_transpose", windows.dims),
-      {call[0], call[1], call.optional(2), list_of(windows.strides),
-       direct ? windows.padding() : none, list_of(more),
-       call.integer("group", 1), list_of(windows.dilations)});
+  const Value y =
+      function(with_dims(call, "torch.conv_transpose", windows.dims),
+               {call[0], call[1], call.optional(2), list_of(windows.strides),
+                windows.padding(direct), list_of(more),
+                call.integer("group", 1), list_of(windows.dilations)});
   return direct ? y : cropped(y, windows);
 }
 
@@ -90,11 +81,10 @@ Value convolution(const Call& call, Value x, const Value& weight,
   const Windows windows = read_windows(call, kernel_of(call, weight_input));
   const bool direct = windows.symmetric();
   if (!direct) x = nn::functional::pad(x, windows.pad_list());
-  const Value none = list_of(std::vector<int64_t>(windows.dims, 0));
-  return function(with_dims(call, "torch.conv", windows.dims),
-                  {x, weight, bias, list_of(windows.strides),
-                   direct ? windows.padding() : none,
-                   list_of(windows.dilations), call.integer("group", 1)});
+  return function(
+      with_dims(call, "torch.conv", windows.dims),
+      {x, weight, bias, list_of(windows.strides), windows.padding(direct),
+       list_of(windows.dilations), call.integer("group", 1)});
 }
 
 std::span<const OpRow> convolution_rows() { return kRows; }

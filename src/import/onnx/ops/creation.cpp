@@ -34,8 +34,9 @@ Results constant(Call& call) {
         Tensor::from(*values, {static_cast<int64_t>(values->size())}), name);
   if (const auto values = call.reals("value_floats"))
     return recorder.constant(list_tensor(*values, DType::f32), name);
-  call.fail("expected one of the attributes value, value_int, value_ints, "
-            "value_float, value_floats");
+  call.fail(
+      "expected one of the attributes value, value_int, value_ints, "
+      "value_float, value_floats");
 }
 
 // One element that all places show.
@@ -53,13 +54,12 @@ Results constant_of_shape(Call& call) {
         value.as_strided(sizes, Dims(sizes.size(), 0), value.offset()),
         call.node().outputs.empty() ? "" : call.node().outputs[0]);
   }
-  const Value number = is_floating(value.dtype())
-                           ? Value(value.item())
-                           : Value(value.to_ints()[0]);
-  return full(list_of(call.ints(0)),
-              value.dtype() == DType::boolean ? Value(value.item() != 0)
-                                              : number,
-              value.dtype());
+  const Value number = is_floating(value.dtype()) ? Value(value.item())
+                                                  : Value(value.to_ints()[0]);
+  return full(
+      list_of(call.ints(0)),
+      value.dtype() == DType::boolean ? Value(value.item() != 0) : number,
+      value.dtype());
 }
 
 int64_t place_in(int64_t place, int64_t rank) {
@@ -99,9 +99,7 @@ Results range(Call& call) {
           Tensor::meta({static_cast<int64_t>(count)}, dtype));
   }
   const Value made =
-      function("torch.arange", {call.scalar(0), call.scalar(1), call.scalar(2)},
-               {{"dtype", dtype}});
-  if (made.is_tensor()) return call.recorder().constant(made.as_tensor());
+      held(call, arange(call.scalar(0), call.scalar(1), call.scalar(2), dtype));
   if (!Recorder::example(made).is_none()) return made;
   return call.recorder().assume(made, Tensor::meta({64}, dtype));
 }
@@ -116,28 +114,18 @@ Results one_hot(Call& call) {
   const Value front = call.unsigned_bits(0) == 64
                           ? places
                           : where(places < 0, places + depth, places);
-  ValueList shape(static_cast<size_t>(rank), 1);
-  shape[static_cast<size_t>(axis)] = -1;
-  const Value line = reshape(
-      function("torch.arange", {depth}, {{"dtype", DType::i64}}),
-      Value::list(shape));
-  return where(unsqueeze(front, axis) == line, select(call[2], 0, 1),
+  const Value numbers = along(line(depth), axis, rank);
+  return where(unsqueeze(front, axis) == numbers, select(call[2], 0, 1),
                select(call[2], 0, 0));
 }
 
 Results eye_like(Call& call) {
-  const auto asked = call.has_attribute("dtype")
-                         ? find_dtype(call.integer("dtype"))
-                         : std::optional(call.dtype(0));
-  if (!asked) call.fail("attribute dtype is not supported");
-  const auto line = [&](int64_t dim) {
-    return function("torch.arange", {call.size(0, dim)},
-                    {{"dtype", DType::i64}});
-  };
-  const Value rows = unsqueeze(line(0), 1) + call.integer("k", 0);
-  const Value made = cast(call, rows == unsqueeze(line(1), 0), *asked);
-  if (made.is_tensor()) return call.recorder().constant(made.as_tensor());
-  return made;
+  const DType dtype =
+      call.has_attribute("dtype") ? named_type(call, "dtype") : call.dtype(0);
+  const Value rows = unsqueeze(line(call.size(0, 0)), 1) + call.integer("k", 0);
+  const Value made =
+      cast(call, rows == unsqueeze(line(call.size(0, 1)), 0), dtype);
+  return held(call, made);
 }
 
 Results trilu(Call& call) {

@@ -53,14 +53,8 @@ Sizes read_sizes(const Call& call, const Windows& windows) {
   if (bends.size() != 4) call.fail("offset: expected four dims");
   const int64_t groups = call.integer("offset_group", 1);
   if (groups < 1) call.fail("attribute offset_group: expected at least 1");
-  return {input[0],
-          input[1],
-          input[2],
-          input[3],
-          bends[2],
-          bends[3],
-          taps_of(windows),
-          groups};
+  return {input[0], input[1], input[2],         input[3],
+          bends[2], bends[3], taps_of(windows), groups};
 }
 
 // Where the places of all windows lie along one dim before they are bent:
@@ -76,8 +70,7 @@ Value straight(const Call& call, const Windows& windows, size_t dim,
     within.data_as<double>()[tap] =
         static_cast<double>(at) * static_cast<double>(windows.dilations[dim]);
   }
-  const Value starts = cast(call, function("torch.arange", {count}), dtype) *
-                           windows.strides[dim] -
+  const Value starts = cast(call, arange(count), dtype) * windows.strides[dim] -
                        windows.begin[dim];
   return call.recorder().constant(within.to(dtype)) +
          unsqueeze(starts, dim == 0 ? 1 : 0);
@@ -93,8 +86,8 @@ Value grid(const Call& call, const Windows& windows, const Sizes& sizes,
            DType dtype) {
   const Value bends =
       reshape(cast(call, call[2], dtype),
-              list_of(std::vector<Value>{sizes.batch * sizes.groups, sizes.taps,
-                                         2, sizes.rows, sizes.columns}));
+              Value::list({sizes.batch * sizes.groups, sizes.taps, 2,
+                           sizes.rows, sizes.columns}));
   const Value y =
       select(bends, 2, 0) + straight(call, windows, 0, sizes.rows, dtype);
   const Value x =
@@ -102,9 +95,9 @@ Value grid(const Call& call, const Windows& windows, const Sizes& sizes,
   const Value both = function(
       "torch.stack",
       {Value::list({on_grid(x, sizes.width), on_grid(y, sizes.height)}), -1});
-  return reshape(both, list_of(std::vector<Value>{sizes.batch * sizes.groups,
-                                                  sizes.rows * sizes.taps,
-                                                  sizes.columns, 2}));
+  return reshape(
+      both, Value::list({sizes.batch * sizes.groups, sizes.rows * sizes.taps,
+                         sizes.columns, 2}));
 }
 
 // What lies in the windows: [batch, channels * taps, rows, columns].
@@ -114,30 +107,29 @@ Value samples(const Call& call, const Windows& windows, const Sizes& sizes) {
   const Value of_group = operators::floordiv(sizes.channels, sizes.groups);
   const Value planes =
       reshape(cast(call, call[0], dtype),
-              list_of(std::vector<Value>{sizes.batch * sizes.groups, of_group,
-                                         sizes.height, sizes.width}));
+              Value::list({sizes.batch * sizes.groups, of_group, sizes.height,
+                           sizes.width}));
   Value taken = function(
       "torch.nn.functional.grid_sample",
       {planes, grid(call, windows, sizes, dtype), "bilinear", "zeros", false});
   if (call.has(4))
-    taken = taken * reshape(cast(call, call[4], dtype),
-                            list_of(std::vector<Value>{
-                                sizes.batch * sizes.groups, 1,
-                                sizes.rows * sizes.taps, sizes.columns}));
-  return cast(call,
-              reshape(taken, list_of(std::vector<Value>{
-                                 sizes.batch, sizes.channels * sizes.taps,
-                                 sizes.rows, sizes.columns})),
-              call.dtype(0));
+    taken =
+        taken * reshape(cast(call, call[4], dtype),
+                        Value::list({sizes.batch * sizes.groups, 1,
+                                     sizes.rows * sizes.taps, sizes.columns}));
+  return cast(
+      call,
+      reshape(taken, Value::list({sizes.batch, sizes.channels * sizes.taps,
+                                  sizes.rows, sizes.columns})),
+      call.dtype(0));
 }
 
 Results deform_conv(Call& call) {
   const Windows windows = read_windows(call, window_sizes(call));
   const Sizes sizes = read_sizes(call, windows);
   const Value of_group = call.size(1, 1);
-  const Value weight =
-      reshape(call[1], list_of(std::vector<Value>{
-                           call.size(1, 0), of_group * sizes.taps, 1, 1}));
+  const Value weight = reshape(
+      call[1], Value::list({call.size(1, 0), of_group * sizes.taps, 1, 1}));
   return function("torch.conv2d",
                   {samples(call, windows, sizes), weight, call.optional(3), 1,
                    0, 1, call.integer("group", 1)});

@@ -46,9 +46,8 @@ std::vector<int64_t> kept_boxes(const float* boxes, const float* scores,
   for (int64_t i = 0; i < count; ++i)
     if (!limits.score || static_cast<double>(scores[i]) > *limits.score)
       order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return scores[a] > scores[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
   std::vector<int64_t> kept;
   std::vector<Box> taken;
   for (const int64_t i : order) {
@@ -70,14 +69,17 @@ Value kept_of_all(const ValueList& args, const Kwargs&) {
   const Tensor scores = args.at(1).as_tensor().to(DType::f32).contiguous();
   if (boxes.dim() != 3 || scores.dim() != 3 || boxes.size(2) != 4 ||
       boxes.size(0) != scores.size(0) || boxes.size(1) != scores.size(2))
-    throw RuntimeError("[NonMaxSuppression] expected boxes [n, k, 4] and "
-                       "scores [n, classes, k], got " +
-                       boxes.describe() + " and " + scores.describe());
+    throw RuntimeError(
+        "[NonMaxSuppression] expected boxes [n, k, 4] and "
+        "scores [n, classes, k], got " +
+        boxes.describe() + " and " + scores.describe());
   const auto number = [&](size_t i, double otherwise) {
     return args.at(i).is_none() ? otherwise : args.at(i).as_tensor().item();
   };
   Limits limits{std::max<int64_t>(static_cast<int64_t>(number(2, 0)), 0),
-                number(3, 0), {}, args.at(5).as_bool()};
+                number(3, 0),
+                {},
+                args.at(5).as_bool()};
   if (!args.at(4).is_none()) limits.score = number(4, 0);
   const int64_t count = boxes.size(1), classes = scores.size(1);
   std::vector<int64_t> rows;
@@ -119,18 +121,17 @@ Samples samples_along(const Call& call, const Value& begin, const Value& size,
     steps.data_as<float>()[i] =
         (static_cast<float>(i) + 0.5f) / static_cast<float>(each);
   const Value places =
-      unsqueeze(begin, 1) +
-      unsqueeze(size / static_cast<double>(bins), 1) *
-          call.recorder().constant(steps);
+      unsqueeze(begin, 1) + unsqueeze(size / static_cast<double>(bins), 1) *
+                                call.recorder().constant(steps);
   Samples samples;
-  samples.outside = logical_or(places < -1.0, places > extent);
-  const Value inside = function("torch.clamp", {places, 0.0});
+  samples.outside = logical_or(places<-1.0, places> extent);
+  const Value inside = clamp(places, 0.0);
   const Value last = extent - 1;
-  const Value at = minimum(inside, function("torch.full_like", {inside, last}));
+  const Value at = minimum(inside, full_like(inside, last));
   const Value low = floor(at);
   samples.share = at - low;
   samples.low = cast(call, low, DType::i64);
-  samples.high = function("torch.clamp", {samples.low + 1, None, last});
+  samples.high = clamp(samples.low + 1, None, last);
   return samples;
 }
 
@@ -141,32 +142,30 @@ Results roi_align(Call& call) {
   if (each < 1)
     call.fail("sampling_ratio 0, by the region's size, is not supported");
   if (rows < 1 || columns < 1) call.fail("output_height, output_width");
-  const bool half =
-      call.text("coordinate_transformation_mode",
-                call.opset() < 16 ? "output_half_pixel" : "half_pixel") ==
-      "half_pixel";
-  const Value regions = call[1] * call.real("spatial_scale", 1) -
-                        (half ? 0.5 : 0.0);
+  const bool half = call.text("coordinate_transformation_mode",
+                              call.opset() < 16 ? "output_half_pixel"
+                                                : "half_pixel") == "half_pixel";
+  const Value regions =
+      call[1] * call.real("spatial_scale", 1) - (half ? 0.5 : 0.0);
   const auto edge = [&](int64_t i) { return select(regions, 1, i); };
   const auto span = [&](int64_t i) {
     const Value size = edge(i + 2) - edge(i);
-    return half ? size : function("torch.clamp", {size, 1.0});
+    return half ? size : clamp(size, 1.0);
   };
   const Samples y =
       samples_along(call, edge(1), span(1), call.size(0, 2), rows, each);
   const Samples x =
       samples_along(call, edge(0), span(0), call.size(0, 3), columns, each);
-  const Value batch = unsqueeze(
-      unsqueeze(cast(call, call[2], DType::i64), -1), -1);
+  const Value batch =
+      unsqueeze(unsqueeze(cast(call, call[2], DType::i64), -1), -1);
   // [regions, y, x, channels] of one corner of each sample's square.
   const auto corner = [&](const Value& at_y, const Value& at_x,
                           const Value& share_y, const Value& share_x) {
     const Value taken = function(
         "torch.ops.aten.index.Tensor",
-        {call[0], Value::list({batch, None, unsqueeze(at_y, 2),
-                               unsqueeze(at_x, 1)})});
-    return taken *
-           unsqueeze(unsqueeze(share_y, 2) * unsqueeze(share_x, 1), -1);
+        {call[0],
+         Value::list({batch, None, unsqueeze(at_y, 2), unsqueeze(at_x, 1)})});
+    return taken * unsqueeze(unsqueeze(share_y, 2) * unsqueeze(share_x, 1), -1);
   };
   const std::array<Value, 4> parts = {
       corner(y.low, x.low, 1 - y.share, 1 - x.share),
@@ -180,11 +179,10 @@ Results roi_align(Call& call) {
   const Value outside = unsqueeze(
       logical_or(unsqueeze(y.outside, 2), unsqueeze(x.outside, 1)), -1);
   sampled = masked_fill(sampled, outside, 0.0);
-  const Value bins = reshape(
-      permute(sampled, {0, 3, 1, 2}),
-      list_of(std::vector<Value>{call.size(1, 0), call.size(0, 1), rows, each,
-                                 columns, each}));
-  const Value inner = list_of(std::vector<int64_t>{3, 5});
+  const Value bins = reshape(permute(sampled, {0, 3, 1, 2}),
+                             Value::list({call.size(1, 0), call.size(0, 1),
+                                          rows, each, columns, each}));
+  const Value inner = Value::list({3, 5});
   return largest ? amax(bins, inner) : mean(bins, inner);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/import/onnx/tensors.h"
+
 namespace fxjit::onnx {
 
 std::vector<std::span<const OpRow>> families() {
@@ -58,6 +60,47 @@ std::vector<int64_t> per_dim(const Call& call, std::string_view attribute,
               std::to_string(count) + " numbers, got " +
               std::to_string(given->size()));
   return *given;
+}
+
+Value line(const Value& count) { return arange(count, None, None, DType::i64); }
+
+Value along(const Value& line, int64_t dim, int64_t rank) {
+  ValueList shape(static_cast<size_t>(rank), 1);
+  shape[static_cast<size_t>(dim)] = -1;
+  return reshape(line, Value::list(std::move(shape)));
+}
+
+Value index_dim(const Value& x, int64_t axis, const Value& places) {
+  ValueList indices(static_cast<size_t>(axis));
+  indices.push_back(places);
+  return index(x, Value::list(std::move(indices)));
+}
+
+Value in_heads(const Call& call, const Value& x, int64_t heads) {
+  const SizeList sizes = call.sizes_of(x);
+  return transpose(reshape(x, Value::list({sizes[0], sizes[1], heads, -1})), 1,
+                   2);
+}
+
+Value pad_list(const std::vector<Value>& begin, const std::vector<Value>& end) {
+  ValueList list;
+  for (size_t d = begin.size(); d-- > 0;) {
+    list.push_back(begin[d]);
+    list.push_back(end[d]);
+  }
+  return Value::list(std::move(list));
+}
+
+std::vector<int64_t> dims_from(int64_t first, int64_t rank) {
+  std::vector<int64_t> dims;
+  for (int64_t d = first; d < rank; ++d) dims.push_back(d);
+  return dims;
+}
+
+DType named_type(const Call& call, std::string_view attribute) {
+  const auto dtype = find_dtype(call.integer(attribute));
+  if (!dtype) call.fail(std::string(attribute) + " is not supported");
+  return *dtype;
 }
 
 std::optional<std::vector<Value>> axes_of(const Call& call, size_t input) {

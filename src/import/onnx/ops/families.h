@@ -40,6 +40,23 @@ Value part_of(const Value& results, size_t i);
 std::vector<int64_t> per_dim(const Call& call, std::string_view attribute,
                              size_t count, int64_t otherwise);
 
+// 0, 1 and so on, `count` numbers.
+Value line(const Value& count);
+// A tensor of one dim as it broadcasts along `dim` of tensors of this rank.
+Value along(const Value& line, int64_t dim, int64_t rank);
+// The elements at these places of a dim.
+Value index_dim(const Value& x, int64_t axis, const Value& places);
+// [n, length, heads * size] as [n, heads, length, size].
+Value in_heads(const Call& call, const Value& x, int64_t heads);
+
+// F.pad's argument: begin and end of the last dim first.
+Value pad_list(const std::vector<Value>& begin, const std::vector<Value>& end);
+// The dims from this one on.
+std::vector<int64_t> dims_from(int64_t first, int64_t rank);
+
+// The element type that an attribute names.
+DType named_type(const Call& call, std::string_view attribute);
+
 // The dims that an op works on: the attribute or input "axes". Nothing where
 // neither is there.
 std::optional<std::vector<Value>> axes_of(const Call& call, size_t input);

@@ -15,12 +15,6 @@ Value from_front(const Call& call, const Value& places, const Value& size) {
   return where(wide < 0, wide + size, wide);
 }
 
-Value index_dim(const Value& x, int64_t axis, const Value& places) {
-  ValueList indices(static_cast<size_t>(axis));
-  indices.push_back(places);
-  return function("torch.ops.aten.index.Tensor", {x, Value::list(indices)});
-}
-
 Results gather_of(Call& call) {
   const int64_t axis = call.wrap(call.integer("axis", 0), call.rank(0));
   const Operand& places = call.operand(1);
@@ -34,8 +28,7 @@ Results gather_of(Call& call) {
 
 Results gather_elements(Call& call) {
   const int64_t axis = call.wrap(call.integer("axis", 0), call.rank(0));
-  return gather(call[0], axis,
-                from_front(call, call[1], call.size(0, axis)));
+  return gather(call[0], axis, from_front(call, call[1], call.size(0, axis)));
 }
 
 // Index tensors from the last dim of `indices`, for x[..., i, j] behind
@@ -46,13 +39,8 @@ Value index_lists(const Call& call, int64_t batch_dims) {
   if (!count.is_int()) call.fail("indices: the last dim varies");
   const Value indices = cast(call, call[1], DType::i64);
   ValueList lists;
-  for (int64_t d = 0; d < batch_dims; ++d) {
-    ValueList shape(static_cast<size_t>(rank - 1), 1);
-    shape[static_cast<size_t>(d)] = -1;
-    const Value places =
-        function("torch.arange", {call.size(1, d)}, {{"dtype", DType::i64}});
-    lists.push_back(reshape(places, Value::list(shape)));
-  }
+  for (int64_t d = 0; d < batch_dims; ++d)
+    lists.push_back(along(line(call.size(1, d)), d, rank - 1));
   for (int64_t i = 0; i < count.as_int(); ++i)
     lists.push_back(select(indices, -1, i));
   return Value::list(lists);
@@ -60,7 +48,7 @@ Value index_lists(const Call& call, int64_t batch_dims) {
 
 Results gather_nd(Call& call) {
   const Value lists = index_lists(call, call.integer("batch_dims", 0));
-  return function("torch.ops.aten.index.Tensor", {call[0], lists});
+  return index(call[0], lists);
 }
 
 const char* reduce_name(const Call& call, const std::string& reduction) {
@@ -113,8 +101,8 @@ Results scatter_nd(Call& call) {
     if (!count.is_int()) call.fail("indices: the last dim varies");
     return scatter_rows(call, count.as_int());
   }
-  return function("torch.index_put", {call[0], index_lists(call, 0), call[2],
-                                      reduction == "add"});
+  return function("torch.index_put",
+                  {call[0], index_lists(call, 0), call[2], reduction == "add"});
 }
 
 Results compress(Call& call) {
@@ -128,8 +116,7 @@ Results compress(Call& call) {
 
 Results non_zero(Call& call) {
   const Value found = call.recorder().record_data_sized(
-      "torch.nonzero", {call[0]},
-      Tensor::meta({64, call.rank(0)}, DType::i64));
+      "torch.nonzero", {call[0]}, Tensor::meta({64, call.rank(0)}, DType::i64));
   return permute(found, {1, 0});
 }
 

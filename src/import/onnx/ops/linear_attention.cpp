@@ -4,7 +4,6 @@
 
 #include "src/import/onnx/graph_reader.h"
 #include "src/import/onnx/ops/families.h"
-#include "src/import/onnx/tensors.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -12,18 +11,18 @@ namespace {
 // Larger graphs than this are no gain.
 constexpr int64_t kMostSteps = 1024;
 
-// [n, length, heads * size] as [n, heads, length, size], in f32.
-Value in_heads(const Call& call, size_t input, int64_t heads) {
-  const SizeList sizes = call.sizes(input);
-  const Value parts = reshape(
-      cast(call, call[input], DType::f32),
-      list_of(std::vector<Value>{sizes[0], sizes[1], heads, -1}));
-  return transpose(parts, 1, 2);
+// In f32.
+Value wide_heads(const Call& call, size_t input, int64_t heads) {
+  return in_heads(call, cast(call, call[input], DType::f32), heads);
 }
 
 Value repeated(const Value& x, int64_t times) {
-  return times == 1 ? x
-                    : function("torch.repeat_interleave", {x, times, 1});
+  return times == 1 ? x : repeat_interleave(x, times, 1);
+}
+
+double usual_scale(const Call& call, const Value& head_size) {
+  if (!head_size.is_int()) call.fail("the size of a head varies");
+  return 1 / std::sqrt(static_cast<double>(head_size.as_int()));
 }
 
 struct Rule {
@@ -49,13 +48,13 @@ Results linear_attention(Call& call) {
     call.fail("q_num_heads, kv_num_heads: " + std::to_string(queries) + ", " +
               std::to_string(keys));
   const Rule rule = read_rule(call);
-  const Value q = in_heads(call, 0, queries), k = in_heads(call, 1, keys),
-              v = in_heads(call, 2, keys);
+  const Value q = wide_heads(call, 0, queries), k = wide_heads(call, 1, keys),
+              v = wide_heads(call, 2, keys);
   Value decay, beta;
-  if (rule.gates) decay = in_heads(call, 4, keys);
+  if (rule.gates) decay = wide_heads(call, 4, keys);
   if (rule.corrects) {
     const Value last = call.size(5, -1);
-    beta = in_heads(call, 5, last.is_int() ? last.as_int() : keys);
+    beta = wide_heads(call, 5, last.is_int() ? last.as_int() : keys);
   }
   const Value length = call.size(0, 1);
   if (!length.is_int() || length.as_int() > kMostSteps || length.as_int() < 1)
@@ -63,10 +62,7 @@ Results linear_attention(Call& call) {
               std::to_string(kMostSteps));
   const SizeList ks = call.sizes_of(k), vs = call.sizes_of(v);
   double scale = call.real("scale", 0);
-  if (scale == 0) {
-    if (!ks[3].is_int()) call.fail("the size of a head varies");
-    scale = 1 / std::sqrt(static_cast<double>(ks[3].as_int()));
-  }
+  if (scale == 0) scale = usual_scale(call, ks[3]);
   const DType dtype = call.dtype(0);
   const DType state_type = call.has(3) ? call.dtype(3) : dtype;
   Value state = call.has(3)
@@ -79,13 +75,12 @@ Results linear_attention(Call& call) {
     Value value = step_of(v, t);
     if (rule.gates) state = state * unsqueeze(exp(step_of(decay, t)), -1);
     if (rule.corrects) {
-      const Value retrieved =
-          squeeze(matmul(unsqueeze(key, 2), state), 2);
+      const Value retrieved = squeeze(matmul(unsqueeze(key, 2), state), 2);
       value = step_of(beta, t) * (value - retrieved);
     }
     state = state + unsqueeze(key, -1) * unsqueeze(value, 2);
-    const Value read = matmul(unsqueeze(step_of(q, t), 2),
-                              repeated(state, queries / keys));
+    const Value read =
+        matmul(unsqueeze(step_of(q, t), 2), repeated(state, queries / keys));
     outputs.push_back(squeeze(read, 2) * scale);
   }
   const Value y = stack(Value::list(std::move(outputs)), 1);
@@ -110,17 +105,11 @@ Results flex_attention(Call& call) {
   const int64_t times = heads.as_int() / keys.as_int();
   const DType dtype = call.dtype(0);
   DType precision = dtype == DType::f64 ? DType::f64 : DType::f32;
-  if (call.has_attribute("softmax_precision")) {
-    const auto named = find_dtype(call.integer("softmax_precision"));
-    if (!named) call.fail("softmax_precision is not supported");
-    precision = *named;
-  }
-  double scale = call.real("scale", 0);
-  if (!call.has_attribute("scale")) {
-    const Value size = call.size(0, 3);
-    if (!size.is_int()) call.fail("the size of a head varies");
-    scale = 1 / std::sqrt(static_cast<double>(size.as_int()));
-  }
+  if (call.has_attribute("softmax_precision"))
+    precision = named_type(call, "softmax_precision");
+  const double scale = call.has_attribute("scale")
+                           ? call.real("scale", 0)
+                           : usual_scale(call, call.size(0, 3));
   const Value k = repeated(call[1], times), v = repeated(call[2], times);
   Value scores = matmul(cast(call, call[0], precision),
                         transpose(cast(call, k, precision), -1, -2)) *
@@ -131,7 +120,9 @@ Results flex_attention(Call& call) {
 }
 
 constexpr OpRow kRows[] = {
-    {.op = "FlexAttention", .since = 1, .run = flex_attention,
+    {.op = "FlexAttention",
+     .since = 1,
+     .run = flex_attention,
      .domain = "ai.onnx.preview"},
     {.op = "LinearAttention", .since = 27, .run = linear_attention},
 };

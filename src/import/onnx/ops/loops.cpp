@@ -190,8 +190,9 @@ class LoopReader : LoopBody {
       }
       return next;
     });
-    ValueList values = {recorder.constant(Tensor::full({}, first_turn_, DType::i64)),
-                        flag_of(call_.tensor_of(condition()))};
+    ValueList values = {
+        recorder.constant(Tensor::full({}, first_turn_, DType::i64)),
+        flag_of(call_.tensor_of(condition()))};
     values.insert(values.end(), first.values.begin(), first.values.end());
     for (const Recorder::Known& row : rows) {
       state.push_back(known_stack(row, {}));
@@ -267,7 +268,6 @@ class LoopReader : LoopBody {
       all[i].unsigned_bits = unsigned_bits_[i];
     return all;
   }
-
 };
 
 }  // namespace

@@ -47,9 +47,8 @@ Value counts_of(const Call& call, const Value& x, const Pool& pool,
     for (int64_t k = 0; k < runs; ++k)
       items.data_as<int64_t>()[k] =
           pool.items[static_cast<size_t>(k * pool.length + j)];
-    const Value here =
-        unsqueeze(narrow(x, 1, j * step, starts), -1) ==
-        call.recorder().constant(items);
+    const Value here = unsqueeze(narrow(x, 1, j * step, starts), -1) ==
+                       call.recorder().constant(items);
     found = found.is_none() ? here : logical_and(found, here);
   }
   return sum(cast(call, found, DType::f32), 1);
@@ -62,28 +61,27 @@ Results tf_idf(Call& call) {
   const int64_t skips = call.integer("max_skip_count");
   if (skips < 0 || skips > 1024) call.fail("max_skip_count");
   const bool one_row = call.rank(0) == 1;
-  const Value x = cast(call, one_row ? unsqueeze(call[0], 0) : call[0],
-                       DType::i64);
+  const Value x =
+      cast(call, one_row ? unsqueeze(call[0], 0) : call[0], DType::i64);
   const Value length = call.size(0, -1);
   if (!length.is_int()) call.fail("the length of the rows varies");
   int64_t width = 0;
   for (const Pool& pool : pools)
     for (const int64_t place : pool.places) width = std::max(width, place + 1);
   const Value rows = one_row ? Value(1) : call.size(0, 0);
-  Value counts =
-      held(call, full(Value::list({rows, width}), 0.0, DType::f32));
+  Value counts = held(call, full(Value::list({rows, width}), 0.0, DType::f32));
   for (const Pool& pool : pools) {
     if (pool.length < least || pool.length > most || pool.places.empty())
       continue;
-    const Value places = call.recorder().constant(Tensor::from(
-        pool.places, {static_cast<int64_t>(pool.places.size())}));
+    const Value places = call.recorder().constant(
+        Tensor::from(pool.places, {static_cast<int64_t>(pool.places.size())}));
     for (int64_t step = 1; step <= skips + 1; ++step) {
       const int64_t starts = length.as_int() - (pool.length - 1) * step;
       // Single items have no distance.
       if (starts < 1 || (pool.length == 1 && step > 1)) break;
-      counts = function("torch.index_add",
-                        {counts, 1, places,
-                         counts_of(call, x, pool, step, starts)});
+      counts =
+          function("torch.index_add",
+                   {counts, 1, places, counts_of(call, x, pool, step, starts)});
     }
   }
   const std::string mode = call.text("mode", "TF");
@@ -101,10 +99,8 @@ Results tf_idf(Call& call) {
         ++order;
       }
     const Value factors = call.recorder().constant(weights);
-    counts = mode == "IDF"
-                 ? cast(call, function("torch.gt", {counts, 0}), DType::f32) *
-                       factors
-                 : counts * factors;
+    counts = mode == "IDF" ? cast(call, gt(counts, 0), DType::f32) * factors
+                           : counts * factors;
   }
   return one_row ? squeeze(counts, 0) : counts;
 }

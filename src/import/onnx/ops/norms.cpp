@@ -6,31 +6,21 @@ namespace {
 
 namespace F = nn::functional;
 
-// [c] as it broadcasts over [n, c, ...].
-Value over_channels(const Value& x, int rank) {
-  ValueList shape = {-1};
-  for (int d = 2; d < rank; ++d) shape.emplace_back(1);
-  return reshape(x, Value::list(shape));
-}
-
-std::vector<int64_t> dims_but_channels(int rank) {
-  std::vector<int64_t> dims = {0};
-  for (int d = 2; d < rank; ++d) dims.push_back(d);
-  return dims;
-}
-
 // In training the statistics are the input's, and their running means results.
 Results trained_batch_norm(Call& call) {
   const double momentum = call.real("momentum", 0.9);
   const int rank = call.rank(0);
-  const Value dims = list_of(dims_but_channels(rank));
+  std::vector<int64_t> but_channels = dims_from(2, rank);
+  but_channels.insert(but_channels.begin(), 0);
+  const Value dims = list_of(but_channels);
+  const auto over_channels = [&](const Value& one) {
+    return along(one, 0, std::max(rank - 1, 1));
+  };
   const Value x = call[0];
   const Value average = mean(x, dims), spread = var(x, dims, 0);
-  const Value centred = x - over_channels(average, rank);
-  const Value scale =
-      call[1] / function("torch.sqrt", {spread + call.real("epsilon", 1e-5)});
-  const Value y =
-      centred * over_channels(scale, rank) + over_channels(call[2], rank);
+  const Value centred = x - over_channels(average);
+  const Value scale = call[1] / sqrt(spread + call.real("epsilon", 1e-5));
+  const Value y = centred * over_channels(scale) + over_channels(call[2]);
   const auto running = [&](const Value& before, const Value& now) {
     return before * momentum + now * (1 - momentum);
   };
@@ -62,12 +52,6 @@ bool covers(const Call& call, size_t input, const std::vector<Value>& sizes) {
   return call.sizes(input).size() == sizes.size();
 }
 
-std::vector<int64_t> dims_from(int64_t axis, int rank) {
-  std::vector<int64_t> dims;
-  for (int64_t d = axis; d < rank; ++d) dims.push_back(d);
-  return dims;
-}
-
 Results layer_norm_of(Call& call) {
   const int64_t axis = call.wrap(call.integer("axis", -1), call.rank(0));
   const double epsilon = call.real("epsilon", 1e-5);
@@ -79,8 +63,7 @@ Results layer_norm_of(Call& call) {
   const Value dims = list_of(dims_from(axis, call.rank(0)));
   const Value x = cast(call, call[0], DType::f32);
   const Value average = mean(x, dims, true);
-  const Value factor =
-      function("torch.rsqrt", {var(x, dims, 0, true) + epsilon});
+  const Value factor = rsqrt(var(x, dims, 0, true) + epsilon);
   Value y = cast(call, (x - average) * factor, call.dtype(0)) * call[1];
   if (call.has(2)) y = y + call[2];
   return std::vector<Operand>{y, average, factor};
@@ -94,16 +77,15 @@ Results rms_norm_of(Call& call) {
     return F::rms_norm(call[0], list_of(sizes), call[1], epsilon);
   const Value x = cast(call, call[0], DType::f32);
   const Value dims = list_of(dims_from(axis, call.rank(0)));
-  const Value factor =
-      function("torch.rsqrt", {mean(x * x, dims, true) + epsilon});
+  const Value factor = rsqrt(mean(x * x, dims, true) + epsilon);
   return cast(call, x * factor, call.dtype(0)) * call[1];
 }
 
 // Weights for each group, as opset 18 to 20 has them.
 Value per_channel(const Call& call, size_t input, int64_t groups) {
   const Value each = operators::floordiv(call.size(0, 1), groups);
-  const Value spread = expand(unsqueeze(call[input], 1),
-                              Value::list({groups, each}));
+  const Value spread =
+      expand(unsqueeze(call[input], 1), Value::list({groups, each}));
   return reshape(spread, Value::list({-1}));
 }
 
@@ -133,26 +115,23 @@ Results lrn(Call& call) {
     sums = sums + narrow(padded, 1, i, channels);
   const double alpha = call.real("alpha", 1e-4) / static_cast<double>(size);
   const Value scale = sums * alpha + call.real("bias", 1);
-  return call[0] / function("torch.pow", {scale, call.real("beta", 0.75)});
+  return call[0] / pow(scale, call.real("beta", 0.75));
 }
 
 Results lp_normalization(Call& call) {
   const int64_t axis = call.integer("axis", -1);
   const Value x = call[0];
-  const Value size =
-      call.integer("p", 2) == 1
-          ? sum(function("torch.abs", {x}), axis, true)
-          : function("torch.sqrt", {sum(x * x, axis, true)});
+  const Value size = call.integer("p", 2) == 1 ? sum(abs(x), axis, true)
+                                               : sqrt(sum(x * x, axis, true));
   return where(size == 0, zeros_like(x), x / size);
 }
 
 Results mean_variance(Call& call) {
-  const Value dims = list_of(
-      call.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}));
+  const Value dims =
+      list_of(call.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}));
   const Value x = call[0];
   const Value average = mean(x, dims, true);
-  const Value spread =
-      function("torch.sqrt", {mean(x * x, dims, true) - average * average});
+  const Value spread = sqrt(mean(x * x, dims, true) - average * average);
   return (x - average) / (spread + 1e-9);
 }
 
@@ -173,13 +152,10 @@ Results softmax_of(Call& call) {
 // One at the first of the largest elements.
 Value hardmax(const Call& call, const Value& x, int64_t axis) {
   const Value first = argmax(x, axis, true);
-  ValueList shape(static_cast<size_t>(call.rank_of(x)), 1);
-  shape[static_cast<size_t>(call.wrap(axis, call.rank_of(x)))] = -1;
+  const int rank = call.rank_of(x);
   const Value size = function("torch.ops.aten.sym_size.int", {x, axis});
-  const Value line =
-      reshape(function("torch.arange", {size}, {{"dtype", DType::i64}}),
-              Value::list(shape));
-  return cast(call, first == line, call.dtype(0));
+  const Value places = along(line(size), call.wrap(axis, rank), rank);
+  return cast(call, first == places, call.dtype(0));
 }
 
 Results hardmax_flat(Call& call) {

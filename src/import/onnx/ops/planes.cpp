@@ -24,8 +24,9 @@ Pads read_pads(const Call& call) {
   std::vector<Value> axes;
   if (call.has(3)) {
     for (const Value& axis : call.ints(3))
-      axes.push_back(axis.is_int() ? Value(call.wrap(axis.as_int(), call.rank(0)))
-                                   : axis % call.rank(0));
+      axes.push_back(axis.is_int()
+                         ? Value(call.wrap(axis.as_int(), call.rank(0)))
+                         : axis % call.rank(0));
   } else {
     for (size_t d = 0; d < rank; ++d) axes.emplace_back(d);
   }
@@ -49,34 +50,24 @@ Pads read_pads(const Call& call) {
   return pads;
 }
 
-Value index_line(const Value& count_begin, const Value& count_end) {
-  return function("torch.arange", {count_begin, count_end},
-                  {{"dtype", DType::i64}});
-}
-
 // The places that a mode shows beyond a dim's ends.
 Value shown_places(const Call& call, const std::string& mode,
                    const Value& places, const Value& size) {
-  if (mode == "edge") return function("torch.clamp", {places, 0, size - 1});
-  if (mode == "wrap") return function("torch.remainder", {places, size});
+  if (mode == "edge") return clamp(places, 0, size - 1);
+  if (mode == "wrap") return remainder(places, size);
   if (mode != "reflect") call.fail("mode: \"" + mode + "\" is unknown");
   // A dim of one element shows that one.
   const Value twice = 2 * (size - 1);
   const Value period = twice + (twice == 0);
-  const Value turned = function("torch.remainder", {places, period});
+  const Value turned = remainder(places, period);
   return minimum(turned, period - turned);
 }
 
 Value pad_constant(const Call& call, const Pads& pads) {
-  ValueList list;
-  for (size_t d = pads.begin.size(); d-- > 0;) {
-    list.push_back(pads.begin[d]);
-    list.push_back(pads.end[d]);
-  }
   Value value = 0;
   if (call.opset() < 11) value = call.real("value", 0);
   if (call.has(2)) value = call.scalar(2);
-  return F::pad(call[0], Value::list(list), "constant", value);
+  return F::pad(call[0], pad_list(pads.begin, pads.end), "constant", value);
 }
 
 bool is_none(const Value& number) {
@@ -93,7 +84,7 @@ Results pad_of(Call& call) {
     const auto dim = static_cast<int64_t>(d);
     const Value size = call.size(0, dim);
     const Value places =
-        index_line(0 - pads.begin[d], size + pads.end[d]);
+        arange(0 - pads.begin[d], size + pads.end[d], None, DType::i64);
     y = index_select(y, dim, shown_places(call, mode, places, size));
   }
   return y;
@@ -104,16 +95,11 @@ Results reverse_sequence(Call& call) {
   const int64_t rank = call.rank(0);
   const int64_t time = call.wrap(call.integer("time_axis", 0), rank);
   const int64_t batch = call.wrap(call.integer("batch_axis", 1), rank);
-  const auto along = [&](const Value& line, int64_t dim) {
-    ValueList shape(static_cast<size_t>(rank), 1);
-    shape[static_cast<size_t>(dim)] = -1;
-    return reshape(line, Value::list(shape));
-  };
-  const Value places = along(index_line(0, call.size(0, time)), time);
-  const Value lengths = along(call[1], batch);
+  const Value places =
+      along(arange(0, call.size(0, time), None, DType::i64), time, rank);
+  const Value lengths = along(call[1], batch, rank);
   const Value turned =
-      where(function("torch.gt", {lengths, places}), lengths - 1 - places,
-            places + lengths * 0);
+      where(gt(lengths, places), lengths - 1 - places, places + lengths * 0);
   return gather(call[0], time, expand(turned, list_of(call.sizes(0))));
 }
 
@@ -126,29 +112,29 @@ Results center_crop_pad(Call& call) {
     call.fail("shape: expected a number for each axis");
   Value y = call[0];
   for (size_t i = 0; i < shape.size(); ++i) {
-    const int64_t dim = call.wrap(axes ? (*axes)[i] : static_cast<int64_t>(i),
-                                  call.rank(0));
+    const int64_t dim =
+        call.wrap(axes ? (*axes)[i] : static_cast<int64_t>(i), call.rank(0));
     const Value size = call.size(0, dim);
+    const auto padded_along = [&](const Value& begin, const Value& end) {
+      ValueList pads(static_cast<size_t>(2 * (call.rank(0) - dim)), 0);
+      pads[pads.size() - 2] = begin;
+      pads[pads.size() - 1] = end;
+      return F::pad(y, Value::list(pads));
+    };
     if (!size.is_int() || !shape[i].is_int()) {
       // Rounded down on either side of 0.
-      const Value crop = operators::floordiv(size - shape[i], 2) *
-                         (size >= shape[i]);
-      const Value grow = operators::floordiv(shape[i] - size, 2) *
-                         (shape[i] > size);
+      const Value crop =
+          operators::floordiv(size - shape[i], 2) * (size >= shape[i]);
+      const Value grow =
+          operators::floordiv(shape[i] - size, 2) * (shape[i] > size);
       const Value start = crop - grow;
       const Value end = start + shape[i];
-      ValueList pads(static_cast<size_t>(2 * (call.rank(0) - dim)), 0);
-      pads[pads.size() - 2] = 0 - start;
-      pads[pads.size() - 1] = end - size;
-      y = F::pad(y, Value::list(pads));
+      y = padded_along(0 - start, end - size);
       continue;
     }
     const int64_t n = size.as_int(), m = shape[i].as_int();
     const int64_t start = n >= m ? (n - m) / 2 : -((m - n) / 2);
-    ValueList pads(static_cast<size_t>(2 * (call.rank(0) - dim)), 0);
-    pads[pads.size() - 2] = -start;
-    pads[pads.size() - 1] = start + m - n;
-    y = F::pad(y, Value::list(pads));
+    y = padded_along(-start, start + m - n);
   }
   return y;
 }
@@ -161,7 +147,7 @@ Value fold_plane(const Call& call) {
   return function("torch.ops.aten.col2im.default",
                   {call[0], list_of(call.ints(1)), list_of(call.ints(2)),
                    list_of(per_dim(call, "dilations", 2, 1)),
-                   list_of(std::vector<int64_t>{pads[0], pads[1]}),
+                   Value::list({pads[0], pads[1]}),
                    list_of(per_dim(call, "strides", 2, 1))});
 }
 
@@ -201,9 +187,8 @@ Results col2im(Call& call) {
   const std::vector<int64_t> none(dims, 0);
   const Value whole = function(
       "torch.conv_transpose" + std::to_string(dims) + "d",
-      {reshape(call[0], list_of(shape)), call.recorder().constant(weight),
-       None, list_of(strides), list_of(none), list_of(none), 1,
-       list_of(dilations)});
+      {reshape(call[0], list_of(shape)), call.recorder().constant(weight), None,
+       list_of(strides), list_of(none), list_of(none), 1, list_of(dilations)});
   ValueList crop;
   for (size_t d = dims; d-- > 0;) {
     const Value size = call.sizes_of(whole)[d + 2];
@@ -225,9 +210,9 @@ Results grid_sample(Call& call) {
 }
 
 Results affine_grid(Call& call) {
-  return function("torch.nn.functional.affine_grid",
-                  {call[0], list_of(call.ints(1)),
-                   call.flag("align_corners", false)});
+  return function(
+      "torch.nn.functional.affine_grid",
+      {call[0], list_of(call.ints(1)), call.flag("align_corners", false)});
 }
 
 constexpr OpRow kRows[] = {

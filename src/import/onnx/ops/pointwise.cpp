@@ -1,4 +1,5 @@
 // Arithmetic, comparisons, logic and casts, element by element.
+#include <functional>
 #include <limits>
 
 #include "src/import/onnx/ops/families.h"
@@ -36,29 +37,15 @@ std::pair<Value, Value> plain_operands(Call& call) {
   return {a, b};
 }
 
-template <typename Op>
+template <typename Operator, Value (*kFunction)(const Arg&, const Arg&)>
 Results arithmetic(Call& call) {
   const auto [a, b] = plain_operands(call);
-  if (a.is_number() || b.is_number()) return Op::on_numbers(a, b);
-  return function(Op::kName, {a, b});
+  if (a.is_number() || b.is_number()) return Operator()(a, b);
+  return kFunction(a, b);
 }
 
-struct Add {
-  static constexpr const char* kName = "torch.add";
-  static Value on_numbers(const Value& a, const Value& b) { return a + b; }
-};
-struct Sub {
-  static constexpr const char* kName = "torch.sub";
-  static Value on_numbers(const Value& a, const Value& b) { return a - b; }
-};
-struct Mul {
-  static constexpr const char* kName = "torch.mul";
-  static Value on_numbers(const Value& a, const Value& b) { return a * b; }
-};
-
-Value add_of(const Arg& a, const Arg& b) {
-  return function(Add::kName, {a.value, b.value});
-}
+Value add_of(const Arg& a, const Arg& b) { return add(a, b); }
+Value sub_of(const Arg& a, const Arg& b) { return sub(a, b); }
 
 // Any number of inputs, two by two; those that are numbers bound the others.
 template <Value (*kFunction)(const Arg&, const Arg&), size_t kBound>
@@ -83,9 +70,8 @@ Results div(Call& call) {
 }
 
 Results mod(Call& call) {
-  if (call.flag("fmod", false))
-    return function("torch.fmod", {call[0], call[1]});
-  return function("torch.remainder", {call[0], call[1]});
+  if (call.flag("fmod", false)) return fmod(call[0], call[1]);
+  return remainder(call[0], call[1]);
 }
 
 // The result has the type of the base.
@@ -93,10 +79,9 @@ Results pow(Call& call) {
   const auto [a, b] = operands(call);
   const DType base = call.dtype(0), exponent = call.dtype(1);
   if (is_integral(base) && is_floating(exponent))
-    return cast(call, function("torch.pow", {cast(call, a, DType::f64), b}),
-                base);
+    return cast(call, pow(cast(call, a, DType::f64), b), base);
   const auto number = plain_number(call, b, a);
-  return cast(call, function("torch.pow", {a, number.value_or(b)}), base);
+  return cast(call, pow(a, number.value_or(b)), base);
 }
 
 // Any number of inputs, two by two.
@@ -131,22 +116,20 @@ Results cast_to(Call& call) {
   return cast(call, call[0], target_type(call, call.integer("to")));
 }
 
-Results cast_like(Call& call) {
-  return cast(call, call[0], call.dtype(1));
-}
+Results cast_like(Call& call) { return cast(call, call[0], call.dtype(1)); }
 
 // Integers of one size differ by how their first bit counts.
 Results bit_cast(Call& call) {
   const int64_t named = call.integer("to");
-  const int bits = std::max<int>(call.unsigned_bits(0), unsigned_bits_of(named));
+  const int bits =
+      std::max<int>(call.unsigned_bits(0), unsigned_bits_of(named));
   if (bits == 16 || bits == 32) {
     const int64_t half = int64_t{1} << (bits - 1);
     const DType wide = DType::i64;
     const Value x = cast(call, call[0], wide);
     const bool to_unsigned = unsigned_bits_of(named) != 0;
-    const Value moved =
-        to_unsigned ? function("torch.bitwise_and", {x, 2 * half - 1})
-                    : where(x >= half, x - 2 * half, x);
+    const Value moved = to_unsigned ? bitwise_and(x, 2 * half - 1)
+                                    : where(x >= half, x - 2 * half, x);
     if (!is_integral(call.dtype(0)) || !is_integral(target_type(call, named)))
       call.fail("bits of real numbers as unsigned ones are not supported");
     return cast(call, moved, target_type(call, named));
@@ -156,8 +139,7 @@ Results bit_cast(Call& call) {
 
 Results clip_6(Call& call) {
   constexpr double kMost = std::numeric_limits<float>::max();
-  return function("torch.clamp", {call[0], call.real("min", -kMost),
-                                  call.real("max", kMost)});
+  return clamp(call[0], call.real("min", -kMost), call.real("max", kMost));
 }
 
 // The upper bound counts where it is below the lower one.
@@ -167,13 +149,11 @@ Results clip(Call& call) {
                                : std::optional<Value>();
   const auto high = call.has(2) ? plain_number(call, call[2], result)
                                 : std::optional<Value>();
-  if (low && high) return function("torch.clamp", {result, *low, *high});
+  if (low && high) return clamp(result, *low, *high);
   if (call.has(1))
-    result = low ? function("torch.clamp", {result, *low})
-                 : maximum(result, call[1]);
+    result = low ? clamp(result, *low) : maximum(result, call[1]);
   if (call.has(2))
-    result = high ? function("torch.clamp", {result, None, *high})
-                  : minimum(result, call[2]);
+    result = high ? clamp(result, None, *high) : minimum(result, call[2]);
   return result;
 }
 
@@ -194,13 +174,11 @@ Results bit_shift(Call& call) {
 
 Results identity(Call& call) { return call.operand(0); }
 
-Results where_of(Call& call) { return where(call[0], call[1], call[2]); }
-
 constexpr OpRow kRows[] = {
     {.op = "Abs", .function = "torch.abs"},
     {.op = "Acos", .function = "torch.acos"},
     {.op = "Acosh", .function = "torch.acosh"},
-    {.op = "Add", .run = arithmetic<Add>},
+    {.op = "Add", .run = arithmetic<std::plus<>, add_of>},
     {.op = "And", .run = binary<logical_and>},
     {.op = "Asin", .function = "torch.asin"},
     {.op = "Asinh", .function = "torch.asinh"},
@@ -236,7 +214,7 @@ constexpr OpRow kRows[] = {
     {.op = "Mean", .run = mean},
     {.op = "Min", .run = bounded<minimum, 2>},
     {.op = "Mod", .since = 10, .run = mod},
-    {.op = "Mul", .run = arithmetic<Mul>},
+    {.op = "Mul", .run = arithmetic<std::multiplies<>, fxjit::mul>},
     {.op = "Neg", .function = "torch.neg"},
     {.op = "Not", .function = "torch.logical_not"},
     {.op = "Or", .run = binary<logical_or>},
@@ -247,11 +225,11 @@ constexpr OpRow kRows[] = {
     {.op = "Sin", .function = "torch.sin"},
     {.op = "Sinh", .since = 9, .function = "torch.sinh"},
     {.op = "Sqrt", .function = "torch.sqrt"},
-    {.op = "Sub", .run = arithmetic<Sub>},
+    {.op = "Sub", .run = arithmetic<std::minus<>, sub_of>},
     {.op = "Sum", .run = fold<add_of>},
     {.op = "Tan", .function = "torch.tan"},
     {.op = "Tanh", .function = "torch.tanh"},
-    {.op = "Where", .since = 9, .run = where_of},
+    {.op = "Where", .since = 9, .function = "torch.where"},
     {.op = "Xor", .run = binary<logical_xor>},
 };
 

@@ -10,13 +10,6 @@ namespace {
 
 namespace F = nn::functional;
 
-std::string with_dims(const Call& call, const char* name, size_t dims) {
-  if (dims < 1 || dims > 3)
-    call.fail("expected one to three dims behind the channels, got " +
-              std::to_string(dims));
-  return name + std::to_string(dims) + "d";
-}
-
 Value lowest(DType dtype) {
   if (is_floating(dtype)) return -std::numeric_limits<double>::infinity();
   return dtype == DType::u8 ? 0 : -128;
@@ -64,19 +57,18 @@ Value whole_places(const Call& call, const Windows& windows, Value places) {
     if (windows.dims != 2)
       call.fail("storage_order: expected two dims behind the channels");
     const Value& columns = sizes[3];
-    const Value row = function("torch.floor_divide", {places, columns});
-    const Value column = function("torch.remainder", {places, columns});
+    const Value row = floor_divide(places, columns);
+    const Value column = remainder(places, columns);
     places = column * sizes[2] + row;
   }
-  const Value planes = function("torch.arange", {sizes[0] * sizes[1]},
-                                {{"dtype", DType::i64}});
+  const Value planes = line(sizes[0] * sizes[1]);
   std::vector<Value> shape = {sizes[0], sizes[1]};
   shape.insert(shape.end(), windows.dims, Value(1));
   return places + reshape(planes * plane, list_of(shape));
 }
 
-// Windows side by side: those of as much padding in front as behind, without the
-// first or last ones, which would begin in padding that is not there.
+// Windows side by side: those of as much padding in front as behind, without
+// the first or last ones, which would begin in padding that is not there.
 std::optional<Value> cut_pool(const Call& call, const Windows& windows) {
   Windows wider = windows;
   for (size_t d = 0; d < windows.dims; ++d) {
@@ -90,7 +82,7 @@ std::optional<Value> cut_pool(const Call& call, const Windows& windows) {
   if (!torch_pads(wider)) return std::nullopt;
   Value y = function(with_dims(call, "torch.max_pool", windows.dims),
                      {call[0], list_of(wider.kernel), list_of(wider.strides),
-                      wider.padding(), list_of(wider.dilations), false});
+                      wider.padding(true), list_of(wider.dilations), false});
   for (size_t d = 0; d < windows.dims; ++d) {
     const int64_t first = (wider.begin[d] - windows.begin[d]).as_int();
     const int64_t left = (wider.end[d] - windows.end[d]).as_int();
@@ -105,35 +97,34 @@ std::optional<Value> cut_pool(const Call& call, const Windows& windows) {
 Results max_pool(Call& call) {
   Windows windows = read_windows(call, {});
   bool direct = torch_pads(windows);
-  if (const auto plain = direct ? std::nullopt : without_padding(call, windows)) {
+  if (const auto plain =
+          direct ? std::nullopt : without_padding(call, windows)) {
     windows = *plain;
     direct = true;
   }
-  if (const auto cut = direct || call.wants(1) ? std::nullopt
-                                               : cut_pool(call, windows))
+  if (const auto cut =
+          direct || call.wants(1) ? std::nullopt : cut_pool(call, windows))
     return *cut;
   const DType dtype = call.dtype(0);
   if (!direct && call.wants(1))
     call.fail("output 1: places with padding of this kind are not supported");
-  const Value x = direct ? call[0]
-                         : F::pad(call[0], windows.pad_list(), "constant",
-                                  lowest(dtype));
-  const ValueList args = {
-      x,
-      list_of(windows.kernel),
-      list_of(windows.strides),
-      direct ? windows.padding()
-             : list_of(std::vector<int64_t>(windows.dims, 0)),
-      list_of(windows.dilations),
-      windows.ceil_mode};
+  const Value x =
+      direct ? call[0]
+             : F::pad(call[0], windows.pad_list(), "constant", lowest(dtype));
+  const ValueList args = {x,
+                          list_of(windows.kernel),
+                          list_of(windows.strides),
+                          windows.padding(direct),
+                          list_of(windows.dilations),
+                          windows.ceil_mode};
   if (!call.wants(1))
     return function(with_dims(call, "torch.max_pool", windows.dims), args);
-  const Value both = function(
-      with_dims(call, "torch.ops.aten.max_pool", windows.dims) +
-          "_with_indices.default",
-      args);
-  return std::vector<Operand>{
-      part_of(both, 0), whole_places(call, windows, part_of(both, 1))};
+  const Value both =
+      function(with_dims(call, "torch.ops.aten.max_pool", windows.dims) +
+                   "_with_indices.default",
+               args);
+  return std::vector<Operand>{part_of(both, 0),
+                              whole_places(call, windows, part_of(both, 1))};
 }
 
 // The sum of each window, of planes padded by zeros: a convolution with ones.
@@ -146,11 +137,10 @@ Value window_sums(const Call& call, const Windows& windows, const Value& x) {
   kernel.insert(kernel.end(), windows.kernel.begin(), windows.kernel.end());
   const Value ones = call.recorder().constant(
       Tensor::full(Dims(kernel), 1, call.dtype_of(x)), "window");
-  const Value sums = function(
-      with_dims(call, "torch.conv", windows.dims),
-      {padded, ones, None, list_of(windows.strides),
-       list_of(std::vector<int64_t>(windows.dims, 0)),
-       list_of(windows.dilations)});
+  const Value sums =
+      function(with_dims(call, "torch.conv", windows.dims),
+               {padded, ones, None, list_of(windows.strides),
+                windows.padding(false), list_of(windows.dilations)});
   std::vector<Value> shape = call.sizes_of(sums);
   shape.erase(shape.begin(), shape.begin() + 2);
   shape.insert(shape.begin(), {sizes[0], sizes[1]});
@@ -172,8 +162,8 @@ Windows with_last_window(const Call& call, Windows windows) {
     int64_t steps = (left + stride - 1) / stride;
     // It begins in the input or the padding in front of it.
     if (steps * stride >= n + begin) --steps;
-    windows.end[d] = windows.end[d].as_int() +
-                     std::max<int64_t>(steps * stride - left, 0);
+    windows.end[d] =
+        windows.end[d].as_int() + std::max<int64_t>(steps * stride - left, 0);
   }
   return windows;
 }
@@ -205,16 +195,14 @@ Results average_pool(Call& call) {
   return function(
       with_dims(call, "torch.ops.aten.avg_pool", windows.dims) + ".default",
       {call[0], list_of(windows.kernel), list_of(windows.strides),
-       windows.padding(), windows.ceil_mode, padding_counts});
+       windows.padding(true), windows.ceil_mode, padding_counts});
 }
 
-Value root(const Value& x, double p) {
-  return p == 1 ? x : function("torch.pow", {x, 1 / p});
-}
+Value root(const Value& x, double p) { return p == 1 ? x : pow(x, 1 / p); }
 
 Value power(const Value& x, double p) {
-  const Value size = function("torch.abs", {x});
-  return p == 1 ? size : function("torch.pow", {size, p});
+  const Value size = abs(x);
+  return p == 1 ? size : pow(size, p);
 }
 
 // `p` was a float in the first version.
@@ -229,23 +217,18 @@ Results lp_pool(Call& call) {
   return root(window_sums(call, windows, power(call[0], p)), p);
 }
 
-Value plane_dims(const Call& call) {
-  std::vector<int64_t> dims;
-  for (int d = 2; d < call.rank(0); ++d) dims.push_back(d);
-  return list_of(dims);
-}
-
 Results global_average(Call& call) {
-  return mean(call[0], plane_dims(call), true);
+  return mean(call[0], list_of(dims_from(2, call.rank(0))), true);
 }
 
 Results global_max(Call& call) {
-  return amax(call[0], plane_dims(call), true);
+  return amax(call[0], list_of(dims_from(2, call.rank(0))), true);
 }
 
 Results global_lp(Call& call) {
   const double p = order_of(call);
-  return root(sum(power(call[0], p), plane_dims(call), true), p);
+  return root(sum(power(call[0], p), list_of(dims_from(2, call.rank(0))), true),
+              p);
 }
 
 // Numbers go to their places of a plane of zeros.
@@ -272,12 +255,9 @@ Results max_unpool(Call& call) {
   // A larger result holds this one; the rest of it is zeros.
   const std::vector<Value> shape = call.ints(2);
   if (shape.size() != own.size()) call.fail("output_shape: its length");
-  ValueList behind;
-  for (size_t d = shape.size(); d-- > 0;) {
-    behind.emplace_back(0);
-    behind.push_back(shape[d] - own[d]);
-  }
-  return F::pad(filled, Value::list(behind));
+  std::vector<Value> behind;
+  for (size_t d = 0; d < shape.size(); ++d) behind.push_back(shape[d] - own[d]);
+  return F::pad(filled, pad_list(ValueList(behind.size(), 0), behind));
 }
 
 constexpr OpRow kRows[] = {

@@ -17,14 +17,11 @@ Value over_input(const Call& call, const Value& parameter) {
     return reshape(parameter, Value::list({}));
   const int64_t axis = call.wrap(call.integer("axis", 1), call.rank(0));
   if (block > 0) {
-    const Value whole = function("torch.repeat_interleave",
-                                 {parameter, block, axis});
+    const Value whole = repeat_interleave(parameter, block, axis);
     return narrow(whole, axis, 0, call.size(0, axis));
   }
   if (rank > 1) call.fail("scale: expected at most one dim");
-  ValueList shape(static_cast<size_t>(call.rank(0)), 1);
-  shape[static_cast<size_t>(axis)] = -1;
-  return reshape(parameter, Value::list(shape));
+  return along(parameter, axis, call.rank(0));
 }
 
 struct Limits {
@@ -53,43 +50,34 @@ Value saturated(const Call& call, const Value& rounded, const Value& zero_point,
   const Value moved = zero_point.is_none()
                           ? rounded
                           : rounded + cast(call, zero_point, DType::f32);
-  return cast(call, function("torch.clamp", {moved, limits.low, limits.high}),
-              dtype);
+  return cast(call, clamp(moved, limits.low, limits.high), dtype);
 }
 
 DType quantized_type(const Call& call) {
   if (call.has(2)) return call.dtype(2);
-  const int64_t named = call.integer("output_dtype", 0);
-  if (named == 0) return DType::u8;
-  const auto dtype = find_dtype(named);
-  if (!dtype) call.fail("output_dtype is not supported");
-  return *dtype;
+  return call.integer("output_dtype", 0) == 0
+             ? DType::u8
+             : named_type(call, "output_dtype");
 }
 
 Results quantize(Call& call) {
-  DType precision = DType::f32;
-  if (const int64_t named = call.integer("precision", 0)) {
-    const auto dtype = find_dtype(named);
-    if (!dtype) call.fail("precision is not supported");
-    precision = *dtype;
-  }
+  const DType precision = call.integer("precision", 0) == 0
+                              ? DType::f32
+                              : named_type(call, "precision");
   const Value scale = cast(call, over_input(call, call[1]), precision);
   const Value x = cast(call, call[0], precision);
-  const Value zero_point =
-      call.has(2) ? over_input(call, call[2]) : Value();
+  const Value zero_point = call.has(2) ? over_input(call, call[2]) : Value();
   const UnsignedBits bits =
       call.has(2) ? call.unsigned_bits(2)
                   : unsigned_bits_of(call.integer("output_dtype", 0));
-  return saturated(call, cast(call, function("torch.round", {x / scale}),
-                              DType::f32),
-                   zero_point, quantized_type(call), bits);
+  return saturated(call, cast(call, round(x / scale), DType::f32), zero_point,
+                   quantized_type(call), bits);
 }
 
 Results dequantize(Call& call) {
   const Value scale = over_input(call, call[1]);
   Value x = cast(call, call[0], DType::f32);
-  if (call.has(2))
-    x = x - cast(call, over_input(call, call[2]), DType::f32);
+  if (call.has(2)) x = x - cast(call, over_input(call, call[2]), DType::f32);
   const auto named = find_dtype(call.integer("output_dtype", 0));
   return cast(call, x * cast(call, scale, DType::f32),
               named.value_or(call.dtype(1)));
@@ -97,17 +85,14 @@ Results dequantize(Call& call) {
 
 Results dynamic_quantize(Call& call) {
   const Value x = call[0];
-  const Value high = function("torch.clamp", {amax(x), 0.0});
-  const Value low = function("torch.clamp", {amin(x), None, 0.0});
+  const Value high = clamp(amax(x), 0.0);
+  const Value low = clamp(amin(x), None, 0.0);
   const Value span = high - low;
-  const Value scale =
-      where(span == 0, ones_like(span), span) / 255.0;
-  const Value place = function(
-      "torch.round", {function("torch.clamp", {-low / scale, 0.0, 255.0})});
-  const Value y = function("torch.round", {x / scale}) + place;
-  return std::vector<Operand>{
-      cast(call, function("torch.clamp", {y, 0, 255}), DType::u8), scale,
-      cast(call, place, DType::u8)};
+  const Value scale = where(span == 0, ones_like(span), span) / 255.0;
+  const Value place = round(clamp(-low / scale, 0.0, 255.0));
+  const Value y = round(x / scale) + place;
+  return std::vector<Operand>{cast(call, clamp(y, 0, 255), DType::u8), scale,
+                              cast(call, place, DType::u8)};
 }
 
 // The integers without their zero point. A zero point with one dim stands for
@@ -119,12 +104,10 @@ Value centred(const Call& call, size_t input, size_t zero_point, int64_t dim,
   Value zero = cast(call, call[zero_point], dtype);
   if (call.rank(zero_point) == 1) {
     const SizeList sizes = call.sizes(zero_point);
-    ValueList shape(static_cast<size_t>(call.rank(input)), 1);
-    if (!(sizes[0].is_int() && sizes[0].as_int() == 1))
-      shape[static_cast<size_t>(call.wrap(dim, call.rank(input)))] = -1;
-    else
-      shape.assign(1, 1);
-    zero = reshape(zero, Value::list(shape));
+    const int rank = call.rank(input);
+    zero = sizes[0].is_int() && sizes[0].as_int() == 1
+               ? reshape(zero, Value::list({1}))
+               : along(zero, call.wrap(dim, rank), rank);
   }
   return x - zero;
 }
@@ -148,17 +131,14 @@ Value scale_over(const Call& call, size_t input, int64_t dim, int rank) {
   const SizeList sizes = call.sizes(input);
   if (sizes[0].is_int() && sizes[0].as_int() == 1)
     return reshape(scale, Value::list({}));
-  ValueList shape(static_cast<size_t>(rank), 1);
-  shape[static_cast<size_t>(call.wrap(dim, rank))] = -1;
-  return reshape(scale, Value::list(shape));
+  return along(scale, call.wrap(dim, rank), rank);
 }
 
 // Sums of products in the result's integers.
 Value requantized(const Call& call, const Value& sums, const Value& factor,
                   size_t zero_point) {
   const Value real = cast(call, sums, DType::f32) * factor;
-  return saturated(call, function("torch.round", {real}), call[zero_point],
-                   call.dtype(zero_point));
+  return saturated(call, round(real), call[zero_point], call.dtype(zero_point));
 }
 
 Results qlinear_matmul(Call& call) {
@@ -166,7 +146,7 @@ Results qlinear_matmul(Call& call) {
   const Value sums = matmul(centred(call, 0, 2, -2, DType::i32),
                             centred(call, 3, 5, -1, DType::i32));
   const Value factor = scale_over(call, 1, -2, rank) *
-                       scale_over(call, 4, -1, rank) / 
+                       scale_over(call, 4, -1, rank) /
                        cast(call, scale_over(call, 6, -2, rank), DType::f32);
   return requantized(call, sums, factor, 7);
 }
@@ -174,8 +154,7 @@ Results qlinear_matmul(Call& call) {
 Results qlinear_conv(Call& call) {
   const Value x = centred(call, 0, 2, 1, DType::f64);
   const Value w = centred(call, 3, 5, 0, DType::f64);
-  const Value bias =
-      call.has(8) ? cast(call, call[8], DType::f64) : Value();
+  const Value bias = call.has(8) ? cast(call, call[8], DType::f64) : Value();
   const Value sums = convolution(call, x, w, bias, 3);
   const int rank = call.rank(0);
   const Value factor = scale_over(call, 1, 1, rank) *

@@ -11,9 +11,7 @@ std::optional<Value> reduced_dims(const Call& call) {
   const auto axes = axes_of(call, 1);
   if (axes && !axes->empty()) return list_of(*axes);
   if (call.flag("noop_with_empty_axes", false)) return std::nullopt;
-  std::vector<int64_t> all;
-  for (int d = 0; d < call.rank(0); ++d) all.push_back(d);
-  return list_of(all);
+  return list_of(dims_from(0, call.rank(0)));
 }
 
 bool keeps_dims(const Call& call) { return call.flag("keepdims", true); }
@@ -49,21 +47,21 @@ bool has_no_elements(const Call& call) {
 
 // What the smallest or largest of no elements is.
 Value extreme_of_none(const Call& call, const Value& dims, double extreme) {
-  const Value zeros = sum(cast(call, call[0], DType::f32), dims,
-                          keeps_dims(call));
+  const Value zeros =
+      sum(cast(call, call[0], DType::f32), dims, keeps_dims(call));
   return cast(call, zeros + extreme, call.dtype(0));
 }
 
 template <Value (*kReduce)(const Arg&, const Arg&, const Arg&), int kSign>
 Value extreme_over(const Call& call, const Value& x, const Value& dims) {
   if (has_no_elements(call))
-    return extreme_of_none(
-        call, dims, kSign * std::numeric_limits<double>::infinity());
+    return extreme_of_none(call, dims,
+                           kSign * std::numeric_limits<double>::infinity());
   return kReduce(x, dims, keeps_dims(call));
 }
 
 Value l1_over(const Call& call, const Value& x, const Value& dims) {
-  return sum_over(call, function("torch.abs", {x}), dims);
+  return sum_over(call, abs(x), dims);
 }
 
 Value sum_square_over(const Call& call, const Value& x, const Value& dims) {
@@ -72,7 +70,7 @@ Value sum_square_over(const Call& call, const Value& x, const Value& dims) {
 
 Value l2_over(const Call& call, const Value& x, const Value& dims) {
   const Value squares = sum_square_over(call, x, dims);
-  return cast(call, function("torch.sqrt", {squares}), call.dtype(0));
+  return cast(call, sqrt(squares), call.dtype(0));
 }
 
 Value log_sum_over(const Call& call, const Value& x, const Value& dims) {
@@ -102,7 +100,7 @@ Results reduce_elements(Call& call) {
   if (const auto dims = reduced_dims(call))
     return kReduce(call, call[0], *dims);
   const Value x = unsqueeze(call[0], 0);
-  const Value result = kReduce(call, x, list_of(std::vector<int64_t>{0}));
+  const Value result = kReduce(call, x, Value::list({0}));
   return keeps_dims(call) ? squeeze(result, 0) : result;
 }
 
@@ -111,15 +109,14 @@ Results place_of(Call& call) {
   const int64_t axis = call.wrap(call.integer("axis", 0), call.rank(0));
   if (!call.flag("select_last_index", false))
     return kFind(call[0], axis, keeps_dims(call));
-  const Value turned = flip(call[0], list_of(std::vector<int64_t>{axis}));
+  const Value turned = flip(call[0], Value::list({axis}));
   return call.size(0, axis) - 1 - kFind(turned, axis, keeps_dims(call));
 }
 
 // The elements before each one: the first is `start`, the last one is dropped.
 Value shifted(const Value& x, const Value& axis, double start) {
   const Value size = function("torch.ops.aten.sym_size.int", {x, axis});
-  const Value head = function("torch.full_like",
-                              {narrow(x, axis, 0, 1), start});
+  const Value head = full_like(narrow(x, axis, 0, 1), start);
   return cat(Value::list({head, narrow(x, axis, 0, size - 1)}), axis);
 }
 
@@ -129,8 +126,7 @@ Results running(Call& call) {
   const Value dims = Value::list({axis});
   const bool reverse = call.flag("reverse", false);
   Value x = reverse ? flip(call[0], dims) : call[0];
-  if (call.flag("exclusive", false))
-    x = shifted(x, axis, kProduct ? 1 : 0);
+  if (call.flag("exclusive", false)) x = shifted(x, axis, kProduct ? 1 : 0);
   Value result =
       function(kProduct ? "torch.cumprod" : "torch.cumsum", {x, axis});
   result = cast(call, result, call.dtype(0));

@@ -15,7 +15,7 @@ struct Line {
 };
 
 Value real_line(const Value& count) {
-  return function("torch.arange", {count}, {{"dtype", DType::f64}});
+  return arange(count, None, None, DType::f64);
 }
 
 // A tensor of one number, which may be a proxy of a number.
@@ -26,7 +26,7 @@ Value tensor_of(const Value& number) {
 
 // What falls outside of [0, size) is at its edge.
 Value inside(const Value& places, const Value& size) {
-  return function("torch.clamp", {places, 0, size - 1});
+  return clamp(places, 0, size - 1);
 }
 
 // The place in the input of each new element, as real numbers.
@@ -74,7 +74,7 @@ Value nearest_places(const Call& call, const Value& origin) {
 
 // Keys' cubic of the distances.
 Value cubic(const Value& distance, double a) {
-  const Value x = function("torch.abs", {distance});
+  const Value x = abs(distance);
   const Value near = ((a + 2) * x - (a + 3)) * x * x + 1;
   const Value far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
   return where(x <= 1, near, where(x < 2, far, zeros_like(x)));
@@ -85,15 +85,8 @@ Value weights_of(const Call& call, const Value& distances, bool is_cubic,
                  bool normalised) {
   const Value weights =
       is_cubic ? cubic(distances, call.real("cubic_coeff_a", -0.75))
-               : function("torch.clamp",
-                          {1 - function("torch.abs", {distances}), 0.0, 1.0});
+               : clamp(1 - abs(distances), 0.0, 1.0);
   return normalised ? weights / sum(weights, -1, true) : weights;
-}
-
-Value index_dim(const Value& x, int64_t axis, const Value& places) {
-  ValueList indices(static_cast<size_t>(axis));
-  indices.push_back(places);
-  return function("torch.ops.aten.index.Tensor", {x, Value::list(indices)});
 }
 
 // The number or 0-d tensor as a plain number, or a proxy of one.
@@ -112,7 +105,7 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
   if (call.flag("antialias", false)) {
     stretch = line.scale.is_number()
                   ? Value(std::min(line.scale.as_double(), 1.0))
-                  : function("torch.clamp", {tensor_of(line.scale), None, 1.0});
+                  : clamp(tensor_of(line.scale), None, 1.0);
     if (stretch.is_number()) {
       first = std::floor(-reach / stretch.as_double()) + 1;
       last = 1 - first.as_double();
@@ -121,7 +114,7 @@ Value neighbours(const Call& call, const Line& line, bool is_cubic,
       last = 1 - first;
     }
   }
-  return function("torch.arange", {first, last + 1}, {{"dtype", DType::f64}});
+  return arange(first, last + 1, None, DType::f64);
 }
 
 // Sums are made in a type that has parts behind the point and holds all numbers
@@ -147,8 +140,8 @@ Value resize_line(const Call& call, const Value& x, const Line& line,
   const Value base = ceil(origin) - 1;
   const Value places = unsqueeze(base, 1) + window;
   Value distances = (places - unsqueeze(origin, 1)) * stretch;
-  Value weights = weights_of(call, distances, is_cubic,
-                             call.flag("antialias", false));
+  Value weights =
+      weights_of(call, distances, is_cubic, call.flag("antialias", false));
   if (call.flag("exclude_outside", false)) {
     const Value outside = logical_or(places < 0, places >= line.size);
     weights = masked_fill(weights, outside, 0.0);
@@ -157,14 +150,12 @@ Value resize_line(const Call& call, const Value& x, const Line& line,
   const Value taken = index_dim(
       x, line.axis, cast(call, inside(places, line.size), DType::i64));
   ValueList shape = {line.new_size, -1};
-  for (int64_t d = line.axis + 1; d < call.rank(0); ++d)
-    shape.emplace_back(1);
+  for (int64_t d = line.axis + 1; d < call.rank(0); ++d) shape.emplace_back(1);
   const Value factors =
       reshape(cast(call, weights, sum_type(call)), Value::list(shape));
   Value y = sum(taken * factors, line.axis + 1);
   if (transform == "tf_crop_and_resize") {
-    const Value off =
-        logical_or(origin < 0, function("torch.gt", {origin, line.size - 1}));
+    const Value off = logical_or(origin < 0, gt(origin, line.size - 1));
     ValueList along = {-1};
     along.insert(along.end(), shape.begin() + 2, shape.end());
     y = masked_fill(y, reshape(off, Value::list(along)),
@@ -184,9 +175,9 @@ std::vector<Value> numbers_of(const Call& call, size_t i, size_t count) {
 }
 
 bool is_given(const Call& call, size_t i) {
-  return call.has(i) && !(call.sizes(i).size() == 1 &&
-                          call.sizes(i)[0].is_int() &&
-                          call.sizes(i)[0].as_int() == 0);
+  return call.has(i) &&
+         !(call.sizes(i).size() == 1 && call.sizes(i)[0].is_int() &&
+           call.sizes(i)[0].as_int() == 0);
 }
 
 // A real number without the part behind the point.
@@ -208,8 +199,7 @@ Value scaled_size(const Call& call, const Value& size, const Value& scale) {
 
 // One scale for all dims, the smallest or largest that sizes ask for.
 void keep_aspect(const Call& call, std::vector<Line>& lines) {
-  const std::string policy =
-      call.text("keep_aspect_ratio_policy", "stretch");
+  const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch") return;
   const bool smaller = policy == "not_larger";
   if (!smaller && policy != "not_smaller")
@@ -232,12 +222,9 @@ void keep_aspect(const Call& call, std::vector<Line>& lines) {
 
 std::vector<Line> read_lines(const Call& call, size_t scales, size_t sizes,
                              size_t roi) {
-  std::vector<int64_t> axes;
-  if (const auto given = call.integers("axes"))
-    for (const int64_t axis : *given)
-      axes.push_back(call.wrap(axis, call.rank(0)));
-  else
-    for (int d = 0; d < call.rank(0); ++d) axes.push_back(d);
+  const int rank = call.rank(0);
+  auto axes = call.integers("axes").value_or(dims_from(0, rank));
+  for (int64_t& axis : axes) axis = call.wrap(axis, rank);
   std::vector<Line> lines(axes.size());
   for (size_t d = 0; d < axes.size(); ++d) {
     lines[d].axis = axes[d];
@@ -302,10 +289,10 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
     return function("torch.ops.aten.upsample_nearest2d.default",
                     {call[0], size, scales[0], scales[1]});
   const bool corners = transform == "align_corners";
-  const bool halves = transform == "half_pixel" ||
-                      (transform == "pytorch_half_pixel" && sizes[0].is_int() &&
-                       sizes[1].is_int() && sizes[0].as_int() > 1 &&
-                       sizes[1].as_int() > 1);
+  const bool halves =
+      transform == "half_pixel" ||
+      (transform == "pytorch_half_pixel" && sizes[0].is_int() &&
+       sizes[1].is_int() && sizes[0].as_int() > 1 && sizes[1].as_int() > 1);
   if (!corners && !halves) return std::nullopt;
   if (mode == "linear")
     return function("torch.ops.aten.upsample_bilinear2d.default",
@@ -319,9 +306,9 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
 // Cubic weights reach beyond the numbers that they are put on: small integers
 // end at the last one that there is.
 Value within(const Value& y, DType dtype) {
-  if (dtype == DType::u8) return function("torch.clamp", {y, 0, 255});
-  if (dtype == DType::i8) return function("torch.clamp", {y, -128, 127});
-  if (dtype == DType::i16) return function("torch.clamp", {y, -32768, 32767});
+  if (dtype == DType::u8) return clamp(y, 0, 255);
+  if (dtype == DType::i8) return clamp(y, -128, 127);
+  if (dtype == DType::i16) return clamp(y, -32768, 32767);
   return y;
 }
 
@@ -332,8 +319,7 @@ Value resize_by(const Call& call, const std::vector<Line>& lines,
   const bool sums = mode != "nearest";
   Value y = sums ? cast(call, call[0], sum_type(call)) : call[0];
   for (const Line& line : lines)
-    if (!changes_nothing(line))
-      y = resize_line(call, y, line, mode, transform);
+    if (!changes_nothing(line)) y = resize_line(call, y, line, mode, transform);
   return cast(call, sums ? within(y, dtype) : y, dtype);
 }
 
@@ -363,8 +349,12 @@ Results upsample(Call& call) {
   for (size_t d = 0; d < scales->size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
     const Value size = call.size(0, axis);
-    lines.push_back({axis, (*scales)[d], size,
-                     scaled_size(call, size, (*scales)[d]), {}, {}});
+    lines.push_back({axis,
+                     (*scales)[d],
+                     size,
+                     scaled_size(call, size, (*scales)[d]),
+                     {},
+                     {}});
   }
   return resize_down(call, lines);
 }

@@ -14,11 +14,6 @@ struct ScanAxes {
   std::vector<int64_t> input_turned, output_turned;
 };
 
-std::vector<int64_t> list_or(const Call& call, std::string_view name,
-                             size_t count) {
-  return per_dim(call, name, count, 0);
-}
-
 // A slice or stack of what the operand is, of the same type.
 Operand with_value(const Operand& operand, const Value& value) {
   Operand other(value);
@@ -96,9 +91,8 @@ Operands recorded(Call& call, const GraphInfo& body, const Operands& states,
     ValueList outputs;
     Operands given;
     for (size_t i = 0; i < in.size(); ++i)
-      given.push_back(with_value(i < states.size() ? states[i]
-                                                   : scanned[i - states.size()],
-                                 in[i]));
+      given.push_back(with_value(
+          i < states.size() ? states[i] : scanned[i - states.size()], in[i]));
     last = call.reader().read_inside(call, body, std::move(given));
     for (const Operand& one : last) {
       outputs.push_back(call.tensor_of(one));
@@ -140,10 +134,10 @@ Operands scan_steps(Call& call, const GraphInfo& body, const Operands& states,
 }
 
 ScanAxes scan_axes(const Call& call, size_t inputs, size_t outputs) {
-  return {list_or(call, "scan_input_axes", inputs),
-          list_or(call, "scan_output_axes", outputs),
-          list_or(call, "scan_input_directions", inputs),
-          list_or(call, "scan_output_directions", outputs)};
+  return {per_dim(call, "scan_input_axes", inputs, 0),
+          per_dim(call, "scan_output_axes", outputs, 0),
+          per_dim(call, "scan_input_directions", inputs, 0),
+          per_dim(call, "scan_output_directions", outputs, 0)};
 }
 
 }  // namespace
@@ -182,7 +176,7 @@ Results scan_8(Call& call) {
   if (body.outputs.size() < states)
     call.fail("body: it has fewer outputs than states");
   ScanAxes axes = scan_axes(call, count, body.outputs.size() - states);
-  axes.input_turned = list_or(call, "directions", count);
+  axes.input_turned = per_dim(call, "directions", count, 0);
   std::vector<ValueList> results(body.outputs.size());
   Operands last;
   for (int64_t b = 0; b < batch.as_int(); ++b) {

@@ -6,13 +6,12 @@
 namespace fxjit::onnx {
 namespace {
 
-bool is_list(const Value& value) { return value.is_sequence(); }
-
 Results construct(Call& call) { return Value::list(call.all()); }
 
 Results empty(Call&) { return Value::list({}); }
 
-// A place of a sequence, known when the model is loaded, counted from the front.
+// A place of a sequence, known when the model is loaded, counted from the
+// front.
 size_t known_place(const Call& call, size_t input, size_t count) {
   const auto known = call.known_ints(input);
   if (!known || known->size() != 1)
@@ -35,7 +34,7 @@ Results at(Call& call) {
   if (const Value* const stack = stack_of(call))
     return select(*stack, 0, call.scalar_int(1));
   const Value sequence = call[0];
-  if (!is_list(sequence)) return getitem(sequence, call.scalar_int(1));
+  if (!sequence.is_sequence()) return getitem(sequence, call.scalar_int(1));
   const size_t place = known_place(call, 1, sequence.size());
   if (place >= sequence.size()) call.fail("position: behind the last one");
   return sequence.at(place);
@@ -59,7 +58,7 @@ Results append(const Call& call) {
 Results insert(Call& call) {
   if (call.operand(0).grown) return append(call);
   const Value sequence = call[0];
-  if (!is_list(sequence)) {
+  if (!sequence.is_sequence()) {
     const Value one = Value::list({call[1]});
     if (!call.has(2)) return sequence + one;
     const Value place = call.scalar_int(2);
@@ -74,7 +73,7 @@ Results insert(Call& call) {
 
 Results erase(Call& call) {
   const Value sequence = call[0];
-  if (!is_list(sequence)) call.fail("the length of the sequence varies");
+  if (!sequence.is_sequence()) call.fail("the length of the sequence varies");
   ValueList items = sequence.as_sequence();
   if (items.empty()) call.fail("the sequence is empty");
   const size_t place =
@@ -88,7 +87,7 @@ Results length(Call& call) {
   if (const Value* const stack = stack_of(call))
     return Numbers{{call.sizes_of(*stack)[0]}, true, DType::i64};
   const Value sequence = call[0];
-  if (!is_list(sequence)) call.fail("the length of the sequence varies");
+  if (!sequence.is_sequence()) call.fail("the length of the sequence varies");
   return Numbers{{Value(sequence.size())}, true, DType::i64};
 }
 

@@ -41,8 +41,8 @@ Results reshape_of(Call& call) {
   // The example may not fit numbers that are known later; the rank does.
   if (!Recorder::example(result).is_none()) return result;
   return call.recorder().assume(
-      result, Tensor::meta(Dims(static_cast<int>(shape.size()), 1),
-                           call.dtype(0)));
+      result,
+      Tensor::meta(Dims(static_cast<int>(shape.size()), 1), call.dtype(0)));
 }
 
 Results flatten_of(Call& call) {
@@ -120,8 +120,8 @@ Results expand_of(Call& call) {
 }
 
 Results concat(Call& call) {
-  const int64_t axis = call.opset() < 4 ? call.integer("axis", 1)
-                                        : call.integer("axis");
+  const int64_t axis =
+      call.opset() < 4 ? call.integer("axis", 1) : call.integer("axis");
   if (call.inputs() == 1) return call.operand(0);
   return cat(Value::list(call.all()), axis);
 }
@@ -130,13 +130,11 @@ Results concat(Call& call) {
 Value equal_parts(const Call& call, const Value& x, int64_t axis,
                   int64_t count) {
   const Value size = call.size(0, axis);
-  if (!size.is_int())
-    return function("torch.tensor_split", {x, count, axis});
+  if (!size.is_int()) return function("torch.tensor_split", {x, count, axis});
   const int64_t each = (size.as_int() + count - 1) / count;
   std::vector<int64_t> parts;
   for (int64_t i = 0; i < count; ++i)
-    parts.push_back(
-        std::clamp<int64_t>(size.as_int() - i * each, 0, each));
+    parts.push_back(std::clamp<int64_t>(size.as_int() - i * each, 0, each));
   return split(x, list_of(parts), axis);
 }
 
@@ -169,7 +167,7 @@ Value slice_dim(const Value& x, const Value& axis, const Value& start,
 
 // A negative step counts from the last element: the dim is turned around.
 Value slice_back(const Call& call, const Value& x, const Slice& slice) {
-  const Value turned = flip(x, list_of(std::vector<int64_t>{slice.axis}));
+  const Value turned = flip(x, Value::list({slice.axis}));
   const Value size = call.size(0, slice.axis);
   if (size.is_int()) {
     const Slice inside = slice.clamped(size.as_int());
@@ -194,14 +192,13 @@ Value slice_by_places(const Call& call, const Value& x, const Value& axis,
   const Value size = function("torch.ops.aten.sym_size.int", {call[0], axis});
   const auto inside = [&](Value at, const Value& low, const Value& high) {
     at = at + (at < 0) * size;
-    const Value below = at < low, above = at > high;
+    const Value below = at<low, above = at> high;
     return below * low + above * high + (1 - below) * (1 - above) * at;
   };
   const Value back = step < 0;
   start = inside(start, 0, size - back);
   end = inside(end, -back, size - back);
-  const Value places = function("torch.arange", {start, end, step},
-                                {{"dtype", DType::i64}});
+  const Value places = arange(start, end, step, DType::i64);
   return index_select(x, axis, places);
 }
 
@@ -209,9 +206,9 @@ Results slice(Call& call) {
   Value result = call[0];
   if (const auto slices = known_slices(call)) {
     for (const Slice& one : *slices)
-      result = one.step > 0 ? slice_dim(result, one.axis, one.start, one.end,
-                                        one.step)
-                            : slice_back(call, result, one);
+      result = one.step > 0
+                   ? slice_dim(result, one.axis, one.start, one.end, one.step)
+                   : slice_back(call, result, one);
     return result;
   }
   const std::vector<Value> starts = call.ints(1), ends = call.ints(2);
@@ -231,9 +228,7 @@ Results slice(Call& call) {
   return result;
 }
 
-Results tile(Call& call) {
-  return repeat(call[0], list_of(call.ints(1)));
-}
+Results tile(Call& call) { return repeat(call[0], list_of(call.ints(1))); }
 
 // [n, c, h, w] in blocks, of which each becomes a square of elements.
 Results depth_to_space(Call& call) {
@@ -245,15 +240,13 @@ Results depth_to_space(Call& call) {
   const bool columns_first = call.text("mode", "DCR") == "CRD";
   const Value parts =
       columns_first
-          ? reshape(call[0], list_of(std::vector<Value>{
-                                 s[0], depth, block, block, s[2], s[3]}))
-          : reshape(call[0], list_of(std::vector<Value>{
-                                 s[0], block, block, depth, s[2], s[3]}));
-  const Value order =
-      columns_first ? permute(parts, {0, 1, 4, 2, 5, 3})
-                    : permute(parts, {0, 3, 4, 1, 5, 2});
-  return reshape(order, list_of(std::vector<Value>{s[0], depth, s[2] * block,
-                                                   s[3] * block}));
+          ? reshape(call[0],
+                    Value::list({s[0], depth, block, block, s[2], s[3]}))
+          : reshape(call[0],
+                    Value::list({s[0], block, block, depth, s[2], s[3]}));
+  const Value order = columns_first ? permute(parts, {0, 1, 4, 2, 5, 3})
+                                    : permute(parts, {0, 3, 4, 1, 5, 2});
+  return reshape(order, Value::list({s[0], depth, s[2] * block, s[3] * block}));
 }
 
 Results space_to_depth(Call& call) {
@@ -263,12 +256,10 @@ Results space_to_depth(Call& call) {
   if (s.size() != 4) call.fail("expected four dims");
   const Value rows = operators::floordiv(s[2], block);
   const Value columns = operators::floordiv(s[3], block);
-  const Value parts = reshape(
-      call[0],
-      list_of(std::vector<Value>{s[0], s[1], rows, block, columns, block}));
+  const Value parts =
+      reshape(call[0], Value::list({s[0], s[1], rows, block, columns, block}));
   return reshape(permute(parts, {0, 3, 5, 1, 2, 4}),
-                 list_of(std::vector<Value>{s[0], s[1] * (block * block), rows,
-                                            columns}));
+                 Value::list({s[0], s[1] * (block * block), rows, columns}));
 }
 
 constexpr OpRow kRows[] = {

@@ -2,12 +2,13 @@
 #include <cmath>
 
 #include "src/import/onnx/ops/families.h"
-#include "src/import/onnx/tensors.h"
 
 namespace fxjit::onnx {
 namespace {
 
-Value complex_of(const Value& x) { return function("torch.view_as_complex", {x}); }
+Value complex_of(const Value& x) {
+  return function("torch.view_as_complex", {x});
+}
 
 Value parts_of(const Value& x) { return function("torch.view_as_real", {x}); }
 
@@ -27,16 +28,13 @@ Results spectrum(Call& call, Value axis) {
   if (inverse) return parts_of(function("torch.fft.ifft", {x, length, axis}));
   if (onesided && real)
     return parts_of(function("torch.fft.rfft", {x, length, axis}));
-  const Value whole =
-      parts_of(function("torch.fft.fft", {x, length, axis}));
+  const Value whole = parts_of(function("torch.fft.fft", {x, length, axis}));
   if (!onesided) return whole;
   const Value size = function("torch.ops.aten.sym_size.int", {whole, axis});
   return narrow(whole, axis, 0, operators::floordiv(size, 2) + 1);
 }
 
-Results dft_17(Call& call) {
-  return spectrum(call, call.integer("axis", 1));
-}
+Results dft_17(Call& call) { return spectrum(call, call.integer("axis", 1)); }
 
 Results dft(Call& call) {
   return spectrum(call, call.has(2) ? call.scalar_int(2) : Value(-2));
@@ -53,9 +51,8 @@ Results stft(Call& call) {
   else
     call.fail("neither a window nor a frame_length is given");
   const bool onesided = call.flag("onesided", true);
-  const bool is_real =
-      call.rank(0) == 2 || (call.size(0, -1).is_int() &&
-                            call.size(0, -1).as_int() == 1);
+  const bool is_real = call.rank(0) == 2 || (call.size(0, -1).is_int() &&
+                                             call.size(0, -1).as_int() == 1);
   Value x = call[0];
   if (call.rank(0) == 3) x = is_real ? squeeze(x, -1) : complex_of(x);
   Value frames = method(x, "unfold", {-1, length, step});
@@ -66,29 +63,24 @@ Results stft(Call& call) {
 }
 
 DType output_type(const Call& call) {
-  const auto dtype = find_dtype(call.integer("output_datatype", 1));
-  if (!dtype) call.fail("output_datatype is not supported");
-  return *dtype;
+  return call.has_attribute("output_datatype")
+             ? named_type(call, "output_datatype")
+             : DType::f32;
 }
 
 // A sum of cosines: a0 - a1 cos(t) + a2 cos(2 t) over one period.
 Results window(Call& call, double a0, double a1, double a2) {
   const Value size = call.scalar_int(0);
-  const Value places =
-      function("torch.arange", {size}, {{"dtype", DType::f64}});
+  const Value places = arange(size, None, None, DType::f64);
   const bool periodic = call.flag("periodic", true);
   const Value angles = places * (2 * M_PI) / (periodic ? size : size - 1);
   const Value made = a0 - a1 * cos(angles) + a2 * cos(2 * angles);
-  const Value result = cast(call, made, output_type(call));
-  return result.is_tensor() ? call.recorder().constant(result.as_tensor())
-                            : result;
+  return held(call, cast(call, made, output_type(call)));
 }
 
 Results hann(Call& call) { return window(call, 0.5, 0.5, 0); }
 
-Results hamming(Call& call) {
-  return window(call, 25.0 / 46, 21.0 / 46, 0);
-}
+Results hamming(Call& call) { return window(call, 25.0 / 46, 21.0 / 46, 0); }
 
 Results blackman(Call& call) { return window(call, 0.42, 0.5, 0.08); }
 
@@ -107,16 +99,15 @@ Results mel_weights(Call& call) {
     return 2595 * std::log10(1 + hertz / 700);
   };
   const double start = mel(*low);
-  const double step =
-      (mel(*high) - start) / static_cast<double>(bands + 2);
+  const double step = (mel(*high) - start) / static_cast<double>(bands + 2);
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz =
         700 *
         (std::pow(10, (start + static_cast<double>(i) * step) / 2595) - 1);
-    edges.push_back(static_cast<int64_t>(
-        std::floor(static_cast<double>(*dft_length + 1) * hertz /
-                   static_cast<double>(*rate))));
+    edges.push_back(
+        static_cast<int64_t>(std::floor(static_cast<double>(*dft_length + 1) *
+                                        hertz / static_cast<double>(*rate))));
   }
   for (const int64_t edge : edges)
     if (edge < 0 || edge >= bins) call.fail("an edge is outside the spectrum");
@@ -130,8 +121,8 @@ Results mel_weights(Call& call) {
                   right = edges[side + 2];
     if (middle == left) at(middle) = 1;
     for (int64_t bin = left; middle > left && bin <= middle; ++bin)
-      at(bin) = static_cast<double>(bin - left) /
-                static_cast<double>(middle - left);
+      at(bin) =
+          static_cast<double>(bin - left) / static_cast<double>(middle - left);
     for (int64_t bin = middle; bin < right; ++bin)
       at(bin) = static_cast<double>(right - bin) /
                 static_cast<double>(right - middle);

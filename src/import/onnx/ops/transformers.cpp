@@ -3,25 +3,15 @@
 #include <limits>
 
 #include "src/import/onnx/ops/families.h"
-#include "src/import/onnx/tensors.h"
 
 namespace fxjit::onnx {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// [n, length, heads * size] as [n, heads, length, size].
-Value in_heads(const Call& call, const Value& x, int64_t heads) {
-  const SizeList sizes = call.sizes_of(x);
-  return transpose(
-      reshape(x, list_of(std::vector<Value>{sizes[0], sizes[1], heads, -1})), 1,
-      2);
-}
-
 Value out_of_heads(const Call& call, const Value& x) {
   const SizeList sizes = call.sizes_of(x);
-  return reshape(transpose(x, 1, 2),
-                 list_of(std::vector<Value>{sizes[0], sizes[2], -1}));
+  return reshape(transpose(x, 1, 2), Value::list({sizes[0], sizes[2], -1}));
 }
 
 // Each head `times` times in a row.
@@ -29,10 +19,8 @@ Value repeated_heads(const Call& call, const Value& x, int64_t times) {
   if (times == 1) return x;
   const SizeList s = call.sizes_of(x);
   const Value spread =
-      expand(unsqueeze(x, 2), list_of(std::vector<Value>{s[0], s[1], times,
-                                                         s[2], s[3]}));
-  return reshape(spread, list_of(std::vector<Value>{s[0], s[1] * times, s[2],
-                                                    s[3]}));
+      expand(unsqueeze(x, 2), Value::list({s[0], s[1], times, s[2], s[3]}));
+  return reshape(spread, Value::list({s[0], s[1] * times, s[2], s[3]}));
 }
 
 struct Heads {
@@ -88,11 +76,8 @@ Value causal_bias(const Call& call, const Heads& heads, DType dtype) {
   const Value queries = call.sizes_of(heads.q)[2];
   const Value keys = call.sizes_of(heads.k)[2];
   const Value past = call.has(4) ? call.size(4, 2) : Value(0);
-  const auto line = [](const Value& count) {
-    return function("torch.arange", {count}, {{"dtype", DType::i64}});
-  };
   const Value rows = unsqueeze(line(queries), 1) + past;
-  const Value behind = function("torch.gt", {unsqueeze(line(keys), 0), rows});
+  const Value behind = gt(unsqueeze(line(keys), 0), rows);
   const Value zeros = cast(call, behind, dtype) * 0;
   return masked_fill(zeros, behind, -kInfinity);
 }
@@ -115,10 +100,8 @@ Value bias_of(const Call& call, const Heads& heads, DType dtype) {
   }
   if (call.flag("is_causal", false)) add(causal_bias(call, heads, dtype));
   if (call.has(6)) {
-    const Value places =
-        function("torch.arange", {keys}, {{"dtype", DType::i64}});
-    const Value padded =
-        function("torch.ge", {places, unsqueeze(call[6], 1)});
+    const Value places = line(keys);
+    const Value padded = ge(places, unsqueeze(call[6], 1));
     const Value shaped = unsqueeze(unsqueeze(padded, 1), 1);
     add(masked_fill(cast(call, shaped, dtype) * 0, shaped, -kInfinity));
   }
@@ -159,11 +142,8 @@ Results attention(Call& call) {
   const Value capped = scores;
   if (!bias.is_none()) scores = scores + bias;
   const Value biased = scores;
-  if (call.has_attribute("softmax_precision")) {
-    const auto precision = find_dtype(call.integer("softmax_precision"));
-    if (!precision) call.fail("softmax_precision is not supported");
-    scores = cast(call, scores, *precision);
-  }
+  if (call.has_attribute("softmax_precision"))
+    scores = cast(call, scores, named_type(call, "softmax_precision"));
   const Value weights = softmax(scores, -1);
   const Value shown[] = {products, capped, biased, weights};
   const int64_t mode = call.integer("qk_matmul_output_mode", 0);
@@ -175,8 +155,7 @@ Results attention(Call& call) {
 // The even and odd elements of the last dim, or its halves.
 std::pair<Value, Value> rotated_parts(const Value& x, bool interleaved,
                                       int64_t half) {
-  if (!interleaved)
-    return {narrow(x, -1, 0, half), narrow(x, -1, half, half)};
+  if (!interleaved) return {narrow(x, -1, 0, half), narrow(x, -1, half, half)};
   const Value pairs = unflatten(x, -1, Value::list({half, 2}));
   return {select(pairs, -1, 0), select(pairs, -1, 1)};
 }
@@ -199,13 +178,12 @@ Results rotary_embedding(Call& call) {
   cosines = unsqueeze(cosines, 1);
   sines = unsqueeze(sines, 1);
   const bool interleaved = call.flag("interleaved", false);
-  const auto [a, b] = rotated_parts(narrow(x, -1, 0, rotated), interleaved,
-                                    rotated / 2);
+  const auto [a, b] =
+      rotated_parts(narrow(x, -1, 0, rotated), interleaved, rotated / 2);
   const Value real = cosines * a - sines * b;
   const Value imaginary = sines * a + cosines * b;
-  Value y = interleaved
-                ? flatten(stack(Value::list({real, imaginary}), -1), -2)
-                : cat(Value::list({real, imaginary}), -1);
+  Value y = interleaved ? flatten(stack(Value::list({real, imaginary}), -1), -2)
+                        : cat(Value::list({real, imaginary}), -1);
   if (rotated < size)
     y = cat(Value::list({y, narrow(x, -1, rotated, size - rotated)}), -1);
   return packed ? out_of_heads(call, y) : y;
@@ -216,20 +194,12 @@ Results tensor_scatter(Call& call) {
   const int rank = call.rank(0);
   const int64_t axis = call.wrap(call.integer("axis", -2), rank);
   const Value rows = call.size(0, axis), count = call.size(1, axis);
-  const auto along = [&](const Value& line, int64_t dim) {
-    ValueList shape(static_cast<size_t>(rank), 1);
-    shape[static_cast<size_t>(dim)] = -1;
-    return reshape(line, Value::list(shape));
-  };
-  Value places = along(
-      function("torch.arange", {count}, {{"dtype", DType::i64}}), axis);
-  if (call.has(2)) places = places + along(call[2], 0);
+  Value places = along(line(count), axis, rank);
+  if (call.has(2)) places = places + along(call[2], 0, rank);
   if (call.text("mode", "linear") == "circular")
-    places = function("torch.remainder", {places, rows});
-  if (places.is_tensor())
-    places = call.recorder().constant(places.as_tensor());
-  return scatter(call[0], axis, expand(places, list_of(call.sizes(1))),
-                 call[1]);
+    places = remainder(places, rows);
+  return scatter(call[0], axis,
+                 expand(held(call, places), list_of(call.sizes(1))), call[1]);
 }
 
 // A convolution over the last k places, whose input ends with the present ones.
@@ -238,11 +208,11 @@ Results causal_conv(Call& call) {
   if (!k.is_int() || !channels.is_int())
     call.fail("the sizes of the weight vary");
   const int64_t before = k.as_int() - 1;
-  const Value x =
-      call.has(3) ? cat(Value::list({call[3], call[0]}), 2)
-                  : nn::functional::pad(call[0], Value::list({before, 0}));
-  Value y = nn::functional::conv1d(x, call[1], call.optional(2), 1, 0, 1,
-                                   channels);
+  const Value x = call.has(3)
+                      ? cat(Value::list({call[3], call[0]}), 2)
+                      : nn::functional::pad(call[0], Value::list({before, 0}));
+  Value y =
+      nn::functional::conv1d(x, call[1], call.optional(2), 1, 0, 1, channels);
   const std::string activation = call.text("activation", "none");
   if (activation == "silu" || activation == "swish")
     y = nn::functional::silu(y);

@@ -4,10 +4,6 @@
 namespace fxjit::onnx {
 namespace {
 
-Value line(const Value& count) {
-  return function("torch.arange", {count}, {{"dtype", DType::i64}});
-}
-
 // Values, the places of their first appearance, for each element the place of
 // its value, and how often each is there.
 Results unique_of(Call& call) {
@@ -23,10 +19,8 @@ Results unique_of(Call& call) {
       example.is_tensor() ? Value::tuple({example, places, places}) : Value());
   Value values = part_of(found, 0), counts = part_of(found, 2);
   Value inverse = flatten(part_of(found, 1));
-  const Value count =
-      function("torch.ops.aten.sym_size.int", {counts, 0});
-  const Value elements =
-      function("torch.ops.aten.sym_size.int", {inverse, 0});
+  const Value count = function("torch.ops.aten.sym_size.int", {counts, 0});
+  const Value elements = function("torch.ops.aten.sym_size.int", {inverse, 0});
   // The smallest place of each value.
   const Value none = function("torch.full", {Value::list({count}), elements},
                               {{"dtype", DType::i64}});

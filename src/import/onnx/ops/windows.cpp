@@ -24,8 +24,8 @@ void check_positive(const Call& call, const char* name,
                     const std::vector<int64_t>& numbers) {
   for (const int64_t number : numbers)
     if (number < 1)
-      call.fail("attribute " + std::string(name) + ": expected 1 or more, got " +
-                std::to_string(number));
+      call.fail("attribute " + std::string(name) +
+                ": expected 1 or more, got " + std::to_string(number));
 }
 
 }  // namespace
@@ -38,15 +38,17 @@ bool Windows::symmetric() const {
   return true;
 }
 
-Value Windows::padding() const { return list_of(begin); }
+Value Windows::padding(bool by_torch) const {
+  return list_of(by_torch ? begin : std::vector<Value>(dims, 0));
+}
 
-Value Windows::pad_list() const {
-  ValueList list;
-  for (size_t d = dims; d-- > 0;) {
-    list.push_back(begin[d]);
-    list.push_back(end[d]);
-  }
-  return Value::list(list);
+Value Windows::pad_list() const { return onnx::pad_list(begin, end); }
+
+std::string with_dims(const Call& call, const char* name, size_t dims) {
+  if (dims < 1 || dims > 3)
+    call.fail("expected one to three dims behind the channels, got " +
+              std::to_string(dims));
+  return name + std::to_string(dims) + "d";
 }
 
 Windows read_windows(const Call& call,

@@ -18,11 +18,14 @@ struct Windows {
 
   // The same known number on both sides of every dim.
   bool symmetric() const;
-  // torch's argument of `symmetric` ones.
-  Value padding() const;
+  // torch's argument: begin where that is padding for torch, else none.
+  Value padding(bool by_torch) const;
   // F.pad's argument: begin and end of the last dim first.
   Value pad_list() const;
 };
+
+// "torch.conv2d" for two dims.
+std::string with_dims(const Call& call, const char* name, size_t dims);
 
 // The windows over the dims of input 0 after the first two. `kernel` has the
 // sizes of the weight; without it the attribute kernel_shape does.
