@@ -58,6 +58,7 @@ class Call {
   size_t outputs() const { return node_.outputs.size(); }
   bool wants(size_t output) const;  // The output is there and has a name.
   bool has(size_t i) const;
+  const std::vector<Operand>& operands() const { return inputs_; }
   const Operand& operand(size_t i) const;  // Fails for an absent one.
   // As a tensor, or list of them. `optional`: None for an absent one.
   Value operator[](size_t i) const;

@@ -218,20 +218,18 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
       }
       return bytes <= kFoldBytes;
     };
-    if (pure && is_number()) {
+    bool at_once = pure && is_number();
+    if (at_once) {
       // The size first: what is computed must fit the budget.
-      bool fits = true;
       try {
-        fits = bytes_of(ops::call_function(function, metas, example_kwargs)) <=
-               kFoldBytes;
+        at_once = bytes_of(ops::call_function(function, metas,
+                                              example_kwargs)) <= kFoldBytes;
       } catch (const Error&) {
         // The shape depends on the numbers.
       }
-      result = fits ? ops::call_function(function, examples, example_kwargs)
-                    : ops::call_function(function, metas, example_kwargs);
-    } else {
-      result = ops::call_function(function, metas, example_kwargs);
     }
+    result = ops::call_function(function, at_once ? examples : metas,
+                                example_kwargs);
   } catch (const Error&) {
     // The example's sizes need not be ones that the model can take.
     if (fixed) throw;

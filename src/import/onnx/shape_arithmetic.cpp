@@ -31,8 +31,6 @@ Result numbers_of(const Call& call, size_t i) {
   return numbers;
 }
 
-bool is_known(const Value& item) { return item.is_number(); }
-
 // Whether an input's numbers are other ones than int64 says, or may become so:
 // uint64's from 2^63 on, and differences without a sign, which wrap around.
 bool wraps(const Call& call, size_t i, const Numbers& numbers) {
@@ -40,27 +38,27 @@ bool wraps(const Call& call, size_t i, const Numbers& numbers) {
   if (call.node().op == "Sub") return true;
   return std::any_of(
       numbers.items.begin(), numbers.items.end(),
-      [](const Value& item) { return is_known(item) && item.as_int() < 0; });
+      [](const Value& item) { return item.is_number() && item.as_int() < 0; });
 }
 
 // a where `chosen`, a proxy of a truth value, else b.
 Value choose(const Value& chosen, const Value& a, const Value& b) {
-  if (is_known(chosen)) return chosen.as_int() != 0 ? a : b;
+  if (chosen.is_number()) return chosen.as_int() != 0 ? a : b;
   return chosen * a + (1 - chosen) * b;
 }
 
 // Quotient without the part behind the point. Python's // rounds down.
 std::optional<Value> divide(const Value& a, const Value& b) {
-  if (!is_known(b) || b.as_int() == 0) return std::nullopt;
+  if (!b.is_number() || b.as_int() == 0) return std::nullopt;
   const int64_t divisor = b.as_int();
-  if (is_known(a) && divisor != -1) return Value(a.as_int() / divisor);
+  if (a.is_number() && divisor != -1) return Value(a.as_int() / divisor);
   if (divisor < 0) return std::nullopt;
   if (divisor == 1) return a;
   return operators::floordiv(a + (a < 0) * (divisor - 1), divisor);
 }
 
 std::optional<Value> modulo(const Value& a, const Value& b) {
-  if (!is_known(b) || b.as_int() == 0) return std::nullopt;
+  if (!b.is_number() || b.as_int() == 0) return std::nullopt;
   return a % b;
 }
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "fxjit/error.h"
-#include "src/import/onnx/typed_data.h"
 #include "src/io/map_storage.h"
 
 namespace fxjit::onnx {
@@ -49,6 +48,10 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"UINT2", {}},
     {"INT2", {}},
 }};
+
+const ElementType* type_of(int64_t number) {
+  return number >= 0 && number < std::ssize(kTypes) ? &kTypes[number] : nullptr;
+}
 
 Dims dims_of(const TensorInfo& info) {
   if (info.dims.size() > static_cast<size_t>(kMaxRank))
@@ -126,9 +129,8 @@ void fail(const TensorInfo& info, const std::string& what) {
 }
 
 std::optional<DType> find_dtype(int64_t element_type) {
-  if (element_type < 0 || element_type >= static_cast<int64_t>(kTypes.size()))
-    return std::nullopt;
-  return kTypes[static_cast<size_t>(element_type)].dtype;
+  const ElementType* const type = type_of(element_type);
+  return type ? type->dtype : std::nullopt;
 }
 
 int unsigned_bits_of(int64_t element_type) {
@@ -146,9 +148,8 @@ std::optional<int64_t> element_type_of(std::string_view name) {
 }
 
 std::string element_type_name(int64_t element_type) {
-  if (element_type < 0 || element_type >= static_cast<int64_t>(kTypes.size()))
-    return std::to_string(element_type);
-  return std::string(kTypes[static_cast<size_t>(element_type)].name);
+  const ElementType* const type = type_of(element_type);
+  return type ? std::string(type->name) : std::to_string(element_type);
 }
 
 TensorFile::TensorFile(const std::string& path)

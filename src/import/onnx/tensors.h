@@ -25,6 +25,12 @@ std::string element_type_name(int64_t element_type);
 // UserError that names the tensor.
 [[noreturn]] void fail(const TensorInfo& info, const std::string& what);
 
+// The elements that stand as lists of numbers, in float_data, int32_data and
+// their kin, as a tensor with memory of its own. UserError where the list is
+// not the one for the type, or has another number of elements than `dims` say;
+// nothing is allocated before that is known.
+Tensor read_typed_data(const TensorInfo& info, const Dims& dims, DType dtype);
+
 // A mapped ONNX file, and those beside it that hold its external data.
 class TensorFile {
  public:

@@ -1,5 +1,4 @@
-#include "src/import/onnx/typed_data.h"
-
+// Elements of a TensorProto that stand as lists of numbers.
 #include <algorithm>
 #include <cstring>
 

@@ -64,16 +64,11 @@ Value from_real(const Call& call, const Value& real) {
   return where(is_large, turned(rest), rest);
 }
 
-Call with_first(const Call& call, const Value& first) {
-  std::vector<Operand> inputs = {first};
-  for (size_t i = 1; i < call.inputs(); ++i)
-    inputs.push_back(call.has(i) ? call.operand(i) : Operand());
-  return call.with_inputs(std::move(inputs));
-}
-
 // Computed with real numbers, which keep 53 bits of each.
 Results by_reals(const Call& call, const OpRow& row) {
-  Call real = with_first(call, as_real(call, call[0], DType::f64));
+  std::vector<Operand> inputs = call.operands();
+  inputs[0] = as_real(call, call[0], DType::f64);
+  Call real = call.with_inputs(std::move(inputs));
   return from_real(call, run_row(row, real).items[0].value);
 }
 
@@ -154,15 +149,9 @@ const Comparing* comparing(const Call& call) {
 
 // The call on turned numbers; numbers that it gives are turned back.
 Results in_order(const Call& call, const OpRow& row, const Comparing& how) {
-  std::vector<Operand> inputs;
-  for (size_t i = 0; i < call.inputs(); ++i) {
-    if (!call.has(i))
-      inputs.emplace_back();
-    else if (includes(how.inputs, i))
-      inputs.emplace_back(turned(call[i]));
-    else
-      inputs.push_back(call.operand(i));
-  }
+  std::vector<Operand> inputs = call.operands();
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && includes(how.inputs, i)) inputs[i] = turned(call[i]);
   Call ordered = call.with_inputs(std::move(inputs));
   Results results = run_row(row, ordered);
   if (how.chooses) results.items[0] = turned(results.items[0].value);

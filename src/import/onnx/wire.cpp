@@ -1,5 +1,6 @@
 #include "src/import/onnx/wire.h"
 
+#include <bit>
 #include <cstring>
 
 #include "fxjit/error.h"
@@ -28,15 +29,7 @@ uint64_t read_varint(Bytes& bytes) {
   fail("a number of more than 64 bits");
 }
 
-float as_float(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
 }  // namespace
-
-uint64_t WireReader::varint() { return read_varint(bytes_); }
 
 uint64_t WireReader::fixed(size_t size) {
   if (bytes_.size() < size) fail("a number is cut off");
@@ -48,7 +41,7 @@ uint64_t WireReader::fixed(size_t size) {
 
 bool WireReader::next(WireField& field) {
   if (bytes_.empty()) return false;
-  const uint64_t tag = varint();
+  const uint64_t tag = read_varint(bytes_);
   constexpr uint64_t kLargestNumber = (1u << 29) - 1;
   if (tag >> 3 == 0 || tag >> 3 > kLargestNumber)
     fail("there is no field " + std::to_string(tag >> 3));
@@ -57,7 +50,7 @@ bool WireReader::next(WireField& field) {
   field.type = static_cast<WireField::Type>(tag & 7);
   switch (field.type) {
     case WireField::Type::varint:
-      field.word = varint();
+      field.word = read_varint(bytes_);
       return true;
     case WireField::Type::fixed64:
       field.word = fixed(8);
@@ -66,7 +59,7 @@ bool WireReader::next(WireField& field) {
       field.word = fixed(4);
       return true;
     case WireField::Type::bytes: {
-      const uint64_t length = varint();
+      const uint64_t length = read_varint(bytes_);
       if (length > bytes_.size())
         fail("field " + std::to_string(field.number) + " has " +
              std::to_string(length) + " bytes, " +
@@ -89,7 +82,7 @@ int64_t WireField::integer() const {
 float WireField::real() const {
   if (type != Type::fixed32)
     fail("field " + std::to_string(number) + ": expected a float");
-  return as_float(static_cast<uint32_t>(word));
+  return std::bit_cast<float>(static_cast<uint32_t>(word));
 }
 
 Bytes WireField::message() const {

@@ -44,7 +44,6 @@ class WireReader {
   bool next(WireField& field);
 
  private:
-  uint64_t varint();
   uint64_t fixed(size_t size);
 
   Bytes bytes_;

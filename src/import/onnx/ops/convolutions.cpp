@@ -1,6 +1,6 @@
 // Convolutions and their transposes.
-#include "src/import/onnx/ops/convolutions.h"
 #include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/ops/windows.h"
 
 namespace fxjit::onnx {
 namespace {

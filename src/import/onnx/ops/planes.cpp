@@ -115,26 +115,17 @@ Results center_crop_pad(Call& call) {
     const int64_t dim =
         call.wrap(axes ? (*axes)[i] : static_cast<int64_t>(i), call.rank(0));
     const Value size = call.size(0, dim);
-    const auto padded_along = [&](const Value& begin, const Value& end) {
-      ValueList pads(static_cast<size_t>(2 * (call.rank(0) - dim)), 0);
-      pads[pads.size() - 2] = begin;
-      pads[pads.size() - 1] = end;
-      return F::pad(y, Value::list(pads));
-    };
-    if (!size.is_int() || !shape[i].is_int()) {
-      // Rounded down on either side of 0.
-      const Value crop =
-          operators::floordiv(size - shape[i], 2) * (size >= shape[i]);
-      const Value grow =
-          operators::floordiv(shape[i] - size, 2) * (shape[i] > size);
-      const Value start = crop - grow;
-      const Value end = start + shape[i];
-      y = padded_along(0 - start, end - size);
-      continue;
-    }
-    const int64_t n = size.as_int(), m = shape[i].as_int();
-    const int64_t start = n >= m ? (n - m) / 2 : -((m - n) / 2);
-    y = padded_along(-start, start + m - n);
+    // Rounded down on either side of 0.
+    const Value crop =
+        operators::floordiv(size - shape[i], 2) * (size >= shape[i]);
+    const Value grow =
+        operators::floordiv(shape[i] - size, 2) * (shape[i] > size);
+    const Value start = crop - grow;
+    const Value end = start + shape[i];
+    ValueList pads(static_cast<size_t>(2 * (call.rank(0) - dim)), 0);
+    pads[pads.size() - 2] = 0 - start;
+    pads[pads.size() - 1] = end - size;
+    y = F::pad(y, Value::list(pads));
   }
   return y;
 }

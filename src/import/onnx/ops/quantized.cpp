@@ -1,7 +1,7 @@
 // Quantised tensors: integers, with a scale and a zero point for all of them,
 // for each place of a dim, or for each block along a dim.
-#include "src/import/onnx/ops/convolutions.h"
 #include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/ops/windows.h"
 #include "src/import/onnx/tensors.h"
 
 namespace fxjit::onnx {

@@ -30,15 +30,9 @@ Value scan_length(const Call& call, const Operands& scanned,
 
 // One copy of the body for each place along the scanned dims.
 Operands unrolled(Call& call, const GraphInfo& body, Operands states,
-                  const Operands& scanned, const ScanAxes& axes) {
-  const Value length = scan_length(call, scanned, axes);
-  if (!length.is_int() || length.as_int() > kMostTurns)
-    call.fail("the number of iterations varies or is above " +
-              std::to_string(kMostTurns));
-  const int64_t turns = length.as_int();
+                  const Operands& scanned, const ScanAxes& axes,
+                  int64_t turns) {
   if (turns == 0) call.fail("a scan of no turns gives nothing");
-  if (body.outputs.size() < states.size())
-    call.fail("body: it has fewer outputs than states");
   std::vector<ValueList> rows(body.outputs.size() - states.size());
   Operands last;
   for (int64_t turn = 0; turn < turns; ++turn) {
@@ -123,13 +117,13 @@ Operands scan_steps(Call& call, const GraphInfo& body, const Operands& states,
   const Value length = scan_length(call, scanned, axes);
   const bool may_unroll = length.is_int() && length.as_int() <= kMostTurns;
   if (may_unroll && is_short(length.as_int(), body))
-    return unrolled(call, body, states, scanned, axes);
+    return unrolled(call, body, states, scanned, axes, length.as_int());
   try {
     return recorded(call, body, states, scanned, axes);
   } catch (const UserError&) {
     // What iterations differ in may be known for each of them.
     if (!may_unroll) throw;
-    return unrolled(call, body, states, scanned, axes);
+    return unrolled(call, body, states, scanned, axes, length.as_int());
   }
 }
 

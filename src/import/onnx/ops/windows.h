@@ -32,4 +32,10 @@ std::string with_dims(const Call& call, const char* name, size_t dims);
 Windows read_windows(const Call& call,
                      std::optional<std::vector<int64_t>> kernel);
 
+// The convolution of a node's attributes, which quantised ones share.
+// `weight_input`: the node's input that has the sizes of the weight. `bias` may
+// be None.
+Value convolution(const Call& call, Value x, const Value& weight,
+                  const Value& bias, size_t weight_input);
+
 }  // namespace fxjit::onnx
