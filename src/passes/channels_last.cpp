@@ -1,10 +1,7 @@
 #include "src/passes/channels_last.h"
 
-#include <algorithm>
-
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
-#include "src/passes/split_channels.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::passes {
@@ -12,22 +9,42 @@ namespace {
 
 using ops::Lowering;
 
-// Logical dims in order of memory: 0, 2, ..., 1.
-Dims memory_order(int rank) {
+// Fewer dims are as often tokens and heads, whose order products want.
+constexpr int kLeastSplitRank = 5;
+
+// Logical dims in order of memory: 0, 2, ..., 1; with two dims of channels
+// 0, 3, ..., 1, 2.
+Dims order_of(int rank, int channel_dims) {
   Dims order{0};
-  for (int d = 2; d < rank; ++d) order.push_back(d);
-  order.push_back(1);
+  for (int d = 1 + channel_dims; d < rank; ++d) order.push_back(d);
+  for (int d = 1; d <= channel_dims; ++d) order.push_back(d);
   return order;
 }
 
-// Where a logical dim lies in memory order.
-int64_t memory_dim(int64_t dim, int rank) {
-  if (dim == 1) return rank - 1;
-  return dim > 1 ? dim - 1 : dim;
+// Whether the dims lie so; false where the logical order describes the tensor
+// as well.
+bool lies_so(const Tensor& t, int channel_dims) {
+  const int rank = t.dim();
+  if (rank < channel_dims + 2 || t.stride(channel_dims) != 1) return false;
+  const Dims order = order_of(rank, channel_dims);
+  int64_t reach = 1;  // Elements that the dims so far span.
+  bool places = false;
+  for (int i = rank - 1; i >= 0; --i) {
+    const int d = static_cast<int>(order[i]);
+    const bool channel = d >= 1 && d <= channel_dims;
+    if (channel && t.size(d) < 2) return false;
+    if (t.size(d) == 1) continue;
+    if (t.stride(d) < reach) return false;
+    reach = t.stride(d) * t.size(d);
+    places |= !channel && d != 0;
+  }
+  return places;
 }
 
-Value permute(GraphBuilder& b, const Value& x, const Dims& order) {
-  return call(b, "permute", {x, order});
+// Channels seen as groups of channels, as nets with several branches in one
+// convolution do.
+bool is_split(const Tensor& t) {
+  return t.dim() >= kLeastSplitRank && t.numel() > 0 && lies_so(t, 2);
 }
 
 // A view [N, C, 1, ...] of a node [N, 1, ..., C], whose strides tell nothing.
@@ -44,23 +61,20 @@ bool views_memory_order(const Value& x) {
   return true;
 }
 
-// Broadcasting operands get the dims they lack; single numbers stay as they
-// are, since they are promoted by other rules.
-Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& result) {
-  const int rank = result.size();
-  if (!x.is_proxy()) return x;
-  const Tensor t = val_of(x);
-  if (t.dim() == 0) return x;
-  if (t.dim() < rank) {
-    Dims sizes(rank - t.dim(), 1);
-    for (int64_t size : t.sizes()) sizes.push_back(size);
-    return channels_to_back(b, call(b, "reshape", {x, sizes}));
-  }
-  const Value ordered = channels_to_back(b, x);
-  if (t.sizes() != result || is_channels_last(t) || views_memory_order(x))
+// The copy that a convolution of `x` makes, or a part of this call's loop,
+// where it lies otherwise.
+Value operand_of(GraphBuilder& b, const Value& x, const Dims& result,
+                 int channel_dims) {
+  const Value ordered =
+      operand_in_order(b, x, order_of(result.size(), channel_dims));
+  if (!x.is_proxy() || val_of(x).sizes() != result ||
+      lies_so(val_of(x), channel_dims) || views_memory_order(x))
     return ordered;
-  // The copy that a convolution of `x` makes, or a part of this call's loop.
   return b.call(materialize_op(), {ordered});
+}
+
+bool is_tensor(const Value& operand) {
+  return operand.is_proxy() && operand.as_proxy()->val().is_tensor();
 }
 
 // Operands of the result's shape vote; planes of images win a draw, since
@@ -68,7 +82,7 @@ Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& result) {
 bool prefers_channels_last(const ValueList& operands, const Dims& result) {
   int last = 0, plain = 0;
   for (const Value& operand : operands) {
-    if (!operand.is_proxy() || !operand.as_proxy()->val().is_tensor()) continue;
+    if (!is_tensor(operand)) continue;
     const Tensor t = val_of(operand);
     if (t.sizes() != result) continue;
     is_channels_last(t) || views_memory_order(operand) ? ++last : ++plain;
@@ -76,34 +90,34 @@ bool prefers_channels_last(const ValueList& operands, const Dims& result) {
   return last > plain || (last > 0 && last == plain && result.size() > 3);
 }
 
+// Whether all operands of the result's shape are split, and there are some.
+bool all_split(const ValueList& operands, const Dims& result) {
+  bool split = false;
+  for (const Value& operand : operands) {
+    if (!is_tensor(operand) || val_of(operand).sizes() != result) continue;
+    if (!is_split(val_of(operand))) return false;
+    split = true;
+  }
+  return split;
+}
+
 Value elementwise(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   if (&op == &materialize_op()) return {};
   Dims result;
   for (const Value& arg : args)
-    if (arg.is_proxy() && arg.as_proxy()->val().is_tensor())
+    if (is_tensor(arg))
       result = result.empty() ? val_of(arg).sizes()
                               : broadcast_shapes(result, val_of(arg).sizes());
   if (reads_position(op, args)) return {};
-  if (!prefers_channels_last(args, result))
-    return elementwise_of_split(b, op, args);
+  const int channel_dims = prefers_channels_last(args, result) ? 1
+                           : all_split(args, result)           ? 2
+                                                               : 0;
+  if (channel_dims == 0) return {};
   ValueList ordered;
   for (const Value& arg : args)
-    ordered.push_back(operand_in_order(b, arg, result));
-  return channels_to_front(b, b.call_in_memory_order(op, std::move(ordered)));
-}
-
-// With some dims gone the rest lie in memory order; puts them in logical order.
-Value kept_in_logical_order(GraphBuilder& b, const Value& x,
-                            const std::vector<bool>& reduced) {
-  const Dims memory = memory_order(static_cast<int>(reduced.size()));
-  Dims kept, order;
-  for (int64_t d : memory)
-    if (!reduced[static_cast<size_t>(d)]) kept.push_back(d);
-  Dims sorted = kept;
-  std::sort(sorted.begin(), sorted.end());
-  for (int64_t d : sorted)
-    order.push_back(std::find(kept.begin(), kept.end(), d) - kept.begin());
-  return permute(b, x, order);
+    ordered.push_back(operand_of(b, arg, result, channel_dims));
+  return in_logical_order(b, b.call_in_memory_order(op, std::move(ordered)),
+                          order_of(result.size(), channel_dims));
 }
 
 Value reduction(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
@@ -112,33 +126,29 @@ Value reduction(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   const Tensor t = val_of(args[0]);
   const Value& dim = args[static_cast<size_t>(at)];
   if (dim.is_none() || !args[keep].is_bool()) return {};
-  if (!is_channels_last(t)) {
-    const Dims dims = dim.is_sequence() ? dim.as_dims() : Dims{dim.as_int()};
-    if (dims.empty()) return {};
-    return reduction_of_split(b, op, args, dims, static_cast<size_t>(at),
-                              args[keep].as_bool());
-  }
+  const int channel_dims = is_channels_last(t) ? 1 : is_split(t) ? 2 : 0;
+  const Dims dims = dim.is_sequence() ? dim.as_dims() : Dims{dim.as_int()};
+  if (channel_dims == 0 || dims.empty()) return {};
   const int rank = t.dim();
-  ValueList ordered = args;
-  ordered[0] = channels_to_back(b, args[0]);
+  const Dims order = order_of(rank, channel_dims);
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
-  Dims dims;
-  for (int64_t d : dim.is_sequence() ? dim.as_dims() : Dims{dim.as_int()}) {
-    const int64_t logical = wrap_dim(d, rank);
-    reduced[static_cast<size_t>(logical)] = true;
-    dims.push_back(memory_dim(logical, rank));
+  Dims places, kept;
+  for (int64_t d : dims) {
+    reduced[static_cast<size_t>(wrap_dim(d, rank))] = true;
+    places.push_back(place_in(order, wrap_dim(d, rank)));
   }
-  if (dims.empty()) return {};
-  ordered[at] = dim.is_sequence() ? Value(dims) : Value(dims[0]);
-  const Value result = b.call_in_memory_order(op, ordered);
-  if (args[keep].as_bool()) return channels_to_front(b, result);
-  return kept_in_logical_order(b, result, reduced);
+  // With some dims gone the rest lie in memory order.
+  for (int64_t d : order)
+    if (args[keep].as_bool() || !reduced[static_cast<size_t>(d)])
+      kept.push_back(d);
+  ValueList ordered = args;
+  ordered[0] = operand_in_order(b, args[0], order);
+  ordered[at] = dim.is_sequence() ? Value(places) : Value(places[0]);
+  return in_logical_order(b, b.call_in_memory_order(op, ordered), kept);
 }
 
 Value concatenation(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
-  ValueList metas;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  const Dims result = ops::infer({op, metas}).as_tensor().sizes();
+  const Dims result = ops::infer({op, meta_of(args)}).as_tensor().sizes();
   const int rank = result.size();
   int last = 0, plain = 0;
   ValueList parts;
@@ -152,45 +162,22 @@ Value concatenation(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   }
   if (last == 0 || (rank < 4 && last < plain)) return {};
   for (Value& part : parts) part = channels_to_back(b, part);
-  const int64_t dim = memory_dim(wrap_dim(args[1].as_int(), rank), rank);
+  const int64_t dim =
+      place_in(order_of(rank, 1), wrap_dim(args[1].as_int(), rank));
   return channels_to_front(
       b, b.call_in_memory_order(op, {Value::list(std::move(parts)), dim}));
 }
 
 }  // namespace
 
-bool reads_position(const ops::Op& op, const ValueList& args) {
-  ValueList metas;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  const ScalarBody body = ops::scalar_body({op, metas});
-  return std::any_of(body.instrs.begin(), body.instrs.end(),
-                     [](const auto& i) { return i.prim == Prim::index; });
-}
-
-bool is_channels_last(const Tensor& t) {
-  const int rank = t.dim();
-  if (rank < 3 || t.sizes()[1] < 2 || t.strides()[1] != 1) return false;
-  int64_t reach = t.sizes()[1];  // Elements that the dims so far span.
-  bool places = false;
-  for (int i = rank - 2; i >= 0; --i) {
-    const int d = i == 0 ? 0 : i + 1;
-    if (t.sizes()[d] == 1) continue;
-    if (t.strides()[d] < reach) return false;
-    reach = t.strides()[d] * t.sizes()[d];
-    places |= d != 0;
-  }
-  return places;
-}
+bool is_channels_last(const Tensor& t) { return lies_so(t, 1); }
 
 Value channels_to_back(GraphBuilder& b, const Value& x) {
-  return permute(b, x, memory_order(val_of(x).dim()));
+  return operand_in_order(b, x, order_of(val_of(x).dim(), 1));
 }
 
 Value channels_to_front(GraphBuilder& b, const Value& x) {
-  const int rank = val_of(x).dim();
-  Dims order{0, rank - 1};
-  for (int d = 1; d < rank - 1; ++d) order.push_back(d);
-  return permute(b, x, order);
+  return in_logical_order(b, x, order_of(val_of(x).dim(), 1));
 }
 
 Value lower_channels_last(GraphBuilder& b, const ops::Op& op,

@@ -1,6 +1,8 @@
 // Memory order of lowered graphs. Convolutions give tensors whose channels (dim
 // 1) lie innermost; calls on such tensors are run on views in memory order, so
 // that every node stays contiguous and logical order is a permuted view of it.
+// So are calls on images whose channels are seen as two dims, [N, groups,
+// channels, ...] over memory [N, ..., groups, channels].
 #pragma once
 
 #include "src/passes/lowering/graph_builder.h"

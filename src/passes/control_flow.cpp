@@ -91,8 +91,7 @@ class ControlBuilder {
  private:
   // Such tensors are handled as their parts.
   void refuse_complex() const {
-    for (const ValueList* values :
-         {&call_.carried, &call_.xs, &call_.operands})
+    for (const ValueList* values : {&call_.carried, &call_.xs, &call_.operands})
       for (const Value& value : *values) {
         const Value meta = meta_of(value);
         if (meta.is_tensor() && is_complex(meta.as_tensor().dtype()))
@@ -124,8 +123,8 @@ class ControlBuilder {
     return {};
   }
 
-  // Nothing where the branch fails, as it will whenever it is taken. It may hold
-  // for other sizes.
+  // Nothing where the branch fails, as it will whenever it is taken. It may
+  // hold for other sizes.
   std::optional<ValueList> of_branch(size_t which) {
     try {
       return of_body(which);
@@ -140,28 +139,20 @@ class ControlBuilder {
     }
   }
 
-  // The results of the branch that is left.
-  static ValueList alone(const ValueList& made) {
-    ValueList results;
-    for (const Value& one : made) {
-      const Tensor& t = one.as_tensor();
-      results.push_back(merged(t, t));
-    }
-    return results;
-  }
-
   ValueList of_branches() {
     const auto on_true = of_branch(0), on_false = of_branch(1);
+    ValueList made;
     if (!on_true || !on_false) {
       const ValueList& left = on_true ? *on_true : *on_false;
       require_tensors(builder_, left);
-      return alone(left);
+      for (const Value& one : left)
+        made.push_back(merged(one.as_tensor(), one.as_tensor()));
+      return made;
     }
     const ValueList &a = *on_true, &b = *on_false;
     fx::check_branches(Value::tuple(a), Value::tuple(b));
     require_tensors(builder_, a);
     require_tensors(builder_, b);
-    ValueList made;
     for (size_t i = 0; i < a.size(); ++i) {
       const Tensor &left = a[i].as_tensor(), &right = b[i].as_tensor();
       // Such results have sizes that only the call tells.
@@ -186,9 +177,8 @@ class ControlBuilder {
     const ValueList carried = metas_[2].as_sequence();
     require_tensors(builder_, carried);
     const ValueList made = of_body(0);
-    const auto split =
-        made.begin() + static_cast<std::ptrdiff_t>(
-                           std::min(made.size(), carried.size()));
+    const auto split = made.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                          made.size(), carried.size()));
     fx::check_same_metadata(carried, ValueList(made.begin(), split), "init",
                             "carry");
     ValueList all = states(carried);
@@ -240,20 +230,11 @@ ValueList results_of(const ModelGraph& body) {
 
 ValueList body_args(const ControlSpec& spec, const ValueList& call) {
   ValueList args;
-  switch (spec.kind) {
-    case ControlFlow::cond:
-      break;
-    case ControlFlow::while_loop:
-    case ControlFlow::scan:
-      args = states(call[2].as_sequence());
-      break;
-    case ControlFlow::associative_scan:
-      for (const Value& x : call[3].as_sequence())
-        args.push_back(meta_contiguous(slice_of(x).as_tensor()));
-      break;
-    case ControlFlow::map:
-      break;
-  }
+  if (spec.kind == ControlFlow::while_loop || spec.kind == ControlFlow::scan)
+    args = states(call[2].as_sequence());
+  if (spec.kind == ControlFlow::associative_scan)
+    for (const Value& x : call[3].as_sequence())
+      args.push_back(meta_contiguous(slice_of(x).as_tensor()));
   for (const Value& x : call[3].as_sequence()) args.push_back(slice_of(x));
   append(args, call[4].as_sequence());
   return args;
@@ -263,8 +244,7 @@ Value call_control(GraphBuilder& builder, const ControlCall& call) {
   try {
     return ControlBuilder(builder, call).build();
   } catch (Error& error) {
-    if (builder.origin())
-      error.extend("", builder.origin()->error_context());
+    if (builder.origin()) error.extend("", builder.origin()->error_context());
     throw;
   }
 }

@@ -53,13 +53,8 @@ FoldedWeights& FoldedWeights::of_files() {
 std::vector<Tensor> FoldedWeights::get(
     const std::vector<Tensor>& sources, double number,
     const std::function<std::vector<Tensor>()>& make) {
-  FoldedWeights& where = is_of_files(sources) ? of_files() : *this;
-  return where.get_here(sources, number, make);
-}
-
-std::vector<Tensor> FoldedWeights::get_here(
-    const std::vector<Tensor>& sources, double number,
-    const std::function<std::vector<Tensor>()>& make) {
+  if (this != &of_files() && is_of_files(sources))
+    return of_files().get(sources, number, make);
   std::lock_guard lock(mutex_);
   Made& known = made_[key_of(sources, number)];
   std::vector<Tensor> tensors;
@@ -79,6 +74,15 @@ std::vector<Tensor> FoldedWeights::get_here(
     });
   }
   return tensors;
+}
+
+Tensor made_when_read(const Tensor& source, const Dims& sizes,
+                      std::function<void(std::byte* out)> make) {
+  const auto bytes = static_cast<size_t>(source.numel()) * source.item_size();
+  auto storage = Storage::deferred(bytes, std::move(make));
+  storage->release_pages = [source](size_t, size_t) { release_pages(source); };
+  return Tensor::view(std::move(storage), sizes, source.dtype(),
+                      contiguous_strides(sizes), 0);
 }
 
 }  // namespace fxjit::passes

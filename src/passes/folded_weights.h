@@ -33,12 +33,14 @@ class FoldedWeights {
   static FoldedWeights& of_files();
   static std::vector<Tensor> alive(const Made& made,
                                    const std::vector<Tensor>& sources);
-  std::vector<Tensor> get_here(
-      const std::vector<Tensor>& sources, double number,
-      const std::function<std::vector<Tensor>()>& make);
 
   std::mutex mutex_;
   std::map<std::string, Made> made_;
 };
+
+// A tensor with the dtype of `source` and these sizes, as many elements: its
+// numbers are made when they are read, as `source` is mostly read once then.
+Tensor made_when_read(const Tensor& source, const Dims& sizes,
+                      std::function<void(std::byte* out)> make);
 
 }  // namespace fxjit::passes

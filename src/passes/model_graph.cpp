@@ -10,21 +10,12 @@ namespace {
                       node.error_context());
 }
 
-int64_t last_element(const Tensor& t) {
-  int64_t last = t.offset();
-  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
-  return last;
-}
-
 void verify_view(const fx::Node& node) {
   if (node.called_op() != &as_strided_op()) misfit(node, "is a view");
   const fx::Node& root = *node.arg_node(0);
   if (root.called_op() == &as_strided_op()) misfit(node, "is a view of a view");
   const Tensor &view = node.val_tensor(), &from = root.val_tensor();
-  const auto bytes = [](const Tensor& t) {
-    return (last_element(t) + 1) * static_cast<int64_t>(t.item_size());
-  };
-  if (view.numel() > 0 && (from.numel() == 0 || bytes(view) > bytes(from)))
+  if (view.numel() > 0 && (from.numel() == 0 || end_of(view) > end_of(from)))
     misfit(node, "reaches outside of its input");
 }
 
@@ -97,6 +88,21 @@ std::string ModelGraph::str() const {
   for (const auto& [name, region] : regions)
     text += "\n\n" + name + " = " + region.graph->str();
   return text;
+}
+
+ValueList vals_of(const ValueList& args) {
+  ValueList vals;
+  for (const Value& arg : args)
+    vals.push_back(map_leaves(arg, [](const Value& leaf) {
+      return leaf.is_node() ? leaf.as_node()->val() : leaf;
+    }));
+  return vals;
+}
+
+int64_t end_of(const Tensor& t) {
+  int64_t last = t.offset();
+  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
+  return (last + 1) * static_cast<int64_t>(t.item_size());
 }
 
 void verify(const ModelGraph& model) {

@@ -1,6 +1,6 @@
-// ModelGraph: a graph on its way through the compiler, with the tensors that its
-// get_attr nodes name. Passes take one and give one; the captured graph is never
-// touched. Every node but the output has its val() set.
+// ModelGraph: a graph on its way through the compiler, with the tensors that
+// its get_attr nodes name. Passes take one and give one; the captured graph is
+// never touched. Every node but the output has its val() set.
 //
 // Forms, each checked by verify():
 //   normalized  calls are call_function of canonical spellings with all
@@ -77,6 +77,12 @@ struct ModelGraph {
   // The graph's text, then each region's.
   std::string str() const;
 };
+
+// Arguments of a call with the values of nodes in place of these, for shape
+// rules.
+ValueList vals_of(const ValueList& args);
+// Where the memory behind a tensor's last element begins, in bytes.
+int64_t end_of(const Tensor& t);
 
 // Throws InternalError naming the first node that does not fit the form.
 void verify(const ModelGraph& model);

@@ -23,17 +23,12 @@
 namespace fxjit::passes {
 namespace {
 
-bool has_proxy(const Value& value) {
-  bool found = false;
-  visit_leaves(value,
-               [&](const Value& leaf) { found = found || leaf.is_proxy(); });
-  return found;
-}
-
 bool has_proxy(const ValueList& values) {
+  bool found = false;
   for (const Value& value : values)
-    if (has_proxy(value)) return true;
-  return false;
+    visit_leaves(value,
+                 [&](const Value& leaf) { found = found || leaf.is_proxy(); });
+  return found;
 }
 
 // Whether a call has a tensor among its arguments, known ones included.
@@ -57,9 +52,8 @@ class Normalizer {
         have_(request.order.size()),
         memory_(request.order, values_, builder_),
         writes_(builder_, memory_) {
-    builder_.on_control([this](const fx::ControlCall& call) {
-      return call_control(call);
-    });
+    builder_.on_control(
+        [this](const fx::ControlCall& call) { return call_control(call); });
     builder_.on_write([this](const ops::Op& op, ValueList args) {
       return write_in_module(op, std::move(args));
     });
@@ -154,8 +148,7 @@ class Normalizer {
     return map_leaves(result, [&](const Value& leaf) -> Value {
       if (!leaf.is_proxy() && !leaf.is_tensor()) return leaf;
       const Dims& strides = request_.layouts.at(next++);
-      const bool there =
-          meta_of(leaf).as_tensor().strides() == strides;
+      const bool there = meta_of(leaf).as_tensor().strides() == strides;
       return there ? leaf : builder_.call(layout_op(), {leaf, strides});
     });
   }
@@ -211,7 +204,7 @@ class Normalizer {
       return call_control(fx::control_call(*kind, args, kwargs));
     if (!fx::is_python_function(function.name))
       refuse(node, "is not in the op table");
-    if (function.name == "builtins.len") args = meta_of(args).as_sequence();
+    if (function.name == "builtins.len") args = meta_of(args);
     bool data = function.name != "builtins.len" && has_tensor(args);
     for (const auto& [name, arg] : kwargs) data = data || has_tensor({arg});
     if (data) refuse(node, "needs the numbers of its arguments");
@@ -240,8 +233,8 @@ class Normalizer {
       if (!is_data(leaf)) return leaf;
       const bool shared =
           std::any_of(given.begin(), given.end(), [&](const Value& value) {
-            return is_data(value) && builder_.memory_of(value).id ==
-                                         builder_.memory_of(leaf).id;
+            return is_data(value) &&
+                   builder_.memory_of(value).id == builder_.memory_of(leaf).id;
           });
       return shared ? ops::call_method("clone", {leaf}) : leaf;
     });
@@ -284,8 +277,7 @@ class Normalizer {
     const bool indexes = ops::aliasing(op) == ops::Aliasing::item;
     if (indexes && bound[0].is_sequence() && !has_tensor({bound[1]}))
       return op.row.decompose({op, bound});
-    if (indexes && is_view_of_unknown_place(op, bound) &&
-        is_returned(node))
+    if (indexes && is_view_of_unknown_place(op, bound) && is_returned(node))
       refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
       return writes_.write(node, op, std::move(bound));

@@ -17,4 +17,15 @@ struct Pattern {
 
 std::span<const Pattern> patterns();
 
+// Calls `rewrite` with each node, which says whether it rewrote something, and
+// drops what is dead then. Returns the number of rewrites.
+template <typename Fn>
+int rewrite_each(ModelGraph& model, Fn&& rewrite) {
+  int count = 0;
+  for (fx::NodePtr node : model.graph->nodes())
+    if (rewrite(node)) ++count;
+  if (count > 0) model.graph->eliminate_dead_code();
+  return count;
+}
+
 }  // namespace fxjit::passes

@@ -11,28 +11,6 @@
 #include "src/passes/patterns.h"
 
 namespace fxjit::passes {
-namespace {
-
-class Pipeline {
- public:
-  explicit Pipeline(const PipelineOptions& options) : options_(options) {}
-
-  bool enabled(std::string_view pass) const {
-    return std::find(options_.disabled.begin(), options_.disabled.end(),
-                     pass) == options_.disabled.end();
-  }
-
-  void done(std::string_view pass, const ModelGraph& model) const {
-    verify(model);
-    if (options_.observer) options_.observer(pass, model);
-  }
-
- private:
-  const PipelineOptions& options_;
-};
-
-}  // namespace
-
 ModelGraph run_pipeline(const fx::GraphModule& module,
                         std::span<const Value> inputs,
                         const PipelineOptions& options) {
@@ -41,33 +19,36 @@ ModelGraph run_pipeline(const fx::GraphModule& module,
 
 ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   check_memory(model);
-  const Pipeline pipeline(options);
+  const auto enabled = [&](std::string_view pass) {
+    return std::ranges::find(options.disabled, pass) == options.disabled.end();
+  };
+  const auto done = [&](std::string_view pass) {
+    verify(model);
+    if (options.observer) options.observer(pass, model);
+  };
   // Passes keep the structure of the result.
   std::vector<ModelGraph::Result> results = std::move(model.results);
   std::vector<int32_t> written = std::move(model.written);
   // Calls that patterns put in place of others lay out theirs as they like.
   const std::vector<Tensor> layouts = layouts_of_results(model);
-  pipeline.done("normalize", model);
-  if (options.recurrent && pipeline.enabled("join_recurrent_inputs") &&
+  done("normalize");
+  if (options.recurrent && enabled("join_recurrent_inputs") &&
       join_recurrent_inputs(model, *options.recurrent) > 0)
-    pipeline.done("join_recurrent_inputs", model);
+    done("join_recurrent_inputs");
   for (const Pattern& pattern : patterns())
-    if (pipeline.enabled(pattern.name) && pattern.rewrite(model) > 0)
-      pipeline.done(pattern.name, model);
-  model = lower(
-      model,
-      {options.halves,
-       options.direct_convolutions || !pipeline.enabled("winograd"),
-       options.strict_sums, layouts});
-  pipeline.done("lower", model);
-  if (pipeline.enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
-    pipeline.done("fuse_conv_work", model);
+    if (enabled(pattern.name) && pattern.rewrite(model) > 0) done(pattern.name);
+  model = lower(model, {options.halves,
+                        options.direct_convolutions || !enabled("winograd"),
+                        options.strict_sums, layouts});
+  done("lower");
+  if (enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
+    done("fuse_conv_work");
   GroupingOptions grouping;
-  grouping.fuse = pipeline.enabled("fuse");
+  grouping.fuse = enabled("fuse");
   grouping.strict_sums = options.strict_sums;
-  grouping.epilogues = pipeline.enabled("fuse_epilogues");
+  grouping.epilogues = enabled("fuse_epilogues");
   model = fuse(model, grouping);
-  pipeline.done("fuse", model);
+  done("fuse");
   model.results = std::move(results);
   model.written = std::move(written);
   return model;

@@ -10,23 +10,9 @@
 namespace fxjit::passes {
 namespace {
 
-const char* kind_name(Region::Kind kind) {
-  switch (kind) {
-    case Region::Kind::rows:
-      return "rows";
-    case Region::Kind::columns:
-      return "columns";
-    case Region::Kind::contraction:
-      return "contraction";
-    case Region::Kind::attention:
-      return "attention";
-    case Region::Kind::copies:
-      return "copies";
-    case Region::Kind::kernel:
-      return "kernel";
-  }
-  return "region";
-}
+// By Region::Kind.
+constexpr std::string_view kKindNames[] = {
+    "rows", "columns", "contraction", "attention", "copies", "kernel"};
 
 class Fuser {
  public:
@@ -154,8 +140,9 @@ class Fuser {
 
   void call(Region region, const std::vector<fx::NodePtr>& inputs,
             const std::vector<fx::NodePtr>& outputs, ValueList vals) {
-    const std::string name = std::string(kind_name(region.kind)) + "_" +
-                             std::to_string(out_.regions.size());
+    const std::string name =
+        std::string(kKindNames[static_cast<size_t>(region.kind)]) + "_" +
+        std::to_string(out_.regions.size());
     ValueList args;
     for (fx::NodePtr input : inputs) args.push_back(copies_[input->id()]);
     fx::NodePtr node = out_.graph->call_module(name, std::move(args));

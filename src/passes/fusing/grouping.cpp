@@ -52,32 +52,21 @@ class Grouper {
 
  private:
   void place(fx::NodePtr node) {
-    switch (lowering_of(*node)) {
-      case Lowering::scalar:
-        if (!may_divide_by_zero(*node)) return place_scalar(node);
-        start(node, Region::Kind::kernel);
-        return;
-      case Lowering::reduce:
-        return place_reduction(node);
-      case Lowering::gather:
-        return place_gather(node);
-      case Lowering::contraction:
-        if (is_contraction(*node))
-          note_sources(start(node, Region::Kind::contraction), *node);
-        else
-          start(node, Region::Kind::kernel);
-        return;
-      case Lowering::attention:
-        start(node, node->called_op() == &attention_op()
-                        ? Region::Kind::attention
-                        : Region::Kind::kernel);
-        return;
-      case Lowering::cat:
-        start(node, Region::Kind::copies);
-        return;
-      default:
-        start(node, Region::Kind::kernel);
-    }
+    const Lowering lowering = lowering_of(*node);
+    if (lowering == Lowering::scalar && !may_divide_by_zero(*node))
+      place_scalar(node);
+    else if (lowering == Lowering::reduce)
+      place_reduction(node);
+    else if (lowering == Lowering::gather)
+      place_gather(node);
+    else if (is_contraction(*node))
+      note_sources(start(node, Region::Kind::contraction), *node);
+    else if (node->called_op() == &attention_op())
+      start(node, Region::Kind::attention);
+    else if (lowering == Lowering::cat)
+      start(node, Region::Kind::copies);
+    else
+      start(node, Region::Kind::kernel);
   }
 
   Group& start(fx::NodePtr node, Region::Kind kind, int inner_dims = 0) {
@@ -281,12 +270,6 @@ class Grouper {
     return why_no_row_reduction(group, domain, inner, inner_at);
   }
 
-  Apart why_no_column(int32_t index, const fx::Node& node,
-                      const Dims& domain) const {
-    return options_.fuse ? why_no_column_reduction(out_, index, node, domain)
-                         : Apart::switched_off;
-  }
-
   void place_reduction(fx::NodePtr node) {
     const std::vector<int> dims = reduced_dims(*node);
     const fx::Node* input = node->arg_node(0);
@@ -320,7 +303,9 @@ class Grouper {
     fx::NodePtr input = node->arg_node(0);
     const int32_t index = out_.group_of[input->id()];
     if (index >= 0) {
-      const Apart why = why_no_column(index, *node, domain);
+      const Apart why =
+          options_.fuse ? why_no_column_reduction(out_, index, *node, domain)
+                        : Apart::switched_off;
       if (why == Apart::none) {
         join({index}, node);
         Group& group = out_.groups[index];
@@ -336,17 +321,13 @@ class Grouper {
   }
 
   void place_gather(fx::NodePtr node) {
-    if (is_element_gather(*node)) {
-      note_sources(start(node, Region::Kind::rows), *node);
-      return;
-    }
-    if (!is_row_gather(*node)) {
-      start(node, Region::Kind::kernel);
-      return;
-    }
+    if (is_element_gather(*node))
+      return note_sources(start(node, Region::Kind::rows), *node);
     const bool matrix =
         ops::facts_of(*node->called_op()).gather.kind == ops::GatherKind::rows;
-    const int inner = matrix ? 1 : node->val_tensor().dim() - 1;
+    const int inner = !is_row_gather(*node) ? 0
+                      : matrix              ? 1
+                                            : node->val_tensor().dim() - 1;
     if (inner == 0)
       start(node, Region::Kind::kernel);
     else

@@ -5,6 +5,7 @@
 
 #include "src/ops/table/op_facts.h"
 #include "src/passes/lowering/internal_ops.h"
+#include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
 
@@ -104,19 +105,15 @@ bool is_element_gather(const fx::Node& node) {
 }
 
 ScalarBody body_of(const fx::Node& node) {
-  ValueList args;
-  for (const Value& arg : node.args())
-    args.push_back(map_leaves(arg, [](const Value& leaf) {
-      return leaf.is_node() ? leaf.as_node()->val() : leaf;
-    }));
-  return ops::scalar_body({*node.called_op(), args});
+  return ops::scalar_body({*node.called_op(), vals_of(node.args())});
 }
 
-bool uses_index(const fx::Node& node) {
-  const ScalarBody body = body_of(node);
-  return std::any_of(body.instrs.begin(), body.instrs.end(),
-                     [](const auto& i) { return i.prim == Prim::index; });
+bool has_index(const ScalarBody& body) {
+  return std::ranges::any_of(
+      body.instrs, [](const auto& i) { return i.prim == Prim::index; });
 }
+
+bool uses_index(const fx::Node& node) { return has_index(body_of(node)); }
 
 bool may_divide_by_zero(const fx::Node& node) {
   const ScalarBody body = body_of(node);

@@ -41,6 +41,7 @@ bool is_element_gather(const fx::Node& node);
 ScalarBody body_of(const fx::Node& node);
 
 // Whether an elementwise node's values depend on their place in the loops.
+bool has_index(const ScalarBody& body);
 bool uses_index(const fx::Node& node);
 
 // Whether an elementwise node divides integers by what may be zero, which is an

@@ -22,20 +22,6 @@ struct Problem {
   int inner = 0;  // Last leading dims, to lie within the rows of the result.
 };
 
-Dims leading_of(const Value& x) {
-  Dims sizes = val_of(x).sizes();
-  sizes.resize(sizes.size() - 2);
-  return sizes;
-}
-
-Value expanded(GraphBuilder& b, const Value& x, const Dims& leading) {
-  const Tensor t = val_of(x);
-  Dims sizes = leading;
-  sizes.push_back(t.size(-2));
-  sizes.push_back(t.size(-1));
-  return t.sizes() == sizes ? x : call(b, "expand", {x, sizes});
-}
-
 // Adjacent leading dims through which every operand steps uniformly become one.
 // The dims within the rows of the result stay apart from the others.
 class Leading {
@@ -129,9 +115,7 @@ Value lowered(GraphBuilder& b, Problem p) {
   const Dims leading = leading_of(p.q);
   std::vector<Value*> operands{&p.q, &p.k, &p.v};
   for (Value& mask : p.masks) operands.push_back(&mask);
-  for (Value* x : {&p.q, &p.k, &p.v})
-    if (val_of(*x).size(-1) > 1 && val_of(*x).stride(-1) != 1)
-      *x = b.call(materialize_op(), {*x});
+  for (Value* x : {&p.q, &p.k, &p.v}) *x = with_last_dim_dense(b, *x);
   const auto joined = [&] {
     std::vector<Value> values;
     for (const Value* x : operands) values.push_back(*x);
@@ -258,7 +242,7 @@ Value lower_attention(GraphBuilder& b, const ops::Op& op,
   Dims wanted = *leading;
   if (by_group) group_heads(b, p, *leading);
   p.inner = std::min(p.inner, leading->size());
-  for (Value* x : {&p.q, &p.k, &p.v}) *x = expanded(b, *x, *leading);
+  for (Value* x : {&p.q, &p.k, &p.v}) *x = expand_leading(b, *x, *leading);
   Dims scores = *leading;
   scores.push_back(val_of(p.q).size(-2));
   scores.push_back(val_of(p.k).size(-2));

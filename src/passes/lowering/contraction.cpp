@@ -61,22 +61,6 @@ Value linear(GraphBuilder& b, const Value& input, const Value& weights,
   return call(b, "add", {result, bias});
 }
 
-// Expands the batch dims of both operands to their common shape.
-Value expand_batch(GraphBuilder& b, const Value& x, const Dims& batch) {
-  const Tensor t = val_of(x);
-  Dims sizes = batch;
-  sizes.push_back(t.size(-2));
-  sizes.push_back(t.size(-1));
-  if (t.sizes() == sizes) return x;
-  return call(b, "expand", {x, sizes});
-}
-
-Dims batch_of(const Tensor& t) {
-  Dims batch = t.sizes();
-  batch.resize(t.dim() - 2);
-  return batch;
-}
-
 // Products of a single row or column with what only the call knows: each number
 // is used once, so that packing it for tiles would be most of the work.
 Value vector_product(GraphBuilder& b, const Value& lhs, const Value& rhs) {
@@ -107,10 +91,9 @@ Value matmul(GraphBuilder& b, Value lhs, Value rhs) {
   } else if (val_of(rhs).dim() == 2) {
     result = contract(b, lhs, {rhs}, 0);
   } else {
-    const Dims batch =
-        broadcast_shapes(batch_of(val_of(lhs)), batch_of(val_of(rhs)));
-    lhs = expand_batch(b, lhs, batch);
-    rhs = expand_batch(b, rhs, batch);
+    const Dims batch = broadcast_shapes(leading_of(lhs), leading_of(rhs));
+    lhs = expand_leading(b, lhs, batch);
+    rhs = expand_leading(b, rhs, batch);
     if (!uniform(val_of(rhs), 0, batch.size()))
       rhs = b.call(materialize_op(), {rhs});
     result = contract(b, lhs, {rhs}, batch.size());
@@ -129,15 +112,6 @@ Value add_scaled(GraphBuilder& b, const Value& input, const Value& product,
   const Value base =
       beta.as_double() == 1 ? input : call(b, "mul", {input, beta});
   return call(b, "add", {scaled, base});
-}
-
-bool all_of_type(const ValueList& args, DType dtype) {
-  bool result = true;
-  for (const Value& arg : args)
-    visit_leaves(arg, [&](const Value& leaf) {
-      if (leaf.is_proxy()) result = result && val_of(leaf).dtype() == dtype;
-    });
-  return result;
 }
 
 size_t right_factor(const ops::Op& op) {

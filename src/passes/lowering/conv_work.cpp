@@ -8,6 +8,7 @@
 #include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/origins.h"
+#include "src/passes/patterns.h"
 
 namespace fxjit::passes {
 namespace {
@@ -130,8 +131,8 @@ class Tail {
     return true;
   }
 
-  // The tensors that the calls read beside the sums and each other; false if one
-  // does not fit, or there are too many.
+  // The tensors that the calls read beside the sums and each other; false if
+  // one does not fit, or there are too many.
   bool find_extras(const std::vector<fx::NodePtr>& calls,
                    std::vector<fx::NodePtr>& extras) const {
     bool good = true;
@@ -165,17 +166,14 @@ class Tail {
 }  // namespace
 
 int fuse_conv_work(ModelGraph& model) {
-  int count = 0;
-  for (fx::NodePtr node : model.graph->nodes()) {
-    if (node->called_op() != &conv_last_op()) continue;
+  return rewrite_each(model, [&](fx::NodePtr node) {
+    if (node->called_op() != &conv_last_op()) return false;
     Tail tail(node);
     tail.collect();
-    if (tail.empty()) continue;
+    if (tail.empty()) return false;
     tail.replace(*model.graph);
-    ++count;
-  }
-  if (count > 0) model.graph->eliminate_dead_code();
-  return count;
+    return true;
+  });
 }
 
 }  // namespace fxjit::passes

@@ -10,12 +10,6 @@
 namespace fxjit::passes {
 namespace {
 
-bool all_of_type(const ValueList& args, DType dtype) {
-  for (const Value& arg : args)
-    if (arg.is_proxy() && val_of(arg).dtype() != dtype) return false;
-  return true;
-}
-
 // One filter for each channel of [N, C, L].
 bool is_depthwise_line(const ops::ConvParams& params, const Tensor& weight) {
   return params.spatial == 1 && !params.transposed &&
@@ -71,9 +65,7 @@ Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
     weight = call(b, "squeeze", {weight, -1});
   // Planes become channels last here, as for every convolution: a product over
   // planes would leave them planes.
-  x = channels_to_back(b, x);
-  if (val_of(x).size(-1) > 1 && val_of(x).stride(-1) != 1)
-    x = b.call(materialize_op(), {x});
+  x = with_last_dim_dense(b, channels_to_back(b, x));
   return call(b, "linear", {x, weight, args[2]});
 }
 
@@ -101,9 +93,7 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
   taps_first.push_back(1), taps_first.push_back(0);
   int64_t taps = 1;
   for (int i = 0; i < spatial; ++i) taps *= weight.size(2 + i);
-  Value x = channels_to_back(b, args[0]);
-  if (val_of(x).size(-1) > 1 && val_of(x).stride(-1) != 1)
-    x = b.call(materialize_op(), {x});
+  const Value x = with_last_dim_dense(b, channels_to_back(b, args[0]));
   const Value rows = call(b, "reshape",
                           {call(b, "permute", {args[1], taps_first}),
                            Dims{taps * features, channels}});
@@ -204,9 +194,7 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
 
 Value lower_convolution(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
-  ValueList metas, wide;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  const ops::ConvParams params = ops::conv_params({op, metas});
+  const ops::ConvParams params = ops::conv_params({op, meta_of(args)});
   if (numel(params.output) == 0) return {};
   const DType dtype = val_of(args[0]).dtype();
   if (dtype == DType::f32 && all_of_type(args, dtype)) {
@@ -217,6 +205,7 @@ Value lower_convolution(GraphBuilder& b, const ops::Op& op,
   }
   if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};
   if (b.options().lowering->halves.has(dtype)) return {};
+  ValueList wide;
   for (const Value& arg : args)
     wide.push_back(arg.is_proxy() ? call(b, "cast", {arg, DType::f32}) : arg);
   return call(b, "cast", {b.call(op, wide), dtype});

@@ -9,20 +9,6 @@
 namespace fxjit::passes {
 namespace {
 
-Dims batch_of(const Tensor& t) {
-  Dims batch = t.sizes();
-  batch.resize(t.dim() - 2);
-  return batch;
-}
-
-Value with_batch(GraphBuilder& b, const Value& factor, const Dims& batch) {
-  const Tensor t = val_of(factor);
-  Dims sizes = batch;
-  sizes.push_back(t.size(-2));
-  sizes.push_back(t.size(-1));
-  return t.sizes() == sizes ? factor : call(b, "expand", {factor, sizes});
-}
-
 // Rows, or batches, that do not step evenly are copied. `kept`: trailing dims
 // that are not one of these.
 Value even(GraphBuilder& b, const Value& factor, int kept) {
@@ -42,10 +28,9 @@ Factors fitted(GraphBuilder& b, Factors factors) {
   auto& [lhs, rhs] = factors;
   const bool by_matrix = val_of(rhs).dim() == 2;
   if (!by_matrix) {
-    const Dims batch =
-        broadcast_shapes(batch_of(val_of(lhs)), batch_of(val_of(rhs)));
-    lhs = with_batch(b, lhs, batch);
-    rhs = with_batch(b, rhs, batch);
+    const Dims batch = broadcast_shapes(leading_of(lhs), leading_of(rhs));
+    lhs = expand_leading(b, lhs, batch);
+    rhs = expand_leading(b, rhs, batch);
   }
   const int kept = by_matrix ? 1 : 2;
   return {even(b, lhs, kept), even(b, rhs, kept)};

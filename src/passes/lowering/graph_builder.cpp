@@ -39,6 +39,13 @@ Value meta_of(const Value& value) {
   });
 }
 
+ValueList meta_of(const ValueList& values) {
+  ValueList metas;
+  metas.reserve(values.size());
+  for (const Value& value : values) metas.push_back(meta_of(value));
+  return metas;
+}
+
 GraphBuilder::GraphBuilder(Options options)
     : options_(std::move(options)), graph_(std::make_unique<fx::Graph>()) {}
 
@@ -53,6 +60,13 @@ const Tensor* GraphBuilder::constant_of(const Value& proxy) const {
   const fx::Node* node = node_of(proxy);
   if (!node->is(fx::Opcode::get_attr)) return nullptr;
   return &constants_[node->meta().at("constant").as_int()];
+}
+
+Value GraphBuilder::with_constants(const Value& value) const {
+  return map_leaves(value, [&](const Value& leaf) -> Value {
+    const Tensor* constant = constant_of(leaf);
+    return constant ? Value(*constant) : leaf;
+  });
 }
 
 Value GraphBuilder::proxy(fx::NodePtr node, ValueMemory memory) {
@@ -144,9 +158,7 @@ Value GraphBuilder::call_in_order(const ops::Op& op, ValueList args,
   }
   if (ops::writes_statistics({op, args}))
     refuse("the call updates running statistics");
-  ValueList metas;
-  metas.reserve(args.size());
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
+  const ValueList metas = meta_of(args);
   Value val;
   ops::DecomposeFn form = nullptr;
   try {
@@ -247,8 +259,7 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 // Views of constants are views of their memory; small results are computed.
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
-  if (!options_.fold_constants || !is_foldable(op) || !val.is_tensor())
-    return false;
+  if (!is_foldable(op) || !val.is_tensor()) return false;
   bool constant_args = true;
   const Tensor* only = nullptr;
   int tensors = 0;
@@ -281,11 +292,7 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
       return proxy(first->second.constant);
   bool computed = true;  // Unless it is a view of what someone holds.
   ValueList real;
-  for (const Value& arg : args)
-    real.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
-      const Tensor* tensor = constant_of(leaf);
-      return tensor ? Value(*tensor) : leaf;
-    }));
+  for (const Value& arg : args) real.push_back(with_constants(arg));
   const Tensor result = ops::run_eager({op, real}).as_tensor();
   for (const Value& arg : args)
     visit_leaves(arg, [&](const Value& leaf) {
@@ -302,7 +309,7 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
 Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
                            const Value& val) {
   ValueList node_args = nodes_of(args);
-  const bool mergeable = options_.merge_equal && merges(op, node_args);
+  const bool mergeable = merges(op, node_args);
   const size_t hash = mergeable ? call_hash(op, node_args) : 0;
   if (mergeable) {
     auto [first, last] = known_calls_.equal_range(hash);
@@ -335,10 +342,7 @@ Value GraphBuilder::proxies_of(fx::NodePtr node) {
 }
 
 ModelGraph GraphBuilder::finish(const Value& result) {
-  Value nodes = map_leaves(wrap_tensors(result), [](const Value& leaf) {
-    return leaf.is_proxy() ? Value(node_of(leaf)) : leaf;
-  });
-  graph_->output(std::move(nodes));
+  graph_->output(nodes_of({wrap_tensors(result)})[0]);
   graph_->eliminate_dead_code();
   ModelGraph model;
   model.form = options_.lower ? GraphForm::lowered : GraphForm::normalized;

@@ -41,8 +41,6 @@ class GraphBuilder {
     const LowerOptions* lowering = nullptr;  // For `lower`.
     // Where lowering keeps what it makes of weights; null: it is made anew.
     FoldedWeights* folded = nullptr;
-    bool fold_constants = true;
-    bool merge_equal = true;
     // Memory that may change between calls; calls on it are refused.
     const std::unordered_set<const Storage*>* changing = nullptr;
     // Whether some call of the graph may write. Views whose place in memory
@@ -96,6 +94,9 @@ class GraphBuilder {
   // The constant behind a proxy; null when it is not one.
   const Tensor* constant_of(const Value& proxy) const;
 
+  // `value` with tensors in place of constants.
+  Value with_constants(const Value& value) const;
+
   // The memory of a proxy of this builder, or of a tensor of the user's.
   ValueMemory memory_of(const Value& leaf);
   // The memory is that of an input, of the module or of a tensor that the graph
@@ -113,7 +114,6 @@ class GraphBuilder {
 
  private:
   class Proxy;
-  struct CallKey;
 
   Value proxy(fx::NodePtr node, ValueMemory memory = {});
   Value proxies_of(fx::NodePtr node);  // Tuples become one getitem per tensor.
@@ -159,5 +159,6 @@ class GraphBuilder {
 
 // Meta tensors in place of proxies and tensors, for shape rules.
 Value meta_of(const Value& value);
+ValueList meta_of(const ValueList& values);
 
 }  // namespace fxjit::passes

@@ -23,6 +23,24 @@ Dims channels_back(const Dims& sizes) {
   return result;
 }
 
+// The first argument's shape, with as many columns as the weights have in
+// `dim`.
+Value side_by_side(const ops::OpCall& call, int64_t dim) {
+  Dims sizes = call.tensor(0).sizes();
+  sizes[sizes.size() - 1] = 0;
+  for (const Value& weight : call[1].as_sequence())
+    sizes[sizes.size() - 1] += weight.as_tensor().size(dim);
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+// Planes [N, C, ...] as a contiguous [N, ..., C].
+Tensor with_channels_back(const Tensor& planes) {
+  return planes
+      .as_strided(channels_back(planes.sizes()),
+                  channels_back(planes.strides()), 0)
+      .contiguous();
+}
+
 // The convolution in a call of conv_last_work.
 ops::OpCall plain_conv(const ops::OpCall& call) {
   const ops::Op& conv = conv_last_op();
@@ -41,7 +59,7 @@ Value run_as_strided(const ops::OpCall& call) {
                       call.dims(2), call.integer(3));
 }
 
-Value infer_materialize(const ops::OpCall& call) {
+Value infer_as_input(const ops::OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
 }
 
@@ -61,10 +79,6 @@ Value infer_layout(const ops::OpCall& call) {
 
 Value run_layout(const ops::OpCall& call) {
   return copy_in_layout(call.tensor(0), call.dims(1));
-}
-
-Value infer_put_view(const ops::OpCall& call) {
-  return Tensor::meta(call.tensor(0).sizes(), call.tensor(0).dtype());
 }
 
 void direct_put_view(const ops::OpCall& call, std::span<const Tensor> results) {
@@ -92,22 +106,10 @@ Value infer_control(const ops::OpCall& call) {
   return Value::tuple(control_spec(call[0]).results);
 }
 
-Value infer_contract(const ops::OpCall& call) {
-  Dims sizes = call.tensor(0).sizes();
-  int64_t columns = 0;
-  for (const Value& weight : call[1].as_sequence())
-    columns += weight.as_tensor().size(-1);
-  sizes[sizes.size() - 1] = columns;
-  return Tensor::meta(sizes, call.tensor(0).dtype());
-}
+Value infer_contract(const ops::OpCall& call) { return side_by_side(call, -1); }
 
 Value infer_merged_linear(const ops::OpCall& call) {
-  Dims sizes = call.tensor(0).sizes();
-  int64_t columns = 0;
-  for (const Value& weight : call[1].as_sequence())
-    columns += weight.as_tensor().size(0);
-  sizes[sizes.size() - 1] = columns;
-  return Tensor::meta(sizes, call.tensor(0).dtype());
+  return side_by_side(call, 0);
 }
 
 // Runs where all parts are constants: before a loop over steps, say.
@@ -157,24 +159,12 @@ Value infer_written_attention(const ops::OpCall& call) {
 }
 
 Value infer_conv_last(const ops::OpCall& call) {
-  const Dims planes = ops::conv_params(call).output;
-  Dims sizes{planes[0]};
-  for (int d = 2; d < planes.size(); ++d) sizes.push_back(planes[d]);
-  sizes.push_back(planes[1]);
-  return Tensor::meta(sizes, call.tensor(0).dtype());
+  return Tensor::meta(channels_back(ops::conv_params(call).output),
+                      call.tensor(0).dtype());
 }
 
 Value run_conv_last(const ops::OpCall& call) {
-  const ops::ConvParams params = ops::conv_params(call);
-  const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
-  ops::run_conv(params, call.tensor(0), call.tensor(1),
-                call.has(2) ? call.tensor(2) : Tensor(), planes);
-  Dims sizes = planes.sizes(), strides = planes.strides();
-  sizes.erase(1);
-  strides.erase(1);
-  sizes.push_back(planes.size(1));
-  strides.push_back(planes.stride(1));
-  return planes.as_strided(sizes, strides, 0).contiguous();
+  return with_channels_back(run_padded_conv(call).as_tensor());
 }
 
 Value infer_padded_conv(const ops::OpCall& call) {
@@ -210,10 +200,7 @@ Value run_pool_last(const ops::OpCall& call) {
   const ops::PoolParams params = pool_last_params(call);
   const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
   ops::run_pool(params, call.tensor(0), planes, Tensor());
-  return planes
-      .as_strided(channels_back(planes.sizes()),
-                  channels_back(planes.strides()), 0)
-      .contiguous();
+  return with_channels_back(planes);
 }
 
 }  // namespace fxjit::passes

@@ -8,13 +8,12 @@ namespace fxjit::passes {
 
 Value infer_as_strided(const ops::OpCall& call);
 Value run_as_strided(const ops::OpCall& call);
-Value infer_materialize(const ops::OpCall& call);
+Value infer_as_input(const ops::OpCall& call);
 Value run_materialize(const ops::OpCall& call);
 Scalar identity(ScalarBuilder& builder, const ops::OpCall& call,
                 std::span<const Scalar> inputs);
 Value infer_layout(const ops::OpCall& call);
 Value run_layout(const ops::OpCall& call);
-Value infer_put_view(const ops::OpCall& call);
 void direct_put_view(const ops::OpCall& call, std::span<const Tensor> results);
 Value infer_item(const ops::OpCall& call);
 Value infer_draw(const ops::OpCall& call);

@@ -25,18 +25,14 @@ bool fits(const GraphBuilder& b, const ops::ConvParams& params,
 // [features, window * channels] in the order of the input's memory: numbers
 // that are made when they are packed, and not kept.
 Tensor in_memory_order(const Tensor& weight) {
-  const auto bytes = static_cast<size_t>(weight.numel()) * weight.item_size();
-  auto storage = Storage::deferred(bytes, [weight](std::byte* out) {
+  const Dims sizes{weight.size(0), weight.size(1) * weight.size(2)};
+  return made_when_read(weight, sizes, [weight](std::byte* out) {
     const Tensor source = for_one_reading(weight);
     const Dims turned{source.size(0), source.size(2), source.size(1)};
     const Dims strides{source.stride(0), source.stride(2), source.stride(1)};
     Tensor::wrap(out, turned, source.dtype())
         .copy_from(source.as_strided(turned, strides, source.offset()));
   });
-  storage->release_pages = [weight](size_t, size_t) { release_pages(weight); };
-  const Dims sizes{weight.size(0), weight.size(1) * weight.size(2)};
-  return Tensor::view(std::move(storage), sizes, weight.dtype(),
-                      contiguous_strides(sizes), 0);
 }
 
 Tensor turned_once(const GraphBuilder& b, const Tensor& weight) {

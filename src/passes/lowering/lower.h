@@ -33,6 +33,27 @@ Tensor val_of(const Value& proxy);
 // Calls the op of this canonical name with these leading arguments.
 Value call(GraphBuilder& builder, std::string_view op, const ValueList& args);
 
+// Whether all tensors among the arguments have this type.
+bool all_of_type(const ValueList& args, DType dtype);
+// All dims but the last two.
+Dims leading_of(const Value& x);
+// `x` with these dims in place of its leading ones.
+Value expand_leading(GraphBuilder& builder, const Value& x, Dims leading);
+// A copy unless the elements of the last dim lie side by side.
+Value with_last_dim_dense(GraphBuilder& builder, const Value& x);
+
+// An operand with the leading dims that it lacks and then its dims in this
+// order. What is no tensor and single numbers stay as they are: they are
+// promoted by other rules.
+Value operand_in_order(GraphBuilder& builder, const Value& x,
+                       const Dims& order);
+// The other way: the dims of `x`, of which the i-th is dim order[i], or what is
+// left of them, in increasing order.
+Value in_logical_order(GraphBuilder& builder, const Value& x,
+                       const Dims& order);
+// Where a dim stands in an order.
+int64_t place_in(const Dims& order, int64_t dim);
+
 // Whether the body of an elementwise call asks where its elements lie.
 bool reads_position(const ops::Op& op, const ValueList& args);
 

@@ -32,21 +32,14 @@ Value lower_recurrence(GraphBuilder& b, const ops::Op& op,
                        const ValueList& args) {
   ValueList in_rows = args;
   bool copied = false;
-  for (const size_t argument : {ops::kStateWeights, ops::kStateBiases,
-                                ops::kHidden, ops::kCellState})
+  for (const size_t argument :
+       {ops::kStateWeights, ops::kStateBiases, ops::kHidden, ops::kCellState})
     in_rows[argument] = map_leaves(args[argument], [&](const Value& leaf) {
       if (!leaf.is_proxy() || val_of(leaf).is_contiguous()) return leaf;
       copied = true;
       return b.call(materialize_op(), {leaf});
     });
   return copied ? b.call(op, in_rows) : Value();
-}
-
-// In bytes.
-int64_t end_of(const Tensor& t) {
-  int64_t last = t.offset();
-  for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
-  return (last + 1) * static_cast<int64_t>(t.item_size());
 }
 
 // as_strided names places in memory: these must be the captured ones, and
@@ -72,8 +65,8 @@ Value lower_layout(GraphBuilder&, const fx::Node&, ValueList& args) {
 
 struct Row {
   const char* op;
-  LowerFn lower;
-  LowerNodeFn lower_node = nullptr;
+  LowerFn* lower;
+  LowerNodeFn* lower_node = nullptr;
 };
 
 constexpr Row kRows[] = {

@@ -10,56 +10,45 @@ namespace fxjit::passes {
 
 // What the call becomes; none to leave it to the op table. Arguments are bound
 // and of the builder.
-using LowerFn = Value (*)(GraphBuilder& builder, const ops::Op& op,
-                          const ValueList& args);
+using LowerFn = Value(GraphBuilder& builder, const ops::Op& op,
+                      const ValueList& args);
 // As LowerFn, of a call that stands in the captured graph: `node` knows the
 // strides that it was captured with. May change the arguments instead.
-using LowerNodeFn = Value (*)(GraphBuilder& builder, const fx::Node& node,
-                              ValueList& args);
+using LowerNodeFn = Value(GraphBuilder& builder, const fx::Node& node,
+                          ValueList& args);
 
 // GraphBuilder::Options::lower: what any call becomes in the lowered form, by
 // memory order, by the table, or by its decomposition; none if it stays.
 Value lower_call(GraphBuilder& builder, const ops::Op& op,
                  const ValueList& args, bool in_memory_order);
 // The same for a node of the captured graph, before its call is made.
-Value lower_node(GraphBuilder& builder, const fx::Node& node, ValueList& args);
+LowerNodeFn lower_node;
 
 // The functions of the table.
 
 // Products; none when the dtype has no generated code.
-Value lower_contraction(GraphBuilder& builder, const ops::Op& op,
-                        const ValueList& args);
+LowerFn lower_contraction;
 // Attention; none to decompose it.
-Value lower_attention(GraphBuilder& builder, const ops::Op& op,
-                      const ValueList& args);
+LowerFn lower_attention;
 // Attention written out, as patterns found it.
-Value lower_written_attention(GraphBuilder& builder, const ops::Op& op,
-                              const ValueList& args);
+LowerFn lower_written_attention;
 // A convolution of f32 with channels last: a product where the window is one
 // element, a sum of shifted views where it is depthwise over lines, else
 // conv_last. One of half types without a kernel of its own, in f32. None for
 // others.
-Value lower_convolution(GraphBuilder& builder, const ops::Op& op,
-                        const ValueList& args);
+LowerFn lower_convolution;
 // Pooling with channels innermost; none for other calls.
-Value lower_pool(GraphBuilder& builder, const ops::Op& op,
-                 const ValueList& args);
+LowerFn lower_pool;
 // Norms of an f32 image with channels innermost; none for other calls.
-Value lower_group_norm(GraphBuilder& builder, const ops::Op& op,
-                       const ValueList& args);
-Value lower_instance_norm(GraphBuilder& builder, const ops::Op& op,
-                          const ValueList& args);
+LowerFn lower_group_norm;
+LowerFn lower_instance_norm;
 // Along inner dims; none along the first.
-Value lower_index_select(GraphBuilder& builder, const ops::Op& op,
-                         const ValueList& args);
+LowerFn lower_index_select;
 // By tensors of integers; none for other calls.
-Value lower_index(GraphBuilder& builder, const ops::Op& op,
-                  const ValueList& args);
+LowerFn lower_index;
 // By places of int32; none for other calls.
-Value lower_gather(GraphBuilder& builder, const ops::Op& op,
-                   const ValueList& args);
-Value lower_flip(GraphBuilder& builder, const ops::Op& op,
-                 const ValueList& args);
+LowerFn lower_gather;
+LowerFn lower_flip;
 
 // Parts of these that have files of their own.
 
@@ -69,8 +58,7 @@ Value lower_plane_sums(GraphBuilder& builder, const Value& input,
                        const Value& weight, const Value& bias);
 // A product of doubles, with factors that its kernel takes: matrices, equal
 // batches of them, in even steps. None where they are so.
-Value lower_doubles(GraphBuilder& builder, const ops::Op& op,
-                    const ValueList& args);
+LowerFn lower_doubles;
 // A convolution over lines whose windows are runs of memory, as a product;
 // `args` are input with its batch, weight, bias. None for others.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,

@@ -31,13 +31,6 @@ Dims memory_order(const Tensor& t) {
   return order;
 }
 
-Dims inverse_of(const Dims& order) {
-  Dims inverse(order.size(), 0);
-  for (int i = 0; i < order.size(); ++i)
-    inverse[static_cast<int>(order[i])] = i;
-  return inverse;
-}
-
 }  // namespace
 
 Value lower_plane_sums(GraphBuilder& b, const Value& input, const Value& weight,
@@ -50,8 +43,7 @@ Value lower_plane_sums(GraphBuilder& b, const Value& input, const Value& weight,
       std::min(depth, features) < 2 || t.stride(-1) < kLeastPlane)
     return {};
   const Dims order = memory_order(t);
-  const int at = static_cast<int>(
-      std::find(order.begin(), order.end(), int64_t{last}) - order.begin());
+  const int at = static_cast<int>(place_in(order, last));
   int64_t plane = 1;
   for (int i = at + 1; i < order.size(); ++i)
     plane *= t.size(static_cast<int>(order[i]));
@@ -69,7 +61,7 @@ Value lower_plane_sums(GraphBuilder& b, const Value& input, const Value& weight,
   }
   if (!bias.is_none())
     sum = call(b, "add", {sum, call(b, "reshape", {bias, along})});
-  return call(b, "permute", {sum, inverse_of(order)});
+  return in_logical_order(b, sum, order);
 }
 
 }  // namespace fxjit::passes

@@ -11,9 +11,7 @@ Value lower_pool(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   if (!args[0].is_proxy()) return {};
   const Tensor input = val_of(args[0]);
   if (input.dtype() != DType::f32 || !is_channels_last(input)) return {};
-  ValueList metas;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  const ops::PoolParams params = ops::pool_params({op, metas});
+  const ops::PoolParams params = ops::pool_params({op, meta_of(args)});
   if (!params.batched || params.indices || numel(params.output) == 0) return {};
   return channels_to_front(
       b, b.call(pool_last_op(),

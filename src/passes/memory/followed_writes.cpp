@@ -2,7 +2,7 @@
 
 #include "fxjit/functions.h"
 #include "src/ops/table/randomness.h"
-#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
 #include "src/passes/memory/set_items.h"
 #include "src/passes/memory/written_value.h"
 #include "src/tensor/memory_order.h"
@@ -94,14 +94,10 @@ Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
   if (!may_write(node, args[0])) refuse_write(node);
   const Value written = args[0];
   const DType dtype = meta_of(written).as_tensor().dtype();
-  ValueList metas;
-  for (const Value& arg : args) metas.push_back(meta_of(arg));
-  ops::infer({op, metas});  // Whether the result fits its place.
+  ops::infer({op, meta_of(args)});  // Whether the result fits its place.
   Value result = written_value(builder_, node, op, args);
   if (meta_of(result).as_tensor().dtype() != dtype)
-    result = builder_.call(
-        ops::get_op("to"),
-        ops::bind(ops::get_op("to"), ValueList{result, dtype}, {}));
+    result = call(builder_, "to", {result, dtype});
   return note_write(node, written, result);
 }
 
@@ -114,7 +110,7 @@ std::optional<Value> FollowedWrites::write_known(const fx::Node& node,
   ValueList known;
   bool all_known = true;
   for (const Value& arg : args) {
-    known.push_back(memory_.known(arg));
+    known.push_back(builder_.with_constants(arg));
     visit_leaves(known.back(), [&](const Value& leaf) {
       all_known = all_known && !leaf.is_proxy();
     });

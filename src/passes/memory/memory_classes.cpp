@@ -110,25 +110,18 @@ void MemoryClasses::rebase(const fx::Node& writer, const Value& base) {
   }
 }
 
-Value MemoryClasses::known(const Value& value) const {
-  return map_leaves(value, [&](const Value& leaf) -> Value {
-    const Tensor* constant = builder_.constant_of(leaf);
-    return constant ? Value(*constant) : leaf;
-  });
-}
-
 // Whether all that is read of the memory of `written` are tensors of its type
 // in the same storage.
 bool MemoryClasses::is_known(const fx::Node& writer, const Value& written) {
   const int32_t memory = builder_.memory_of(written).id;
   if (builder_.is_outside(memory)) return false;
-  const Tensor tensor = known(written).as_tensor();
+  const Tensor tensor = builder_.with_constants(written).as_tensor();
   bool all_known = true;
   for (const fx::Node* member : members(memory)) {
     if (!is_read_from(*member, writer)) continue;
     visit_leaves(values_[member->id()], [&](const Value& leaf) {
       if (!has_memory(leaf) || builder_.memory_of(leaf).id != memory) return;
-      const Value shown = known(leaf);
+      const Value shown = builder_.with_constants(leaf);
       all_known = all_known && shown.is_tensor() &&
                   shown.as_tensor().storage() == tensor.storage() &&
                   shown.as_tensor().dtype() == tensor.dtype();
@@ -139,16 +132,17 @@ bool MemoryClasses::is_known(const fx::Node& writer, const Value& written) {
 
 std::optional<Tensor> MemoryClasses::copy_known(const fx::Node& writer,
                                                 const Value& written) {
-  if (!known(written).is_tensor() || !is_known(writer, written))
+  if (!builder_.with_constants(written).is_tensor() ||
+      !is_known(writer, written))
     return std::nullopt;
   const int32_t memory = builder_.memory_of(written).id;
-  const Tensor tensor = known(written).as_tensor();
+  const Tensor tensor = builder_.with_constants(written).as_tensor();
   const auto count =
       static_cast<int64_t>(tensor.storage()->bytes() / tensor.item_size());
   const Tensor copy =
       Tensor::view(tensor.storage(), {count}, tensor.dtype(), {1}, 0).clone();
   const auto view = [&](const Value& leaf) {
-    const Tensor t = known(leaf).as_tensor();
+    const Tensor t = builder_.with_constants(leaf).as_tensor();
     return copy.as_strided(t.sizes(), t.strides(), t.offset());
   };
   const std::vector<const fx::Node*> shown = members(memory);

@@ -47,8 +47,6 @@ class MemoryClasses {
   // all of these are tensors or constants.
   std::optional<Tensor> copy_known(const fx::Node& writer,
                                    const Value& written);
-  // With tensors in place of constants.
-  Value known(const Value& value) const;
 
  private:
   bool is_known(const fx::Node& writer, const Value& written);

@@ -9,16 +9,6 @@
 namespace fxjit::passes {
 namespace {
 
-Dims inverse(const Dims& order) {
-  Dims result(order.size(), 0);
-  for (int i = 0; i < order.size(); ++i) result[static_cast<int>(order[i])] = i;
-  return result;
-}
-
-Value permute(GraphBuilder& b, const Value& x, const Dims& order) {
-  return call(b, "permute", {x, order});
-}
-
 // Whether results are all that reads a value: directly, through views, or
 // through calls that are made for results.
 bool leads_to_results(const fx::Node& node,
@@ -26,16 +16,6 @@ bool leads_to_results(const fx::Node& node,
   for (const fx::Node* user : node.users())
     if (!user->is(fx::Opcode::output) && !leading.contains(user)) return false;
   return !node.users().empty();
-}
-
-Value operand_in_order(GraphBuilder& b, const Value& x, const Dims& order) {
-  const bool tensor = x.is_proxy() && x.as_proxy()->val().is_tensor();
-  if (!tensor || val_of(x).dim() == 0) return x;
-  const Tensor t = val_of(x);
-  Dims sizes(order.size() - t.dim(), 1);
-  for (int64_t size : t.sizes()) sizes.push_back(size);
-  const bool whole = t.dim() == order.size();
-  return permute(b, whole ? x : call(b, "reshape", {x, sizes}), order);
 }
 
 }  // namespace
@@ -58,11 +38,11 @@ Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
                                     val.offset(), None});
   if (!is_dense(wanted)) return value;
   const Dims order = memory_order(wanted);
-  const Value ordered = permute(b, value, order);
+  const Value ordered = call(b, "permute", {value, order});
   const Value copy = val_of(ordered).is_contiguous()
                          ? ordered
                          : b.call(materialize_op(), {ordered});
-  return in_order_of(b, permute(b, copy, inverse(order)), wanted);
+  return in_order_of(b, in_logical_order(b, copy, order), wanted);
 }
 
 Value results_in_order(GraphBuilder& b, const Value& result,
@@ -104,7 +84,7 @@ Value call_in_order_of(GraphBuilder& b, const ops::Op& op,
   for (const Value& arg : args)
     ordered.push_back(operand_in_order(b, arg, order));
   const Value result = b.call_in_memory_order(op, std::move(ordered));
-  return permute(b, result, inverse(order));
+  return in_logical_order(b, result, order);
 }
 
 }  // namespace fxjit::passes

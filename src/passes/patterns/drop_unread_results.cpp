@@ -60,21 +60,18 @@ ValueList arguments(const fx::Node& node, const ops::Op& to) {
 }  // namespace
 
 int drop_unread_results(ModelGraph& model) {
-  int count = 0;
-  for (fx::NodePtr node : model.graph->nodes()) {
+  return rewrite_each(model, [&](fx::NodePtr node) {
     const ops::Op* const op = counterpart(*node);
     const fx::NodePtr pick = op ? only_pick(*node) : nullptr;
-    if (!pick) continue;
+    if (!pick) return false;
     auto scope = model.graph->inserting_before(node);
     const fx::NodePtr single =
         model.graph->call_function(op->canonical, arguments(*node, *op));
     single->set_val(pick->val());
     single->set_source(node->source());
     pick->replace_all_uses_with(single);
-    ++count;
-  }
-  if (count > 0) model.graph->eliminate_dead_code();
-  return count;
+    return true;
+  });
 }
 
 }  // namespace fxjit::passes

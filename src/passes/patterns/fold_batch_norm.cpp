@@ -13,7 +13,6 @@
 #include "src/passes/folded_weights.h"
 #include "src/passes/origins.h"
 #include "src/passes/patterns.h"
-#include "src/tensor/tensor_memory.h"
 
 namespace fxjit::passes {
 namespace {
@@ -75,16 +74,10 @@ std::optional<Match> match_norm(const ModelGraph& model, const fx::Node& norm) {
 std::vector<Tensor> fold(const Match& match) {
   const ops::FoldedNorm norm(match.mean, match.var, match.gamma, match.beta,
                              match.eps);
-  const auto bytes = static_cast<size_t>(match.weight.numel()) * sizeof(float);
-  auto storage =
-      Storage::deferred(bytes, [weight = match.weight, norm](std::byte* out) {
-        norm.scale(weight, out);
-      });
-  storage->release_pages = [weight = match.weight](size_t, size_t) {
-    release_pages(weight);
-  };
-  return {Tensor::view(std::move(storage), match.weight.sizes(), DType::f32,
-                       contiguous_strides(match.weight.sizes()), 0),
+  return {made_when_read(match.weight, match.weight.sizes(),
+                         [weight = match.weight, norm](std::byte* out) {
+                           norm.scale(weight, out);
+                         }),
           norm.bias(match.bias, DType::f32)};
 }
 
@@ -108,10 +101,9 @@ fx::NodePtr add_constant(ModelGraph& model, const Tensor& tensor) {
 }  // namespace
 
 int fold_batch_norm(ModelGraph& model) {
-  int count = 0;
-  for (fx::NodePtr node : model.graph->nodes()) {
+  return rewrite_each(model, [&](fx::NodePtr node) {
     const std::optional<Match> match = match_norm(model, *node);
-    if (!match) continue;
+    if (!match) return false;
     const std::vector<Tensor> folded = fold_once(model, *match);
     auto scope = model.graph->inserting_before(match->conv);
     match->conv->set_arg(1, add_constant(model, folded[0]));
@@ -119,10 +111,8 @@ int fold_batch_norm(ModelGraph& model) {
     take_origins(*match->conv, std::vector{match->conv, node});
     node->replace_all_uses_with(match->conv);
     model.graph->erase_node(node);
-    ++count;
-  }
-  if (count > 0) model.graph->eliminate_dead_code();
-  return count;
+    return true;
+  });
 }
 
 }  // namespace fxjit::passes

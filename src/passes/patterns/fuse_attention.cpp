@@ -160,7 +160,7 @@ class Replacement {
     if (!keys) keys = call("transpose", {scores.key, -2, -1});
     ValueList masks, kinds, numbers;
     for (const ScoreMask& mask : scores.masks) {
-      masks.push_back(mask_as(mask));
+      masks.push_back(spread(mask.tensor, mask.scores, true));
       kinds.push_back(static_cast<int64_t>(mask.kind));
       numbers.push_back(mask.value);
     }
@@ -194,12 +194,7 @@ class Replacement {
   fx::NodePtr call(const ops::Op& op, const ValueList& args) {
     fx::NodePtr node =
         graph_.call_function(op.canonical, ops::bind(op, args, {}));
-    ValueList metas;
-    for (const Value& arg : node->args())
-      metas.push_back(map_leaves(arg, [](const Value& leaf) {
-        return leaf.is_node() ? leaf.as_node()->val() : leaf;
-      }));
-    node->set_val(ops::infer({op, metas}));
+    node->set_val(ops::infer({op, vals_of(node->args())}));
     node->set_source(match_.last->source());
     node->set_module_stack(match_.last->module_stack());
     return node;
@@ -236,10 +231,6 @@ class Replacement {
       wide = call("expand",
                   {call("unsqueeze", {wide, -3}), expanded_sizes(*heads)});
     return call("reshape", {wide, made});
-  }
-
-  fx::NodePtr mask_as(const ScoreMask& mask) {
-    return spread(mask.tensor, mask.scores, true);
   }
 
   // How many of the leading dims form the last one of the result: the heads.
@@ -294,15 +285,11 @@ class Replacement {
 }  // namespace
 
 int fuse_attention(ModelGraph& model) {
-  int count = 0;
-  for (fx::NodePtr node : model.graph->nodes()) {
+  return rewrite_each(model, [&](fx::NodePtr node) {
     std::optional<Match> match = match_attention(model, node);
-    if (!match) continue;
-    Replacement(model, *match).apply();
-    ++count;
-  }
-  if (count > 0) model.graph->eliminate_dead_code();
-  return count;
+    if (match) Replacement(model, *match).apply();
+    return match.has_value();
+  });
 }
 
 }  // namespace fxjit::passes

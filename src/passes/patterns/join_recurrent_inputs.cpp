@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "src/ops/table/recurrence.h"
-#include "src/passes/lowering/lower.h"
+#include "src/passes/patterns.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::passes {
@@ -55,11 +55,7 @@ std::vector<Product> products_of(const fx::Node& node) {
 bool is_faster(const fx::Node& node, const std::vector<Product>& products,
                RecurrentMachine machine) {
   if (!node.arg(ops::kInputWeights).as_sequence().empty()) return false;
-  ValueList args;
-  for (const Value& arg : node.args())
-    args.push_back(map_leaves(arg, [](const Value& leaf) {
-      return leaf.is_node() ? leaf.as_node()->val() : leaf;
-    }));
+  const ValueList args = vals_of(node.args());
   ops::Recurrence form = ops::Recurrence::read({*node.called_op(), args});
   form.has_inputs = true;
   form.features = products[0].linear->arg_node(1)->val_tensor().size(1);
@@ -72,8 +68,8 @@ Value inputs_of(fx::Graph& graph, const Product& product) {
   const Value given = product.linear->arg(0);
   if (!product.swapped) return given;
   auto scope = graph.inserting_before(product.swapped);
-  fx::NodePtr view = graph.call_function(ops::get_op("transpose").canonical,
-                                         {given, 0, 1});
+  fx::NodePtr view =
+      graph.call_function(ops::get_op("transpose").canonical, {given, 0, 1});
   view->copy_meta_from(*product.swapped);
   const Tensor& from = given.as_node()->val_tensor();
   Dims sizes = from.sizes(), strides = from.strides();
@@ -102,16 +98,13 @@ void join(fx::Graph& graph, fx::Node& node,
 int join_recurrent_inputs(ModelGraph& model, RecurrentMachine machine) {
   if (machine.fast_products) return 0;
   const ops::Op& recurrence = ops::get_op("fxjit.recurrence");
-  int joined = 0;
-  for (fx::NodePtr node : model.graph->nodes()) {
-    if (node->called_op() != &recurrence) continue;
+  return rewrite_each(model, [&](fx::NodePtr node) {
+    if (node->called_op() != &recurrence) return false;
     const std::vector<Product> products = products_of(*node);
-    if (products.empty() || !is_faster(*node, products, machine)) continue;
+    if (products.empty() || !is_faster(*node, products, machine)) return false;
     join(*model.graph, *node, products);
-    ++joined;
-  }
-  if (joined > 0) model.graph->eliminate_dead_code();
-  return joined;
+    return true;
+  });
 }
 
 }  // namespace fxjit::passes

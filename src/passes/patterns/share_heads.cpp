@@ -58,8 +58,7 @@ bool rewrite(fx::Graph& graph, fx::NodePtr node, const ops::Op& attention) {
     const ops::Op& select = ops::get_op("select");
     fx::NodePtr made =
         graph.call_function(select.canonical, {heads.base, -3, 0});
-    const ValueList metas{heads.base->val(), -3, 0};
-    made->set_val(ops::infer({select, metas}));
+    made->set_val(ops::infer({select, vals_of(made->args())}));
     return made;
   };
   node->set_arg(at("key"), base(*key));
@@ -78,11 +77,9 @@ std::optional<SharedHeads> shared_heads(const fx::Node& node) {
 
 int share_heads(ModelGraph& model) {
   const ops::Op& attention = ops::get_op("scaled_dot_product_attention");
-  int count = 0;
-  for (fx::NodePtr node : model.graph->nodes())
-    count += rewrite(*model.graph, node, attention);
-  if (count > 0) model.graph->eliminate_dead_code();
-  return count;
+  return rewrite_each(model, [&](fx::NodePtr node) {
+    return rewrite(*model.graph, node, attention);
+  });
 }
 
 }  // namespace fxjit::passes
