@@ -86,6 +86,16 @@ bool append_items(std::string& out, const ValueList& items, CppNames& names) {
   return true;
 }
 
+void append_range(std::string& out, const Value::RangeView& range) {
+  out += "Value::range(";
+  append_integer(out, range.start);
+  out += ", ";
+  append_integer(out, range.stop);
+  out += ", ";
+  append_integer(out, range.step);
+  out += ')';
+}
+
 bool append_dict(std::string& out, const ValueDict& items, CppNames& names) {
   out += "Value::dict({";
   const char* separator = "";
@@ -169,55 +179,33 @@ std::string CppNames::unique(std::string_view wish) {
 }
 
 bool append_cpp(std::string& out, const Value& value, CppNames& names) {
-  switch (value.kind()) {
-    case Value::Kind::none:
-      out += "None";
-      return true;
-    case Value::Kind::boolean:
-      out += value.as_bool() ? "true" : "false";
-      return true;
-    case Value::Kind::integer:
-      append_integer(out, value.as_int());
-      return true;
-    case Value::Kind::floating:
-      append_floating(out, value.as_double());
-      return true;
-    case Value::Kind::dtype:
-      out += cpp_dtype(value.as_dtype());
-      return true;
-    case Value::Kind::ellipsis:
-      out += "Ellipsis";
-      return true;
-    case Value::Kind::node:
-      out += names.of(*value.as_node());
-      return true;
-    case Value::Kind::string:
-      out += cpp_string(value.as_string());
-      return true;
-    case Value::Kind::slice:
-      return append_slice(out, value.as_slice(), names);
-    case Value::Kind::range: {
-      const auto range = value.as_range();
-      out += "Value::range(";
-      append_integer(out, range.start);
-      out += ", ";
-      append_integer(out, range.stop);
-      out += ", ";
-      append_integer(out, range.step);
-      out += ')';
-      return true;
-    }
-    case Value::Kind::list:
-    case Value::Kind::tuple:
-      out += value.is_list() ? "Value::list(" : "Value::tuple(";
-      if (!append_items(out, value.as_sequence(), names)) return false;
-      out += ')';
-      return true;
-    case Value::Kind::dict:
-      return append_dict(out, value.as_dict(), names);
-    default:
-      return false;
+  if (value.is_tensor() || value.is_proxy() || value.is_opaque()) return false;
+  if (value.is_slice()) return append_slice(out, value.as_slice(), names);
+  if (value.is_dict()) return append_dict(out, value.as_dict(), names);
+  if (value.is_sequence()) {
+    out += value.is_list() ? "Value::list(" : "Value::tuple(";
+    if (!append_items(out, value.as_sequence(), names)) return false;
+    out += ')';
+  } else if (value.is_none()) {
+    out += "None";
+  } else if (value.is_bool()) {
+    out += value.as_bool() ? "true" : "false";
+  } else if (value.is_int()) {
+    append_integer(out, value.as_int());
+  } else if (value.is_float()) {
+    append_floating(out, value.as_double());
+  } else if (value.is_dtype()) {
+    out += cpp_dtype(value.as_dtype());
+  } else if (value.is_ellipsis()) {
+    out += "Ellipsis";
+  } else if (value.is_node()) {
+    out += names.of(*value.as_node());
+  } else if (value.is_string()) {
+    out += cpp_string(value.as_string());
+  } else {
+    append_range(out, value.as_range());
   }
+  return true;
 }
 
 bool append_cpp_typed(std::string& out, const Value& value, CppNames& names) {

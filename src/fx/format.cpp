@@ -75,33 +75,24 @@ size_t characters(const std::string& text) {
 }  // namespace
 
 void Node::format_to(std::string& out) const {
-  switch (op_) {
-    case Opcode::placeholder:
-      append_head(out, *this);
-      if (args_.empty()) return;
-      out += "(default=";
-      append_str(out, args_[0]);
-      out += ')';
-      return;
-    case Opcode::get_attr:
-      append_head(out, *this);
-      return;
-    case Opcode::output:
-      out += "return ";
-      if (!args_.empty()) append_str(out, args_[0]);
-      return;
-    case Opcode::call_function:
-    case Opcode::call_method:
-    case Opcode::call_module:
-    case Opcode::root:
-      append_head(out, *this);
-      out += "(args = ";
-      append_arguments(out, args_, /*as_repr=*/false);
-      out += ", kwargs = ";
-      append_arguments(out, kwargs_, /*as_repr=*/false);
-      out += ')';
-      return;
+  if (op_ == Opcode::output) {
+    out += "return ";
+    if (!args_.empty()) append_str(out, args_[0]);
+    return;
   }
+  append_head(out, *this);
+  if (op_ == Opcode::get_attr) return;
+  if (op_ == Opcode::placeholder) {
+    if (args_.empty()) return;
+    out += "(default=";
+    append_str(out, args_[0]);
+  } else {
+    out += "(args = ";
+    append_arguments(out, args_, /*as_repr=*/false);
+    out += ", kwargs = ";
+    append_arguments(out, kwargs_, /*as_repr=*/false);
+  }
+  out += ')';
 }
 
 std::string Node::format_node() const {

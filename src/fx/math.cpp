@@ -37,24 +37,24 @@ void check_count(const char* name, const ValueList& args, const Kwargs& kwargs,
                   std::to_string(args.size()));
 }
 
-using UnaryFn = Value (*)(double);
-using BinaryFn = double (*)(double, double);
-struct UnaryRow {
+struct Row {
   const char* name;
-  UnaryFn fn;
-};
-struct BinaryRow {
-  const char* name;
-  BinaryFn fn;
+  size_t count;
+  Value (*fn)(double x, double y);  // Functions of one argument ignore `y`.
 };
 
 template <double (*Fn)(double)>
-Value real(double x) {
+Value real(double x, double) {
   return checked(Fn(x), std::isfinite(x));
 }
 
+template <double (*Fn)(double, double)>
+Value binary(double x, double y) {
+  return checked(Fn(x, y), std::isfinite(x) && std::isfinite(y));
+}
+
 template <double (*Fn)(double)>
-Value whole(double x) {
+Value whole(double x, double) {
   if (std::isnan(x)) throw ValueError("cannot convert float NaN to integer");
   if (std::isinf(x))
     throw ValueError("cannot convert float infinity to integer");
@@ -63,45 +63,48 @@ Value whole(double x) {
 
 // log(0) is an error of its own kind in C, in Python one of domain.
 template <double (*Fn)(double)>
-Value logarithm(double x) {
+Value logarithm(double x, double) {
   if (x <= 0) throw ValueError("math domain error");
   return Fn(x);
 }
 
-constexpr UnaryRow kUnary[] = {
-    {"math.ceil", whole<std::ceil>},
-    {"math.floor", whole<std::floor>},
-    {"math.trunc", whole<std::trunc>},
-    {"math.sqrt", real<std::sqrt>},
-    {"math.exp", real<std::exp>},
-    {"math.expm1", real<std::expm1>},
-    {"math.log", logarithm<std::log>},
-    {"math.log1p", real<std::log1p>},
-    {"math.log2", logarithm<std::log2>},
-    {"math.log10", logarithm<std::log10>},
-    {"math.sin", real<std::sin>},
-    {"math.cos", real<std::cos>},
-    {"math.tan", real<std::tan>},
-    {"math.asin", real<std::asin>},
-    {"math.acos", real<std::acos>},
-    {"math.atan", real<std::atan>},
-    {"math.sinh", real<std::sinh>},
-    {"math.cosh", real<std::cosh>},
-    {"math.tanh", real<std::tanh>},
-    {"math.erf", real<std::erf>},
-    {"math.gamma", real<std::tgamma>},
-    {"math.lgamma", real<std::lgamma>},
-    {"math.fabs", real<std::fabs>},
-    {"math.degrees", [](double x) -> Value { return x * kDegreesPerRadian; }},
-    {"math.radians", [](double x) -> Value { return x / kDegreesPerRadian; }},
-    {"math.isnan", [](double x) -> Value { return std::isnan(x); }},
-    {"math.isinf", [](double x) -> Value { return std::isinf(x); }},
-    {"math.isfinite", [](double x) -> Value { return std::isfinite(x); }},
-};
-constexpr BinaryRow kBinary[] = {
-    {"math.pow", std::pow},     {"math.atan2", std::atan2},
-    {"math.fmod", std::fmod},   {"math.copysign", std::copysign},
-    {"math.hypot", std::hypot},
+constexpr Row kRows[] = {
+    {"math.ceil", 1, whole<std::ceil>},
+    {"math.floor", 1, whole<std::floor>},
+    {"math.trunc", 1, whole<std::trunc>},
+    {"math.sqrt", 1, real<std::sqrt>},
+    {"math.exp", 1, real<std::exp>},
+    {"math.expm1", 1, real<std::expm1>},
+    {"math.log", 1, logarithm<std::log>},
+    {"math.log1p", 1, real<std::log1p>},
+    {"math.log2", 1, logarithm<std::log2>},
+    {"math.log10", 1, logarithm<std::log10>},
+    {"math.sin", 1, real<std::sin>},
+    {"math.cos", 1, real<std::cos>},
+    {"math.tan", 1, real<std::tan>},
+    {"math.asin", 1, real<std::asin>},
+    {"math.acos", 1, real<std::acos>},
+    {"math.atan", 1, real<std::atan>},
+    {"math.sinh", 1, real<std::sinh>},
+    {"math.cosh", 1, real<std::cosh>},
+    {"math.tanh", 1, real<std::tanh>},
+    {"math.erf", 1, real<std::erf>},
+    {"math.gamma", 1, real<std::tgamma>},
+    {"math.lgamma", 1, real<std::lgamma>},
+    {"math.fabs", 1, real<std::fabs>},
+    {"math.degrees", 1,
+     [](double x, double) -> Value { return x * kDegreesPerRadian; }},
+    {"math.radians", 1,
+     [](double x, double) -> Value { return x / kDegreesPerRadian; }},
+    {"math.isnan", 1, [](double x, double) -> Value { return std::isnan(x); }},
+    {"math.isinf", 1, [](double x, double) -> Value { return std::isinf(x); }},
+    {"math.isfinite", 1,
+     [](double x, double) -> Value { return std::isfinite(x); }},
+    {"math.pow", 2, binary<std::pow>},
+    {"math.atan2", 2, binary<std::atan2>},
+    {"math.fmod", 2, binary<std::fmod>},
+    {"math.copysign", 2, binary<std::copysign>},
+    {"math.hypot", 2, binary<std::hypot>},
 };
 
 Value call(const char* name, std::initializer_list<nn::CallArg> args) {
@@ -114,23 +117,13 @@ Value call(const char* name, std::initializer_list<nn::CallArg> args) {
 }  // namespace
 
 void visit_math_functions(const DefineFunction& define) {
-  for (const UnaryRow& row : kUnary)
+  for (const Row& row : kRows)
     define(
         row.name,
         [&row](const ValueList& args, const Kwargs& kwargs) {
-          check_count(row.name, args, kwargs, 1);
-          return row.fn(number_of(args[0]));
-        },
-        ops::Purity::pure);
-  for (const BinaryRow& row : kBinary)
-    define(
-        row.name,
-        [&row](const ValueList& args, const Kwargs& kwargs) {
-          check_count(row.name, args, kwargs, 2);
+          check_count(row.name, args, kwargs, row.count);
           const double x = number_of(args[0]);
-          const double y = number_of(args[1]);
-          return Value(
-              checked(row.fn(x, y), std::isfinite(x) && std::isfinite(y)));
+          return row.fn(x, row.count > 1 ? number_of(args[1]) : 0);
         },
         ops::Purity::pure);
 }
