@@ -122,7 +122,8 @@ void add_layers(Corpus& to, const Form& form) {
 void add_large(Corpus& to, const Form& form) {
   for (int64_t width : {640, 680, 672, 656, 648}) {
     const int64_t depth = 1024;
-    std::vector<Tensor> inputs{floats({1, depth})};
+    std::vector<Tensor> inputs;
+    inputs.push_back(floats({1, depth}));
     if (form.other) inputs.push_back(floats({1, width}));
     to.add(
         [=](std::vector<Value> in) {
