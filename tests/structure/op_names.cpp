@@ -68,10 +68,10 @@ struct Finding {
 void find_texts(const std::string& text, const std::set<std::string>& names,
                 std::vector<Finding>& found) {
   static const std::regex kTexts[] = {
-      std::regex(R"re([=!]=\s*"([^"]*)")re"),
-      std::regex(R"re("([^"]*)"\s*[=!]=)re"),
+      std::regex(R"re([=!]=\s*"([^"\n]*)")re"),
+      std::regex(R"re("([^"\n]*)"\s*[=!]=)re"),
       std::regex(R"re(\.(?:starts_with|ends_with|find|contains|compare)\()re"
-                 R"re("([^"]*)"\))re")};
+                 R"re("([^"\n]*)"\))re")};
   for (const std::regex& regex : kTexts)
     each_match(text, regex, [&](const std::smatch& match) {
       if (names.contains(match[1]))
@@ -89,9 +89,9 @@ void find_texts(const std::string& text, const std::set<std::string>& names,
 // An op that was looked up by its name, compared by address.
 void find_addresses(const std::string& text, std::vector<Finding>& found) {
   static const std::regex kAtOnce(
-      R"re([=!]=\s*&?(?:\w+::)*(?:get|find)_op\("([^"]*)"\))re");
+      R"re([=!]=\s*&?(?:\w+::)*(?:get|find)_op\("([^"\n]*)"\))re");
   static const std::regex kNamed(
-      R"re((\w+)\s*=\s*&?(?:\w+::)*(?:get|find)_op\(\s*"([^"]*)"\))re");
+      R"re((\w+)\s*=\s*&?(?:\w+::)*(?:get|find)_op\(\s*"([^"\n]*)"\))re");
   each_match(text, kAtOnce, [&](const std::smatch& match) {
     found.push_back({static_cast<size_t>(match.position()), match[1]});
   });
@@ -128,10 +128,10 @@ void find_compared(const std::string& text, std::vector<Finding>& found) {
   });
   for (const std::string& name : held)
     for (const std::string& form :
-         {name + R"re(\s*[=!]=\s*"([^"]*)")re",
-          R"re("([^"]*)"\s*[=!]=\s*[\w.>()-]*?)re" + name,
+         {name + R"re(\s*[=!]=\s*"([^"\n]*)")re",
+          R"re("([^"\n]*)"\s*[=!]=\s*[\w.>()-]*?)re" + name,
           name + R"re(\.(?:starts_with|ends_with|find|contains)\()re" +
-              R"re("([^"]*)"\))re"})
+              R"re("([^"\n]*)"\))re"})
       each_match(text, std::regex(form), [&](const std::smatch& match) {
         found.push_back({static_cast<size_t>(match.position()), match[1]});
       });
