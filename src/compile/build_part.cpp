@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "kernels/kernels.h"
 #include "src/bind/bind.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
@@ -118,7 +117,7 @@ program::PlanOptions CompiledModule::plan_options(
   program::PlanOptions options;
   options.machine = {engine_.level(),
                      static_cast<int64_t>(support::cache_sizes()[1]), threads_,
-                     kernels::fast_halves()};
+                     halves_};
   options.strict_sums = options_.strict_sums;
   options.library_products =
       options_.contraction == CompileOptions::Contraction::onednn;
@@ -135,7 +134,7 @@ program::PlanOptions CompiledModule::plan_options(
 passes::PipelineOptions CompiledModule::pipeline_options() const {
   passes::PipelineOptions options;
   options.disabled = options_.disabled_passes;
-  options.halves = kernels::fast_halves();
+  options.halves = halves_;
   options.strict_sums = options_.strict_sums;
   // Strict sums of a sequence are the same alone and beside others.
   if (!options_.strict_sums)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fxjit/log.h"
+#include "kernels/kernels.h"
 #include "src/compile/background.h"
 #include "src/compile/input_key.h"
 #include "src/support/errors/exception_text.h"
@@ -71,6 +72,7 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
       options_(std::move(options)),
       loop_limits_{options_.loop_limit, options_.interrupted},
       threads_(thread_count(options_)),
+      halves_(kernels::fast_halves()),
       engine_(Engine::shared(options_)),
       weights_(engine_.level()),
       blocks_(kept_output_bytes(options_.memory_cap)),

@@ -95,6 +95,8 @@ class CompiledModule : public fx::NativeForward,
   const CompileOptions options_;
   const fx::LoopLimits loop_limits_;
   const int threads_;
+  // Asked once, since it takes system calls.
+  const passes::FastHalves halves_;
   Engine& engine_;
   weights::Store weights_;
   const std::shared_ptr<passes::FoldedWeights> folded_ =
