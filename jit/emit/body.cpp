@@ -32,18 +32,24 @@ bool is_number(const Value* value, double number) {
   return number_of(value) == number;
 }
 
-// A division takes as long as sixteen multiplications. The product with the
-// divisor's reciprocal is off by an ulp at most, and what is left of the
-// dividend tells by how much (Markstein 1990): the quotient is the rounded one
-// unless it is below the smallest normal number.
+// A division of a vector takes as long as sixteen multiplications. The product
+// with the divisor's reciprocal is the quotient for powers of two. Otherwise it
+// is off by an ulp at most, and what is left of the dividend tells by how much
+// (Markstein 1990): the quotient is the rounded one unless it is below the
+// smallest normal number. One number alone is divided as fast.
 Value* emit_div(VectorBuilder& b, Value* x, Value* y) {
   constexpr double kLargest = 0x1p64;
   const std::optional<double> divisor = number_of(y);
-  if (!divisor || !b.has_fma() || !x->getType()->getScalarType()->isFloatTy() ||
+  if (!divisor || !x->getType()->getScalarType()->isFloatTy() ||
       !(std::abs(*divisor) <= kLargest && std::abs(*divisor) >= 1 / kLargest))
+    return b.div(x, y);
+  int exponent = 0;
+  const bool power = std::abs(std::frexp(*divisor, &exponent)) == 0.5;
+  if (!power && (!b.has_fma() || !x->getType()->isVectorTy()))
     return b.div(x, y);
   Value* reciprocal = b.like(x, 1.0f / static_cast<float>(*divisor));
   Value* quotient = b.mul(x, reciprocal);
+  if (power) return quotient;
   Value* corrected = b.fma(b.fnma(quotient, y, x), reciprocal, quotient);
   // Nothing is left of an infinite dividend, or of one that overflows.
   Value* finite =
