@@ -17,10 +17,6 @@ namespace {
 
 #include "kernels/each_level.h"
 
-// Rows whose input stays in the second-level cache while the vectors of a place
-// follow each other.
-constexpr int64_t kBandRows = 8;
-
 // Two places fill a vector that the channels of one leave half empty.
 int64_t span_of(const std::array<ConvAxis, 3>& axes, int64_t channels,
                 int64_t lanes) {
@@ -60,8 +56,7 @@ GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
 
 bool GroupedConv::fits(const Tensor& weight, CpuLevel level) {
   // Vectors of four floats have no instructions for masks and permutations.
-  return level != CpuLevel::sse41 &&
-         weight.sizes()[1] <= weights::tile_shape(level).lanes;
+  return level != CpuLevel::sse41 && weight.sizes()[1] <= kMost;
 }
 
 // The last vector may take groups of the one before it again.
@@ -115,6 +110,7 @@ GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
   if (row.bias) row.bias += channel;
   row.output += channel;
   row.work = row.work.at(0, channel);
+  row.ahead = ahead_of(data, index, vector, vectors_);
   row.lanes = &used_;
   row.inputs = inputs_;
   row.size = width.size;
@@ -126,10 +122,9 @@ GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
 }
 
 void GroupedConv::run(const Data& data, int64_t begin, int64_t end) const {
-  for (int64_t band = begin; band < end; band += kBandRows)
-    for (int64_t v = 0; v < vectors_; ++v)
-      for (int64_t i = band; i < std::min(band + kBandRows, end); ++i)
-        at_level(data.level, vector_at(data, i, v));
+  each_part(begin, end, vectors_, [&](int64_t row, int64_t vector) {
+    at_level(data.level, vector_at(data, row, vector));
+  });
 }
 
 }  // namespace fxjit::kernels

@@ -47,6 +47,7 @@ class GroupedConv : public RowConv {
  public:
   static constexpr weights::Reader kReader =
       weights::Reader::grouped_convolution;
+  static constexpr int64_t kMost = 8;  // Channels of a group.
   // For convolutions that fits() tells; tensors may be meta.
   GroupedConv(const ops::ConvParams& params, const Tensor& input,
               const Tensor& weight, CpuLevel level = host_cpu_level());

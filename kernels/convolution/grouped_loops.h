@@ -6,35 +6,7 @@ inline void run(const GroupedRow&) {
 }
 #else
 #include "kernels/convolution/post_work_loops.h"
-
-FXJIT_INLINE Integers load_lanes(const int32_t* from) {
-  Integers v;
-  std::memcpy(&v, from, sizeof(v));
-  return v;
-}
-
-// The lanes whose `mask` is -1, of memory that may end behind them; others are
-// zero.
-FXJIT_INLINE Vector load_some(const float* from, Integers mask) {
-#if FXJIT_LANES == 16
-  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(
-      _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)), from));
-#else
-  return reinterpret_cast<Vector>(
-      _mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
-#endif
-}
-
-FXJIT_INLINE void store_some(Vector v, float* to, Integers mask) {
-#if FXJIT_LANES == 16
-  _mm512_mask_storeu_ps(to,
-                        _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)),
-                        reinterpret_cast<__m512>(v));
-#else
-  _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask),
-                      reinterpret_cast<__m256>(v));
-#endif
-}
+#include "kernels/convolution/some_lanes.h"
 
 // The lanes of a row's vectors.
 struct Lanes {
@@ -172,8 +144,11 @@ inline void some_places(const GroupedRow& row) {
   const int64_t last = row.places, whole = kPlaces * row.span;
   int64_t place = 0;
   if (whole <= last) {
-    for (; place + whole <= last; place += whole)
+    const bool ahead = !row.ahead.empty();
+    for (; place + whole <= last; place += whole) {
+      if (ahead) row.ahead.ask(place, place + whole);
       block<kInputs, kPlaces, kStep>(row, lanes, place);
+    }
     if (place < last) block<kInputs, kPlaces, kStep>(row, lanes, last - whole);
     return;
   }
@@ -200,7 +175,6 @@ inline void run(const GroupedRow& row) {
     FXJIT_CASE(6)
     FXJIT_CASE(7)
     FXJIT_CASE(8)
-    FXJIT_CASE(12)
 #undef FXJIT_CASE
     default:
       throw InternalError("no loops for groups of this size");

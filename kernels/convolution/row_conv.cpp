@@ -129,4 +129,30 @@ ConvRow RowConv::row_at(const Data& data, int64_t index) const {
   return row;
 }
 
+bool RowConv::in_cache() const {
+  constexpr int64_t kCacheFloats = int64_t{1} << 20;  // 4 MiB.
+  return rows() * (axes_[1].stride * input_row() + output_row()) <=
+         kCacheFloats;
+}
+
+RowAhead RowConv::ahead_of(const Data& data, int64_t index, int64_t part,
+                           int64_t parts) const {
+  if (index + 1 == rows() || in_cache()) return {};
+  const auto lines = [&](const float* from, int64_t floats) {
+    const int64_t first = part * floats / parts / RowAhead::kLine;
+    const int64_t last = (part + 1) * floats / parts / RowAhead::kLine;
+    return RowAhead::Lines{from + first * RowAhead::kLine, last - first,
+                           ceil_div(last - first, axes_[2].places)};
+  };
+  const ConvRow next = row_at(data, index + 1);
+  const auto& [planes, taps] = next.taps;
+  const int64_t fresh = std::min(taps.last - taps.first, axes_[1].stride);
+  if (fresh == 0 || planes.first == planes.last) return {};
+  return {lines(next.input + axes_[2].pad * axes_[2].step +
+                    (planes.last - 1) * next.tap_step[0] +
+                    (taps.last - fresh) * next.tap_step[1],
+                fresh * input_row()),
+          lines(next.output, output_row())};
+}
+
 }  // namespace fxjit::kernels

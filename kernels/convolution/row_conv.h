@@ -3,6 +3,7 @@
 // common.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -32,6 +33,30 @@ struct ConvAxis {
   TapRange whole_places() const;
 };
 
+// Lines of memory that the row after this one reads or writes and this one does
+// not. They are asked for between blocks of places.
+struct RowAhead {
+  static constexpr int64_t kLine = 16;  // Floats.
+  struct Lines {
+    const float* first = nullptr;
+    int64_t count = 0;
+    int64_t for_place = 0;
+  };
+  Lines read, written;
+
+  bool empty() const { return read.count == 0 && written.count == 0; }
+  // What falls to places [begin, end) of the row. Inlined: compilers take a
+  // function that only asks for memory for one without effects.
+  [[gnu::always_inline]] void ask(int64_t begin, int64_t end) const {
+    constexpr int kSecondLevelCache = 2;
+    for (const Lines& lines : {read, written}) {
+      const int64_t last = std::min(end * lines.for_place, lines.count);
+      for (int64_t i = begin * lines.for_place; i < last; ++i)
+        __builtin_prefetch(lines.first + i * kLine, 0, kSecondLevelCache);
+    }
+  }
+};
+
 // A row of places whose sums stay in registers. Steps are in floats; dims are
 // depth, height, width.
 struct ConvRow {
@@ -47,6 +72,7 @@ struct ConvRow {
   int64_t place_step;  // In the input, from one place to the next.
   TapRange whole;      // Places that see all taps of the width.
   PostWork work;       // At the first place's first channel.
+  RowAhead ahead;
 };
 
 class RowConv {
@@ -79,12 +105,35 @@ class RowConv {
   // Row number `index` of all images; refers to the axes.
   ConvRow row_at(const Data& data, int64_t index) const;
 
+  // Calls work(index, part) for rows [begin, end) and each of `parts` vectors
+  // or groups of their channels, such that caches hold what it reads again.
+  template <typename Work>
+  void each_part(int64_t begin, int64_t end, int64_t parts, Work work) const {
+    constexpr int64_t kBandRows = 8;
+    const int64_t band = in_cache() ? kBandRows : 1;
+    for (int64_t first = begin; first < end; first += band)
+      for (int64_t part = 0; part < parts; ++part)
+        for (int64_t i = first; i < std::min(first + band, end); ++i)
+          work(i, part);
+  }
+  // Part number `part` of `parts` of what lies ahead of row `index`; nothing
+  // where caches hold all rows.
+  RowAhead ahead_of(const Data& data, int64_t index, int64_t part,
+                    int64_t parts) const;
+
   int64_t images_, image_step_;
   int64_t channels_, inputs_;  // Of the output; of those that each one sums.
   int64_t output_weight_, input_weight_;  // Steps from channel to channel.
   // Depth, height and width; what a convolution lacks has one tap.
   std::array<ConvAxis, 3> axes_;
   TapRange whole_;  // Places of the width that see all taps.
+
+ private:
+  // Whether what is read and written is so little that it is soon in reach.
+  bool in_cache() const;
+  // Floats.
+  int64_t input_row() const { return axes_[2].size * axes_[2].step; }
+  int64_t output_row() const { return axes_[2].places * channels_; }
 };
 
 }  // namespace fxjit::kernels

@@ -6,12 +6,13 @@
 #include "kernels/convolution/grouped_conv.h"
 #include "kernels/convolution/image_conv.h"
 #include "kernels/convolution/narrow_depthwise.h"
+#include "kernels/convolution/wide_groups.h"
 #include "kernels/routines.h"
 
 namespace fxjit::kernels {
 namespace {
 
-// Conv: Depthwise, NarrowDepthwise, GroupedConv or ImageConv.
+// Conv: Depthwise, NarrowDepthwise, GroupedConv, WideGroups or ImageConv.
 template <typename Conv>
 class RowConvRoutine : public program::ExternCode {
  public:
@@ -44,8 +45,9 @@ class RowConvRoutine : public program::ExternCode {
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
     if (std::is_same_v<Conv, ImageConv>) return "convolution of few channels";
-    return std::is_same_v<Conv, GroupedConv> ? "convolution in small groups"
-                                             : "depthwise convolution";
+    return std::is_same_v<Conv, GroupedConv> || std::is_same_v<Conv, WideGroups>
+               ? "convolution in small groups"
+               : "depthwise convolution";
   }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
@@ -99,10 +101,13 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
         std::move(*asked), std::move(conv), request, threads);
   };
   const ops::ConvParams& params = asked->params;
-  if (code == program::CallCode::grouped_convolution)
-    return GroupedConv::fits(weight, request.level)
-               ? make(GroupedConv(params, input, weight, request.level))
-               : nullptr;
+  if (code == program::CallCode::grouped_convolution) {
+    if (GroupedConv::fits(weight, request.level))
+      return make(GroupedConv(params, input, weight, request.level));
+    if (WideGroups::fits(weight, request.level))
+      return make(WideGroups(params, input, weight));
+    return nullptr;
+  }
   if (code == program::CallCode::image_convolution)
     return make(ImageConv(params, input, weight));
   if (NarrowDepthwise::fits(params, input, weight, request.level))

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/convolution/grouped_conv.h"
+#include "kernels/convolution/wide_groups.h"
 #include "src/program/planning/call_code_rules.h"
 #include "tests/kernels/conv_last_util.h"
 
@@ -26,7 +27,17 @@ struct Form {
 
 bool fits(const WorkCall& call, CpuLevel level) {
   return program::is_grouped_last(call.params, call.input, call.weight) &&
-         GroupedConv::fits(call.weight, level);
+         (GroupedConv::fits(call.weight, level) ||
+          WideGroups::fits(call.weight, level));
+}
+
+void expect_loops(const Form& form, CpuLevel level, int work = 1) {
+  const WorkCall call(form.conv(), kConvWorks[work], true);
+  if (GroupedConv::fits(call.weight, level))
+    expect_level(GroupedConv(call.params, call.input, call.weight, level), call,
+                 level);
+  else
+    expect_level(WideGroups(call.params, call.input, call.weight), call, level);
 }
 
 // Of one level's loops, and of the step at that level.
@@ -40,9 +51,7 @@ void expect_form(const Form& form, CpuLevel level, int work = 3) {
                << cpu_level_name(level));
   ASSERT_TRUE(fits(call, level));
   expect_step(call, true, 2, level);
-  const WorkCall plain(form.conv(), kConvWorks[1], true);
-  expect_level(GroupedConv(plain.params, plain.input, plain.weight, level),
-               plain, level);
+  expect_loops(form, level);
 }
 
 std::vector<CpuLevel> levels_for(int64_t channels) {
@@ -84,6 +93,45 @@ TEST(GroupedConv, SmallImages) {
                             level, 2);
 }
 
+// The loops for nine to sixteen channels, which the planner leaves to the
+// library where images are small.
+TEST(GroupedConv, WideGroups) {
+  if (host_cpu_level() < CpuLevel::avx512)
+    GTEST_SKIP() << "these loops need AVX-512";
+  for (int64_t channels = 9; channels <= 16; ++channels)
+    for (int64_t groups : {2, 3})
+      for (int64_t width : {1, 2, 3, 4, 5, 6, 9, 13, 14, 15, 20, 31})
+        for (int64_t stride : {1, 2})
+          for (int64_t pad : {0, 1})
+            if (width + 2 * pad >= 3) {
+              SCOPED_TRACE(::testing::Message()
+                           << channels << " channels, width " << width
+                           << ", stride " << stride << ", padding " << pad);
+              expect_loops({.groups = groups,
+                            .channels = channels,
+                            .height = 5,
+                            .width = width,
+                            .stride = {stride, stride},
+                            .padding = {1, pad}},
+                           CpuLevel::avx512);
+            }
+}
+
+// Of more memory than caches hold, which is asked for ahead.
+TEST(GroupedConv, LargeImages) {
+  for (CpuLevel level : levels_for(16))
+    for (int64_t stride : {1, 2})
+      expect_form({.groups = 32,
+                   .channels = 16,
+                   .height = stride * 33,
+                   .width = stride * 33,
+                   .stride = {stride, stride}},
+                  level);
+  for (CpuLevel level : levels_for(8))
+    expect_form({.groups = 32, .channels = 8, .height = 47, .width = 47},
+                level);
+}
+
 TEST(GroupedConv, HeightsOfWindows) {
   for (CpuLevel level : levels_for(4))
     for (int64_t height : {1, 2, 5})
@@ -106,7 +154,9 @@ TEST(GroupedConv, LinesAndVolumes) {
   const ConvCase volume{"volume",  {2, 24, 4, 5, 9}, {24, 8, 3, 2, 3},
                         {1, 2, 1}, {1, 0, 1},        {1, 1, 1},
                         3};
-  for (const ConvCase& c : {line, volume}) {
+  ConvCase wide = volume;
+  wide.input[1] = 36, wide.weight[0] = 36, wide.weight[1] = 12;
+  for (const ConvCase& c : {line, volume, wide}) {
     const WorkCall call(c, kConvWorks[3], true);
     EXPECT_TRUE(program::is_grouped_last(call.params, call.input, call.weight));
     for (CpuLevel level : host_levels()) expect_step(call, true, 2, level);
@@ -160,7 +210,7 @@ TEST(GroupedConv, NanAndInfinity) {
   constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(),
                                 std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity()};
-  for (int64_t channels : {4, 6})
+  for (int64_t channels : {4, 6, 12})
     for (CpuLevel level : levels_for(channels))
       for (int64_t groups : {2, 3})
         for (bool in_weights : {false, true})
