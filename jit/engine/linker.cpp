@@ -150,16 +150,15 @@ CompiledCode::Symbols Linker::link(llvm::orc::JITDylib& library,
 }
 
 std::shared_ptr<CompiledCode> Linker::link(const CompiledObject& object) {
+  auto& library =
+      execution_.createBareJITDylib("fxjit." + std::to_string(links_++));
   // Removes the library of a link that fails, once it may lock again.
-  std::shared_ptr<llvm::orc::JITDylib> held;
+  const std::shared_ptr<llvm::orc::JITDylib> held(
+      &library,
+      [self = shared_from_this()](auto* unused) { self->remove(*unused); });
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto start = std::chrono::steady_clock::now();
   memory_->take_bytes();
-  auto& library =
-      execution_.createBareJITDylib("fxjit." + std::to_string(links_++));
-  held.reset(&library, [self = shared_from_this()](auto* unused) {
-    self->remove(*unused);
-  });
   CompiledCode::Symbols found = link(library, object.bytes);
   CompileTimings timings = object.timings;
   timings.link_us = std::chrono::duration<double, std::micro>(

@@ -5,6 +5,8 @@
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,7 +43,7 @@ class Linker : public std::enable_shared_from_this<Linker> {
   llvm::orc::ExecutionSession execution_;
   std::unique_ptr<CountingMemoryManager> memory_;
   llvm::orc::ObjectLinkingLayer layer_;
-  uint64_t links_ = 0;
+  std::atomic<uint64_t> links_ = 0;
   // What ORC reported during the current link, and names that it did not find.
   std::string errors_, missing_;
 };

@@ -12,7 +12,7 @@ LossBase::LossBase(std::string type_name, std::string function, Kwargs settings)
 Value LossBase::forward(Value input, Value target) {
   Kwargs kwargs = settings_;
   for (const std::string& name : weights_)
-    kwargs.emplace_back(name, *own_buffers().find(name));
+    kwargs.emplace_back(name, param(name));
   return function(function_, {input, target}, std::move(kwargs));
 }
 

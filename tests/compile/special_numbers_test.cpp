@@ -149,5 +149,16 @@ TEST(SpecialNumbers, Elements) {
       special_rows(), "elements");
 }
 
+// Of one number in one block of code: LLVM may merge such calls into sincos,
+// which generated code is not linked with.
+TEST(SpecialNumbers, SineAndCosineOfRowConstants) {
+  expect_as_interpreted(
+      [](Value x) {
+        const Value turn = sum(x, -1, true);
+        return Value::tuple({x * cos(turn) + sin(turn), tan(turn) * x});
+      },
+      special_rows(), "row constants");
+}
+
 }  // namespace
 }  // namespace fxjit

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "fxjit/functions.h"
@@ -265,6 +267,28 @@ TEST(WrittenInputs, LeaveOldValuesToWhoReadThemBefore) {
     method(x, "copy_", {after});
     return Value::tuple({after, late, x});
   });
+}
+
+// However many buffers the calls before them made.
+TEST(WrittenInputs, LeaveResultsOfTheirOwnApart) {
+  for (int more = 0; more < 9; ++more) {
+    const auto gm = fx::symbolic_trace(
+        [&](Value x, Value y) {
+          const Value old = method(x, "clone"), a = x + 1;
+          ValueList results{a, old, method(a, "clone")};
+          for (int i = 0; i < more; ++i) results.push_back(x * (i + 2));
+          std::rotate(results.begin(), results.begin() + 3, results.end());
+          method(x, "copy_", {y});
+          return Value::tuple(std::move(results));
+        },
+        {"x", "y"}, "f");
+    compile(*gm, quick());
+    const Value out = gm(random_tensor({4, 4}), random_tensor({4, 4}));
+    std::set<const void*> memory;
+    for (int i = 0; i < more + 3; ++i)
+      memory.insert(out.at(i).as_tensor().data());
+    EXPECT_EQ(memory.size(), static_cast<size_t>(more + 3));
+  }
 }
 
 TEST(WrittenInputs, ThatShareMemoryAreRight) {

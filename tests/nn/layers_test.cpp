@@ -124,6 +124,18 @@ TEST(Layers, WrongOptionsAreRefused) {
   EXPECT_THROW(norm(Tensor::zeros({2, 3})), ValueError);
 }
 
+TEST(Losses, RemovedWeightsAreNamed) {
+  const auto loss = NLLLoss::create(Tensor::full({3}, 1.0));
+  loss->remove_member("weight");
+  EXPECT_THROW(loss->forward(Tensor::zeros({2, 3}),
+                             Tensor::zeros({2}, DType::i64)),
+               AttributeError);
+  // A parameter in the buffer's place is used.
+  loss->register_parameter("weight", Tensor::full({3}, 2.0));
+  EXPECT_NO_THROW(loss->forward(Tensor::zeros({2, 3}),
+                                Tensor::zeros({2}, DType::i64)));
+}
+
 TEST(Layers, FirstValuesAreRepeatable) {
   manual_seed(5);
   const auto a = Linear::create(3, 2);

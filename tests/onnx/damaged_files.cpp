@@ -24,8 +24,26 @@ namespace {
 
 Message relu() { return node("Relu", {"x"}, {"y"}); }
 
+// A tensor without dims meets a scale of two.
+std::string scales_of_a_number() {
+  return model(graph({{node("Cast", {"x"}, {"whole"}, {int_attribute("to", 3)}),
+                       node("DequantizeLinear", {"whole", "scales"}, {"y"},
+                            {int_attribute("axis", 0)})},
+                      {value_info("x", 1, {})},
+                      {value_info("y", 1, {})},
+                      {float_tensor("scales", {2}, {1, 2})}}))
+      .bytes();
+}
 
-
+std::string gather_nd(const std::vector<int64_t>& index_sizes,
+                      int64_t batch_dims) {
+  return model_of({node("Reshape", {"numbers", "sizes"}, {"indices"}),
+                   node("GatherND", {"x", "indices"}, {"y"},
+                        {int_attribute("batch_dims", batch_dims)})},
+                  {int_tensor("numbers", {0, 1}),
+                   int_tensor("sizes", index_sizes)})
+      .bytes();
+}
 
 // Only the first branch nests: the size grows by a constant for each level.
 std::string deep_graphs(int depth) {
@@ -255,6 +273,14 @@ std::vector<Damaged> damaged_files() {
        model_of({node("Softmax", {"x"}, {"y"}, {int_attribute("axis", 7)})}, {}, 11)
            .bytes(),
        {"axis 7", "2 dims"}},
+      {"axis_of_a_number", scales_of_a_number(),
+       {"graph.node[1] DequantizeLinear", "axis 0", "0 dims"}},
+      {"batch_dims_of_all_indices", gather_nd({2, 1}, 2),
+       {"graph.node[1] GatherND", "attribute batch_dims: expected 0 to 1, got 2"}},
+      {"batch_dims_of_a_line", gather_nd({2}, 1),
+       {"graph.node[1] GatherND", "batch_dims: expected 0 to 0, got 1"}},
+      {"batch_dims_negative", gather_nd({2, 1}, -1),
+       {"graph.node[1] GatherND", "batch_dims: expected 0 to 1, got -1"}},
       {"input_missing", model_of({node("Add", {"x"}, {"y"})}).bytes(),
        {"input 1 is missing"}},
       {"sizes_that_do_not_broadcast",

@@ -33,6 +33,26 @@ TEST(PythonValues, ComparisonsGiveBools) {
   EXPECT_EQ(repr(1.5 >= Value(2)), "False");
 }
 
+// As PyTorch's: flags may be integers, numbers tensors without dims.
+TEST(PythonValues, StandForNumbersOfCalls) {
+  const Tensor chances = Tensor::full({2, 3}, -1.0);
+  const Tensor classes = Tensor::zeros({2}, DType::i64);
+  const auto loss = [&](const char* flag, const Value& value) {
+    return function("torch.nn.functional.nll_loss", {chances, classes},
+                    {{flag, value}})
+        .as_tensor();
+  };
+  EXPECT_EQ(loss("size_average", 0).item(), 2);
+  EXPECT_EQ(loss("size_average", 1).item(), 1);
+  EXPECT_EQ(loss("reduce", 0).sizes(), Dims({2}));
+  const Tensor x = Tensor::full({4}, 3.0);
+  const Tensor normal = function("torch.nn.functional.rms_norm",
+                                 {x, Value::tuple({4}), None,
+                                  Tensor::full({}, 7.0)})
+                            .as_tensor();
+  EXPECT_FLOAT_EQ(normal.data_as<float>()[0], 0.75f);
+}
+
 TEST(PythonValues, SequencesJoinAndRepeat) {
   const Value shape = Value::tuple({2, 3});
   EXPECT_EQ(repr(shape + Value::tuple({4})), "(2, 3, 4)");

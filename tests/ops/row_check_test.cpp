@@ -118,6 +118,9 @@ TEST(RowCheck, SchemasAreRefusedWithTheName) {
             "`oops`");
   EXPECT_EQ(refusal(elementwise("test_r", "input, input", "", twice)),
             "[test_r] register_ops: schema: `input` stands twice");
+  EXPECT_EQ(refusal(elementwise("test_r", "input other", "", twice)),
+            "[test_r] register_ops: schema: expected one name, got "
+            "`input other`");
 }
 
 TEST(RowCheck, OneRefusedRowLeavesNothingBehind) {

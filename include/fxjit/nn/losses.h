@@ -14,7 +14,7 @@
 namespace fxjit::nn {
 
 // A loss of (input, target) by the function of that name, which gets settings
-// and weights by their names.
+// and weights by their names; AttributeError for a weight that was removed.
 class LossBase : public LeafModule {
  public:
   LossBase(std::string type_name, std::string function, Kwargs settings);

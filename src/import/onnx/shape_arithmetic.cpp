@@ -62,10 +62,12 @@ std::optional<Value> modulo(const Value& a, const Value& b) {
   return a % b;
 }
 
-template <typename Operator>
-std::optional<Value> plain(const Value& a, const Value& b) {
-  return Operator()(a, b);
-}
+// The operator stands here and not in a functor of the standard library, since
+// errors name the place.
+#define FXJIT_OPERATOR(sign)                                   \
+  [](const Value& a, const Value& b) -> std::optional<Value> { \
+    return a sign b;                                           \
+  }
 
 std::optional<Value> larger(const Value& a, const Value& b) {
   return choose(a > b, a, b);
@@ -82,17 +84,18 @@ struct BinaryRow {
 };
 
 constexpr BinaryRow kBinaries[] = {
-    {"Add", plain<std::plus<>>},
-    {"Sub", plain<std::minus<>>},
-    {"Mul", plain<std::multiplies<>>},
+    {"Add", FXJIT_OPERATOR(+)},
+    {"Sub", FXJIT_OPERATOR(-)},
+    {"Mul", FXJIT_OPERATOR(*)},
     {"Div", divide},
     {"Mod", modulo},
     {"Max", larger},
     {"Min", smaller},
-    {"Equal", plain<std::equal_to<>>, true},
-    {"Less", plain<std::less<>>, true},
-    {"Greater", plain<std::greater<>>, true},
+    {"Equal", FXJIT_OPERATOR(==), true},
+    {"Less", FXJIT_OPERATOR(<), true},
+    {"Greater", FXJIT_OPERATOR(>), true},
 };
+#undef FXJIT_OPERATOR
 
 // The i-th element of what broadcasts.
 const Value& item_at(const Numbers& numbers, size_t i) {

@@ -44,8 +44,8 @@ std::string reduction_of(const OpCall& call, bool batchmean) {
   if (average >= 0 && reduce >= 0) {
     const Value &mean = call[size_t(average)], &any = call[size_t(reduce)];
     if (!mean.is_none() || !any.is_none()) {
-      if (!any.is_none() && !any.as_bool()) return "none";
-      return mean.is_none() || mean.as_bool() ? "mean" : "sum";
+      if (!any.is_none() && !call.flag(size_t(reduce))) return "none";
+      return mean.is_none() || call.flag(size_t(average)) ? "mean" : "sum";
     }
   }
   return checked_reduction(call[index_of(call, "reduction")], batchmean);
@@ -81,9 +81,9 @@ Value safe_softmax(const Value& scores, int64_t dim) {
   return e / fxjit::where(fxjit::eq(total, 0), 1.0, total);
 }
 
-Value inverse_rms(const Value& wide, const Dims& axes, const Value& eps) {
+Value inverse_rms(const OpCall& call, const Value& wide, const Dims& axes) {
   const Tensor meta = meta_of(wide);
-  const double added = !eps.is_none() ? eps.as_double()
+  const double added = call.has(3) ? call.number(3)
                        : meta.dtype() == DType::f64
                            ? std::numeric_limits<double>::epsilon()
                            : double{std::numeric_limits<float>::epsilon()};

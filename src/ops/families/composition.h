@@ -35,9 +35,9 @@ Value reshaped_copy(const Value& value, const Dims& sizes);
 // Softmax along `dim` in which a row of -inf gives zeros.
 Value safe_softmax(const Value& scores, int64_t dim);
 
-// The inverse of the root of the mean square along `axes`, with that of the
-// type where `eps` is None.
-Value inverse_rms(const Value& wide, const Dims& axes, const Value& eps);
+// The inverse of the root of the mean square along `axes`. The call's fourth
+// argument is what is added to the square, the type's epsilon where it is None.
+Value inverse_rms(const OpCall& call, const Value& wide, const Dims& axes);
 
 // Axes as an argument that means exactly these (an empty list means all dims).
 Value axes_value(const Dims& axes);

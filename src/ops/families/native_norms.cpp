@@ -75,7 +75,7 @@ Value fused_rms_norm(const OpCall& call) {
   const Dims axes =
       dims_between(input.dim() - call.dims(1).size(), input.dim());
   const Value wide = widened(call[0], input.dtype());
-  return Value::tuple({result, inverse_rms(wide, axes, call[3])});
+  return Value::tuple({result, inverse_rms(call, wide, axes)});
 }
 
 constexpr OpRow kRows[] = {

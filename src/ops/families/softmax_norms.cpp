@@ -148,7 +148,7 @@ Value decompose_rms_norm(const OpCall& call) {
   check_affine(call, 2, "weight");
   const DType dtype = input.dtype();
   const Value wide = widened(call[0], dtype);
-  const Value value = wide * inverse_rms(wide, axes, call[3]);
+  const Value value = wide * inverse_rms(call, wide, axes);
   return narrowed(scaled(value, call[2], None, dtype), wide, dtype);
 }
 

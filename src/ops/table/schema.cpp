@@ -51,6 +51,9 @@ std::vector<Parameter> parse_parameters(std::string_view text,
     // Types may hold blanks: "Tensor(a -> *) self".
     const size_t mark = part.find('=');
     const std::string_view declared = trim(part.substr(0, mark));
+    if (parse == parse_default && declared.find(' ') != declared.npos)
+      throw UserError("schema: expected one name, got `" +
+                      std::string(declared) + "`");
     parameter.name = std::string(declared.substr(declared.rfind(' ') + 1));
     if (mark != part.npos) {
       parameter.has_default = true;
@@ -88,8 +91,8 @@ std::vector<std::string_view> split_text(std::string_view text) {
     const char c = i < text.size() ? text[i] : ',';
     if (quote != 0 ? c == quote : (c == '\'' || c == '"'))
       quote = quote != 0 ? 0 : c;
-    if (kOpen.find(c) != kOpen.npos) ++depth;
-    if (kClose.find(c) != kClose.npos) --depth;
+    if (quote == 0 && kOpen.find(c) != kOpen.npos) ++depth;
+    if (quote == 0 && kClose.find(c) != kClose.npos) --depth;
     if (i < text.size() && (c != ',' || depth > 0 || quote != 0)) continue;
     const std::string_view part = trim(text.substr(start, i - start));
     if (!part.empty()) parts.push_back(part);

@@ -170,13 +170,16 @@ class Planner {
   }
 
   // The copy that an output of this owner is part of, or -1.
-  int32_t copy_of(const Buffer& buffer, int32_t owner, bool computed) {
+  int32_t copy_of(int32_t number, int32_t owner, bool computed) {
+    const Buffer& buffer =
+        builder_.program().buffers[static_cast<size_t>(number)];
     const bool held = buffer.home == Home::input ||
                       (buffer.home == Home::constant && !computed);
     if (held && owner < 0) return -1;
-    const void* memory = &buffer;
-    if (buffer.home == Home::constant)
-      memory = builder_.constant(buffer).storage().get();
+    const Memory memory =
+        buffer.home == Home::constant
+            ? Memory(-1, builder_.constant(buffer).storage().get())
+            : Memory(number, nullptr);
     const auto [first, added] = first_owners_.emplace(memory, owner);
     const bool own = !held && !computed;
     if (own && first->second == owner) return -1;
@@ -248,7 +251,7 @@ class Planner {
         {spec_of(val),
          placed.buffer,
          placed.byte_offset + skipped,
-         copy_of(buffer, known.owner, is_computed(node))});
+         copy_of(placed.buffer, known.owner, is_computed(node))});
     return Tensor::meta(val.sizes(), val.dtype(), val.strides());
   }
 
@@ -260,8 +263,10 @@ class Planner {
   std::map<int32_t, Placed> old_values_;      // By the buffer of the input.
   int32_t fresh_outputs_ = 0;
   std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
-  std::unordered_map<const void*, int32_t> first_owners_;  // By memory.
-  std::map<std::pair<const void*, int32_t>, int32_t> copies_;
+  // A buffer, or what several buffers of constants may share.
+  using Memory = std::pair<int32_t, const void*>;
+  std::map<Memory, int32_t> first_owners_;
+  std::map<std::pair<Memory, int32_t>, int32_t> copies_;
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(const char* doing) {
-  throw UserError("[file] " + path_ + ": " + doing + ": " +
-                  std::strerror(errno));
+  const char* const reason = std::strerror(errno);
+  throw UserError("[file] " + path_ + ": " + doing + ": " + reason);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {

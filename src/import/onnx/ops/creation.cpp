@@ -114,7 +114,7 @@ Results one_hot(Call& call) {
   const Value front = call.unsigned_bits(0) == 64
                           ? places
                           : where(places < 0, places + depth, places);
-  const Value numbers = along(line(depth), axis, rank);
+  const Value numbers = along(call, line(depth), axis, rank);
   return where(unsqueeze(front, axis) == numbers, select(call[2], 0, 1),
                select(call[2], 0, 0));
 }

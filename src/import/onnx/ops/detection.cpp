@@ -124,7 +124,7 @@ Samples samples_along(const Call& call, const Value& begin, const Value& size,
       unsqueeze(begin, 1) + unsqueeze(size / static_cast<double>(bins), 1) *
                                 call.recorder().constant(steps);
   Samples samples;
-  samples.outside = logical_or(places<-1.0, places> extent);
+  samples.outside = logical_or((places < -1.0), (places > extent));
   const Value inside = clamp(places, 0.0);
   const Value last = extent - 1;
   const Value at = minimum(inside, full_like(inside, last));

@@ -64,7 +64,10 @@ std::vector<int64_t> per_dim(const Call& call, std::string_view attribute,
 
 Value line(const Value& count) { return arange(count, None, None, DType::i64); }
 
-Value along(const Value& line, int64_t dim, int64_t rank) {
+Value along(const Call& call, const Value& line, int64_t dim, int64_t rank) {
+  if (dim < 0 || dim >= rank)
+    call.fail("axis " + std::to_string(dim) + " is not one of " +
+              std::to_string(rank) + " dims");
   ValueList shape(static_cast<size_t>(rank), 1);
   shape[static_cast<size_t>(dim)] = -1;
   return reshape(line, Value::list(std::move(shape)));

@@ -42,8 +42,9 @@ std::vector<int64_t> per_dim(const Call& call, std::string_view attribute,
 
 // 0, 1 and so on, `count` numbers.
 Value line(const Value& count);
-// A tensor of one dim as it broadcasts along `dim` of tensors of this rank.
-Value along(const Value& line, int64_t dim, int64_t rank);
+// A tensor of one dim as it broadcasts along `dim` of tensors of this rank;
+// fails where they have no such dim.
+Value along(const Call& call, const Value& line, int64_t dim, int64_t rank);
 // The elements at these places of a dim.
 Value index_dim(const Value& x, int64_t axis, const Value& places);
 // [n, length, heads * size] as [n, heads, length, size].

@@ -39,8 +39,11 @@ Value index_lists(const Call& call, int64_t batch_dims) {
   if (!count.is_int()) call.fail("indices: the last dim varies");
   const Value indices = cast(call, call[1], DType::i64);
   ValueList lists;
+  if (batch_dims < 0 || batch_dims >= rank)
+    call.fail("attribute batch_dims: expected 0 to " +
+              std::to_string(rank - 1) + ", got " + std::to_string(batch_dims));
   for (int64_t d = 0; d < batch_dims; ++d)
-    lists.push_back(along(line(call.size(1, d)), d, rank - 1));
+    lists.push_back(along(call, line(call.size(1, d)), d, rank - 1));
   for (int64_t i = 0; i < count.as_int(); ++i)
     lists.push_back(select(indices, -1, i));
   return Value::list(lists);

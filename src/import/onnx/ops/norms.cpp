@@ -14,7 +14,7 @@ Results trained_batch_norm(Call& call) {
   but_channels.insert(but_channels.begin(), 0);
   const Value dims = list_of(but_channels);
   const auto over_channels = [&](const Value& one) {
-    return along(one, 0, std::max(rank - 1, 1));
+    return along(call, one, 0, std::max(rank - 1, 1));
   };
   const Value x = call[0];
   const Value average = mean(x, dims), spread = var(x, dims, 0);
@@ -154,7 +154,7 @@ Value hardmax(const Call& call, const Value& x, int64_t axis) {
   const Value first = argmax(x, axis, true);
   const int rank = call.rank_of(x);
   const Value size = function("torch.ops.aten.sym_size.int", {x, axis});
-  const Value places = along(line(size), call.wrap(axis, rank), rank);
+  const Value places = along(call, line(size), call.wrap(axis, rank), rank);
   return cast(call, first == places, call.dtype(0));
 }
 

@@ -96,8 +96,8 @@ Results reverse_sequence(Call& call) {
   const int64_t time = call.wrap(call.integer("time_axis", 0), rank);
   const int64_t batch = call.wrap(call.integer("batch_axis", 1), rank);
   const Value places =
-      along(arange(0, call.size(0, time), None, DType::i64), time, rank);
-  const Value lengths = along(call[1], batch, rank);
+      along(call, arange(0, call.size(0, time), None, DType::i64), time, rank);
+  const Value lengths = along(call, call[1], batch, rank);
   const Value turned =
       where(gt(lengths, places), lengths - 1 - places, places + lengths * 0);
   return gather(call[0], time, expand(turned, list_of(call.sizes(0))));

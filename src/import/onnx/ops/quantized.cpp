@@ -21,7 +21,7 @@ Value over_input(const Call& call, const Value& parameter) {
     return narrow(whole, axis, 0, call.size(0, axis));
   }
   if (rank > 1) call.fail("scale: expected at most one dim");
-  return along(parameter, axis, call.rank(0));
+  return along(call, parameter, axis, call.rank(0));
 }
 
 struct Limits {
@@ -107,7 +107,7 @@ Value centred(const Call& call, size_t input, size_t zero_point, int64_t dim,
     const int rank = call.rank(input);
     zero = sizes[0].is_int() && sizes[0].as_int() == 1
                ? reshape(zero, Value::list({1}))
-               : along(zero, call.wrap(dim, rank), rank);
+               : along(call, zero, call.wrap(dim, rank), rank);
   }
   return x - zero;
 }
@@ -131,7 +131,7 @@ Value scale_over(const Call& call, size_t input, int64_t dim, int rank) {
   const SizeList sizes = call.sizes(input);
   if (sizes[0].is_int() && sizes[0].as_int() == 1)
     return reshape(scale, Value::list({}));
-  return along(scale, call.wrap(dim, rank), rank);
+  return along(call, scale, call.wrap(dim, rank), rank);
 }
 
 // Sums of products in the result's integers.

@@ -192,7 +192,7 @@ Value slice_by_places(const Call& call, const Value& x, const Value& axis,
   const Value size = function("torch.ops.aten.sym_size.int", {call[0], axis});
   const auto inside = [&](Value at, const Value& low, const Value& high) {
     at = at + (at < 0) * size;
-    const Value below = at<low, above = at> high;
+    const Value below = (at < low), above = (at > high);
     return below * low + above * high + (1 - below) * (1 - above) * at;
   };
   const Value back = step < 0;

@@ -194,8 +194,8 @@ Results tensor_scatter(Call& call) {
   const int rank = call.rank(0);
   const int64_t axis = call.wrap(call.integer("axis", -2), rank);
   const Value rows = call.size(0, axis), count = call.size(1, axis);
-  Value places = along(line(count), axis, rank);
-  if (call.has(2)) places = places + along(call[2], 0, rank);
+  Value places = along(call, line(count), axis, rank);
+  if (call.has(2)) places = places + along(call, call[2], 0, rank);
   if (call.text("mode", "linear") == "circular")
     places = remainder(places, rows);
   return scatter(call[0], axis,
