@@ -64,6 +64,14 @@ TEST(InnerRows, SoftmaxEqualsDoublePrecision) {
     expect_rows(over_rows, random_tensor(sizes), 4e-6, softmax_oracle);
 }
 
+// Positions that lie a multiple of a cache's size apart are met once for more
+// rows, of which some are left.
+TEST(InnerRows, PositionsFarApart) {
+  for (const Dims& sizes : {Dims{1, 300, 544}, Dims{1, 20, 1024},
+                            Dims{2, 9, 2100}, Dims{1, 11, 4096}})
+    expect_rows(over_rows, random_tensor(sizes), 4e-6, softmax_oracle);
+}
+
 TEST(InnerRows, OfOtherTypes) {
   expect_rows(over_rows, random_tensor({2, 20, 40}, DType::f64), 1e-13,
               softmax_oracle);
@@ -82,6 +90,29 @@ TEST(InnerRows, NanAndInfinityStay) {
   for (int64_t i = 0; i < 20; ++i)
     data[800 + i * 40] = -std::numeric_limits<float>::infinity();
   expect_rows(over_rows, x, 4e-6, softmax_oracle);
+}
+
+// Of rows so long that several positions are reduced side by side.
+TEST(InnerRows, NanAndInfinityOfLongRows) {
+  const auto range = [](Value x) {
+    return x - amax(x, 1, true) + amin(x, 1, true);
+  };
+  const auto interpreted = [&](const Tensor& x) {
+    return fx::symbolic_trace(range, {"x"}, "f")
+        ->interpret(ValueList{x})
+        .as_tensor()
+        .to(DType::f64);
+  };
+  for (int64_t inner : {255, 301, 302}) {
+    Tensor x = random_tensor({2, inner, 40});
+    auto* data = x.data_as<float>();
+    data[3] = std::numeric_limits<float>::quiet_NaN();
+    data[(inner - 1) * 40 + 7] = std::numeric_limits<float>::quiet_NaN();
+    data[44] = -std::numeric_limits<float>::infinity();
+    data[(inner - 2) * 40 + 9] = std::numeric_limits<float>::infinity();
+    expect_rows(range, x, 4e-6, interpreted);
+    expect_rows(over_rows, x, 4e-6, softmax_oracle);
+  }
 }
 
 // Rows of a view, whose neighbours lie apart.
@@ -113,6 +144,15 @@ TEST(InnerRows, NormsEqualTheInterpreter) {
         .to(DType::f64);
   };
   expect_rows(norm, random_tensor({3, 30, 40}), 2e-5, interpreted);
+  const auto plain = [](Value x) {
+    const Value centred = x - mean(x, 1, true);
+    return centred * rsqrt(mean(centred * centred, 1, true) + 1e-5);
+  };
+  expect_rows(plain, random_tensor({2, 403, 40}), 2e-5, [&](const Tensor& x) {
+    return fx::symbolic_trace(plain, {"x"}, "f")
+        ->interpret(ValueList{x.to(DType::f64)})
+        .as_tensor();
+  });
 }
 
 // The bias keeps the two dims behind the rows apart.

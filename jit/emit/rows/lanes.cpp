@@ -1,11 +1,33 @@
 #include "jit/emit/rows/lanes.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "jit/emit/reduction.h"
+#include "jit/emit/rows/shape.h"
 #include "jit/emit/vector_math.h"
 
 namespace fxjit::jit {
+namespace {
+
+void append(Values& values, const Values& more) {
+  values.insert(values.end(), more.begin(), more.end());
+}
+
+Values repeated(const Values& values, int64_t times) {
+  Values all;
+  for (int64_t i = 0; i < times; ++i) append(all, values);
+  return all;
+}
+
+// Number `index` of so many parts of the same size.
+Values part(const Values& values, int64_t index, int64_t parts) {
+  const auto size = std::ptrdiff_t(values.size()) / parts;
+  const auto first = values.begin() + index * size;
+  return Values(first, first + size);
+}
+
+}  // namespace
 
 // The rows that are worked on.
 struct LaneRows::Group {
@@ -19,6 +41,7 @@ struct LaneRows::Group {
 LaneRows::LaneRows(VectorBuilder& b, const program::RowForm& form,
                    const StepArguments& arguments)
     : b_(b),
+      form_(form),
       loops_(form.loops),
       code_(form.code),
       body_(code_.body),
@@ -49,16 +72,60 @@ void LaneRows::run(const Values& operands, const Values& outer, int vectors,
 // All positions of the rows. For each reduction of the pass a vector for each
 // vector of rows.
 Values LaneRows::pass(Group& group, size_t number) {
-  Values accumulators;
+  Values identities;
   for (int32_t id : schedule_.passes[number].reductions) {
     Value* identity =
         reduction_identity(b_, body_.instrs[size_t(id)], b_.lanes());
-    accumulators.insert(accumulators.end(), group.constants.size(), identity);
+    identities.insert(identities.end(), group.constants.size(), identity);
   }
-  return b_.loop(b_.i64(0), arguments_.inner, b_.i64(1), accumulators,
-                 [&](Value* at, const Values& before) {
-                   return position(group, number, at, before);
-                 });
+  const int64_t chains = chains_of(number);
+  const auto position_at = [&](Value* at, const Values& before) {
+    return position(group, number, at, before);
+  };
+  Value* inner = arguments_.inner;
+  if (chains == 1)
+    return b_.loop(b_.i64(0), inner, b_.i64(1), identities, position_at);
+  Value* whole = b_.mul(b_.ir().CreateUDiv(inner, b_.i64(chains)),
+                        b_.i64(chains));
+  const Values sums =
+      b_.loop(b_.i64(0), whole, b_.i64(chains), repeated(identities, chains),
+              [&](Value* at, const Values& before) {
+                Values next;
+                for (int64_t chain = 0; chain < chains; ++chain)
+                  append(next, position_at(b_.add(at, b_.i64(chain)),
+                                           part(before, chain, chains)));
+                return next;
+              });
+  return b_.loop(whole, inner, b_.i64(1), joined(sums, number, chains),
+                 position_at);
+}
+
+// Neighbouring positions whose reductions go on side by side, so that one does
+// not wait for the other's result. As many for a few rows as for a whole group,
+// so that results do not depend on how rows are grouped.
+int64_t LaneRows::chains_of(size_t number) const {
+  if (schedule_.passes[number].reductions.empty()) return 1;
+  const int64_t vectors = code_.lanes / b_.lanes();
+  const int64_t chains = row_unroll(b_, form_, number) / vectors;
+  const program::Extent& inner = loops_.inner;
+  const bool few = !inner.is_argument() && inner.number() < 2 * chains;
+  return few ? 1 : std::max<int64_t>(chains, 1);
+}
+
+// What all chains reduced, by vectors.
+Values LaneRows::joined(const Values& sums, size_t number, int64_t chains) {
+  Values total = part(sums, 0, chains);
+  const auto& reductions = schedule_.passes[number].reductions;
+  const size_t vectors = total.size() / reductions.size();
+  for (int64_t chain = 1; chain < chains; ++chain) {
+    const Values more = part(sums, chain, chains);
+    for (size_t i = 0; i < total.size(); ++i) {
+      const int32_t id = reductions[i / vectors];
+      total[i] = reduction_step(b_, body_.instrs[size_t(id)], total[i], more[i],
+                                /*mask=*/nullptr, nan_rule(facts_, id));
+    }
+  }
+  return total;
 }
 
 BodyValues LaneRows::values_at(Group& group, size_t number, Spot spot) {

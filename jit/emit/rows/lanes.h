@@ -27,6 +27,8 @@ class LaneRows {
   struct Group;
 
   Values pass(Group& group, size_t number);
+  int64_t chains_of(size_t number) const;
+  Values joined(const Values& sums, size_t number, int64_t chains);
   // A vector of rows at a position.
   struct Spot {
     Value* position;  // Null for what is constant along rows.
@@ -44,6 +46,7 @@ class LaneRows {
   Value* buffer(int32_t id, Spot spot);
 
   VectorBuilder& b_;
+  const program::RowForm& form_;
   const program::LoopForm& loops_;
   const program::RowCode& code_;
   const ScalarBody& body_;

@@ -1,6 +1,7 @@
 #include "src/program/rows/code.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/rows/rewrite.h"
@@ -25,6 +26,11 @@ constexpr int64_t kLeastLaneRows = 4;
 // while all positions stay in the first-level cache.
 constexpr int64_t kMostLaneVectors = 4;
 constexpr int64_t kLanePositions = 256;
+// The least first-level cache of the machines: sets of so many lines.
+constexpr int64_t kCacheSets = 64, kCacheWays = 8;
+constexpr int64_t kMostCollidingVectors = 8;
+// Tasks that are left for threads.
+constexpr int64_t kLeastLaneTasks = 4;
 
 // Whether elements of the access lie together along the last outer dim only.
 bool lies_crosswise(const Access& access) {
@@ -59,6 +65,30 @@ bool fits_lanes(RowStep& step) {
     crosswise = crosswise || lies_crosswise(access);
   });
   return together && crosswise;
+}
+
+// Whether lines that lie as the positions of a row push each other out of the
+// first-level cache, since they share few of its sets.
+bool positions_collide(const RowStep& step, const Access& access) {
+  constexpr int64_t kLine = 64;
+  const int64_t stride =
+      access.inner * static_cast<int64_t>(dtype_size(access.dtype));
+  const int64_t sets =
+      kLine * kCacheSets / std::gcd(stride, kLine * kCacheSets);
+  return stride != 0 && stride % kLine == 0 && step.inner > sets * kCacheWays;
+}
+
+// Of rows at once. Where positions collide, each is met once for many rows.
+int64_t lane_vectors(const RowStep& step, int64_t lanes) {
+  const int64_t cached =
+      std::clamp<int64_t>(kLanePositions / step.inner, 1, kMostLaneVectors);
+  if (std::none_of(step.inputs.begin(), step.inputs.end(),
+                   [&](const Access& access) {
+                     return positions_collide(step, access);
+                   }))
+    return cached;
+  const int64_t shared = step.outer.back() / (kLeastLaneTasks * lanes);
+  return std::clamp(shared, cached, kMostCollidingVectors);
 }
 
 Crosswise find_crosswise(RowStep& step, int lanes) {
@@ -99,8 +129,7 @@ RowCode row_code(const RowStep& step, CpuLevel level) {
   RowCode code;
   code.flat = is_flat(step);
   if (fits_lanes(rewritten))
-    code.lanes = lanes * std::clamp<int64_t>(kLanePositions / step.inner, 1,
-                                             kMostLaneVectors);
+    code.lanes = lanes * lane_vectors(step, lanes);
   else
     code.crosswise = find_crosswise(rewritten, lanes);
   // What lies crosswise is read as if it lay along the row.
