@@ -60,7 +60,10 @@ Value over_rows(Value x) { return softmax(x, 1); }
 TEST(InnerRows, SoftmaxEqualsDoublePrecision) {
   for (const Dims& sizes :
        {Dims{3, 2, 16}, Dims{2, 7, 130}, Dims{2, 64, 65}, Dims{1, 300, 40},
-        Dims{1, 513, 20}, Dims{5, 20, 15}, Dims{0, 20, 20}, Dims{2, 20, 0}})
+        Dims{1, 513, 20}, Dims{5, 20, 15}, Dims{0, 20, 20}, Dims{2, 20, 0},
+        Dims{2, 2000, 40}, Dims{64, 49, 8}, Dims{100, 20, 3}, Dims{3, 2, 2},
+        Dims{7, 1300, 5}, Dims{1, 5000, 12}, Dims{0, 20, 3}, Dims{4, 1, 3},
+        Dims{5, 130, 1}})
     expect_rows(over_rows, random_tensor(sizes), 4e-6, softmax_oracle);
 }
 
@@ -73,23 +76,28 @@ TEST(InnerRows, PositionsFarApart) {
 }
 
 TEST(InnerRows, OfOtherTypes) {
-  expect_rows(over_rows, random_tensor({2, 20, 40}, DType::f64), 1e-13,
-              softmax_oracle);
-  expect_rows(over_rows, random_tensor({2, 20, 40}, DType::f16), 2e-3,
-              softmax_oracle);
-  expect_rows(over_rows, random_tensor({2, 20, 40}, DType::bf16), 1e-2,
-              softmax_oracle);
+  for (int64_t neighbours : {40, 3, 8}) {
+    const Dims sizes{2, 20, neighbours};
+    expect_rows(over_rows, random_tensor(sizes, DType::f64), 1e-13,
+                softmax_oracle);
+    expect_rows(over_rows, random_tensor(sizes, DType::f16), 2e-3,
+                softmax_oracle);
+    expect_rows(over_rows, random_tensor(sizes, DType::bf16), 1e-2,
+                softmax_oracle);
+  }
 }
 
 TEST(InnerRows, NanAndInfinityStay) {
-  Tensor x = random_tensor({2, 20, 40});
-  auto* data = x.data_as<float>();
-  data[3] = std::numeric_limits<float>::quiet_NaN();
-  data[44] = -std::numeric_limits<float>::infinity();
-  data[129] = std::numeric_limits<float>::infinity();
-  for (int64_t i = 0; i < 20; ++i)
-    data[800 + i * 40] = -std::numeric_limits<float>::infinity();
-  expect_rows(over_rows, x, 4e-6, softmax_oracle);
+  for (int64_t neighbours : {40, 3, 7, 8}) {
+    Tensor x = random_tensor({2, 20, neighbours});
+    auto* data = x.data_as<float>();
+    data[1] = std::numeric_limits<float>::quiet_NaN();
+    data[neighbours + 2] = -std::numeric_limits<float>::infinity();
+    data[19 * neighbours] = std::numeric_limits<float>::infinity();
+    for (int64_t i = 0; i < 20; ++i)
+      data[(20 + i) * neighbours] = -std::numeric_limits<float>::infinity();
+    expect_rows(over_rows, x, 4e-6, softmax_oracle);
+  }
 }
 
 // Of rows so long that several positions are reduced side by side.
@@ -103,16 +111,19 @@ TEST(InnerRows, NanAndInfinityOfLongRows) {
         .as_tensor()
         .to(DType::f64);
   };
-  for (int64_t inner : {255, 301, 302}) {
-    Tensor x = random_tensor({2, inner, 40});
-    auto* data = x.data_as<float>();
-    data[3] = std::numeric_limits<float>::quiet_NaN();
-    data[(inner - 1) * 40 + 7] = std::numeric_limits<float>::quiet_NaN();
-    data[44] = -std::numeric_limits<float>::infinity();
-    data[(inner - 2) * 40 + 9] = std::numeric_limits<float>::infinity();
-    expect_rows(range, x, 4e-6, interpreted);
-    expect_rows(over_rows, x, 4e-6, softmax_oracle);
-  }
+  for (int64_t inner : {255, 301, 302, 1400})
+    for (int64_t neighbours : {40, 11, 5}) {
+      Tensor x = random_tensor({2, inner, neighbours});
+      auto* data = x.data_as<float>();
+      data[3] = std::numeric_limits<float>::quiet_NaN();
+      data[(inner - 1) * neighbours + 2] =
+          std::numeric_limits<float>::quiet_NaN();
+      data[neighbours + 4] = -std::numeric_limits<float>::infinity();
+      data[(inner - 2) * neighbours + 1] =
+          std::numeric_limits<float>::infinity();
+      expect_rows(range, x, 4e-6, interpreted);
+      expect_rows(over_rows, x, 4e-6, softmax_oracle);
+    }
 }
 
 // Rows of a view, whose neighbours lie apart.
@@ -191,8 +202,8 @@ void expect_same_alone(Value (*fn)(Value), const Tensor& many) {
 TEST(InnerRows, StrictSumsDoNotDependOnTheBatch) {
   for (int64_t batch : {2, 3, 16}) {
     const Tensor x = random_tensor({batch, 100, 2, 4});
-    expect_same_alone(
-        [](Value v) { return sum(permute(v, {0, 2, 3, 1}), -1); }, x);
+    expect_same_alone([](Value v) { return sum(permute(v, {0, 2, 3, 1}), -1); },
+                      x);
     expect_same_alone(
         [](Value v) { return softmax(permute(v, {0, 2, 3, 1}), -1); }, x);
     expect_same_alone([](Value v) { return softmax(v, 1); }, x);

@@ -1,7 +1,9 @@
-// Rows with reductions of which neighbours lie side by side: one row to a lane.
+// Rows with reductions of which neighbours lie side by side: each has lanes of
+// its own.
 #include <gtest/gtest.h>
 
 #include "src/program/rows/code.h"
+#include "tests/jit/jit_test_util.h"
 #include "tests/jit/step_bodies.h"
 #include "tests/jit/step_test_util.h"
 
@@ -25,9 +27,18 @@ RowStep lanes_step(int64_t batch, int64_t inner, int64_t rows) {
   return step;
 }
 
+constexpr CpuLevel kLevels[] = {CpuLevel::sse41, CpuLevel::avx2,
+                                CpuLevel::avx512};
+
 void expect_lanes(const RowStep& step, bool lanes = true) {
-  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
-    EXPECT_EQ(program::row_code(step, level).lanes > 0, lanes);
+  for (CpuLevel level : kLevels)
+    EXPECT_EQ(program::row_code(step, level).lanes.empty(), !lanes);
+}
+
+// At the widest level; whether positions share vectors of narrower ones is a
+// matter of sizes.
+void expect_shared(const RowStep& step) {
+  EXPECT_GT(program::row_code(step, CpuLevel::avx512).lanes.positions, 1);
 }
 
 TEST(LaneRows, Softmax) {
@@ -41,8 +52,71 @@ TEST(LaneRows, Softmax) {
     }
 }
 
+// Of which positions share vectors: all that come out even, and rests of all
+// sizes.
+TEST(LaneRows, SharedSoftmax) {
+  for (int64_t rows : {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 17, 20, 24, 31})
+    for (int64_t inner : {6, 7, 16, 21, 50, 133, 1111}) {
+      ScalarBuilder b;
+      RowStep step = lanes_step(3, inner, rows);
+      step.body = b.finish({softmax(b.input(0, DType::f32))});
+      check_step(step, {.units = 64});
+    }
+  for (int64_t rows : {2, 3, 5, 7, 8, 17, 20}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(3, 21, rows);
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    expect_shared(step);
+  }
+}
+
+TEST(LaneRows, LongSums) {
+  for (int64_t rows : {3, 16, 70})
+    for (int64_t inner : {511, 513, 1030, 2048, 9001}) {
+      ScalarBuilder b;
+      RowStep step = lanes_step(2, inner, rows);
+      const Scalar x = b.input(0, DType::f32);
+      step.body = b.finish({normalised(x, inner)});
+      expect_lanes(step);
+      check_step(step, {.units = 64});
+    }
+}
+
+// Groups of which less than a whole one is left: more than half of it, less, a
+// vector, less than that.
+TEST(LaneRows, Leftovers) {
+  for (int64_t inner : {30, 600})
+    for (int64_t rows : {65, 72, 73, 81, 96, 100, 125, 129, 196, 250}) {
+      ScalarBuilder b;
+      RowStep step = lanes_step(2, inner, rows);
+      const Scalar x = b.input(0, DType::f32);
+      step.outputs.push_back(row_access({rows, 1}, 0));
+      step.body = b.finish({normalised(x, inner), sum(x)});
+      expect_lanes(step);
+      check_step(step, {.units = 64, .scale = 20});
+    }
+}
+
+// Rows that are computed twice would read what they wrote.
+TEST(LaneRows, WorksInPlace) {
+  for (int64_t rows : {5, 8, 60, 100, 129}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(2, 40, rows);
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    for (CpuLevel level : host_levels()) {
+      const StepKernel kernel(step, level);
+      std::vector<float> in(size_t(2 * 40 * rows)), apart(in.size());
+      for (size_t i = 0; i < in.size(); ++i)
+        in[i] = static_cast<float>(sample(DType::f32, 0, int64_t(i)).real);
+      kernel.run({in.data(), apart.data()}, 0, kernel.tasks());
+      kernel.run({in.data(), in.data()}, 0, kernel.tasks());
+      EXPECT_EQ(in, apart) << rows << " " << cpu_level_name(level);
+    }
+  }
+}
+
 TEST(LaneRows, FewRowsInOneDim) {
-  for (int64_t rows : {1, 3, 15, 40}) {
+  for (int64_t rows : {2, 3, 15, 40}) {
     ScalarBuilder b;
     RowStep step;
     step.outer = {rows};
@@ -58,53 +132,77 @@ TEST(LaneRows, FewRowsInOneDim) {
 // Operands that are constant along the row, for all rows, or both; results that
 // are stored once for each row.
 TEST(LaneRows, OtherOperands) {
-  constexpr int64_t kInner = 37, kRows = 45;
-  ScalarBuilder b;
-  const Scalar x = b.input(0, DType::f32), row = b.input(1, DType::f32),
-               along = b.input(2, DType::f32), one = b.input(3, DType::f32);
-  RowStep step = lanes_step(2, kInner, kRows);
-  step.inputs.push_back(row_access({kRows, 1}, 0));
-  step.inputs.push_back(row_access({0, 0}, 1));
-  step.inputs.push_back(row_access({1, 0}, 0));
-  step.outputs.push_back(row_access({kRows, 1}, 0));
-  const Scalar y = normalised(x * along + row, kInner);
-  step.body = b.finish({y + one, sum(x * row)});
-  expect_lanes(step);
-  check_step(step, {.units = 256, .scale = 20});
+  constexpr int64_t kInner = 37;
+  for (int64_t rows : {45, 2, 3, 5, 7, 8, 12, 20}) {
+    ScalarBuilder b;
+    const Scalar x = b.input(0, DType::f32), row = b.input(1, DType::f32),
+                 along = b.input(2, DType::f32), one = b.input(3, DType::f32);
+    RowStep step = lanes_step(2, kInner, rows);
+    step.inputs.push_back(row_access({rows, 1}, 0));
+    step.inputs.push_back(row_access({0, 0}, 1));
+    step.inputs.push_back(row_access({1, 0}, 0));
+    step.outputs.push_back(row_access({rows, 1}, 0));
+    const Scalar y = normalised(x * along + row, kInner);
+    step.body = b.finish({y + one, sum(x * row)});
+    expect_lanes(step);
+    check_step(step, {.units = 256, .scale = 20});
+  }
 }
 
 TEST(LaneRows, EveryType) {
   for (DType type : {DType::f64, DType::f16, DType::bf16, DType::i8, DType::u8,
-                     DType::i32, DType::i64, DType::boolean}) {
-    constexpr int64_t kInner = 19, kRows = 37;
-    const DType computed =
-        type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
-    ScalarBuilder b;
-    const Scalar x = b.input(0, computed);
-    RowStep step = lanes_step(2, kInner, kRows);
-    step.inputs[0].dtype = type;
-    step.outputs[0].dtype = type;
-    step.outputs.push_back(row_access({kRows, 1}, 0, type));
-    const Scalar most = apply(Prim::reduce_max, x);
-    step.body = b.finish({apply(Prim::maximum, x, most), most});
-    expect_lanes(step);
-    check_step(step);
-  }
+                     DType::i32, DType::i64, DType::boolean})
+    for (int64_t rows : {37, 3, 6, 20}) {
+      constexpr int64_t kInner = 19;
+      const DType computed =
+          type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
+      ScalarBuilder b;
+      const Scalar x = b.input(0, computed), along = b.input(1, computed),
+                   row = b.input(2, computed);
+      RowStep step = lanes_step(2, kInner, rows);
+      step.inputs[0].dtype = type;
+      step.inputs.push_back(row_access({0, 0}, 1, type));
+      step.inputs.push_back(row_access({rows, 1}, 0, type));
+      step.outputs[0].dtype = type;
+      step.outputs.push_back(row_access({rows, 1}, 0, type));
+      const Scalar most = apply(Prim::reduce_max, x);
+      const Scalar mixed = apply(Prim::minimum, apply(Prim::maximum, x, along),
+                                 apply(Prim::maximum, most, row));
+      step.body = b.finish({mixed, most});
+      expect_lanes(step);
+      check_step(step);
+    }
 }
 
 TEST(LaneRows, Positions) {
-  ScalarBuilder b;
-  const Scalar place = b.index(0) * b.constant(10000, DType::i64) +
-                       b.index(1) * b.constant(100, DType::i64) + b.index(2);
-  const Scalar x = b.input(0, DType::f32);
-  RowStep step = lanes_step(2, 23, 70);
-  step.outputs.push_back(lanes_access(23, 70, DType::i64));
-  step.body = b.finish({x - sum(x), place});
-  expect_lanes(step);
-  check_step(step, {.units = 64, .scale = 20});
+  for (int64_t rows : {70, 3, 8, 20}) {
+    ScalarBuilder b;
+    const Scalar place = b.index(0) * b.constant(10000, DType::i64) +
+                         b.index(1) * b.constant(100, DType::i64) + b.index(2);
+    const Scalar x = b.input(0, DType::f32);
+    RowStep step = lanes_step(2, 23, rows);
+    step.outputs.push_back(lanes_access(23, rows, DType::i64));
+    step.body = b.finish({x - sum(x), place});
+    expect_lanes(step);
+    check_step(step, {.units = 64, .scale = 20});
+  }
 }
 
-// Rows of an operand that lie elsewhere, long rows, none to reduce.
+// Views of which the neighbours of a position do not follow those of the one
+// before have lanes of their own, too.
+TEST(LaneRows, PositionsApart) {
+  for (int64_t rows : {4, 7, 20}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(2, 23, rows);
+    step.inputs[0] = row_access({23 * (rows + 3), 1}, rows + 3);
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    expect_lanes(step);
+    check_step(step, {.units = 64});
+  }
+}
+
+// Rows of an operand that lie elsewhere, few that lie apart, long rows, none to
+// reduce.
 TEST(LaneRows, OthersGoRowByRow) {
   ScalarBuilder b;
   const Scalar x = b.input(0, DType::f32);
@@ -116,9 +214,10 @@ TEST(LaneRows, OthersGoRowByRow) {
   check_step(rows, {.units = 64});
   RowStep few = lanes_step(2, 23, 3);
   few.body = body;
+  few.inputs[0] = row_access({23 * 4, 1}, 4);
   expect_lanes(few, false);
   check_step(few, {.units = 64});
-  RowStep longer = lanes_step(1, 513, 16);
+  RowStep longer = lanes_step(1, 100000, 16);
   longer.body = body;
   expect_lanes(longer, false);
   RowStep strict = lanes_step(2, 23, 70);

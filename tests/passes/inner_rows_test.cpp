@@ -15,7 +15,9 @@ std::vector<std::string> regions_of(Fn fn, const Dims& sizes) {
 TEST(InnerRows, SoftmaxIsOneRegion) {
   const auto fn = [](Value x) { return softmax(relu(x), 1); };
   for (const Dims& sizes :
-       {Dims{3, 20, 24}, Dims{3, 2, 16}, Dims{1, 7, 4, 8}, Dims{2, 512, 16}})
+       {Dims{3, 20, 24}, Dims{3, 2, 16}, Dims{1, 7, 4, 8}, Dims{2, 512, 16},
+        Dims{1, 2000, 70}, Dims{3, 20, 15}, Dims{64, 3, 2}, Dims{1, 20000, 8},
+        Dims{3, 20, 1, 1}})
     EXPECT_THAT(regions_of(fn, sizes),
                 ElementsAre("rows: relu+amax+sub+exp+sum+div"));
 }
@@ -36,10 +38,21 @@ TEST(InnerRows, LoneReductionsAreColumns) {
               ElementsAre("columns: sum"));
 }
 
-TEST(InnerRows, LongRowsAndFewNeighboursAreColumns) {
+// Rows that no cache holds, and rows of one element.
+TEST(InnerRows, OthersAreColumns) {
   const auto fn = [](Value x) { return softmax(x, 1); };
-  for (const Dims& sizes : {Dims{1, 513, 16}, Dims{3, 20, 15}, Dims{3, 1, 40}})
+  for (const Dims& sizes : {Dims{1, 16385, 9}, Dims{3, 1, 40}, Dims{3, 1, 1}})
     EXPECT_THAT(regions_of(fn, sizes), Not(SizeIs(1))) << sizes.str();
+}
+
+// Long rows are read row by row only where that saves reading them once more,
+// or where all neighbours are read at once.
+TEST(InnerRows, LongRowsThatAreReducedOnce) {
+  const auto fn = [](Value x) { return x - amax(x, 1, true); };
+  EXPECT_THAT(regions_of(fn, {2, 513, 65}),
+              ElementsAre("columns: amax", "rows: sub"));
+  EXPECT_THAT(regions_of(fn, {2, 512, 65}), ElementsAre("rows: amax+sub"));
+  EXPECT_THAT(regions_of(fn, {2, 513, 64}), ElementsAre("rows: amax+sub"));
 }
 
 TEST(InnerRows, RowsOfDifferentDimsStayApart) {

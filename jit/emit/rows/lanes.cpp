@@ -10,6 +10,10 @@
 namespace fxjit::jit {
 namespace {
 
+// Numbers of a chain that are summed before they are added to what others
+// summed, so that rounding errors grow with the number of stretches.
+constexpr int64_t kStretch = 128;
+
 void append(Values& values, const Values& more) {
   values.insert(values.end(), more.begin(), more.end());
 }
@@ -31,9 +35,7 @@ Values part(const Values& values, int64_t index, int64_t parts) {
 
 // The rows that are worked on.
 struct LaneRows::Group {
-  const Values& operands;
-  const Values& outer;
-  Value* mask;  // Lanes that hold a row; null: all.
+  LaneGroupPlace place;
   // For each vector, per instruction: constants of its rows known so far.
   std::vector<Values> constants;
 };
@@ -42,17 +44,16 @@ LaneRows::LaneRows(VectorBuilder& b, const program::RowForm& form,
                    const StepArguments& arguments)
     : b_(b),
       form_(form),
-      loops_(form.loops),
       code_(form.code),
       body_(code_.body),
       schedule_(code_.schedule),
-      arguments_(arguments),
+      operands_(b, form, arguments),
       facts_(body_) {}
 
 void LaneRows::run(const Values& operands, const Values& outer, int vectors,
                    Value* active) {
   Group group{
-      operands, outer, active ? b_.tail_mask(active) : nullptr,
+      {operands, outer, active ? b_.tail_mask(active) : nullptr},
       std::vector<Values>(size_t(vectors), Values(body_.instrs.size()))};
   const size_t passes = schedule_.passes.size();
   for (size_t number = 0; number < passes; ++number) {
@@ -72,63 +73,104 @@ void LaneRows::run(const Values& operands, const Values& outer, int vectors,
 // All positions of the rows. For each reduction of the pass a vector for each
 // vector of rows.
 Values LaneRows::pass(Group& group, size_t number) {
-  Values identities;
+  Values nothing;
   for (int32_t id : schedule_.passes[number].reductions) {
     Value* identity =
         reduction_identity(b_, body_.instrs[size_t(id)], b_.lanes());
-    identities.insert(identities.end(), group.constants.size(), identity);
+    nothing.insert(nothing.end(), group.constants.size(), identity);
   }
-  const int64_t chains = chains_of(number);
-  const auto position_at = [&](Value* at, const Values& before) {
-    return position(group, number, at, before);
+  Values sums = whole_rounds(group, number, nothing);
+  if (operands_.has_rest()) {
+    Value* last = b_.i64(operands_.whole_rounds());
+    sums = round(group, number, {last, 0, /*is_rest=*/true}, sums);
+  }
+  return met(sums, number);
+}
+
+Values LaneRows::whole_rounds(Group& group, size_t number,
+                              const Values& nothing) {
+  const int64_t together = kStretch * chains_of(number);
+  Value* zero = b_.i64(0);
+  Value* rounds = b_.i64(operands_.whole_rounds());
+  if (nothing.empty() || operands_.whole_rounds() <= together)
+    return stretch(group, number, zero, rounds, nothing);
+  return b_.loop(
+      zero, rounds, b_.i64(together), nothing,
+      [&](Value* first, const Values& sums) {
+        Value* end = b_.min(b_.add(first, b_.i64(together)), rounds);
+        return added(sums, stretch(group, number, first, end, nothing), number);
+      });
+}
+
+// Rounds [first, end). Each chain starts with `nothing`.
+Values LaneRows::stretch(Group& group, size_t number, Value* first, Value* end,
+                         const Values& nothing) {
+  const auto round_at = [&](Value* at, const Values& before) {
+    return round(group, number, {at, 0}, before);
   };
-  Value* inner = arguments_.inner;
-  if (chains == 1)
-    return b_.loop(b_.i64(0), inner, b_.i64(1), identities, position_at);
-  Value* whole = b_.mul(b_.ir().CreateUDiv(inner, b_.i64(chains)),
-                        b_.i64(chains));
+  const int64_t chains = chains_of(number);
+  if (chains == 1) return b_.loop(first, end, b_.i64(1), nothing, round_at);
+  Value* turns = b_.ir().CreateUDiv(b_.sub(end, first), b_.i64(chains));
+  Value* whole = b_.add(first, b_.mul(turns, b_.i64(chains)));
   const Values sums =
-      b_.loop(b_.i64(0), whole, b_.i64(chains), repeated(identities, chains),
+      b_.loop(first, whole, b_.i64(chains), repeated(nothing, chains),
               [&](Value* at, const Values& before) {
                 Values next;
                 for (int64_t chain = 0; chain < chains; ++chain)
-                  append(next, position_at(b_.add(at, b_.i64(chain)),
-                                           part(before, chain, chains)));
+                  append(next, round_at(b_.add(at, b_.i64(chain)),
+                                        part(before, chain, chains)));
                 return next;
               });
-  return b_.loop(whole, inner, b_.i64(1), joined(sums, number, chains),
-                 position_at);
+  return b_.loop(whole, end, b_.i64(1), joined(sums, number, chains), round_at);
 }
 
-// Neighbouring positions whose reductions go on side by side, so that one does
-// not wait for the other's result. As many for a few rows as for a whole group,
-// so that results do not depend on how rows are grouped.
+// Neighbouring rounds whose reductions go on side by side, so that one does not
+// wait for the other's result. As many for a few rows as for a whole group, so
+// that results do not depend on how rows are grouped.
 int64_t LaneRows::chains_of(size_t number) const {
   if (schedule_.passes[number].reductions.empty()) return 1;
-  const int64_t vectors = code_.lanes / b_.lanes();
-  const int64_t chains = row_unroll(b_, form_, number) / vectors;
-  const program::Extent& inner = loops_.inner;
-  const bool few = !inner.is_argument() && inner.number() < 2 * chains;
-  return few ? 1 : std::max<int64_t>(chains, 1);
+  const int64_t chains = row_unroll(b_, form_, number) / operands_.vectors();
+  return operands_.whole_rounds() < 2 * chains ? 1
+                                               : std::max<int64_t>(chains, 1);
 }
 
 // What all chains reduced, by vectors.
 Values LaneRows::joined(const Values& sums, size_t number, int64_t chains) {
   Values total = part(sums, 0, chains);
+  for (int64_t chain = 1; chain < chains; ++chain)
+    total = added(total, part(sums, chain, chains), number);
+  return total;
+}
+
+// Of the same vectors and reductions, one by one.
+Values LaneRows::added(const Values& sums, const Values& more, size_t number) {
+  Values total = sums;
   const auto& reductions = schedule_.passes[number].reductions;
   const size_t vectors = total.size() / reductions.size();
-  for (int64_t chain = 1; chain < chains; ++chain) {
-    const Values more = part(sums, chain, chains);
-    for (size_t i = 0; i < total.size(); ++i) {
-      const int32_t id = reductions[i / vectors];
-      total[i] = reduction_step(b_, body_.instrs[size_t(id)], total[i], more[i],
-                                /*mask=*/nullptr, nan_rule(facts_, id));
-    }
+  for (size_t i = 0; i < total.size(); ++i) {
+    const int32_t id = reductions[i / vectors];
+    total[i] = reduction_step(b_, body_.instrs[size_t(id)], total[i], more[i],
+                              /*mask=*/nullptr, nan_rule(facts_, id));
   }
   return total;
 }
 
-BodyValues LaneRows::values_at(Group& group, size_t number, Spot spot) {
+// What the lanes of each row reduced, in all of them.
+Values LaneRows::met(const Values& sums, size_t number) {
+  Values all;
+  const auto& reductions = schedule_.passes[number].reductions;
+  for (size_t r = 0; r < reductions.size(); ++r) {
+    const ScalarInstr& instr = body_.instrs[size_t(reductions[r])];
+    const NanRule nan = nan_rule(facts_, reductions[r]);
+    const Values vectors = part(sums, int64_t(r), int64_t(reductions.size()));
+    append(all, operands_.met(vectors, [&](Value* a, Value* b) {
+      return reduction_step(b_, instr, a, b, /*mask=*/nullptr, nan);
+    }));
+  }
+  return all;
+}
+
+BodyValues LaneRows::values_at(Group& group, size_t number, LaneSpot spot) {
   return BodyValues(
       b_, body_, b_.lanes(),
       [this, &group, number, spot](BodyValues& values, int32_t id) -> Value* {
@@ -137,11 +179,11 @@ BodyValues LaneRows::values_at(Group& group, size_t number, Spot spot) {
           return group.constants[size_t(spot.vector)][size_t(id)];
         }
         if (instr.prim == Prim::input || instr.prim == Prim::index) {
-          return leaf(group, instr, spot);
+          return operands_.leaf(group.place, instr, spot);
         }
         if (schedule_.buffered[size_t(id)] &&
             schedule_.level[size_t(id)] < int32_t(number)) {
-          return b_.load(instr.type, buffer(id, spot));
+          return b_.load(instr.type, operands_.buffer(id, spot));
         }
         if (facts_.is_softmax_exp(id)) {
           return emit_exp_softmax(b_, values.get(instr.args[0]));
@@ -150,36 +192,40 @@ BodyValues LaneRows::values_at(Group& group, size_t number, Spot spot) {
       });
 }
 
-// Loads come before all stores, which LLVM cannot tell apart.
-Values LaneRows::position(Group& group, size_t number, Value* at,
-                          const Values& accumulators) {
+// All vectors of a round, whose first is given. Loads come before all stores,
+// which LLVM cannot tell apart.
+Values LaneRows::round(Group& group, size_t number, LaneSpot first,
+                       const Values& accumulators) {
   const auto& pass = schedule_.passes[number];
   const size_t vectors = group.constants.size();
+  const auto used =
+      first.is_rest ? size_t(operands_.vectors_of_rest()) : vectors;
   Values next = accumulators;
   std::deque<BodyValues> rows;
-  for (size_t v = 0; v < vectors; ++v) {
-    BodyValues& values =
-        rows.emplace_back(values_at(group, number, {at, int(v)}));
+  for (size_t v = 0; v < used; ++v) {
+    const LaneSpot spot{first.round, int(v), first.is_rest};
+    Value* mask = first.is_rest ? operands_.mask(group.place, spot) : nullptr;
+    BodyValues& values = rows.emplace_back(values_at(group, number, spot));
     for (size_t r = 0; r < pass.reductions.size(); ++r) {
       const ScalarInstr& instr = body_.instrs[size_t(pass.reductions[r])];
-      Value* value = values.reduced(instr);
       Value*& accumulator = next[r * vectors + v];
       accumulator =
-          reduction_step(b_, instr, accumulator, value, /*mask=*/nullptr,
+          reduction_step(b_, instr, accumulator, values.reduced(instr), mask,
                          nan_rule(facts_, pass.reductions[r]));
     }
     for (int32_t r : pass.stores) values.get(body_.results[size_t(r)]);
     for (int32_t id : pass.buffers) values.get(id);
   }
-  for (size_t v = 0; v < vectors; ++v) {
-    const Spot spot{at, int(v)};
+  for (size_t v = 0; v < used; ++v) {
+    const LaneSpot spot{first.round, int(v), first.is_rest};
     for (int32_t r : pass.stores) {
-      const DType dtype = loops_.outputs[size_t(r)].dtype;
-      store(group, size_t(r), rows[v].result(size_t(r), dtype), spot);
+      const DType dtype = form_.loops.outputs[size_t(r)].dtype;
+      operands_.store(group.place, size_t(r), rows[v].result(size_t(r), dtype),
+                      spot);
     }
     for (int32_t id : pass.buffers) {
       b_.store(body_.instrs[size_t(id)].type, rows[v].get(id),
-               buffer(id, spot));
+               operands_.buffer(id, spot));
     }
   }
   return next;
@@ -193,7 +239,7 @@ void LaneRows::emit_constants(Group& group, int32_t level) {
         b_, body_, b_.lanes(), [&](BodyValues&, int32_t id) -> Value* {
           const ScalarInstr& instr = body_.instrs[size_t(id)];
           if (instr.prim == Prim::input || instr.prim == Prim::index) {
-            return leaf(group, instr, {nullptr, int(v)});
+            return operands_.leaf(group.place, instr, {nullptr, int(v)});
           }
           return constants[size_t(id)];
         });
@@ -213,64 +259,11 @@ void LaneRows::store_constants(Group& group) {
                         return group.constants[v][size_t(id)];
                       });
     for (int32_t r : schedule_.row_stores) {
-      const DType dtype = loops_.outputs[size_t(r)].dtype;
-      store(group, size_t(r), values.result(size_t(r), dtype),
-            {nullptr, int(v)});
+      const DType dtype = form_.loops.outputs[size_t(r)].dtype;
+      operands_.store(group.place, size_t(r), values.result(size_t(r), dtype),
+                      {nullptr, int(v)});
     }
   }
-}
-
-Value* LaneRows::leaf(const Group& group, const ScalarInstr& instr, Spot spot) {
-  const auto slot = size_t(instr.slot);
-  if (instr.prim == Prim::input) {
-    const DType dtype = loops_.inputs[slot].dtype;
-    return convert_computed(b_, load(group, slot, spot), dtype, instr.type);
-  }
-  if (slot == group.outer.size()) return b_.splat(spot.position);
-  if (slot + 1 < group.outer.size()) return b_.splat(group.outer[slot]);
-  Value* first =
-      b_.add(group.outer[slot], b_.i64(int64_t{spot.vector} * b_.lanes()));
-  return b_.add(b_.splat(first), b_.iota(b_.i64()));
-}
-
-Value* LaneRows::load(const Group& group, size_t operand, Spot spot) {
-  const program::AccessForm& access = loops_.access(operand);
-  Value* from = element(group, operand, spot);
-  if (access.outer.back() == 0) return b_.load_broadcast(access.dtype, from);
-  return b_.load(access.dtype, from, group.mask);
-}
-
-void LaneRows::store(const Group& group, size_t result, Value* value,
-                     Spot spot) {
-  const size_t operand = loops_.inputs.size() + result;
-  b_.store(loops_.access(operand).dtype, value, element(group, operand, spot),
-           group.mask);
-}
-
-Value* LaneRows::element(const Group& group, size_t operand, Spot spot) {
-  const program::AccessForm& access = loops_.access(operand);
-  llvm::Type* type = b_.memory_type(access.dtype);
-  Value* row = group.operands[operand];
-  if (spot.position != nullptr && access.inner != 0) {
-    row = b_.offset(row, type,
-                    b_.mul(spot.position, arguments_.accesses[operand].inner));
-  }
-  const bool repeated = access.outer.back() == 0;
-  return repeated ? row
-                  : b_.offset(row, type, int64_t{spot.vector} * b_.lanes());
-}
-
-// Where a value of the rows lies in scratch: all rows of a position together.
-Value* LaneRows::buffer(int32_t id, Spot spot) {
-  size_t at = 0;
-  while (schedule_.buffer_ids[at] != id) ++at;
-  llvm::Type* type = b_.memory_type(body_.instrs[size_t(id)].type);
-  Value* start =
-      b_.offset_bytes(KernelArgs(b_).scratch(),
-                      int64_t(schedule_.buffer_offsets[at]) * code_.lanes);
-  Value* rows =
-      b_.offset(start, type, b_.mul(spot.position, b_.i64(code_.lanes)));
-  return b_.offset(rows, type, int64_t{spot.vector} * b_.lanes());
 }
 
 }  // namespace fxjit::jit

@@ -29,7 +29,9 @@ class RowsEmitter {
     }
     if (code_.flat) {
       chunks();
-    } else if (code_.lanes > 0) {
+    } else if (code_.lanes.takes_all()) {
+      all_neighbours();
+    } else if (!code_.lanes.empty()) {
       lanes();
     } else if (code_.crosswise.empty()) {
       runs();
@@ -65,28 +67,74 @@ class RowsEmitter {
     });
   }
 
-  // Neighbours side by side. What is left of them is one vector after the
-  // other, of which the last may be a part.
+  // All neighbours together are a task.
+  void all_neighbours() {
+    LaneRows group(b_, form_, arguments_);
+    const int vectors = int(code_.lanes.elements / b_.lanes());
+    b_.loop(args_.begin(), args_.end(), b_.i64(1), [&](Value* number) {
+      Value* first = b_.mul(number, b_.i64(code_.lanes.rows));
+      outer_ = unravel(b_, first, arguments_.outer);
+      group.run(addresses(), outer_, vectors);
+    });
+  }
+
+  // Neighbours side by side. Where more than half a group is left, the group
+  // begins earlier and computes some rows again, and so do vectors. Of fewer
+  // rows than that, and of those that are written where they are read, a vector
+  // may be masked.
   void lanes() {
     LaneRows group(b_, form_, arguments_);
-    const int64_t lanes = b_.lanes();
+    const int64_t together = code_.lanes.rows;
+    Value* apart = writes_apart();
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
-      Value* rows =
-          b_.min(b_.i64(code_.lanes), neighbours(b_.sub(args_.end(), number)));
-      Value* some = b_.min(b_.i64(lanes), rows);
-      const Values first = addresses();
+      Value* left = neighbours(b_.sub(args_.end(), number));
+      Value* before = b_.min(outer_.back(), b_.sub(number, args_.begin()));
+      before = b_.select(apart, before, b_.i64(0));
+      Value* enough = b_.bit_and(b_.ge(b_.add(before, left), b_.i64(together)),
+                                 b_.gt(left, b_.i64(together / 2)));
       return b_.if_else(
-          b_.eq(rows, b_.i64(code_.lanes)),
-          [&]() -> Values {
-            group.run(first, outer_, int(code_.lanes / lanes));
-            return {rows};
-          },
-          [&]() -> Values {
-            group.run(first, outer_, 1, some);
-            return {some};
-          })[0];
+          enough,
+          [&]() -> Values { return {whole_group(group, left, together)}; },
+          [&]() -> Values { return {one_vector(group, before, left)}; })[0];
     });
+  }
+
+  // Masked stores are slow where masks are no registers.
+  Value* one_vector(LaneRows& group, Value* before, Value* left) {
+    const int64_t lanes = b_.lanes();
+    const auto masked = [&]() -> Values {
+      Value* rows = b_.min(left, b_.i64(lanes));
+      group.run(addresses(), outer_, 1, rows);
+      return {rows};
+    };
+    if (b_.level() == CpuLevel::avx512 || code_.lanes.rows == lanes)
+      return masked()[0];
+    return b_.if_else(
+        b_.ge(b_.add(before, left), b_.i64(lanes)),
+        [&]() -> Values { return {whole_group(group, left, lanes)}; },
+        masked)[0];
+  }
+
+  // `rows` rows, of which the last is at most the last of `left`. How many of
+  // these are done.
+  Value* whole_group(LaneRows& group, Value* left, int64_t rows) {
+    Value* done = b_.min(left, b_.i64(rows));
+    const Values place = outer_;
+    outer_.back() = b_.sub(outer_.back(), b_.sub(b_.i64(rows), done));
+    group.run(addresses(), outer_, int(rows / b_.lanes()));
+    outer_ = place;
+    return done;
+  }
+
+  // Whether no output is where an input is, so that rows may be computed twice.
+  Value* writes_apart() {
+    Value* apart = b_.ir().getTrue();
+    for (size_t out = loops_.inputs.size(); out < operands_.size(); ++out)
+      for (size_t in = 0; in < loops_.inputs.size(); ++in)
+        apart = b_.bit_and(apart,
+                           b_.ir().CreateICmpNE(operands_[in], operands_[out]));
+    return apart;
   }
 
   // Groups of neighbours.

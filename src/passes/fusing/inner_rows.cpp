@@ -1,24 +1,38 @@
 #include "src/passes/fusing/inner_rows.h"
 
 #include <algorithm>
+#include <set>
 
 #include "fxjit/op.h"
+#include "src/passes/fusing/loop_facts.h"
 
 namespace fxjit::passes {
 namespace {
 
-constexpr int64_t kLeastNeighbours = 16;
+// Longer rows leave the second-level cache. Those of few neighbours lie so
+// close together that they are read from further away as rows of the last dim
+// are.
+constexpr int64_t kLongestRow = 16 * 1024;
+constexpr int64_t kFewNeighbours = 8;
+// Columns read the memory of longer rows in its order and do as well, unless
+// rows are reduced again; so do lanes if they hold all neighbours.
+constexpr int64_t kCachedRow = 512;
+constexpr int64_t kMostTogether = 64;
 // What becomes of a reduction before it meets its rows again: a division, a
 // root, something added.
 constexpr int kMostConstants = 4;
+constexpr size_t kMostFollowed = 32;
+
+bool is_elementwise(const fx::Node& node) {
+  const ops::Op* op = node.called_op();
+  return op && op->row.lowering == ops::Lowering::scalar;
+}
 
 bool returns(const fx::Node& node, const Dims& domain, int depth) {
   return depth > 0 &&
          std::any_of(node.users().begin(), node.users().end(),
                      [&](const fx::Node* user) {
-                       const ops::Op* op = user->called_op();
-                       if (!op || op->row.lowering != ops::Lowering::scalar)
-                         return false;
+                       if (!is_elementwise(*user)) return false;
                        const Dims& shape = user->val_tensor().sizes();
                        return shape == domain ||
                               (shape == node.val_tensor().sizes() &&
@@ -26,19 +40,52 @@ bool returns(const fx::Node& node, const Dims& domain, int depth) {
                      });
 }
 
-bool suits_lanes(int dim, const Dims& domain) {
+// Whether what elementwise work makes of a reduction is reduced along the same
+// rows once more.
+bool reduces_again(const fx::Node& reduction, const std::vector<int>& dims,
+                   const Dims& domain) {
+  std::vector<const fx::Node*> open{&reduction};
+  std::set<const fx::Node*> seen;
+  while (!open.empty() && seen.size() < kMostFollowed) {
+    const fx::Node* node = open.back();
+    open.pop_back();
+    for (const fx::Node* user : node->users()) {
+      if (!seen.insert(user).second) continue;
+      const ops::Op* op = user->called_op();
+      if (op && op->row.lowering == ops::Lowering::reduce &&
+          reduced_dims(*user) == dims &&
+          user->arg_node(0)->val_tensor().sizes() == domain)
+        return true;
+      if (is_elementwise(*user)) open.push_back(user);
+    }
+  }
+  return false;
+}
+
+int64_t neighbours_of(int dim, const Dims& domain) {
   int64_t neighbours = 1;
   for (int d = dim + 1; d < domain.size(); ++d) neighbours *= domain[d];
-  return domain[dim] >= 2 && domain[dim] <= kLongestLaneRow &&
-         neighbours >= kLeastNeighbours;
+  return neighbours;
 }
 
 }  // namespace
 
+bool suits_lanes(int64_t inner, int64_t neighbours) {
+  return inner >= 2 && neighbours >= 2 &&
+         (inner <= kLongestRow || neighbours <= kFewNeighbours);
+}
+
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
                       const Dims& domain, int walked) {
-  return dims.size() == 1 && suits_lanes(dims[0], domain) &&
-         (walked == dims[0] || returns(reduction, domain, kMostConstants));
+  if (dims.size() != 1) return false;
+  const int64_t inner = domain[dims[0]];
+  const int64_t neighbours = neighbours_of(dims[0], domain);
+  const bool plain = neighbours == 1 && inner > 1;
+  if (!plain && !suits_lanes(inner, neighbours)) return false;
+  if (walked == dims[0]) return true;
+  const bool streams = inner <= kCachedRow || neighbours <= kMostTogether;
+  return returns(reduction, domain, kMostConstants) &&
+         (streams || reduces_again(reduction, dims, domain));
 }
 
 }  // namespace fxjit::passes

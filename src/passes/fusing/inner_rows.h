@@ -9,15 +9,13 @@
 
 namespace fxjit::passes {
 
-// Longer rows lose digits in sums that few chains share, and what lanes keep of
-// them leaves the first-level cache.
-inline constexpr int64_t kLongestLaneRow = 512;
+// Whether rows of so many elements and neighbours in memory are fit for lanes.
+bool suits_lanes(int64_t inner, int64_t neighbours);
 
 // Whether a reduction over `dims` of `domain`, not the last ones, is made row
-// by row: rows are short, as many neighbours as fill the lanes lie side by
-// side, and elementwise work over the domain reads what becomes of the result,
-// as in softmax and norms, or the group that it reads walks such rows already,
-// along the dim `walked`.
+// by row: elementwise work over the domain reads what becomes of the result, as
+// in softmax and norms, or the group that it reads walks such rows already,
+// along the dim `walked`. Rows without neighbours lie as those of the last dim.
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
                       const Dims& domain, int walked);
 

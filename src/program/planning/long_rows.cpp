@@ -8,10 +8,6 @@ namespace {
 constexpr int64_t kLongRow = 512;
 constexpr int64_t kShortestPiece = 64;
 
-bool lies_crosswise(const Access& access) {
-  return access.outer.back() == 1 && access.inner != 0 && access.inner != 1;
-}
-
 template <typename Fn>
 bool any_access(RowStep& step, Fn fn) {
   bool any = false;

@@ -9,7 +9,9 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/scalar_body.h"
+#include "src/program/rows/lanes.h"
 #include "src/program/rows/schedule.h"
+#include "src/program/steps/access.h"
 
 namespace fxjit::program {
 
@@ -37,19 +39,26 @@ struct RowCode {
   ScalarBody body;    // Rewritten.
   bool flat = false;  // See is_flat.
   Crosswise crosswise;
-  // Rows that are computed at once, one to a lane; 0 for one row after the
-  // other. There are no crosswise operands then, and each row buffer holds the
-  // values of all of these rows, those of a position together.
-  int64_t lanes = 0;
+  // There are no crosswise operands then, and each row buffer holds the values
+  // of all rows of the group, those of a round together.
+  LaneGroup lanes;
   RowSchedule schedule;
 
   size_t scratch_bytes() const {
-    return lanes > 0 ? schedule.buffer_bytes * static_cast<size_t>(lanes)
-                     : crosswise.bytes + schedule.buffer_bytes;
+    return lanes.empty()
+               ? crosswise.bytes + schedule.buffer_bytes
+               : schedule.buffer_bytes * static_cast<size_t>(lanes.kept());
   }
-  // Rows that tasks had better not part.
-  int64_t rows_at_once() const { return lanes > 0 ? lanes : crosswise.rows; }
+  int64_t rows_of_task() const { return lanes.takes_all() ? lanes.rows : 1; }
+  // Tasks that had better not be parted.
+  int64_t tasks_at_once() const {
+    if (lanes.takes_all()) return 1;
+    return lanes.empty() ? crosswise.rows : lanes.rows;
+  }
 };
+
+// Whether elements of the access lie together along the last outer dim only.
+bool lies_crosswise(const Access& access);
 
 // Whether the body sums, or takes extremes or products, along its rows.
 bool has_reduction(const ScalarBody& body);

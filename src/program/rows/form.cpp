@@ -72,7 +72,7 @@ void hide_outer(Extents& strides) {
 }
 
 void hide(AccessForm& access, const RowCode& code, bool is_crosswise) {
-  const bool together = code.lanes > 0 && access.outer.back() == 1;
+  const bool together = !code.lanes.empty() && access.outer.back() == 1;
   hide_outer(access.outer);
   if (!together && !is_crosswise) return;
   access.outer.back() = 1;
@@ -96,7 +96,9 @@ RowForm row_form(const RowStep& step, CpuLevel level) {
 
 std::string form_key(const RowForm& form) {
   std::string key = "row" + loops_key(form.loops);
-  key += " " + std::to_string(form.code.lanes);
+  const LaneGroup& lanes = form.code.lanes;
+  key += " " + std::to_string(lanes.rows) + " " +
+         std::to_string(lanes.elements) + " " + std::to_string(lanes.positions);
   for (const Crosswise::Operand& operand : form.code.crosswise.operands)
     key += " crosswise " + std::to_string(operand.operand);
   for (bool stream : form.streams) key += stream ? " ahead" : " -";

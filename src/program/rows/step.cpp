@@ -4,6 +4,7 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/cost/body_work.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
@@ -55,11 +56,11 @@ StepPlan RowStep::plan(CpuLevel level) const {
     plan.grain = grain_of_elements(kFlatChunk, cost);
     plan.flops = elements * body_operations(body, level);
   } else {
-    plan.tasks = rows;
-    plan.grain = grain_of_elements(inner, cost);
     const RowCode code = row_code(*this, level);
-    const int64_t together = code.rows_at_once();
-    plan.grain = (plan.grain + together - 1) / together * together;
+    plan.tasks = rows / code.rows_of_task();
+    plan.grain =
+        support::round_up(grain_of_elements(inner * code.rows_of_task(), cost),
+                          code.tasks_at_once());
     plan.scratch_bytes = code.scratch_bytes();
     plan.flops = static_cast<double>(rows) * row_operations(code, inner, level);
   }

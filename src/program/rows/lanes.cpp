@@ -1,0 +1,174 @@
+#include "src/program/rows/lanes.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "src/passes/fusing/inner_rows.h"
+#include "src/program/rows/code.h"
+#include "src/program/rows/step.h"
+#include "src/support/rounding.h"
+
+namespace fxjit::program {
+namespace {
+
+using support::ceil_div;
+using support::round_up;
+
+// Lanes without a row are masked, so that fewer neighbours pay: the other way
+// gathers each element of a row.
+constexpr int64_t kLeastRows = 4;
+constexpr int64_t kLine = 64;
+// Vectors of rows at once: what is read of a position is some cache lines,
+// while all positions stay in the first-level cache, of which they get a part.
+constexpr int64_t kMostVectors = 4;
+constexpr int64_t kCachedBytes = 16 * 1024;
+// The least first-level cache of the machines: sets of so many lines.
+constexpr int64_t kCacheSets = 64, kCacheWays = 8;
+// Rows that do not stay there are read from the second level, which is slow at
+// many positions of few lines; machines fetch lines by twos.
+constexpr int64_t kCachedRow = 512;
+constexpr int64_t kMostFarVectors = 8;
+constexpr int64_t kLeastFarBytes = 2 * kLine;
+constexpr int64_t kFarBytes = 256 * 1024;
+// Tasks that are left for threads.
+constexpr int64_t kLeastTasks = 4;
+constexpr int64_t kSmallTask = 256 * 1024;  // Elements that need no threads.
+// A row buffer has room for so many positions more than the row has.
+constexpr int64_t kMostShared = 8;
+// Floats of a round at most, so that code stays short.
+constexpr int64_t kMostElements = 64;
+// Of AVX-512.
+constexpr int64_t kWidestLanes = 16;
+
+template <typename Fn>
+bool all_accesses(const RowStep& step, Fn fn) {
+  return std::all_of(step.inputs.begin(), step.inputs.end(), fn) &&
+         std::all_of(step.outputs.begin(), step.outputs.end(), fn);
+}
+
+// Whether all operands of neighbouring rows lie together or are the same.
+bool lie_together(const RowStep& step) {
+  const auto fits = [](const Access& access) {
+    return access.gather_slot < 0 &&
+           (access.outer.back() == 0 || access.outer.back() == 1);
+  };
+  const auto written = [](const Access& access) {
+    return access.outer.back() == 1;
+  };
+  return all_accesses(step, fits) &&
+         std::all_of(step.outputs.begin(), step.outputs.end(), written) &&
+         !all_accesses(step,
+                       [](const Access& a) { return !lies_crosswise(a); });
+}
+
+// Whether lines that lie as the positions of a row push each other out of the
+// first-level cache, since they share few of its sets.
+bool positions_collide(const RowStep& step, const Access& access) {
+  const int64_t stride =
+      access.inner * static_cast<int64_t>(dtype_size(access.dtype));
+  const int64_t sets =
+      kLine * kCacheSets / std::gcd(stride, kLine * kCacheSets);
+  return stride != 0 && stride % kLine == 0 && step.inner > sets * kCacheWays;
+}
+
+int64_t most_vectors(const RowStep& step, int64_t lanes) {
+  const int64_t position = lanes * static_cast<int64_t>(sizeof(float));
+  const int64_t cached =
+      std::clamp(kCachedBytes / (step.inner * position),
+                 std::max<int64_t>(kLine / position, 1), kMostVectors);
+  const bool collide = std::any_of(
+      step.inputs.begin(), step.inputs.end(),
+      [&](const Access& access) { return positions_collide(step, access); });
+  if (!collide && step.inner <= kCachedRow) return cached;
+  const int64_t tasks = numel(step.outer) / (kLeastTasks * lanes);
+  const int64_t kept =
+      std::max(kFarBytes / step.inner, kLeastFarBytes) / position;
+  return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
+}
+
+// Of lanes that are stored in parts, which is slow but where masks are
+// registers.
+int64_t cost_of_part(int64_t elements, int64_t lanes) {
+  const bool slow = elements % lanes != 0 && lanes < kWidestLanes;
+  return slow ? 2 * lanes : 0;
+}
+
+// What a position of all neighbours costs, in floats. That of a group begins
+// and ends within a line. How what is left of a group is done, see RowsEmitter.
+int64_t split_cost(int64_t neighbours, int64_t vectors, int64_t lanes) {
+  const int64_t line = kLine / static_cast<int64_t>(sizeof(float));
+  const int64_t rows = vectors * lanes;
+  const int64_t left = neighbours % rows;
+  const bool again = left * 2 > rows && neighbours > rows;
+  const int64_t groups = neighbours / rows + (again ? 1 : 0);
+  const int64_t singles = again ? 0 : ceil_div(left, lanes);
+  const int64_t part = neighbours < lanes ? cost_of_part(neighbours, lanes) : 0;
+  return groups * (rows + line) + singles * (lanes + line) + part;
+}
+
+LaneGroup split_group(const RowStep& step, int64_t lanes) {
+  const int64_t neighbours = step.outer.back();
+  const int64_t most = std::min(most_vectors(step, lanes), neighbours / lanes);
+  int64_t best = 1;
+  for (int64_t vectors = 2; vectors <= most; vectors *= 2)
+    if (split_cost(neighbours, vectors, lanes) <=
+        split_cost(neighbours, best, lanes))
+      best = vectors;
+  return {best * lanes, best * lanes, 1};
+}
+
+// Whether positions of all neighbours follow one another without gaps.
+bool follow_one_another(const RowStep& step) {
+  const int64_t rows = step.outer.back();
+  return all_accesses(step, [&](const Access& access) {
+    const bool repeated = access.outer.back() == 0;
+    return access.inner == 0 || access.inner == (repeated ? 1 : rows);
+  });
+}
+
+// All neighbours, whose memory is then walked from its beginning to its end.
+LaneGroup whole_group(const RowStep& step, int64_t elements) {
+  const int64_t rows = step.outer.back();
+  const int64_t most = follow_one_another(step) ? kMostShared : 1;
+  return {rows, elements, std::min({elements / rows, most, step.inner})};
+}
+
+// Whether threads find work if all neighbours are one task.
+bool leaves_tasks(const RowStep& step) {
+  const int64_t neighbours = step.outer.back();
+  return numel(step.outer) / neighbours >= kLeastTasks ||
+         step.inner * neighbours <= kSmallTask;
+}
+
+int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
+  const int64_t neighbours = step.outer.back();
+  if (group.rows != neighbours)
+    return step.inner * split_cost(neighbours, group.rows / lanes, lanes);
+  const int64_t round =
+      group.elements + cost_of_part(group.positions * neighbours, lanes);
+  // Sums are put together from their positions and handed out to all lanes.
+  const int64_t met =
+      group.positions > 1 ? group.positions * lanes + group.elements : 0;
+  return ceil_div(step.inner, group.positions) * round + met;
+}
+
+}  // namespace
+
+LaneGroup lane_group(const RowStep& step, int lanes) {
+  if (step.strict || step.outer.empty() || !has_reduction(step.body) ||
+      !passes::suits_lanes(step.inner, step.outer.back()) ||
+      !lie_together(step))
+    return {};
+  const int64_t neighbours = step.outer.back();
+  LaneGroup best = split_group(step, lanes);
+  if (neighbours < lanes || leaves_tasks(step))
+    for (int64_t elements = round_up(neighbours, int64_t{lanes});
+         elements <= kMostElements; elements += lanes) {
+      const LaneGroup group = whole_group(step, elements);
+      if (work(step, group, lanes) < work(step, best, lanes)) best = group;
+    }
+  const bool few = step.outer.size() > 1 && neighbours < kLeastRows;
+  return few && best.positions == 1 ? LaneGroup{} : best;
+}
+
+}  // namespace fxjit::program

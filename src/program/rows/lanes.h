@@ -1,0 +1,33 @@
+// Which rows are computed side by side, in the lanes of vectors. Pure analysis
+// of a step.
+#pragma once
+
+#include <cstdint>
+
+namespace fxjit::program {
+
+struct RowStep;
+
+// Rows with reductions whose neighbours lie together in memory. Work goes round
+// by round along them.
+struct LaneGroup {
+  int64_t rows = 0;      // Of a group; 0: rows are not computed so.
+  int64_t elements = 0;  // Lanes that a round takes.
+  // Of each row in a round, which follow one another in memory if there are
+  // several: lane i holds row i % rows at position i / rows of the round.
+  int64_t positions = 1;
+
+  bool empty() const { return rows == 0; }
+  // Whether all rows of the last outer dim are a group and a task, of which
+  // some lanes may be idle. Else every lane has a row, and each is a task.
+  bool takes_all() const { return positions > 1 || rows != elements; }
+  // Values that a row buffer holds for each position, rounded up.
+  int64_t kept() const { return (elements + positions - 1) / positions; }
+
+  friend bool operator==(const LaneGroup&, const LaneGroup&) = default;
+};
+
+// `lanes`: of a vector.
+LaneGroup lane_group(const RowStep& step, int lanes);
+
+}  // namespace fxjit::program
