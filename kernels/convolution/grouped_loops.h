@@ -22,7 +22,7 @@ struct Lanes {
     return load_some(from, used);
   }
   FXJIT_INLINE void write(Vector v, float* to) const {
-    full ? store(v, to) : store_some(v, to, used);
+    full ? store(v, to) : store_first(v, to, table.count);
   }
   // One number for each channel, at each place.
   FXJIT_INLINE Vector for_channels(const float* from) const {
@@ -40,8 +40,10 @@ struct Lanes {
   bool full;
 };
 
-// kPlaces vectors side by side, kStep positions from each to the next.
-template <int kInputs, int kPlaces, int kStep>
+// kPlaces vectors side by side, kStep positions from each to the next. kEnds:
+// the first or the last tap may be outside of the image, or what follows the
+// last one's lanes outside of the input.
+template <int kInputs, int kPlaces, int kStep, bool kEnds>
 struct GroupedBlock {
   static constexpr int kTaps = 3, kLast = (kPlaces - 1) * kStep + kTaps - 1;
 
@@ -58,24 +60,26 @@ struct GroupedBlock {
                              Vector (&sums)[kInputs][kPlaces]) const {
     const int64_t step = row.tap_step[2];
     Vector x[kLast + 1];
-    x[0] = load_some(from, inside_first);
+    x[0] = kEnds ? load_some(from, inside_first) : load(from);
 #pragma GCC unroll 32
-    for (int p = 1; p < kLast; ++p) x[p] = lanes.read(from + p * step);
-    x[kLast] = load_some(from + kLast * step, inside_last);
+    for (int p = 1; p < kLast; ++p)
+      x[p] = kEnds ? lanes.read(from + p * step) : load(from + p * step);
+    x[kLast] = kEnds ? load_some(from + kLast * step, inside_last)
+                     : load(from + kLast * step);
 #pragma GCC unroll 16
     for (int t = 0; t < kInputs; ++t)
 #pragma GCC unroll 4
       for (int w = 0; w < kTaps; ++w) {
         Vector factor = load(weight + (t * kTaps + w) * FXJIT_LANES);
         // Else each use would load it.
-        asm("" : "+v"(factor));
+        if (kPlaces > 1) asm("" : "+v"(factor));
 #pragma GCC unroll 16
         for (int i = 0; i < kPlaces; ++i) {
           const int p = i * kStep + w;
           const Vector sum = sums[t][i] + factor * x[p];
-          sums[t][i] = p == 0       ? (inside_first ? sum : sums[t][i])
-                       : p == kLast ? (inside_last ? sum : sums[t][i])
-                                    : sum;
+          sums[t][i] = kEnds && p == 0       ? (inside_first ? sum : sums[t][i])
+                       : kEnds && p == kLast ? (inside_last ? sum : sums[t][i])
+                                             : sum;
         }
       }
   }
@@ -127,33 +131,42 @@ struct GroupedBlock {
 };
 
 // A function of its own, since work on results makes it long.
-template <int kInputs, int kPlaces, int kStep>
+template <int kInputs, int kPlaces, int kStep, bool kEnds>
 [[gnu::noinline]] void block(const GroupedRow& row, const Lanes& lanes,
                              int64_t place) {
-  GroupedBlock<kInputs, kPlaces, kStep>(row, lanes, place).run();
+  GroupedBlock<kInputs, kPlaces, kStep, kEnds>(row, lanes, place).run();
 }
 
-// All places of a row, some of which the last block may compute anew. Rows have
-// at least the places of a vector.
+// Blocks from place to place; those whose taps are all inside of the image, and
+// what follows their lanes inside of its row, ask nothing about it.
+template <int kInputs, int kPlaces, int kStep>
+inline void blocks(const GroupedRow& row, const Lanes& lanes) {
+  const int64_t whole = kPlaces * row.span, last = row.places - whole;
+  const int64_t channels = row.tap_step[2];
+  const int64_t idle = FXJIT_LANES - lanes.table.count;
+  const int64_t inside = row.size - (idle + channels - 1) / channels;
+  const bool ahead = !row.ahead.empty();
+  for (int64_t at = 0; at < row.places; at += whole) {
+    if (ahead && at <= last) row.ahead.ask(at, at + whole);
+    // The last block may compute some places anew.
+    const int64_t place = std::min(at, last);
+    const int64_t first_tap = place * row.stride - row.pad;
+    const int64_t last_tap = first_tap + (whole - 1) * row.stride + 2;
+    first_tap >= 0 && last_tap < inside
+        ? block<kInputs, kPlaces, kStep, false>(row, lanes, place)
+        : block<kInputs, kPlaces, kStep, true>(row, lanes, place);
+  }
+}
+
+// All places of a row. Rows have at least the places of a vector.
 template <int kInputs, int kStep, int kRegisters>
 inline void some_places(const GroupedRow& row) {
   // Registers hold the sums of all inputs, what is read, and a factor.
   constexpr int kPlaces =
       std::max(1, (kRegisters - 5 + kStep) / (kInputs + kStep));
   const Lanes lanes(row);
-  const int64_t last = row.places, whole = kPlaces * row.span;
-  int64_t place = 0;
-  if (whole <= last) {
-    const bool ahead = !row.ahead.empty();
-    for (; place + whole <= last; place += whole) {
-      if (ahead) row.ahead.ask(place, place + whole);
-      block<kInputs, kPlaces, kStep>(row, lanes, place);
-    }
-    if (place < last) block<kInputs, kPlaces, kStep>(row, lanes, last - whole);
-    return;
-  }
-  for (; place < last; place += row.span)
-    block<kInputs, 1, kStep>(row, lanes, std::min(place, last - row.span));
+  kPlaces* row.span <= row.places ? blocks<kInputs, kPlaces, kStep>(row, lanes)
+                                  : blocks<kInputs, 1, kStep>(row, lanes);
 }
 
 inline void run(const GroupedRow& row) {

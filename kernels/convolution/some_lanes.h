@@ -28,3 +28,26 @@ FXJIT_INLINE void store_some(Vector v, float* to, Integers mask) {
                       reinterpret_cast<__m256>(v));
 #endif
 }
+
+// The first `count` lanes. AMD's masked stores without AVX-512 take longer than
+// a store for each bit of the number.
+FXJIT_INLINE void store_first(Vector v, float* to, int32_t count) {
+#if FXJIT_LANES == 16
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1),
+                        reinterpret_cast<__m512>(v));
+#else
+  const auto whole = reinterpret_cast<__m256>(v);
+  __m128 half = _mm256_castps256_ps128(whole);
+  if (count & 4) {
+    _mm_storeu_ps(to, half);
+    half = _mm256_extractf128_ps(whole, 1);
+    to += 4;
+  }
+  if (count & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(to), half);
+    half = _mm_movehl_ps(half, half);
+    to += 2;
+  }
+  if (count & 1) _mm_store_ss(to, half);
+#endif
+}
