@@ -83,7 +83,11 @@ bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
   // Picking lanes for a wide window takes longer than leaving some empty.
   const bool wide = params.stride[1] > 1 && weight.sizes()[3] > 3;
   const int64_t most = wide ? lanes / 2 : lanes;
-  if (params.spatial != 2 || params.output[1] >= most ||
+  // Vectors of eight floats leave as many lanes empty for somewhat more.
+  const int64_t channels = params.output[1];
+  const bool uneven = params.stride[1] == 1 && lanes == 8 &&
+                      channels % lanes != 0 && channels < 2 * lanes;
+  if (params.spatial != 2 || (channels >= most && !uneven) ||
       params.stride[1] > (picks ? 2 : 1))
     return false;
   const NarrowDepthwise made(params, input, weight, level);
