@@ -17,7 +17,8 @@ constexpr int64_t kFewNeighbours = 8;
 // Columns read the memory of longer rows in its order and do as well, unless
 // rows are reduced again; so do lanes if they hold all neighbours.
 constexpr int64_t kCachedRow = 512;
-constexpr int64_t kMostTogether = 64;
+constexpr int64_t kLeastTasks = 4;
+constexpr int64_t kSmallTask = 64 * 1024;  // Elements that need no threads.
 // What becomes of a reduction before it meets its rows again: a division, a
 // root, something added.
 constexpr int kMostConstants = 4;
@@ -75,6 +76,11 @@ bool suits_lanes(int64_t inner, int64_t neighbours) {
          (inner <= kLongestRow || neighbours <= kFewNeighbours);
 }
 
+bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours) {
+  return neighbours <= kMostTogether &&
+         (outer >= kLeastTasks || inner * neighbours <= kSmallTask);
+}
+
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
                       const Dims& domain, int walked) {
   if (dims.size() != 1) return false;
@@ -83,7 +89,9 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   const bool plain = neighbours == 1 && inner > 1;
   if (!plain && !suits_lanes(inner, neighbours)) return false;
   if (walked == dims[0]) return true;
-  const bool streams = inner <= kCachedRow || neighbours <= kMostTogether;
+  const int64_t outer = numel(domain) / (inner * neighbours);
+  const bool streams =
+      inner <= kCachedRow || take_all_neighbours(outer, inner, neighbours);
   return returns(reduction, domain, kMostConstants) &&
          (streams || reduces_again(reduction, dims, domain));
 }

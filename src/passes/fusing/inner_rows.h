@@ -12,6 +12,12 @@ namespace fxjit::passes {
 // Whether rows of so many elements and neighbours in memory are fit for lanes.
 bool suits_lanes(int64_t inner, int64_t neighbours);
 
+// All neighbours of a position may be taken at once if they are so few.
+inline constexpr int64_t kMostTogether = 64;
+// Whether they are: `outer` groups of them leave work for threads then, or need
+// none.
+bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours);
+
 // Whether a reduction over `dims` of `domain`, not the last ones, is made row
 // by row: elementwise work over the domain reads what becomes of the result, as
 // in softmax and norms, or the group that it reads walks such rows already,

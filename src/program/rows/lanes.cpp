@@ -32,11 +32,8 @@ constexpr int64_t kLeastFarBytes = 2 * kLine;
 constexpr int64_t kFarBytes = 256 * 1024;
 // Tasks that are left for threads.
 constexpr int64_t kLeastTasks = 4;
-constexpr int64_t kSmallTask = 256 * 1024;  // Elements that need no threads.
 // A row buffer has room for so many positions more than the row has.
 constexpr int64_t kMostShared = 8;
-// Floats of a round at most, so that code stays short.
-constexpr int64_t kMostElements = 64;
 // Of AVX-512.
 constexpr int64_t kWidestLanes = 16;
 
@@ -133,13 +130,6 @@ LaneGroup whole_group(const RowStep& step, int64_t elements) {
   return {rows, elements, std::min({elements / rows, most, step.inner})};
 }
 
-// Whether threads find work if all neighbours are one task.
-bool leaves_tasks(const RowStep& step) {
-  const int64_t neighbours = step.outer.back();
-  return numel(step.outer) / neighbours >= kLeastTasks ||
-         step.inner * neighbours <= kSmallTask;
-}
-
 int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
   const int64_t neighbours = step.outer.back();
   if (group.rows != neighbours)
@@ -161,9 +151,11 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
     return {};
   const int64_t neighbours = step.outer.back();
   LaneGroup best = split_group(step, lanes);
-  if (neighbours < lanes || leaves_tasks(step))
+  const int64_t outer = numel(step.outer) / neighbours;
+  if (neighbours < lanes ||
+      passes::take_all_neighbours(outer, step.inner, neighbours))
     for (int64_t elements = round_up(neighbours, int64_t{lanes});
-         elements <= kMostElements; elements += lanes) {
+         elements <= passes::kMostTogether; elements += lanes) {
       const LaneGroup group = whole_group(step, elements);
       if (work(step, group, lanes) < work(step, best, lanes)) best = group;
     }
