@@ -66,6 +66,17 @@ int64_t GroupedConv::first_channel(int64_t vector) const {
 
 int64_t GroupedConv::vector_floats() const { return taps() * inputs_ * lanes_; }
 
+// Vectors at places before this one end in the input's row, with the lanes that
+// hold nothing.
+int64_t GroupedConv::readable() const {
+  const ConvAxis& width = axes_[2];
+  const int64_t idle = lanes_ - used_.count;
+  if (idle == 0) return width.size;
+  // All places of a broadcast row lie where the first one does.
+  if (width.step == 0) return 0;
+  return width.size - support::ceil_div(idle, width.step);
+}
+
 size_t GroupedConv::packed_bytes() const {
   return static_cast<size_t>(vectors_ * vector_floats()) * sizeof(float);
 }
@@ -114,6 +125,7 @@ GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
   row.lanes = &used_;
   row.inputs = inputs_;
   row.size = width.size;
+  row.readable = readable();
   row.pad = width.pad;
   row.stride = width.stride;
   row.span = span_;

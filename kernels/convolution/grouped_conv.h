@@ -37,6 +37,7 @@ struct GroupedRow : ConvRow {
   const GroupedLanes* lanes = nullptr;
   int64_t inputs = 0;       // Channels of a group.
   int64_t size = 0;         // Places of the input's row.
+  int64_t readable = 0;     // The first of them, where whole vectors can be read.
   int64_t pad = 0;          // Positions before them, 0 or 1.
   int64_t stride = 1;       // 1 or 2.
   int64_t span = 1;         // Places of a vector: 1, or 2 of stride 1.
@@ -69,6 +70,7 @@ class GroupedConv : public RowConv {
   GroupedRow vector_at(const Data& data, int64_t index, int64_t vector) const;
   int64_t first_channel(int64_t vector) const;
   int64_t vector_floats() const;  // Of packed weights.
+  int64_t readable() const;
 
   int64_t lanes_;            // Of the level's vectors.
   int64_t vector_channels_;  // Those of whole groups.

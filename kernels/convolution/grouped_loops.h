@@ -41,8 +41,8 @@ struct Lanes {
 };
 
 // kPlaces vectors side by side, kStep positions from each to the next. kEnds:
-// the first or the last tap may be outside of the image, or what follows the
-// last one's lanes outside of the input.
+// the first or the last tap may be outside of the image, or lanes that hold
+// nothing outside of its row.
 template <int kInputs, int kPlaces, int kStep, bool kEnds>
 struct GroupedBlock {
   static constexpr int kTaps = 3, kLast = (kPlaces - 1) * kStep + kTaps - 1;
@@ -137,22 +137,19 @@ template <int kInputs, int kPlaces, int kStep, bool kEnds>
   GroupedBlock<kInputs, kPlaces, kStep, kEnds>(row, lanes, place).run();
 }
 
-// Blocks from place to place; those whose taps are all inside of the image, and
-// what follows their lanes inside of its row, ask nothing about it.
+// Blocks from place to place; those that can read whole vectors for all taps ask
+// nothing about the image.
 template <int kInputs, int kPlaces, int kStep>
 inline void blocks(const GroupedRow& row, const Lanes& lanes) {
   const int64_t whole = kPlaces * row.span, last = row.places - whole;
-  const int64_t channels = row.tap_step[2];
-  const int64_t idle = FXJIT_LANES - lanes.table.count;
-  const int64_t inside = row.size - (idle + channels - 1) / channels;
   const bool ahead = !row.ahead.empty();
   for (int64_t at = 0; at < row.places; at += whole) {
-    if (ahead && at <= last) row.ahead.ask(at, at + whole);
+    if (ahead) row.ahead.ask(at, at + whole);
     // The last block may compute some places anew.
     const int64_t place = std::min(at, last);
     const int64_t first_tap = place * row.stride - row.pad;
     const int64_t last_tap = first_tap + (whole - 1) * row.stride + 2;
-    first_tap >= 0 && last_tap < inside
+    first_tap >= 0 && last_tap < row.readable
         ? block<kInputs, kPlaces, kStep, false>(row, lanes, place)
         : block<kInputs, kPlaces, kStep, true>(row, lanes, place);
   }
@@ -172,10 +169,9 @@ inline void some_places(const GroupedRow& row) {
 inline void run(const GroupedRow& row) {
   constexpr int kRegisters = FXJIT_LANES == 16 ? 32 : 16;
   const auto with = [&]<int kInputs>() {
-    if constexpr (kInputs <= FXJIT_LANES)
-      return row.stride * row.span == 1
-                 ? some_places<kInputs, 1, kRegisters>(row)
-                 : some_places<kInputs, 2, kRegisters>(row);
+    return row.stride * row.span == 1
+               ? some_places<kInputs, 1, kRegisters>(row)
+               : some_places<kInputs, 2, kRegisters>(row);
   };
   switch (row.inputs) {
 #define FXJIT_CASE(inputs) \

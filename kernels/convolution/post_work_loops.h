@@ -11,6 +11,16 @@ FXJIT_INLINE Vector load(const float* from) {
   return v;
 }
 
+// For what several multiply-adds read: compilers would load it once for each of
+// them, and reads that cross the end of a cache line count as two.
+FXJIT_INLINE Vector load_once(const float* from) {
+  Vector v = load(from);
+#if FXJIT_LANES > 1
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
+
 FXJIT_INLINE void store(Vector v, float* to) { std::memcpy(to, &v, sizeof(v)); }
 
 FXJIT_INLINE Vector clip(Vector x, float low, float high) {

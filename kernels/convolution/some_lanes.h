@@ -18,18 +18,7 @@ FXJIT_INLINE Vector load_some(const float* from, Integers mask) {
 #endif
 }
 
-FXJIT_INLINE void store_some(Vector v, float* to, Integers mask) {
-#if FXJIT_LANES == 16
-  _mm512_mask_storeu_ps(to,
-                        _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)),
-                        reinterpret_cast<__m512>(v));
-#else
-  _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask),
-                      reinterpret_cast<__m256>(v));
-#endif
-}
-
-// The first `count` lanes. AMD's masked stores without AVX-512 take longer than
+// The first `count` lanes, fewer than all below AVX-512. AMD's masked stores without AVX-512 take longer than
 // a store for each bit of the number.
 FXJIT_INLINE void store_first(Vector v, float* to, int32_t count) {
 #if FXJIT_LANES == 16

@@ -87,7 +87,8 @@ struct WideGroupBlock {
     float* to = row.output + place * row.output_step;
 #pragma GCC unroll 16
     for (int i = 0; i < kPlaces; ++i)
-      store_some(sums[i], to + i * row.output_step, used);
+      store_first(sums[i], to + i * row.output_step,
+                  static_cast<int32_t>(row.channels));
   }
 
   const WideGroupRow& row;

@@ -71,6 +71,21 @@ struct WorkCall {
             op.a == 0 ? last : Dims{c.output_channels()}, DType::f32, 7));
   }
 
+  // Other numbers of places before and behind a row, as "same" padding has
+  // them; for work without extra tensors of the result's shape.
+  void pad_width(int64_t before, int64_t after) {
+    const size_t width = params.spatial - 1;
+    params.output[static_cast<int>(width) + 2] =
+        (input.sizes().back() + before + after -
+         params.dilation[width] * (weight.sizes().back() - 1) - 1) /
+            params.stride[width] +
+        1;
+    params.pad_before[width] = before;
+    params.pad_after[width] = after;
+    plain[4] = params.pad_before;
+    plain[5] = params.pad_after;
+  }
+
   ValueList args() const {
     ValueList args = plain, tensors(extras.begin(), extras.end());
     args.push_back(ops::to_value(post_body(work)));

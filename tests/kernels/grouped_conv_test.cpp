@@ -188,20 +188,62 @@ TEST(GroupedConv, OtherConvolutionsAreNotTaken) {
 
 // Some channels of a larger image, whose places lie apart.
 TEST(GroupedConv, ReadsPartsOfImages) {
-  for (CpuLevel level : levels_for(4))
-    for (int64_t stride : {1, 2}) {
-      const Form form{.groups = 2,
-                      .channels = 4,
-                      .height = 9,
-                      .width = 21,
-                      .stride = {stride, stride}};
-      WorkCall call(form.conv(), kConvWorks[3], true);
-      const Tensor whole = random_tensor({2, 9, 21, 20});
-      call.input =
-          whole.as_strided({2, 8, 9, 21}, {9 * 21 * 20, 1, 21 * 20, 20}, 7);
-      call.plain[0] = call.input;
-      expect_step(call, true, 2, level);
-    }
+  for (int64_t channels : {3, 4, 6})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t stride : {1, 2})
+        for (int64_t padding : {0, 1}) {
+          const Form form{.groups = 2,
+                          .channels = channels,
+                          .height = 9,
+                          .width = 21,
+                          .stride = {stride, stride},
+                          .padding = {1, padding}};
+          WorkCall call(form.conv(), kConvWorks[3], true);
+          const Tensor whole = random_tensor({2, 9, 21, 20});
+          call.input = whole.as_strided({2, 2 * channels, 9, 21},
+                                        {9 * 21 * 20, 1, 21 * 20, 20}, 7);
+          call.plain[0] = call.input;
+          expect_step(call, true, 2, level);
+        }
+}
+
+// All places of a row, or of an image, are one number for each channel.
+TEST(GroupedConv, ReadsBroadcastRows) {
+  for (int64_t channels : {4, 6, 12})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t stride : {1, 2})
+        for (int64_t row_step : {0, 1}) {
+          const Form form{.groups = 2,
+                          .channels = channels,
+                          .height = 9,
+                          .width = 21,
+                          .stride = {stride, stride}};
+          WorkCall call(form.conv(), kConvWorks[3], true);
+          const int64_t all = 2 * channels;
+          call.input =
+              random_tensor({2, 9, all})
+                  .as_strided({2, all, 9, 21}, {9 * all, 1, row_step * all, 0},
+                              0);
+          call.plain[0] = call.input;
+          expect_step(call, true, 2, level);
+        }
+}
+
+// More padding on one side of a row than on the other.
+TEST(GroupedConv, PadsOneEnd) {
+  for (int64_t channels : {4, 6, 12})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t width : {8, 9, 30})
+        for (bool before : {false, true}) {
+          const Form form{.groups = 2,
+                          .channels = channels,
+                          .height = 4,
+                          .width = width,
+                          .padding = {1, 0}};
+          WorkCall call(form.conv(), kConvWorks[1], true);
+          call.pad_width(before, !before);
+          expect_step(call, true, 2, level);
+        }
 }
 
 // Padding adds nothing, whatever the weight that meets it, and groups do not
@@ -225,6 +267,18 @@ TEST(GroupedConv, NanAndInfinity) {
             expect_step(call, true, 2, level);
             expect_step(call, false, 1, level);
           }
+}
+
+// Lanes that hold nothing are read all the same where the row goes on.
+TEST(GroupedConv, NanInLanesThatHoldNothing) {
+  const Form form{.groups = 2, .channels = 6, .height = 7, .width = 11};
+  for (CpuLevel level : levels_for(6))
+    for (int64_t at : {3 * 12 + 6, 4 * 12}) {
+      WorkCall call(form.conv(), kConvWorks[1], true);
+      call.input.data_as<float>()[at] =
+          std::numeric_limits<float>::quiet_NaN();
+      expect_step(call, true, 2, level);
+    }
 }
 
 }  // namespace

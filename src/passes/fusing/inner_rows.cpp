@@ -11,9 +11,10 @@ namespace {
 
 // Longer rows leave the second-level cache. Those of few neighbours lie so
 // close together that they are read from further away as rows of the last dim
-// are.
+// are, and what is kept of them stays within some megabytes.
 constexpr int64_t kLongestRow = 16 * 1024;
 constexpr int64_t kFewNeighbours = 8;
+constexpr int64_t kLargestTask = 1024 * 1024;
 // Columns read the memory of longer rows in its order and do as well, unless
 // rows are reduced again; so do lanes if they hold all neighbours.
 constexpr int64_t kCachedRow = 512;
@@ -72,8 +73,9 @@ int64_t neighbours_of(int dim, const Dims& domain) {
 }  // namespace
 
 bool suits_lanes(int64_t inner, int64_t neighbours) {
-  return inner >= 2 && neighbours >= 2 &&
-         (inner <= kLongestRow || neighbours <= kFewNeighbours);
+  if (inner < 2 || neighbours < 2) return false;
+  return inner <= kLongestRow || (neighbours <= kFewNeighbours &&
+                                  inner <= kLargestTask / neighbours);
 }
 
 bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours) {
@@ -90,8 +92,8 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   if (!plain && !suits_lanes(inner, neighbours)) return false;
   if (walked == dims[0]) return true;
   const int64_t outer = numel(domain) / (inner * neighbours);
-  const bool streams =
-      inner <= kCachedRow || take_all_neighbours(outer, inner, neighbours);
+  const bool together = take_all_neighbours(outer, inner, neighbours);
+  const bool streams = plain || together || inner <= kCachedRow;
   return returns(reduction, domain, kMostConstants) &&
          (streams || reduces_again(reduction, dims, domain));
 }

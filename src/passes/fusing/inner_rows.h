@@ -9,7 +9,8 @@
 
 namespace fxjit::passes {
 
-// Whether rows of so many elements and neighbours in memory are fit for lanes.
+// Whether rows of so many elements are fit for lanes, with so many elements in
+// the dims behind theirs: their neighbours.
 bool suits_lanes(int64_t inner, int64_t neighbours);
 
 // All neighbours of a position may be taken at once if they are so few.
@@ -21,7 +22,9 @@ bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours);
 // Whether a reduction over `dims` of `domain`, not the last ones, is made row
 // by row: elementwise work over the domain reads what becomes of the result, as
 // in softmax and norms, or the group that it reads walks such rows already,
-// along the dim `walked`. Rows without neighbours lie as those of the last dim.
+// along the dim `walked`. Long rows that nothing reduces again are left to
+// columns unless all neighbours are taken at once. Rows without neighbours lie
+// as those of the last dim.
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
                       const Dims& domain, int walked);
 

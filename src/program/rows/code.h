@@ -34,7 +34,7 @@ struct Crosswise {
   bool holds(size_t operand) const;
 };
 
-// It holds no size that a form leaves out.
+// It holds no size that a form leaves out (RowForm).
 struct RowCode {
   ScalarBody body;    // Rewritten.
   bool flat = false;  // See is_flat.

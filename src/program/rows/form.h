@@ -14,7 +14,8 @@ namespace fxjit::program {
 struct RowStep;
 
 // Sizes of outer dims, of which there are two at least, and their strides are
-// arguments, but for strides of 0 of the last one; so are what gathers need
+// arguments, but for strides of 0 of the last one, and for its size where a
+// group takes all of it (LaneGroup); so are what gathers need
 // and, of operands that lie crosswise or of rows that are computed side by
 // side, the stride along the row; and the length of rows that are cut into
 // chunks and of those without reductions, short ones of whole vectors aside.

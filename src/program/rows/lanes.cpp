@@ -14,8 +14,8 @@ namespace {
 using support::ceil_div;
 using support::round_up;
 
-// Lanes without a row are masked, so that fewer neighbours pay: the other way
-// gathers each element of a row.
+// Of several outer dims, rows that share no vectors: fewer leave too many lanes
+// without a row.
 constexpr int64_t kLeastRows = 4;
 constexpr int64_t kLine = 64;
 // Vectors of rows at once: what is read of a position is some cache lines,
@@ -33,7 +33,7 @@ constexpr int64_t kFarBytes = 256 * 1024;
 // Tasks that are left for threads.
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
-constexpr int64_t kMostShared = 8;
+constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
 // Of AVX-512.
 constexpr int64_t kWidestLanes = 16;
 

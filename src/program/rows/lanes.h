@@ -18,13 +18,11 @@ struct LaneGroup {
   int64_t positions = 1;
 
   bool empty() const { return rows == 0; }
-  // Whether all rows of the last outer dim are a group and a task, of which
-  // some lanes may be idle. Else every lane has a row, and each is a task.
+  // Whether the group is all rows of the last outer dim and one task, of which
+  // some lanes may be idle. Else every lane has a row, and each row is a task.
   bool takes_all() const { return positions > 1 || rows != elements; }
   // Values that a row buffer holds for each position, rounded up.
   int64_t kept() const { return (elements + positions - 1) / positions; }
-
-  friend bool operator==(const LaneGroup&, const LaneGroup&) = default;
 };
 
 // `lanes`: of a vector.

@@ -150,7 +150,7 @@ class Scheduler {
       const size_t row =
           static_cast<size_t>(step_.inner) * dtype_size(instrs_[i].type);
       out_.buffer_bytes +=
-          (row + kBufferAlign - 1) / kBufferAlign * kBufferAlign + kBufferAlign;
+          (row + kBufferAlign - 1) / kBufferAlign * kBufferAlign + kBufferSlack;
     }
     for (auto& pass : out_.passes)
       std::sort(pass.buffers.begin(), pass.buffers.end());

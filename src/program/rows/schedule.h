@@ -10,6 +10,9 @@
 
 namespace fxjit::program {
 
+// Bytes behind each row buffer that may be written.
+inline constexpr size_t kBufferSlack = 64;
+
 struct RowStep;
 
 struct RowSchedule {
