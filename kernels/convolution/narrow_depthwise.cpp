@@ -73,22 +73,21 @@ NarrowDepthwise::NarrowDepthwise(const ops::ConvParams& params,
       level_(level),
       lanes_(weights::tile_shape(level).lanes),
       pattern_(narrow_pattern(channels_)),
-      spreads_(channels_) {}
+      every_lanes_(channels_) {}
 
 bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
                            const Tensor& weight, CpuLevel level) {
   const int64_t lanes = weights::tile_shape(level).lanes;
-  // Picking lanes out of two vectors is not one instruction at every level.
-  const bool picks = level != CpuLevel::sse41;
-  // Picking lanes for a wide window takes longer than leaving some empty.
-  const bool wide = params.stride[1] > 1 && weight.sizes()[3] > 3;
+  // Below AVX-512, wide windows take longer to read than lanes left empty.
+  const bool wide =
+      lanes < 16 && params.stride[1] > 1 && weight.sizes()[3] > 3;
   const int64_t most = wide ? lanes / 2 : lanes;
-  // Vectors of eight floats leave as many lanes empty for somewhat more.
+  // With vectors of eight floats, 9 to 15 channels fill two badly, too.
   const int64_t channels = params.output[1];
   const bool uneven = params.stride[1] == 1 && lanes == 8 &&
                       channels % lanes != 0 && channels < 2 * lanes;
   if (params.spatial != 2 || (channels >= most && !uneven) ||
-      params.stride[1] > (picks ? 2 : 1))
+      params.stride[1] > (lanes > 4 ? 2 : 1))
     return false;
   const NarrowDepthwise made(params, input, weight, level);
   return made.most_places(1) >= std::min(lanes, made.width().places);
@@ -171,7 +170,7 @@ void NarrowDepthwise::run_part(const Part& part, const float* corner,
   block.kernel[1] = w.taps;
   block.stride = h.stride;
   block.dilation = h.dilation;
-  block.spreads = &spreads_;
+  block.lanes = &every_lanes_;
   block.weight = part.data.packed;
   block.pattern = pattern_;
   block.bias = part.data.bias ? part.patterns.bias : nullptr;

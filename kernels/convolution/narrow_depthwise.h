@@ -51,7 +51,7 @@ class NarrowDepthwise : public Depthwise {
 
   CpuLevel level_;
   int64_t lanes_, pattern_;
-  NarrowSpreads spreads_;
+  EveryNarrowLanes every_lanes_;
 };
 
 }  // namespace fxjit::kernels

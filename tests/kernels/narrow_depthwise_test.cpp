@@ -58,6 +58,34 @@ TEST(NarrowDepthwise, EveryNumberOfChannels) {
   }
 }
 
+// Which numbers of channels the loops take.
+TEST(NarrowDepthwise, WhatIsTaken) {
+  const auto taken = [](CpuLevel level, int64_t size, int64_t stride) {
+    std::string channels;
+    for (int64_t c = 2; c < 18; ++c) {
+      const Form form{.channels = c,
+                      .height = 19,
+                      .width = 37,
+                      .window = {size, size},
+                      .stride = {stride, stride}};
+      if (fits(WorkCall(form.conv(), {}, true), level))
+        channels += (channels.empty() ? "" : " ") + std::to_string(c);
+    }
+    return channels;
+  };
+  for (int64_t size : {3, 5}) {
+    EXPECT_EQ(taken(CpuLevel::sse41, size, 1), "2 3");
+    EXPECT_EQ(taken(CpuLevel::sse41, size, 2), "");
+    EXPECT_EQ(taken(CpuLevel::avx2, size, 1),
+              "2 3 4 5 6 7 9 10 11 12 13 14 15");
+    for (int64_t stride : {1, 2})
+      EXPECT_EQ(taken(CpuLevel::avx512, size, stride),
+                "2 3 4 5 6 7 8 9 10 11 12 13 14 15");
+  }
+  EXPECT_EQ(taken(CpuLevel::avx2, 3, 2), "2 3 4 5 6 7");
+  EXPECT_EQ(taken(CpuLevel::avx2, 5, 2), "2 3");
+}
+
 TEST(NarrowDepthwise, WindowsStridesAndDilations) {
   for (CpuLevel level : host_levels())
     for (const Dims& window :
@@ -117,28 +145,54 @@ TEST(NarrowDepthwise, WindowsWithoutRoomAreNotTaken) {
 // Some channels of a larger image, whose places lie apart.
 TEST(NarrowDepthwise, ReadsPartsOfImages) {
   for (CpuLevel level : host_levels())
-    for (int64_t stride : {1, 2}) {
-      const Form form{
-          .channels = 6, .height = 9, .width = 31, .stride = {stride, stride}};
-      WorkCall call(form.conv(), kConvWorks[3], true);
-      const Tensor whole = random_tensor({2, 9, 31, 20});
-      call.input =
-          whole.as_strided({2, 6, 9, 31}, {9 * 31 * 20, 1, 31 * 20, 20}, 14);
-      call.plain[0] = call.input;
-      expect_step(call, true, 2, level);
-    }
+    for (int64_t channels : {3, 6, 10})
+      for (int64_t stride : {1, 2}) {
+        const Form form{.channels = channels,
+                        .height = 9,
+                        .width = 31,
+                        .stride = {stride, stride}};
+        WorkCall call(form.conv(), kConvWorks[3], true);
+        const Tensor whole = random_tensor({2, 9, 31, 20});
+        call.input = whole.as_strided({2, channels, 9, 31},
+                                      {9 * 31 * 20, 1, 31 * 20, 20}, 7);
+        call.plain[0] = call.input;
+        expect_step(call, true, 2, level);
+      }
 }
 
 TEST(NarrowDepthwise, ReadsRowsThatLieApart) {
-  for (CpuLevel level : host_levels()) {
-    const Form form{.channels = 6, .height = 9, .width = 31};
-    WorkCall call(form.conv(), kConvWorks[3], true);
-    const Tensor whole = random_tensor({2, 9, 40, 6});
-    call.input =
-        whole.as_strided({2, 6, 9, 31}, {9 * 40 * 6, 1, 40 * 6, 6}, 12);
-    call.plain[0] = call.input;
-    expect_step(call, true, 1, level);
-  }
+  for (CpuLevel level : host_levels())
+    for (int64_t channels : {3, 6, 12})
+      for (int64_t stride : {1, 2}) {
+        const Form form{.channels = channels,
+                        .height = 9,
+                        .width = 31,
+                        .stride = {stride, stride}};
+        WorkCall call(form.conv(), kConvWorks[3], true);
+        const int64_t row = 40 * channels;
+        call.input = random_tensor({2, 9, 40, channels})
+                         .as_strided({2, channels, 9, 31},
+                                     {9 * row, 1, row, channels}, 12);
+        call.plain[0] = call.input;
+        expect_step(call, true, 1, level);
+      }
+}
+
+// More padding on one side of a row than on the other.
+TEST(NarrowDepthwise, PadsOneEnd) {
+  for (CpuLevel level : host_levels())
+    for (int64_t channels : {3, 6, 10})
+      for (int64_t stride : {1, 2})
+        for (bool before : {false, true}) {
+          const Form form{.channels = channels,
+                          .height = 9,
+                          .width = 32,
+                          .stride = {stride, stride},
+                          .padding = {1, 0}};
+          WorkCall call(form.conv(), kConvWorks[1], true);
+          call.pad_width(before, !before);
+          expect_step(call, true, 2, level);
+        }
 }
 
 // Padding adds nothing, whatever the weight that meets it.
@@ -147,19 +201,20 @@ TEST(NarrowDepthwise, NanAndInfinity) {
                                 std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity()};
   for (CpuLevel level : host_levels())
-    for (int64_t stride : {1, 2})
-      for (bool in_weights : {false, true})
-        for (float special : kSpecial) {
-          const Form form{.channels = 6,
-                          .height = 9,
-                          .width = 31,
-                          .stride = {stride, stride}};
-          WorkCall call(form.conv(), kConvWorks[1], true);
-          (in_weights ? call.weight : call.input).data_as<float>()[20] =
-              special;
-          expect_step(call, true, 2, level);
-          expect_step(call, false, 1, level);
-        }
+    for (int64_t channels : {6, 10, 12})
+      for (int64_t stride : {1, 2})
+        for (bool in_weights : {false, true})
+          for (float special : kSpecial) {
+            const Form form{.channels = channels,
+                            .height = 9,
+                            .width = 31,
+                            .stride = {stride, stride}};
+            WorkCall call(form.conv(), kConvWorks[1], true);
+            (in_weights ? call.weight : call.input).data_as<float>()[20] =
+                special;
+            expect_step(call, true, 2, level);
+            expect_step(call, false, 1, level);
+          }
 }
 
 }  // namespace
