@@ -35,12 +35,12 @@ struct GroupedLanes {
 // [depth, height, t, 3, lanes of the level].
 struct GroupedRow : ConvRow {
   const GroupedLanes* lanes = nullptr;
-  int64_t inputs = 0;       // Channels of a group.
-  int64_t size = 0;         // Places of the input's row.
-  int64_t readable = 0;     // The first of them, where whole vectors can be read.
-  int64_t pad = 0;          // Positions before them, 0 or 1.
-  int64_t stride = 1;       // 1 or 2.
-  int64_t span = 1;         // Places of a vector: 1, or 2 of stride 1.
+  int64_t inputs = 0;    // Channels of a group.
+  int64_t size = 0;      // Places of the input's row.
+  int64_t readable = 0;  // The first of them, where whole vectors can be read.
+  int64_t pad = 0;       // Positions before them, 0 or 1.
+  int64_t stride = 1;    // 1 or 2.
+  int64_t span = 1;      // Places of a vector: 1, or 2 of stride 1.
   int64_t output_step = 0;  // From place to place.
 };
 

@@ -137,8 +137,8 @@ template <int kInputs, int kPlaces, int kStep, bool kEnds>
   GroupedBlock<kInputs, kPlaces, kStep, kEnds>(row, lanes, place).run();
 }
 
-// Blocks from place to place; those that can read whole vectors for all taps ask
-// nothing about the image.
+// Blocks from place to place; those that can read whole vectors for all taps
+// ask nothing about the image.
 template <int kInputs, int kPlaces, int kStep>
 inline void blocks(const GroupedRow& row, const Lanes& lanes) {
   const int64_t whole = kPlaces * row.span, last = row.places - whole;

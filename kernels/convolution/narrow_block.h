@@ -20,9 +20,9 @@ struct NarrowBlock {
   int64_t column;      // From one tap of the width to the next.
   int64_t across;      // The width's stride in places, 1 or 2.
   int64_t kernel[2];
-  int64_t stride, dilation;      // Along the height, in rows.
+  int64_t stride, dilation;       // Along the height, in rows.
   const EveryNarrowLanes* lanes;  // Needed where `across` is 2.
-  const float* weight;           // [taps, pattern]
+  const float* weight;            // [taps, pattern]
   int64_t pattern;
   const float* bias;  // A pattern, or null.
   int64_t channels;

@@ -79,8 +79,7 @@ bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
                            const Tensor& weight, CpuLevel level) {
   const int64_t lanes = weights::tile_shape(level).lanes;
   // Below AVX-512, wide windows take longer to read than lanes left empty.
-  const bool wide =
-      lanes < 16 && params.stride[1] > 1 && weight.sizes()[3] > 3;
+  const bool wide = lanes < 16 && params.stride[1] > 1 && weight.sizes()[3] > 3;
   const int64_t most = wide ? lanes / 2 : lanes;
   // With vectors of eight floats, 9 to 15 channels fill two badly, too.
   const int64_t channels = params.output[1];

@@ -2,6 +2,7 @@
 // (vector_widths.h).
 
 #include "kernels/convolution/post_work_loops.h"
+// Behind what it uses.
 #include "kernels/convolution/narrow_taps.h"
 
 // The vector of a row of the output that begins with float `at`: the channel of

@@ -1,5 +1,5 @@
-// What the lanes of a vector need of one row for each tap of the width: included
-// by narrow_loops.h. Nothing behind the last tap's last lane is read.
+// What the lanes of a vector need of one row for each tap of the width:
+// included by narrow_loops.h. Nothing behind the last tap's last lane is read.
 
 FXJIT_INLINE Integers load_table(const NarrowLanes::Table& table) {
   Integers v;

@@ -18,8 +18,8 @@ FXJIT_INLINE Vector load_some(const float* from, Integers mask) {
 #endif
 }
 
-// The first `count` lanes, fewer than all below AVX-512. AMD's masked stores without AVX-512 take longer than
-// a store for each bit of the number.
+// The first `count` lanes, fewer than all below AVX-512. AMD's masked stores
+// without AVX-512 take longer than a store for each bit of the number.
 FXJIT_INLINE void store_first(Vector v, float* to, int32_t count) {
 #if FXJIT_LANES == 16
   _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1),

@@ -220,10 +220,9 @@ TEST(GroupedConv, ReadsBroadcastRows) {
                           .stride = {stride, stride}};
           WorkCall call(form.conv(), kConvWorks[3], true);
           const int64_t all = 2 * channels;
-          call.input =
-              random_tensor({2, 9, all})
-                  .as_strided({2, all, 9, 21}, {9 * all, 1, row_step * all, 0},
-                              0);
+          call.input = random_tensor({2, 9, all})
+                           .as_strided({2, all, 9, 21},
+                                       {9 * all, 1, row_step * all, 0}, 0);
           call.plain[0] = call.input;
           expect_step(call, true, 2, level);
         }
@@ -275,8 +274,7 @@ TEST(GroupedConv, NanInLanesThatHoldNothing) {
   for (CpuLevel level : levels_for(6))
     for (int64_t at : {3 * 12 + 6, 4 * 12}) {
       WorkCall call(form.conv(), kConvWorks[1], true);
-      call.input.data_as<float>()[at] =
-          std::numeric_limits<float>::quiet_NaN();
+      call.input.data_as<float>()[at] = std::numeric_limits<float>::quiet_NaN();
       expect_step(call, true, 2, level);
     }
 }

@@ -74,8 +74,8 @@ int64_t neighbours_of(int dim, const Dims& domain) {
 
 bool suits_lanes(int64_t inner, int64_t neighbours) {
   if (inner < 2 || neighbours < 2) return false;
-  return inner <= kLongestRow || (neighbours <= kFewNeighbours &&
-                                  inner <= kLargestTask / neighbours);
+  return inner <= kLongestRow ||
+         (neighbours <= kFewNeighbours && inner <= kLargestTask / neighbours);
 }
 
 bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours) {
