@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 
 #define FXJIT_LOOPS "kernels/convolution/narrow_loops.h"

@@ -10,23 +10,26 @@
 
 namespace fxjit::kernels {
 
-// Some rows of some places, all of whose taps can be read; steps are in floats.
-// What depends on the channel alone (weights, bias, extra tensors of one
+// Some rows of the output, with steps in floats; taps outside of the image are
+// zero. What depends on the channel alone (weights, bias, extra tensors of one
 // element for each channel) is repeated over narrow_pattern() floats, so that a
 // vector of it can start with any channel.
 struct NarrowBlock {
-  const float* input;  // What tap 0 of the first place reads.
-  int64_t row_step;    // From one row of the input to the next.
-  int64_t column;      // From one tap of the width to the next.
-  int64_t across;      // The width's stride in places, 1 or 2.
+  const float* input;   // The image.
+  int64_t lines, line;  // Its rows, and floats in each.
+  int64_t row_step;     // From row to row.
+  int64_t top, first;   // The row and float of the first output's tap 0.
+  int64_t column;       // From one tap of the width to the next.
+  int64_t across;       // The width's stride in places, 1 or 2.
   int64_t kernel[2];
-  int64_t stride, dilation;       // Along the height, in rows.
-  const EveryNarrowLanes* lanes;  // Needed where `across` is 2.
-  const float* weight;            // [taps, pattern]
+  int64_t stride, dilation;  // Along the height, in rows.
+  const EveryNarrowLanes* lanes;
+  const float* weight;  // [taps, pattern]
   int64_t pattern;
   const float* bias;  // A pattern, or null.
   int64_t channels;
   int64_t rows, count;  // Rows of the output, and floats in each.
+  int64_t whole[2];     // The first and last of those that see all columns.
   float* output;
   int64_t output_step;  // From row to row.
   PostWork work;        // At the output's first element.

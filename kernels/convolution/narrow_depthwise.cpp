@@ -9,30 +9,6 @@
 namespace fxjit::kernels {
 namespace {
 
-// Rows of the output whose ends are copied at once.
-constexpr int64_t kBandRows = 16;
-// Rows of the output whose sums are made at once.
-constexpr int64_t kBlockRows = 4;
-// Most of a first-level cache of 32 KiB.
-constexpr int64_t kBufferFloats = 6144;
-
-// Copies of a few floats are made in place, since a call would take longer.
-float* put(float* to, const float* from, int64_t count) {
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4)
-    std::memcpy(to + i, from + i, 4 * sizeof(float));
-  for (; i < count; ++i) to[i] = from[i];
-  return to + count;
-}
-
-float* put_zeros(float* to, int64_t count) {
-  constexpr float kZeros[4] = {};
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) std::memcpy(to + i, kZeros, sizeof(kZeros));
-  for (; i < count; ++i) to[i] = 0;
-  return to + count;
-}
-
 // Writes the numbers of all channels, then the same again, until `to` is full.
 void repeat(const float* from, int64_t channels, float* to, int64_t count) {
   for (int64_t i = 0, c = 0; i < count; ++i) {
@@ -41,8 +17,10 @@ void repeat(const float* from, int64_t channels, float* to, int64_t count) {
   }
 }
 
+}  // namespace
+
 // The bias and extra tensors of one element for each channel, as patterns.
-struct Patterns {
+struct NarrowDepthwise::Patterns {
   static constexpr int64_t kMost = 32;
   float bias[kMost];
   float extras[PostWork::kMostExtras][kMost];
@@ -56,22 +34,11 @@ struct Patterns {
   }
 };
 
-}  // namespace
-
-// Rows [row, row + rows) of an image, places [place, place + places) of each.
-struct NarrowDepthwise::Part {
-  const Data& data;
-  const Patterns& patterns;
-  int64_t image, row, rows;
-  int64_t place = 0, places = 0;
-};
-
 NarrowDepthwise::NarrowDepthwise(const ops::ConvParams& params,
                                  const Tensor& input, const Tensor& weight,
                                  CpuLevel level)
     : Depthwise(params, input, weight),
       level_(level),
-      lanes_(weights::tile_shape(level).lanes),
       pattern_(narrow_pattern(channels_)),
       every_lanes_(channels_) {}
 
@@ -88,33 +55,7 @@ bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
   if (params.spatial != 2 || (channels >= most && !uneven) ||
       params.stride[1] > (lanes > 4 ? 2 : 1))
     return false;
-  const NarrowDepthwise made(params, input, weight, level);
-  return made.most_places(1) >= std::min(lanes, made.width().places);
-}
-
-// What `places` places of the output read of a row of the input.
-int64_t NarrowDepthwise::line_floats(int64_t places) const {
-  const ConvAxis& w = width();
-  return ((places - 1) * w.stride + (w.taps - 1) * w.dilation + 1) * channels_;
-}
-
-// How many rows of the input `rows` rows of the output read.
-int64_t NarrowDepthwise::lines(int64_t rows) const {
-  const ConvAxis& h = height();
-  return (rows - 1) * h.stride + (h.taps - 1) * h.dilation + 1;
-}
-
-// What the buffer has room for: whole vectors where that is less than a row.
-int64_t NarrowDepthwise::most_places(int64_t rows) const {
-  const int64_t room = kBufferFloats / lines(rows) - line_floats(1);
-  if (room < 0) return 0;
-  const int64_t places = 1 + room / (channels_ * width().stride);
-  if (places >= width().places) return width().places;
-  return places >= lanes_ ? places / lanes_ * lanes_ : places;
-}
-
-size_t NarrowDepthwise::scratch_bytes() {
-  return kBufferFloats * sizeof(float);
+  return input.strides()[3] == channels;
 }
 
 size_t NarrowDepthwise::packed_bytes() const {
@@ -131,38 +72,17 @@ void NarrowDepthwise::pack(const float* weight, float* packed) const {
   *end = std::all_of(plain, end, [](float x) { return std::isfinite(x); });
 }
 
-// What a part's taps read, zero outside of the image.
-void NarrowDepthwise::fill(const Part& part, float* to) const {
-  const ConvAxis &h = height(), &w = width();
-  const int64_t first = part.place * w.stride - w.pad;
-  const int64_t places = line_floats(part.places) / channels_;
-  const int64_t begin = std::clamp<int64_t>(-first, 0, places);
-  const int64_t end = std::clamp<int64_t>(w.size - first, begin, places);
-  const float* row = part.data.input + part.image * image_step_ +
-                     (part.row * h.stride - h.pad) * h.step + first * w.step;
-  for (int64_t q = 0; q < lines(part.rows); ++q, row += h.step) {
-    const int64_t at = part.row * h.stride - h.pad + q;
-    const bool inside = at >= 0 && at < h.size;
-    const int64_t from = inside ? begin : places, until = inside ? end : places;
-    to = put_zeros(to, from * channels_);
-    const float* next = row + from * w.step;
-    if (w.step == channels_)
-      to = put(to, next, (until - from) * channels_);
-    else
-      for (int64_t x = from; x < until; ++x, next += w.step)
-        to = put(to, next, channels_);
-    to = put_zeros(to, (places - until) * channels_);
-  }
-}
-
-void NarrowDepthwise::run_part(const Part& part, const float* corner,
-                               int64_t row_step) const {
-  const ConvAxis &h = height(), &w = width();
-  const int64_t place =
-      (part.image * h.places + part.row) * w.places + part.place;
+void NarrowDepthwise::run_rows(const Data& data, const Patterns& patterns,
+                               int64_t image, Rows rows) const {
+  const ConvAxis &h = axes_[1], &w = axes_[2];
+  const int64_t place = (image * h.places + rows.first) * w.places;
   NarrowBlock block{};
-  block.input = corner;
-  block.row_step = row_step;
+  block.input = data.input + image * image_step_;
+  block.lines = h.size;
+  block.line = w.size * channels_;
+  block.row_step = h.step;
+  block.top = rows.first * h.stride - h.pad;
+  block.first = -w.pad * channels_;
   block.column = w.dilation * channels_;
   block.across = w.stride;
   block.kernel[0] = h.taps;
@@ -170,85 +90,38 @@ void NarrowDepthwise::run_part(const Part& part, const float* corner,
   block.stride = h.stride;
   block.dilation = h.dilation;
   block.lanes = &every_lanes_;
-  block.weight = part.data.packed;
+  block.weight = data.packed;
   block.pattern = pattern_;
-  block.bias = part.data.bias ? part.patterns.bias : nullptr;
+  block.bias = data.bias ? patterns.bias : nullptr;
   block.channels = channels_;
-  block.rows = part.rows;
-  block.count = part.places * channels_;
-  block.output = part.data.output + place * channels_;
-  block.output_step = w.places * channels_;
-  block.work = part.data.work.at(place);
+  block.rows = rows.count;
+  block.count = w.places * channels_;
+  block.whole[0] = whole_.first * channels_;
+  block.whole[1] = whole_.last * channels_;
+  block.output = data.output + place * channels_;
+  block.output_step = block.count;
+  block.work = data.work.at(place);
   for (int i = 0; i < PostWork::kMostExtras; ++i)
-    if (block.work.steps[i] == 0)
-      block.work.extras[i] = part.patterns.extras[i];
+    if (block.work.steps[i] == 0) block.work.extras[i] = patterns.extras[i];
   narrow_block(block, level_);
-}
-
-// Places up to `last`, read from a copy, as many rows at once as it has room
-// for.
-void NarrowDepthwise::run_padded(Part part, int64_t last) const {
-  float* const buffer = part.data.scratch;
-  const int64_t first = part.place, end = part.row + part.rows;
-  const int64_t few = std::min(last - first, lanes_);
-  for (; part.row < end; part.row += part.rows) {
-    part.rows = end - part.row;
-    while (part.rows > 1 && most_places(part.rows) < few)
-      part.rows -= part.rows > kBlockRows ? kBlockRows : 1;
-    const int64_t most = std::max<int64_t>(most_places(part.rows), 1);
-    for (part.place = first; part.place < last; part.place += part.places) {
-      part.places = std::min(most, last - part.place);
-      fill(part, buffer);
-      run_part(part, buffer, line_floats(part.places));
-    }
-  }
-}
-
-// Whether the row's windows lie between the image's first and last row.
-bool NarrowDepthwise::is_inside(int64_t row) const {
-  const int64_t first = row * height().stride - height().pad;
-  return first >= 0 && first + lines(1) <= height().size;
-}
-
-void NarrowDepthwise::run_band(const Part& band) const {
-  const ConvAxis &h = height(), &w = width();
-  // At each end a whole vector, whose start windows in the middle leave to it.
-  const int64_t few = (lanes_ + channels_ - 1) / channels_;
-  const int64_t begin = whole_.first > 0 ? std::max(whole_.first, few) : 0;
-  const int64_t end =
-      whole_.last < w.places ? std::min(whole_.last, w.places - few) : w.places;
-  if (w.step != channels_ || !is_inside(band.row) || end - begin < few)
-    return run_padded(band, w.places);
-  run_padded(band, begin);
-  Part part = band;
-  const float* row = band.data.input + band.image * image_step_ +
-                     (band.row * h.stride - h.pad) * h.step;
-  part.place = begin;
-  part.places = end - begin;
-  run_part(part, row + (begin * w.stride - w.pad) * w.step, h.step);
-  part.place = end;
-  run_padded(part, w.places);
 }
 
 void NarrowDepthwise::run(const Data& data, int64_t begin, int64_t end) const {
   const float* plain = data.packed + taps() * pattern_;
   if (plain[taps() * channels_] == 0) {
-    // Weights that are not finite must not meet written zeros.
-    RowConv::Data same = data;
+    // Weights that are not finite must not meet zeros of the padding.
+    Data same = data;
     same.packed = plain;
     same.level = level_;
     return Depthwise::run(same, begin, end);
   }
   const Patterns patterns(data, channels_);
-  const int64_t rows = height().places;
+  const int64_t rows = axes_[1].places;
   while (begin < end) {
-    Part band{data, patterns, begin / rows, begin % rows, 1};
-    const int64_t most = std::min({kBandRows, end - begin, rows - band.row});
-    const bool inside = is_inside(band.row);
-    while (band.rows < most && is_inside(band.row + band.rows) == inside)
-      ++band.rows;
-    run_band(band);
-    begin += band.rows;
+    const int64_t first = begin % rows;
+    const int64_t count = std::min(end - begin, rows - first);
+    run_rows(data, patterns, begin / rows, {first, count});
+    begin += count;
   }
 }
 

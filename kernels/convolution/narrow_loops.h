@@ -14,7 +14,7 @@ struct Start {
         step(FXJIT_LANES % channels),
         source_step(FXJIT_LANES + FXJIT_LANES / channels * skipped),
         channel(at % channels),
-        source(at + at / channels * skipped) {}
+        source(block.first + at + at / channels * skipped) {}
 
   FXJIT_INLINE void advance() {
     channel += step;
@@ -44,23 +44,37 @@ FXJIT_INLINE void finish(const NarrowBlock& block, int64_t row, int64_t at,
     store(sums[r], block.output + corner + r * step);
 }
 
+// Rows of the input from `first` on; kEnds: those before the image and from its
+// last row on are padding.
+template <bool kEnds>
+struct Lines {
+  int64_t first, count;
+  FXJIT_INLINE bool has(int64_t i) const {
+    return !kEnds || (first + i >= 0 && first + i < count);
+  }
+};
+
 // Adds windows of kSize x kSize taps. What is read of a row of the input serves
 // all sums whose windows it is in.
-template <int kRows, int kSize, int kStride, typename Taps>
-FXJIT_INLINE void add_windows(const Taps& taps, const float* from,
+template <int kRows, int kSize, int kStride, bool kEnds, typename Taps,
+          typename Load>
+FXJIT_INLINE void add_windows(const Taps& taps, const Load& load,
+                              Lines<kEnds> lines, const float* from,
                               int64_t row_step,
                               const Vector (&factor)[kSize * kSize],
                               Vector (&sums)[kRows]) {
 #pragma GCC unroll 32
   for (int q = 0; q < (kRows - 1) * kStride + kSize; ++q) {
-    Vector x[kSize];
-    taps.read(from, x);
+    if (lines.has(q)) {
+      Vector x[kSize];
+      taps.read(from, load, x);
 #pragma GCC unroll 8
-    for (int w = 0; w < kSize; ++w)
+      for (int w = 0; w < kSize; ++w)
 #pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r)
-        if (q >= r * kStride && q - r * kStride < kSize)
-          sums[r] += factor[(q - r * kStride) * kSize + w] * x[w];
+        for (int r = 0; r < kRows; ++r)
+          if (q >= r * kStride && q - r * kStride < kSize)
+            sums[r] += factor[(q - r * kStride) * kSize + w] * x[w];
+    }
     from += row_step;
     // Else compilers find all rows' addresses before they choose how taps are
     // read, and have too few registers for them.
@@ -68,29 +82,69 @@ FXJIT_INLINE void add_windows(const Taps& taps, const float* from,
   }
 }
 
+// Windows of any size, stride along the height and dilation.
+template <int kAcross, bool kEnds, int kRows>
+FXJIT_INLINE void add_any_windows(const NarrowBlock& block, int64_t row,
+                                  const Start& start, Vector (&sums)[kRows]) {
+  const int64_t top = block.top + row * block.stride;
+  const float* weight = block.weight + start.channel;
+  for (int64_t h = 0; h < block.kernel[0]; ++h)
+    for (int64_t w = 0; w < block.kernel[1]; ++w, weight += block.pattern) {
+      const Vector factor = load(weight);
+      const int64_t at = start.source + w * block.column;
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const int64_t line = top + r * block.stride + h * block.dilation;
+        if (kEnds && (line < 0 || line >= block.lines)) continue;
+        sums[r] +=
+            factor * read_tap<kAcross, kEnds>(block, line, at, start.channel);
+      }
+    }
+}
+
 // Windows of kSize x kSize taps without dilation, with the same stride along
-// both dims.
+// both dims; kSize 0: of any.
 template <int kAcross, int kRows, int kSize>
 struct Windows {
   FXJIT_INLINE explicit Windows(const NarrowBlock& block) : block(block) {
     load_factors(0);
   }
 
+  // kEnds: what is read may begin or end outside of the image.
+  template <bool kEnds>
   FXJIT_INLINE void add(int64_t row, const Start& start,
                         Vector (&sums)[kRows]) {
+    const NarrowLanes& lanes =
+        block.lanes->at(start.channel, int64_t{FXJIT_LANES});
+    if constexpr (kEnds && kAcross > 1)
+      if (lanes.places > kMostPlaces)
+        return add_any_windows<kAcross, kEnds>(block, row, start, sums);
     if (kAlways || start.channel != loaded) load_factors(start.channel);
     const int64_t row_step = block.row_step;
-    const float* from = block.input + row * kAcross * row_step + start.source;
-    const auto add_with = [&](const auto& taps) FXJIT_FORCED {
-      add_windows<kRows, kSize, kAcross>(taps, from, row_step, factor, sums);
+    const int64_t top = block.top + row * kAcross;
+    const float* from = block.input + top * row_step + start.source;
+    const auto add_with = [&](const auto& taps, const auto& load) FXJIT_FORCED {
+      add_windows<kRows, kSize, kAcross, kEnds>(taps, load,
+                                                Lines<kEnds>{top, block.lines},
+                                                from, row_step, factor, sums);
     };
-    if constexpr (kAcross == 1)
-      add_with(SideBySide{block.column});
+    if constexpr (kAcross == 1 && kEnds)
+      add_with(SideBySide{block.column},
+               Clipped<kSize>(start.source, block.line, block.column));
+    else if constexpr (kAcross == 1)
+      add_with(SideBySide{block.column}, Whole());
+    else if constexpr (kEnds)
+      add_with(Blended<kMostPlaces>(lanes, block.channels),
+               Clipped<kSize + kMostPlaces - 1>(start.source, block.line,
+                                                block.channels));
     else
-      with_spread_taps(block.lanes->at(start.channel, int64_t{FXJIT_LANES}),
-                       block.channels, add_with);
+      with_spread_taps(lanes, block.channels,
+                       [&](const auto& taps)
+                           FXJIT_FORCED { add_with(taps, Whole()); });
   }
 
+  // That lanes at ends are read of at once.
+  static constexpr int kMostPlaces = 4;
   // Vectors that follow each other may start with the same channel. Where
   // factors fill most registers, compilers keep those that may stay in memory.
   static constexpr bool kAlways =
@@ -108,42 +162,23 @@ struct Windows {
   int64_t loaded;
 };
 
-// Windows of any size, stride along the height and dilation.
 template <int kAcross, int kRows>
 struct Windows<kAcross, kRows, 0> {
   FXJIT_INLINE explicit Windows(const NarrowBlock& block) : block(block) {}
-
+  template <bool kEnds>
   FXJIT_INLINE void add(int64_t row, const Start& start,
                         Vector (&sums)[kRows]) const {
-    const int64_t place_step = block.stride * block.row_step;
-    const float* from = block.input + row * place_step + start.source;
-    const float* weight = block.weight + start.channel;
-    for (int64_t h = 0; h < block.kernel[0]; ++h) {
-      for (int64_t w = 0; w < block.kernel[1]; ++w) {
-        const Vector factor = load(weight);
-#pragma GCC unroll 8
-        for (int r = 0; r < kRows; ++r)
-          sums[r] += factor * read(from + w * block.column + r * place_step,
-                                   start.channel);
-        weight += block.pattern;
-      }
-      from += block.dilation * block.row_step;
-    }
+    add_any_windows<kAcross, kEnds>(block, row, start, sums);
   }
-
-  FXJIT_INLINE Vector read(const float* from, int64_t channel) const {
-    if constexpr (kAcross == 1) return load(from);
-    return read_places(block.lanes->at(channel, int64_t{FXJIT_LANES}),
-                       block.channels, from);
-  }
-
   const NarrowBlock& block;
 };
 
 // Whole rows of at least one vector; the last one may compute some sums again.
-// kAcross: the width's stride.
+// kAcross: the width's stride. `ends`: windows reach over the image's first or
+// last row.
 template <int kAcross, int kRows, int kSize>
-[[gnu::noinline]] void some_rows(const NarrowBlock& block, int64_t row) {
+[[gnu::noinline]] void some_rows(const NarrowBlock& block, int64_t row,
+                                 bool ends) {
   constexpr int64_t kLanes = FXJIT_LANES;
   Windows<kAcross, kRows, kSize> windows(block);
   Start start(block, 0);
@@ -157,7 +192,10 @@ template <int kAcross, int kRows, int kSize>
     Vector sums[kRows];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) sums[r] = bias;
-    windows.add(row, start, sums);
+    if (ends || at < block.whole[0] || at + kLanes > block.whole[1])
+      windows.template add<true>(row, start, sums);
+    else
+      windows.template add<false>(row, start, sums);
     finish(block, row, at, start.channel, sums);
     start.advance();
   }

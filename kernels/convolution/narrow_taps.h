@@ -1,5 +1,7 @@
 // What the lanes of a vector need of one row for each tap of the width:
-// included by narrow_loops.h. Nothing behind the last tap's last lane is read.
+// included by narrow_loops.h. Loads (Whole, Clipped) read vectors of the row:
+// number `i` of those that all taps need, at `from`. Nothing behind the last
+// tap's last lane is read.
 
 FXJIT_INLINE Integers load_table(const NarrowLanes::Table& table) {
   Integers v;
@@ -15,6 +17,12 @@ FXJIT_INLINE SomeLanes lanes_from(Integers place, int32_t p) {
   return _mm512_cmpge_epi32_mask(reinterpret_cast<__m512i>(place),
                                  _mm512_set1_epi32(p));
 }
+// Those that lie in a row of `floats`, where the first one is number `at`.
+FXJIT_INLINE SomeLanes lanes_inside(int64_t at, int64_t floats) {
+  const auto first = std::clamp<int64_t>(-at, 0, FXJIT_LANES);
+  const auto last = std::clamp<int64_t>(floats - at, 0, FXJIT_LANES);
+  return static_cast<SomeLanes>(((1u << last) - 1) & (~0u << first));
+}
 FXJIT_INLINE Vector blend(SomeLanes lanes, Vector x, Vector other) {
   return reinterpret_cast<Vector>(_mm512_mask_mov_ps(
       reinterpret_cast<__m512>(x), lanes, reinterpret_cast<__m512>(other)));
@@ -25,19 +33,64 @@ using SomeLanes = Integers;
 FXJIT_INLINE SomeLanes lanes_from(Integers place, int32_t p) {
   return place >= p;
 }
+FXJIT_INLINE SomeLanes lanes_inside(int64_t at, int64_t floats) {
+  Integers lane;
+  for (int32_t i = 0; i < FXJIT_LANES; ++i) lane[i] = i;
+  const auto first = std::clamp<int64_t>(-at, 0, FXJIT_LANES);
+  const auto last = std::clamp<int64_t>(floats - at, 0, FXJIT_LANES);
+  return (lane >= static_cast<int32_t>(first)) &
+         (lane < static_cast<int32_t>(last));
+}
 FXJIT_INLINE Vector blend(SomeLanes lanes, Vector x, Vector other) {
   return lanes ? other : x;
 }
 #endif
 
+// The others are zero, and not read.
+FXJIT_INLINE Vector load_some(const float* from, SomeLanes lanes) {
+#if FXJIT_LANES == 16
+  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(lanes, from));
+#elif FXJIT_LANES == 8
+  return reinterpret_cast<Vector>(
+      _mm256_maskload_ps(from, reinterpret_cast<__m256i>(lanes)));
+#else
+  Vector v{};
+  for (int i = 0; i < FXJIT_LANES; ++i)
+    if (lanes[i]) v[i] = from[i];
+  return v;
+#endif
+}
+
+// For vectors inside of the row.
+struct Whole {
+  FXJIT_INLINE Vector operator()(int, const float* from) const {
+    return load_once(from);
+  }
+};
+
+// Zero outside of the row. Vector i lies `apart` floats behind vector i - 1.
+template <int kVectors>
+struct Clipped {
+  FXJIT_INLINE Clipped(int64_t at, int64_t floats, int64_t apart) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kVectors; ++i)
+      inside[i] = lanes_inside(at + i * apart, floats);
+  }
+  FXJIT_INLINE Vector operator()(int i, const float* from) const {
+    return load_some(from, inside[i]);
+  }
+  SomeLanes inside[kVectors];
+};
+
 // Places of the output lie next to each other in the input, too.
 struct SideBySide {
   int64_t column;  // From tap to tap.
 
-  template <int kWidth>
-  FXJIT_INLINE void read(const float* from, Vector (&x)[kWidth]) const {
+  template <int kWidth, typename Load>
+  FXJIT_INLINE void read(const float* from, const Load& load,
+                         Vector (&x)[kWidth]) const {
 #pragma GCC unroll 8
-    for (int w = 0; w < kWidth; ++w) x[w] = load_once(from + w * column);
+    for (int w = 0; w < kWidth; ++w) x[w] = load(w, from + w * column);
   }
 };
 
@@ -51,13 +104,13 @@ struct Blended {
     for (int p = 1; p < kPlaces; ++p) later[p] = lanes_from(place, p);
   }
 
-  template <int kWidth>
-  FXJIT_INLINE void read(const float* from, Vector (&x)[kWidth]) const {
+  template <int kWidth, typename Load>
+  FXJIT_INLINE void read(const float* from, const Load& load,
+                         Vector (&x)[kWidth]) const {
     constexpr int kVectors = kWidth + kPlaces - 1;
     Vector loaded[kVectors];
 #pragma GCC unroll 16
-    for (int i = 0; i < kVectors; ++i)
-      loaded[i] = load_once(from + i * channels);
+    for (int i = 0; i < kVectors; ++i) loaded[i] = load(i, from + i * channels);
 #pragma GCC unroll 8
     for (int w = 0; w < kWidth; ++w) {
       x[w] = loaded[w];
@@ -71,18 +124,9 @@ struct Blended {
   SomeLanes later[kPlaces];
 };
 
-// One tap, for lanes of any number of places.
-FXJIT_INLINE Vector read_places(const NarrowLanes& lanes, int64_t channels,
-                                const float* from) {
-  Vector x = load(from);
-  const Integers place = load_table(lanes.place);
-  for (int32_t p = 1; p < lanes.places; ++p)
-    x = blend(lanes_from(place, p), x, load(from + p * channels));
-  return x;
-}
-
 #if FXJIT_LANES == 16
-// Fewer vectors than Blended reads, at the price of permutations.
+// Fewer vectors than Blended reads, at the price of permutations; inside of the
+// row.
 template <NarrowLanes::Picks kPicks>
 struct Picked {
   Picked(const NarrowLanes& lanes, int64_t channels)
@@ -95,7 +139,8 @@ struct Picked {
         next(load_table(lanes.pick_next)) {}
 
   template <int kWidth>
-  FXJIT_INLINE void read(const float* from, Vector (&x)[kWidth]) const {
+  FXJIT_INLINE void read(const float* from, const Whole&,
+                         Vector (&x)[kWidth]) const {
     static_assert(kWidth > 2);
     const Vector a = load_once(from), b = load_once(from + FXJIT_LANES);
     Vector ends[kWidth - 2];
@@ -145,4 +190,24 @@ FXJIT_INLINE void with_spread_taps(const NarrowLanes& lanes, int64_t channels,
     default:
       return use(Blended<4>(lanes, channels));
   }
+}
+
+// One tap of a row of the input, `at` floats from its begin, for lanes of any
+// number of places.
+template <int kAcross, bool kEnds>
+FXJIT_INLINE Vector read_tap(const NarrowBlock& block, int64_t line, int64_t at,
+                             int64_t channel) {
+  const float* row = block.input + line * block.row_step;
+  const auto load_at = [&](int64_t from) FXJIT_FORCED {
+    return kEnds ? load_some(row + from, lanes_inside(from, block.line))
+                 : load(row + from);
+  };
+  Vector x = load_at(at);
+  if constexpr (kAcross > 1) {
+    const NarrowLanes& lanes = block.lanes->at(channel, int64_t{FXJIT_LANES});
+    const Integers place = load_table(lanes.place);
+    for (int32_t p = 1; p < lanes.places; ++p)
+      x = blend(lanes_from(place, p), x, load_at(at + p * block.channels));
+  }
+  return x;
 }

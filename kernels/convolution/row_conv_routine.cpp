@@ -40,7 +40,7 @@ class RowConvRoutine : public program::ExternCode {
     return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
   }
   size_t scratch_bytes() const override {
-    return working_bytes() + (packed_ ? 0 : conv_.packed_bytes());
+    return packed_ ? 0 : conv_.packed_bytes();
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
@@ -62,25 +62,16 @@ class RowConvRoutine : public program::ExternCode {
     if (packed_) {
       data.packed = reinterpret_cast<const float*>(packed_->data());
     } else {
-      auto* packed = reinterpret_cast<float*>(call.scratch + working_bytes());
+      auto* packed = reinterpret_cast<float*>(call.scratch);
       conv_.pack(static_cast<const float*>(call.operands[1]), packed);
       data.packed = packed;
       end = begin + (conv_.rows() + rows_per_task_ - 1) / rows_per_task_;
     }
-    if constexpr (kWorks) data.scratch = reinterpret_cast<float*>(call.scratch);
     conv_.run(data, begin * rows_per_task_,
               std::min(end * rows_per_task_, conv_.rows()));
   }
 
  private:
-  static constexpr bool kWorks = std::is_same_v<Conv, NarrowDepthwise>;
-
-  // Working memory of the loops, and behind it weights that each call packs.
-  static size_t working_bytes() {
-    if constexpr (kWorks) return Conv::scratch_bytes();
-    return 0;
-  }
-
   ConvRequest request_;
   Conv conv_;
   CpuLevel level_;

@@ -120,7 +120,6 @@ TEST(NarrowDepthwise, SmallImages) {
                         level);
 }
 
-// More places than the copy at the image's upper end has room for.
 TEST(NarrowDepthwise, LongRows) {
   for (CpuLevel level : host_levels())
     for (int64_t stride : {1, 2})
@@ -134,12 +133,18 @@ TEST(NarrowDepthwise, LongRows) {
                     level, 1);
 }
 
-TEST(NarrowDepthwise, WindowsWithoutRoomAreNotTaken) {
-  const WorkCall call(
-      Form{.channels = 6, .height = 300, .width = 300, .dilation = {120, 120}}
-          .conv(),
-      {}, true);
-  EXPECT_FALSE(fits(call, host_cpu_level()));
+// Taps further apart than the image is wide or high.
+TEST(NarrowDepthwise, TapsFarApart) {
+  for (CpuLevel level : host_levels())
+    for (int64_t stride : {1, 2})
+      for (int64_t channels : {3, 6})
+        expect_form({.channels = channels,
+                     .height = 9,
+                     .width = 21,
+                     .stride = {stride, stride},
+                     .padding = {30, 30},
+                     .dilation = {25, 25}},
+                    level, 2);
 }
 
 // Some channels of a larger image, whose places lie apart.

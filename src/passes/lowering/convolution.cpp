@@ -116,12 +116,21 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
   return call(b, "reshape", {y, sizes});
 }
 
+// Whether channels lie side by side, and, of places with few channels, places,
+// too: lanes are of several of them then.
+bool lies_last(const Tensor& x, bool depthwise) {
+  constexpr int64_t kFewChannels = 16;
+  const bool few = depthwise && x.size(1) < kFewChannels;
+  return x.stride(1) == 1 && (!few || x.stride(x.dim() - 1) == x.size(1));
+}
+
 // Loops over channels that lie side by side do better by more than it takes to
 // lay them so.
 Value last_input(GraphBuilder& b, const ops::ConvParams& params, const Value& x,
                  const Tensor& weight) {
-  if (val_of(x).stride(1) == 1 || !(ops::is_depthwise(params, weight) ||
-                                    ops::has_small_groups(params, weight)))
+  const bool depthwise = ops::is_depthwise(params, weight);
+  if (!(depthwise || ops::has_small_groups(params, weight)) ||
+      lies_last(val_of(x), depthwise))
     return x;
   return channels_to_front(b,
                            b.call(materialize_op(), {channels_to_back(b, x)}));
