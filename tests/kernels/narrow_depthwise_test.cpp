@@ -27,6 +27,13 @@ bool fits(const WorkCall& call, CpuLevel level) {
   return NarrowDepthwise::fits(call.params, call.input, call.weight, level);
 }
 
+// On memory that nothing may be read or written beside.
+void expect_loops(const Form& form, CpuLevel level) {
+  const WorkCall call(form.conv(), kConvWorks[1], true);
+  expect_level(NarrowDepthwise(call.params, call.input, call.weight, level),
+               call, level);
+}
+
 // Tells whether the loops are those of few channels.
 bool expect_form(const Form& form, CpuLevel level, int work = 3) {
   const WorkCall call(form.conv(), kConvWorks[work], true);
@@ -38,7 +45,9 @@ bool expect_form(const Form& form, CpuLevel level, int work = 3) {
        << ", " << cpu_level_name(level);
   SCOPED_TRACE(what);
   expect_step(call, true, 2, level);
-  return fits(call, level);
+  if (!fits(call, level)) return false;
+  expect_loops(form, level);
+  return true;
 }
 
 TEST(NarrowDepthwise, EveryNumberOfChannels) {
