@@ -55,6 +55,19 @@ TEST(ConvWork, ChainsOfNumbersAndTensors) {
   expect_absorbed([&](Value y) { return F::silu(y * scale + scale); });
 }
 
+// Loops over places of few channels want them side by side, too.
+TEST(ConvWork, ImagesWhosePlacesLieApartAreLaidOut) {
+  const auto steps = [](int64_t place) {
+    const Tensor image = random_tensor({2 * 5 * 4 * place})
+                             .as_strided({2, 8, 5, 4},
+                                         {20 * place, 1, 4 * place, place}, 0);
+    return fused([](Value x) { return F::relu(depthwise(x)); }, {image});
+  };
+  EXPECT_THAT(steps(8), ElementsAre("kernel: conv_last_work"));
+  EXPECT_THAT(steps(20),
+              ElementsAre("rows: materialize", "kernel: conv_last_work"));
+}
+
 // Whatever op writes them: what counts is the body.
 TEST(ConvWork, OtherOpsOfTheSameBodies) {
   const Tensor scale = random_tensor({8, 1, 1}, 5);
