@@ -136,6 +136,7 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   options.disabled = options_.disabled_passes;
   options.halves = halves_;
   options.strict_sums = options_.strict_sums;
+  options.serial = threads_ == 1;
   // Strict sums of a sequence are the same alone and beside others.
   if (!options_.strict_sums)
     options.recurrent = {engine_.level(), threads_, support::host_is_intel()};

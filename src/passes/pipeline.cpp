@@ -46,6 +46,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   GroupingOptions grouping;
   grouping.fuse = enabled("fuse");
   grouping.strict_sums = options.strict_sums;
+  grouping.serial = options.serial;
   grouping.epilogues = enabled("fuse_epilogues");
   model = fuse(model, grouping);
   done("fuse");

@@ -23,6 +23,7 @@ struct PipelineOptions {
   FastHalves halves;
   bool direct_convolutions = false;  // Likewise.
   bool strict_sums = false;          // Likewise.
+  bool serial = false;               // One thread runs the program.
   // Where recurrent layers may make the product with their inputs themselves;
   // none: nowhere.
   std::optional<RecurrentMachine> recurrent;

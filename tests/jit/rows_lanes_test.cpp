@@ -82,6 +82,27 @@ TEST(LaneRows, LongSums) {
     }
 }
 
+// One thread takes all neighbours at once, of which others would take parts.
+TEST(LaneRows, OneThreadTakesItemsWhole) {
+  for (int64_t rows : {33, 64, 125})
+    for (int64_t inner : {2000, 2003}) {
+      ScalarBuilder b;
+      RowStep step = lanes_step(1, inner, rows);
+      const Scalar x = b.input(0, DType::f32);
+      step.body = b.finish({normalised(x, inner)});
+      const auto tasks = [&](CpuLevel level) {
+        return program::row_code(step, level).lanes.rows;
+      };
+      const int64_t parted = tasks(CpuLevel::avx512);
+      step.serial = true;
+      if (rows <= 64)
+        EXPECT_EQ(tasks(CpuLevel::avx512), rows);
+      else
+        EXPECT_GT(tasks(CpuLevel::avx512), parted);
+      check_step(step, {.units = 64});
+    }
+}
+
 // Groups of which less than a whole one is left: more than half of it, less, a
 // vector, less than that.
 TEST(LaneRows, Leftovers) {

@@ -278,8 +278,9 @@ class Grouper {
     const bool last = trailing(dims, domain.size());
     const int inner = static_cast<int>(dims.size());
     const int walked = index >= 0 ? out_.groups[index].inner_at : -1;
-    if (!last && !(options_.inner_rows() &&
-                   walks_inner_rows(*node, dims, domain, walked)))
+    if (!last &&
+        !(options_.inner_rows() &&
+          walks_inner_rows(*node, dims, domain, walked, options_.serial)))
       return place_columns(node, domain);
     const int inner_at = last ? -1 : dims[0];
     if (index >= 0) {

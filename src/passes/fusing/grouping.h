@@ -44,9 +44,10 @@ struct Grouping {
 };
 
 struct GroupingOptions {
-  bool fuse = true;       // Off: every node is a group of its own.
-  bool epilogues = true;  // Off: contractions end at their sum.
+  bool fuse = true;          // Off: every node is a group of its own.
+  bool epilogues = true;     // Off: contractions end at their sum.
   bool strict_sums = false;  // See LowerOptions.
+  bool serial = false;       // See PipelineOptions.
 
   bool inner_rows() const { return fuse && !strict_sums; }
 };

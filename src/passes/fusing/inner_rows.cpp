@@ -78,13 +78,14 @@ bool suits_lanes(int64_t inner, int64_t neighbours) {
          (neighbours <= kFewNeighbours && inner <= kLargestTask / neighbours);
 }
 
-bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours) {
+bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
+                         bool serial) {
   return neighbours <= kMostTogether &&
-         (outer >= kLeastTasks || inner * neighbours <= kSmallTask);
+         (serial || outer >= kLeastTasks || inner * neighbours <= kSmallTask);
 }
 
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
-                      const Dims& domain, int walked) {
+                      const Dims& domain, int walked, bool serial) {
   if (dims.size() != 1) return false;
   const int64_t inner = domain[dims[0]];
   const int64_t neighbours = neighbours_of(dims[0], domain);
@@ -92,7 +93,7 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   if (!plain && !suits_lanes(inner, neighbours)) return false;
   if (walked == dims[0]) return true;
   const int64_t outer = numel(domain) / (inner * neighbours);
-  const bool together = take_all_neighbours(outer, inner, neighbours);
+  const bool together = take_all_neighbours(outer, inner, neighbours, serial);
   const bool streams = plain || together || inner <= kCachedRow;
   return returns(reduction, domain, kMostConstants) &&
          (streams || reduces_again(reduction, dims, domain));

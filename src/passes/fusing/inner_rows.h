@@ -16,8 +16,9 @@ bool suits_lanes(int64_t inner, int64_t neighbours);
 // All neighbours of a position may be taken at once if they are so few.
 inline constexpr int64_t kMostTogether = 64;
 // Whether they are: `outer` groups of them leave work for threads then, or need
-// none.
-bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours);
+// none. `serial`: there is one thread.
+bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
+                         bool serial);
 
 // Whether a reduction over `dims` of `domain`, not the last ones, is made row
 // by row: elementwise work over the domain reads what becomes of the result, as
@@ -26,6 +27,6 @@ bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours);
 // columns unless all neighbours are taken at once. Rows without neighbours lie
 // as those of the last dim.
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
-                      const Dims& domain, int walked);
+                      const Dims& domain, int walked, bool serial);
 
 }  // namespace fxjit::passes

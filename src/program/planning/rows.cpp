@@ -199,6 +199,8 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   }
   if (inner.sizes.size() > 1) return false;
   step.strict = builder.options().strict_sums && has_reduction(step.body);
+  step.serial =
+      builder.options().machine.threads == 1 && has_reduction(step.body);
   set_loops(step, std::move(operands.accesses), body.slots().size(), outer,
             inner);
   cut_long_rows(step);

@@ -77,7 +77,8 @@ int64_t most_vectors(const RowStep& step, int64_t lanes) {
       step.inputs.begin(), step.inputs.end(),
       [&](const Access& access) { return positions_collide(step, access); });
   if (!collide && step.inner <= kCachedRow) return cached;
-  const int64_t tasks = numel(step.outer) / (kLeastTasks * lanes);
+  const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
+  const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
   const int64_t kept =
       std::max(kFarBytes / step.inner, kLeastFarBytes) / position;
   return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
@@ -153,7 +154,7 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
   LaneGroup best = split_group(step, lanes);
   const int64_t outer = numel(step.outer) / neighbours;
   if (neighbours < lanes ||
-      passes::take_all_neighbours(outer, step.inner, neighbours))
+      passes::take_all_neighbours(outer, step.inner, neighbours, step.serial))
     for (int64_t elements = round_up(neighbours, int64_t{lanes});
          elements <= passes::kMostTogether; elements += lanes) {
       const LaneGroup group = whole_group(step, elements);

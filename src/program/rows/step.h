@@ -20,6 +20,8 @@ struct RowStep : Loops {  // Nothing is reduced but rows.
   ScalarBody body;
   // The order of a row's sums does not depend on how many rows there are.
   bool strict = false;
+  // One thread does it all: nothing is cut for others.
+  bool serial = false;
 
   using Form = RowForm;
   static constexpr const char* kName = "rows";
@@ -38,6 +40,7 @@ template <typename V>
 void fields(Is<RowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("inputs", s.inputs);
   v("outputs", s.outputs), v("body", s.body), v("strict", s.strict);
+  v("serial", s.serial);
 }
 
 // A step without outer dims and reductions: the row is cut into chunks of this
