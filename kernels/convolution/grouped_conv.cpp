@@ -27,6 +27,15 @@ int64_t span_of(const std::array<ConvAxis, 3>& axes, int64_t channels,
              : 1;
 }
 
+// Vectors at places before this one end in the input's row, with `idle` lanes
+// that hold nothing.
+int64_t readable_places(const ConvAxis& width, int64_t idle) {
+  if (idle == 0) return width.size;
+  // All places of a broadcast row lie where the first one does.
+  if (width.step == 0) return 0;
+  return width.size - support::ceil_div(idle, width.step);
+}
+
 }  // namespace
 
 GroupedLanes::GroupedLanes(int64_t lanes, int64_t channels, int64_t inputs)
@@ -52,7 +61,8 @@ GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
       vector_channels_(std::min(lanes_ / inputs_ * inputs_, channels_)),
       vectors_(support::ceil_div(channels_, vector_channels_)),
       span_(span_of(axes_, channels_, lanes_)),
-      used_(vector_channels_ * span_, vector_channels_, inputs_) {}
+      used_(vector_channels_ * span_, vector_channels_, inputs_),
+      readable_(readable_places(axes_[2], lanes_ - used_.count)) {}
 
 bool GroupedConv::fits(const Tensor& weight, CpuLevel level) {
   // Vectors of four floats have no instructions for masks and permutations.
@@ -65,17 +75,6 @@ int64_t GroupedConv::first_channel(int64_t vector) const {
 }
 
 int64_t GroupedConv::vector_floats() const { return taps() * inputs_ * lanes_; }
-
-// Vectors at places before this one end in the input's row, with the lanes that
-// hold nothing.
-int64_t GroupedConv::readable() const {
-  const ConvAxis& width = axes_[2];
-  const int64_t idle = lanes_ - used_.count;
-  if (idle == 0) return width.size;
-  // All places of a broadcast row lie where the first one does.
-  if (width.step == 0) return 0;
-  return width.size - support::ceil_div(idle, width.step);
-}
 
 size_t GroupedConv::packed_bytes() const {
   return static_cast<size_t>(vectors_ * vector_floats()) * sizeof(float);
@@ -125,7 +124,7 @@ GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
   row.lanes = &used_;
   row.inputs = inputs_;
   row.size = width.size;
-  row.readable = readable();
+  row.readable = readable_;
   row.pad = width.pad;
   row.stride = width.stride;
   row.span = span_;

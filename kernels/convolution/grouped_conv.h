@@ -70,13 +70,13 @@ class GroupedConv : public RowConv {
   GroupedRow vector_at(const Data& data, int64_t index, int64_t vector) const;
   int64_t first_channel(int64_t vector) const;
   int64_t vector_floats() const;  // Of packed weights.
-  int64_t readable() const;
 
   int64_t lanes_;            // Of the level's vectors.
   int64_t vector_channels_;  // Those of whole groups.
   int64_t vectors_;          // For all channels of a place.
   int64_t span_;             // Places of a vector.
   GroupedLanes used_;
+  int64_t readable_;  // See GroupedRow.
 };
 
 }  // namespace fxjit::kernels

@@ -1,6 +1,6 @@
-// Loops of depthwise convolutions whose places have fewer channels than a
-// vector has lanes: a row of places with channels innermost is one line of
-// floats, and lanes are pairs of place and channel.
+// Loops of depthwise convolutions whose places have few channels: a row of
+// places with channels innermost is one line of floats, and lanes are pairs of
+// place and channel.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct NarrowBlock {
   const float* bias;  // A pattern, or null.
   int64_t channels;
   int64_t rows, count;  // Rows of the output, and floats in each.
-  int64_t whole[2];     // The first and last of those that see all columns.
+  int64_t whole[2];     // [0] up to [1] see all columns of taps.
   float* output;
   int64_t output_step;  // From row to row.
   PostWork work;        // At the output's first element.

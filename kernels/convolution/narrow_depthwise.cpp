@@ -21,7 +21,7 @@ void repeat(const float* from, int64_t channels, float* to, int64_t count) {
 
 // The bias and extra tensors of one element for each channel, as patterns.
 struct NarrowDepthwise::Patterns {
-  static constexpr int64_t kMost = 32;
+  static constexpr int64_t kMost = narrow_pattern(kMostChannels);
   float bias[kMost];
   float extras[PostWork::kMostExtras][kMost];
 
@@ -50,12 +50,12 @@ bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
   const int64_t most = wide ? lanes / 2 : lanes;
   // With vectors of eight floats, 9 to 15 channels fill two badly, too.
   const int64_t channels = params.output[1];
-  const bool uneven = params.stride[1] == 1 && lanes == 8 &&
-                      channels % lanes != 0 && channels < 2 * lanes;
-  if (params.spatial != 2 || (channels >= most && !uneven) ||
-      params.stride[1] > (lanes > 4 ? 2 : 1))
+  const bool uneven =
+      params.stride[1] == 1 && lanes == 8 && channels % lanes != 0;
+  if (params.spatial != 2 || channels > kMostChannels ||
+      (channels >= most && !uneven) || params.stride[1] > (lanes > 4 ? 2 : 1))
     return false;
-  return input.strides()[3] == channels;
+  return input.strides().back() == channels;
 }
 
 size_t NarrowDepthwise::packed_bytes() const {

@@ -9,6 +9,7 @@ namespace fxjit::kernels {
 
 class NarrowDepthwise : public Depthwise {
  public:
+  static constexpr int64_t kMostChannels = 15;
   static constexpr weights::Reader kReader = weights::Reader::narrow_depthwise;
   // For convolutions that fits() tells; tensors may be meta.
   NarrowDepthwise(const ops::ConvParams& params, const Tensor& input,

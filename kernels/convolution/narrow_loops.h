@@ -2,6 +2,7 @@
 // (vector_widths.h).
 
 #include "kernels/convolution/post_work_loops.h"
+#include "kernels/convolution/some_lanes.h"
 // Behind what it uses.
 #include "kernels/convolution/narrow_taps.h"
 
@@ -116,9 +117,9 @@ struct Windows {
                         Vector (&sums)[kRows]) {
     const NarrowLanes& lanes =
         block.lanes->at(start.channel, int64_t{FXJIT_LANES});
-    if constexpr (kEnds && kAcross > 1)
-      if (lanes.places > kMostPlaces)
-        return add_any_windows<kAcross, kEnds>(block, row, start, sums);
+    const bool picked = !kEnds && lanes.picks != NarrowLanes::Picks::none;
+    if (kAcross > 1 && lanes.places > kMostPlaces && !picked)
+      return add_any_windows<kAcross, kEnds>(block, row, start, sums);
     if (kAlways || start.channel != loaded) load_factors(start.channel);
     const int64_t row_step = block.row_step;
     const int64_t top = block.top + row * kAcross;
@@ -143,8 +144,6 @@ struct Windows {
                            FXJIT_FORCED { add_with(taps, Whole()); });
   }
 
-  // That lanes at ends are read of at once.
-  static constexpr int kMostPlaces = 4;
   // Vectors that follow each other may start with the same channel. Where
   // factors fill most registers, compilers keep those that may stay in memory.
   static constexpr bool kAlways =

@@ -3,12 +3,6 @@
 // number `i` of those that all taps need, at `from`. Nothing behind the last
 // tap's last lane is read.
 
-FXJIT_INLINE Integers load_table(const NarrowLanes::Table& table) {
-  Integers v;
-  std::memcpy(&v, table.data(), sizeof(v));
-  return v;
-}
-
 #if FXJIT_LANES == 16
 using SomeLanes = __mmask16;
 
@@ -22,6 +16,9 @@ FXJIT_INLINE SomeLanes lanes_inside(int64_t at, int64_t floats) {
   const auto first = std::clamp<int64_t>(-at, 0, FXJIT_LANES);
   const auto last = std::clamp<int64_t>(floats - at, 0, FXJIT_LANES);
   return static_cast<SomeLanes>(((1u << last) - 1) & (~0u << first));
+}
+FXJIT_INLINE Vector load_some(const float* from, SomeLanes lanes) {
+  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(lanes, from));
 }
 FXJIT_INLINE Vector blend(SomeLanes lanes, Vector x, Vector other) {
   return reinterpret_cast<Vector>(_mm512_mask_mov_ps(
@@ -45,21 +42,6 @@ FXJIT_INLINE Vector blend(SomeLanes lanes, Vector x, Vector other) {
   return lanes ? other : x;
 }
 #endif
-
-// The others are zero, and not read.
-FXJIT_INLINE Vector load_some(const float* from, SomeLanes lanes) {
-#if FXJIT_LANES == 16
-  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(lanes, from));
-#elif FXJIT_LANES == 8
-  return reinterpret_cast<Vector>(
-      _mm256_maskload_ps(from, reinterpret_cast<__m256i>(lanes)));
-#else
-  Vector v{};
-  for (int i = 0; i < FXJIT_LANES; ++i)
-    if (lanes[i]) v[i] = from[i];
-  return v;
-#endif
-}
 
 // For vectors inside of the row.
 struct Whole {
@@ -99,7 +81,7 @@ struct SideBySide {
 template <int kPlaces>
 struct Blended {
   Blended(const NarrowLanes& lanes, int64_t channels) : channels(channels) {
-    const Integers place = load_table(lanes.place);
+    const Integers place = load_lanes(lanes.place.data());
 #pragma GCC unroll 8
     for (int p = 1; p < kPlaces; ++p) later[p] = lanes_from(place, p);
   }
@@ -132,11 +114,11 @@ struct Picked {
   Picked(const NarrowLanes& lanes, int64_t channels)
       : end(lanes.end),
         channels(channels),
-        first(load_table(lanes.pick[0])),
-        second(load_table(lanes.pick[1])),
-        first_last(load_table(lanes.pick_last[0])),
-        second_last(load_table(lanes.pick_last[1])),
-        next(load_table(lanes.pick_next)) {}
+        first(load_lanes(lanes.pick[0].data())),
+        second(load_lanes(lanes.pick[1].data())),
+        first_last(load_lanes(lanes.pick_last[0].data())),
+        second_last(load_lanes(lanes.pick_last[1].data())),
+        next(load_lanes(lanes.pick_next.data())) {}
 
   template <int kWidth>
   FXJIT_INLINE void read(const float* from, const Whole&,
@@ -163,7 +145,11 @@ struct Picked {
 };
 #endif
 
-// Calls use(taps) with the fastest way to read every second place.
+// That blends read lanes of.
+constexpr int kMostPlaces = 4;
+
+// Calls use(taps) with the fastest way to read every second place. Without
+// picks there are at most kMostPlaces.
 template <typename Use>
 FXJIT_INLINE void with_spread_taps(const NarrowLanes& lanes, int64_t channels,
                                    Use use) {
@@ -188,7 +174,7 @@ FXJIT_INLINE void with_spread_taps(const NarrowLanes& lanes, int64_t channels,
     case 3:
       return use(Blended<3>(lanes, channels));
     default:
-      return use(Blended<4>(lanes, channels));
+      return use(Blended<kMostPlaces>(lanes, channels));
   }
 }
 
@@ -205,7 +191,7 @@ FXJIT_INLINE Vector read_tap(const NarrowBlock& block, int64_t line, int64_t at,
   Vector x = load_at(at);
   if constexpr (kAcross > 1) {
     const NarrowLanes& lanes = block.lanes->at(channel, int64_t{FXJIT_LANES});
-    const Integers place = load_table(lanes.place);
+    const Integers place = load_lanes(lanes.place.data());
     for (int32_t p = 1; p < lanes.places; ++p)
       x = blend(lanes_from(place, p), x, load_at(at + p * block.channels));
   }

@@ -1,5 +1,5 @@
 // Some lanes of a vector and memory that may end behind them: included after
-// post_work_loops.h, for vectors of eight or sixteen floats.
+// post_work_loops.h.
 
 FXJIT_INLINE Integers load_lanes(const int32_t* from) {
   Integers v;
@@ -7,17 +7,23 @@ FXJIT_INLINE Integers load_lanes(const int32_t* from) {
   return v;
 }
 
-// The lanes whose `mask` is -1; others are zero.
+// The lanes whose `mask` is -1; others are zero, and not read.
 FXJIT_INLINE Vector load_some(const float* from, Integers mask) {
 #if FXJIT_LANES == 16
   return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(
       _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)), from));
-#else
+#elif FXJIT_LANES == 8
   return reinterpret_cast<Vector>(
       _mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
+#else
+  Vector v{};
+  for (int i = 0; i < FXJIT_LANES; ++i)
+    if (mask[i]) v[i] = from[i];
+  return v;
 #endif
 }
 
+#if FXJIT_LANES >= 8
 // The first `count` lanes, fewer than all below AVX-512. AMD's masked stores
 // without AVX-512 take longer than a store for each bit of the number.
 FXJIT_INLINE void store_first(Vector v, float* to, int32_t count) {
@@ -40,3 +46,4 @@ FXJIT_INLINE void store_first(Vector v, float* to, int32_t count) {
   if (count & 1) _mm_store_ss(to, half);
 #endif
 }
+#endif

@@ -90,15 +90,15 @@ TEST(LaneRows, OneThreadTakesItemsWhole) {
       RowStep step = lanes_step(1, inner, rows);
       const Scalar x = b.input(0, DType::f32);
       step.body = b.finish({normalised(x, inner)});
-      const auto tasks = [&](CpuLevel level) {
+      const auto rows_of_group = [&](CpuLevel level) {
         return program::row_code(step, level).lanes.rows;
       };
-      const int64_t parted = tasks(CpuLevel::avx512);
+      const int64_t parted = rows_of_group(CpuLevel::avx512);
       step.serial = true;
       if (rows <= 64)
-        EXPECT_EQ(tasks(CpuLevel::avx512), rows);
+        EXPECT_EQ(rows_of_group(CpuLevel::avx512), rows);
       else
-        EXPECT_GT(tasks(CpuLevel::avx512), parted);
+        EXPECT_GT(rows_of_group(CpuLevel::avx512), parted);
       check_step(step, {.units = 64});
     }
 }

@@ -71,6 +71,9 @@ struct WorkCall {
             op.a == 0 ? last : Dims{c.output_channels()}, DType::f32, 7));
   }
 
+  // Another tensor of the input's sizes.
+  void read_from(const Tensor& x) { plain[0] = input = x; }
+
   // Other numbers of places before and behind a row, as "same" padding has
   // them; for work without extra tensors of the result's shape.
   void pad_width(int64_t before, int64_t after) {

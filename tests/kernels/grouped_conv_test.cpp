@@ -200,9 +200,8 @@ TEST(GroupedConv, ReadsPartsOfImages) {
                           .padding = {1, padding}};
           WorkCall call(form.conv(), kConvWorks[3], true);
           const Tensor whole = random_tensor({2, 9, 21, 20});
-          call.input = whole.as_strided({2, 2 * channels, 9, 21},
-                                        {9 * 21 * 20, 1, 21 * 20, 20}, 7);
-          call.plain[0] = call.input;
+          call.read_from(whole.as_strided({2, 2 * channels, 9, 21},
+                                          {9 * 21 * 20, 1, 21 * 20, 20}, 7));
           expect_step(call, true, 2, level);
         }
 }
@@ -220,10 +219,9 @@ TEST(GroupedConv, ReadsBroadcastRows) {
                           .stride = {stride, stride}};
           WorkCall call(form.conv(), kConvWorks[3], true);
           const int64_t all = 2 * channels;
-          call.input = random_tensor({2, 9, all})
-                           .as_strided({2, all, 9, 21},
-                                       {9 * all, 1, row_step * all, 0}, 0);
-          call.plain[0] = call.input;
+          call.read_from(random_tensor({2, 9, all})
+                             .as_strided({2, all, 9, 21},
+                                         {9 * all, 1, row_step * all, 0}, 0));
           expect_step(call, true, 2, level);
         }
 }

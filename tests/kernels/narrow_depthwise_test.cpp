@@ -1,5 +1,5 @@
-// Depthwise convolutions whose places have fewer channels than a vector has
-// lanes, at every CPU level, against sums in double precision.
+// Depthwise convolutions whose places have few channels, at every CPU level,
+// against sums in double precision.
 #include <limits>
 
 #include "kernels/convolution/narrow_depthwise.h"
@@ -167,9 +167,8 @@ TEST(NarrowDepthwise, ReadsPartsOfImages) {
                         .stride = {stride, stride}};
         WorkCall call(form.conv(), kConvWorks[3], true);
         const Tensor whole = random_tensor({2, 9, 31, 20});
-        call.input = whole.as_strided({2, channels, 9, 31},
-                                      {9 * 31 * 20, 1, 31 * 20, 20}, 7);
-        call.plain[0] = call.input;
+        call.read_from(whole.as_strided({2, channels, 9, 31},
+                                        {9 * 31 * 20, 1, 31 * 20, 20}, 7));
         expect_step(call, true, 2, level);
       }
 }
@@ -184,10 +183,9 @@ TEST(NarrowDepthwise, ReadsRowsThatLieApart) {
                         .stride = {stride, stride}};
         WorkCall call(form.conv(), kConvWorks[3], true);
         const int64_t row = 40 * channels;
-        call.input = random_tensor({2, 9, 40, channels})
-                         .as_strided({2, channels, 9, 31},
-                                     {9 * row, 1, row, channels}, 12);
-        call.plain[0] = call.input;
+        call.read_from(random_tensor({2, 9, 40, channels})
+                           .as_strided({2, channels, 9, 31},
+                                       {9 * row, 1, row, channels}, 12));
         expect_step(call, true, 1, level);
       }
 }
