@@ -41,6 +41,19 @@ void expect_shared(const RowStep& step) {
   EXPECT_GT(program::row_code(step, CpuLevel::avx512).lanes.positions, 1);
 }
 
+void expect_works_in_place(const RowStep& step) {
+  for (CpuLevel level : host_levels()) {
+    const StepKernel kernel(step, level);
+    std::vector<float> in(size_t(numel(step.outer) * step.inner)),
+        apart(in.size());
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = static_cast<float>(sample(DType::f32, 0, int64_t(i)).real);
+    kernel.run({in.data(), apart.data()}, 0, kernel.tasks());
+    kernel.run({in.data(), in.data()}, 0, kernel.tasks());
+    EXPECT_EQ(in, apart) << step.outer.str() << " " << cpu_level_name(level);
+  }
+}
+
 TEST(LaneRows, Softmax) {
   for (int64_t inner : {2, 3, 8, 50, 130, 300})
     for (int64_t rows : {4, 7, 15, 16, 17, 63, 64, 65, 130}) {
@@ -103,6 +116,37 @@ TEST(LaneRows, OneThreadTakesItemsWhole) {
     }
 }
 
+// Many neighbours are taken at once where they fill no whole lines.
+TEST(LaneRows, UnevenNeighboursAreTakenWhole) {
+  for (int64_t rows : {100, 125, 196, 250}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(4, 90, rows);
+    const Scalar x = b.input(0, DType::f32);
+    step.outputs.push_back(row_access({rows, 1}, 0));
+    step.body = b.finish({normalised(x, 90), sum(x)});
+    for (CpuLevel level : kLevels)
+      EXPECT_EQ(program::row_code(step, level).lanes.rows, rows);
+    check_step(step, {.units = 64, .scale = 20});
+  }
+  EXPECT_LT(
+      program::row_code(lanes_step(4, 90, 128), CpuLevel::avx512).lanes.rows,
+      128);
+}
+
+// Outputs hold what large row buffers would, and inputs may be there, too.
+TEST(LaneRows, LargeBuffersAreInResults) {
+  for (auto [inner, rows] : {std::pair{2500, 63}, {1500, 101}, {70001, 2}}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(4, inner, rows);
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    const program::RowCode code = program::row_code(step, CpuLevel::avx2);
+    EXPECT_EQ(code.schedule.buffers.at(0).result, 0);
+    EXPECT_EQ(code.scratch_bytes(), 0u);
+    check_step(step, {.units = 256});
+    expect_works_in_place(step);
+  }
+}
+
 // Groups of which less than a whole one is left: more than half of it, less, a
 // vector, less than that.
 TEST(LaneRows, Leftovers) {
@@ -124,15 +168,7 @@ TEST(LaneRows, WorksInPlace) {
     ScalarBuilder b;
     RowStep step = lanes_step(2, 40, rows);
     step.body = b.finish({softmax(b.input(0, DType::f32))});
-    for (CpuLevel level : host_levels()) {
-      const StepKernel kernel(step, level);
-      std::vector<float> in(size_t(2 * 40 * rows)), apart(in.size());
-      for (size_t i = 0; i < in.size(); ++i)
-        in[i] = static_cast<float>(sample(DType::f32, 0, int64_t(i)).real);
-      kernel.run({in.data(), apart.data()}, 0, kernel.tasks());
-      kernel.run({in.data(), in.data()}, 0, kernel.tasks());
-      EXPECT_EQ(in, apart) << rows << " " << cpu_level_name(level);
-    }
+    expect_works_in_place(step);
   }
 }
 

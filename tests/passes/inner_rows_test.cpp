@@ -46,15 +46,18 @@ TEST(InnerRows, OthersAreColumns) {
 }
 
 // Long rows are read row by row only where that saves reading them once more,
-// or where all neighbours are read at once, which leaves few tasks.
+// or where all neighbours are read at once, which leaves few tasks: more of
+// them where they fill no whole lines.
 TEST(InnerRows, LongRowsThatAreReducedOnce) {
   const auto fn = [](Value x) { return x - amax(x, 1, true); };
-  EXPECT_THAT(regions_of(fn, {2, 513, 65}),
-              ElementsAre("columns: amax", "rows: sub"));
+  for (int64_t neighbours : {80, 257})
+    EXPECT_THAT(regions_of(fn, {2, 513, neighbours}),
+                ElementsAre("columns: amax", "rows: sub"));
   EXPECT_THAT(regions_of(fn, {1, 2000, 64}),
               ElementsAre("columns: amax", "rows: sub"));
   EXPECT_THAT(regions_of(fn, {4, 2000, 64}), ElementsAre("rows: amax+sub"));
-  EXPECT_THAT(regions_of(fn, {2, 512, 65}), ElementsAre("rows: amax+sub"));
+  EXPECT_THAT(regions_of(fn, {2, 512, 80}), ElementsAre("rows: amax+sub"));
+  EXPECT_THAT(regions_of(fn, {4, 513, 255}), ElementsAre("rows: amax+sub"));
   EXPECT_THAT(regions_of(fn, {2, 513, 64}), ElementsAre("rows: amax+sub"));
 }
 

@@ -139,9 +139,38 @@ TEST(RowSchedule, KeepsDearValuesAndRepeatsCheapOnes) {
   const RowStep step =
       step_of(b, centred * apply(Prim::rsqrt, variance + 1e-5));
   const RowSchedule schedule = schedule_rows(step);
-  ASSERT_EQ(schedule.buffer_ids.size(), 1u);
-  EXPECT_EQ(step.body.instrs[size_t(schedule.buffer_ids[0])].prim, Prim::gelu);
+  ASSERT_EQ(schedule.buffers.size(), 1u);
+  EXPECT_EQ(step.body.instrs[size_t(schedule.buffers[0].id)].prim, Prim::gelu);
   EXPECT_GE(schedule.buffer_bytes, size_t{kInner} * 4 + 64);
+}
+
+RowSchedule kept_in_results(const RowStep& step) {
+  RowSchedule schedule = schedule_rows(step);
+  EXPECT_EQ(schedule.buffers.size(), 1u);
+  keep_in_results(step, schedule);
+  return schedule;
+}
+
+TEST(RowSchedule, KeepsValuesWhereTheirResultsWillBe) {
+  ScalarBuilder b;
+  const RowStep step = step_of(b, softmax(b.input(0, DType::f32)));
+  const RowSchedule schedule = kept_in_results(step);
+  EXPECT_EQ(schedule.buffers[0].result, 0);
+  EXPECT_EQ(schedule.buffer_bytes, 0u);
+}
+
+// An input that is read later may be where the result is; results of another
+// type do not hold the values.
+TEST(RowSchedule, KeepsValuesApartFromOtherResults) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  const RowSchedule later = kept_in_results(step_of(b, softmax(x) * x));
+  EXPECT_EQ(later.buffers[0].result, -1);
+  EXPECT_GE(later.buffer_bytes, size_t{kInner} * 4);
+  ScalarBuilder half;
+  RowStep step = step_of(half, softmax(half.input(0, DType::f32)));
+  step.outputs[0].dtype = DType::f16;
+  EXPECT_EQ(kept_in_results(step).buffers[0].result, -1);
 }
 
 }  // namespace

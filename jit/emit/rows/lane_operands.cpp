@@ -99,14 +99,30 @@ Value* LaneOperands::element(const LaneGroupPlace& group, size_t operand,
                   : b_.offset(row, type, int64_t{spot.vector} * b_.lanes());
 }
 
-Value* LaneOperands::buffer(int32_t id, LaneSpot spot) {
-  const program::RowSchedule& schedule = code_.schedule;
-  size_t at = 0;
-  while (schedule.buffer_ids[at] != id) ++at;
-  llvm::Type* type = b_.memory_type(code_.body.instrs[size_t(id)].type);
-  Value* start =
-      b_.offset_bytes(KernelArgs(b_).scratch(),
-                      int64_t(schedule.buffer_offsets[at]) * group_.kept());
+Value* LaneOperands::kept(const LaneGroupPlace& group, int32_t id,
+                          LaneSpot spot) {
+  const DType dtype = type_of(id);
+  const auto& buffer = code_.schedule.buffer_of(id);
+  if (buffer.result < 0) return b_.load(dtype, in_scratch(buffer, spot));
+  return b_.load(
+      dtype, element(group, loops_.inputs.size() + size_t(buffer.result), spot),
+      mask(group, spot));
+}
+
+void LaneOperands::keep(const LaneGroupPlace& group, int32_t id, Value* value,
+                        LaneSpot spot) {
+  const auto& buffer = code_.schedule.buffer_of(id);
+  if (buffer.result < 0)
+    b_.store(type_of(id), value, in_scratch(buffer, spot));
+  else
+    store(group, size_t(buffer.result), value, spot);
+}
+
+Value* LaneOperands::in_scratch(const program::RowSchedule::Buffer& buffer,
+                                LaneSpot spot) {
+  llvm::Type* type = b_.memory_type(type_of(buffer.id));
+  Value* start = b_.offset_bytes(KernelArgs(b_).scratch(),
+                                 int64_t(buffer.offset) * group_.kept());
   Value* round =
       b_.offset(start, type, b_.mul(spot.round, b_.i64(group_.elements)));
   return b_.offset(round, type, int64_t{spot.vector} * b_.lanes());

@@ -39,8 +39,10 @@ class LaneOperands {
               LaneSpot spot);
   void store(const LaneGroupPlace& group, size_t result, Value* value,
              LaneSpot spot);
-  // Where a value of all rows lies in scratch.
-  Value* buffer(int32_t id, LaneSpot spot);
+  // A value that a row buffer keeps for later passes.
+  Value* kept(const LaneGroupPlace& group, int32_t id, LaneSpot spot);
+  void keep(const LaneGroupPlace& group, int32_t id, Value* value,
+            LaneSpot spot);
   // Lanes that hold an element; null: all.
   Value* mask(const LaneGroupPlace& group, LaneSpot spot);
 
@@ -52,6 +54,8 @@ class LaneOperands {
  private:
   Value* load(const LaneGroupPlace& group, size_t operand, LaneSpot spot);
   Value* element(const LaneGroupPlace& group, size_t operand, LaneSpot spot);
+  Value* in_scratch(const program::RowSchedule::Buffer& buffer, LaneSpot spot);
+  DType type_of(int32_t id) const { return code_.body.instrs[size_t(id)].type; }
   Values load_few(DType dtype, Value* from, int64_t count);
   Value* first_lanes(int64_t count);
   Value* pick(const Values& from, llvm::function_ref<int64_t(int64_t)> index);

@@ -13,6 +13,9 @@ namespace {
 // Numbers of a chain that are summed before they are added to what others
 // summed, so that rounding errors grow with the number of stretches.
 constexpr int64_t kStretch = 128;
+// Vectors that are computed before any of them is stored: more of them, and
+// what their rows reduced, need more registers than there are.
+constexpr int kAtOnce = 2;
 
 void append(Values& values, const Values& more) {
   values.insert(values.end(), more.begin(), more.end());
@@ -183,7 +186,7 @@ BodyValues LaneRows::values_at(Group& group, size_t number, LaneSpot spot) {
         }
         if (schedule_.buffered[size_t(id)] &&
             schedule_.level[size_t(id)] < int32_t(number)) {
-          return b_.load(instr.type, operands_.buffer(id, spot));
+          return operands_.kept(group.place, id, spot);
         }
         if (facts_.is_softmax_exp(id)) {
           return emit_exp_softmax(b_, values.get(instr.args[0]));
@@ -192,23 +195,32 @@ BodyValues LaneRows::values_at(Group& group, size_t number, LaneSpot spot) {
       });
 }
 
-// All vectors of a round, whose first is given. Loads come before all stores,
-// which LLVM cannot tell apart.
+// All vectors of a round, whose first is given.
 Values LaneRows::round(Group& group, size_t number, LaneSpot first,
                        const Values& accumulators) {
+  const int vectors =
+      first.is_rest ? operands_.vectors_of_rest() : int(group.constants.size());
+  Values next = accumulators;
+  for (int v = 0; v < vectors; v += kAtOnce)
+    some_vectors(group, number, {first.round, v, first.is_rest},
+                 std::min(vectors - v, kAtOnce), next);
+  return next;
+}
+
+// `count` vectors from the first on. Loads come before all stores, which LLVM
+// cannot tell apart.
+void LaneRows::some_vectors(Group& group, size_t number, LaneSpot first,
+                            int count, Values& accumulators) {
   const auto& pass = schedule_.passes[number];
   const size_t vectors = group.constants.size();
-  const auto used =
-      first.is_rest ? size_t(operands_.vectors_of_rest()) : vectors;
-  Values next = accumulators;
   std::deque<BodyValues> rows;
-  for (size_t v = 0; v < used; ++v) {
-    const LaneSpot spot{first.round, int(v), first.is_rest};
+  for (int v = 0; v < count; ++v) {
+    const LaneSpot spot{first.round, first.vector + v, first.is_rest};
     Value* mask = first.is_rest ? operands_.mask(group.place, spot) : nullptr;
     BodyValues& values = rows.emplace_back(values_at(group, number, spot));
     for (size_t r = 0; r < pass.reductions.size(); ++r) {
       const ScalarInstr& instr = body_.instrs[size_t(pass.reductions[r])];
-      Value*& accumulator = next[r * vectors + v];
+      Value*& accumulator = accumulators[r * vectors + size_t(spot.vector)];
       accumulator =
           reduction_step(b_, instr, accumulator, values.reduced(instr), mask,
                          nan_rule(facts_, pass.reductions[r]));
@@ -216,19 +228,16 @@ Values LaneRows::round(Group& group, size_t number, LaneSpot first,
     for (int32_t r : pass.stores) values.get(body_.results[size_t(r)]);
     for (int32_t id : pass.buffers) values.get(id);
   }
-  for (size_t v = 0; v < used; ++v) {
-    const LaneSpot spot{first.round, int(v), first.is_rest};
+  for (int v = 0; v < count; ++v) {
+    const LaneSpot spot{first.round, first.vector + v, first.is_rest};
     for (int32_t r : pass.stores) {
       const DType dtype = form_.loops.outputs[size_t(r)].dtype;
-      operands_.store(group.place, size_t(r), rows[v].result(size_t(r), dtype),
-                      spot);
+      operands_.store(group.place, size_t(r),
+                      rows[size_t(v)].result(size_t(r), dtype), spot);
     }
-    for (int32_t id : pass.buffers) {
-      b_.store(body_.instrs[size_t(id)].type, rows[v].get(id),
-               operands_.buffer(id, spot));
-    }
+    for (int32_t id : pass.buffers)
+      operands_.keep(group.place, id, rows[size_t(v)].get(id), spot);
   }
-  return next;
 }
 
 // Constants of each row that are first known after `level` passes.

@@ -35,6 +35,8 @@ class LaneRows {
   BodyValues values_at(Group& group, size_t number, LaneSpot spot);
   Values round(Group& group, size_t number, LaneSpot first,
                const Values& accumulators);
+  void some_vectors(Group& group, size_t number, LaneSpot first, int count,
+                    Values& accumulators);
   void emit_constants(Group& group, int32_t level);
   void store_constants(Group& group);
 

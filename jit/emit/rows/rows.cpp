@@ -236,10 +236,9 @@ class RowsEmitter {
   }
 
   void place_buffers(Row& row) {
-    for (size_t i = 0; i < schedule_.buffer_ids.size(); ++i) {
-      row.buffers[size_t(schedule_.buffer_ids[i])] =
-          scratch(code_.crosswise.bytes + schedule_.buffer_offsets[i]);
-    }
+    for (const auto& buffer : schedule_.buffers)
+      row.buffers[size_t(buffer.id)] =
+          scratch(code_.crosswise.bytes + buffer.offset);
   }
 
   void set_constant(Row& row, int32_t id, Value* scalar) {

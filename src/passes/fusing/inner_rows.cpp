@@ -19,7 +19,16 @@ constexpr int64_t kLargestTask = 1024 * 1024;
 // rows are reduced again; so do lanes if they hold all neighbours.
 constexpr int64_t kCachedRow = 512;
 constexpr int64_t kLeastTasks = 4;
-constexpr int64_t kSmallTask = 64 * 1024;  // Elements that need no threads.
+// Elements that need no threads; where they would write the same lines.
+constexpr int64_t kSmallTask = 64 * 1024;
+constexpr int64_t kSmallUneven = 2 * kSmallTask;
+// Neighbours that are taken at once. Where they fill no whole lines, parts of
+// them would share lines of every position, which more of them avoid if the
+// first-level cache does not hold all positions.
+constexpr int64_t kMostTogether = 64;
+constexpr int64_t kMostUneven = 256;
+constexpr int64_t kCachedTask = 8 * 1024;  // Elements.
+constexpr int64_t kLine = 16;              // f32 of a cache line.
 // What becomes of a reduction before it meets its rows again: a division, a
 // root, something added.
 constexpr int kMostConstants = 4;
@@ -70,6 +79,18 @@ int64_t neighbours_of(int dim, const Dims& domain) {
   return neighbours;
 }
 
+// Whether groups of neighbours would share lines.
+bool are_uneven(int64_t inner, int64_t neighbours) {
+  const int64_t elements = inner * neighbours;
+  return neighbours <= kMostUneven && neighbours % kLine != 0 &&
+         elements > kCachedTask && elements <= kLargestTask;
+}
+
+// Whether threads have enough tasks of so many elements, or need none.
+bool leave_tasks(int64_t outer, int64_t elements, int64_t small, bool serial) {
+  return serial || outer >= kLeastTasks || elements <= small;
+}
+
 }  // namespace
 
 bool suits_lanes(int64_t inner, int64_t neighbours) {
@@ -80,8 +101,11 @@ bool suits_lanes(int64_t inner, int64_t neighbours) {
 
 bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
                          bool serial) {
-  return neighbours <= kMostTogether &&
-         (serial || outer >= kLeastTasks || inner * neighbours <= kSmallTask);
+  const int64_t elements = inner * neighbours;
+  const bool uneven = are_uneven(inner, neighbours);
+  return (uneven || neighbours <= kMostTogether) &&
+         leave_tasks(outer, elements, uneven ? kSmallUneven : kSmallTask,
+                     serial);
 }
 
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
@@ -93,7 +117,10 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   if (!plain && !suits_lanes(inner, neighbours)) return false;
   if (walked == dims[0]) return true;
   const int64_t outer = numel(domain) / (inner * neighbours);
-  const bool together = take_all_neighbours(outer, inner, neighbours, serial);
+  // Threads share columns without sharing lines.
+  const bool together =
+      take_all_neighbours(outer, inner, neighbours, serial) &&
+      leave_tasks(outer, inner * neighbours, kSmallTask, serial);
   const bool streams = plain || together || inner <= kCachedRow;
   return returns(reduction, domain, kMostConstants) &&
          (streams || reduces_again(reduction, dims, domain));

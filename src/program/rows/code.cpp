@@ -14,6 +14,9 @@ using support::round_up;
 
 // A group of rows should stay in the second-level cache.
 constexpr size_t kMostCrosswiseBytes = 384 * 1024;
+// Row buffers of all neighbours that are larger would push other memory out of
+// the caches.
+constexpr size_t kMostBufferBytes = 512 * 1024;
 constexpr size_t kScratchAlign = 64;
 // So many f32 fill a cache line, of which all is then used at once.
 constexpr int64_t kGroupRows = 16;
@@ -81,6 +84,8 @@ RowCode row_code(const RowStep& step, CpuLevel level) {
     });
   }
   code.schedule = schedule_rows(rewritten);
+  if (code.lanes.takes_all() && code.scratch_bytes() > kMostBufferBytes)
+    keep_in_results(rewritten, code.schedule);
   code.body = std::move(rewritten.body);
   return code;
 }

@@ -18,6 +18,7 @@ using support::round_up;
 // without a row.
 constexpr int64_t kLeastRows = 4;
 constexpr int64_t kLine = 64;
+constexpr int64_t kLineFloats = kLine / int64_t{sizeof(float)};
 // Vectors of rows at once: what is read of a position is some cache lines,
 // while all positions stay in the first-level cache, of which they get a part.
 constexpr int64_t kMostVectors = 4;
@@ -25,7 +26,8 @@ constexpr int64_t kCachedBytes = 16 * 1024;
 // The least first-level cache of the machines: sets of so many lines.
 constexpr int64_t kCacheSets = 64, kCacheWays = 8;
 // Rows that do not stay there are read from the second level, which is slow at
-// many positions of few lines; machines fetch lines by twos.
+// many positions of few lines; machines fetch lines by twos. So are rows whose
+// groups share lines, since each of these would be read by two groups.
 constexpr int64_t kCachedRow = 512;
 constexpr int64_t kMostFarVectors = 8;
 constexpr int64_t kLeastFarBytes = 2 * kLine;
@@ -34,6 +36,8 @@ constexpr int64_t kFarBytes = 256 * 1024;
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
 constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
+// Of a round in which rows share vectors.
+constexpr int64_t kMostElements = 64;
 // Of AVX-512.
 constexpr int64_t kWidestLanes = 16;
 
@@ -58,14 +62,17 @@ bool lie_together(const RowStep& step) {
                        [](const Access& a) { return !lies_crosswise(a); });
 }
 
+int64_t bytes_apart(const Access& access) {
+  return access.inner * static_cast<int64_t>(dtype_size(access.dtype));
+}
+
 // Whether lines that lie as the positions of a row push each other out of the
 // first-level cache, since they share few of its sets.
 bool positions_collide(const RowStep& step, const Access& access) {
-  const int64_t stride =
-      access.inner * static_cast<int64_t>(dtype_size(access.dtype));
+  const int64_t stride = bytes_apart(access);
   const int64_t sets =
       kLine * kCacheSets / std::gcd(stride, kLine * kCacheSets);
-  return stride != 0 && stride % kLine == 0 && step.inner > sets * kCacheWays;
+  return stride != 0 && step.inner > sets * kCacheWays;
 }
 
 int64_t most_vectors(const RowStep& step, int64_t lanes) {
@@ -73,10 +80,12 @@ int64_t most_vectors(const RowStep& step, int64_t lanes) {
   const int64_t cached =
       std::clamp(kCachedBytes / (step.inner * position),
                  std::max<int64_t>(kLine / position, 1), kMostVectors);
-  const bool collide = std::any_of(
-      step.inputs.begin(), step.inputs.end(),
-      [&](const Access& access) { return positions_collide(step, access); });
-  if (!collide && step.inner <= kCachedRow) return cached;
+  const bool far = std::any_of(step.inputs.begin(), step.inputs.end(),
+                               [&](const Access& access) {
+                                 return bytes_apart(access) % kLine != 0 ||
+                                        positions_collide(step, access);
+                               });
+  if (!far && step.inner <= kCachedRow) return cached;
   const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
   const int64_t kept =
@@ -94,14 +103,13 @@ int64_t cost_of_part(int64_t elements, int64_t lanes) {
 // What a position of all neighbours costs, in floats. That of a group begins
 // and ends within a line. How what is left of a group is done, see RowsEmitter.
 int64_t split_cost(int64_t neighbours, int64_t vectors, int64_t lanes) {
-  const int64_t line = kLine / static_cast<int64_t>(sizeof(float));
   const int64_t rows = vectors * lanes;
   const int64_t left = neighbours % rows;
   const bool again = left * 2 > rows && neighbours > rows;
   const int64_t groups = neighbours / rows + (again ? 1 : 0);
   const int64_t singles = again ? 0 : ceil_div(left, lanes);
   const int64_t part = neighbours < lanes ? cost_of_part(neighbours, lanes) : 0;
-  return groups * (rows + line) + singles * (lanes + line) + part;
+  return groups * (rows + kLineFloats) + singles * (lanes + kLineFloats) + part;
 }
 
 LaneGroup split_group(const RowStep& step, int64_t lanes) {
@@ -155,8 +163,8 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
   const int64_t outer = numel(step.outer) / neighbours;
   if (neighbours < lanes ||
       passes::take_all_neighbours(outer, step.inner, neighbours, step.serial))
-    for (int64_t elements = round_up(neighbours, int64_t{lanes});
-         elements <= passes::kMostTogether; elements += lanes) {
+    for (int64_t least = round_up(neighbours, int64_t{lanes}), elements = least;
+         elements <= std::max(least, kMostElements); elements += lanes) {
       const LaneGroup group = whole_group(step, elements);
       if (work(step, group, lanes) < work(step, best, lanes)) best = group;
     }

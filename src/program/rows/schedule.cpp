@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "fxjit/error.h"
 #include "src/ops/table/prims.h"
 #include "src/program/rows/rewrite.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
@@ -15,6 +17,11 @@ constexpr int kStridedLoadCost = 8;
 constexpr int kBufferLoadCost = 1;
 // Row buffers are padded to the widest vector.
 constexpr size_t kBufferAlign = 64;
+
+size_t buffer_bytes(const RowStep& step, DType type) {
+  const size_t row = static_cast<size_t>(step.inner) * dtype_size(type);
+  return support::round_up(row, kBufferAlign) + kBufferSlack;
+}
 
 class Scheduler {
  public:
@@ -111,6 +118,8 @@ class Scheduler {
   void visit(int32_t id, int32_t pass) {
     if (!out_.varies[id] || visited_[id] == pass) return;
     visited_[id] = pass;
+    if (instrs_[id].prim == Prim::input)
+      out_.reads_until = std::max(out_.reads_until, pass);
     if (out_.level[id] < pass &&
         (out_.buffered[id] || recompute_cost(id) > kRecomputeLimit)) {
       if (!out_.buffered[id]) {
@@ -145,12 +154,8 @@ class Scheduler {
   void place_buffers() {
     for (size_t i = 0; i < instrs_.size(); ++i) {
       if (!out_.buffered[i]) continue;
-      out_.buffer_ids.push_back(static_cast<int32_t>(i));
-      out_.buffer_offsets.push_back(out_.buffer_bytes);
-      const size_t row =
-          static_cast<size_t>(step_.inner) * dtype_size(instrs_[i].type);
-      out_.buffer_bytes +=
-          (row + kBufferAlign - 1) / kBufferAlign * kBufferAlign + kBufferSlack;
+      out_.buffers.push_back({static_cast<int32_t>(i), out_.buffer_bytes});
+      out_.buffer_bytes += buffer_bytes(step_, instrs_[i].type);
     }
     for (auto& pass : out_.passes)
       std::sort(pass.buffers.begin(), pass.buffers.end());
@@ -165,6 +170,38 @@ class Scheduler {
 
 }  // namespace
 
+const RowSchedule::Buffer& RowSchedule::buffer_of(int32_t id) const {
+  const auto found =
+      std::find_if(buffers.begin(), buffers.end(),
+                   [&](const Buffer& buffer) { return buffer.id == id; });
+  if (found == buffers.end())
+    throw InternalError("the value has no row buffer");
+  return *found;
+}
+
 RowSchedule schedule_rows(const RowStep& step) { return Scheduler(step).run(); }
+
+void keep_in_results(const RowStep& step, RowSchedule& schedule) {
+  std::vector<int32_t> free = schedule.passes.back().stores;
+  const int32_t last = static_cast<int32_t>(schedule.passes.size()) - 1;
+  schedule.buffer_bytes = 0;
+  for (RowSchedule::Buffer& buffer : schedule.buffers) {
+    const DType type = step.body.instrs[buffer.id].type;
+    const int32_t level = schedule.level[buffer.id];
+    const auto fits = [&](int32_t r) {
+      return step.outputs[r].dtype == type && step.outputs[r].inner != 0;
+    };
+    const auto found = level < last && level >= schedule.reads_until
+                           ? std::find_if(free.begin(), free.end(), fits)
+                           : free.end();
+    if (found != free.end()) {
+      buffer.result = *found;
+      free.erase(found);
+      continue;
+    }
+    buffer.offset = schedule.buffer_bytes;
+    schedule.buffer_bytes += buffer_bytes(step, type);
+  }
+}
 
 }  // namespace fxjit::program

@@ -34,13 +34,25 @@ struct RowSchedule {
 
   // Row buffers, in order, and where each begins in scratch. There is room for
   // a whole vector beyond the end of a row.
-  std::vector<int32_t> buffer_ids;
-  std::vector<size_t> buffer_offsets;
-  size_t buffer_bytes = 0;  // All of them together.
+  struct Buffer {
+    int32_t id = 0;
+    size_t offset = 0;
+    // The position in body.results of the output that holds its values until
+    // the result replaces them, or -1: they are in scratch.
+    int32_t result = -1;
+  };
+  std::vector<Buffer> buffers;
+  size_t buffer_bytes = 0;  // Of scratch, all of them together.
+  // The last pass that reads inputs along the row.
+  int32_t reads_until = 0;
+
+  const Buffer& buffer_of(int32_t id) const;
 };
 
-// `inner_stride(slot)` is the stride of an input along the row; 0 means that
-// the input is constant along it.
 RowSchedule schedule_rows(const RowStep& step);
+
+// Moves row buffers to outputs of the same type that are written after all
+// inputs and the buffer were read.
+void keep_in_results(const RowStep& step, RowSchedule& schedule);
 
 }  // namespace fxjit::program
