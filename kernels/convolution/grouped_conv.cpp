@@ -114,21 +114,18 @@ GroupedRow GroupedConv::vector_at(const Data& data, int64_t index,
                                   int64_t vector) const {
   const ConvAxis& width = axes_[2];
   const int64_t channel = first_channel(vector);
-  GroupedRow row{row_at(data, index)};
+  GroupedRow row{row_at(data, index, channel),
+                 &used_,
+                 inputs_,
+                 width.size,
+                 readable_,
+                 width.pad,
+                 width.stride,
+                 span_,
+                 channels_};
   row.input += channel;
   row.weight += vector * vector_floats();
-  if (row.bias) row.bias += channel;
-  row.output += channel;
-  row.work = row.work.at(0, channel);
   row.ahead = ahead_of(data, index, vector, vectors_);
-  row.lanes = &used_;
-  row.inputs = inputs_;
-  row.size = width.size;
-  row.readable = readable_;
-  row.pad = width.pad;
-  row.stride = width.stride;
-  row.span = span_;
-  row.output_step = channels_;
   return row;
 }
 

@@ -137,15 +137,16 @@ template <int kInputs, int kPlaces, int kStep, bool kEnds>
   GroupedBlock<kInputs, kPlaces, kStep, kEnds>(row, lanes, place).run();
 }
 
-// Blocks from place to place; those that can read whole vectors for all taps
-// ask nothing about the image.
+// `count` blocks from place to place; those that can read whole vectors for all
+// taps ask nothing about the image. The last of a row may compute some places
+// anew. The place after them.
 template <int kInputs, int kPlaces, int kStep>
-inline void blocks(const GroupedRow& row, const Lanes& lanes) {
+inline int64_t blocks(const GroupedRow& row, const Lanes& lanes, int64_t at,
+                      int64_t count) {
   const int64_t whole = kPlaces * row.span, last = row.places - whole;
   const bool ahead = !row.ahead.empty();
-  for (int64_t at = 0; at < row.places; at += whole) {
+  for (; count > 0; --count, at += whole) {
     if (ahead) row.ahead.ask(at, at + whole);
-    // The last block may compute some places anew.
     const int64_t place = std::min(at, last);
     const int64_t first_tap = place * row.stride - row.pad;
     const int64_t last_tap = first_tap + (whole - 1) * row.stride + 2;
@@ -153,17 +154,31 @@ inline void blocks(const GroupedRow& row, const Lanes& lanes) {
         ? block<kInputs, kPlaces, kStep, false>(row, lanes, place)
         : block<kInputs, kPlaces, kStep, true>(row, lanes, place);
   }
+  return at;
 }
 
-// All places of a row. Rows have at least the places of a vector.
+// All places of a row, which has at least the places of a vector. Blocks of one
+// vector less leave less to compute anew.
 template <int kInputs, int kStep, int kRegisters>
 inline void some_places(const GroupedRow& row) {
   // Registers hold the sums of all inputs, what is read, and a factor.
   constexpr int kPlaces =
       std::max(1, (kRegisters - 5 + kStep) / (kInputs + kStep));
+  constexpr int kFewer = std::max(1, kPlaces - 1);
   const Lanes lanes(row);
-  kPlaces* row.span <= row.places ? blocks<kInputs, kPlaces, kStep>(row, lanes)
-                                  : blocks<kInputs, 1, kStep>(row, lanes);
+  const int64_t vectors = support::ceil_div(row.places, row.span);
+  if (kFewer * row.span > row.places) {
+    blocks<kInputs, 1, kStep>(row, lanes, 0, vectors);
+  } else if (kPlaces * row.span > row.places) {
+    blocks<kInputs, kFewer, kStep>(row, lanes, 0,
+                                   support::ceil_div(vectors, kFewer));
+  } else {
+    const int64_t count = support::ceil_div(vectors, kPlaces);
+    const int64_t fewer = std::min(count, count * kPlaces - vectors);
+    const int64_t place =
+        blocks<kInputs, kPlaces, kStep>(row, lanes, 0, count - fewer);
+    blocks<kInputs, kFewer, kStep>(row, lanes, place, fewer);
+  }
 }
 
 inline void run(const GroupedRow& row) {

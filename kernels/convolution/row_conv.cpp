@@ -102,31 +102,33 @@ void RowConv::pack(const float* weight, float* packed) const {
         }
 }
 
-ConvRow RowConv::row_at(const Data& data, int64_t index) const {
+ConvRow RowConv::row_at(const Data& data, int64_t index,
+                        int64_t channel) const {
   const auto& [depth, height, width] = axes_;
-  const int64_t image = index / (depth.places * height.places);
-  const int64_t place[2] = {index / height.places % depth.places,
-                            index % height.places};
-  ConvRow row{};
-  row.input = data.input + image * image_step_ - width.pad * width.step;
-  for (size_t i = 0; i < 2; ++i) {
-    const ConvAxis& axis = axes_[i];
-    row.input += (place[i] * axis.stride - axis.pad) * axis.step;
-    row.taps[i] = axis.inside[static_cast<size_t>(place[i])];
-  }
-  for (size_t i = 0; i < 3; ++i) {
-    row.kernel[i] = axes_[i].taps;
-    row.tap_step[i] = axes_[i].dilation * axes_[i].step;
-  }
-  row.columns = width.inside.data();
-  row.places = width.places;
-  row.place_step = width.stride * width.step;
-  row.weight = data.packed;
-  row.bias = data.bias;
-  row.output = data.output + index * row.places * channels_;
-  row.whole = whole_;
-  row.work = data.work.at(index * row.places);
-  return row;
+  const int64_t slice = index / height.places;
+  const int64_t y = index - slice * height.places;
+  const int64_t image = depth.places == 1 ? slice : slice / depth.places;
+  const int64_t z = slice - image * depth.places;
+  const int64_t place = index * width.places;
+  return {
+      .input = data.input + image * image_step_ +
+               (z * depth.stride - depth.pad) * depth.step +
+               (y * height.stride - height.pad) * height.step -
+               width.pad * width.step,
+      .weight = data.packed,
+      .bias = data.bias ? data.bias + channel : nullptr,
+      .output = data.output + place * channels_ + channel,
+      .kernel = {depth.taps, height.taps, width.taps},
+      .tap_step = {depth.dilation * depth.step, height.dilation * height.step,
+                   width.dilation * width.step},
+      .taps = {depth.inside[static_cast<size_t>(z)],
+               height.inside[static_cast<size_t>(y)]},
+      .columns = width.inside.data(),
+      .places = width.places,
+      .place_step = width.stride * width.step,
+      .whole = whole_,
+      .work = data.work.at(place, channel),
+      .ahead = {}};
 }
 
 bool RowConv::in_cache() const {

@@ -102,8 +102,9 @@ class RowConv {
   void pack(const float* weight, float* packed) const;
 
  protected:
-  // Row number `index` of all images; refers to the axes.
-  ConvRow row_at(const Data& data, int64_t index) const;
+  // Row number `index` of all images; refers to the axes. Bias, output and work
+  // begin at `channel`.
+  ConvRow row_at(const Data& data, int64_t index, int64_t channel = 0) const;
 
   // Calls work(index, part) for rows [begin, end) and each of `parts` vectors
   // or groups of their channels, such that caches hold what it reads again.

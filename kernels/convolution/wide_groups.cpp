@@ -56,18 +56,15 @@ WideGroupRow WideGroups::group_at(const Data& data, int64_t index,
                                   int64_t group) const {
   const ConvAxis& width = axes_[2];
   const int64_t channel = group * inputs_;
-  WideGroupRow row{row_at(data, index)};
+  WideGroupRow row{row_at(data, index, channel),
+                   inputs_,
+                   width.size,
+                   width.pad,
+                   width.stride,
+                   channels_};
   row.input += channel;
   row.weight += group * group_floats();
-  if (row.bias) row.bias += channel;
-  row.output += channel;
-  row.work = row.work.at(0, channel);
   row.ahead = ahead_of(data, index, group, channels_ / inputs_);
-  row.channels = inputs_;
-  row.size = width.size;
-  row.pad = width.pad;
-  row.stride = width.stride;
-  row.output_step = channels_;
   return row;
 }
 
