@@ -139,7 +139,7 @@ template <int kInputs, int kPlaces, int kStep, bool kEnds>
 
 // `count` blocks from place to place; those that can read whole vectors for all
 // taps ask nothing about the image. The last of a row may compute some places
-// anew. The place after them.
+// anew. Returns the place after them.
 template <int kInputs, int kPlaces, int kStep>
 inline int64_t blocks(const GroupedRow& row, const Lanes& lanes, int64_t at,
                       int64_t count) {
@@ -157,8 +157,10 @@ inline int64_t blocks(const GroupedRow& row, const Lanes& lanes, int64_t at,
   return at;
 }
 
-// All places of a row, which has at least the places of a vector. Blocks of one
-// vector less leave less to compute anew.
+// All places of a row, which has at least the places of a vector. A row that is
+// a multiple of neither block is made of both, such that few places are
+// computed twice; one of fewer places than the smaller block goes vector by
+// vector.
 template <int kInputs, int kStep, int kRegisters>
 inline void some_places(const GroupedRow& row) {
   // Registers hold the sums of all inputs, what is read, and a factor.

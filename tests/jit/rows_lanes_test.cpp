@@ -124,7 +124,7 @@ TEST(LaneRows, UnevenNeighboursAreTakenWhole) {
     const Scalar x = b.input(0, DType::f32);
     step.outputs.push_back(row_access({rows, 1}, 0));
     step.body = b.finish({normalised(x, 90), sum(x)});
-    for (CpuLevel level : kLevels)
+    for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
       EXPECT_EQ(program::row_code(step, level).lanes.rows, rows);
     check_step(step, {.units = 64, .scale = 20});
   }
@@ -135,7 +135,8 @@ TEST(LaneRows, UnevenNeighboursAreTakenWhole) {
 
 // Outputs hold what large row buffers would, and inputs may be there, too.
 TEST(LaneRows, LargeBuffersAreInResults) {
-  for (auto [inner, rows] : {std::pair{2500, 63}, {1500, 101}, {70001, 2}}) {
+  for (auto [inner, rows] :
+       {std::pair{2500, 63}, {2500, 64}, {1500, 101}, {70001, 2}}) {
     ScalarBuilder b;
     RowStep step = lanes_step(4, inner, rows);
     step.body = b.finish({softmax(b.input(0, DType::f32))});
@@ -144,6 +145,48 @@ TEST(LaneRows, LargeBuffersAreInResults) {
     EXPECT_EQ(code.scratch_bytes(), 0u);
     check_step(step, {.units = 256});
     expect_works_in_place(step);
+  }
+}
+
+// What all neighbours read is in no group's lines.
+TEST(LaneRows, RepeatedInputsDoNotWidenGroups) {
+  const auto rows_of_group = [](bool weighted) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(8, 192, 784);
+    Scalar y = normalised(b.input(0, DType::f32), 192);
+    if (weighted) {
+      step.inputs.push_back(row_access({0, 0}, 1));
+      y = y * b.input(1, DType::f32);
+    }
+    step.body = b.finish({y});
+    return program::row_code(step, CpuLevel::avx512).lanes.rows;
+  };
+  EXPECT_EQ(rows_of_group(true), rows_of_group(false));
+}
+
+// Many vectors of a long body would be much code.
+TEST(LaneRows, LongBodiesGoInGroups) {
+  ScalarBuilder b;
+  RowStep step = lanes_step(4, 90, 250);
+  Scalar y = normalised(b.input(0, DType::f32), 90);
+  for (int i = 0; i < 6; ++i) y = apply(Prim::gelu, y);
+  step.body = b.finish({y});
+  for (CpuLevel level : kLevels)
+    EXPECT_LT(program::row_code(step, level).lanes.rows, 250);
+}
+
+// Threads take whole groups and whole cache lines of a position.
+TEST(LaneRows, GroupsAreNotParted) {
+  for (int64_t rows : {128, 528, 1001}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(1, 400, rows);
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    for (CpuLevel level : kLevels) {
+      const int64_t together = step.plan(level).together;
+      EXPECT_GT(together, 0);
+      EXPECT_EQ(together % 16, 0);
+      EXPECT_EQ(together % program::row_code(step, level).lanes.rows, 0);
+    }
   }
 }
 

@@ -93,6 +93,18 @@ TEST(GroupedConv, SmallImages) {
                             level, 2);
 }
 
+// Rows that blocks of one size and of both sizes fill, or nearly fill.
+TEST(GroupedConv, EveryWidth) {
+  for (int64_t channels : {2, 3, 4})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t width = 10; width <= 30; ++width)
+        expect_loops({.groups = width % 2 == 0 ? 2 : 5,
+                      .channels = channels,
+                      .height = 3,
+                      .width = width},
+                     level);
+}
+
 // The loops for nine to sixteen channels, which the planner leaves to the
 // library where images are small.
 TEST(GroupedConv, WideGroups) {

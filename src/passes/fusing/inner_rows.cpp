@@ -19,7 +19,8 @@ constexpr int64_t kLargestTask = 1024 * 1024;
 // rows are reduced again; so do lanes if they hold all neighbours.
 constexpr int64_t kCachedRow = 512;
 constexpr int64_t kLeastTasks = 4;
-// Elements that need no threads; where they would write the same lines.
+// Items of so many elements need no threads; the second where parts of an item
+// would share cache lines.
 constexpr int64_t kSmallTask = 64 * 1024;
 constexpr int64_t kSmallUneven = 2 * kSmallTask;
 // Neighbours that are taken at once. Where they fill no whole lines, parts of
@@ -28,7 +29,7 @@ constexpr int64_t kSmallUneven = 2 * kSmallTask;
 constexpr int64_t kMostTogether = 64;
 constexpr int64_t kMostUneven = 256;
 constexpr int64_t kCachedTask = 8 * 1024;  // Elements.
-constexpr int64_t kLine = 16;              // f32 of a cache line.
+constexpr int64_t kLineFloats = 16;        // f32 of a cache line.
 // What becomes of a reduction before it meets its rows again: a division, a
 // root, something added.
 constexpr int kMostConstants = 4;
@@ -82,7 +83,7 @@ int64_t neighbours_of(int dim, const Dims& domain) {
 // Whether groups of neighbours would share lines.
 bool are_uneven(int64_t inner, int64_t neighbours) {
   const int64_t elements = inner * neighbours;
-  return neighbours <= kMostUneven && neighbours % kLine != 0 &&
+  return neighbours <= kMostUneven && neighbours % kLineFloats != 0 &&
          elements > kCachedTask && elements <= kLargestTask;
 }
 

@@ -13,9 +13,9 @@ namespace fxjit::passes {
 // the dims behind theirs: their neighbours.
 bool suits_lanes(int64_t inner, int64_t neighbours);
 
-// Whether all neighbours of a position are taken at once: they are few, and
-// `outer` groups of them leave work for threads, or need none. `serial`: there
-// is one thread.
+// Whether all neighbours of a position are taken at once: they are few, or some
+// more that fill no whole lines, and `outer` groups of them leave work for
+// threads, or need none. `serial`: there is one thread.
 bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
                          bool serial);
 

@@ -18,8 +18,6 @@ constexpr size_t kMostCrosswiseBytes = 384 * 1024;
 // the caches.
 constexpr size_t kMostBufferBytes = 512 * 1024;
 constexpr size_t kScratchAlign = 64;
-// So many f32 fill a cache line, of which all is then used at once.
-constexpr int64_t kGroupRows = 16;
 
 template <typename Fn>
 void for_each_access(RowStep& step, Fn fn) {
@@ -84,7 +82,9 @@ RowCode row_code(const RowStep& step, CpuLevel level) {
     });
   }
   code.schedule = schedule_rows(rewritten);
-  if (code.lanes.takes_all() && code.scratch_bytes() > kMostBufferBytes)
+  const bool whole =
+      !code.lanes.empty() && code.lanes.rows == rewritten.outer.back();
+  if (whole && code.scratch_bytes() > kMostBufferBytes)
     keep_in_results(rewritten, code.schedule);
   code.body = std::move(rewritten.body);
   return code;

@@ -3,6 +3,7 @@
 // with it. Pure analysis of the step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,6 +35,10 @@ struct Crosswise {
   bool holds(size_t operand) const;
 };
 
+// So many f32 fill a cache line, of which all is then used at once, by one
+// thread.
+inline constexpr int64_t kGroupRows = 16;
+
 // It holds no size that a form leaves out (RowForm).
 struct RowCode {
   ScalarBody body;    // Rewritten.
@@ -53,7 +58,7 @@ struct RowCode {
   // Tasks that had better not be parted.
   int64_t tasks_at_once() const {
     if (lanes.takes_all()) return 1;
-    return lanes.empty() ? crosswise.rows : lanes.rows;
+    return lanes.empty() ? crosswise.rows : std::max(lanes.rows, kGroupRows);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "src/passes/fusing/inner_rows.h"
+#include "src/program/cost/body_work.h"
 #include "src/program/rows/code.h"
 #include "src/program/rows/step.h"
 #include "src/support/rounding.h"
@@ -36,6 +37,9 @@ constexpr int64_t kFarBytes = 256 * 1024;
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
 constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
+// Vectors of a round, and what more of them may cost together.
+constexpr int64_t kFewVectors = 8;
+constexpr double kLongCode = 1024;
 // Of a round in which rows share vectors.
 constexpr int64_t kMostElements = 64;
 // Of AVX-512.
@@ -75,16 +79,21 @@ bool positions_collide(const RowStep& step, const Access& access) {
   return stride != 0 && step.inner > sets * kCacheWays;
 }
 
+// Whether a group reads each position from the second level, in lines that it
+// shares with others or that push each other out of the first.
+bool is_read_from_afar(const RowStep& step, const Access& access) {
+  return access.outer.back() != 0 &&
+         (bytes_apart(access) % kLine != 0 || positions_collide(step, access));
+}
+
 int64_t most_vectors(const RowStep& step, int64_t lanes) {
   const int64_t position = lanes * static_cast<int64_t>(sizeof(float));
   const int64_t cached =
       std::clamp(kCachedBytes / (step.inner * position),
                  std::max<int64_t>(kLine / position, 1), kMostVectors);
-  const bool far = std::any_of(step.inputs.begin(), step.inputs.end(),
-                               [&](const Access& access) {
-                                 return bytes_apart(access) % kLine != 0 ||
-                                        positions_collide(step, access);
-                               });
+  const bool far = std::any_of(
+      step.inputs.begin(), step.inputs.end(),
+      [&](const Access& access) { return is_read_from_afar(step, access); });
   if (!far && step.inner <= kCachedRow) return cached;
   const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
@@ -139,6 +148,12 @@ LaneGroup whole_group(const RowStep& step, int64_t elements) {
   return {rows, elements, std::min({elements / rows, most, step.inner})};
 }
 
+// Whether straight code for so many vectors takes long to make.
+bool is_long(const RowStep& step, int64_t vectors) {
+  return vectors > kFewVectors &&
+         static_cast<double>(vectors) * body_cost(step.body) > kLongCode;
+}
+
 int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
   const int64_t neighbours = step.outer.back();
   if (group.rows != neighbours)
@@ -166,6 +181,7 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
     for (int64_t least = round_up(neighbours, int64_t{lanes}), elements = least;
          elements <= std::max(least, kMostElements); elements += lanes) {
       const LaneGroup group = whole_group(step, elements);
+      if (is_long(step, elements / lanes)) continue;
       if (work(step, group, lanes) < work(step, best, lanes)) best = group;
     }
   const bool few = step.outer.size() > 1 && neighbours < kLeastRows;

@@ -32,17 +32,16 @@ struct RowSchedule {
   // Positions in body.results that are constant along the row, stored once.
   std::vector<int32_t> row_stores;
 
-  // Row buffers, in order, and where each begins in scratch. There is room for
-  // a whole vector beyond the end of a row.
+  // The values of an instruction, for later passes.
   struct Buffer {
     int32_t id = 0;
-    size_t offset = 0;
+    size_t offset = 0;  // Where it begins in scratch.
     // The position in body.results of the output that holds its values until
     // the result replaces them, or -1: they are in scratch.
     int32_t result = -1;
   };
-  std::vector<Buffer> buffers;
-  size_t buffer_bytes = 0;  // Of scratch, all of them together.
+  std::vector<Buffer> buffers;  // In order of definition.
+  size_t buffer_bytes = 0;      // Of scratch, all of them together.
   // The last pass that reads inputs along the row.
   int32_t reads_until = 0;
 
@@ -51,8 +50,9 @@ struct RowSchedule {
 
 RowSchedule schedule_rows(const RowStep& step);
 
-// Moves row buffers to outputs of the same type that are written after all
-// inputs and the buffer were read.
+// Moves row buffers to outputs of the same type that the last pass writes, if
+// no input is read after the pass that fills the buffer: an input may lie in
+// the output's place.
 void keep_in_results(const RowStep& step, RowSchedule& schedule);
 
 }  // namespace fxjit::program

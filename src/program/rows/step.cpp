@@ -58,9 +58,8 @@ StepPlan RowStep::plan(CpuLevel level) const {
   } else {
     const RowCode code = row_code(*this, level);
     plan.tasks = rows / code.rows_of_task();
-    plan.grain =
-        support::round_up(grain_of_elements(inner * code.rows_of_task(), cost),
-                          code.tasks_at_once());
+    plan.grain = grain_of_elements(inner * code.rows_of_task(), cost);
+    plan.together = code.tasks_at_once();
     plan.scratch_bytes = code.scratch_bytes();
     plan.flops = static_cast<double>(rows) * row_operations(code, inner, level);
   }

@@ -33,7 +33,7 @@ int64_t chunk_of(const StepPlan& plan, bool routine, int threads) {
   const int64_t run = per_thread < kManyTasks || (!routine && is_short(plan))
                           ? per_thread
                           : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
-  return std::max(plan.grain, run);
+  return round_up(std::max(plan.grain, run), plan.together);
 }
 
 }  // namespace
@@ -66,15 +66,15 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
     thread_scratch_ =
         std::max(thread_scratch_, round_up(plan.scratch_bytes, kCacheLine));
     const ExternCode* const external = parts_.kernels[i].external.get();
-    const bool parallel = plan.tasks > plan.grain && parts_.max_threads > 1;
+    const int64_t chunk =
+        chunk_of(plan, external != nullptr, parts_.max_threads);
+    const bool parallel = plan.tasks > chunk && parts_.max_threads > 1;
     const auto first = static_cast<int32_t>(operands_.size());
     add_operands(step, external);
     if (plan.tasks == 0) continue;
-    launches_.push_back(
-        {parts_.kernels[i].kernel, parts_.kernels[i].data.get(), external,
-         first, static_cast<int32_t>(i), plan.tasks,
-         chunk_of(plan, external != nullptr, parts_.max_threads),
-         parallel ? parts_.max_threads : 1});
+    launches_.push_back({parts_.kernels[i].kernel, parts_.kernels[i].data.get(),
+                         external, first, static_cast<int32_t>(i), plan.tasks,
+                         chunk, parallel ? parts_.max_threads : 1});
   }
   scratch_bytes_ =
       thread_scratch_ * static_cast<size_t>(std::max(1, parts_.max_threads));

@@ -18,9 +18,9 @@ struct StepTimes;
 
 // What a step's code, generated or not, gets per call.
 struct StepCall {
-  void* const* operands;  // First element of each operand of the step.
-  std::byte* scratch;     // This thread's; size from StepPlan.
-  int32_t* status;        // Set to a StepStatus on a data-dependent error.
+  void* const* operands;       // First element of each operand of the step.
+  std::byte* scratch;          // This thread's; size from StepPlan.
+  int32_t* status;             // Set to a StepStatus on a data-dependent error.
   const void* data = nullptr;  // StepCode::data.
   // Where extern code with bodies() adds up what these take; null: nowhere.
   std::vector<StepTimes>* bodies = nullptr;
@@ -79,7 +79,8 @@ struct StepCode {
 // How a step's code is run, from sizes and CPU level alone.
 struct StepPlan {
   int64_t tasks = 1;
-  int64_t grain = 1;  // Tasks that are worth handing to another thread.
+  int64_t grain = 1;     // Tasks that are worth handing to another thread.
+  int64_t together = 1;  // Tasks that had better not be parted.
   size_t scratch_bytes = 0;
   double flops = 0;
   double bytes = 0;  // Touched at least once.
