@@ -28,14 +28,14 @@ void for_each_access(RowStep& step, Fn fn) {
 
 bool has_neighbours(const RowStep& step) {
   return !step.outer.empty() &&
-         (step.outer.size() == 1 || step.outer.back() >= kGroupRows);
+         (step.outer.size() == 1 || step.outer.back() >= kLineFloats);
 }
 
 Crosswise find_crosswise(RowStep& step, int lanes) {
   Crosswise found;
   // Short rows and few of them fill no tiles.
   if (!has_neighbours(step) || step.inner * 2 < lanes) return found;
-  found.rows = kGroupRows;
+  found.rows = kLineFloats;
   // One vector more, lest all rows of a group share a cache set.
   found.pitch = round_up(step.inner, lanes) + lanes;
   for_each_access(step, [&](size_t operand, const Access& access) {

@@ -35,9 +35,8 @@ struct Crosswise {
   bool holds(size_t operand) const;
 };
 
-// So many f32 fill a cache line, of which all is then used at once, by one
-// thread.
-inline constexpr int64_t kGroupRows = 16;
+// f32 of a cache line, of which all had better be used at once, by one thread.
+inline constexpr int64_t kLineFloats = 16;
 
 // It holds no size that a form leaves out (RowForm).
 struct RowCode {
@@ -58,7 +57,7 @@ struct RowCode {
   // Tasks that had better not be parted.
   int64_t tasks_at_once() const {
     if (lanes.takes_all()) return 1;
-    return lanes.empty() ? crosswise.rows : std::max(lanes.rows, kGroupRows);
+    return lanes.empty() ? crosswise.rows : std::max(lanes.rows, kLineFloats);
   }
 };
 

@@ -19,7 +19,6 @@ using support::round_up;
 // without a row.
 constexpr int64_t kLeastRows = 4;
 constexpr int64_t kLine = 64;
-constexpr int64_t kLineFloats = kLine / int64_t{sizeof(float)};
 // Vectors of rows at once: what is read of a position is some cache lines,
 // while all positions stay in the first-level cache, of which they get a part.
 constexpr int64_t kMostVectors = 4;

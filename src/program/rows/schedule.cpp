@@ -18,9 +18,17 @@ constexpr int kBufferLoadCost = 1;
 // Row buffers are padded to the widest vector.
 constexpr size_t kBufferAlign = 64;
 
-size_t buffer_bytes(const RowStep& step, DType type) {
-  const size_t row = static_cast<size_t>(step.inner) * dtype_size(type);
-  return support::round_up(row, kBufferAlign) + kBufferSlack;
+// Of all row buffers that are not in results.
+void place_in_scratch(const RowStep& step, RowSchedule& schedule) {
+  schedule.buffer_bytes = 0;
+  for (RowSchedule::Buffer& buffer : schedule.buffers) {
+    if (buffer.result >= 0) continue;
+    buffer.offset = schedule.buffer_bytes;
+    const size_t row = static_cast<size_t>(step.inner) *
+                       dtype_size(step.body.instrs[buffer.id].type);
+    schedule.buffer_bytes +=
+        support::round_up(row, kBufferAlign) + kBufferSlack;
+  }
 }
 
 class Scheduler {
@@ -152,11 +160,10 @@ class Scheduler {
   }
 
   void place_buffers() {
-    for (size_t i = 0; i < instrs_.size(); ++i) {
-      if (!out_.buffered[i]) continue;
-      out_.buffers.push_back({static_cast<int32_t>(i), out_.buffer_bytes});
-      out_.buffer_bytes += buffer_bytes(step_, instrs_[i].type);
-    }
+    for (size_t i = 0; i < instrs_.size(); ++i)
+      if (out_.buffered[i])
+        out_.buffers.push_back({.id = static_cast<int32_t>(i)});
+    place_in_scratch(step_, out_);
     for (auto& pass : out_.passes)
       std::sort(pass.buffers.begin(), pass.buffers.end());
   }
@@ -184,7 +191,6 @@ RowSchedule schedule_rows(const RowStep& step) { return Scheduler(step).run(); }
 void keep_in_results(const RowStep& step, RowSchedule& schedule) {
   std::vector<int32_t> free = schedule.passes.back().stores;
   const int32_t last = static_cast<int32_t>(schedule.passes.size()) - 1;
-  schedule.buffer_bytes = 0;
   for (RowSchedule::Buffer& buffer : schedule.buffers) {
     const DType type = step.body.instrs[buffer.id].type;
     const int32_t level = schedule.level[buffer.id];
@@ -194,14 +200,11 @@ void keep_in_results(const RowStep& step, RowSchedule& schedule) {
     const auto found = level < last && level >= schedule.reads_until
                            ? std::find_if(free.begin(), free.end(), fits)
                            : free.end();
-    if (found != free.end()) {
-      buffer.result = *found;
-      free.erase(found);
-      continue;
-    }
-    buffer.offset = schedule.buffer_bytes;
-    schedule.buffer_bytes += buffer_bytes(step, type);
+    if (found == free.end()) continue;
+    buffer.result = *found;
+    free.erase(found);
   }
+  place_in_scratch(step, schedule);
 }
 
 }  // namespace fxjit::program

@@ -18,9 +18,9 @@ struct StepTimes;
 
 // What a step's code, generated or not, gets per call.
 struct StepCall {
-  void* const* operands;       // First element of each operand of the step.
-  std::byte* scratch;          // This thread's; size from StepPlan.
-  int32_t* status;             // Set to a StepStatus on a data-dependent error.
+  void* const* operands;  // First element of each operand of the step.
+  std::byte* scratch;     // This thread's; size from StepPlan.
+  int32_t* status;        // Set to a StepStatus on a data-dependent error.
   const void* data = nullptr;  // StepCode::data.
   // Where extern code with bodies() adds up what these take; null: nowhere.
   std::vector<StepTimes>* bodies = nullptr;
