@@ -88,7 +88,10 @@ class RowConv {
     float* output;        // [N, ..., channels]
     PostWork work;        // At the output's first element.
     CpuLevel level = host_cpu_level();
+    float* scratch = nullptr;  // scratch_bytes(), aligned to cache lines.
   };
+  // What run() needs beside its operands.
+  size_t scratch_bytes() const { return 0; }
 
   // Of all images.
   int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }

@@ -6,13 +6,14 @@
 #include "kernels/convolution/grouped_conv.h"
 #include "kernels/convolution/image_conv.h"
 #include "kernels/convolution/narrow_depthwise.h"
-#include "kernels/convolution/wide_groups.h"
+#include "kernels/convolution/planar_groups.h"
 #include "kernels/routines.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::kernels {
 namespace {
 
-// Conv: Depthwise, NarrowDepthwise, GroupedConv, WideGroups or ImageConv.
+// Conv: Depthwise, NarrowDepthwise, GroupedConv, PlanarGroups or ImageConv.
 template <typename Conv>
 class RowConvRoutine : public program::ExternCode {
  public:
@@ -40,12 +41,13 @@ class RowConvRoutine : public program::ExternCode {
     return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
   }
   size_t scratch_bytes() const override {
-    return packed_ ? 0 : conv_.packed_bytes();
+    return conv_.scratch_bytes() + own_packed_bytes();
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
     if (std::is_same_v<Conv, ImageConv>) return "convolution of few channels";
-    return std::is_same_v<Conv, GroupedConv> || std::is_same_v<Conv, WideGroups>
+    return std::is_same_v<Conv, GroupedConv> ||
+                   std::is_same_v<Conv, PlanarGroups>
                ? "convolution in small groups"
                : "depthwise convolution";
   }
@@ -59,6 +61,7 @@ class RowConvRoutine : public program::ExternCode {
     data.output = static_cast<float*>(request_.output_of(call));
     data.work = request_.work_of(call);
     data.level = level_;
+    data.scratch = reinterpret_cast<float*>(call.scratch + own_packed_bytes());
     if (packed_) {
       data.packed = reinterpret_cast<const float*>(packed_->data());
     } else {
@@ -72,6 +75,11 @@ class RowConvRoutine : public program::ExternCode {
   }
 
  private:
+  // Of weights that are not constant, in scratch.
+  size_t own_packed_bytes() const {
+    return packed_ ? 0 : support::round_up(conv_.packed_bytes(), size_t{64});
+  }
+
   ConvRequest request_;
   Conv conv_;
   CpuLevel level_;
@@ -93,10 +101,10 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
   };
   const ops::ConvParams& params = asked->params;
   if (code == program::CallCode::grouped_convolution) {
+    if (PlanarGroups::fits(params, weight, request.level))
+      return make(PlanarGroups(params, input, weight));
     if (GroupedConv::fits(weight, request.level))
       return make(GroupedConv(params, input, weight, request.level));
-    if (WideGroups::fits(weight, request.level))
-      return make(WideGroups(params, input, weight));
     return nullptr;
   }
   if (code == program::CallCode::image_convolution)

@@ -13,6 +13,7 @@
 #include "src/ops/table/layouts.h"
 #include "src/passes/lowering/conv_work.h"
 #include "src/passes/lowering/lower.h"
+#include "src/support/rounding.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 #include "tests/kernels/post_body.h"
@@ -155,6 +156,8 @@ void expect_level(const Conv& conv, const WorkCall& call, CpuLevel level) {
   const Tensor out =
       ops::infer_plain({passes::conv_last_op(), call.plain}).as_tensor();
   const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
+  const support::GuardedBytes scratch(
+      support::round_up(conv.scratch_bytes(), size_t{64}));
   for (Tight tight : {Tight::begin, Tight::end}) {
     const support::GuardedBytes weights(std::as_bytes(std::span(packed)),
                                         tight);
@@ -162,10 +165,13 @@ void expect_level(const Conv& conv, const WorkCall& call, CpuLevel level) {
     const auto floats = [&](int i) {
       return static_cast<float*>(copies.addresses()[i]);
     };
-    typename Conv::Data data{
-        floats(0), reinterpret_cast<float*>(weights.data()),
-        floats(1), floats(2),
-        {},        level};
+    typename Conv::Data data{floats(0),
+                             reinterpret_cast<float*>(weights.data()),
+                             floats(1),
+                             floats(2),
+                             {},
+                             level,
+                             reinterpret_cast<float*>(scratch.data())};
     data.work.ops = call.work.data();
     data.work.count = static_cast<int64_t>(call.work.size());
     conv.run(data, 0, conv.rows());

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kernels/convolution/grouped_conv.h"
-#include "kernels/convolution/wide_groups.h"
+#include "kernels/convolution/planar_groups.h"
 #include "src/program/planning/call_code_rules.h"
 #include "tests/kernels/conv_last_util.h"
 
@@ -28,16 +28,17 @@ struct Form {
 bool fits(const WorkCall& call, CpuLevel level) {
   return program::is_grouped_last(call.params, call.input, call.weight) &&
          (GroupedConv::fits(call.weight, level) ||
-          WideGroups::fits(call.weight, level));
+          PlanarGroups::fits(call.params, call.weight, level));
 }
 
 void expect_loops(const Form& form, CpuLevel level, int work = 1) {
   const WorkCall call(form.conv(), kConvWorks[work], true);
+  if (PlanarGroups::fits(call.params, call.weight, level))
+    expect_level(PlanarGroups(call.params, call.input, call.weight), call,
+                 level);
   if (GroupedConv::fits(call.weight, level))
     expect_level(GroupedConv(call.params, call.input, call.weight, level), call,
                  level);
-  else
-    expect_level(WideGroups(call.params, call.input, call.weight), call, level);
 }
 
 // Of one level's loops, and of the step at that level.
@@ -63,16 +64,17 @@ std::vector<CpuLevel> levels_for(int64_t channels) {
 }
 
 TEST(GroupedConv, EveryNumberOfChannelsAndGroups) {
-  for (int64_t channels : {2, 3, 4, 5, 6, 7, 8, 12})
+  for (int64_t channels : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     for (CpuLevel level : levels_for(channels))
       for (int64_t groups : {2, 3, 4, 7, 8})
         for (int64_t stride : {1, 2})
-          expect_form({.groups = groups,
-                       .channels = channels,
-                       .height = 5,
-                       .width = 23,
-                       .stride = {stride, stride}},
-                      level);
+          if (stride == 1 || channels <= 8 || channels == 12)
+            expect_form({.groups = groups,
+                         .channels = channels,
+                         .height = 5,
+                         .width = 23,
+                         .stride = {stride, stride}},
+                        level);
 }
 
 // Rows of fewer places than a block or a vector, with and without padding.
@@ -105,12 +107,12 @@ TEST(GroupedConv, EveryWidth) {
                      level);
 }
 
-// The loops for nine to sixteen channels, which the planner leaves to the
-// library where images are small.
-TEST(GroupedConv, WideGroups) {
+// The loops for more than four channels, some of which the planner leaves to
+// the library where images are small.
+TEST(GroupedConv, PlanarGroups) {
   if (host_cpu_level() < CpuLevel::avx512)
     GTEST_SKIP() << "these loops need AVX-512";
-  for (int64_t channels = 9; channels <= 16; ++channels)
+  for (int64_t channels = 5; channels <= 16; ++channels)
     for (int64_t groups : {2, 3})
       for (int64_t width : {1, 2, 3, 4, 5, 6, 9, 13, 14, 15, 20, 31})
         for (int64_t stride : {1, 2})
@@ -132,33 +134,52 @@ TEST(GroupedConv, WideGroups) {
 // Of more memory than caches hold, which is asked for ahead.
 TEST(GroupedConv, LargeImages) {
   for (CpuLevel level : levels_for(16))
-    for (int64_t stride : {1, 2})
-      expect_form({.groups = 32,
-                   .channels = 16,
-                   .height = stride * 33,
-                   .width = stride * 33,
-                   .stride = {stride, stride}},
-                  level);
+    expect_form({.groups = 32, .channels = 16, .height = 33, .width = 33},
+                level);
+  for (CpuLevel level : levels_for(12))
+    expect_form({.groups = 32,
+                 .channels = 12,
+                 .height = 66,
+                 .width = 66,
+                 .stride = {2, 2}},
+                level);
   for (CpuLevel level : levels_for(8))
     expect_form({.groups = 32, .channels = 8, .height = 47, .width = 47},
                 level);
 }
 
-TEST(GroupedConv, HeightsOfWindows) {
-  for (CpuLevel level : levels_for(4))
-    for (int64_t height : {1, 2, 5})
-      for (int64_t stride : {1, 3})
-        for (int64_t dilation : {1, 2})
-          for (int64_t pad : {0, 4})
-            expect_form({.groups = 6,
-                         .channels = 4,
-                         .height = 11,
-                         .width = 18,
-                         .window = {height, 3},
-                         .stride = {stride, 1},
-                         .padding = {pad, 1},
-                         .dilation = {dilation, 1}},
+// Rows of which planes hold a part, with padding and ends of any length.
+TEST(GroupedConv, LongRows) {
+  for (int64_t channels : {4, 6, 12})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t stride : {1, 2})
+        for (int64_t pad : {0, 1})
+          for (int64_t width : {699, 700})
+            expect_form({.groups = 4,
+                         .channels = channels,
+                         .height = 2,
+                         .width = width,
+                         .stride = {1, stride},
+                         .padding = {1, pad}},
                         level);
+}
+
+TEST(GroupedConv, HeightsOfWindows) {
+  for (int64_t channels : {4, 7})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t height : {1, 2, 5})
+        for (int64_t stride : {1, 3})
+          for (int64_t dilation : {1, 2})
+            for (int64_t pad : {0, 4})
+              expect_form({.groups = 6,
+                           .channels = channels,
+                           .height = 11,
+                           .width = 18,
+                           .window = {height, 3},
+                           .stride = {stride, 1},
+                           .padding = {pad, 1},
+                           .dilation = {dilation, 1}},
+                          level);
 }
 
 TEST(GroupedConv, LinesAndVolumes) {
@@ -183,7 +204,8 @@ TEST(GroupedConv, OtherConvolutionsAreNotTaken) {
       {.groups = 3, .channels = 4, .height = 9, .width = 9, .stride = {1, 3}},
       {.groups = 3, .channels = 4, .height = 9, .width = 9, .padding = {0, 2}},
       {.groups = 3, .channels = 4, .height = 9, .width = 9, .dilation = {1, 2}},
-      {.groups = 3, .channels = 9, .height = 9, .width = 9},
+      {.groups = 3, .channels = 13, .height = 9, .width = 9},
+      {.groups = 3, .channels = 9, .height = 9, .width = 9, .stride = {2, 2}},
       {.groups = 1, .channels = 4, .height = 9, .width = 9}};
   for (const Form& form : forms) {
     const WorkCall call(form.conv(), kConvWorks[1], true);

@@ -201,11 +201,12 @@ bool has_small_groups(const ConvParams& params, const Tensor& weight) {
   const int last = params.spatial - 1;
   const int64_t channels = weight.size(1);
   // The library does well with others, unless a place is long and the image
-  // larger than a cache, where its loops wait for memory.
+  // larger than a cache, where its loops may wait for memory.
   constexpr int64_t kLongPlace = 256, kLargeImage = int64_t{3} << 17;
-  const bool few = (channels > 1 && channels <= 8) || channels == 12 ||
-                   (channels <= 16 && params.output[1] > kLongPlace &&
-                    numel(params.output) > kLargeImage);
+  const bool large =
+      params.output[1] > kLongPlace && numel(params.output) > kLargeImage;
+  const int64_t most = params.stride[last] > 1 ? 8 : large ? 16 : 12;
+  const bool few = channels > 1 && (channels <= most || channels == 12);
   return !params.transposed && params.groups > 1 && few &&
          weight.size(0) == params.groups * channels &&
          weight.size(2 + last) == 3 && params.dilation[last] == 1 &&

@@ -1,0 +1,116 @@
+// The loops of planar_groups.cpp, once per CPU level (each_level.h).
+
+#if FXJIT_LANES < 16
+inline void run(const PlaneTile&) {
+  throw InternalError("planes of channels need vectors of sixteen floats");
+}
+inline void run(const PlanePart&) {
+  throw InternalError("planes of channels need vectors of sixteen floats");
+}
+#else
+#include "kernels/convolution/plane_turns.h"
+// After the vectors of plane_turns.h.
+#include "kernels/convolution/plane_masks.h"
+#include "kernels/convolution/plane_sums.h"
+
+// What is done to the results of a block, and where they go.
+inline void finish(const PlanePart& part, int64_t first, int64_t vectors) {
+  const int64_t channels = part.groups * part.inputs;
+  for (int64_t v = 0; v < vectors; ++v) {
+    const auto [place, used] = part.tile->lanes[first + v];
+    const int count = std::popcount(used);
+    const float* results = part.results + v * FXJIT_LANES;
+    float* to = part.output + place * part.output_step;
+    each_four(channels, [&](int64_t channel) FXJIT_FORCED {
+      Vector x[4];
+      for (int i = 0; i < 4; ++i) {
+        x[i] = gather_used(load(results + (channel + i) * PlaneLayout::kResult),
+                           used);
+        if (part.bias) x[i] += part.bias[channel + i];
+      }
+      for (int64_t op = 0; op < part.work.count; ++op)
+        apply(part.work.ops[op], x, [&](int tensor, int i) FXJIT_FORCED {
+          const float* extra = part.work.extras[tensor] + channel + i;
+          const int64_t apart = part.work.steps[tensor];
+          return apart == 0 ? Vector{} + *extra
+                            : load_apart(extra + place * apart, apart, count);
+        });
+      turn(x);
+      write_four(x, to + channel, part.output_step, count);
+    });
+  }
+}
+
+// The numbers of a slot that places [at, at + count) of a dim read.
+inline TapRange slot_range(const PlaneTaps& taps, int64_t slot, int64_t at,
+                           int64_t count) {
+  const int64_t last =
+      support::ceil_div(taps.size - taps.first[slot], taps.stride);
+  return {std::max<int64_t>(0, at + taps.least),
+          std::min(last, at + count + taps.most)};
+}
+
+// What taps of one slot of the height and one of the width read.
+inline void turn_slot(const PlanePart& part, const float* input, int64_t h,
+                      int64_t w, float* planes) {
+  const PlaneTile& tile = *part.tile;
+  const PlaneTaps &height = tile.layout->height, &width = tile.layout->width;
+  const TapRange rows = slot_range(height, h, tile.row, tile.rows);
+  const TapRange columns = slot_range(width, w, tile.column, tile.columns);
+  if (rows.first >= rows.last || columns.first >= columns.last) return;
+  PlaneRows from{
+      .first = input +
+               (rows.first * height.stride + height.first[h]) * part.steps[1] +
+               (columns.first * width.stride + width.first[w]) * part.steps[2],
+      .rows = rows.last - rows.first,
+      .columns = columns.last - columns.first,
+      .row_step = height.stride * part.steps[1],
+      .column_step = width.stride * part.steps[2],
+      .pitch = tile.layout->pitch};
+  if (from.columns == from.pitch &&
+      from.row_step == from.pitch * from.column_step)
+    from.columns *= std::exchange(from.rows, 1);
+  turn_rows(from, part.groups * part.inputs,
+            planes + tile.origin() + (rows.first - tile.row) * from.pitch +
+                columns.first - tile.column,
+            tile.layout->plane);
+}
+
+inline void turn_input(const PlanePart& part) {
+  const PlaneLayout& layout = *part.tile->layout;
+  for (int64_t d = part.slices.first; d < part.slices.last; ++d)
+    for (int64_t h = 0; h < layout.height.slots(); ++h)
+      for (int64_t w = 0; w < layout.width.slots(); ++w)
+        turn_slot(part, part.input + d * part.steps[0], h, w,
+                  part.planes + d * layout.slices_apart() +
+                      h * layout.rows_apart() +
+                      w * layout.channels * layout.plane);
+}
+
+inline void run(const PlanePart& part) {
+  const PlaneTile& tile = *part.tile;
+  const PlaneLayout& layout = *tile.layout;
+  turn_input(part);
+  const int64_t taps =
+      layout.depth_taps * static_cast<int64_t>(layout.tap_offsets.size());
+  int64_t outputs = 0;
+  PlanePart::each_block(part.inputs, [&](int64_t begin, int64_t end) {
+    outputs = std::max(outputs, end - begin);
+  });
+  const int64_t most = most_vectors(static_cast<int>(outputs));
+  const int64_t all = tile.vectors();
+  int64_t count = support::ceil_div(all, most);
+  for (int64_t v = 0; v < all; --count) {
+    const int64_t vectors = support::ceil_div(all - v, count);
+    for (int64_t g = 0; g < part.groups; ++g)
+      PlanePart::each_block(part.inputs, [&](int64_t begin, int64_t end) {
+        sums_of(end - begin, vectors)(
+            part, v, part.planes + g * part.inputs * layout.plane,
+            part.weight + (g * part.inputs + begin) * part.inputs * taps,
+            part.results + (g * part.inputs + begin) * PlaneLayout::kResult);
+      });
+    finish(part, v, vectors);
+    v += vectors;
+  }
+}
+#endif
