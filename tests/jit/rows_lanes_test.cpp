@@ -2,7 +2,10 @@
 // its own.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "src/program/rows/code.h"
+#include "src/program/rows/form.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/jit/step_bodies.h"
 #include "tests/jit/step_test_util.h"
@@ -146,6 +149,57 @@ TEST(LaneRows, LargeBuffersAreInResults) {
     check_step(step, {.units = 256});
     expect_works_in_place(step);
   }
+}
+
+// So are those of a group of some neighbours, unless the lines of its positions
+// push each other out of the cache; code for the one is not taken for the
+// other.
+TEST(LaneRows, BuffersOfGroupsAreInResults) {
+  std::set<std::string> keys;
+  for (auto [rows, result] :
+       {std::pair{530, 0}, {650, 0}, {512, -1}, {1024, -1}}) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(1, 512, rows);
+    step.serial = true;
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    const program::RowForm form = program::row_form(step, CpuLevel::avx512);
+    EXPECT_EQ(form.code.schedule.buffers.at(0).result, result) << rows;
+    EXPECT_TRUE(form.code.lanes.asks_ahead);
+    keys.insert(program::form_key(form));
+    check_step(step, {.units = 64});
+    expect_works_in_place(step);
+  }
+  EXPECT_EQ(keys.size(), 2u);
+}
+
+// Of rows without row buffers more neighbours are taken at once.
+TEST(LaneRows, ManyNeighboursAreTakenWhole) {
+  const auto rows_of_group = [](int64_t inner, bool exponents) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(4, inner, 530);
+    step.serial = true;
+    const Scalar x = b.input(0, DType::f32);
+    step.body = b.finish({exponents ? softmax(x) : normalised(x, inner)});
+    check_step(step, {.units = 64});
+    return program::row_code(step, CpuLevel::avx512).lanes.rows;
+  };
+  EXPECT_EQ(rows_of_group(200, false), 530);
+  EXPECT_LT(rows_of_group(200, true), 530);
+  EXPECT_LT(rows_of_group(60, false), 530);
+}
+
+// Caches hold few rows.
+TEST(LaneRows, LargeStepsAskAhead) {
+  const auto asks = [](int64_t batch, int64_t inner, int64_t rows) {
+    ScalarBuilder b;
+    RowStep step = lanes_step(batch, inner, rows);
+    step.body = b.finish({softmax(b.input(0, DType::f32))});
+    return program::row_code(step, CpuLevel::avx512).lanes.asks_ahead;
+  };
+  EXPECT_FALSE(asks(4, 50, 16));
+  EXPECT_TRUE(asks(100, 50, 16));
+  EXPECT_FALSE(asks(1, 256, 512));
+  EXPECT_TRUE(asks(4, 256, 512));
 }
 
 // What all neighbours read is in no group's lines.

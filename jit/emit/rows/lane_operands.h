@@ -39,6 +39,10 @@ class LaneOperands {
               LaneSpot spot);
   void store(const LaneGroupPlace& group, size_t result, Value* value,
              LaneSpot spot);
+  // Asks for the lines that `vectors` vectors of a position begin in, of which
+  // `first` is the first.
+  void prefetch(const LaneGroupPlace& group, size_t operand, LaneSpot first,
+                int vectors);
   // A value that a row buffer keeps for later passes.
   Value* kept(const LaneGroupPlace& group, int32_t id, LaneSpot spot);
   void keep(const LaneGroupPlace& group, int32_t id, Value* value,

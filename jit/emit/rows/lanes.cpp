@@ -182,10 +182,13 @@ BodyValues LaneRows::values_at(Group& group, size_t number, LaneSpot spot) {
           return group.constants[size_t(spot.vector)][size_t(id)];
         }
         if (instr.prim == Prim::input || instr.prim == Prim::index) {
+          if (instr.prim == Prim::input) read_.insert(size_t(instr.slot));
           return operands_.leaf(group.place, instr, spot);
         }
         if (schedule_.buffered[size_t(id)] &&
             schedule_.level[size_t(id)] < int32_t(number)) {
+          const int32_t result = schedule_.buffer_of(id).result;
+          if (result >= 0) read_.insert(output(result));
           return operands_.kept(group.place, id, spot);
         }
         if (facts_.is_softmax_exp(id)) {
@@ -201,10 +204,32 @@ Values LaneRows::round(Group& group, size_t number, LaneSpot first,
   const int vectors =
       first.is_rest ? operands_.vectors_of_rest() : int(group.constants.size());
   Values next = accumulators;
+  read_.clear();
   for (int v = 0; v < vectors; v += kAtOnce)
     some_vectors(group, number, {first.round, v, first.is_rest},
                  std::min(vectors - v, kAtOnce), next);
+  if (code_.lanes.asks_ahead && !first.is_rest)
+    ask_ahead(group, number, first.round);
   return next;
+}
+
+// Asks for what later rounds read and write, written lines just before they are
+// needed: where positions lie a power of two apart few lines stay.
+void LaneRows::ask_ahead(Group& group, size_t number, Value* round) {
+  constexpr int64_t kRead = 4, kWritten = 1;
+  const int vectors = int(group.constants.size());
+  const auto ask = [&](size_t operand, int64_t rounds) {
+    const LaneSpot later{b_.add(round, b_.i64(rounds)), 0};
+    operands_.prefetch(group.place, operand, later, vectors);
+  };
+  const auto ask_written = [&](int32_t result) {
+    if (result >= 0 && read_.count(output(result)) == 0)
+      ask(output(result), kWritten);
+  };
+  for (size_t operand : read_) ask(operand, kRead);
+  for (int32_t result : schedule_.passes[number].stores) ask_written(result);
+  for (int32_t id : schedule_.passes[number].buffers)
+    ask_written(schedule_.buffer_of(id).result);
 }
 
 // `count` vectors from the first on. Loads come before all stores, which LLVM

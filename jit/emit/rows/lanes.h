@@ -4,6 +4,8 @@
 // the row skeleton only.
 #pragma once
 
+#include <set>
+
 #include "jit/emit/body.h"
 #include "jit/emit/rows/lane_operands.h"
 #include "src/program/rows/rewrite.h"
@@ -33,10 +35,15 @@ class LaneRows {
   Values added(const Values& sums, const Values& more, size_t number);
   Values met(const Values& sums, size_t number);
   BodyValues values_at(Group& group, size_t number, LaneSpot spot);
+  void ask_ahead(Group& group, size_t number, Value* round);
   Values round(Group& group, size_t number, LaneSpot first,
                const Values& accumulators);
   void some_vectors(Group& group, size_t number, LaneSpot first, int count,
                     Values& accumulators);
+  // The operand that is a result.
+  size_t output(int32_t result) const {
+    return form_.loops.inputs.size() + size_t(result);
+  }
   void emit_constants(Group& group, int32_t level);
   void store_constants(Group& group);
 
@@ -47,6 +54,7 @@ class LaneRows {
   const program::RowSchedule& schedule_;
   LaneOperands operands_;
   program::BodyFacts facts_;
+  std::set<size_t> read_;  // Operands that the present round read.
 };
 
 }  // namespace fxjit::jit

@@ -27,7 +27,8 @@ constexpr int64_t kSmallUneven = 2 * kSmallTask;
 // them would share lines of every position, which more of them avoid if the
 // first-level cache does not hold all positions.
 constexpr int64_t kMostTogether = 64;
-constexpr int64_t kMostUneven = 256;
+constexpr int64_t kMostUneven = 640;
+constexpr int64_t kMostOfLong = 256;       // For rows that could be columns.
 constexpr int64_t kCachedTask = 8 * 1024;  // Elements.
 constexpr int64_t kLineFloats = 16;        // f32 of a cache line.
 // What becomes of a reduction before it meets its rows again: a division, a
@@ -120,6 +121,7 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   const int64_t outer = numel(domain) / (inner * neighbours);
   // Threads share columns without sharing lines.
   const bool together =
+      neighbours <= kMostOfLong &&
       take_all_neighbours(outer, inner, neighbours, serial) &&
       leave_tasks(outer, inner * neighbours, kSmallTask, serial);
   const bool streams = plain || together || inner <= kCachedRow;

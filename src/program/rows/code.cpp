@@ -62,6 +62,23 @@ bool lies_crosswise(const Access& access) {
          access.inner != 0 && access.inner != 1;
 }
 
+// What row buffers of lanes may take of the second-level cache beside the group
+// itself. Results whose positions push each other out hold none.
+size_t most_in_scratch(const RowStep& step, const LaneGroup& group) {
+  constexpr size_t kMostOfGroup = 128 * 1024;
+  const bool whole = group.rows == step.outer.back();
+  const bool collide = std::any_of(
+      step.outputs.begin(), step.outputs.end(),
+      [&](const Access& access) { return positions_collide(step, access); });
+  return whole || collide ? kMostBufferBytes : kMostOfGroup;
+}
+
+void read_along(RowStep& step) {
+  for_each_access(step, [](size_t, Access& access) {
+    if (lies_crosswise(access)) access.inner = 1;
+  });
+}
+
 bool has_reduction(const ScalarBody& body) {
   return std::any_of(
       body.instrs.begin(), body.instrs.end(),
@@ -75,16 +92,10 @@ RowCode row_code(const RowStep& step, CpuLevel level) {
   code.flat = is_flat(step);
   code.lanes = lane_group(rewritten, lanes);
   if (code.lanes.empty()) code.crosswise = find_crosswise(rewritten, lanes);
-  // What lies crosswise is read as if it lay along the row.
-  if (!code.lanes.empty() || !code.crosswise.empty()) {
-    for_each_access(rewritten, [](size_t, Access& access) {
-      if (lies_crosswise(access)) access.inner = 1;
-    });
-  }
+  if (!code.lanes.empty() || !code.crosswise.empty()) read_along(rewritten);
   code.schedule = schedule_rows(rewritten);
-  const bool whole =
-      !code.lanes.empty() && code.lanes.rows == rewritten.outer.back();
-  if (whole && code.scratch_bytes() > kMostBufferBytes)
+  if (!code.lanes.empty() &&
+      code.scratch_bytes() > most_in_scratch(step, code.lanes))
     keep_in_results(rewritten, code.schedule);
   code.body = std::move(rewritten.body);
   return code;

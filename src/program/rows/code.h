@@ -63,6 +63,8 @@ struct RowCode {
 
 // Whether elements of the access lie together along the last outer dim only.
 bool lies_crosswise(const Access& access);
+// What lies crosswise is read as if it lay along the row.
+void read_along(RowStep& step);
 
 // Whether the body sums, or takes extremes or products, along its rows.
 bool has_reduction(const ScalarBody& body);

@@ -98,7 +98,12 @@ std::string form_key(const RowForm& form) {
   std::string key = "row" + loops_key(form.loops);
   const LaneGroup& lanes = form.code.lanes;
   key += " " + std::to_string(lanes.rows) + " " +
-         std::to_string(lanes.elements) + " " + std::to_string(lanes.positions);
+         std::to_string(lanes.elements) + " " +
+         std::to_string(lanes.positions) + (lanes.asks_ahead ? " ahead" : "");
+  for (const RowSchedule::Buffer& buffer : form.code.schedule.buffers)
+    if (buffer.result >= 0)
+      key += " " + std::to_string(buffer.id) + " in result " +
+             std::to_string(buffer.result);
   for (const Crosswise::Operand& operand : form.code.crosswise.operands)
     key += " crosswise " + std::to_string(operand.operand);
   for (bool stream : form.streams) key += stream ? " ahead" : " -";

@@ -6,6 +6,7 @@
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/cost/body_work.h"
 #include "src/program/rows/code.h"
+#include "src/program/rows/schedule.h"
 #include "src/program/rows/step.h"
 #include "src/support/rounding.h"
 
@@ -36,9 +37,17 @@ constexpr int64_t kFarBytes = 256 * 1024;
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
 constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
-// Vectors of a round, and what more of them may cost together.
+// Vectors of a round, what more of them may cost together, and how many of them
+// reductions may have. Neighbours that row buffers hold at once.
 constexpr int64_t kFewVectors = 8;
+constexpr int64_t kMostReduced = 40;
+constexpr int64_t kMostKept = 256;
+constexpr int64_t kShortRow = 64;
 constexpr double kLongCode = 1024;
+// Of all rows, beyond which later positions are asked for: where a group is
+// all neighbours, and where it is some, whose lines the second-level cache of
+// any machine gives fast enough.
+constexpr double kMuchOfWhole = 1 << 18, kMuchOfSplit = 1 << 20;
 // Of a round in which rows share vectors.
 constexpr int64_t kMostElements = 64;
 // Of AVX-512.
@@ -67,15 +76,6 @@ bool lie_together(const RowStep& step) {
 
 int64_t bytes_apart(const Access& access) {
   return access.inner * static_cast<int64_t>(dtype_size(access.dtype));
-}
-
-// Whether lines that lie as the positions of a row push each other out of the
-// first-level cache, since they share few of its sets.
-bool positions_collide(const RowStep& step, const Access& access) {
-  const int64_t stride = bytes_apart(access);
-  const int64_t sets =
-      kLine * kCacheSets / std::gcd(stride, kLine * kCacheSets);
-  return stride != 0 && step.inner > sets * kCacheWays;
 }
 
 // Whether a group reads each position from the second level, in lines that it
@@ -147,10 +147,24 @@ LaneGroup whole_group(const RowStep& step, int64_t elements) {
   return {rows, elements, std::min({elements / rows, most, step.inner})};
 }
 
-// Whether straight code for so many vectors takes long to make.
+// Whether more neighbours may be taken than row buffers have room for: none are
+// kept, and what a group of some reads again does not stay in the first-level
+// cache either.
+bool suits_many(RowStep step) {
+  read_along(step);
+  const RowSchedule schedule = schedule_rows(step);
+  return schedule.buffers.empty() &&
+         (schedule.passes.size() <= 2 || step.inner > kShortRow);
+}
+
+// Whether straight code for so many vectors takes long to make, or is slow:
+// what they reduced is in memory, and what is kept of all neighbours leaves the
+// second-level cache.
 bool is_long(const RowStep& step, int64_t vectors) {
   return vectors > kFewVectors &&
-         static_cast<double>(vectors) * body_cost(step.body) > kLongCode;
+         (vectors > kMostReduced ||
+          (step.outer.back() > kMostKept && !suits_many(step)) ||
+          static_cast<double>(vectors) * body_cost(step.body) > kLongCode);
 }
 
 int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
@@ -165,7 +179,28 @@ int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
   return ceil_div(step.inner, group.positions) * round + met;
 }
 
+// Machines see by themselves what is read next only where positions follow one
+// another.
+bool asks_ahead(const RowStep& step, const LaneGroup& group) {
+  double bytes = 0;
+  for (const auto* operands : {&step.inputs, &step.outputs})
+    for (const Access& access : *operands)
+      if (access.inner != 0 && access.outer.back() != 0)
+        bytes += static_cast<double>(dtype_size(access.dtype));
+  bytes *=
+      static_cast<double>(numel(step.outer)) * static_cast<double>(step.inner);
+  return bytes >
+         (group.rows == step.outer.back() ? kMuchOfWhole : kMuchOfSplit);
+}
+
 }  // namespace
+
+bool positions_collide(const RowStep& step, const Access& access) {
+  const int64_t stride = bytes_apart(access);
+  const int64_t sets =
+      kLine * kCacheSets / std::gcd(stride, kLine * kCacheSets);
+  return stride != 0 && step.inner > sets * kCacheWays;
+}
 
 LaneGroup lane_group(const RowStep& step, int lanes) {
   if (step.strict || step.outer.empty() || !has_reduction(step.body) ||
@@ -184,7 +219,9 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
       if (work(step, group, lanes) < work(step, best, lanes)) best = group;
     }
   const bool few = step.outer.size() > 1 && neighbours < kLeastRows;
-  return few && best.positions == 1 ? LaneGroup{} : best;
+  if (few && best.positions == 1) return {};
+  best.asks_ahead = asks_ahead(step, best);
+  return best;
 }
 
 }  // namespace fxjit::program

@@ -6,6 +6,7 @@
 
 namespace fxjit::program {
 
+struct Access;
 struct RowStep;
 
 // Rows with reductions whose neighbours lie together in memory. Work goes round
@@ -16,6 +17,8 @@ struct LaneGroup {
   // Of each row in a round, which follow one another in memory if there are
   // several: lane i holds row i % rows at position i / rows of the round.
   int64_t positions = 1;
+  // Whether later positions are asked for while one is worked on.
+  bool asks_ahead = false;
 
   bool empty() const { return rows == 0; }
   // Whether the group is all rows of the last outer dim and one task, of which
@@ -24,6 +27,10 @@ struct LaneGroup {
   // Values that a row buffer holds for each position, rounded up.
   int64_t kept() const { return (elements + positions - 1) / positions; }
 };
+
+// Whether lines that lie as the positions of a row push each other out of the
+// first-level cache, since they share few of its sets.
+bool positions_collide(const RowStep& step, const Access& access);
 
 // `lanes`: of a vector.
 LaneGroup lane_group(const RowStep& step, int lanes);
