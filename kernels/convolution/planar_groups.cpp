@@ -56,17 +56,26 @@ PlaneLayout::PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels)
       width(axes[2]),
       depth_taps(axes[0].taps),
       channels(channels) {
-  // What the planes of a tile may take, and the columns of one that is no row.
-  constexpr int64_t kTileFloats = 20 << 10, kFewColumns = 64;
+  // What the planes of a tile should take, what they may take if that is less
+  // than some rows, and the columns of a tile that is no row.
+  constexpr int64_t kTileFloats = 20 << 10, kLargeFloats = 64 << 10;
+  constexpr int64_t kFewRows = 8, kFewColumns = 64;
   set_tile(1, width.places);
-  if (plane_floats() > kTileFloats && width.places > kFewColumns) {
+  if (plane_floats() > kLargeFloats && width.places > kFewColumns) {
     const int64_t column = plane_floats() / width.places;
     set_tile(1, std::max(kFewColumns, kTileFloats / column / kLanes * kLanes));
   } else {
-    const int64_t row = plane_floats() / plane * pitch;
-    const int64_t more = (kTileFloats - plane_floats()) / row;
-    set_tile(std::clamp<int64_t>(1 + more, 1, height.places), width.places);
+    const int64_t few = std::min(kFewRows, rows_within(kLargeFloats));
+    set_tile(std::min(height.places, std::max(few, rows_within(kTileFloats))),
+             width.places);
   }
+}
+
+// Whole rows of a tile, at least one.
+int64_t PlaneLayout::rows_within(int64_t floats) {
+  set_tile(1, width.places);
+  const int64_t row = (plane_floats() - lead) / plane * pitch;
+  return std::max<int64_t>(1, 1 + (floats - plane_floats()) / row);
 }
 
 void PlaneLayout::set_tile(int64_t most_rows, int64_t most_columns) {
@@ -76,18 +85,24 @@ void PlaneLayout::set_tile(int64_t most_rows, int64_t most_columns) {
               ? std::max(ceil_div(width.size, width.stride), columns)
               : columns + width.spread();
   const int64_t before = std::max<int64_t>(0, -height.least) * pitch;
-  origin = round_up(before + std::max<int64_t>(0, -width.least), kLanes);
+  lead = round_up(before + std::max<int64_t>(0, -width.least), kLanes);
   const int64_t behind = std::max<int64_t>(0, height.most) * pitch +
                          std::max<int64_t>(0, width.most);
-  plane =
-      round_up(origin + before + rows * pitch + behind + 2 * kLanes, kLanes);
-  // Planes a power of two apart would push each other out of the cache.
+  plane = round_up(before + rows * pitch + behind + 2 * kLanes, kLanes);
+  // Planes at multiples of four lines would share few sets of the cache.
   plane += plane % (4 * kLanes) == 0 ? kLanes : 0;
   tap_offsets.clear();
   for (const PlaneTaps::Tap& h : height.taps)
     for (const PlaneTaps::Tap& w : width.taps)
       tap_offsets.push_back(h.slot * rows_apart() + w.slot * channels * plane +
                             h.shift * pitch + w.shift);
+}
+
+bool PlaneLayout::is_efficient() const {
+  constexpr int64_t kFewRows = 4;
+  return rows >=
+             std::min(height.places, std::max(kFewRows, 2 * height.spread())) ||
+         height.spread() == 0;
 }
 
 int64_t PlaneLayout::vectors() const { return ceil_div(rows * pitch, kLanes); }
@@ -98,11 +113,29 @@ PlanarGroups::PlanarGroups(const ops::ConvParams& params, const Tensor& input,
       part_groups_(groups_of_part(channels_, inputs_)),
       layout_(axes_, part_groups_ * inputs_) {}
 
-bool PlanarGroups::fits(const ops::ConvParams& params, const Tensor& weight,
-                        CpuLevel level) {
-  // With a stride of two there is four times as much to turn.
-  const int64_t fewest = params.stride.back() == 1 ? 5 : GroupedConv::kMost + 1;
-  return level == CpuLevel::avx512 && weight.sizes()[1] >= fewest;
+bool PlanarGroups::fits(const ops::ConvParams& params, const Tensor& input,
+                        const Tensor& weight, CpuLevel level) {
+  const int64_t channels = weight.sizes()[1];
+  if (level != CpuLevel::avx512 || channels <= 4) return false;
+  const PlanarGroups conv(params, input, weight);
+  if (!conv.is_bounded()) return false;
+  // Others have loops that turn sums. With a stride of two there is four times
+  // as much to turn here.
+  return channels > GroupedConv::kMost ||
+         (params.stride.back() == 1 && conv.layout_.is_efficient());
+}
+
+// Whether scratch is, and masks can count places in 32 bits.
+bool PlanarGroups::is_bounded() const {
+  constexpr int64_t kMostFloats = int64_t{1} << 18;
+  constexpr int64_t kMostPlaces = int64_t{1} << 29;
+  return std::all_of(axes_.begin(), axes_.end(),
+                     [](const ConvAxis& axis) {
+                       return axis.size <= kMostPlaces &&
+                              axis.pad <= kMostPlaces &&
+                              axis.stride <= kMostPlaces / axis.places;
+                     }) &&
+         layout_.plane_floats() <= kMostFloats;
 }
 
 size_t PlanarGroups::scratch_bytes() const {
@@ -154,7 +187,7 @@ void PlanarGroups::run_tile(const Data& data, const PlaneTile& tile,
       .output = data.output + place * channels_,
       .output_step = channels_,
       .work = data.work.at(place),
-      .planes = data.scratch,
+      .planes = data.scratch + layout_.lead,
       .results = data.scratch + layout_.plane_floats(),
       .groups = part_groups_,
       .inputs = inputs_};

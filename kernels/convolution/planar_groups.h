@@ -42,23 +42,27 @@ struct PlaneLayout {
 
   int64_t rows_apart() const { return width.slots() * channels * plane; }
   int64_t slices_apart() const { return height.slots() * rows_apart(); }
-  // Of all planes, and of a part's results.
-  int64_t plane_floats() const { return depth_taps * slices_apart(); }
+  // Of all planes and what is before them, and of a part's results.
+  int64_t plane_floats() const { return lead + depth_taps * slices_apart(); }
   int64_t result_floats() const { return channels * kResult; }
   int64_t vectors() const;  // Of a tile, at most.
+  // Whether tiles are not much smaller than what they read.
+  bool is_efficient() const;
 
   PlaneTaps height, width;
   int64_t depth_taps;
   int64_t channels;       // Of a part, at most.
   int64_t rows, columns;  // Of a tile, at most.
   int64_t pitch;
-  // Where what a tile reads begins in a plane, which is where a line begins.
-  int64_t origin;
-  int64_t plane;                     // From plane to plane.
-  std::vector<int64_t> tap_offsets;  // For height and width.
+  // Before the first plane: lanes in the padding read there what is not used.
+  int64_t lead;
+  int64_t plane;  // From plane to plane.
+  // From a place to what each tap of height and width sees of it.
+  std::vector<int64_t> tap_offsets;
 
  private:
   void set_tile(int64_t most_rows, int64_t most_columns);
+  int64_t rows_within(int64_t floats);
 };
 
 // Some of the places of a slice, and which of its lanes each tap reads.
@@ -73,10 +77,11 @@ struct PlaneTile {
                              PlaneLayout::kLanes);
   }
 
-  // Where the first place lies in a plane.
+  // Where the first place lies in a plane, which begins with the first row that
+  // is read.
   int64_t origin() const {
     const int64_t before = std::max<int64_t>(0, -layout->height.least);
-    return layout->origin + std::min(row, before) * layout->pitch;
+    return std::min(row, before) * layout->pitch;
   }
 
   const PlaneLayout* layout;
@@ -85,9 +90,10 @@ struct PlaneTile {
   int64_t row = 0, rows = 0, column = 0, columns = 0;
 };
 
-// Some groups of a tile. Input begins at the slice's first place, output and
-// work at the tile's, all of them and the bias at the part's first channel.
-// Weights are [group, output block, depth, height, width, input, outputs].
+// Some groups of a tile. Input begins at the first place of the slice that
+// depth tap 0 sees or would see, output and work at the tile's, all of them and
+// the bias at the part's first channel. Weights are [group, output block,
+// depth, height, width, input, outputs].
 struct PlanePart {
   // Outputs of a group are computed in blocks of about the same size.
   static constexpr int64_t kMostOutputs = 8;
@@ -102,7 +108,7 @@ struct PlanePart {
 
   const PlaneTile* tile;
   const float* input;
-  int64_t steps[3];  // To the next slice, row, column of the input.
+  int64_t steps[3];  // To the next depth tap's slice, to the next row, column.
   TapRange slices;   // Taps along the depth.
   const float* weight;
   const float* bias;  // Or null.
@@ -124,8 +130,8 @@ class PlanarGroups : public RowConv {
 
   // Whether these are the loops for a convolution that
   // program::is_grouped_last() tells.
-  static bool fits(const ops::ConvParams& params, const Tensor& weight,
-                   CpuLevel level = host_cpu_level());
+  static bool fits(const ops::ConvParams& params, const Tensor& input,
+                   const Tensor& weight, CpuLevel level = host_cpu_level());
 
   size_t scratch_bytes() const;
 
@@ -137,6 +143,7 @@ class PlanarGroups : public RowConv {
   void pack(const float* weight, float* packed) const;
 
  private:
+  bool is_bounded() const;
   void run_tile(const Data& data, const PlaneTile& tile, int64_t slice) const;
 
   int64_t part_groups_;

@@ -114,7 +114,7 @@ struct PlaneRows {
   const float* first;
   int64_t rows, columns;          // One at least.
   int64_t row_step, column_step;  // In floats.
-  int64_t pitch;                  // At least `columns`.
+  int64_t pitch;                  // At least `columns` if there are rows.
 };
 
 inline void turn_rows(const PlaneRows& from, int64_t channels, float* to,

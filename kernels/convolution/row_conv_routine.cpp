@@ -101,7 +101,7 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
   };
   const ops::ConvParams& params = asked->params;
   if (code == program::CallCode::grouped_convolution) {
-    if (PlanarGroups::fits(params, weight, request.level))
+    if (PlanarGroups::fits(params, input, weight, request.level))
       return make(PlanarGroups(params, input, weight));
     if (GroupedConv::fits(weight, request.level))
       return make(GroupedConv(params, input, weight, request.level));

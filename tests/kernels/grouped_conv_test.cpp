@@ -28,12 +28,12 @@ struct Form {
 bool fits(const WorkCall& call, CpuLevel level) {
   return program::is_grouped_last(call.params, call.input, call.weight) &&
          (GroupedConv::fits(call.weight, level) ||
-          PlanarGroups::fits(call.params, call.weight, level));
+          PlanarGroups::fits(call.params, call.input, call.weight, level));
 }
 
 void expect_loops(const Form& form, CpuLevel level, int work = 1) {
   const WorkCall call(form.conv(), kConvWorks[work], true);
-  if (PlanarGroups::fits(call.params, call.weight, level))
+  if (PlanarGroups::fits(call.params, call.input, call.weight, level))
     expect_level(PlanarGroups(call.params, call.input, call.weight), call,
                  level);
   if (GroupedConv::fits(call.weight, level))
@@ -131,7 +131,7 @@ TEST(GroupedConv, PlanarGroups) {
             }
 }
 
-// Of more memory than caches hold, which is asked for ahead.
+// Of more memory than caches hold.
 TEST(GroupedConv, LargeImages) {
   for (CpuLevel level : levels_for(16))
     expect_form({.groups = 32, .channels = 16, .height = 33, .width = 33},
@@ -218,6 +218,22 @@ TEST(GroupedConv, OtherConvolutionsAreNotTaken) {
   const WorkCall call(wider, kConvWorks[1], true);
   EXPECT_FALSE(program::is_grouped_last(call.params, call.input, call.weight));
   expect_step(call, true, 1);
+}
+
+// Taps far apart would need all rows between them as planes.
+TEST(GroupedConv, FarTapsAreNotTaken) {
+  for (int64_t channels : {6, 12}) {
+    const Form form{.groups = 8,
+                    .channels = channels,
+                    .height = 16,
+                    .width = 64,
+                    .padding = {3000, 1},
+                    .dilation = {3000, 1}};
+    const WorkCall call(form.conv(), kConvWorks[1], true);
+    EXPECT_FALSE(PlanarGroups::fits(call.params, call.input, call.weight,
+                                    CpuLevel::avx512));
+    expect_step(call, true, 1);
+  }
 }
 
 // Some channels of a larger image, whose places lie apart.

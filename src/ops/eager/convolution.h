@@ -27,10 +27,9 @@ ConvParams conv_params(const OpCall& call);
 
 // One filter for each of several channels; tensors may be meta.
 bool is_depthwise(const ConvParams& params, const Tensor& weight);
-// Groups of as many channels before as behind, so few that a vector holds
-// several, or one where loops of our own do better than the library's, under
-// windows of three taps of the last dim, side by side, of which at most one at
-// each end lies in the padding.
+// Groups of as many channels before as behind, so few that loops of our own do
+// better than the library's, under windows of three taps of the last dim, side
+// by side, of which at most one at each end lies in the padding.
 bool has_small_groups(const ConvParams& params, const Tensor& weight);
 
 // input and out have the batch dim; bias is undefined or [C_out]. `out` is
