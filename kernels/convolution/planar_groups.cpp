@@ -36,6 +36,21 @@ int64_t floor_div(int64_t a, int64_t b) {
   return a >= 0 ? a / b : -ceil_div(-a, b);
 }
 
+// Whether masks can count places in 32 bits, and sizes of planes in 64.
+bool has_small_dims(const ops::ConvParams& params, const Tensor& input,
+                    const Tensor& weight) {
+  constexpr int64_t kMostPlaces = int64_t{1} << 29;
+  constexpr int64_t kMostReach = int64_t{1} << 16;
+  const int first = params.batched ? 2 : 1;
+  for (int i = 0; i < params.spatial; ++i)
+    if (input.sizes()[first + i] > kMostPlaces ||
+        params.pad_before[i] > kMostPlaces ||
+        params.stride[i] > kMostPlaces / params.output[2 + i] ||
+        weight.sizes()[2 + i] > kMostReach / params.dilation[i])
+      return false;
+  return true;
+}
+
 }  // namespace
 
 PlaneTaps::PlaneTaps(const ConvAxis& axis)
@@ -115,27 +130,17 @@ PlanarGroups::PlanarGroups(const ops::ConvParams& params, const Tensor& input,
 
 bool PlanarGroups::fits(const ops::ConvParams& params, const Tensor& input,
                         const Tensor& weight, CpuLevel level) {
+  constexpr int64_t kMostFloats = int64_t{1} << 18;  // Of scratch.
   const int64_t channels = weight.sizes()[1];
-  if (level != CpuLevel::avx512 || channels <= 4) return false;
+  if (level != CpuLevel::avx512 || channels <= 4 ||
+      !has_small_dims(params, input, weight))
+    return false;
   const PlanarGroups conv(params, input, weight);
-  if (!conv.is_bounded()) return false;
+  if (conv.layout_.plane_floats() > kMostFloats) return false;
   // Others have loops that turn sums. With a stride of two there is four times
   // as much to turn here.
   return channels > GroupedConv::kMost ||
          (params.stride.back() == 1 && conv.layout_.is_efficient());
-}
-
-// Whether scratch is, and masks can count places in 32 bits.
-bool PlanarGroups::is_bounded() const {
-  constexpr int64_t kMostFloats = int64_t{1} << 18;
-  constexpr int64_t kMostPlaces = int64_t{1} << 29;
-  return std::all_of(axes_.begin(), axes_.end(),
-                     [](const ConvAxis& axis) {
-                       return axis.size <= kMostPlaces &&
-                              axis.pad <= kMostPlaces &&
-                              axis.stride <= kMostPlaces / axis.places;
-                     }) &&
-         layout_.plane_floats() <= kMostFloats;
 }
 
 size_t PlanarGroups::scratch_bytes() const {

@@ -143,7 +143,6 @@ class PlanarGroups : public RowConv {
   void pack(const float* weight, float* packed) const;
 
  private:
-  bool is_bounded() const;
   void run_tile(const Data& data, const PlaneTile& tile, int64_t slice) const;
 
   int64_t part_groups_;
