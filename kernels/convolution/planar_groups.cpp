@@ -36,7 +36,8 @@ int64_t floor_div(int64_t a, int64_t b) {
   return a >= 0 ? a / b : -ceil_div(-a, b);
 }
 
-// Whether masks can count places in 32 bits, and sizes of planes in 64.
+// Whether masks can count places in 32 bits, and sizes of planes in 64; windows
+// without taps need no planes.
 bool has_small_dims(const ops::ConvParams& params, const Tensor& input,
                     const Tensor& weight) {
   constexpr int64_t kMostPlaces = int64_t{1} << 29;
@@ -46,6 +47,7 @@ bool has_small_dims(const ops::ConvParams& params, const Tensor& input,
     if (input.sizes()[first + i] > kMostPlaces ||
         params.pad_before[i] > kMostPlaces ||
         params.stride[i] > kMostPlaces / params.output[2 + i] ||
+        weight.sizes()[2 + i] == 0 ||
         weight.sizes()[2 + i] > kMostReach / params.dilation[i])
       return false;
   return true;
@@ -130,7 +132,7 @@ PlanarGroups::PlanarGroups(const ops::ConvParams& params, const Tensor& input,
 
 bool PlanarGroups::fits(const ops::ConvParams& params, const Tensor& input,
                         const Tensor& weight, CpuLevel level) {
-  constexpr int64_t kMostFloats = int64_t{1} << 18;  // Of scratch.
+  constexpr int64_t kMostFloats = int64_t{1} << 18;  // Of planes.
   const int64_t channels = weight.sizes()[1];
   if (level != CpuLevel::avx512 || channels <= 4 ||
       !has_small_dims(params, input, weight))

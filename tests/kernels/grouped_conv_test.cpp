@@ -220,6 +220,21 @@ TEST(GroupedConv, OtherConvolutionsAreNotTaken) {
   expect_step(call, true, 1);
 }
 
+TEST(GroupedConv, WindowsWithoutTaps) {
+  for (int64_t channels : {6, 12}) {
+    const Form form{.groups = 2,
+                    .channels = channels,
+                    .height = 8,
+                    .width = 8,
+                    .window = {0, 3},
+                    .padding = {0, 1}};
+    const WorkCall call(form.conv(), kConvWorks[1], true);
+    EXPECT_FALSE(PlanarGroups::fits(call.params, call.input, call.weight,
+                                    CpuLevel::avx512));
+    if (channels <= 8) expect_step(call, true, 1);
+  }
+}
+
 // Taps far apart would need all rows between them as planes.
 TEST(GroupedConv, FarTapsAreNotTaken) {
   for (int64_t channels : {6, 12}) {

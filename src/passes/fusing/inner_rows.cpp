@@ -28,7 +28,8 @@ constexpr int64_t kSmallUneven = 2 * kSmallTask;
 // first-level cache does not hold all positions.
 constexpr int64_t kMostTogether = 64;
 constexpr int64_t kMostUneven = 640;
-constexpr int64_t kMostOfLong = 256;       // For rows that could be columns.
+// Where rows could be columns, or threads would have only whole items.
+constexpr int64_t kFewUneven = 256;
 constexpr int64_t kCachedTask = 8 * 1024;  // Elements.
 constexpr int64_t kLineFloats = 16;        // f32 of a cache line.
 // What becomes of a reduction before it meets its rows again: a division, a
@@ -105,8 +106,9 @@ bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
                          bool serial) {
   const int64_t elements = inner * neighbours;
   const bool uneven = are_uneven(inner, neighbours);
-  return (uneven || neighbours <= kMostTogether) &&
-         leave_tasks(outer, elements, uneven ? kSmallUneven : kSmallTask,
+  if (!uneven && neighbours > kMostTogether) return false;
+  if (neighbours > kFewUneven) return serial || elements <= kSmallUneven;
+  return leave_tasks(outer, elements, uneven ? kSmallUneven : kSmallTask,
                      serial);
 }
 
@@ -121,7 +123,7 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   const int64_t outer = numel(domain) / (inner * neighbours);
   // Threads share columns without sharing lines.
   const bool together =
-      neighbours <= kMostOfLong &&
+      neighbours <= kFewUneven &&
       take_all_neighbours(outer, inner, neighbours, serial) &&
       leave_tasks(outer, inner * neighbours, kSmallTask, serial);
   const bool streams = plain || together || inner <= kCachedRow;

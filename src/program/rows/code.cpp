@@ -49,6 +49,18 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
   return found;
 }
 
+// What row buffers of lanes may take of the second-level cache beside the group
+// itself; more where results would hold them whose positions push each other
+// out.
+size_t most_in_scratch(const RowStep& step, const LaneGroup& group) {
+  constexpr size_t kMostOfGroup = 128 * 1024;
+  const bool whole = group.rows == step.outer.back();
+  const bool collide = std::any_of(
+      step.outputs.begin(), step.outputs.end(),
+      [&](const Access& access) { return positions_collide(step, access); });
+  return whole || collide ? kMostBufferBytes : kMostOfGroup;
+}
+
 }  // namespace
 
 bool Crosswise::holds(size_t operand) const {
@@ -60,17 +72,6 @@ bool Crosswise::holds(size_t operand) const {
 bool lies_crosswise(const Access& access) {
   return access.gather_slot < 0 && access.outer.back() == 1 &&
          access.inner != 0 && access.inner != 1;
-}
-
-// What row buffers of lanes may take of the second-level cache beside the group
-// itself. Results whose positions push each other out hold none.
-size_t most_in_scratch(const RowStep& step, const LaneGroup& group) {
-  constexpr size_t kMostOfGroup = 128 * 1024;
-  const bool whole = group.rows == step.outer.back();
-  const bool collide = std::any_of(
-      step.outputs.begin(), step.outputs.end(),
-      [&](const Access& access) { return positions_collide(step, access); });
-  return whole || collide ? kMostBufferBytes : kMostOfGroup;
 }
 
 void read_along(RowStep& step) {

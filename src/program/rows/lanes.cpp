@@ -179,8 +179,8 @@ int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
   return ceil_div(step.inner, group.positions) * round + met;
 }
 
-// Machines see by themselves what is read next only where positions follow one
-// another.
+// Whether so much is walked that what is read and written next is worth asking
+// for. Machines do so by themselves only where few positions lie apart.
 bool asks_ahead(const RowStep& step, const LaneGroup& group) {
   double bytes = 0;
   for (const auto* operands : {&step.inputs, &step.outputs})

@@ -29,7 +29,7 @@ struct LaneGroup {
 };
 
 // Whether lines that lie as the positions of a row push each other out of the
-// first-level cache, since they share few of its sets.
+// first-level cache: there are more of them than the sets that they share hold.
 bool positions_collide(const RowStep& step, const Access& access);
 
 // `lanes`: of a vector.
