@@ -78,21 +78,19 @@ PlaneLayout::PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels)
   constexpr int64_t kTileFloats = 20 << 10, kLargeFloats = 64 << 10;
   constexpr int64_t kFewRows = 8, kFewColumns = 64;
   set_tile(1, width.places);
-  if (plane_floats() > kLargeFloats && width.places > kFewColumns) {
-    const int64_t column = plane_floats() / width.places;
+  const int64_t one_row = plane_floats();
+  if (one_row > kLargeFloats && width.places > kFewColumns) {
+    const int64_t column = one_row / width.places;
     set_tile(1, std::max(kFewColumns, kTileFloats / column / kLanes * kLanes));
-  } else {
-    const int64_t few = std::min(kFewRows, rows_within(kLargeFloats));
-    set_tile(std::min(height.places, std::max(few, rows_within(kTileFloats))),
-             width.places);
+    return;
   }
-}
-
-// Whole rows of a tile, at least one.
-int64_t PlaneLayout::rows_within(int64_t floats) {
-  set_tile(1, width.places);
-  const int64_t row = (plane_floats() - lead) / plane * pitch;
-  return std::max<int64_t>(1, 1 + (floats - plane_floats()) / row);
+  const int64_t next_row = (one_row - lead) / plane * pitch;
+  const auto rows_within = [&](int64_t floats) {
+    return std::max<int64_t>(1, 1 + (floats - one_row) / next_row);
+  };
+  const int64_t few = std::min(kFewRows, rows_within(kLargeFloats));
+  set_tile(std::min(height.places, std::max(few, rows_within(kTileFloats))),
+           width.places);
 }
 
 void PlaneLayout::set_tile(int64_t most_rows, int64_t most_columns) {

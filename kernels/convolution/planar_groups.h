@@ -62,7 +62,6 @@ struct PlaneLayout {
 
  private:
   void set_tile(int64_t most_rows, int64_t most_columns);
-  int64_t rows_within(int64_t floats);
 };
 
 // Some of the places of a slice, and which of its lanes each tap reads.
