@@ -2,33 +2,10 @@
 // its own.
 #include <gtest/gtest.h>
 
-#include <set>
-
-#include "src/program/rows/code.h"
-#include "src/program/rows/form.h"
-#include "tests/jit/jit_test_util.h"
-#include "tests/jit/step_bodies.h"
-#include "tests/jit/step_test_util.h"
+#include "tests/jit/lane_steps.h"
 
 namespace fxjit::jit::testing {
 namespace {
-
-using program::Access;
-using program::RowStep;
-
-// [batch, inner, rows] in memory.
-Access lanes_access(int64_t inner, int64_t rows, DType dtype = DType::f32) {
-  return row_access({inner * rows, 1}, rows, dtype);
-}
-
-RowStep lanes_step(int64_t batch, int64_t inner, int64_t rows) {
-  RowStep step;
-  step.outer = {batch, rows};
-  step.inner = inner;
-  step.inputs = {lanes_access(inner, rows)};
-  step.outputs = {lanes_access(inner, rows)};
-  return step;
-}
 
 constexpr CpuLevel kLevels[] = {CpuLevel::sse41, CpuLevel::avx2,
                                 CpuLevel::avx512};
@@ -42,19 +19,6 @@ void expect_lanes(const RowStep& step, bool lanes = true) {
 // matter of sizes.
 void expect_shared(const RowStep& step) {
   EXPECT_GT(program::row_code(step, CpuLevel::avx512).lanes.positions, 1);
-}
-
-void expect_works_in_place(const RowStep& step) {
-  for (CpuLevel level : host_levels()) {
-    const StepKernel kernel(step, level);
-    std::vector<float> in(size_t(numel(step.outer) * step.inner)),
-        apart(in.size());
-    for (size_t i = 0; i < in.size(); ++i)
-      in[i] = static_cast<float>(sample(DType::f32, 0, int64_t(i)).real);
-    kernel.run({in.data(), apart.data()}, 0, kernel.tasks());
-    kernel.run({in.data(), in.data()}, 0, kernel.tasks());
-    EXPECT_EQ(in, apart) << step.outer.str() << " " << cpu_level_name(level);
-  }
 }
 
 TEST(LaneRows, Softmax) {
@@ -96,137 +60,6 @@ TEST(LaneRows, LongSums) {
       expect_lanes(step);
       check_step(step, {.units = 64});
     }
-}
-
-// One thread takes all neighbours at once, of which others would take parts.
-TEST(LaneRows, OneThreadTakesItemsWhole) {
-  for (int64_t rows : {33, 64, 125})
-    for (int64_t inner : {2000, 2003}) {
-      ScalarBuilder b;
-      RowStep step = lanes_step(1, inner, rows);
-      const Scalar x = b.input(0, DType::f32);
-      step.body = b.finish({normalised(x, inner)});
-      const auto rows_of_group = [&](CpuLevel level) {
-        return program::row_code(step, level).lanes.rows;
-      };
-      const int64_t parted = rows_of_group(CpuLevel::avx512);
-      step.serial = true;
-      if (rows <= 64)
-        EXPECT_EQ(rows_of_group(CpuLevel::avx512), rows);
-      else
-        EXPECT_GT(rows_of_group(CpuLevel::avx512), parted);
-      check_step(step, {.units = 64});
-    }
-}
-
-// Many neighbours are taken at once where they fill no whole lines.
-TEST(LaneRows, UnevenNeighboursAreTakenWhole) {
-  for (int64_t rows : {100, 125, 196, 250}) {
-    ScalarBuilder b;
-    RowStep step = lanes_step(4, 90, rows);
-    const Scalar x = b.input(0, DType::f32);
-    step.outputs.push_back(row_access({rows, 1}, 0));
-    step.body = b.finish({normalised(x, 90), sum(x)});
-    for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
-      EXPECT_EQ(program::row_code(step, level).lanes.rows, rows);
-    check_step(step, {.units = 64, .scale = 20});
-  }
-  EXPECT_LT(
-      program::row_code(lanes_step(4, 90, 128), CpuLevel::avx512).lanes.rows,
-      128);
-}
-
-// Outputs hold what large row buffers would, and inputs may be there, too.
-TEST(LaneRows, LargeBuffersAreInResults) {
-  for (auto [inner, rows] :
-       {std::pair{2500, 63}, {2500, 64}, {1500, 101}, {70001, 2}}) {
-    ScalarBuilder b;
-    RowStep step = lanes_step(4, inner, rows);
-    step.body = b.finish({softmax(b.input(0, DType::f32))});
-    const program::RowCode code = program::row_code(step, CpuLevel::avx2);
-    EXPECT_EQ(code.schedule.buffers.at(0).result, 0);
-    EXPECT_EQ(code.scratch_bytes(), 0u);
-    check_step(step, {.units = 256});
-    expect_works_in_place(step);
-  }
-}
-
-// So are those of a group of some neighbours, unless the lines of its positions
-// push each other out of the cache; code for the one is not taken for the
-// other.
-TEST(LaneRows, BuffersOfGroupsAreInResults) {
-  std::set<std::string> keys;
-  for (auto [rows, result] :
-       {std::pair{530, 0}, {650, 0}, {512, -1}, {1024, -1}}) {
-    ScalarBuilder b;
-    RowStep step = lanes_step(1, 512, rows);
-    step.serial = true;
-    step.body = b.finish({softmax(b.input(0, DType::f32))});
-    const program::RowForm form = program::row_form(step, CpuLevel::avx512);
-    EXPECT_EQ(form.code.schedule.buffers.at(0).result, result) << rows;
-    EXPECT_TRUE(form.code.lanes.asks_ahead);
-    keys.insert(program::form_key(form));
-    check_step(step, {.units = 64});
-    expect_works_in_place(step);
-  }
-  EXPECT_EQ(keys.size(), 2u);
-}
-
-// Of rows without row buffers more neighbours are taken at once.
-TEST(LaneRows, ManyNeighboursAreTakenWhole) {
-  const auto rows_of_group = [](int64_t inner, bool exponents) {
-    ScalarBuilder b;
-    RowStep step = lanes_step(4, inner, 530);
-    step.serial = true;
-    const Scalar x = b.input(0, DType::f32);
-    step.body = b.finish({exponents ? softmax(x) : normalised(x, inner)});
-    check_step(step, {.units = 64});
-    return program::row_code(step, CpuLevel::avx512).lanes.rows;
-  };
-  EXPECT_EQ(rows_of_group(200, false), 530);
-  EXPECT_LT(rows_of_group(200, true), 530);
-  EXPECT_LT(rows_of_group(60, false), 530);
-}
-
-// Caches hold few rows.
-TEST(LaneRows, LargeStepsAskAhead) {
-  const auto asks = [](int64_t batch, int64_t inner, int64_t rows) {
-    ScalarBuilder b;
-    RowStep step = lanes_step(batch, inner, rows);
-    step.body = b.finish({softmax(b.input(0, DType::f32))});
-    return program::row_code(step, CpuLevel::avx512).lanes.asks_ahead;
-  };
-  EXPECT_FALSE(asks(4, 50, 16));
-  EXPECT_TRUE(asks(100, 50, 16));
-  EXPECT_FALSE(asks(1, 256, 512));
-  EXPECT_TRUE(asks(4, 256, 512));
-}
-
-// What all neighbours read is in no group's lines.
-TEST(LaneRows, RepeatedInputsDoNotWidenGroups) {
-  const auto rows_of_group = [](bool weighted) {
-    ScalarBuilder b;
-    RowStep step = lanes_step(8, 192, 784);
-    Scalar y = normalised(b.input(0, DType::f32), 192);
-    if (weighted) {
-      step.inputs.push_back(row_access({0, 0}, 1));
-      y = y * b.input(1, DType::f32);
-    }
-    step.body = b.finish({y});
-    return program::row_code(step, CpuLevel::avx512).lanes.rows;
-  };
-  EXPECT_EQ(rows_of_group(true), rows_of_group(false));
-}
-
-// Many vectors of a long body would be much code.
-TEST(LaneRows, LongBodiesGoInGroups) {
-  ScalarBuilder b;
-  RowStep step = lanes_step(4, 90, 250);
-  Scalar y = normalised(b.input(0, DType::f32), 90);
-  for (int i = 0; i < 6; ++i) y = apply(Prim::gelu, y);
-  step.body = b.finish({y});
-  for (CpuLevel level : kLevels)
-    EXPECT_LT(program::row_code(step, level).lanes.rows, 250);
 }
 
 // Threads take whole groups and whole cache lines of a position.

@@ -26,8 +26,10 @@ struct Layer {
       return shown ? Value::tuple({y, gates}) : y;
     };
     const Dims size = swapped ? Dims{batch, length, 6} : Dims{length, batch, 6};
-    return testing::run_passes_for(
-        machine, fx::symbolic_trace(call, {"x", "w", "h"}),
+    passes::PipelineOptions options;
+    options.recurrent = machine;
+    return testing::run_passes_with(
+        options, fx::symbolic_trace(call, {"x", "w", "h"}),
         {random_tensor(size, 4), random_tensor({4 * hidden, 6}, 5),
          random_tensor({1, batch, hidden}, 6)});
   }

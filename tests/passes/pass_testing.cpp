@@ -10,7 +10,6 @@
 #include "src/ops/table/aliasing.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
-#include "src/passes/pipeline.h"
 #include "src/tensor/memory_order.h"
 #include "tests/ops/storages.h"
 
@@ -37,10 +36,16 @@ Tensor random_index(const Dims& sizes, int64_t bound, uint32_t seed) {
   return made;
 }
 
-namespace {
+Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
+                  std::vector<std::string> disabled) {
+  passes::PipelineOptions options;
+  options.disabled = std::move(disabled);
+  return run_passes_with(std::move(options), std::move(module),
+                         std::move(inputs));
+}
 
-Passed run_with(passes::PipelineOptions options,
-                nn::Ref<fx::GraphModule> module, ValueList inputs) {
+Passed run_passes_with(passes::PipelineOptions options,
+                       nn::Ref<fx::GraphModule> module, ValueList inputs) {
   Passed passed;
   options.observer = [&](std::string_view pass, const ModelGraph&) {
     passed.changed.emplace_back(pass);
@@ -49,22 +54,6 @@ Passed run_with(passes::PipelineOptions options,
   passed.module = std::move(module);
   passed.inputs = std::move(inputs);
   return passed;
-}
-
-}  // namespace
-
-Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
-                  std::vector<std::string> disabled) {
-  passes::PipelineOptions options;
-  options.disabled = std::move(disabled);
-  return run_with(std::move(options), std::move(module), std::move(inputs));
-}
-
-Passed run_passes_for(passes::RecurrentMachine machine,
-                      nn::Ref<fx::GraphModule> module, ValueList inputs) {
-  passes::PipelineOptions options;
-  options.recurrent = machine;
-  return run_with(std::move(options), std::move(module), std::move(inputs));
 }
 
 namespace {
@@ -138,9 +127,9 @@ Value merged_linear(const ValueList& args) {
 Value winograd(const ValueList& args) {
   const Dims before = args[2].as_dims(), after = args[3].as_dims();
   const Value planes = call("permute", {args[0], Dims{0, 3, 1, 2}});
-  const Value padded = call(
-      "constant_pad_nd",
-      {planes, Dims{before[1], after[1], before[0], after[0]}, 0.0});
+  const Value padded =
+      call("constant_pad_nd",
+           {planes, Dims{before[1], after[1], before[0], after[0]}, 0.0});
   return call("permute", {call("conv2d", {padded, args[1]}), Dims{0, 2, 3, 1}});
 }
 
@@ -203,9 +192,9 @@ Value as_planned(const Value& value, const Value& val) {
     const size_t at = next++;
     if (!leaf.is_tensor()) return leaf;
     const Value planned = val.is_tensor() ? val : val.at(at);
-    const bool same = same_places(leaf.as_tensor().sizes(),
-                                  leaf.as_tensor().strides(),
-                                  planned.as_tensor().strides());
+    const bool same =
+        same_places(leaf.as_tensor().sizes(), leaf.as_tensor().strides(),
+                    planned.as_tensor().strides());
     return same ? leaf : arranged(leaf, planned);
   });
 }

@@ -11,7 +11,7 @@
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
 #include "src/passes/model_graph.h"
-#include "src/passes/patterns/join_recurrent_inputs.h"
+#include "src/passes/pipeline.h"
 
 namespace fxjit::testing {
 
@@ -30,20 +30,22 @@ struct Passed {
 // All passes but the disabled ones.
 Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
                   std::vector<std::string> disabled = {});
+Passed run_passes_with(passes::PipelineOptions options,
+                       nn::Ref<fx::GraphModule> module, ValueList inputs);
 
-// The same with recurrent layers for this machine.
-Passed run_passes_for(passes::RecurrentMachine machine,
-                      nn::Ref<fx::GraphModule> module, ValueList inputs);
+// `f` is a function of so many Values.
+template <typename F>
+nn::Ref<fx::GraphModule> trace(F f, size_t inputs) {
+  std::vector<nn::ArgSpec> names;
+  for (size_t i = 0; i < inputs; ++i)
+    names.emplace_back("x" + std::to_string(i));
+  return fx::symbolic_trace(f, nn::Signature(names), "f");
+}
 
-// Traces `f`, a function of as many Values as there are inputs.
 template <typename F>
 Passed run_passes(F f, ValueList inputs,
                   std::vector<std::string> disabled = {}) {
-  std::vector<nn::ArgSpec> names;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    names.emplace_back("x" + std::to_string(i));
-  return run_passes(fx::symbolic_trace(f, nn::Signature(names), "f"),
-                    std::move(inputs), std::move(disabled));
+  return run_passes(trace(f, inputs.size()), inputs, std::move(disabled));
 }
 
 // "contraction: contract+add+gelu" for each region, in the order of the graph.

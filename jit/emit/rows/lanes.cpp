@@ -105,11 +105,14 @@ Values LaneRows::whole_rounds(Group& group, size_t number,
       });
 }
 
-// Rounds [first, end). Each chain starts with `nothing`.
+// The rounds that come at [first, end) of a pass. Each chain starts with
+// `nothing`.
 Values LaneRows::stretch(Group& group, size_t number, Value* first, Value* end,
                          const Values& nothing) {
+  Value* last = b_.i64(operands_.whole_rounds() - 1);
   const auto round_at = [&](Value* at, const Values& before) {
-    return round(group, number, {at, 0}, before);
+    Value* place = goes_back(number) ? b_.sub(last, at) : at;
+    return round(group, number, {place, 0}, before);
   };
   const int64_t chains = chains_of(number);
   if (chains == 1) return b_.loop(first, end, b_.i64(1), nothing, round_at);
@@ -219,7 +222,8 @@ void LaneRows::ask_ahead(Group& group, size_t number, Value* round) {
   constexpr int64_t kRead = 4, kWritten = 1;
   const int vectors = int(group.constants.size());
   const auto ask = [&](size_t operand, int64_t rounds) {
-    const LaneSpot later{b_.add(round, b_.i64(rounds)), 0};
+    const int64_t away = goes_back(number) ? -rounds : rounds;
+    const LaneSpot later{b_.add(round, b_.i64(away)), 0};
     operands_.prefetch(group.place, operand, later, vectors);
   };
   const auto ask_written = [&](int32_t result) {

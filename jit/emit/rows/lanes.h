@@ -31,6 +31,10 @@ class LaneRows {
   Values stretch(Group& group, size_t number, Value* first, Value* end,
                  const Values& nothing);
   int64_t chains_of(size_t number) const;
+  // Whether a pass goes from the last round to the first.
+  bool goes_back(size_t number) const {
+    return code_.lanes.turns && number % 2 == 1;
+  }
   Values joined(const Values& sums, size_t number, int64_t chains);
   Values added(const Values& sums, const Values& more, size_t number);
   Values met(const Values& sums, size_t number);

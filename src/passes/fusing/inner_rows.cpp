@@ -15,9 +15,11 @@ namespace {
 constexpr int64_t kLongestRow = 16 * 1024;
 constexpr int64_t kFewNeighbours = 8;
 constexpr int64_t kLargestTask = 1024 * 1024;
-// Columns read the memory of longer rows in its order and do as well, unless
-// rows are reduced again; so do lanes if they hold all neighbours.
-constexpr int64_t kCachedRow = 512;
+// Longer rows leave the second-level cache, so that columns, which read memory
+// in its order, do as well, unless rows are reduced again; so do lanes if they
+// hold all neighbours. Threads share columns of rows that leave the first level
+// better than groups of such rows.
+constexpr int64_t kCachedRow = 4096, kCachedSharedRow = 512;
 constexpr int64_t kLeastTasks = 4;
 // Items of so many elements need no threads; the second where parts of an item
 // would share cache lines.
@@ -126,7 +128,8 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
       neighbours <= kFewUneven &&
       take_all_neighbours(outer, inner, neighbours, serial) &&
       leave_tasks(outer, inner * neighbours, kSmallTask, serial);
-  const bool streams = plain || together || inner <= kCachedRow;
+  const bool streams =
+      plain || together || inner <= (serial ? kCachedRow : kCachedSharedRow);
   return returns(reduction, domain, kMostConstants) &&
          (streams || reduces_again(reduction, dims, domain));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/program/rows/lane_memory.h"
 #include "src/program/rows/rewrite.h"
 #include "src/program/rows/step.h"
 #include "src/support/rounding.h"
@@ -14,9 +15,6 @@ using support::round_up;
 
 // A group of rows should stay in the second-level cache.
 constexpr size_t kMostCrosswiseBytes = 384 * 1024;
-// Row buffers of all neighbours that are larger would push other memory out of
-// the caches.
-constexpr size_t kMostBufferBytes = 512 * 1024;
 constexpr size_t kScratchAlign = 64;
 
 template <typename Fn>
@@ -49,16 +47,18 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
   return found;
 }
 
-// What row buffers of lanes may take of the second-level cache beside the group
-// itself; more where results would hold them whose positions push each other
-// out.
+// What row buffers of lanes may take: larger ones of all neighbours would push
+// other memory out of the caches, and those of a group stay in the second level
+// beside the group itself. They take more where results would hold them whose
+// positions push each other out.
 size_t most_in_scratch(const RowStep& step, const LaneGroup& group) {
-  constexpr size_t kMostOfGroup = 128 * 1024;
-  const bool whole = group.rows == step.outer.back();
-  const bool collide = std::any_of(
-      step.outputs.begin(), step.outputs.end(),
-      [&](const Access& access) { return positions_collide(step, access); });
-  return whole || collide ? kMostBufferBytes : kMostOfGroup;
+  constexpr size_t kKiB = 1024;
+  const auto collide = [&](CacheSets cache) {
+    return positions_collide(step, step.outputs, cache);
+  };
+  if (group.rows == step.outer.back()) return 512 * kKiB;
+  if (collide(kSecondLevel)) return 1024 * kKiB;
+  return collide(kFirstLevel) ? 512 * kKiB : 128 * kKiB;
 }
 
 }  // namespace

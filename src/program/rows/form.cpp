@@ -99,7 +99,8 @@ std::string form_key(const RowForm& form) {
   const LaneGroup& lanes = form.code.lanes;
   key += " " + std::to_string(lanes.rows) + " " +
          std::to_string(lanes.elements) + " " +
-         std::to_string(lanes.positions) + (lanes.asks_ahead ? " ahead" : "");
+         std::to_string(lanes.positions) + (lanes.asks_ahead ? " ahead" : "") +
+         (lanes.turns ? " turns" : "");
   for (const RowSchedule::Buffer& buffer : form.code.schedule.buffers)
     if (buffer.result >= 0)
       key += " " + std::to_string(buffer.id) + " in result " +

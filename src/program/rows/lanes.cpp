@@ -1,11 +1,11 @@
 #include "src/program/rows/lanes.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/cost/body_work.h"
 #include "src/program/rows/code.h"
+#include "src/program/rows/lane_memory.h"
 #include "src/program/rows/schedule.h"
 #include "src/program/rows/step.h"
 #include "src/support/rounding.h"
@@ -19,20 +19,18 @@ using support::round_up;
 // Of several outer dims, rows that share no vectors: fewer leave too many lanes
 // without a row.
 constexpr int64_t kLeastRows = 4;
-constexpr int64_t kLine = 64;
 // Vectors of rows at once: what is read of a position is some cache lines,
 // while all positions stay in the first-level cache, of which they get a part.
 constexpr int64_t kMostVectors = 4;
 constexpr int64_t kCachedBytes = 16 * 1024;
-// The least first-level cache of the machines: sets of so many lines.
-constexpr int64_t kCacheSets = 64, kCacheWays = 8;
 // Rows that do not stay there are read from the second level, which is slow at
 // many positions of few lines; machines fetch lines by twos. So are rows whose
-// groups share lines, since each of these would be read by two groups.
+// groups share lines, since each of these would be read by two groups. Where
+// positions push each other out, the second level holds few of them, too.
 constexpr int64_t kCachedRow = 512;
 constexpr int64_t kMostFarVectors = 8;
-constexpr int64_t kLeastFarBytes = 2 * kLine;
-constexpr int64_t kFarBytes = 256 * 1024;
+constexpr int64_t kLeastLines = 2, kLeastSharedLines = 4;
+constexpr int64_t kFarBytes = 1024 * 1024, kCollidingBytes = 256 * 1024;
 // Tasks that are left for threads.
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
@@ -44,10 +42,6 @@ constexpr int64_t kMostReduced = 40;
 constexpr int64_t kMostKept = 256;
 constexpr int64_t kShortRow = 64;
 constexpr double kLongCode = 1024;
-// Of all rows, beyond which later positions are asked for: where a group is
-// all neighbours, and where it is some, whose lines the second-level cache of
-// any machine gives fast enough.
-constexpr double kMuchOfWhole = 1 << 18, kMuchOfSplit = 1 << 20;
 // Of a round in which rows share vectors.
 constexpr int64_t kMostElements = 64;
 // Of AVX-512.
@@ -74,30 +68,19 @@ bool lie_together(const RowStep& step) {
                        [](const Access& a) { return !lies_crosswise(a); });
 }
 
-int64_t bytes_apart(const Access& access) {
-  return access.inner * static_cast<int64_t>(dtype_size(access.dtype));
-}
-
-// Whether a group reads each position from the second level, in lines that it
-// shares with others or that push each other out of the first.
-bool is_read_from_afar(const RowStep& step, const Access& access) {
-  return access.outer.back() != 0 &&
-         (bytes_apart(access) % kLine != 0 || positions_collide(step, access));
-}
-
 int64_t most_vectors(const RowStep& step, int64_t lanes) {
   const int64_t position = lanes * static_cast<int64_t>(sizeof(float));
   const int64_t cached =
       std::clamp(kCachedBytes / (step.inner * position),
-                 std::max<int64_t>(kLine / position, 1), kMostVectors);
-  const bool far = std::any_of(
-      step.inputs.begin(), step.inputs.end(),
-      [&](const Access& access) { return is_read_from_afar(step, access); });
-  if (!far && step.inner <= kCachedRow) return cached;
+                 std::max<int64_t>(kCacheLine / position, 1), kMostVectors);
+  const bool collide = positions_collide(step, step.inputs, kFirstLevel);
+  const bool slow = collide || groups_share_lines(step);
+  if (!slow && step.inner <= kCachedRow) return cached;
   const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
-  const int64_t kept =
-      std::max(kFarBytes / step.inner, kLeastFarBytes) / position;
+  const int64_t held = collide ? kCollidingBytes : kFarBytes;
+  const int64_t least = (slow ? kLeastSharedLines : kLeastLines) * kCacheLine;
+  const int64_t kept = std::max(held / step.inner, least) / position;
   return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
 }
 
@@ -179,28 +162,7 @@ int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
   return ceil_div(step.inner, group.positions) * round + met;
 }
 
-// Whether so much is walked that what is read and written next is worth asking
-// for. Machines do so by themselves only where few positions lie apart.
-bool asks_ahead(const RowStep& step, const LaneGroup& group) {
-  double bytes = 0;
-  for (const auto* operands : {&step.inputs, &step.outputs})
-    for (const Access& access : *operands)
-      if (access.inner != 0 && access.outer.back() != 0)
-        bytes += static_cast<double>(dtype_size(access.dtype));
-  bytes *=
-      static_cast<double>(numel(step.outer)) * static_cast<double>(step.inner);
-  return bytes >
-         (group.rows == step.outer.back() ? kMuchOfWhole : kMuchOfSplit);
-}
-
 }  // namespace
-
-bool positions_collide(const RowStep& step, const Access& access) {
-  const int64_t stride = bytes_apart(access);
-  const int64_t sets =
-      kLine * kCacheSets / std::gcd(stride, kLine * kCacheSets);
-  return stride != 0 && step.inner > sets * kCacheWays;
-}
 
 LaneGroup lane_group(const RowStep& step, int lanes) {
   if (step.strict || step.outer.empty() || !has_reduction(step.body) ||
@@ -221,6 +183,7 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
   const bool few = step.outer.size() > 1 && neighbours < kLeastRows;
   if (few && best.positions == 1) return {};
   best.asks_ahead = asks_ahead(step, best);
+  best.turns = leaves_second_level(step, best);
   return best;
 }
 

@@ -6,7 +6,6 @@
 
 namespace fxjit::program {
 
-struct Access;
 struct RowStep;
 
 // Rows with reductions whose neighbours lie together in memory. Work goes round
@@ -19,6 +18,9 @@ struct LaneGroup {
   int64_t positions = 1;
   // Whether later positions are asked for while one is worked on.
   bool asks_ahead = false;
+  // Whether every other pass goes from the last position to the first, and so
+  // begins with what the pass before touched last, which caches still hold.
+  bool turns = false;
 
   bool empty() const { return rows == 0; }
   // Whether the group is all rows of the last outer dim and one task, of which
@@ -27,10 +29,6 @@ struct LaneGroup {
   // Values that a row buffer holds for each position, rounded up.
   int64_t kept() const { return (elements + positions - 1) / positions; }
 };
-
-// Whether lines that lie as the positions of a row push each other out of the
-// first-level cache: there are more of them than the sets that they share hold.
-bool positions_collide(const RowStep& step, const Access& access);
 
 // `lanes`: of a vector.
 LaneGroup lane_group(const RowStep& step, int lanes);

@@ -1,0 +1,68 @@
+#include "src/program/rows/lane_memory.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "src/program/rows/lanes.h"
+#include "src/program/rows/step.h"
+
+namespace fxjit::program {
+namespace {
+
+// Of all rows, beyond which later positions are asked for: where a group is
+// all neighbours, and where it is some, whose lines the second-level cache of
+// any machine gives fast enough.
+constexpr double kMuchOfWhole = 1 << 18, kMuchOfSplit = 1 << 20;
+// What the second level keeps of a group's inputs beside what is written.
+constexpr double kMostKept = 1 << 19;
+
+bool differs(const Access& access) { return access.outer.back() != 0; }
+
+int64_t bytes_apart(const Access& access) {
+  return access.inner * static_cast<int64_t>(dtype_size(access.dtype));
+}
+
+// Of one row, at all positions.
+double bytes_of_row(const RowStep& step, const std::vector<Access>& operands) {
+  double bytes = 0;
+  for (const Access& access : operands)
+    if (access.inner != 0 && differs(access))
+      bytes += static_cast<double>(dtype_size(access.dtype));
+  return bytes * static_cast<double>(step.inner);
+}
+
+}  // namespace
+
+bool positions_collide(const RowStep& step, const std::vector<Access>& operands,
+                       CacheSets cache) {
+  const int64_t reach = kCacheLine * cache.sets;
+  return std::any_of(
+      operands.begin(), operands.end(), [&](const Access& access) {
+        const int64_t stride = bytes_apart(access);
+        const int64_t sets = reach / std::gcd(stride, reach);
+        return differs(access) && stride != 0 && sets < cache.sets &&
+               step.inner > sets * cache.ways;
+      });
+}
+
+bool groups_share_lines(const RowStep& step) {
+  return std::any_of(
+      step.inputs.begin(), step.inputs.end(), [](const Access& access) {
+        return differs(access) && bytes_apart(access) % kCacheLine != 0;
+      });
+}
+
+bool asks_ahead(const RowStep& step, const LaneGroup& group) {
+  const double bytes =
+      bytes_of_row(step, step.inputs) + bytes_of_row(step, step.outputs);
+  return bytes * static_cast<double>(numel(step.outer)) >
+         (group.rows == step.outer.back() ? kMuchOfWhole : kMuchOfSplit);
+}
+
+bool leaves_second_level(const RowStep& step, const LaneGroup& group) {
+  return positions_collide(step, step.inputs, kSecondLevel) ||
+         bytes_of_row(step, step.inputs) * static_cast<double>(group.rows) >
+             kMostKept;
+}
+
+}  // namespace fxjit::program
