@@ -18,6 +18,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/dtype.h"
+#include "src/support/machine/cache_line.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::jit {
@@ -25,7 +26,7 @@ namespace fxjit::jit {
 using llvm::Value;
 using Values = std::vector<llvm::Value*>;
 
-inline constexpr int kCacheLine = 64;  // Bytes.
+using support::kCacheLine;
 
 class VectorBuilder {
  public:

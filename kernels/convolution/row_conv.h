@@ -12,6 +12,7 @@
 #include "kernels/convolution/post_work.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/convolution.h"
+#include "src/support/machine/cache_line.h"
 #include "src/weights/store.h"
 
 namespace fxjit::kernels {
@@ -36,7 +37,7 @@ struct ConvAxis {
 // Lines of memory that the row after this one reads or writes and this one does
 // not. They are asked for between blocks of places.
 struct RowAhead {
-  static constexpr int64_t kLine = 16;  // Floats.
+  static constexpr int64_t kLine = support::kLineFloats;
   struct Lines {
     const float* first = nullptr;
     int64_t count = 0;

@@ -8,6 +8,7 @@
 
 #include "kernels/call_request.h"
 #include "kernels/recurrence/step.h"
+#include "src/support/machine/cache_line.h"
 
 namespace fxjit::kernels {
 
@@ -16,7 +17,7 @@ struct Room {
   int64_t size = 0;
 
   int64_t add(int64_t floats) {
-    constexpr int64_t kLine = 16;
+    constexpr int64_t kLine = support::kLineFloats;
     return std::exchange(size, size + (floats + kLine - 1) / kLine * kLine);
   }
 };

@@ -101,13 +101,12 @@ Value* LaneOperands::element(const LaneGroupPlace& group, size_t operand,
 
 void LaneOperands::prefetch(const LaneGroupPlace& group, size_t operand,
                             LaneSpot first, int vectors) {
-  constexpr int64_t kLine = 64;
   const program::AccessForm& access = loops_.access(operand);
   if (access.inner == 0 || access.outer.back() == 0) return;
   const int64_t bytes =
       int64_t{vectors} * b_.lanes() * int64_t(dtype_size(access.dtype));
   Value* from = element(group, operand, first);
-  for (int64_t at = 0; at < bytes; at += kLine)
+  for (int64_t at = 0; at < bytes; at += kCacheLine)
     b_.prefetch(b_.offset_bytes(from, at));
 }
 

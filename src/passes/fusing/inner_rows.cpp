@@ -5,35 +5,38 @@
 
 #include "fxjit/op.h"
 #include "src/passes/fusing/loop_facts.h"
+#include "src/support/machine/cache_line.h"
 
 namespace fxjit::passes {
 namespace {
 
-// Longer rows leave the second-level cache. Those of few neighbours lie so
-// close together that they are read from further away as rows of the last dim
-// are, and what is kept of them stays within some megabytes.
+using support::kLineFloats;
+
+// The second-level cache does not hold longer rows of many neighbours. Few
+// neighbours lie so close together that they are read as rows of the last dim
+// are, and what is kept of them takes some megabytes at most.
 constexpr int64_t kLongestRow = 16 * 1024;
 constexpr int64_t kFewNeighbours = 8;
 constexpr int64_t kLargestTask = 1024 * 1024;
-// Longer rows leave the second-level cache, so that columns, which read memory
-// in its order, do as well, unless rows are reduced again; so do lanes if they
-// hold all neighbours. Threads share columns of rows that leave the first level
-// better than groups of such rows.
-constexpr int64_t kCachedRow = 4096, kCachedSharedRow = 512;
+// Longer rows that are reduced once are columns, which read memory in its
+// order, unless lanes hold all neighbours. Threads share columns better than
+// groups of rows as soon as these leave the first-level cache.
+constexpr int64_t kLongestReducedOnce = 4096, kLongestShared = 512;
+// Threads want so many tasks.
 constexpr int64_t kLeastTasks = 4;
 // Items of so many elements need no threads; the second where parts of an item
 // would share cache lines.
 constexpr int64_t kSmallTask = 64 * 1024;
 constexpr int64_t kSmallUneven = 2 * kSmallTask;
-// Neighbours that are taken at once. Where they fill no whole lines, parts of
-// them would share lines of every position, which more of them avoid if the
+// So many neighbours are taken at once. If they fill no whole lines, parts of
+// them would share lines of every position; so more of them are, where the
 // first-level cache does not hold all positions.
 constexpr int64_t kMostTogether = 64;
 constexpr int64_t kMostUneven = 640;
-// Where rows could be columns, or threads would have only whole items.
+// So many are also where rows could be columns, or threads would have only
+// whole items.
 constexpr int64_t kFewUneven = 256;
 constexpr int64_t kCachedTask = 8 * 1024;  // Elements.
-constexpr int64_t kLineFloats = 16;        // f32 of a cache line.
 // What becomes of a reduction before it meets its rows again: a division, a
 // root, something added.
 constexpr int kMostConstants = 4;
@@ -128,8 +131,8 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
       neighbours <= kFewUneven &&
       take_all_neighbours(outer, inner, neighbours, serial) &&
       leave_tasks(outer, inner * neighbours, kSmallTask, serial);
-  const bool streams =
-      plain || together || inner <= (serial ? kCachedRow : kCachedSharedRow);
+  const bool streams = plain || together ||
+                       inner <= (serial ? kLongestReducedOnce : kLongestShared);
   return returns(reduction, domain, kMostConstants) &&
          (streams || reduces_again(reduction, dims, domain));
 }

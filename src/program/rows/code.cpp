@@ -5,12 +5,14 @@
 #include "src/program/rows/lane_memory.h"
 #include "src/program/rows/rewrite.h"
 #include "src/program/rows/step.h"
+#include "src/support/machine/cache_line.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {
 
+using support::kLineFloats;
 using support::round_up;
 
 // A group of rows should stay in the second-level cache.

@@ -13,6 +13,7 @@
 #include "src/program/rows/lanes.h"
 #include "src/program/rows/schedule.h"
 #include "src/program/steps/access.h"
+#include "src/support/machine/cache_line.h"
 
 namespace fxjit::program {
 
@@ -35,9 +36,6 @@ struct Crosswise {
   bool holds(size_t operand) const;
 };
 
-// f32 of a cache line, of which all had better be used at once, by one thread.
-inline constexpr int64_t kLineFloats = 16;
-
 // It holds no size that a form leaves out (RowForm).
 struct RowCode {
   ScalarBody body;    // Rewritten.
@@ -57,7 +55,8 @@ struct RowCode {
   // Tasks that had better not be parted.
   int64_t tasks_at_once() const {
     if (lanes.takes_all()) return 1;
-    return lanes.empty() ? crosswise.rows : std::max(lanes.rows, kLineFloats);
+    return lanes.empty() ? crosswise.rows
+                         : std::max(lanes.rows, support::kLineFloats);
   }
 };
 

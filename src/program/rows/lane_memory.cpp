@@ -5,16 +5,18 @@
 
 #include "src/program/rows/lanes.h"
 #include "src/program/rows/step.h"
+#include "src/support/machine/cache_line.h"
 
 namespace fxjit::program {
 namespace {
 
-// Of all rows, beyond which later positions are asked for: where a group is
-// all neighbours, and where it is some, whose lines the second-level cache of
-// any machine gives fast enough.
+// Steps that touch more bytes ask for later positions. The first number is for
+// groups of all neighbours, the second for others, whose lines the second-level
+// cache gives fast enough.
 constexpr double kMuchOfWhole = 1 << 18, kMuchOfSplit = 1 << 20;
-// What the second level keeps of a group's inputs beside what is written.
-constexpr double kMostKept = 1 << 19;
+// The second level keeps so many bytes of a group's inputs beside what is
+// written.
+constexpr double kMostKeptBytes = 1 << 19;
 
 bool differs(const Access& access) { return access.outer.back() != 0; }
 
@@ -22,7 +24,7 @@ int64_t bytes_apart(const Access& access) {
   return access.inner * static_cast<int64_t>(dtype_size(access.dtype));
 }
 
-// Of one row, at all positions.
+// What one row takes of the operands, at all positions.
 double bytes_of_row(const RowStep& step, const std::vector<Access>& operands) {
   double bytes = 0;
   for (const Access& access : operands)
@@ -35,7 +37,7 @@ double bytes_of_row(const RowStep& step, const std::vector<Access>& operands) {
 
 bool positions_collide(const RowStep& step, const std::vector<Access>& operands,
                        CacheSets cache) {
-  const int64_t reach = kCacheLine * cache.sets;
+  const int64_t reach = support::kCacheLine * cache.sets;
   return std::any_of(
       operands.begin(), operands.end(), [&](const Access& access) {
         const int64_t stride = bytes_apart(access);
@@ -46,10 +48,11 @@ bool positions_collide(const RowStep& step, const std::vector<Access>& operands,
 }
 
 bool groups_share_lines(const RowStep& step) {
-  return std::any_of(
-      step.inputs.begin(), step.inputs.end(), [](const Access& access) {
-        return differs(access) && bytes_apart(access) % kCacheLine != 0;
-      });
+  return std::any_of(step.inputs.begin(), step.inputs.end(),
+                     [](const Access& access) {
+                       return differs(access) &&
+                              bytes_apart(access) % support::kCacheLine != 0;
+                     });
 }
 
 bool asks_ahead(const RowStep& step, const LaneGroup& group) {
@@ -62,7 +65,7 @@ bool asks_ahead(const RowStep& step, const LaneGroup& group) {
 bool leaves_second_level(const RowStep& step, const LaneGroup& group) {
   return positions_collide(step, step.inputs, kSecondLevel) ||
          bytes_of_row(step, step.inputs) * static_cast<double>(group.rows) >
-             kMostKept;
+             kMostKeptBytes;
 }
 
 }  // namespace fxjit::program

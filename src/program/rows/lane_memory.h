@@ -12,9 +12,8 @@ struct Access;
 struct LaneGroup;
 struct RowStep;
 
-inline constexpr int64_t kCacheLine = 64;  // Bytes.
-
-// A level of the caches as all machines have it at least.
+// A level of the caches: the first as every machine has it at least, the second
+// as those with AVX-512 do. Others reuse a little less than is assumed of them.
 struct CacheSets {
   int64_t sets;
   int64_t ways;

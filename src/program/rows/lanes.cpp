@@ -8,44 +8,48 @@
 #include "src/program/rows/lane_memory.h"
 #include "src/program/rows/schedule.h"
 #include "src/program/rows/step.h"
+#include "src/support/machine/cache_line.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
 using support::ceil_div;
+using support::kCacheLine;
+using support::kLineFloats;
 using support::round_up;
 
-// Of several outer dims, rows that share no vectors: fewer leave too many lanes
-// without a row.
+// Where there are several outer dims, fewer rows leave too many lanes idle,
+// unless they share vectors.
 constexpr int64_t kLeastRows = 4;
-// Vectors of rows at once: what is read of a position is some cache lines,
-// while all positions stay in the first-level cache, of which they get a part.
+// What is read of a position is some cache lines, while all positions of a
+// group stay in the first-level cache, of which they get a part.
 constexpr int64_t kMostVectors = 4;
 constexpr int64_t kCachedBytes = 16 * 1024;
-// Rows that do not stay there are read from the second level, which is slow at
-// many positions of few lines; machines fetch lines by twos. So are rows whose
-// groups share lines, since each of these would be read by two groups. Where
-// positions push each other out, the second level holds few of them, too.
-constexpr int64_t kCachedRow = 512;
+// Longer rows are read from the second level, which is slow at many positions
+// of few lines; machines fetch lines by twos. So are rows whose groups share
+// lines, since each of these would be read by two groups. Where positions push
+// each other out, the second level holds few of them, too.
+constexpr int64_t kFirstLevelRow = 512;
 constexpr int64_t kMostFarVectors = 8;
 constexpr int64_t kLeastLines = 2, kLeastSharedLines = 4;
 constexpr int64_t kFarBytes = 1024 * 1024, kCollidingBytes = 256 * 1024;
-// Tasks that are left for threads.
+// Threads want so many tasks.
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
 constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
-// Vectors of a round, what more of them may cost together, and how many of them
-// reductions may have. Neighbours that row buffers hold at once.
+// A round of so many vectors is never much code; in more of them reductions
+// have so many vectors at most, and the code costs so much at most.
 constexpr int64_t kFewVectors = 8;
 constexpr int64_t kMostReduced = 40;
-constexpr int64_t kMostKept = 256;
-constexpr int64_t kShortRow = 64;
 constexpr double kLongCode = 1024;
-// Of a round in which rows share vectors.
+// Row buffers hold so many neighbours at once.
+constexpr int64_t kMostKeptRows = 256;
+// The first-level cache holds many neighbours of such rows.
+constexpr int64_t kShortRow = 64;
+// Rows that share vectors take rounds of so many elements at most.
 constexpr int64_t kMostElements = 64;
-// Of AVX-512.
-constexpr int64_t kWidestLanes = 16;
+constexpr int64_t kWidestLanes = 16;  // AVX-512's.
 
 template <typename Fn>
 bool all_accesses(const RowStep& step, Fn fn) {
@@ -75,7 +79,7 @@ int64_t most_vectors(const RowStep& step, int64_t lanes) {
                  std::max<int64_t>(kCacheLine / position, 1), kMostVectors);
   const bool collide = positions_collide(step, step.inputs, kFirstLevel);
   const bool slow = collide || groups_share_lines(step);
-  if (!slow && step.inner <= kCachedRow) return cached;
+  if (!slow && step.inner <= kFirstLevelRow) return cached;
   const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
   const int64_t held = collide ? kCollidingBytes : kFarBytes;
@@ -84,8 +88,8 @@ int64_t most_vectors(const RowStep& step, int64_t lanes) {
   return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
 }
 
-// Of lanes that are stored in parts, which is slow but where masks are
-// registers.
+// What it costs that lanes are stored in parts, which is slow but where masks
+// are registers.
 int64_t cost_of_part(int64_t elements, int64_t lanes) {
   const bool slow = elements % lanes != 0 && lanes < kWidestLanes;
   return slow ? 2 * lanes : 0;
@@ -146,7 +150,7 @@ bool suits_many(RowStep step) {
 bool is_long(const RowStep& step, int64_t vectors) {
   return vectors > kFewVectors &&
          (vectors > kMostReduced ||
-          (step.outer.back() > kMostKept && !suits_many(step)) ||
+          (step.outer.back() > kMostKeptRows && !suits_many(step)) ||
           static_cast<double>(vectors) * body_cost(step.body) > kLongCode);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "fxjit/error.h"
+#include "src/support/machine/cache_line.h"
 #include "src/support/machine/flush_to_zero.h"
 #include "src/support/memory/aligned_block.h"
 #include "src/support/rounding.h"
@@ -14,7 +15,7 @@ namespace {
 
 using support::round_up;
 
-constexpr size_t kCacheLine = 64;
+constexpr size_t kCacheLine = support::kCacheLine;
 
 // Work of some ten microseconds, too little to even out.
 bool is_short(const StepPlan& plan) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/program/tiles/access.h"
+#include "src/support/machine/cache_line.h"
 #include "src/weights/format.h"
 
 namespace fxjit::program {
@@ -65,7 +66,7 @@ struct TileForm : Epilogue {  // Without sizes.
 // So many tiles fetch the next panel if each fetches a line in every step of
 // the depth.
 constexpr int64_t fetching_tiles(int64_t panel_width) {
-  constexpr int64_t kLine = 64;
+  constexpr int64_t kLine = support::kCacheLine;
   return panel_width * 4 > kLine ? panel_width * 4 / kLine : 1;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/program/winograd/step.h"
+#include "src/support/machine/cache_line.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::program {
@@ -57,7 +58,8 @@ WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
       1, ceil_div(shape.groups, groups_of_block(step, shape)));
   shape.block = ceil_div(shape.groups, shape.tile_blocks) * shape.group;
   shape.channel_blocks = ceil_div(step.channels, shape.panels.lanes);
-  constexpr int64_t kLine = 16;  // Floats; regions begin with a cache line.
+  // Regions begin with a cache line.
+  constexpr int64_t kLine = support::kLineFloats;
   shape.sums_at = shape.channel_blocks * shape.channel_block_floats();
   shape.sums_at = ceil_div(shape.sums_at, kLine) * kLine;
   shape.zeros_at = shape.sums_at + shape.block * shape.sums_floats();
