@@ -1,5 +1,8 @@
 #include "src/fx/builtins.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "fxjit/error.h"
 #include "src/ops/python/items.h"
 
@@ -7,23 +10,6 @@ namespace fxjit::fx {
 namespace {
 
 using Run = Value (*)(const ValueList& args, const Kwargs& kwargs);
-
-Value run_getattr(const ValueList& args, const Kwargs&) {
-  const Value& value = args.at(0);
-  const std::string name(args.at(1).as_string());
-  if (value.is_tensor()) {
-    const Tensor& tensor = value.as_tensor();
-    if (name == "shape") return ops::python::size_tuple(tensor.sizes());
-    if (name == "dtype") return tensor.dtype();
-    if (name == "ndim") return tensor.dim();
-    if (name == "T" || name == "mT")
-      return ops::call_method(name == "T" ? "t" : "mT", {value});
-    if (name == "is_cuda" || name == "requires_grad") return false;
-  }
-  if (args.size() > 2) return args[2];
-  throw AttributeError("'" + std::string(value.kind_name()) +
-                       "' object has no attribute '" + name + "'");
-}
 
 Value run_assert(const ValueList& args, const Kwargs&) {
   if (!static_cast<bool>(args.at(0)))
@@ -57,16 +43,21 @@ struct Row {
   const char* name;
   Run run;
   ops::Purity purity = ops::Purity::pure;
+  bool sizes_only = false;  // All it reads of tensors are their sizes.
 };
 constexpr Row kRows[] = {
-    {"builtins.getattr", run_getattr},
-    {"builtins.len", run_len},
+    {.name = "builtins.len", .run = run_len, .sizes_only = true},
     {"torch.ops.aten.sym_storage_offset.default", run_storage_offset},
     {"torch._assert", run_assert, ops::Purity::effect},
     {"torch.fx.proxy.assert_fn", run_assert_fn, ops::Purity::effect},
     {"torch.fx._symbolic_trace._assert_is_none", run_assert_is_none,
      ops::Purity::effect},
 };
+
+const Row* find_row(std::string_view name) {
+  const auto* const found = std::ranges::find(kRows, name, &Row::name);
+  return found == std::end(kRows) ? nullptr : found;
+}
 
 // The op table's function of this name, or a function of ours.
 Target find(const char* name) {
@@ -91,8 +82,14 @@ const PythonTargets& targets() {
       .torch_assert = find("torch._assert"),
       .assert_fn = find("torch.fx.proxy.assert_fn"),
       .assert_is_none = find("torch.fx._symbolic_trace._assert_is_none"),
-      .len = find("builtins.len")};
+      .len = find("builtins.len"),
+      .setitem = find("_operator.setitem")};
   return targets;
+}
+
+bool reads_sizes_only(const Function& function) {
+  const Row* const row = find_row(function.name);
+  return row && row->sizes_only;
 }
 
 std::optional<Target> find_callable(std::string_view name) {
@@ -104,10 +101,8 @@ std::optional<Target> find_callable(std::string_view name) {
 }
 
 bool is_python_function(std::string_view name) {
-  for (const Row& row : kRows)
-    if (row.name == name) return true;
-  return name.starts_with("math.") || name.starts_with("_operator.") ||
-         name.starts_with("torch.sym_");
+  return find_row(name) || name.starts_with("math.") ||
+         name.starts_with("_operator.") || name.starts_with("torch.sym_");
 }
 
 Value run_target(const Target& target, const ValueList& args,

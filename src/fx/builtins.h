@@ -2,6 +2,7 @@
 // table has a row of the same name, that row is used.
 #pragma once
 
+#include "fxjit/fx/node.h"
 #include "fxjit/fx/wrap.h"
 
 namespace fxjit::fx {
@@ -31,8 +32,15 @@ struct PythonTargets {
   Target assert_is_none;
   // builtins.len(value): elements of a container, rows of a tensor.
   Target len;
+  // _operator.setitem(value, index, item).
+  Target setitem;
 };
 const PythonTargets& targets();
+
+// Whether all that the function reads of tensors are their sizes.
+bool reads_sizes_only(const Function& function);
+// Whether the node is `x[i] = v`, as a function or a method.
+bool assigns_item(const Node& node);
 
 // Calls the function behind `target` on values without proxies.
 Value run_target(const Target& target, const ValueList& args,

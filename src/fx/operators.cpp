@@ -3,6 +3,7 @@
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
 #include "src/fx/builtins.h"
+#include "src/ops/python/methods.h"
 #include "src/ops/python/operators.h"
 
 namespace fxjit::fx {
@@ -44,11 +45,6 @@ constexpr OnTensors kOnTensors[] = {
      }},
 };
 
-bool writes(std::string_view name) {
-  return name == "ilshift" || name == "irshift" || name == "setitem" ||
-         name == "delitem";
-}
-
 Value run(const PythonOperator& function, const OnTensors* on_tensors,
           const ValueList& args, const Kwargs& kwargs) {
   if (on_tensors && kwargs.empty() && args.size() == function.count &&
@@ -72,8 +68,14 @@ void visit_operator_functions(const DefineFunction& define) {
         [&function, on_tensors](const ValueList& args, const Kwargs& kwargs) {
           return run(function, on_tensors, args, kwargs);
         },
-        writes(function.name) ? ops::Purity::mutates : ops::Purity::pure);
+        function.writes ? ops::Purity::mutates : ops::Purity::pure);
   }
+}
+
+bool assigns_item(const Node& node) {
+  if (node.is(Opcode::call_method))
+    return ops::assigns_item(node.target_name());
+  return node.target() == targets().setitem;
 }
 
 }  // namespace fxjit::fx

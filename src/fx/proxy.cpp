@@ -4,6 +4,7 @@
 #include "src/fx/builtins.h"
 #include "src/fx/control_flow/body_frame.h"
 #include "src/ops/python/items.h"
+#include "src/ops/table/op_facts.h"
 
 namespace fxjit::fx {
 namespace {
@@ -129,11 +130,13 @@ Value ParameterProxy::shape_fact(std::string_view name,
                                  const ValueList& args) const {
   if (!shapes_constant_) return {};
   const Tensor& tensor = parameter_.tensor();
-  if (name == "dim" || name == "ndim") return tensor.dim();
-  if (name == "numel" || name == "nelement") return tensor.numel();
-  if (name != "size" && name != "shape") return {};
-  if (args.size() > 1 && args[1].is_int()) return tensor.size(args[1].as_int());
-  return ops::python::size_tuple(tensor.sizes());
+  if (name == "ndim") return tensor.dim();
+  if (name == "shape") return ops::python::size_tuple(tensor.sizes());
+  const ops::Spelling* const method = ops::find_method(name);
+  if (!method || !ops::tells_sizes(*method)) return {};
+  ValueList call{tensor};
+  if (args.size() > 1) call.insert(call.end(), args.begin() + 1, args.end());
+  return ops::call_method(name, std::move(call));
 }
 
 Value ParameterProxy::record_function(const ops::Spelling& function,

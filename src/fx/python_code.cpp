@@ -6,6 +6,7 @@
 
 #include "fxjit/fx/graph.h"
 #include "src/fx/body_transform.h"
+#include "src/fx/builtins.h"
 #include "src/fx/code_comments.h"
 #include "src/fx/code_names.h"
 #include "src/fx/graph_names.h"
@@ -220,7 +221,7 @@ class CodeWriter {
       }
     }
     begin_assignment(node);
-    if (name == "builtins.getattr" && node.args().size() == 2 &&
+    if (node.target() == targets().getattr && node.args().size() == 2 &&
         node.args()[1].is_string() &&
         is_identifier(node.args()[1].as_string())) {
       body_ +=

@@ -7,6 +7,7 @@
 
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
+#include "src/fx/builtins.h"
 #include "src/fx/node_aliasing.h"
 #include "src/fx/written_values.h"
 #include "src/nn/member_value.h"
@@ -183,9 +184,7 @@ class Normalizer {
   Value call(const fx::Node& node, ValueList args, Kwargs kwargs) {
     if (node.is(fx::Opcode::call_module))
       return call_module(node, args, kwargs);
-    if (node.target_name() == "_operator.setitem" ||
-        node.target_name() == "__setitem__")
-      return writes_.set_item(node, args);
+    if (fx::assigns_item(node)) return writes_.set_item(node, args);
     const ops::Spelling* spelling = node.target().spelling();
     if (node.is(fx::Opcode::call_method)) {
       spelling = ops::find_method(node.target_name());
@@ -204,8 +203,9 @@ class Normalizer {
       return call_control(fx::control_call(*kind, args, kwargs));
     if (!fx::is_python_function(function.name))
       refuse(node, "is not in the op table");
-    if (function.name == "builtins.len") args = meta_of(args);
-    bool data = function.name != "builtins.len" && has_tensor(args);
+    const bool sizes_only = fx::reads_sizes_only(function);
+    if (sizes_only) args = meta_of(args);
+    bool data = !sizes_only && has_tensor(args);
     for (const auto& [name, arg] : kwargs) data = data || has_tensor({arg});
     if (data) refuse(node, "needs the numbers of its arguments");
     try {

@@ -298,6 +298,28 @@ TEST(Trace, ParameterShapesMayBeConstant) {
   EXPECT_THAT(tracer.trace(*module)->str(), HasSubstr("(%x, %w)"));
 }
 
+TEST(Trace, ConstantShapesAreKnownByTheNamesOfTorchsProxies) {
+  class Asking : public nn::Custom<Asking> {
+   public:
+    Asking() : Custom("Asking", {"x"}) {
+      w = register_parameter("w", Tensor::zeros({4, 2}));
+    }
+    Value forward(Value x) {
+      const Value weight = w;
+      EXPECT_EQ(method(weight, "size", {-1}).as_int(), 2);
+      EXPECT_EQ(method(weight, "dim").as_int(), 2);
+      EXPECT_EQ(method(weight, "nelement").as_int(), 8);
+      EXPECT_TRUE(method(weight, "ndimension").is_proxy());
+      EXPECT_TRUE(method(weight, "stride").is_proxy());
+      return x;
+    }
+    nn::Parameter w;
+  };
+  const auto module = Asking::create();
+  Tracer tracer({.param_shapes_constant = true});
+  EXPECT_THAT(tracer.trace(*module)->str(), HasSubstr("ndimension"));
+}
+
 TEST(Trace, ConcreteArguments) {
   const auto gm = symbolic_trace(
       [](Value x, Value flag, Value none) -> Value {

@@ -1,5 +1,9 @@
 // Comparisons with the name of an op below src/ops: what code has to know about
-// an op is a fact in the op's row, not its name.
+// an op is a fact in the op's row, not its name. The same holds for functions
+// and methods of Python with a row in src/ops/python and for whatever is named
+// with its module, as "builtins.len". Names that have no row are free: Python's
+// keywords, attributes of tensors ("shape"), names of parameters, and a module
+// alone ("_operator.").
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -17,13 +21,17 @@ namespace fs = std::filesystem;
 constexpr std::string_view kBelow[] = {
     "src/passes", "src/program", "src/weights", "src/compile",
     "src/bind",   "kernels",     "jit"};
+// Where graphs are written as users write them, by functions and methods. Names
+// that are neither may be Python's own.
+constexpr std::string_view kGraphs = "src/fx";
 // Where it may as well be a mode of a layer or an attribute of a file: only
 // what is known to be an op's name is looked for.
-constexpr std::string_view kBeside[] = {"src/fx", "src/nn", "src/import"};
+constexpr std::string_view kBeside[] = {"src/nn", "src/import"};
 // Patterns look for ops by name, as whoever writes a new one expects. The tool
 // box for users speaks of ops by their names.
 constexpr std::string_view kFree[] = {"src/passes/patterns/", "src/fx/passes/"};
 constexpr std::string_view kRows = "src/ops/families";
+constexpr std::string_view kPythonRows = "src/ops/python";
 
 std::string text_of(const fs::path& path) {
   std::ifstream stream(path);
@@ -48,16 +56,42 @@ void each_match(const std::string& text, const std::regex& regex, Fn fn) {
     fn(*at);
 }
 
-// The first text of every row, and of every call that makes one.
-std::set<std::string> op_names(const fs::path& root) {
-  static const std::regex kName(
-      R"re((?:\.name = |[({]\s*)"([a-z_][a-z0-9_.]*)",)re");
-  std::set<std::string> names;
-  each_source(root, kRows, [&](const std::string&, const std::string& text) {
-    each_match(text, kName,
+using Names = std::set<std::string>;
+
+void add_names(const fs::path& root, std::string_view folder,
+               const std::regex& regex, Names& names) {
+  each_source(root, folder, [&](const std::string&, const std::string& text) {
+    each_match(text, regex,
                [&](const std::smatch& match) { names.insert(match[1]); });
   });
+}
+
+// The first text of every row, and of every call that makes one.
+Names op_names(const fs::path& root) {
+  static const std::regex kName(
+      R"re((?:\.name = |[({]\s*)"([a-z_][a-z0-9_.]*)",)re");
+  Names names;
+  add_names(root, kRows, kName, names);
   return names;
+}
+
+// The methods among the names of rows, and the rows of Python's functions and
+// methods.
+Names called_names(const fs::path& root) {
+  static const std::regex kMethod(R"re([" ]\.([a-zA-Z_]\w*)!?(?=[" ](?!=)))re");
+  static const std::regex kPython(
+      R"re((?:\{|string_view \w+ =)\s*"([a-zA-Z_]\w*)"[,;])re");
+  Names names;
+  add_names(root, kRows, kMethod, names);
+  add_names(root, kPythonRows, kPython, names);
+  return names;
+}
+
+// A function with its module: "_operator.add", "torch.nn.functional.gelu".
+bool is_qualified(const std::string& text) {
+  static const std::regex kQualified(
+      R"re((?:_?operator|builtins|math|torch|aten|F)(?:\.\w+)+)re");
+  return std::regex_match(text, kQualified);
 }
 
 struct Finding {
@@ -65,18 +99,25 @@ struct Finding {
   std::string name;
 };
 
-void find_texts(const std::string& text, const std::set<std::string>& names,
+void find_texts(const std::string& text, const Names& names,
                 std::vector<Finding>& found) {
   static const std::regex kTexts[] = {
       std::regex(R"re([=!]=\s*"([^"\n]*)")re"),
       std::regex(R"re("([^"\n]*)"\s*[=!]=)re"),
-      std::regex(R"re(\.(?:starts_with|ends_with|find|contains|compare)\()re"
-                 R"re("([^"\n]*)"\))re")};
+      std::regex(R"re(\.(?:ends_with|find|contains|compare)\()re"
+                 R"re("([^"\n]*)"\))re"),
+      // But for what all functions of a kind begin with: "torch.sym_".
+      std::regex(R"re(\.starts_with\("(?!torch\.\w+_")([^"\n]*)"\))re")};
   for (const std::regex& regex : kTexts)
     each_match(text, regex, [&](const std::smatch& match) {
-      if (names.contains(match[1]))
+      if (names.contains(match[1]) || is_qualified(match[1]))
         found.push_back({static_cast<size_t>(match.position()), match[1]});
     });
+}
+
+// A part of a name.
+void find_parts(const std::string& text, const Names& names,
+                std::vector<Finding>& found) {
   static const std::regex kPart(
       R"re(name(?:\(\))?\.(?:starts_with|ends_with|find|contains)\()re"
       R"re("([a-z0-9_]+)"\))re");
@@ -166,11 +207,19 @@ void check_folder(const fs::path& root, std::string_view folder, Find find,
 }  // namespace
 
 std::vector<std::string> check_op_names(const fs::path& root) {
-  const std::set<std::string> names = op_names(root);
+  const Names called = called_names(root);
+  Names names = op_names(root);
+  names.insert(called.begin(), called.end());
   std::vector<std::string> messages;
   const auto any_text = [&](const std::string& text,
                             std::vector<Finding>& found) {
     find_texts(text, names, found);
+    find_parts(text, names, found);
+    find_addresses(text, found);
+  };
+  const auto calls = [&](const std::string& text, std::vector<Finding>& found) {
+    find_texts(text, called, found);
+    find_compared(text, found);
     find_addresses(text, found);
   };
   const auto known_names = [](const std::string& text,
@@ -180,6 +229,7 @@ std::vector<std::string> check_op_names(const fs::path& root) {
   };
   for (std::string_view folder : kBelow)
     check_folder(root, folder, any_text, messages);
+  check_folder(root, kGraphs, calls, messages);
   for (std::string_view folder : kBeside)
     check_folder(root, folder, known_names, messages);
   return messages;

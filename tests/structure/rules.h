@@ -41,7 +41,8 @@ std::vector<std::string> check_includes(const std::filesystem::path& root);
 std::vector<std::string> check_files(const std::filesystem::path& root);
 
 // The same for comparisons with an op's name, by text, in a table or by the
-// address of what was looked up, outside of src/ops.
+// address of what was looked up, outside of src/ops; of graphs and passes also
+// with the names of its methods and functions and with those of Python's.
 std::vector<std::string> check_op_names(const std::filesystem::path& root);
 // How many names that check knows, read from the rows of src/ops/families.
 int count_op_names(const std::filesystem::path& root);

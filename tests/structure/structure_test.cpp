@@ -94,6 +94,54 @@ TEST_F(PlantedTree, ComparisonsBesideTheCompilerAreFound) {
   finds("if (&op == &ops::get_op(\"cast\"))", "cast");
 }
 
+TEST_F(PlantedTree, ComparisonsWithNamesOfCallsAreFound) {
+  plant(
+      "src/ops/families/a.cpp",
+      "    view_row(\"numel\", \"input\", \"torch.numel .numel .nelement\"),\n"
+      "    {.name = \"cast\", .schema = \"x\", .names = \"\"},\n");
+  plant("src/ops/python/a.cpp",
+        "constexpr std::string_view kSet = \"__setitem__\";\n"
+        "    {\"delitem\", 2, 1, delitem},\n");
+  const auto finds = [&](const std::string& code, std::string_view name) {
+    for (const char* file : {"src/fx/a.cpp", "src/passes/memory/a.cpp"}) {
+      plant(file, "\n" + code);
+      EXPECT_THAT(check_op_names(root_),
+                  ElementsAre(HasSubstr(std::string(file) +
+                                        ":2: compares with "
+                                        "the op's name '" +
+                                        std::string(name) + "'")))
+          << code;
+      fs::remove(root_ / file);
+    }
+  };
+  finds("if (node.target_name() == \"_operator.setitem\")",
+        "_operator.setitem");
+  finds("if (\"builtins.len\" != function.name)", "builtins.len");
+  finds("if (name.starts_with(\"torch.nn.functional.gelu\"))",
+        "torch.nn.functional.gelu");
+  finds("if (method == \"nelement\")", "nelement");
+  finds("if (name == \"numel\")", "numel");
+  finds("return name == \"delitem\";", "delitem");
+  finds("if (node.target_name() == \"__setitem__\")", "__setitem__");
+}
+
+TEST_F(PlantedTree, NamesThatAreNoCallsPass) {
+  plant("src/ops/families/a.cpp",
+        "{.name = \"cast\", .names = \".type_as\"},\n");
+  plant("src/ops/python/a.cpp", "    {\"setitem\", 3, 1, setitem},\n");
+  const std::string code =
+      "if (name.starts_with(\"_operator.\") || module == \"builtins\")\n"
+      "if (name.starts_with(\"torch.sym_\"))\n"
+      "if (attribute == \"shape\" || name == \"None\")\n"
+      "const Target len = find(\"builtins.len\");\n"
+      "{\"setitem\", run},\n";
+  plant("src/fx/a.cpp", code);
+  plant("src/fx/passes/a.cpp", "if (name == \"_operator.setitem\")\n");
+  plant("src/passes/a.cpp", code);
+  plant("src/passes/patterns/a.cpp", "if (name == \"builtins.len\")\n");
+  EXPECT_THAT(check_op_names(root_), IsEmpty());
+}
+
 TEST_F(PlantedTree, OtherUsesOfOpNamesPass) {
   plant("src/ops/families/a.cpp", "{.name = \"cast\", .schema = \"x\"},\n");
   plant("src/passes/patterns/a.cpp", "if (op.name() == \"cast\")\n");

@@ -195,6 +195,8 @@ int kind_of(const Value& self) {
   return self.is_string() ? kString : 0;
 }
 
+constexpr std::string_view kSetItem = "__setitem__";
+
 struct Method {
   std::string_view name;
   int kinds;           // What `self` may be.
@@ -202,7 +204,7 @@ struct Method {
   Value (*run)(Arguments args);
 };
 constexpr Method kMethods[] = {
-    {"__setitem__", kTensor | kContainer, 2, 2, setitem},
+    {kSetItem, kTensor | kContainer, 2, 2, setitem},
     {"__len__", kTensor | kContainer, 0, 0, length},
     {"__contains__", kTensor | kContainer, 1, 1, contains},
     {"__reversed__", kTensor | kSequence, 0, 0, reversed},
@@ -282,5 +284,7 @@ std::optional<Value> call_python_method(std::string_view method,
     }
   return std::nullopt;
 }
+
+bool assigns_item(std::string_view method) { return method == kSetItem; }
 
 }  // namespace fxjit::ops

@@ -15,4 +15,7 @@ std::optional<Value> call_python_method(std::string_view method,
                                         const ValueList& args,
                                         const Kwargs& kwargs);
 
+// Whether it is the method behind `x[i] = v`.
+bool assigns_item(std::string_view method);
+
 }  // namespace fxjit::ops

@@ -194,8 +194,8 @@ constexpr PythonOperator kOperators[] = {
     {"imod", 2, 2, binary<mod, "%=">},
     {"ipow", 2, 2, binary<pow, "**=">},
     {"imatmul", 2, 2, binary<matmul, "@=">},
-    {"ilshift", 2, 2, binary<of_ints<python::lshift>, "<<=">},
-    {"irshift", 2, 2, binary<of_ints<python::rshift>, ">>=">},
+    {"ilshift", 2, 2, binary<of_ints<python::lshift>, "<<=">, true},
+    {"irshift", 2, 2, binary<of_ints<python::rshift>, ">>=">, true},
     {"iand", 2, 2, binary<bitwise<std::bit_and<int64_t>>, "&=">},
     {"ior", 2, 2, binary<bit_or, "|=">},
     {"ixor", 2, 2, binary<bitwise<std::bit_xor<int64_t>>, "^=">},
@@ -219,8 +219,8 @@ constexpr PythonOperator kOperators[] = {
     {"contains", 2, 1, of_two<python::contains>},
     {"countOf", 2, 1, of_two<python::count_of>},
     {"indexOf", 2, 1, of_two<python::index_of>},
-    {"setitem", 3, 1, setitem},
-    {"delitem", 2, 1, delitem},
+    {"setitem", 3, 1, setitem, true},
+    {"delitem", 2, 1, delitem, true},
 };
 
 }  // namespace

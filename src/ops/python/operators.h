@@ -17,6 +17,9 @@ struct PythonOperator {
   size_t plain;
   // TypeError and others with Python's texts.
   Value (*run)(std::span<const Value> args);
+  // Whether it changes its first argument. Those with a row in the op table
+  // ("iadd") say so there.
+  bool writes = false;
 };
 
 std::span<const PythonOperator> python_operators();

@@ -35,6 +35,7 @@ constexpr OpFacts kProducts{.native = NativeCalls::products};
 constexpr OpFacts kSingle{.native = NativeCalls::single};
 constexpr OpFacts kQuotients{.native = NativeCalls::quotients};
 constexpr OpFacts kUndetermined{.undetermined = true};
+constexpr OpFacts kOfSizes{.of_sizes = true};
 
 constexpr RowFacts<OpFacts>::Group kFacts[] = {
     {product(kLinear), "linear"},
@@ -84,6 +85,7 @@ constexpr RowFacts<OpFacts>::Group kFacts[] = {
     {sizes(SizeKind::listed), "full"},
     {sizes(SizeKind::permuted, 1), "permute"},
     {kUndetermined, "empty new_empty"},
+    {kOfSizes, "size dim numel"},
 
     {{.rounds = true}, "cast"},
     {{.copied = 1}, "copy"},
@@ -99,6 +101,10 @@ const OpFacts& facts_of(const Op& op) {
   static constexpr OpFacts kNone;
   const OpFacts* const found = known->find(op.name());
   return found ? *found : kNone;
+}
+
+bool tells_sizes(const Spelling& method) {
+  return facts_of(*method.op).of_sizes && method.name != "ndimension";
 }
 
 }  // namespace fxjit::ops

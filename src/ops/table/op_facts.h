@@ -1,6 +1,6 @@
-// Facts about ops that are read below the op table, by the compiler and by who
-// imports models: which arguments are factors, tables and indices, what code
-// there is for a call, where sizes come from. Like
+// Facts about ops that are read below the op table, by traces, the compiler and
+// who imports models: which arguments are factors, tables and indices, what
+// code there is for a call, where sizes come from. Like
 // src/ops/table/aliasing.h a theory for all rows: a row that is not named there
 // has the defaults. Whoever needs to know more about an op adds a fact here and
 // never compares with its name (tests/structure holds that).
@@ -92,6 +92,8 @@ struct OpFacts {
   // The result has the elements of this argument, in the shape and type of the
   // first; -1: of none.
   int copied = -1;
+  // The result is plain and follows from the sizes of the first argument.
+  bool of_sizes = false;
   // The elements of the result are whatever its memory held.
   bool undetermined = false;
   // Floating-point operations of a call, where its lowering does not tell.
@@ -102,5 +104,9 @@ struct OpFacts {
 };
 
 const OpFacts& facts_of(const Op& op);
+
+// Whether a method gives what follows from sizes, by a name that torch.fx's
+// proxies of parameters know.
+bool tells_sizes(const Spelling& method);
 
 }  // namespace fxjit::ops
