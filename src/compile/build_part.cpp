@@ -9,8 +9,6 @@
 #include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
 #include "src/support/disk/dump_file.h"
-#include "src/support/machine/cache_sizes.h"
-#include "src/support/machine/processor.h"
 
 namespace fxjit {
 namespace {
@@ -115,9 +113,7 @@ program::PlanOptions CompiledModule::plan_options(
     const fx::GraphModule& named) const {
   using Narrow = CompileOptions::NarrowWeights;
   program::PlanOptions options;
-  options.machine = {engine_.level(),
-                     static_cast<int64_t>(support::cache_sizes()[1]), threads_,
-                     halves_};
+  options.machine = machine_;
   options.strict_sums = options_.strict_sums;
   options.library_products =
       options_.contraction == CompileOptions::Contraction::onednn;
@@ -132,14 +128,11 @@ program::PlanOptions CompiledModule::plan_options(
 }
 
 passes::PipelineOptions CompiledModule::pipeline_options() const {
-  passes::PipelineOptions options;
+  passes::PipelineOptions options = program::passes_for(machine_);
   options.disabled = options_.disabled_passes;
-  options.halves = halves_;
   options.strict_sums = options_.strict_sums;
-  options.serial = threads_ == 1;
   // Strict sums of a sequence are the same alone and beside others.
-  if (!options_.strict_sums)
-    options.recurrent = {engine_.level(), threads_, support::host_is_intel()};
+  if (options_.strict_sums) options.recurrent.reset();
   options.direct_convolutions =
       options_.strict_sums ||
       options_.convolution == CompileOptions::Convolution::direct;

@@ -11,7 +11,9 @@
 #include "src/compile/background.h"
 #include "src/compile/input_key.h"
 #include "src/support/errors/exception_text.h"
+#include "src/support/machine/cache_sizes.h"
 #include "src/support/machine/cpu_quota.h"
+#include "src/support/machine/processor.h"
 #include "src/support/threads/own_stack.h"
 
 namespace fxjit {
@@ -64,6 +66,15 @@ int thread_count(const CompileOptions& options) {
   return options.threads > 0 ? options.threads : support::available_cpus();
 }
 
+// This machine, as far as `options` let programs use it.
+program::Machine machine_for(const CompileOptions& options, CpuLevel level) {
+  return {.level = level,
+          .cache_bytes = static_cast<int64_t>(support::cache_sizes()[1]),
+          .threads = thread_count(options),
+          .halves = kernels::fast_halves(),
+          .fast_products = support::host_is_intel()};
+}
+
 }  // namespace
 
 CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
@@ -71,9 +82,8 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
     : source_(std::make_shared<GraphSource>(std::move(module))),
       options_(std::move(options)),
       loop_limits_{options_.loop_limit, options_.interrupted},
-      threads_(thread_count(options_)),
-      halves_(kernels::fast_halves()),
       engine_(Engine::shared(options_)),
+      machine_(machine_for(options_, engine_.level())),
       weights_(engine_.level()),
       blocks_(kept_output_bytes(options_.memory_cap)),
       shapes_(options_.memory_cap) {}
@@ -155,8 +165,7 @@ CompiledModule::Shape CompiledModule::next_part(
 std::optional<ValueList> CompiledModule::key_of(const Request& request) const {
   if (!request.begin)
     return ValueList(request.inputs.begin(), request.inputs.end());
-  const GraphParts::Nodes* reads =
-      request.source->parts.read_by(request.begin);
+  const GraphParts::Nodes* reads = request.source->parts.read_by(request.begin);
   if (!reads) return std::nullopt;
   ValueList key{Value(const_cast<fx::Node*>(request.begin))};
   for (const fx::Node* node : *reads) key.push_back(request.known(*node));
@@ -182,8 +191,9 @@ CompiledModule::Shape CompiledModule::get(const Request& request) {
 }
 
 // What cannot be compiled is remembered as such, so that it is tried once; the
-// same reason is reported once, for whatever shapes. Errors of the user's making
-// are left to the interpreter, which finds them again with the values at hand.
+// same reason is reported once, for whatever shapes. Errors of the user's
+// making are left to the interpreter, which finds them again with the values at
+// hand.
 CompiledModule::Shape CompiledModule::make(const Request& request) {
   // A number that an interpreted node makes anew in each call is no reason to
   // compile each time.

@@ -30,8 +30,8 @@ class CompiledModule : public fx::NativeForward,
 
   bool run(std::span<const Value> inputs, Value* result) override;
   const fx::LoopLimits* limits() const override;
-  // As run(), with the result in memory of the caller's (bound_outputs.h). False
-  // also where only parts of the graph are compiled.
+  // As run(), with the result in memory of the caller's (bound_outputs.h).
+  // False also where only parts of the graph are compiled.
   bool run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
                 Value* result);
 
@@ -59,10 +59,10 @@ class CompiledModule : public fx::NativeForward,
   using Source = std::shared_ptr<GraphSource>;
   // What an entry is found by, and what its part is made from.
   struct Request {
-    Source source;                      // The graph that has its nodes.
-    const fx::Node* begin = nullptr;    // Null: the graph's beginning.
-    std::span<const Value> inputs;      // The module's, if it begins there.
-    GraphParts::Known known;            // Else: what was computed before.
+    Source source;                    // The graph that has its nodes.
+    const fx::Node* begin = nullptr;  // Null: the graph's beginning.
+    std::span<const Value> inputs;    // The module's, if it begins there.
+    GraphParts::Known known;          // Else: what was computed before.
   };
 
   // The entry to serve a call by; null: the interpreter does.
@@ -94,16 +94,15 @@ class CompiledModule : public fx::NativeForward,
   Source source_;
   const CompileOptions options_;
   const fx::LoopLimits loop_limits_;
-  const int threads_;
-  // Asked once, since it takes system calls.
-  const passes::FastHalves halves_;
   Engine& engine_;
+  // Asked once, since it takes system calls.
+  const program::Machine machine_;
   weights::Store weights_;
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
   support::BlockPool blocks_;
   ShapeTable shapes_;
-  std::mutex compile_mutex_;  // One compilation of this module at a time.
+  std::mutex compile_mutex_;        // One compilation of this module at a time.
   std::set<std::string> reported_;  // Why calls stay with the interpreter.
   // Programs made for the same shapes at the same node, which then differ in
   // numbers: see make().

@@ -56,8 +56,8 @@ class Collector {
   void add_code(const CompiledShape& shape, ProgramInspection& program) {
     jit::ProgramText text;
     support::run_with_compile_stack([&] {
-      text = jit::program_text(shape.executable().program(),
-                               engine_.compiler(), threads_);
+      text = jit::program_text(shape.executable().program(), engine_.compiler(),
+                               threads_);
     });
     std::vector<int32_t> numbers;
     for (jit::ProgramText::Kernel& kernel : text.kernels) {
@@ -91,13 +91,13 @@ Inspection CompiledModule::inspect(std::span<const Value> inputs,
   Inspection inspection;
   std::vector<StageTime> stages;
   inspection.profile = profile(inputs, options.calls, &stages);
-  inspection.threads = threads_;
+  inspection.threads = machine_.threads;
   const MachineLimits& limits = machine_limits(engine_);
   inspection.gflops = limits.gflops;
   for (size_t i = 0; i < limits.levels.size(); ++i)
     inspection.bandwidths[i] = {limits.levels[i].bytes,
                                 limits.levels[i].gigabytes};
-  Collector collector(inspection, engine_, threads_, options.code);
+  Collector collector(inspection, engine_, machine_.threads, options.code);
   for (const StageTime& stage : stages) collector.add(stage);
   double sum = 0;
   for (const StepProfile& step : inspection.profile.steps)

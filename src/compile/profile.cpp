@@ -194,7 +194,7 @@ Profile CompiledModule::profile(std::span<const Value> inputs, int calls,
   std::nth_element(whole.begin(), whole.begin() + calls / 2, whole.end());
   result.call_microseconds =
       whole.empty() ? 0 : whole[static_cast<size_t>(calls / 2)];
-  result.steps = rows_of(sum, machine_limits(engine_), threads_);
+  result.steps = rows_of(sum, machine_limits(engine_), machine_.threads);
   if (stages) *stages = std::move(sum);
   return result;
 }

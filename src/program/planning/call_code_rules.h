@@ -1,5 +1,5 @@
-// Which code computes a call: decided from shapes and types alone, so that a
-// plan is the same on every machine of one CPU level.
+// Which code computes a call: decided from shapes and types alone, so that
+// plans depend on no more of a machine than `Machine` says.
 #pragma once
 
 #include "fxjit/op.h"

@@ -55,8 +55,10 @@ class Planner {
     std::vector<TensorSpec>& inputs = builder_.program().inputs;
     const Tensor& val = node.val_tensor();
     place(node) = {
-        builder_.add_buffer(Home::input, extent_bytes(val), inputs.size()), 0,
-        val, {}};
+        builder_.add_buffer(Home::input, extent_bytes(val), inputs.size()),
+        0,
+        val,
+        {}};
     inputs.push_back(spec_of(val));
   }
 
@@ -248,9 +250,7 @@ class Planner {
       buffer.index = fresh_outputs_++;
     }
     program.outputs.push_back(
-        {spec_of(val),
-         placed.buffer,
-         placed.byte_offset + skipped,
+        {spec_of(val), placed.buffer, placed.byte_offset + skipped,
          copy_of(placed.buffer, known.owner, is_computed(node))});
     return Tensor::meta(val.sizes(), val.dtype(), val.strides());
   }
@@ -270,6 +270,14 @@ class Planner {
 };
 
 }  // namespace
+
+passes::PipelineOptions passes_for(const Machine& machine) {
+  passes::PipelineOptions options;
+  options.halves = machine.halves;
+  options.serial = machine.threads == 1;
+  options.recurrent = {machine.level, machine.threads, machine.fast_products};
+  return options;
+}
 
 Plan plan(const ModelGraph& model, const PlanOptions& options) {
   return Planner(model, options).run();

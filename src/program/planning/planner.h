@@ -30,6 +30,9 @@ struct PlanOptions {
   std::map<const Storage*, std::string> names;
 };
 
+// What the passes are told of the machine.
+passes::PipelineOptions passes_for(const Machine& machine);
+
 // The tensors behind Program::constants.
 struct Constants {
   std::vector<Tensor> tensors;

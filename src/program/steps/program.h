@@ -65,7 +65,7 @@ struct Constant {
   friend bool operator==(const Constant&, const Constant&) = default;
 };
 
-// What a plan depends on besides the model.
+// What a plan depends on besides the model and what the user asks for.
 struct Machine {
   CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
   // Size of the second-level cache. If the weights that few rows use do not fit
@@ -74,6 +74,7 @@ struct Machine {
   int64_t cache_bytes = int64_t{1} << 20;
   int threads = 1;  // The most that a call uses.
   passes::FastHalves halves;
+  bool fast_products = false;  // See passes::RecurrentMachine.
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };
