@@ -35,7 +35,7 @@ struct Region {
     contraction,  // One matmul with elementwise work on its result.
     attention,    // One scaled_dot_product_attention.
     copies,       // cat: one copy per input.
-    kernel,       // One op with a kernel of its own (convolution, fallback).
+    call,         // One op that no loops compute (convolution, fallback).
   };
   Kind kind = Kind::rows;
   std::unique_ptr<fx::Graph> graph;

@@ -66,7 +66,7 @@ TEST(ChannelsLast, PaddedOneByOneIsAConvolution) {
                     return F::conv2d(x, kPoint, kBias, Value(1), Value(1));
                   },
                   {random_tensor({2, 6, 5, 4})}),
-              ElementsAre("kernel: conv_last", "rows: materialize"));
+              ElementsAre("call: conv_last", "rows: materialize"));
 }
 
 TEST(ChannelsLast, ElementwiseWorkJoinsTheProduct) {
@@ -77,7 +77,7 @@ TEST(ChannelsLast, ElementwiseWorkJoinsTheProduct) {
                     return F::conv2d(y, kBack) * 0.5;
                   },
                   {random_tensor({2, 6, 5, 4})}),
-              ElementsAre("kernel: conv_last", "contraction: contract+mul",
+              ElementsAre("call: conv_last", "contraction: contract+mul",
                           "rows: materialize"));
   EXPECT_THAT(fused(
                   [&](Value x) {
@@ -182,7 +182,7 @@ TEST(ChannelsLast, UpsamplingKeepsTheOrder) {
   };
   const ValueList input = {random_tensor({2, 6, 7, 8})};
   EXPECT_THAT(fused(resized(2.0, "nearest"), input),
-              ElementsAre("kernel: conv_last", "rows: materialize",
+              ElementsAre("call: conv_last", "rows: materialize",
                           "rows: materialize", "contraction: contract",
                           "rows: materialize"));
   const std::vector<std::string> other = fused(resized(1.5, "nearest"), input);

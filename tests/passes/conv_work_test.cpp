@@ -26,14 +26,14 @@ std::vector<std::string> fused(Fn f, ValueList inputs) {
 template <typename Fn>
 void expect_absorbed(Fn f) {
   EXPECT_THAT(fused([&](Value x) { return f(depthwise(x)); }, {kInput}),
-              ElementsAre("rows: materialize", "kernel: conv_last_work",
+              ElementsAre("rows: materialize", "call: conv_last_work",
                           "rows: materialize"));
 }
 
 template <typename Fn>
 void expect_apart(Fn f) {
   EXPECT_THAT(fused([&](Value x) { return f(depthwise(x)); }, {kInput}),
-              Contains("kernel: conv_last"));
+              Contains("call: conv_last"));
 }
 
 TEST(ConvWork, Activations) {
@@ -63,9 +63,9 @@ TEST(ConvWork, ImagesWhosePlacesLieApartAreLaidOut) {
                                          {20 * place, 1, 4 * place, place}, 0);
     return fused([](Value x) { return F::relu(depthwise(x)); }, {image});
   };
-  EXPECT_THAT(steps(8), ElementsAre("kernel: conv_last_work"));
+  EXPECT_THAT(steps(8), ElementsAre("call: conv_last_work"));
   EXPECT_THAT(steps(20),
-              ElementsAre("rows: materialize", "kernel: conv_last_work"));
+              ElementsAre("rows: materialize", "call: conv_last_work"));
 }
 
 // Whatever op writes them: what counts is the body.
@@ -83,8 +83,8 @@ TEST(ConvWork, ResidualOfTheSameOrder) {
                     return F::relu(depthwise(y) + y);
                   },
                   {kInput}),
-              ElementsAre("rows: materialize", "kernel: conv_last_work",
-                          "kernel: conv_last_work", "rows: materialize"));
+              ElementsAre("rows: materialize", "call: conv_last_work",
+                          "call: conv_last_work", "rows: materialize"));
 }
 
 TEST(ConvWork, ActivationsThatAreWrittenOut) {
@@ -108,14 +108,14 @@ TEST(ConvWork, WhatIsReadElsewhereStays) {
                     return z * sum(y, Value::list({2, 3}), true);
                   },
                   {kInput}),
-              Contains("kernel: conv_last"));
+              Contains("call: conv_last"));
   EXPECT_THAT(fused(
                   [](Value x) {
                     const Value y = depthwise(x);
                     return y * tanh(y);
                   },
                   {kInput}),
-              Contains("kernel: conv_last"));
+              Contains("call: conv_last"));
 }
 
 TEST(ConvWork, OtherWorkStays) {
@@ -137,7 +137,7 @@ TEST(ConvWork, CanBeDisabled) {
       run_passes([](Value x) { return F::relu(depthwise(x)); }, {kInput},
                  {"fuse_conv_work"});
   EXPECT_EQ(wrong_result(passed), "");
-  EXPECT_THAT(regions(passed.model), Contains("kernel: conv_last"));
+  EXPECT_THAT(regions(passed.model), Contains("call: conv_last"));
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ TEST(FoldBatchNorm, IntoTheConvolutionBefore) {
                        Value x) { return norm(F::conv2d(x, weight, bias)); },
                    {random_tensor({2, 3, 6, 7})});
     EXPECT_THAT(passed.changed, Contains("fold_batch_norm"));
-    EXPECT_EQ(label(passed), "kernel: conv_last;rows: materialize;");
+    EXPECT_EQ(label(passed), "call: conv_last;rows: materialize;");
     EXPECT_EQ(wrong_result(passed), "");
   }
 }

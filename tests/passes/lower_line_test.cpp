@@ -27,19 +27,19 @@ TEST(LineWindows, AreProducts) {
                       return F::relu(F::conv1d(y, kNext, kBias, Value(2)));
                     },
                     random_tensor({2, 1, 61})),
-                Not(Contains(HasSubstr("kernel"))));
+                Not(Contains(HasSubstr("call:"))));
 }
 
 TEST(LineWindows, WithoutABatch) {
   EXPECT_THAT(fused([](Value x) { return F::conv1d(x, kFirst); },
                     random_tensor({1, 30})),
-              Not(Contains(HasSubstr("kernel"))));
+              Not(Contains(HasSubstr("call:"))));
 }
 
 TEST(LineWindows, OneWindowOnly) {
   EXPECT_THAT(fused([](Value x) { return F::conv1d(x, kFirst); },
                     random_tensor({3, 1, 5})),
-              Not(Contains(HasSubstr("kernel"))));
+              Not(Contains(HasSubstr("call:"))));
 }
 
 // Images of one column (or row) are lines, whatever the weight's size.
@@ -50,13 +50,13 @@ TEST(LineWindows, OfThinPlanes) {
     return F::relu(F::conv2d(permute(x, {0, 2, 1, 3}), weight));
   };
   EXPECT_THAT(fused(down, random_tensor({2, 9, 6, 1})),
-              Not(Contains(HasSubstr("kernel"))));
+              Not(Contains(HasSubstr("call:"))));
   const Tensor across = random_tensor({6, 8, 1, 3}, 8);
   const auto along = [&](Value x) {
     return F::conv2d(permute(x, {0, 3, 1, 2}), across, kBias);
   };
   EXPECT_THAT(fused(along, random_tensor({2, 1, 20, 8})),
-              Not(Contains(HasSubstr("kernel"))));
+              Not(Contains(HasSubstr("call:"))));
 }
 
 TEST(LineWindows, OfThinPlanesWithOtherGeometry) {
@@ -90,12 +90,12 @@ TEST(LineWindows, OthersAreConvolutions) {
     return F::conv1d(x, kFirst, None, Value(1), Value(0), Value(2));
   };
   const Tensor line = random_tensor({2, 1, 40});
-  EXPECT_THAT(fused(padded, line), Contains("kernel: conv_last"));
-  EXPECT_THAT(fused(dilated, line), Contains("kernel: conv_last"));
+  EXPECT_THAT(fused(padded, line), Contains("call: conv_last"));
+  EXPECT_THAT(fused(dilated, line), Contains("call: conv_last"));
   // Planes of several channels are no runs of windows.
   EXPECT_THAT(fused([](Value x) { return F::conv1d(x, kNext); },
                     random_tensor({2, 8, 20})),
-              Contains("kernel: conv_last"));
+              Contains("call: conv_last"));
   // Every other element of a longer line.
   EXPECT_THAT(fused(
                   [](Value x) {
@@ -104,7 +104,7 @@ TEST(LineWindows, OthersAreConvolutions) {
                         kFirst);
                   },
                   line),
-              Contains("kernel: conv_last"));
+              Contains("call: conv_last"));
 }
 
 }  // namespace

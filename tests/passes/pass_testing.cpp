@@ -66,7 +66,7 @@ std::string_view short_name(const fx::Node& node) {
 
 const char* kind_name(Region::Kind kind) {
   constexpr const char* kNames[] = {"rows",      "columns", "contraction",
-                                    "attention", "copies",  "kernel"};
+                                    "attention", "copies",  "call"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -34,7 +34,7 @@ TEST(TransposedConvolution, WindowsSideBySideAreAProduct) {
 }
 
 TEST(TransposedConvolution, OthersAreConvolutions) {
-  const auto is_convolution = Contains("kernel: conv_last");
+  const auto is_convolution = Contains("call: conv_last");
   EXPECT_THAT(steps({3, 3}, Value(2), Value(0), false), is_convolution);
   EXPECT_THAT(steps({2, 2}, Value(2), Value(1), false), is_convolution);
   EXPECT_THAT(steps({2, 2}, Value(1), Value(0), false), is_convolution);

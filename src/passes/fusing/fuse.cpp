@@ -12,7 +12,7 @@ namespace {
 
 // By Region::Kind.
 constexpr std::string_view kKindNames[] = {
-    "rows", "columns", "contraction", "attention", "copies", "kernel"};
+    "rows", "columns", "contraction", "attention", "copies", "call"};
 
 class Fuser {
  public:

@@ -66,7 +66,7 @@ class Grouper {
     else if (lowering == Lowering::cat)
       start(node, Region::Kind::copies);
     else
-      start(node, Region::Kind::kernel);
+      start(node, Region::Kind::call);
   }
 
   Group& start(fx::NodePtr node, Region::Kind kind, int inner_dims = 0) {
@@ -330,7 +330,7 @@ class Grouper {
                       : matrix              ? 1
                                             : node->val_tensor().dim() - 1;
     if (inner == 0)
-      start(node, Region::Kind::kernel);
+      start(node, Region::Kind::call);
     else
       note_sources(start(node, Region::Kind::rows, inner), *node);
   }

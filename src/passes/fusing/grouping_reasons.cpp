@@ -63,7 +63,7 @@ Apart Grouping::apart(const fx::Node& value, const fx::Node& reader) const {
       return group.kind == Region::Kind::contraction ? Apart::product_operand
                                                      : Apart::picked;
   if (group.kind == Region::Kind::attention) return Apart::product_operand;
-  if (group.kind == Region::Kind::kernel || group.kind == Region::Kind::copies)
+  if (group.kind == Region::Kind::call || group.kind == Region::Kind::copies)
     return Apart::routine_operand;
   return Apart::other_order;
 }

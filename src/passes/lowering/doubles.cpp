@@ -1,4 +1,4 @@
-// Products of doubles are left whole, as matrix products that the kernel for
+// Products of doubles are left whole, as matrix products that the routine for
 // doubles takes: see kernels/products/double_product.h.
 #include "src/ops/table/op_facts.h"
 #include "src/passes/fusing/loop_facts.h"

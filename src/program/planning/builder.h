@@ -96,7 +96,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call);
 bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
-void plan_kernel(PlanBuilder& builder, const RegionCall& call);
+void plan_call(PlanBuilder& builder, const RegionCall& call);
 // A call of a branch or a loop, with the programs of its bodies.
 void plan_control(PlanBuilder& builder, const RegionCall& call,
                   const fx::Node& node);

@@ -145,8 +145,8 @@ class Planner {
         return plan_attention(builder_, call);
       case Region::Kind::copies:
         return plan_copies(builder_, call);
-      case Region::Kind::kernel:
-        return plan_kernel(builder_, call);
+      case Region::Kind::call:
+        return plan_call(builder_, call);
     }
   }
 

@@ -18,7 +18,7 @@ using passes::Region;
 // The call of a region of one update, else null.
 const fx::Node* update_in(const Region& region) {
   const fx::Node* update = only_call(region);
-  const bool alone = region.kind == Region::Kind::kernel && update &&
+  const bool alone = region.kind == Region::Kind::call && update &&
                      update->called_op()->row.direct && !update->args().empty();
   return alone && update_spec(*update->called_op(), meta_args(update->args()))
              ? update

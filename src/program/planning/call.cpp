@@ -81,7 +81,7 @@ ValueList result_metas(const fx::Node& node) {
   return metas;
 }
 
-void plan_kernel(PlanBuilder& builder, const RegionCall& call) {
+void plan_call(PlanBuilder& builder, const RegionCall& call) {
   for (const fx::Node* node : call.region.graph->nodes()) {
     if (!node->called_op()) continue;
     if (node->called_op() == &passes::control_op()) {
