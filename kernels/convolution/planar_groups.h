@@ -42,7 +42,7 @@ struct PlaneLayout {
 
   int64_t rows_apart() const { return width.slots() * channels * plane; }
   int64_t slices_apart() const { return height.slots() * rows_apart(); }
-  // Of all planes and what is before them, and of a part's results.
+  // What all planes and what is before them take, and a part's results.
   int64_t plane_floats() const { return lead + depth_taps * slices_apart(); }
   int64_t result_floats() const { return channels * kResult; }
   int64_t vectors() const;  // Of a tile, at most.

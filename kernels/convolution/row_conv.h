@@ -94,7 +94,7 @@ class RowConv {
   // What run() needs beside its operands.
   size_t scratch_bytes() const { return 0; }
 
-  // Of all images.
+  // Rows of the output, of all images.
   int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }
   int64_t taps() const;
   // Each channel of the output is a sum over all taps of `inputs` channels.

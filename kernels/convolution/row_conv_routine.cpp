@@ -75,7 +75,7 @@ class RowConvRoutine : public program::ExternCode {
   }
 
  private:
-  // Of weights that are not constant, in scratch.
+  // What weights that are not constant take of scratch.
   size_t own_packed_bytes() const {
     return packed_ ? 0 : support::round_up(conv_.packed_bytes(), size_t{64});
   }

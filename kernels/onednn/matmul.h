@@ -27,7 +27,7 @@ struct MatmulShape : ops::MatmulSizes {
 // What to do to the sum before it is stored, in this order.
 struct MatmulPostOp {
   ops::PostKind kind = ops::PostKind::add;  // Or gelu.
-  // Of the added f32 matrix [rows, columns]; 0 or more.
+  // The stride of the added f32 matrix [rows, columns]; 0 or more.
   int64_t row_stride = 0;
   int operand = -1;  // Where the caller has that matrix.
 };

@@ -158,7 +158,7 @@ class ColumnBlock {
     return total;
   }
 
-  // Of the same places and reductions, one by one.
+  // Adds what was reduced at the same places, one by one.
   Values added(const Values& sums, const Values& more) {
     Values total = sums;
     for (size_t i = 0; i < total.size(); ++i) {

@@ -148,7 +148,7 @@ Values LaneRows::joined(const Values& sums, size_t number, int64_t chains) {
   return total;
 }
 
-// Of the same vectors and reductions, one by one.
+// Adds what was reduced in the same vectors, one by one.
 Values LaneRows::added(const Values& sums, const Values& more, size_t number) {
   Values total = sums;
   const auto& reductions = schedule_.passes[number].reductions;

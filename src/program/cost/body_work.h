@@ -30,7 +30,7 @@ double touched_bytes(const Loops& loops);
 // Tasks that are worth handing to another thread: work of `enough`, where each
 // task has `each`.
 int64_t grain_of(double enough, double each);
-// Of tasks of `elements` elements by a body of such a cost.
+// The same for tasks of `elements` elements by a body of such a cost.
 int64_t grain_of_elements(int64_t elements, double cost);
 // Enough multiply-adds of a contraction: about 5 us of one core.
 inline constexpr double kGrainProducts = 250e3;

@@ -14,7 +14,7 @@ bool is_last(const ops::Op& op) {
   return &op == &passes::conv_last_op() || &op == &passes::conv_last_work_op();
 }
 
-// Of f32 with channels innermost.
+// Whether the input is of f32 with channels innermost.
 bool is_last(const ops::ConvParams& params, const Tensor& input) {
   return input.dtype() == DType::f32 &&
          input.strides()[params.batched ? 1 : 0] == 1 &&

@@ -13,8 +13,8 @@ struct RowStep;
 struct LaneGroup {
   int64_t rows = 0;      // Of a group; 0: rows are not computed so.
   int64_t elements = 0;  // Lanes that a round takes.
-  // Of each row in a round, which follow one another in memory if there are
-  // several: lane i holds row i % rows at position i / rows of the round.
+  // A round has so many positions of each row, which follow one another in
+  // memory: lane i holds row i % rows at position i / rows of the round.
   int64_t positions = 1;
   // Whether later positions are asked for while one is worked on.
   bool asks_ahead = false;

@@ -18,7 +18,7 @@ constexpr int kBufferLoadCost = 1;
 // Row buffers are padded to the widest vector.
 constexpr size_t kBufferAlign = 64;
 
-// Of all row buffers that are not in results.
+// Places all row buffers that are not in results.
 void place_in_scratch(const RowStep& step, RowSchedule& schedule) {
   schedule.buffer_bytes = 0;
   for (RowSchedule::Buffer& buffer : schedule.buffers) {

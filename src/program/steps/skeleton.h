@@ -51,7 +51,8 @@ struct StepKernels {
   std::function<StepCode(std::span<const typename Form::Fn>)> code;
 };
 
-// Of a step that is computed by one kernel, which is given `arguments`.
+// The code of a step that is computed by one kernel, which is given
+// `arguments`.
 inline auto code_with(std::vector<int64_t> arguments) {
   return [owner = std::make_shared<const std::vector<int64_t>>(
               std::move(arguments))](std::span<const KernelFn> kernels) {
