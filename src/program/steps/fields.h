@@ -1,7 +1,7 @@
 // The fields of a program's parts, each named once: what writes programs, reads
 // them and weighs them walks the same list, beside the struct. A field that is
-// missing there is lost when a program is written out, which the comparison
-// after reading shows.
+// missing there is lost when a program is written out, which
+// tests/compile/program_fields_test.cpp finds.
 #pragma once
 
 #include <concepts>
