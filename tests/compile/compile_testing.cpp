@@ -16,13 +16,6 @@
 
 namespace fxjit::testing {
 
-std::vector<CpuLevel> host_levels() {
-  std::vector<CpuLevel> levels;
-  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
-    if (host_supports(level)) levels.push_back(level);
-  return levels;
-}
-
 CompileOptions options_for(CpuLevel level, int threads) {
   CompileOptions options;
   options.threads = threads;

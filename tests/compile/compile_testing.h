@@ -11,11 +11,11 @@
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/log.h"
 #include "fxjit/value.h"
+#include "tests/support/host_levels.h"
 
 namespace fxjit::testing {
 
-// Every CPU level of this machine, narrowest first.
-std::vector<CpuLevel> host_levels();
+using support::host_levels;
 
 // One thread unless told, no disk cache.
 CompileOptions options_for(CpuLevel level, int threads = 1);

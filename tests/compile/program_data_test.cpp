@@ -217,9 +217,6 @@ constexpr Case kCases[] = {
     {"gathers", gathers},
 };
 
-constexpr CpuLevel kLevels[] = {CpuLevel::sse41, CpuLevel::avx2,
-                                CpuLevel::avx512};
-
 // What plan() gives for a machine of this level, which need not be this one.
 Program planned(const Case& c, const Traced& model, CpuLevel level) {
   program::PlanOptions options;
@@ -260,7 +257,7 @@ class ProgramData : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ProgramData, TwoPlansOfOneModelAreEqual) {
   const Traced model = GetParam().make();
-  for (CpuLevel level : kLevels) {
+  for (CpuLevel level : support::kCpuLevels) {
     const Program first = planned(GetParam(), model, level);
     EXPECT_TRUE(first == planned(GetParam(), model, level));
     EXPECT_EQ(first.machine.level, level);
@@ -277,7 +274,7 @@ TEST_P(ProgramData, TwoBoundProgramsOfOneModelAreEqual) {
 
 TEST_P(ProgramData, PlansAreReadAsTheyWereWritten) {
   const Traced model = GetParam().make();
-  for (CpuLevel level : kLevels)
+  for (CpuLevel level : support::kCpuLevels)
     expect_read_back(planned(GetParam(), model, level));
 }
 

@@ -42,14 +42,6 @@ llvm::Function* make_function(llvm::Module& module,
 
 }  // namespace
 
-std::vector<CpuLevel> host_levels() {
-  std::vector<CpuLevel> levels;
-  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
-    if (host_supports(level)) levels.push_back(level);
-  }
-  return levels;
-}
-
 std::shared_ptr<CompiledCode> compile_kernel(CpuLevel level,
                                              std::span<const ArgKind> args,
                                              const KernelBody& body) {

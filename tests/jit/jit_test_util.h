@@ -13,11 +13,11 @@
 
 #include "jit/emit/vector_builder.h"
 #include "jit/engine/compiler.h"
+#include "tests/support/host_levels.h"
 
 namespace fxjit::jit::testing {
 
-// The levels that this machine runs, narrowest first.
-std::vector<CpuLevel> host_levels();
+using support::host_levels;
 
 using KernelBody =
     std::function<void(VectorBuilder& b, std::span<Value* const> args)>;

@@ -181,11 +181,4 @@ void expect_level(const Conv& conv, const WorkCall& call, CpuLevel level) {
   }
 }
 
-inline std::vector<CpuLevel> host_levels() {
-  std::vector<CpuLevel> levels;
-  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
-    if (level <= host_cpu_level()) levels.push_back(level);
-  return levels;
-}
-
 }  // namespace fxjit::kernels::testing

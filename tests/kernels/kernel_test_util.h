@@ -11,8 +11,11 @@
 #include "src/ops/eager/convolution.h"
 #include "src/ops/eager/pooling.h"
 #include "tests/support/guarded_bytes.h"
+#include "tests/support/host_levels.h"
 
 namespace fxjit::kernels::testing {
+
+using support::host_levels;
 
 // Steps are made for this many threads: slices of uneven sizes.
 inline constexpr int kSliceThreads = 3;

@@ -57,15 +57,8 @@ void expect_ulps(const PostOp& op, CpuLevel level, double bound, double tiny) {
   }
 }
 
-std::vector<CpuLevel> levels() {
-  std::vector<CpuLevel> found;
-  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
-    if (level <= host_cpu_level()) found.push_back(level);
-  return found;
-}
-
 TEST(PostWork, FunctionsAreWithinTheirBounds) {
-  for (CpuLevel level : levels()) {
+  for (CpuLevel level : host_levels()) {
     SCOPED_TRACE(cpu_level_name(level));
     expect_ulps({PostKind::relu}, level, 0, 0);
     expect_ulps({PostKind::leaky_relu, 0.1f}, level, 1, 1e-44);
@@ -79,7 +72,7 @@ TEST(PostWork, FunctionsAreWithinTheirBounds) {
 // x + 3 is rounded, as PyTorch rounds it: near -3 only the absolute error is
 // small. Nor does the product of x and 6 fit a float always.
 TEST(PostWork, HardFunctionsAreWithinTheirBounds) {
-  for (CpuLevel level : levels())
+  for (CpuLevel level : host_levels())
     for (PostKind kind : {PostKind::hardsigmoid, PostKind::hardswish}) {
       const PostOp op{kind};
       std::vector<float> in = sweep(), out = in;
@@ -131,7 +124,8 @@ TEST_P(PostWorkChannels, AnyNumber) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, PostWorkChannels,
-                         ::testing::ValuesIn(levels()), [](const auto& info) {
+                         ::testing::ValuesIn(host_levels()),
+                         [](const auto& info) {
                            return std::string(cpu_level_name(info.param));
                          });
 

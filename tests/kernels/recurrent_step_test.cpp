@@ -1,5 +1,5 @@
-// Steps of recurrent layers at every CPU level of this machine, against sums and
-// functions in double precision.
+// Steps of recurrent layers at every CPU level of this machine, against sums
+// and functions in double precision.
 #include "kernels/recurrence/step.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +17,6 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<CpuLevel> levels() {
-  std::vector<CpuLevel> levels;
-  for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
-    if (level <= host_cpu_level()) levels.push_back(level);
-  return levels;
-}
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -45,7 +38,8 @@ class Floats {
 };
 
 std::vector<float> drawn(int64_t count, unsigned seed, double scale = 1) {
-  std::vector<float> values = random_tensor({count}, DType::f32, seed).to_floats();
+  std::vector<float> values =
+      random_tensor({count}, DType::f32, seed).to_floats();
   for (float& value : values) value *= static_cast<float>(scale);
   return values;
 }
@@ -83,13 +77,13 @@ double ulps(float got, double expected) {
 }
 
 TEST(RecurrentStep, TanhIsWithinFourUlps) {
-  std::vector<float> x = {0.0f,  -0.0f, kInf,   -kInf,  kNan, 1e-45f, -1e-40f,
-                          1e-30f, 1e-8f, 88.0f, -100.0f, 3e38f};
+  std::vector<float> x = {0.0f,    -0.0f,  kInf,  -kInf, kNan,    1e-45f,
+                          -1e-40f, 1e-30f, 1e-8f, 88.0f, -100.0f, 3e38f};
   for (double v = 1e-6; v < 20; v *= 1.0007)
     x.push_back(static_cast<float>(v)), x.push_back(static_cast<float>(-v));
-  for (CpuLevel level : levels()) {
-    const std::vector<float> y = of_gates(
-        StepWork::tanh, x, static_cast<int64_t>(x.size()), level);
+  for (CpuLevel level : host_levels()) {
+    const std::vector<float> y =
+        of_gates(StepWork::tanh, x, static_cast<int64_t>(x.size()), level);
     for (size_t i = 0; i < x.size(); ++i)
       ASSERT_LE(ulps(y[i], std::tanh(static_cast<double>(x[i]))), 4)
           << cpu_level_name(level) << " tanh(" << x[i] << ") = " << y[i];
@@ -104,10 +98,9 @@ TEST(RecurrentStep, SigmoidIsWithinFourUlps) {
   const auto units = static_cast<int64_t>(x.size());
   std::vector<float> gates(3 * x.size(), 50.0f);
   gates.insert(gates.end(), x.begin(), x.end());
-  for (CpuLevel level : levels()) {
-    const std::vector<float> y =
-        of_gates(StepWork::lstm, gates, units, level,
-                 std::vector<float>(x.size(), 1e9f));
+  for (CpuLevel level : host_levels()) {
+    const std::vector<float> y = of_gates(StepWork::lstm, gates, units, level,
+                                          std::vector<float>(x.size(), 1e9f));
     for (size_t i = 0; i < x.size(); ++i)
       ASSERT_LE(ulps(y[i], sigmoid(x[i])), 4)
           << cpu_level_name(level) << " sigmoid(" << x[i] << ") = " << y[i];
@@ -115,7 +108,7 @@ TEST(RecurrentStep, SigmoidIsWithinFourUlps) {
 }
 
 TEST(RecurrentStep, ReluKeepsNan) {
-  for (CpuLevel level : levels()) {
+  for (CpuLevel level : host_levels()) {
     const std::vector<float> y =
         of_gates(StepWork::relu, {-1, kNan, kInf, -kInf, 2}, 5, level);
     EXPECT_EQ(y[0], 0);
@@ -153,8 +146,8 @@ Made finish(StepWork work, GateOrder order, const std::vector<double>& input,
                           sigmoid(sum(0)) * std::tanh(sum(2)));
       made.next.push_back(sigmoid(sum(3)) * std::tanh(made.cell[u]));
     } else if (work == StepWork::gru) {
-      const double fresh = std::tanh(input[at(2)] +
-                                     sigmoid(sum(0)) * product[at(2)]);
+      const double fresh =
+          std::tanh(input[at(2)] + sigmoid(sum(0)) * product[at(2)]);
       const double update = sigmoid(sum(1));
       made.next.push_back((1 - update) * fresh + update * state[u]);
     } else {
@@ -260,16 +253,16 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
         sum += double(weights[static_cast<size_t>(c * depth + k)]) *
                states[static_cast<size_t>(r * row + k)];
       product.push_back(sum);
-      input.push_back(features >= 0
-                          ? given.product(r, c)
-                          : inputs[static_cast<size_t>(r)].data()[c]);
+      input.push_back(features >= 0 ? given.product(r, c)
+                                    : inputs[static_cast<size_t>(r)].data()[c]);
     }
     const Made made =
         finish(work, order, input, product, states.data() + r * row,
                cells.data() + r * row, units);
     for (int64_t u = 0; u < units; ++u) {
       const double bound =
-          1e-6 * static_cast<double>(depth + std::max<int64_t>(features, 0) + 8);
+          1e-6 *
+          static_cast<double>(depth + std::max<int64_t>(features, 0) + 8);
       const double expected = made.next[static_cast<size_t>(u)];
       ASSERT_NEAR(output_rows[static_cast<size_t>(r)][u], expected, bound)
           << cpu_level_name(level) << " row " << r << " of " << rows
@@ -278,20 +271,24 @@ void expect_step(StepWork work, Sizes sizes, CpuLevel level, bool backward) {
       ASSERT_EQ(output_rows[static_cast<size_t>(r)][u],
                 next.data()[r * row + u]);
       if (work == StepWork::lstm)
-        ASSERT_NEAR(cell.data()[r * row + u],
-                    made.cell[static_cast<size_t>(u)], bound);
+        ASSERT_NEAR(cell.data()[r * row + u], made.cell[static_cast<size_t>(u)],
+                    bound);
     }
   }
 }
 
 TEST(RecurrentStep, EqualsSums) {
-  for (CpuLevel level : levels())
+  for (CpuLevel level : host_levels())
     for (StepWork work : {StepWork::lstm, StepWork::gru, StepWork::tanh,
                           StepWork::relu, StepWork::project}) {
       for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 23})
         expect_step(work, {rows, 19, 19}, level, rows % 2 == 0);
-      for (Sizes sizes : {Sizes{1, 1, 1}, {2, 64, 64}, {1, 33, 33},
-                          {3, 0, 7}, {1, 130, 130}, {5, 16, 16}})
+      for (Sizes sizes : {Sizes{1, 1, 1},
+                          {2, 64, 64},
+                          {1, 33, 33},
+                          {3, 0, 7},
+                          {1, 130, 130},
+                          {5, 16, 16}})
         for (bool backward : {false, true})
           expect_step(work, sizes, level, backward);
       if (work != StepWork::gru) expect_step(work, {4, 7, 21}, level, true);
@@ -299,9 +296,9 @@ TEST(RecurrentStep, EqualsSums) {
 }
 
 TEST(RecurrentStep, MultipliesItsInputs) {
-  for (CpuLevel level : levels())
-    for (StepWork work : {StepWork::lstm, StepWork::gru, StepWork::tanh,
-                          StepWork::relu})
+  for (CpuLevel level : host_levels())
+    for (StepWork work :
+         {StepWork::lstm, StepWork::gru, StepWork::tanh, StepWork::relu})
       for (bool backward : {false, true}) {
         for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17})
           expect_step(work, {rows, 19, 19, 5}, level, backward);
