@@ -1,6 +1,6 @@
 // Epilogues in the form that C++ loops and oneDNN's primitives take: a list of
 // post-ops, each applied to the result of the one before and at most one more
-// operand. Only the code that runs such loops and primitives needs this form.
+// operand. What runs these reads it from the body; passes ask if there is one.
 #pragma once
 
 #include <cstdint>
