@@ -18,7 +18,6 @@
 #include "src/compile/compiled_module.h"
 #include "src/program/planning/planner.h"
 #include "src/program/text/text.h"
-#include "src/support/machine/processor.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/models.h"
 
@@ -379,84 +378,6 @@ TEST(ProgramDataParts, OtherProgramsDiffer) {
   Program other = program;
   other.constants.back().source = "elsewhere";
   EXPECT_FALSE(other == program);
-}
-
-// Each differs from the default in one fact.
-std::vector<program::Machine> other_machines() {
-  std::vector<program::Machine> machines(6);
-  machines[0].level = CpuLevel::avx2;
-  machines[1].cache_bytes = 3;
-  machines[2].threads = 7;
-  machines[3].halves.f16 = true;
-  machines[4].halves.bf16 = true;
-  machines[5].fast_products = true;
-  // A further field does not compile here, and needs a machine above.
-  [[maybe_unused]] const auto& [level, cache_bytes, threads, halves,
-                                fast_products] = machines[0];
-  return machines;
-}
-
-TEST(ProgramDataParts, ProgramsSayForWhichMachine) {
-  const Program plain;
-  for (const program::Machine& machine : other_machines()) {
-    Program other;
-    other.machine = machine;
-    const std::string text = program::write_text(other);
-    EXPECT_FALSE(other == plain) << text;
-    EXPECT_TRUE(program::read_text(text) == other) << text;
-  }
-}
-
-TEST(ProgramDataParts, BodiesAreForTheMachineOfTheProgram) {
-  const Program program = program_of(control_flow(), host_cpu_level());
-  EXPECT_EQ(program.machine.fast_products, support::host_is_intel());
-  ASSERT_GT(program.bodies.size(), 0u);
-  for (const Program& body : program.bodies)
-    EXPECT_TRUE(body.machine == program.machine);
-}
-
-// A loop around a recurrent layer.
-Traced recurrent_loop() {
-  const auto lstm = nn::LSTM::create(12, 12);
-  const auto model = nn::lambda(
-      "Model", {"n", "x"},
-      [lstm](Value n, Value x) {
-        return while_loop([n](Value i, Value) { return i < n; },
-                          [lstm](Value i, Value x) {
-                            return Value::tuple({i + 1, getitem(lstm(x), 0)});
-                          },
-                          {Tensor::full({}, 0, DType::i64), x});
-      },
-      {{"lstm", lstm}});
-  return traced(model, {Tensor::full({}, 3, DType::i64),
-                        testing::random_tensor({3, 5, 12})});
-}
-
-Program planned(const Traced& model, const program::Machine& machine) {
-  program::PlanOptions options;
-  options.machine = machine;
-  options.pipeline = program::passes_for(machine);
-  return program::plan(passes::run_pipeline(*model.module, model.inputs,
-                                            options.pipeline),
-                       options)
-      .program;
-}
-
-int products_in(const Program& program) {
-  int products = 0;
-  for (const program::Step& step : program.steps)
-    products += step.label.find("contract") != step.label.npos;
-  for (const Program& body : program.bodies) products += products_in(body);
-  return products;
-}
-
-TEST(ProgramDataParts, FastProductsStayApartFromRecurrentLayers) {
-  program::Machine machine;
-  machine.level = CpuLevel::avx512;
-  const Traced model = recurrent_loop();
-  EXPECT_EQ(products_in(planned(model, machine)), 0);
-  machine.fast_products = true;
-  EXPECT_EQ(products_in(planned(model, machine)), 1);
 }
 
 TEST(ProgramDataParts, TextsThatAreNoneAreRefused) {
