@@ -126,8 +126,8 @@ NodePtr ParameterProxy::node() {
   return node_;
 }
 
-Value ParameterProxy::shape_fact(std::string_view name,
-                                 const ValueList& args) const {
+Value ParameterProxy::shape_fact(std::string_view name, const ValueList& args,
+                                 const Kwargs& kwargs) const {
   if (!shapes_constant_) return {};
   const Tensor& tensor = parameter_.tensor();
   if (name == "ndim") return tensor.dim();
@@ -136,7 +136,7 @@ Value ParameterProxy::shape_fact(std::string_view name,
   if (!method || !ops::tells_sizes(*method)) return {};
   ValueList call{tensor};
   if (args.size() > 1) call.insert(call.end(), args.begin() + 1, args.end());
-  return ops::call_method(name, std::move(call));
+  return ops::call_method(name, std::move(call), kwargs);
 }
 
 Value ParameterProxy::record_function(const ops::Spelling& function,
@@ -153,7 +153,7 @@ Value ParameterProxy::record_function(const ops::Spelling& function,
 
 Value ParameterProxy::record_method(std::string_view method, ValueList args,
                                     Kwargs kwargs, SourceLocation source) {
-  Value fact = shape_fact(method, args);
+  Value fact = shape_fact(method, args, kwargs);
   if (!fact.is_none()) return fact;
   return Proxy::record_method(method, std::move(args), std::move(kwargs),
                               source);

@@ -307,6 +307,7 @@ TEST(Trace, ConstantShapesAreKnownByTheNamesOfTorchsProxies) {
     Value forward(Value x) {
       const Value weight = w;
       EXPECT_EQ(method(weight, "size", {-1}).as_int(), 2);
+      EXPECT_EQ(method(weight, "size", {}, {{"dim", 0}}).as_int(), 4);
       EXPECT_EQ(method(weight, "dim").as_int(), 2);
       EXPECT_EQ(method(weight, "nelement").as_int(), 8);
       EXPECT_TRUE(method(weight, "ndimension").is_proxy());

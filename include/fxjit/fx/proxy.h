@@ -77,7 +77,8 @@ class ParameterProxy : public Proxy {
   std::string describe() const override;
   // The shape fact that `name` asks for; none when it is not one or shapes are
   // not constant. `args` are those of a method call, self included.
-  Value shape_fact(std::string_view name, const ValueList& args) const;
+  Value shape_fact(std::string_view name, const ValueList& args,
+                   const Kwargs& kwargs = {}) const;
 
  private:
   std::string name_;
