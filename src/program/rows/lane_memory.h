@@ -13,7 +13,8 @@ struct LaneGroup;
 struct RowStep;
 
 // A level of the caches: the first as every machine has it at least, the second
-// as those with AVX-512 do. Others reuse a little less than is assumed of them.
+// 1 MB as many of those with AVX-512 have it. Not every machine does: what
+// follows from it is a matter of speed alone.
 struct CacheSets {
   int64_t sets;
   int64_t ways;
