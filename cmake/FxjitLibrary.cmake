@@ -41,7 +41,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/fxjitConfig.cmake
   ${PROJECT_BINARY_DIR}/package/fxjitConfigVersion.cmake
   DESTINATION ${fxjit_package_dir})
 install(DIRECTORY include/fxjit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.h
+  FILES_MATCHING PATTERN *.h PATTERN *.inc
   PATTERN thread_pool.h EXCLUDE)  # For the library itself.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 get_target_property(fxjit_dnnl_type DNNL::dnnl TYPE)

@@ -90,7 +90,9 @@ class Requests {
     steps_.push_back(std::move(needs));
   }
 
-  void add(const program::ExternStep&) {
+  void add(const program::ExternStep& step) {
+    const auto* const call = std::get_if<program::CallSpec>(&step.what);
+    if (call && !call->tail.empty()) return add(call->tail.front());
     steps_.push_back({{}, [](const auto&) { return program::StepCode(); }});
   }
 

@@ -20,7 +20,8 @@ struct CallRequest {
   std::vector<Tensor> constants;
   ValueList results;  // Meta tensors.
   CpuLevel level = host_cpu_level();
-  weights::Packer* packer = nullptr;  // There if one of `constants` is.
+  weights::Packer* packer = nullptr;       // There if one of `constants` is.
+  const program::RowStep* tail = nullptr;  // See CallSpec::tail.
 
   // Constant `i` in a form; null where the tensor is no constant.
   weights::Block packed(size_t i, const weights::Form& form) const {

@@ -43,12 +43,11 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
     case CallCode::copy:
       return make_copy_routine(request);
     case CallCode::depthwise:
+    case CallCode::narrow_depthwise:
+    case CallCode::grouped_convolution:
+    case CallCode::planar_groups:
     case CallCode::image_convolution:
       return make_row_conv_routine(code, request, threads);
-    case CallCode::grouped_convolution:
-      if (Code made = make_row_conv_routine(code, request, threads))
-        return made;
-      [[fallthrough]];
     case CallCode::convolution:
       return fast(onednn::make_conv_code);
     case CallCode::half_product:

@@ -8,8 +8,8 @@
 
 namespace fxjit::kernels {
 
-// For CallCode::depthwise, grouped_convolution and image_convolution; null for
-// groups where the level has no loops for them.
+// For the codes that program::last_convolution_code() gives beside
+// CallCode::convolution.
 std::shared_ptr<const program::ExternCode> make_row_conv_routine(
     program::CallCode code, const CallRequest& request, int threads);
 

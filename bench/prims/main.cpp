@@ -1,6 +1,7 @@
-// fxjit_prim_bench: what one primitive of a scalar body takes. `prim/exp/avx512` runs
-// generated code for it over floats in the first-level cache. It is a program of its
-// own, since it calls the code generator, which libfxjit.so does not show.
+// fxjit_prim_bench: what one primitive of a scalar body takes.
+// `prim/exp/avx512` runs generated code for it over floats in the first-level
+// cache. It is a program of its own, since it calls the code generator, which
+// libfxjit.so does not show.
 //
 //   ns_per_vector  of 16, 8 or 4 floats
 //   multiply_adds  as many vector multiply-adds take that time at best: what
@@ -70,7 +71,8 @@ std::vector<float> inputs() {
 
 void run(benchmark::State& state, Prim prim, CpuLevel level) {
   Engine& engine = engine_of(level);
-  const program::Program program = program_of(prim);
+  program::Program program = program_of(prim);
+  program::analyse(program.steps[0].body, level);
   const jit::ProgramCode code =
       jit::compile_program(program, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan =

@@ -16,75 +16,10 @@
 
 namespace fxjit {
 
+// What an instruction computes; prims.inc says it of each.
 enum class Prim : uint8_t {
-  input,     // Element of input `slot`.
-  constant,  // `imm` for floats, `bits` for integers and bool.
-  index,     // Position along iteration dim `slot`, as i64.
-  // Arithmetic; integer types wrap.
-  add,
-  sub,
-  mul,
-  div,       // True division on floats; C division on integers.
-  floor_div, // Python's //.
-  remainder, // Python's %.
-  fmod,      // C's.
-  pow,
-  neg,
-  abs,
-  minimum,   // NaN if either is NaN.
-  maximum,
-  sqrt,
-  rsqrt,
-  floor,
-  ceil,
-  round,     // Ties to even.
-  trunc,
-  // Smooth functions, floats only.
-  exp,
-  exp2,
-  expm1,
-  log,
-  log2,
-  log10,
-  log1p,
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  tanh,
-  erf,
-  sigmoid,
-  silu,
-  gelu,       // x * Phi(x) through erf.
-  gelu_tanh,  // The tanh approximation.
-  // Comparisons give boolean; NaN compares as in C.
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  // Bitwise on integers, logical on booleans.
-  bit_and,
-  bit_or,
-  bit_xor,
-  bit_not,
-  shift_left,
-  shift_right,
-  select,  // args[0] (boolean) ? args[1] : args[2].
-  cast,    // From the argument's type to `type`, as static_cast (bool: != 0).
-  // Reductions over the reduced iteration dim; only in fused regions. The
-  // result is the same for all positions of that dim.
-  reduce_sum,
-  reduce_prod,
-  reduce_max,  // NaN if any is NaN.
-  reduce_min,
-  reduce_any,
-  reduce_all,
+#define FXJIT_PRIM(name, arity, cost) name,
+#include "fxjit/prims.inc"
 };
 
 struct ScalarInstr {

@@ -103,7 +103,7 @@ bool is_call(Prim prim) {
   switch (prim) {
 #define FXJIT_PRIM(name, arity, cost)
 #define FXJIT_CALL(name, cost) case Prim::name:
-#include "src/ops/table/prims.inc"
+#include "fxjit/prims.inc"
     return true;
     default:
       return false;

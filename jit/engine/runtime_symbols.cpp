@@ -32,7 +32,8 @@ struct BinaryRow {
 constexpr UnaryRow kUnary[] = {
 #define FXJIT_PRIM(name, arity, cost)
 #define FXJIT_CALL(name, cost) {#name, ::name##f, ::name},
-#include "src/ops/table/prims.inc"
+#define FXJIT_SMOOTH(name, cost, expression)
+#include "fxjit/prims.inc"
     {"exp", ::expf, ::exp},    {"expm1", ::expm1f, ::expm1},
     {"log", ::logf, ::log},    {"log1p", ::log1pf, ::log1p},
     {"tanh", ::tanhf, ::tanh}, {"erf", ::erff, ::erf},

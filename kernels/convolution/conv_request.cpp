@@ -16,10 +16,15 @@ std::optional<ConvRequest> ConvRequest::read(const CallRequest& request) {
       (made.has_bias && !call.tensor(2).is_contiguous()))
     return std::nullopt;
   if (!with_work) return made;
-  auto work = ops::post_ops_of(passes::conv_epilogue(call));
-  if (!work || !ops::suits_convolutions(*work)) return std::nullopt;
-  made.work = std::move(*work);
   const int64_t channels = made.params.output[1];
+  if (request.tail) {
+    const int64_t places = numel(made.params.output) / channels;
+    made.tail_places = places / numel(request.tail->outer);
+  } else {
+    auto work = ops::post_ops_of(passes::conv_epilogue(call));
+    if (!work || !ops::suits_convolutions(*work)) return std::nullopt;
+    made.work = std::move(*work);
+  }
   for (const Value& extra : passes::conv_extras(call))
     made.extra_steps.push_back(
         extra.as_tensor().numel() == channels ? 0 : channels);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernels/call_request.h"
+#include "kernels/convolution/conv_tail.h"
 #include "kernels/convolution/post_work.h"
 #include "src/ops/eager/convolution.h"
 
@@ -17,6 +18,11 @@ struct ConvRequest {
 
   // At the output's first element.
   PostWork work_of(const program::StepCall& call) const;
+  // Of use where there is a generated epilogue.
+  ConvTail tail_of(const program::StepCall& call) const {
+    return {call, tail_places, work_of(call), extra_steps.size(),
+            output_of(call)};
+  }
   const float* bias_of(const program::StepCall& call) const {
     return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
   }
@@ -28,6 +34,9 @@ struct ConvRequest {
   bool has_bias = false;
   bool channels_last = false;  // The output's memory is [N, ..., C].
   ops::PostOps work;
+  // Places of a task of the generated epilogue, which there is instead of
+  // `work`; 0: none.
+  int64_t tail_places = 0;
   std::vector<int64_t> extra_steps;  // Of each extra tensor: see PostWork.
 };
 

@@ -64,11 +64,6 @@ GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
       used_(vector_channels_ * span_, vector_channels_, inputs_),
       readable_(readable_places(axes_[2], lanes_ - used_.count)) {}
 
-bool GroupedConv::fits(const Tensor& weight, CpuLevel level) {
-  // Vectors of four floats have no instructions for masks and permutations.
-  return level != CpuLevel::sse41 && weight.sizes()[1] <= kMost;
-}
-
 // The last vector may take groups of the one before it again.
 int64_t GroupedConv::first_channel(int64_t vector) const {
   return std::min(vector * vector_channels_, channels_ - vector_channels_);

@@ -48,14 +48,10 @@ class GroupedConv : public RowConv {
  public:
   static constexpr weights::Reader kReader =
       weights::Reader::grouped_convolution;
-  static constexpr int64_t kMost = 8;  // Channels of a group.
-  // For convolutions that fits() tells; tensors may be meta.
+  // For convolutions in groups that program::has_turned_sums() tells; tensors
+  // may be meta.
   GroupedConv(const ops::ConvParams& params, const Tensor& input,
               const Tensor& weight, CpuLevel level = host_cpu_level());
-
-  // Whether the level has loops for a convolution that
-  // program::is_grouped_last() tells.
-  static bool fits(const Tensor& weight, CpuLevel level = host_cpu_level());
 
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;

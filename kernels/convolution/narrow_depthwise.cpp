@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "src/weights/panels.h"
+#include "src/program/convolution/rules.h"
 
 namespace fxjit::kernels {
 namespace {
@@ -21,7 +21,7 @@ void repeat(const float* from, int64_t channels, float* to, int64_t count) {
 
 // The bias and extra tensors of one element for each channel, as patterns.
 struct NarrowDepthwise::Patterns {
-  static constexpr int64_t kMost = narrow_pattern(kMostChannels);
+  static constexpr int64_t kMost = narrow_pattern(program::kMostNarrowChannels);
   float bias[kMost];
   float extras[PostWork::kMostExtras][kMost];
 
@@ -41,22 +41,6 @@ NarrowDepthwise::NarrowDepthwise(const ops::ConvParams& params,
       level_(level),
       pattern_(narrow_pattern(channels_)),
       every_lanes_(channels_) {}
-
-bool NarrowDepthwise::fits(const ops::ConvParams& params, const Tensor& input,
-                           const Tensor& weight, CpuLevel level) {
-  const int64_t lanes = weights::tile_shape(level).lanes;
-  // Below AVX-512, wide windows take longer to read than lanes left empty.
-  const bool wide = lanes < 16 && params.stride[1] > 1 && weight.sizes()[3] > 3;
-  const int64_t most = wide ? lanes / 2 : lanes;
-  // With vectors of eight floats, 9 to 15 channels fill two badly, too.
-  const int64_t channels = params.output[1];
-  const bool uneven =
-      params.stride[1] == 1 && lanes == 8 && channels % lanes != 0;
-  if (params.spatial != 2 || channels > kMostChannels ||
-      (channels >= most && !uneven) || params.stride[1] > (lanes > 4 ? 2 : 1))
-    return false;
-  return input.strides().back() == channels;
-}
 
 size_t NarrowDepthwise::packed_bytes() const {
   return static_cast<size_t>(taps() * pattern_ + 1) * sizeof(float) +

@@ -9,17 +9,11 @@ namespace fxjit::kernels {
 
 class NarrowDepthwise : public Depthwise {
  public:
-  static constexpr int64_t kMostChannels = 15;
   static constexpr weights::Reader kReader = weights::Reader::narrow_depthwise;
-  // For convolutions that fits() tells; tensors may be meta.
+  // For convolutions that program::is_narrow_depthwise() tells; tensors may be
+  // meta.
   NarrowDepthwise(const ops::ConvParams& params, const Tensor& input,
                   const Tensor& weight, CpuLevel level = host_cpu_level());
-
-  // Whether a depthwise convolution (program::is_depthwise_last) has so few
-  // channels that vectors of them leave many lanes empty, and places that lie
-  // together.
-  static bool fits(const ops::ConvParams& params, const Tensor& input,
-                   const Tensor& weight, CpuLevel level = host_cpu_level());
 
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;

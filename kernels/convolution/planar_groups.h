@@ -9,60 +9,13 @@
 #include <vector>
 
 #include "kernels/convolution/row_conv.h"
+#include "src/program/convolution/planes.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::kernels {
 
-// How taps along one dim read planes, which hold every `stride`-th input: tap t
-// of place p reads number p + taps[t].shift of slot taps[t].slot, and there
-// number i is input i * stride + first[slot].
-struct PlaneTaps {
-  struct Tap {
-    int64_t slot, shift;
-  };
-
-  explicit PlaneTaps(const ConvAxis& axis);
-  int64_t slots() const { return static_cast<int64_t>(first.size()); }
-  int64_t spread() const { return most - least; }  // Of shifts.
-
-  std::vector<int64_t> first;
-  std::vector<Tap> taps;
-  int64_t least = 0, most = 0;  // Shifts.
-  int64_t stride, size, places;
-};
-
-// What tiles of an image have in common. A tile's places lie in rows of `pitch`
-// lanes; lanes beyond its columns hold nothing. Numbers are floats.
-struct PlaneLayout {
-  static constexpr int64_t kLanes = 16;
-  static constexpr int64_t kMostVectors = 6;  // Computed at once.
-  static constexpr int64_t kResult = kMostVectors * kLanes;
-
-  PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels);
-
-  int64_t rows_apart() const { return width.slots() * channels * plane; }
-  int64_t slices_apart() const { return height.slots() * rows_apart(); }
-  // What all planes and what is before them take, and a part's results.
-  int64_t plane_floats() const { return lead + depth_taps * slices_apart(); }
-  int64_t result_floats() const { return channels * kResult; }
-  int64_t vectors() const;  // Of a tile, at most.
-  // Whether tiles are not much smaller than what they read.
-  bool is_efficient() const;
-
-  PlaneTaps height, width;
-  int64_t depth_taps;
-  int64_t channels;       // Of a part, at most.
-  int64_t rows, columns;  // Of a tile, at most.
-  int64_t pitch;
-  // Before the first plane: lanes in the padding read there what is not used.
-  int64_t lead;
-  int64_t plane;  // From plane to plane.
-  // From a place to what each tap of height and width sees of it.
-  std::vector<int64_t> tap_offsets;
-
- private:
-  void set_tile(int64_t most_rows, int64_t most_columns);
-};
+using program::PlaneLayout;
+using program::PlaneTaps;
 
 // Some of the places of a slice, and which of its lanes each tap reads.
 struct PlaneTile {
@@ -123,14 +76,9 @@ class PlanarGroups : public RowConv {
  public:
   static constexpr weights::Reader kReader =
       weights::Reader::grouped_convolution;
-  // For convolutions that fits() tells; tensors may be meta.
+  // For convolutions that program::has_planes() tells; tensors may be meta.
   PlanarGroups(const ops::ConvParams& params, const Tensor& input,
                const Tensor& weight);
-
-  // Whether these are the loops for a convolution that
-  // program::is_grouped_last() tells.
-  static bool fits(const ops::ConvParams& params, const Tensor& input,
-                   const Tensor& weight, CpuLevel level = host_cpu_level());
 
   size_t scratch_bytes() const;
 

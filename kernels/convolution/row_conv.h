@@ -12,27 +12,14 @@
 #include "kernels/convolution/post_work.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/convolution.h"
+#include "src/program/convolution/axis.h"
 #include "src/support/machine/cache_line.h"
 #include "src/weights/store.h"
 
 namespace fxjit::kernels {
 
-// Taps [first, last) of a window lie inside the image, the rest is padding.
-struct TapRange {
-  int64_t first = 0, last = 0;
-};
-
-// One spatial dim.
-struct ConvAxis {
-  int64_t size = 1, places = 1, taps = 1;
-  int64_t step = 0;         // To the next input, in floats.
-  int64_t weight_step = 0;  // In floats.
-  int64_t stride = 1, dilation = 1, pad = 0;
-  std::vector<TapRange> inside{{0, 1}};  // For each place.
-
-  // Places that see all taps: [first, last).
-  TapRange whole_places() const;
-};
+using program::ConvAxis;
+using program::TapRange;
 
 // Lines of memory that the row after this one reads or writes and this one does
 // not. They are asked for between blocks of places.
@@ -96,6 +83,7 @@ class RowConv {
 
   // Rows of the output, of all images.
   int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }
+  int64_t row_places() const { return axes_[2].places; }
   int64_t taps() const;
   // Each channel of the output is a sum over all taps of `inputs` channels.
   double flops() const;

@@ -70,11 +70,28 @@ class RowConvRoutine : public program::ExternCode {
       data.packed = packed;
       end = begin + (conv_.rows() + rows_per_task_ - 1) / rows_per_task_;
     }
-    conv_.run(data, begin * rows_per_task_,
-              std::min(end * rows_per_task_, conv_.rows()));
+    run_rows(call, data, begin * rows_per_task_,
+             std::min(end * rows_per_task_, conv_.rows()));
   }
 
  private:
+  void run_rows(const program::StepCall& call, const typename Conv::Data& data,
+                int64_t begin, int64_t end) const {
+    if (request_.tail_places == 0) return conv_.run(data, begin, end);
+    // Loops share what they read between this many rows; more while results
+    // stay in the first-level cache.
+    constexpr int64_t kLeastRows = 8, kCachedFloats = 4 << 10;
+    const int64_t places = conv_.row_places();
+    const int64_t rows = std::max(
+        kLeastRows, kCachedFloats / (places * request_.params.output[1]));
+    const ConvTail tail = request_.tail_of(call);
+    for (int64_t first = begin; first < end; first += rows) {
+      const int64_t last = std::min(first + rows, end);
+      conv_.run(data, first, last);
+      tail.run(first * places, (last - first) * places);
+    }
+  }
+
   // What weights that are not constant take of scratch.
   size_t own_packed_bytes() const {
     return packed_ ? 0 : support::round_up(conv_.packed_bytes(), size_t{64});
@@ -100,18 +117,20 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
         std::move(*asked), std::move(conv), request, threads);
   };
   const ops::ConvParams& params = asked->params;
-  if (code == program::CallCode::grouped_convolution) {
-    if (PlanarGroups::fits(params, input, weight, request.level))
-      return make(PlanarGroups(params, input, weight));
-    if (GroupedConv::fits(weight, request.level))
+  switch (code) {
+    case program::CallCode::depthwise:
+      return make(Depthwise(params, input, weight));
+    case program::CallCode::narrow_depthwise:
+      return make(NarrowDepthwise(params, input, weight, request.level));
+    case program::CallCode::grouped_convolution:
       return make(GroupedConv(params, input, weight, request.level));
-    return nullptr;
+    case program::CallCode::planar_groups:
+      return make(PlanarGroups(params, input, weight));
+    case program::CallCode::image_convolution:
+      return make(ImageConv(params, input, weight));
+    default:
+      throw InternalError("CallCode of no loops over rows");
   }
-  if (code == program::CallCode::image_convolution)
-    return make(ImageConv(params, input, weight));
-  if (NarrowDepthwise::fits(params, input, weight, request.level))
-    return make(NarrowDepthwise(params, input, weight, request.level));
-  return make(Depthwise(params, input, weight));
 }
 
 }  // namespace fxjit::kernels

@@ -44,6 +44,8 @@ class ConvCode : public program::ExternCode {
     data.bias = request_.bias_of(call);
     data.output = request_.output_of(call);
     data.work = request_.work_of(call);
+    const ConvTail tail = request_.tail_of(call);
+    if (request_.tail_places > 0) data.tail = &tail;
     std::byte* scratch = call.scratch;
     bool good = true;
     if (packs_each_call_) {
@@ -76,7 +78,12 @@ std::shared_ptr<const program::ExternCode> make_conv_code(
                           asked->has_bias);
   if (!shape) return nullptr;
   if (asked->channels_last) put_channels_last(*shape);
-  auto conv = Convolution::make(*shape, threads, !asked->work.empty());
+  const bool with_tail = asked->tail_places > 0;
+  auto conv =
+      Convolution::make(*shape, threads, with_tail || !asked->work.empty());
+  // Few places are cut into some channels each.
+  if (conv && with_tail && !conv->gives_places())
+    conv = Convolution::make(*shape, 1);
   if (!conv) return nullptr;
   return std::make_shared<ConvCode>(std::move(*asked), std::move(conv),
                                     request);

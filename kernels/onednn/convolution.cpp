@@ -108,6 +108,11 @@ bool Convolution::try_pack(const void* weight, std::byte* packed) const {
   }
 }
 
+bool Convolution::gives_places() const {
+  return std::ranges::all_of(
+      slices_, [&](const Slice& slice) { return slice.channels == channels_; });
+}
+
 bool Convolution::run(const ConvData& data, std::byte* scratch, int64_t begin,
                       int64_t end) const {
   bool good = true;
@@ -123,8 +128,10 @@ bool Convolution::run(const ConvData& data, std::byte* scratch, int64_t begin,
       part.bias = static_cast<const std::byte*>(data.bias) + slice.bias;
     part.output = static_cast<std::byte*>(data.output) + slice.output;
     good = slice.primitive->run(part, scratch) && good;
-    if (data.work.count > 0) {
-      const int64_t first = slice.output / int64_t{sizeof(float)};
+    const int64_t first = slice.output / int64_t{sizeof(float)};
+    if (data.tail) {
+      data.tail->run(first / channels_, slice.places);
+    } else if (data.work.count > 0) {
       run_post_work(data.work.at(first / channels_, first % channels_),
                     static_cast<float*>(part.output), slice.places,
                     slice.channels);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/convolution/conv_tail.h"
 #include "kernels/convolution/post_work.h"
 #include "kernels/onednn/conv_shape.h"
 #include "kernels/onednn/descriptor.h"
@@ -21,7 +22,8 @@ struct ConvData {
   const std::byte* packed = nullptr;
   const void* bias = nullptr;
   void* output = nullptr;
-  PostWork work;  // Of outputs with channels last.
+  PostWork work;                   // Of outputs with channels last.
+  const ConvTail* tail = nullptr;  // Of the same.
 };
 
 // Primitives for a slice of one shape.
@@ -46,6 +48,8 @@ class Convolution {
                                                  bool with_work = false);
 
   int64_t tasks() const { return static_cast<int64_t>(slices_.size()); }
+  // Whether every slice gives all channels of its places.
+  bool gives_places() const;
   size_t scratch_bytes() const { return scratch_bytes_; }
   // 0 when weights are read as they lie.
   size_t packed_bytes() const { return packed_bytes_; }

@@ -110,8 +110,13 @@ class Binder {
   // The code of a step that no skeleton computes.
   Code make_code(const program::CallSpec& call, const Step& step) {
     const kernels::CallRequest request{
-        ops::get_op(call.op), call.args, constants_of(call, step),
-        call.results,         level(),   &packer_};
+        ops::get_op(call.op),
+        call.args,
+        constants_of(call, step),
+        call.results,
+        level(),
+        &packer_,
+        call.tail.empty() ? nullptr : &call.tail.front()};
     if (Code made = kernels::make_call_code(call.code, request, threads()))
       return made;
     return std::make_shared<program::EagerCode>(call);

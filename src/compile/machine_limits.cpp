@@ -24,8 +24,9 @@ constexpr size_t kMemory = size_t{96} << 20;
 
 // Runs one step's kernel over `operands` for a while; the best time of a run in
 // nanoseconds. The best is the machine's, the rest its neighbours'.
-double best_run(Engine& engine, const program::StepBody& body,
+double best_run(Engine& engine, program::StepBody body,
                 std::vector<void*> operands) {
+  program::analyse(body, engine.level());
   Program program;
   program.steps.push_back({body, {}, "limit", {}});
   const jit::ProgramCode code =

@@ -19,6 +19,9 @@ struct WinogradPanels {
   int64_t frequencies = 0;  // (m + 2)^2
 
   int64_t width() const { return lanes * vectors; }
+
+  friend bool operator==(const WinogradPanels&,
+                         const WinogradPanels&) = default;
 };
 
 WinogradPanels winograd_panels(int64_t features, int64_t tile, CpuLevel level);

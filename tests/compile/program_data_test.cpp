@@ -54,14 +54,15 @@ Traced transformer() {
                 {testing::random_tensor({2, 9, 32})});
 }
 
-// An image convolution, a depthwise one, one of 3 x 3, pooling.
+// An image convolution, a depthwise one, one of 3 x 3, pooling; some of the work
+// behind them is generated.
 Traced convolutions() {
   return traced(
       nn::Sequential::create(
           nn::Conv2d::create(3, 16, 3), nn::ReLU::create(),
           nn::Conv2d::create(16, 16, 3,
                              nn::ConvOptions{.padding = 1, .groups = 16}),
-          nn::ReLU::create(), nn::Conv2d::create(16, 32, 3), nn::ReLU::create(),
+          nn::GELU::create(), nn::Conv2d::create(16, 32, 3), nn::ReLU::create(),
           nn::MaxPool2d::create(2), nn::Conv2d::create(32, 8, 5)),
       {testing::random_tensor({2, 3, 24, 24})});
 }
@@ -314,6 +315,7 @@ struct Found {
   Kinds kinds;
   int gathers = 0;
   int half_products = 0;
+  int conv_tails = 0;
   int narrow_weights = 0;
 
   void add(const program::RowStep& step) {
@@ -324,6 +326,7 @@ struct Found {
     add_kind(step.what, kinds);
     const auto* const call = std::get_if<program::CallSpec>(&step.what);
     half_products += call && call->code == program::CallCode::half_product;
+    conv_tails += call && !call->tail.empty();
   }
   void add(const auto&) {}
 
@@ -345,6 +348,7 @@ TEST(ProgramDataParts, CasesHoldEveryKindOfStep) {
   EXPECT_EQ(found.kinds, every_kind());
   EXPECT_GT(found.gathers, 0);
   EXPECT_GT(found.half_products, 0);
+  EXPECT_GT(found.conv_tails, 0);
   EXPECT_GT(found.narrow_weights, 0);
 }
 

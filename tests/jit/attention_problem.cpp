@@ -16,6 +16,7 @@
 #include "jit/engine/ir_module.h"
 #include "src/program/attention/run.h"
 #include "src/program/steps/steps.h"
+#include "tests/support/analysed.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {
@@ -167,10 +168,11 @@ AttentionProblem::AttentionProblem(const AttentionStep& s) : step(s) {
 }
 
 void AttentionProblem::run(CpuLevel level) {
-  program::AttentionRun run(step, level);
+  const AttentionStep known = program::analysed(step, level);
+  program::AttentionRun run(known);
   const auto code = compile_attention(run.form(), level);
   run.set_code(code->function<void(const program::AttentionCall*)>("kernel"));
-  const program::StepPlan plan = program::step_plan(step, level);
+  const program::StepPlan plan = known.plan(level);
   std::vector<float> before;
   for (GuardedBytes::Tight tight :
        {GuardedBytes::Tight::begin, GuardedBytes::Tight::end}) {

@@ -9,6 +9,7 @@
 #include "src/program/attention/run.h"
 #include "tests/jit/attention_problem.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::jit {
 namespace {
@@ -294,9 +295,9 @@ class LongAttention : public Attention {
   static constexpr int64_t kKeys = 33001;
 
   AttentionProblem make(int64_t queries, const AttentionStep& step) {
-    const auto shape = program::attention_shape(step, GetParam());
-    EXPECT_GT(shape.key_blocks, 1) << queries;
-    EXPECT_LT(shape.total * 4, int64_t{1} << 20);
+    const auto known = program::analysed(step, GetParam());
+    EXPECT_GT(known.shape.key_blocks, 1) << queries;
+    EXPECT_LT(known.plan(GetParam()).scratch_bytes, size_t{1} << 20);
     return AttentionProblem(step);
   }
 };

@@ -12,13 +12,15 @@
 #include "src/program/steps/steps.h"
 #include "src/program/tiles/run.h"
 #include "tests/jit/build_ir.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::jit::testing {
 
 class CompiledTiles {
  public:
   CompiledTiles(const program::TileStep& step, CpuLevel level)
-      : run_(step, level), tasks_(program::step_plan(step, level).tasks) {
+      : run_(program::analysed(step, level), level),
+        tasks_(program::analysed(step, level).plan(level).tasks) {
     EngineOptions options;
     options.cpu_level = level;
     const Compiler compiler(options);

@@ -5,6 +5,7 @@
 
 #include "src/program/rows/form.h"
 #include "tests/jit/lane_steps.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -18,7 +19,7 @@ TEST(LaneGroups, OneThreadTakesItemsWhole) {
       const Scalar x = b.input(0, DType::f32);
       step.body = b.finish({normalised(x, inner)});
       const auto rows_of_group = [&](CpuLevel level) {
-        return program::row_code(step, level).lanes.rows;
+        return program::analysed(step, level).code.lanes.rows;
       };
       const int64_t parted = rows_of_group(CpuLevel::avx512);
       step.serial = true;
@@ -39,12 +40,12 @@ TEST(LaneGroups, UnevenNeighboursAreTakenWhole) {
     step.outputs.push_back(row_access({rows, 1}, 0));
     step.body = b.finish({normalised(x, 90), sum(x)});
     for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
-      EXPECT_EQ(program::row_code(step, level).lanes.rows, rows);
+      EXPECT_EQ(program::analysed(step, level).code.lanes.rows, rows);
     check_step(step, {.units = 64, .scale = 20});
   }
-  EXPECT_LT(
-      program::row_code(lanes_step(4, 90, 128), CpuLevel::avx512).lanes.rows,
-      128);
+  EXPECT_LT(program::analysed(lanes_step(4, 90, 128), CpuLevel::avx512)
+                .code.lanes.rows,
+            128);
 }
 
 // Outputs hold what large row buffers would, and inputs may be there, too.
@@ -54,7 +55,7 @@ TEST(LaneGroups, LargeBuffersAreInResults) {
     ScalarBuilder b;
     RowStep step = lanes_step(4, inner, rows);
     step.body = b.finish({softmax(b.input(0, DType::f32))});
-    const program::RowCode code = program::row_code(step, CpuLevel::avx2);
+    const program::RowCode code = program::analysed(step, CpuLevel::avx2).code;
     EXPECT_EQ(code.schedule.buffers.at(0).result, 0);
     EXPECT_EQ(code.scratch_bytes(), 0u);
     check_step(step, {.units = 256});
@@ -73,7 +74,8 @@ TEST(LaneGroups, BuffersOfGroupsAreInResults) {
     RowStep step = lanes_step(1, 512, rows);
     step.serial = true;
     step.body = b.finish({softmax(b.input(0, DType::f32))});
-    const program::RowForm form = program::row_form(step, CpuLevel::avx512);
+    const program::RowForm form = program::row_form(
+        program::analysed(step, CpuLevel::avx512), CpuLevel::avx512);
     EXPECT_EQ(form.code.schedule.buffers.at(0).result, result) << rows;
     EXPECT_TRUE(form.code.lanes.asks_ahead);
     keys.insert(program::form_key(form));
@@ -92,7 +94,7 @@ TEST(LaneGroups, ManyNeighboursAreTakenWhole) {
     const Scalar x = b.input(0, DType::f32);
     step.body = b.finish({exponents ? softmax(x) : normalised(x, inner)});
     check_step(step, {.units = 64});
-    return program::row_code(step, CpuLevel::avx512).lanes.rows;
+    return program::analysed(step, CpuLevel::avx512).code.lanes.rows;
   };
   EXPECT_EQ(rows_of_group(200, false), 530);
   EXPECT_LT(rows_of_group(200, true), 530);
@@ -105,7 +107,7 @@ TEST(LaneGroups, LargeStepsAskAhead) {
     ScalarBuilder b;
     RowStep step = lanes_step(batch, inner, rows);
     step.body = b.finish({softmax(b.input(0, DType::f32))});
-    return program::row_code(step, CpuLevel::avx512).lanes.asks_ahead;
+    return program::analysed(step, CpuLevel::avx512).code.lanes.asks_ahead;
   };
   EXPECT_FALSE(asks(4, 50, 16));
   EXPECT_TRUE(asks(100, 50, 16));
@@ -124,7 +126,7 @@ TEST(LaneGroups, PassesTurn) {
     step.body = b.finish({normalised(b.input(0, DType::f32), inner)});
     check_step(step, {.units = 128});
     expect_works_in_place(step);
-    return program::row_code(step, CpuLevel::avx512).lanes.turns;
+    return program::analysed(step, CpuLevel::avx512).code.lanes.turns;
   };
   EXPECT_TRUE(turns(515, 1024));
   EXPECT_TRUE(turns(500, 300));
@@ -144,7 +146,7 @@ TEST(LaneGroups, RepeatedInputsDoNotWidenGroups) {
       y = y * b.input(1, DType::f32);
     }
     step.body = b.finish({y});
-    return program::row_code(step, CpuLevel::avx512).lanes.rows;
+    return program::analysed(step, CpuLevel::avx512).code.lanes.rows;
   };
   EXPECT_EQ(rows_of_group(true), rows_of_group(false));
 }
@@ -157,7 +159,7 @@ TEST(LaneGroups, LongBodiesGoInGroups) {
   for (int i = 0; i < 6; ++i) y = apply(Prim::gelu, y);
   step.body = b.finish({y});
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512})
-    EXPECT_LT(program::row_code(step, level).lanes.rows, 250);
+    EXPECT_LT(program::analysed(step, level).code.lanes.rows, 250);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/jit/lane_steps.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -12,13 +13,13 @@ constexpr CpuLevel kLevels[] = {CpuLevel::sse41, CpuLevel::avx2,
 
 void expect_lanes(const RowStep& step, bool lanes = true) {
   for (CpuLevel level : kLevels)
-    EXPECT_EQ(program::row_code(step, level).lanes.empty(), !lanes);
+    EXPECT_EQ(program::analysed(step, level).code.lanes.empty(), !lanes);
 }
 
 // At the widest level; whether positions share vectors of narrower ones is a
 // matter of sizes.
 void expect_shared(const RowStep& step) {
-  EXPECT_GT(program::row_code(step, CpuLevel::avx512).lanes.positions, 1);
+  EXPECT_GT(program::analysed(step, CpuLevel::avx512).code.lanes.positions, 1);
 }
 
 TEST(LaneRows, Softmax) {
@@ -69,10 +70,11 @@ TEST(LaneRows, GroupsAreNotParted) {
     RowStep step = lanes_step(1, 400, rows);
     step.body = b.finish({softmax(b.input(0, DType::f32))});
     for (CpuLevel level : kLevels) {
-      const int64_t together = step.plan(level).together;
+      const int64_t together =
+          program::analysed(step, level).plan(level).together;
       EXPECT_GT(together, 0);
       EXPECT_EQ(together % 16, 0);
-      EXPECT_EQ(together % program::row_code(step, level).lanes.rows, 0);
+      EXPECT_EQ(together % program::analysed(step, level).code.lanes.rows, 0);
     }
   }
 }

@@ -245,8 +245,10 @@ Number sample(DType dtype, size_t slot, int64_t i) {
   return {unit * 6 - 3, 0};
 }
 
-StepKernel::StepKernel(const program::StepBody& step, CpuLevel level)
-    : arguments_(arguments_of(step)), plan_(program::step_plan(step, level)) {
+StepKernel::StepKernel(program::StepBody step, CpuLevel level) {
+  program::analyse(step, level);
+  arguments_ = arguments_of(step);
+  plan_ = program::step_plan(step, level);
   IrModule ir = make_ir_module("step");
   llvm::Function* function =
       make_function<program::KernelFn>(*ir.module, "kernel");

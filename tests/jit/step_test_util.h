@@ -32,7 +32,7 @@ Number sample(DType dtype, size_t slot, int64_t i);
 // A step compiled at one level.
 class StepKernel {
  public:
-  StepKernel(const program::StepBody& step, CpuLevel level);
+  StepKernel(program::StepBody step, CpuLevel level);
 
   // Runs tasks [begin, end); returns the status.
   int32_t run(const std::vector<void*>& operands, int64_t begin,

@@ -10,6 +10,7 @@
 
 #include "tests/jit/compiled_tiles.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/support/analysed.h"
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
@@ -260,7 +261,7 @@ TileStep plain_product(int64_t rows, int64_t columns, int64_t depth) {
 
 std::set<std::string> keys_of(const TileStep& step, CpuLevel level) {
   std::set<std::string> found;
-  const program::TileRun run(step, level);
+  const program::TileRun run(program::analysed(step, level), level);
   for (const auto& form : run.forms()) found.insert(program::form_key(form));
   return found;
 }

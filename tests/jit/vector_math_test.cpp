@@ -4,20 +4,25 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
 
+#include "src/ops/eager/prim_math.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::jit {
 namespace {
+
+namespace prim = ops::prim;
 
 using testing::Kernel;
 using UnaryKernel = Kernel<const float*, float*, int64_t>;
@@ -84,6 +89,23 @@ const Function kFunctions[] = {
     {"gelu_tanh", emit_gelu_tanh, gelu_tanh},
     {"rsqrt", emit_rsqrt, rsqrt},
 };
+
+// Those above and the smooth primitives that have no line there, beside what
+// the interpreter computes in double.
+std::vector<Function> all_functions() {
+  std::vector<Function> all(std::begin(kFunctions), std::end(kFunctions));
+  const auto add = [&](Function function) {
+    const auto named = [&](const Function& other) {
+      return std::string_view(other.name) == function.name;
+    };
+    if (std::none_of(all.begin(), all.end(), named)) all.push_back(function);
+  };
+#define FXJIT_PRIM(name, arity, cost)
+#define FXJIT_SMOOTH(name, cost, expression) \
+  add({#name, emit_##name, [](double x) -> double { return expression; }});
+#include "fxjit/prims.inc"
+  return all;
+}
 
 const MathBound& bound_of(std::string_view name) {
   for (const MathBound& bound : kMathBounds) {
@@ -238,7 +260,8 @@ TEST_P(VectorMathSweep, StaysWithinItsBound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Functions, VectorMathSweep,
-                         ::testing::ValuesIn(kFunctions), [](const auto& info) {
+                         ::testing::ValuesIn(all_functions()),
+                         [](const auto& info) {
                            return std::string(info.param.name);
                          });
 

@@ -124,7 +124,8 @@ std::vector<float> WinogradProblem::packed(CpuLevel level) const {
 }
 
 void WinogradProblem::run(CpuLevel level, bool in_ranges) {
-  const auto code = compile(program::winograd_form(step_, level), level);
+  step_.analyse(level);
+  const auto code = compile(program::winograd_form(step_), level);
   const Kernel kernel =
       code->function<void(const program::StepCall*, int64_t, int64_t)>(
           "kernel");
@@ -140,7 +141,7 @@ void WinogradProblem::run(CpuLevel level, bool in_ranges) {
 
 void WinogradProblem::run(Kernel kernel, CpuLevel level, bool in_ranges,
                           GuardedBytes::Tight tight) {
-  const program::StepPlan plan = program::step_plan(step_, level);
+  const program::StepPlan plan = step_.plan(level);
   const GuardedBytes input(bytes_of(input_), tight);
   const GuardedBytes weights(bytes_of(packed(level)), tight);
   const GuardedBytes bias(bytes_of(bias_), tight);
@@ -152,7 +153,7 @@ void WinogradProblem::run(Kernel kernel, CpuLevel level, bool in_ranges,
   void* operands[] = {input.data(),    weights.data(), bias.data(),
                       residual.data(), out.data(),     sum.data()};
   int32_t status = 0;
-  const std::vector<int64_t> numbers = program::winograd_numbers(step_, level);
+  const std::vector<int64_t> numbers = program::winograd_numbers(step_);
   const program::StepCall call{operands, scratch.data(), &status,
                                numbers.data()};
   if (in_ranges)

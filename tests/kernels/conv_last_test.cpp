@@ -6,7 +6,7 @@
 
 #include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/image_conv.h"
-#include "src/program/planning/call_code_rules.h"
+#include "src/program/convolution/rules.h"
 #include "tests/kernels/conv_last_util.h"
 
 namespace fxjit::kernels::testing {

@@ -4,7 +4,7 @@
 
 #include "kernels/convolution/grouped_conv.h"
 #include "kernels/convolution/planar_groups.h"
-#include "src/program/planning/call_code_rules.h"
+#include "src/program/convolution/rules.h"
 #include "tests/kernels/conv_last_util.h"
 
 namespace fxjit::kernels::testing {
@@ -27,16 +27,16 @@ struct Form {
 
 bool fits(const WorkCall& call, CpuLevel level) {
   return program::is_grouped_last(call.params, call.input, call.weight) &&
-         (GroupedConv::fits(call.weight, level) ||
-          PlanarGroups::fits(call.params, call.input, call.weight, level));
+         (program::has_turned_sums(call.weight, level) ||
+          program::has_planes(call.params, call.input, call.weight, level));
 }
 
 void expect_loops(const Form& form, CpuLevel level, int work = 1) {
   const WorkCall call(form.conv(), kConvWorks[work], true);
-  if (PlanarGroups::fits(call.params, call.input, call.weight, level))
+  if (program::has_planes(call.params, call.input, call.weight, level))
     expect_level(PlanarGroups(call.params, call.input, call.weight), call,
                  level);
-  if (GroupedConv::fits(call.weight, level))
+  if (program::has_turned_sums(call.weight, level))
     expect_level(GroupedConv(call.params, call.input, call.weight, level), call,
                  level);
 }
@@ -229,8 +229,8 @@ TEST(GroupedConv, WindowsWithoutTaps) {
                     .window = {0, 3},
                     .padding = {0, 1}};
     const WorkCall call(form.conv(), kConvWorks[1], true);
-    EXPECT_FALSE(PlanarGroups::fits(call.params, call.input, call.weight,
-                                    CpuLevel::avx512));
+    EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
+                                     CpuLevel::avx512));
     if (channels <= 8) expect_step(call, true, 1);
   }
 }
@@ -245,8 +245,8 @@ TEST(GroupedConv, FarTapsAreNotTaken) {
                     .padding = {3000, 1},
                     .dilation = {3000, 1}};
     const WorkCall call(form.conv(), kConvWorks[1], true);
-    EXPECT_FALSE(PlanarGroups::fits(call.params, call.input, call.weight,
-                                    CpuLevel::avx512));
+    EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
+                                     CpuLevel::avx512));
     expect_step(call, true, 1);
   }
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/convolution/narrow_depthwise.h"
+#include "src/program/convolution/rules.h"
 #include "tests/kernels/conv_last_util.h"
 
 namespace fxjit::kernels::testing {
@@ -24,7 +25,8 @@ struct Form {
 };
 
 bool fits(const WorkCall& call, CpuLevel level) {
-  return NarrowDepthwise::fits(call.params, call.input, call.weight, level);
+  return program::is_narrow_depthwise(call.params, call.input, call.weight,
+                                      level);
 }
 
 // On memory that nothing may be read or written beside.

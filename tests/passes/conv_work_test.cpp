@@ -58,9 +58,9 @@ TEST(ConvWork, ChainsOfNumbersAndTensors) {
 // Loops over places of few channels want them side by side, too.
 TEST(ConvWork, ImagesWhosePlacesLieApartAreLaidOut) {
   const auto steps = [](int64_t place) {
-    const Tensor image = random_tensor({2 * 5 * 4 * place})
-                             .as_strided({2, 8, 5, 4},
-                                         {20 * place, 1, 4 * place, place}, 0);
+    const Tensor image =
+        random_tensor({2 * 5 * 4 * place})
+            .as_strided({2, 8, 5, 4}, {20 * place, 1, 4 * place, place}, 0);
     return fused([](Value x) { return F::relu(depthwise(x)); }, {image});
   };
   EXPECT_THAT(steps(8), ElementsAre("call: conv_last_work"));
@@ -98,8 +98,8 @@ TEST(ConvWork, ActivationsThatAreWrittenOut) {
   expect_absorbed([&](Value y) { return where(y > 0, y, y * slopes); });
 }
 
-// A number that is no part of the epilogue reads what is in the middle of it, or
-// what the epilogue would have to read follows from the sums.
+// A number that is no part of the epilogue reads what is in the middle of it,
+// or what the epilogue would have to read follows from the sums.
 TEST(ConvWork, WhatIsReadElsewhereStays) {
   EXPECT_THAT(fused(
                   [](Value x) {
@@ -130,6 +130,24 @@ TEST(ConvWork, OtherWorkStays) {
   // Grows by broadcasting.
   const Tensor more = random_tensor({3, 1, 8, 1, 1}, 6);
   expect_apart([&](Value y) { return y + more; });
+}
+
+// It is generated where nothing that comes then could do it beside its own.
+TEST(ConvWork, OtherWorkBeforeConvolutions) {
+  const Tensor each = random_tensor({2, 1, 1, 1}, 6);
+  const auto steps = [](auto work) {
+    return fused([&](Value x) { return depthwise(work(depthwise(x))); },
+                 {kInput});
+  };
+  const auto absorbed = ElementsAre("rows: materialize", "call: conv_last_work",
+                                    "call: conv_last", "rows: materialize");
+  EXPECT_THAT(steps([](Value y) { return F::gelu(y); }), absorbed);
+  EXPECT_THAT(steps([](Value y) { return tanh(1.0 - y) * 2.0; }), absorbed);
+  const auto apart = ::testing::Not(Contains("call: conv_last_work"));
+  EXPECT_THAT(steps([&](Value y) { return tanh(y) * each; }), apart);
+  EXPECT_THAT(
+      steps([](Value y) { return F::gelu(F::layer_norm(tanh(y), {5, 4})); }),
+      apart);
 }
 
 TEST(ConvWork, CanBeDisabled) {

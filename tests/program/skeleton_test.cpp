@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/program/steps/steps.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::program {
 
@@ -28,11 +29,12 @@ Access access(Dims outer, Dims reduce, int64_t inner) {
 }
 
 Pairs in_place(const StepBody& body) {
-  return std::visit(Overloaded{[](const Skeleton auto& step) {
-                                 return step.in_place(CpuLevel::avx512);
-                               },
-                               [](const ExternStep&) { return Pairs(); }},
-                    body);
+  return std::visit(
+      Overloaded{[](const Skeleton auto& step) {
+                   return analysed(step, CpuLevel::avx512).in_place();
+                 },
+                 [](const ExternStep&) { return Pairs(); }},
+      body);
 }
 
 RowStep doubled_rows() {
@@ -102,7 +104,7 @@ TEST(InPlace, EpiloguesOfProducts) {
 
 TEST(Skeletons, SayWhatTheyAre) {
   EXPECT_STREQ(RowStep::kName, "rows");
-  const ColumnStep step = sums_and_residual();
+  const ColumnStep step = analysed(sums_and_residual(), CpuLevel::avx2);
   EXPECT_EQ(step.written(), 1u);
   EXPECT_EQ(step.facts().front(),
             (std::pair<std::string, std::string>("outer", "[3]")));

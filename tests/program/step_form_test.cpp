@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "src/program/steps/steps.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::program {
 namespace {
@@ -58,12 +59,15 @@ ColumnStep column_sums(int64_t batch, int64_t rows, int64_t columns) {
   return step;
 }
 
-std::string key(const RowStep& step) {
-  return form_key(row_form(step, CpuLevel::avx512));
+RowForm form_of(const RowStep& step) {
+  return row_form(analysed(step, CpuLevel::avx512), CpuLevel::avx512);
 }
-std::string key(const ColumnStep& step) {
-  return form_key(column_form(step, CpuLevel::avx512));
+ColumnForm form_of(const ColumnStep& step) {
+  return column_form(analysed(step, CpuLevel::avx512), CpuLevel::avx512);
 }
+
+std::string key(const RowStep& step) { return form_key(form_of(step)); }
+std::string key(const ColumnStep& step) { return form_key(form_of(step)); }
 
 RowStep without_batch(RowStep step) {
   step.outer.erase(0);
@@ -118,7 +122,7 @@ TEST(RowForms, OfTransposesAreOneForAllPitches) {
 TEST(RowForms, ArgumentsAreWhatFormsLack) {
   const RowStep step = addition(2, 3, 17);
   const std::vector<int64_t> numbers = step_arguments(step);
-  const ArgumentPlaces places(row_form(step, CpuLevel::avx512).loops);
+  const ArgumentPlaces places(form_of(step).loops);
   EXPECT_EQ(numbers[places.inner()], 17);
   EXPECT_EQ(numbers[places.outer(0)], 2);
   EXPECT_EQ(numbers[places.outer(1)], 3);
@@ -129,7 +133,7 @@ TEST(RowForms, ArgumentsAreWhatFormsLack) {
 }
 
 TEST(RowForms, NumbersOfAnySizeAreNoArguments) {
-  const RowForm form = row_form(row_sums(2, 1 << 20), CpuLevel::avx512);
+  const RowForm form = form_of(row_sums(2, 1 << 20));
   ASSERT_FALSE(form.loops.inner.is_argument());
   EXPECT_EQ(form.loops.inner.number(), 1 << 20);
   EXPECT_TRUE(form.loops.outer.back().is_argument());
@@ -167,7 +171,7 @@ ColumnStep column_means(double count, double bound) {
 TEST(ColumnForms, CountsAreArguments) {
   EXPECT_EQ(key(column_means(49, 0)), key(column_means(784, 0)));
   EXPECT_NE(key(column_means(49, 0)), key(column_means(49, 1)));
-  const ColumnForm form = column_form(column_means(49, 0), CpuLevel::avx512);
+  const ColumnForm form = form_of(column_means(49, 0));
   ASSERT_EQ(form.numbers, 1);
   const auto at = ArgumentPlaces(form.loops).end();
   const auto numbers = step_arguments(column_means(49, 0));
@@ -189,20 +193,24 @@ AttentionStep attention(int64_t batch, int64_t queries, int64_t keys) {
 
 TEST(AttentionForms, ServeAllLengths) {
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
-    const AttentionForm first = attention_form(attention(1, 18, 18), level);
+    const AttentionForm first =
+        attention_form(analysed(attention(1, 18, 18), level));
     for (int64_t length : {17, 19, 40, 128, 400})
-      EXPECT_EQ(attention_form(attention(3, length, length), level), first)
+      EXPECT_EQ(attention_form(analysed(attention(3, length, length), level)),
+                first)
           << length;
     // One query and a growing number of keys.
-    const AttentionForm step = attention_form(attention(1, 1, 16), level);
+    const AttentionForm step =
+        attention_form(analysed(attention(1, 1, 16), level));
     for (int64_t keys : {17, 18, 100, 512})
-      EXPECT_EQ(attention_form(attention(4, 1, keys), level), step) << keys;
+      EXPECT_EQ(attention_form(analysed(attention(4, 1, keys), level)), step)
+          << keys;
   }
 }
 
 TEST(AttentionForms, DifferWhereTheCodeDoes) {
   const auto key = [](const AttentionStep& step) {
-    return form_key(attention_form(step, CpuLevel::avx512));
+    return form_key(attention_form(analysed(step, CpuLevel::avx512)));
   };
   const AttentionStep step = attention(1, 20, 20);
   AttentionStep other = step;

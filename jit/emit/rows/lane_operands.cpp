@@ -13,6 +13,7 @@ LaneOperands::LaneOperands(VectorBuilder& b, const program::RowForm& form,
                            const StepArguments& arguments)
     : b_(b),
       loops_(form.loops),
+      body_(form.body),
       code_(form.code),
       group_(code_.lanes),
       arguments_(arguments),

@@ -59,7 +59,7 @@ class LaneOperands {
   Value* load(const LaneGroupPlace& group, size_t operand, LaneSpot spot);
   Value* element(const LaneGroupPlace& group, size_t operand, LaneSpot spot);
   Value* in_scratch(const program::RowSchedule::Buffer& buffer, LaneSpot spot);
-  DType type_of(int32_t id) const { return code_.body.instrs[size_t(id)].type; }
+  DType type_of(int32_t id) const { return body_.instrs[size_t(id)].type; }
   Values load_few(DType dtype, Value* from, int64_t count);
   Value* first_lanes(int64_t count);
   Value* pick(const Values& from, llvm::function_ref<int64_t(int64_t)> index);
@@ -68,6 +68,7 @@ class LaneOperands {
 
   VectorBuilder& b_;
   const program::LoopForm& loops_;
+  const ScalarBody& body_;
   const program::RowCode& code_;
   const program::LaneGroup& group_;
   const StepArguments& arguments_;

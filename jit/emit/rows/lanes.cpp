@@ -48,7 +48,7 @@ LaneRows::LaneRows(VectorBuilder& b, const program::RowForm& form,
     : b_(b),
       form_(form),
       code_(form.code),
-      body_(code_.body),
+      body_(form.body),
       schedule_(code_.schedule),
       operands_(b, form, arguments),
       facts_(body_) {}

@@ -26,7 +26,7 @@ struct Row {
   // stay in registers from pass to pass, without buffers. Empty for others.
   std::deque<BodyValues> resident;
 
-  const ScalarBody& body() const { return form.code.body; }
+  const ScalarBody& body() const { return form.body; }
   const program::RowSchedule& schedule() const { return form.code.schedule; }
 };
 

@@ -18,7 +18,7 @@ class RowsEmitter {
         form_(form),
         loops_(form.loops),
         code_(form.code),
-        body_(code_.body),
+        body_(form.body),
         schedule_(code_.schedule),
         arguments_(b, form.loops),
         facts_(body_) {}

@@ -23,7 +23,7 @@ constexpr int64_t kShortRowCost = 160;
 class PassWork {
  public:
   PassWork(const program::RowForm& form, size_t number)
-      : body_(form.code.body),
+      : body_(form.body),
         schedule_(form.code.schedule),
         pass_(static_cast<int32_t>(number)),
         seen_(body_.instrs.size(), false) {

@@ -141,40 +141,12 @@ bool run_rounding(Prim prim, const Block<T>& block) {
 template <typename T>
 bool run_smooth(Prim prim, const Block<T>& block) {
   switch (prim) {
-    case Prim::exp:
-      return block.unary([](T x) { return std::exp(x); });
-    case Prim::expm1:
-      return block.unary([](T x) { return std::expm1(x); });
-    case Prim::log:
-      return block.unary([](T x) { return std::log(x); });
-    case Prim::log1p:
-      return block.unary([](T x) { return std::log1p(x); });
-    case Prim::tanh:
-      return block.unary([](T x) { return std::tanh(x); });
-    case Prim::erf:
-      return block.unary([](T x) { return std::erf(x); });
-    case Prim::sigmoid:
-      return block.unary(prim::sigmoid<T>);
-    case Prim::silu:
-      return block.unary(prim::silu<T>);
-    case Prim::gelu:
-      return block.unary(prim::gelu<T>);
-    case Prim::gelu_tanh:
-      return block.unary(prim::gelu_tanh<T>);
-    default:
-      return false;
-  }
-}
-
-// Functions that are the C library's.
-template <typename T>
-bool run_call(Prim prim, const Block<T>& block) {
-  switch (prim) {
 #define FXJIT_PRIM(name, arity, cost)
-#define FXJIT_CALL(name, cost) \
-  case Prim::name:             \
-    return block.unary([](T x) { return std::name(x); });
-#include "src/ops/table/prims.inc"
+#define FXJIT_CALL(name, cost) FXJIT_SMOOTH(name, cost, std::name(x))
+#define FXJIT_SMOOTH(name, cost, expression) \
+  case Prim::name:                           \
+    return block.unary([](T x) { return expression; });
+#include "fxjit/prims.inc"
     default:
       return false;
   }
@@ -206,7 +178,7 @@ void run_typed(Prim prim, const Block<T>& block) {
     if (run_division(prim, block) || run_integer(prim, block)) return;
   } else {
     if (run_division(prim, block) || run_rounding(prim, block) ||
-        run_smooth(prim, block) || run_call(prim, block))
+        run_smooth(prim, block))
       return;
   }
   unsupported(prim, block.type);

@@ -28,6 +28,32 @@ constexpr size_t kMostOpen = 8;
 // So many nodes behind the convolution are looked at.
 constexpr int kMostNodes = 256;
 
+// Whether loops read the value that would be there without the tail, and can do
+// what it does.
+bool is_read_by_loops(const fx::Node& node) {
+  return std::ranges::any_of(node.users(), [](const fx::Node* user) {
+    const ops::Op* op = user->called_op();
+    if (!op) return false;
+    switch (op->row.lowering) {
+      case ops::Lowering::view:
+        return is_read_by_loops(*user);
+      case ops::Lowering::scalar:
+      case ops::Lowering::reduce:
+      case ops::Lowering::reshape:
+        return true;
+      default:
+        return op == &materialize_op();
+    }
+  });
+}
+
+// Whether the code that computes convolutions can do the work itself, whatever
+// comes then.
+bool is_listed(const ScalarBody& work) {
+  const auto listed = ops::post_ops_of(work);
+  return listed && ops::suits_convolutions(*listed);
+}
+
 // The tail of one convolution while it is collected: calls that read the sums,
 // each other and tensors that were there before, and of which only the last
 // one's result is read elsewhere.
@@ -103,7 +129,8 @@ class Tail {
            std::all_of(calls.begin(), calls.end() - 1, stays_inside);
   }
 
-  // Sets the epilogue; false if loops cannot do it or it is a copy.
+  // Sets the epilogue; false if it cannot be one, is a copy, or is better done
+  // elsewhere.
   bool take(const std::vector<fx::NodePtr>& calls) {
     std::vector<fx::NodePtr> extras;
     if (!find_extras(calls, extras)) return false;
@@ -123,9 +150,8 @@ class Tail {
           call, builder.inline_body(body_of(*call), inputs).front());
     }
     ScalarBody more = builder.finish({values.at(calls.back())});
-    const auto work = ops::post_ops_of(more);
-    if (more == epilogue_ || !work || !ops::suits_convolutions(*work))
-      return false;
+    if (more == epilogue_ || has_index(more)) return false;
+    if (!is_listed(more) && is_read_by_loops(*calls.back())) return false;
     epilogue_ = std::move(more);
     extras_.assign(extras.begin(), extras.end());
     return true;

@@ -4,8 +4,9 @@
 //   y = conv_last(x, ...)        ==>     z = conv_last_work(x, ..., body, [w])
 //   z = relu(y + w)
 //
-// where y is read only there and the loops behind convolutions can do what the
-// body says (src/ops/eager/post_ops.h).
+// where y is read only there. Work that the loops behind convolutions know
+// (src/ops/eager/post_ops.h) is done in registers; other work is generated, and
+// pays unless loops that come then can do it.
 #pragma once
 
 #include "src/passes/model_graph.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "fxjit/error.h"
 #include "src/program/attention/step.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
@@ -19,21 +20,26 @@ constexpr int64_t kKeyBlock = 256;
 // Masks that differ between queries are transposed by so many keys.
 constexpr int kMaskKeys = 4;
 
+bool differs_by_query(const AttentionStep& step, const AttentionMask& mask) {
+  return step.queries > 1 && mask.access.row != 0;
+}
+
 AttentionMaskForm form_of(const AttentionStep& step,
                           const AttentionMask& mask) {
   using Keys = AttentionMaskForm::Keys;
   AttentionMaskForm form;
   form.kind = mask.kind;
   form.value = mask.value;
-  form.by_query = step.queries > 1 && mask.access.row != 0;
+  form.by_query = differs_by_query(step, mask);
   if (step.keys > 1 && mask.key_stride != 1)
     form.keys = mask.key_stride == 0 ? Keys::one : Keys::apart;
   return form;
 }
 
-bool mask_by_query(const AttentionForm& form) {
-  return std::any_of(form.masks.begin(), form.masks.end(),
-                     [](const auto& mask) { return mask.by_query; });
+bool has_mask_by_query(const AttentionStep& step) {
+  return std::any_of(
+      step.masks.begin(), step.masks.end(),
+      [&](const AttentionMask& mask) { return differs_by_query(step, mask); });
 }
 
 // One vector of queries would be mostly empty.
@@ -45,14 +51,15 @@ bool has_few_queries(const AttentionStep& step, int64_t lanes) {
 // Vectors of queries handled together. AVX-512 has the registers for one at
 // full speed; where a head's keys and values outgrow the second-level cache,
 // more vectors read them less often.
-int query_vectors(const AttentionStep& step, bool by_query, CpuLevel level) {
+int query_vectors(const AttentionStep& step, CpuLevel level) {
   constexpr int64_t kCachedElements = 128 << 10;
   const int64_t lanes = weights::tile_shape(level).lanes;
   if (level != CpuLevel::avx512) return step.queries > lanes ? 2 : 1;
   const int64_t seen = step.causal ? step.keys / 2 : step.keys;
   const bool is_large =
       seen * (step.depth + step.value_depth) > kCachedElements;
-  return is_large && step.queries >= 6 * lanes && !by_query ? 3 : 1;
+  return is_large && step.queries >= 6 * lanes && !has_mask_by_query(step) ? 3
+                                                                           : 1;
 }
 
 // Eight sums hide the latency of additions.
@@ -81,10 +88,6 @@ int value_rows(const AttentionStep& step, CpuLevel level) {
   return rows < step.queries && rows < most ? rows * 2 : rows;
 }
 
-int64_t block_of(const AttentionForm& form, CpuLevel level) {
-  return form.vectors * int64_t{weights::tile_shape(level).lanes};
-}
-
 int64_t key_blocks_of(const AttentionStep& step, int64_t block) {
   const int64_t each =
       step.keys > kScoreElements / block ? kKeyBlock : step.keys;
@@ -93,8 +96,30 @@ int64_t key_blocks_of(const AttentionStep& step, int64_t block) {
 
 }  // namespace
 
-AttentionForm attention_form(const AttentionStep& step, CpuLevel level) {
+AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
   constexpr int kFewRows = 4;
+  const int64_t lanes = weights::tile_shape(level).lanes;
+  AttentionShape shape;
+  shape.few = has_few_queries(step, lanes);
+  if (shape.few) {
+    shape.rows = power_of_two(step.queries, kFewRows);
+    shape.block = step.queries;
+    shape.query_blocks = shape.key_blocks = 1;
+    shape.scores_row = ceil_div(step.keys, lanes) * lanes;
+    return shape;
+  }
+  shape.vectors = query_vectors(step, level);
+  shape.key_tile = key_tile(step, shape.vectors, level);
+  shape.rows = value_rows(step, level);
+  shape.block = shape.vectors * lanes;
+  shape.query_blocks = ceil_div(step.queries, shape.block);
+  shape.key_blocks = key_blocks_of(step, shape.block);
+  return shape;
+}
+
+AttentionForm attention_form(const AttentionStep& step) {
+  FXJIT_CHECK(step.shape.key_blocks > 0 || step.keys == 0,
+              "attention: the step was not analysed");
   AttentionForm form;
   for (const AttentionMask& mask : step.masks)
     form.masks.push_back(form_of(step, mask));
@@ -103,15 +128,11 @@ AttentionForm attention_form(const AttentionStep& step, CpuLevel level) {
   form.causal = step.causal;
   form.zero_rows = step.zero_rows;
   form.scale = step.scale;
-  form.few = has_few_queries(step, weights::tile_shape(level).lanes);
-  if (form.few) {
-    form.rows = power_of_two(step.queries, kFewRows);
-    return form;
-  }
-  form.vectors = query_vectors(step, mask_by_query(form), level);
-  form.key_tile = key_tile(step, form.vectors, level);
-  form.rows = value_rows(step, level);
-  form.by_key_blocks = key_blocks_of(step, block_of(form, level)) > 1;
+  form.few = step.shape.few;
+  form.vectors = step.shape.vectors;
+  form.key_tile = step.shape.key_tile;
+  form.rows = step.shape.rows;
+  form.by_key_blocks = step.shape.key_blocks > 1;
   return form;
 }
 
@@ -144,7 +165,7 @@ AttentionScratch attention_scratch(const AttentionForm& form, CpuLevel level) {
     scratch.scores_at = lanes / 2 * lanes;
     return scratch;
   }
-  const int64_t block = block_of(form, level);
+  const int64_t block = form.vectors * lanes;
   scratch.maxima_at = form.depth * block;
   scratch.totals_at = scratch.maxima_at + block;
   scratch.factors_at = scratch.totals_at + block;
@@ -153,26 +174,6 @@ AttentionScratch attention_scratch(const AttentionForm& form, CpuLevel level) {
   scratch.scores_at = scratch.sums_at + form.key_tile * block;
   if (form.by_key_blocks) scratch.scores_at += block * scratch.sums_row;
   return scratch;
-}
-
-AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
-  const AttentionForm form = attention_form(step, level);
-  const int64_t lanes = weights::tile_shape(level).lanes;
-  AttentionShape shape;
-  shape.total = attention_scratch(form, level).scores_at;
-  if (form.few) {
-    shape.block = step.queries;
-    shape.query_blocks = shape.key_blocks = 1;
-    shape.scores_row = ceil_div(step.keys, lanes) * lanes;
-    shape.total += step.queries * shape.scores_row;
-    return shape;
-  }
-  shape.block = block_of(form, level);
-  shape.query_blocks = ceil_div(step.queries, shape.block);
-  shape.key_blocks = key_blocks_of(step, shape.block);
-  shape.total +=
-      ceil_div(step.keys, std::max<int64_t>(1, shape.key_blocks)) * shape.block;
-  return shape;
 }
 
 }  // namespace fxjit::program

@@ -10,6 +10,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "src/program/attention/mask.h"
+#include "src/program/steps/fields.h"
 
 namespace fxjit::program {
 
@@ -49,6 +50,31 @@ struct AttentionMaskForm {
                          const AttentionMaskForm&) = default;
 };
 
+// How a step is cut, and what a thread's scratch takes. The first four are
+// those of AttentionForm.
+struct AttentionShape {
+  bool few = false;
+  int32_t vectors = 1;
+  int32_t key_tile = 1;
+  int32_t rows = 1;
+  int64_t block = 0;         // Queries of a task.
+  int64_t query_blocks = 0;  // Of a head.
+  int64_t key_blocks = 0;    // Block i starts at key i * keys / key_blocks.
+  int64_t scores_row = 0;    // Few queries: keys rounded up to whole vectors.
+
+  friend bool operator==(const AttentionShape&,
+                         const AttentionShape&) = default;
+};
+
+template <typename V>
+void fields(Is<AttentionShape> auto& s, V& v) {
+  v("few", s.few), v("vectors", s.vectors), v("key_tile", s.key_tile);
+  v("rows", s.rows), v("block", s.block), v("query_blocks", s.query_blocks);
+  v("key_blocks", s.key_blocks), v("scores_row", s.scores_row);
+}
+
+AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
+
 // The code of one task: a block of queries of one head, or, with `few` queries,
 // a head, keys in lanes.
 struct AttentionForm {
@@ -72,7 +98,8 @@ struct AttentionForm {
   friend bool operator==(const AttentionForm&, const AttentionForm&) = default;
 };
 
-AttentionForm attention_form(const AttentionStep& step, CpuLevel level);
+// Of a step that was analysed.
+AttentionForm attention_form(const AttentionStep& step);
 
 // Text that is equal for equal forms.
 std::string form_key(const AttentionForm& form);
@@ -90,15 +117,5 @@ struct AttentionScratch {
   int64_t scores_at = 0;
 };
 AttentionScratch attention_scratch(const AttentionForm& form, CpuLevel level);
-
-// How a step is cut, and what a thread's scratch takes.
-struct AttentionShape {
-  int64_t block = 0;         // Queries of a task.
-  int64_t query_blocks = 0;  // Of a head.
-  int64_t key_blocks = 0;    // Block i starts at key i * keys / key_blocks.
-  int64_t scores_row = 0;    // Few queries: keys rounded up to whole vectors.
-  int64_t total = 0;         // Floats of scratch.
-};
-AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
 
 }  // namespace fxjit::program

@@ -53,21 +53,19 @@ int64_t offset_of(const HeadAccess& access, const Place& place) {
 
 }  // namespace
 
-AttentionRun::AttentionRun(const AttentionStep& step, CpuLevel level)
-    : step_(step),
-      form_(attention_form(step, level)),
-      shape_(attention_shape(step, level)) {}
+AttentionRun::AttentionRun(const AttentionStep& step)
+    : step_(step), form_(attention_form(step)) {}
 
 // Tasks are numbered batch by batch, head by head, block by block.
 AttentionRun::Place AttentionRun::place_of(int64_t task) const {
-  const int64_t head = task / shape_.query_blocks;
+  const int64_t head = task / step_.shape.query_blocks;
   const int64_t batch = head / step_.heads;
   return {batch / step_.batch, batch % step_.batch, head % step_.heads,
-          task % shape_.query_blocks};
+          task % step_.shape.query_blocks};
 }
 
 void AttentionRun::advance(Place& place) const {
-  if (++place.block < shape_.query_blocks) return;
+  if (++place.block < step_.shape.query_blocks) return;
   place.block = 0;
   if (++place.head < step_.heads) return;
   place.head = 0;
@@ -110,8 +108,8 @@ void AttentionRun::run(const StepCall& call, int64_t begin, int64_t end) const {
   task.out_row = step_.out.row;
   task.queries = step_.queries;
   task.keys = step_.keys;
-  task.key_blocks = shape_.key_blocks;
-  task.scores_row = shape_.scores_row;
+  task.key_blocks = step_.shape.key_blocks;
+  task.scores_row = step_.shape.scores_row;
   // Hidden keys weigh zero, and zero times NaN is NaN: the kernels leave out
   // the keys behind a block of queries, which counts only where these are
   // special.
@@ -122,12 +120,12 @@ void AttentionRun::run(const StepCall& call, int64_t begin, int64_t end) const {
     task.k = floats(1, step_.k, place);
     task.v = floats(2, step_.v, place);
     task.out = floats(3 + step_.masks.size(), step_.out, place);
-    task.first = place.block * shape_.block;
-    task.count = std::min(shape_.block, step_.queries - task.first);
+    task.first = place.block * step_.shape.block;
+    task.count = std::min(step_.shape.block, step_.queries - task.first);
     place_masks(call, place, masks);
     code_(&task);
     if (!form_.causal) continue;
-    const int64_t seen = std::min(task.keys, task.first + shape_.block);
+    const int64_t seen = std::min(task.keys, task.first + step_.shape.block);
     if (special < 0 || place.block == 0)
       special = end_of_special(task, step_.value_depth, seen);
     if (special > seen) add_hidden(task, step_.value_depth, seen, special);

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "fxjit/cpu_level.h"
 #include "src/program/attention/step.h"
 
 namespace fxjit::program {
@@ -11,7 +10,7 @@ namespace fxjit::program {
 // Immutable once its code is set, and thread-safe then.
 class AttentionRun {
  public:
-  AttentionRun(const AttentionStep& step, CpuLevel level);
+  explicit AttentionRun(const AttentionStep& step);
 
   const AttentionForm& form() const { return form_; }
   void set_code(AttentionFn code) { code_ = code; }
@@ -30,7 +29,6 @@ class AttentionRun {
 
   AttentionStep step_;
   AttentionForm form_;
-  AttentionShape shape_;
   AttentionFn code_ = nullptr;
 };
 

@@ -4,9 +4,12 @@
 
 #include "src/program/attention/run.h"
 #include "src/program/cost/body_work.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
+
+using support::ceil_div;
 
 double mask_bytes(const AttentionStep& step, const AttentionMask& mask) {
   const Dims sizes{step.outer, step.batch, step.heads, step.queries, step.keys};
@@ -16,11 +19,22 @@ double mask_bytes(const AttentionStep& step, const AttentionMask& mask) {
   return extent(sizes, strides) * (floats ? 4.0 : 1.0);
 }
 
+// Behind all else lie the scores of a task.
+size_t scratch_bytes(const AttentionStep& step, CpuLevel level) {
+  const AttentionShape& shape = step.shape;
+  const int64_t keys =
+      ceil_div(step.keys, std::max<int64_t>(1, shape.key_blocks));
+  const int64_t scores =
+      shape.few ? step.queries * shape.scores_row : keys * shape.block;
+  const int64_t before =
+      attention_scratch(attention_form(step), level).scores_at;
+  return static_cast<size_t>(before + scores) * sizeof(float);
+}
+
 }  // namespace
 
 StepPlan AttentionStep::plan(CpuLevel level) const {
   StepPlan plan;
-  const AttentionShape shape = attention_shape(*this, level);
   const int64_t all_heads = outer * batch * heads;
   const double pairs = static_cast<double>(all_heads) *
                        static_cast<double>(queries) * static_cast<double>(keys);
@@ -34,7 +48,7 @@ StepPlan AttentionStep::plan(CpuLevel level) const {
   plan.grain = grain_of(
       kGrainProducts / 4,
       products / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
-  plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
+  plan.scratch_bytes = scratch_bytes(*this, level);
   return plan;
 }
 
@@ -48,8 +62,8 @@ StepFacts AttentionStep::facts() const {
           {"causal", causal ? "yes" : "no"}};
 }
 
-StepKernels<AttentionForm> AttentionStep::kernels(CpuLevel level) const {
-  const auto run = std::make_shared<AttentionRun>(*this, level);
+StepKernels<AttentionForm> AttentionStep::kernels(CpuLevel) const {
+  const auto run = std::make_shared<AttentionRun>(*this);
   return {{run->form()}, [run](std::span<const AttentionFn> code) {
             run->set_code(code[0]);
             return StepCode{run_attention_step, run, nullptr};

@@ -26,15 +26,17 @@ struct AttentionStep {
   bool causal = false;    // Query i sees keys up to i.
   bool zero_rows = true;  // Queries that see no key: zeros, else NaN.
   float scale = 1;
+  AttentionShape shape;
 
   using Form = AttentionForm;
   static constexpr const char* kName = "attention";
   static constexpr bool kWritesAnywhere = false;
 
   static size_t written() { return 1; }
+  void analyse(CpuLevel level) { shape = attention_shape(*this, level); }
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
-  std::vector<InPlacePair> in_place(CpuLevel) const { return {}; }
+  std::vector<InPlacePair> in_place() const { return {}; }
   StepKernels<Form> kernels(CpuLevel level) const;
 
   friend bool operator==(const AttentionStep&, const AttentionStep&) = default;
@@ -46,7 +48,7 @@ void fields(Is<AttentionStep> auto& s, V& v) {
   v("queries", s.queries), v("keys", s.keys), v("depth", s.depth);
   v("value_depth", s.value_depth), v("q", s.q), v("k", s.k), v("v", s.v);
   v("out", s.out), v("masks", s.masks), v("causal", s.causal);
-  v("zero_rows", s.zero_rows), v("scale", s.scale);
+  v("zero_rows", s.zero_rows), v("scale", s.scale), v("shape", s.shape);
 }
 
 }  // namespace fxjit::program

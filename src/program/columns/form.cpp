@@ -73,20 +73,12 @@ Opened opened(const ColumnStep& step) {
   return made;
 }
 
-// Wide blocks read longer pieces of memory; their sums stay in registers.
-int64_t widest_block(const ScalarBody& body, int64_t lanes) {
-  int64_t sums = 0;
-  for (const ScalarInstr& instr : body.instrs)
-    if (is_reduction(instr.prim)) sums += dtype_size(instr.type) == 8 ? 2 : 1;
-  return lanes * std::clamp<int64_t>(kColumnSums / std::max<int64_t>(1, sums),
-                                     2, kColumnSums);
-}
-
-void hide_columns(ColumnForm& form, int64_t columns, int64_t lanes) {
+void hide_columns(ColumnForm& form, const ColumnStep& step, int64_t lanes) {
   form.block = lanes;
+  const int64_t columns = step.inner;
   if (columns <= 1) return;
   form.loops.inner = Extent::argument();
-  form.block = widest_block(form.body, lanes);
+  form.block = step.block;
   const int64_t rest = columns % form.block;
   form.whole_blocks = columns >= form.block;
   form.rest_vectors = static_cast<int>(ceil_div(rest, lanes));
@@ -114,7 +106,7 @@ ColumnForm column_form(const ColumnStep& step, CpuLevel level) {
   for (Extent& size : form.loops.outer) size = Extent::argument();
   for (Extent& size : form.loops.reduce)
     if (size.number() > kShortReduction) size = Extent::argument();
-  hide_columns(form, step.inner, weights::tile_shape(level).lanes);
+  hide_columns(form, step, weights::tile_shape(level).lanes);
   return form;
 }
 
@@ -134,10 +126,14 @@ std::vector<int64_t> step_arguments(const ColumnStep& step) {
   return numbers;
 }
 
-int64_t column_block(const ColumnStep& step, CpuLevel level) {
-  const int64_t lanes = weights::tile_shape(level).lanes;
-  const int64_t all = std::max<int64_t>(1, ceil_div(step.inner, lanes)) * lanes;
-  return std::min(all, widest_block(step.body, lanes));
+// Wide blocks read longer pieces of memory; their sums stay in registers.
+int64_t column_block(const ScalarBody& body, CpuLevel level) {
+  int64_t sums = 0;
+  for (const ScalarInstr& instr : body.instrs)
+    if (is_reduction(instr.prim)) sums += dtype_size(instr.type) == 8 ? 2 : 1;
+  return weights::tile_shape(level).lanes *
+         std::clamp<int64_t>(kColumnSums / std::max<int64_t>(1, sums), 2,
+                             kColumnSums);
 }
 
 }  // namespace fxjit::program

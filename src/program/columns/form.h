@@ -32,6 +32,7 @@ struct ColumnForm {
   bool rest_partial = false;
 };
 
+// Of a step that was analysed.
 ColumnForm column_form(const ColumnStep& step, CpuLevel level);
 
 // Text that is equal for equal forms.
@@ -40,7 +41,7 @@ std::string form_key(const ColumnForm& form);
 // What the code of a step gets in StepCall::data.
 std::vector<int64_t> step_arguments(const ColumnStep& step);
 
-// Columns that one task of a step covers.
-int64_t column_block(const ColumnStep& step, CpuLevel level);
+// Columns that one task of a step with such a body covers, at most.
+int64_t column_block(const ScalarBody& body, CpuLevel level);
 
 }  // namespace fxjit::program

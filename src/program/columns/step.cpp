@@ -5,6 +5,7 @@
 #include "src/ops/table/prims.h"
 #include "src/program/cost/body_work.h"
 #include "src/support/rounding.h"
+#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {
@@ -52,10 +53,13 @@ bool lie_alike(const Access& a, const Access& b) {
 
 StepPlan ColumnStep::plan(CpuLevel level) const {
   StepPlan plan;
-  const int64_t block = column_block(*this, level);
   const int64_t reduced = numel(reduce);
   plan.tasks = numel(outer) * support::ceil_div(inner, block);
-  plan.grain = grain_of_elements(block * reduced, body_cost(body));
+  // Lanes without a column take as long as others.
+  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t width =
+      std::min(support::round_up(std::max<int64_t>(1, inner), lanes), block);
+  plan.grain = grain_of_elements(width * reduced, body_cost(body));
   plan.flops = static_cast<double>(numel(outer) * inner) *
                column_operations(body, reduced, level);
   plan.bytes = touched_bytes(*this);
@@ -72,7 +76,7 @@ StepFacts ColumnStep::facts() const {
 
 // A block of columns is reduced before its results are written, the last of
 // them when everything has been read.
-std::vector<InPlacePair> ColumnStep::in_place(CpuLevel) const {
+std::vector<InPlacePair> ColumnStep::in_place() const {
   std::vector<InPlacePair> pairs;
   if (outputs.empty()) return pairs;
   for (size_t in = 0; in < inputs.size(); ++in)

@@ -17,15 +17,17 @@ namespace fxjit::program {
 // are of the first level: none depends on another.
 struct ColumnStep : Loops {
   ScalarBody body;
+  int64_t block = 1;  // Columns of a task, at most.
 
   using Form = ColumnForm;
   static constexpr const char* kName = "columns";
   static constexpr bool kWritesAnywhere = true;
 
   size_t written() const { return outputs.size(); }
+  void analyse(CpuLevel level) { block = column_block(body, level); }
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
-  std::vector<InPlacePair> in_place(CpuLevel level) const;
+  std::vector<InPlacePair> in_place() const;
   StepKernels<Form> kernels(CpuLevel level) const;
 
   friend bool operator==(const ColumnStep&, const ColumnStep&) = default;
@@ -35,6 +37,7 @@ template <typename V>
 void fields(Is<ColumnStep> auto& s, V& v) {
   v("outer", s.outer), v("reduce", s.reduce), v("inner", s.inner);
   v("inputs", s.inputs), v("outputs", s.outputs), v("body", s.body);
+  v("block", s.block);
 }
 
 }  // namespace fxjit::program

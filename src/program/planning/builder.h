@@ -127,7 +127,7 @@ int64_t few_row_weight_bytes(const passes::ModelGraph& model, int64_t rows);
 void cut_long_rows(RowStep& step);
 
 // Lets results take the place of operands in the arena that end with them.
-void work_in_place(Program& program, CpuLevel level);
+void work_in_place(Program& program);
 // Gives every arena buffer its offset.
 void assign_arena(Program& program);
 

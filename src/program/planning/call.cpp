@@ -3,6 +3,7 @@
 #include "src/ops/table/recurrence.h"
 #include "src/passes/control_flow.h"
 #include "src/passes/lowering/internal_ops.h"
+#include "src/program/convolution/tail.h"
 #include "src/program/cost/call_work.h"
 #include "src/program/planning/builder.h"
 #include "src/program/planning/call_code_rules.h"
@@ -39,8 +40,11 @@ CallOperands tensor_operands(const fx::Node& node, const Places& places) {
 
 CallSpec spec_of_call(const fx::Node& node) {
   const Called called = called_by(node);
-  return {CallCode::eager, std::string(called.op.name()),
-          meta_args(called.args), result_metas(node)};
+  return {CallCode::eager,
+          std::string(called.op.name()),
+          meta_args(called.args),
+          result_metas(node),
+          {}};
 }
 
 void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
@@ -53,8 +57,9 @@ void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
                    std::move(operands.refs), call);
 }
 
-CallCode code_for(const CallSpec& spec) {
-  return call_code_of({ops::get_op(spec.op), spec.args}, spec.results);
+CallCode code_for(const PlanBuilder& builder, const CallSpec& spec) {
+  return call_code_of({ops::get_op(spec.op), spec.args}, spec.results,
+                      builder.level());
 }
 
 }  // namespace
@@ -89,7 +94,9 @@ void plan_call(PlanBuilder& builder, const RegionCall& call) {
       continue;
     }
     CallSpec spec = spec_of_call(*node);
-    spec.code = code_for(spec);
+    spec.code = code_for(builder, spec);
+    spec.tail = convolution_tail({ops::get_op(spec.op), spec.args}, spec.code,
+                                 builder.level());
     if (spec.code == CallCode::recurrence)
       spec.args[ops::kStrict] = builder.options().strict_sums;
     add_call(builder, call, std::move(spec), operands_of(*node, call),
@@ -101,7 +108,7 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node* copy = only_call(call.region);
   if (!copy || copy->called_op() != &passes::materialize_op()) return false;
   CallSpec spec = spec_of_call(*copy);
-  spec.code = code_for(spec);
+  spec.code = code_for(builder, spec);
   if (spec.code == CallCode::eager) return false;
   add_call(builder, call, std::move(spec), operands_of(*copy, call),
            {call.results.front()});

@@ -1,9 +1,9 @@
 #include "src/program/planning/call_code_rules.h"
 
-#include "src/ops/eager/convolution.h"
 #include "src/ops/table/op_facts.h"
 #include "src/ops/table/recurrence.h"
 #include "src/passes/lowering/internal_ops.h"
+#include "src/program/convolution/rules.h"
 #include "src/program/rows/short_runs.h"
 #include "src/tensor/visit.h"
 
@@ -12,13 +12,6 @@ namespace {
 
 bool is_last(const ops::Op& op) {
   return &op == &passes::conv_last_op() || &op == &passes::conv_last_work_op();
-}
-
-// Whether the input is of f32 with channels innermost.
-bool is_last(const ops::ConvParams& params, const Tensor& input) {
-  return input.dtype() == DType::f32 &&
-         input.strides()[params.batched ? 1 : 0] == 1 &&
-         numel(params.output) > 0 && input.numel() > 0;
 }
 
 CallCode pool_code(const ops::OpCall& call, const ValueList& results) {
@@ -39,18 +32,13 @@ CallCode sum_code(const ops::OpCall& call, const ValueList& results) {
              : CallCode::eager;
 }
 
-CallCode convolution_code(const ops::OpCall& call, const ValueList& results) {
+CallCode convolution_code(const ops::OpCall& call, const ValueList& results,
+                          CpuLevel level) {
   if (!is_last(call.op) || !results[0].as_tensor().is_contiguous() ||
       (call.has(2) && !call.tensor(2).is_contiguous()))
     return CallCode::convolution;
-  const ops::ConvParams params = ops::conv_params(call);
-  if (is_depthwise_last(params, call.tensor(0), call.tensor(1)))
-    return CallCode::depthwise;
-  if (is_grouped_last(params, call.tensor(0), call.tensor(1)))
-    return CallCode::grouped_convolution;
-  if (is_image_convolution(params, call.tensor(0), call.tensor(1)))
-    return CallCode::image_convolution;
-  return CallCode::convolution;
+  return last_convolution_code(ops::conv_params(call), call.tensor(0),
+                               call.tensor(1), level);
 }
 
 // The loops read these tensors, and pack them, as rows.
@@ -91,12 +79,13 @@ CallCode product_code(DType dtype) {
                                        : CallCode::eager;
 }
 
-CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results) {
+CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results,
+                          CpuLevel level) {
   switch (call.op.row.lowering) {
     case ops::Lowering::pool:
       return pool_code(call, results);
     case ops::Lowering::convolution:
-      return convolution_code(call, results);
+      return convolution_code(call, results, level);
     case ops::Lowering::contraction:
       return product_code(results[0].as_tensor().dtype());
     default:
@@ -110,36 +99,11 @@ bool is_float_pool(const ops::PoolParams& params, DType input) {
   return !params.indices && compute_dtype(input) == DType::f32;
 }
 
-bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
-                       const Tensor& weight) {
-  return ops::is_depthwise(params, weight) && is_last(params, input);
-}
-
-bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,
-                     const Tensor& weight) {
-  return ops::has_small_groups(params, weight) && is_last(params, input);
-}
-
-bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
-                          const Tensor& weight) {
-  // With more, vectors of channels do better.
-  constexpr int64_t kMostChannels = 4;
-  // Where the library's code for whole blocks of features does better.
-  constexpr int64_t kManyFeatures = 32, kManyTaps = 64;
-  if (params.output[1] >= kManyFeatures &&
-      weight.numel() >= kManyTaps * params.output[1])
-    return false;
-  return params.batched && !params.transposed && params.groups == 1 &&
-         weight.sizes()[1] <= kMostChannels &&
-         params.output[1] >= kLeastImageFeatures &&
-         input.dtype() == DType::f32 && weight.dtype() == DType::f32 &&
-         numel(params.output) > 0 && input.numel() > 0;
-}
-
-CallCode call_code_of(const ops::OpCall& call, const ValueList& results) {
+CallCode call_code_of(const ops::OpCall& call, const ValueList& results,
+                      CpuLevel level) {
   switch (ops::facts_of(call.op).routine) {
     case ops::RoutineKind::none:
-      return code_by_lowering(call, results);
+      return code_by_lowering(call, results, level);
     case ops::RoutineKind::running_sums:
       return sum_code(call, results);
     case ops::RoutineKind::copies:

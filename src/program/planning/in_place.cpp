@@ -10,9 +10,8 @@ namespace {
 
 class InPlace {
  public:
-  InPlace(Program& program, CpuLevel level)
+  explicit InPlace(Program& program)
       : program_(program),
-        level_(level),
         first_(program.buffers.size(), INT32_MAX),
         last_(program.buffers.size(), -1),
         target_(program.buffers.size()) {
@@ -42,8 +41,8 @@ class InPlace {
   // A step is asked only where there is something to gain.
   void merge(int32_t s, const Step& step) {
     if (!may_share_any(s, step)) return;
-    const std::vector<InPlacePair> pairs = std::visit(
-        [&](const auto& body) { return body.in_place(level_); }, step.body);
+    const std::vector<InPlacePair> pairs =
+        std::visit([](const auto& body) { return body.in_place(); }, step.body);
     for (const auto& [read, written] : pairs)
       if (may_share(s, read, written)) share(s, read, written);
   }
@@ -89,15 +88,12 @@ class InPlace {
   }
 
   Program& program_;
-  CpuLevel level_;
   std::vector<int32_t> first_, last_;  // Steps that use a buffer.
   std::vector<int32_t> target_;        // The buffer that stands in for each.
 };
 
 }  // namespace
 
-void work_in_place(Program& program, CpuLevel level) {
-  InPlace(program, level).run();
-}
+void work_in_place(Program& program) { InPlace(program).run(); }
 
 }  // namespace fxjit::program

@@ -27,7 +27,7 @@ class Planner {
     builder_.program().machine = builder_.options().machine;
     places_.resize(model_.graph->id_bound());
     for (const fx::Node* node : model_.graph->nodes()) visit(*node);
-    work_in_place(builder_.program(), builder_.level());
+    work_in_place(builder_.program());
     assign_arena(builder_.program());
     return builder_.finish();
   }

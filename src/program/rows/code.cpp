@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "src/program/rows/lane_memory.h"
-#include "src/program/rows/rewrite.h"
 #include "src/program/rows/step.h"
 #include "src/support/machine/cache_line.h"
 #include "src/support/rounding.h"
@@ -90,17 +89,16 @@ bool has_reduction(const ScalarBody& body) {
 
 RowCode row_code(const RowStep& step, CpuLevel level) {
   const int lanes = weights::tile_shape(level).lanes;
-  RowStep rewritten = rewrite_rows(step);
+  RowStep read = step;
   RowCode code;
   code.flat = is_flat(step);
-  code.lanes = lane_group(rewritten, lanes);
-  if (code.lanes.empty()) code.crosswise = find_crosswise(rewritten, lanes);
-  if (!code.lanes.empty() || !code.crosswise.empty()) read_along(rewritten);
-  code.schedule = schedule_rows(rewritten);
+  code.lanes = lane_group(step, lanes);
+  if (code.lanes.empty()) code.crosswise = find_crosswise(read, lanes);
+  if (!code.lanes.empty() || !code.crosswise.empty()) read_along(read);
+  code.schedule = schedule_rows(read);
   if (!code.lanes.empty() &&
       code.scratch_bytes() > most_in_scratch(step, code.lanes))
-    keep_in_results(rewritten, code.schedule);
-  code.body = std::move(rewritten.body);
+    keep_in_results(read, code.schedule);
   return code;
 }
 

@@ -1,6 +1,6 @@
 // How a row step is turned into code: what its form carries to the code
 // generator, and what the plan of a step (its scratch, its grain) must agree on
-// with it. Pure analysis of the step.
+// with it.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,8 @@ struct Crosswise {
   struct Operand {
     size_t operand;  // Inputs are counted first, then outputs.
     size_t offset;   // Bytes from the start of scratch.
+
+    friend bool operator==(const Operand&, const Operand&) = default;
   };
   std::vector<Operand> operands;
   int64_t rows = 1;   // Rows of a group.
@@ -34,11 +36,12 @@ struct Crosswise {
 
   bool empty() const { return operands.empty(); }
   bool holds(size_t operand) const;
+
+  friend bool operator==(const Crosswise&, const Crosswise&) = default;
 };
 
 // It holds no size that a form leaves out (RowForm).
 struct RowCode {
-  ScalarBody body;    // Rewritten.
   bool flat = false;  // See is_flat.
   Crosswise crosswise;
   // There are no crosswise operands then, and each row buffer holds the values
@@ -58,7 +61,24 @@ struct RowCode {
     return lanes.empty() ? crosswise.rows
                          : std::max(lanes.rows, support::kLineFloats);
   }
+
+  friend bool operator==(const RowCode&, const RowCode&) = default;
 };
+
+template <typename V>
+void fields(Is<Crosswise::Operand> auto& s, V& v) {
+  v("operand", s.operand), v("offset", s.offset);
+}
+template <typename V>
+void fields(Is<Crosswise> auto& s, V& v) {
+  v("operands", s.operands), v("rows", s.rows), v("pitch", s.pitch);
+  v("bytes", s.bytes);
+}
+template <typename V>
+void fields(Is<RowCode> auto& s, V& v) {
+  v("flat", s.flat), v("crosswise", s.crosswise), v("lanes", s.lanes);
+  v("schedule", s.schedule);
+}
 
 // Whether elements of the access lie together along the last outer dim only.
 bool lies_crosswise(const Access& access);
@@ -68,6 +88,7 @@ void read_along(RowStep& step);
 // Whether the body sums, or takes extremes or products, along its rows.
 bool has_reduction(const ScalarBody& body);
 
+// Of a step with a rewritten body.
 RowCode row_code(const RowStep& step, CpuLevel level);
 
 }  // namespace fxjit::program

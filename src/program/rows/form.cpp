@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fxjit/error.h"
 #include "src/ops/table/prims.h"
 #include "src/program/rows/step.h"
 #include "src/weights/panels.h"
@@ -47,9 +48,9 @@ std::vector<bool> streams_of(const RowStep& step) {
   return streams;
 }
 
-bool has_any_length(const RowStep& step, const RowCode& code, CpuLevel level) {
-  if (step.inner <= 1 || !code.crosswise.empty()) return false;
-  if (code.flat) return true;
+bool has_any_length(const RowStep& step, CpuLevel level) {
+  if (step.inner <= 1 || !step.code.crosswise.empty()) return false;
+  if (step.code.flat) return true;
   const int64_t lanes = weights::tile_shape(level).lanes;
   if (step.inner % lanes == 0 && step.inner <= kShortRow * lanes) return false;
   return !has_reduction(step.body);
@@ -59,8 +60,7 @@ bool has_any_length(const RowStep& step, const RowCode& code, CpuLevel level) {
 void join_single(const RowStep& step, RowForm& form) {
   if (step.inner != 1) return;
   for (size_t r = 0; r < form.loops.outputs.size(); ++r)
-    if (form.code.schedule
-            .varies[static_cast<size_t>(form.code.body.results[r])])
+    if (form.code.schedule.varies[static_cast<size_t>(form.body.results[r])])
       form.loops.outputs[r].inner = 1;
 }
 
@@ -83,13 +83,14 @@ void hide(AccessForm& access, const RowCode& code, bool is_crosswise) {
 }  // namespace
 
 RowForm row_form(const RowStep& step, CpuLevel level) {
-  RowForm form{form_of(loops_of(step)), row_code(step, level),
-               streams_of(step)};
-  const RowCode& code = form.code;
+  RowForm form{form_of(loops_of(step)), step.body, step.code, streams_of(step)};
+  const RowCode& code = step.code;
+  FXJIT_CHECK(code.schedule.varies.size() == step.body.instrs.size(),
+              "rows: the step was not analysed");
   join_single(step, form);
   for (size_t i = 0; i < form.loops.operands(); ++i)
     hide(form.loops.access(i), code, code.crosswise.holds(i));
-  if (has_any_length(step, code, level)) form.loops.inner = Extent::argument();
+  if (has_any_length(step, level)) form.loops.inner = Extent::argument();
   for (Extent& size : form.loops.outer) size = Extent::argument();
   return form;
 }
@@ -108,7 +109,7 @@ std::string form_key(const RowForm& form) {
   for (const Crosswise::Operand& operand : form.code.crosswise.operands)
     key += " crosswise " + std::to_string(operand.operand);
   for (bool stream : form.streams) key += stream ? " ahead" : " -";
-  return key + "\n" + form.code.body.str();
+  return key + "\n" + form.body.str();
 }
 
 std::vector<int64_t> step_arguments(const RowStep& step) {

@@ -23,11 +23,13 @@ struct RowForm {
   using Fn = KernelFn;
 
   LoopForm loops;
+  ScalarBody body;
   RowCode code;
   // For heavy bodies without reductions: which inputs are worth fetching ahead.
   std::vector<bool> streams;
 };
 
+// Of a step that was analysed.
 RowForm row_form(const RowStep& step, CpuLevel level);
 
 // Text that is equal for equal forms.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "src/program/steps/fields.h"
+
 namespace fxjit::program {
 
 struct RowStep;
@@ -28,7 +30,15 @@ struct LaneGroup {
   bool takes_all() const { return positions > 1 || rows != elements; }
   // Values that a row buffer holds for each position, rounded up.
   int64_t kept() const { return (elements + positions - 1) / positions; }
+
+  friend bool operator==(const LaneGroup&, const LaneGroup&) = default;
 };
+
+template <typename V>
+void fields(Is<LaneGroup> auto& s, V& v) {
+  v("rows", s.rows), v("elements", s.elements), v("positions", s.positions);
+  v("asks_ahead", s.asks_ahead), v("turns", s.turns);
+}
 
 // `lanes`: of a vector.
 LaneGroup lane_group(const RowStep& step, int lanes);

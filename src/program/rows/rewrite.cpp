@@ -256,10 +256,6 @@ bool BodyFacts::feeds_softmax(int32_t id) const {
   return false;
 }
 
-RowStep rewrite_rows(const RowStep& step) {
-  RowStep result = step;
-  result.body = Rewriter(step).run();
-  return result;
-}
+ScalarBody rewritten_body(const RowStep& step) { return Rewriter(step).run(); }
 
 }  // namespace fxjit::program

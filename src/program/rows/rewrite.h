@@ -1,6 +1,5 @@
 // Rewrites of a row step's body that pay because a value is constant along the
-// row. The code generator and the plan of a step must both start from the
-// rewritten one. Pure analysis.
+// row.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,12 @@ namespace fxjit::program {
 // Per instruction of a row step's body: whether it differs along the row.
 std::vector<bool> varies_along_row(const RowStep& step);
 
-// An equivalent step with
+// An equivalent body with
 //   x / s              as  x * (1 / s)                  s: a root, a softmax
 //   sum max_row(y * r - c) as  max_row(y) * r - c, r >= 0   for a softmax
 // where s and r are f32 row constants of a harmless magnitude, so that results
 // stay within 2 units in the last place.
-RowStep rewrite_rows(const RowStep& step);
+ScalarBody rewritten_body(const RowStep& step);
 
 // What holds for the values of a body whatever its inputs are (NaN aside).
 // `body` must outlive the object.

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/program/steps/fields.h"
+
 namespace fxjit::program {
 
 // Bytes behind each row buffer that may be written.
@@ -27,6 +29,8 @@ struct RowSchedule {
     std::vector<int32_t> reductions;
     std::vector<int32_t> stores;   // Positions in body.results, varying ones.
     std::vector<int32_t> buffers;  // Instruction ids.
+
+    friend bool operator==(const Pass&, const Pass&) = default;
   };
   std::vector<Pass> passes;
   // Positions in body.results that are constant along the row, stored once.
@@ -39,6 +43,8 @@ struct RowSchedule {
     // The position in body.results of the output that holds its values until
     // the result replaces them, or -1: they are in scratch.
     int32_t result = -1;
+
+    friend bool operator==(const Buffer&, const Buffer&) = default;
   };
   std::vector<Buffer> buffers;  // In order of definition.
   size_t buffer_bytes = 0;      // Of scratch, all of them together.
@@ -46,7 +52,26 @@ struct RowSchedule {
   int32_t reads_until = 0;
 
   const Buffer& buffer_of(int32_t id) const;
+
+  friend bool operator==(const RowSchedule&, const RowSchedule&) = default;
 };
+
+template <typename V>
+void fields(Is<RowSchedule::Pass> auto& s, V& v) {
+  v("reductions", s.reductions), v("stores", s.stores);
+  v("buffers", s.buffers);
+}
+template <typename V>
+void fields(Is<RowSchedule::Buffer> auto& s, V& v) {
+  v("id", s.id), v("offset", s.offset), v("result", s.result);
+}
+template <typename V>
+void fields(Is<RowSchedule> auto& s, V& v) {
+  v("varies", s.varies), v("level", s.level), v("buffered", s.buffered);
+  v("passes", s.passes), v("row_stores", s.row_stores);
+  v("buffers", s.buffers), v("buffer_bytes", s.buffer_bytes);
+  v("reads_until", s.reads_until);
+}
 
 RowSchedule schedule_rows(const RowStep& step);
 

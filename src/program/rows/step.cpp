@@ -4,20 +4,22 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/cost/body_work.h"
+#include "src/program/rows/rewrite.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
 
-// The work of a row of `inner` elements. What is constant along it is computed
+// The work of a row. What is constant along it is computed
 // once.
-double row_operations(const RowCode& code, int64_t inner, CpuLevel level) {
+double row_operations(const RowStep& step, CpuLevel level) {
   double count = 0;
-  for (size_t i = 0; i < code.body.instrs.size(); ++i) {
-    const ScalarInstr& instr = code.body.instrs[i];
-    const bool repeated = code.schedule.varies[i] || is_reduction(instr.prim);
+  for (size_t i = 0; i < step.body.instrs.size(); ++i) {
+    const ScalarInstr& instr = step.body.instrs[i];
+    const bool repeated =
+        step.code.schedule.varies[i] || is_reduction(instr.prim);
     count += operations(instr, level) *
-             (repeated ? static_cast<double>(inner) : 1.0);
+             (repeated ? static_cast<double>(step.inner) : 1.0);
   }
   return count;
 }
@@ -46,6 +48,11 @@ bool is_flat(const RowStep& step) {
   return step.outer.empty() && !has_reduction(step.body);
 }
 
+void RowStep::analyse(CpuLevel level) {
+  body = rewritten_body(*this);
+  code = row_code(*this, level);
+}
+
 StepPlan RowStep::plan(CpuLevel level) const {
   StepPlan plan;
   const int64_t rows = numel(outer);
@@ -56,12 +63,11 @@ StepPlan RowStep::plan(CpuLevel level) const {
     plan.grain = grain_of_elements(kFlatChunk, cost);
     plan.flops = elements * body_operations(body, level);
   } else {
-    const RowCode code = row_code(*this, level);
     plan.tasks = rows / code.rows_of_task();
     plan.grain = grain_of_elements(inner * code.rows_of_task(), cost);
     plan.together = code.tasks_at_once();
     plan.scratch_bytes = code.scratch_bytes();
-    plan.flops = static_cast<double>(rows) * row_operations(code, inner, level);
+    plan.flops = static_cast<double>(rows) * row_operations(*this, level);
   }
   plan.bytes = touched_bytes(*this);
   return plan;
@@ -77,10 +83,9 @@ StepFacts RowStep::facts() const {
 }
 
 // What is stored before the last pass may be in the place of what that reads.
-std::vector<InPlacePair> RowStep::in_place(CpuLevel level) const {
+std::vector<InPlacePair> RowStep::in_place() const {
   std::vector<InPlacePair> pairs = alike_pairs(*this);
   if (pairs.empty()) return pairs;
-  const RowCode code = row_code(*this, level);
   if (!code.crosswise.empty() || code.schedule.passes.empty()) return {};
   const std::vector<int32_t>& last = code.schedule.passes.back().stores;
   std::erase_if(pairs, [&](InPlacePair pair) {

@@ -22,15 +22,18 @@ struct RowStep : Loops {  // Nothing is reduced but rows.
   bool strict = false;
   // One thread does it all: nothing is cut for others.
   bool serial = false;
+  RowCode code;
 
   using Form = RowForm;
   static constexpr const char* kName = "rows";
   static constexpr bool kWritesAnywhere = true;
 
   size_t written() const { return outputs.size(); }
+  // Rewrites the body, too.
+  void analyse(CpuLevel level);
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
-  std::vector<InPlacePair> in_place(CpuLevel level) const;
+  std::vector<InPlacePair> in_place() const;
   StepKernels<Form> kernels(CpuLevel level) const;
 
   friend bool operator==(const RowStep&, const RowStep&) = default;
@@ -40,7 +43,7 @@ template <typename V>
 void fields(Is<RowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("inputs", s.inputs);
   v("outputs", s.outputs), v("body", s.body), v("strict", s.strict);
-  v("serial", s.serial);
+  v("serial", s.serial), v("code", s.code);
 }
 
 // A step without outer dims and reductions: the row is cut into chunks of this

@@ -146,10 +146,12 @@ void Executable::launch(const Launch& launch, Context& context,
     call.bodies = bodies;
     std::optional<support::FlushToZero> flush;
     if (parts_.flushes_to_zero) flush.emplace();
-    if (launch.external)
+    if (launch.external) {
+      call.part = launch.kernel;
       launch.external->run(call, begin, end);
-    else
+    } else {
       launch.kernel(&call, begin, end);
+    }
   };
   if (launch.threads > 1)
     parts_.pool->parallel_for(launch.tasks, body, launch.threads, launch.chunk);

@@ -108,7 +108,7 @@ std::optional<UpdateSpec> update_spec(const ops::Op& op,
   const ValueList picked = update->picked_by(args);
   const Tensor old =
       ops::infer_plain({ops::get_op(update->pick), picked}).as_tensor();
-  return UpdateSpec{{CallCode::eager, std::string(op.name()), args, {}},
+  return UpdateSpec{{CallCode::eager, std::string(op.name()), args, {}, {}},
                     spec_of(Tensor::meta(old.sizes(), old.dtype()))};
 }
 

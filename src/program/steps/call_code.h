@@ -14,7 +14,9 @@ enum class CallCode : uint8_t {
   recurrence,           // All steps of a recurrent layer.
   copy,                 // Copies of short runs of memory.
   depthwise,            // One filter for each channel, channels last.
-  grouped_convolution,  // Groups of few channels, channels last.
+  narrow_depthwise,     // The same with few channels.
+  grouped_convolution,  // Groups of few channels, channels last: sums turn.
+  planar_groups,        // The same by planes of the image.
   image_convolution,    // Images of few channels, results with features last.
   convolution,          // A primitive.
   half_product,         // A primitive, products of f16 or bf16.

@@ -40,7 +40,7 @@ bool equal_specs(const ValueList& a, const ValueList& b) {
 
 bool operator==(const CallSpec& a, const CallSpec& b) {
   return a.code == b.code && a.op == b.op && equal_specs(a.args, b.args) &&
-         equal_specs(a.results, b.results);
+         equal_specs(a.results, b.results) && a.tail == b.tail;
 }
 
 }  // namespace fxjit::program

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fxjit/value.h"
+#include "src/program/rows/step.h"
 #include "src/program/steps/call_code.h"
 #include "src/tensor/tensor_spec.h"
 
@@ -17,6 +19,8 @@ struct CallSpec {
   std::string op;     // Its name in the op table.
   ValueList args;     // Tensors are meta tensors.
   ValueList results;  // Meta tensors.
+  // What is generated of a convolution's epilogue (convolution/tail.h).
+  std::vector<RowStep> tail;
 
   friend bool operator==(const CallSpec& a, const CallSpec& b);
 };

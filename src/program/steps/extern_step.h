@@ -97,7 +97,7 @@ struct ExternStep {
   size_t written() const { return static_cast<size_t>(results); }
   static constexpr const char* kName = "routine";
   static constexpr bool kWritesAnywhere = false;
-  std::vector<InPlacePair> in_place(CpuLevel) const { return {}; }
+  std::vector<InPlacePair> in_place() const { return {}; }
   // Its code says the tasks and the scratch.
   StepPlan plan(CpuLevel) const { return {.flops = flops, .bytes = bytes}; }
 
@@ -107,7 +107,7 @@ struct ExternStep {
 template <typename V>
 void fields(Is<CallSpec> auto& s, V& v) {
   v("code", s.code), v("op", s.op), v("args", s.args);
-  v("results", s.results);
+  v("results", s.results), v("tail", s.tail);
 }
 template <typename V>
 void fields(Is<LibraryProduct> auto& s, V& v) {

@@ -70,10 +70,13 @@ concept Skeleton =
       { S::kWritesAnywhere } -> std::convertible_to<bool>;
       // How many of its last operands it writes.
       { step.written() } -> std::same_as<size_t>;
+      // Finds what its plan and its code must agree on, and keeps it in the
+      // step: once, when all else is there; the functions below read it.
+      S(step).analyse(level);
       // How it is cut into tasks, and its work.
       { step.plan(level) } -> std::same_as<StepPlan>;
       { step.facts() } -> std::same_as<StepFacts>;
-      { step.in_place(level) } -> std::same_as<std::vector<InPlacePair>>;
+      { step.in_place() } -> std::same_as<std::vector<InPlacePair>>;
       { step.kernels(level) } -> std::same_as<StepKernels<typename S::Form>>;
       // Equal for equal forms.
       { form_key(form) } -> std::same_as<std::string>;

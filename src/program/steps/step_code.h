@@ -16,12 +16,19 @@ namespace fxjit::program {
 class Executable;
 struct StepTimes;
 
+struct StepCall;
+
+// Runs tasks [begin, end) of a step.
+using KernelFn = void (*)(const StepCall* call, int64_t begin, int64_t end);
+
 // What a step's code, generated or not, gets per call.
 struct StepCall {
   void* const* operands;  // First element of each operand of the step.
   std::byte* scratch;     // This thread's; size from StepPlan.
   int32_t* status;        // Set to a StepStatus on a data-dependent error.
   const void* data = nullptr;  // StepCode::data.
+  // Generated code of a part of the step, which extern code calls with `data`.
+  KernelFn part = nullptr;
   // Where extern code with bodies() adds up what these take; null: nowhere.
   std::vector<StepTimes>* bodies = nullptr;
 };
@@ -35,9 +42,6 @@ class ValueFailure : public RuntimeError {
  public:
   using RuntimeError::RuntimeError;
 };
-
-// Runs tasks [begin, end) of a step.
-using KernelFn = void (*)(const StepCall* call, int64_t begin, int64_t end);
 
 // The code of a step that is not generated: an eager function, a oneDNN
 // primitive, a routine. Immutable and thread-safe; may allocate.
@@ -71,7 +75,8 @@ class ExternCode {
 
 // A step's code: what to call, and what it finds in StepCall::data.
 struct StepCode {
-  KernelFn kernel = nullptr;  // Null for extern steps.
+  // Of extern steps StepCall::part, null for most.
+  KernelFn kernel = nullptr;
   std::shared_ptr<const void> data;
   std::shared_ptr<const ExternCode> external;  // Null for generated steps.
 };

@@ -28,6 +28,13 @@ constexpr bool are_skeletons(const std::variant<S...>*) {
 }
 static_assert(are_skeletons(static_cast<const StepBody*>(nullptr)));
 
+// What a step finds out about itself for a level, kept in it.
+inline void analyse(StepBody& body, CpuLevel level) {
+  std::visit(Overloaded{[&](Skeleton auto& step) { step.analyse(level); },
+                        [](ExternStep&) {}},
+             body);
+}
+
 // How a step is cut into tasks, and its work. Of an extern step the work alone:
 // its routine says the tasks and the scratch.
 inline StepPlan step_plan(const StepBody& body, CpuLevel level) {

@@ -76,6 +76,9 @@ class Reader {
     }
   }
   static void read(const Json& json, Dims& dims) { dims = dims_of(json); }
+  static void read(const Json& json, std::vector<bool>& parts) {
+    parts = json.get<std::vector<bool>>();
+  }
   template <typename T>
   static void read(const Json& json, std::vector<T>& parts) {
     for (const Json& item : json) read(item, parts.emplace_back());

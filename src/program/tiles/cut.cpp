@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "src/program/tiles/step.h"
+#include "src/support/rounding.h"
+
 namespace fxjit::program {
 namespace {
 
@@ -61,17 +64,14 @@ std::vector<int64_t> even_blocks(int64_t rows) {
 
 }  // namespace
 
-int64_t panels(const TileStep& step, const weights::TileShape& tile) {
-  return (step.columns + tile.width() - 1) / tile.width();
-}
-
 TileCut tile_cut(const TileStep& step, const weights::TileShape& tile) {
   const int64_t weights = step.depth * step.columns;
   const int64_t images = step.rows * (step.depth + step.columns);
   constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
   TileCut cut;
+  cut.panels = support::ceil_div(step.columns, tile.width());
   cut.rows_first = weights * kFloat <= kCachedWeights || weights <= images;
-  const bool even = cut.rows_first || panels(step, tile) < kManyPanels;
+  const bool even = cut.rows_first || cut.panels < kManyPanels;
   cut.starts =
       even ? even_blocks(step.rows)
            : whole_tiles(step.rows,

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/program/tiles/step.h"
+#include "src/program/steps/fields.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
+
+struct TileStep;
 
 struct TileCut {
   // Tasks are numbered block by block, so that a block's lhs and results stay
@@ -15,9 +17,18 @@ struct TileCut {
   // panel by panel, which reads the weights once.
   bool rows_first = false;
   std::vector<int64_t> starts;  // First row of each block, then all rows.
+  int64_t panels = 0;           // Of a matrix.
   int64_t blocks() const { return static_cast<int64_t>(starts.size()) - 1; }
+
+  friend bool operator==(const TileCut&, const TileCut&) = default;
 };
+
+template <typename V>
+void fields(Is<TileCut> auto& s, V& v) {
+  v("rows_first", s.rows_first), v("starts", s.starts);
+  v("panels", s.panels);
+}
+
 TileCut tile_cut(const TileStep& step, const weights::TileShape& tile);
-int64_t panels(const TileStep& step, const weights::TileShape& tile);
 
 }  // namespace fxjit::program

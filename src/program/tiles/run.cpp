@@ -41,15 +41,15 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     : step_(step),
       level_(level),
       tile_(weights::tile_shape(level)),
-      row_cut_(tile_cut(step, tile_)),
-      panels_(panels(step, tile_)),
-      blocks_(row_cut_.blocks()),
+      panels_(step.cut.panels),
+      blocks_(step.cut.blocks()),
       repeatable_(is_repeatable(step)),
       full_panels_(step.columns / tile_.width()),
       panel_bytes_(weights::packed_depth(step.depth) *
                    weights::panel_row_bytes(step.weights, tile_.width())),
       header_bytes_(
           weights::header_bytes(step.weights, step.columns, tile_.width())) {
+  FXJIT_CHECK(!step.cut.starts.empty(), "tiles: the step was not analysed");
   FXJIT_CHECK(step.weights == weights::Format::f32 ||
                   (step.rows <= tile_.max_rows && step.batch == 1),
               "one tile of rows reads narrow weights");
@@ -59,7 +59,7 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
   const int64_t rest = step.columns % tile_.width();
   for (int64_t block = 0; block < blocks_; ++block) {
     const auto at = static_cast<size_t>(block);
-    const int64_t rows = row_cut_.starts[at + 1] - row_cut_.starts[at];
+    const int64_t rows = step_.cut.starts[at + 1] - step_.cut.starts[at];
     if (full_panels_ > 0) cuts_[0].push_back(cut(rows, tile_.width()));
     if (rest > 0) cuts_[1].push_back(cut(rows, rest));
   }
@@ -138,10 +138,10 @@ void TileRun::run_panel(const StepCall& call, int64_t task) const {
   const int64_t matrix = task / (panels_ * blocks_);
   const int64_t within = task % (panels_ * blocks_);
   const auto block = static_cast<size_t>(
-      row_cut_.rows_first ? within / panels_ : within % blocks_);
+      step_.cut.rows_first ? within / panels_ : within % blocks_);
   const int64_t panel =
-      row_cut_.rows_first ? within % panels_ : within / blocks_;
-  Place place{matrix, panel, row_cut_.starts[block]};
+      step_.cut.rows_first ? within % panels_ : within / blocks_;
+  Place place{matrix, panel, step_.cut.starts[block]};
   const Cut& cut = cuts_[panel >= full_panels_][block];
   const auto tiles = [&](size_t kernel, int64_t first, int64_t count) {
     run_tiles(call, place, {kernel, first, count, cut.fetch_shift});
@@ -151,7 +151,7 @@ void TileRun::run_panel(const StepCall& call, int64_t task) const {
   const int64_t apart = cut.again > 0 ? 1 : 0;
   if (cut.low > apart) tiles(cut.low_kernel, cut.tall, cut.low - apart);
   if (apart == 0) return;
-  place.row = row_cut_.starts[block + 1] - cut.height;
+  place.row = step_.cut.starts[block + 1] - cut.height;
   tiles(cut.low_kernel, cut.low - 1, 1);
 }
 

@@ -10,8 +10,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "src/program/steps/step_code.h"
-#include "src/program/tiles/cut.h"
-#include "src/program/tiles/form.h"
+#include "src/program/tiles/step.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -69,7 +68,6 @@ class TileRun {
   TileStep step_;
   CpuLevel level_;
   weights::TileShape tile_;
-  TileCut row_cut_;
   int64_t panels_, blocks_;
   bool repeatable_;
   int64_t full_panels_, panel_bytes_, header_bytes_;

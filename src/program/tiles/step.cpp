@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "src/program/cost/body_work.h"
-#include "src/program/tiles/cut.h"
 #include "src/program/tiles/run.h"
 
 namespace fxjit::program {
@@ -22,12 +21,14 @@ int64_t grain_in(const TileStep& step, double row_bytes, double each) {
 
 }  // namespace
 
+void TileStep::analyse(CpuLevel level) {
+  cut = tile_cut(*this, weights::tile_shape(level));
+}
+
 StepPlan TileStep::plan(CpuLevel level) const {
   StepPlan plan;
   const weights::TileShape shape = weights::tile_shape(level);
-  const int64_t per_matrix =
-      panels(*this, shape) * tile_cut(*this, shape).blocks();
-  plan.tasks = batch * per_matrix;
+  plan.tasks = batch * cut.panels * cut.blocks();
   const double sums = real(batch) * real(rows) * real(columns);
   const double products = sums * real(depth);
   const double row_bytes =
@@ -52,9 +53,7 @@ StepFacts TileStep::facts() const {
           {"extra operands", std::to_string(extras.size())}};
 }
 
-std::vector<InPlacePair> TileStep::in_place(CpuLevel) const {
-  return epilogue_pairs();
-}
+std::vector<InPlacePair> TileStep::in_place() const { return epilogue_pairs(); }
 
 StepKernels<TileForm> TileStep::kernels(CpuLevel level) const {
   const auto run = std::make_shared<TileRun>(*this, level);

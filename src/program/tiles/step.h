@@ -7,6 +7,7 @@
 #include "fxjit/cpu_level.h"
 #include "fxjit/scalar_body.h"
 #include "src/program/steps/skeleton.h"
+#include "src/program/tiles/cut.h"
 #include "src/program/tiles/form.h"
 #include "src/weights/format.h"
 
@@ -32,15 +33,17 @@ struct TileStep : Epilogue {
   // The types of lhs and of the sums; f32 is the only one that is made.
   DType lhs = DType::f32;
   DType sums = DType::f32;
+  TileCut cut;
 
   using Form = TileForm;
   static constexpr const char* kName = "tile";
   static constexpr bool kWritesAnywhere = true;
 
   size_t written() const { return outputs.size(); }
+  void analyse(CpuLevel level);
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
-  std::vector<InPlacePair> in_place(CpuLevel level) const;
+  std::vector<InPlacePair> in_place() const;
   StepKernels<Form> kernels(CpuLevel level) const;
 
   friend bool operator==(const TileStep&, const TileStep&) = default;
@@ -53,6 +56,7 @@ void fields(Is<TileStep> auto& s, V& v) {
   v("rhs_batched", s.rhs_batched), v("strict", s.strict);
   v("weights", s.weights), v("lhs", s.lhs), v("sums", s.sums);
   v("extras", s.extras), v("outputs", s.outputs), v("epilogue", s.epilogue);
+  v("cut", s.cut);
 }
 
 }  // namespace fxjit::program

@@ -1,7 +1,6 @@
 #include "src/program/winograd/form.h"
 
 #include "fxjit/error.h"
-#include "src/program/winograd/shape.h"
 #include "src/program/winograd/step.h"
 
 namespace fxjit::program {
@@ -16,14 +15,16 @@ int64_t part_channels(int64_t channels) {
   return channels < 128 ? 32 : 64;
 }
 
-int64_t last_features(const WinogradStep& step, const WinogradShape& shape) {
-  return step.features - (shape.panels.panels - 1) * shape.panels.width();
+int64_t last_features(const WinogradStep& step) {
+  const weights::WinogradPanels& panels = step.shape.panels;
+  return step.features - (panels.panels - 1) * panels.width();
 }
 
 }  // namespace
 
-WinogradForm winograd_form(const WinogradStep& step, CpuLevel level) {
-  const WinogradShape shape = winograd_shape(step, level);
+WinogradForm winograd_form(const WinogradStep& step) {
+  const WinogradShape& shape = step.shape;
+  FXJIT_CHECK(shape.group > 0, "winograd: the step was not analysed");
   WinogradForm form{step.without_sizes()};
   form.tile = step.tile;
   form.lanes = shape.panels.lanes;
@@ -32,7 +33,7 @@ WinogradForm winograd_form(const WinogradStep& step, CpuLevel level) {
   const int64_t part = part_channels(step.channels);
   form.short_part = part < form.lanes ? part : 0;
   form.channel_rest = step.channels % form.lanes != 0;
-  const int64_t last = last_features(step, shape);
+  const int64_t last = last_features(step);
   form.last_panel = last != form.width();
   form.whole_panels = shape.panels.panels > 1 || !form.last_panel;
   form.feature_rest = last % form.lanes != 0;
@@ -52,9 +53,8 @@ std::string form_key(const WinogradForm& form) {
 }
 
 // In the order of WinogradNumber.
-std::vector<int64_t> winograd_numbers(const WinogradStep& step,
-                                      CpuLevel level) {
-  const WinogradShape shape = winograd_shape(step, level);
+std::vector<int64_t> winograd_numbers(const WinogradStep& step) {
+  const WinogradShape& shape = step.shape;
   std::vector<int64_t> numbers{
       step.height,
       step.width,
@@ -70,7 +70,7 @@ std::vector<int64_t> winograd_numbers(const WinogradStep& step,
       shape.groups,
       shape.tile_blocks,
       shape.panels.panels,
-      last_features(step, shape),
+      last_features(step),
       shape.channel_blocks,
       shape.channel_block_floats(),
       part_channels(step.channels) / shape.panels.lanes,

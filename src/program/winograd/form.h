@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "fxjit/cpu_level.h"
 #include "src/program/tiles/access.h"
 
 namespace fxjit::program {
@@ -43,7 +42,8 @@ struct WinogradForm : Epilogue {  // Without sizes.
   int64_t sums_floats() const { return slots() * width(); }
 };
 
-WinogradForm winograd_form(const WinogradStep& step, CpuLevel level);
+// Of a step that was analysed; so are its numbers.
+WinogradForm winograd_form(const WinogradStep& step);
 
 // Text that is equal for equal forms.
 std::string form_key(const WinogradForm& form);
@@ -75,6 +75,6 @@ enum class WinogradNumber : uint8_t {
   count,
 };
 
-std::vector<int64_t> winograd_numbers(const WinogradStep& step, CpuLevel level);
+std::vector<int64_t> winograd_numbers(const WinogradStep& step);
 
 }  // namespace fxjit::program

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "fxjit/cpu_level.h"
+#include "src/program/steps/fields.h"
 #include "src/weights/winograd.h"
 
 namespace fxjit::program {
@@ -22,7 +23,7 @@ struct WinogradStep;
 struct WinogradShape {
   weights::WinogradPanels panels;
   bool weights_exceed_cache = false;  // The second-level one.
-  int64_t tiles = 0;        // Of all images.
+  int64_t tiles = 0;                  // Of all images.
   int64_t group = 0;        // Tiles whose sums are in registers at once.
   int64_t groups = 0;       // The last one may reach behind the last tile.
   int64_t tile_blocks = 0;  // Block i is groups [i * groups / blocks, ...).
@@ -34,15 +35,31 @@ struct WinogradShape {
                                // the last channel and may overlap.
   // Scratch regions, in floats from its start.
   // Inputs come first: [channel_blocks][block][slots][lanes].
-  int64_t sums_at = 0;     // [block][slots][panel width]
-  int64_t zeros_at = 0;    // [channels], read in place of padding.
-  int64_t places_at = 0;   // Addresses of a tile's pixels, [m + 2][4 or 8].
+  int64_t sums_at = 0;    // [block][slots][panel width]
+  int64_t zeros_at = 0;   // [channels], read in place of padding.
+  int64_t places_at = 0;  // Addresses of a tile's pixels, [m + 2][4 or 8].
   int64_t total = 0;
 
   int64_t tile_floats() const { return slots * panels.lanes; }
   int64_t channel_block_floats() const { return block * tile_floats(); }
   int64_t sums_floats() const { return slots * panels.width(); }
+
+  friend bool operator==(const WinogradShape&, const WinogradShape&) = default;
 };
+
+template <typename V>
+void fields(Is<weights::WinogradPanels> auto& s, V& v) {
+  v("lanes", s.lanes), v("vectors", s.vectors), v("panels", s.panels);
+  v("frequencies", s.frequencies);
+}
+template <typename V>
+void fields(Is<WinogradShape> auto& s, V& v) {
+  v("panels", s.panels), v("weights_exceed_cache", s.weights_exceed_cache);
+  v("tiles", s.tiles), v("group", s.group), v("groups", s.groups);
+  v("tile_blocks", s.tile_blocks), v("block", s.block), v("slots", s.slots);
+  v("channel_blocks", s.channel_blocks), v("sums_at", s.sums_at);
+  v("zeros_at", s.zeros_at), v("places_at", s.places_at), v("total", s.total);
+}
 
 WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level);
 

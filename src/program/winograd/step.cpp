@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "src/program/cost/body_work.h"
-#include "src/program/winograd/shape.h"
 
 namespace fxjit::program {
 
 // A range of tasks that begins within a block transforms its input once more.
 StepPlan WinogradStep::plan(CpuLevel level) const {
   StepPlan plan;
-  const WinogradShape shape = winograd_shape(*this, level);
   plan.tasks = shape.tiles == 0 ? 0 : shape.tile_blocks * shape.panels.panels;
   plan.scratch_bytes = static_cast<size_t>(shape.total) * sizeof(float);
   const double products =
@@ -41,13 +39,12 @@ StepFacts WinogradStep::facts() const {
           {"tile", std::to_string(tile)}};
 }
 
-std::vector<InPlacePair> WinogradStep::in_place(CpuLevel) const {
+std::vector<InPlacePair> WinogradStep::in_place() const {
   return epilogue_pairs();
 }
 
-StepKernels<WinogradForm> WinogradStep::kernels(CpuLevel level) const {
-  return {{winograd_form(*this, level)},
-          code_with(winograd_numbers(*this, level))};
+StepKernels<WinogradForm> WinogradStep::kernels(CpuLevel) const {
+  return {{winograd_form(*this)}, code_with(winograd_numbers(*this))};
 }
 
 }  // namespace fxjit::program

@@ -8,6 +8,7 @@
 #include "fxjit/scalar_body.h"
 #include "src/program/steps/skeleton.h"
 #include "src/program/winograd/form.h"
+#include "src/program/winograd/shape.h"
 
 namespace fxjit::program {
 
@@ -31,15 +32,17 @@ struct WinogradStep : Epilogue {
   int64_t input_row = 0;
   int64_t input_column = 0;
   int64_t tile = 4;  // m: 2 or 4.
+  WinogradShape shape;
 
   using Form = WinogradForm;
   static constexpr const char* kName = "winograd";
   static constexpr bool kWritesAnywhere = false;
 
   size_t written() const { return outputs.size(); }
+  void analyse(CpuLevel level) { shape = winograd_shape(*this, level); }
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
-  std::vector<InPlacePair> in_place(CpuLevel level) const;
+  std::vector<InPlacePair> in_place() const;
   StepKernels<Form> kernels(CpuLevel level) const;
 
   friend bool operator==(const WinogradStep&, const WinogradStep&) = default;
@@ -54,6 +57,7 @@ void fields(Is<WinogradStep> auto& s, V& v) {
   v("input_batch", s.input_batch), v("input_row", s.input_row);
   v("input_column", s.input_column), v("tile", s.tile);
   v("extras", s.extras), v("outputs", s.outputs), v("epilogue", s.epilogue);
+  v("shape", s.shape);
 }
 
 }  // namespace fxjit::program

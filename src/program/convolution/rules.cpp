@@ -1,0 +1,117 @@
+#include "src/program/convolution/rules.h"
+
+#include "src/program/convolution/planes.h"
+#include "src/weights/panels.h"
+
+namespace fxjit::program {
+namespace {
+
+// Whether the input is of f32 with channels innermost.
+bool is_last(const ops::ConvParams& params, const Tensor& input) {
+  return input.dtype() == DType::f32 &&
+         input.strides()[params.batched ? 1 : 0] == 1 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+// Whether masks can count places in 32 bits, and sizes of planes in 64; windows
+// without taps need no planes.
+bool has_small_dims(const ops::ConvParams& params, const Tensor& input,
+                    const Tensor& weight) {
+  constexpr int64_t kMostPlaces = int64_t{1} << 29;
+  constexpr int64_t kMostReach = int64_t{1} << 16;
+  const int first = params.batched ? 2 : 1;
+  for (int i = 0; i < params.spatial; ++i)
+    if (input.sizes()[first + i] > kMostPlaces ||
+        params.pad_before[i] > kMostPlaces ||
+        params.stride[i] > kMostPlaces / params.output[2 + i] ||
+        weight.sizes()[2 + i] == 0 ||
+        weight.sizes()[2 + i] > kMostReach / params.dilation[i])
+      return false;
+  return true;
+}
+
+}  // namespace
+
+CallCode last_convolution_code(const ops::ConvParams& params,
+                               const Tensor& input, const Tensor& weight,
+                               CpuLevel level) {
+  if (is_depthwise_last(params, input, weight))
+    return is_narrow_depthwise(params, input, weight, level)
+               ? CallCode::narrow_depthwise
+               : CallCode::depthwise;
+  if (is_grouped_last(params, input, weight)) {
+    if (has_planes(params, input, weight, level))
+      return CallCode::planar_groups;
+    return has_turned_sums(weight, level) ? CallCode::grouped_convolution
+                                          : CallCode::convolution;
+  }
+  return is_image_convolution(params, input, weight)
+             ? CallCode::image_convolution
+             : CallCode::convolution;
+}
+
+bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
+                       const Tensor& weight) {
+  return ops::is_depthwise(params, weight) && is_last(params, input);
+}
+
+bool is_narrow_depthwise(const ops::ConvParams& params, const Tensor& input,
+                         const Tensor& weight, CpuLevel level) {
+  const int64_t lanes = weights::tile_shape(level).lanes;
+  // Below AVX-512, wide windows take longer to read than lanes left empty.
+  const bool wide = lanes < 16 && params.stride[1] > 1 && weight.sizes()[3] > 3;
+  const int64_t most = wide ? lanes / 2 : lanes;
+  // With vectors of eight floats, 9 to 15 channels fill two badly, too.
+  const int64_t channels = params.output[1];
+  const bool uneven =
+      params.stride[1] == 1 && lanes == 8 && channels % lanes != 0;
+  if (params.spatial != 2 || channels > kMostNarrowChannels ||
+      (channels >= most && !uneven) || params.stride[1] > (lanes > 4 ? 2 : 1))
+    return false;
+  return input.strides().back() == channels;
+}
+
+bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,
+                     const Tensor& weight) {
+  return ops::has_small_groups(params, weight) && is_last(params, input);
+}
+
+bool has_planes(const ops::ConvParams& params, const Tensor& input,
+                const Tensor& weight, CpuLevel level) {
+  constexpr int64_t kMostFloats = int64_t{1} << 18;  // Of planes.
+  const int64_t channels = weight.sizes()[1];
+  if (level != CpuLevel::avx512 || channels <= 4 ||
+      !has_small_dims(params, input, weight))
+    return false;
+  const PlaneLayout layout(
+      conv_axes(params, input, weight),
+      groups_of_part(params.output[1], channels) * channels);
+  if (layout.plane_floats() > kMostFloats) return false;
+  // Others have loops that turn sums. With a stride of two there is four times
+  // as much to turn here.
+  return channels > kMostTurnedChannels ||
+         (params.stride.back() == 1 && layout.is_efficient());
+}
+
+bool has_turned_sums(const Tensor& weight, CpuLevel level) {
+  // Vectors of four floats have no instructions for masks and permutations.
+  return level != CpuLevel::sse41 && weight.sizes()[1] <= kMostTurnedChannels;
+}
+
+bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
+                          const Tensor& weight) {
+  // With more, vectors of channels do better.
+  constexpr int64_t kMostChannels = 4;
+  // Where the library's code for whole blocks of features does better.
+  constexpr int64_t kManyFeatures = 32, kManyTaps = 64;
+  if (params.output[1] >= kManyFeatures &&
+      weight.numel() >= kManyTaps * params.output[1])
+    return false;
+  return params.batched && !params.transposed && params.groups == 1 &&
+         weight.sizes()[1] <= kMostChannels &&
+         params.output[1] >= kLeastImageFeatures &&
+         input.dtype() == DType::f32 && weight.dtype() == DType::f32 &&
+         numel(params.output) > 0 && input.numel() > 0;
+}
+
+}  // namespace fxjit::program
