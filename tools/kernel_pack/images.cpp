@@ -58,9 +58,9 @@ void add_windows(Corpus& to) {
            {floats({1, channels, 28, 28}), floats({1, channels, 28, 28})}});
 }
 
-// 3x3 windows over images whose sides are powers of two, which are cut into tiles
-// otherwise than those of 7 and 28: of few channels and of weights that exceed the
-// cache.
+// 3x3 windows over images whose sides are powers of two, which are cut into
+// tiles otherwise than those of 7 and 28: of few channels and of weights that
+// exceed the cache.
 void add_windows_of_powers(Corpus& to) {
   using Tail = std::function<Value(const Value&)>;
   const std::vector<Tail> tails = {
@@ -74,6 +74,29 @@ void add_windows_of_powers(Corpus& to) {
     for (const auto& [in, out] : channels)
       to.add([=](Inputs x) { return tail(conv(x[0], in, out, 3)); },
              {{floats({1, in, 64, 64})}});
+}
+
+// Work behind convolutions that their loops do not know, by rows of places and
+// by places, where a convolution reads the result.
+void add_generated_work(Corpus& to) {
+  using Work = std::function<Value(const Value&)>;
+  const std::vector<Work> works = {
+      [](const Value& x) { return F::gelu(x); },
+      [](const Value& x) { return F::mish(x); },
+      [](const Value& x) { return F::elu(x); },
+      [](const Value& x) { return tanh(x); },
+  };
+  constexpr int64_t kChannels = 64;
+  for (const Work& work : works)
+    for (bool depthwise : {false, true})
+      to.add(
+          [=](Inputs in) {
+            const Value sums =
+                conv(in[0], kChannels, kChannels, depthwise ? 3 : 5,
+                     depthwise ? kChannels : 1);
+            return conv(work(sums), kChannels, 24, 1);
+          },
+          {{floats({1, kChannels, 28, 28})}});
 }
 
 // Squeeze and excitation, as EfficientNet and MobileNetV3 have it.
@@ -161,6 +184,7 @@ void add_convnext(Corpus& to) {
 void add_images(Corpus& to) {
   add_windows(to);
   add_windows_of_powers(to);
+  add_generated_work(to);
   add_excitation(to);
   add_means(to);
   add_dense(to);
