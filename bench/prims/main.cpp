@@ -72,7 +72,7 @@ std::vector<float> inputs() {
 void run(benchmark::State& state, Prim prim, CpuLevel level) {
   Engine& engine = engine_of(level);
   program::Program program = program_of(prim);
-  program::analyse(program.steps[0].body, level);
+  program::analyse(program.steps[0].body, program::Machine{.level = level});
   const jit::ProgramCode code =
       jit::compile_program(program, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan =

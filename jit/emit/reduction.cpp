@@ -58,8 +58,8 @@ Value* extreme(VectorBuilder& b, llvm::Type* type, bool is_unsigned,
 
 }  // namespace
 
-NanRule nan_rule(const program::BodyFacts& facts, int32_t id) {
-  return facts.only_shifts_softmax(id) ? NanRule::ignore : NanRule::keep;
+NanRule nan_rule(const program::RowSchedule& schedule, int32_t id) {
+  return schedule.softmax[size_t(id)] ? NanRule::ignore : NanRule::keep;
 }
 
 Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,

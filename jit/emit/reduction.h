@@ -4,7 +4,7 @@
 
 #include "fxjit/scalar_body.h"
 #include "jit/emit/vector_builder.h"
-#include "src/program/rows/rewrite.h"
+#include "src/program/rows/schedule.h"
 
 namespace fxjit::jit {
 
@@ -16,8 +16,8 @@ Value* reduction_identity(VectorBuilder& b, const ScalarInstr& instr,
 // Whether the maximum of numbers and NaN must be NaN.
 enum class NanRule { keep, ignore };
 
-// That of the reduction `id` of a body.
-NanRule nan_rule(const program::BodyFacts& facts, int32_t id);
+// That of the reduction `id` of a row's body.
+NanRule nan_rule(const program::RowSchedule& schedule, int32_t id);
 
 // `accumulator` after `value`; lanes that are off in `mask` (null: none) keep
 // it.

@@ -21,14 +21,19 @@ std::optional<ConvRequest> ConvRequest::read(const CallRequest& request) {
     const int64_t places = numel(made.params.output) / channels;
     made.tail_places = places / numel(request.tail->outer);
   } else {
-    auto work = ops::post_ops_of(passes::conv_epilogue(call));
-    if (!work || !ops::suits_convolutions(*work)) return std::nullopt;
+    auto work = ops::conv_post_ops_of(passes::conv_epilogue(call));
+    if (!work) return std::nullopt;
     made.work = std::move(*work);
   }
   for (const Value& extra : passes::conv_extras(call))
     made.extra_steps.push_back(
         extra.as_tensor().numel() == channels ? 0 : channels);
   return made;
+}
+
+ConvTail ConvRequest::tail_of(const program::StepCall& call,
+                              const PostWork& work) const {
+  return {call, tail_places, work, extra_steps.size(), output_of(call)};
 }
 
 PostWork ConvRequest::work_of(const program::StepCall& call) const {

@@ -18,11 +18,8 @@ struct ConvRequest {
 
   // At the output's first element.
   PostWork work_of(const program::StepCall& call) const;
-  // Of use where there is a generated epilogue.
-  ConvTail tail_of(const program::StepCall& call) const {
-    return {call, tail_places, work_of(call), extra_steps.size(),
-            output_of(call)};
-  }
+  // Of a call with a generated epilogue; `work` is work_of(call).
+  ConvTail tail_of(const program::StepCall& call, const PostWork& work) const;
   const float* bias_of(const program::StepCall& call) const {
     return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
   }

@@ -9,11 +9,12 @@ ConvTail::ConvTail(const program::StepCall& call, int64_t places,
   // Operands that are read are pointed to as those that are written.
   for (size_t i = 0; i < extras; ++i)
     operands_[i + 1] = const_cast<float*>(work.extras[i]);
-  call_.operands = operands_;
 }
 
 void ConvTail::run(int64_t first, int64_t places) const {
-  code_(&call_, first / places_, (first + places) / places_);
+  program::StepCall call = call_;
+  call.operands = operands_;
+  code_(&call, first / places_, (first + places) / places_);
 }
 
 }  // namespace fxjit::kernels

@@ -15,8 +15,6 @@ class ConvTail {
   // `work` says where the extra tensors are, of which there are `extras`.
   ConvTail(const program::StepCall& call, int64_t places, const PostWork& work,
            size_t extras, void* output);
-  ConvTail(const ConvTail&) = delete;
-  ConvTail& operator=(const ConvTail&) = delete;
 
   // In place, on places from `first` on: whole tasks.
   void run(int64_t first, int64_t places) const;

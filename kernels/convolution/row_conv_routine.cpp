@@ -84,7 +84,7 @@ class RowConvRoutine : public program::ExternCode {
     const int64_t places = conv_.row_places();
     const int64_t rows = std::max(
         kLeastRows, kCachedFloats / (places * request_.params.output[1]));
-    const ConvTail tail = request_.tail_of(call);
+    const ConvTail tail = request_.tail_of(call, data.work);
     for (int64_t first = begin; first < end; first += rows) {
       const int64_t last = std::min(first + rows, end);
       conv_.run(data, first, last);

@@ -44,8 +44,9 @@ class ConvCode : public program::ExternCode {
     data.bias = request_.bias_of(call);
     data.output = request_.output_of(call);
     data.work = request_.work_of(call);
-    const ConvTail tail = request_.tail_of(call);
-    if (request_.tail_places > 0) data.tail = &tail;
+    std::optional<ConvTail> tail;
+    if (request_.tail_places > 0)
+      data.tail = &tail.emplace(request_.tail_of(call, data.work));
     std::byte* scratch = call.scratch;
     bool good = true;
     if (packs_each_call_) {

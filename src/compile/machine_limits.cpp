@@ -26,7 +26,7 @@ constexpr size_t kMemory = size_t{96} << 20;
 // nanoseconds. The best is the machine's, the rest its neighbours'.
 double best_run(Engine& engine, program::StepBody body,
                 std::vector<void*> operands) {
-  program::analyse(body, engine.level());
+  program::analyse(body, program::Machine{.level = engine.level()});
   Program program;
   program.steps.push_back({body, {}, "limit", {}});
   const jit::ProgramCode code =

@@ -246,7 +246,7 @@ Number sample(DType dtype, size_t slot, int64_t i) {
 }
 
 StepKernel::StepKernel(program::StepBody step, CpuLevel level) {
-  program::analyse(step, level);
+  program::analyse(step, program::Machine{.level = level});
   arguments_ = arguments_of(step);
   plan_ = program::step_plan(step, level);
   IrModule ir = make_ir_module("step");

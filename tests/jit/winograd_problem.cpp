@@ -124,7 +124,7 @@ std::vector<float> WinogradProblem::packed(CpuLevel level) const {
 }
 
 void WinogradProblem::run(CpuLevel level, bool in_ranges) {
-  step_.analyse(level);
+  step_.analyse(program::Machine{.level = level});
   const auto code = compile(program::winograd_form(step_), level);
   const Kernel kernel =
       code->function<void(const program::StepCall*, int64_t, int64_t)>(

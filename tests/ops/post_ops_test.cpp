@@ -172,8 +172,11 @@ TEST(PostOps, WhatIsNoChainIsNone) {
 }
 
 TEST(PostOps, LoopsOfConvolutionsHaveNoGelu) {
-  EXPECT_TRUE(suits_convolutions({{PostKind::relu}, {PostKind::silu}}));
-  EXPECT_FALSE(suits_convolutions({{PostKind::relu}, {PostKind::gelu}}));
+  EXPECT_TRUE(conv_post_ops_of(body_of("silu", {sums()})));
+  const ScalarBody gelu = body_of("gelu", {sums()});
+  EXPECT_TRUE(post_ops_of(gelu));
+  EXPECT_FALSE(conv_post_ops_of(gelu));
+  EXPECT_FALSE(conv_post_ops_of(body_of("tanh", {sums()})));
 }
 
 TEST(BodyValue, BodiesComeBackEqual) {

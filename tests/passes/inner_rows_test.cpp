@@ -42,6 +42,12 @@ TEST(InnerRows, LoneReductionsAreColumns) {
               ElementsAre("columns: sum"));
 }
 
+TEST(InnerRows, LongOnesWithoutNeighboursAreRows) {
+  const auto fn = [](Value x) { return sum(x, 1); };
+  EXPECT_THAT(regions_of(fn, {2, 513, 1}), ElementsAre("rows: sum"));
+  EXPECT_THAT(regions_of(fn, {2, 512, 1}), ElementsAre("columns: sum"));
+}
+
 // Rows that no cache holds, and rows of one element.
 TEST(InnerRows, OthersAreColumns) {
   const auto fn = [](Value x) { return softmax(x, 1); };
@@ -50,9 +56,9 @@ TEST(InnerRows, OthersAreColumns) {
 }
 
 // Long rows are read row by row only where that saves reading them once more,
-// or where all neighbours are read at once, which leaves few tasks: more of
-// them where they fill no whole lines. What is long depends on how many threads
-// there are.
+// or where all neighbours are read at once: more of them where they fill no
+// whole lines. That leaves few tasks where rows have no equal pieces. What is
+// long depends on how many threads there are.
 TEST(InnerRows, LongRowsThatAreReducedOnce) {
   const auto fn = [](Value x) { return x - amax(x, 1, true); };
   const auto rows = ElementsAre("rows: amax+sub");
@@ -63,7 +69,8 @@ TEST(InnerRows, LongRowsThatAreReducedOnce) {
     EXPECT_THAT(regions_of(fn, {2, 513, neighbours}, /*serial=*/true), rows);
     EXPECT_THAT(regions_of(fn, {1, 4097, neighbours}, true), apart);
   }
-  EXPECT_THAT(regions_of(fn, {1, 2000, 64}), apart);
+  EXPECT_THAT(regions_of(fn, {1, 2000, 64}), rows);
+  EXPECT_THAT(regions_of(fn, {1, 2003, 64}), apart);
   EXPECT_THAT(regions_of(fn, {4, 2000, 64}), rows);
   EXPECT_THAT(regions_of(fn, {4, 513, 255}), rows);
   EXPECT_THAT(regions_of(fn, {2, 513, 64}), rows);

@@ -39,7 +39,7 @@ int count(const RowStep& step, Prim prim) {
 }
 
 RowStep rewritten(RowStep step) {
-  step.body = rewritten_body(step);
+  rewrite_body(step);
   return step;
 }
 

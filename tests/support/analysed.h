@@ -9,11 +9,11 @@ namespace fxjit::program {
 
 template <Skeleton S>
 S analysed(S step, CpuLevel level) {
-  step.analyse(level);
+  step.analyse(Machine{.level = level});
   return step;
 }
 inline StepBody analysed(StepBody step, CpuLevel level) {
-  analyse(step, level);
+  analyse(step, Machine{.level = level});
   return step;
 }
 

@@ -50,8 +50,7 @@ LaneRows::LaneRows(VectorBuilder& b, const program::RowForm& form,
       code_(form.code),
       body_(form.body),
       schedule_(code_.schedule),
-      operands_(b, form, arguments),
-      facts_(body_) {}
+      operands_(b, form, arguments) {}
 
 void LaneRows::run(const Values& operands, const Values& outer, int vectors,
                    Value* active) {
@@ -156,7 +155,7 @@ Values LaneRows::added(const Values& sums, const Values& more, size_t number) {
   for (size_t i = 0; i < total.size(); ++i) {
     const int32_t id = reductions[i / vectors];
     total[i] = reduction_step(b_, body_.instrs[size_t(id)], total[i], more[i],
-                              /*mask=*/nullptr, nan_rule(facts_, id));
+                              /*mask=*/nullptr, nan_rule(schedule_, id));
   }
   return total;
 }
@@ -167,7 +166,7 @@ Values LaneRows::met(const Values& sums, size_t number) {
   const auto& reductions = schedule_.passes[number].reductions;
   for (size_t r = 0; r < reductions.size(); ++r) {
     const ScalarInstr& instr = body_.instrs[size_t(reductions[r])];
-    const NanRule nan = nan_rule(facts_, reductions[r]);
+    const NanRule nan = nan_rule(schedule_, reductions[r]);
     const Values vectors = part(sums, int64_t(r), int64_t(reductions.size()));
     append(all, operands_.met(vectors, [&](Value* a, Value* b) {
       return reduction_step(b_, instr, a, b, /*mask=*/nullptr, nan);
@@ -194,7 +193,7 @@ BodyValues LaneRows::values_at(Group& group, size_t number, LaneSpot spot) {
           if (result >= 0) read_.insert(output(result));
           return operands_.kept(group.place, id, spot);
         }
-        if (facts_.is_softmax_exp(id)) {
+        if (schedule_.softmax[size_t(id)]) {
           return emit_exp_softmax(b_, values.get(instr.args[0]));
         }
         return nullptr;
@@ -252,7 +251,7 @@ void LaneRows::some_vectors(Group& group, size_t number, LaneSpot first,
       Value*& accumulator = accumulators[r * vectors + size_t(spot.vector)];
       accumulator =
           reduction_step(b_, instr, accumulator, values.reduced(instr), mask,
-                         nan_rule(facts_, pass.reductions[r]));
+                         nan_rule(schedule_, pass.reductions[r]));
     }
     for (int32_t r : pass.stores) values.get(body_.results[size_t(r)]);
     for (int32_t id : pass.buffers) values.get(id);

@@ -57,7 +57,6 @@ class LaneRows {
   const ScalarBody& body_;
   const program::RowSchedule& schedule_;
   LaneOperands operands_;
-  program::BodyFacts facts_;
   std::set<size_t> read_;  // Operands that the present round read.
 };
 

@@ -59,7 +59,7 @@ Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
     return b.load(instr.type,
                   b.offset(buffer, b.memory_type(instr.type), place.first));
   }
-  if (row.facts.is_softmax_exp(id)) {
+  if (row.schedule().softmax[size_t(id)]) {
     return emit_exp_softmax(b, values.get(instr.args[0]));
   }
   return nullptr;
@@ -205,8 +205,9 @@ void RowPass::accumulate(BodyValues& values, const Place& place, int copy,
     const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
     Value* value = values.reduced(instr);
     Value*& accumulator = accumulators[r * size_t(copies_) + size_t(copy)];
-    accumulator = reduction_step(b_, instr, accumulator, value, mask,
-                                 nan_rule(row_.facts, pass_.reductions[r]));
+    accumulator =
+        reduction_step(b_, instr, accumulator, value, mask,
+                       nan_rule(row_.schedule(), pass_.reductions[r]));
   }
   // What is stored is computed here, with the loads.
   for (int32_t r : pass_.stores) values.get(body_.results[size_t(r)]);
@@ -248,7 +249,7 @@ Values RowPass::finish(const Values& accumulators) const {
     const ScalarInstr& instr = body_.instrs[size_t(pass_.reductions[r])];
     const auto first = accumulators.begin() + std::ptrdiff_t(r) * copies_;
     Values parts(first, first + copies_);
-    const NanRule nan = nan_rule(row_.facts, pass_.reductions[r]);
+    const NanRule nan = nan_rule(row_.schedule(), pass_.reductions[r]);
     for (size_t half = parts.size() / 2; half >= 1; half /= 2) {
       for (size_t i = 0; i < half; ++i) {
         parts[i] = reduction_step(b_, instr, parts[i], parts[i + half],

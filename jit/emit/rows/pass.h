@@ -8,7 +8,6 @@
 #include "jit/emit/body.h"
 #include "jit/emit/reduction.h"
 #include "src/program/rows/form.h"
-#include "src/program/rows/rewrite.h"
 
 namespace fxjit::jit {
 
@@ -16,7 +15,6 @@ namespace fxjit::jit {
 // passes.
 struct Row {
   const program::RowForm& form;
-  const program::BodyFacts& facts;
   const StepArguments& arguments;
   Values operands;   // First element of this row, per operand.
   Values constants;  // Per instruction: row constant known so far, a scalar.

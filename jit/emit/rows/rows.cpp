@@ -20,8 +20,7 @@ class RowsEmitter {
         code_(form.code),
         body_(form.body),
         schedule_(code_.schedule),
-        arguments_(b, form.loops),
-        facts_(body_) {}
+        arguments_(b, form.loops) {}
 
   void run() {
     for (size_t i = 0; i < loops_.operands(); ++i) {
@@ -210,7 +209,7 @@ class RowsEmitter {
 
   Row make_row(const Values& operands) {
     const size_t n = body_.instrs.size();
-    Row row{form_, facts_, arguments_, operands, {}, {}, {}, {}};
+    Row row{form_, arguments_, operands, {}, {}, {}, {}};
     row.constants.resize(n);
     row.splats.resize(n);
     row.buffers.resize(n);
@@ -289,7 +288,6 @@ class RowsEmitter {
   const ScalarBody& body_;
   const program::RowSchedule& schedule_;
   const StepArguments arguments_;
-  program::BodyFacts facts_;
   Values operands_;
   Values outer_;
 };

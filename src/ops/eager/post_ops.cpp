@@ -204,8 +204,12 @@ std::optional<PostOps> post_ops_of(const ScalarBody& epilogue) {
   return Chain(epilogue).read();
 }
 
-bool suits_convolutions(const PostOps& work) {
-  return std::ranges::find(work, PostKind::gelu, &PostOp::kind) == work.end();
+std::optional<PostOps> conv_post_ops_of(const ScalarBody& epilogue) {
+  auto work = post_ops_of(epilogue);
+  if (work &&
+      std::ranges::find(*work, PostKind::gelu, &PostOp::kind) != work->end())
+    return std::nullopt;
+  return work;
 }
 
 }  // namespace fxjit::ops

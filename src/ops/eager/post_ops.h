@@ -41,7 +41,7 @@ using PostOps = std::vector<PostOp>;
 // not. Input 0 of the body is the sum, input i is tensor i - 1.
 std::optional<PostOps> post_ops_of(const ScalarBody& epilogue);
 
-// Whether the loops behind convolutions implement every kind in the list.
-bool suits_convolutions(const PostOps& work);
+// The same for an epilogue of a convolution, whose loops know no gelu.
+std::optional<PostOps> conv_post_ops_of(const ScalarBody& epilogue);
 
 }  // namespace fxjit::ops

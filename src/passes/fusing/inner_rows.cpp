@@ -22,6 +22,9 @@ constexpr int64_t kLargestTask = 1024 * 1024;
 // order, unless lanes hold all neighbours. Threads share columns better than
 // groups of rows as soon as these leave the first-level cache.
 constexpr int64_t kLongestReducedOnce = 4096, kLongestShared = 512;
+// A column without neighbours fills one lane; what becomes of its sum is done
+// with it, which pays where it is as short.
+constexpr int64_t kShortColumn = 512;
 // Threads want so many tasks.
 constexpr int64_t kLeastTasks = 4;
 // Items of so many elements need no threads; the second where parts of an item
@@ -101,6 +104,12 @@ bool leave_tasks(int64_t outer, int64_t elements, int64_t small, bool serial) {
 
 }  // namespace
 
+bool has_pieces(int64_t inner) {
+  for (int64_t pieces = kLeastTasks; pieces <= kMostPieces; ++pieces)
+    if (inner % pieces == 0 && inner / pieces >= kShortestPiece) return true;
+  return false;
+}
+
 bool suits_lanes(int64_t inner, int64_t neighbours) {
   if (inner < 2 || neighbours < 2) return false;
   return inner <= kLongestRow ||
@@ -124,13 +133,14 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
   const int64_t neighbours = neighbours_of(dims[0], domain);
   const bool plain = neighbours == 1 && inner > 1;
   if (!plain && !suits_lanes(inner, neighbours)) return false;
-  if (walked == dims[0]) return true;
+  if (walked == dims[0] || (plain && inner > kShortColumn)) return true;
   const int64_t outer = numel(domain) / (inner * neighbours);
-  // Threads share columns without sharing lines.
+  // Else threads share columns without sharing lines.
+  const bool apart = serial || (neighbours >= kLineFloats && has_pieces(inner));
   const bool together =
       neighbours <= kFewUneven &&
-      take_all_neighbours(outer, inner, neighbours, serial) &&
-      leave_tasks(outer, inner * neighbours, kSmallTask, serial);
+      take_all_neighbours(outer, inner, neighbours, apart) &&
+      leave_tasks(outer, inner * neighbours, kSmallTask, apart);
   const bool streams = plain || together ||
                        inner <= (serial ? kLongestReducedOnce : kLongestShared);
   return returns(reduction, domain, kMostConstants) &&

@@ -9,6 +9,10 @@
 
 namespace fxjit::passes {
 
+// Where rows are too few for the threads, each is cut into equal pieces.
+inline constexpr int64_t kMostPieces = 32, kShortestPiece = 16;
+bool has_pieces(int64_t inner);
+
 // Whether rows of so many elements are fit for lanes, with so many elements in
 // the dims behind theirs: their neighbours.
 bool suits_lanes(int64_t inner, int64_t neighbours);
@@ -23,8 +27,8 @@ bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
 // by row: elementwise work over the domain reads what becomes of the result, as
 // in softmax and norms, or the group that it reads walks such rows already,
 // along the dim `walked`. Long rows that nothing reduces again are left to
-// columns unless all neighbours are taken at once. Rows without neighbours lie
-// as those of the last dim.
+// columns unless all neighbours are taken at once. Long rows without neighbours
+// are as those of the last dim.
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
                       const Dims& domain, int walked, bool serial);
 

@@ -47,13 +47,6 @@ bool is_read_by_loops(const fx::Node& node) {
   });
 }
 
-// Whether the code that computes convolutions can do the work itself, whatever
-// comes then.
-bool is_listed(const ScalarBody& work) {
-  const auto listed = ops::post_ops_of(work);
-  return listed && ops::suits_convolutions(*listed);
-}
-
 // The tail of one convolution while it is collected: calls that read the sums,
 // each other and tensors that were there before, and of which only the last
 // one's result is read elsewhere.
@@ -151,7 +144,8 @@ class Tail {
     }
     ScalarBody more = builder.finish({values.at(calls.back())});
     if (more == epilogue_ || has_index(more)) return false;
-    if (!is_listed(more) && is_read_by_loops(*calls.back())) return false;
+    if (!ops::conv_post_ops_of(more) && is_read_by_loops(*calls.back()))
+      return false;
     epilogue_ = std::move(more);
     extras_.assign(extras.begin(), extras.end());
     return true;

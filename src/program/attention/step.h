@@ -33,7 +33,9 @@ struct AttentionStep {
   static constexpr bool kWritesAnywhere = false;
 
   static size_t written() { return 1; }
-  void analyse(CpuLevel level) { shape = attention_shape(*this, level); }
+  void analyse(const Machine& machine) {
+    shape = attention_shape(*this, machine.level);
+  }
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place() const { return {}; }

@@ -24,7 +24,9 @@ struct ColumnStep : Loops {
   static constexpr bool kWritesAnywhere = true;
 
   size_t written() const { return outputs.size(); }
-  void analyse(CpuLevel level) { block = column_block(body, level); }
+  void analyse(const Machine& machine) {
+    block = column_block(body, machine.level);
+  }
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place() const;

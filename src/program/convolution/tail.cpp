@@ -22,13 +22,12 @@ Access access_of(int64_t step) {
 }  // namespace
 
 std::vector<RowStep> convolution_tail(const ops::OpCall& call, CallCode code,
-                                      CpuLevel level) {
+                                      const Machine& machine) {
   if (&call.op != &passes::conv_last_work_op() || code == CallCode::eager)
     return {};
   RowStep step;
   step.body = passes::conv_epilogue(call);
-  const auto listed = ops::post_ops_of(step.body);
-  if (listed && ops::suits_convolutions(*listed)) return {};
+  if (ops::conv_post_ops_of(step.body)) return {};
   const Dims output = ops::conv_params(call).output;
   const int64_t channels = output[1];
   const int64_t places = numel(output) / channels;
@@ -44,8 +43,8 @@ std::vector<RowStep> convolution_tail(const ops::OpCall& call, CallCode code,
     const bool same = extra.as_tensor().numel() == channels && places > 1;
     step.inputs.push_back(access_of(same ? 0 : step.inner));
   }
-  step.analyse(level);
-  FXJIT_CHECK(step.plan(level).scratch_bytes == 0,
+  step.analyse(machine);
+  FXJIT_CHECK(step.plan(machine.level).scratch_bytes == 0,
               "epilogues of convolutions need no scratch");
   return {std::move(step)};
 }

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "fxjit/cpu_level.h"
 #include "fxjit/op.h"
 #include "src/program/rows/step.h"
 #include "src/program/steps/call_code.h"
@@ -17,6 +16,6 @@ namespace fxjit::program {
 // the sums again; each task is a place, or a row of places along the last dim
 // where loops over rows compute the call.
 std::vector<RowStep> convolution_tail(const ops::OpCall& call, CallCode code,
-                                      CpuLevel level);
+                                      const Machine& machine);
 
 }  // namespace fxjit::program

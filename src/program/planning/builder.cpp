@@ -163,7 +163,7 @@ void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
                            const RegionCall& call) {
   Step step;
   step.body = std::move(body);
-  analyse(step.body, level());
+  analyse(step.body, options_.machine);
   step.operands = std::move(operands);
   step.label = call.label;
   step.nodes = call.region.nodes;

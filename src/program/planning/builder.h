@@ -125,6 +125,12 @@ int64_t few_row_weight_bytes(const passes::ModelGraph& model, int64_t rows);
 // rows outgrow. Cuts them into equal pieces where nothing depends on a row as a
 // whole.
 void cut_long_rows(RowStep& step);
+// Adds a step or, where rows or columns are too few for the threads, some that
+// do the same to pieces of them (rows/pieces.h).
+void add_rows(PlanBuilder& builder, RowStep step,
+              std::vector<OperandRef> operands, const RegionCall& call);
+void add_columns(PlanBuilder& builder, ColumnStep step,
+                 std::vector<OperandRef> operands, const RegionCall& call);
 
 // Lets results take the place of operands in the arena that end with them.
 void work_in_place(Program& program);

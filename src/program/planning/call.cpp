@@ -96,7 +96,7 @@ void plan_call(PlanBuilder& builder, const RegionCall& call) {
     CallSpec spec = spec_of_call(*node);
     spec.code = code_for(builder, spec);
     spec.tail = convolution_tail({ops::get_op(spec.op), spec.args}, spec.code,
-                                 builder.level());
+                                 builder.options().machine);
     if (spec.code == CallCode::recurrence)
       spec.args[ops::kStrict] = builder.options().strict_sums;
     add_call(builder, call, std::move(spec), operands_of(*node, call),

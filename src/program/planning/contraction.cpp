@@ -108,7 +108,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   bind_epilogue(call, node, batch, refs, step);
   if (builder.options().library_products &&
       builder.level() == CpuLevel::avx512) {
-    step.analyse(builder.level());
+    step.analyse(builder.options().machine);
     const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());
     return builder.add_step(ExternStep{LibraryProduct{std::move(step)},

@@ -204,7 +204,7 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   set_loops(step, std::move(operands.accesses), body.slots().size(), outer,
             inner);
   cut_long_rows(step);
-  builder.add_step(std::move(step), std::move(operands.refs), call);
+  add_rows(builder, std::move(step), std::move(operands.refs), call);
   return true;
 }
 
@@ -292,7 +292,7 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
   const auto [outer, inner] = split_last(kept);
   set_loops(step, std::move(accesses), body.slots().size(), join_dims(outer),
             inner);
-  builder.add_step(std::move(step), std::move(refs), call);
+  add_columns(builder, std::move(step), std::move(refs), call);
   return true;
 }
 

@@ -44,7 +44,7 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
     found.bytes += elements * dtype_size(access.dtype);
     found.bytes = round_up(found.bytes, kScratchAlign);
   });
-  if (found.bytes > kMostCrosswiseBytes) return {};
+  if (found.empty() || found.bytes > kMostCrosswiseBytes) return {};
   return found;
 }
 
@@ -52,14 +52,15 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
 // other memory out of the caches, and those of a group stay in the second level
 // beside the group itself. They take more where results would hold them whose
 // positions push each other out.
-size_t most_in_scratch(const RowStep& step, const LaneGroup& group) {
-  constexpr size_t kKiB = 1024;
+size_t most_in_scratch(const RowStep& step, const LaneGroup& group,
+                       SecondLevel second) {
   const auto collide = [&](CacheSets cache) {
     return positions_collide(step, step.outputs, cache);
   };
-  if (group.rows == step.outer.back()) return 512 * kKiB;
-  if (collide(kSecondLevel)) return 1024 * kKiB;
-  return collide(kFirstLevel) ? 512 * kKiB : 128 * kKiB;
+  const auto bytes = static_cast<size_t>(second.bytes);
+  if (group.rows == step.outer.back()) return bytes / 2;
+  if (collide(second.sets())) return bytes;
+  return collide(kFirstLevel) ? bytes / 2 : bytes / 8;
 }
 
 }  // namespace
@@ -87,17 +88,18 @@ bool has_reduction(const ScalarBody& body) {
       [](const ScalarInstr& instr) { return is_reduction(instr.prim); });
 }
 
-RowCode row_code(const RowStep& step, CpuLevel level) {
-  const int lanes = weights::tile_shape(level).lanes;
+RowCode row_code(const RowStep& step, const Machine& machine) {
+  const int lanes = weights::tile_shape(machine.level).lanes;
+  const SecondLevel second = second_level(machine.cache_bytes);
   RowStep read = step;
   RowCode code;
   code.flat = is_flat(step);
-  code.lanes = lane_group(step, lanes);
+  code.lanes = lane_group(step, lanes, second);
   if (code.lanes.empty()) code.crosswise = find_crosswise(read, lanes);
   if (!code.lanes.empty() || !code.crosswise.empty()) read_along(read);
   code.schedule = schedule_rows(read);
   if (!code.lanes.empty() &&
-      code.scratch_bytes() > most_in_scratch(step, code.lanes))
+      code.scratch_bytes() > most_in_scratch(step, code.lanes, second))
     keep_in_results(read, code.schedule);
   return code;
 }

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "fxjit/cpu_level.h"
 #include "fxjit/scalar_body.h"
 #include "src/program/rows/lanes.h"
 #include "src/program/rows/schedule.h"
 #include "src/program/steps/access.h"
+#include "src/program/steps/machine.h"
 #include "src/support/machine/cache_line.h"
 
 namespace fxjit::program {
@@ -89,6 +89,6 @@ void read_along(RowStep& step);
 bool has_reduction(const ScalarBody& body);
 
 // Of a step with a rewritten body.
-RowCode row_code(const RowStep& step, CpuLevel level);
+RowCode row_code(const RowStep& step, const Machine& machine);
 
 }  // namespace fxjit::program

@@ -108,6 +108,9 @@ std::string form_key(const RowForm& form) {
              std::to_string(buffer.result);
   for (const Crosswise::Operand& operand : form.code.crosswise.operands)
     key += " crosswise " + std::to_string(operand.operand);
+  const std::vector<bool>& softmax = form.code.schedule.softmax;
+  for (size_t i = 0; i < softmax.size(); ++i)
+    if (softmax[i]) key += " softmax " + std::to_string(i);
   for (bool stream : form.streams) key += stream ? " ahead" : " -";
   return key + "\n" + form.body.str();
 }

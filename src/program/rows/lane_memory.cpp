@@ -10,13 +10,10 @@
 namespace fxjit::program {
 namespace {
 
-// Steps that touch more bytes ask for later positions. The first number is for
-// groups of all neighbours, the second for others, whose lines the second-level
-// cache gives fast enough.
-constexpr double kMuchOfWhole = 1 << 18, kMuchOfSplit = 1 << 20;
-// The second level keeps so many bytes of a group's inputs beside what is
-// written.
-constexpr double kMostKeptBytes = 1 << 19;
+constexpr int64_t kSmallestSecond = 256 << 10, kLargestSecond = 1 << 20;
+constexpr int64_t kSecondWays = 8;
+// Groups of all neighbours that touch more bytes ask for later positions.
+constexpr double kMuchOfWhole = 1 << 18;
 
 bool differs(const Access& access) { return access.outer.back() != 0; }
 
@@ -34,6 +31,14 @@ double bytes_of_row(const RowStep& step, const std::vector<Access>& operands) {
 }
 
 }  // namespace
+
+CacheSets SecondLevel::sets() const {
+  return {bytes / (support::kCacheLine * kSecondWays), kSecondWays};
+}
+
+SecondLevel second_level(int64_t bytes) {
+  return {std::clamp(bytes, kSmallestSecond, kLargestSecond)};
+}
 
 bool positions_collide(const RowStep& step, const std::vector<Access>& operands,
                        CacheSets cache) {
@@ -55,17 +60,23 @@ bool groups_share_lines(const RowStep& step) {
                      });
 }
 
-bool asks_ahead(const RowStep& step, const LaneGroup& group) {
+// Other groups ask where the second level does not give their lines fast
+// enough.
+bool asks_ahead(const RowStep& step, const LaneGroup& group,
+                SecondLevel second) {
   const double bytes =
       bytes_of_row(step, step.inputs) + bytes_of_row(step, step.outputs);
   return bytes * static_cast<double>(numel(step.outer)) >
-         (group.rows == step.outer.back() ? kMuchOfWhole : kMuchOfSplit);
+         (group.rows == step.outer.back() ? kMuchOfWhole
+                                          : static_cast<double>(second.bytes));
 }
 
-bool leaves_second_level(const RowStep& step, const LaneGroup& group) {
-  return positions_collide(step, step.inputs, kSecondLevel) ||
+// Half of the level is left to what is written.
+bool leaves_second_level(const RowStep& step, const LaneGroup& group,
+                         SecondLevel second) {
+  return positions_collide(step, step.inputs, second.sets()) ||
          bytes_of_row(step, step.inputs) * static_cast<double>(group.rows) >
-             kMostKeptBytes;
+             static_cast<double>(second.bytes) / 2;
 }
 
 }  // namespace fxjit::program

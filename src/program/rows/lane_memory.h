@@ -12,14 +12,22 @@ struct Access;
 struct LaneGroup;
 struct RowStep;
 
-// A level of the caches: the first as every machine has it at least, the second
-// 1 MB as many of those with AVX-512 have it. Not every machine does: what
-// follows from it is a matter of speed alone.
+// What a level of the caches is made of. The first is as every machine has it
+// at least.
 struct CacheSets {
   int64_t sets;
   int64_t ways;
 };
-inline constexpr CacheSets kFirstLevel{64, 8}, kSecondLevel{2048, 8};
+inline constexpr CacheSets kFirstLevel{64, 8};
+
+// The second level, as far as lanes use it.
+struct SecondLevel {
+  int64_t bytes;
+
+  CacheSets sets() const;
+};
+// Rules were measured on 512 KiB and 1 MiB: more is left to others.
+SecondLevel second_level(int64_t bytes);
 
 // Whether lines that lie as the positions of a row in any of the operands push
 // each other out of the cache: they share some of its sets, which hold fewer of
@@ -33,9 +41,11 @@ bool groups_share_lines(const RowStep& step);
 
 // Whether so much is walked that what is read and written next is worth asking
 // for. Machines do so by themselves only where few positions lie apart.
-bool asks_ahead(const RowStep& step, const LaneGroup& group);
+bool asks_ahead(const RowStep& step, const LaneGroup& group,
+                SecondLevel second);
 
 // Whether what a pass reads of a group is not all there for the next one.
-bool leaves_second_level(const RowStep& step, const LaneGroup& group);
+bool leaves_second_level(const RowStep& step, const LaneGroup& group,
+                         SecondLevel second);
 
 }  // namespace fxjit::program

@@ -5,7 +5,6 @@
 #include "src/passes/fusing/inner_rows.h"
 #include "src/program/cost/body_work.h"
 #include "src/program/rows/code.h"
-#include "src/program/rows/lane_memory.h"
 #include "src/program/rows/schedule.h"
 #include "src/program/rows/step.h"
 #include "src/support/machine/cache_line.h"
@@ -33,7 +32,7 @@ constexpr int64_t kCachedBytes = 16 * 1024;
 constexpr int64_t kFirstLevelRow = 512;
 constexpr int64_t kMostFarVectors = 8;
 constexpr int64_t kLeastLines = 2, kLeastSharedLines = 4;
-constexpr int64_t kFarBytes = 1024 * 1024, kCollidingBytes = 256 * 1024;
+constexpr int64_t kCollidingBytes = 256 * 1024;
 // Threads want so many tasks.
 constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
@@ -72,7 +71,7 @@ bool lie_together(const RowStep& step) {
                        [](const Access& a) { return !lies_crosswise(a); });
 }
 
-int64_t most_vectors(const RowStep& step, int64_t lanes) {
+int64_t most_vectors(const RowStep& step, int64_t lanes, SecondLevel second) {
   const int64_t position = lanes * static_cast<int64_t>(sizeof(float));
   const int64_t cached =
       std::clamp(kCachedBytes / (step.inner * position),
@@ -82,7 +81,7 @@ int64_t most_vectors(const RowStep& step, int64_t lanes) {
   if (!slow && step.inner <= kFirstLevelRow) return cached;
   const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
-  const int64_t held = collide ? kCollidingBytes : kFarBytes;
+  const int64_t held = collide ? kCollidingBytes : second.bytes;
   const int64_t least = (slow ? kLeastSharedLines : kLeastLines) * kCacheLine;
   const int64_t kept = std::max(held / step.inner, least) / position;
   return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
@@ -107,9 +106,10 @@ int64_t split_cost(int64_t neighbours, int64_t vectors, int64_t lanes) {
   return groups * (rows + kLineFloats) + singles * (lanes + kLineFloats) + part;
 }
 
-LaneGroup split_group(const RowStep& step, int64_t lanes) {
+LaneGroup split_group(const RowStep& step, int64_t lanes, SecondLevel second) {
   const int64_t neighbours = step.outer.back();
-  const int64_t most = std::min(most_vectors(step, lanes), neighbours / lanes);
+  const int64_t most =
+      std::min(most_vectors(step, lanes, second), neighbours / lanes);
   int64_t best = 1;
   for (int64_t vectors = 2; vectors <= most; vectors *= 2)
     if (split_cost(neighbours, vectors, lanes) <=
@@ -168,13 +168,13 @@ int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
 
 }  // namespace
 
-LaneGroup lane_group(const RowStep& step, int lanes) {
+LaneGroup lane_group(const RowStep& step, int lanes, SecondLevel second) {
   if (step.strict || step.outer.empty() || !has_reduction(step.body) ||
       !passes::suits_lanes(step.inner, step.outer.back()) ||
       !lie_together(step))
     return {};
   const int64_t neighbours = step.outer.back();
-  LaneGroup best = split_group(step, lanes);
+  LaneGroup best = split_group(step, lanes, second);
   const int64_t outer = numel(step.outer) / neighbours;
   if (neighbours < lanes ||
       passes::take_all_neighbours(outer, step.inner, neighbours, step.serial))
@@ -186,8 +186,8 @@ LaneGroup lane_group(const RowStep& step, int lanes) {
     }
   const bool few = step.outer.size() > 1 && neighbours < kLeastRows;
   if (few && best.positions == 1) return {};
-  best.asks_ahead = asks_ahead(step, best);
-  best.turns = leaves_second_level(step, best);
+  best.asks_ahead = asks_ahead(step, best, second);
+  best.turns = leaves_second_level(step, best, second);
   return best;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "src/program/rows/lane_memory.h"
 #include "src/program/steps/fields.h"
 
 namespace fxjit::program {
@@ -41,6 +42,6 @@ void fields(Is<LaneGroup> auto& s, V& v) {
 }
 
 // `lanes`: of a vector.
-LaneGroup lane_group(const RowStep& step, int lanes);
+LaneGroup lane_group(const RowStep& step, int lanes, SecondLevel second);
 
 }  // namespace fxjit::program

@@ -1,6 +1,7 @@
 #include "src/program/rows/rewrite.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fxjit::program {
 namespace {
@@ -18,12 +19,13 @@ class Rewriter {
   explicit Rewriter(const RowStep& step)
       : old_(step.body), facts_(old_), varies_(varies_along_row(step)) {}
 
-  ScalarBody run() {
+  // The new body, and what each instruction became.
+  std::pair<ScalarBody, std::vector<int32_t>> run() {
     for (size_t i = 0; i < old_.instrs.size(); ++i)
       map_.push_back(rewrite(static_cast<int32_t>(i)));
     for (int32_t id : old_.results)
       new_.results.push_back(map_[static_cast<size_t>(id)]);
-    return std::move(new_);
+    return {std::move(new_), std::move(map_)};
   }
 
  private:
@@ -256,6 +258,10 @@ bool BodyFacts::feeds_softmax(int32_t id) const {
   return false;
 }
 
-ScalarBody rewritten_body(const RowStep& step) { return Rewriter(step).run(); }
+void rewrite_body(RowStep& step) {
+  auto [body, made] = Rewriter(step).run();
+  step.body = std::move(body);
+  for (int32_t& id : step.softmax) id = made[static_cast<size_t>(id)];
+}
 
 }  // namespace fxjit::program

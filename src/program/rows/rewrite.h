@@ -12,12 +12,12 @@ namespace fxjit::program {
 // Per instruction of a row step's body: whether it differs along the row.
 std::vector<bool> varies_along_row(const RowStep& step);
 
-// An equivalent body with
+// Makes the step's body an equivalent one with
 //   x / s              as  x * (1 / s)                  s: a root, a softmax
 //   sum max_row(y * r - c) as  max_row(y) * r - c, r >= 0   for a softmax
 // where s and r are f32 row constants of a harmless magnitude, so that results
 // stay within 2 units in the last place.
-ScalarBody rewritten_body(const RowStep& step);
+void rewrite_body(RowStep& step);
 
 // What holds for the values of a body whatever its inputs are (NaN aside).
 // `body` must outlive the object.

@@ -52,8 +52,21 @@ class Scheduler {
     out_.varies = varies_along_row(step_);
     out_.level.resize(n);
     out_.buffered.assign(n, false);
+    find_softmax();
     visited_.assign(n, -1);
     for (size_t i = 0; i < n; ++i) out_.level[i] = level_of(instrs_[i]);
+  }
+
+  void find_softmax() {
+    const BodyFacts facts(step_.body);
+    for (size_t i = 0; i < instrs_.size(); ++i) {
+      const auto id = static_cast<int32_t>(i);
+      out_.softmax.push_back(facts.is_softmax_exp(id) ||
+                             (instrs_[i].prim == Prim::reduce_max &&
+                              facts.only_shifts_softmax(id)));
+    }
+    for (int32_t id : step_.softmax)
+      out_.softmax[static_cast<size_t>(id)] = true;
   }
 
   int32_t level_of(const ScalarInstr& instr) const {

@@ -22,6 +22,9 @@ struct RowSchedule {
   std::vector<bool> varies;    // Differs along the row.
   std::vector<int32_t> level;  // Pass in which it is first known.
   std::vector<bool> buffered;  // Kept in a row buffer after its pass.
+  // Of a softmax: an exponential of a number that is not above 0, or a maximum
+  // of which NaN may be lost.
+  std::vector<bool> softmax;
 
   // Per pass: what must be computed for its own sake (arguments of
   // reductions, results stored, values to buffer), in order of definition.
@@ -68,6 +71,7 @@ void fields(Is<RowSchedule::Buffer> auto& s, V& v) {
 template <typename V>
 void fields(Is<RowSchedule> auto& s, V& v) {
   v("varies", s.varies), v("level", s.level), v("buffered", s.buffered);
+  v("softmax", s.softmax);
   v("passes", s.passes), v("row_stores", s.row_stores);
   v("buffers", s.buffers), v("buffer_bytes", s.buffer_bytes);
   v("reads_until", s.reads_until);

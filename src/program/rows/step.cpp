@@ -48,9 +48,9 @@ bool is_flat(const RowStep& step) {
   return step.outer.empty() && !has_reduction(step.body);
 }
 
-void RowStep::analyse(CpuLevel level) {
-  body = rewritten_body(*this);
-  code = row_code(*this, level);
+void RowStep::analyse(const Machine& machine) {
+  rewrite_body(*this);
+  code = row_code(*this, machine);
 }
 
 StepPlan RowStep::plan(CpuLevel level) const {

@@ -22,6 +22,9 @@ struct RowStep : Loops {  // Nothing is reduced but rows.
   bool strict = false;
   // One thread does it all: nothing is cut for others.
   bool serial = false;
+  // Instructions that are of a softmax (RowSchedule::softmax) although the body
+  // alone does not show it.
+  std::vector<int32_t> softmax;
   RowCode code;
 
   using Form = RowForm;
@@ -30,7 +33,7 @@ struct RowStep : Loops {  // Nothing is reduced but rows.
 
   size_t written() const { return outputs.size(); }
   // Rewrites the body, too.
-  void analyse(CpuLevel level);
+  void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place() const;
@@ -43,7 +46,7 @@ template <typename V>
 void fields(Is<RowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("inputs", s.inputs);
   v("outputs", s.outputs), v("body", s.body), v("strict", s.strict);
-  v("serial", s.serial), v("code", s.code);
+  v("serial", s.serial), v("softmax", s.softmax), v("code", s.code);
 }
 
 // A step without outer dims and reductions: the row is cut into chunks of this

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fxjit/cpu_level.h"
 #include "fxjit/value.h"
 #include "src/passes/fusing/apart.h"
-#include "src/passes/lowering/fast_halves.h"
+#include "src/program/steps/machine.h"
 #include "src/program/steps/steps.h"
 #include "src/tensor/tensor_spec.h"
 #include "src/weights/spec.h"
@@ -63,20 +62,6 @@ struct Constant {
   int64_t offset = 0;  // Of the first element in the source's memory.
 
   friend bool operator==(const Constant&, const Constant&) = default;
-};
-
-// What a plan depends on besides the model and what the user asks for.
-struct Machine {
-  CpuLevel level = CpuLevel::sse41;  // Decides the layout of packed matrices.
-  // Size of the second-level cache. If the weights that few rows use do not fit
-  // into it together, narrower formats are tried for them; for a weight of 2
-  // MiB or more they always are.
-  int64_t cache_bytes = int64_t{1} << 20;
-  int threads = 1;  // The most that a call uses.
-  passes::FastHalves halves;
-  bool fast_products = false;  // See passes::RecurrentMachine.
-
-  friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 struct Program {

@@ -16,6 +16,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/dtype.h"
+#include "src/program/steps/machine.h"
 #include "src/program/steps/step_code.h"
 
 namespace fxjit::program {
@@ -63,7 +64,8 @@ inline auto code_with(std::vector<int64_t> arguments) {
 template <typename S>
 concept Skeleton =
     std::equality_comparable<S> &&
-    requires(const S& step, CpuLevel level, const typename S::Form& form) {
+    requires(const S& step, const Machine& machine, CpuLevel level,
+             const typename S::Form& form) {
       // What reports and symbols of kernels call it.
       { S::kName } -> std::convertible_to<std::string>;
       // Results may begin anywhere, not only at cache lines.
@@ -72,7 +74,7 @@ concept Skeleton =
       { step.written() } -> std::same_as<size_t>;
       // Finds what its plan and its code must agree on, and keeps it in the
       // step: once, when all else is there; the functions below read it.
-      S(step).analyse(level);
+      S(step).analyse(machine);
       // How it is cut into tasks, and its work.
       { step.plan(level) } -> std::same_as<StepPlan>;
       { step.facts() } -> std::same_as<StepFacts>;

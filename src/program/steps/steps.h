@@ -28,9 +28,9 @@ constexpr bool are_skeletons(const std::variant<S...>*) {
 }
 static_assert(are_skeletons(static_cast<const StepBody*>(nullptr)));
 
-// What a step finds out about itself for a level, kept in it.
-inline void analyse(StepBody& body, CpuLevel level) {
-  std::visit(Overloaded{[&](Skeleton auto& step) { step.analyse(level); },
+// What a step finds out about itself for a machine, kept in it.
+inline void analyse(StepBody& body, const Machine& machine) {
+  std::visit(Overloaded{[&](Skeleton auto& step) { step.analyse(machine); },
                         [](ExternStep&) {}},
              body);
 }

@@ -21,8 +21,8 @@ int64_t grain_in(const TileStep& step, double row_bytes, double each) {
 
 }  // namespace
 
-void TileStep::analyse(CpuLevel level) {
-  cut = tile_cut(*this, weights::tile_shape(level));
+void TileStep::analyse(const Machine& machine) {
+  cut = tile_cut(*this, weights::tile_shape(machine.level));
 }
 
 StepPlan TileStep::plan(CpuLevel level) const {

@@ -40,7 +40,7 @@ struct TileStep : Epilogue {
   static constexpr bool kWritesAnywhere = true;
 
   size_t written() const { return outputs.size(); }
-  void analyse(CpuLevel level);
+  void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place() const;

@@ -39,7 +39,9 @@ struct WinogradStep : Epilogue {
   static constexpr bool kWritesAnywhere = false;
 
   size_t written() const { return outputs.size(); }
-  void analyse(CpuLevel level) { shape = winograd_shape(*this, level); }
+  void analyse(const Machine& machine) {
+    shape = winograd_shape(*this, machine.level);
+  }
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
   std::vector<InPlacePair> in_place() const;
