@@ -72,8 +72,8 @@ bool Crosswise::holds(size_t operand) const {
 }
 
 bool lies_crosswise(const Access& access) {
-  return access.gather_slot < 0 && access.outer.back() == 1 &&
-         access.inner != 0 && access.inner != 1;
+  return access.gather_slot < 0 && !access.outer.empty() &&
+         access.outer.back() == 1 && access.inner != 0 && access.inner != 1;
 }
 
 void read_along(RowStep& step) {
