@@ -25,8 +25,6 @@ constexpr int64_t kLongestReducedOnce = 4096, kLongestShared = 512;
 // A column without neighbours fills one lane; what becomes of its sum is done
 // with it, which pays where it is as short.
 constexpr int64_t kShortColumn = 512;
-// Threads want so many tasks.
-constexpr int64_t kLeastTasks = 4;
 // Items of so many elements need no threads; the second where parts of an item
 // would share cache lines.
 constexpr int64_t kSmallTask = 64 * 1024;

@@ -9,6 +9,8 @@
 
 namespace fxjit::passes {
 
+// Threads want so many tasks.
+inline constexpr int64_t kLeastTasks = 4;
 // Where rows are too few for the threads, each is cut into equal pieces.
 inline constexpr int64_t kMostPieces = 32, kShortestPiece = 16;
 bool has_pieces(int64_t inner);

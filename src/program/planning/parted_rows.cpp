@@ -13,17 +13,6 @@
 namespace fxjit::program {
 namespace {
 
-// Strides of a buffer without gaps.
-Dims dense(const Dims& sizes) {
-  Dims strides = sizes;
-  int64_t next = 1;
-  for (int d = sizes.size() - 1; d >= 0; --d) {
-    strides[d] = next;
-    next *= sizes[d];
-  }
-  return strides;
-}
-
 Access access_of(DType type, const Dims& outer, int64_t inner) {
   Access access;
   access.dtype = type;
@@ -114,7 +103,7 @@ class PartedRows {
       }
       Dims sizes = step_.outer;
       sizes.insert(aside_ ? sizes.size() - 1 : sizes.size(), step_.inner);
-      Dims strides = dense(sizes);
+      Dims strides = contiguous_strides(sizes);
       strides.erase(aside_ ? sizes.size() - 2 : sizes.size() - 1);
       const DType type = instr(buffer.id).type;
       buffers_[buffer.id] = {builder_.allocate(Tensor::meta(sizes, type)).ref(),
@@ -275,7 +264,7 @@ class PartedRows {
     Dims sizes = step_.outer;
     sizes.insert(0, count);
     return {builder_.allocate(Tensor::meta(sizes, type)).ref(),
-            access_of(type, dense(step_.outer), 0),
+            access_of(type, contiguous_strides(step_.outer), 0),
             count > 1 ? numel(step_.outer) : 0};
   }
 

@@ -33,8 +33,6 @@ constexpr int64_t kFirstLevelRow = 512;
 constexpr int64_t kMostFarVectors = 8;
 constexpr int64_t kLeastLines = 2, kLeastSharedLines = 4;
 constexpr int64_t kCollidingBytes = 256 * 1024;
-// Threads want so many tasks.
-constexpr int64_t kLeastTasks = 4;
 // A row buffer has room for so many positions more than the row has.
 constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
 // A round of so many vectors is never much code; in more of them reductions
@@ -79,7 +77,7 @@ int64_t most_vectors(const RowStep& step, int64_t lanes, SecondLevel second) {
   const bool collide = positions_collide(step, step.inputs, kFirstLevel);
   const bool slow = collide || groups_share_lines(step);
   if (!slow && step.inner <= kFirstLevelRow) return cached;
-  const int64_t least_tasks = step.serial ? 1 : kLeastTasks;
+  const int64_t least_tasks = step.serial ? 1 : passes::kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
   const int64_t held = collide ? kCollidingBytes : second.bytes;
   const int64_t least = (slow ? kLeastSharedLines : kLeastLines) * kCacheLine;

@@ -17,9 +17,6 @@ namespace {
 // Threads meet for each pass of a parted row: so much more work is done than is
 // worth handing to one.
 constexpr int64_t kLeastGrains = 20;
-// All neighbours of a position are taken together where there are as many
-// tasks.
-constexpr int64_t kLeastTasks = 4;
 
 // Columns that have more of the threads at work are left whole.
 constexpr double kWellShared = 0.8;
@@ -95,9 +92,11 @@ int64_t row_pieces(const RowStep& step, const Machine& machine) {
   if (machine.threads < 2 || step.strict || !has_reduction(step.body) ||
       !suits_pieces(step, step.body))
     return 1;
+  const int64_t rows = numel(step.outer);
+  if (!step.outer.empty() && rows / step.outer.back() >= machine.threads)
+    return 1;
   RowStep whole = step;
   whole.analyse(machine);
-  const int64_t rows = numel(step.outer);
   if (whole.code.lanes.empty()) {
     if (rows >= machine.threads || !whole.code.crosswise.empty()) return 1;
     return best_pieces(rows, step.inner, machine.threads, machine.threads);
@@ -105,11 +104,11 @@ int64_t row_pieces(const RowStep& step, const Machine& machine) {
   const int64_t neighbours = step.outer.back(), items = rows / neighbours;
   const int64_t groups =
       items * support::ceil_div(neighbours, whole.code.tasks_at_once());
-  if (items >= machine.threads || neighbours < support::kLineFloats ||
+  if (neighbours < support::kLineFloats ||
       (groups >= machine.threads && !share_badly(whole, machine)))
     return 1;
   return best_pieces(items, step.inner,
-                     std::max<int64_t>(machine.threads, kLeastTasks),
+                     std::max<int64_t>(machine.threads, passes::kLeastTasks),
                      machine.threads);
 }
 
@@ -117,16 +116,15 @@ int64_t column_pieces(const ColumnStep& step, const Machine& machine) {
   if (machine.threads < 2 || step.reduce.size() != 1 ||
       !suits_pieces(step, step.body))
     return 1;
+  const int64_t items = numel(step.outer);
+  if (items >= machine.threads) return 1;
   ColumnStep whole = step;
   whole.analyse(machine);
-  const int64_t items = numel(step.outer);
   const int64_t tasks = whole.plan(machine.level).tasks;
   // The last block of columns is smaller than others.
   const double full = static_cast<double>(items * step.inner) /
                       static_cast<double>(tasks * whole.block);
-  if (items >= machine.threads ||
-      full * used(tasks, machine.threads) > kWellShared)
-    return 1;
+  if (full * used(tasks, machine.threads) > kWellShared) return 1;
   return best_pieces(items, step.reduce[0], machine.threads, machine.threads);
 }
 
