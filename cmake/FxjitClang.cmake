@@ -19,16 +19,15 @@ if(FXJIT_TESTS AND NOT FXJIT_SANITIZE)
 endif()
 
 # fxjit_compile_by_clang(<target> <header>...)
-# Has the sources of a target compiled by clang, quickly rather than to fast code.
-# The headers, which most of them include, are compiled once. Warnings are left to
-# the main compiler.
+# Has the sources of a target compiled by clang, quickly rather than to fast code
+# unless options of the target say otherwise. The headers, which most of them
+# include, are compiled once. Warnings are left to the main compiler.
 function(fxjit_compile_by_clang target)
   set_target_properties(${target} PROPERTIES
-    FXJIT_CLANG ON
     # Without ccache: it does not know which files precompiled headers stand for.
     CXX_COMPILER_LAUNCHER
       "${PROJECT_SOURCE_DIR}/cmake/compile_by;${FXJIT_CLANG};--")
-  target_compile_options(${target} PRIVATE
+  target_compile_options(${target} BEFORE PRIVATE
     -O0 -w -fpch-instantiate-templates)
   target_precompile_headers(${target} PRIVATE ${ARGN})
 endfunction()

@@ -14,7 +14,7 @@
 namespace fxjit {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Body = fx::Body;
 
 Value pair(const Value& a, const Value& b) { return Value::tuple({a, b}); }

@@ -19,8 +19,8 @@
 namespace fxjit {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Value pair(const Value& a, const Value& b) { return Value::tuple({a, b}); }
 Value count(int64_t value) { return Tensor::full({}, value, DType::i64); }

@@ -15,7 +15,7 @@
 namespace fxjit {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Value pair(const Value& a, const Value& b) { return Value::tuple({a, b}); }
 Value one(const Value& a) { return Value::tuple({a}); }

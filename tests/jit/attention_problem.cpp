@@ -64,9 +64,9 @@ bool same_bits(float a, float b) {
 }
 
 // Copies of a problem's operands that nothing can be read or written beside.
-class Operands {
+class LaidOutOperands {
  public:
-  Operands(const AttentionProblem& problem, GuardedBytes::Tight tight)
+  LaidOutOperands(const AttentionProblem& problem, GuardedBytes::Tight tight)
       : tight_(tight) {
     add(problem.q);
     add(problem.k);
@@ -176,7 +176,7 @@ void AttentionProblem::run(CpuLevel level) {
   std::vector<float> before;
   for (GuardedBytes::Tight tight :
        {GuardedBytes::Tight::begin, GuardedBytes::Tight::end}) {
-    const Operands operands(*this, tight);
+    const LaidOutOperands operands(*this, tight);
     const Scratch scratch(plan.scratch_bytes, tight);
     int32_t status = 0;
     const program::StepCall call{operands.addresses(), scratch.data(), &status,

@@ -1,5 +1,5 @@
 // Which rows and columns are cut into pieces for threads.
-#include "src/program/rows/pieces.h"
+#include "src/program/planning/pieces.h"
 
 #include <gtest/gtest.h>
 

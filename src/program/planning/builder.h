@@ -126,7 +126,7 @@ int64_t few_row_weight_bytes(const passes::ModelGraph& model, int64_t rows);
 // whole.
 void cut_long_rows(RowStep& step);
 // Adds a step or, where rows or columns are too few for the threads, some that
-// do the same to pieces of them (rows/pieces.h).
+// do the same to pieces of them (pieces.h).
 void add_rows(PlanBuilder& builder, RowStep step,
               std::vector<OperandRef> operands, const RegionCall& call);
 void add_columns(PlanBuilder& builder, ColumnStep step,

@@ -1,4 +1,4 @@
-#include "src/program/rows/pieces.h"
+#include "src/program/planning/pieces.h"
 
 #include <algorithm>
 
