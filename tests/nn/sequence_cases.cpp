@@ -32,7 +32,7 @@ void expect_outputs(const Value& result, const SequenceCase& layer) {
     EXPECT_EQ(tensors[i].sizes(), layer.outputs[i].sizes());
     EXPECT_THAT(tensors[i].to_floats(),
                 ::testing::Pointwise(::testing::NanSensitiveFloatNear(2e-5f),
-                                   layer.outputs[i].to_floats()));
+                                     layer.outputs[i].to_floats()));
   }
 }
 
