@@ -112,9 +112,8 @@ TEST(PartedRows, ResultsOfOneElementForEachRow) {
 // What is constant along a row is written at each of its elements.
 TEST(PartedRows, SumsThatAreExpanded) {
   for (const Dims& sizes : narrow_shapes())
-    expect_parted(
-        [sizes](Value x) { return sum(exp(x), along(1), true) + x * 0.0; },
-        random_tensor(sizes), 2e-5);
+    expect_parted([](Value x) { return sum(exp(x), along(1), true) + x * 0.0; },
+                  random_tensor(sizes), 2e-5);
 }
 
 TEST(PartedRows, EveryReduction) {

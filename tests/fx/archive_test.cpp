@@ -274,7 +274,9 @@ TEST(Archive, EveryLayerComesBackWithItsArguments) {
     const auto gm = GraphModule::create(root, graph.copy());
     const auto loaded = round_trip(*gm);
     EXPECT_EQ(all_text(*loaded), all_text(*gm));
-    EXPECT_EQ(typeid(*loaded->find_submodule("layer")), typeid(*layer));
+    const nn::Module& kept = *loaded->find_submodule("layer");
+    const nn::Module& given = *layer;
+    EXPECT_EQ(typeid(kept), typeid(given));
     const auto before = gm->named_parameters(), after = loaded->named_parameters();
     for (size_t i = 0; i < before.size(); ++i)
       EXPECT_EQ(after[i].second.tensor().to_floats(),
