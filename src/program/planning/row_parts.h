@@ -16,8 +16,8 @@ namespace fxjit::program {
 struct PartOperand {
   OperandRef ref;
   Access access;  // As the step's, whose rows are whole.
-  // Floats from piece to piece of what each was reduced to; 0: it has no place
-  // for each.
+  // Elements from piece to piece of what each was reduced to; 0: it has no
+  // place for each.
   int64_t piece_stride = 0;
 };
 
