@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #define FXJIT_LOOPS "kernels/convolution/narrow_loops.h"
 #define FXJIT_LEVEL_CODE "kernels/convolution/narrow_level.h"

@@ -7,13 +7,20 @@
 
 #include "kernels/convolution/narrow_lanes.h"
 #include "kernels/convolution/post_work.h"
+#include "src/program/convolution/rules.h"
 
 namespace fxjit::kernels {
 
+// Floats that hold every vector of a repeated row of channels, at any level:
+// whole lines of a cache, and a number that compilers know.
+inline constexpr int64_t kNarrowPattern = 32;
+static_assert(kNarrowPattern >=
+              program::kMostNarrowChannels - 1 + NarrowLanes::kMostLanes);
+
 // Some rows of the output, with steps in floats; taps outside of the image are
 // zero. What depends on the channel alone (weights, bias, extra tensors of one
-// element for each channel) is repeated over narrow_pattern() floats, so that a
-// vector of it can start with any channel.
+// element for each channel) is a pattern: repeated over kNarrowPattern floats,
+// so that a vector of it can start with any channel.
 struct NarrowBlock {
   const float* input;   // The image.
   int64_t lines, line;  // Its rows, and floats in each.
@@ -24,9 +31,8 @@ struct NarrowBlock {
   int64_t kernel[2];
   int64_t stride, dilation;  // Along the height, in rows.
   const EveryNarrowLanes* lanes;
-  const float* weight;  // [taps, pattern]
-  int64_t pattern;
-  const float* bias;  // A pattern, or null.
+  const float* weight;  // A pattern for each tap.
+  const float* bias;    // A pattern, or null.
   int64_t channels;
   int64_t rows, count;  // Rows of the output, and floats in each.
   int64_t whole[2];     // [0] up to [1] see all columns of taps.
@@ -34,11 +40,6 @@ struct NarrowBlock {
   int64_t output_step;  // From row to row.
   PostWork work;        // At the output's first element.
 };
-
-// Floats that hold every vector of a repeated row of channels, at any level.
-constexpr int64_t narrow_pattern(int64_t channels) {
-  return channels + NarrowLanes::kMostLanes;
-}
 
 // Levels beyond the machine's crash.
 void narrow_block(const NarrowBlock& block, CpuLevel level = host_cpu_level());

@@ -4,14 +4,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "src/program/convolution/rules.h"
-
 namespace fxjit::kernels {
 namespace {
 
-// Writes the numbers of all channels, then the same again, until `to` is full.
-void repeat(const float* from, int64_t channels, float* to, int64_t count) {
-  for (int64_t i = 0, c = 0; i < count; ++i) {
+// Writes the numbers of all channels, then the same again: a pattern.
+void repeat(const float* from, int64_t channels, float* to) {
+  for (int64_t i = 0, c = 0; i < kNarrowPattern; ++i) {
     to[i] = from[c];
     if (++c == channels) c = 0;
   }
@@ -21,16 +19,14 @@ void repeat(const float* from, int64_t channels, float* to, int64_t count) {
 
 // The bias and extra tensors of one element for each channel, as patterns.
 struct NarrowDepthwise::Patterns {
-  static constexpr int64_t kMost = narrow_pattern(program::kMostNarrowChannels);
-  float bias[kMost];
-  float extras[PostWork::kMostExtras][kMost];
+  float bias[kNarrowPattern];
+  float extras[PostWork::kMostExtras][kNarrowPattern];
 
   Patterns(const NarrowDepthwise::Data& data, int64_t channels) {
-    const int64_t floats = narrow_pattern(channels);
-    if (data.bias) repeat(data.bias, channels, bias, floats);
+    if (data.bias) repeat(data.bias, channels, bias);
     for (int i = 0; i < PostWork::kMostExtras; ++i)
       if (data.work.extras[i] && data.work.steps[i] == 0)
-        repeat(data.work.extras[i], channels, extras[i], floats);
+        repeat(data.work.extras[i], channels, extras[i]);
   }
 };
 
@@ -39,19 +35,18 @@ NarrowDepthwise::NarrowDepthwise(const ops::ConvParams& params,
                                  CpuLevel level)
     : Depthwise(params, input, weight),
       level_(level),
-      pattern_(narrow_pattern(channels_)),
       every_lanes_(channels_) {}
 
 size_t NarrowDepthwise::packed_bytes() const {
-  return static_cast<size_t>(taps() * pattern_ + 1) * sizeof(float) +
+  return static_cast<size_t>(taps() * kNarrowPattern + 1) * sizeof(float) +
          Depthwise::packed_bytes();
 }
 
 void NarrowDepthwise::pack(const float* weight, float* packed) const {
-  float* plain = packed + taps() * pattern_;
+  float* plain = packed + taps() * kNarrowPattern;
   Depthwise::pack(weight, plain);
   for (int64_t t = 0; t < taps(); ++t)
-    repeat(plain + t * channels_, channels_, packed + t * pattern_, pattern_);
+    repeat(plain + t * channels_, channels_, packed + t * kNarrowPattern);
   float* end = plain + taps() * channels_;
   *end = std::all_of(plain, end, [](float x) { return std::isfinite(x); });
 }
@@ -75,7 +70,6 @@ void NarrowDepthwise::run_rows(const Data& data, const Patterns& patterns,
   block.dilation = h.dilation;
   block.lanes = &every_lanes_;
   block.weight = data.packed;
-  block.pattern = pattern_;
   block.bias = data.bias ? patterns.bias : nullptr;
   block.channels = channels_;
   block.rows = rows.count;
@@ -91,7 +85,7 @@ void NarrowDepthwise::run_rows(const Data& data, const Patterns& patterns,
 }
 
 void NarrowDepthwise::run(const Data& data, int64_t begin, int64_t end) const {
-  const float* plain = data.packed + taps() * pattern_;
+  const float* plain = data.packed + taps() * kNarrowPattern;
   if (plain[taps() * channels_] == 0) {
     // Weights that are not finite must not meet zeros of the padding.
     Data same = data;

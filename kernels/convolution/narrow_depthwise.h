@@ -33,7 +33,6 @@ class NarrowDepthwise : public Depthwise {
                 Rows rows) const;
 
   CpuLevel level_;
-  int64_t pattern_;
   EveryNarrowLanes every_lanes_;
 };
 

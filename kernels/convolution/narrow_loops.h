@@ -90,7 +90,7 @@ FXJIT_INLINE void add_any_windows(const NarrowBlock& block, int64_t row,
   const int64_t top = block.top + row * block.stride;
   const float* weight = block.weight + start.channel;
   for (int64_t h = 0; h < block.kernel[0]; ++h)
-    for (int64_t w = 0; w < block.kernel[1]; ++w, weight += block.pattern) {
+    for (int64_t w = 0; w < block.kernel[1]; ++w, weight += kNarrowPattern) {
       const Vector factor = load(weight);
       const int64_t at = start.source + w * block.column;
 #pragma GCC unroll 8
@@ -120,7 +120,7 @@ struct Windows {
     const bool picked = !kEnds && lanes.picks != NarrowLanes::Picks::none;
     if (kAcross > 1 && lanes.places > kMostPlaces && !picked)
       return add_any_windows<kAcross, kEnds>(block, row, start, sums);
-    if (kAlways || start.channel != loaded) load_factors(start.channel);
+    if (start.channel != loaded) load_factors(start.channel);
     const int64_t row_step = block.row_step;
     const int64_t top = block.top + row * kAcross;
     const float* from = block.input + top * row_step + start.source;
@@ -144,15 +144,10 @@ struct Windows {
                            FXJIT_FORCED { add_with(taps, Whole()); });
   }
 
-  // Vectors that follow each other may start with the same channel. Where
-  // factors fill most registers, compilers keep those that may stay in memory.
-  static constexpr bool kAlways =
-      FXJIT_LANES < 16 && kAcross == 1 && kSize == 3;
-
   FXJIT_INLINE void load_factors(int64_t channel) {
 #pragma GCC unroll 32
     for (int t = 0; t < kSize * kSize; ++t)
-      factor[t] = load(block.weight + t * block.pattern + channel);
+      factor[t] = load(block.weight + t * kNarrowPattern + channel);
     loaded = channel;
   }
 
@@ -172,6 +167,8 @@ struct Windows<kAcross, kRows, 0> {
   const NarrowBlock& block;
 };
 
+#include "kernels/convolution/narrow_pairs.h"
+
 // Whole rows of at least one vector; the last one may compute some sums again.
 // kAcross: the width's stride. `ends`: windows reach over the image's first or
 // last row.
@@ -179,9 +176,19 @@ template <int kAcross, int kRows, int kSize>
 [[gnu::noinline]] void some_rows(const NarrowBlock& block, int64_t row,
                                  bool ends) {
   constexpr int64_t kLanes = FXJIT_LANES;
+  constexpr bool kPairs = kHasPairs && kAcross == 1 && kSize > 0;
+  int64_t period = 0;
+  if constexpr (kPairs) period = ends ? 0 : pair_period<kSize>(block);
   Windows<kAcross, kRows, kSize> windows(block);
   Start start(block, 0);
   for (int64_t at = 0; at < block.count; at += kLanes) {
+    if constexpr (kPairs)
+      if (period > 0 && at >= block.whole[0]) {
+        at = add_pairs<kRows, kSize>(block, row, at, period);
+        if (at == block.count) return;
+        start = Start(block, at);
+        period = 0;
+      }
     if (at + kLanes > block.count) {
       at = block.count - kLanes;
       start = Start(block, at);

@@ -3,7 +3,9 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "fxjit/error.h"
 #include "kernels/convolution/grouped_conv.h"
 #include "src/support/rounding.h"
+#include "src/weights/panels.h"
 
 #define FXJIT_LEVEL_CODE "kernels/convolution/planar_groups_loops.h"
 
@@ -25,41 +28,55 @@ using support::round_up;
 }  // namespace
 
 PlanarGroups::PlanarGroups(const ops::ConvParams& params, const Tensor& input,
-                           const Tensor& weight)
+                           const Tensor& weight, CpuLevel level)
     : RowConv(params, input, weight),
       part_groups_(program::groups_of_part(channels_, inputs_)),
-      layout_(axes_, part_groups_ * inputs_) {}
+      most_outputs_(PlanePart::most_outputs(weights::tile_shape(level).lanes)),
+      layout_(axes_, part_groups_ * inputs_, weights::tile_shape(level).lanes) {
+}
 
 size_t PlanarGroups::scratch_bytes() const {
   const int64_t taps = axes_[1].taps * axes_[2].taps;
-  const auto floats =
-      static_cast<size_t>(layout_.plane_floats() + layout_.result_floats());
-  const auto vectors = static_cast<size_t>(layout_.vectors());
-  return round_up(floats * sizeof(float) + vectors * sizeof(PlaneTile::Vector) +
-                      vectors * static_cast<size_t>(taps) * sizeof(uint16_t),
-                  size_t{64});
+  const int64_t floats = layout_.plane_floats() + layout_.result_floats();
+  const int64_t of_vector = int64_t{sizeof(PlaneTile::Vector)} +
+                            taps * PlaneTile::mask_bytes(layout_.lanes);
+  return static_cast<size_t>(
+      round_up(floats * int64_t{sizeof(float)} + layout_.vectors() * of_vector,
+               int64_t{64}));
+}
+
+int64_t PlanarGroups::weight_floats() const {
+  return channels_ * inputs_ * taps();
+}
+
+size_t PlanarGroups::packed_bytes() const {
+  return static_cast<size_t>(weight_floats() + 1) * sizeof(float);
 }
 
 ShapeKey PlanarGroups::packed_key() const {
   ShapeKey key = RowConv::packed_key();
-  key.push_back(PlanePart::kMostOutputs);
+  key.push_back(most_outputs_);
   return key;
 }
 
 void PlanarGroups::pack(const float* weight, float* packed) const {
   const auto& [depth, height, width] = axes_;
+  const float* first = packed;
   for (int64_t group = 0; group < channels_; group += inputs_)
-    PlanePart::each_block(inputs_, [&](int64_t begin, int64_t end) {
-      for (int64_t d = 0; d < depth.taps; ++d)
-        for (int64_t h = 0; h < height.taps; ++h)
-          for (int64_t w = 0; w < width.taps; ++w)
-            for (int64_t i = 0; i < inputs_; ++i)
-              for (int64_t c = begin; c < end; ++c)
-                *packed++ =
-                    weight[(group + c) * output_weight_ + i * input_weight_ +
-                           d * depth.weight_step + h * height.weight_step +
-                           w * width.weight_step];
-    });
+    PlanePart::each_block(
+        inputs_, most_outputs_, [&](int64_t begin, int64_t end) {
+          for (int64_t d = 0; d < depth.taps; ++d)
+            for (int64_t h = 0; h < height.taps; ++h)
+              for (int64_t w = 0; w < width.taps; ++w)
+                for (int64_t i = 0; i < inputs_; ++i)
+                  for (int64_t c = begin; c < end; ++c)
+                    *packed++ =
+                        weight[(group + c) * output_weight_ +
+                               i * input_weight_ + d * depth.weight_step +
+                               h * height.weight_step + w * width.weight_step];
+        });
+  *packed = std::all_of(first, static_cast<const float*>(packed),
+                        [](float x) { return std::isfinite(x); });
 }
 
 void PlanarGroups::run_tile(const Data& data, const PlaneTile& tile,
@@ -75,6 +92,7 @@ void PlanarGroups::run_tile(const Data& data, const PlaneTile& tile,
       .steps = {depth.dilation * depth.step, height.step, width.step},
       .slices = depth.inside[static_cast<size_t>(z)],
       .weight = data.packed,
+      .finite = data.packed[weight_floats()] != 0,
       .bias = data.bias,
       .output = data.output + place * channels_,
       .output_step = channels_,
@@ -103,7 +121,7 @@ void PlanarGroups::run(const Data& data, int64_t begin, int64_t end) const {
   PlaneTile tile{
       .layout = &layout_,
       .lanes = lanes,
-      .masks = reinterpret_cast<uint16_t*>(lanes + layout_.vectors())};
+      .masks = reinterpret_cast<std::byte*>(lanes + layout_.vectors())};
   for (int64_t at = begin; at < end; at += tile.rows) {
     tile.row = at % rows;
     tile.rows = std::min({layout_.rows, rows - tile.row, end - at});

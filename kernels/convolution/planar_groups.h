@@ -1,10 +1,11 @@
-// Convolutions of f32 images in groups of five to sixteen channels, channels
+// Convolutions of f32 images in groups of four to sixteen channels, channels
 // innermost, in plain C++ vectors. What a tile of the output reads is turned
 // into planes first, one for each channel, so that lanes are places: each input
 // is multiplied by one weight for each output, no lane is idle whatever the
 // number of channels, and the sums are turned back at the end.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,12 @@ using program::PlaneTaps;
 
 // Some of the places of a slice, and which of its lanes each tap reads.
 struct PlaneTile {
+  // What a tap's mask of a vector takes: a bit of a number for each lane, or,
+  // where vectors have no instructions for those, a float's bits.
+  static constexpr int64_t mask_bytes(int64_t lanes) {
+    return lanes == 16 ? 2 : lanes * 4;
+  }
+
   struct Vector {
     int64_t place;  // Its first one, from the tile's first.
     uint16_t used;  // Lanes.
@@ -26,7 +33,7 @@ struct PlaneTile {
 
   int64_t vectors() const {
     return support::ceil_div((rows - 1) * layout->pitch + columns,
-                             PlaneLayout::kLanes);
+                             layout->lanes);
   }
 
   // Where the first place lies in a plane, which begins with the first row that
@@ -37,8 +44,8 @@ struct PlaneTile {
   }
 
   const PlaneLayout* layout;
-  Vector* lanes;    // [vectors]
-  uint16_t* masks;  // [vectors, height, width]
+  Vector* lanes;     // [vectors]
+  std::byte* masks;  // [vectors, height, width]
   int64_t row = 0, rows = 0, column = 0, columns = 0;
 };
 
@@ -47,13 +54,16 @@ struct PlaneTile {
 // the bias at the part's first channel. Weights are [group, output block,
 // depth, height, width, input, outputs].
 struct PlanePart {
-  // Outputs of a group are computed in blocks of about the same size.
-  static constexpr int64_t kMostOutputs = 8;
+  // Outputs of a group are computed in blocks of about the same size, whose
+  // sums leave registers for what they are made of.
+  static constexpr int64_t most_outputs(int64_t lanes) {
+    return lanes == 16 ? 8 : 6;
+  }
 
-  // Calls work(begin, end) for the outputs of each block.
+  // Calls work(begin, end) for the outputs of each block of at most `most`.
   template <typename Work>
-  static void each_block(int64_t outputs, Work&& work) {
-    const int64_t blocks = support::ceil_div(outputs, kMostOutputs);
+  static void each_block(int64_t outputs, int64_t most, Work&& work) {
+    const int64_t blocks = support::ceil_div(outputs, most);
     for (int64_t i = 0; i < blocks; ++i)
       work(outputs * i / blocks, outputs * (i + 1) / blocks);
   }
@@ -63,6 +73,7 @@ struct PlanePart {
   int64_t steps[3];  // To the next depth tap's slice, to the next row, column.
   TapRange slices;   // Taps along the depth.
   const float* weight;
+  bool finite;        // All weights are.
   const float* bias;  // Or null.
   float* output;
   int64_t output_step;  // From place to place.
@@ -78,21 +89,26 @@ class PlanarGroups : public RowConv {
       weights::Reader::grouped_convolution;
   // For convolutions that program::has_planes() tells; tensors may be meta.
   PlanarGroups(const ops::ConvParams& params, const Tensor& input,
-               const Tensor& weight);
+               const Tensor& weight, CpuLevel level);
 
   size_t scratch_bytes() const;
 
   // Rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
 
-  // Weights as PlanePart has them.
+  // Weights as PlanePart has them, and a number that is zero unless all of them
+  // are finite.
+  size_t packed_bytes() const;
   ShapeKey packed_key() const;
   void pack(const float* weight, float* packed) const;
 
  private:
   void run_tile(const Data& data, const PlaneTile& tile, int64_t slice) const;
 
+  int64_t weight_floats() const;
+
   int64_t part_groups_;
+  int64_t most_outputs_;  // Of a block.
   PlaneLayout layout_;
 };
 

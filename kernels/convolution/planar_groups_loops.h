@@ -1,11 +1,11 @@
 // The loops of planar_groups.cpp, once per CPU level (each_level.h).
 
-#if FXJIT_LANES < 16
+#if FXJIT_LANES < 8
 inline void run(const PlaneTile&) {
-  throw InternalError("planes of channels need vectors of sixteen floats");
+  throw InternalError("planes of channels need vectors of eight floats");
 }
 inline void run(const PlanePart&) {
-  throw InternalError("planes of channels need vectors of sixteen floats");
+  throw InternalError("planes of channels need vectors of eight floats");
 }
 #else
 #include "kernels/convolution/plane_turns.h"
@@ -13,30 +13,48 @@ inline void run(const PlanePart&) {
 #include "kernels/convolution/plane_masks.h"
 #include "kernels/convolution/plane_sums.h"
 
-// What is done to the results of a block, and where they go.
+// What is done to kFours times four channels of a vector's places, and where
+// they go.
+template <int kFours>
+FXJIT_INLINE void finish_channels(const PlanePart& part,
+                                  const PlaneTile::Vector& lanes,
+                                  const float* results, int64_t channel) {
+  const auto [place, used] = lanes;
+  const int count = std::popcount(used);
+  Vector x[4 * kFours];
+#pragma GCC unroll 8
+  for (int i = 0; i < 4 * kFours; ++i) {
+    x[i] =
+        gather_used(load(results + (channel + i) * PlaneLayout::kResult), used);
+    if (part.bias) x[i] += part.bias[channel + i];
+  }
+  for (int64_t op = 0; op < part.work.count; ++op)
+    apply(part.work.ops[op], x, [&](int tensor, int i) FXJIT_FORCED {
+      const float* extra = part.work.extras[tensor] + channel + i;
+      const int64_t apart = part.work.steps[tensor];
+      return apart == 0 ? Vector{} + *extra
+                        : load_apart(extra + place * apart, apart, count);
+    });
+  float* to = part.output + place * part.output_step + channel;
+#pragma GCC unroll 2
+  for (int i = 0; i < kFours; ++i) {
+    Vector(&four)[4] = reinterpret_cast<Vector(&)[4]>(x[4 * i]);
+    turn(four);
+    write_four(four, to + 4 * i, part.output_step, count);
+  }
+}
+
 inline void finish(const PlanePart& part, int64_t first, int64_t vectors) {
   const int64_t channels = part.groups * part.inputs;
   for (int64_t v = 0; v < vectors; ++v) {
-    const auto [place, used] = part.tile->lanes[first + v];
-    const int count = std::popcount(used);
+    const PlaneTile::Vector& lanes = part.tile->lanes[first + v];
     const float* results = part.results + v * FXJIT_LANES;
-    float* to = part.output + place * part.output_step;
-    each_four(channels, [&](int64_t channel) FXJIT_FORCED {
-      Vector x[4];
-      for (int i = 0; i < 4; ++i) {
-        x[i] = gather_used(load(results + (channel + i) * PlaneLayout::kResult),
-                           used);
-        if (part.bias) x[i] += part.bias[channel + i];
-      }
-      for (int64_t op = 0; op < part.work.count; ++op)
-        apply(part.work.ops[op], x, [&](int tensor, int i) FXJIT_FORCED {
-          const float* extra = part.work.extras[tensor] + channel + i;
-          const int64_t apart = part.work.steps[tensor];
-          return apart == 0 ? Vector{} + *extra
-                            : load_apart(extra + place * apart, apart, count);
-        });
-      turn(x);
-      write_four(x, to + channel, part.output_step, count);
+    int64_t channel = 0;
+    if (FXJIT_LANES == 8)
+      for (; channel + 8 <= channels; channel += 8)
+        finish_channels<2>(part, lanes, results, channel);
+    each_four(channels - channel, [&](int64_t c) FXJIT_FORCED {
+      finish_channels<1>(part, lanes, results, channel + c);
     });
   }
 }
@@ -82,8 +100,8 @@ inline void turn_input(const PlanePart& part) {
     for (int64_t h = 0; h < layout.height.slots(); ++h)
       for (int64_t w = 0; w < layout.width.slots(); ++w)
         turn_slot(part, part.input + d * part.steps[0], h, w,
-                  part.planes + d * layout.slices_apart() +
-                      h * layout.rows_apart() +
+                  part.planes + d * layout.slices_apart +
+                      h * layout.rows_apart +
                       w * layout.channels * layout.plane);
 }
 
@@ -94,21 +112,24 @@ inline void run(const PlanePart& part) {
   const int64_t taps =
       layout.depth_taps * static_cast<int64_t>(layout.tap_offsets.size());
   int64_t outputs = 0;
-  PlanePart::each_block(part.inputs, [&](int64_t begin, int64_t end) {
-    outputs = std::max(outputs, end - begin);
-  });
+  PlanePart::each_block(part.inputs, kMostOutputs,
+                        [&](int64_t begin, int64_t end) {
+                          outputs = std::max(outputs, end - begin);
+                        });
   const int64_t most = most_vectors(static_cast<int>(outputs));
   const int64_t all = tile.vectors();
   int64_t count = support::ceil_div(all, most);
   for (int64_t v = 0; v < all; --count) {
     const int64_t vectors = support::ceil_div(all - v, count);
     for (int64_t g = 0; g < part.groups; ++g)
-      PlanePart::each_block(part.inputs, [&](int64_t begin, int64_t end) {
-        sums_of(end - begin, vectors)(
-            part, v, part.planes + g * part.inputs * layout.plane,
-            part.weight + (g * part.inputs + begin) * part.inputs * taps,
-            part.results + (g * part.inputs + begin) * PlaneLayout::kResult);
-      });
+      PlanePart::each_block(
+          part.inputs, kMostOutputs, [&](int64_t begin, int64_t end) {
+            sums_of(end - begin, vectors, part.finite)(
+                part, v, part.planes + g * part.inputs * layout.plane,
+                part.weight + (g * part.inputs + begin) * part.inputs * taps,
+                part.results +
+                    (g * part.inputs + begin) * PlaneLayout::kResult);
+          });
     finish(part, v, vectors);
     v += vectors;
   }

@@ -1,5 +1,20 @@
 // Which places the lanes of a tile's vectors are, and which inputs they see:
-// for loops with vectors of sixteen floats, after plane_turns.h.
+// after plane_turns.h.
+
+// Which lanes of a vector see an input: PlaneTile::mask_bytes() of the level.
+#if FXJIT_LANES == 16
+using LaneMask = __mmask16;
+FXJIT_INLINE LaneMask lane_mask(Integers lanes) { return mask_of(lanes); }
+#else
+using LaneMask = Integers;
+FXJIT_INLINE LaneMask lane_mask(Integers lanes) { return lanes; }
+#endif
+
+FXJIT_INLINE LaneMask load_mask(const std::byte* from) {
+  LaneMask mask;
+  std::memcpy(&mask, from, sizeof(mask));
+  return mask;
+}
 
 // The columns and rows of the lanes of one vector after the other.
 struct LanePlaces {
@@ -21,14 +36,16 @@ struct LanePlaces {
   Integers pitch, x{}, y{};
 };
 
-// The lanes whose tap lies inside of the image, where those are places `at`
-// after place `from` of a dim.
-inline uint16_t inside(const PlaneTaps& taps, const PlaneTaps::Tap& tap,
-                       Integers at, int64_t from) {
+// The lanes whose tap lies inside of the image, where those are of inputs `at`
+// beside what the tap adds. Those before the image are large as numbers without
+// a sign.
+FXJIT_INLINE Integers inside(const PlaneTaps& taps, const PlaneTaps::Tap& tap,
+                             Integers at) {
+  using Unsigned [[gnu::vector_size(sizeof(Integers))]] = uint32_t;
   const Integers input =
-      (at + numbers(from + tap.shift)) * numbers(taps.stride) +
-      numbers(taps.first[tap.slot]);
-  return mask_of((input >= 0) & (input < numbers(taps.size)));
+      at + numbers(tap.shift * taps.stride + taps.first[tap.slot]);
+  return reinterpret_cast<Unsigned>(input) <
+         reinterpret_cast<Unsigned>(numbers(taps.size));
 }
 
 // Which lanes of each vector hold a place, and for which taps that place reads
@@ -37,16 +54,23 @@ inline void run(const PlaneTile& tile) {
   const PlaneLayout& layout = *tile.layout;
   LanePlaces at(layout.pitch);
   int64_t place = 0;
-  uint16_t* masks = tile.masks;
+  std::byte* masks = tile.masks;
   for (int64_t v = 0; v < tile.vectors(); ++v, at.next()) {
-    const uint16_t used =
-        mask_of((at.x < numbers(tile.columns)) & (at.y < numbers(tile.rows)));
-    tile.lanes[v] = {place, used};
-    place += std::popcount(used);
+    const Integers used =
+        (at.x < numbers(tile.columns)) & (at.y < numbers(tile.rows));
+    tile.lanes[v] = {place, mask_of(used)};
+    place += std::popcount(tile.lanes[v].used);
+    const Integers y =
+        (at.y + numbers(tile.row)) * numbers(layout.height.stride);
+    const Integers x =
+        (at.x + numbers(tile.column)) * numbers(layout.width.stride);
     for (const PlaneTaps::Tap& h : layout.height.taps) {
-      const uint16_t of_row = used & inside(layout.height, h, at.y, tile.row);
-      for (const PlaneTaps::Tap& w : layout.width.taps)
-        *masks++ = of_row & inside(layout.width, w, at.x, tile.column);
+      const Integers of_row = used & inside(layout.height, h, y);
+      for (const PlaneTaps::Tap& w : layout.width.taps) {
+        const LaneMask mask = lane_mask(of_row & inside(layout.width, w, x));
+        std::memcpy(masks, &mask, sizeof(mask));
+        masks += sizeof(mask);
+      }
     }
   }
 }

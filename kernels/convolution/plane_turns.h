@@ -1,9 +1,14 @@
 // Channels of places that lie apart become vectors of places, and back: for
-// loops with vectors of sixteen floats.
+// loops with vectors of sixteen or eight floats.
 #include "kernels/convolution/post_work_loops.h"
 
 FXJIT_INLINE uint16_t mask_of(Integers lanes) {
+#if FXJIT_LANES == 16
   return _mm512_movepi32_mask(reinterpret_cast<__m512i>(lanes));
+#else
+  return static_cast<uint16_t>(
+      _mm256_movemask_ps(reinterpret_cast<__m256>(lanes)));
+#endif
 }
 
 FXJIT_INLINE Integers numbers(int64_t n) {
@@ -17,11 +22,30 @@ FXJIT_INLINE void each_four(int64_t channels, Work&& work) {
   for (int64_t c = 0; c < channels; c += 4) work(std::min(c, channels - 4));
 }
 
+#if FXJIT_LANES == 8
+// For each mask of eight lanes, the numbers of those that it has, one a byte.
+constexpr std::array<uint64_t, 256> lanes_of_masks() {
+  std::array<uint64_t, 256> made{};
+  for (size_t mask = 0; mask < made.size(); ++mask)
+    for (uint64_t lane = 0, at = 0; lane < 8; ++lane)
+      if (mask >> lane & 1) made[mask] |= lane << (8 * at++);
+  return made;
+}
+inline constexpr std::array<uint64_t, 256> kLanesOfMasks = lanes_of_masks();
+#endif
+
 // The used lanes side by side.
 FXJIT_INLINE Vector gather_used(Vector x, uint16_t used) {
-  if (used == 0xffff) return x;
+  if (used == (1 << FXJIT_LANES) - 1) return x;
+#if FXJIT_LANES == 16
   return reinterpret_cast<Vector>(
       _mm512_maskz_compress_ps(used, reinterpret_cast<__m512>(x)));
+#else
+  const auto bytes = static_cast<long long>(kLanesOfMasks[used]);
+  return reinterpret_cast<Vector>(
+      _mm256_permutevar8x32_ps(reinterpret_cast<__m256>(x),
+                               _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bytes))));
+#endif
 }
 
 // `count` numbers that lie `apart`.
@@ -31,26 +55,32 @@ FXJIT_INLINE Vector load_apart(const float* from, int64_t apart, int count) {
   return x;
 }
 
-// In each quarter of two vectors: the first or the last two lanes of both by
-// turns, and the even or the odd pairs of lanes of both.
+// In each quarter of sixteen lanes, or half of eight, of two vectors: the first
+// or the last two lanes of both by turns, and the even or the odd pairs of
+// lanes of both.
+#if FXJIT_LANES == 16
+#define FXJIT_FOURS(a, b, i, j, k, l)                                          \
+  __builtin_shufflevector(a, b, i, j, k, l, i + 4, j + 4, k + 4, l + 4, i + 8, \
+                          j + 8, k + 8, l + 8, i + 12, j + 12, k + 12, l + 12)
+#else
+#define FXJIT_FOURS(a, b, i, j, k, l) \
+  __builtin_shufflevector(a, b, i, j, k, l, i + 4, j + 4, k + 4, l + 4)
+#endif
 FXJIT_INLINE Vector low(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25,
-                                 12, 28, 13, 29);
+  return FXJIT_FOURS(a, b, 0, FXJIT_LANES, 1, FXJIT_LANES + 1);
 }
 FXJIT_INLINE Vector high(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
-                                 27, 14, 30, 15, 31);
+  return FXJIT_FOURS(a, b, 2, FXJIT_LANES + 2, 3, FXJIT_LANES + 3);
 }
 FXJIT_INLINE Vector even_pairs(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
-                                 12, 13, 28, 29);
+  return FXJIT_FOURS(a, b, 0, 1, FXJIT_LANES, FXJIT_LANES + 1);
 }
 FXJIT_INLINE Vector odd_pairs(Vector a, Vector b) {
-  return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
-                                 27, 14, 15, 30, 31);
+  return FXJIT_FOURS(a, b, 2, 3, FXJIT_LANES + 2, FXJIT_LANES + 3);
 }
+#undef FXJIT_FOURS
 
-// In each quarter of four vectors, rows become columns.
+// In each of those parts of four vectors, rows become columns.
 FXJIT_INLINE void turn(Vector (&x)[4]) {
   const Vector low0 = low(x[0], x[1]), low2 = low(x[2], x[3]);
   const Vector high0 = high(x[0], x[1]), high2 = high(x[2], x[3]);
@@ -60,21 +90,29 @@ FXJIT_INLINE void turn(Vector (&x)[4]) {
   x[3] = odd_pairs(high0, high2);
 }
 
-// The first `count` of sixteen places, with quarter k of vector i of place
-// 4 k + i.
-inline void write_four(const Vector (&x)[4], float* to, int64_t step,
-                       int count) {
+// Four floats, number k of a vector.
+template <int k>
+FXJIT_INLINE void store_part(Vector x, float* to) {
+#if FXJIT_LANES == 16
+  _mm_storeu_ps(
+      to, _mm512_maskz_extractf32x4_ps(0xf, reinterpret_cast<__m512>(x), k));
+#else
+  _mm_storeu_ps(to, _mm256_extractf128_ps(reinterpret_cast<__m256>(x), k));
+#endif
+}
+
+// The first `count` places of a vector, with part k of x[i] of place 4 k + i.
+FXJIT_INLINE void write_four(const Vector (&x)[4], float* to, int64_t step,
+                             int count) {
   if (count == FXJIT_LANES) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const auto v = reinterpret_cast<__m512>(x[i]);
-      _mm_storeu_ps(to + i * step, _mm512_maskz_extractf32x4_ps(0xf, v, 0));
-      _mm_storeu_ps(to + (4 + i) * step,
-                    _mm512_maskz_extractf32x4_ps(0xf, v, 1));
-      _mm_storeu_ps(to + (8 + i) * step,
-                    _mm512_maskz_extractf32x4_ps(0xf, v, 2));
-      _mm_storeu_ps(to + (12 + i) * step,
-                    _mm512_maskz_extractf32x4_ps(0xf, v, 3));
+      store_part<0>(x[i], to + i * step);
+      store_part<1>(x[i], to + (4 + i) * step);
+#if FXJIT_LANES == 16
+      store_part<2>(x[i], to + (8 + i) * step);
+      store_part<3>(x[i], to + (12 + i) * step);
+#endif
     }
     return;
   }
@@ -84,32 +122,40 @@ inline void write_four(const Vector (&x)[4], float* to, int64_t step,
     std::memcpy(to + p * step, &places[p % 4][p / 4 * 4], 4 * sizeof(float));
 }
 
-// At least four channels of sixteen places, whose addresses `place` gives, to
-// planes that lie `plane` apart.
+// Part k of the vector is what part(k) loads.
+template <typename Part>
+FXJIT_INLINE Vector load_parts(Part&& part) {
+#if FXJIT_LANES == 16
+  __m512 v = _mm512_castps128_ps512(part(0));
+  v = _mm512_maskz_insertf32x4(0xffff, v, part(1), 1);
+  v = _mm512_maskz_insertf32x4(0xffff, v, part(2), 2);
+  v = _mm512_maskz_insertf32x4(0xffff, v, part(3), 3);
+#else
+  const __m256 v =
+      _mm256_insertf128_ps(_mm256_castps128_ps256(part(0)), part(1), 1);
+#endif
+  return reinterpret_cast<Vector>(v);
+}
+
+// At least four channels of a vector's places, whose addresses `place` gives,
+// to planes that lie `plane` apart.
 template <typename Place>
 FXJIT_INLINE void turn_places(Place&& place, int64_t channels, float* to,
                               int64_t plane) {
   each_four(channels, [&](int64_t channel) FXJIT_FORCED {
-    // Quarter k of vector i is of place 4 k + i.
     Vector x[4];
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      const auto quarter = [&](int k) FXJIT_FORCED {
+    for (int i = 0; i < 4; ++i)
+      x[i] = load_parts([&](int k) FXJIT_FORCED {
         return _mm_loadu_ps(place(4 * k + i) + channel);
-      };
-      __m512 v = _mm512_castps128_ps512(quarter(0));
-      v = _mm512_maskz_insertf32x4(0xffff, v, quarter(1), 1);
-      v = _mm512_maskz_insertf32x4(0xffff, v, quarter(2), 2);
-      v = _mm512_maskz_insertf32x4(0xffff, v, quarter(3), 3);
-      x[i] = reinterpret_cast<Vector>(v);
-    }
+      });
     turn(x);
     for (int i = 0; i < 4; ++i) store(x[i], to + (channel + i) * plane);
   });
 }
 
 // Rows of places, and where they go in planes: row after row, `pitch` apart.
-// Fewer than sixteen floats behind them are written, too.
+// Fewer floats than a vector has behind them are written, too.
 struct PlaneRows {
   const float* first;
   int64_t rows, columns;          // One at least.

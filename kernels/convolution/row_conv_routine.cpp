@@ -125,7 +125,7 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
     case program::CallCode::grouped_convolution:
       return make(GroupedConv(params, input, weight, request.level));
     case program::CallCode::planar_groups:
-      return make(PlanarGroups(params, input, weight));
+      return make(PlanarGroups(params, input, weight, request.level));
     case program::CallCode::image_convolution:
       return make(ImageConv(params, input, weight));
     default:

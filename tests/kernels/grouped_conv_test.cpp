@@ -34,8 +34,8 @@ bool fits(const WorkCall& call, CpuLevel level) {
 void expect_loops(const Form& form, CpuLevel level, int work = 1) {
   const WorkCall call(form.conv(), kConvWorks[work], true);
   if (program::has_planes(call.params, call.input, call.weight, level))
-    expect_level(PlanarGroups(call.params, call.input, call.weight), call,
-                 level);
+    expect_level(PlanarGroups(call.params, call.input, call.weight, level),
+                 call, level);
   if (program::has_turned_sums(call.weight, level))
     expect_level(GroupedConv(call.params, call.input, call.weight, level), call,
                  level);
@@ -58,7 +58,8 @@ void expect_form(const Form& form, CpuLevel level, int work = 3) {
 std::vector<CpuLevel> levels_for(int64_t channels) {
   std::vector<CpuLevel> levels;
   for (CpuLevel level : host_levels())
-    if (level == CpuLevel::avx512 || (level == CpuLevel::avx2 && channels <= 8))
+    if (level == CpuLevel::avx512 ||
+        (level == CpuLevel::avx2 && channels <= 12))
       levels.push_back(level);
   return levels;
 }
@@ -107,13 +108,11 @@ TEST(GroupedConv, EveryWidth) {
                      level);
 }
 
-// The loops for more than four channels, some of which the planner leaves to
+// The loops for four channels and more, some of which the planner leaves to
 // the library where images are small.
-TEST(GroupedConv, PlanarGroups) {
-  if (host_cpu_level() < CpuLevel::avx512)
-    GTEST_SKIP() << "these loops need AVX-512";
-  for (int64_t channels = 5; channels <= 16; ++channels)
-    for (int64_t groups : {2, 3})
+void expect_planes(CpuLevel level) {
+  for (int64_t channels = 4; channels <= 16; ++channels)
+    for (int64_t groups : {2, 3, 4})
       for (int64_t width : {1, 2, 3, 4, 5, 6, 9, 13, 14, 15, 20, 31})
         for (int64_t stride : {1, 2})
           for (int64_t pad : {0, 1})
@@ -127,13 +126,19 @@ TEST(GroupedConv, PlanarGroups) {
                             .width = width,
                             .stride = {stride, stride},
                             .padding = {1, pad}},
-                           CpuLevel::avx512);
+                           level);
             }
+}
+
+TEST(GroupedConv, PlanarGroups) {
+  if (host_cpu_level() < CpuLevel::avx2)
+    GTEST_SKIP() << "these loops need AVX2";
+  for (CpuLevel level : levels_for(12)) expect_planes(level);
 }
 
 // Of more memory than caches hold.
 TEST(GroupedConv, LargeImages) {
-  for (CpuLevel level : levels_for(16))
+  for (CpuLevel level : levels_for(13))
     expect_form({.groups = 32, .channels = 16, .height = 33, .width = 33},
                 level);
   for (CpuLevel level : levels_for(12))
@@ -229,8 +234,9 @@ TEST(GroupedConv, WindowsWithoutTaps) {
                     .window = {0, 3},
                     .padding = {0, 1}};
     const WorkCall call(form.conv(), kConvWorks[1], true);
-    EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
-                                     CpuLevel::avx512));
+    for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
+      EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
+                                       level));
     if (channels <= 8) expect_step(call, true, 1);
   }
 }
@@ -245,8 +251,9 @@ TEST(GroupedConv, FarTapsAreNotTaken) {
                     .padding = {3000, 1},
                     .dilation = {3000, 1}};
     const WorkCall call(form.conv(), kConvWorks[1], true);
-    EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
-                                     CpuLevel::avx512));
+    for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
+      EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
+                                       level));
     expect_step(call, true, 1);
   }
 }
@@ -297,7 +304,7 @@ TEST(GroupedConv, PadsOneEnd) {
     for (CpuLevel level : levels_for(channels))
       for (int64_t width : {8, 9, 30})
         for (bool before : {false, true}) {
-          const Form form{.groups = 2,
+          const Form form{.groups = 4,
                           .channels = channels,
                           .height = 4,
                           .width = width,
@@ -316,7 +323,7 @@ TEST(GroupedConv, NanAndInfinity) {
                                 -std::numeric_limits<float>::infinity()};
   for (int64_t channels : {4, 6, 12})
     for (CpuLevel level : levels_for(channels))
-      for (int64_t groups : {2, 3})
+      for (int64_t groups : {2, 4})
         for (bool in_weights : {false, true})
           for (float special : kSpecial) {
             const Form form{.groups = groups,

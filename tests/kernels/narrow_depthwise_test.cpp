@@ -93,7 +93,7 @@ TEST(NarrowDepthwise, WhatIsTaken) {
       EXPECT_EQ(taken(CpuLevel::avx512, size, stride),
                 "2 3 4 5 6 7 8 9 10 11 12 13 14 15");
   }
-  EXPECT_EQ(taken(CpuLevel::avx2, 3, 2), "2 3 4 5 6 7");
+  EXPECT_EQ(taken(CpuLevel::avx2, 3, 2), "2 3 4 5 6 7 9 10 13 14");
   EXPECT_EQ(taken(CpuLevel::avx2, 5, 2), "2 3");
 }
 
@@ -142,6 +142,22 @@ TEST(NarrowDepthwise, LongRows) {
                      .stride = {stride, stride},
                      .padding = {2, 2}},
                     level, 1);
+}
+
+// Rows that pairs of vectors with the same channels fill, or leave some places
+// of.
+TEST(NarrowDepthwise, RowsOfPairs) {
+  for (CpuLevel level : host_levels())
+    for (int64_t channels : {4, 6, 10, 15})
+      for (int64_t size : {3, 5})
+        for (int64_t pad : {int64_t{0}, size / 2})
+          for (int64_t places : {15, 16, 17, 31, 32, 33})
+            expect_form({.channels = channels,
+                         .height = 11,
+                         .width = places - 2 * pad + size - 1,
+                         .window = {size, size},
+                         .padding = {pad, pad}},
+                        level, 3);
 }
 
 // Taps further apart than the image is wide or high.

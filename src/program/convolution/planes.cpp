@@ -30,11 +30,13 @@ PlaneTaps::PlaneTaps(const ConvAxis& axis)
   }
 }
 
-PlaneLayout::PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels)
+PlaneLayout::PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels,
+                         int64_t lanes)
     : height(axes[1]),
       width(axes[2]),
       depth_taps(axes[0].taps),
-      channels(channels) {
+      channels(channels),
+      lanes(lanes) {
   // What the planes of a tile should take, what they may take if that is less
   // than some rows, and the columns of a tile that is no row.
   constexpr int64_t kTileFloats = 20 << 10, kLargeFloats = 64 << 10;
@@ -43,7 +45,7 @@ PlaneLayout::PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels)
   const int64_t one_row = plane_floats();
   if (one_row > kLargeFloats && width.places > kFewColumns) {
     const int64_t column = one_row / width.places;
-    set_tile(1, std::max(kFewColumns, kTileFloats / column / kLanes * kLanes));
+    set_tile(1, std::max(kFewColumns, kTileFloats / column / lanes * lanes));
     return;
   }
   const int64_t next_row = (one_row - lead) / plane * pitch;
@@ -62,16 +64,18 @@ void PlaneLayout::set_tile(int64_t most_rows, int64_t most_columns) {
               ? std::max(ceil_div(width.size, width.stride), columns)
               : columns + width.spread();
   const int64_t before = std::max<int64_t>(0, -height.least) * pitch;
-  lead = round_up(before + std::max<int64_t>(0, -width.least), kLanes);
+  lead = round_up(before + std::max<int64_t>(0, -width.least), kMostLanes);
   const int64_t behind = std::max<int64_t>(0, height.most) * pitch +
                          std::max<int64_t>(0, width.most);
-  plane = round_up(before + rows * pitch + behind + 2 * kLanes, kLanes);
+  plane = round_up(before + rows * pitch + behind + 2 * kMostLanes, kMostLanes);
   // Planes at multiples of four lines would share few sets of the cache.
-  plane += plane % (4 * kLanes) == 0 ? kLanes : 0;
+  plane += plane % (4 * kMostLanes) == 0 ? kMostLanes : 0;
+  rows_apart = width.slots() * channels * plane;
+  slices_apart = height.slots() * rows_apart;
   tap_offsets.clear();
   for (const PlaneTaps::Tap& h : height.taps)
     for (const PlaneTaps::Tap& w : width.taps)
-      tap_offsets.push_back(h.slot * rows_apart() + w.slot * channels * plane +
+      tap_offsets.push_back(h.slot * rows_apart + w.slot * channels * plane +
                             h.shift * pitch + w.shift);
 }
 
@@ -82,7 +86,7 @@ bool PlaneLayout::is_efficient() const {
          height.spread() == 0;
 }
 
-int64_t PlaneLayout::vectors() const { return ceil_div(rows * pitch, kLanes); }
+int64_t PlaneLayout::vectors() const { return ceil_div(rows * pitch, lanes); }
 
 int64_t groups_of_part(int64_t channels, int64_t inputs) {
   constexpr int64_t kChannels = 36;

@@ -32,16 +32,16 @@ struct PlaneTaps {
 // What tiles of an image have in common. A tile's places lie in rows of `pitch`
 // lanes; lanes beyond its columns hold nothing. Numbers are floats.
 struct PlaneLayout {
-  static constexpr int64_t kLanes = 16;
+  static constexpr int64_t kMostLanes = 16;   // Of a vector.
   static constexpr int64_t kMostVectors = 6;  // Computed at once.
-  static constexpr int64_t kResult = kMostVectors * kLanes;
+  static constexpr int64_t kResult = kMostVectors * kMostLanes;
 
-  PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels);
+  // For vectors of `lanes` floats.
+  PlaneLayout(const std::array<ConvAxis, 3>& axes, int64_t channels,
+              int64_t lanes);
 
-  int64_t rows_apart() const { return width.slots() * channels * plane; }
-  int64_t slices_apart() const { return height.slots() * rows_apart(); }
   // What all planes and what is before them take, and a part's results.
-  int64_t plane_floats() const { return lead + depth_taps * slices_apart(); }
+  int64_t plane_floats() const { return lead + depth_taps * slices_apart; }
   int64_t result_floats() const { return channels * kResult; }
   int64_t vectors() const;  // Of a tile, at most.
   // Whether tiles are not much smaller than what they read.
@@ -49,12 +49,15 @@ struct PlaneLayout {
 
   PlaneTaps height, width;
   int64_t depth_taps;
-  int64_t channels;       // Of a part, at most.
+  int64_t channels;  // Of a part, at most.
+  int64_t lanes;
   int64_t rows, columns;  // Of a tile, at most.
   int64_t pitch;
   // Before the first plane: lanes in the padding read there what is not used.
   int64_t lead;
-  int64_t plane;  // From plane to plane.
+  // From plane to plane, and to those of the next slot of the height, of the
+  // next tap of the depth.
+  int64_t plane, rows_apart, slices_apart;
   // From a place to what each tap of height and width sees of it.
   std::vector<int64_t> tap_offsets;
 

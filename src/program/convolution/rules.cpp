@@ -1,6 +1,7 @@
 #include "src/program/convolution/rules.h"
 
 #include "src/program/convolution/planes.h"
+#include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -28,6 +29,30 @@ bool has_small_dims(const ops::ConvParams& params, const Tensor& input,
         weight.sizes()[2 + i] > kMostReach / params.dilation[i])
       return false;
   return true;
+}
+
+// Whether channels beyond one vector of eight floats leave much of the second
+// one empty. Pairs of place and channel take longer to read where the width has
+// a stride.
+bool fill_badly(int64_t channels, int64_t stride, int64_t lanes) {
+  if (lanes != 8) return false;
+  const int64_t unit = stride == 1 ? lanes : lanes / 2;
+  const int64_t idle = support::round_up(channels, unit) - channels;
+  return idle >= (stride == 1 ? 1 : 2);
+}
+
+// Which groups planes are for, and whether lanes suit them better than sums
+// that are turned: measured (docs/decisions/grouped_convolutions.md).
+bool suits_planes(const ops::ConvParams& params, int64_t channels,
+                  CpuLevel level) {
+  constexpr int64_t kFewChannels = 12, kFewInPlace = 16;
+  const bool strides = params.stride.back() > 1;
+  // Below AVX-512 the library's code is better with more channels.
+  if (channels > kMostTurnedChannels)
+    return level == CpuLevel::avx512 || channels <= kFewChannels;
+  if (level == CpuLevel::avx512) return channels > 4 && !strides;
+  return channels > 4 ||
+         (channels == 4 && params.output[1] >= kFewInPlace && !strides);
 }
 
 }  // namespace
@@ -58,15 +83,14 @@ bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
 bool is_narrow_depthwise(const ops::ConvParams& params, const Tensor& input,
                          const Tensor& weight, CpuLevel level) {
   const int64_t lanes = weights::tile_shape(level).lanes;
-  // Below AVX-512, wide windows take longer to read than lanes left empty.
-  const bool wide = lanes < 16 && params.stride[1] > 1 && weight.sizes()[3] > 3;
-  const int64_t most = wide ? lanes / 2 : lanes;
-  // With vectors of eight floats, 9 to 15 channels fill two badly, too.
-  const int64_t channels = params.output[1];
-  const bool uneven =
-      params.stride[1] == 1 && lanes == 8 && channels % lanes != 0;
+  const int64_t channels = params.output[1], stride = params.stride[1];
   if (params.spatial != 2 || channels > kMostNarrowChannels ||
-      (channels >= most && !uneven) || params.stride[1] > (lanes > 4 ? 2 : 1))
+      stride > (lanes > 4 ? 2 : 1))
+    return false;
+  // Below AVX-512, wide windows take longer to read than lanes left empty.
+  const bool wide = lanes < 16 && stride > 1 && weight.sizes()[3] > 3;
+  if (channels >= (wide ? lanes / 2 : lanes) &&
+      (wide || !fill_badly(channels, stride, lanes)))
     return false;
   return input.strides().back() == channels;
 }
@@ -80,17 +104,16 @@ bool has_planes(const ops::ConvParams& params, const Tensor& input,
                 const Tensor& weight, CpuLevel level) {
   constexpr int64_t kMostFloats = int64_t{1} << 18;  // Of planes.
   const int64_t channels = weight.sizes()[1];
-  if (level != CpuLevel::avx512 || channels <= 4 ||
+  if (level == CpuLevel::sse41 || !suits_planes(params, channels, level) ||
       !has_small_dims(params, input, weight))
     return false;
   const PlaneLayout layout(
       conv_axes(params, input, weight),
-      groups_of_part(params.output[1], channels) * channels);
-  if (layout.plane_floats() > kMostFloats) return false;
-  // Others have loops that turn sums. With a stride of two there is four times
-  // as much to turn here.
-  return channels > kMostTurnedChannels ||
-         (params.stride.back() == 1 && layout.is_efficient());
+      groups_of_part(params.output[1], channels) * channels,
+      weights::tile_shape(level).lanes);
+  // Others have loops that turn sums.
+  return layout.plane_floats() <= kMostFloats &&
+         (channels > kMostTurnedChannels || layout.is_efficient());
 }
 
 bool has_turned_sums(const Tensor& weight, CpuLevel level) {
