@@ -44,6 +44,7 @@ function(fxjit_add_box name)
       ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
     target_link_libraries(${target}_clang PRIVATE Threads::Threads ${box_LINK})
     fxjit_compile_by_clang(${target}_clang ${box_BY_CLANG})
+    target_compile_options(${target}_clang PRIVATE -w)
     set(objects $<IF:$<BOOL:$<TARGET_PROPERTY:FXJIT_CLANG>>,$<TARGET_OBJECTS:${target}_clang>,${objects}>)
   endif()
 

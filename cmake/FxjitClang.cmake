@@ -23,14 +23,16 @@ endif()
 # fxjit_compile_by_clang(<target> <header>...)
 # Has the sources of a target compiled by clang, quickly rather than to fast code
 # unless options of the target say otherwise. The headers, which most of them
-# include, are compiled once. There are no warnings: g++ gives them, for tests in
-# builds with sanitizers.
+# include, are compiled once. Sources that g++ compiles, too, have its warnings and
+# need no others: -w.
 function(fxjit_compile_by_clang target)
   set_target_properties(${target} PROPERTIES
     # Without ccache: it does not know which files precompiled headers stand for.
     CXX_COMPILER_LAUNCHER
       "${PROJECT_SOURCE_DIR}/cmake/compile_by;${FXJIT_CLANG};--")
   target_compile_options(${target} BEFORE PRIVATE
-    -O0 -w -fpch-instantiate-templates)
+    -O0 -fpch-instantiate-templates
+    # The standard library's own are outside of what it takes for a system's.
+    -Wno-deprecated-declarations)
   target_precompile_headers(${target} PRIVATE ${ARGN})
 endfunction()

@@ -7,11 +7,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "fxjit/error.h"
-#include "kernels/convolution/grouped_conv.h"
+#include "src/support/machine/cache_line.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -20,7 +19,7 @@
 namespace fxjit::kernels {
 namespace {
 
-using support::ceil_div;
+using support::kCacheLine;
 using support::round_up;
 
 #include "kernels/each_level.h"
@@ -31,18 +30,20 @@ PlanarGroups::PlanarGroups(const ops::ConvParams& params, const Tensor& input,
                            const Tensor& weight, CpuLevel level)
     : RowConv(params, input, weight),
       part_groups_(program::groups_of_part(channels_, inputs_)),
-      most_outputs_(PlanePart::most_outputs(weights::tile_shape(level).lanes)),
       layout_(axes_, part_groups_ * inputs_, weights::tile_shape(level).lanes) {
 }
 
+// Planes, results, the vectors' lanes and their masks, each from a cache line
+// on.
 size_t PlanarGroups::scratch_bytes() const {
-  const int64_t taps = axes_[1].taps * axes_[2].taps;
   const int64_t floats = layout_.plane_floats() + layout_.result_floats();
-  const int64_t of_vector = int64_t{sizeof(PlaneTile::Vector)} +
-                            taps * PlaneTile::mask_bytes(layout_.lanes);
-  return static_cast<size_t>(
-      round_up(floats * int64_t{sizeof(float)} + layout_.vectors() * of_vector,
-               int64_t{64}));
+  return static_cast<size_t>(floats * int64_t{sizeof(float)} + lanes_bytes() +
+                             round_up(layout_.mask_bytes(), kCacheLine));
+}
+
+int64_t PlanarGroups::lanes_bytes() const {
+  return round_up(layout_.vectors() * int64_t{sizeof(PlaneTile::Vector)},
+                  kCacheLine);
 }
 
 int64_t PlanarGroups::weight_floats() const {
@@ -55,7 +56,7 @@ size_t PlanarGroups::packed_bytes() const {
 
 ShapeKey PlanarGroups::packed_key() const {
   ShapeKey key = RowConv::packed_key();
-  key.push_back(most_outputs_);
+  key.push_back(PlanePart::most_outputs(layout_.lanes));
   return key;
 }
 
@@ -64,7 +65,8 @@ void PlanarGroups::pack(const float* weight, float* packed) const {
   const float* first = packed;
   for (int64_t group = 0; group < channels_; group += inputs_)
     PlanePart::each_block(
-        inputs_, most_outputs_, [&](int64_t begin, int64_t end) {
+        inputs_, PlanePart::most_outputs(layout_.lanes),
+        [&](int64_t begin, int64_t end) {
           for (int64_t d = 0; d < depth.taps; ++d)
             for (int64_t h = 0; h < height.taps; ++h)
               for (int64_t w = 0; w < width.taps; ++w)
@@ -116,12 +118,11 @@ void PlanarGroups::run_tile(const Data& data, const PlaneTile& tile,
 
 void PlanarGroups::run(const Data& data, int64_t begin, int64_t end) const {
   const int64_t rows = axes_[1].places, columns = axes_[2].places;
-  auto* lanes = reinterpret_cast<PlaneTile::Vector*>(
+  auto* lanes = reinterpret_cast<std::byte*>(
       data.scratch + layout_.plane_floats() + layout_.result_floats());
-  PlaneTile tile{
-      .layout = &layout_,
-      .lanes = lanes,
-      .masks = reinterpret_cast<std::byte*>(lanes + layout_.vectors())};
+  PlaneTile tile{.layout = &layout_,
+                 .lanes = reinterpret_cast<PlaneTile::Vector*>(lanes),
+                 .masks = lanes + lanes_bytes()};
   for (int64_t at = begin; at < end; at += tile.rows) {
     tile.row = at % rows;
     tile.rows = std::min({layout_.rows, rows - tile.row, end - at});

@@ -20,12 +20,6 @@ using program::PlaneTaps;
 
 // Some of the places of a slice, and which of its lanes each tap reads.
 struct PlaneTile {
-  // What a tap's mask of a vector takes: a bit of a number for each lane, or,
-  // where vectors have no instructions for those, a float's bits.
-  static constexpr int64_t mask_bytes(int64_t lanes) {
-    return lanes == 16 ? 2 : lanes * 4;
-  }
-
   struct Vector {
     int64_t place;  // Its first one, from the tile's first.
     uint16_t used;  // Lanes.
@@ -106,9 +100,9 @@ class PlanarGroups : public RowConv {
   void run_tile(const Data& data, const PlaneTile& tile, int64_t slice) const;
 
   int64_t weight_floats() const;
+  int64_t lanes_bytes() const;  // Of a tile, in scratch.
 
   int64_t part_groups_;
-  int64_t most_outputs_;  // Of a block.
   PlaneLayout layout_;
 };
 

@@ -1,7 +1,7 @@
 // Which places the lanes of a tile's vectors are, and which inputs they see:
 // after plane_turns.h.
 
-// Which lanes of a vector see an input: PlaneTile::mask_bytes() of the level.
+// Which lanes of a vector see an input, as PlaneLayout::mask_bytes() has them.
 #if FXJIT_LANES == 16
 using LaneMask = __mmask16;
 FXJIT_INLINE LaneMask lane_mask(Integers lanes) { return mask_of(lanes); }

@@ -132,7 +132,7 @@ TEST(Proxy, OutlivingItsTraceIsAnError) {
   EXPECT_THROW(method(kept, "size"), RuntimeError);
   EXPECT_THROW(node_of(kept), RuntimeError);
   EXPECT_THROW(relu(attribute), RuntimeError);
-  EXPECT_THROW(static_cast<bool>(kept), RuntimeError);
+  EXPECT_THROW(static_cast<void>(static_cast<bool>(kept)), RuntimeError);
   EXPECT_THROW(symbolic_trace([&](Value x) { return x + kept; }, {"x"}, "g"),
                RuntimeError);
   EXPECT_EQ(kept.as_proxy()->describe(), "Proxy of a trace that has ended");

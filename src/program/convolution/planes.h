@@ -44,6 +44,9 @@ struct PlaneLayout {
   int64_t plane_floats() const { return lead + depth_taps * slices_apart; }
   int64_t result_floats() const { return channels * kResult; }
   int64_t vectors() const;  // Of a tile, at most.
+  // Which lanes of them each tap of height and width reads: a bit for a lane,
+  // or, where vectors have no instructions for those, a float's bits.
+  int64_t mask_bytes() const;
   // Whether tiles are not much smaller than what they read.
   bool is_efficient() const;
 

@@ -102,7 +102,7 @@ bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,
 
 bool has_planes(const ops::ConvParams& params, const Tensor& input,
                 const Tensor& weight, CpuLevel level) {
-  constexpr int64_t kMostFloats = int64_t{1} << 18;  // Of planes.
+  constexpr int64_t kMostBytes = int64_t{1} << 20;
   const int64_t channels = weight.sizes()[1];
   if (level == CpuLevel::sse41 || !suits_planes(params, channels, level) ||
       !has_small_dims(params, input, weight))
@@ -112,7 +112,8 @@ bool has_planes(const ops::ConvParams& params, const Tensor& input,
       groups_of_part(params.output[1], channels) * channels,
       weights::tile_shape(level).lanes);
   // Others have loops that turn sums.
-  return layout.plane_floats() <= kMostFloats &&
+  return layout.plane_floats() * int64_t{sizeof(float)} + layout.mask_bytes() <=
+             kMostBytes &&
          (channels > kMostTurnedChannels || layout.is_efficient());
 }
 
