@@ -50,6 +50,7 @@ inline void finish(const PlanePart& part, int64_t first, int64_t vectors) {
     const PlaneTile::Vector& lanes = part.tile->lanes[first + v];
     const float* results = part.results + v * FXJIT_LANES;
     int64_t channel = 0;
+    // Short vectors of more channels are as much work at once.
     if (FXJIT_LANES == 8)
       for (; channel + 8 <= channels; channel += 8)
         finish_channels<2>(part, lanes, results, channel);
