@@ -29,20 +29,25 @@ struct Start {
   int64_t channel, source;
 };
 
-// Does the work on kRows sums, one below the other, and stores them.
-template <int kRows>
+// Does the work on sums and stores them: kRows, one below the other, then those
+// `apart` floats further in the same rows.
+template <int kRows, int kVectors = 1>
 FXJIT_INLINE void finish(const NarrowBlock& block, int64_t row, int64_t at,
-                         int64_t channel, Vector (&sums)[kRows]) {
+                         int64_t channel, Vector (&sums)[kRows * kVectors],
+                         int64_t apart = 0) {
   const int64_t step = block.output_step, corner = row * step + at;
+  const auto place = [&](int i) FXJIT_FORCED {
+    return corner + i % kRows * step + i / kRows * apart;
+  };
   for (int64_t i = 0; i < block.work.count; ++i)
-    apply(block.work.ops[i], sums, [&](int tensor, int r) FXJIT_FORCED {
+    apply(block.work.ops[i], sums, [&](int tensor, int s) FXJIT_FORCED {
       const float* extra = block.work.extras[tensor];
       return block.work.steps[tensor] == 0 ? load(extra + channel)
-                                           : load(extra + corner + r * step);
+                                           : load(extra + place(s));
     });
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r)
-    store(sums[r], block.output + corner + r * step);
+  for (int s = 0; s < kRows * kVectors; ++s)
+    store(sums[s], block.output + place(s));
 }
 
 // Rows of the input from `first` on; kEnds: those before the image and from its
@@ -202,7 +207,7 @@ template <int kAcross, int kRows, int kSize>
       windows.template add<true>(row, start, sums);
     else
       windows.template add<false>(row, start, sums);
-    finish(block, row, at, start.channel, sums);
+    finish<kRows>(block, row, at, start.channel, sums);
     start.advance();
   }
 }

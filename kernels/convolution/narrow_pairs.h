@@ -9,7 +9,7 @@ constexpr bool kHasPairs = FXJIT_LANES == 8;
 template <int kRows, int kSize>
 FXJIT_INLINE void add_pair(const NarrowBlock& block, int64_t row,
                            const Start& start, int64_t apart,
-                           Vector (&sums)[2][kRows]) {
+                           Vector (&sums)[2 * kRows]) {
   const float* weight = block.weight + start.channel;
   const float* from =
       block.input + (block.top + row) * block.row_step + start.source;
@@ -24,8 +24,8 @@ FXJIT_INLINE void add_pair(const NarrowBlock& block, int64_t row,
         if (q >= r && q - r < kSize) {
           const Vector factor =
               load_once(weight + ((q - r) * kSize + w) * kNarrowPattern);
-          sums[0][r] += factor * x;
-          sums[1][r] += factor * other;
+          sums[r] += factor * x;
+          sums[kRows + r] += factor * other;
         }
       tap += block.column;
     }
@@ -44,12 +44,11 @@ FXJIT_INLINE void add_period(const NarrowBlock& block, int64_t row, int64_t at,
   for (int64_t end = at + period; at < end; at += FXJIT_LANES) {
     const Vector bias =
         block.bias ? load(block.bias + start.channel) : Vector{};
-    Vector sums[2][kRows];
+    Vector sums[2 * kRows];
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[0][r] = sums[1][r] = bias;
+    for (Vector& sum : sums) sum = bias;
     add_pair<kRows, kSize>(block, row, start, period, sums);
-    finish(block, row, at, start.channel, sums[0]);
-    finish(block, row, at + period, start.channel, sums[1]);
+    finish<kRows, 2>(block, row, at, start.channel, sums, period);
     start.advance();
   }
 }
