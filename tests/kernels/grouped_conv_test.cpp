@@ -235,8 +235,8 @@ TEST(GroupedConv, WindowsWithoutTaps) {
                     .padding = {0, 1}};
     const WorkCall call(form.conv(), kConvWorks[1], true);
     for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
-      EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
-                                       level));
+      EXPECT_FALSE(
+          program::has_planes(call.params, call.input, call.weight, level));
     if (channels <= 8) expect_step(call, true, 1);
   }
 }
@@ -252,8 +252,8 @@ TEST(GroupedConv, FarTapsAreNotTaken) {
                     .dilation = {3000, 1}};
     const WorkCall call(form.conv(), kConvWorks[1], true);
     for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
-      EXPECT_FALSE(program::has_planes(call.params, call.input, call.weight,
-                                       level));
+      EXPECT_FALSE(
+          program::has_planes(call.params, call.input, call.weight, level));
     expect_step(call, true, 1);
   }
 }

@@ -1,6 +1,6 @@
-// Gates that the steps of one sequence make ahead, on AVX-512: as sums in double
-// precision, however much of them steps have room for; and the steps themselves
-// as without that.
+// Gates that the steps of one sequence make ahead, on AVX-512: as sums in
+// double precision, however much of them steps have room for; and the steps
+// themselves as without that.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -119,7 +119,8 @@ void expect_ahead(StepWork work, Sizes sizes, int steps) {
                                                 : 1;
   const int64_t columns = gates * sizes.units;
   Block block(sizes, columns);
-  const auto got = Sequence(work, sizes.units, columns).run(steps, &block.ahead);
+  const auto got =
+      Sequence(work, sizes.units, columns).run(steps, &block.ahead);
   const auto plain = Sequence(work, sizes.units, columns).run(steps, nullptr);
   for (size_t i = 0; i < got.size(); ++i)
     ASSERT_NEAR(got[i], plain[i], 1e-5) << "unit " << i;
@@ -129,8 +130,8 @@ void expect_ahead(StepWork work, Sizes sizes, int steps) {
 
 TEST(RecurrentAhead, GatesAreSums) {
   if (host_cpu_level() < kLevel) GTEST_SKIP() << "needs AVX-512";
-  for (StepWork work : {StepWork::lstm, StepWork::gru, StepWork::tanh,
-                        StepWork::relu})
+  for (StepWork work :
+       {StepWork::lstm, StepWork::gru, StepWork::tanh, StepWork::relu})
     for (int64_t units : {1, 3, 16, 33, 128})
       for (int64_t features : {1, 2, 3, 16, 128, 200})
         for (int each : {1, 2})
@@ -146,8 +147,8 @@ TEST(RecurrentAhead, GatesAreSums) {
 TEST(RecurrentAhead, StepsHaveRoom) {
   if (host_cpu_level() < kLevel) GTEST_SKIP() << "needs AVX-512";
   for (StepWork work : {StepWork::lstm, StepWork::gru, StepWork::tanh})
-    for (Sizes sizes : {Sizes{128, 128, 1}, {128, 256, 2}, {128, 3, 1},
-                        {128, 131, 2}}) {
+    for (Sizes sizes :
+         {Sizes{128, 128, 1}, {128, 256, 2}, {128, 3, 1}, {128, 131, 2}}) {
       const int64_t gates = work == StepWork::lstm  ? 4
                             : work == StepWork::gru ? 3
                                                     : 1;

@@ -46,10 +46,10 @@ TEST(PythonValues, StandForNumbersOfCalls) {
   EXPECT_EQ(loss("size_average", 1).item(), 1);
   EXPECT_EQ(loss("reduce", 0).sizes(), Dims({2}));
   const Tensor x = Tensor::full({4}, 3.0);
-  const Tensor normal = function("torch.nn.functional.rms_norm",
-                                 {x, Value::tuple({4}), None,
-                                  Tensor::full({}, 7.0)})
-                            .as_tensor();
+  const Tensor normal =
+      function("torch.nn.functional.rms_norm",
+               {x, Value::tuple({4}), None, Tensor::full({}, 7.0)})
+          .as_tensor();
   EXPECT_FLOAT_EQ(normal.data_as<float>()[0], 0.75f);
 }
 
