@@ -62,8 +62,8 @@ FXJIT_INLINE int64_t pair_period(const NarrowBlock& block) {
   return kSize == 3 && period == FXJIT_LANES ? 0 : period;
 }
 
-// As many pairs of vectors of a row inside of the image as begin with float
-// `at`. Returns the float behind them.
+// All pairs of vectors of a row, inside of the image, from float `at` on.
+// Returns the float behind them.
 template <int kRows, int kSize>
 FXJIT_INLINE int64_t add_pairs(const NarrowBlock& block, int64_t row,
                                int64_t at, int64_t period) {

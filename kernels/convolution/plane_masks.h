@@ -1,7 +1,7 @@
 // Which places the lanes of a tile's vectors are, and which inputs they see:
 // after plane_turns.h.
 
-// Which lanes of a vector see an input, as PlaneLayout::mask_bytes() has them.
+// Which lanes of a vector see an input.
 #if FXJIT_LANES == 16
 using LaneMask = __mmask16;
 FXJIT_INLINE LaneMask lane_mask(Integers lanes) { return mask_of(lanes); }
@@ -9,6 +9,8 @@ FXJIT_INLINE LaneMask lane_mask(Integers lanes) { return mask_of(lanes); }
 using LaneMask = Integers;
 FXJIT_INLINE LaneMask lane_mask(Integers lanes) { return lanes; }
 #endif
+
+static_assert(sizeof(LaneMask) == PlaneLayout::mask_bytes(FXJIT_LANES));
 
 FXJIT_INLINE LaneMask load_mask(const std::byte* from) {
   LaneMask mask;

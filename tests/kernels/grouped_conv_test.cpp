@@ -303,16 +303,17 @@ TEST(GroupedConv, PadsOneEnd) {
   for (int64_t channels : {4, 6, 12})
     for (CpuLevel level : levels_for(channels))
       for (int64_t width : {8, 9, 30})
-        for (bool before : {false, true}) {
-          const Form form{.groups = 4,
-                          .channels = channels,
-                          .height = 4,
-                          .width = width,
-                          .padding = {1, 0}};
-          WorkCall call(form.conv(), kConvWorks[1], true);
-          call.pad_width(before, !before);
-          expect_step(call, true, 2, level);
-        }
+        for (int64_t groups : {2, 4})
+          for (bool before : {false, true}) {
+            const Form form{.groups = groups,
+                            .channels = channels,
+                            .height = 4,
+                            .width = width,
+                            .padding = {1, 0}};
+            WorkCall call(form.conv(), kConvWorks[1], true);
+            call.pad_width(before, !before);
+            expect_step(call, true, 2, level);
+          }
 }
 
 // Padding adds nothing, whatever the weight that meets it, and groups do not
@@ -321,9 +322,9 @@ TEST(GroupedConv, NanAndInfinity) {
   constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(),
                                 std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity()};
-  for (int64_t channels : {4, 6, 12})
+  for (int64_t channels : {3, 4, 6, 12})
     for (CpuLevel level : levels_for(channels))
-      for (int64_t groups : {2, 4})
+      for (int64_t groups : {2, 3, 4})
         for (bool in_weights : {false, true})
           for (float special : kSpecial) {
             const Form form{.groups = groups,
@@ -340,13 +341,16 @@ TEST(GroupedConv, NanAndInfinity) {
 
 // Lanes that hold nothing are read all the same where the row goes on.
 TEST(GroupedConv, NanInLanesThatHoldNothing) {
-  const Form form{.groups = 2, .channels = 6, .height = 7, .width = 11};
-  for (CpuLevel level : levels_for(6))
-    for (int64_t at : {3 * 12 + 6, 4 * 12}) {
-      WorkCall call(form.conv(), kConvWorks[1], true);
-      call.input.data_as<float>()[at] = std::numeric_limits<float>::quiet_NaN();
-      expect_step(call, true, 2, level);
-    }
+  for (int64_t channels : {3, 6})
+    for (CpuLevel level : levels_for(channels))
+      for (int64_t at : {7 * channels, 8 * channels}) {
+        const Form form{
+            .groups = 2, .channels = channels, .height = 7, .width = 11};
+        WorkCall call(form.conv(), kConvWorks[1], true);
+        call.input.data_as<float>()[at] =
+            std::numeric_limits<float>::quiet_NaN();
+        expect_step(call, true, 2, level);
+      }
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ bool PlaneLayout::is_efficient() const {
 int64_t PlaneLayout::vectors() const { return ceil_div(rows * pitch, lanes); }
 
 int64_t PlaneLayout::mask_bytes() const {
-  const int64_t of_vector = lanes == kMostLanes ? lanes / 8 : lanes * 4;
-  return vectors() * static_cast<int64_t>(tap_offsets.size()) * of_vector;
+  return vectors() * static_cast<int64_t>(tap_offsets.size()) *
+         mask_bytes(lanes);
 }
 
 int64_t groups_of_part(int64_t channels, int64_t inputs) {

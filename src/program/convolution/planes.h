@@ -44,8 +44,12 @@ struct PlaneLayout {
   int64_t plane_floats() const { return lead + depth_taps * slices_apart; }
   int64_t result_floats() const { return channels * kResult; }
   int64_t vectors() const;  // Of a tile, at most.
-  // Which lanes of them each tap of height and width reads: a bit for a lane,
-  // or, where vectors have no instructions for those, a float's bits.
+  // What says which lanes of a vector a tap reads: a bit for each or, where
+  // vectors have no instructions for those, a float's bits.
+  static constexpr int64_t mask_bytes(int64_t lanes) {
+    return lanes == kMostLanes ? lanes / 8 : lanes * 4;
+  }
+  // For all vectors, and all taps of height and width.
   int64_t mask_bytes() const;
   // Whether tiles are not much smaller than what they read.
   bool is_efficient() const;

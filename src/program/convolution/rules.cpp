@@ -41,8 +41,9 @@ bool fill_badly(int64_t channels, int64_t stride, int64_t lanes) {
   return idle >= (stride == 1 ? 1 : 2);
 }
 
-// Which groups planes are for, and whether lanes suit them better than sums
-// that are turned: measured (docs/decisions/grouped_convolutions.md).
+// Whether planes do better than sums that are turned, or than the library's
+// code: measured (docs/decisions/grouped_convolutions.md). With a stride of two
+// there is four times as much to turn.
 bool suits_planes(const ops::ConvParams& params, int64_t channels,
                   CpuLevel level) {
   constexpr int64_t kFewChannels = 12, kFewInPlace = 16;
