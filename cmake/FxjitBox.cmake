@@ -36,6 +36,7 @@ function(fxjit_add_box name)
   target_include_directories(${target} PRIVATE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE Threads::Threads ${box_LINK})
+  fxjit_join_sources(${target})
 
   set(objects $<TARGET_OBJECTS:${target}>)
   if(box_BY_CLANG AND FXJIT_CLANG_TESTS)
@@ -45,6 +46,7 @@ function(fxjit_add_box name)
     target_link_libraries(${target}_clang PRIVATE Threads::Threads ${box_LINK})
     fxjit_compile_by_clang(${target}_clang ${box_BY_CLANG})
     target_compile_options(${target}_clang PRIVATE -w)
+    fxjit_join_sources(${target}_clang)
     set(objects $<IF:$<BOOL:$<TARGET_PROPERTY:FXJIT_CLANG>>,$<TARGET_OBJECTS:${target}_clang>,${objects}>)
   endif()
 

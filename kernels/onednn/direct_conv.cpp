@@ -17,7 +17,7 @@ struct Layout {
   const char* name;
 };
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kWeightAlignment = 64;
 
 bool is_channels_last(const ConvShape& shape) {
   return shape.input_channels() > 1 && shape.input_strides[1] == 1;
@@ -135,7 +135,7 @@ class LayoutCopy {
     if (same_desc(own.get(), wanted) ||
         (form == Form::channels_last && lies_channels_last(sizes, strides)))
       return;
-    bytes_ = round_up(dnnl_memory_desc_get_size(wanted), kAlignment);
+    bytes_ = round_up(dnnl_memory_desc_get_size(wanted), kWeightAlignment);
     const int64_t places = run_of_places(sizes, strides);
     const bool wide = channel_block() == PlaneCopy::kBlock;
     const bool blocked = form == Form::blocked;
@@ -193,7 +193,7 @@ class DirectConv : public ConvPrimitive {
     return copy_in_.bytes() + copy_out_.bytes() +
            round_up(std::max({conv_.scratch_bytes(), copy_in_.scratch_bytes(),
                               copy_out_.scratch_bytes()}),
-                    kAlignment);
+                    kWeightAlignment);
   }
   const_dnnl_memory_desc_t packed_weights() const override {
     return conv_.desc_of(DNNL_ARG_WEIGHTS);

@@ -17,24 +17,24 @@ namespace {
 using ops::MatmulArgs;
 
 // Below this many multiply-adds the plain loop is as fast as the hand-over.
-constexpr double kSmallFlops = 2.0 * 16 * 16 * 16;
+constexpr double kSmallProduct = 2.0 * 16 * 16 * 16;
 
-ShapeCache<Matmul>& cache() {
+ShapeCache<Matmul>& product_cache() {
   static auto* shared = new ShapeCache<Matmul>(kMostMatmuls);
   return *shared;
 }
 
-std::shared_ptr<const Matmul> find_or_make(const MatmulShape& shape) {
+std::shared_ptr<const Matmul> product_for(const MatmulShape& shape) {
   const ShapeKey key = shape.key();
   std::shared_ptr<const Matmul> found;
-  if (cache().find(key, &found)) return found;
+  if (product_cache().find(key, &found)) return found;
   if (!may_generate_code()) return nullptr;
   found = by_onednn([&] { return Matmul::make(shape); });
-  cache().add(key, found);
+  product_cache().add(key, found);
   return found;
 }
 
-MatmulShape shape_of(const MatmulArgs& args) {
+MatmulShape product_shape(const MatmulArgs& args) {
   return {args, args.bias != nullptr};
 }
 
@@ -112,10 +112,10 @@ bool run_slice(const MatmulArgs& args, const MatmulSlice& slice,
 bool run_as_is(const MatmulArgs& args) {
   support::ThreadPool& pool = support::ThreadPool::shared();
   const std::vector<MatmulSlice> slices =
-      cut_matmul(shape_of(args), pool.size());
+      cut_matmul(product_shape(args), pool.size());
   std::vector<std::shared_ptr<const Matmul>> products;
   for (const MatmulSlice& slice : slices) {
-    products.push_back(find_or_make(slice.shape));
+    products.push_back(product_for(slice.shape));
     if (!products.back()) return false;
   }
   std::atomic<bool> good = true;
@@ -165,17 +165,19 @@ bool has_negative_stride(const MatmulArgs& args) {
 
 }  // namespace
 
-size_t matmuls_kept() { return cache().size(); }
+size_t matmuls_kept() { return product_cache().size(); }
 
 bool eager_matmul(const MatmulArgs& given) {
   const bool half = given.dtype == DType::f16 || given.dtype == DType::bf16;
   if (given.dtype != DType::f32 && !half) return false;
-  if (shape_of(given).flops() < kSmallFlops) return false;
+  if (product_shape(given).flops() < kSmallProduct) return false;
   if (has_negative_stride(given)) return false;
   MatmulArgs args = given;
   std::array<Tensor, 3> kept;  // Copies live as long as the product.
-  if (!shape_of(args).a_is_readable()) kept[0] = replace_a(args, args.dtype);
-  if (!shape_of(args).b_is_readable()) kept[1] = replace_b(args, args.dtype);
+  if (!product_shape(args).a_is_readable())
+    kept[0] = replace_a(args, args.dtype);
+  if (!product_shape(args).b_is_readable())
+    kept[1] = replace_b(args, args.dtype);
   if (args.bias && args.bias_stride != 1 && args.columns > 1)
     kept[2] = replace_bias(args, args.dtype);
   return run_as_is(args) || (half && run_widened(given));

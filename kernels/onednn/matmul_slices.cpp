@@ -11,7 +11,7 @@ using support::ceil_div;
 using support::round_up;
 
 // Work that pays for a hand-over between threads, about 20 us.
-constexpr double kLeastFlops = 2e6;
+constexpr double kLeastSliceFlops = 2e6;
 
 // Cuts one extent of the shape; `part` and `place` say which.
 std::vector<MatmulSlice> cut(const MatmulShape& whole,
@@ -36,7 +36,7 @@ std::vector<MatmulSlice> cut_matmul(const MatmulShape& whole, int threads,
                                     CutFirst first) {
   constexpr int64_t kRowStep = 8, kLeastRows = 16;
   const int64_t pieces = std::min<int64_t>(
-      threads, static_cast<int64_t>(whole.flops() / kLeastFlops));
+      threads, static_cast<int64_t>(whole.flops() / kLeastSliceFlops));
   if (pieces < 2) return {{whole}};
   if (whole.batch >= pieces)
     return cut(whole, &MatmulShape::batch, &MatmulSlice::batch, pieces, 1);

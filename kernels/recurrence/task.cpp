@@ -5,27 +5,27 @@
 namespace fxjit::kernels {
 namespace {
 
-size_t at(int64_t i) { return static_cast<size_t>(i); }
+size_t place(int64_t i) { return static_cast<size_t>(i); }
 
 }  // namespace
 
 int64_t RecurrentTask::sequence(int64_t n) const {
-  return order.sequence[at(first + n)];
+  return order.sequence[place(first + n)];
 }
 
 int64_t RecurrentTask::time_of(int64_t step) const {
-  return form.reversed[at(direction)] ? form.length - 1 - step : step;
+  return form.reversed[place(direction)] ? form.length - 1 - step : step;
 }
 
 const float* RecurrentTask::gates_at(int64_t time, int64_t n) const {
   if (form.packed)
-    return gates + (order.start[at(time)] + first + n) * gates_strides.time;
+    return gates + (order.start[place(time)] + first + n) * gates_strides.time;
   return gates + time * gates_strides.time +
          sequence(n) * gates_strides.sequence;
 }
 
 float* RecurrentTask::output_at(int64_t time, int64_t n) const {
-  const int64_t line = form.packed ? order.start[at(time)] + first + n
+  const int64_t line = form.packed ? order.start[place(time)] + first + n
                                    : time * form.batch + sequence(n);
   return output + line * form.directions * form.width;
 }

@@ -16,10 +16,10 @@ namespace {
 
 using nn::joined;
 
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw UserError("[cpp_code] module " + (path.empty() ? "''" : path) + ": " +
-                      what,
-                  {"", "", path, {}});
+[[noreturn]] void fail_cpp(const std::string& path, const std::string& what) {
+  throw UserError(
+      "[cpp_code] module " + (path.empty() ? "''" : path) + ": " + what,
+      {"", "", path, {}});
 }
 
 std::string header_text(const std::string& name_space,
@@ -53,24 +53,23 @@ class Printer {
             dynamic_cast<const passes::FoldedGraphModule*>(&module))
       folded->ensure_folded();
     else if (typeid(module) != typeid(GraphModule))
-      fail(path, "expected a GraphModule itself, got a class derived from it");
+      fail_cpp(path,
+               "expected a GraphModule itself, got a class derived from it");
     module.graph().lint();
     path_ = path;
     const CppBody body = cpp_body(module.graph(), "");
     const std::string name = classes_.unique(wish);
     variables_[&module] = "this";
     print_members(module, "");
-    structs_ += "struct " + name + " : nn::Custom<" + name +
-                "> {\n  explicit " + name +
-                "([[maybe_unused]] const fx::Weights& weights)\n"
-                "      : Custom(" +
-                cpp_string(module.type_name()) +
-                ", nn::Signature(std::vector<" +
-                "nn::ArgSpec>{" + body.signature + "})) {\n" + out_ +
-                "    train(" + (module.training() ? "true" : "false") +
-                ");\n" + flags_ + "  }\n  Value forward(" +
-                parameter_list(body.parameters) + ") {\n" +
-                indented(body.statements) + "  }\n};\n\n";
+    structs_ +=
+        "struct " + name + " : nn::Custom<" + name + "> {\n  explicit " + name +
+        "([[maybe_unused]] const fx::Weights& weights)\n"
+        "      : Custom(" +
+        cpp_string(module.type_name()) + ", nn::Signature(std::vector<" +
+        "nn::ArgSpec>{" + body.signature + "})) {\n" + out_ + "    train(" +
+        (module.training() ? "true" : "false") + ");\n" + flags_ +
+        "  }\n  Value forward(" + parameter_list(body.parameters) + ") {\n" +
+        indented(body.statements) + "  }\n};\n\n";
     return name;
   }
 
@@ -103,8 +102,7 @@ class Printer {
       const bool known = !child || variables_.contains(child.get());
       if (!known) print_module(*child, joined(path, name));
       out_ += "    " + parent + "->register_module(" + cpp_string(name) + ", " +
-              (child ? variables_.at(child.get()) : "nn::ModuleRef()") +
-              ");\n";
+              (child ? variables_.at(child.get()) : "nn::ModuleRef()") + ");\n";
       if (!known) print_inside(*child, joined(path, name), module.training());
     }
   }
@@ -157,10 +155,10 @@ class Printer {
     } else {
       CppNames none;
       if (!append_cpp_typed(text, value, none))
-        fail(joined(path_, path), "its value has no C++ text");
+        fail_cpp(joined(path_, path), "its value has no C++ text");
     }
-    out_ += "    " + variable + "->set_attr(" + cpp_string(name) + ", " +
-            text + ");\n";
+    out_ += "    " + variable + "->set_attr(" + cpp_string(name) + ", " + text +
+            ");\n";
   }
 
   // As constant folding leaves them.
@@ -169,7 +167,7 @@ class Printer {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const std::string name = joined(path, std::to_string(i));
       if (!tensors[i].is_tensor())
-        fail(joined(path_, name), "expected a tensor, as before it");
+        fail_cpp(joined(path_, name), "expected a tensor, as before it");
       items += (i ? ", " : "") + std::string("Value(weights.at(") +
                cpp_string(name) + "))";
       weights_.emplace_back(joined(path_, name), tensors[i].as_tensor());
@@ -185,10 +183,10 @@ class Printer {
       return print_graph(*graph, path, variable);
     const nn::ModuleType* const type = nn::find_module_type(module);
     if (!type)
-      fail(joined(path_, path),
-           "expected a layer of fxjit::nn or a type given to "
-           "nn::register_module_type, got " +
-               module.type_name());
+      fail_cpp(joined(path_, path),
+               "expected a layer of fxjit::nn or a type given to "
+               "nn::register_module_type, got " +
+                   module.type_name());
     if (type->name != "Module")
       return print_layer(module, *type, path, variable);
     out_ += "    const nn::ModuleRef " + variable +
@@ -212,7 +210,7 @@ class Printer {
     for (const auto& [name, value] : type.arguments(module)) {
       arguments += (arguments.empty() ? "{" : ", {") + cpp_string(name) + ", ";
       if (!append_cpp_typed(arguments, value, none))
-        fail(joined(path_, path), name + ": it has no C++ text");
+        fail_cpp(joined(path_, path), name + ": it has no C++ text");
       arguments += '}';
     }
     out_ += "    const nn::ModuleRef " + variable + " = weights.make(" +
@@ -237,8 +235,7 @@ class Printer {
   template <typename Named>
   void add_weights(const Named& named, const std::string& path) {
     for (const auto& [name, handle] : named)
-      weights_.emplace_back(joined(path_, joined(path, name)),
-                            handle.tensor());
+      weights_.emplace_back(joined(path_, joined(path, name)), handle.tensor());
     for (const auto& [name, handle] : named)
       handles_.emplace(handle.slot(), joined(path, name));
   }
@@ -270,10 +267,10 @@ std::string cpp_code(const Graph& graph, std::string_view name) {
   const CppBody body = cpp_body(graph, "self.");
   std::string parameters = parameter_list(body.parameters);
   if (!parameters.empty()) parameters.insert(0, ", ");
-  return header_text("generated",
-                     "inline Value " + cpp_identifier(name) +
-                         "([[maybe_unused]] nn::Module& self" + parameters +
-                         ") {\n" + body.statements + "}\n\n");
+  return header_text("generated", "inline Value " + cpp_identifier(name) +
+                                      "([[maybe_unused]] nn::Module& self" +
+                                      parameters + ") {\n" + body.statements +
+                                      "}\n\n");
 }
 
 }  // namespace fxjit::fx

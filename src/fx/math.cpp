@@ -37,7 +37,7 @@ void check_count(const char* name, const ValueList& args, const Kwargs& kwargs,
                   std::to_string(args.size()));
 }
 
-struct Row {
+struct MathRow {
   const char* name;
   size_t count;
   Value (*fn)(double x, double y);  // Functions of one argument ignore `y`.
@@ -68,7 +68,7 @@ Value logarithm(double x, double) {
   return Fn(x);
 }
 
-constexpr Row kRows[] = {
+constexpr MathRow kMathRows[] = {
     {"math.ceil", 1, whole<std::ceil>},
     {"math.floor", 1, whole<std::floor>},
     {"math.trunc", 1, whole<std::trunc>},
@@ -117,7 +117,7 @@ Value call(const char* name, std::initializer_list<nn::CallArg> args) {
 }  // namespace
 
 void visit_math_functions(const DefineFunction& define) {
-  for (const Row& row : kRows)
+  for (const MathRow& row : kMathRows)
     define(
         row.name,
         [&row](const ValueList& args, const Kwargs& kwargs) {

@@ -55,19 +55,19 @@ Value sym_sum(Numbers n) {
 // Torch gives the numbers as one list.
 constexpr size_t kList = SIZE_MAX;
 
-struct Row {
+struct SizeRow {
   const char* name;
   size_t count;
   Value (*run)(Numbers numbers);
 };
-constexpr Row kRows[] = {
+constexpr SizeRow kSizeRows[] = {
     {"torch.sym_float", 1, sym_float}, {"torch.sym_int", 1, sym_int},
     {"torch.sym_ite", 3, sym_ite},     {"torch.sym_max", 2, sym_max},
     {"torch.sym_min", 2, sym_min},     {"torch.sym_not", 1, sym_not},
     {"torch.sym_sqrt", 1, sym_sqrt},   {"torch.sym_sum", kList, sym_sum},
 };
 
-Value run(const Row& row, const ValueList& args, const Kwargs& kwargs) {
+Value run(const SizeRow& row, const ValueList& args, const Kwargs& kwargs) {
   const bool list = row.count == kList;
   const size_t count = list ? 1 : row.count;
   if (!kwargs.empty() || args.size() != count)
@@ -88,7 +88,7 @@ Value run(const Row& row, const ValueList& args, const Kwargs& kwargs) {
 }  // namespace
 
 void visit_size_functions(const DefineFunction& define) {
-  for (const Row& row : kRows)
+  for (const SizeRow& row : kSizeRows)
     define(
         row.name,
         [&row](const ValueList& args, const Kwargs& kwargs) {

@@ -9,14 +9,14 @@
 namespace fxjit::fx {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+bool is_word_char(char c) {
+  return is_decimal(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          c == '_' || c == '.' || c == '*';
 }
 
 int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
+  if (is_decimal(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
@@ -85,16 +85,16 @@ void TextScanner::expect(std::string_view word) {
 std::string_view TextScanner::word() {
   peek();
   const size_t begin = at_;
-  while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+  while (at_ < text_.size() && is_word_char(text_[at_])) ++at_;
   if (at_ == begin) fail("a name");
   return text_.substr(begin, at_ - begin);
 }
 
 bool TextScanner::at_number() {
   const char c = peek();
-  if (is_digit(c)) return true;
+  if (is_decimal(c)) return true;
   if (c != '-' || at_ + 1 >= text_.size()) return false;
-  return is_digit(text_[at_ + 1]) || text_[at_ + 1] == 'i';  // "-inf"
+  return is_decimal(text_[at_ + 1]) || text_[at_ + 1] == 'i';  // "-inf"
 }
 
 Value TextScanner::number() {
@@ -108,7 +108,7 @@ Value TextScanner::number() {
                       (text_[end - 1] == 'e' || text_[end - 1] == 'E');
     if (c == '.' || c == 'e' || c == 'E') {
       is_float = true;
-    } else if (!is_digit(c) && !sign) {
+    } else if (!is_decimal(c) && !sign) {
       break;
     }
   }

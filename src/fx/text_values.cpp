@@ -8,16 +8,16 @@
 namespace fxjit::fx {
 namespace {
 
-using Append = bool (*)(std::string&, const Value&);
+using AppendText = bool (*)(std::string&, const Value&);
 
-bool is_word(std::string_view text) {
+bool is_plain_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '*';
   });
 }
 
-bool append_items(std::string& out, const Value& value, Append append) {
+bool append_items(std::string& out, const Value& value, AppendText append) {
   out += value.is_list() ? '[' : '(';
   const char* separator = "";
   for (const Value& item : value.as_sequence()) {
@@ -30,7 +30,7 @@ bool append_items(std::string& out, const Value& value, Append append) {
   return true;
 }
 
-bool append_dict(std::string& out, const Value& value, Append append) {
+bool append_dict(std::string& out, const Value& value, AppendText append) {
   out += '{';
   const char* separator = "";
   for (const auto& [key, item] : value.as_dict()) {
@@ -89,7 +89,7 @@ bool append_result_text(std::string& out, const Value& value) {
 }
 
 void append_name_text(std::string& out, std::string_view name) {
-  if (is_word(name)) {
+  if (is_plain_word(name)) {
     out += name;
   } else {
     append_repr(out, Value(name));

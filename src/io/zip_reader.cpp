@@ -6,13 +6,11 @@
 #include <optional>
 
 #include "fxjit/error.h"
+#include "src/io/zip_records.h"
 
 namespace fxjit::io {
 namespace {
 
-constexpr uint32_t kLocalHeader = 0x04034b50;
-constexpr uint32_t kDirectoryEntry = 0x02014b50;
-constexpr uint32_t kDirectoryEnd = 0x06054b50;
 constexpr uint32_t kDirectoryEnd64 = 0x06064b50;
 constexpr uint32_t kLocator64 = 0x07064b50;
 constexpr uint64_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22,

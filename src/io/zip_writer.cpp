@@ -4,13 +4,11 @@
 #include <limits>
 
 #include "fxjit/error.h"
+#include "src/io/zip_records.h"
 
 namespace fxjit::io {
 namespace {
 
-constexpr uint32_t kLocalHeader = 0x04034b50;
-constexpr uint32_t kDirectoryEntry = 0x02014b50;
-constexpr uint32_t kDirectoryEnd = 0x06054b50;
 constexpr uint16_t kVersionNeeded = 20;
 constexpr uint16_t kDate = 0x21;  // 1 January 1980: files do not differ by it.
 

@@ -10,7 +10,7 @@
 namespace fxjit::nn {
 namespace {
 
-int64_t size(const Value& x, int64_t dim) {
+int64_t size_along(const Value& x, int64_t dim) {
   return method(x, "size", {dim}).as_int();
 }
 
@@ -65,8 +65,8 @@ void RecurrentBase::add_weights(int64_t layer, const std::string& suffix) {
         name + suffix,
         register_parameter(name + suffix, init::uniform(sizes, bound)));
   };
-  add("weight_ih", {gates * hidden_size,
-                    layer == 0 ? input_size : width * directions});
+  add("weight_ih",
+      {gates * hidden_size, layer == 0 ? input_size : width * directions});
   add("weight_hh", {gates * hidden_size, width});
   if (options.bias) {
     add("bias_ih", {gates * hidden_size});
@@ -97,10 +97,10 @@ void RecurrentBase::check(const Value& input, const ValueList& states) const {
     throw ValueError(type_name() + ": Expected input to be 2D or 3D, got " +
                      std::to_string(dims) + "D " +
                      (gates == 1 ? "tensor instead" : "instead"));
-  if (size(input, -1) != input_size)
+  if (size_along(input, -1) != input_size)
     throw RuntimeError("input.size(-1) must be equal to input_size. Expected " +
                        std::to_string(input_size) + ", got " +
-                       std::to_string(size(input, -1)));
+                       std::to_string(size_along(input, -1)));
   std::string given;
   bool fits = true;
   for (const Value& state : states) {
@@ -126,13 +126,15 @@ Value RecurrentBase::run(const char* function_name, Value input,
   const int64_t count = options.num_layers * (options.bidirectional ? 2 : 1);
   for (size_t i = 0; i < states.size(); ++i) {
     Value& state = states[i];
-    const Dims sizes{count, size(input, batch_first ? 0 : 1), width_of(i)};
+    const Dims sizes{count, size_along(input, batch_first ? 0 : 1),
+                     width_of(i)};
     if (state.is_none()) {
       state = method(input, "new_zeros", {sizes});
       continue;
     }
     if (!batched) state = unsqueeze(state, 1);
-    const Dims got{size(state, 0), size(state, 1), size(state, 2)};
+    const Dims got{size_along(state, 0), size_along(state, 1),
+                   size_along(state, 2)};
     if (got == sizes) continue;
     const std::string which =
         states.size() == 2 ? "[" + std::to_string(i) + "]" : "";

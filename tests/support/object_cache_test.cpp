@@ -15,7 +15,7 @@
 
 #include "fxjit/log.h"
 #include "src/support/disk/file_places.h"
-#include "src/support/machine/build_id.h"
+#include "src/support/machine/generator_id.h"
 
 namespace fxjit::support {
 namespace {
@@ -74,8 +74,9 @@ TEST(CacheKeyTest, TellsTextsApartAndIsStable) {
   EXPECT_EQ(make_cache_key("a").hex().size(), 32u);
 }
 
-TEST(BuildIdTest, IsHexadecimalOrNone) {
-  EXPECT_THAT(build_id(), ::testing::MatchesRegex("none|[0-9a-f]+"));
+TEST(GeneratorIdTest, IsASha256InHexadecimal) {
+  EXPECT_THAT(std::string(generator_id()),
+              ::testing::MatchesRegex("[0-9a-f]{64}"));
 }
 
 TEST(ObjectCacheTest, ReturnsWhatWasStored) {

@@ -11,7 +11,7 @@ namespace F = nn::functional;
 using Inputs = std::vector<Value>;
 
 // Widths of published models.
-constexpr int64_t kWidths[] = {64,   96,   128,  192,  256,  312,
+constexpr int64_t kHiddenWidths[] = {64,   96,   128,  192,  256,  312,
                                320,  384,  512,  640,  768,  896,
                                1024, 1152, 1280, 1536, 2048, 4096};
 
@@ -190,7 +190,7 @@ void add_softmax(Corpus& to) {
 }  // namespace
 
 void add_sequences(Corpus& to) {
-  for (int64_t width : kWidths) {
+  for (int64_t width : kHiddenWidths) {
     for (double eps : {1e-5, 1e-6, 1e-12}) add_norms(to, width, eps);
     add_embeddings(to, width);
     add_pooling(to, width);

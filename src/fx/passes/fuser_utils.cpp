@@ -10,7 +10,7 @@
 namespace fxjit::fx::passes {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNoVertex = SIZE_MAX;
 
 void check_nodes(const GraphModule& module, const std::vector<NodePtr>& nodes) {
   for (const Node* node : nodes) {
@@ -33,11 +33,11 @@ void check_nodes(const GraphModule& module, const std::vector<NodePtr>& nodes) {
 // Every partition counts as one vertex: is there an order for all of them?
 void check_acyclic(const Graph& graph,
                    const std::vector<std::vector<NodePtr>>& partitions) {
-  std::vector<size_t> vertex(graph.id_bound(), kNone);
+  std::vector<size_t> vertex(graph.id_bound(), kNoVertex);
   size_t count = 0;
   for (const auto& partition : partitions) {
     for (const Node* node : partition) {
-      if (vertex[node->id()] != kNone)
+      if (vertex[node->id()] != kNoVertex)
         throw AssertionError("[fuse_by_partitions %" +
                                  std::string(node->name()) +
                                  "] partition: expected one, got two",
@@ -47,7 +47,7 @@ void check_acyclic(const Graph& graph,
     ++count;
   }
   for (const Node* node : graph.nodes())
-    if (vertex[node->id()] == kNone) vertex[node->id()] = count++;
+    if (vertex[node->id()] == kNoVertex) vertex[node->id()] = count++;
   std::vector<size_t> missing(count);
   std::vector<std::vector<const Node*>> members(partitions.size());
   std::vector<const Node*> single(count);

@@ -7,12 +7,12 @@
 namespace fxjit::fx::passes {
 namespace {
 
-std::string name_of(const Node* node) { return std::string(node->name()); }
+std::string node_name(const Node* node) { return std::string(node->name()); }
 
 std::string names_of(const std::vector<NodePtr>& nodes) {
   std::string names;
   for (const Node* node : nodes)
-    names += (names.empty() ? "" : ", ") + name_of(node);
+    names += (names.empty() ? "" : ", ") + node_name(node);
   return names;
 }
 
@@ -25,7 +25,7 @@ std::string list_text(const std::vector<NodePtr>& nodes) {
 }
 
 std::string indexed(size_t index, const Node* node) {
-  return std::to_string(index) + ":" + name_of(node);
+  return std::to_string(index) + ":" + node_name(node);
 }
 
 std::vector<NodePtr> part_of(const std::vector<NodePtr>& nodes, size_t begin,
@@ -102,10 +102,10 @@ NetMinimizer::Nodes NetMinimizer::sequential(const Nodes& nodes) {
   for (NodePtr node : nodes) {
     const size_t at = new_report(
         {"Sequential traverse iteration " + std::to_string(++iteration_) + ".",
-         "Visit node: " + name_of(node)});
+         "Visit node: " + node_name(node)});
     Nodes part = {node};
     if (!exclude(part, -1, -1)) {
-      report(at, "User exclusion : " + name_of(node));
+      report(at, "User exclusion : " + node_name(node));
       if (!options_.find_all) break;
       continue;
     }
@@ -114,7 +114,8 @@ NetMinimizer::Nodes NetMinimizer::sequential(const Nodes& nodes) {
     if (outcome == Outcome::close) continue;
     const bool differs = outcome == Outcome::differs;
     report(at, std::string("Found culprit from ") +
-                   (differs ? "numeric" : "run") + " error: " + name_of(node));
+                   (differs ? "numeric" : "run") +
+                   " error: " + node_name(node));
     if (differs) part = {node};
     for (NodePtr culprit : part)
       if (std::find(culprits.begin(), culprits.end(), culprit) ==
@@ -170,9 +171,9 @@ NetMinimizer::Nodes NetMinimizer::accumulate(const Nodes& nodes) {
     part.push_back(node);
     const size_t at = new_report(
         {"Accumulate traverse iteration " + std::to_string(++iteration_) + ".",
-         "Add node: " + name_of(node)});
+         "Add node: " + node_name(node)});
     if (run(part, {node}, at) == Outcome::close) continue;
-    report(at, "Found culprit " + name_of(node));
+    report(at, "Found culprit " + node_name(node));
     return {node};
   }
   return {};
@@ -186,8 +187,8 @@ std::optional<size_t> NetMinimizer::block_end(const Nodes& nodes, size_t start,
     Nodes part = find_last_node ? part_of(nodes, 0, middle + 1)
                                 : part_of(nodes, middle, nodes.size());
     if (!exclude(part, -1, -1)) return std::nullopt;
-    const std::string first = name_of(part.front());
-    const std::string last = name_of(part.back());
+    const std::string first = node_name(part.front());
+    const std::string last = node_name(part.back());
     const size_t at = new_report(
         {std::string(30, '='),
          "Block search iteration " + std::to_string(++iteration_),
@@ -210,7 +211,7 @@ std::optional<size_t> NetMinimizer::block_end(const Nodes& nodes, size_t start,
           reports_[at].end(),
           {"This is the last node in the sub-module. ",
            "Search in the current branch is successful with node :",
-           std::to_string(start) + ", node name: " + name_of(nodes[start]) +
+           std::to_string(start) + ", node name: " + node_name(nodes[start]) +
                "."});
       return start;
     }
@@ -235,9 +236,10 @@ std::optional<size_t> NetMinimizer::block_end(const Nodes& nodes, size_t start,
 // First the end of the block that differs, then its start.
 NetMinimizer::Nodes NetMinimizer::block(const Nodes& nodes,
                                         std::optional<bool> find_last_node) {
-  const size_t at = new_report({"Block search from " + name_of(nodes.front()) +
-                                    " to " + name_of(nodes.back()),
-                                std::string(50, '*')});
+  const size_t at =
+      new_report({"Block search from " + node_name(nodes.front()) + " to " +
+                      node_name(nodes.back()),
+                  std::string(50, '*')});
   size_t first = 0, last = nodes.size() - 1;
   if (find_last_node.value_or(true)) {
     report(at, "Start searching for last node in culprit");
@@ -262,7 +264,7 @@ NetMinimizer::Nodes NetMinimizer::block(const Nodes& nodes,
                 "Find start_idx = " + indexed(first, nodes[first])});
   }
   new_report({"Finish searching, found minimum block (" +
-              name_of(nodes[first]) + "," + name_of(nodes[last]) + ")"});
+              node_name(nodes[first]) + "," + node_name(nodes[last]) + ")"});
   return part_of(nodes, first, last + 1);
 }
 
@@ -316,8 +318,9 @@ NetMinimizer::Nodes NetMinimizer::defined(Nodes nodes) {
     new_report({"All nodes are excluded by user"});
     return {};
   }
-  const size_t at = new_report({"Defined graph from " + name_of(nodes.front()) +
-                                " to " + name_of(nodes.back())});
+  const size_t at =
+      new_report({"Defined graph from " + node_name(nodes.front()) + " to " +
+                  node_name(nodes.back())});
   if (run(nodes, {nodes.back()}, at) == Outcome::close) return {};
   report(at, "Found culprit " + set_text(nodes));
   return nodes;

@@ -9,7 +9,7 @@
 namespace fxjit::fx::passes {
 namespace {
 
-constexpr int64_t kNone = -1;
+constexpr int64_t kNoLevel = -1;
 
 bool is_getitem(const Node& node) {
   return node.is(Opcode::call_function) &&
@@ -26,7 +26,7 @@ using Support = std::function<bool(const Node&)>;
 // listed where it got its second node.
 struct Assignment {
   struct Level {
-    int64_t id = kNone;
+    int64_t id = kNoLevel;
     int64_t listed = 0;
     std::vector<NodePtr> nodes;
   };
@@ -44,7 +44,7 @@ struct Assignment {
 
 Assignment by_level(const Graph& graph, const Support& is_supported) {
   Assignment assigned;
-  assigned.level_of.assign(graph.id_bound(), kNone);
+  assigned.level_of.assign(graph.id_bound(), kNoLevel);
   // The lowest level that a supported producer of the node may have.
   std::vector<int64_t> level_before(graph.id_bound());
   int64_t next_id = 0;
@@ -56,7 +56,7 @@ Assignment by_level(const Graph& graph, const Support& is_supported) {
       assigned.add(node, level, next_id++);
     } else {
       for (const Node* user : node->users())
-        if (assigned.level_of[user->id()] != kNone)
+        if (assigned.level_of[user->id()] != kNoLevel)
           level = std::max(level, assigned.level_of[user->id()] + 1);
     }
     level_before[node->id()] = level;
@@ -68,7 +68,7 @@ Assignment by_level(const Graph& graph, const Support& is_supported) {
 
 Assignment by_users(const Graph& graph, const Support& is_supported) {
   Assignment assigned;
-  assigned.level_of.assign(graph.id_bound(), kNone);
+  assigned.level_of.assign(graph.id_bound(), kNoLevel);
   for (VerticalGroup& group : vertical_groups(graph, is_supported)) {
     for (const Node* node : group.nodes)
       assigned.level_of[node->id()] =
@@ -106,7 +106,7 @@ std::vector<Partition> CapabilityBasedPartitioner::propose_partitions() const {
     for (NodePtr user : users) {
       if (assigned.level_of[user->id()] == level) continue;
       assigned.level_of[user->id()] = level;
-      if (level != kNone) assigned.levels[level].nodes.push_back(user);
+      if (level != kNoLevel) assigned.levels[level].nodes.push_back(user);
     }
   }
   std::vector<Assignment::Level*> order;

@@ -9,9 +9,9 @@ namespace fxjit::fx::passes {
 namespace {
 
 // Users of more inputs than this are edited once for all matches.
-constexpr size_t kManyInputs = 32;
+constexpr size_t kMostPostponedInputs = 32;
 
-bool is_call(const Node& node) {
+bool is_matched_call(const Node& node) {
   return !node.is(Opcode::placeholder) && !node.is(Opcode::output);
 }
 
@@ -50,7 +50,7 @@ bool Rewrite::still_valid(const InternalMatch& match) {
   if (match.returning_nodes.size() < 2) return true;
   std::vector<NodePtr> calls;
   for (const auto& [pattern_node, value] : match.nodes_map)
-    if (is_call(*pattern_node)) calls.push_back(value.as_node());
+    if (is_matched_call(*pattern_node)) calls.push_back(value.as_node());
   return !cycles_.leaves_and_returns(calls);
 }
 
@@ -149,7 +149,8 @@ void Rewrite::rewire(const InternalMatch& match, const ValueList& results,
       });
     } else {
       old->replace_all_uses_with(now, [&](NodePtr user) {
-        if (!postpones_ || user->all_input_nodes().size() <= kManyInputs)
+        if (!postpones_ ||
+            user->all_input_nodes().size() <= kMostPostponedInputs)
           return true;
         if (postponed_.insert(user)) postponed_users_.push_back(user);
         return false;
@@ -162,7 +163,7 @@ void Rewrite::rewire(const InternalMatch& match, const ValueList& results,
 void Rewrite::erase(const InternalMatch& match) {
   const bool later = postpones_ && match.returning_nodes[0]->num_users() > 0;
   for (const Node* node : pattern_.graph().nodes().reversed()) {
-    if (!is_call(*node)) continue;
+    if (!is_matched_call(*node)) continue;
     const NodePtr matched = match.nodes_map.node(node);
     if (later) {
       postponed_erasures_.push_back(matched);

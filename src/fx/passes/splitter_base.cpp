@@ -11,7 +11,7 @@
 namespace fxjit::fx::passes {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNoUnit = SIZE_MAX;
 
 // Calls that are put into a part at once: a fusion group or a single call.
 struct Unit {
@@ -24,11 +24,11 @@ class Units {
  public:
   Units(const Graph& graph, const std::vector<NodePtr>& acc_nodes,
         const NodeGroups& fusions)
-      : unit_of_(graph.id_bound(), kNone) {
+      : unit_of_(graph.id_bound(), kNoUnit) {
     std::vector<bool> is_acc(graph.id_bound());
     for (const Node* node : acc_nodes) is_acc[node->id()] = true;
     for (NodePtr node : graph.nodes()) {
-      if (!is_callable_node(*node) || unit_of_[node->id()] != kNone) continue;
+      if (!is_callable_node(*node) || unit_of_[node->id()] != kNoUnit) continue;
       const auto group = fusions.find(node);
       Unit unit{is_acc[node->id()], {node}, 0};
       if (group != fusions.end()) unit.nodes = *group->second;
@@ -68,9 +68,9 @@ class Units {
   template <typename Fn>
   void for_each_edge(const Node* node, Fn&& fn) const {
     const size_t from = unit_of_[node->id()];
-    if (from == kNone) return;
+    if (from == kNoUnit) return;
     for (const Node* user : node->users())
-      if (const size_t to = unit_of_[user->id()]; to != kNone && to != from)
+      if (const size_t to = unit_of_[user->id()]; to != kNoUnit && to != from)
         fn(from, to);
   }
 
@@ -139,8 +139,8 @@ std::vector<NodePtr> FxNetAccNodesFinder::operator()() {
   const NodeRange nodes = module_.graph().nodes();
   is_acc_.assign(module_.graph().id_bound(), false);
   for (const Node* node : nodes)
-    is_acc_[node->id()] = is_callable_node(*node) &&
-                          support_->is_node_supported(module_, *node);
+    is_acc_[node->id()] =
+        is_callable_node(*node) && support_->is_node_supported(module_, *node);
   if (!allow_non_tensor_) {
     std::vector<NodePtr> others;
     for (NodePtr node : nodes)

@@ -12,7 +12,7 @@
 namespace fxjit::fx::passes {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNotListed = SIZE_MAX;
 
 // The functions that torch puts first.
 bool is_prioritized(const Node& node) {
@@ -73,13 +73,13 @@ std::vector<NodePtr> breadth_first(const Graph& graph) {
 // Kahn's algorithm, the earliest ready one first.
 std::vector<NodePtr> topological_order(const std::vector<NodePtr>& nodes,
                                        uint32_t id_bound) {
-  std::vector<size_t> position(id_bound, kNone);
+  std::vector<size_t> position(id_bound, kNotListed);
   for (size_t i = 0; i < nodes.size(); ++i) position[nodes[i]->id()] = i;
   std::vector<size_t> missing(nodes.size());
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (size_t i = 0; i < nodes.size(); ++i) {
     for (const Node* input : nodes[i]->all_input_nodes())
-      if (position[input->id()] != kNone) ++missing[i];
+      if (position[input->id()] != kNotListed) ++missing[i];
     if (missing[i] == 0) ready.push(i);
   }
   std::vector<NodePtr> order;
@@ -89,7 +89,7 @@ std::vector<NodePtr> topological_order(const std::vector<NodePtr>& nodes,
     order.push_back(node);
     for (const Node* user : node->users())
       if (const size_t at = position[user->id()];
-          at != kNone && --missing[at] == 0)
+          at != kNotListed && --missing[at] == 0)
         ready.push(at);
   }
   return order;

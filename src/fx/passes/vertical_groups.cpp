@@ -5,9 +5,9 @@
 namespace fxjit::fx::passes {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNoGroup = SIZE_MAX;
 
-struct Group {
+struct NodeGroup {
   int64_t id = 0;
   std::vector<NodePtr> nodes;
   // Nodes that read it, and nodes it reads; some may be inside.
@@ -19,7 +19,7 @@ struct Group {
 class Groups {
  public:
   explicit Groups(const Graph& graph)
-      : group_of_(graph.id_bound(), kNone),
+      : group_of_(graph.id_bound(), kNoGroup),
         visited_(graph.id_bound()),
         bound_(graph.size()),
         seen_{std::vector<uint32_t>(bound_ + graph.id_bound()),
@@ -36,7 +36,7 @@ class Groups {
                          {}});
     }
     for (const Node* user : node->users())
-      if (group_of_[user->id()] != kNone)
+      if (group_of_[user->id()] != kNoGroup)
         groups_[find(group_of_[user->id()])].sources.push_back(node);
     if (supported) join_with_users(node);
   }
@@ -45,9 +45,8 @@ class Groups {
     std::vector<VerticalGroup> taken;
     for (size_t i = 0; i < groups_.size(); ++i) {
       if (find(i) != i) continue;
-      std::ranges::sort(
-          groups_[i].nodes, std::greater(),
-          [&](const Node* node) { return visited_[node->id()]; });
+      std::ranges::sort(groups_[i].nodes, std::greater(),
+                        [&](const Node* node) { return visited_[node->id()]; });
       taken.push_back({groups_[i].id, std::move(groups_[i].nodes)});
     }
     return taken;
@@ -115,7 +114,7 @@ class Groups {
 
   size_t vertex_of(const Node* node) {
     const size_t group = group_of_[node->id()];
-    return group == kNone ? bound_ + node->id() : find(group);
+    return group == kNoGroup ? bound_ + node->id() : find(group);
   }
 
   bool mark(bool forward, size_t vertex) {
@@ -127,7 +126,7 @@ class Groups {
 
   // Empty for nodes of groups, which keep lists of their own.
   std::vector<NodePtr> neighbours(const Node* node, bool forward) const {
-    if (group_of_[node->id()] != kNone) return {};
+    if (group_of_[node->id()] != kNoGroup) return {};
     if (forward) return node->users().list();
     std::vector<NodePtr> inputs;
     for (NodePtr input : node->all_input_nodes())
@@ -167,7 +166,7 @@ class Groups {
     std::vector<size_t> others;
     ++epoch_;
     for (const Node* user : node->users()) {
-      if (group_of_[user->id()] == kNone) continue;
+      if (group_of_[user->id()] == kNoGroup) continue;
       const size_t group = find(group_of_[user->id()]);
       if (mark(true, group)) others.push_back(group);
     }
@@ -179,7 +178,7 @@ class Groups {
   // By node id: when it was visited, the last node first; 0: not yet.
   std::vector<uint32_t> visited_;
   uint32_t num_visited_ = 0;
-  std::vector<Group> groups_;
+  std::vector<NodeGroup> groups_;
   std::vector<size_t> parent_;
   size_t bound_;  // Vertices from here on are single nodes.
   std::vector<uint32_t> seen_[2];

@@ -14,7 +14,7 @@ namespace {
 
 using import::SizeFormula;
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_model(const std::string& what) {
   throw UserError("[onnx] " + what);
 }
 
@@ -61,8 +61,8 @@ ModelReader::ModelReader(const std::string& path, const ExampleSizes& sizes)
       model_(read_model(file_.bytes())),
       reader_(file_, recorder_, functions_, sizes) {
   if (!model_.graph || model_.opsets.empty())
-    fail("no ONNX model: it has no " +
-         std::string(model_.graph ? "opset_import" : "graph"));
+    fail_model("no ONNX model: it has no " +
+               std::string(model_.graph ? "opset_import" : "graph"));
   graph_ = read_graph(*model_.graph);
 }
 
@@ -92,7 +92,8 @@ void ModelReader::read_functions() {
     const FunctionKey key{plain_domain(function.domain), function.name,
                           function.overload};
     if (!functions_.emplace(key, std::move(function)).second)
-      fail("function \"" + std::string(std::get<1>(key)) + "\" is there twice");
+      fail_model("function \"" + std::string(std::get<1>(key)) +
+                 "\" is there twice");
   }
 }
 
@@ -105,7 +106,7 @@ void ModelReader::read_inputs(Scope& scope) {
     const ValueInfo info = read_value_info(graph_.inputs[i]);
     if (given.contains(info.name)) continue;
     const std::string place = "graph.input[" + std::to_string(i) + "]";
-    if (info.name.empty()) fail(place + ": it has no name");
+    if (info.name.empty()) fail_model(place + ": it has no name");
     try {
       read_input(info, scope);
     } catch (Error& error) {
@@ -134,8 +135,8 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
   } else if (type->kind == TypeInfo::Kind::tensor) {
     const auto dtype = find_dtype(type->element_type);
     if (!dtype)
-      fail("type: " + element_type_name(type->element_type) +
-           " is not supported");
+      fail_model("type: " + element_type_name(type->element_type) +
+                 " is not supported");
     input.dtype = *dtype;
     read_sizes(*type, input);
     const auto example = example_of(*type, example_sizes_);
@@ -145,19 +146,19 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
     value = example ? recorder_.input(info.name, *example, fixed)
                     : recorder_.other_input(info.name, false);
   } else {
-    fail("type: expected a tensor or a sequence");
+    fail_model("type: expected a tensor or a sequence");
   }
   Operand operand(value);
   operand.unsigned_bits = unsigned_bits_of(*type);
-  if (!scope.define(info.name, operand)) fail("it is there twice");
+  if (!scope.define(info.name, operand)) fail_model("it is there twice");
 }
 
 void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
   input.any_rank = !type.shape;
   if (!type.shape) return;
   if (type.shape->size() > static_cast<size_t>(kMaxRank))
-    fail("shape: expected at most " + std::to_string(kMaxRank) + " dims, got " +
-         std::to_string(type.shape->size()));
+    fail_model("shape: expected at most " + std::to_string(kMaxRank) +
+               " dims, got " + std::to_string(type.shape->size()));
   for (const Dimension& dim : *type.shape) {
     input.sizes.push_back(size_of(dim));
     auto& formula = formulas_.back().emplace_back();
@@ -191,7 +192,7 @@ Value ModelReader::read_outputs(const Scope& scope) {
                         {}});
     describe_output(info.type, outputs_.back());
   }
-  if (results.empty()) fail("the graph has no outputs");
+  if (results.empty()) fail_model("the graph has no outputs");
   return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
 

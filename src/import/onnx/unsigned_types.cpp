@@ -9,7 +9,7 @@
 namespace fxjit::onnx {
 namespace {
 
-constexpr InputBits kFirst = 1, kSecond = 2, kThird = 4;
+constexpr InputBits kFirstUnsigned = 1, kSecond = 2, kThird = 4;
 
 struct ResultType {
   InputBits inputs;  // Those whose type the results have.
@@ -21,8 +21,8 @@ struct ResultType {
 
 constexpr bool kComputes = true, kOnlyFirst = true;
 
-constexpr ops::RowFacts<ResultType>::Group kTypes[] = {
-    {{kFirst},
+constexpr ops::RowFacts<ResultType>::Group kUnsignedResults[] = {
+    {{kFirstUnsigned},
      "Abs CenterCropPad Compress ConcatFromSequence DepthToSpace Expand "
      "EyeLike Flatten Gather GatherElements GatherND Identity Optional "
      "OptionalGetElement ReduceMax ReduceMean ReduceMin Reshape Resize "
@@ -32,21 +32,22 @@ constexpr ops::RowFacts<ResultType>::Group kTypes[] = {
     {{kAllInputs},
      "BitwiseAnd BitwiseOr BitwiseXor Clip Concat Div Max Min Mod PRelu "
      "SequenceConstruct"},
-    {{kFirst, kComputes},
+    {{kFirstUnsigned, kComputes},
      "BitwiseNot Col2Im CumProd CumSum Pow ReduceL1 ReduceL2 ReduceProd "
      "ReduceSum ReduceSumSquare Shrink"},
     {{0, kComputes}, "Cast"},
     {{kSecond, kComputes}, "CastLike"},
     {{kThird}, "OneHot QuantizeLinear"},
-    {{kFirst | kThird}, "Pad"},
-    {{kFirst | kThird, kComputes}, "Scatter ScatterElements ScatterND"},
-    {{kFirst | kSecond}, "SequenceInsert TensorScatter"},
-    {{kFirst, !kComputes, kOnlyFirst}, "TopK Unique"},
+    {{kFirstUnsigned | kThird}, "Pad"},
+    {{kFirstUnsigned | kThird, kComputes}, "Scatter ScatterElements ScatterND"},
+    {{kFirstUnsigned | kSecond}, "SequenceInsert TensorScatter"},
+    {{kFirstUnsigned, !kComputes, kOnlyFirst}, "TopK Unique"},
     {{kSecond | kThird}, "Where"},
 };
 
 const ResultType* result_type_of(std::string_view op) {
-  static const auto* const all = new ops::RowFacts<ResultType>(kTypes);
+  static const auto* const all =
+      new ops::RowFacts<ResultType>(kUnsignedResults);
   return all->find(op);
 }
 

@@ -8,7 +8,7 @@
 namespace fxjit::onnx {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_wire(const std::string& what) {
   throw UserError("[onnx] damaged or no ONNX: " + what);
 }
 
@@ -16,7 +16,7 @@ uint64_t read_varint(Bytes& bytes) {
   constexpr size_t kLongest = 10;
   uint64_t value = 0;
   for (size_t i = 0; i < kLongest; ++i) {
-    if (i == bytes.size()) fail("a number is cut off");
+    if (i == bytes.size()) fail_wire("a number is cut off");
     const auto byte = static_cast<uint64_t>(bytes[i]);
     // The tenth byte holds the last bit.
     if (i == kLongest - 1 && byte > 1) break;
@@ -26,13 +26,13 @@ uint64_t read_varint(Bytes& bytes) {
       return value;
     }
   }
-  fail("a number of more than 64 bits");
+  fail_wire("a number of more than 64 bits");
 }
 
 }  // namespace
 
 uint64_t WireReader::fixed(size_t size) {
-  if (bytes_.size() < size) fail("a number is cut off");
+  if (bytes_.size() < size) fail_wire("a number is cut off");
   uint64_t value = 0;
   std::memcpy(&value, bytes_.data(), size);
   bytes_ = bytes_.subspan(size);
@@ -44,7 +44,7 @@ bool WireReader::next(WireField& field) {
   const uint64_t tag = read_varint(bytes_);
   constexpr uint64_t kLargestNumber = (1u << 29) - 1;
   if (tag >> 3 == 0 || tag >> 3 > kLargestNumber)
-    fail("there is no field " + std::to_string(tag >> 3));
+    fail_wire("there is no field " + std::to_string(tag >> 3));
   field = {};
   field.number = static_cast<uint32_t>(tag >> 3);
   field.type = static_cast<WireField::Type>(tag & 7);
@@ -61,33 +61,33 @@ bool WireReader::next(WireField& field) {
     case WireField::Type::bytes: {
       const uint64_t length = read_varint(bytes_);
       if (length > bytes_.size())
-        fail("field " + std::to_string(field.number) + " has " +
-             std::to_string(length) + " bytes, " +
-             std::to_string(bytes_.size()) + " are left");
+        fail_wire("field " + std::to_string(field.number) + " has " +
+                  std::to_string(length) + " bytes, " +
+                  std::to_string(bytes_.size()) + " are left");
       field.bytes = bytes_.first(length);
       bytes_ = bytes_.subspan(length);
       return true;
     }
   }
-  fail("field " + std::to_string(field.number) + " has the wire type " +
-       std::to_string(tag & 7));
+  fail_wire("field " + std::to_string(field.number) + " has the wire type " +
+            std::to_string(tag & 7));
 }
 
 int64_t WireField::integer() const {
   if (type != Type::varint)
-    fail("field " + std::to_string(number) + ": expected an integer");
+    fail_wire("field " + std::to_string(number) + ": expected an integer");
   return static_cast<int64_t>(word);
 }
 
 float WireField::real() const {
   if (type != Type::fixed32)
-    fail("field " + std::to_string(number) + ": expected a float");
+    fail_wire("field " + std::to_string(number) + ": expected a float");
   return std::bit_cast<float>(static_cast<uint32_t>(word));
 }
 
 Bytes WireField::message() const {
   if (type != Type::bytes)
-    fail("field " + std::to_string(number) + ": expected bytes");
+    fail_wire("field " + std::to_string(number) + ": expected bytes");
   return bytes;
 }
 
@@ -111,7 +111,7 @@ void WireField::append_reals(std::vector<float>& values) const {
     return;
   }
   if (bytes.size() % sizeof(float) != 0)
-    fail("field " + std::to_string(number) + ": expected floats");
+    fail_wire("field " + std::to_string(number) + ": expected floats");
   const size_t count = bytes.size() / sizeof(float);
   const size_t before = values.size();
   values.resize(before + count);

@@ -173,8 +173,6 @@ Value prelu(const OpCall& call) {
   return where(gt(x, 0), x, slope * x);
 }
 
-constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
-
 constexpr OpRow kRelu = scalar_row("relu", "input, inplace=False",
                                    "torch.relu F.relu! .relu nn.ReLU", relu);
 constexpr OpRow kSigmoid =
@@ -204,7 +202,7 @@ Value glu(const OpCall& call) {
   return narrowed(kept * fxjit::sigmoid(half(size / 2)), kept, input.dtype());
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kActivationsRows[] = {
     kRelu,
     kSigmoid,
     kTanh,
@@ -260,6 +258,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> activation_rows() { return kRows; }
+std::span<const OpRow> activation_rows() { return kActivationsRows; }
 
 }  // namespace fxjit::ops

@@ -102,7 +102,7 @@ constexpr OpRow places_row(const char* name) {
   return direct_row(name, "input, output_size", "", infer_places, run_places);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kAdaptiveMaxPlacesRows[] = {
     inlined_row("adaptive_max_pool1d_with_indices", "input, output_size",
                 "F.adaptive_max_pool1d_with_indices!", pool_with_indices<1>),
     inlined_row("adaptive_max_pool2d_with_indices", "input, output_size",
@@ -116,6 +116,8 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> adaptive_max_place_rows() { return kRows; }
+std::span<const OpRow> adaptive_max_place_rows() {
+  return kAdaptiveMaxPlacesRows;
+}
 
 }  // namespace fxjit::ops

@@ -176,7 +176,7 @@ constexpr OpRow adaptive(const char* name, const char* schema,
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kAdaptivePoolingRows[] = {
     adaptive<true>("adaptive_avg_pool1d", "input, output_size",
                    "torch.adaptive_avg_pool1d =F.adaptive_avg_pool1d"),
     adaptive<true>("adaptive_avg_pool2d", "input, output_size",
@@ -198,6 +198,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> adaptive_pooling_rows() { return kRows; }
+std::span<const OpRow> adaptive_pooling_rows() { return kAdaptivePoolingRows; }
 
 }  // namespace fxjit::ops

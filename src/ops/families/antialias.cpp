@@ -7,12 +7,12 @@ namespace fxjit::ops {
 namespace {
 
 template <typename C>
-C triangle(C x) {
+C triangle_filter(C x) {
   return std::max(C(0), 1 - std::abs(x));
 }
 
 template <typename C>
-C keys(C x) {
+C keys_filter(C x) {
   constexpr C kA = C(-0.5);
   x = std::abs(x);
   if (x < 1) return ((kA + 2) * x - (kA + 3)) * x * x + 1;
@@ -36,7 +36,7 @@ std::vector<C> antialias_weights(int64_t from, int64_t to, C step, bool cubic) {
     C total = 0;
     for (int64_t j = first; j < end; ++j) {
       const C x = (static_cast<C>(j) - center + C(0.5)) / stretch;
-      total += row[j] = cubic ? keys(x) : triangle(x);
+      total += row[j] = cubic ? keys_filter(x) : triangle_filter(x);
     }
     for (int64_t j = first; total != 0 && j < end; ++j) row[j] /= total;
   }

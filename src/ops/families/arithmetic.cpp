@@ -202,8 +202,6 @@ Scalar addcdiv(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return in[0] + args[3] * in[1] / in[2];
 }
 
-constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
-
 constexpr OpRow kAdd =
     scalar_row("add", "input, other, *, alpha=1",
                "torch.add _operator.add .add .__add__ .__radd__", add);
@@ -257,7 +255,7 @@ constexpr OpRow kAddcdiv =
     scalar_row("addcdiv", "input, tensor1, tensor2, *, value=1",
                "torch.addcdiv .addcdiv", addcdiv);
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kArithmeticRows[] = {
     kAdd,
     kSub,
     scalar_row("rsub", "input, other, *, alpha=1", "torch.rsub .__rsub__",
@@ -308,6 +306,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> arithmetic_rows() { return kRows; }
+std::span<const OpRow> arithmetic_rows() { return kArithmeticRows; }
 
 }  // namespace fxjit::ops

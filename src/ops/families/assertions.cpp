@@ -92,7 +92,7 @@ constexpr OpRow assertion(const char* name, const char* schema,
           .purity = Purity::effect};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kAssertionsRows[] = {
     assertion("_assert_scalar", "input, assert_msg", "torch._assert_scalar",
               assert_scalar),
     assertion("_assert_async", "input, assert_msg=None", "torch._assert_async",
@@ -109,6 +109,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> assertion_rows() { return kRows; }
+std::span<const OpRow> assertion_rows() { return kAssertionsRows; }
 
 }  // namespace fxjit::ops

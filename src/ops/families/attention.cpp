@@ -6,13 +6,14 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/composition.h"
+#include "src/ops/families/numbers.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {
 
-enum Parameter : size_t {
+enum AttentionParameter : size_t {
   kQuery,
   kKey,
   kValue,
@@ -22,8 +23,6 @@ enum Parameter : size_t {
   kScale,
   kGroupedHeads,
 };
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_mask(const Tensor& mask, const Tensor& query) {
   if (mask.dtype() == DType::boolean || mask.dtype() == query.dtype() ||
@@ -120,7 +119,7 @@ Value decompose_attention(const OpCall& call) {
   return narrowed(fxjit::matmul(safe_softmax(scores, -1), v), q, dtype);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kAttentionRows[] = {
     {.name = "scaled_dot_product_attention",
      .schema = "query, key, value, attn_mask=None, dropout_p=0.0, "
                "is_causal=False, scale=None, enable_gqa=False",
@@ -133,6 +132,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> attention_rows() { return kRows; }
+std::span<const OpRow> attention_rows() { return kAttentionRows; }
 
 }  // namespace fxjit::ops

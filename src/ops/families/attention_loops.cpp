@@ -81,7 +81,7 @@ Value softmax_of_masked(const OpCall& call) {
   return narrowed(safe_softmax(wide, call.integer(1)), wide, dtype);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kAttentionLoopsRows[] = {
     composed_row("_scaled_dot_product_flash_attention_for_cpu",
                  "query, key, value, dropout_p=0.0, is_causal=False, *, "
                  "attn_mask=None, scale=None",
@@ -97,6 +97,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> attention_kernel_rows() { return kRows; }
+std::span<const OpRow> attention_kernel_rows() { return kAttentionLoopsRows; }
 
 }  // namespace fxjit::ops

@@ -1,5 +1,5 @@
-// The kernel that torch's exporter writes embedding_bag as: the bags, and what
-// a backward pass would read of them, which compiled programs compute only
+// The kernel that torch's exporter writes run_embedding_bag as: the bags, and
+// what a backward pass would read of them, which compiled programs compute only
 // where it is read.
 #include <algorithm>
 
@@ -12,16 +12,16 @@ namespace fxjit::ops {
 namespace {
 
 // The parameters of `_embedding_bag`.
-enum Parameter : size_t {
-  kWeight,
-  kIndices,
-  kOffsets,
-  kScale,
-  kMode,
-  kSparse,
-  kSampleWeights,
-  kLastOffset,
-  kPadding,
+enum BagParameter : size_t {
+  kBagWeight,
+  kBagIndices,
+  kBagOffsets,
+  kBagScale,
+  kBagMode,
+  kBagSparse,
+  kBagSampleWeights,
+  kBagLastOffset,
+  kBagPadding,
 };
 
 // The parameters of `fxjit.bag_places`: those above that it needs.
@@ -34,7 +34,7 @@ enum PlacesParameter : size_t {
   kLeftOut,
 };
 
-int64_t bags_of(const OpCall& call) {
+int64_t count_bags(const OpCall& call) {
   return call.tensor(kStarts).numel() - (call.flag(kEndGiven) ? 1 : 0);
 }
 
@@ -47,8 +47,8 @@ bool notes_bags(const OpCall& call) {
   return !fast;
 }
 
-Value infer_places(const OpCall& call) {
-  const int64_t bags = bags_of(call);
+Value infer_bag_places(const OpCall& call) {
+  const int64_t bags = count_bags(call);
   const int64_t indices = call.tensor(kPicked).numel();
   Dims greatest{bags};
   if (call[kHow].as_string() == "max")
@@ -58,16 +58,16 @@ Value infer_places(const OpCall& call) {
        Tensor::meta({bags}, DType::i64), Tensor::meta(greatest, DType::i64)});
 }
 
-struct Bags {
+struct BagIndices {
   std::vector<int64_t> rows;  // The row of the table that each index names.
   std::vector<int64_t> bag;   // The bag that each index belongs to.
   int64_t left_out = -1;
 };
 
-Bags read_bags(const OpCall& call) {
-  Bags bags{call.tensor(kPicked).to_ints(), {}, call.integer(kLeftOut)};
+BagIndices read_bags(const OpCall& call) {
+  BagIndices bags{call.tensor(kPicked).to_ints(), {}, call.integer(kLeftOut)};
   const std::vector<int64_t> starts = call.tensor(kStarts).to_ints();
-  const auto end = starts.begin() + bags_of(call);
+  const auto end = starts.begin() + count_bags(call);
   for (size_t i = 0; i < bags.rows.size(); ++i)
     bags.bag.push_back(
         std::upper_bound(starts.begin(), end, static_cast<int64_t>(i)) -
@@ -75,7 +75,7 @@ Bags read_bags(const OpCall& call) {
   return bags;
 }
 
-std::vector<int64_t> sizes_of(const Bags& bags, int64_t count) {
+std::vector<int64_t> sizes_of(const BagIndices& bags, int64_t count) {
   std::vector<int64_t> sizes(static_cast<size_t>(count), 0);
   for (size_t i = 0; i < bags.rows.size(); ++i)
     if (bags.rows[i] != bags.left_out)
@@ -84,7 +84,7 @@ std::vector<int64_t> sizes_of(const Bags& bags, int64_t count) {
 }
 
 // For each bag and column the row that has the greatest number.
-std::vector<int64_t> greatest_rows(const Bags& bags, const Tensor& table,
+std::vector<int64_t> greatest_rows(const BagIndices& bags, const Tensor& table,
                                    int64_t count) {
   const Tensor wide = table.to(DType::f64).contiguous();
   const int64_t depth = wide.size(1);
@@ -109,10 +109,10 @@ void write(const Tensor& out, const std::vector<int64_t>& numbers) {
   out.copy_from(Tensor::from(numbers, out.sizes()));
 }
 
-void run_places(const OpCall& call, std::span<const Tensor> results) {
-  const Bags bags = read_bags(call);
+void run_bag_places(const OpCall& call, std::span<const Tensor> results) {
+  const BagIndices bags = read_bags(call);
   const std::string_view how = call[kHow].as_string();
-  const int64_t count = bags_of(call);
+  const int64_t count = count_bags(call);
   const std::vector<int64_t> none(static_cast<size_t>(count), 0);
   const std::vector<int64_t> sizes =
       how == "sum" ? none : sizes_of(bags, count);
@@ -122,33 +122,34 @@ void run_places(const OpCall& call, std::span<const Tensor> results) {
         how == "max" ? greatest_rows(bags, call.tensor(kTable), count) : sizes);
 }
 
-Value embedding_bag(const OpCall& call) {
-  const bool padded = call.has(kPadding) && call.integer(kPadding) >= 0;
-  const Value bags = call_row(
-      "embedding_bag", {call[kIndices], call[kWeight], call[kOffsets], None, 2,
-                        false, call[kMode], false, call[kSampleWeights],
-                        call[kLastOffset], padded ? call[kPadding] : Value()});
-  const Value places =
-      call_row("fxjit.bag_places",
-               {call[kWeight], call[kIndices], call[kOffsets], call[kMode],
-                call[kLastOffset], padded ? call[kPadding] : Value(-1)});
+Value run_embedding_bag(const OpCall& call) {
+  const bool padded = call.has(kBagPadding) && call.integer(kBagPadding) >= 0;
+  const Value bags =
+      call_row("run_embedding_bag",
+               {call[kBagIndices], call[kBagWeight], call[kBagOffsets], None, 2,
+                false, call[kBagMode], false, call[kBagSampleWeights],
+                call[kBagLastOffset], padded ? call[kBagPadding] : Value()});
+  const Value places = call_row(
+      "fxjit.bag_places",
+      {call[kBagWeight], call[kBagIndices], call[kBagOffsets], call[kBagMode],
+       call[kBagLastOffset], padded ? call[kBagPadding] : Value(-1)});
   ValueList results{bags};
   for (int i = 0; i < 3; ++i) results.push_back(fxjit::getitem(places, i));
   return Value::tuple(std::move(results));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kBagLoopsRows[] = {
     inlined_row("_embedding_bag",
                 "weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
                 "per_sample_weights, include_last_offset, padding_idx=-1",
-                "", embedding_bag),
+                "", run_embedding_bag),
     direct_row("fxjit.bag_places",
                "weight, indices, offsets, mode, include_last_offset, padding",
-               "", infer_places, run_places),
+               "", infer_bag_places, run_bag_places),
 };
 
 }  // namespace
 
-std::span<const OpRow> bag_kernel_rows() { return kRows; }
+std::span<const OpRow> bag_kernel_rows() { return kBagLoopsRows; }
 
 }  // namespace fxjit::ops

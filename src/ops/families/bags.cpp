@@ -8,13 +8,13 @@
 namespace fxjit::ops {
 namespace {
 
-enum Parameter {
+enum EmbeddingParameter {
   kInput,
   kWeight,
   kOffsets,
   kMaxNorm,
   kNormType,
-  kScale,
+  kScaleGrad,
   kMode,
   kSparse,
   kSampleWeights,
@@ -127,7 +127,7 @@ Value embedding_bag(const OpCall& call) {
   return offset_bags(call, bags);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kBagsRows[] = {
     composed_row("embedding_bag",
                  "input, weight, offsets=None, max_norm=None, norm_type=2, "
                  "scale_grad_by_freq=False, mode='mean', sparse=False, "
@@ -138,6 +138,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> bag_rows() { return kRows; }
+std::span<const OpRow> bag_rows() { return kBagsRows; }
 
 }  // namespace fxjit::ops

@@ -26,7 +26,7 @@ constexpr OpRow kNot =
               ".__invert__",
               unary<Prim::bit_not>, kBitwise);
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kBitwiseRows[] = {
     kAnd,
     kOr,
     kXor,
@@ -47,6 +47,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> bitwise_rows() { return kRows; }
+std::span<const OpRow> bitwise_rows() { return kBitwiseRows; }
 
 }  // namespace fxjit::ops

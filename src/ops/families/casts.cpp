@@ -28,13 +28,13 @@ Value copied(const OpCall& call, DType dtype) {
 }
 
 // The tensor itself when it has the type already, as Tensor.to.
-Value cast_to(const OpCall& call, DType dtype) {
+Value cast_call(const OpCall& call, DType dtype) {
   return meta_of(call[0]).dtype() == dtype ? call[0] : copied(call, dtype);
 }
 
 template <DType kType>
 Value cast_method(const OpCall& call) {
-  return cast_to(call, kType);
+  return cast_call(call, kType);
 }
 
 // Dtype among the positional arguments of Tensor.to, from a dtype or from
@@ -58,7 +58,7 @@ Value to(const OpCall& call) {
   const DType dtype =
       target.is_none() ? meta_of(call[0]).dtype() : target.as_dtype();
   return copy.is_bool() && copy.as_bool() ? copied(call, dtype)
-                                          : cast_to(call, dtype);
+                                          : cast_call(call, dtype);
 }
 
 Value to_copy(const OpCall& call) {
@@ -67,7 +67,7 @@ Value to_copy(const OpCall& call) {
 }
 
 Value type_as(const OpCall& call) {
-  return cast_to(call, call.tensor(1).dtype());
+  return cast_call(call, call.tensor(1).dtype());
 }
 
 Value infer_alias(const OpCall& call) { return as_meta(call.tensor(0)); }
@@ -84,7 +84,7 @@ constexpr OpRow cast_row(const char* name, const char* names,
   return composed_row(name, "input, memory_format=None", names, decompose);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCastsRows[] = {
     {.name = "cast",
      .schema = "input, dtype",
      .names = "torch.ops.prims.convert_element_type.default",
@@ -126,6 +126,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> cast_rows() { return kRows; }
+std::span<const OpRow> cast_rows() { return kCastsRows; }
 
 }  // namespace fxjit::ops

@@ -57,7 +57,7 @@ constexpr OpRow kTrunc = unary_row("trunc", "torch.trunc torch.fix .trunc .fix",
                                    rounding<Prim::trunc>);
 constexpr OpRow kFrac = unary_row("frac", "torch.frac .frac", frac);
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kClampingRows[] = {
     binary_row("minimum", "torch.minimum .minimum", binary<Prim::minimum>),
     binary_row("maximum", "torch.maximum .maximum", binary<Prim::maximum>),
     kClamp,
@@ -80,6 +80,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> clamping_rows() { return kRows; }
+std::span<const OpRow> clamping_rows() { return kClampingRows; }
 
 }  // namespace fxjit::ops

@@ -153,7 +153,7 @@ Value cross_entropy(const OpCall& call) {
                                      : class_loss(c, smoothing);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kClassLossesRows[] = {
     composed_row("nll_loss",
                  "input, target, weight=None, size_average=None, "
                  "ignore_index=-100, reduce=None, reduction='mean'",
@@ -170,6 +170,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> class_loss_rows() { return kRows; }
+std::span<const OpRow> class_loss_rows() { return kClassLossesRows; }
 
 }  // namespace fxjit::ops

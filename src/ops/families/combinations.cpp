@@ -146,7 +146,7 @@ Scalar angle(ScalarBuilder& b, const OpCall&, Inputs in) {
   return b.select(b.apply(Prim::ne, x, x), x, value);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCombinationsRows[] = {
     composed_row("addmv", "input, mat, vec, *, beta=1, alpha=1",
                  "torch.addmv .addmv", addmv),
     composed_row("addr", "input, vec1, vec2, *, beta=1, alpha=1",
@@ -185,6 +185,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> combination_rows() { return kRows; }
+std::span<const OpRow> combination_rows() { return kCombinationsRows; }
 
 }  // namespace fxjit::ops

@@ -3,13 +3,12 @@
 
 #include "fxjit/half.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/numbers.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/promote.h"
 
 namespace fxjit::ops {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Scalar truth(ScalarBuilder& b, bool value) {
   return b.constant_int(value, DType::boolean);
@@ -59,7 +58,7 @@ Scalar compare(ScalarBuilder& b, const OpCall& call, Inputs in) {
 constexpr ScalarTypes kCompare = ScalarTypes::compare;
 constexpr ScalarTypes kLogical = ScalarTypes::logical;
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kComparisonRows[] = {
     binary_row("eq", "torch.eq _operator.eq .eq .__eq__", compare<Prim::eq>,
                kCompare),
     binary_row("ne",
@@ -91,6 +90,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> comparison_rows() { return kRows; }
+std::span<const OpRow> comparison_rows() { return kComparisonRows; }
 
 }  // namespace fxjit::ops

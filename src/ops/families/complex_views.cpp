@@ -101,7 +101,7 @@ Value polar(const OpCall& call) {
                     call[0] * fxjit::sin(call[1]));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kComplexViewsRows[] = {
     view_row("real", "input", "torch.real", infer_real),
     view_row("imag", "input", "torch.imag", infer_imag),
     view_row("view_as_real", "input", "torch.view_as_real", infer_view_as_real),
@@ -113,6 +113,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> complex_view_rows() { return kRows; }
+std::span<const OpRow> complex_view_rows() { return kComplexViewsRows; }
 
 }  // namespace fxjit::ops

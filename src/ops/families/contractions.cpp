@@ -336,7 +336,7 @@ constexpr OpRow product(const char* name, const char* schema, const char* names,
   return lowered_row(name, schema, names, Lowering::contraction, infer, eager);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kContractionsRows[] = {
     product("linear", "input, weight, bias=None",
             "torch._C._nn.linear =F.linear nn.Linear", infer_linear,
             eager_linear),
@@ -359,6 +359,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> contraction_rows() { return kRows; }
+std::span<const OpRow> contraction_rows() { return kContractionsRows; }
 
 }  // namespace fxjit::ops

@@ -208,7 +208,7 @@ constexpr const char* kTransposed =
     "input, weight, bias=None, stride=1, padding=0, output_padding=0, "
     "groups=1, dilation=1";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kConvolutionRows[] = {
     conv("conv1d", kForward, "torch.conv1d =F.conv1d"),
     conv("conv2d", kForward, "torch.conv2d =F.conv2d"),
     conv("conv3d", kForward, "torch.conv3d =F.conv3d"),
@@ -260,6 +260,6 @@ ConvParams conv_params(const OpCall& call) {
   return params;
 }
 
-std::span<const OpRow> convolution_rows() { return kRows; }
+std::span<const OpRow> convolution_rows() { return kConvolutionRows; }
 
 }  // namespace fxjit::ops

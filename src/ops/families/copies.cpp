@@ -45,7 +45,7 @@ constexpr OpRow copy_row(const char* name, const char* schema,
   return composed_row(name, schema, names, view_copy);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCopiesRows[] = {
     copy_row("alias_copy", "input", "torch.alias_copy torch.detach_copy"),
     copy_row("as_strided_copy", "input, size, stride, storage_offset=None",
              "torch.as_strided_copy"),
@@ -71,6 +71,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> copy_rows() { return kRows; }
+std::span<const OpRow> copy_rows() { return kCopiesRows; }
 
 }  // namespace fxjit::ops

@@ -95,7 +95,7 @@ struct Range {
 };
 
 // arange(end), arange(start, end), arange(start, end, step).
-Range range_of(const OpCall& call) {
+Range arange_of(const OpCall& call) {
   Range range;
   range.end = call[0];
   if (call.has(1)) {
@@ -122,12 +122,12 @@ Range range_of(const OpCall& call) {
 }
 
 Value infer_arange(const OpCall& call) {
-  const Range range = range_of(call);
+  const Range range = arange_of(call);
   return Tensor::meta({range.length}, range.dtype);
 }
 
 Value eager_arange(const OpCall& call) {
-  const Range range = range_of(call);
+  const Range range = arange_of(call);
   if (!is_floating(range.dtype) && range.start.is_int() &&
       range.step.is_int()) {
     const Tensor values = Tensor::empty({range.length}, DType::i64);
@@ -188,7 +188,7 @@ Value eager_linspace(const OpCall& call) {
   return values.to(shape.dtype());
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCreationRows[] = {
     made_row("zeros", "*size, " FXJIT_TENSOR_OPTIONS, "torch.zeros",
              infer_sized, eager_filled<infer_sized, 0>),
     made_row("ones", "*size, " FXJIT_TENSOR_OPTIONS, "torch.ones", infer_sized,
@@ -215,6 +215,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> creation_rows() { return kRows; }
+std::span<const OpRow> creation_rows() { return kCreationRows; }
 
 }  // namespace fxjit::ops

@@ -168,7 +168,7 @@ Value ctc_loss(const OpCall& call) {
   return single ? fxjit::squeeze(loss, 0) : loss;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCtcLossRows[] = {
     direct_row("_ctc_loss",
                "log_probs, targets, input_lengths, target_lengths, blank=0", "",
                infer_ctc, direct_ctc),
@@ -180,6 +180,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> ctc_rows() { return kRows; }
+std::span<const OpRow> ctc_rows() { return kCtcLossRows; }
 
 }  // namespace fxjit::ops

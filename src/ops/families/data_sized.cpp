@@ -117,7 +117,7 @@ std::vector<int64_t> sorted_rows(const T* data, int64_t count, int64_t width) {
   return order;
 }
 
-Tensor tensor_of(const std::vector<int64_t>& numbers, const Dims& sizes) {
+Tensor tensor_of_sizes(const std::vector<int64_t>& numbers, const Dims& sizes) {
   return Tensor::from(numbers, sizes);
 }
 
@@ -153,12 +153,12 @@ Value unique_of(const Tensor& input, const Wanted& wanted) {
   });
   const auto found = static_cast<int64_t>(groups.first.size());
   const Value picked =
-      fxjit::index_select(lines, 0, tensor_of(groups.first, {found}));
+      fxjit::index_select(lines, 0, tensor_of_sizes(groups.first, {found}));
   ValueList results = {slices ? fxjit::movedim(picked, 0, axis) : picked};
   if (wanted.inverse)
     results.push_back(
-        tensor_of(groups.of, slices ? Dims{count} : input.sizes()));
-  if (wanted.counts) results.push_back(tensor_of(groups.count, {found}));
+        tensor_of_sizes(groups.of, slices ? Dims{count} : input.sizes()));
+  if (wanted.counts) results.push_back(tensor_of_sizes(groups.count, {found}));
   return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
 
@@ -177,7 +177,7 @@ constexpr OpRow data_row(const char* name, const char* schema,
   return made_row(name, schema, names, infer_unknown, eager);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDataSizedRows[] = {
     data_row("item", "input", ".item", item),
     data_row("nonzero", "input, *, as_tuple=False", "torch.nonzero .nonzero",
              nonzero),
@@ -195,6 +195,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> data_sized_rows() { return kRows; }
+std::span<const OpRow> data_sized_rows() { return kDataSizedRows; }
 
 }  // namespace fxjit::ops

@@ -9,7 +9,7 @@
 namespace fxjit::ops {
 namespace {
 
-Value infer_unknown(const OpCall& call) {
+Value infer_data_test(const OpCall& call) {
   throw NotImplementedError(std::string(call.op.name()) +
                             ": expected a result that shapes tell, got one "
                             "that depends on the data; it runs eagerly only");
@@ -55,10 +55,10 @@ Value tolist(const OpCall& call) {
 
 constexpr OpRow test_row(const char* name, const char* schema,
                          const char* names, EagerFn eager) {
-  return made_row(name, schema, names, infer_unknown, eager);
+  return made_row(name, schema, names, infer_data_test, eager);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDataTestsRows[] = {
     test_row("equal", "input, other", "torch.equal .equal", equal),
     test_row("allclose",
              "input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
@@ -69,6 +69,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> data_test_rows() { return kRows; }
+std::span<const OpRow> data_test_rows() { return kDataTestsRows; }
 
 }  // namespace fxjit::ops

@@ -183,7 +183,7 @@ Value lp_pool(const OpCall& call) {
   return fxjit::pow(kept * count, 1.0 / order);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDistancesRows[] = {
     composed_row(
         "cosine_similarity", "x1, x2, dim=1, eps=1e-08",
         "torch.cosine_similarity =F.cosine_similarity nn.CosineSimilarity",
@@ -224,6 +224,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> distance_rows() { return kRows; }
+std::span<const OpRow> distance_rows() { return kDistancesRows; }
 
 }  // namespace fxjit::ops

@@ -116,7 +116,7 @@ Value native_dropout(const OpCall& call) {
   return Value::tuple({x * ones * scale, method(ones, "bool")});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDropoutsRows[] = {
     dropout_row<all_elements<scaled_product>>(
         "dropout", "F.dropout! torch.dropout nn.Dropout"),
     dropout_row<features<scaled_product, 2>>("dropout1d",
@@ -138,6 +138,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> dropout_rows() { return kRows; }
+std::span<const OpRow> dropout_rows() { return kDropoutsRows; }
 
 }  // namespace fxjit::ops

@@ -263,13 +263,13 @@ Value decompose_einsum(const OpCall& call) {
   return arranged(result, equation.output);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kEinsumRows[] = {
     composed_row("einsum", "equation, *operands", "torch.functional.einsum",
                  decompose_einsum),
 };
 
 }  // namespace
 
-std::span<const OpRow> einsum_rows() { return kRows; }
+std::span<const OpRow> einsum_rows() { return kEinsumRows; }
 
 }  // namespace fxjit::ops

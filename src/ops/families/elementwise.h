@@ -12,6 +12,9 @@ namespace fxjit::ops {
 
 using Inputs = std::span<const Scalar>;
 
+// The results of functions of real numbers: integers become f32.
+inline constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
+
 template <Prim kPrim>
 Scalar unary(ScalarBuilder& b, const OpCall&, Inputs in) {
   return b.apply(kPrim, in[0]);

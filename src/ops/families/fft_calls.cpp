@@ -128,7 +128,7 @@ Value c2r(const OpCall& call) {
   return fft_c2r(call[0], dims_of(call), scaling_arg(call, 2), call.integer(3));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kFftCallsRows[] = {
     inlined_row("_fft_c2c", "input, dim, normalization, forward",
                 "torch._fft_c2c", c2c),
     inlined_row("_fft_r2c", "input, dim, normalization, onesided",
@@ -139,6 +139,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> fft_call_rows() { return kRows; }
+std::span<const OpRow> fft_call_rows() { return kFftCallsRows; }
 
 }  // namespace fxjit::ops

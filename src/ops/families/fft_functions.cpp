@@ -199,7 +199,7 @@ constexpr const char* kLine = "input, n=None, dim=-1, norm=None";
 constexpr const char* kPlane = "input, s=None, dim=(-2, -1), norm=None";
 constexpr const char* kAll = "input, s=None, dim=None, norm=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kFftFunctionsRows[] = {
     inlined_row("fft_fft", kLine, "torch._C._fft.fft_fft",
                 complex_transform<line_of, true>),
     inlined_row("fft_ifft", kLine, "torch._C._fft.fft_ifft",
@@ -240,6 +240,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> fft_function_rows() { return kRows; }
+std::span<const OpRow> fft_function_rows() { return kFftFunctionsRows; }
 
 }  // namespace fxjit::ops

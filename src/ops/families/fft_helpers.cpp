@@ -25,7 +25,7 @@ Value frequencies(const OpCall& call) {
 
 // (input, dim): the frequency 0 goes to the middle, or back.
 template <bool kBack>
-Value shift(const OpCall& call) {
+Value shift_halves(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const Dims dims = axes_arg(call, 1, input.dim());
   if (dims.size() == 0) return method(call[0], "clone");
@@ -35,19 +35,19 @@ Value shift(const OpCall& call) {
   return fxjit::roll(call[0], Value::list(shifts), axes_value(dims));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kFftHelpersRows[] = {
     inlined_row("fft_fftfreq", "n, d=1.0, *, " FXJIT_TENSOR_OPTIONS,
                 "torch._C._fft.fft_fftfreq", frequencies<false>),
     inlined_row("fft_rfftfreq", "n, d=1.0, *, " FXJIT_TENSOR_OPTIONS,
                 "torch._C._fft.fft_rfftfreq", frequencies<true>),
     inlined_row("fft_fftshift", "input, dim=None", "torch._C._fft.fft_fftshift",
-                shift<false>),
+                shift_halves<false>),
     inlined_row("fft_ifftshift", "input, dim=None",
-                "torch._C._fft.fft_ifftshift", shift<true>),
+                "torch._C._fft.fft_ifftshift", shift_halves<true>),
 };
 
 }  // namespace
 
-std::span<const OpRow> fft_helper_rows() { return kRows; }
+std::span<const OpRow> fft_helper_rows() { return kFftHelpersRows; }
 
 }  // namespace fxjit::ops

@@ -131,7 +131,7 @@ constexpr OpRow kernel(const char* name, const char* schema, InferFn infer,
   return direct_row(name, schema, "", infer, direct);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kFftLoopsRows[] = {
     kernel("fxjit.fft_c2c", "input, dims, forward, scale", infer_like_first,
            run_c2c),
     kernel("fxjit.fft_r2c", "input, dims, onesided, scale", infer_r2c, run_r2c),
@@ -140,6 +140,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> fft_kernel_rows() { return kRows; }
+std::span<const OpRow> fft_kernel_rows() { return kFftLoopsRows; }
 
 }  // namespace fxjit::ops

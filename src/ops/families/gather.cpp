@@ -171,7 +171,7 @@ Value eager_one_hot(const OpCall& call) {
   return out;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGatherRows[] = {
     lowered_row(
         "embedding",
         "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
@@ -198,6 +198,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> gather_rows() { return kRows; }
+std::span<const OpRow> gather_rows() { return kGatherRows; }
 
 }  // namespace fxjit::ops

@@ -18,13 +18,13 @@ Value infer_histc(const OpCall& call) {
   return Tensor::meta({bins}, input.dtype());
 }
 
-struct Range {
+struct BinRange {
   double low = 0, high = 0;
 };
 
 // As given, else as the elements span it; never empty.
-Range range_of(const OpCall& call, const Tensor& input) {
-  Range range{call.number(2), call.number(3)};
+BinRange bin_range(const OpCall& call, const Tensor& input) {
+  BinRange range{call.number(2), call.number(3)};
   if (range.low == range.high && input.numel() > 0) {
     const Tensor wide = input.to(DType::f64).contiguous();
     const double* const begin = wide.data_as<double>();
@@ -32,7 +32,7 @@ Range range_of(const OpCall& call, const Tensor& input) {
     const bool unknown =
         std::any_of(begin, end, [](double x) { return std::isnan(x); });
     const auto [low, high] = std::minmax_element(begin, end);
-    range = unknown ? Range{NAN, NAN} : Range{*low, *high};
+    range = unknown ? BinRange{NAN, NAN} : BinRange{*low, *high};
   }
   if (range.low == range.high) range = {range.low - 1, range.high + 1};
   if (!std::isfinite(range.low) || !std::isfinite(range.high))
@@ -46,7 +46,7 @@ Range range_of(const OpCall& call, const Tensor& input) {
 // T calculates as torch does, so that elements at the borders of parts are
 // counted where it counts them.
 template <typename T>
-void count(const Tensor& input, Range range, const Tensor& out) {
+void count(const Tensor& input, BinRange range, const Tensor& out) {
   const T low = static_cast<T>(range.low), high = static_cast<T>(range.high);
   const int64_t bins = out.numel();
   for (int64_t i = 0; i < input.numel(); ++i) {
@@ -61,7 +61,7 @@ void count(const Tensor& input, Range range, const Tensor& out) {
 void run_histc(const OpCall& call, std::span<const Tensor> results) {
   const DType dtype = kernel_dtype(results[0].dtype());
   const Tensor input = call.tensor(0).to(dtype).contiguous();
-  const Range range = range_of(call, input);
+  const BinRange range = bin_range(call, input);
   const Tensor out = Tensor::zeros(results[0].sizes(), dtype);
   if (dtype == DType::f64)
     count<double>(input, range, out);
@@ -70,13 +70,13 @@ void run_histc(const OpCall& call, std::span<const Tensor> results) {
   results[0].copy_from(out);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kHistogramRows[] = {
     direct_row("histc", "input, bins=100, min=0, max=0", "torch.histc .histc",
                infer_histc, run_histc),
 };
 
 }  // namespace
 
-std::span<const OpRow> histogram_rows() { return kRows; }
+std::span<const OpRow> histogram_rows() { return kHistogramRows; }
 
 }  // namespace fxjit::ops

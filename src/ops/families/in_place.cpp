@@ -44,7 +44,7 @@ Value eager_written(const OpCall& call) {
 
 namespace {
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kInPlaceRows[] = {
     writer("scatter_",
            "input, dim, index, src=None, value=None, *, reduce=None",
            ".scatter_"),
@@ -117,6 +117,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> in_place_rows() { return kRows; }
+std::span<const OpRow> in_place_rows() { return kInPlaceRows; }
 
 }  // namespace fxjit::ops

@@ -180,8 +180,7 @@ Value eager_index(const OpCall& call) {
 // own, and the indices.
 Dims picked_strides(const OpCall& call) {
   const Tensor& input = call.tensor(0);
-  const Plan plan =
-      plan_of(input, without_masks(call[1].as_sequence(), input));
+  const Plan plan = plan_of(input, without_masks(call[1].as_sequence(), input));
   std::vector<Dims> operands(1);
   for (int d = 0; d < input.dim(); ++d)
     if (!contains(plan.axes, d)) operands[0].push_back(input.strides()[d]);
@@ -249,7 +248,7 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
   put(out, plan, values, call.flag(3));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexRows[] = {
     direct_row("index_put", "input, indices, values, accumulate=False",
                "torch.index_put .index_put", infer_index_put, direct_index_put),
     made_row("index", "input, indices", "", infer_index, eager_index),
@@ -257,6 +256,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> index_rows() { return kRows; }
+std::span<const OpRow> index_rows() { return kIndexRows; }
 
 }  // namespace fxjit::ops

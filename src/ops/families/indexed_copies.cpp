@@ -34,7 +34,7 @@ void diagonal_scatter(const OpCall& call, std::span<const Tensor> results) {
   diagonal.copy_from(call.tensor(1));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexedCopiesRows[] = {
     composed_row("_unsafe_masked_index", "input, mask, indices, fill",
                  "torch._unsafe_masked_index", unsafe_masked_index),
     direct_row("diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1",
@@ -44,6 +44,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> indexed_copy_rows() { return kRows; }
+std::span<const OpRow> indexed_copy_rows() { return kIndexedCopiesRows; }
 
 }  // namespace fxjit::ops

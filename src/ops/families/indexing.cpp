@@ -242,7 +242,7 @@ Value decompose_getitem(const OpCall& call) {
   return Indexer(self).apply(call[1]);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexingRows[] = {
     composed_row("getitem", "input, index", "_operator.getitem .__getitem__",
                  decompose_getitem),
 };
@@ -253,6 +253,6 @@ std::optional<IndexParts> index_parts(const Value& self, const Value& index) {
   return Indexer(self).parts(index);
 }
 
-std::span<const OpRow> indexing_rows() { return kRows; }
+std::span<const OpRow> indexing_rows() { return kIndexingRows; }
 
 }  // namespace fxjit::ops

@@ -177,7 +177,7 @@ Value decompose_upsample(const OpCall& call) {
   return resized(call[0], sizes, mode);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kInterpolationRows[] = {
     composed_row("interpolate",
                  "input, size=None, scale_factor=None, mode='nearest', "
                  "align_corners=None, recompute_scale_factor=None, "
@@ -191,6 +191,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> interpolation_rows() { return kRows; }
+std::span<const OpRow> interpolation_rows() { return kInterpolationRows; }
 
 }  // namespace fxjit::ops

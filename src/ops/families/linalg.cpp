@@ -66,7 +66,7 @@ std::string batch_text(const Tensor& a, int64_t i) {
   return a.dim() > 2 ? "(Batch element " + std::to_string(i) + "): " : "";
 }
 
-Value infer_square(const OpCall& call) {
+Value infer_square_matrix(const OpCall& call) {
   check_square(call.tensor(0), shown_name(call));
   return infer_like_first(call);
 }
@@ -303,7 +303,7 @@ void run_singular(const OpCall& call, std::span<const Tensor> results) {
   results[0].copy_from(out);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kLinalgRows[] = {
     direct_row("linalg_inv", "input",
                "torch._C._linalg.linalg_inv torch.inverse .inverse",
                infer_inverse, run_inverse),
@@ -321,15 +321,16 @@ constexpr OpRow kRows[] = {
                "torch._C._linalg.linalg_solve_triangular",
                infer_solve_triangular, run_solve_triangular),
     direct_row("linalg_cholesky", "input, *, upper=False",
-               "torch._C._linalg.linalg_cholesky", infer_square, run_cholesky),
+               "torch._C._linalg.linalg_cholesky", infer_square_matrix,
+               run_cholesky),
     direct_row("cholesky", "input, upper=False", "torch.cholesky .cholesky",
-               infer_square, run_cholesky),
+               infer_square_matrix, run_cholesky),
     direct_row("linalg_svdvals", "input, *, driver=None",
                "torch._C._linalg.linalg_svdvals", infer_singular, run_singular),
 };
 
 }  // namespace
 
-std::span<const OpRow> linalg_rows() { return kRows; }
+std::span<const OpRow> linalg_rows() { return kLinalgRows; }
 
 }  // namespace fxjit::ops

@@ -138,7 +138,7 @@ Value multilabel_soft_margin_loss(const OpCall& call) {
   return reduced(call, fxjit::mean(weighted(loss, call[2]), -1));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kLossesRows[] = {
     composed_row(
         "mse_loss",
         "input, target, size_average=None, reduce=None, reduction='mean', "
@@ -201,6 +201,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> loss_rows() { return kRows; }
+std::span<const OpRow> loss_rows() { return kLossesRows; }
 
 }  // namespace fxjit::ops

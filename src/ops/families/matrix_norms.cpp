@@ -202,7 +202,7 @@ Value linalg_diagonal(const OpCall& call) {
   return function("torch.diagonal", {call[0], call[1], call[2], call[3]});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMatrixNormsRows[] = {
     composed_row("linalg_matrix_norm",
                  "input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None",
                  "torch._C._linalg.linalg_matrix_norm", matrix_norm),
@@ -225,6 +225,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> matrix_norm_rows() { return kRows; }
+std::span<const OpRow> matrix_norm_rows() { return kMatrixNormsRows; }
 
 }  // namespace fxjit::ops

@@ -209,8 +209,7 @@ template <bool kLower>
 Value infer_triangle(const OpCall& call) {
   const Triangle triangle(call, kLower);
   check_moderate(call, {triangle.rows, triangle.columns});
-  return Tensor::meta({2, triangle.size()},
-                      options_dtype(call, 3, DType::i64));
+  return Tensor::meta({2, triangle.size()}, options_dtype(call, 3, DType::i64));
 }
 
 Value infer_logspace(const OpCall& call) {
@@ -263,7 +262,7 @@ Value eager_window(const OpCall& call) {
   return values.to(shape.dtype());
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMoreCreationRows[] = {
     made_row("tensor", "data, *, " FXJIT_TENSOR_OPTIONS, "torch.tensor",
              infer_tensor, eager_tensor, lower_tensor),
     composed_row("as_tensor", "data, dtype=None, device=None",
@@ -296,6 +295,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> more_creation_rows() { return kRows; }
+std::span<const OpRow> more_creation_rows() { return kMoreCreationRows; }
 
 }  // namespace fxjit::ops

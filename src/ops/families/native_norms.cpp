@@ -78,7 +78,7 @@ Value fused_rms_norm(const OpCall& call) {
   return Value::tuple({result, inverse_rms(call, wide, axes)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNativeNormsRows[] = {
     inlined_row("native_group_norm",
                 "input, weight, bias, N, C, HxW, group, eps",
                 "torch.native_group_norm", native_group_norm),
@@ -92,6 +92,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> native_norm_rows() { return kRows; }
+std::span<const OpRow> native_norm_rows() { return kNativeNormsRows; }
 
 }  // namespace fxjit::ops

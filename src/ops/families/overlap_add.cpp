@@ -66,13 +66,13 @@ void run_overlap_add(const OpCall& call, std::span<const Tensor> results) {
   results[0].copy_from(out);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kOverlapAddRows[] = {
     direct_row("fxjit.overlap_add", "frames, window, hop, start, length", "",
                infer_overlap_add, run_overlap_add),
 };
 
 }  // namespace
 
-std::span<const OpRow> overlap_add_rows() { return kRows; }
+std::span<const OpRow> overlap_add_rows() { return kOverlapAddRows; }
 
 }  // namespace fxjit::ops

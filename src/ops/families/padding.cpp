@@ -161,7 +161,7 @@ Value decompose_pad(const OpCall& call) {
   throw NotImplementedError("Unrecognised padding mode " + std::string(mode));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPaddingRows[] = {
     composed_row("pad", "input, pad, mode='constant', value=None", "F.pad!",
                  decompose_pad),
     composed_row("constant_pad_nd", "input, pad, value=0",
@@ -170,6 +170,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> padding_rows() { return kRows; }
+std::span<const OpRow> padding_rows() { return kPaddingRows; }
 
 }  // namespace fxjit::ops

@@ -139,7 +139,7 @@ constexpr const char* kAverage =
     "input, kernel_size, stride=None, padding=0, ceil_mode=False, "
     "count_include_pad=True, divisor_override=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPoolingRows[] = {
     pool("max_pool1d", kMax, "F.max_pool1d! torch.max_pool1d"),
     pool("max_pool2d", kMax, "F.max_pool2d! torch.max_pool2d nn.MaxPool2d"),
     pool("max_pool3d", kMax, "F.max_pool3d! torch.max_pool3d"),
@@ -176,6 +176,6 @@ PoolParams pool_params(const OpCall& call) {
   return params;
 }
 
-std::span<const OpRow> pooling_rows() { return kRows; }
+std::span<const OpRow> pooling_rows() { return kPoolingRows; }
 
 }  // namespace fxjit::ops

@@ -101,18 +101,18 @@ Value quantile(const OpCall& call) {
   return fxjit::reshape(fxjit::movedim(found, -1, 0), sizes);
 }
 
-constexpr const char* kSchema =
+constexpr const char* kQuantileSchema =
     "input, q, dim=None, keepdim=False, *, interpolation='linear'";
 
-constexpr OpRow kRows[] = {
-    composed_row("quantile", kSchema, "torch.quantile .quantile",
+constexpr OpRow kQuantilesRows[] = {
+    composed_row("quantile", kQuantileSchema, "torch.quantile .quantile",
                  quantile<false>),
-    composed_row("nanquantile", kSchema, "torch.nanquantile .nanquantile",
-                 quantile<true>),
+    composed_row("nanquantile", kQuantileSchema,
+                 "torch.nanquantile .nanquantile", quantile<true>),
 };
 
 }  // namespace
 
-std::span<const OpRow> quantile_rows() { return kRows; }
+std::span<const OpRow> quantile_rows() { return kQuantilesRows; }
 
 }  // namespace fxjit::ops

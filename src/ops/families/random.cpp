@@ -129,7 +129,7 @@ void fill_multinomial_call(const OpCall& call, const Tensor& out, Draw& draw) {
   fill_multinomial(out, call.tensor(0).contiguous(), call.flag(2), draw);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRandomRows[] = {
     random_row("rand", "*size, generator=None, " FXJIT_TENSOR_OPTIONS,
                "torch.rand", infer_sized<kUniformKernel>, drawn<fill_unit>),
     random_row("randn", "*size, generator=None, " FXJIT_TENSOR_OPTIONS,
@@ -162,6 +162,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> random_rows() { return kRows; }
+std::span<const OpRow> random_rows() { return kRandomRows; }
 
 }  // namespace fxjit::ops

@@ -157,7 +157,7 @@ void fill_bernoulli_call(const OpCall& call, const Tensor& out, Draw& draw) {
 
 #define FXJIT_GENERATOR ", *, generator=None"
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRandomWritesRows[] = {
     random_row("uniform", "input, from=0, to=1" FXJIT_GENERATOR, "",
                infer_uniform, drawn<fill_by_two<fill_uniform>>),
     random_row("normal", "input, mean=0, std=1" FXJIT_GENERATOR, "",
@@ -193,6 +193,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> random_write_rows() { return kRows; }
+std::span<const OpRow> random_write_rows() { return kRandomWritesRows; }
 
 }  // namespace fxjit::ops

@@ -10,11 +10,11 @@
 namespace fxjit::ops {
 namespace {
 
-Value expanded(const Value& x, const Dims& sizes) {
+Value expanded_value(const Value& x, const Dims& sizes) {
   return fxjit::expand(x, sizes);
 }
 
-Value reshaped(const Value& x, const Dims& sizes) {
+Value reshaped_value(const Value& x, const Dims& sizes) {
   return fxjit::reshape(x, sizes);
 }
 
@@ -35,7 +35,8 @@ Value broadcast_tensors(const OpCall& call) {
   for (const Value& item : items)
     common = broadcast_shapes(common, meta_of(item).sizes());
   ValueList result;
-  for (const Value& item : items) result.push_back(expanded(item, common));
+  for (const Value& item : items)
+    result.push_back(expanded_value(item, common));
   return Value::tuple(std::move(result));
 }
 
@@ -60,8 +61,8 @@ Value meshgrid(const OpCall& call) {
     const int axis = swap && i < 2 ? 1 - i : i;
     Dims shape(rank, 1);
     shape[axis] = sizes[axis];
-    result.push_back(
-        expanded(reshaped(items[static_cast<size_t>(i)], shape), sizes));
+    result.push_back(expanded_value(
+        reshaped_value(items[static_cast<size_t>(i)], shape), sizes));
   }
   return Value::tuple(std::move(result));
 }
@@ -71,10 +72,11 @@ Value with_rank(const Value& x, int rank) {
   const Dims sizes = meta_of(x).sizes();
   if (sizes.size() >= rank) return x;
   if (rank == 3 && sizes.size() == 2) return fxjit::unsqueeze(x, -1);
-  if (rank == 3 && sizes.size() == 1) return reshaped(x, Dims{1, sizes[0], 1});
+  if (rank == 3 && sizes.size() == 1)
+    return reshaped_value(x, Dims{1, sizes[0], 1});
   Dims shape(rank, 1);
   if (sizes.size() == 1) shape[rank - 1] = sizes[0];
-  return reshaped(x, shape);
+  return reshaped_value(x, shape);
 }
 
 template <int kRank>
@@ -105,8 +107,8 @@ Value column_stack(const OpCall& call) {
   ValueList items;
   for (const Value& item : call[0].as_sequence()) {
     const Tensor meta = meta_of(item);
-    items.push_back(meta.dim() > 1 ? item
-                                   : reshaped(item, Dims{meta.numel(), 1}));
+    items.push_back(
+        meta.dim() > 1 ? item : reshaped_value(item, Dims{meta.numel(), 1}));
   }
   return fxjit::cat(Value::list(std::move(items)), 1);
 }
@@ -224,7 +226,7 @@ Value inner(const OpCall& call) {
   const Value product = fxjit::matmul(call[0], fxjit::transpose(rows, 0, 1));
   Dims sizes = meta_of(call[0]).sizes();
   sizes.resize(sizes.size() - 1);
-  return reshaped(product, joined(sizes, kept));
+  return reshaped_value(product, joined(sizes, kept));
 }
 
 Dims sizes_at(const Tensor& tensor, const Dims& dims) {
@@ -258,12 +260,12 @@ Value tensordot(const OpCall& call) {
   const int64_t height = numel(sizes_at(a, rows));
   const int64_t depth = numel(sizes_at(a, left));
   const int64_t width = numel(sizes_at(b, columns));
-  const Value x =
-      reshaped(fxjit::permute(call[0], joined(rows, left)), {height, depth});
-  const Value y =
-      reshaped(fxjit::permute(call[1], joined(right, columns)), {depth, width});
-  return reshaped(fxjit::matmul(x, y),
-                  joined(sizes_at(a, rows), sizes_at(b, columns)));
+  const Value x = reshaped_value(fxjit::permute(call[0], joined(rows, left)),
+                                 {height, depth});
+  const Value y = reshaped_value(
+      fxjit::permute(call[1], joined(right, columns)), {depth, width});
+  return reshaped_value(fxjit::matmul(x, y),
+                        joined(sizes_at(a, rows), sizes_at(b, columns)));
 }
 
 Value cross(const OpCall& call) {
@@ -276,7 +278,8 @@ Value cross(const OpCall& call) {
   if (dim < 0 || common[dim] != 3)
     runtime_error("linalg.cross: inputs dimension ", dim,
                   " must have length 3. Got ", common);
-  const Value a = expanded(call[0], common), b = expanded(call[1], common);
+  const Value a = expanded_value(call[0], common),
+              b = expanded_value(call[1], common);
   const auto at = [&](const Value& x, int64_t i) {
     return fxjit::narrow(x, dim, i, 1);
   };
@@ -301,10 +304,11 @@ Value kron(const OpCall& call) {
     right.push_back(n);
     sizes.push_back(ExactInt(m) * n);
   }
-  return reshaped(reshaped(call[0], left) * reshaped(call[1], right), sizes);
+  return reshaped_value(
+      reshaped_value(call[0], left) * reshaped_value(call[1], right), sizes);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRearrangingRows[] = {
     composed_row("broadcast_to", "input, size",
                  "torch.broadcast_to .broadcast_to", broadcast_to),
     composed_row("broadcast_tensors", "*tensors",
@@ -351,6 +355,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> rearranging_rows() { return kRows; }
+std::span<const OpRow> rearranging_rows() { return kRearrangingRows; }
 
 }  // namespace fxjit::ops

@@ -143,14 +143,14 @@ class SideLoop {
     const Dims& strides = side_.gates.strides();
     const auto* first = side_.gates.template data_as<T>();
     if (form_.packed)
-      return first + (order_.start[static_cast<size_t>(time)] + place) *
-                         strides[0];
+      return first +
+             (order_.start[static_cast<size_t>(time)] + place) * strides[0];
     return first + time * strides[0] + sequence(place) * strides[1];
   }
   T* output_at(int64_t time, int64_t place) const {
-    const int64_t row =
-        form_.packed ? order_.start[static_cast<size_t>(time)] + place
-                     : time * form_.batch + sequence(place);
+    const int64_t row = form_.packed
+                            ? order_.start[static_cast<size_t>(time)] + place
+                            : time * form_.batch + sequence(place);
     return side_.output + row * side_.output_row;
   }
 
@@ -321,10 +321,10 @@ Tensor gates_of(const Recurrence& form, const Tensor& given,
 template <typename T>
 void run_as(const OpCall& call, const Recurrence& form,
             std::span<const Tensor> results) {
-  const SequenceOrder order = order_of(
-      form, form.packed        ? call.tensor(kBatchSizes)
-            : form.has_lengths ? call.tensor(kLengths)
-                               : Tensor());
+  const SequenceOrder order =
+      order_of(form, form.packed        ? call.tensor(kBatchSizes)
+                     : form.has_lengths ? call.tensor(kLengths)
+                                        : Tensor());
   const bool lstm = form.cell == Cell::lstm;
   const Tensor hidden = ready(call.tensor(kHidden));
   const Tensor cell = lstm ? ready(call.tensor(kCellState)) : Tensor();
@@ -370,10 +370,10 @@ Value infer_recurrence(const OpCall& call) {
   const Recurrence form = Recurrence::read(call);
   const int64_t width = ExactInt(form.directions) * form.width;
   ValueList results;
-  results.push_back(Tensor::meta(
-      form.packed ? Dims{form.rows, width}
-                  : Dims{form.length, form.batch, width},
-      form.dtype));
+  results.push_back(Tensor::meta(form.packed
+                                     ? Dims{form.rows, width}
+                                     : Dims{form.length, form.batch, width},
+                                 form.dtype));
   results.push_back(
       Tensor::meta({form.directions, form.batch, form.width}, form.dtype));
   if (form.cell == Cell::lstm)
@@ -382,7 +382,7 @@ Value infer_recurrence(const OpCall& call) {
   return Value::tuple(std::move(results));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRecurrenceRows[] = {
     direct_row("fxjit.recurrence",
                "gates, weights, biases, hx, cx=None, projections=(), "
                "peepholes=(), batch_sizes=None, lengths=None, cell='lstm', "
@@ -394,6 +394,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> recurrence_rows() { return kRows; }
+std::span<const OpRow> recurrence_rows() { return kRecurrenceRows; }
 
 }  // namespace fxjit::ops

@@ -30,20 +30,18 @@ struct Layers {
 // bidirectional, batch_first).
 Layers read_layers(const OpCall& call, const char* cell,
                    const char* activation) {
-  return {call,         cell,          activation,      call[0],
-          Value(),      {call[1]},     call[2],         call.flag(3),
-          call.integer(4), call[5],    call.flag(6),    call.flag(7),
-          call.flag(8)};
+  return {call,         cell,         activation,   call[0],         Value(),
+          {call[1]},    call[2],      call.flag(3), call.integer(4), call[5],
+          call.flag(6), call.flag(7), call.flag(8)};
 }
 
 // (data, batch_sizes, hx, params, has_biases, num_layers, dropout, training,
 // bidirectional).
 Layers read_packed(const OpCall& call, const char* cell,
                    const char* activation) {
-  return {call,    cell,      activation,   call[0],
-          call[1], {call[2]}, call[3],      call.flag(4),
-          call.integer(5), call[6], call.flag(7), call.flag(8),
-          false};
+  return {call,         cell,         activation,   call[0],         call[1],
+          {call[2]},    call[3],      call.flag(4), call.integer(5), call[6],
+          call.flag(7), call.flag(8), false};
 }
 
 ValueList two_states(const Value& given) {
@@ -58,8 +56,8 @@ struct Weights {
 };
 
 bool has_projections(const Layers& layers) {
-  return layers.is_lstm() && meta_of(layers.states[0]).size(2) !=
-                                 meta_of(layers.states[1]).size(2);
+  return layers.is_lstm() &&
+         meta_of(layers.states[0]).size(2) != meta_of(layers.states[1]).size(2);
 }
 
 Weights weights_of(const Layers& layers, int64_t index) {
@@ -148,8 +146,7 @@ Value run_layer(const Layers& layers, int64_t layer, const Value& input,
   }
   ValueList states;
   for (const Value& state : layers.states)
-    states.push_back(
-        fxjit::narrow(state, 0, layer * directions, directions));
+    states.push_back(fxjit::narrow(state, 0, layer * directions, directions));
   ValueList activations;
   if (layers.activation)
     activations.assign(static_cast<size_t>(directions), layers.activation);
@@ -221,7 +218,7 @@ constexpr OpRow layers_row(const char* name, const char* schema,
   return inlined_row(name, schema, names, decompose, Purity::random);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRecurrentRows[] = {
     layers_row("lstm", kLayersSchema, "torch.lstm", lstm<read_layers>),
     layers_row("gru", kLayersSchema, "torch.gru", gru<read_layers>),
     layers_row("rnn_tanh", kLayersSchema, "torch.rnn_tanh",
@@ -236,6 +233,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> recurrent_rows() { return kRows; }
+std::span<const OpRow> recurrent_rows() { return kRecurrentRows; }
 
 }  // namespace fxjit::ops

@@ -123,18 +123,18 @@ constexpr OpRow cell_row(const char* name, const char* names,
                      decompose);
 }
 
-constexpr Step kTanh = plain_step<fxjit::tanh>;
-constexpr Step kRelu = plain_step<fxjit::relu>;
+constexpr Step kTanhStep = plain_step<fxjit::tanh>;
+constexpr Step kReluStep = plain_step<fxjit::relu>;
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRecurrentCellsRows[] = {
     cell_row("lstm_cell", "torch.lstm_cell", lstm_cell),
     cell_row("gru_cell", "torch.gru_cell", gru_cell),
-    cell_row("rnn_tanh_cell", "torch.rnn_tanh_cell", rnn_cell<kTanh>),
-    cell_row("rnn_relu_cell", "torch.rnn_relu_cell", rnn_cell<kRelu>),
+    cell_row("rnn_tanh_cell", "torch.rnn_tanh_cell", rnn_cell<kTanhStep>),
+    cell_row("rnn_relu_cell", "torch.rnn_relu_cell", rnn_cell<kReluStep>),
 };
 
 }  // namespace
 
-std::span<const OpRow> recurrent_cell_rows() { return kRows; }
+std::span<const OpRow> recurrent_cell_rows() { return kRecurrentCellsRows; }
 
 }  // namespace fxjit::ops

@@ -264,7 +264,7 @@ constexpr OpRow reduction(const char* name, const char* schema,
           .reduce_prim = prim};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kReductionsRows[] = {
     reduction("sum", kAlongTyped, "torch.sum .sum", infer_sum,
               Prim::reduce_sum),
     reduction("prod", kAlongTyped, "torch.prod .prod", infer_sum,
@@ -300,6 +300,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> reduction_rows() { return kRows; }
+std::span<const OpRow> reduction_rows() { return kReductionsRows; }
 
 }  // namespace fxjit::ops

@@ -251,7 +251,7 @@ Value affine_grid(const OpCall& call) {
   return fxjit::reshape(grid, result);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSamplingRows[] = {
     direct_row("grid_sample",
                "input, grid, mode='bilinear', padding_mode='zeros', "
                "align_corners=None",
@@ -262,6 +262,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> sampling_rows() { return kRows; }
+std::span<const OpRow> sampling_rows() { return kSamplingRows; }
 
 }  // namespace fxjit::ops

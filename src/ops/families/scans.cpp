@@ -89,7 +89,7 @@ void direct_logcumsumexp(const OpCall& call, Results results) {
 }
 
 template <typename C>
-bool is_nan(C value) {
+bool is_scan_nan(C value) {
   if constexpr (std::is_floating_point_v<C>) return std::isnan(value);
   return false;
 }
@@ -115,7 +115,7 @@ void direct_extrema(const OpCall& call, Results results) {
           for (int64_t i = 0; i < length; ++i) {
             const C a = static_cast<C>(*from), b = static_cast<C>(best);
             const bool better = kGreatest ? a >= b : a <= b;
-            if (is_nan(a) || (!is_nan(b) && better)) {
+            if (is_scan_nan(a) || (!is_scan_nan(b) && better)) {
               best = *from;
               place = i;
             }
@@ -127,7 +127,7 @@ void direct_extrema(const OpCall& call, Results results) {
   });
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScansRows[] = {
     direct_row("cumprod", "input, dim, *, dtype=None", "torch.cumprod .cumprod",
                infer_running, direct_cumprod),
     direct_row("logcumsumexp", "input, dim", "torch.logcumsumexp .logcumsumexp",
@@ -140,6 +140,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> scan_rows() { return kRows; }
+std::span<const OpRow> scan_rows() { return kScansRows; }
 
 }  // namespace fxjit::ops

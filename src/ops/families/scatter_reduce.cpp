@@ -324,7 +324,7 @@ Value decompose_take(const OpCall& call) {
                         meta_of(call[1]).sizes());
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScatterReduceRows[] = {
     direct_row("scatter_reduce",
                "input, dim, index, src, reduce, *, include_self=True",
                "torch.scatter_reduce .scatter_reduce", infer_scatter_reduce,
@@ -348,6 +348,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> scatter_reduce_rows() { return kRows; }
+std::span<const OpRow> scatter_reduce_rows() { return kScatterReduceRows; }
 
 }  // namespace fxjit::ops

@@ -140,7 +140,7 @@ void direct_index_copy(const OpCall& call, Results results) {
   put_slices(call, false, call.tensor(3), results);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScatteringRows[] = {
     direct_row("scatter",
                "input, dim, index, src=None, value=None, *, reduce=None",
                "torch.scatter .scatter", infer_scatter, direct_scatter),
@@ -154,6 +154,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> scattering_rows() { return kRows; }
+std::span<const OpRow> scattering_rows() { return kScatteringRows; }
 
 }  // namespace fxjit::ops

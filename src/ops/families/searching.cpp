@@ -220,10 +220,10 @@ Value median(const OpCall& call) {
   return whole ? found.at(0) : found;
 }
 
-constexpr const char* kSpread =
+constexpr const char* kSpreadSchema =
     "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSearchingRows[] = {
     direct_row("searchsorted",
                "sorted_sequence, input, *, out_int32=False, right=False, "
                "side=None, sorter=None",
@@ -243,8 +243,10 @@ constexpr OpRow kRows[] = {
                  "torch.nansum .nansum", nansum),
     composed_row("nanmean", "input, dim=None, keepdim=False, *, dtype=None",
                  "torch.nanmean .nanmean", nanmean),
-    composed_row("var_mean", kSpread, "torch.var_mean", spread_and_mean<false>),
-    composed_row("std_mean", kSpread, "torch.std_mean", spread_and_mean<true>),
+    composed_row("var_mean", kSpreadSchema, "torch.var_mean",
+                 spread_and_mean<false>),
+    composed_row("std_mean", kSpreadSchema, "torch.std_mean",
+                 spread_and_mean<true>),
     composed_row("kthvalue", "input, k, dim=-1, keepdim=False",
                  "torch.kthvalue .kthvalue", kthvalue),
     composed_row("median", "input, dim=None, keepdim=False",
@@ -253,6 +255,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> searching_rows() { return kRows; }
+std::span<const OpRow> searching_rows() { return kSearchingRows; }
 
 }  // namespace fxjit::ops

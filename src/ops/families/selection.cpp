@@ -111,7 +111,7 @@ constexpr OpRow kMaskedFill = custom_row("masked_fill", "input, mask, value",
                                          "torch.masked_fill .masked_fill",
                                          infer_masked_fill, masked_fill);
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSelectionRows[] = {
     custom_row("where", "condition, input, other", "torch.where", infer_where,
                where),
     composed_row("where_method", "input, condition, other", ".where",
@@ -141,6 +141,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> selection_rows() { return kRows; }
+std::span<const OpRow> selection_rows() { return kSelectionRows; }
 
 }  // namespace fxjit::ops

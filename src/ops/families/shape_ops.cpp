@@ -36,7 +36,7 @@ void check_joinable(const Tensor& first, const Tensor& other, int axis,
                     " in the list.");
 }
 
-Joined joined(const OpCall& call) {
+Joined joined_shape(const OpCall& call) {
   const std::vector<Tensor> tensors = tensors_arg(call, 0);
   if (tensors.empty())
     throw ValueError("torch.cat(): expected a non-empty list of Tensors");
@@ -62,12 +62,12 @@ Joined joined(const OpCall& call) {
 }
 
 Value infer_cat(const OpCall& call) {
-  const Joined shape = joined(call);
+  const Joined shape = joined_shape(call);
   return Tensor::meta(shape.sizes, shape.dtype);
 }
 
 Value eager_cat(const OpCall& call) {
-  const Joined shape = joined(call);
+  const Joined shape = joined_shape(call);
   const Tensor out = Tensor::empty(shape.sizes, shape.dtype);
   int64_t start = 0;
   for (const Tensor& tensor : tensors_arg(call, 0)) {
@@ -329,7 +329,7 @@ constexpr OpRow triangle_row(const char* name, const char* names) {
                     triangle<kLower>);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kShapeOpsRows[] = {
     lowered_row("cat", "tensors, dim=0",
                 "torch.cat torch.concat torch.concatenate", Lowering::cat,
                 infer_cat, eager_cat),
@@ -356,6 +356,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> shape_op_rows() { return kRows; }
+std::span<const OpRow> shape_op_rows() { return kShapeOpsRows; }
 
 }  // namespace fxjit::ops

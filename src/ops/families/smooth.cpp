@@ -57,8 +57,6 @@ Scalar atanh(ScalarBuilder& b, const OpCall&, Inputs in) {
                   b.select(b.apply(Prim::eq, x, zero), x, half));
 }
 
-constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
-
 constexpr OpRow kExp =
     unary_row("exp", "torch.exp .exp", unary<Prim::exp>, kFloat);
 constexpr OpRow kLog =
@@ -68,7 +66,7 @@ constexpr OpRow kSin =
 constexpr OpRow kCos =
     unary_row("cos", "torch.cos .cos", unary<Prim::cos>, kFloat);
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSmoothRows[] = {
     kExp,
     unary_row("exp2", "torch.exp2 .exp2 torch._C._special.special_exp2",
               unary<Prim::exp2>, kFloat),
@@ -106,6 +104,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> smooth_rows() { return kRows; }
+std::span<const OpRow> smooth_rows() { return kSmoothRows; }
 
 }  // namespace fxjit::ops

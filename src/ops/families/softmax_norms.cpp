@@ -325,7 +325,7 @@ Value decompose_normalize(const OpCall& call) {
 
 constexpr const char* kSoftmax = "input, dim=None, _stacklevel=3, dtype=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSoftmaxNormsRows[] = {
     composed_row("softmax", kSoftmax,
                  "torch.softmax .softmax torch._C._special.special_softmax "
                  "F.softmax!",
@@ -372,6 +372,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> softmax_norm_rows() { return kRows; }
+std::span<const OpRow> softmax_norm_rows() { return kSoftmaxNormsRows; }
 
 }  // namespace fxjit::ops

@@ -157,7 +157,7 @@ Value decompose_argsort(const OpCall& call) {
   return getitem(sorted, 1);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSortingRows[] = {
     direct_row("topk", "input, k, dim=-1, largest=True, sorted=True",
                "torch.topk .topk", infer_top_k, direct_top_k),
     direct_row("sort", "input, dim=-1, descending=False, stable=False",
@@ -168,6 +168,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> sorting_rows() { return kRows; }
+std::span<const OpRow> sorting_rows() { return kSortingRows; }
 
 }  // namespace fxjit::ops

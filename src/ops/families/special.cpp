@@ -6,15 +6,12 @@
 #include "fxjit/functions_pointwise.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/numbers.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
 
 Scalar number(ScalarBuilder& b, double value, Scalar like) {
   return b.constant(value, like.type());
@@ -210,7 +207,7 @@ Value float_power(const OpCall& call) {
   return fxjit::pow(wide(call[0]), wide(call[1]));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSpecialRows[] = {
     scalar_row("atan2", "input, other",
                "torch.atan2 torch.arctan2 .atan2 .arctan2", atan2, kFloat),
     binary_row("hypot", "torch.hypot .hypot", hypot),
@@ -249,6 +246,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> special_rows() { return kRows; }
+std::span<const OpRow> special_rows() { return kSpecialRows; }
 
 }  // namespace fxjit::ops

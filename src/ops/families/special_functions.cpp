@@ -23,8 +23,6 @@ Tensor operand_like(const Tensor& out, const Value& argument) {
 
 namespace {
 
-constexpr ScalarTypes kFloat = ScalarTypes::promote_float;
-
 // -x * log(x), 0 at 0 and -inf below.
 Scalar entr(ScalarBuilder& b, const OpCall&, Inputs in) {
   const Scalar x = in[0], zero = b.constant(0, x.type());
@@ -87,7 +85,7 @@ Value mvlgamma(const OpCall& call) {
   return sum;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSpecialFunctionsRows[] = {
     function_row<lgamma_of>(
         "lgamma", "torch.lgamma .lgamma torch._C._special.special_gammaln"),
     function_row<digamma_of>(
@@ -124,6 +122,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> special_function_rows() { return kRows; }
+std::span<const OpRow> special_function_rows() { return kSpecialFunctionsRows; }
 
 }  // namespace fxjit::ops

@@ -4,12 +4,12 @@
 #include <limits>
 #include <numbers>
 
+#include "src/ops/families/numbers.h"
+
 namespace fxjit::ops {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kPi = std::numbers::pi;
 constexpr double kSqrt2 = std::numbers::sqrt2;
 
 // exp(x * x) without the error of the rounded square.

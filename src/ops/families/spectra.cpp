@@ -151,7 +151,7 @@ Value istft(const OpCall& call) {
   return input.dim() == 2 ? fxjit::squeeze(signal, 0) : signal;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSpectraRows[] = {
     inlined_row("stft",
                 "input, n_fft, hop_length=None, win_length=None, window=None, "
                 "center=True, pad_mode='reflect', normalized=False, "
@@ -166,6 +166,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> spectrum_rows() { return kRows; }
+std::span<const OpRow> spectrum_rows() { return kSpectraRows; }
 
 }  // namespace fxjit::ops

@@ -84,7 +84,7 @@ constexpr OpRow strided(const char* name, const char* schema, const char* names,
                   decompose);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kStridedCreationRows[] = {
     strided<infer_strided>("empty_strided",
                            "size, stride, *, " FXJIT_TENSOR_OPTIONS,
                            "torch.empty_strided"),
@@ -98,6 +98,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> strided_creation_rows() { return kRows; }
+std::span<const OpRow> strided_creation_rows() { return kStridedCreationRows; }
 
 }  // namespace fxjit::ops

@@ -75,20 +75,20 @@ Value max_unpool(const OpCall& call) {
   return fxjit::reshape(put, joined(sizes, places));
 }
 
-constexpr const char* kSchema =
+constexpr const char* kUnpoolSchema =
     "input, indices, kernel_size, stride=None, padding=0, output_size=None";
 
-constexpr OpRow kRows[] = {
-    composed_row("max_unpool1d", kSchema, "torch.nn.functional.max_unpool1d!",
-                 max_unpool<1>),
-    composed_row("max_unpool2d", kSchema, "torch.nn.functional.max_unpool2d!",
-                 max_unpool<2>),
-    composed_row("max_unpool3d", kSchema, "torch.nn.functional.max_unpool3d!",
-                 max_unpool<3>),
+constexpr OpRow kUnpoolingRows[] = {
+    composed_row("max_unpool1d", kUnpoolSchema,
+                 "torch.nn.functional.max_unpool1d!", max_unpool<1>),
+    composed_row("max_unpool2d", kUnpoolSchema,
+                 "torch.nn.functional.max_unpool2d!", max_unpool<2>),
+    composed_row("max_unpool3d", kUnpoolSchema,
+                 "torch.nn.functional.max_unpool3d!", max_unpool<3>),
 };
 
 }  // namespace
 
-std::span<const OpRow> unpooling_rows() { return kRows; }
+std::span<const OpRow> unpooling_rows() { return kUnpoolingRows; }
 
 }  // namespace fxjit::ops

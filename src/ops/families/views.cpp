@@ -284,7 +284,7 @@ constexpr OpRow reshape(const char* name, const char* schema, const char* names,
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kViewsRows[] = {
     lowered_row("view", "input, *size", ".view", Lowering::view, infer_view,
                 eager_view),
     view_row("view_as", "input, other", ".view_as", infer_view_as),
@@ -318,6 +318,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> view_rows() { return kRows; }
+std::span<const OpRow> view_rows() { return kViewsRows; }
 
 }  // namespace fxjit::ops

@@ -115,7 +115,7 @@ Value infer_getattr(const OpCall& call) {
   return default_attribute(call, "Tensor");
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kViewsMetadataRows[] = {
     view_row("size", "input, dim=None", ".size", infer_size),
     view_row("stride", "input, dim=None", ".stride", infer_stride),
     view_row("dim", "input", ".dim .ndimension", infer_dim),
@@ -138,6 +138,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> metadata_rows() { return kRows; }
+std::span<const OpRow> metadata_rows() { return kViewsMetadataRows; }
 
 }  // namespace fxjit::ops

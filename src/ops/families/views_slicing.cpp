@@ -133,7 +133,7 @@ Value infer_unbind(const OpCall& call) {
   return Value::tuple(std::move(views));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kViewsSlicingRows[] = {
     view_row("select", "input, dim, index", "torch.select .select",
              infer_select),
     view_row("slice", "input, dim=0, start=None, end=None, step=1", "",
@@ -151,6 +151,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> slicing_rows() { return kRows; }
+std::span<const OpRow> slicing_rows() { return kViewsSlicingRows; }
 
 }  // namespace fxjit::ops

@@ -226,7 +226,7 @@ Value channel_shuffle(const OpCall& call) {
   return reshaped_copy(fxjit::transpose(parts, 1, 2), meta.sizes());
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kWindowsRows[] = {
     view_row("unfold_method", "input, dimension, size, step", ".unfold",
              infer_windows),
     composed_row("unfold",
@@ -249,6 +249,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> window_rows() { return kRows; }
+std::span<const OpRow> window_rows() { return kWindowsRows; }
 
 }  // namespace fxjit::ops

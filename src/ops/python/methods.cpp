@@ -231,7 +231,7 @@ struct OperatorMethod {
   bool reflected = false;
   bool in_place = false;
 };
-constexpr OperatorMethod kOperators[] = {
+constexpr OperatorMethod kOperatorMethods[] = {
     {"__div__", "_operator.truediv"},
     {"__idiv__", "_operator.itruediv"},
     {"__rtruediv__", "_operator.truediv", true},
@@ -277,7 +277,7 @@ std::optional<Value> call_python_method(std::string_view method,
       check_count(args, kwargs, method, entry.least, entry.most);
       return entry.run(args);
     }
-  for (const OperatorMethod& entry : kOperators)
+  for (const OperatorMethod& entry : kOperatorMethods)
     if (entry.name == method && (kind & (kTensor | kNumber))) {
       check_count(args, kwargs, method, 1, 1);
       return run(entry, args);

@@ -161,7 +161,7 @@ Value ordered(Arguments args) {
                                      : ""));
 }
 
-Value setitem(Arguments args) {
+Value refuse_setitem(Arguments args) {
   unchanged(args[0], "does not", "item assignment");
 }
 
@@ -219,7 +219,7 @@ constexpr PythonOperator kOperators[] = {
     {"contains", 2, 1, of_two<python::contains>},
     {"countOf", 2, 1, of_two<python::count_of>},
     {"indexOf", 2, 1, of_two<python::index_of>},
-    {"setitem", 3, 1, setitem, true},
+    {"setitem", 3, 1, refuse_setitem, true},
     {"delitem", 2, 1, delitem, true},
 };
 

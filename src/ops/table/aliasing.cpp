@@ -15,7 +15,7 @@ namespace {
 
 // Rows of which the way they are lowered does not tell. All other rows that are
 // composed of calls or have a kernel give memory of their own.
-constexpr RowFacts<Aliasing>::Group kFacts[] = {
+constexpr RowFacts<Aliasing>::Group kAliasingFacts[] = {
     {Aliasing::always,
      "positive broadcast_to adjoint linalg_diagonal tensor_split hsplit vsplit "
      "dsplit split_with_sizes"},
@@ -41,7 +41,7 @@ constexpr RowFacts<Aliasing>::Group kFacts[] = {
 };
 
 const Aliasing* fact_of(std::string_view row) {
-  static const auto* const all = new RowFacts<Aliasing>(kFacts);
+  static const auto* const all = new RowFacts<Aliasing>(kAliasingFacts);
   return all->find(row);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // Rows of which the way they are lowered does not tell: other scalar rows are
 // elementwise, all others state their layout.
-constexpr RowFacts<Layout>::Group kFacts[] = {
+constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
     {Layout::first,
      "cast clone copy tensor prelu addr flip sort argsort msort index_fill "
      "index_put select_scatter slice_scatter binary_cross_entropy "
@@ -49,8 +49,8 @@ constexpr RowFacts<Layout>::Group kFacts[] = {
     {Layout::picked, "index"},
 };
 
-const Layout* fact_of(std::string_view row) {
-  static const auto* const all = new RowFacts<Layout>(kFacts);
+const Layout* layout_of(std::string_view row) {
+  static const auto* const all = new RowFacts<Layout>(kLayoutFacts);
   return all->find(row);
 }
 
@@ -100,7 +100,7 @@ Layout layout(const OpCall& call) {
   // It is pooling.
   if (name == "interpolate" && is_mode(call, "area")) return Layout::stated;
   if (name == "pad" && !is_mode(call, "constant")) return Layout::volume;
-  if (const Layout* const fact = fact_of(name)) return *fact;
+  if (const Layout* const fact = layout_of(name)) return *fact;
   return call.op.row.lowering == Lowering::scalar ? Layout::elementwise
                                                   : Layout::stated;
 }

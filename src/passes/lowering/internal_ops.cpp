@@ -12,7 +12,7 @@ using ops::Lowering;
 using ops::Purity;
 using ops::ScalarTypes;
 
-constexpr ops::OpRow kRows[] = {
+constexpr ops::OpRow kInternalOps[] = {
     {.name = "fxjit.as_strided",
      .schema = "input, sizes, strides, offset, dtype",
      .names = "",
@@ -116,7 +116,7 @@ constexpr size_t kEpilogue = 10, kExtras = 11;
 
 const ops::Op& registered(const char* name) {
   static std::once_flag once;
-  std::call_once(once, [] { ops::register_ops(kRows); });
+  std::call_once(once, [] { ops::register_ops(kInternalOps); });
   return ops::get_op(name);
 }
 

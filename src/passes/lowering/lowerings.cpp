@@ -63,13 +63,13 @@ Value lower_layout(GraphBuilder&, const fx::Node&, ValueList& args) {
   return args[0];
 }
 
-struct Row {
+struct LoweringRow {
   const char* op;
   LowerFn* lower;
   LowerNodeFn* lower_node = nullptr;
 };
 
-constexpr Row kRows[] = {
+constexpr LoweringRow kLowerings[] = {
     {"linear", lower_contraction},
     {"matmul", lower_contraction},
     {"mm", lower_contraction},
@@ -112,11 +112,12 @@ constexpr Row kRows[] = {
     {"fxjit.layout", nullptr, lower_layout},
 };
 
-const Row* row_of(const ops::Op& op) {
+const LoweringRow* row_of(const ops::Op& op) {
   static const auto* const rows = [] {
     layout_op();  // Registers the rows of the compiler's own ops.
-    auto* made = new std::unordered_map<const ops::Op*, const Row*>;
-    for (const Row& row : kRows) made->emplace(&ops::get_op(row.op), &row);
+    auto* made = new std::unordered_map<const ops::Op*, const LoweringRow*>;
+    for (const LoweringRow& row : kLowerings)
+      made->emplace(&ops::get_op(row.op), &row);
     return made;
   }();
   const auto found = rows->find(&op);
@@ -130,14 +131,14 @@ Value lower_call(GraphBuilder& b, const ops::Op& op, const ValueList& args,
   Value lowered;
   if (!in_memory_order) lowered = lower_channels_last(b, op, args);
   if (!lowered.is_none()) return lowered;
-  if (const Row* const row = row_of(op); row && row->lower)
+  if (const LoweringRow* const row = row_of(op); row && row->lower)
     lowered = row->lower(b, op, args);
   if (!lowered.is_none() || !op.row.decompose) return lowered;
   return op.row.decompose({op, args});
 }
 
 Value lower_node(GraphBuilder& b, const fx::Node& node, ValueList& args) {
-  const Row* const row = row_of(*node.called_op());
+  const LoweringRow* const row = row_of(*node.called_op());
   return row && row->lower_node ? row->lower_node(b, node, args) : Value();
 }
 

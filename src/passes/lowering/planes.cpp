@@ -19,7 +19,7 @@ constexpr int64_t kLeastPlane = 64;
 
 // Dims from the widest step to the narrowest; empty unless each of more than
 // one element has a step of its own.
-Dims memory_order(const Tensor& t) {
+Dims widest_first(const Tensor& t) {
   Dims order;
   for (int d = 0; d < t.dim(); ++d) {
     if (t.size(d) > 1 && t.stride(d) == 0) return {};
@@ -42,7 +42,7 @@ Value lower_plane_sums(GraphBuilder& b, const Value& input, const Value& weight,
   if (last < 1 || t.numel() == 0 || std::max(depth, features) > kMostFeatures ||
       std::min(depth, features) < 2 || t.stride(-1) < kLeastPlane)
     return {};
-  const Dims order = memory_order(t);
+  const Dims order = widest_first(t);
   const int at = static_cast<int>(place_in(order, last));
   int64_t plane = 1;
   for (int i = at + 1; i < order.size(); ++i)

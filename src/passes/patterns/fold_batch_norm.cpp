@@ -17,7 +17,7 @@
 namespace fxjit::passes {
 namespace {
 
-struct Match {
+struct NormMatch {
   fx::NodePtr conv = nullptr;
   Tensor weight, bias, mean, var, gamma, beta;  // Undefined where absent.
   double eps = 0;
@@ -43,13 +43,14 @@ bool constant_arg(const ModelGraph& model, const fx::Node& node, size_t arg,
   return out->dtype() == DType::f32;
 }
 
-std::optional<Match> match_norm(const ModelGraph& model, const fx::Node& norm) {
+std::optional<NormMatch> match_norm(const ModelGraph& model,
+                                    const fx::Node& norm) {
   const ops::Op* op = norm.called_op();
   if (!op || op->name() != "batch_norm") return std::nullopt;
   const auto at = [&](const char* name) {
     return static_cast<size_t>(op->index_of(name));
   };
-  Match match;
+  NormMatch match;
   match.conv = norm.arg_node(0);
   if (!is_convolution(match.conv) || match.conv->num_users() != 1 ||
       norm.arg(at("training")).as_bool())
@@ -71,7 +72,7 @@ std::optional<Match> match_norm(const ModelGraph& model, const fx::Node& norm) {
 
 // The weight and the bias. The weight is as large as the model's own and is
 // mostly read once, when it is packed: its numbers are made then.
-std::vector<Tensor> fold(const Match& match) {
+std::vector<Tensor> fold(const NormMatch& match) {
   const ops::FoldedNorm norm(match.mean, match.var, match.gamma, match.beta,
                              match.eps);
   return {made_when_read(match.weight, match.weight.sizes(),
@@ -81,7 +82,7 @@ std::vector<Tensor> fold(const Match& match) {
           norm.bias(match.bias, DType::f32)};
 }
 
-std::vector<Tensor> fold_once(const ModelGraph& model, const Match& match) {
+std::vector<Tensor> fold_once(const ModelGraph& model, const NormMatch& match) {
   const auto make = [&] { return fold(match); };
   if (!model.folded) return make();
   return model.folded->get({match.weight, match.bias, match.mean, match.var,
@@ -102,7 +103,7 @@ fx::NodePtr add_constant(ModelGraph& model, const Tensor& tensor) {
 
 int fold_batch_norm(ModelGraph& model) {
   return rewrite_each(model, [&](fx::NodePtr node) {
-    const std::optional<Match> match = match_norm(model, *node);
+    const std::optional<NormMatch> match = match_norm(model, *node);
     if (!match) return false;
     const std::vector<Tensor> folded = fold_once(model, *match);
     auto scope = model.graph->inserting_before(match->conv);

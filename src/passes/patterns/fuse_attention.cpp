@@ -10,8 +10,8 @@
 // factor of the leading dims: windows of an image, heads, beams. Not where the
 // scores or the probabilities are used elsewhere.
 //
-// Exporters write "a query that sees no key gives zeros" as where(isnan(p), 0, p).
-// It is taken as that, so a NaN among the scores stays one.
+// Exporters write "a query that sees no key gives zeros" as where(isnan(p), 0,
+// p). It is taken as that, so a NaN among the scores stays one.
 #include <algorithm>
 #include <optional>
 
@@ -23,7 +23,7 @@
 namespace fxjit::passes {
 namespace {
 
-struct Match {
+struct AttentionMatch {
   WrittenScores scores;
   fx::NodePtr value = nullptr;
   fx::NodePtr product = nullptr;  // Of probabilities and values.
@@ -97,11 +97,11 @@ Dims expanded_sizes(const SharedHeads& heads) {
   return sizes;
 }
 
-std::optional<Match> match_attention(const ModelGraph& model,
-                                     fx::NodePtr product) {
+std::optional<AttentionMatch> match_attention(const ModelGraph& model,
+                                              fx::NodePtr product) {
   if (!is_product(product) || product->val_tensor().numel() == 0)
     return std::nullopt;
-  Match match;
+  AttentionMatch match;
   match.product = match.last = product;
   match.value = product->arg_node(1);
   fx::NodePtr probabilities = product->arg_node(0);
@@ -145,7 +145,7 @@ std::optional<Match> match_attention(const ModelGraph& model,
 
 class Replacement {
  public:
-  Replacement(ModelGraph& model, Match& match)
+  Replacement(ModelGraph& model, AttentionMatch& match)
       : model_(model), graph_(*model.graph), match_(match) {}
 
   void apply() {
@@ -279,14 +279,14 @@ class Replacement {
 
   ModelGraph& model_;
   fx::Graph& graph_;
-  Match& match_;
+  AttentionMatch& match_;
 };
 
 }  // namespace
 
 int fuse_attention(ModelGraph& model) {
   return rewrite_each(model, [&](fx::NodePtr node) {
-    std::optional<Match> match = match_attention(model, node);
+    std::optional<AttentionMatch> match = match_attention(model, node);
     if (match) Replacement(model, *match).apply();
     return match.has_value();
   });

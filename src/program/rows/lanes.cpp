@@ -43,7 +43,7 @@ constexpr double kLongCode = 1024;
 // Row buffers hold so many neighbours at once.
 constexpr int64_t kMostKeptRows = 256;
 // The first-level cache holds many neighbours of such rows.
-constexpr int64_t kShortRow = 64;
+constexpr int64_t kLaneRow = 64;
 // Rows that share vectors take rounds of so many elements at most.
 constexpr int64_t kMostElements = 64;
 constexpr int64_t kWidestLanes = 16;  // AVX-512's.
@@ -139,7 +139,7 @@ bool suits_many(RowStep step) {
   read_along(step);
   const RowSchedule schedule = schedule_rows(step);
   return schedule.buffers.empty() &&
-         (schedule.passes.size() <= 2 || step.inner > kShortRow);
+         (schedule.passes.size() <= 2 || step.inner > kLaneRow);
 }
 
 // Whether straight code for so many vectors takes long to make, or is slow:

@@ -11,8 +11,6 @@ namespace {
 
 using support::round_up;
 
-constexpr size_t kAlignment = 64;
-
 // Some steps write wherever they are told to; others take results to begin at a
 // cache line.
 bool writes_anywhere(const Program& program, int32_t buffer) {
@@ -58,7 +56,7 @@ void BodyPlan::add_output(const Program::Output& output, const Tensor& wanted) {
     if (blocks_.size() <= static_cast<size_t>(buffer.index))
       blocks_.resize(static_cast<size_t>(buffer.index) + 1);
     Block& block = blocks_[static_cast<size_t>(buffer.index)];
-    const bool aligned = bytes % kAlignment == 0;
+    const bool aligned = bytes % kScratchAlignment == 0;
     made.straight = alike && output.byte_offset == 0 && block.straight < 0 &&
                     static_cast<size_t>(buffer.bytes) == bytes &&
                     (aligned || writes_anywhere(program, output.buffer));
@@ -66,7 +64,8 @@ void BodyPlan::add_output(const Program::Output& output, const Tensor& wanted) {
       block.straight = index;
     } else if (block.straight < 0) {
       block.scratch = scratch_bytes_;
-      scratch_bytes_ += round_up(static_cast<size_t>(buffer.bytes), kAlignment);
+      scratch_bytes_ +=
+          round_up(static_cast<size_t>(buffer.bytes), kScratchAlignment);
     }
   } else if (buffer.home == Home::input) {
     made.input = buffer.index;

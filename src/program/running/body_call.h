@@ -10,6 +10,9 @@
 
 namespace fxjit::program {
 
+// Each buffer in the memory of a step begins at a multiple of so many bytes.
+inline constexpr size_t kScratchAlignment = 64;
+
 // What is the same in all calls. Results lie as `wanted` says, meta tensors, in
 // memory of the step; those that the program gives otherwise are copied there.
 class BodyPlan {

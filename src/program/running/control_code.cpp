@@ -14,8 +14,6 @@ namespace {
 using fx::ControlFlow;
 using support::round_up;
 
-constexpr size_t kAlignment = 64;
-
 size_t bytes_of(const Value& meta) {
   return static_cast<size_t>(extent_bytes(meta.as_tensor()));
 }
@@ -94,7 +92,7 @@ class ControlCode final : public ExternCode {
  private:
   size_t place(size_t bytes) {
     const size_t at = scratch_bytes_;
-    scratch_bytes_ += round_up(bytes, kAlignment);
+    scratch_bytes_ += round_up(bytes, kScratchAlignment);
     return at;
   }
 

@@ -6,15 +6,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include "src/support/disk/descriptors.h"
 #include "src/support/disk/trusted_file.h"
+#include "src/support/disk/xxhash_inline.h"
 
 namespace fxjit::support {
 namespace {

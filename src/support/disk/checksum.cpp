@@ -1,10 +1,7 @@
 #include "src/support/disk/checksum.h"
 
-#define XXH_INLINE_ALL
-#define XXH_NO_INLINE_HINTS 1  // -Og cannot inline all that they insist on.
-#include <xxhash.h>
-
 #include "src/support/disk/object_cache.h"
+#include "src/support/disk/xxhash_inline.h"
 
 namespace fxjit::support {
 

@@ -1,8 +1,5 @@
 #include "src/support/disk/object_cache.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,7 +9,8 @@
 #include "fxjit/version.h"
 #include "src/support/disk/cache_file.h"
 #include "src/support/disk/object_pack.h"
-#include "src/support/machine/build_id.h"
+#include "src/support/disk/xxhash_inline.h"
+#include "src/support/machine/generator_id.h"
 
 namespace fxjit::support {
 namespace {
@@ -65,7 +63,9 @@ std::string CacheKey::hex() const {
 }
 
 CacheKey make_cache_key(std::string_view text) {
-  std::string whole = FXJIT_VERSION_STRING " " + build_id() + "\n";
+  std::string whole = FXJIT_VERSION_STRING " ";
+  whole += generator_id();
+  whole += "\n";
   whole += text;
   const XXH128_hash_t hash = XXH3_128bits(whole.data(), whole.size());
   return {hash.high64, hash.low64};

@@ -1,8 +1,5 @@
 #include "src/support/disk/object_pack.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -13,24 +10,25 @@
 #include "fxjit/error.h"
 #include "src/support/disk/atomic_file.h"
 #include "src/support/disk/cache_file.h"
+#include "src/support/disk/xxhash_inline.h"
 
 namespace fxjit::support {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[8] = {'F', 'X', 'J', 'I', 'T', 'P', 'C', 'K'};
-constexpr uint32_t kFormat = 1;
+constexpr char kPackMagic[8] = {'F', 'X', 'J', 'I', 'T', 'P', 'C', 'K'};
+constexpr uint32_t kPackFormat = 1;
 
 // In the host's byte order, as entries of the cache are.
-struct Header {
+struct PackHeader {
   char magic[8];
   uint32_t format;
   uint32_t header_bytes;
   uint64_t items;
   uint64_t index_checksum;
 };
-static_assert(sizeof(Header) == 32);
+static_assert(sizeof(PackHeader) == 32);
 
 std::optional<CacheKey> key_of(const fs::path& path) {
   constexpr size_t kHalf = 16;
@@ -87,19 +85,20 @@ ObjectPack::ObjectPack(const fs::path& path) : file_(path) {
 }
 
 std::string ObjectPack::read_index() {
-  Header header;
+  PackHeader header;
   if (!file_.read(0, &header, sizeof(header)) ||
-      std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0)
+      std::memcmp(header.magic, kPackMagic, sizeof(kPackMagic)) != 0)
     return "is no pack of kernels";
-  if (header.format != kFormat || header.header_bytes != sizeof(Header))
+  if (header.format != kPackFormat || header.header_bytes != sizeof(PackHeader))
     return "has format " + std::to_string(header.format) + ", expected " +
-           std::to_string(kFormat);
-  if (file_.size() < sizeof(Header) ||
-      header.items > (file_.size() - sizeof(Header)) / sizeof(Item))
+           std::to_string(kPackFormat);
+  if (file_.size() < sizeof(PackHeader) ||
+      header.items > (file_.size() - sizeof(PackHeader)) / sizeof(Item))
     return "is truncated";
   index_.resize(header.items);
   const size_t bytes = index_.size() * sizeof(Item);
-  if (!file_.read(sizeof(Header), index_.data(), bytes)) return "is truncated";
+  if (!file_.read(sizeof(PackHeader), index_.data(), bytes))
+    return "is truncated";
   if (XXH3_64bits(index_.data(), bytes) != header.index_checksum)
     return "is damaged";
   return "";
@@ -124,16 +123,17 @@ size_t write_object_pack(const fs::path& folder, const std::string& path) {
   if (entries.empty())
     throw UserError("[kernels] no compiled kernels in " + folder.string());
   std::vector<ObjectPack::Item> index;
-  uint64_t offset = sizeof(Header) + entries.size() * sizeof(ObjectPack::Item);
+  uint64_t offset =
+      sizeof(PackHeader) + entries.size() * sizeof(ObjectPack::Item);
   for (const auto& [key, payload] : entries) {
     index.push_back(
         {key, offset, payload.size(), ObjectPack::checksum_of(key, payload)});
     offset += payload.size();
   }
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.format = kFormat;
-  header.header_bytes = sizeof(Header);
+  PackHeader header{};
+  std::memcpy(header.magic, kPackMagic, sizeof(kPackMagic));
+  header.format = kPackFormat;
+  header.header_bytes = sizeof(PackHeader);
   header.items = index.size();
   header.index_checksum =
       XXH3_64bits(index.data(), index.size() * sizeof(index[0]));

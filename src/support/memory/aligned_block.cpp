@@ -14,7 +14,7 @@
 namespace fxjit::support {
 namespace {
 
-constexpr size_t kMaxBytes = SIZE_MAX / 4;  // No address space is larger.
+constexpr size_t kAddressSpace = SIZE_MAX / 4;  // No address space is larger.
 
 [[noreturn]] void throw_no_memory(size_t bytes) {
   throw RuntimeError("[memory] allocation: expected " + std::to_string(bytes) +
@@ -48,7 +48,7 @@ std::byte* map_aligned(size_t bytes, size_t wanted) {
 }  // namespace
 
 AlignedBlock::AlignedBlock(size_t bytes) : size_(bytes) {
-  if (bytes > kMaxBytes) throw_no_memory(bytes);
+  if (bytes > kAddressSpace) throw_no_memory(bytes);
   if (bytes >= kLargeBytes) {
     map(large_mapping_bytes(bytes));
     return;

@@ -81,7 +81,7 @@ Results dropout(Call& call) {
   return results;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kActivationsOps[] = {
     {.op = "Celu", .since = 12, .run = celu},
     {.op = "Dropout", .run = dropout},
     {.op = "Elu", .run = elu},
@@ -103,6 +103,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> activation_rows() { return kRows; }
+std::span<const OpRow> activation_rows() { return kActivationsOps; }
 
 }  // namespace fxjit::onnx

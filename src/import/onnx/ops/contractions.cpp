@@ -23,7 +23,7 @@ Results einsum_of(Call& call) {
   return einsum(call.text("equation", ""), Value::list(call.all()));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kContractionsOps[] = {
     {.op = "Det", .since = 11, .function = "torch.det"},
     {.op = "Einsum", .since = 12, .run = einsum_of},
     {.op = "Gemm", .run = gemm},
@@ -32,6 +32,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> contraction_rows() { return kRows; }
+std::span<const OpRow> contraction_rows() { return kContractionsOps; }
 
 }  // namespace fxjit::onnx

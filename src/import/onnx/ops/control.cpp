@@ -233,7 +233,7 @@ Results sequence_map(Call& call) {
   return lists;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kControlOps[] = {
     {.op = "If", .run = if_of},
     {.op = "Loop", .run = loop},
     {.op = "Scan", .since = 8, .run = scan_8},
@@ -243,6 +243,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> control_rows() { return kRows; }
+std::span<const OpRow> control_rows() { return kControlOps; }
 
 }  // namespace fxjit::onnx

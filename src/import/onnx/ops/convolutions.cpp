@@ -69,7 +69,7 @@ Results conv_transpose(Call& call) {
   return direct ? y : cropped(y, windows);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kConvolutionsOps[] = {
     {.op = "Conv", .run = conv},
     {.op = "ConvTranspose", .run = conv_transpose},
 };
@@ -87,6 +87,6 @@ Value convolution(const Call& call, Value x, const Value& weight,
        list_of(windows.dilations), call.integer("group", 1)});
 }
 
-std::span<const OpRow> convolution_rows() { return kRows; }
+std::span<const OpRow> convolution_rows() { return kConvolutionsOps; }
 
 }  // namespace fxjit::onnx

@@ -133,7 +133,7 @@ Results trilu(Call& call) {
   return call.flag("upper", true) ? triu(call[0], k) : tril(call[0], k);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCreationOps[] = {
     {.op = "Constant", .run = constant},
     {.op = "ConstantOfShape", .since = 9, .run = constant_of_shape},
     {.op = "EyeLike", .since = 9, .run = eye_like},
@@ -146,6 +146,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> creation_rows() { return kRows; }
+std::span<const OpRow> creation_rows() { return kCreationOps; }
 
 }  // namespace fxjit::onnx

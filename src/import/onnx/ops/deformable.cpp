@@ -135,12 +135,12 @@ Results deform_conv(Call& call) {
                    0, 1, call.integer("group", 1)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDeformableOps[] = {
     {.op = "DeformConv", .since = 19, .run = deform_conv},
 };
 
 }  // namespace
 
-std::span<const OpRow> deformable_rows() { return kRows; }
+std::span<const OpRow> deformable_rows() { return kDeformableOps; }
 
 }  // namespace fxjit::onnx

@@ -32,7 +32,7 @@ bool overlaps(const Box& a, const Box& b, double threshold) {
   return shared / all > threshold;
 }
 
-struct Limits {
+struct SelectionLimits {
   int64_t count;
   double overlap;
   std::optional<double> score;
@@ -41,7 +41,7 @@ struct Limits {
 
 // The best boxes of one class, each by itself, best first.
 std::vector<int64_t> kept_boxes(const float* boxes, const float* scores,
-                                int64_t count, const Limits& limits) {
+                                int64_t count, const SelectionLimits& limits) {
   std::vector<int64_t> order;
   for (int64_t i = 0; i < count; ++i)
     if (!limits.score || static_cast<double>(scores[i]) > *limits.score)
@@ -76,10 +76,11 @@ Value kept_of_all(const ValueList& args, const Kwargs&) {
   const auto number = [&](size_t i, double otherwise) {
     return args.at(i).is_none() ? otherwise : args.at(i).as_tensor().item();
   };
-  Limits limits{std::max<int64_t>(static_cast<int64_t>(number(2, 0)), 0),
-                number(3, 0),
-                {},
-                args.at(5).as_bool()};
+  SelectionLimits limits{
+      std::max<int64_t>(static_cast<int64_t>(number(2, 0)), 0),
+      number(3, 0),
+      {},
+      args.at(5).as_bool()};
   if (!args.at(4).is_none()) limits.score = number(4, 0);
   const int64_t count = boxes.size(1), classes = scores.size(1);
   std::vector<int64_t> rows;
@@ -186,13 +187,13 @@ Results roi_align(Call& call) {
   return largest ? amax(bins, inner) : mean(bins, inner);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDetectionOps[] = {
     {.op = "NonMaxSuppression", .since = 10, .run = non_max_suppression},
     {.op = "RoiAlign", .since = 10, .run = roi_align},
 };
 
 }  // namespace
 
-std::span<const OpRow> detection_rows() { return kRows; }
+std::span<const OpRow> detection_rows() { return kDetectionOps; }
 
 }  // namespace fxjit::onnx

@@ -123,7 +123,7 @@ Results non_zero(Call& call) {
   return permute(found, {1, 0});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexingOps[] = {
     {.op = "Compress", .since = 9, .run = compress},
     {.op = "Gather", .run = gather_of},
     {.op = "GatherElements", .since = 11, .run = gather_elements},
@@ -136,6 +136,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> indexing_rows() { return kRows; }
+std::span<const OpRow> indexing_rows() { return kIndexingOps; }
 
 }  // namespace fxjit::onnx

@@ -119,7 +119,7 @@ Results flex_attention(Call& call) {
   return cast(call, matmul(weights, cast(call, v, precision)), dtype);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kLinearAttentionOps[] = {
     {.op = "FlexAttention",
      .since = 1,
      .run = flex_attention,
@@ -129,6 +129,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> linear_attention_rows() { return kRows; }
+std::span<const OpRow> linear_attention_rows() { return kLinearAttentionOps; }
 
 }  // namespace fxjit::onnx

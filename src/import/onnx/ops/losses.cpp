@@ -25,8 +25,9 @@ Value nll(const Call& call, const Value& logs) {
     ignored = eq(target, call.integer("ignore_index"));
     places = masked_fill(target, ignored, 0);
   }
-  if (call.has(2)) weights = function("torch.ops.aten.index.Tensor",
-                                      {call[2], Value::list({places})});
+  if (call.has(2))
+    weights = function("torch.ops.aten.index.Tensor",
+                       {call[2], Value::list({places})});
   if (ignores) {
     if (weights.is_none()) weights = ones_like(places, dtype);
     weights = masked_fill(weights, ignored, 0.0);
@@ -43,15 +44,17 @@ Results softmax_cross_entropy(Call& call) {
   return std::vector<Operand>{nll(call, logs), logs};
 }
 
-constexpr OpRow kRows[] = {
-    {.op = "NegativeLogLikelihoodLoss", .since = 12,
+constexpr OpRow kLossesOps[] = {
+    {.op = "NegativeLogLikelihoodLoss",
+     .since = 12,
      .run = negative_log_likelihood},
-    {.op = "SoftmaxCrossEntropyLoss", .since = 12,
+    {.op = "SoftmaxCrossEntropyLoss",
+     .since = 12,
      .run = softmax_cross_entropy},
 };
 
 }  // namespace
 
-std::span<const OpRow> loss_rows() { return kRows; }
+std::span<const OpRow> loss_rows() { return kLossesOps; }
 
 }  // namespace fxjit::onnx

@@ -105,12 +105,12 @@ Results tf_idf(Call& call) {
   return one_row ? squeeze(counts, 0) : counts;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNgramsOps[] = {
     {.op = "TfIdfVectorizer", .since = 9, .run = tf_idf},
 };
 
 }  // namespace
 
-std::span<const OpRow> ngram_rows() { return kRows; }
+std::span<const OpRow> ngram_rows() { return kNgramsOps; }
 
 }  // namespace fxjit::onnx

@@ -168,7 +168,7 @@ Results hardmax_of(Call& call) {
   return hardmax(call, call[0], call.integer("axis", -1));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNormsOps[] = {
     {.op = "BatchNormalization", .run = batch_norm},
     {.op = "GroupNormalization", .since = 18, .run = group_norm_of<true>},
     {.op = "GroupNormalization", .since = 21, .run = group_norm_of<false>},
@@ -188,6 +188,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> norm_rows() { return kRows; }
+std::span<const OpRow> norm_rows() { return kNormsOps; }
 
 }  // namespace fxjit::onnx

@@ -206,7 +206,7 @@ Results affine_grid(Call& call) {
       {call[0], list_of(call.ints(1)), call.flag("align_corners", false)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPlanesOps[] = {
     {.op = "AffineGrid", .since = 20, .run = affine_grid},
     {.op = "CenterCropPad", .since = 18, .run = center_crop_pad},
     {.op = "Col2Im", .since = 18, .run = col2im},
@@ -217,6 +217,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> plane_rows() { return kRows; }
+std::span<const OpRow> plane_rows() { return kPlanesOps; }
 
 }  // namespace fxjit::onnx

@@ -174,7 +174,7 @@ Results bit_shift(Call& call) {
 
 Results identity(Call& call) { return call.operand(0); }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPointwiseOps[] = {
     {.op = "Abs", .function = "torch.abs"},
     {.op = "Acos", .function = "torch.acos"},
     {.op = "Acosh", .function = "torch.acosh"},
@@ -235,6 +235,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> pointwise_rows() { return kRows; }
+std::span<const OpRow> pointwise_rows() { return kPointwiseOps; }
 
 }  // namespace fxjit::onnx

@@ -260,7 +260,7 @@ Results max_unpool(Call& call) {
   return F::pad(filled, pad_list(ValueList(behind.size(), 0), behind));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPoolingOps[] = {
     {.op = "AveragePool", .run = average_pool},
     {.op = "GlobalAveragePool", .run = global_average},
     {.op = "GlobalLpPool", .run = global_lp},
@@ -272,6 +272,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> pooling_rows() { return kRows; }
+std::span<const OpRow> pooling_rows() { return kPoolingOps; }
 
 }  // namespace fxjit::onnx

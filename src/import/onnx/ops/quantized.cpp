@@ -24,11 +24,11 @@ Value over_input(const Call& call, const Value& parameter) {
   return along(call, parameter, axis, call.rank(0));
 }
 
-struct Limits {
+struct IntegerLimits {
   int64_t low, high;
 };
 
-Limits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
+IntegerLimits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
   if (bits == 16) return {0, 65535};
   switch (dtype) {
     case DType::u8:
@@ -46,7 +46,7 @@ Limits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
 // Rounded real numbers, moved by the zero point and kept within the type.
 Value saturated(const Call& call, const Value& rounded, const Value& zero_point,
                 DType dtype, UnsignedBits bits = 0) {
-  const Limits limits = limits_of(call, dtype, bits);
+  const IntegerLimits limits = limits_of(call, dtype, bits);
   const Value moved = zero_point.is_none()
                           ? rounded
                           : rounded + cast(call, zero_point, DType::f32);
@@ -163,7 +163,7 @@ Results qlinear_conv(Call& call) {
   return requantized(call, sums, factor, 7);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kQuantizedOps[] = {
     {.op = "ConvInteger", .since = 10, .run = conv_integer},
     {.op = "DequantizeLinear", .since = 10, .run = dequantize},
     {.op = "DynamicQuantizeLinear", .since = 11, .run = dynamic_quantize},
@@ -175,6 +175,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> quantized_rows() { return kRows; }
+std::span<const OpRow> quantized_rows() { return kQuantizedOps; }
 
 }  // namespace fxjit::onnx

@@ -20,8 +20,8 @@ struct Layer {
   int64_t hidden = 0, directions = 1;
   std::string direction;
   bool batch_first = false;
-  Value x;           // [length, n, features]
-  Value h, c;        // [directions, n, hidden]
+  Value x;     // [length, n, features]
+  Value h, c;  // [directions, n, hidden]
 };
 
 Value zero_state(const Call& call, const Layer& layer) {
@@ -91,10 +91,9 @@ Value factors_of(const Call& call, std::string_view attribute,
 // [length, n, directions * hidden] and states, as the op gives them.
 std::vector<Operand> results_of(const Layer& layer, const Cell& cell,
                                 const Value& made) {
-  Value y = transpose(
-      unflatten(part_of(made, 0), 2,
-                Value::list({layer.directions, layer.hidden})),
-      1, 2);
+  Value y = transpose(unflatten(part_of(made, 0), 2,
+                                Value::list({layer.directions, layer.hidden})),
+                      1, 2);
   Value h = part_of(made, 1), c;
   if (cell.gates == 4) c = part_of(made, 2);
   if (layer.batch_first) {
@@ -127,10 +126,9 @@ Results run(const Call& call, const Cell& cell) {
       {"cell", cell.name},
       {"direction", layer.direction},
       {"activations", Value::list(std::move(activations))},
-      {"alphas",
-       factors_of(call, "activation_alpha", names,
-                  {"Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
-                   "HardSigmoid", "Elu"})},
+      {"alphas", factors_of(call, "activation_alpha", names,
+                            {"Affine", "LeakyRelu", "ThresholdedRelu",
+                             "ScaledTanh", "HardSigmoid", "Elu"})},
       {"betas", factors_of(call, "activation_beta", names,
                            {"Affine", "ScaledTanh", "HardSigmoid"})},
       {"coupled", call.flag("input_forget", false)},
@@ -156,7 +154,7 @@ Results gru(Call& call) {
 
 Results rnn(Call& call) { return run(call, {"rnn", 1, {}, {"Tanh"}}); }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRecurrentOps[] = {
     {.op = "GRU", .since = 7, .run = gru},
     {.op = "LSTM", .since = 7, .run = lstm},
     {.op = "RNN", .since = 7, .run = rnn},
@@ -164,6 +162,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> recurrent_rows() { return kRows; }
+std::span<const OpRow> recurrent_rows() { return kRecurrentOps; }
 
 }  // namespace fxjit::onnx

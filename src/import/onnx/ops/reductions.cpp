@@ -142,7 +142,7 @@ Results top_k(Call& call) {
   return std::vector<Operand>{part_of(found, 0), part_of(found, 1)};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kReductionsOps[] = {
     {.op = "ArgMax", .run = place_of<argmax>},
     {.op = "ArgMin", .run = place_of<argmin>},
     {.op = "CumProd", .since = 26, .run = running<true>},
@@ -162,6 +162,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> reduction_rows() { return kRows; }
+std::span<const OpRow> reduction_rows() { return kReductionsOps; }
 
 }  // namespace fxjit::onnx

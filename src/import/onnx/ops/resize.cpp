@@ -359,7 +359,7 @@ Results upsample(Call& call) {
   return resize_down(call, lines);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kResizeOps[] = {
     {.op = "Resize", .since = 10, .run = resize_10},
     {.op = "Resize", .since = 11, .run = resize},
     {.op = "Upsample", .since = 7, .run = upsample},
@@ -367,6 +367,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> resize_rows() { return kRows; }
+std::span<const OpRow> resize_rows() { return kResizeOps; }
 
 }  // namespace fxjit::onnx

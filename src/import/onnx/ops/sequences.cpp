@@ -150,7 +150,7 @@ Results has_element(Call& call) {
 
 Results get_element(Call& call) { return call.operand(0); }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSequencesOps[] = {
     {.op = "ConcatFromSequence", .since = 11, .run = concat_from_sequence},
     {.op = "Optional", .since = 15, .run = optional},
     {.op = "OptionalGetElement", .since = 15, .run = get_element},
@@ -166,6 +166,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> sequence_rows() { return kRows; }
+std::span<const OpRow> sequence_rows() { return kSequencesOps; }
 
 }  // namespace fxjit::onnx

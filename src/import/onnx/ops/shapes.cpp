@@ -262,7 +262,7 @@ Results space_to_depth(Call& call) {
                  Value::list({s[0], s[1] * (block * block), rows, columns}));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kShapesOps[] = {
     {.op = "Concat", .run = concat},
     {.op = "DepthToSpace", .run = depth_to_space},
     {.op = "Expand", .since = 8, .run = expand_of},
@@ -279,6 +279,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> shape_rows() { return kRows; }
+std::span<const OpRow> shape_rows() { return kShapesOps; }
 
 }  // namespace fxjit::onnx

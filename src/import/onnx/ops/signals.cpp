@@ -130,7 +130,7 @@ Results mel_weights(Call& call) {
   return call.recorder().constant(weights.to(output_type(call)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSignalsOps[] = {
     {.op = "BlackmanWindow", .since = 17, .run = blackman},
     {.op = "DFT", .since = 17, .run = dft_17},
     {.op = "DFT", .since = 20, .run = dft},
@@ -142,6 +142,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> signal_rows() { return kRows; }
+std::span<const OpRow> signal_rows() { return kSignalsOps; }
 
 }  // namespace fxjit::onnx

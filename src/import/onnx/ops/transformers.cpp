@@ -222,7 +222,7 @@ Results causal_conv(Call& call) {
   return std::vector<Operand>{y, narrow(x, 2, length - before, before)};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTransformersOps[] = {
     {.op = "Attention", .since = 23, .run = attention},
     {.op = "CausalConvWithState", .since = 27, .run = causal_conv},
     {.op = "RotaryEmbedding", .since = 23, .run = rotary_embedding},
@@ -231,6 +231,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> transformer_rows() { return kRows; }
+std::span<const OpRow> transformer_rows() { return kTransformersOps; }
 
 }  // namespace fxjit::onnx

@@ -36,12 +36,12 @@ Results unique_of(Call& call) {
   return std::vector<Operand>{values, first, inverse, counts};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kUniqueOps[] = {
     {.op = "Unique", .since = 11, .run = unique_of},
 };
 
 }  // namespace
 
-std::span<const OpRow> unique_rows() { return kRows; }
+std::span<const OpRow> unique_rows() { return kUniqueOps; }
 
 }  // namespace fxjit::onnx
