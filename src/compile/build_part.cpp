@@ -8,6 +8,7 @@
 #include "src/bind/bind.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
+#include "src/program/text/text.h"
 #include "src/support/disk/dump_file.h"
 
 namespace fxjit {
@@ -36,15 +37,23 @@ std::map<const fx::Node*, const Value*> by_node(const fx::Graph& graph,
   return found;
 }
 
-// Writes <folder>/<number>_<pass>.txt. Numbers are per process, so that dumps
-// of several compilations sort by time.
-void dump_graph(const std::string& folder, std::string_view pass,
-                const passes::ModelGraph& model) {
+// Writes <folder>/<number>_<name>. Numbers are per process, so that dumps of
+// several compilations sort by time.
+void dump(const std::string& folder, const std::string& name,
+          std::string_view text) {
   static std::atomic<int> next_number{0};
   char number[8];
   std::snprintf(number, sizeof number, "%03d", next_number++ % 1000);
-  support::write_dump(folder, number + ("_" + std::string(pass)) + ".txt",
-                      model.str() + "\n");
+  support::write_dump(folder, std::string(number) + "_" + name, text);
+}
+
+// Programs that hold objects of the user's have no text: then it says so.
+std::string text_to_dump(const program::Program& program) {
+  try {
+    return program::write_text(program);
+  } catch (const NotImplementedError& error) {
+    return error.what() + std::string("\n");
+  }
 }
 
 }  // namespace
@@ -91,6 +100,8 @@ void CompiledModule::build_program(passes::ModelGraph normalized,
   const program::PlanOptions options = plan_options(named);
   program::Plan plan = program::plan(
       passes::run_pipeline(std::move(normalized), options.pipeline), options);
+  if (const std::string& folder = dump_folder(options_); !folder.empty())
+    dump(folder, "program.json", text_to_dump(plan.program));
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - start;
   bind::Cost cost;
@@ -139,12 +150,10 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   const Environment& env = environment();
   options.disabled.insert(options.disabled.end(), env.disabled.begin(),
                           env.disabled.end());
-  const std::string& folder =
-      options_.dump_folder.empty() ? env.dump_folder : options_.dump_folder;
-  if (!folder.empty())
+  if (const std::string& folder = dump_folder(options_); !folder.empty())
     options.observer = [folder](std::string_view pass,
                                 const passes::ModelGraph& model) {
-      dump_graph(folder, pass, model);
+      dump(folder, std::string(pass) + ".txt", model.str() + "\n");
     };
   return options;
 }

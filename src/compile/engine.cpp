@@ -18,8 +18,7 @@ jit::EngineOptions engine_options(const CompileOptions& options) {
   jit::EngineOptions made;
   made.cpu_level = options.cpu_level.value_or(host_cpu_level());
   made.tune_for_host = !options.portable_kernels;
-  made.dump_folder = options.dump_folder.empty() ? environment().dump_folder
-                                                 : options.dump_folder;
+  made.dump_folder = dump_folder(options);
   made.perf_support = options.debug_support;
   made.gdb_support = options.debug_support;
   return made;

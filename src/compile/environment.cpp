@@ -60,6 +60,11 @@ const Environment& environment() {
   return env;
 }
 
+const std::string& dump_folder(const CompileOptions& options) {
+  return options.dump_folder.empty() ? environment().dump_folder
+                                     : options.dump_folder;
+}
+
 std::string pass_names() {
   std::string text;
   for (const std::string& name : passes::optional_passes())

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "fxjit/compile.h"
+
 namespace fxjit {
 
 struct Environment {
@@ -16,6 +18,9 @@ struct Environment {
 // Also sets the log level from FXJIT_DEBUG (0 warnings .. 2 debug). Unknown
 // values are reported by a warning and ignored.
 const Environment& environment();
+
+// Where a module with these options writes dumps; empty: nowhere.
+const std::string& dump_folder(const CompileOptions& options);
 
 // Those that may be left out, for messages: "fuse, fuse_attention, ...".
 std::string pass_names();

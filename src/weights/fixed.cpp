@@ -15,7 +15,7 @@ namespace {
 constexpr float kLargest = (1 << 23) - 1;
 // The largest over the root mean square. The error of a product then is below
 // 2.8e-7 of its factors' norms, what sums of f32 lose
-// (docs/decisions/fixed_weights.md).
+// (docs/decisions/narrow_weights.md).
 constexpr float kMostSpread = 8;
 // Squares of lesser weights would lose bits, and scales overflow.
 constexpr float kLeastTop = 0x1p-50f;

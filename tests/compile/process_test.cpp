@@ -116,7 +116,7 @@ TEST(Environment, Dump) {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder.path()))
     names += entry.path().filename().string() + "\n";
-  for (const char* part : {"normalize", "lower", "fuse", ".ll", ".s"})
+  for (const char* part : {"normalize", "lower", "fuse", "program", ".ll", ".s"})
     EXPECT_THAT(names, HasSubstr(part));
 }
 

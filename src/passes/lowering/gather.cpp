@@ -98,7 +98,8 @@ int64_t repeats(const GraphBuilder& b, const Value& index, int64_t size) {
   return times;
 }
 
-// Each place of a dim several times.
+// Each place of a dim several times, by copies of the runs behind it: so images
+// whose channels lie innermost keep that order when they are upsampled.
 Value repeated(GraphBuilder& b, const Value& x, int dim, int64_t times) {
   Dims wide = val_of(x).sizes(), result = wide;
   result[dim] *= times;

@@ -1,20 +1,32 @@
 #include "src/program/text/text.h"
 
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "src/program/text/fields.h"
 #include "src/program/text/values.h"
+#include "src/program/text/words.h"
 
 namespace fxjit::program {
 namespace text {
 namespace {
 
-// What the library of JSON writes and reads by itself, enums as numbers.
+// What the library of JSON writes and reads by itself, other enums as numbers.
 template <typename T>
 constexpr bool kIsPlain =
-    std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+    std::is_arithmetic_v<T> || (std::is_enum_v<T> && !Worded<T>) ||
     std::is_same_v<T, std::string> || std::is_same_v<T, std::array<int32_t, 3>>;
+
+// What an alternative is called: by the name of a skeleton, or its number.
+template <typename T>
+Json label_of(size_t index) {
+  if constexpr (requires { T::kName; })
+    return T::kName;
+  else
+    return index;
+}
 
 class Writer {
  public:
@@ -24,6 +36,8 @@ class Writer {
       return value_json(part);
     } else if constexpr (std::is_floating_point_v<T>) {
       return number_json(part);
+    } else if constexpr (Worded<T>) {
+      return word_of(part);
     } else if constexpr (kIsPlain<T>) {
       return part;
     } else {
@@ -39,12 +53,13 @@ class Writer {
     for (const T& part : parts) made.push_back(json(part));
     return made;
   }
-  // The number of the alternative, then what it holds.
+  // The alternative, then what it holds.
   template <typename... T>
   static Json json(const std::variant<T...>& parts) {
     return std::visit(
         [&](const auto& part) {
-          return Json::array({parts.index(), json(part)});
+          using Part = std::remove_cvref_t<decltype(part)>;
+          return Json::array({label_of<Part>(parts.index()), json(part)});
         },
         parts);
   }
@@ -68,6 +83,8 @@ class Reader {
       part = value_of(json);
     } else if constexpr (std::is_floating_point_v<T>) {
       part = static_cast<T>(number_of(json));
+    } else if constexpr (Worded<T>) {
+      part = of_word<T>(json.get<std::string>());
     } else if constexpr (kIsPlain<T>) {
       part = json.get<T>();
     } else {
@@ -85,10 +102,10 @@ class Reader {
   }
   template <typename... T>
   static void read(const Json& json, std::variant<T...>& parts) {
-    const auto which = json.at(0).get<size_t>();
+    const Json& which = json.at(0);
     size_t next = 0;
     const bool found =
-        ((next++ == which &&
+        ((label_of<T>(next++) == which &&
           (read(json.at(1), parts.template emplace<T>()), true)) ||
          ...);
     if (!found) throw UserError("a program's text: no step of this kind");
@@ -103,11 +120,38 @@ class Reader {
   const Json& object_;
 };
 
+// What fits a line stands on one; of other lists and objects each part begins a
+// line. `indent` is that of the lines within.
+std::string laid_out(const Json& json, size_t indent) {
+  constexpr size_t kLineWidth = 120;
+  if (!json.is_structured()) return json.dump();
+  std::vector<std::string> parts;
+  size_t width = indent;
+  for (const auto& [name, part] : json.items()) {
+    const std::string key = json.is_object() ? Json(name).dump() + ": " : "";
+    parts.push_back(key + laid_out(part, indent + 1));
+    width += parts.back().size() + 2;
+    if (parts.back().find('\n') != std::string::npos) width += kLineWidth;
+  }
+  const bool fits = width <= kLineWidth;
+  std::string text(1, json.is_object() ? '{' : '[');
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += fits ? ", " : ",";
+    if (!fits) text += "\n" + std::string(indent, ' ');
+    text += parts[i];
+  }
+  return text + (json.is_object() ? '}' : ']');
+}
+
 }  // namespace
 }  // namespace text
 
 std::string write_text(const Program& program) {
-  return text::Writer::json(program).dump(1);
+  try {
+    return text::laid_out(text::Writer::json(program), 1) + "\n";
+  } catch (const text::Json::exception& error) {  // A name that is not UTF-8.
+    throw NotImplementedError(std::string("a program's text: ") + error.what());
+  }
 }
 
 Program read_text(std::string_view text) {

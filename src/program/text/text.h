@@ -9,8 +9,8 @@
 namespace fxjit::program {
 
 // Nothing is lost: read_text(write_text(p)) == p. NotImplementedError for
-// values that have no text, such as objects of the user's among a call's
-// arguments.
+// what has no text: objects of the user's among a call's arguments, names that
+// are not UTF-8.
 std::string write_text(const Program& program);
 
 // UserError for what write_text() does not give.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "src/program/steps/call_spec.h"
+#include "src/program/text/words.h"
 
 namespace fxjit::program::text {
 namespace {
@@ -25,14 +26,14 @@ ValueList list_of(const Json& json) {
 Json tensor_json(const Tensor& tensor) {
   if (!tensor.is_meta())
     throw NotImplementedError("a program's text has no numbers of tensors");
-  return {{"dtype", static_cast<int>(tensor.dtype())},
+  return {{"dtype", word_of(tensor.dtype())},
           {"sizes", dims_json(tensor.sizes())},
           {"strides", dims_json(tensor.strides())}};
 }
 
 Tensor tensor_of(const Json& json) {
   return Tensor::meta(dims_of(json.at("sizes")),
-                      static_cast<DType>(json.at("dtype").get<int>()),
+                      of_word<DType>(json.at("dtype").get<std::string>()),
                       dims_of(json.at("strides")));
 }
 
@@ -72,7 +73,7 @@ constexpr Kind kKinds[] = {
     {"float", [](const Json& json) { return Value(number_of(json)); }},
     {"dtype",
      [](const Json& json) {
-       return Value(static_cast<DType>(json.get<int>()));
+       return Value(of_word<DType>(json.get<std::string>()));
      }},
     {"slice", slice_of},
     {"range", range_of},
@@ -117,7 +118,7 @@ Json value_json(const Value& value) {
     case Value::Kind::floating:
       return {{"float", number_json(value.as_double())}};
     case Value::Kind::dtype:
-      return {{"dtype", static_cast<int>(value.as_dtype())}};
+      return {{"dtype", word_of(value.as_dtype())}};
     case Value::Kind::ellipsis:
       return {{"ellipsis", nullptr}};
     case Value::Kind::string:
