@@ -52,6 +52,13 @@ endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS fxjit_link=2)
 set(CMAKE_JOB_POOL_LINK fxjit_link)
 
+# fxjit_compile_quickly(<target>)
+# For programs that read a command line and call the library: nobody waits for their
+# own code, but everybody for its compilation.
+function(fxjit_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # A program that links libfxjit.so is as good with a newer one: only names that come
 # or go would matter, and then its own sources change, too.
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
