@@ -59,9 +59,9 @@ bool holds_proxy(std::span<const Value> values) {
 
 }  // namespace
 
-// Those that another has replaced stay until `recompile`, though emptied: a call
-// may still be inside, since counting calls in and out would cost each of them
-// two contended writes.
+// Native forwards that another has replaced are emptied, but stay until
+// `recompile`: a call may still be inside one. Counting calls in and out would
+// cost each of them two contended writes.
 struct GraphModule::NativeOwners {
   std::mutex mutex;
   std::vector<std::shared_ptr<NativeForward>> list;
