@@ -124,7 +124,8 @@ TEST_F(Command, SaysWhatIsWrong) {
     EXPECT_THAT(ran.text, HasSubstr(words)) << arguments;
   };
   fails("", 2, "subcommand");
-  fails("run", 2, "MODEL");
+  fails("run", 2, "fxjit: MODEL is required\nRun fxjit run --help");
+  fails("rum x", 2, "fxjit: there is no command rum: expected run, inspect");
   fails("run " + model + " --nonsense", 2, "--nonsense");
   fails("bench " + model + " --disable nonsense", 2, "nonsense");
   fails("run " + file("none.pt2"), 1, "No such file");
@@ -134,6 +135,7 @@ TEST_F(Command, SaysWhatIsWrong) {
   fails("run " + model + " --input y=x.npy", 1, "inputs are x");
   fails("run " + model + " --input x=none.npy", 1, "none.npy");
   fails("run " + model + " --input x", 1, "NAME=");
+  fails("run " + model + " --input 'x=[[1],2]'", 1, "x=[[1],2]: expected rows");
   fails("run " + model + " --shape x=2x3x", 1, "expected sizes");
   for (const char* shape : {"x", "2xx3", "f:2", "2x-3", "2<", "2<0", "2<x"})
     fails("run " + model + " '--shape=x=" + shape + "'", 1, "expected sizes");
@@ -143,6 +145,7 @@ TEST_F(Command, SaysWhatIsWrong) {
   fails("inspect " + write("cut.pt2", damaged), 1, "truncated");
   EXPECT_EQ(fxjit_command("--version").code, 0);
   EXPECT_THAT(fxjit_command("--help").text, HasSubstr("Exit codes"));
+  EXPECT_THAT(fxjit_command("--help").text, HasSubstr("ONNX models"));
   EXPECT_EQ(fxjit_command("run --help").code, 0);
 }
 

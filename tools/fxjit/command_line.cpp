@@ -12,11 +12,11 @@ struct Examples {
 
 constexpr Examples kExamples[] = {
     {"fxjit",
-     "fxjit inspect model.pt2\n"
+     "fxjit inspect model.onnx\n"
      "fxjit run model.pt2 --input x=x.npy --output results\n"
      "fxjit bench model.pt2 --against onnxruntime,openvino,torch\n"},
     {"run",
-     "fxjit run model.pt2\n"
+     "fxjit run model.onnx --share\n"
      "fxjit run model.pt2 --input x=x.npy --output results\n"
      "fxjit run model.pt2 --input 'ids=[[101, 7592, 102]]'\n"
      "fxjit run model.pt2 --shape x=8x3x224x224 --weights other.safetensors\n"},
@@ -38,7 +38,7 @@ constexpr Examples kExamples[] = {
 constexpr const char* kExitCodes =
     "0  done\n"
     "1  the model, an input or a file is wrong, the call failed, or (bench)\n"
-    "   somebody could not be measured or gave another answer\n"
+    "   a runtime could not be measured or gave another answer\n"
     "2  the command line is wrong\n";
 
 std::string indented(const std::string& lines) {
@@ -64,7 +64,7 @@ void add_model(CLI::App& command, Options& options) {
       ->type_name("FILE");
   command
       .add_option("--weights", options.weights,
-                  "Tensors that replace those of the same names")
+                  "Tensors that replace those of the same names in a .pt2 file")
       ->type_name("FILE.safetensors");
   command
       .add_option("--input", options.inputs.values,
@@ -75,13 +75,14 @@ void add_model(CLI::App& command, Options& options) {
   command
       .add_option(
           "--shape", options.inputs.shapes,
-          "The size of an input that is made up: x=1x3x224x224, int64:1x16 for "
-          "another type, int64:1x16<1000 for numbers below 1000")
+          "The size of an input that is made up: x=1x3x224x224, "
+          "x=int64:1x16 for another type, 'x=int64:1x16<1000' for numbers "
+          "below 1000")
       ->allow_extra_args(false)
       ->type_name("NAME=SIZES");
   command
       .add_option("--seed", options.inputs.seed,
-                  "Of the numbers made up (default 1)")
+                  "Makes up other numbers (default 1)")
       ->type_name("N");
 }
 
@@ -94,15 +95,15 @@ void add_threads(CLI::App& command, Options& options, const char* meaning) {
 
 void add_run(CLI::App& app, RunOptions& options) {
   CLI::App& command = *app.add_subcommand(
-      "run", "Runs a model once, on files or on numbers made up");
+      "run", "Runs a model once, on given inputs or on numbers made up");
   add_model(command, options);
   command
       .add_option("--output", options.output,
-                  "Each result is written to NAME.npy in it")
+                  "Where each result is written as NAME.npy")
       ->type_name("FOLDER");
   add_threads(command, options,
               "Threads of the call; 0, the default: all CPUs");
-  command.add_flag("--interpret", options.interpret, "Compile nothing");
+  command.add_flag("--interpret", options.interpret, "Compile nothing: run by the interpreter");
   command.add_flag("--share", options.share,
                    "Print how many steps run as native code");
 }
@@ -120,8 +121,8 @@ void add_disable(CLI::App& command, std::vector<std::string>& disabled) {
 void add_measured(CLI::App& command, InspectOptions& options) {
   command
       .add_option("--html", options.html,
-                  "Write a page with graphs, steps, times, code and memory; it "
-                  "needs no network")
+                  "Measure the model and write a page with graphs, steps, times, "
+                  "code and memory; it needs no network")
       ->type_name("FILE.html");
   command
       .add_option("--trace", options.trace,
@@ -153,8 +154,8 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
                    "interpreter");
   command.add_flag("--graph", options.graph, "Print the graph as well");
   CLI::Option* dot = command.add_flag(
-      "--dot", options.dot, "The graph in Graphviz's language instead");
-  command.add_flag("--json", options.json, "All as JSON instead")
+      "--dot", options.dot, "Print the graph in Graphviz's language instead");
+  command.add_flag("--json", options.json, "Print all as JSON instead")
       ->excludes(dot);
   add_measured(command, options);
 }
@@ -163,7 +164,7 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
 void add_peers(CLI::App& command, BenchOptions& options) {
   command
       .add_option("--against", options.against,
-                  "Runtimes to measure beside it, with commas between")
+                  "Other runtimes to measure, with commas between")
       ->delimiter(',')
       ->check(CLI::IsMember(peer_names()))
       ->allow_extra_args(false)
@@ -176,11 +177,13 @@ void add_peers(CLI::App& command, BenchOptions& options) {
       ->type_name("FILE.onnx");
   command
       .add_option("--python", options.python,
-                  "The Python that has their packages (default python3)")
+                  "The Python that has the packages of other runtimes "
+                  "(default python3)")
       ->type_name("PROGRAM");
   command
       .add_option("--peer-timeout", options.peer_timeout,
-                  "Until one without an answer is ended (default 300)")
+                  "How long another runtime may take for an answer before it "
+                  "is ended (default 300)")
       ->check(CLI::Range(0.1, 86400.0))
       ->type_name("SECONDS");
   command
@@ -201,12 +204,13 @@ void add_bench(CLI::App& app, BenchOptions& options) {
   add_threads(command, options, "Threads of a call (default 1); 0: all CPUs");
   command
       .add_option("--seconds", options.seconds,
-                  "Time for each contestant (default 1)")
+                  "Time for each way of running it (default 1)")
       ->check(CLI::Range(0.001, 3600.0))
       ->type_name("SECONDS");
   command
       .add_option("--rounds", options.rounds,
-                  "In each, everybody has a turn (default 5)")
+                  "Rounds, in each of which every runtime has a turn "
+                  "(default 5)")
       ->check(CLI::Range(1, 10000))
       ->type_name("N");
   add_disable(command, options.disabled);
@@ -215,7 +219,7 @@ void add_bench(CLI::App& app, BenchOptions& options) {
       command.add_flag("--steps", options.steps,
                        "Show each step of the compiled programs: time, "
                        "operations, bytes, rates");
-  command.add_flag("--json", options.json, "The table as JSON")
+  command.add_flag("--json", options.json, "Print the table as JSON")
       ->excludes(steps);
   command.add_option("--chart", options.chart, "Draw the median times as bars")
       ->type_name("FILE.svg");

@@ -108,7 +108,7 @@ Tensor made_up(const Shape& shape, DType dtype, std::mt19937_64& random) {
 // What --input gives: numbers in brackets, one number, or a file.
 Tensor given_value(const std::string& text, const ModelInput& input) {
   if (!text.starts_with('[') && !is_number(text)) return io::load_npy(text);
-  const Tensor numbers = parse_numbers(text);
+  const Tensor numbers = parse_numbers(text, input.name);
   const bool typed =
       input.known && input.facts.kind == imported::Input::Kind::tensor;
   return typed ? numbers.to(input.facts.dtype) : numbers;

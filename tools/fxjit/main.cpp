@@ -9,12 +9,36 @@
 namespace fxjit::command {
 namespace {
 
+// Begins as all other errors do, and names the help to read.
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  std::string command = "fxjit";
+  for (const CLI::App* chosen : app->get_subcommands())
+    command += " " + chosen->get_name();
+  return command::Colours(stderr).red("fxjit:") + " " + error.what() +
+         "\nRun " + command + " --help for more information.\n";
+}
+
+// CLI11 would list all words of the line as not expected.
+void check_name(const CLI::App& app, const std::string& name) {
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == name) return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  throw CLI::ValidationError("there is no command " + name + ": expected " +
+                             known);
+}
+
 int run_command(int argc, char** argv) {
-  CLI::App app("Runs PyTorch programs natively: no Python, no PyTorch.",
-               "fxjit");
+  CLI::App app(
+      "Runs PyTorch (.pt2) and ONNX models as machine code, without Python or "
+      "another runtime.",
+      "fxjit");
   Commands commands;
   describe(app, commands);
+  app.failure_message(usage_error);
   try {
+    if (argc > 1 && argv[1][0] != '-') check_name(app, argv[1]);
     app.parse(argc, argv);
     if (app.get_subcommands().empty() && commands.document.empty())
       throw CLI::RequiredError("A subcommand");

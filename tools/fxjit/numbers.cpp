@@ -45,14 +45,14 @@ bool is_number(const std::string& text) {
   return json::parse(text, nullptr, false).is_number();
 }
 
-Tensor parse_numbers(const std::string& text) {
+Tensor parse_numbers(const std::string& text, const std::string& name) {
   const json list = json::parse(text, nullptr, false);
   const Dims sizes = sizes_of(list);
   std::vector<json> numbers;
   bool fits = list.is_array() || list.is_number();
   if (fits) collect(list, sizes, 0, numbers, fits);
   if (!fits)
-    throw UserError("--input " + text +
+    throw UserError("--input " + name + "=" + text +
                     ": expected rows of numbers like [[1, 2], [3, 4]]");
   bool whole = true;
   for (const json& number : numbers)

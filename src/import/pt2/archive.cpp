@@ -115,7 +115,7 @@ void Pt2Archive::refuse_other_layout() const {
     if (name.ends_with("data.pkl"))
       fail(
           "a file of torch.save or torch.jit.save: expected one of "
-          "torch.export.save");
+          "torch.export.save(torch.export.export(module, (x,)), path)");
   }
   fail("no entry archive_format: not a program of torch.export.save");
 }

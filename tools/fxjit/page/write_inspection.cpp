@@ -78,6 +78,18 @@ Second second_of(const InspectOptions& options) {
   return second;
 }
 
+// "fused, 1 thread: 12.3 us a call"
+std::string times_text(const MeasuredRun& run) {
+  constexpr double kMilli = 1000;
+  const double took = run.inspection.profile.call_microseconds;
+  char text[48];
+  if (took < kMilli)
+    std::snprintf(text, sizeof text, ": %.1f us a call", took);
+  else
+    std::snprintf(text, sizeof text, ": %.2f ms a call", took / kMilli);
+  return run.title + text;
+}
+
 class Writer {
  public:
   Writer(const InspectOptions& options, Progress& progress)
@@ -119,6 +131,9 @@ class Writer {
   }
 
   void write() {
+    progress_.clear();
+    for (const MeasuredRun& run : runs_)
+      std::printf("%s\n", times_text(run).c_str());
     if (!options_.html.empty()) write_html();
     if (!options_.trace.empty()) {
       write_trace(runs_, options_.trace);

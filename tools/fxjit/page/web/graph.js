@@ -138,7 +138,7 @@ function drawBox(context, item, mark) {
   context.font = '600 12.5px system-ui, "DejaVu Sans", sans-serif';
   context.fillText(fitted(context, item.title, w - 16), x + w / 2, y + (item.sub ? 14 : h / 2));
   if (!item.sub) return;
-  context.fillStyle = colour('dim');
+  context.fillStyle = colour(item.heat > 0.3 ? 'text' : 'dim');  // Dim cannot be read on strong colours.
   context.font = '11.5px system-ui, "DejaVu Sans", sans-serif';
   context.fillText(fitted(context, item.sub, w - 12), x + w / 2, y + 29);
 }
