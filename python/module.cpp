@@ -15,6 +15,7 @@
 #include "python/options.h"
 #include "python/weight_check.h"
 #include "src/ops/table/aliasing.h"
+#include "src/support/disk/mapping_guard.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -150,6 +151,15 @@ NB_MODULE(_fxjit, module) {
   module.def("available_cpus", [] {
     return fxjit::support::ThreadPool::shared().size();
   }, "CPUs that the process may use, by affinity and by its group's quota.");
+  module.def("guard_mapped_files", &fxjit::support::guard_mapped_files,
+             "Files of models that are cut off while they are mapped read as "
+             "zeros from now on, where SIGBUS ended the process before.");
+  module.def("lost_files", [] {
+    std::vector<std::pair<uint64_t, uint64_t>> files;
+    for (const auto& [device, inode] : fxjit::support::lost_files())
+      files.emplace_back(device, inode);
+    return files;
+  }, "Device and inode of each file that reads as zeros since.");
   register_model(module);
   register_builders(module);
 }

@@ -38,6 +38,7 @@ class Tokens:
     def __init__(self, path: str | os.PathLike[str]):
         self._path = pathlib.Path(path)
         self._stamp: object = None
+        self._wrong = ""  # What was logged of a file that cannot be read.
         self._digests: list[bytes] = []
         try:
             self._read(self._stamp_now())
@@ -49,7 +50,7 @@ class Tokens:
         return about.st_ino, about.st_size, about.st_mtime_ns
 
     def _read(self, stamp: object) -> None:
-        self._stamp = stamp  # Before: a file that is wrong is told once.
+        self._stamp = stamp
         lines = self._path.read_text(encoding="utf-8").splitlines()
         digests = [_digest(line.strip()) for line in lines if line.strip()]
         if not digests:
@@ -61,12 +62,13 @@ class Tokens:
             stamp = self._stamp_now()
             if stamp != self._stamp:
                 self._read(stamp)
+                self._wrong = ""
                 log.info("tokens were read anew", extra={"count": len(self._digests)})
         except (OSError, ValueError) as error:
-            if self._stamp is not None:
+            if str(error) != self._wrong:
+                self._wrong = str(error)
                 log.error("the tokens cannot be read: the old ones hold",
-                          extra={"file": str(self._path), "error": str(error)})
-            self._stamp = None if isinstance(error, OSError) else self._stamp
+                          extra={"file": str(self._path), "error": self._wrong})
 
     def holds(self, token: str) -> bool:
         """In a time that does not tell how much of the token is right."""

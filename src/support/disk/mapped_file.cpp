@@ -36,9 +36,13 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* start = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (start == MAP_FAILED) fail(path);
   data_ = static_cast<const std::byte*>(start);
+  guard_.emplace(start, size_, FileNumber{facts.st_dev, facts.st_ino});
 }
 
-MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(data_), size_); }
+MappedFile::~MappedFile() {
+  guard_.reset();  // Before: another mapping may get these addresses.
+  munmap(const_cast<std::byte*>(data_), size_);
+}
 
 void MappedFile::release_pages(size_t offset, size_t length) const {
   FXJIT_CHECK(offset <= size_ && length <= size_ - offset,
