@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-NAME_LENGTH, TEXT_LENGTH = 100, 1000
+MOST_SHOWN = 100  # Characters of a client's text in a message.
+MOST_TOLD = 1000  # Of a message.
 RETRY = ((b"retry-after", b"1"),)  # Seconds.
 
 
-def shown(name: object, most: int = NAME_LENGTH) -> str:
-    """A text of a client's as an error gives it back: cut off where it is long."""
-    text = str(name)
-    return text if len(text) <= most else f"{text[:most]}..."
+def short(text: str) -> str:
+    """A client's text as messages give it back."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 class ServingError(Exception):
@@ -23,7 +23,7 @@ class ServingError(Exception):
     counted = False
 
     def __init__(self, text: str, detail: str = ""):
-        super().__init__(shown(text, TEXT_LENGTH))
+        super().__init__(text[:MOST_TOLD])
         self.detail = detail or text
 
 
@@ -69,6 +69,13 @@ class NotReady(ServingError):
 
     http, grpc, reason = 503, "UNAVAILABLE", "not_ready"
     headers = RETRY
+
+
+class LoadFailed(NotReady):
+    """A model was asked to load and some version of it could not be."""
+
+    http, grpc, reason = 400, "FAILED_PRECONDITION", "load_failed"
+    headers = ()
 
 
 class Retired(NotReady):

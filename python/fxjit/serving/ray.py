@@ -28,7 +28,7 @@ from .front_door import FrontDoor
 from .load import load_served
 from .model_config import ServeOptions
 from .repository import Repository
-from .rest import RestApp
+from .rest import RestApp, refuse_change
 
 log = logging.getLogger("fxjit.serving")
 GRPC_SERVICE = "fxjit.serving.ray.add_grpc_service"
@@ -87,12 +87,12 @@ class FxjitReplica:
         self._grpc: Any = None  # Made at the first call: without KServe there is none.
 
     def __serve_build_asgi_app__(self) -> RestApp:
-        return RestApp(self._door, repository_changes=False)
+        return RestApp(self._door)
 
     async def answer_grpc(self, name: str, data: bytes, context: Any) -> Any:
         from .grpc_front import GrpcFront, parsed
         if self._grpc is None:
-            self._grpc = GrpcFront(self._door)
+            self._grpc = GrpcFront(self._door, refuse_change)
         kind, handler = self._grpc.methods[name]
         return await handler(parsed(kind, data), _Context(context.invocation_metadata()))
 

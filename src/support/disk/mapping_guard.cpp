@@ -36,6 +36,7 @@ std::array<RangeSlot, kSlots>& range_slots() {
 // What the handler needs, set before it is installed.
 std::array<RangeSlot, kSlots>* handler_slots = nullptr;
 size_t handler_page_size = 0;
+std::atomic<bool> any_lost{false};  // Whether there is anything to look for.
 struct sigaction action_before {};
 
 RangeSlot* slot_at(uintptr_t address) {
@@ -53,6 +54,7 @@ bool put_zeros(RangeSlot& slot, uintptr_t address) {
   const uintptr_t end = slot.begin.load(std::memory_order_relaxed) +
                         slot.size.load(std::memory_order_relaxed);
   slot.lost.store(true, std::memory_order_release);
+  any_lost.store(true, std::memory_order_release);
   void* const made = mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   return made != MAP_FAILED;
@@ -65,8 +67,9 @@ void call_before(int number, siginfo_t* info, void* context) {
              action_before.sa_handler != SIG_IGN) {
     action_before.sa_handler(number);
   } else {
-    // The instruction runs again, and ends the process.
+    // Comes when this handler is done, and ends the process.
     sigaction(number, &action_before, nullptr);
+    raise(number);
   }
 }
 
@@ -107,6 +110,7 @@ void guard_mapped_files() {
 
 std::vector<FileNumber> lost_files() {
   std::vector<FileNumber> files;
+  if (!any_lost.load(std::memory_order_acquire)) return files;
   for (const RangeSlot& slot : range_slots())
     if (slot.size.load(std::memory_order_acquire) > 0 &&
         slot.lost.load(std::memory_order_acquire))

@@ -1,0 +1,158 @@
+"""Where the files of models are: the arguments of fxjit-serve, looked at on the disk.
+
+A model is a file, or a folder name/version/file as Triton's and KServe's repositories have it,
+with model.json and warmup.json in name/ or, warmup.json alone, in name/version/. Files and links
+stay inside the folder that was named, unless an option names other roots.
+"""
+
+from __future__ import annotations
+
+import logging
+import pathlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import fxjit
+
+from .model_config import FILE, WARMUP, ModelConfig, read_config
+
+log = logging.getLogger("fxjit.serving")
+IGNORED = {FILE, WARMUP, "config.pbtxt"}
+BESIDE = (".py", ".safetensors", ".txt")  # Endings of files that are no model.
+Stamp = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one version of a model is. `folders`: those that may hold its warmup.json, the
+    nearest first; `files`: all that it is made of; `stamp` changes with them. `wrong`: why it
+    cannot be loaded, where the folder tells that much."""
+
+    name: str
+    version: str
+    path: pathlib.Path
+    config: ModelConfig
+    config_folder: pathlib.Path
+    folders: tuple[pathlib.Path, ...] = ()
+    stamp: Stamp = ()
+    files: tuple[pathlib.Path, ...] = ()
+    wrong: str = ""
+
+
+def stamp_of(paths: tuple[pathlib.Path, ...]) -> Stamp:
+    """Changes with these files; those that are not there are left out."""
+    stamps: list[object] = []
+    for path in paths:
+        if path.is_file():
+            about = path.stat()
+            stamps.append((str(path), about.st_ino, about.st_size, about.st_mtime_ns))
+    return tuple(stamps)
+
+
+@dataclass(frozen=True)
+class Roots:
+    """The folders that files of models may be in, behind all links."""
+
+    folders: tuple[pathlib.Path, ...]
+
+    def check(self, path: pathlib.Path) -> pathlib.Path:
+        """The path as it came; fxjit.UserError where it leads out of the folders."""
+        real = path.resolve()
+        if not any(real.is_relative_to(folder) for folder in self.folders):
+            raise fxjit.UserError(f"{path}: leads to {real}, out of {self.folders[0]}: --root "
+                                  "names other folders that files may be in")
+        return path
+
+
+def _versions_of(folder: pathlib.Path) -> list[str]:
+    names = [path.name for path in folder.iterdir()
+             if path.is_dir() and path.name.isdecimal() and path.name.isascii()]
+    return sorted(names, key=int, reverse=True)
+
+
+def _model_file(folder: pathlib.Path, config: ModelConfig) -> pathlib.Path:
+    if config.file is not None:
+        return folder / config.file
+    files = [path for path in sorted(folder.iterdir()) if path.is_file()
+             and path.name not in IGNORED and path.suffix not in BESIDE]
+    if len(files) != 1:
+        raise fxjit.UserError(f"{folder}: expected one file of a model, got "
+                              f"{', '.join(path.name for path in files) or 'none'}: name it in "
+                              f"{FILE}")
+    return files[0]
+
+
+def _source(folder: pathlib.Path, version: str, config: ModelConfig, roots: Roots) -> Source:
+    inside = folder / version
+    path, wrong, files = inside, "", (inside,)
+    try:
+        path = _model_file(roots.check(inside), config)
+        beside = [folder / name for name in (config.weights, config.front) if name]
+        read = (path, folder / FILE, folder / WARMUP, inside / WARMUP, *beside)
+        for file in read:
+            roots.check(file)
+        if config.options.get("cache_folder"):
+            roots.check(pathlib.Path(config.options["cache_folder"]))
+        files = (*read, *(one for one in sorted(inside.iterdir()) if one not in read))
+    except (fxjit.UserError, OSError) as error:
+        wrong = str(error)
+    return Source(folder.name, version, path, config, folder, (inside, folder),
+                  stamp_of(files), files, wrong)
+
+
+def sources_of_folder(folder: pathlib.Path, roots: Roots) -> list[Source]:
+    """The versions of name/, newest first. fxjit.UserError where there is none."""
+    roots.check(roots.check(folder) / FILE)
+    config = read_config(folder)
+    sources = [_source(folder, version, config, roots) for version in _versions_of(folder)]
+    if not sources:
+        raise fxjit.UserError(f"{folder}: no folder of a version, such as {folder.name}/1")
+    return sources
+
+
+def _is_model(folder: pathlib.Path) -> bool:
+    """What a file system or a tool puts there has no versions, or is not to be read."""
+    try:
+        return (folder / FILE).exists() or bool(_versions_of(folder))
+    except PermissionError:
+        return folder.name != "lost+found"
+
+
+class Place:
+    """An argument of fxjit-serve: a file ("name=model.pt2" names it), a folder of one model, or
+    a repository. roots: folders beside it that its files may be in."""
+
+    def __init__(self, text: str, roots: tuple[str, ...] = ()):
+        name, _, rest = text.partition("=")
+        named = bool(rest) and "/" not in name
+        self._path = pathlib.Path(rest if named else text)
+        self._name = name if named else self._path.name.split(".")[0]
+        self._skipped: set[str] = set()
+        if not self._path.exists():
+            raise fxjit.UserError(f"{self._path}: there is no such file or folder")
+        self._roots = Roots((self._path.resolve(), *(pathlib.Path(one).resolve()
+                                                     for one in roots)))
+
+    def models(self) -> dict[str, Callable[[], list[Source]]]:
+        """Names, with what lists the sources of each, newest first; looks at the disk."""
+        if self._path.is_file():
+            return {self._name: self._file}
+        if _versions_of(self._path):
+            return {self._path.name: lambda: sources_of_folder(self._path, self._roots)}
+        return {folder.name: lambda folder=folder: sources_of_folder(folder, self._roots)
+                for folder in sorted(self._path.iterdir())
+                if folder.is_dir() and not folder.name.startswith(".") and self._taken(folder)}
+
+    def _file(self) -> list[Source]:
+        files = (self._path,)
+        return [Source(self._name, "1", self._path, ModelConfig(), self._path.parent, (),
+                       stamp_of(files), files)]
+
+    def _taken(self, folder: pathlib.Path) -> bool:
+        if _is_model(folder):
+            self._skipped.discard(folder.name)
+            return True
+        if folder.name not in self._skipped:
+            self._skipped.add(folder.name)
+            log.warning("a folder that is no model is skipped", extra={"folder": str(folder)})
+        return False
