@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from report import write_report
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = {"minilm": (1, 8, 64), "resnet50": (1, 8)}
 STAGES = ("read", "queue", "compute", "write", "whole")
+SERIES = re.compile(r'fxjit_(?:request|stage)_seconds_(sum|count)\{(?:.*stage="(\w+)")?')
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

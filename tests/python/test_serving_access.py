@@ -82,19 +82,17 @@ def test_the_admin_port_has_health_and_metrics_and_computes_nothing(folder):
             "perceptron")
 
 
-@pytest.mark.parametrize("headers, status", [
-    ({"Host": "evil.example"}, 403), ({"Host": "evil.example:8082"}, 403), ({"Host": ""}, 403),
-    ({"Host": "localhost:1"}, 200), ({"Host": "[::1]:8082"}, 200), ({"Host": "Models.inside"}, 200),
-    ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403)])
-def test_pages_of_other_sites_do_not_change_models(folder, headers, status):
+def test_pages_of_other_sites_do_not_change_models(folder):
     with serving(folder, *CHANGES, "--admin-name", "models.inside") as server:
-        assert server.ask("POST", LOAD, None, headers, server.admin)[0] == status
-
-
-def test_a_page_of_the_admin_port_itself_may(folder):
-    with serving(folder, *CHANGES) as server:
-        origin = {"Origin": f"http://127.0.0.1:{server.admin}"}
-        assert server.ask("POST", LOAD, None, origin, server.admin)[0] == 200
+        own = f"http://127.0.0.1:{server.admin}"
+        for headers, status in [
+                ({"Host": "evil.example"}, 403), ({"Host": "evil.example:8082"}, 403),
+                ({"Host": ""}, 403), ({"Host": "localhost:1"}, 200),
+                ({"Host": "[::1]:8082"}, 200), ({"Host": "Models.inside"}, 200),
+                ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403),
+                ({"Origin": own}, 200)]:
+            got = server.ask("POST", LOAD, None, headers, server.admin)[0]
+            assert (headers, got) == (headers, status)
 
 
 def test_tokens_of_both_protocols(folder, tmp_path):
@@ -192,42 +190,41 @@ def errors_of(server, name):
         return [*told, str(caught.value)]
 
 
-@pytest.mark.parametrize("how", ["file", "weights", "front", "link", "folder", "version"])
-def test_files_and_links_stay_inside_the_repository(folder, tmp_path, how):
+def lead_out(folder, outside):
+    """Models whose files are elsewhere, each in another way."""
+    file = outside / "bad" / "1" / "perceptron.pt2"
+    (folder / "folder").symlink_to(outside / "bad")
+    (folder / "version").mkdir()
+    (folder / "version" / "1").symlink_to(outside / "bad" / "1")
+    (folder / "link" / "1").mkdir(parents=True)
+    (folder / "link" / "1" / "perceptron.pt2").symlink_to(file)
+    for name, value in (("file", f"../../../{outside.name}/bad/1/perceptron.pt2"),
+                        ("weights", str(file)), ("front", str(file))):
+        shutil.copytree(folder / "perceptron", folder / name)
+        (folder / name / "model.json").write_text(json.dumps({name: value}))
+    for name, value in (("weights", "/etc/hostname"), ("cache_folder", "/tmp")):
+        shutil.copytree(folder / "perceptron", folder / f"option_{name}")
+        (folder / f"option_{name}" / "model.json").write_text(
+            json.dumps({"options": {name: value}}))
+
+
+def test_files_and_links_stay_inside_the_repository(folder, tmp_path):
     outside = tmp_path / "outside dir"
     shutil.copytree(folder / "perceptron" / "1", outside / "bad" / "1")
-    bad, file = folder / "bad", outside / "bad" / "1" / "perceptron.pt2"
-    if how == "folder":
-        bad.symlink_to(outside / "bad")
-    elif how == "version":
-        bad.mkdir()
-        (bad / "1").symlink_to(outside / "bad" / "1")
-    elif how == "link":
-        (bad / "1").mkdir(parents=True)
-        (bad / "1" / "perceptron.pt2").symlink_to(file)
-    else:
-        shutil.copytree(folder / "perceptron", bad)
-        (bad / "model.json").write_text(json.dumps({
-            "file": {"file": f"../../../{outside.name}/bad/1/perceptron.pt2"},
-            "weights": {"weights": str(file)}, "front": {"front": str(file)}}[how]))
+    lead_out(folder, outside)
+    ways = ("folder", "version", "link", "file", "weights", "front", "option_cache_folder")
     with serving(folder, *CHANGES) as server:
         assert server.json("GET", "/v2/health/ready")[0] == 400
-        for error in errors_of(server, "bad"):
-            assert "--root" in error and str(tmp_path) not in error and "outside" not in error
-        told = server.wait_for("a model cannot be loaded", model="bad")
-        assert str(tmp_path) in told["error"]
-    if how in ("file", "link", "folder", "version"):
-        with serving(folder, "--root", outside) as server:
-            assert server.json("POST", "/v2/models/bad/infer", BODY)[0] == 200
-
-
-@pytest.mark.parametrize("options, part", [
-    ({"weights": "/etc/hostname"}, "field of their own"), ({"cache_folder": "/tmp"}, "--root")])
-def test_options_of_a_model_lead_nowhere_else(folder, options, part):
-    (folder / "perceptron" / "model.json").write_text(json.dumps({"options": options}))
-    with serving(folder, *CHANGES) as server:
-        status, answer = server.change("perceptron")
-        assert status == 400 and part in answer["error"]
+        for name in ways:
+            for error in errors_of(server, name):
+                assert "--root" in error
+                assert str(tmp_path) not in error and "outside" not in error
+            told = server.wait_for("a model cannot be loaded", model=name)
+            assert str(tmp_path) in told["error"]
+        assert "field of their own" in server.change("option_weights")[1]["error"]
+    with serving(folder, "--root", outside) as server:
+        for name in ways[:4]:
+            assert server.json("POST", f"/v2/models/{name}/infer", BODY)[0] == 200
 
 
 def test_errors_tell_no_paths(folder):
@@ -236,11 +233,9 @@ def test_errors_tell_no_paths(folder):
     (bad / "model.pt2").write_text("no archive")
     with serving(folder, *CHANGES) as server:
         for error in errors_of(server, "bad"):
-            assert "archive" in error and str(folder) not in error and "/bad/1" not in error
+            assert "archive" in error and str(folder) not in error and "bad/1" not in error
         told = server.wait_for("a model cannot be loaded", model="bad")
         assert str(bad / "model.pt2") in told["error"]
-        _, _, text = server.ask("POST", "/v2/models/bad/infer", json.dumps(BODY))
-        assert b"models/" not in text
 
 
 @pytest.mark.parametrize("text, wanted", [

@@ -141,7 +141,9 @@ class Repository:
                 break
             seen.add(source.version)
             tried = entry.tried.get(source.version) == source.stamp
-            if settled(source) and (again or not tried) and self._load_version(entry, source):
+            if not settled(source):
+                seen.add("")  # Still loading, if it was.
+            elif (again or not tried) and self._load_version(entry, source):
                 entry.reasons.pop(source.version, None)
             if source.version in entry.served:
                 kept.add(source.version)
