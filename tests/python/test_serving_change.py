@@ -299,14 +299,14 @@ def test_a_mapped_file_that_is_cut_off_does_not_end_the_server(tmp_path):
 
 
 def test_the_state_of_models_shows_in_metrics_index_and_log(folder):
-    damage(folder, "2")
     shutil.copytree(folder / "perceptron" / "1", folder / "second" / "1")
     with serving(folder, *CHANGES) as server:
-        assert server.json("GET", "/v2/health/ready") == (200, {"ready": True})
-        told = server.wait_for("a model cannot be loaded", model="perceptron", version="2")
-        assert told["answers"] == ["1"]
+        damage(folder, "2")
         status, answer = server.change("perceptron")
         assert status == 400 and "archive" in answer["error"]
+        told = server.wait_for("a model cannot be loaded", model="perceptron", version="2")
+        assert told["answers"] == ["1"]
+        assert server.json("GET", "/v2/health/ready") == (200, {"ready": True})
         server.change("second", "unload")
         metrics = server.metrics()
         assert [metrics[f'fxjit_models{{state="{state}"}}'] for state in (
