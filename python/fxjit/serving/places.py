@@ -49,19 +49,25 @@ def stamp_of(paths: tuple[pathlib.Path, ...]) -> Stamp:
     return tuple(stamps)
 
 
-@dataclass(frozen=True)
 class Roots:
     """The folders that files of models may be in, behind all links."""
 
-    folders: tuple[pathlib.Path, ...]
+    def __init__(self, *folders: pathlib.Path):
+        self._folders = folders
+        self._told: set[pathlib.Path] = set()
 
-    def check(self, path: pathlib.Path) -> pathlib.Path:
-        """The path as it came; fxjit.UserError where it leads out of the folders."""
+    def check(self, path: pathlib.Path, what: str) -> None:
+        """fxjit.UserError where the path leads out of the folders: clients are told of `what` it
+        is, the log where it leads, once."""
         real = path.resolve()
-        if not any(real.is_relative_to(folder) for folder in self.folders):
-            raise fxjit.UserError(f"{path}: leads to {real}, out of {self.folders[0]}: --root "
-                                  "names other folders that files may be in")
-        return path
+        if any(real.is_relative_to(folder) for folder in self._folders):
+            return
+        if path not in self._told:
+            self._told.add(path)
+            log.error("a file leads out of its repository",
+                      extra={"file": str(path), "target": str(real)})
+        raise fxjit.UserError(f"{what} leads out of the repository: --root names other folders "
+                              "that files may be in")
 
 
 def _versions_of(folder: pathlib.Path) -> list[str]:
@@ -86,13 +92,17 @@ def _source(folder: pathlib.Path, version: str, config: ModelConfig, roots: Root
     inside = folder / version
     path, wrong, files = inside, "", (inside,)
     try:
-        path = _model_file(roots.check(inside), config)
-        beside = [folder / name for name in (config.weights, config.front) if name]
-        read = (path, folder / FILE, folder / WARMUP, inside / WARMUP, *beside)
-        for file in read:
-            roots.check(file)
+        roots.check(inside, "the folder of the version")
+        path = _model_file(inside, config)
+        beside = {what: folder / name for what, name in (
+            ("weights", config.weights), ("front", config.front)) if name}
+        checked = {"file": path, FILE: folder / FILE, WARMUP: folder / WARMUP, **beside}
+        read = (*checked.values(), inside / WARMUP)
         if config.options.get("cache_folder"):
-            roots.check(pathlib.Path(config.options["cache_folder"]))
+            checked["cache_folder"] = pathlib.Path(config.options["cache_folder"])
+        for what, file in checked.items():
+            roots.check(file, what)
+        roots.check(inside / WARMUP, WARMUP)
         files = (*read, *(one for one in sorted(inside.iterdir()) if one not in read))
     except (fxjit.UserError, OSError) as error:
         wrong = str(error)
@@ -102,7 +112,8 @@ def _source(folder: pathlib.Path, version: str, config: ModelConfig, roots: Root
 
 def sources_of_folder(folder: pathlib.Path, roots: Roots) -> list[Source]:
     """The versions of name/, newest first. fxjit.UserError where there is none."""
-    roots.check(roots.check(folder) / FILE)
+    roots.check(folder, "the folder of the model")
+    roots.check(folder / FILE, FILE)
     config = read_config(folder)
     sources = [_source(folder, version, config, roots) for version in _versions_of(folder)]
     if not sources:
@@ -130,8 +141,8 @@ class Place:
         self._skipped: set[str] = set()
         if not self._path.exists():
             raise fxjit.UserError(f"{self._path}: there is no such file or folder")
-        self._roots = Roots((self._path.resolve(), *(pathlib.Path(one).resolve()
-                                                     for one in roots)))
+        self._roots = Roots(self._path.resolve(), *(pathlib.Path(one).resolve()
+                                                    for one in roots))
 
     def models(self) -> dict[str, Callable[[], list[Source]]]:
         """Names, with what lists the sources of each, newest first; looks at the disk."""
