@@ -145,14 +145,15 @@ def _texts(scope: Scope) -> Mapping[str, str]:
 class TokenGate:
     """An ASGI application that asks for a token before `inner` does, but for health."""
 
-    OPEN = ("/v2/health/live", "/v2/health/ready")
+    OPEN = (b"/v2/health/live", b"/v2/health/ready")
 
     def __init__(self, inner: Callable[..., Any], access: Access,
                  refuse: Callable[[ServingError, Any], Any]):
         self._inner, self._access, self._refuse = inner, access, refuse
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["path"] not in self.OPEN:
+        path = scope.get("raw_path") or scope["path"].encode()
+        if scope["type"] == "http" and path not in self.OPEN:
             try:
                 self._access.check_token(_texts(scope).get("authorization", ""))
             except Unauthorized as error:

@@ -54,7 +54,7 @@ class Roots:
 
     def __init__(self, *folders: pathlib.Path):
         self._folders = folders
-        self._told: set[pathlib.Path] = set()
+        self._told: set[tuple[str, pathlib.Path]] = set()
 
     def check(self, path: pathlib.Path, what: str) -> None:
         """fxjit.UserError where the path leads out of the folders: clients are told of `what` it
@@ -62,10 +62,10 @@ class Roots:
         real = path.resolve()
         if any(real.is_relative_to(folder) for folder in self._folders):
             return
-        if path not in self._told:
-            self._told.add(path)
+        if (what, path) not in self._told:
+            self._told.add((what, path))
             log.error("a file leads out of its repository",
-                      extra={"file": str(path), "target": str(real)})
+                      extra={"what": what, "file": str(path), "target": str(real)})
         raise fxjit.UserError(f"{what} leads out of the repository: --root names other folders "
                               "that files may be in")
 

@@ -21,6 +21,7 @@ import grpc
 from ray import serve
 
 import fxjit
+from fxjit._fxjit import guard_mapped_files
 
 from .batcher import BatchOptions
 from .errors import NotReady, ServingError
@@ -79,6 +80,7 @@ class FxjitReplica:
     at a time."""
 
     def __init__(self, models: list[str], cpus: int, front_code: bool, batch: dict[str, Any]):
+        guard_mapped_files()
         options = ServeOptions(BatchOptions(**{"instances": cpus, **batch}), cpus, front_code)
         self._repository = Repository(models, options, load_served)
         self._repository.load_all()

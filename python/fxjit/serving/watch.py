@@ -10,6 +10,7 @@ import fxjit
 
 from .places import Source, Stamp
 from .repository import Repository
+from .served import Served
 
 log = logging.getLogger("fxjit.serving")
 SECONDS = 2.0  # Between looks at the files of models that are loaded.
@@ -45,7 +46,7 @@ class Watch:
         if not self._unsettled:
             self._lost.clear()
 
-    def _look_at(self, served) -> None:
+    def _look_at(self, served: Served) -> None:
         if served.files is None:
             return
         about = {"model": served.name, "version": served.version}
