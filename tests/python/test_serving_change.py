@@ -134,6 +134,20 @@ def test_a_deleted_model_is_let_go_when_it_is_asked_to_load(folder):
     repository.close()
 
 
+def test_a_repository_that_cannot_be_read_takes_nothing_away(folder):
+    repository = repository_of(folder)
+    watch = Watch(repository, poll_seconds=1e-9)
+    folder.rename(folder.with_name("away"))
+    watch.look()
+    watch.look()
+    with pytest.raises(LoadFailed, match="cannot be read"):
+        repository.load("perceptron")
+    assert repository.ready() and states(repository) == {("perceptron", "1"): ("READY", False)}
+    folder.with_name("away").rename(folder)
+    repository.load("perceptron")
+    repository.close()
+
+
 def test_a_poll_takes_what_is_new_changed_and_gone_once_nobody_writes_it(folder):
     repository = repository_of(folder)
     watch = Watch(repository, poll_seconds=1e-9)
@@ -264,6 +278,17 @@ def test_errors_name_the_file_and_not_its_copy(tmp_path):
     from fxjit.serving.engine import FxjitEngine
     with pytest.raises(fxjit.UserError, match=str(tmp_path / "model.pt2")):
         FxjitEngine(tmp_path / "model.pt2", files=HeldFiles(1 << 20))
+
+
+def test_an_onnx_file_with_tensors_in_others_is_not_copied_away_from_them(tmp_path):
+    for text, copied in ((b"\x0a\x08location", False), (b"weights", True)):
+        (tmp_path / "model.onnx").write_bytes(text)
+        files = HeldFiles(1 << 20)
+        opened = files.opened(tmp_path / "model.onnx")
+        assert (opened != str(tmp_path / "model.onnx")) == copied
+        (tmp_path / "model.onnx").write_bytes(text * 2)
+        assert [len(one) for one in files.changes()] == [int(copied), int(not copied)]
+        files.close()
 
 
 def test_a_mapped_file_that_is_cut_off_does_not_end_the_server(tmp_path):

@@ -1,4 +1,5 @@
-"""What loading a model finds out and says: symbols, shared calls, the warm-up; the package's imports."""
+"""What loading a model finds out and says: symbols, shared calls, the warm-up; and the package's
+imports."""
 
 import importlib.util
 import pathlib

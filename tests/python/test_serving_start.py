@@ -124,7 +124,9 @@ def test_wrong_sources_are_named(environment, part):
 def test_what_kubernetes_sets_for_a_service_of_this_name_is_left_alone():
     environment = {"FXJIT_SERVE_PORT": "tcp://10.0.0.1:80", "FXJIT_SERVE_SERVICE_HOST": "10.0.0.1",
                    "FXJIT_SERVE_SERVICE_PORT": "80", "FXJIT_SERVE_PORT_80_TCP_ADDR": "10.0.0.1",
-                   "FXJIT_SERVE_SERVICE_PORT_HTTP": "80", "FXJIT_SERVE_HTTP": "7"}
+                   "FXJIT_SERVE_SERVICE_PORT_HTTP": "80", "FXJIT_SERVE_HTTP": "7",
+                   "FXJIT_SERVE_ADMIN_PORT_80_TCP": "tcp://10.0.0.1:80",
+                   "FXJIT_SERVE_ADMIN_SERVICE_HOST": "10.0.0.1"}
     assert parsed(["model"], environment).http == 7
 
 

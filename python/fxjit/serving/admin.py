@@ -1,5 +1,5 @@
-"""The admin port of fxjit-serve, `--admin [HOST:]PORT`: a REST server of its own beside the one that
-clients use, so that connections which take up that one's limits do not take this one away.
+"""The admin port of fxjit-serve, `--admin [HOST:]PORT`: a REST server of its own beside the one
+that clients use, so that connections which take up that one's limits do not take this one away.
 
 It answers health, the index and what is known of the models by the paths of the protocol
 (/v2/health/live, /v2/repository/index, ...), the metrics (/metrics, which the clients' port then

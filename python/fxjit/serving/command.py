@@ -15,8 +15,8 @@ from .batcher import BatchOptions
 from .model_config import ServeOptions
 from .option_sources import with_other_sources
 
-EPILOG = """Each option may be given as a variable of the environment, FXJIT_SERVE_MAX_BATCH=8, or in
-the file of --config, max-batch = 8; MODEL_OR_FOLDER as FXJIT_SERVE_MODELS or models = [...].
+EPILOG = """Each option may be given as a variable of the environment, FXJIT_SERVE_MAX_BATCH=8, or
+in the file of --config, max-batch = 8; MODEL_OR_FOLDER as FXJIT_SERVE_MODELS or models = [...].
 
 Without TLS and tokens, at an address that is not a loopback one: only behind a proxy.
 

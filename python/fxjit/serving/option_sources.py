@@ -1,7 +1,7 @@
 """Options of fxjit-serve from the environment and from a file, as arguments of its command line.
 
-What stands on the command line goes before the environment (FXJIT_SERVE_MAX_BATCH=8), and that before
-the file of --config, in TOML (max-batch = 8, max_batch = 8).
+What stands on the command line goes before the environment (FXJIT_SERVE_MAX_BATCH=8), and that
+before the file of --config, in TOML (max-batch = 8, max_batch = 8).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import fxjit
 log = logging.getLogger("fxjit.serving")
 PREFIX = "FXJIT_SERVE_"
 MODELS = "models"
-# What Kubernetes sets in all pods where a service is named fxjit-serve.
-_OF_KUBERNETES = re.compile(r"SERVICE_(HOST|PORT.*)|PORT(_.*)?")
+# What Kubernetes sets in all pods where a service is named fxjit-serve, or fxjit-serve-admin.
+_OF_KUBERNETES = re.compile(r"(.*_)?(SERVICE_(HOST|PORT.*)|PORT(_.*)?)")
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
@@ -63,7 +63,8 @@ def _text(source: str, value: Any) -> str:
     return str(value)
 
 
-def _of_environment(actions: _Actions, environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _of_environment(actions: _Actions,
+                    environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
     arguments: list[str] = []
     models = shlex.split(environment.get(f"{PREFIX}MODELS", ""))
     for key, text in sorted(environment.items()):

@@ -20,6 +20,7 @@ from .served import Served
 log = logging.getLogger("fxjit.serving")
 Loader = Callable[[Source, ServeOptions], Served]
 LOADING, UNLOADED = "loading", "unloaded"
+UNREADABLE = "the repository cannot be read"
 STATES = ("ready", LOADING, "failed", UNLOADED)
 
 
@@ -91,7 +92,11 @@ class Repository:
     def load(self, name: str) -> None:
         """Loads new versions and those whose files have changed, and lets go of those that are
         gone. Requests are answered by the old ones meanwhile. NotFound, LoadFailed."""
-        sources = self._known().get(name)
+        try:
+            sources = self._known().get(name)
+        except (fxjit.UserError, OSError) as error:
+            log.error(UNREADABLE, extra={"error": str(error)})
+            raise LoadFailed(f"{UNREADABLE}: {without_paths(error)}") from None
         if sources is None:
             self._forget(name)
             raise NotFound(f"there is no model {short(name)}")
@@ -259,7 +264,12 @@ class Repository:
         """Of Triton's extension: each version that is known, its state and why. A version whose
         new files could not be loaded answers by the old ones, and has a reason."""
         rows = []
-        for name in sorted({*self._known(), *self._entries}):
+        try:
+            known = self._known()
+        except (fxjit.UserError, OSError) as error:  # What is loaded is told all the same.
+            log.error(UNREADABLE, extra={"error": str(error)})
+            known = {}
+        for name in sorted({*known, *self._entries}):
             entry = self._entries.get(name) or _Entry(reasons={"": "not loaded"})
             rows += [{"name": name, "version": version, "state": "READY",
                       "reason": entry.reasons.get(version, "")}

@@ -22,7 +22,7 @@ from .front_door import FrontDoor
 from .grpc_front import GrpcFront
 from .listening import Tls, bound, grpc_address
 from .pages import Pages, refuse
-from .repository import Repository
+from .repository import UNREADABLE, Repository
 from .rest import RestApp
 from .watch import SECONDS, Watch
 
@@ -169,7 +169,7 @@ class Server:
     def _loaded(self, done: asyncio.Future[None], stop: asyncio.Event) -> None:
         error = done.exception()
         if error:
-            log.error("the repository cannot be read", extra={"error": str(error)})
+            log.error(UNREADABLE, extra={"error": str(error)})
             stop.set()
         else:
             log.info("loaded", extra={"ready": self._repository.ready()})

@@ -9,7 +9,7 @@ import time
 import fxjit
 
 from .places import Source, Stamp
-from .repository import Repository
+from .repository import UNREADABLE, Repository
 from .served import Served
 
 log = logging.getLogger("fxjit.serving")
@@ -40,7 +40,7 @@ class Watch:
         try:
             self._repository.poll(self._settled, None if polls else self._lost)
         except (OSError, fxjit.UserError) as error:
-            log.error("the repository cannot be read", extra={"error": str(error)})
+            log.error(UNREADABLE, extra={"error": str(error)})
         if polls:
             self._next_poll = time.monotonic() + self._poll_seconds
         if not self._unsettled:
