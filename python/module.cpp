@@ -155,11 +155,14 @@ NB_MODULE(_fxjit, module) {
              "Files of models that are cut off while they are mapped read as "
              "zeros from now on, where SIGBUS ended the process before.");
   module.def("lost_files", [] {
-    std::vector<std::pair<uint64_t, uint64_t>> files;
-    for (const auto& [device, inode] : fxjit::support::lost_files())
-      files.emplace_back(device, inode);
+    nb::list files;
+    for (const fxjit::support::FileVersion& file : fxjit::support::lost_files())
+      files.append(nb::make_tuple(file.device, file.inode, file.bytes,
+                                  file.modified_ns));
     return files;
-  }, "Device and inode of each file that reads as zeros since.");
+  }, nb::sig("def lost_files() -> list[tuple[int, int, int, int]]"),
+     "Device, inode, size and time of change, as they were when it was mapped, "
+     "of each file that reads as zeros since.");
   register_model(module);
   register_builders(module);
 }

@@ -31,10 +31,11 @@ class MappingGuardTest : public testing::Test {
   }
   ~MappingGuardTest() override { std::filesystem::remove(path_); }
 
-  FileNumber number() const {
-    struct stat facts {};
+  FileVersion version() const {
+    struct stat facts{};
     EXPECT_EQ(stat(path_.c_str(), &facts), 0);
-    return {facts.st_dev, facts.st_ino};
+    return {facts.st_dev, facts.st_ino, static_cast<uint64_t>(facts.st_size),
+            facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
   }
 
   size_t page_;
@@ -42,7 +43,7 @@ class MappingGuardTest : public testing::Test {
 };
 
 TEST_F(MappingGuardTest, ReadsBehindTheEndOfAShorterFileAreZeros) {
-  const FileNumber file = number();
+  const FileVersion file = version();
   {
     const MappedFile mapped(path_);
     EXPECT_THAT(lost_files(), Not(Contains(file)));
@@ -52,11 +53,13 @@ TEST_F(MappingGuardTest, ReadsBehindTheEndOfAShorterFileAreZeros) {
     EXPECT_EQ(mapped.bytes()[2 * page_], std::byte{0});
     EXPECT_EQ(mapped.bytes()[page_], std::byte{0});
     EXPECT_THAT(lost_files(), Contains(file));
+    EXPECT_THAT(lost_files(), Not(Contains(version())));
   }
   EXPECT_THAT(lost_files(), Not(Contains(file)));
 }
 
 TEST_F(MappingGuardTest, ManyThreadsMayReadWhatIsLost) {
+  const FileVersion file = version();
   const MappedFile mapped(path_);
   std::filesystem::resize_file(path_, 0);
   std::vector<std::thread> threads;
@@ -66,7 +69,7 @@ TEST_F(MappingGuardTest, ManyThreadsMayReadWhatIsLost) {
         EXPECT_EQ(mapped.bytes()[byte], std::byte{0});
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(lost_files(), Contains(number()));
+  EXPECT_THAT(lost_files(), Contains(file));
 }
 
 TEST_F(MappingGuardTest, OtherBusErrorsEndTheProcess) {

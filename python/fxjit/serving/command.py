@@ -169,7 +169,7 @@ def serve(given: argparse.Namespace) -> int:
                     given.grace_seconds, admin_at=given.admin, access=access, tls=tls,
                     poll_seconds=given.poll_seconds)
     server.run()
-    return 0
+    return int(server.failed)
 
 
 if __name__ == "__main__":

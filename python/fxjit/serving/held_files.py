@@ -52,9 +52,10 @@ class _Held:
     copied: bool = False
     told: bool = False  # Whether `changes` has told of it.
 
-    def number(self) -> tuple[int, int]:
+    def version(self) -> tuple[int, int, int, int]:
+        """As `lost_files` tells it."""
         about = os.fstat(self.descriptor)
-        return about.st_dev, about.st_ino
+        return about.st_dev, about.st_ino, *self.facts
 
 
 class HeldFiles:
@@ -118,7 +119,7 @@ class HeldFiles:
         if not lost:
             return False
         with self._lock:
-            return any(held.number() in lost for held in self._held.values() if not held.copied)
+            return any(held.version() in lost for held in self._held.values() if not held.copied)
 
     def close(self) -> None:
         self.opening_done()

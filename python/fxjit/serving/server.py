@@ -75,7 +75,7 @@ class Server:
     takes a free one; none: no server for that protocol. admin_at: host and port of the one that
     admin.py describes. `drain_seconds`: how long it answers on after SIGTERM while it says that it
     is not ready; then it answers what was begun, for at most `grace_seconds`. OSError where it
-    cannot listen."""
+    cannot listen. `failed`: whether it ended because the repository could not be read."""
 
     def __init__(self, repository: Repository, door: FrontDoor, host: str = "127.0.0.1",
                  http: int | None = 8080, grpc_port: int | None = 8081,
@@ -89,6 +89,7 @@ class Server:
         self._watch = Watch(repository, poll_seconds)
         self._front = GrpcFront(door, self._access.check_change)
         self._rest: dict[str, _Rest] = {}  # By the name of the port.
+        self.failed = False
 
     def run(self) -> None:
         """Until SIGTERM or SIGINT."""
@@ -170,6 +171,7 @@ class Server:
         error = done.exception()
         if error:
             log.error(UNREADABLE, extra={"error": str(error)})
+            self.failed = True
             stop.set()
         else:
             log.info("loaded", extra={"ready": self._repository.ready()})

@@ -23,7 +23,8 @@ struct RangeSlot {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> begin{0};
   std::atomic<size_t> size{0};
-  std::atomic<uint64_t> device{0}, inode{0};
+  std::atomic<uint64_t> device{0}, inode{0}, bytes{0};
+  std::atomic<int64_t> modified_ns{0};
   std::atomic<bool> lost{false};
 };
 static_assert(std::atomic<uintptr_t>::is_always_lock_free);
@@ -37,7 +38,7 @@ std::array<RangeSlot, kSlots>& range_slots() {
 std::array<RangeSlot, kSlots>* handler_slots = nullptr;
 size_t handler_page_size = 0;
 std::atomic<bool> any_lost{false};  // Whether there is anything to look for.
-struct sigaction action_before {};
+struct sigaction action_before{};
 
 RangeSlot* slot_at(uintptr_t address) {
   for (RangeSlot& slot : *handler_slots) {
@@ -98,7 +99,7 @@ void guard_mapped_files() {
   std::call_once(once, [] {
     handler_slots = &range_slots();
     handler_page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_bus_error;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
@@ -108,23 +109,26 @@ void guard_mapped_files() {
   });
 }
 
-std::vector<FileNumber> lost_files() {
-  std::vector<FileNumber> files;
+std::vector<FileVersion> lost_files() {
+  std::vector<FileVersion> files;
   if (!any_lost.load(std::memory_order_acquire)) return files;
   for (const RangeSlot& slot : range_slots())
     if (slot.size.load(std::memory_order_acquire) > 0 &&
         slot.lost.load(std::memory_order_acquire))
-      files.push_back({slot.device.load(), slot.inode.load()});
+      files.push_back({slot.device.load(), slot.inode.load(), slot.bytes.load(),
+                       slot.modified_ns.load()});
   return files;
 }
 
-GuardedRange::GuardedRange(const void* data, size_t size, FileNumber file)
+GuardedRange::GuardedRange(const void* data, size_t size, FileVersion file)
     : slot_(take_slot()) {
   if (slot_ == kNoSlot) return;
   RangeSlot& slot = range_slots()[slot_];
   slot.lost.store(false);
   slot.device.store(file.device);
   slot.inode.store(file.inode);
+  slot.bytes.store(file.bytes);
+  slot.modified_ns.store(file.modified_ns);
   slot.begin.store(reinterpret_cast<uintptr_t>(data));
   slot.size.store(size, std::memory_order_release);
 }
