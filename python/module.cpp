@@ -15,6 +15,7 @@
 #include "python/options.h"
 #include "python/weight_check.h"
 #include "src/ops/table/aliasing.h"
+#include "src/support/disk/mapping_guard.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -150,6 +151,18 @@ NB_MODULE(_fxjit, module) {
   module.def("available_cpus", [] {
     return fxjit::support::ThreadPool::shared().size();
   }, "CPUs that the process may use, by affinity and by its group's quota.");
+  module.def("guard_mapped_files", &fxjit::support::guard_mapped_files,
+             "Files of models that are cut off while they are mapped read as "
+             "zeros from now on, where SIGBUS ended the process before.");
+  module.def("lost_files", [] {
+    nb::list files;
+    for (const fxjit::support::FileVersion& file : fxjit::support::lost_files())
+      files.append(nb::make_tuple(file.device, file.inode, file.bytes,
+                                  file.modified_ns));
+    return files;
+  }, nb::sig("def lost_files() -> list[tuple[int, int, int, int]]"),
+     "Device, inode, size and time of change, as they were when it was mapped, "
+     "of each file that reads as zeros since.");
   register_model(module);
   register_builders(module);
 }

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from report import write_report
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = {"minilm": (1, 8, 64), "resnet50": (1, 8)}
 STAGES = ("read", "queue", "compute", "write", "whole")
+SERIES = re.compile(r'fxjit_(?:request|stage)_seconds_(sum|count)\{(?:.*stage="(\w+)")?')
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,16 +67,15 @@ class Server:
         return int(text.split("VmHWM:")[1].split()[0]) / 1024
 
     def stages(self):
-        """Seconds and count of each stage so far."""
+        """Seconds and count of each stage, and of whole requests, so far."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics") as reply:
             lines = reply.read().decode().splitlines()
         sums = {}
         for line in lines:
-            for stage in STAGES:
-                for kind in ("sum", "count"):
-                    if line.startswith(f"fxjit_request_seconds_{kind}{{") and (
-                            f'stage="{stage}"' in line):
-                        sums[stage, kind] = float(line.rsplit(" ", 1)[1])
+            found = SERIES.match(line)
+            if found:
+                kind, stage = found.groups()
+                sums[stage or "whole", kind] = float(line.rsplit(" ", 1)[1])
         return sums
 
     def load(self, connections, seconds, rate=None):

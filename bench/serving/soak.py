@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 import tritonclient.grpc as over_grpc  # noqa: E402
 import tritonclient.http as over_http  # noqa: E402
 from cases import case_of, path_of  # noqa: E402
-from serving_server import make_repository, serving  # noqa: E402
+from serving_server import CHANGES, make_repository, serving  # noqa: E402
 from tritonclient.utils import InferenceServerException  # noqa: E402
 
 NAMES = ("perceptron", "attention", "bert", "resnet", "images")
@@ -108,8 +108,8 @@ def reload(server, tally, stop, folder):
             else:
                 shutil.copytree(folder / name / "1", second)
         else:
-            server.json("POST", f"/v2/repository/models/{name}/unload")
-        status, answer = server.json("POST", f"/v2/repository/models/{name}/load")
+            server.change(name, "unload")
+        status, answer = server.change(name)
         tally.add(f"reloads: {kind}") if status == 200 else tally.fault(f"load: {answer}")
 
 
@@ -232,7 +232,7 @@ def main():
     tally, stop = Tally(), threading.Event()
     with tempfile.TemporaryDirectory() as place:
         folder = make_repository(pathlib.Path(place), [(name, 1) for name in NAMES])
-        with serving(folder) as server:
+        with serving(folder, *CHANGES) as server:
             work = [(ask_well, over_http, server.http, 1), (ask_well, over_http, server.http, 2),
                     (ask_well, over_grpc, server.grpc, 3), (ask_badly,), (send_too_much,),
                     (dawdle,), (dawdle,), (reload, folder)]

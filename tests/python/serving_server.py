@@ -33,6 +33,7 @@ class Running:
         self._reader.start()
         about = self.wait_for("listening")
         self.http, self.grpc = about.get("http"), about.get("grpc")
+        self.admin = about.get("admin")
 
     def _read(self):
         for line in self.process.stderr:
@@ -50,9 +51,9 @@ class Running:
             time.sleep(0.02)
         raise AssertionError(f"no {event} in {self.lines}")
 
-    def ask(self, method, path, body=None, headers=None):
+    def ask(self, method, path, body=None, headers=None, port=None):
         """Status, headers and body of one request over REST."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.http, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=30)
         try:
             connection.request(method, path, body, headers or {})
             reply = connection.getresponse()
@@ -60,28 +61,36 @@ class Running:
         finally:
             connection.close()
 
-    def json(self, method, path, body=None, headers=None):
+    def json(self, method, path, body=None, headers=None, port=None):
         text = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
-        status, _, reply = self.ask(method, path, text, headers)
+        status, _, reply = self.ask(method, path, text, headers, port)
         return status, json.loads(reply)
+
+    def change(self, name, what="load"):
+        """Status and answer of loading or unloading a model on the admin port."""
+        return self.json("POST", f"/v2/repository/models/{name}/{what}", port=self.admin)
 
     def metrics(self):
         """Values of /metrics by name and labels, as they are written."""
-        _, _, text = self.ask("GET", "/metrics")
+        _, _, text = self.ask("GET", "/metrics", port=self.admin)
         lines = [line.rsplit(" ", 1) for line in text.decode().splitlines() if line[:1] != "#"]
         return {name: float(value) for name, value in lines}
 
 
+# Models may be loaded and unloaded, on a port of its own.
+CHANGES = ("--repository-changes", "--admin", "0")
+
+
 def start(*arguments, **environment):
     return subprocess.Popen(
-        [sys.executable, "-B", "-m", "fxjit.serving.command", "--http", "0", "--grpc", "0",
+        [sys.executable, "-B", "-m", "fxjit.serving", "--http", "0", "--grpc", "0",
          *map(str, arguments)], stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environment})
 
 
 @contextlib.contextmanager
-def serving(*arguments, loaded=True):
-    process = start(*arguments)
+def serving(*arguments, loaded=True, **environment):
+    process = start(*arguments, **environment)
     try:
         running = Running(process)
         if loaded:

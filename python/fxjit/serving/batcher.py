@@ -14,6 +14,7 @@ import numpy as np
 from .batch_plan import BatchPlan, Shapes
 from .engine import Engine
 from .errors import Expired, ModelFailed, NotReady, Overloaded, ServingError
+from .redaction import without_paths
 
 log = logging.getLogger("fxjit.serving")
 Seconds = tuple[float, float, float]
@@ -201,7 +202,8 @@ class Batcher:
             return error
         except Exception as error:  # Whatever it is, the clients wait for an answer.
             log.exception("a model's call failed")
-            return ModelFailed(f"{type(error).__name__}: {error}")
+            text = f"{type(error).__name__}: {error}"
+            return ModelFailed(without_paths(text), text)
         for job, results in zip(group, parts, strict=True):
             job.results = results
         return None

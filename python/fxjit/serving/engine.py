@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import pathlib
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +13,9 @@ import fxjit
 
 from .datatypes import PROTOCOL_OF, Tensor
 from .errors import BadRequest, ModelFailed
+from .held_files import HeldFiles
+from .redaction import without_paths
+from .symbols import named_sizes
 
 # What a call raises for arguments that the model does not take.
 REFUSALS = (TypeError, ValueError, OverflowError, IndexError)
@@ -59,16 +64,36 @@ def _example_of(inputs: list[Any]) -> dict[str, tuple[int, ...]] | None:
     return made
 
 
+def _opened(path: str, options: dict[str, Any], files: HeldFiles) -> fxjit.Model:
+    """The model, whose errors name its files though it opens copies of them."""
+    options = dict(options)
+    weights = options.pop("weights", "")
+    names: dict[str, str] = {}
+    try:
+        for file in (path, weights) if weights else (path,):
+            names[files.opened(pathlib.Path(file))] = file
+        return fxjit.Model(*names, *([] if weights else [""]), options, path)
+    except fxjit.UserError as error:
+        text = str(error)
+        for opened, file in names.items():
+            text = text.replace(opened, file)
+        raise fxjit.UserError(text) from None
+    finally:
+        files.opening_done()
+
+
 class FxjitEngine:
     """A model that fxjit.load takes. `options` are those of fxjit.load; `signature` states
-    inputs and outputs of files that do not hold them. Outputs without a datatype, such as numbers,
-    are left out."""
+    inputs and outputs of files that do not hold them; `files` takes the files, else they are
+    mapped as they are. Outputs without a datatype, such as numbers, are left out."""
 
     def __init__(self, path: str | os.PathLike[str], options: dict[str, Any] | None = None,
-                 signature: tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None = None):
-        self._path = os.fspath(path)
-        self._model = fxjit.load(self._path, **(options or {}))
-        described = self._model.inputs
+                 signature: tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None = None,
+                 files: HeldFiles | None = None):
+        self._path, self._files = os.fspath(path), files
+        self._model = (_opened(self._path, options or {}, files) if files
+                       else fxjit.load(self._path, **(options or {})))
+        described, made = named_sizes(self._model.inputs, self._model.outputs)
         self._tensors: list[int] = []  # The outputs that are tensors, by place.
         self._constants = [one.constant for one in described]
         self._numbers = [one.dtype is None and not one.constant for one in described]
@@ -76,12 +101,11 @@ class FxjitEngine:
         if signature is not None:
             self.inputs, self.outputs = signature
             self._numbers = [False] * len(described)
-        elif not self._model.outputs:
+        elif not made:
             raise fxjit.UserError(f"{self._path}: it names no dtypes and sizes of its inputs and "
                                   "outputs: state them in model.json")
         else:
             self.inputs = tuple(self._input(one) for one in taken)
-            made = self._model.outputs
             self._tensors = [place for place, one in enumerate(made) if one.dtype is not None]
             self.outputs = tuple(Tensor(
                 str(made[place]), _datatype(self._path, made[place], made[place].dtype),
@@ -107,9 +131,11 @@ class FxjitEngine:
         try:
             results = self._model.call_leaves(leaves)
         except (fxjit.InternalError, NotImplementedError, MemoryError) as error:
-            raise ModelFailed(str(error)) from error
+            raise ModelFailed(without_paths(error), str(error)) from error
         except (*REFUSALS, RuntimeError) as error:
-            raise BadRequest(str(error)) from error
+            raise BadRequest(without_paths(error), str(error)) from error
+        if self._files and self._files.lost():
+            raise ModelFailed("the model's file was cut off while it was read")
         return [results[place] for place in self._tensors] if self._tensors else results
 
     def compiled_size(self) -> tuple[int, int]:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import fxjit
 
 from .datatypes import Tensor
-from .errors import Cancelled, NotReady, Overloaded, Retired, ServingError
+from .errors import (
+    MOST_TOLD, Cancelled, NotReady, Overloaded, Retired, ServingError, short)
 from .metrics import STAGES
 from .repository import Repository
 from .requests import Answer, Request, new_id
@@ -28,7 +29,12 @@ class FrontDoor:
     def __init__(self, repository: Repository, max_bytes: int = 64 << 20,
                  max_held: int = 512 << 20):
         self.repository, self.max_bytes, self.max_held = repository, max_bytes, max_held
-        self._held = 0
+        self._held = self.in_flight = 0
+
+    @property
+    def held(self) -> int:
+        """Bytes of requests that are being worked on."""
+        return self._held
 
     def hold(self, size: int) -> None:
         if self._held + size > self.max_held:
@@ -93,6 +99,7 @@ class FrontDoor:
         request_id = request_id or new_id()
         served: Served | None = None
         times: dict[str, float] = {}
+        self.in_flight += 1
         try:
             served = self.repository.find(name, version)
             request = read()
@@ -112,6 +119,8 @@ class FrontDoor:
             self._failed(served, name, version, request_id, Cancelled("the client went away"),
                          begun)
             raise
+        finally:
+            self.in_flight -= 1
         times["whole"] = time.monotonic() - begun
         self._answered(served, request_id, times)
         return written
@@ -122,14 +131,16 @@ class FrontDoor:
             log.debug("answered", extra={
                 "request": request_id, "model": served.name, "version": served.version,
                 "batch": times["batch"],
-                **{f"{stage}_ms": round(1e3 * times[stage], 3) for stage in STAGES}})
+                **{f"{stage}_ms": round(1e3 * times[stage], 3) for stage in (*STAGES, "whole")}})
 
     def _failed(self, served: Served | None, name: str, version: str, request_id: str,
                 error: ServingError, begun: float) -> None:
         if served:  # Names that clients made up are no labels.
             served.metrics.failed(error.reason, time.monotonic() - begun)
-        log.warning("refused", extra={"request": request_id, "model": name, "version": version,
-                                      "reason": error.reason, "error": str(error)[:400]})
+            error.counted = True
+        log.warning("refused", extra={"request": request_id, "model": short(name),
+                                      "version": short(version), "reason": error.reason,
+                                      "error": error.detail[:MOST_TOLD]})
 
 
 def _type_name(datatype: str) -> str:

@@ -15,11 +15,12 @@ from . import grpc_messages
 from .errors import BadRequest, ModelFailed, ServingError
 from .front_door import FrontDoor
 from .grpc_messages import MADE
+from .grpc_services import SERVICE
 from .kserve_parts import pb
+from .metrics import REFUSALS
 from .requests import Request, sooner
 
 log = logging.getLogger("fxjit.serving")
-SERVICE = "inference.GRPCInferenceService"
 Context = grpc.aio.ServicerContext
 Handler = Callable[[Any, Context], Awaitable[Any]]
 STREAMED = 64  # Requests of one stream that are worked on at a time; others are not read yet.
@@ -35,10 +36,10 @@ def parsed(kind: Any, data: bytes) -> Any:
 
 class GrpcFront:
     """The service's methods. Messages are parsed here, so that damaged ones are refused by the
-    protocol's code."""
+    protocol's code. Models are loaded and unloaded unless `allow_change` raises."""
 
-    def __init__(self, door: FrontDoor):
-        self._door = door
+    def __init__(self, door: FrontDoor, allow_change: Callable[[], None]):
+        self._door, self._allow_change = door, allow_change
         self._reading: set[asyncio.Task[None]] = set()  # Of the streams that are open.
         # By name: the message that each takes, and what answers it.
         self.methods: dict[str, tuple[Any, Handler]] = {
@@ -76,6 +77,8 @@ class GrpcFront:
                 return await self._answer(kind, handler, data, context)
             except ServingError as error:
                 failure = error
+            if not failure.counted:
+                REFUSALS.labels("grpc", failure.grpc, failure.reason).inc()
             await context.abort(grpc.StatusCode[failure.grpc], str(failure))
 
         return call
@@ -179,11 +182,15 @@ class GrpcFront:
         return MADE["IndexResponse"](models=rows)
 
     async def _load(self, message: Any, _context: Context) -> Any:
+        self._allow_change()
+        if message.parameters:
+            raise BadRequest("parameters of a load are not supported")
         name = message.second or message.first
         await self._door.load(name)
         return MADE["ModelResponse"](model_name=name, done=True)
 
     async def _unload(self, message: Any, _context: Context) -> Any:
+        self._allow_change()
         name = message.second or message.first
         await self._door.unload(name)
         return MADE["ModelResponse"](model_name=name, done=True)

@@ -22,7 +22,7 @@ from .batcher import BatchOptions
 from .errors import BadRequest, ServingError
 from .load import load_served
 from .model_config import ServeOptions
-from .repository import Place
+from .places import Place
 from .requests import Request
 from .served import Served
 

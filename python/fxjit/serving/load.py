@@ -13,21 +13,23 @@ from .datatypes import NUMPY_OF, Tensor
 from .engine import Engine, FxjitEngine
 from .errors import ServingError
 from .front import load_front
+from .held_files import HeldFiles
 from .model_config import ModelConfig, ServeOptions, read_warmup
-from .repository import Source
+from .places import Source
 from .served import Served, example_arrays
 
 log = logging.getLogger("fxjit.serving")
 TOLERANCE = 1e-4
 
 
-def open_engine(source: Source, options: ServeOptions) -> Engine:
+def open_engine(source: Source, options: ServeOptions,
+                files: HeldFiles | None = None) -> Engine:
     config = source.config
     given = {"threads": options.threads, **config.options}
     if config.weights:
         given["weights"] = str(source.config_folder / config.weights)
     signature = (config.inputs, config.outputs) if config.inputs is not None else None
-    return FxjitEngine(source.path, given, signature)
+    return FxjitEngine(source.path, given, signature, files)
 
 
 def _random(random: np.random.Generator, tensor: Tensor, shape: tuple[int, ...]) -> np.ndarray:
@@ -48,42 +50,64 @@ def _near(got: np.ndarray, wanted: np.ndarray) -> bool:
     return bool(np.allclose(got, wanted, rtol=0, atol=TOLERANCE * largest, equal_nan=True))
 
 
-def rows_are_alone(engine: Engine) -> bool:
-    """Whether two rows in one call give what each gives on its own, tried with random numbers."""
+def why_not_alone(engine: Engine) -> str:
+    """Why two rows in one call may not give what each gives on its own, as the sizes say or random
+    numbers; empty where they do."""
     symbol, sizes = row_symbol(engine.inputs), engine.example()
-    if symbol is None or sizes is None:
-        return False
-    if not all(symbol in one.sizes for one in engine.outputs):
-        return False
+    if symbol is None:
+        return "the inputs have no first size in common that may change"
+    if sizes is None:
+        return "no sizes of a call are known to try it with"
+    for one in engine.outputs:
+        if symbol not in one.sizes:
+            return f"output {one.name} has no size {symbol}"
+    for one in engine.inputs:
+        if symbol in one.sizes[1:]:
+            return f"input {one.name} has the size {symbol} twice"
+    return _why_not_near(engine, sizes)
+
+
+def _why_not_near(engine: Engine, sizes: dict[str, tuple[int, ...]]) -> str:
     random = np.random.default_rng(0)
     shapes = {one.name: (2, *sizes[one.name][1:]) for one in engine.inputs}
-    if any(symbol in one.sizes[1:] for one in engine.inputs):
-        return False
     both = [_random(random, one, shapes[one.name]) for one in engine.inputs]
     halves = [[array[row:row + 1] for array in both] for row in range(2)]
     try:
         plan = BatchPlan(engine.inputs, engine.outputs, batched=True)
         together = plan.parts(engine.run(both), [plan.symbols_of(half) for half in halves])
         alone = [engine.run(half) for half in halves]
-    except (ValueError, ServingError):  # Not for these sizes.
-        return False
-    return all(_near(got, wanted) for parts, single in zip(together, alone, strict=True)
-               for got, wanted in zip(parts, single, strict=True))
+    except (ValueError, ServingError) as error:  # Not for these sizes.
+        return f"a call of two rows, or of one, failed: {error}"
+    for parts, single in zip(together, alone, strict=True):
+        for tensor, got, wanted in zip(engine.outputs, parts, single, strict=True):
+            if not _near(got, wanted):
+                return f"output {tensor.name} of a row depends on the other rows of its call"
+    return ""
+
+
+def rows_are_alone(engine: Engine) -> bool:
+    """Whether two rows in one call give what each gives on its own."""
+    return not why_not_alone(engine)
 
 
 def plan_of(engine: Engine, config: ModelConfig, name: str) -> BatchPlan:
-    batched = rows_are_alone(engine) if config.batching is None else config.batching
-    if batched and row_symbol(engine.inputs) is None:
+    why = "" if config.batching else "model.json says so"
+    if config.batching is None:
+        why = why_not_alone(engine)
+    if not why and row_symbol(engine.inputs) is None:
         raise fxjit.UserError(f"{name}: batching: the inputs have no first dim of one symbol")
-    log.info("requests share calls" if batched else "each request has a call of its own",
-             extra={"model": name})
+    if why:
+        log.info("each request has a call of its own", extra={"model": name, "reason": why})
+    else:
+        log.info("requests share calls", extra={"model": name})
     try:
-        return BatchPlan(engine.inputs, engine.outputs, batched, config.pad)
+        return BatchPlan(engine.inputs, engine.outputs, not why, config.pad)
     except ValueError as error:
         raise fxjit.UserError(f"{name}: {error}") from None
 
 
-def make_served(source: Source, options: ServeOptions, engine: Engine) -> Served:
+def make_served(source: Source, options: ServeOptions, engine: Engine,
+                files: HeldFiles | None = None) -> Served:
     """A version that has compiled the shapes of its warm-up file, or of its example."""
     config = source.config
     plan = plan_of(engine, config, source.name)
@@ -94,7 +118,7 @@ def make_served(source: Source, options: ServeOptions, engine: Engine) -> Served
                                   "start the server with --front-code to run it")
         front = load_front(source.config_folder / config.front)
     served = Served(source.name, source.version, engine, plan,
-                    config.batch_options(options.batch), front)
+                    config.batch_options(options.batch), front, files)
     try:
         _warm_up(served, read_warmup(list(source.folders)))
     except BaseException:
@@ -107,13 +131,25 @@ def _warm_up(served: Served, calls: list[dict[str, tuple[int, ...]]] | None) -> 
     example = served.engine.example()
     if calls is not None:
         served.warm_up(calls)
-    elif example is not None:
+        return
+    why = "the sizes of its inputs are computed from each other: state some in warmup.json"
+    if example is not None:
         try:
             served.warm_up([example])
+            return
         except ServingError as error:  # The example may be a guess; warmup.json knows better.
-            log.warning("no shape is compiled before the first request",
-                        extra={"model": served.name, "error": str(error)})
+            why = str(error)
+    log.warning("no shape is compiled before the first request",
+                extra={"model": served.name, "version": served.version, "reason": why})
 
 
 def load_served(source: Source, options: ServeOptions) -> Served:
-    return make_served(source, options, open_engine(source, options))
+    files = HeldFiles(options.copied_bytes)
+    try:
+        for path in source.files:
+            if path.is_file():
+                files.hold(path)
+        return make_served(source, options, open_engine(source, options, files), files)
+    except BaseException:
+        files.close()
+        raise

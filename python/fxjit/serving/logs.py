@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import logging
 import sys
@@ -10,9 +11,15 @@ _OWN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskNam
                                                   "color_message"}
 
 
+def _time(record: logging.LogRecord) -> str:
+    """UTC with milliseconds, as RFC 3339 writes it."""
+    at = datetime.datetime.fromtimestamp(record.created, datetime.UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"),
+        line = {"time": _time(record),
                 "level": record.levelname.lower(), "event": record.getMessage(),
                 **{name: value for name, value in record.__dict__.items() if name not in _OWN}}
         if record.exc_info:

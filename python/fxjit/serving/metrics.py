@@ -3,32 +3,38 @@ statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from prometheus_client import REGISTRY, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
 
 from .statistics import Statistics
 
-if TYPE_CHECKING:
-    from .served import Served
-
 LABELS = ("model", "version")
-STAGES = ("read", "queue", "compute", "write", "whole")
+STAGES = ("read", "queue", "compute", "write")
 SECONDS = (.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10)
 ROWS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 REQUESTS = Counter("fxjit_requests", "Requests that were answered, right or wrong", LABELS)
 FAILURES = Counter("fxjit_failures", "Requests that failed", (*LABELS, "reason"))
 CALLS = Histogram("fxjit_batch_rows", "Rows of a call of the model", LABELS, buckets=ROWS)
+REQUEST_SECONDS = Histogram("fxjit_request_seconds", "Time of a request, from its body to its "
+                            "answer's", LABELS, buckets=SECONDS)
 STAGE_SECONDS = Histogram(
-    "fxjit_request_seconds", "Time of a request by stage: reading its body's tensors, in the "
-    "queue, computing, writing the answer's body; whole: all of it", (*LABELS, "stage"),
-    buckets=SECONDS)
+    "fxjit_stage_seconds", "Time of a request by stage: reading its body's tensors, in the "
+    "queue, computing, writing the answer's body", (*LABELS, "stage"), buckets=SECONDS)
 SHAPES = Counter("fxjit_shapes", "Calls by whether their shapes had a program: hit or miss",
                  (*LABELS, "program"))
+MODEL_FAMILIES = (REQUESTS, FAILURES, CALLS, REQUEST_SECONDS, STAGE_SECONDS, SHAPES)
+REFUSALS = Counter("fxjit_refusals", "Requests that were refused before a model had them, by the "
+                   "status of REST or gRPC", ("protocol", "code", "reason"))
+
+# What /metrics of fxjit-serve shows. The global registry, which KServe's own server shows, has
+# these families as well, and those of whatever else is imported.
+SHOWN = CollectorRegistry()
+for family in (*MODEL_FAMILIES, REFUSALS):
+    SHOWN.register(family)
+ProcessCollector(registry=SHOWN)
+PlatformCollector(registry=SHOWN)
 
 
 class ModelMetrics:
@@ -39,13 +45,15 @@ class ModelMetrics:
         self.statistics = Statistics(model, version)
         self._requests = REQUESTS.labels(model, version)
         self._rows = CALLS.labels(model, version)
+        self._whole = REQUEST_SECONDS.labels(model, version)
         self._stages = {stage: STAGE_SECONDS.labels(model, version, stage) for stage in STAGES}
         self._hits = SHAPES.labels(model, version, "hit")
         self._misses = SHAPES.labels(model, version, "miss")
 
     def answered(self, times: dict[str, float]) -> None:
-        """A request with a right answer: seconds of each of STAGES."""
+        """A request with a right answer: seconds of each of STAGES, and `whole`."""
         self._requests.inc()
+        self._whole.observe(times["whole"])
         for stage, metric in self._stages.items():
             metric.observe(times[stage])
         self.statistics.answered(times)
@@ -68,29 +76,5 @@ class ModelMetrics:
 
     def remove(self) -> None:
         """Forgets the series of a version that is no more."""
-        for family in (REQUESTS, CALLS, STAGE_SECONDS, SHAPES, FAILURES):
+        for family in MODEL_FAMILIES:
             family.remove_by_labels(dict(zip(LABELS, self._labels)))
-
-
-class ModelCollector(Collector):
-    """What is asked of the models when Prometheus comes."""
-
-    def __init__(self, served: Iterable[Served]):
-        self._served = served
-        REGISTRY.register(self)
-
-    def collect(self) -> Iterable[Metric]:
-        queue = GaugeMetricFamily("fxjit_queue", "Requests that wait", labels=LABELS)
-        programs = GaugeMetricFamily("fxjit_programs", "Compiled programs", labels=LABELS)
-        size = GaugeMetricFamily("fxjit_program_bytes", "Bytes of compiled programs, without "
-                                 "weights", labels=LABELS)
-        for one in list(self._served):
-            labels = (one.name, one.version)
-            count, total = one.engine.compiled_size()
-            queue.add_metric(labels, one.waiting)
-            programs.add_metric(labels, count)
-            size.add_metric(labels, total)
-        return queue, programs, size
-
-    def describe(self) -> Iterable[Metric]:
-        return ()

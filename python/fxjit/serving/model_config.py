@@ -22,12 +22,14 @@ class ServeOptions:
     """What fxjit-serve was started with, for all models that do not say otherwise.
 
     threads: of one call; 0: all that the process may use. front_code: whether a model.json may
-        name a Python file that stands in front of the model.
+        name a Python file that stands in front of the model. copied_bytes: files up to this
+        size are copied into memory when they are loaded, larger ones stay mapped.
     """
 
     batch: BatchOptions
     threads: int = 0
     front_code: bool = False
+    copied_bytes: int = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,8 @@ def read_config(folder: pathlib.Path) -> ModelConfig:
     for name in ("inputs", "outputs"):
         if name in fields:
             fields[name] = _tensors(path, name, fields[name])
+    if "weights" in fields.get("options", {}):
+        raise _wrong(path, "options: weights are a field of their own")
     if ("inputs" in fields) != ("outputs" in fields):
         raise _wrong(path, "inputs and outputs are stated together or not at all")
     if "pad" in fields:

@@ -21,6 +21,7 @@ import grpc
 from ray import serve
 
 import fxjit
+from fxjit._fxjit import guard_mapped_files
 
 from .batcher import BatchOptions
 from .errors import NotReady, ServingError
@@ -28,7 +29,7 @@ from .front_door import FrontDoor
 from .load import load_served
 from .model_config import ServeOptions
 from .repository import Repository
-from .rest import RestApp
+from .rest import RestApp, refuse_change
 
 log = logging.getLogger("fxjit.serving")
 GRPC_SERVICE = "fxjit.serving.ray.add_grpc_service"
@@ -79,6 +80,7 @@ class FxjitReplica:
     at a time."""
 
     def __init__(self, models: list[str], cpus: int, front_code: bool, batch: dict[str, Any]):
+        guard_mapped_files()
         options = ServeOptions(BatchOptions(**{"instances": cpus, **batch}), cpus, front_code)
         self._repository = Repository(models, options, load_served)
         self._repository.load_all()
@@ -87,12 +89,12 @@ class FxjitReplica:
         self._grpc: Any = None  # Made at the first call: without KServe there is none.
 
     def __serve_build_asgi_app__(self) -> RestApp:
-        return RestApp(self._door, repository_changes=False)
+        return RestApp(self._door)
 
     async def answer_grpc(self, name: str, data: bytes, context: Any) -> Any:
         from .grpc_front import GrpcFront, parsed
         if self._grpc is None:
-            self._grpc = GrpcFront(self._door)
+            self._grpc = GrpcFront(self._door, refuse_change)
         kind, handler = self._grpc.methods[name]
         return await handler(parsed(kind, data), _Context(context.invocation_metadata()))
 

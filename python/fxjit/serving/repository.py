@@ -1,141 +1,65 @@
-"""Models by name and version: where their files are, loaded and unloaded at run time.
-
-A model is a file, or a folder name/version/file as Triton's and KServe's repositories have it,
-with model.json and warmup.json in name/ or, warmup.json alone, in name/version/.
-"""
+"""Models by name and version: loaded and unloaded at run time."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
-import pathlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import fxjit
 
-from .errors import NotFound, NotReady
-from .model_config import FILE, WARMUP, ModelConfig, ServeOptions, read_config
+from .errors import LoadFailed, NotFound, NotReady, short
+from .model_config import ServeOptions
+from .places import Place, Source, Stamp, stamp_of
+from .redaction import without_paths
 from .served import Served
 
 log = logging.getLogger("fxjit.serving")
-IGNORED = {FILE, WARMUP, "config.pbtxt"}
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where one version of a model is. `folders`: those that may hold its warmup.json, the
-    nearest first; `stamp` changes with the files."""
-
-    name: str
-    version: str
-    path: pathlib.Path
-    config: ModelConfig
-    config_folder: pathlib.Path
-    folders: tuple[pathlib.Path, ...] = ()
-    stamp: tuple[object, ...] = ()
-
-
 Loader = Callable[[Source, ServeOptions], Served]
+LOADING, UNLOADED = "loading", "unloaded"
+UNREADABLE = "the repository cannot be read"
+STATES = ("ready", LOADING, "failed", UNLOADED)
 
 
 @dataclass
 class _Entry:
-    """What is known of a name: versions that answer, and why others do not."""
+    """What is known of a name: versions that answer, and why others do not, without paths; a
+    reason without a version is the whole model's. `tried`: the files of each version when it was
+    loaded last, rightly or not."""
 
     served: dict[str, Served] = field(default_factory=dict)
-    stamps: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, Stamp] = field(default_factory=dict)
+    tried: dict[str, Stamp] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=lambda: {"": LOADING})
     lock: threading.Lock = field(default_factory=threading.Lock)  # Of load and unload.
 
     def why(self) -> str:
         return "; ".join(f"version {version}: {why}" if version else why
                          for version, why in self.reasons.items())
 
-
-def _stamp(*paths: pathlib.Path) -> tuple[object, ...]:
-    stamps: list[object] = []
-    for path in paths:
-        if path.is_file():
-            about = path.stat()
-            stamps.append((str(path), about.st_ino, about.st_size, about.st_mtime_ns))
-    return tuple(stamps)
-
-
-def _newest_first(versions: list[str]) -> list[str]:
-    return sorted(versions, key=int, reverse=True)
-
-
-def _model_file(folder: pathlib.Path, config: ModelConfig) -> pathlib.Path:
-    if config.file is not None:
-        return folder / config.file
-    files = [path for path in sorted(folder.iterdir()) if path.is_file()
-             and path.name not in IGNORED and path.suffix not in (".py", ".safetensors", ".txt")]
-    if len(files) != 1:
-        raise fxjit.UserError(f"{folder}: expected one file of a model, got "
-                              f"{', '.join(path.name for path in files) or 'none'}: name it in "
-                              f"{FILE}")
-    return files[0]
-
-
-def _versions_of(folder: pathlib.Path) -> list[str]:
-    return _newest_first([path.name for path in folder.iterdir()
-                          if path.is_dir() and path.name.isdecimal() and path.name.isascii()])
-
-
-def sources_of_folder(folder: pathlib.Path) -> list[Source]:
-    """The versions of name/, newest first, as many as model.json asks for."""
-    config = read_config(folder)
-    sources = []
-    for version in _versions_of(folder)[:config.versions]:
-        inside = folder / version
-        path = _model_file(inside, config)
-        sources.append(Source(
-            folder.name, version, path, config, folder, (inside, folder),
-            _stamp(path, folder / FILE, folder / WARMUP, inside / WARMUP,
-                   *([folder / config.weights] if config.weights else []),
-                   *([folder / config.front] if config.front else []))))
-    if not sources:
-        raise fxjit.UserError(f"{folder}: no folder of a version, such as {folder.name}/1")
-    return sources
-
-
-class Place:
-    """An argument of fxjit-serve: a file ("name=model.pt2" names it), a folder of one model, or
-    a repository."""
-
-    def __init__(self, text: str):
-        name, _, rest = text.partition("=")
-        named = bool(rest) and "/" not in name
-        self._path = pathlib.Path(rest if named else text)
-        self._name = name if named else self._path.name.split(".")[0]
-        if not self._path.exists():
-            raise fxjit.UserError(f"{self._path}: there is no such file or folder")
-
-    def models(self) -> dict[str, Callable[[], list[Source]]]:
-        """Names, with what lists the sources of each; looks at the disk."""
-        if self._path.is_file():
-            source = Source(self._name, "1", self._path, ModelConfig(), self._path.parent,
-                            (), _stamp(self._path))
-            return {self._name: lambda: [source]}
-        if _versions_of(self._path):
-            return {self._path.name: lambda: sources_of_folder(self._path)}
-        return {folder.name: lambda folder=folder: sources_of_folder(folder)
-                for folder in sorted(self._path.iterdir())
-                if folder.is_dir() and not folder.name.startswith(".")}
+    def state(self) -> str:
+        if self.served:
+            return "ready"
+        why = self.reasons.get("")
+        return why if why in (LOADING, UNLOADED) else "failed"
 
 
 class Repository:
-    """Thread-safe. `find` takes no lock, load and unload of one model wait for each other."""
+    """Thread-safe. `find` takes no lock, load and unload of one model wait for each other.
+    fxjit.UserError where a place is not there, or two models have one name."""
 
-    def __init__(self, places: list[str], options: ServeOptions, loader: Loader):
-        self._places = [Place(text) for text in places]
+    def __init__(self, places: list[str], options: ServeOptions, loader: Loader,
+                 roots: tuple[str, ...] = ()):
+        self._places = [Place(text, roots) for text in places]
         self._options, self._loader = options, loader
         self._entries: dict[str, _Entry] = {}
         self._lock = threading.Lock()
         self.stopping = False
+        if not self._known():
+            log.warning("there is no model", extra={"places": places})
 
     def __iter__(self) -> Iterator[Served]:
         for entry in list(self._entries.values()):
@@ -150,53 +74,104 @@ class Repository:
                 known[name] = sources
         return known
 
-    def load_all(self) -> None:
-        """Loads what is there. A model that cannot be loaded is logged and is not ready."""
-        known = self._known()
+    def _entry(self, name: str) -> _Entry:
         with self._lock:
-            for name in known:
-                self._entries.setdefault(name, _Entry(reasons={"": "loading"}))
+            return self._entries.setdefault(name, _Entry())
+
+    def load_all(self) -> None:
+        """Loads what is there. A version that cannot be loaded is logged."""
+        known = self._known()
         for name in known:
-            with contextlib.suppress(NotReady):  # It was logged.
+            self._entry(name)  # Before the first is loaded: all are asked for.
+        for name in known:
+            if self.stopping:
+                return
+            with contextlib.suppress(LoadFailed):  # It was logged.
                 self.load(name)
 
     def load(self, name: str) -> None:
         """Loads new versions and those whose files have changed, and lets go of those that are
-        gone. Requests are answered by the old ones meanwhile. NotFound, NotReady."""
-        sources = self._known().get(name)
+        gone. Requests are answered by the old ones meanwhile. NotFound, LoadFailed."""
+        try:
+            sources = self._known().get(name)
+        except (fxjit.UserError, OSError) as error:
+            log.error(UNREADABLE, extra={"error": str(error)})
+            raise LoadFailed(f"{UNREADABLE}: {without_paths(error)}") from None
         if sources is None:
-            raise NotFound(f"there is no model {name}")
-        with self._lock:
-            entry = self._entries.setdefault(name, _Entry(reasons={"": "loading"}))
+            self._forget(name)
+            raise NotFound(f"there is no model {short(name)}")
+        entry = self._entry(name)
         with entry.lock:
-            entry.reasons = self._load_versions(entry, name, sources)
+            self._load_versions(entry, name, sources, again=True)
             if entry.reasons:
-                raise NotReady(f"model {name}: {entry.why()}")
+                raise LoadFailed(f"model {short(name)}: {entry.why()}")
 
-    def _load_versions(self, entry: _Entry, name: str,
-                       sources: Callable[[], list[Source]]) -> dict[str, str]:
-        """Why versions could not be loaded."""
+    def _forget(self, name: str) -> None:
+        """Lets go of a model whose files are gone."""
+        entry = self._entries.get(name)
+        if entry is not None:
+            with entry.lock:
+                for version in list(entry.served):
+                    self._retire(entry, version)
+            with self._lock:
+                self._entries.pop(name, None)
+
+    def poll(self, settled: Callable[[Source], bool], names: set[str] | None = None) -> None:
+        """Loads what has changed of these models, or of all but those that were unloaded, and
+        lets go of what is gone. Files are taken when `settled` says so; those that could not be
+        loaded are tried again when they have changed."""
+        known = self._known()
+        if names is None:
+            for name in self._entries.keys() - known.keys():
+                self._forget(name)
+            names = {name for name in known if self._entry(name).state() != UNLOADED}
+        for name in names & known.keys():
+            entry = self._entry(name)
+            with entry.lock:
+                self._load_versions(entry, name, known[name], False, settled)
+
+    def _load_versions(self, entry: _Entry, name: str, sources: Callable[[], list[Source]],
+                       again: bool, settled: Callable[[Source], bool] = lambda one: True) -> None:
+        """Takes the newest versions that can be loaded, as many as model.json asks for."""
         try:
             found = sources()
         except (fxjit.UserError, OSError) as error:
-            log.error("a model cannot be loaded", extra={"model": name, "error": str(error)})
-            return {"": str(error)}
-        reasons = {}
-        for source in found:
-            try:
-                self._load_version(entry, source)
-            except Exception as error:  # One model's fault is not the others'.
-                reasons[source.version] = f"{type(error).__name__}: {error}"
-                log.error("a model cannot be loaded", extra={
-                    "model": name, "version": source.version, "error": str(error)})
-        for version in entry.served.keys() - {source.version for source in found}:
-            self._retire(entry, version)
-        return reasons
-
-    def _load_version(self, entry: _Entry, source: Source) -> None:
-        if entry.stamps.get(source.version) == source.stamp:
+            self._note_failure(entry, name, "", error)
             return
-        made = self._loader(source, self._options)
+        if "" in entry.reasons:
+            entry.reasons[""] = LOADING
+        wanted, kept, seen = found[0].config.versions or len(found), set(), set()
+        for source in found:
+            if len(kept) == wanted:
+                break
+            seen.add(source.version)
+            tried = entry.tried.get(source.version) == source.stamp
+            if not settled(source):
+                seen.add("")  # Still loading, if it was.
+            elif (again or not tried) and self._load_version(entry, source):
+                entry.reasons.pop(source.version, None)
+            if source.version in entry.served:
+                kept.add(source.version)
+        for version in entry.served.keys() - kept:
+            self._retire(entry, version)
+        for version in entry.reasons.keys() - seen:
+            del entry.reasons[version]
+
+    def _load_version(self, entry: _Entry, source: Source) -> bool:
+        """Whether it answers, as its files are now."""
+        if entry.stamps.get(source.version) == source.stamp and source.version in entry.served:
+            return True
+        entry.tried[source.version] = source.stamp
+        try:
+            if source.wrong:
+                raise fxjit.UserError(source.wrong)
+            made = self._loader(source, self._options)
+            if stamp_of(source.files) != source.stamp:
+                made.close()
+                raise fxjit.UserError(f"{source.path}: changed while it was loaded")
+        except Exception as error:  # One model's fault is not the others'.
+            self._note_failure(entry, source.name, source.version, error, source)
+            return False
         old = entry.served.get(source.version)
         entry.served[source.version] = made
         entry.stamps[source.version] = source.stamp
@@ -204,6 +179,15 @@ class Repository:
                                             "file": os.fspath(source.path)})
         if old:
             old.close()
+        return True
+
+    def _note_failure(self, entry: _Entry, name: str, version: str, error: Exception,
+                      source: Source | None = None) -> None:
+        log.error("a model cannot be loaded", extra={
+            "model": name, "version": version, "error": f"{type(error).__name__}: {error}",
+            "answers": sorted(entry.served, key=int)})
+        folders = (source.path.parent, source.config_folder) if source else ()
+        entry.reasons[version] = f"{type(error).__name__}: {without_paths(error, *folders)}"
 
     def _retire(self, entry: _Entry, version: str) -> None:
         gone = entry.served.pop(version)
@@ -212,13 +196,25 @@ class Repository:
         gone.metrics.remove()
         log.info("a model is unloaded", extra={"model": gone.name, "version": version})
 
+    def lose(self, served: Served, why: str) -> None:
+        """A version can no longer answer: its requests are refused until it is loaded anew."""
+        entry = self._entries.get(served.name)
+        if entry is None:
+            return
+        with entry.lock:
+            if entry.served.get(served.version) is served:
+                log.error("a model is lost", extra={"model": served.name, "error": why,
+                                                    "version": served.version})
+                entry.reasons[served.version] = why
+                self._retire(entry, served.version)
+
     def unload(self, name: str) -> None:
         """Lets go of all versions when they have answered what waits. NotFound."""
         entry = self._entries.get(name)
         if entry is None:
-            raise NotFound(f"there is no model {name}")
+            raise NotFound(f"there is no model {short(name)}")
         with entry.lock:
-            entry.reasons = {"": "unloaded"}  # Before: whoever asks meanwhile is told so.
+            entry.reasons = {"": UNLOADED}  # Before: whoever asks meanwhile is told so.
             for version in list(entry.served):
                 self._retire(entry, version)
 
@@ -226,14 +222,14 @@ class Repository:
         """The version, the newest for "". NotFound, NotReady."""
         entry = self._entries.get(name)
         if entry is None:
-            raise NotFound(f"there is no model {name}")
+            raise NotFound(f"there is no model {short(name)}")
         served = entry.served
         found = served.get(version or max(served, key=int, default=""))
         if found is not None:
             return found
         if not version or version in entry.reasons or "" in entry.reasons:
-            raise NotReady(f"model {name} is not ready: {entry.why()}")
-        raise NotFound(f"model {name} has no version {version}")
+            raise NotReady(f"model {short(name)} is not ready: {entry.why()}")
+        raise NotFound(f"model {short(name)} has no version {short(version)}")
 
     def asked(self, name: str, version: str) -> list[Served]:
         """One version, all versions that answer, or, of no name, those of all models. NotFound,
@@ -249,23 +245,39 @@ class Repository:
         entry = self._entries.get(name)
         return sorted(entry.served, key=int) if entry else []
 
+    def states(self) -> dict[str, str]:
+        """One of STATES for each model that was asked for."""
+        return {name: entry.state() for name, entry in list(self._entries.items())}
+
+    def failed(self) -> list[tuple[str, str]]:
+        """Models and versions that could not be loaded, or were lost since."""
+        return [(name, version) for name, entry in list(self._entries.items())
+                for version, why in list(entry.reasons.items())
+                if version or why not in (LOADING, UNLOADED)]
+
     def ready(self) -> bool:
-        """Whether every model of the repository answers that was not unloaded."""
-        return not self.stopping and bool(self._entries) and all(
-            not entry.reasons or entry.reasons.get("") == "unloaded"
-            for entry in list(self._entries.values())) and any(True for _ in self)
+        """Whether some model answers, and every one that was not unloaded with some version."""
+        states = set(self.states().values())
+        return not self.stopping and "ready" in states and states <= {"ready", UNLOADED}
 
     def index(self, ready_only: bool = False) -> list[dict[str, str]]:
-        """Of Triton's extension: each version that is known, its state and why."""
+        """Of Triton's extension: each version that is known, its state and why. A version whose
+        new files could not be loaded answers by the old ones, and has a reason."""
         rows = []
-        for name in sorted({*self._known(), *self._entries}):
-            entry = self._entries.get(name, _Entry())
-            rows += [{"name": name, "version": version, "state": "READY", "reason": ""}
+        try:
+            known = self._known()
+        except (fxjit.UserError, OSError) as error:  # What is loaded is told all the same.
+            log.error(UNREADABLE, extra={"error": str(error)})
+            known = {}
+        for name in sorted({*known, *self._entries}):
+            entry = self._entries.get(name) or _Entry(reasons={"": "not loaded"})
+            rows += [{"name": name, "version": version, "state": "READY",
+                      "reason": entry.reasons.get(version, "")}
                      for version in sorted(entry.served, key=int)]
             if not ready_only:
-                reasons = entry.reasons or ({} if entry.served else {"": "not loaded"})
                 rows += [{"name": name, "version": version, "state": "UNAVAILABLE",
-                          "reason": why} for version, why in reasons.items()]
+                          "reason": why} for version, why in entry.reasons.items()
+                         if version not in entry.served]
         return rows
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import orjson
 from . import rest_body
 from .errors import BadRequest, NotFound, ServingError, TooLarge, Unsupported
 from .front_door import FrontDoor
+from .metrics import REFUSALS
 
 log = logging.getLogger("fxjit.serving")
 Scope = dict[str, Any]
@@ -21,6 +22,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Reply = tuple[int, bytes, list[tuple[bytes, bytes]]]
 JSON = (b"content-type", b"application/json")
 BINARY = (b"content-type", b"application/octet-stream")
+# Of health paths, where the protocol has 200 for true and 4xx for false; Triton answers the same.
+NOT_READY = 400
 
 
 class ClientGone(Exception):
@@ -32,31 +35,35 @@ def json_reply(value: Any, status: int = 200) -> Reply:
 
 
 def error_reply(error: ServingError) -> Reply:
-    return json_reply({"error": str(error)}, error.http)
+    status, body, headers = json_reply({"error": str(error)}, error.http)
+    return status, body, [*headers, *error.headers]
+
+
+def refuse_change(_scope: Scope | None = None) -> None:
+    """Where no other rule is given, models are neither loaded nor unloaded by requests."""
+    raise Unsupported("models are changed by deploying anew")
 
 
 class RestApp:
-    """Paths below /v2 are answered; all others go to `other`, or are not found. Bodies that do not
-    arrive within `body_seconds` are refused, and, unless `repository_changes`, loads and unloads."""
+    """Paths below /v2 are answered, others are not found. Bodies that do not arrive within
+    `body_seconds` are refused, and loads and unloads for which `allow_change` raises."""
 
-    def __init__(self, door: FrontDoor, other: Callable[..., Awaitable[None]] | None = None,
-                 body_seconds: float = 30, repository_changes: bool = True):
-        self._door, self._other, self._body_seconds = door, other, body_seconds
-        self._repository_changes = repository_changes
+    def __init__(self, door: FrontDoor, body_seconds: float = 30,
+                 allow_change: Callable[[Scope], None] = refuse_change):
+        self._door, self._body_seconds = door, body_seconds
+        self._allow_change = allow_change
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
-            return
-        path = scope["path"]
-        if self._other is not None and not (path == "/v2" or path.startswith("/v2/")):
-            await self._other(scope, receive, send)
             return
         try:
             status, body, headers = await self._answer(scope, receive)
         except ClientGone:
             return
         except ServingError as error:
+            if not error.counted:
+                REFUSALS.labels("rest", str(error.http), error.reason).inc()
             status, body, headers = error_reply(error)
         except Exception as error:  # The server's own fault, which must not end it.
             log.exception("a request failed")
@@ -92,7 +99,7 @@ class RestApp:
             return json_reply({"live": True})
         if parts == ["health", "ready"]:
             ready = repository.ready()
-            return json_reply({"ready": ready}, 200 if ready else 503)
+            return json_reply({"ready": ready}, 200 if ready else NOT_READY)
         if parts == ["models"]:
             return json_reply({"models": sorted({one.name for one in repository})})
         raise NotFound(f"/v2/{'/'.join(parts)}: there is no such path")
@@ -105,7 +112,7 @@ class RestApp:
             return json_reply(self._door.model_metadata(name, version))
         if method == "GET" and rest == ["ready"]:
             ready = self._door.model_ready(name, version)
-            return json_reply({"name": name, "ready": ready}, 200 if ready else 503)
+            return json_reply({"name": name, "ready": ready}, 200 if ready else NOT_READY)
         if method == "GET" and rest == ["config"]:
             return json_reply(self._door.model_config(name, version))
         if method == "GET" and rest == ["stats"]:
@@ -120,8 +127,7 @@ class RestApp:
             return json_reply(await loop.run_in_executor(
                 None, self._door.repository.index, wanted.get("ready") is True))
         if len(parts) == 3 and parts[0] == "models" and parts[2] in ("load", "unload"):
-            if not self._repository_changes:
-                raise Unsupported("models are changed by deploying anew")
+            self._allow_change(scope)
             if parts[2] == "load":
                 if body and rest_body.json_of(body).get("parameters"):
                     raise BadRequest("parameters of a load are not supported")

@@ -18,7 +18,9 @@ from .datatypes import NUMPY_OF, Tensor
 from .engine import Engine
 from .errors import BadRequest, Expired, ModelFailed, Retired, ServingError
 from .front import Front
+from .held_files import HeldFiles
 from .metrics import ModelMetrics
+from .redaction import without_paths
 from .requests import Answer, Request
 
 log = logging.getLogger("fxjit.serving")
@@ -56,12 +58,14 @@ class Served:
     """Answers requests for one version. `infer` is of one event loop; the rest is thread-safe.
 
     engine: what computes. plan: which requests share a call. front: what stands before it, as
-    text does before tokens.
+    text does before tokens. files: those that the engine reads, closed with it.
     """
 
     def __init__(self, name: str, version: str, engine: Engine, plan: BatchPlan,
-                 options: BatchOptions, front: Front | None = None):
+                 options: BatchOptions, front: Front | None = None,
+                 files: HeldFiles | None = None):
         self.name, self.version, self.engine, self.front = name, version, engine, front
+        self.files = files
         self.inputs = front.inputs if front else engine.inputs
         self.outputs = front.outputs if front else engine.outputs
         self.metrics = ModelMetrics(name, version)
@@ -113,6 +117,8 @@ class Served:
         self._batcher.close()
         if self._front_threads:
             self._front_threads.shutdown()
+        if self.files:
+            self.files.close()
 
     def _note_call(self, arrays: list[np.ndarray], seconds: Seconds) -> None:
         rows = arrays[0].shape[0] if self._plan.rows is not None else 1
@@ -166,7 +172,8 @@ class Served:
             raise
         except Exception as error:  # The code is the user's.
             log.exception("the front of %s failed", self.name)
-            raise ModelFailed(f"{type(error).__name__}: {error}") from error
+            text = f"{type(error).__name__}: {error}"
+            raise ModelFailed(without_paths(text), text) from error
 
     async def _computed(self, job: _Asked) -> None:
         if job.deadline is not None and job.deadline <= time.monotonic():

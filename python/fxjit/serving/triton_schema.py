@@ -17,8 +17,8 @@ MESSAGES = {
     "ModelIndex": "string name = 1; string version = 2; string state = 3; string reason = 4",
     "IndexResponse": "repeated ModelIndex models = 1",
     # The model's name is field 1 for KServe's clients and field 2 for Triton's, which leave
-    # field 1, a repository's name, empty.
-    "ModelRequest": "string first = 1; string second = 2",
+    # field 1, a repository's name, empty. An entry of a map is a message by itself.
+    "ModelRequest": "string first = 1; string second = 2; repeated bytes parameters = 3",
     "ModelResponse": "string model_name = 1; bool done = 2",
 
     "VersionRequest": "string name = 1; string version = 2",

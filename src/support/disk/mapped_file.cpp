@@ -22,6 +22,12 @@ namespace {
   fail(path, std::generic_category().message(errno));
 }
 
+FileVersion version_of(const struct stat& facts) {
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  return {facts.st_dev, facts.st_ino, static_cast<uint64_t>(facts.st_size),
+          facts.st_mtim.tv_sec * kNanoseconds + facts.st_mtim.tv_nsec};
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
@@ -36,9 +42,13 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* start = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (start == MAP_FAILED) fail(path);
   data_ = static_cast<const std::byte*>(start);
+  guard_.emplace(start, size_, version_of(facts));
 }
 
-MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(data_), size_); }
+MappedFile::~MappedFile() {
+  guard_.reset();  // Before: another mapping may get these addresses.
+  munmap(const_cast<std::byte*>(data_), size_);
+}
 
 void MappedFile::release_pages(size_t offset, size_t length) const {
   FXJIT_CHECK(offset <= size_ && length <= size_ - offset,

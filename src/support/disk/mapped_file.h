@@ -1,11 +1,15 @@
 // Read-only view of a whole file: weights and packages. The pages belong to the
 // file, so they cost no private memory and can be given back after use.
-// A file that another process truncates while it is mapped faults on access.
+// A file that another process cuts off while it is mapped faults on access: see
+// mapping_guard.h.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "src/support/disk/mapping_guard.h"
 
 namespace fxjit::support {
 
@@ -30,6 +34,7 @@ class MappedFile {
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
   const std::string path_;
+  std::optional<GuardedRange> guard_;
 };
 
 }  // namespace fxjit::support
