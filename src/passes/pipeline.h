@@ -27,8 +27,12 @@ struct PipelineOptions {
   // Where recurrent layers may make the product with their inputs themselves;
   // none: nowhere.
   std::optional<RecurrentMachine> recurrent;
-  // Called after each pass that changed something; may be empty.
+  // Called after each pass that changed something, with the structure of the
+  // result; may be empty.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
+  // Called before it and may change the graph: tests plant faults by it. No
+  // option of a user reaches it.
+  std::function<void(std::string_view pass, ModelGraph& model)> alter;
 };
 
 // The passes behind normalize.

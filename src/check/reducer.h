@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "tests/compile/graph_case.h"
+#include "src/check/graph_case.h"
 
-namespace fxjit::testing {
+namespace fxjit::checking {
 
 // Greedily keeps one result, leaves out writes, gives nodes' values as inputs in
 // place of what computes them, and leaves nodes out, until nothing more can go.
@@ -13,4 +13,4 @@ namespace fxjit::testing {
 GraphCase reduce_graph(GraphCase failing,
                        const std::function<bool(const GraphCase&)>& fails);
 
-}  // namespace fxjit::testing
+}  // namespace fxjit::checking

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/compile/graph_case.h"
+#include "src/check/graph_case.h"
 
-namespace fxjit::testing {
+namespace fxjit::checking {
 
 // All tensors that a run leaves: those of the result, in order of appearance,
 // then the inputs and the constants, which it may have written.
@@ -44,4 +44,4 @@ std::vector<uint32_t> places(const std::vector<Tensor>& tensors);
 // each other where those of the interpreter do.
 std::string difference(const Outcome& got, const Expected& expected);
 
-}  // namespace fxjit::testing
+}  // namespace fxjit::checking

@@ -1,10 +1,10 @@
-#include "tests/compile/graph_reducer.h"
+#include "src/check/reducer.h"
 
 #include <map>
 
 #include "fxjit/fx/interpreter.h"
 
-namespace fxjit::testing {
+namespace fxjit::checking {
 namespace {
 
 void drop_unused(GraphCase& c) {
@@ -146,4 +146,4 @@ GraphCase reduce_graph(GraphCase failing,
   return Reducer(std::move(failing), fails).run();
 }
 
-}  // namespace fxjit::testing
+}  // namespace fxjit::checking
