@@ -1,15 +1,13 @@
-#include "tests/compile/graph_evaluation.h"
+#include "src/check/evaluation.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <unordered_map>
 
-#include "src/tensor/memory_order.h"
-#include "tests/compile/wide_interpreter.h"
+#include "src/check/numbers.h"
+#include "src/check/wide_interpreter.h"
 
-namespace fxjit::testing {
+namespace fxjit::checking {
 namespace {
 
 // Disturbed runs for a bound: their greatest deviation is taken.
@@ -26,17 +24,29 @@ std::string structure(const Value& value) {
   return text + (value.is_list() ? "]" : ")");
 }
 
-std::vector<double> numbers(const Tensor& t) {
-  const Tensor wide = t.to(DType::f64).contiguous();
-  const double* first = wide.data_as<double>();
-  return {first, first + wide.numel()};
-}
-
 Outcome run_wide(const GraphCase& c, const NarrowFacts& facts, uint32_t seed) {
   const GraphRun run = c.run(true);
   WideInterpreter interpreter(*run.module, facts, seed);
-  return outcome_of(interpreter.run(run.inputs), run);
+  return outcome_of(run_on(interpreter, run.inputs), run);
 }
+
+// Keeps the values of calls as they are when they are made, before later writes.
+template <typename Base>
+class Keeping : public Base {
+ public:
+  using Base::Base;
+
+  Value run_node(const fx::Node& node) override {
+    const Value value = Base::run_node(node);
+    const bool call = !node.is(fx::Opcode::placeholder) &&
+                      !node.is(fx::Opcode::get_attr) &&
+                      !node.is(fx::Opcode::output);
+    if (call) kept.emplace(node.name(), MemoryCopies().in(value));
+    return value;
+  }
+
+  Values kept;
+};
 
 // How far `rough` is off, element by element; greater values stay.
 void add_deviation(const Tensor& rough, Expected::Numbers* numbers_of) {
@@ -53,10 +63,20 @@ void add_deviation(const Tensor& rough, Expected::Numbers* numbers_of) {
   }
 }
 
+// Complex numbers are not disturbed themselves, so that what they lose by sums
+// is told by their size alone.
+void make_complex_bounds(Expected::Numbers* of) {
+  constexpr double kOfGreatest = 1e-5;
+  const double least = kOfGreatest * greatest_of(of->exact);
+  for (double& allowed : of->allowed)
+    allowed = kOfElement * allowed + least;
+}
+
 // From deviations to bounds. An integer that a disturbed run gives otherwise
 // cannot be told. What no run changes was not computed; but numbers of few bits
 // may come out the same by chance, and those that double precision is itself.
 void make_bounds(DType type, Expected::Numbers* of) {
+  if (is_complex(type)) return make_complex_bounds(of);
   const bool brief = is_floating(type) && type != DType::f32;
   double sum = 0, count = 0;
   for (const double off : of->allowed)
@@ -94,110 +114,104 @@ Outcome outcome_of(const Value& result, const GraphRun& run) {
   return outcome;
 }
 
-Expected evaluate(const GraphCase& c) {
-  Expected expected;
-  const GraphRun run = c.run();
-  RecordingInterpreter narrow(*run.module);
-  expected.interpreted = outcome_of(narrow.run(run.inputs), run);
-  for (const Tensor& t : run_wide(c, narrow.facts, 0).tensors) {
-    expected.numbers.push_back({numbers(t), {}});
-    expected.numbers.back().allowed.resize(
-        expected.numbers.back().exact.size());
-  }
-  for (uint32_t seed = 1; seed <= kRuns; ++seed) {
-    const Outcome rough = run_wide(c, narrow.facts, seed);
-    for (size_t i = 0; i < rough.tensors.size(); ++i)
-      add_deviation(rough.tensors[i], &expected.numbers[i]);
-  }
-  for (size_t i = 0; i < expected.numbers.size(); ++i)
-    make_bounds(expected.interpreted.tensors[i].dtype(),
-                &expected.numbers[i]);
-  return expected;
-}
-
-// --- Comparing. ---
-
-std::vector<uint32_t> places(const std::vector<Tensor>& tensors) {
-  std::unordered_map<const std::byte*, uint32_t> numbered;
-  std::vector<uint32_t> result;
-  for (const Tensor& t : tensors) {
-    std::vector<int64_t> at(static_cast<size_t>(t.dim()));
-    for (int64_t left = t.numel(); left > 0; --left) {
-      int64_t offset = 0;
-      for (int d = 0; d < t.dim(); ++d)
-        offset += at[static_cast<size_t>(d)] * t.strides()[d];
-      const auto* place = t.data_as<std::byte>() +
-                          offset * static_cast<int64_t>(t.item_size());
-      const auto next = static_cast<uint32_t>(numbered.size());
-      result.push_back(numbered.emplace(place, next).first->second);
-      for (int d = t.dim(); d-- > 0;) {
-        int64_t& index = at[static_cast<size_t>(d)];
-        if (++index < t.sizes()[d]) break;
-        index = 0;
-      }
-    }
-  }
-  return result;
-}
-
 namespace {
 
-std::string number_difference(const Tensor& got, const Tensor& interpreted,
-                              const Expected::Numbers& expected) {
-  const auto a = numbers(got), b = numbers(interpreted);
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double exact = expected.exact[i], allowed = expected.allowed[i];
-    if (a[i] == exact || (std::isnan(a[i]) && std::isnan(exact))) continue;
-    if (std::isinf(allowed) || std::abs(a[i] - exact) <= allowed) continue;
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "element %zu: interpreter %.9g, double precision %.9g, "
-                  "got %.9g, allowed %.3g off",
-                  i, b[i], exact, a[i], allowed);
-    return text;
+// From the outcome in double precision on, the deviations of disturbed runs.
+class Bounds {
+ public:
+  Bounds(const Outcome& interpreted, const Outcome& exact)
+      : expected_{interpreted, {}} {
+    for (const Tensor& t : exact.tensors) {
+      expected_.numbers.push_back({numbers(t), {}});
+      expected_.numbers.back().allowed.resize(
+          expected_.numbers.back().exact.size());
+    }
   }
-  return "";
+
+  void add(const Outcome& rough) {
+    for (size_t i = 0; i < rough.tensors.size(); ++i)
+      add_deviation(rough.tensors[i], &expected_.numbers[i]);
+  }
+
+  Expected finish() {
+    for (size_t i = 0; i < expected_.numbers.size(); ++i)
+      make_bounds(expected_.interpreted.tensors[i].dtype(),
+                  &expected_.numbers[i]);
+    return std::move(expected_);
+  }
+
+ private:
+  Expected expected_;
+};
+
+Outcome outcome_alone(const Value& value) { return outcome_of(value, {}); }
+
+Values run_wide_nodes(const GraphCase& c, const NarrowFacts& facts,
+                      uint32_t seed) {
+  const GraphRun run = c.run(true);
+  Keeping<WideInterpreter> interpreter(*run.module, facts, seed);
+  run_on(interpreter, run.inputs);
+  return std::move(interpreter.kept);
 }
 
-bool any_shared(const std::vector<Tensor>& tensors) {
-  for (size_t i = 0; i < tensors.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (tensors[i].storage() == tensors[j].storage()) return true;
-  return false;
-}
-
-std::string sharing_difference(const Outcome& got, const Outcome& expected) {
-  if (!any_shared(got.tensors) && !any_shared(expected.tensors)) return "";
-  const std::vector<uint32_t> a = places(got.tensors),
-                              b = places(expected.tensors);
-  size_t at = 0;
-  for (size_t t = 0; t < got.tensors.size(); ++t)
-    for (int64_t i = 0; i < got.tensors[t].numel(); ++i, ++at)
-      if (a[at] != b[at])
-        return expected.name(t) + ": element " + std::to_string(i) +
-               " does not share memory with what the interpreter's does";
-  return "";
+Expected within(const Outcome& interpreted, double tolerance) {
+  Expected expected{interpreted, {}};
+  for (const Tensor& t : interpreted.tensors) {
+    std::vector<double> exact = numbers(t);
+    const double allowed = tolerance * greatest_of(exact);
+    expected.numbers.push_back(
+        {exact, std::vector<double>(exact.size(), allowed)});
+  }
+  return expected;
 }
 
 }  // namespace
 
-std::string difference(const Outcome& got, const Expected& expected) {
-  const Outcome& known = expected.interpreted;
-  if (got.structure != known.structure)
-    return "expected " + known.structure + ", got " + got.structure;
-  for (size_t i = 0; i < known.tensors.size(); ++i) {
-    const Tensor &a = got.tensors[i], &b = known.tensors[i];
-    std::string text;
-    if (a.describe() != b.describe())
-      text = "expected " + b.describe() + ", got " + a.describe();
-    else
-      text = number_difference(a, b, expected.numbers[i]);
-    if (text.empty() && !same_places(a.sizes(), a.strides(), b.strides()))
-      text = "expected strides " + b.strides().str() + ", got " +
-             a.strides().str();
-    if (!text.empty()) return known.name(i) + ": " + text;
-  }
-  return sharing_difference(got, known);
+Expected evaluate(const GraphCase& c) {
+  const GraphRun run = c.run();
+  RecordingInterpreter narrow(*run.module);
+  const Outcome interpreted = outcome_of(run_on(narrow, run.inputs), run);
+  Bounds bounds(interpreted, run_wide(c, narrow.facts, 0));
+  for (uint32_t seed = 1; seed <= kRuns; ++seed)
+    bounds.add(run_wide(c, narrow.facts, seed));
+  return bounds.finish();
 }
 
-}  // namespace fxjit::testing
+Expected evaluate_within(const GraphCase& c, double tolerance) {
+  const GraphRun run = c.run();
+  fx::Interpreter interpreter(*run.module);
+  return within(outcome_of(run_on(interpreter, run.inputs), run), tolerance);
+}
+
+Values values_of_nodes(const GraphCase& c) {
+  const GraphRun run = c.run();
+  Keeping<fx::Interpreter> interpreter(*run.module);
+  run_on(interpreter, run.inputs);
+  return std::move(interpreter.kept);
+}
+
+ExpectedNodes evaluate_nodes(const GraphCase& c) {
+  const GraphRun run = c.run();
+  Keeping<RecordingInterpreter> narrow(*run.module);
+  run_on(narrow, run.inputs);
+  std::map<std::string, Bounds, std::less<>> bounds;
+  const Values exact = run_wide_nodes(c, narrow.facts, 0);
+  for (const auto& [name, value] : narrow.kept)
+    bounds.emplace(name, Bounds(outcome_alone(value),
+                                outcome_alone(exact.at(name))));
+  for (uint32_t seed = 1; seed <= kRuns; ++seed)
+    for (const auto& [name, rough] : run_wide_nodes(c, narrow.facts, seed))
+      bounds.at(name).add(outcome_alone(rough));
+  ExpectedNodes expected;
+  for (auto& [name, of_node] : bounds) expected.emplace(name, of_node.finish());
+  return expected;
+}
+
+ExpectedNodes evaluate_nodes_within(const GraphCase& c, double tolerance) {
+  ExpectedNodes expected;
+  for (const auto& [name, value] : values_of_nodes(c))
+    expected.emplace(name, within(outcome_alone(value), tolerance));
+  return expected;
+}
+
+}  // namespace fxjit::checking

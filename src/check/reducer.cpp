@@ -1,11 +1,22 @@
 #include "src/check/reducer.h"
 
-#include <map>
+#include <set>
+#include <vector>
 
-#include "fxjit/fx/interpreter.h"
+#include "fxjit/error.h"
 
 namespace fxjit::checking {
 namespace {
+
+bool is_call(const fx::Node& node) {
+  return node.is(fx::Opcode::call_function) ||
+         node.is(fx::Opcode::call_method) || node.is(fx::Opcode::call_module);
+}
+
+// Whether a placeholder can take it: graphs name what containers hold.
+bool is_plain(const Value& value) {
+  return value.is_tensor() || value.is_number() || value.is_bool();
+}
 
 void drop_unused(GraphCase& c) {
   c.graph->eliminate_dead_code();
@@ -35,15 +46,20 @@ GraphCase with_one_result(const GraphCase& from, size_t result) {
   return made;
 }
 
+// An input in place of the node, which is named after it.
+void put_input_for(GraphCase& c, fx::NodePtr node, const Value& value) {
+  auto scope = c.graph->inserting_before(c.graph->nodes().front());
+  const fx::NodePtr input =
+      c.graph->placeholder("v_" + std::string(node->name()));
+  c.inputs.insert(c.inputs.begin(), value);
+  node->replace_all_uses_with(input);
+}
+
 GraphCase with_input_for(const GraphCase& from, std::string_view node,
-                         const Tensor& value) {
+                         const Value& value) {
   GraphCase made = from.copy();
-  fx::NodePtr first = made.graph->nodes().front();
-  auto scope = made.graph->inserting_before(first);
-  fx::NodePtr input = made.graph->placeholder("v_" + std::string(node));
-  made.inputs.insert(made.inputs.begin(), value);
   const fx::NodePtr old = made.graph->find_node(node);
-  old->replace_all_uses_with(input);
+  put_input_for(made, old, value);
   made.graph->erase_node(old);
   drop_unused(made);
   return made;
@@ -61,28 +77,19 @@ GraphCase without(const GraphCase& from, std::string_view node,
   return made;
 }
 
-// Keeps values as they are when they are made, before later writes.
-class Snapshots : public fx::Interpreter {
- public:
-  explicit Snapshots(const fx::GraphModule& module)
-      : Interpreter(module, /*garbage_collect_values=*/false) {}
-
-  Value run_node(const fx::Node& node) override {
-    const Value value = Interpreter::run_node(node);
-    if (value.is_tensor())
-      values.emplace(node.name(), value.as_tensor().clone());
-    return value;
-  }
-
-  std::map<std::string, Tensor, std::less<>> values;
-};
+size_t calls_in(const fx::Graph& graph) {
+  size_t calls = 0;
+  for (const fx::Node* node : graph.nodes()) calls += is_call(*node);
+  return calls;
+}
 
 class Reducer {
  public:
-  Reducer(GraphCase failing, const std::function<bool(const GraphCase&)>& fails)
+  Reducer(GraphCase failing, const Fails& fails)
       : best_(std::move(failing)), fails_(fails) {}
 
   GraphCase run() {
+    keep_last_calls();
     while (fewer_results() || fewer_nodes()) {
     }
     return std::move(best_);
@@ -93,6 +100,14 @@ class Reducer {
     if (!fails_(candidate)) return false;
     best_ = std::move(candidate);
     return true;
+  }
+
+  // Twice as many each time: large graphs become small ones at once.
+  void keep_last_calls() {
+    const size_t all = calls_in(*best_.graph);
+    const Values values = values_of_nodes(best_);
+    for (size_t calls = 1; calls < all; calls *= 2)
+      if (accept(last_calls(best_, calls, values))) return;
   }
 
   bool fewer_results() {
@@ -106,44 +121,95 @@ class Reducer {
 
   // Later nodes first: with them goes what only they need.
   bool fewer_nodes() {
-    const GraphRun run = best_.run();
-    Snapshots interpreter(*run.module);
-    interpreter.run(run.inputs);
-    for (const fx::Node* node : best_.graph->nodes().reversed()) {
-      if (!node->is(fx::Opcode::call_function) &&
-          !node->is(fx::Opcode::call_method))
-        continue;
-      if (leave_out(*node, interpreter.values)) return true;
-    }
+    const Values values = values_of_nodes(best_);
+    for (const fx::Node* node : best_.graph->nodes().reversed())
+      if (is_call(*node) && leave_out(*node, values)) return true;
     return false;
   }
-
-  using Values = std::map<std::string, Tensor, std::less<>>;
 
   bool leave_out(const fx::Node& node, const Values& values) {
     const std::string name(node.name());
     if (node.num_users() == 0) return accept(without(best_, name, ""));
     const auto value = values.find(name);
-    if (value == values.end()) return false;
+    if (value == values.end() || !is_plain(value->second)) return false;
     for (const fx::Node* input : node.all_input_nodes()) {
       const auto other = values.find(std::string(input->name()));
-      if (other != values.end() &&
-          other->second.describe() == value->second.describe() &&
+      if (other != values.end() && alike(other->second, value->second) &&
           accept(without(best_, name, input->name())))
         return true;
     }
     return accept(with_input_for(best_, name, value->second));
   }
 
+  static bool alike(const Value& a, const Value& b) {
+    return a.is_tensor() && b.is_tensor() &&
+           a.as_tensor().describe() == b.as_tensor().describe();
+  }
+
   GraphCase best_;
-  const std::function<bool(const GraphCase&)>& fails_;
+  const Fails& fails_;
 };
+
+// The last calls, with the calls whose containers they read.
+std::set<const fx::Node*> kept_calls(const fx::Graph& graph, size_t calls,
+                                     const Values& values) {
+  std::set<const fx::Node*> kept;
+  for (const fx::Node* node : graph.nodes().reversed()) {
+    if (!is_call(*node)) continue;
+    if (kept.size() < calls) kept.insert(node);
+    if (!kept.contains(node)) continue;
+    for (const fx::Node* input : node->all_input_nodes()) {
+      const auto value = values.find(std::string(input->name()));
+      if (is_call(*input) &&
+          (value == values.end() || !is_plain(value->second)))
+        kept.insert(input);
+    }
+  }
+  return kept;
+}
 
 }  // namespace
 
-GraphCase reduce_graph(GraphCase failing,
-                       const std::function<bool(const GraphCase&)>& fails) {
+GraphCase reduce_graph(GraphCase failing, const Fails& fails) {
   return Reducer(std::move(failing), fails).run();
+}
+
+GraphCase prefix_of(const GraphCase& from, std::string_view node) {
+  GraphCase made = from.copy();
+  const fx::NodePtr last = made.graph->find_node(node);
+  FXJIT_CHECK(last, "the graph has the node");
+  made.graph->output_node()->set_arg(0, Value::tuple({Value(last)}));
+  std::vector<fx::NodePtr> behind;
+  for (fx::NodePtr at = made.graph->output_node()->prev(); at != last;
+       at = at->prev())
+    behind.push_back(at);
+  for (const fx::NodePtr at : behind)
+    if (!at->is(fx::Opcode::placeholder)) made.graph->erase_node(at);
+  drop_unused(made);
+  return made;
+}
+
+GraphCase last_calls(const GraphCase& from, size_t calls,
+                     const Values& values) {
+  GraphCase made = from.copy();
+  const std::set<const fx::Node*> kept =
+      kept_calls(*made.graph, calls, values);
+  for (const fx::NodePtr node : made.graph->nodes().list()) {
+    if (!is_call(*node) || kept.contains(node)) continue;
+    const auto value = values.find(std::string(node->name()));
+    if (value != values.end() && is_plain(value->second) &&
+        node->num_users() > 0)
+      put_input_for(made, node, value->second);
+  }
+  // Without users, writes among them.
+  std::vector<fx::NodePtr> rest;
+  for (const fx::NodePtr node : made.graph->nodes().reversed())
+    if (is_call(*node) && !kept.contains(node) && node->num_users() == 0)
+      rest.push_back(node);
+  for (const fx::NodePtr node : rest)
+    if (node->num_users() == 0) made.graph->erase_node(node);
+  drop_unused(made);
+  return made;
 }
 
 }  // namespace fxjit::checking

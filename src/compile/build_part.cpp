@@ -141,10 +141,13 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
                           env.disabled.end());
   const std::string& folder =
       options_.dump_folder.empty() ? env.dump_folder : options_.dump_folder;
+  options.hooks = hooks_;
   if (!folder.empty())
-    options.observer = [folder](std::string_view pass,
-                                const passes::ModelGraph& model) {
+    options.hooks.observer = [folder, observer = hooks_.observer](
+                                 std::string_view pass,
+                                 const passes::ModelGraph& model) {
       dump_graph(folder, pass, model);
+      if (observer) observer(pass, model);
     };
   return options;
 }

@@ -45,15 +45,21 @@ std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module) {
   return native ? native->shared_from_this() : nullptr;
 }
 
-void compile(fx::GraphModule& module, const CompileOptions& options) {
+void install_compiled(fx::GraphModule& module, const CompileOptions& options,
+                      passes::PassHooks hooks) {
   check_options(options);
   if (environment().interpreter_only) return;
-  auto compiled = std::make_shared<CompiledModule>(module.copy(), options);
+  auto compiled = std::make_shared<CompiledModule>(module.copy(), options,
+                                                   std::move(hooks));
   static std::mutex exchange;  // Nobody takes a place without seeing who left.
   std::lock_guard lock(exchange);
   const auto before = compiled_module(module);
   module.set_native_forward(std::move(compiled));
   if (before) before->retire();
+}
+
+void compile(fx::GraphModule& module, const CompileOptions& options) {
+  install_compiled(module, options, {});
 }
 
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {

@@ -26,12 +26,12 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   std::vector<ModelGraph::Result> results = std::move(model.results);
   std::vector<int32_t> written = std::move(model.written);
   const auto done = [&](std::string_view pass) {
-    if (options.alter) options.alter(pass, model);
+    if (options.hooks.alter) options.hooks.alter(pass, model);
     verify(model);
-    if (!options.observer) return;
+    if (!options.hooks.observer) return;
     model.results = results;
     model.written = written;
-    options.observer(pass, model);
+    options.hooks.observer(pass, model);
     model.results.clear();
     model.written.clear();
   };

@@ -45,7 +45,7 @@ Passed run_passes(nn::Ref<fx::GraphModule> module, ValueList inputs,
 Passed run_passes_with(passes::PipelineOptions options,
                        nn::Ref<fx::GraphModule> module, ValueList inputs) {
   Passed passed;
-  options.observer = [&](std::string_view pass, const ModelGraph&) {
+  options.hooks.observer = [&](std::string_view pass, const ModelGraph&) {
     passed.changed.emplace_back(pass);
   };
   passed.model = passes::run_pipeline(*module, inputs, options);
