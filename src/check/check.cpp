@@ -6,6 +6,7 @@
 #include "src/check/node_search.h"
 #include "src/check/pass_search.h"
 #include "src/check/reducer.h"
+#include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
 
 namespace fxjit {
@@ -201,6 +202,11 @@ CheckResult check_with(const fx::GraphModule& module,
         "[check] nothing is compiled, as FXJIT_BACKEND=interpreter asks");
   if (options.tolerance && !(*options.tolerance >= 0))
     throw UserError("[check] tolerance: expected 0 or more");
+  const size_t wanted = module.graph().placeholders().size();
+  if (inputs.size() != wanted)
+    throw UserError("[check] inputs: expected " + std::to_string(wanted) +
+                    ", got " + std::to_string(inputs.size()));
+  check_options(options.compile);
   return Check(module, inputs, options, std::move(hooks)).run();
 }
 

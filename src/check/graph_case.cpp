@@ -27,7 +27,7 @@ nn::Member widened_member(const nn::Member& member) {
   nn::ModuleRef copy;
   {
     nn::DeepCopy copies;
-    copy = copies.module(*module);
+    copy = copies.module(module->ptr());
   }
   const auto widen = [](const auto& named) {
     for (const auto& [name, parameter] : named)

@@ -13,6 +13,19 @@
 namespace fxjit {
 namespace {
 
+std::shared_ptr<CompiledModule> require(const fx::GraphModule& module,
+                                        const char* what) {
+  auto compiled = compiled_module(module);
+  if (!compiled)
+    throw UserError(std::string(what) + ": the module was not compiled" +
+                    (environment().interpreter_only
+                         ? ", as FXJIT_BACKEND=interpreter asks"
+                         : "; call compile first"));
+  return compiled;
+}
+
+}  // namespace
+
 void check_options(const CompileOptions& options) {
   if (options.threads < 0)
     throw UserError("compile: threads: expected 0 or more, got " +
@@ -26,19 +39,6 @@ void check_options(const CompileOptions& options) {
       throw UserError("compile: disabled_passes: unknown pass " + pass +
                       "; passes: " + pass_names());
 }
-
-std::shared_ptr<CompiledModule> require(const fx::GraphModule& module,
-                                        const char* what) {
-  auto compiled = compiled_module(module);
-  if (!compiled)
-    throw UserError(std::string(what) + ": the module was not compiled" +
-                    (environment().interpreter_only
-                         ? ", as FXJIT_BACKEND=interpreter asks"
-                         : "; call compile first"));
-  return compiled;
-}
-
-}  // namespace
 
 std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module) {
   auto* native = dynamic_cast<CompiledModule*>(module.native_forward());

@@ -115,6 +115,9 @@ class CompiledModule : public fx::NativeForward,
   std::atomic<bool> retired_ = false;
 };
 
+// UserError for options that fxjit::compile does not take.
+void check_options(const CompileOptions& options);
+
 // fxjit::compile, with hooks for the passes.
 void install_compiled(fx::GraphModule& module, const CompileOptions& options,
                       passes::PassHooks hooks);

@@ -1,0 +1,163 @@
+// fxjit::check where all agree, of layers, writes and numbers; what it says of
+// other runtimes, and what it refuses.
+#include "fxjit/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fxjit/functions.h"
+#include "fxjit/functions_random.h"
+#include "fxjit/nn.h"
+#include "src/check/check.h"
+#include "tests/check/planted.h"
+
+namespace fxjit {
+namespace {
+
+using namespace testing;  // Of this folder, not of GoogleTest.
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+CheckOptions options() {
+  CheckOptions made;
+  made.compile.threads = 1;
+  made.compile.cache_folder = "";
+  return made;
+}
+
+class Net : public nn::Custom<Net> {
+ public:
+  Net() : Custom("Net") {
+    add(first);
+    add(norm);
+    add(last);
+  }
+  Value forward(Value x) { return last(F::gelu(norm(first(x)))); }
+
+  nn::Ref<nn::Linear> first = nn::make<nn::Linear>(16, 32);
+  nn::Ref<nn::LayerNorm> norm = nn::make<nn::LayerNorm>(Dims{32});
+  nn::Ref<nn::Linear> last = nn::make<nn::Linear>(32, 4);
+};
+
+TEST(Check, LayersAgree) {
+  const auto module = fx::symbolic_trace(*nn::make<Net>());
+  const ValueList inputs{random_numbers({5, 16})};
+  const CheckResult result = check(*module, inputs, options());
+  EXPECT_TRUE(result.agrees()) << result.text();
+  EXPECT_EQ(result.results, 1u);
+  EXPECT_THAT(result.text(), StartsWith("all agree: 1 result; bounds found"));
+}
+
+TEST(Check, FaultsBehindLayersAreFound) {
+  const auto module = fx::symbolic_trace(*nn::make<Net>());
+  const ValueList inputs{random_numbers({5, 16})};
+  const CheckResult result = checking::check_with(*module, inputs, options(),
+                                                  planted("lower", "erf"));
+  ASSERT_TRUE(result.node) << result.text();
+  EXPECT_EQ(result.node->report.name, "gelu");
+  EXPECT_EQ(result.pass, "lower");
+}
+
+// The caller's tensors keep their numbers, and the search looks at all writes.
+TEST(Check, WritesReachNoTensorOfTheCaller) {
+  const auto module = traced(
+      [](Value x) {
+        const Value part = narrow(x, 0, 1, 2);
+        method(part, "mul_", {2.0});
+        return tanh(x) + part.attr("shape")[1];
+      },
+      1);
+  const Tensor x = random_numbers({3, 4});
+  const Tensor before = x.clone();
+  EXPECT_EQ(check(*module, ValueList{x}, options()).difference, "");
+  const CheckResult result = checking::check_with(
+      *module, ValueList{x}, options(), planted("normalize", "tanh"));
+  ASSERT_TRUE(result.node) << result.text();
+  EXPECT_EQ(result.node->report.name, "tanh");
+  EXPECT_TRUE(same(x, before));
+}
+
+TEST(Check, LargeGraphsAreSearchedByHalves) {
+  const auto module = traced(
+      [](Value x) {
+        for (int i = 0; i < 90; ++i) x = sin(x) + 0.5;
+        x = tanh(x);
+        for (int i = 0; i < 20; ++i) x = sin(x) * 0.75;
+        return x;
+      },
+      1);
+  const CheckResult result =
+      checking::check_with(*module, ValueList{random_numbers({6})}, options(),
+                           planted("normalize", "tanh"));
+  ASSERT_TRUE(result.node) << result.text();
+  EXPECT_EQ(result.node->report.name, "tanh");
+  ASSERT_TRUE(result.reduced);
+  EXPECT_EQ(result.reduced->graph().str().find("sin"), std::string::npos);
+}
+
+// Sums in another order than the interpreter's are no fault of a pass.
+TEST(Check, WhatTheCodeDoesIsNoPass) {
+  const Tensor weight = random_numbers({257, 33}, 2);
+  const auto module = traced([=](Value x) { return matmul(x, weight); }, 1);
+  const ValueList inputs{random_numbers({9, 257})};
+  EXPECT_EQ(check(*module, inputs, options()).difference, "");
+  CheckOptions exact = options();
+  exact.tolerance = 0;
+  const CheckResult result = check(*module, inputs, exact);
+  ASSERT_FALSE(result.agrees());
+  EXPECT_FALSE(result.graph_shows_pass) << result.text();
+  EXPECT_THAT(result.text(), HasSubstr("first node: %matmul"));
+}
+
+TEST(Check, ValuesOfAnotherRuntime) {
+  const auto module = traced([](Value x) { return tanh(exp(x)) * 2.0; }, 1);
+  const Tensor x = random_numbers({4});
+  const Value inner = exp(Value(x));
+  ReferenceValues other{"other", {tanh(inner) * 2.0}, {{"exp", inner}}};
+  CheckOptions beside = options();
+  beside.reference = &other;
+  EXPECT_EQ(check(*module, ValueList{x}, beside).difference, "");
+  other.nodes["tanh"] = tanh(inner) + 0.5;
+  other.results = {(tanh(inner) + 0.5) * 2.0};
+  const CheckResult result = check(*module, ValueList{x}, beside);
+  EXPECT_TRUE(result.interpreter_too) << result.text();
+  ASSERT_TRUE(result.node);
+  EXPECT_EQ(result.node->report.name, "tanh");
+  EXPECT_EQ(result.pass, "");
+  ASSERT_EQ(result.reduced_inputs.size(), 1u);
+  other.results.emplace_back(x);
+  EXPECT_THAT(check(*module, ValueList{x}, beside).difference,
+              HasSubstr("other gives 2 tensors"));
+}
+
+TEST(Check, NumbersAmongTheInputs) {
+  const auto module = traced([](Value x, Value n) { return tanh(x * n); }, 2);
+  const ValueList inputs{random_numbers({4}), 3};
+  EXPECT_EQ(check(*module, inputs, options()).difference, "");
+  const CheckResult result = checking::check_with(*module, inputs, options(),
+                                                  planted("lower", "tanh"));
+  EXPECT_THAT(result.text(), HasSubstr("smallest graph: 1 call\n"));
+}
+
+TEST(Check, WhatIsWrongWithACall) {
+  const auto module = traced([](Value x) { return tanh(x); }, 1);
+  CheckOptions wrong = options();
+  wrong.compile.disabled_passes = {"nonsense"};
+  const auto text = [&](const CheckOptions& given, ValueList inputs) {
+    try {
+      check(*module, inputs, given);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(text(wrong, {random_numbers({2})}), HasSubstr("unknown pass"));
+  EXPECT_THAT(text(options(), {}), HasSubstr("inputs: expected 1, got 0"));
+  CheckOptions negative = options();
+  negative.tolerance = -1;
+  EXPECT_THAT(text(negative, {random_numbers({2})}), HasSubstr("tolerance"));
+  EXPECT_THROW(save_reduced(CheckResult{}, "nowhere"), UserError);
+}
+
+}  // namespace
+}  // namespace fxjit
