@@ -17,9 +17,10 @@ namespace fxjit {
 
 // What another runtime gave for the same inputs.
 struct ReferenceValues {
-  std::string name;      // "onnxruntime"
-  ValueList results;     // The leaves of the result, in order.
-  // Values inside of the model, by the names of nodes; any number of them.
+  std::string name;   // "onnxruntime"
+  ValueList results;  // The leaves of the result, in order.
+  // Values inside of the model, any number of them: by the names of the graph's
+  // nodes or, of an ONNX model, its own names of values.
   std::map<std::string, Value, std::less<>> nodes = {};
 };
 

@@ -1,6 +1,7 @@
 #include "src/check/node_search.h"
 
 #include <exception>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -83,6 +84,18 @@ class Search {
   const std::vector<std::string> names_;
 };
 
+// Names of values by their nodes: those of the ONNX model, where the graph
+// comes from one, whose nodes have names of the reader's own.
+std::map<const fx::Node*, std::string> value_names(const fx::Graph& graph) {
+  std::map<const fx::Node*, std::string> own, onnx;
+  for (const fx::Node* node : graph.nodes()) {
+    own.emplace(node, node->name());
+    if (const Value* const name = node->meta().find("onnx_value"))
+      onnx.emplace(node, name->as_string());
+  }
+  return onnx.empty() ? own : onnx;
+}
+
 std::vector<Tensor> tensors_of(const Value& value) {
   std::vector<Tensor> tensors;
   visit_leaves(value, [&](const Value& leaf) {
@@ -102,8 +115,11 @@ std::optional<WrongNode> find_wrong_node(const GraphCase& c,
 std::optional<WrongNode> find_other_value(
     const GraphCase& c, const ExpectedNodes& expected,
     const std::map<std::string, Value, std::less<>>& given) {
+  const auto names = value_names(*c.graph);
   for (const fx::Node* node : c.graph->nodes()) {
-    const auto theirs = given.find(node->name());
+    const auto name = names.find(node);
+    if (name == names.end()) continue;
+    const auto theirs = given.find(name->second);
     const auto own = expected.find(node->name());
     if (theirs == given.end() || own == expected.end()) continue;
     const std::string difference =

@@ -1,6 +1,7 @@
 // Which node of a graph is the first whose value is wrong.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 

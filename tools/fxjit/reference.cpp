@@ -1,7 +1,6 @@
 #include "tools/fxjit/reference.h"
 
 #include <filesystem>
-#include <map>
 
 #include "src/io/npy.h"
 #include "tools/fxjit/answer.h"
@@ -35,18 +34,6 @@ void refuse_other_formats(const Model& model, const std::string& against) {
                     model.format());
 }
 
-// Node names by the names that the runtime has for their values.
-std::map<std::string, std::string> named_values(const Model& model) {
-  std::map<std::string, std::string> names;
-  for (const fx::Node* node : model.module().graph().nodes()) {
-    const Value* const onnx = node->meta().find("onnx_value");
-    names.emplace(onnx ? std::string(onnx->as_string())
-                       : std::string(node->name()),
-                  node->name());
-  }
-  return names;
-}
-
 void add_inputs(std::vector<std::string>& arguments,
                 const std::vector<std::string>& files) {
   for (const std::string& file : files)
@@ -69,11 +56,8 @@ ReferenceValues reference_values(const Model& model, const ValueList& inputs,
   values.name = said.value("version", options.against);
   for (const json& file : said.value("results", json::array()))
     values.results.emplace_back(io::load_npy(file.get<std::string>()));
-  const auto names = named_values(model);
   for (const auto& [name, file] : said.value("nodes", json::object()).items())
-    if (const auto node = names.find(name); node != names.end())
-      values.nodes.emplace(node->second,
-                           io::load_npy(file.get<std::string>()));
+    values.nodes.emplace(name, io::load_npy(file.get<std::string>()));
   return values;
 }
 
