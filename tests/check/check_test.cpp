@@ -14,6 +14,7 @@
 namespace fxjit {
 namespace {
 
+namespace F = nn::functional;
 using namespace testing;  // Of this folder, not of GoogleTest.
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -27,20 +28,19 @@ CheckOptions options() {
 
 class Net : public nn::Custom<Net> {
  public:
-  Net() : Custom("Net") {
-    add(first);
-    add(norm);
-    add(last);
+  Net() : Custom("Net", {"x"}) {
+    first = register_module("first", nn::Linear::create(16, 32));
+    norm = register_module("norm", nn::LayerNorm::create(32));
+    last = register_module("last", nn::Linear::create(32, 4));
   }
   Value forward(Value x) { return last(F::gelu(norm(first(x)))); }
 
-  nn::Ref<nn::Linear> first = nn::make<nn::Linear>(16, 32);
-  nn::Ref<nn::LayerNorm> norm = nn::make<nn::LayerNorm>(Dims{32});
-  nn::Ref<nn::Linear> last = nn::make<nn::Linear>(32, 4);
+  nn::Ref<nn::Linear> first, last;
+  nn::Ref<nn::LayerNorm> norm;
 };
 
 TEST(Check, LayersAgree) {
-  const auto module = fx::symbolic_trace(*nn::make<Net>());
+  const auto module = fx::symbolic_trace(Net::create());
   const ValueList inputs{random_numbers({5, 16})};
   const CheckResult result = check(*module, inputs, options());
   EXPECT_TRUE(result.agrees()) << result.text();
@@ -49,7 +49,7 @@ TEST(Check, LayersAgree) {
 }
 
 TEST(Check, FaultsBehindLayersAreFound) {
-  const auto module = fx::symbolic_trace(*nn::make<Net>());
+  const auto module = fx::symbolic_trace(Net::create());
   const ValueList inputs{random_numbers({5, 16})};
   const CheckResult result = checking::check_with(*module, inputs, options(),
                                                   planted("lower", "erf"));
@@ -64,7 +64,7 @@ TEST(Check, WritesReachNoTensorOfTheCaller) {
       [](Value x) {
         const Value part = narrow(x, 0, 1, 2);
         method(part, "mul_", {2.0});
-        return tanh(x) + part.attr("shape")[1];
+        return tanh(x) + 1.0;
       },
       1);
   const Tensor x = random_numbers({3, 4});
@@ -74,7 +74,8 @@ TEST(Check, WritesReachNoTensorOfTheCaller) {
       *module, ValueList{x}, options(), planted("normalize", "tanh"));
   ASSERT_TRUE(result.node) << result.text();
   EXPECT_EQ(result.node->report.name, "tanh");
-  EXPECT_TRUE(same(x, before));
+  for (int64_t i = 0; i < x.numel(); ++i)
+    EXPECT_EQ(x.data_as<float>()[i], before.data_as<float>()[i]);
 }
 
 TEST(Check, LargeGraphsAreSearchedByHalves) {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <functional>
 
 #include "fxjit/functions.h"
 #include "fxjit/fx/archive.h"
@@ -15,11 +15,10 @@
 namespace fxjit {
 namespace {
 
+namespace F = nn::functional;
 using namespace testing;  // Of this folder, not of GoogleTest.
-using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using ::testing::IsSupersetOf;
 
 struct Fault {
   std::string pass, op;
