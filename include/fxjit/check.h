@@ -75,8 +75,9 @@ struct CheckResult {
 
 // Runs `module` compiled and by the interpreter for these values of its
 // placeholders, on copies of all that a call may write. UserError for bad
-// options and where FXJIT_BACKEND=interpreter leaves nothing to compile; what
-// the interpreter throws for inputs that the module does not take.
+// options, for graphs that draw random numbers, and where
+// FXJIT_BACKEND=interpreter leaves nothing to compile; what the interpreter
+// throws for inputs that the module does not take.
 CheckResult check(const fx::GraphModule& module, std::span<const Value> inputs,
                   const CheckOptions& options = {});
 

@@ -29,6 +29,15 @@ bool has_halves(const GraphCase& c) {
   return found;
 }
 
+void refuse_random(const fx::Graph& graph) {
+  for (const fx::Node* node : graph.nodes())
+    if (!node->is(fx::Opcode::placeholder) && node->is_impure() &&
+        !node->is_impure(/*impure_random=*/false))
+      throw UserError("[check] %" + std::string(node->name()) +
+                          " draws random numbers, which differ in each run",
+                      node->error_context());
+}
+
 // The same graph with the tensors of its result in one tuple.
 GraphCase flattened(const GraphCase& c) {
   GraphCase made = c.copy();
@@ -171,7 +180,9 @@ void Check::explain_compiled() {
   result_.pass = std::move(found.pass);
   result_.graph_shows_pass = found.graph_shows_pass;
   result_.right_without = std::move(found.right_without);
-  if (options_.reduce) keep_reduced(failing);
+  if (!options_.reduce) return;
+  GraphCase plain = with_numbers_inside(failing);
+  keep_reduced(judge_.fails(plain, subject_) ? plain : failing);
 }
 
 void Check::explain_interpreter() {
@@ -207,6 +218,7 @@ CheckResult check_with(const fx::GraphModule& module,
     throw UserError("[check] inputs: expected " + std::to_string(wanted) +
                     ", got " + std::to_string(inputs.size()));
   check_options(options.compile);
+  refuse_random(module.graph());
   return Check(module, inputs, options, std::move(hooks)).run();
 }
 

@@ -168,6 +168,23 @@ std::set<const fx::Node*> kept_calls(const fx::Graph& graph, size_t calls,
   return kept;
 }
 
+void put_number_for(fx::NodePtr node, const Value& number) {
+  const auto put = [&](const Value& value) {
+    return map_leaves(value, [&](const Value& leaf) {
+      return leaf.is_node() && leaf.as_node() == node ? number : leaf;
+    });
+  };
+  const auto users = node->users();
+  for (const fx::NodePtr user : std::vector(users.begin(), users.end())) {
+    ValueList args;
+    for (const Value& arg : user->args()) args.push_back(put(arg));
+    Kwargs kwargs;
+    for (const auto& [name, arg] : user->kwargs())
+      kwargs.emplace_back(name, put(arg));
+    user->set_args_kwargs(std::move(args), std::move(kwargs));
+  }
+}
+
 }  // namespace
 
 GraphCase reduce_graph(GraphCase failing, const Fails& fails) {
@@ -186,6 +203,18 @@ GraphCase prefix_of(const GraphCase& from, std::string_view node) {
   for (const fx::NodePtr at : behind)
     if (!at->is(fx::Opcode::placeholder)) made.graph->erase_node(at);
   drop_unused(made);
+  return made;
+}
+
+GraphCase with_numbers_inside(const GraphCase& from) {
+  GraphCase made = from.copy();
+  const auto placeholders = made.graph->placeholders();
+  for (size_t i = placeholders.size(); i-- > 0;) {
+    if (!made.inputs[i].is_number()) continue;
+    put_number_for(placeholders[i], made.inputs[i]);
+    made.graph->erase_node(placeholders[i]);
+    made.inputs.erase(made.inputs.begin() + static_cast<int64_t>(i));
+  }
   return made;
 }
 

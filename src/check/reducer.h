@@ -25,4 +25,7 @@ GraphCase prefix_of(const GraphCase& from, std::string_view node);
 // of earlier calls are inputs.
 GraphCase last_calls(const GraphCase& from, size_t calls, const Values& values);
 
+// Numbers among the inputs stand in the calls that read them.
+GraphCase with_numbers_inside(const GraphCase& from);
+
 }  // namespace fxjit::checking

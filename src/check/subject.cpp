@@ -29,10 +29,6 @@ ExpectedNodes Judge::expected_nodes(const GraphCase& c) const {
                     : evaluate_nodes(c);
 }
 
-std::string Judge::failure(const GraphCase& c, const Subject& subject) const {
-  return failure_beside(c, expected(c), subject);
-}
-
 bool Judge::fails(const GraphCase& c, const Subject& subject) const {
   std::optional<Expected> known;
   try {

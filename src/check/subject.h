@@ -34,17 +34,15 @@ class Judge {
 
   Expected expected(const GraphCase& c) const;
   ExpectedNodes expected_nodes(const GraphCase& c) const;
-  // Why the compiled graph does not give the interpreter's result; empty where
-  // it does.
-  std::string failure(const GraphCase& c, const Subject& subject) const;
-  // As that, and empty for graphs that cannot run: reducers make such.
+  // Whether the compiled graph does not give the interpreter's result. Not for
+  // graphs that cannot run: reducers make such.
   bool fails(const GraphCase& c, const Subject& subject) const;
 
  private:
   std::optional<double> tolerance_;
 };
 
-// Of a graph whose result is known.
+// Why the compiled graph does not give the known result; empty where it does.
 std::string failure_beside(const GraphCase& c, const Expected& expected,
                            const Subject& subject);
 

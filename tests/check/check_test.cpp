@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "fxjit/functions.h"
-#include "fxjit/functions_random.h"
 #include "fxjit/nn.h"
 #include "src/check/check.h"
 #include "tests/check/planted.h"
@@ -157,6 +156,10 @@ TEST(Check, WhatIsWrongWithACall) {
   CheckOptions negative = options();
   negative.tolerance = -1;
   EXPECT_THAT(text(negative, {random_numbers({2})}), HasSubstr("tolerance"));
+  const auto drawn =
+      traced([](Value x) { return x + method(x, "bernoulli", {0.5}); }, 1);
+  EXPECT_THROW(check(*drawn, ValueList{random_numbers({2})}, options()),
+               UserError);
   EXPECT_THROW(save_reduced(CheckResult{}, "nowhere"), UserError);
 }
 
