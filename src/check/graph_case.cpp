@@ -139,8 +139,18 @@ GraphCase case_of(const fx::GraphModule& module,
     else
       made.members.emplace_back(name, std::move(member));
   }
-  made.fixed_constants = !writes_memory(*made.graph);
+  made.fixed_constants = !writes_memory(module.graph());
   return made;
+}
+
+bool is_impure(const GraphCase& c, const fx::Node& node) {
+  if (!node.is(fx::Opcode::call_module)) return node.is_impure();
+  for (const auto& [name, member] : c.members)
+    if (name == node.target_name()) {
+      const auto* const module = std::get_if<nn::ModuleRef>(&member);
+      return !module || !*module || (*module)->is_impure();
+    }
+  return true;
 }
 
 Value run_on(fx::Interpreter& interpreter, const ValueList& inputs) {

@@ -60,6 +60,9 @@ struct GraphCase {
 // would make of it is left out.
 GraphCase case_of(const fx::GraphModule& module, std::span<const Value> inputs);
 
+// Node::is_impure, for graphs that are no module's.
+bool is_impure(const GraphCase& c, const fx::Node& node);
+
 // Runs the interpreter on one value for each placeholder.
 Value run_on(fx::Interpreter& interpreter, const ValueList& inputs);
 

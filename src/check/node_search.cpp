@@ -18,12 +18,12 @@ bool has_tensors(const Expected& expected) {
 }
 
 // Calls that the result needs, those that write memory among them.
-std::vector<std::string> needed_calls(const fx::Graph& graph,
+std::vector<std::string> needed_calls(const GraphCase& c,
                                       const ExpectedNodes& expected) {
   std::set<const fx::Node*> needed;
   std::vector<std::string> names;
-  for (const fx::Node* node : graph.nodes().reversed()) {
-    if (!needed.contains(node) && !node->is_impure()) continue;
+  for (const fx::Node* node : c.graph->nodes().reversed()) {
+    if (!needed.contains(node) && !is_impure(c, *node)) continue;
     for (const fx::Node* input : node->all_input_nodes()) needed.insert(input);
     const auto value = expected.find(node->name());
     if (value != expected.end() && has_tensors(value->second))
@@ -39,7 +39,7 @@ class Search {
       : case_(c),
         expected_(expected),
         subject_(subject),
-        names_(needed_calls(*c.graph, expected)) {}
+        names_(needed_calls(c, expected)) {}
 
   std::optional<WrongNode> run() const {
     return names_.size() <= kEachTried ? first() : by_halves();

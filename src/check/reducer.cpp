@@ -19,7 +19,8 @@ bool is_plain(const Value& value) {
 }
 
 void drop_unused(GraphCase& c) {
-  c.graph->eliminate_dead_code();
+  c.graph->eliminate_dead_code(
+      [&](const fx::Node& node) { return is_impure(c, node); });
   const auto placeholders = c.graph->placeholders();
   for (size_t i = placeholders.size(); i-- > 0;) {
     if (placeholders[i]->num_users() > 0) continue;
