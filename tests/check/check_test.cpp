@@ -51,7 +51,7 @@ TEST(Check, FaultsBehindLayersAreFound) {
   const auto module = fx::symbolic_trace(Net::create());
   const ValueList inputs{random_numbers({5, 16})};
   const CheckResult result = checking::check_with(*module, inputs, options(),
-                                                  planted("lower", "erf"));
+                                                  planted("lower", "gelu"));
   ASSERT_TRUE(result.node) << result.text();
   EXPECT_EQ(result.node->report.name, "gelu");
   EXPECT_EQ(result.pass, "lower");
@@ -97,16 +97,16 @@ TEST(Check, LargeGraphsAreSearchedByHalves) {
 
 // Sums in another order than the interpreter's are no fault of a pass.
 TEST(Check, WhatTheCodeDoesIsNoPass) {
-  const Tensor weight = random_numbers({257, 33}, 2);
-  const auto module = traced([=](Value x) { return matmul(x, weight); }, 1);
-  const ValueList inputs{random_numbers({9, 257})};
+  const auto module =
+      traced([](Value x) { return sum(exp(x), Value(-1)); }, 1);
+  const ValueList inputs{random_numbers({16, 1003})};
   EXPECT_EQ(check(*module, inputs, options()).difference, "");
   CheckOptions exact = options();
   exact.tolerance = 0;
   const CheckResult result = check(*module, inputs, exact);
   ASSERT_FALSE(result.agrees());
   EXPECT_FALSE(result.graph_shows_pass) << result.text();
-  EXPECT_THAT(result.text(), HasSubstr("first node: %matmul"));
+  EXPECT_THAT(result.text(), HasSubstr("first node: %"));
 }
 
 TEST(Check, ValuesOfAnotherRuntime) {
@@ -157,7 +157,7 @@ TEST(Check, WhatIsWrongWithACall) {
   negative.tolerance = -1;
   EXPECT_THAT(text(negative, {random_numbers({2})}), HasSubstr("tolerance"));
   const auto drawn =
-      traced([](Value x) { return x + method(x, "bernoulli", {0.5}); }, 1);
+      traced([](Value x) { return F::dropout(x, 0.5, true); }, 1);
   EXPECT_THROW(check(*drawn, ValueList{random_numbers({2})}, options()),
                UserError);
   EXPECT_THROW(save_reduced(CheckResult{}, "nowhere"), UserError);

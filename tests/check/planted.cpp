@@ -21,6 +21,12 @@ bool negate_in(fx::Graph& graph, const std::string& op) {
   return false;
 }
 
+size_t calls_in(const fx::Graph& graph) {
+  size_t calls = 0;
+  for (const fx::Node* node : graph.nodes()) calls += node->called_op() != nullptr;
+  return calls;
+}
+
 }  // namespace
 
 passes::PassHooks planted(const std::string& pass, const std::string& op) {
@@ -28,7 +34,7 @@ passes::PassHooks planted(const std::string& pass, const std::string& op) {
   hooks.alter = [=](std::string_view done, passes::ModelGraph& model) {
     if (done != pass || negate_in(*model.graph, op)) return;
     for (auto& [name, region] : model.regions)
-      if (negate_in(*region.graph, op)) return;
+      if (calls_in(*region.graph) > 1 && negate_in(*region.graph, op)) return;
   };
   return hooks;
 }

@@ -11,7 +11,7 @@
 namespace fxjit::testing {
 
 // Behind `pass`, the first call of `op` gives its result with the other sign:
-// in the graph, or in the first region that has one.
+// in the graph, or in the first region of several calls that has one.
 passes::PassHooks planted(const std::string& pass, const std::string& op);
 
 // Uniform in [-1, 1).

