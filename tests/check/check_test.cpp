@@ -18,13 +18,6 @@ using namespace testing;  // Of this folder, not of GoogleTest.
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-CheckOptions options() {
-  CheckOptions made;
-  made.compile.threads = 1;
-  made.compile.cache_folder = "";
-  return made;
-}
-
 class Net : public nn::Custom<Net> {
  public:
   Net() : Custom("Net", {"x"}) {
@@ -41,7 +34,7 @@ class Net : public nn::Custom<Net> {
 TEST(Check, LayersAgree) {
   const auto module = fx::symbolic_trace(Net::create());
   const ValueList inputs{random_numbers({5, 16})};
-  const CheckResult result = check(*module, inputs, options());
+  const CheckResult result = check(*module, inputs, quick());
   EXPECT_TRUE(result.agrees()) << result.text();
   EXPECT_EQ(result.results, 1u);
   EXPECT_THAT(result.text(), StartsWith("all agree: 1 result; bounds found"));
@@ -50,7 +43,7 @@ TEST(Check, LayersAgree) {
 TEST(Check, FaultsBehindLayersAreFound) {
   const auto module = fx::symbolic_trace(Net::create());
   const ValueList inputs{random_numbers({5, 16})};
-  const CheckResult result = checking::check_with(*module, inputs, options(),
+  const CheckResult result = checking::check_with(*module, inputs, quick(),
                                                   planted("lower", "gelu"));
   ASSERT_TRUE(result.node) << result.text();
   EXPECT_EQ(result.node->report.name, "gelu");
@@ -68,9 +61,9 @@ TEST(Check, WritesReachNoTensorOfTheCaller) {
       1);
   const Tensor x = random_numbers({3, 4});
   const Tensor before = x.clone();
-  EXPECT_EQ(check(*module, ValueList{x}, options()).difference, "");
+  EXPECT_EQ(check(*module, ValueList{x}, quick()).difference, "");
   const CheckResult result = checking::check_with(
-      *module, ValueList{x}, options(), planted("normalize", "tanh"));
+      *module, ValueList{x}, quick(), planted("normalize", "tanh"));
   ASSERT_TRUE(result.node) << result.text();
   EXPECT_EQ(result.node->report.name, "tanh");
   for (int64_t i = 0; i < x.numel(); ++i)
@@ -87,7 +80,7 @@ TEST(Check, LargeGraphsAreSearchedByHalves) {
       },
       1);
   const CheckResult result =
-      checking::check_with(*module, ValueList{random_numbers({6})}, options(),
+      checking::check_with(*module, ValueList{random_numbers({6})}, quick(),
                            planted("normalize", "tanh"));
   ASSERT_TRUE(result.node) << result.text();
   EXPECT_EQ(result.node->report.name, "tanh");
@@ -100,8 +93,8 @@ TEST(Check, WhatTheCodeDoesIsNoPass) {
   const auto module =
       traced([](Value x) { return sum(exp(x), Value(-1)); }, 1);
   const ValueList inputs{random_numbers({16, 1003})};
-  EXPECT_EQ(check(*module, inputs, options()).difference, "");
-  CheckOptions exact = options();
+  EXPECT_EQ(check(*module, inputs, quick()).difference, "");
+  CheckOptions exact = quick();
   exact.tolerance = 0;
   const CheckResult result = check(*module, inputs, exact);
   ASSERT_FALSE(result.agrees());
@@ -114,7 +107,7 @@ TEST(Check, ValuesOfAnotherRuntime) {
   const Tensor x = random_numbers({4});
   const Value inner = exp(Value(x));
   ReferenceValues other{"other", {tanh(inner) * 2.0}, {{"exp", inner}}};
-  CheckOptions beside = options();
+  CheckOptions beside = quick();
   beside.reference = &other;
   EXPECT_EQ(check(*module, ValueList{x}, beside).difference, "");
   other.nodes["tanh"] = tanh(inner) + 0.5;
@@ -133,15 +126,15 @@ TEST(Check, ValuesOfAnotherRuntime) {
 TEST(Check, NumbersAmongTheInputs) {
   const auto module = traced([](Value x, Value n) { return tanh(x * n); }, 2);
   const ValueList inputs{random_numbers({4}), 3};
-  EXPECT_EQ(check(*module, inputs, options()).difference, "");
-  const CheckResult result = checking::check_with(*module, inputs, options(),
+  EXPECT_EQ(check(*module, inputs, quick()).difference, "");
+  const CheckResult result = checking::check_with(*module, inputs, quick(),
                                                   planted("lower", "tanh"));
   EXPECT_THAT(result.text(), HasSubstr("smallest graph: 1 call\n"));
 }
 
 TEST(Check, WhatIsWrongWithACall) {
   const auto module = traced([](Value x) { return tanh(x); }, 1);
-  CheckOptions wrong = options();
+  CheckOptions wrong = quick();
   wrong.compile.disabled_passes = {"nonsense"};
   const auto text = [&](const CheckOptions& given, ValueList inputs) {
     try {
@@ -152,13 +145,13 @@ TEST(Check, WhatIsWrongWithACall) {
     return std::string();
   };
   EXPECT_THAT(text(wrong, {random_numbers({2})}), HasSubstr("unknown pass"));
-  EXPECT_THAT(text(options(), {}), HasSubstr("inputs: expected 1, got 0"));
-  CheckOptions negative = options();
+  EXPECT_THAT(text(quick(), {}), HasSubstr("inputs: expected 1, got 0"));
+  CheckOptions negative = quick();
   negative.tolerance = -1;
   EXPECT_THAT(text(negative, {random_numbers({2})}), HasSubstr("tolerance"));
   const auto drawn =
       traced([](Value x) { return F::dropout(x, 0.5, true); }, 1);
-  EXPECT_THROW(check(*drawn, ValueList{random_numbers({2})}, options()),
+  EXPECT_THROW(check(*drawn, ValueList{random_numbers({2})}, quick()),
                UserError);
   EXPECT_THROW(save_reduced(CheckResult{}, "nowhere"), UserError);
 }

@@ -39,6 +39,13 @@ passes::PassHooks planted(const std::string& pass, const std::string& op) {
   return hooks;
 }
 
+CheckOptions quick() {
+  CheckOptions made;
+  made.compile.threads = 1;
+  made.compile.cache_folder = "";
+  return made;
+}
+
 Tensor random_numbers(const Dims& sizes, uint32_t seed) {
   std::mt19937 random(seed);
   Tensor made = Tensor::empty(sizes);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fxjit/check.h"
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "src/passes/pipeline.h"
@@ -14,12 +15,15 @@ namespace fxjit::testing {
 // in the graph, or in the first region of several calls that has one.
 passes::PassHooks planted(const std::string& pass, const std::string& op);
 
+// One thread, no disk cache.
+CheckOptions quick();
+
 // Uniform in [-1, 1).
 Tensor random_numbers(const Dims& sizes, uint32_t seed = 1);
 
 // `f` is a function of so many Values.
-template <typename F>
-nn::Ref<fx::GraphModule> traced(F f, size_t inputs) {
+template <typename Fn>
+nn::Ref<fx::GraphModule> traced(Fn f, size_t inputs) {
   std::vector<nn::ArgSpec> names;
   for (size_t i = 0; i < inputs; ++i)
     names.emplace_back("x" + std::to_string(i));

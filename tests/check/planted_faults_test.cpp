@@ -27,13 +27,6 @@ struct Fault {
   std::string node;  // The first whose value is wrong.
 };
 
-CheckOptions options() {
-  CheckOptions made;
-  made.compile.threads = 1;
-  made.compile.cache_folder = "";
-  return made;
-}
-
 bool is_optional(const std::string& pass) {
   const auto names = optional_passes();
   return std::find(names.begin(), names.end(), pass) != names.end();
@@ -54,17 +47,17 @@ std::string result_from_file(const CheckResult& result,
   const std::string arguments = save_reduced(result, folder.string());
   EXPECT_THAT(arguments, HasSubstr("model.fx"));
   const auto module = fx::load((folder / "model.fx").string());
-  return checking::check_with(*module, result.reduced_inputs, options(), hooks)
+  return checking::check_with(*module, result.reduced_inputs, quick(), hooks)
       .pass;
 }
 
 void expect_found(const Fault& fault, size_t most_calls) {
   SCOPED_TRACE(fault.pass);
-  const CheckResult right = check(*fault.module, fault.inputs, options());
+  const CheckResult right = check(*fault.module, fault.inputs, quick());
   EXPECT_EQ(right.difference, "");
   const auto hooks = planted(fault.pass, fault.op);
   const CheckResult found =
-      checking::check_with(*fault.module, fault.inputs, options(), hooks);
+      checking::check_with(*fault.module, fault.inputs, quick(), hooks);
   ASSERT_FALSE(found.agrees());
   SCOPED_TRACE(found.text());
   ASSERT_TRUE(found.node);
@@ -85,8 +78,8 @@ void expect_found(const Fault& fault, size_t most_calls) {
 }
 
 // Calls before and behind, that are none of the fault's business.
-template <typename F>
-nn::Ref<fx::GraphModule> amid(F f, size_t inputs = 1) {
+template <typename Fn>
+nn::Ref<fx::GraphModule> amid(Fn f, size_t inputs = 1) {
   return traced(
       [f](Value x) { return sum(F::relu(f(x * 2.0)) + 1.0, Value(-1)); },
       inputs);
@@ -201,7 +194,7 @@ TEST(PlantedFaults, Winograd) {
   });
   const ValueList inputs{random_numbers({2, 16, 12, 9})};
   const CheckResult found = checking::check_with(
-      *module, inputs, options(), planted("lower", "fxjit.winograd"));
+      *module, inputs, quick(), planted("lower", "fxjit.winograd"));
   ASSERT_TRUE(found.node) << found.text();
   EXPECT_EQ(found.node->report.name, "conv2d");
   EXPECT_THAT(found.right_without, Contains("winograd"));
