@@ -60,14 +60,23 @@ CheckResult::Node described(const GraphCase& c, const WrongNode& wrong) {
   return made;
 }
 
-std::optional<StepReport> step_of(const Report& report,
-                                  const std::string& node) {
-  std::optional<StepReport> found;
+const StepReport* find_step(const Report& report, std::string_view node) {
+  const StepReport* found = nullptr;
   for (const ProgramReport& program : report.programs)
     for (const StepReport& step : program.steps)
       for (const NodeReport& computed : step.nodes)
-        if (computed.name == node) found = step;
+        if (computed.name == node) found = &step;
   return found;
+}
+
+// The last step that computes the node or, where none does (it takes a part of
+// a tuple, say), the call whose value it is made of.
+std::optional<StepReport> step_of(const Report& report, const fx::Node& node) {
+  for (const fx::Node* at = &node; at && !at->is(fx::Opcode::placeholder);
+       at = at->args().empty() ? nullptr : at->arg_node(0))
+    if (const StepReport* const found = find_step(report, at->name()))
+      return *found;
+  return std::nullopt;
 }
 
 class Check {
@@ -124,8 +133,8 @@ void Check::evaluate() {
     judge_ = Judge(tolerance);
     expected_ = judge_.expected(case_);
     result_.bounds = (tolerance == kHalf ? "0.03" : "0.0001") +
-                     std::string(" of the greatest number of a tensor, since "
-                                 "the graph does not run in double precision (") +
+                     std::string(" of a tensor's greatest number, since the "
+                                 "graph does not run in double precision (") +
                      error.message() + ")";
   }
 }
@@ -167,7 +176,7 @@ void Check::explain_compiled() {
   GraphCase failing = flattened(case_);
   if (wrong) {
     result_.node = described(case_, *wrong);
-    result_.step = step_of(report_, wrong->name);
+    result_.step = step_of(report_, *case_.graph->find_node(wrong->name));
     GraphCase shorter = prefix_of(case_, wrong->name);
     if (judge_.fails(shorter, subject_)) failing = std::move(shorter);
   }
@@ -191,7 +200,7 @@ void Check::explain_interpreter() {
       find_other_value(case_, nodes, options_.reference->nodes);
   if (!wrong) return;
   result_.node = described(case_, *wrong);
-  result_.step = step_of(report_, wrong->name);
+  result_.step = step_of(report_, *case_.graph->find_node(wrong->name));
   if (!options_.reduce) return;
   const GraphCase up_to = prefix_of(case_, wrong->name);
   keep_reduced(last_calls(up_to, 1, values_of_nodes(up_to)));

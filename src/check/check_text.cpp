@@ -103,9 +103,10 @@ std::string CheckResult::text() const {
            "\n";
   std::string text = "wrong: " + difference + "\nbounds: " + bounds + "\n";
   if (node) text += node_text(*node);
-  text += interpreter_too ? "pass: none: the interpreter gives the same, so that "
-                            "the op, or the reader of the file, is wrong\n"
-                          : pass_text(*this);
+  text += interpreter_too
+              ? "pass: none: the interpreter gives the same, so that the op, or "
+                "the reader of the file, is wrong\n"
+              : pass_text(*this);
   if (step) text += step_text(*step);
   if (reduced) text += reduced_text(*this);
   return text;

@@ -109,8 +109,9 @@ Outcome outcome_of(const Value& result, const GraphRun& run) {
   });
   outcome.results = outcome.tensors.size();
   for (const ValueList* list : {&run.inputs, &run.constants})
-    for (const Value& value : *list)
-      outcome.tensors.push_back(value.as_tensor());
+    visit_leaves(Value::list(*list), [&](const Value& leaf) {
+      if (leaf.is_tensor()) outcome.tensors.push_back(leaf.as_tensor());
+    });
   return outcome;
 }
 

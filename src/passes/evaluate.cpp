@@ -80,6 +80,12 @@ Value run_attention(const ValueList& args) {
               {{"attn_mask", with_future_hidden(scores, args[6])}});
 }
 
+// (query, key, value, masks, kinds, numbers, scale, inner, zero_rows)
+Value run_written_attention(const ValueList& args) {
+  return run_attention({args[0], args[1], args[2], args[3], args[4], args[5],
+                        false, args[6], args[8]});
+}
+
 // Elements laid out in memory as `val` says.
 Value arranged(const Value& value, const Value& val) {
   if (!value.is_tensor()) return value;
@@ -163,6 +169,8 @@ class ModelEvaluator {
     if (&op == &merged_linear_op()) return run_merged_linear(args);
     if (&op == &attention_op())
       return arranged(run_attention(args), node.val());
+    if (&op == &written_attention_op())
+      return arranged(run_written_attention(args), node.val());
     return as_planned(ops::run_eager({op, args}), node.val());
   }
 

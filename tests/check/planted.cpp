@@ -14,8 +14,8 @@ bool negate_in(fx::Graph& graph, const std::string& op) {
     const fx::NodePtr wrong =
         graph.call_function(ops::get_op("neg").canonical, ValueList{node});
     wrong->copy_meta_from(*node);
-    node->replace_all_uses_with(wrong,
-                                [=](fx::NodePtr user) { return user != wrong; });
+    node->replace_all_uses_with(
+        wrong, [=](fx::NodePtr user) { return user != wrong; });
     return true;
   }
   return false;
@@ -23,7 +23,8 @@ bool negate_in(fx::Graph& graph, const std::string& op) {
 
 size_t calls_in(const fx::Graph& graph) {
   size_t calls = 0;
-  for (const fx::Node* node : graph.nodes()) calls += node->called_op() != nullptr;
+  for (const fx::Node* node : graph.nodes())
+    if (node->called_op()) ++calls;
   return calls;
 }
 
