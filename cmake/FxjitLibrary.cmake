@@ -3,7 +3,7 @@
 # LLVM is linked statically and hidden, so that it cannot meet a host process's
 # own copy; oneDNN is a shared library found through a private rpath.
 
-add_library(fxjit SHARED $<TARGET_OBJECTS:fxjit_compile>)
+add_library(fxjit SHARED $<TARGET_OBJECTS:fxjit_check>)
 add_library(fxjit::fxjit ALIAS fxjit)
 set_target_properties(fxjit PROPERTIES
   LINKER_LANGUAGE CXX
@@ -16,7 +16,7 @@ target_include_directories(fxjit PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(fxjit PRIVATE
-  fxjit_compile_closure fxjit_io_closure fxjit_import_closure)
+  fxjit_check_closure fxjit_io_closure fxjit_import_closure)
 target_link_options(fxjit PRIVATE
   -Wl,--exclude-libs,ALL
   -Wl,-z,nodelete  # Threads of the pool run its code until the process ends.

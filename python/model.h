@@ -42,6 +42,11 @@ class Model {
   std::pair<size_t, size_t> compiled_size() const;
   nanobind::object profile(const nanobind::args& args,
                            const nanobind::kwargs& kwargs) const;
+  // Of fxjit.checking.Check. `reference`: None, or a tuple of a name, a list of
+  // results and a dict of values inside of the model.
+  nanobind::object check(const nanobind::args& args,
+                         const nanobind::object& tolerance,
+                         const nanobind::object& reference, bool reduce) const;
   std::string describe() const;  // "fxjit.Model(model.pt2)"
 
   // A model of its own with the same weights: those that calls write are copied.

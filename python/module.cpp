@@ -119,6 +119,8 @@ void register_model(nb::module_& module) {
                    "**kwargs: typing.Any) -> fxjit.report.Profile"),
            "Runs the model with these arguments and gives a table with the "
            "time of each step, which are its `rows`.")
+      .def("_check", &Model::check, "args"_a, "tolerance"_a.none(),
+           "reference"_a.none(), "reduce"_a)
       .def("save", &Model::save, "path"_a,
            "Writes the program: as it was loaded, or as fx::save does.")
       .def("to_folder", &Model::to_folder, "folder"_a, "name"_a = "FxModule",

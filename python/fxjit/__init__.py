@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     import torch
 
+    from .checking import Check
     from .explanation import Explanation
 
-__all__ = ["InternalError", "Model", "UserError", "__version__", "compile", "explain",
-           "from_fx", "load", "refresh", "to_fx", "version_text"]
+__all__ = ["InternalError", "Model", "UserError", "__version__", "check", "compile",
+           "explain", "from_fx", "load", "refresh", "to_fx", "version_text"]
 
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
@@ -67,6 +68,25 @@ def explain(model: Any, *args: Any, **kwargs: Any) -> Explanation:
     from . import explanation
 
     return explanation.explain(model, *args, **kwargs)
+
+
+def check(model: Any, inputs: Sequence[Any] = (), *, against: str = "interpreter",
+          tolerance: float | None = None, reduce: bool = True, **options: Any) -> Check:
+    """Runs a model compiled and by the interpreter, or another runtime, for these arguments, and
+    says which node, pass and step a wrong number comes from. The result prints as text, has all of
+    it as fields, and writes the smallest model that still shows it (`save`).
+
+    model: a Model, the path of a file, or a torch.nn.Module, which is exported for the inputs.
+    against: "interpreter", "torch" (for .pt2 files and modules) or "onnxruntime" (for .onnx files).
+    tolerance: how far numbers may differ, relative to the greatest of a tensor; None: each number
+        as far as rounding may carry it.
+    reduce: whether to search for the smallest model.
+    options: those of load.
+    """
+    from . import checking
+
+    return checking.check(model, inputs, against=against, tolerance=tolerance, reduce=reduce,
+                          **options)
 
 
 def from_fx(graph_module: torch.fx.GraphModule, **options: Any) -> Model:

@@ -150,10 +150,14 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
   const Environment& env = environment();
   options.disabled.insert(options.disabled.end(), env.disabled.begin(),
                           env.disabled.end());
+  options.hooks = hooks_;
   if (const std::string& folder = dump_folder(options_); !folder.empty())
-    options.observer = [folder](std::string_view pass,
-                                const passes::ModelGraph& model) {
-      dump(folder, std::string(pass) + ".txt", model.str() + "\n");
+    options.hooks.observer = [folder, observer = hooks_.observer](
+                                 std::string_view pass,
+                                 const passes::ModelGraph& model) {
+      dump(folder, std::string(pass) + ".txt", model.str() + "
+");
+      if (observer) observer(pass, model);
     };
   return options;
 }

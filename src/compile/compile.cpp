@@ -13,6 +13,19 @@
 namespace fxjit {
 namespace {
 
+std::shared_ptr<CompiledModule> require(const fx::GraphModule& module,
+                                        const char* what) {
+  auto compiled = compiled_module(module);
+  if (!compiled)
+    throw UserError(std::string(what) + ": the module was not compiled" +
+                    (environment().interpreter_only
+                         ? ", as FXJIT_BACKEND=interpreter asks"
+                         : "; call compile first"));
+  return compiled;
+}
+
+}  // namespace
+
 void check_options(const CompileOptions& options) {
   if (options.threads < 0)
     throw UserError("compile: threads: expected 0 or more, got " +
@@ -27,33 +40,26 @@ void check_options(const CompileOptions& options) {
                       "; passes: " + pass_names());
 }
 
-std::shared_ptr<CompiledModule> require(const fx::GraphModule& module,
-                                        const char* what) {
-  auto compiled = compiled_module(module);
-  if (!compiled)
-    throw UserError(std::string(what) + ": the module was not compiled" +
-                    (environment().interpreter_only
-                         ? ", as FXJIT_BACKEND=interpreter asks"
-                         : "; call compile first"));
-  return compiled;
-}
-
-}  // namespace
-
 std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module) {
   auto* native = dynamic_cast<CompiledModule*>(module.native_forward());
   return native ? native->shared_from_this() : nullptr;
 }
 
-void compile(fx::GraphModule& module, const CompileOptions& options) {
+void install_compiled(fx::GraphModule& module, const CompileOptions& options,
+                      passes::PassHooks hooks) {
   check_options(options);
   if (environment().interpreter_only) return;
-  auto compiled = std::make_shared<CompiledModule>(module.copy(), options);
+  auto compiled = std::make_shared<CompiledModule>(module.copy(), options,
+                                                   std::move(hooks));
   static std::mutex exchange;  // Nobody takes a place without seeing who left.
   std::lock_guard lock(exchange);
   const auto before = compiled_module(module);
   module.set_native_forward(std::move(compiled));
   if (before) before->retire();
+}
+
+void compile(fx::GraphModule& module, const CompileOptions& options) {
+  install_compiled(module, options, {});
 }
 
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {

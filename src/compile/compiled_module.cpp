@@ -78,9 +78,11 @@ program::Machine machine_for(const CompileOptions& options, CpuLevel level) {
 }  // namespace
 
 CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
-                               CompileOptions options)
+                               CompileOptions options,
+                               passes::PassHooks hooks)
     : source_(std::make_shared<GraphSource>(std::move(module))),
       options_(std::move(options)),
+      hooks_(std::move(hooks)),
       loop_limits_{options_.loop_limit, options_.interrupted},
       engine_(Engine::shared(options_)),
       machine_(machine_for(options_, engine_.level())),

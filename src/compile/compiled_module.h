@@ -26,7 +26,8 @@ class CompiledModule : public fx::NativeForward,
                        public std::enable_shared_from_this<CompiledModule> {
  public:
   // `module` is a copy of the user's, kept alive for compiling later.
-  CompiledModule(nn::Ref<fx::GraphModule> module, CompileOptions options);
+  CompiledModule(nn::Ref<fx::GraphModule> module, CompileOptions options,
+                 passes::PassHooks hooks);
 
   bool run(std::span<const Value> inputs, Value* result) override;
   const fx::LoopLimits* limits() const override;
@@ -93,6 +94,7 @@ class CompiledModule : public fx::NativeForward,
   mutable std::mutex source_mutex_;
   Source source_;
   const CompileOptions options_;
+  const passes::PassHooks hooks_;
   const fx::LoopLimits loop_limits_;
   Engine& engine_;
   // Asked once, since it takes system calls.
@@ -112,6 +114,13 @@ class CompiledModule : public fx::NativeForward,
   bool no_thread_ = false;    // The system refused one, which was reported.
   std::atomic<bool> retired_ = false;
 };
+
+// UserError for options that fxjit::compile does not take.
+void check_options(const CompileOptions& options);
+
+// fxjit::compile, with hooks for the passes.
+void install_compiled(fx::GraphModule& module, const CompileOptions& options,
+                      passes::PassHooks hooks);
 
 // The CompiledModule installed in `module`; null when there is none.
 std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module);

@@ -22,13 +22,19 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   const auto enabled = [&](std::string_view pass) {
     return std::ranges::find(options.disabled, pass) == options.disabled.end();
   };
-  const auto done = [&](std::string_view pass) {
-    verify(model);
-    if (options.observer) options.observer(pass, model);
-  };
   // Passes keep the structure of the result.
   std::vector<ModelGraph::Result> results = std::move(model.results);
   std::vector<int32_t> written = std::move(model.written);
+  const auto done = [&](std::string_view pass) {
+    if (options.hooks.alter) options.hooks.alter(pass, model);
+    verify(model);
+    if (!options.hooks.observer) return;
+    model.results = results;
+    model.written = written;
+    options.hooks.observer(pass, model);
+    model.results.clear();
+    model.written.clear();
+  };
   // Calls that patterns put in place of others lay out theirs as they like.
   const std::vector<Tensor> layouts = layouts_of_results(model);
   done("normalize");

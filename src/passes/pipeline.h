@@ -17,6 +17,16 @@
 
 namespace fxjit::passes {
 
+// Functions that follow the passes as they run; each may be empty. The library
+// sets them itself: no option of a user reaches them.
+struct PassHooks {
+  // Called after each pass that changed something, with the structure of the
+  // result.
+  std::function<void(std::string_view pass, const ModelGraph& model)> observer;
+  // Called before it and may change the graph: tests plant faults by it.
+  std::function<void(std::string_view pass, ModelGraph& model)> alter;
+};
+
 struct PipelineOptions {
   std::vector<std::string> disabled;
   // See LowerOptions.
@@ -27,8 +37,7 @@ struct PipelineOptions {
   // Where recurrent layers may make the product with their inputs themselves;
   // none: nowhere.
   std::optional<RecurrentMachine> recurrent;
-  // Called after each pass that changed something; may be empty.
-  std::function<void(std::string_view pass, const ModelGraph& model)> observer;
+  PassHooks hooks;
 };
 
 // The passes behind normalize.

@@ -3,9 +3,14 @@
 
 #include <filesystem>
 
-#include "tests/compile/graph_evaluation.h"
+#include "src/check/evaluation.h"
+#include "tests/compile/graph_case.h"
 
 namespace fxjit::testing {
+
+using checking::Expected;
+using checking::Outcome;
+using checking::places;
 
 // Writes <folder>/<seed>.json: the graph's Python code, what it is called with,
 // and the numbers, bounds and shared memory that are expected. Throws UserError

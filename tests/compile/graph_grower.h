@@ -71,7 +71,7 @@ class GraphGrower {
   void finish();
 
   std::mt19937 random_;
-  GraphCase case_;
+  RandomCase case_;
   std::vector<Item> items_;
   bool large_ = false;  // A few greater sizes.
 

@@ -11,7 +11,7 @@ class RandomGraph : public WritingCalls {
     writes_ = chance(0.7);
   }
 
-  GraphCase run() {
+  RandomCase run() {
     const int64_t inputs = 1 + pick(3);
     for (int64_t i = 0; i < inputs; ++i)
       add_input(random_sizes(), chance(0.85) ? DType::f32 : random_dtype());
@@ -49,6 +49,6 @@ class RandomGraph : public WritingCalls {
 
 }  // namespace
 
-GraphCase random_graph(uint32_t seed) { return RandomGraph(seed).run(); }
+RandomCase random_graph(uint32_t seed) { return RandomGraph(seed).run(); }
 
 }  // namespace fxjit::testing

@@ -8,6 +8,6 @@
 
 namespace fxjit::testing {
 
-GraphCase random_graph(uint32_t seed);
+RandomCase random_graph(uint32_t seed);
 
 }  // namespace fxjit::testing

@@ -14,10 +14,10 @@
 #include <filesystem>
 
 #include "fxjit/compile.h"
+#include "src/check/evaluation.h"
+#include "src/check/reducer.h"
 #include "tests/compile/compile_testing.h"
-#include "tests/compile/graph_evaluation.h"
 #include "tests/compile/graph_export.h"
-#include "tests/compile/graph_reducer.h"
 #include "tests/compile/random_graph.h"
 #include "tests/compile/subprocess.h"
 
@@ -25,6 +25,7 @@ namespace fxjit {
 namespace {
 
 using namespace testing;  // Of this folder, not of GoogleTest.
+using namespace checking;
 namespace fs = std::filesystem;
 
 constexpr int kShards = 8;
@@ -54,7 +55,7 @@ std::string failure(const GraphCase& c, const Expected& expected,
   CompileOptions options = options_for(how.level, how.threads);
   if (!how.fused) options.disabled_passes = optional_passes();
   // One infinity spoils all elements of its tile in Winograd's transforms.
-  if (c.special) options.convolution = CompileOptions::Convolution::direct;
+  if (has_special_inputs(c)) options.convolution = CompileOptions::Convolution::direct;
   try {
     compile(*run.module, options);
     const Value result = run.module->forward(run.inputs);
@@ -134,7 +135,7 @@ TEST(RandomGraphs, AreExported) {
   const int64_t count = asked ? setting("FXJIT_RANDOM_GRAPHS", kSeeds) : 3;
   for (int64_t i = 0; i < count; ++i) {
     const auto seed = static_cast<uint32_t>(first + i);
-    const GraphCase c = random_graph(seed);
+    const RandomCase c = random_graph(seed);
     // torch's kernels of attention differ in what they make of NaN.
     if (c.special && c.str().find("attention") != std::string::npos) continue;
     export_graph(c, evaluate(c), folder, seed);

@@ -34,7 +34,7 @@ endif()
 # The command finds the script that calls other runtimes, which /bin/false will
 # not run.
 if(EXISTS ${WORK_DIR}/moved/bin/fxjit)
-  foreach(shared fxjit/contestant.py man/man1/fxjit.1
+  foreach(shared fxjit/contestant.py fxjit/reference.py man/man1/fxjit.1
       bash-completion/completions/fxjit)
     if(NOT EXISTS ${WORK_DIR}/moved/share/${shared})
       message(FATAL_ERROR "share/${shared} is not installed")

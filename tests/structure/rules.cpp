@@ -52,9 +52,10 @@ const std::vector<Box>& boxes() {
        {"src/compile/", "include/fxjit/compile.h", "include/fxjit/fxjit.h",
         "include/fxjit/inspection.h", "include/fxjit/report.h"},
        {"bind", "io", "import", "fx_passes"}},
-      {"python", {"python/"}, {"compile"}},
-      {"tools", {"tools/"}, {"compile"}},
-      {"examples", {"examples/"}, {"compile"}},
+      {"check", {"src/check/", "include/fxjit/check.h"}, {"compile"}},
+      {"python", {"python/"}, {"check"}},
+      {"tools", {"tools/"}, {"check"}},
+      {"examples", {"examples/"}, {"check"}},
       {"bench", {"bench/"}, {"compile", "examples"}},
       {"tests", {"tests/"}, {"tools", "examples", "bench"}},
   };

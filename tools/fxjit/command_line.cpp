@@ -14,7 +14,8 @@ constexpr Examples kExamples[] = {
     {"fxjit",
      "fxjit inspect model.onnx\n"
      "fxjit run model.pt2 --input x=x.npy --output results\n"
-     "fxjit bench model.pt2 --against onnxruntime,openvino,torch\n"},
+     "fxjit bench model.pt2 --against onnxruntime,openvino,torch\n"
+     "fxjit check model.onnx --against onnxruntime\n"},
     {"run",
      "fxjit run model.onnx --share\n"
      "fxjit run model.pt2 --input x=x.npy --output results\n"
@@ -33,12 +34,18 @@ constexpr Examples kExamples[] = {
      "fxjit bench model.pt2 --disable fuse_attention --steps\n"
      "fxjit bench model.pt2 --against onnxruntime,openvino --onnx model.onnx\n"
      "fxjit bench model.pt2 --against torch --python venv/bin/python \\\n"
-     "    --chart times.svg\n"}};
+     "    --chart times.svg\n"},
+    {"check",
+     "fxjit check model.pt2\n"
+     "fxjit check model.onnx --input x=x.npy --against onnxruntime\n"
+     "fxjit check model.pt2 --against torch --python venv/bin/python\n"
+     "fxjit check model.pt2 --output found --format pt2\n"}};
 
 constexpr const char* kExitCodes =
     "0  done\n"
-    "1  the model, an input or a file is wrong, the call failed, or (bench)\n"
-    "   a runtime could not be measured or gave another answer\n"
+    "1  the model, an input or a file is wrong, the call failed, (bench) a\n"
+    "   runtime could not be measured or gave another answer, or (check) a\n"
+    "   result differs\n"
     "2  the command line is wrong\n";
 
 std::string indented(const std::string& lines) {
@@ -103,7 +110,8 @@ void add_run(CLI::App& app, RunOptions& options) {
       ->type_name("FOLDER");
   add_threads(command, options,
               "Threads of the call; 0, the default: all CPUs");
-  command.add_flag("--interpret", options.interpret, "Compile nothing: run by the interpreter");
+  command.add_flag("--interpret", options.interpret,
+                   "Compile nothing: run by the interpreter");
   command.add_flag("--share", options.share,
                    "Print how many steps run as native code");
 }
@@ -120,9 +128,10 @@ void add_disable(CLI::App& command, std::vector<std::string>& disabled) {
 // What `inspect` writes of a compiled and measured model.
 void add_measured(CLI::App& command, InspectOptions& options) {
   command
-      .add_option("--html", options.html,
-                  "Measure the model and write a page with graphs, steps, times, "
-                  "code and memory; it needs no network")
+      .add_option(
+          "--html", options.html,
+          "Measure the model and write a page with graphs, steps, times, "
+          "code and memory; it needs no network")
       ->type_name("FILE.html");
   command
       .add_option("--trace", options.trace,
@@ -160,6 +169,22 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   add_measured(command, options);
 }
 
+// Python with other runtimes, and how long it may take.
+template <typename Options>
+void add_python(CLI::App& command, Options& options) {
+  command
+      .add_option("--python", options.python,
+                  "The Python that has the packages of other runtimes "
+                  "(default python3)")
+      ->type_name("PROGRAM");
+  command
+      .add_option("--peer-timeout", options.peer_timeout,
+                  "How long another runtime may take for an answer before it "
+                  "is ended (default 300)")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->type_name("SECONDS");
+}
+
 // Options about other runtimes.
 void add_peers(CLI::App& command, BenchOptions& options) {
   command
@@ -175,17 +200,7 @@ void add_peers(CLI::App& command, BenchOptions& options) {
                   "ending .onnx, else one is made by torch)")
       ->check(CLI::ExistingFile)
       ->type_name("FILE.onnx");
-  command
-      .add_option("--python", options.python,
-                  "The Python that has the packages of other runtimes "
-                  "(default python3)")
-      ->type_name("PROGRAM");
-  command
-      .add_option("--peer-timeout", options.peer_timeout,
-                  "How long another runtime may take for an answer before it "
-                  "is ended (default 300)")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->type_name("SECONDS");
+  add_python(command, options);
   command
       .add_option("--tolerance", options.tolerance,
                   "The largest difference from the interpreter's answer, "
@@ -225,6 +240,42 @@ void add_bench(CLI::App& app, BenchOptions& options) {
       ->type_name("FILE.svg");
 }
 
+void add_check(CLI::App& app, CheckOptions& options) {
+  CLI::App& command = *app.add_subcommand(
+      "check",
+      "Runs a model compiled and by the interpreter, or another runtime, and "
+      "says which node, pass and step a wrong number comes from");
+  add_model(command, options);
+  command
+      .add_option("--against", options.against,
+                  "What is held to be right (default interpreter); torch reads "
+                  ".pt2, onnxruntime .onnx")
+      ->check(CLI::IsMember(reference_names()))
+      ->type_name("REFERENCE");
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "How far numbers may differ, relative to the greatest of a "
+                  "tensor (default: for each number, as far as rounding may "
+                  "carry it)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("NUMBER");
+  command
+      .add_option("--output", options.output,
+                  "Where something differs, the smallest model that shows it "
+                  "and its inputs are written there")
+      ->type_name("FOLDER");
+  command
+      .add_option("--format", options.format,
+                  "Of the model written (default fx, of fx::save); pt2 and "
+                  "onnx are made by torch")
+      ->check(CLI::IsMember(reduced_formats()))
+      ->type_name("FORMAT");
+  add_threads(command, options,
+              "Threads of the call; 0, the default: all CPUs");
+  add_disable(command, options.disabled);
+  add_python(command, options);
+}
+
 }  // namespace
 
 void describe(CLI::App& app, Commands& commands) {
@@ -238,6 +289,7 @@ void describe(CLI::App& app, Commands& commands) {
   add_run(app, commands.run);
   add_inspect(app, commands.inspect);
   add_bench(app, commands.bench);
+  add_check(app, commands.check);
   app.footer(footer(app));
   for (CLI::App* command : app.get_subcommands({}))
     command->footer(footer(*command));
@@ -268,6 +320,8 @@ std::vector<OptionFacts> options_of(const CLI::App& command) {
     one.names = one.words + (one.kind.empty() ? "" : " " + one.kind);
     if (one.kind == "PASS") one.choices = optional_passes();
     if (one.kind == "PEERS") one.choices = peer_names();
+    if (one.kind == "REFERENCE") one.choices = reference_names();
+    if (one.kind == "FORMAT") one.choices = reduced_formats();
     facts.push_back(std::move(one));
   }
   return facts;

@@ -15,6 +15,7 @@ struct Commands {
   RunOptions run;
   InspectOptions inspect;
   BenchOptions bench;
+  CheckOptions check;
   std::string document;  // What --generate asks for: "man" or "completion".
 };
 

@@ -63,4 +63,21 @@ void bench(const BenchOptions& options);
 // Runtimes that `bench` knows.
 std::vector<std::string> peer_names();
 
+struct CheckOptions {
+  std::string model, weights;
+  InputOptions inputs;
+  std::string against = "interpreter";  // Among reference_names().
+  std::optional<double> tolerance;      // None: by runs in double precision.
+  std::string output;           // A folder for what was found; empty: none.
+  std::string format = "fx";    // Among reduced_formats().
+  int threads = 0;
+  std::vector<std::string> disabled;
+  std::string python = "python3";  // Runs other runtimes.
+  double peer_timeout = 300;       // Seconds until they answer.
+};
+// Whether all agree.
+bool check(const CheckOptions& options);
+std::vector<std::string> reference_names();
+std::vector<std::string> reduced_formats();
+
 }  // namespace fxjit::command

@@ -20,28 +20,14 @@ fxjit_peer.cpp speaks the same.
 
 import argparse
 import gc
-import importlib
 import importlib.util
 import json
 import os
-import re
 import sys
 import time
-import zipfile
 
-
-class Missing(Exception):
-    """What has to be there first; main prints it."""
-
-
-def package(name):
-    """The Python package of this name."""
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        wanted = error.name.partition(".")[0]
-        raise Missing(f"the Python package {wanted} is missing ({sys.executable}"
-                      f" -m pip install {wanted}, or --python)") from error
+from reference import (Missing, assigned, load_program, package,
+                       program_arguments)
 
 
 def rss_anon_kib():
@@ -50,16 +36,6 @@ def rss_anon_kib():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1])
     return 0
-
-
-def assigned(names, inputs):
-    """The inputs by the names of a model: by name, else in order."""
-    if all(name in inputs for name in names):
-        return {name: inputs[name] for name in names}
-    if len(names) == len(inputs):
-        return dict(zip(names, inputs.values()))
-    raise Missing(f"the model has the inputs {', '.join(names)}, "
-                  f"not {', '.join(inputs)}")
 
 
 def has_state(output, state):
@@ -176,44 +152,6 @@ class OpenVino:
     def empty_call(self):
         np = package("numpy")
         return self.prepare(empty_onnx(), {"x": np.zeros(1, np.float32)})[0]
-
-
-def import_containers(model):
-    """The modules of the classes that hold arguments and results: torch knows
-    such a class once it is imported."""
-    with zipfile.ZipFile(model) as archive:
-        for name in archive.namelist():
-            if re.search(r"models/[^/]*\.json$", name):
-                text = archive.read(name).decode()
-                for module in set(re.findall(
-                        r'\\"type\\": \\"([\w.]+)\.\w+\\"', text)):
-                    package(module)
-
-
-def load_program(torch, model, weights=None):
-    """The exported program, with the weights of that file in place of its own."""
-    import_containers(model)
-    program = torch.export.load(model)
-    if weights:
-        found = package("safetensors.torch").load_file(weights)
-        for name, own in program.state_dict.items():
-            if name in found:
-                own.data.copy_(found[name])
-    return program
-
-
-def program_arguments(torch, program, inputs):
-    """args and kwargs, constants that were exported among them."""
-    kinds = torch.export.graph_signature
-    specs = [s.arg for s in program.graph_signature.input_specs
-             if s.kind == kinds.InputKind.USER_INPUT]
-    types = {node.name: node.meta["val"].dtype for node in program.graph.nodes
-             if node.op == "placeholder" and "val" in node.meta
-             and isinstance(node.meta["val"], torch.Tensor)}
-    named = assigned([s.name for s in specs if s.name in types], inputs)
-    leaves = [torch.from_numpy(named[s.name]).to(types[s.name])
-              if s.name in types else getattr(s, "value", 1) for s in specs]
-    return torch.utils._pytree.tree_unflatten(leaves, program.call_spec.in_spec)
 
 
 class Torch:

@@ -123,7 +123,7 @@ _fxjit() {
 std::string man_page(const CLI::App& app) {
   std::string page = ".TH FXJIT 1 \"\" \"fxjit " FXJIT_VERSION_STRING
                      "\" \"User Commands\"\n"
-                     ".SH NAME\nfxjit \\- runs, inspects and measures models\n"
+                     ".SH NAME\nfxjit \\- runs, inspects, measures and checks models\n"
                      ".SH SYNOPSIS\n";
   std::string commands;
   for (const CLI::App* command : app.get_subcommands({})) {

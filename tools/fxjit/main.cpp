@@ -1,4 +1,4 @@
-// fxjit: runs, inspects and measures a model file.
+// fxjit: runs, inspects, measures and checks a model file.
 #include <cstdio>
 #include <new>
 
@@ -53,6 +53,7 @@ int run_command(int argc, char** argv) {
   if (app.got_subcommand("run")) run(commands.run);
   if (app.got_subcommand("inspect")) inspect(commands.inspect);
   if (app.got_subcommand("bench")) bench(commands.bench);
+  if (app.got_subcommand("check") && !check(commands.check)) return kFailed;
   return kDone;
 }
 

@@ -6,6 +6,7 @@
 
 #include "src/io/npy.h"
 #include "src/support/machine/cpu_quota.h"
+#include "tools/fxjit/answer.h"
 #include "tools/fxjit/child.h"
 #include "tools/fxjit/contestants.h"
 #include "tools/fxjit/places.h"
@@ -30,15 +31,6 @@ constexpr PeerKind kPeers[] = {{"onnxruntime", "onnxruntime", ".onnx"},
 const PeerKind& kind_of(const std::string& name) {
   return *std::find_if(std::begin(kPeers), std::end(kPeers),
                        [&](const PeerKind& kind) { return kind.name == name; });
-}
-
-// The answer as an object, or what it says is wrong.
-json answer_of(Child& child, double seconds) {
-  json answer = json::parse(child.answer(seconds), nullptr, false);
-  if (!answer.is_object()) throw ChildError("it printed damaged JSON");
-  if (answer.contains("error") && answer["error"].is_string())
-    throw ChildError(answer["error"].get<std::string>());
-  return answer;
 }
 
 double number_of(const json& answer, const char* field) {

@@ -239,7 +239,9 @@ void GraphReader::define(const NodeInfo& node, const Results& results,
     if (i >= results.items.size())
       throw UserError("[onnx] " + place + ": output " + std::to_string(i) +
                       " (\"" + std::string(name) + "\") is not supported");
-    if (!scope.define(name, declared(name, results.items[i])))
+    Operand operand = declared(name, results.items[i]);
+    if (!function_call_) recorder_.set_value_name(operand.value, name);
+    if (!scope.define(name, std::move(operand)))
       throw UserError("[onnx] " + place + ": \"" + std::string(name) +
                       "\" is computed twice");
   }

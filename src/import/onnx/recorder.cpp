@@ -117,6 +117,13 @@ void Recorder::set_origin(std::string name, std::string stack_trace) {
   trace_ = std::move(stack_trace);
 }
 
+void Recorder::set_value_name(const Value& value, std::string_view name) {
+  const Proxy* const proxy = proxy_of<Proxy>(value);
+  if (!proxy || !proxy->node_ || !bodies_.empty()) return;
+  if (!proxy->node_->meta().find("onnx_value"))
+    proxy->node_->meta().set("onnx_value", std::string(name));
+}
+
 Value Recorder::example(const Value& value) {
   return map_leaves(value, [](const Value& leaf) {
     return leaf.is_proxy() ? leaf.as_proxy()->val() : leaf;

@@ -41,6 +41,10 @@ class Recorder {
   // the exporter left.
   void set_origin(std::string name, std::string stack_trace);
 
+  // The model calls the value so: an entry "onnx_value" of its node's meta, for
+  // who compares it with what another runtime gives.
+  void set_value_name(const Value& value, std::string_view name);
+
   // What a proxy gives, or a plain value itself: shapes and types, and numbers
   // where these are known. None where nothing is known.
   static Value example(const Value& value);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "src/passes/lowering/internal_ops.h"
+#include "src/passes/origins.h"
 #include "src/passes/patterns.h"
 
 namespace fxjit::passes {
@@ -69,6 +70,7 @@ int drop_unread_results(ModelGraph& model) {
         model.graph->call_function(op->canonical, arguments(*node, *op));
     single->set_val(pick->val());
     single->set_source(node->source());
+    take_origins(*single, std::vector{node, pick});
     pick->replace_all_uses_with(single);
     return true;
   });

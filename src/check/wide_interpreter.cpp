@@ -1,4 +1,4 @@
-#include "tests/compile/wide_interpreter.h"
+#include "src/check/wide_interpreter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "src/tensor/memory_order.h"
 
-namespace fxjit::testing {
+namespace fxjit::checking {
 namespace {
 
 bool shares_memory(const Value& result, const ValueList& args) {
@@ -137,13 +137,33 @@ double sum_length(const ops::Op& op, const ValueList& args,
   return std::max(greatest, all / std::max(1.0, made));
 }
 
+// The same of a layer: it may add up all that it reads for one result, or, by a
+// parameter, as much as that has for each output.
+double layer_length(const nn::Module& layer, const ValueList& args) {
+  double longest = 1;
+  visit_tensors(Value::list(args), [&](const Tensor& t) {
+    for (int64_t size : t.sizes())
+      longest = std::max(longest, static_cast<double>(size));
+  });
+  for (const auto& [name, parameter] : layer.named_parameters())
+    if (parameter.defined() && parameter.tensor().dim() > 0)
+      longest = std::max(
+          longest, static_cast<double>(parameter.tensor().numel()) /
+                       static_cast<double>(
+                           std::max<int64_t>(1, parameter.tensor().size(0))));
+  return longest;
+}
+
 // What rounding may do to arguments and result of a call, relative, in units in
 // the last place of the type that is computed in. Errors of sums grow as the
 // root of their length: n of them that do not know each other, each at the level
 // of sums.
-double rounding_steps(const ops::Op* op, const ValueList& args,
-                      const Value& result) {
+double rounding_steps(const WideInterpreter::Called& called,
+                      const ValueList& args, const Value& result) {
   constexpr double kElementwise = 2;  // Of smooth functions.
+  if (called.module)
+    return kElementwise + 2 * std::sqrt(layer_length(*called.module, args));
+  const ops::Op* const op = called.op;
   if (!op || op->row.lowering == ops::Lowering::scalar) return kElementwise;
   const double of_sum = std::sqrt(sum_length(*op, args, result));
   // Winograd's transforms round up to twice as much as direct sums.
@@ -200,6 +220,12 @@ Value RecordingInterpreter::call_method(const fx::Target& target,
   return note(Interpreter::call_method(target, args, kwargs), args);
 }
 
+Value RecordingInterpreter::call_module(const fx::Target& target,
+                                        const ValueList& args,
+                                        const Kwargs& kwargs) {
+  return note(Interpreter::call_module(target, args, kwargs), args);
+}
+
 // --- In double precision. ---
 
 WideInterpreter::WideInterpreter(const fx::GraphModule& module,
@@ -214,7 +240,7 @@ Value WideInterpreter::call_function(const fx::Target& target,
                                      const Kwargs& kwargs) {
   const Kwargs wide = widened(kwargs);
   return compute(
-      {target.op(), target.text() == "_operator.setitem"}, args, wide,
+      {target.op(), target.text() == "_operator.setitem", nullptr}, args, wide,
       [&](const ValueList& given) {
         return Interpreter::call_function(target, given, wide);
       });
@@ -228,9 +254,20 @@ Value WideInterpreter::call_method(const fx::Target& target,
       target.text() == "float" ? fx::Target("double") : target;
   const ops::Spelling* spelling = ops::find_method(target.text());
   return compute({spelling ? spelling->op : nullptr,
-                  target.text() == "__setitem__"},
+                  target.text() == "__setitem__", nullptr},
                  args, wide, [&](const ValueList& given) {
                    return Interpreter::call_method(called, given, wide);
+                 });
+}
+
+Value WideInterpreter::call_module(const fx::Target& target,
+                                   const ValueList& args,
+                                   const Kwargs& kwargs) {
+  const Kwargs wide = widened(kwargs);
+  const nn::Module* const layer = module().find_submodule(target.text());
+  return compute({nullptr, false, layer}, args, wide,
+                 [&](const ValueList& given) {
+                   return Interpreter::call_module(target, given, wide);
                  });
 }
 
@@ -240,7 +277,7 @@ Value WideInterpreter::compute(const Called& called, const ValueList& given,
   ValueList args;
   for (const Value& arg : given) args.push_back(widened(arg));
   const Value exact = computed(args, call);
-  const double steps = rounding_steps(called.op, args, exact);
+  const double steps = rounding_steps(called, args, exact);
   const bool brief = ulp(fact.dtype) > ulp(DType::f32);
   const double rounding = steps * ulp(brief ? DType::f32 : fact.dtype);
   const double of_result = rounding + (brief ? ulp(fact.dtype) : 0);
@@ -307,4 +344,4 @@ void WideInterpreter::disturb(const Tensor& t, double scale, double offset) {
   t.copy_from(wide);
 }
 
-}  // namespace fxjit::testing
+}  // namespace fxjit::checking

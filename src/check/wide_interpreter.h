@@ -1,4 +1,4 @@
-// Interpreters behind graph_evaluation.h: one runs a graph in its own types and
+// Interpreters behind evaluation.h: one runs a graph in its own types and
 // notes what the other needs, which runs it in double precision, exactly or
 // disturbed.
 #pragma once
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "fxjit/fx/interpreter.h"
-#include "tests/compile/graph_case.h"
+#include "src/check/graph_case.h"
 
-namespace fxjit::testing {
+namespace fxjit::checking {
 
 // Distance of neighbouring numbers of a type, relative to them. That of float32
 // for integers.
@@ -33,6 +33,8 @@ class RecordingInterpreter : public fx::Interpreter {
                       const Kwargs& kwargs) override;
   Value call_method(const fx::Target& target, const ValueList& args,
                     const Kwargs& kwargs) override;
+  Value call_module(const fx::Target& target, const ValueList& args,
+                    const Kwargs& kwargs) override;
 
   NarrowFacts facts;
 
@@ -51,10 +53,13 @@ class WideInterpreter : public fx::Interpreter {
                       const Kwargs& kwargs) override;
   Value call_method(const fx::Target& target, const ValueList& args,
                     const Kwargs& kwargs) override;
+  Value call_module(const fx::Target& target, const ValueList& args,
+                    const Kwargs& kwargs) override;
 
   struct Called {
     const ops::Op* op = nullptr;  // Null for what is not in the table.
     bool sets_item = false;
+    const nn::Module* module = nullptr;  // Of a call_module.
   };
 
  private:
@@ -71,4 +76,4 @@ class WideInterpreter : public fx::Interpreter {
   std::mt19937 random_;
 };
 
-}  // namespace fxjit::testing
+}  // namespace fxjit::checking

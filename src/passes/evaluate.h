@@ -1,0 +1,22 @@
+// Computes what a ModelGraph of any form stands for, by eager functions: so a
+// pass is held against the captured graph without generated code.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "src/passes/model_graph.h"
+
+namespace fxjit::passes {
+
+// Told of each call of an op that was computed.
+using OnCall = std::function<void(const fx::Node& node, const ValueList& args,
+                                  const Value& result)>;
+
+// The result for these inputs, without the new values of written ones. Sums
+// may be added in another order than compiled code adds them. Throws what eager
+// functions throw.
+Value evaluate(const ModelGraph& model, std::span<const Value> inputs,
+               const OnCall& on_call = {});
+
+}  // namespace fxjit::passes
