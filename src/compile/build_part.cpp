@@ -155,8 +155,7 @@ passes::PipelineOptions CompiledModule::pipeline_options() const {
     options.hooks.observer = [folder, observer = hooks_.observer](
                                  std::string_view pass,
                                  const passes::ModelGraph& model) {
-      dump(folder, std::string(pass) + ".txt", model.str() + "
-");
+      dump(folder, std::string(pass) + ".txt", model.str() + "\n");
       if (observer) observer(pass, model);
     };
   return options;
