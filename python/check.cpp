@@ -23,9 +23,9 @@ Value array_value(nb::handle array, const std::string& name) {
 ReferenceValues reference_of(const nb::object& given) {
   ReferenceValues values;
   values.name = nb::cast<std::string>(given[0]);
-  for (const nb::handle result : nb::list(given[1]))
+  for (const nb::handle result : nb::cast<nb::list>(given[1]))
     values.results.push_back(array_value(result, "a result"));
-  for (const auto& [name, array] : nb::dict(given[2])) {
+  for (const auto& [name, array] : nb::cast<nb::dict>(given[2])) {
     const auto text = nb::cast<std::string>(name);
     values.nodes.emplace(text, array_value(array, text));
   }
@@ -69,7 +69,7 @@ nb::object step_of(const CheckResult& result) {
 
 nb::object Model::check(const nb::args& args, const nb::object& tolerance,
                         const nb::object& reference, bool reduce) const {
-  const Call call = call_of(args, {});
+  const Call call = call_of(args, nb::kwargs());
   CheckOptions options;
   options.compile = options_of(options_);
   options.reduce = reduce;
