@@ -151,8 +151,9 @@ class Chain {
       return Match{{PostKind::affine, 1, *by}};
     if (const auto by = number(0, Prim::sub, value_))
       return Match{{PostKind::affine, 1, -*by}};
+    // Of zeros only -0 changes no sum.
     if (const auto by = number(0, Prim::mul, value_))
-      return Match{{PostKind::affine, *by, 0}};
+      return Match{{PostKind::affine, *by, -0.0f}};
     if (const int at = tensor(0, Prim::add); at >= 0)
       return Match{{PostKind::add, 0, 0, at}};
     if (const int at = tensor(0, Prim::mul); at >= 0)
