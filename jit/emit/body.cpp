@@ -49,7 +49,8 @@ Value* emit_div(VectorBuilder& b, Value* x, Value* y) {
   const bool power = std::abs(std::frexp(*divisor, &exponent)) == 0.5;
   if (!power && (!b.has_fma() || !x->getType()->isVectorTy()))
     return b.div(x, y);
-  if (!power && *divisor < 0) return b.neg(emit_div(b, x, b.like(y, -*divisor)));
+  if (!power && *divisor < 0)
+    return b.neg(emit_div(b, x, b.like(y, -*divisor)));
   Value* reciprocal = b.like(x, 1.0f / static_cast<float>(*divisor));
   Value* quotient = b.mul(x, reciprocal);
   if (power) return quotient;

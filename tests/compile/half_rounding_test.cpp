@@ -44,9 +44,8 @@ TEST(HalfRounding, NumbersThatBecomeElements) {
                  DType::bf16, {kLeft});
   expect_rounded([](Value x) { return where(gt(x, 0), x, 0.1) - 0.1; }, numbers,
                  DType::bf16, {0.8984375f, kLeft});
-  expect_rounded(
-      [](Value x) { return masked_fill(x, gt(x, 0), 0.1) - 0.1; }, numbers,
-      DType::bf16, {kLeft});
+  expect_rounded([](Value x) { return masked_fill(x, gt(x, 0), 0.1) - 0.1; },
+                 numbers, DType::bf16, {kLeft});
   expect_rounded([](Value x) { return full_like(x, 0.1) - 0.1; }, numbers,
                  DType::bf16, {kLeft, kLeft});
 }
@@ -65,8 +64,8 @@ TEST(HalfRounding, WhatShrinks) {
 // Others stay f32: one rounding, at the end.
 TEST(HalfRounding, ChainsStaySingle) {
   const Tensor x = Tensor::from(std::vector<float>{0.31640625f}, {1});
-  const auto gm = fx::symbolic_trace(
-      [](Value x) { return x * x - 0.1; }, {"x"});
+  const auto gm =
+      fx::symbolic_trace([](Value x) { return x * x - 0.1; }, {"x"});
   compile(*gm, testing::options_for(testing::host_levels().back()));
   const ValueList inputs{x.to(DType::bf16)};
   const Tensor got = gm->forward(inputs).as_tensor().to(DType::f32);

@@ -22,17 +22,21 @@ struct Op {
 
 // No minimum and maximum of two tensors: of two zeros they give either.
 const std::vector<Op>& exact_ops() {
-  static const auto* const ops = new std::vector<Op>{
-      {"add", 2, {}},          {"sub", 2, {}},         {"mul", 2, {}},
-      {"div", 2, {}},          {"neg", 1, {}},         {"abs", 1, {}},
-      {"sqrt", 1, {}},         {"rsqrt", 1, {}},       {"reciprocal", 1, {}},
-      {"square", 1, {}},       {"relu", 1, {}},        {"clamp", 1, {-1.0, 1.0}},
-      {"floor", 1, {}},        {"sign", 1, {}},        {"add", 1, {0.0}},
-      {"sub", 1, {-0.0}},      {"rsub", 1, {0.0}},     {"mul", 1, {0.0}},
-      {"mul", 1, {3.0}},       {"div", 1, {-7.0}},     {"div", 1, {8.0}},
-      {"addcmul", 3, {}},      {"leaky_relu", 1, {}},  {"hardshrink", 1, {}},
-      {"pow", 1, {-0.5}},      {"pow", 1, {3.0}},      {"lerp", 2, {0.25}},
-      {"threshold", 1, {0.5, 20.0}}};
+  static const auto* const ops =
+      new std::vector<Op>{{"add", 2, {}},        {"sub", 2, {}},
+                          {"mul", 2, {}},        {"div", 2, {}},
+                          {"neg", 1, {}},        {"abs", 1, {}},
+                          {"sqrt", 1, {}},       {"rsqrt", 1, {}},
+                          {"reciprocal", 1, {}}, {"square", 1, {}},
+                          {"relu", 1, {}},       {"clamp", 1, {-1.0, 1.0}},
+                          {"floor", 1, {}},      {"sign", 1, {}},
+                          {"add", 1, {0.0}},     {"sub", 1, {-0.0}},
+                          {"rsub", 1, {0.0}},    {"mul", 1, {0.0}},
+                          {"mul", 1, {3.0}},     {"div", 1, {-7.0}},
+                          {"div", 1, {8.0}},     {"addcmul", 3, {}},
+                          {"leaky_relu", 1, {}}, {"hardshrink", 1, {}},
+                          {"pow", 1, {-0.5}},    {"pow", 1, {3.0}},
+                          {"lerp", 2, {0.25}},   {"threshold", 1, {0.5, 20.0}}};
   return *ops;
 }
 

@@ -8,16 +8,16 @@ namespace fxjit::testing_onnx {
 namespace {
 
 TEST(OnnxPowers, OfSpecialNumbers) {
-  const std::vector<float> x = {-0.0f, 0.0f,      -INFINITY, INFINITY, NAN,
-                                4.0f,  1e-30f,    -1.0f,     2.25f};
+  const std::vector<float> x = {-0.0f, 0.0f,   -INFINITY, INFINITY, NAN,
+                                4.0f,  1e-30f, -1.0f,     2.25f};
   const auto count = static_cast<int64_t>(x.size());
   for (const float exponent : {0.5f, -0.5f, -1.0f, 2.0f, 3.0f}) {
-    const std::string path = write_model(
-        model(graph({{node("Pow", {"x", "by"}, {"y"})},
-                     {value_info("x", kFloat, {count})},
-                     {value_info("y", kFloat, {count})},
-                     {float_tensor("by", {}, {exponent})}}))
-            .bytes());
+    const std::string path =
+        write_model(model(graph({{node("Pow", {"x", "by"}, {"y"})},
+                                 {value_info("x", kFloat, {count})},
+                                 {value_info("y", kFloat, {count})},
+                                 {float_tensor("by", {}, {exponent})}}))
+                        .bytes());
     for (const bool compiled : {false, true}) {
       const onnx::Program program = onnx::load(path);
       if (compiled) program.module->compile();

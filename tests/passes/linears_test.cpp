@@ -234,8 +234,8 @@ TEST(FoldBatchNorm, NotWithoutABatch) {
   EXPECT_EQ(wrong_result(passed), "");
 }
 
-// The scale of a channel without variance is infinite: a weight of zero times it
-// is NaN, while the sums that batch norm scales are not zero.
+// The scale of a channel without variance is infinite: a weight of zero times
+// it is NaN, while the sums that batch norm scales are not zero.
 TEST(FoldBatchNorm, NotByScalesThatAreNotFinite) {
   Tensor weight = random_tensor({2, 3, 1, 1}, 1);
   weight.data_as<float>()[0] = 0;

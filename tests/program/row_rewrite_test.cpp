@@ -117,9 +117,8 @@ TEST(RowRewrite, KnowsWhichFactorsAreNotNegative) {
                     x.builder->constant(-0.0, DType::f32));
   }));
   EXPECT_FALSE(may([](Scalar x) {
-    return one_over(x.builder->apply(Prim::maximum,
-                                     x.builder->constant(0, DType::f32),
-                                     sum(x)));
+    return one_over(x.builder->apply(
+        Prim::maximum, x.builder->constant(0, DType::f32), sum(x)));
   }));
 }
 

@@ -26,7 +26,8 @@ constexpr Function kFunctions[] = {{Prim::sigmoid, PostKind::sigmoid},
                                    {Prim::gelu, PostKind::gelu}};
 
 // Follows a body from the sum on. A post-op reads only the value before it,
-// constants and inputs, so a body that matches to its end computes nothing else.
+// constants and inputs, so a body that matches to its end computes nothing
+// else.
 class Chain {
  public:
   explicit Chain(const ScalarBody& body) : body_(body) {

@@ -6,7 +6,8 @@
 //
 // Not where the convolution is used elsewhere, is transposed or without a batch
 // (batch norm then takes another dim for the channels), anything but x is not a
-// constant, or one of s, mean and beta is not finite. src/ops/eager/folded_norm.h computes the new weights.
+// constant, or one of s, mean and beta is not finite.
+// src/ops/eager/folded_norm.h computes the new weights.
 #include <optional>
 
 #include "src/ops/eager/folded_norm.h"

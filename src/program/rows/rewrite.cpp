@@ -318,9 +318,10 @@ bool BodyFacts::ends_in_softmax(int32_t id) const {
   for (size_t i = static_cast<size_t>(id) + 1; i < count; ++i) {
     const ScalarInstr& instr = body_.instrs[i];
     const auto any = [&](const std::vector<bool>& of) {
-      return std::any_of(
-          instr.args.begin(), instr.args.end(),
-          [&](int32_t arg) { return arg >= 0 && of[static_cast<size_t>(arg)]; });
+      return std::any_of(instr.args.begin(), instr.args.end(),
+                         [&](int32_t arg) {
+                           return arg >= 0 && of[static_cast<size_t>(arg)];
+                         });
     };
     is_power[i] = instr.prim == Prim::exp && instr.args[0] == id;
     follows[i] = (instr.prim == Prim::reduce_sum && any(is_power)) ||
