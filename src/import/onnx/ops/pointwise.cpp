@@ -74,6 +74,20 @@ Results mod(Call& call) {
   return remainder(call[0], call[1]);
 }
 
+// A power by 0.5 or -0.5 is C's, which differs from the root that torch takes:
+// of -0 it is that of +0, of minus infinity that of infinity.
+Value power(const Arg& base, const Value& exponent) {
+  const bool is_real = exponent.is_float();
+  const double half = is_real ? exponent.as_double() : 0;
+  if (half != 0.5 && half != -0.5) return fxjit::pow(base, exponent);
+  const Value least = -std::numeric_limits<double>::infinity();
+  const Value sum = add(base, 0.0);
+  if (half == 0.5)
+    return where(eq(base, least), std::numeric_limits<double>::infinity(),
+                 fxjit::sqrt(sum));
+  return where(eq(base, least), 0.0, fxjit::rsqrt(sum));
+}
+
 // The result has the type of the base.
 Results pow(Call& call) {
   const auto [a, b] = operands(call);
@@ -81,7 +95,7 @@ Results pow(Call& call) {
   if (is_integral(base) && is_floating(exponent))
     return cast(call, pow(cast(call, a, DType::f64), b), base);
   const auto number = plain_number(call, b, a);
-  return cast(call, pow(a, number.value_or(b)), base);
+  return cast(call, power(a, number.value_or(b)), base);
 }
 
 // Any number of inputs, two by two.
