@@ -1,4 +1,5 @@
 // Arithmetic, comparisons, logic and casts, element by element.
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -74,6 +75,16 @@ Results mod(Call& call) {
   return remainder(call[0], call[1]);
 }
 
+// torch takes a constant exponent of 0.5 or -0.5 as a root, which is another
+// number at -0 and -infinity: there the power is that of 0 and of infinity.
+Value power_of(const Value& base, double exponent) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (std::abs(exponent) != 0.5) return pow(base, exponent);
+  const Value signless = logical_or(base == 0, base == -kInfinity);
+  const Value root = sqrt(where(signless, abs(base), base));
+  return exponent > 0 ? root : reciprocal(root);
+}
+
 // The result has the type of the base.
 Results pow(Call& call) {
   const auto [a, b] = operands(call);
@@ -81,7 +92,13 @@ Results pow(Call& call) {
   if (is_integral(base) && is_floating(exponent))
     return cast(call, pow(cast(call, a, DType::f64), b), base);
   const auto number = plain_number(call, b, a);
-  return cast(call, pow(a, number.value_or(b)), base);
+  if (number) return cast(call, power_of(a, number->as_double()), base);
+  return cast(call, pow(a, b), base);
+}
+
+Results sign_of(Call& call) {
+  if (!is_floating(call.dtype(0))) return sign(call[0]);
+  return where(isnan(call[0]), call[0], sign(call[0]));
 }
 
 // Any number of inputs, two by two.
@@ -221,7 +238,7 @@ constexpr OpRow kRows[] = {
     {.op = "Pow", .run = pow},
     {.op = "Reciprocal", .function = "torch.reciprocal"},
     {.op = "Round", .since = 11, .function = "torch.round"},
-    {.op = "Sign", .since = 9, .function = "torch.sign"},
+    {.op = "Sign", .since = 9, .run = sign_of},
     {.op = "Sin", .function = "torch.sin"},
     {.op = "Sinh", .since = 9, .function = "torch.sinh"},
     {.op = "Sqrt", .function = "torch.sqrt"},
