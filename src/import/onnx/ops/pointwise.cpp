@@ -1,4 +1,5 @@
 // Arithmetic, comparisons, logic and casts, element by element.
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -96,6 +97,11 @@ Results pow(Call& call) {
     return cast(call, pow(cast(call, a, DType::f64), b), base);
   const auto number = plain_number(call, b, a);
   return cast(call, power(a, number.value_or(b)), base);
+}
+
+Results sign_of(Call& call) {
+  if (!is_floating(call.dtype(0))) return sign(call[0]);
+  return where(isnan(call[0]), call[0], sign(call[0]));
 }
 
 // Any number of inputs, two by two.
@@ -235,7 +241,7 @@ constexpr OpRow kPointwiseOps[] = {
     {.op = "Pow", .run = pow},
     {.op = "Reciprocal", .function = "torch.reciprocal"},
     {.op = "Round", .since = 11, .function = "torch.round"},
-    {.op = "Sign", .since = 9, .function = "torch.sign"},
+    {.op = "Sign", .since = 9, .run = sign_of},
     {.op = "Sin", .function = "torch.sin"},
     {.op = "Sinh", .since = 9, .function = "torch.sinh"},
     {.op = "Sqrt", .function = "torch.sqrt"},
