@@ -11,7 +11,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/pt2.h"
 #include "python/model_file.h"
-#include "python/tensors.h"
+#include "python/values.h"
 
 namespace fxjit::python {
 
@@ -21,8 +21,8 @@ class Model {
   // as options_of() takes them. Errors name it by `name`, or by the path.
   Model(const std::string& path, const std::string& weights,
         nanobind::dict options, const std::string& name = {});
-  // A graph that is there; `name` stands for it in texts. Results are arrays of
-  // `kind`, or torch tensors where an argument is one.
+  // A graph that is there; `name` stands for it in texts. Results of calls without
+  // arrays among their arguments are of `kind`, all others as the arguments are.
   Model(std::string name, nn::Ref<fx::GraphModule> module,
         nanobind::dict options, ArrayKind kind);
 
@@ -61,6 +61,10 @@ class Model {
 
  private:
   struct Call;
+  void prepare(const CompileOptions& options);
+  ArrayKind kind_without_arrays() const;
+  void warn_of_gradients() const;
+  void finish(Call& call, const Arrays& arrays) const;
   Call call_of(const nanobind::args& args,
                const nanobind::kwargs& kwargs) const;
   Value run(const Call& call) const;
@@ -79,6 +83,8 @@ class Model {
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
   ArrayKind kind_ = ArrayKind::numpy;
+  Extent extent_ = Extent::elements;  // Of arguments.
+  mutable bool warned_ = false;       // Of gradients; under Python's lock.
 };
 
 }  // namespace fxjit::python
