@@ -65,14 +65,6 @@ void write_file(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-struct Model::Call {
-  ValueList args;
-  Kwargs kwargs;
-  ArrayKind kind = ArrayKind::numpy;
-  nb::object out;  // Null: none.
-  std::vector<Tensor> outputs;
-};
-
 Model::Model(const std::string& path, const std::string& weights,
              nb::dict options, const std::string& name)
     : name_(name.empty() ? path : name), options_(std::move(options)) {

@@ -65,7 +65,13 @@ class Model {
   void to_folder(const std::string& folder, const std::string& name) const;
 
  private:
-  struct Call;
+  struct Call {
+    ValueList args;
+    Kwargs kwargs;
+    ArrayKind kind = ArrayKind::numpy;
+    nanobind::object out;  // Null: none.
+    std::vector<Tensor> outputs;
+  };
   Call call_of(const nanobind::args& args,
                const nanobind::kwargs& kwargs) const;
   Value run(const Call& call) const;
