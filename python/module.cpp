@@ -13,6 +13,8 @@
 #include "python/log_queue.h"
 #include "python/model.h"
 #include "python/options.h"
+#include "python/request_json.h"
+#include "python/request_message.h"
 #include "python/weight_check.h"
 #include "src/ops/table/aliasing.h"
 
@@ -152,4 +154,6 @@ NB_MODULE(_fxjit, module) {
   }, "CPUs that the process may use, by affinity and by its group's quota.");
   register_model(module);
   register_builders(module);
+  fxjit::python::register_request_json(module);
+  fxjit::python::register_request_message(module);
 }

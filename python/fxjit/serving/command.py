@@ -53,8 +53,21 @@ def parser() -> argparse.ArgumentParser:
         help="bytes of all requests at a time; others are refused (%(default)s)")
     add("--drain-seconds", type=_number(0, float), default=0, metavar="S",
         help="time after SIGTERM in which it answers but is not ready (%(default)s)")
-    add("--grace-seconds", type=_number(0, int), default=30, metavar="S",
-        help="time for what was begun before it stops (%(default)s)")
+    add("--grace-seconds", type=_number(0, float), default=30, metavar="S",
+        help="time for what was begun before it stops; what is not done is refused (%(default)s)")
+    add("--admin", type=_number(-1, int), default=-1, metavar="PORT",
+        help="of REST, too, with connections of its own, for health and metrics; 0: a free one; "
+        "-1: none (%(default)s)")
+    add("--header-seconds", type=_number(0.1, float), default=10, metavar="S",
+        help="for the headers of a request (%(default)s)")
+    add("--idle-seconds", type=_number(1, float), default=75, metavar="S",
+        help="for which a connection may be idle (%(default)s)")
+    add("--body-seconds", type=_number(0.1, float), default=30, metavar="S",
+        help="for a body or message to come, or an answer to be taken (%(default)s)")
+    add("--max-connections", type=_number(1, int), default=1024, metavar="N",
+        help="of each protocol; others are refused (%(default)s)")
+    add("--max-connections-of-address", type=_number(1, int), default=1024, metavar="N",
+        help="of REST, from one address; others are refused (%(default)s)")
     add("--front-code", action="store_true",
         help="run the Python files that a model.json names as its front")
     add("--log", default="info", choices=["debug", "info", "warning", "error"],
@@ -69,13 +82,18 @@ def batch_options(given: argparse.Namespace) -> BatchOptions:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = parser().parse_args(arguments)
+    made = parser()
+    given = made.parse_args(arguments)
+    if given.max_held_mb < given.max_body_mb:
+        made.error(f"--max-held-mb {given.max_held_mb}: expected at least --max-body-mb, "
+                   f"{given.max_body_mb}")
     logs.set_up(given.log)
     try:
         from .server import Server
     except ImportError as error:
         print(f"fxjit-serve: {error}: pip install fxjit[serve]", file=sys.stderr)
         return 1
+    from .bounds import Bounds
     from .front_door import FrontDoor
     from .load import load_served
     from .repository import Repository
@@ -89,7 +107,9 @@ def main(arguments: list[str] | None = None) -> int:
     door = FrontDoor(repository, given.max_body_mb << 20, given.max_held_mb << 20)
     server = Server(repository, door, given.host, None if given.http < 0 else given.http,
                     None if given.grpc < 0 else given.grpc, given.drain_seconds,
-                    given.grace_seconds)
+                    given.grace_seconds, None if given.admin < 0 else given.admin,
+                    Bounds(given.header_seconds, given.idle_seconds, given.body_seconds,
+                           given.max_connections, given.max_connections_of_address))
     try:
         server.run()
     except OSError as error:

@@ -157,6 +157,8 @@ class Repository:
             for name in known:
                 self._entries.setdefault(name, _Entry(reasons={"": "loading"}))
         for name in known:
+            if self.stopping:
+                return
             with contextlib.suppress(NotReady):  # It was logged.
                 self.load(name)
 
@@ -183,6 +185,8 @@ class Repository:
             return {"": str(error)}
         reasons = {}
         for source in found:
+            if self.stopping:
+                return {"": "the server stops"}
             try:
                 self._load_version(entry, source)
             except Exception as error:  # One model's fault is not the others'.
