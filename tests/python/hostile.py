@@ -60,11 +60,12 @@ class UnfinishedMessage:
                    ("te", "trailers"), ("content-type", "application/grpc")]
         self._socket.sendall(PREFACE + _frame(SETTINGS, 0, 0, b"") + _frame(
             HEADERS, END_HEADERS, 1, b"".join(_literal(*one) for one in headers)))
-        self._left = struct.pack(">BI", 0, size) + bytes(size - 1)  # The last byte never comes.
+        # The last byte never comes.
+        self._left = memoryview(struct.pack(">BI", 0, size) + bytes(size - 1))
         self.ended = False
 
     def send(self, seconds=5):
-        """All but the last byte, as the server has room for it."""
+        """All but the last byte, as the server has room for it; waits so long for room."""
         self._socket.settimeout(seconds)
         try:
             while self._left and not self.ended:

@@ -1,5 +1,5 @@
-"""What keeps the log small, whoever asks: lines of at most 1 KB, and at most ten refusals of one kind a
-second."""
+"""What keeps the log small, whoever asks: lines of at most 1 KB, at most ten refusals of one kind a
+second, and no line for each new shape."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ def _cut(name: str, value: Any, most: int) -> Any:
     if len(text) <= most:
         return value
     return f"...{text[-most:]}" if name == "traceback" else f"{text[:most]}..."
+
+
+class Shapes(logging.Filter):
+    """Of the library's logger: that a new shape is compiled is for debugging."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno == logging.INFO and record.getMessage().startswith("[compile]"):
+            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+            return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+        return True
 
 
 class OfOneKind(logging.Filter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from .log_limits import OfOneKind, line_of
+from .log_limits import OfOneKind, Shapes, line_of
 
 _OWN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName",
                                                   "color_message"}
@@ -29,4 +29,6 @@ def set_up(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    logging.getLogger("fxjit").setLevel(level.upper())
+    library = logging.getLogger("fxjit")
+    library.setLevel(level.upper())
+    library.addFilter(Shapes())
