@@ -9,13 +9,14 @@ from prometheus_client.exposition import choose_encoder
 
 from .errors import ServingError
 from .metrics import REFUSALS, SHOWN
-from .rest import error_reply, json_reply
+from .rest import Reply, error_reply, json_reply
 
 METRICS = "/metrics"
 
 
-async def send_reply(reply: tuple[int, bytes, list[tuple[bytes, bytes]]], send: Any) -> None:
-    status, body, headers = reply
+async def send_reply(reply: Reply, send: Any) -> None:
+    status, parts, headers = reply
+    body = b"".join(parts)
     await send({"type": "http.response.start", "status": status,
                 "headers": [*headers, (b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
@@ -41,5 +42,5 @@ class Pages:
         else:
             accepted = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
             encoder, content_type = choose_encoder(accepted)
-            await send_reply((200, encoder(SHOWN), [(b"content-type", content_type.encode())]),
-                             send)
+            await send_reply(
+                (200, [encoder(SHOWN)], [(b"content-type", content_type.encode())]), send)

@@ -1,0 +1,32 @@
+"""What bounds the clients of fxjit-serve; docs/serving.md says what each option means."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+
+DESCRIPTORS_KEPT = 256  # For files, threads and the admin port.
+GRPC_STREAMS = 64  # Of ModelStreamInfer at a time.
+GRPC_CALLS = 1024  # Of all methods at a time.
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Times in seconds; connections of each protocol, in all and of one address."""
+
+    header_seconds: float = 10
+    idle_seconds: float = 75
+    body_seconds: float = 30
+    connections: int = 1024
+    of_address: int = 1024
+
+
+def raise_descriptors(bounds: Bounds) -> str:
+    """Takes as many descriptors as the system lets this process have. What to log where these are
+    fewer than the connections of both protocols need, or ""."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    needed = 2 * bounds.connections + DESCRIPTORS_KEPT
+    if most == resource.RLIM_INFINITY or most >= needed:
+        return ""
+    return f"{most} descriptors are allowed, {needed} are needed for all connections"
