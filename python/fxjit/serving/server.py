@@ -47,9 +47,9 @@ def _kserve_application() -> RESTServer:
 class Server:
     """Listens while it loads the models of `repository`: alive at once, ready when all are. Port 0
     takes a free one; none: no server for that protocol. `admin`: a port for REST whose connections
-    are counted apart. `drain_seconds`: how long it answers on after SIGTERM while it says that it is
-    not ready; then it answers what was begun, for at most `grace_seconds`; what is not done then is
-    refused. A second signal ends it at once."""
+    are counted apart. `drain_seconds`: how long it answers on after SIGTERM while it says that it
+    is not ready; then it answers what was begun, for at most `grace_seconds`; what is not done then
+    is refused. A second signal ends it at once."""
 
     def __init__(self, repository: Repository, door: FrontDoor, host: str = "127.0.0.1",
                  http: int | None = 8080, grpc_port: int | None = 8081,
