@@ -4,6 +4,8 @@ import contextlib
 import gzip
 import importlib.util
 import json
+import os
+import resource
 import signal
 import socket
 import time
@@ -206,6 +208,22 @@ def test_connections_of_an_address_have_a_bound(folder):
         with other:
             other.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             assert ended(other).startswith(b"HTTP/1.1 200")
+
+
+def test_running_out_of_descriptors_is_logged_and_counted(folder):
+    with serving(folder, "--header-seconds", "60") as server, contextlib.ExitStack() as stack:
+        open_now = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+        stack.callback(resource.prlimit, server.process.pid, resource.RLIMIT_NOFILE,
+                       resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE))
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (open_now + 5, 4096))
+        for _ in range(10):
+            stack.enter_context(connected(server.http))
+        server.wait_for("no descriptor is left")
+        stack.close()
+        end = time.monotonic() + 30
+        while not answers_if_it_may(server) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert server.metrics()["fxjit_out_of_descriptors_total"] >= 1
 
 
 def test_the_grace_bounds_a_running_call(folder):

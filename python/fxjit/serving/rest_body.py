@@ -194,6 +194,8 @@ def json_elements(array: np.ndarray, held: Held) -> Iterator[bytes]:
     """The elements with commas between them, some at a time; BYTES as texts of UTF-8, which
     BadRequest refuses for other bytes."""
     flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.dtype == np.float16:  # Which orjson writes only in newer versions.
+        flat = flat.astype(np.float32)
     for begin in range(0, flat.size, AT_A_TIME):
         some: Any = flat[begin:begin + AT_A_TIME]
         if array.dtype.hasobject:
