@@ -20,7 +20,7 @@ for needed in ("orjson", "prometheus_client"):
 import fxjit  # noqa: E402
 from fxjit.serving import Tensor  # noqa: E402
 from fxjit.serving.account import Account  # noqa: E402
-from fxjit.serving.batch_plan import BatchPlan, Padding  # noqa: E402
+from fxjit.serving.batch_plan import BatchPlan, Padding, shown  # noqa: E402
 from fxjit.serving.batcher import Batcher, BatchOptions, Job  # noqa: E402
 from fxjit.serving.engine import FxjitEngine, _example_of  # noqa: E402
 from fxjit.serving.errors import (  # noqa: E402
@@ -180,6 +180,13 @@ def test_after_the_end_nothing_is_taken(queue):
 def test_what_does_not_fit_is_refused(queue, array):
     with pytest.raises(BadRequest, match="x"):
         queue.ask(array)
+
+
+def test_sizes_are_told_in_the_users_terms():
+    assert shown(("s77", 8)) == "[batch, 8]"
+    assert shown(("s77", "s3", "2*s3 + s77", "u1")) == "[batch, n, 2*n + batch, m]"
+    assert shown(("rows", "places", "s0")) == "[rows, places, n]"
+    assert shown(()) == "[]"
 
 
 def test_padded_requests_share_calls():
