@@ -8,6 +8,7 @@ import os
 import shutil
 import threading
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from fxjit.serving.model_config import ServeOptions  # noqa: E402
 from fxjit.serving.repository import Repository  # noqa: E402
 from fxjit.serving.requests import Request  # noqa: E402
 from fxjit.serving.rest import RestApp  # noqa: E402
+from fxjit.serving.rest_body import unpacked  # noqa: E402
 from fxjit.serving.served import Served  # noqa: E402
 
 ROWS = (Tensor("x", "FP32", ("rows", "places")),)
@@ -375,6 +377,20 @@ def test_the_account_refuses_what_goes_beyond_it():
     other.grow(150)
     other.shrink(50)
     assert account.held == 100
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (1 << 20) + 1, 3 << 20])
+def test_bodies_are_unpacked_piece_by_piece(size):
+    for whole in (bytes(size), np.random.default_rng(0).bytes(size)):
+        packed = bytearray(zlib.compress(whole, 1))
+        held = Account(8 << 20).open()
+        held.grow(len(packed))
+        assert unpacked(packed, "deflate", 4 << 20, held) == whole and held.size == size
+        for wrong in (packed + b"x", packed[:-1]):
+            with pytest.raises(BadRequest):
+                unpacked(wrong, "deflate", 4 << 20, Account(16 << 20).open())
+    with pytest.raises(TooLarge):
+        unpacked(bytearray(zlib.compress(bytes(5 << 20))), "deflate", 4 << 20, held)
 
 
 def test_the_oldest_message_makes_room_for_others():

@@ -44,21 +44,25 @@ def unpacked(body: bytearray, encoding: str, limit: int, held: Held) -> bytearra
     """The body without its compression, which `held` then has instead of it; TooLarge where that
     has more than `limit` bytes."""
     decoder = zlib.decompressobj(31 if encoding == "gzip" else 15)
-    made = bytearray()
-    rest: bytes | memoryview = memoryview(body)
+    made, taken = bytearray(), 0
     try:
-        while rest and not decoder.eof:
-            piece = decoder.decompress(rest, PIECE)
-            rest = decoder.unconsumed_tail
-            held.grow(len(piece))
-            made += piece
-            if len(made) > limit:
-                raise TooLarge(f"the body has more than {limit} bytes when it is unpacked")
+        while taken < len(body) and not decoder.eof:
+            rest: bytes | memoryview = memoryview(body)[taken:taken + PIECE]
+            taken += len(rest)
+            more = True
+            while more and not decoder.eof:
+                piece = decoder.decompress(rest, PIECE)
+                held.grow(len(piece))
+                made += piece
+                if len(made) > limit:
+                    raise TooLarge(f"the body has more than {limit} bytes when it is unpacked")
+                rest = decoder.unconsumed_tail
+                more = bool(rest) or len(piece) == PIECE
     except zlib.error as error:
         raise BadRequest(f"the body is no {encoding}: {error}") from None
     if not decoder.eof:
         raise BadRequest(f"the body is {encoding} that was cut off")
-    if decoder.unused_data:
+    if decoder.unused_data or taken < len(body):
         raise BadRequest(f"the body has bytes behind the {encoding}")
     held.shrink(len(body))
     return made
