@@ -1,11 +1,14 @@
 """Examines fxjit-serve as an attacker would: examine.py [--only NAME] [--cap MB]
 
-Each case is a kind of hostile clients, beside which tritonclient asks honestly and another client asks
-whether the server is alive. Prints for each case the most memory that was resident, the median and the
-worst time of an answer about health, and the honest client's right, refused and wrong answers. Ends with
-1 where a bound does not hold: memory beyond the cap and 200 MB, health later than 100 ms at the median or
-500 ms at most, any wrong answer, a server that ended. Times are of this machine: nothing else should run
-on it.
+    build/serve/bin/python bench/serving/examine.py
+
+(with PYTHONPATH=build/release/python) tries one kind of hostile clients after the other. Beside
+them tritonclient asks honestly, and another client asks over the admin port whether the server is
+alive. A line for each kind has the most memory that was resident, the median and the worst time of
+an answer about health, and the honest clients' right, refused and wrong answers. It ends with 1
+where a bound does not hold: memory beyond the cap and 200 MB, health later than 100 ms at the
+median or 500 ms at most, any wrong answer, a server that ended. Nothing else should run on the
+machine meanwhile.
 """
 
 import argparse

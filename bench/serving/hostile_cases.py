@@ -1,5 +1,5 @@
-"""The kinds of hostile clients that examine.py tries. Each takes the server, and gives what was wrong
-with what it was answered."""
+"""The kinds of hostile clients that examine.py tries. Each takes the server, and gives what was
+wrong with its answers."""
 
 import contextlib
 import gzip
@@ -182,8 +182,7 @@ def flood(server):
 
 
 def stops(folder, stack):
-    """SIGTERM while clients have begun all kinds of things: it ends within the grace of 2 s and some
-    more."""
+    """SIGTERM while clients have begun and do not end: it ends soon after the grace of 2 s."""
     server = stack.enter_context(serving(folder, "--grace-seconds", "2"))
     for _ in range(4):
         one = stack.enter_context(connected(server.http))

@@ -27,7 +27,7 @@ def head_of(model="perceptron", **headers):
 
 
 def unfinished_chunks(port, size, piece=1 << 20):
-    """A chunked body of so many bytes without its end; the socket, as soon as the server refuses."""
+    """The socket of a chunked body of so many bytes without its end, or until it is refused."""
     one = connected(port)
     try:
         one.sendall(head_of(Transfer_Encoding="chunked"))

@@ -435,7 +435,8 @@ def test_head_and_wrong_methods(server):
 
 @pytest.mark.parametrize("request_text, status", [
     (b"GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n"
-     b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n", 400),
+     b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n",
+     400),
     (b"no HTTP at all\r\n\r\n", 400),
     (b"POST /v2/models/perceptron/infer HTTP/1.1\r\nHost: a\r\nContent-Length: "
      + b"9" * 400 + b"\r\n\r\n", 400)], ids=["websocket", "no HTTP", "length"])

@@ -8,6 +8,7 @@ import os
 import shutil
 import threading
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ for needed in ("orjson", "prometheus_client"):
 import fxjit  # noqa: E402
 from fxjit.serving import Tensor  # noqa: E402
 from fxjit.serving.account import Account  # noqa: E402
-from fxjit.serving.batch_plan import BatchPlan, Padding  # noqa: E402
+from fxjit.serving.batch_plan import BatchPlan, Padding, shown  # noqa: E402
 from fxjit.serving.batcher import Batcher, BatchOptions, Job  # noqa: E402
 from fxjit.serving.engine import FxjitEngine, _example_of  # noqa: E402
 from fxjit.serving.errors import (  # noqa: E402
@@ -33,6 +34,7 @@ from fxjit.serving.model_config import ServeOptions  # noqa: E402
 from fxjit.serving.repository import Repository  # noqa: E402
 from fxjit.serving.requests import Request  # noqa: E402
 from fxjit.serving.rest import RestApp  # noqa: E402
+from fxjit.serving.rest_body import unpacked  # noqa: E402
 from fxjit.serving.served import Served  # noqa: E402
 
 ROWS = (Tensor("x", "FP32", ("rows", "places")),)
@@ -180,6 +182,13 @@ def test_after_the_end_nothing_is_taken(queue):
 def test_what_does_not_fit_is_refused(queue, array):
     with pytest.raises(BadRequest, match="x"):
         queue.ask(array)
+
+
+def test_sizes_are_told_in_the_users_terms():
+    assert shown(("s77", 8)) == "[batch, 8]"
+    assert shown(("s77", "s3", "2*s3 + s77", "u1")) == "[batch, n, 2*n + batch, m]"
+    assert shown(("rows", "places", "s0")) == "[rows, places, n]"
+    assert shown(()) == "[]"
 
 
 def test_padded_requests_share_calls():
@@ -368,6 +377,20 @@ def test_the_account_refuses_what_goes_beyond_it():
     other.grow(150)
     other.shrink(50)
     assert account.held == 100
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (1 << 20) + 1, 3 << 20])
+def test_bodies_are_unpacked_piece_by_piece(size):
+    for whole in (bytes(size), np.random.default_rng(0).bytes(size)):
+        packed = bytearray(zlib.compress(whole, 1))
+        held = Account(8 << 20).open()
+        held.grow(len(packed))
+        assert unpacked(packed, "deflate", 4 << 20, held) == whole and held.size == size
+        for wrong in (packed + b"x", packed[:-1]):
+            with pytest.raises(BadRequest):
+                unpacked(wrong, "deflate", 4 << 20, Account(16 << 20).open())
+    with pytest.raises(TooLarge):
+        unpacked(bytearray(zlib.compress(bytes(5 << 20))), "deflate", 4 << 20, held)
 
 
 def test_the_oldest_message_makes_room_for_others():

@@ -1,5 +1,5 @@
-"""Where bodies are read and written: small ones at once, others in threads of their own, so that the
-event loop goes on."""
+"""Where bodies are read and written: small ones at once, others in threads of their own, so that
+the event loop goes on."""
 
 from __future__ import annotations
 
@@ -31,8 +31,12 @@ class BodyThreads:
         async with self._large:
             return await self._in_thread(held, function, given)
 
-    async def _in_thread(self, held: Held, function: Callable[..., Any], given: Any) -> Any:
+    def _in_thread(self, held: Held, function: Callable[..., Any],
+                   given: Any) -> asyncio.Future[Any]:
+        """To be awaited at once: a coroutine with a future in a variable, which holds the
+        exception that ends the coroutine, would stay with all of its bytes until Python's collector
+        comes."""
         held.share()
         future = self._threads.submit(function, *given)
         future.add_done_callback(lambda _: held.close())
-        return await asyncio.wrap_future(future)
+        return asyncio.wrap_future(future)

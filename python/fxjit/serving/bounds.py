@@ -22,11 +22,13 @@ class Bounds:
 
 
 def raise_descriptors(bounds: Bounds) -> str:
-    """Takes as many descriptors as the system lets this process have. What to log where these are
-    fewer than the connections of both protocols need, or ""."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    """Takes the descriptors that the connections of both protocols need, where the system lets this
+    process have them. What to log where there are fewer, or ""."""
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = 2 * bounds.connections + DESCRIPTORS_KEPT
-    if most == resource.RLIM_INFINITY or most >= needed:
+    if resource.RLIM_INFINITY in (soft, most) or needed <= soft:
+        return ""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, most), most))
+    if needed <= most:
         return ""
     return f"{most} descriptors are allowed, {needed} are needed for all connections"

@@ -44,7 +44,7 @@ class BadRequest(ServingError):
 class TooLarge(BadRequest):
     """More bytes than the server takes."""
 
-    http, reason = 413, "too_large"
+    http, grpc, reason = 413, "RESOURCE_EXHAUSTED", "too_large"
 
 
 class Slow(BadRequest):

@@ -53,10 +53,10 @@ class _Told:
 
 
 class GrpcFront:
-    """The service's methods. All are handled as streams, so that a message is received when there is
-    room for it; they are parsed here, so that damaged ones are refused by the protocol's code.
-    Messages that do not arrive, and answers that are not taken, within `seconds` are given up. Models
-    are loaded and unloaded unless `allow_change` raises."""
+    """The service's methods. All are handled as streams, so that a message is received when there
+    is room for it; they are parsed here, so that damaged ones are refused by the protocol's code.
+    Messages that do not arrive, and answers that are not taken, within `seconds` are given up.
+    Models are loaded and unloaded unless `allow_change` raises."""
 
     def __init__(self, door: FrontDoor, allow_change: Callable[[], None], seconds: float = 30,
                  most_streams: int = 64):

@@ -27,7 +27,8 @@ class Receipts:
         """Answers NotReady to all whose messages have not come."""
         self._ended = True
         for timeout in self._open:
-            timeout.reschedule(0)
+            if not timeout.expired():
+                timeout.reschedule(0)
 
     async def receive(self, read: Callable[[], Awaitable[bytes]]) -> bytes:
         """Overloaded, Slow; NotReady after end()."""
@@ -71,7 +72,7 @@ class Receipts:
     def _patience(self, now: float) -> float:
         """Seconds until the oldest message has had its time; refuses one that has."""
         for timeout, begun in self._open.items():
-            if timeout in self._evicted:
+            if timeout in self._evicted or timeout.expired():
                 continue
             left = begun + PATIENCE - now
             if left > 0:

@@ -45,7 +45,7 @@ async def watch_descriptors() -> None:
         try:
             os.close(os.open(os.devnull, os.O_RDONLY))
         except OSError as error:
-            if error.errno != errno.EMFILE:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
                 raise
             OUT_OF_DESCRIPTORS.inc()
             log.warning("no descriptor is left", extra={"reason": "descriptors"})

@@ -13,7 +13,7 @@ import orjson
 
 from . import rest_body
 from .account import Held
-from .body_threads import BodyThreads
+from .body_threads import AT_ONCE, BodyThreads
 from .errors import (BadRequest, NotFound, ServingError, TooLarge, Unsupported, WrongMethod,
                      short)
 from .front_door import FrontDoor
@@ -174,15 +174,14 @@ class RestApp:
             body = await read_body(receive, most, self._body_seconds, held)
             watch(receive)
 
-        def unpack_and_read() -> Request:
-            data = body
-            if encoding:
-                data = rest_body.unpacked(data, encoding, self._door.max_bytes, held)
-            return rest_body.read(data, json_length, held)
-
         async def read() -> Request:
-            work = self._door.max_bytes if encoding else len(body)
-            return await self._threads.run(held, work, unpack_and_read)
+            nonlocal body
+            if encoding:  # Not at once: what a few bytes unpack to may be large.
+                body = await self._threads.run(
+                    held, max(len(body), AT_ONCE + 1), rest_body.unpacked, body, encoding,
+                    self._door.max_bytes, held)
+            return await self._threads.run(held, len(body), rest_body.read, body, json_length,
+                                           held)
 
         async def write(answer: Answer, request: Request) -> tuple[list[Any], int | None, str]:
             size = sum(array.nbytes for array in answer.outputs.values())

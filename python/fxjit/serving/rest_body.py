@@ -44,21 +44,25 @@ def unpacked(body: bytearray, encoding: str, limit: int, held: Held) -> bytearra
     """The body without its compression, which `held` then has instead of it; TooLarge where that
     has more than `limit` bytes."""
     decoder = zlib.decompressobj(31 if encoding == "gzip" else 15)
-    made = bytearray()
-    rest: bytes | memoryview = memoryview(body)
+    made, taken = bytearray(), 0
     try:
-        while rest and not decoder.eof:
-            piece = decoder.decompress(rest, PIECE)
-            rest = decoder.unconsumed_tail
-            held.grow(len(piece))
-            made += piece
-            if len(made) > limit:
-                raise TooLarge(f"the body has more than {limit} bytes when it is unpacked")
+        while taken < len(body) and not decoder.eof:
+            rest: bytes | memoryview = memoryview(body)[taken:taken + PIECE]
+            taken += len(rest)
+            more = True
+            while more and not decoder.eof:
+                piece = decoder.decompress(rest, PIECE)
+                held.grow(len(piece))
+                made += piece
+                if len(made) > limit:
+                    raise TooLarge(f"the body has more than {limit} bytes when it is unpacked")
+                rest = decoder.unconsumed_tail
+                more = bool(rest) or len(piece) == PIECE
     except zlib.error as error:
         raise BadRequest(f"the body is no {encoding}: {error}") from None
     if not decoder.eof:
         raise BadRequest(f"the body is {encoding} that was cut off")
-    if decoder.unused_data:
+    if decoder.unused_data or taken < len(body):
         raise BadRequest(f"the body has bytes behind the {encoding}")
     held.shrink(len(body))
     return made
@@ -194,6 +198,8 @@ def json_elements(array: np.ndarray, held: Held) -> Iterator[bytes]:
     """The elements with commas between them, some at a time; BYTES as texts of UTF-8, which
     BadRequest refuses for other bytes."""
     flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.dtype == np.float16:  # Which orjson writes only in newer versions.
+        flat = flat.astype(np.float32)
     for begin in range(0, flat.size, AT_A_TIME):
         some: Any = flat[begin:begin + AT_A_TIME]
         if array.dtype.hasobject:

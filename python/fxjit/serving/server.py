@@ -34,10 +34,10 @@ SECONDS_TO_TELL = 1  # For the refusals of what was not done in time to reach th
 class Server:
     """Listens while it loads the models of `repository`: alive at once, ready when all are. Port 0
     takes a free one; none: no server for that protocol. `admin_at`: host and port of the one that
-    admin.py describes. `drain_seconds`: how long it answers on after SIGTERM while it says that it is
-    not ready; then it answers what was begun, for at most `grace_seconds`; what is not done then is
-    refused. A second signal ends it at once. OSError where it cannot listen. `failed`: whether it
-    ended because the repository could not be read."""
+    admin.py describes. `drain_seconds`: how long it answers on after SIGTERM while it says that it
+    is not ready; then it answers what was begun, for at most `grace_seconds`; what is not done then
+    is refused. A second signal ends it at once. OSError where it cannot listen. `failed`: whether
+    it ended because the repository could not be read."""
 
     def __init__(self, repository: Repository, door: FrontDoor, host: str = "127.0.0.1",
                  http: int | None = 8080, grpc_port: int | None = 8081,
